@@ -1,0 +1,81 @@
+package pipeline
+
+import "context"
+
+// Model answers a conversation with text and tool calls.
+type Model interface {
+	// Generate streams one answer to emit and returns when it is complete. It returns ctx.Err() on cancel, emit's error when
+	// emit gives one (nothing is emitted after that), ErrMaxTokens when the answer was cut at MaxOutputTokens, and a
+	// *StageError for what else goes wrong. The usage is right in every case. emit is called from one goroutine at a time.
+	Generate(ctx context.Context, r Request, emit func(ModelEvent) error) (Usage, error)
+}
+
+// Request is everything a Model needs for one answer: an immutable snapshot that the callee must not change.
+type Request struct {
+	Model           string // which model; empty: the adapter's own
+	Instructions    string
+	Messages        []Message // the conversation, oldest first
+	Tools           []Tool
+	ToolChoice      string // "auto" (or empty), "none", "required", or the name of the tool that must be called
+	MaxOutputTokens int    // 0: no limit
+	Parallel        bool   // several tool calls in one answer are welcome
+	Voice           bool   // the answer will be spoken
+}
+
+// Roles of a Message.
+const (
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+	RoleSystem    = "system"
+)
+
+// Message is one entry of the conversation: a text, a tool call (by the assistant) or a tool's result.
+type Message struct {
+	Role   string
+	Text   string
+	Call   *ToolCall   // not nil: the assistant called a tool
+	Result *ToolResult // not nil: this is what the tool said
+}
+
+// Tool is a function that the model may call.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  []byte // JSON schema of an object; empty: no parameters
+}
+
+// ToolCall is a call that was made. Arguments is a JSON object.
+type ToolCall struct{ ID, Name, Arguments string }
+
+// ToolResult answers the ToolCall with the ID CallID.
+type ToolResult struct{ CallID, Output string }
+
+// ModelEvent is one thing that a Model says.
+//
+//sumtype:decl
+type ModelEvent interface{ modelEvent() }
+
+// TextDelta is the next piece of the answer's text.
+type TextDelta struct{ Text string }
+
+// CallDelta is the next piece of a tool call's arguments. The first delta of an index announces the call; every one carries
+// the name.
+type CallDelta struct {
+	Index     int // 0 for the first call of this answer
+	Name      string
+	Arguments string // only what is new
+}
+
+// CallDone ends a tool call with its whole arguments. A call may come without deltas.
+type CallDone struct {
+	Index     int
+	Name      string
+	Arguments string // a JSON object
+}
+
+func (TextDelta) modelEvent() {}
+func (CallDelta) modelEvent() {}
+func (CallDone) modelEvent()  {}
+
+// Usage counts tokens. An adapter that has no tokens counts words, and says so.
+type Usage struct{ InputTokens, OutputTokens int }
