@@ -1,0 +1,36 @@
+package voice
+
+// Framer cuts a stream that comes in pieces of any size into the frames that a Detector takes. The zero value is ready.
+// One goroutine at a time.
+type Framer struct {
+	frame [FrameSize]float32
+	n     int
+	next  Samples
+}
+
+// Push takes samples from the front of src and returns what it did not take. When a frame is full it returns it; the
+// frame is the caller's until the next call. The loop is
+//
+//	for len(src) > 0 {
+//		var frame []float32
+//		if frame, src = f.Push(src); frame != nil {
+//			decision := detector.Frame(frame)
+//		}
+//	}
+func (f *Framer) Push(src []float32) (frame, rest []float32) {
+	n := copy(f.frame[f.n:], src)
+	f.n += n
+	if f.n < FrameSize {
+		return nil, src[n:]
+	}
+	f.n = 0
+	f.next += FrameSize
+	return f.frame[:], src[n:]
+}
+
+// End returns the position, in samples at FrameRate since the start or the last Reset, of the end of the last frame that
+// Push returned.
+func (f *Framer) End() Samples { return f.next }
+
+// Reset forgets a started frame and counts from 0 again.
+func (f *Framer) Reset() { *f = Framer{} }

@@ -1,0 +1,208 @@
+package voice
+
+import "strconv"
+
+// RateError says that a pair of sample rates is not one that a Resampler converts.
+type RateError struct {
+	From, To int // hertz
+}
+
+// Error implements error.
+func (e *RateError) Error() string {
+	return "voice: cannot resample from " + strconv.Itoa(e.From) + " Hz to " + strconv.Itoa(e.To) +
+		" Hz: each rate must be 8000, 16000, 24000, 44100 or 48000"
+}
+
+// resampleBlock is how many input samples are taken into the history at a time: it bounds the memory, whatever the size
+// of the pieces that come in.
+const resampleBlock = 512
+
+// Resampler converts a mono stream from one sample rate to another with a band-limited polyphase filter.
+//
+// Output sample k stands for the moment of input sample k*from/to: the filter's delay is compensated, so positions in the
+// two streams convert by Samples.At without an offset. What remains is a latency: an output sample comes out when Latency
+// input samples after its moment have come in. Flush gives the rest at the end of a stream.
+//
+// The result does not depend on how the stream is cut into calls, to the last bit. One goroutine at a time.
+type Resampler struct {
+	from, to int       // as asked for
+	up, down int       // from:to reduced: up/down = to/from
+	taps     int       // coefficients a phase
+	bank     []float32 // up phases of taps coefficients, first one meets the oldest sample
+	step     []int     // per phase: input samples to go on after its output
+
+	history []float32 // input that is still needed; the next output starts at its first sample
+	skip    int       // input samples to drop before the next output
+	phase   int       // phase of the next output
+	in, out Samples   // since the start or the last Flush
+}
+
+// NewResampler returns a resampler from one rate to another, both in hertz and among 8000, 16000, 24000, 44100 and 48000;
+// any other gives a *RateError. Equal rates copy without latency.
+func NewResampler(from, to int) (*Resampler, error) {
+	if !knownRate(from) || !knownRate(to) {
+		return nil, &RateError{From: from, To: to}
+	}
+	d := gcd(from, to)
+	r := &Resampler{from: from, to: to, up: to / d, down: from / d}
+	if from != to {
+		r.bank, r.taps = designBank(r.up, r.down)
+		r.step = make([]int, r.up)
+		for p := range r.step {
+			r.step[p] = (p + r.down) / r.up
+		}
+		r.history = make([]float32, 0, r.taps+resampleBlock)
+	}
+	r.Reset()
+	return r, nil
+}
+
+// Latency returns how many input samples must follow the moment of an output sample before it can come out.
+func (r *Resampler) Latency() Samples { return Samples(r.taps / 2) }
+
+// Reset forgets the stream and starts a new one.
+func (r *Resampler) Reset() {
+	r.phase, r.skip, r.in, r.out = 0, 0, 0, 0
+	if r.taps > 0 {
+		// The first output is centred on the first input sample: silence stands before it.
+		r.history = r.history[:r.taps/2-1]
+		clear(r.history)
+	}
+}
+
+// Append converts src, the next piece of the stream in [-1, 1], and appends what comes out of it to dst. It does not keep
+// src, and allocates only when dst has too little capacity. A steep signal near full scale may overshoot [-1, 1].
+func (r *Resampler) Append(dst, src []float32) []float32 {
+	r.in += Samples(len(src))
+	if r.taps == 0 {
+		r.out += Samples(len(src))
+		return append(dst, src...)
+	}
+	for len(src) > 0 {
+		src = r.take(src)
+		for r.ready() {
+			dst = append(dst, r.next())
+		}
+	}
+	return dst
+}
+
+// AppendPCM16 is Append on 16-bit samples: the same filter, rounded to the nearest and clipped.
+func (r *Resampler) AppendPCM16(dst, src []int16) []int16 {
+	r.in += Samples(len(src))
+	if r.taps == 0 {
+		r.out += Samples(len(src))
+		return append(dst, src...)
+	}
+	for len(src) > 0 {
+		src = r.takePCM16(src)
+		for r.ready() {
+			dst = append(dst, toPCM16(r.next()))
+		}
+	}
+	return dst
+}
+
+// Flush ends the stream: it appends what the latency has kept back, with silence after the last sample, so that in all
+// ceil(in*to/from) samples have come out, and starts a new stream.
+func (r *Resampler) Flush(dst []float32) []float32 {
+	for r.pending() {
+		dst = append(dst, r.next())
+	}
+	r.Reset()
+	return dst
+}
+
+// FlushPCM16 is Flush on 16-bit samples.
+func (r *Resampler) FlushPCM16(dst []int16) []int16 {
+	for r.pending() {
+		dst = append(dst, toPCM16(r.next()))
+	}
+	r.Reset()
+	return dst
+}
+
+// pending reports whether the stream that came in still owes an output sample, and if so gives the filter the silence
+// that it needs for that one.
+func (r *Resampler) pending() bool {
+	if r.taps == 0 || r.out*Samples(r.down) >= r.in*Samples(r.up) {
+		return false
+	}
+	var silence [1]float32
+	for !r.ready() {
+		r.take(silence[:])
+	}
+	return true
+}
+
+// take moves input into the history, after dropping what no output needs, and returns the rest of it.
+func (r *Resampler) take(src []float32) []float32 {
+	n := r.room(len(src))
+	r.history = append(r.history, src[:n]...)
+	r.drop()
+	return src[n:]
+}
+
+func (r *Resampler) takePCM16(src []int16) []int16 {
+	n := r.room(len(src))
+	r.history = PCM16ToFloat(r.history, src[:n])
+	r.drop()
+	return src[n:]
+}
+
+// room makes room at the end of the history and returns how many of n input samples fit.
+func (r *Resampler) room(n int) int {
+	r.drop()
+	return min(n, cap(r.history)-len(r.history))
+}
+
+// drop forgets the input that lies before the next output.
+func (r *Resampler) drop() {
+	n := min(r.skip, len(r.history))
+	if n == 0 {
+		return
+	}
+	r.skip -= n
+	r.history = r.history[:copy(r.history, r.history[n:])]
+}
+
+// ready reports whether the history holds all that the next output needs.
+func (r *Resampler) ready() bool { return r.skip+r.taps <= len(r.history) }
+
+// next computes the next output sample.
+func (r *Resampler) next() float32 {
+	y := dot(r.history[r.skip:r.skip+r.taps], r.bank[r.phase*r.taps:(r.phase+1)*r.taps])
+	r.skip += r.step[r.phase]
+	r.phase = (r.phase + r.down) % r.up
+	r.out++
+	return y
+}
+
+// dot is the inner product. Four sums hide the latency of the additions; len(x) is a multiple of four.
+func dot(x, h []float32) float32 {
+	var a, b, c, d float32
+	h = h[:len(x)]
+	for len(x) >= 4 && len(h) >= 4 {
+		a += x[0] * h[0]
+		b += x[1] * h[1]
+		c += x[2] * h[2]
+		d += x[3] * h[3]
+		x, h = x[4:], h[4:]
+	}
+	return (a + b) + (c + d)
+}
+
+func knownRate(rate int) bool {
+	switch rate {
+	case 8000, 16000, 24000, 44100, 48000:
+		return true
+	}
+	return false
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
