@@ -1,0 +1,150 @@
+package conn
+
+// Reason is why a connection ends.
+type Reason uint8
+
+// The reasons.
+const (
+	ByClient    Reason = iota + 1 // the client hung up or closed
+	GraceOver                     // the transport was lost and did not come back
+	Failed                        // the transport failed for good
+	TimeLimit                     // the session's longest life is over
+	ServerStops                   // the server stops
+	Overrun                       // the client does not read what it is sent
+)
+
+// State is one of Connecting, Live, Interrupted, Closing, Closed.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Connecting: the session exists, its transport and its back ends are not ready.
+	Connecting struct{}
+	// Live: events flow. VAD: the server's turn detection is on. Gen is the last
+	// grace timer's generation.
+	Live struct {
+		VAD bool
+		Gen uint32
+	}
+	// Interrupted: the transport is lost and may come back until timer Gen runs out.
+	Interrupted struct {
+		VAD bool
+		Gen uint32
+	}
+	// Closing: the children are being stopped and joined.
+	Closing struct{ Reason Reason }
+	// Closed absorbs everything.
+	Closed struct{}
+)
+
+func (Connecting) state()  {}
+func (Live) state()        {}
+func (Interrupted) state() {}
+func (Closing) state()     {}
+func (Closed) state()      {}
+
+// Name is the state's name in diagrams, logs and the spec.
+func (Connecting) Name() string  { return "Connecting" }
+func (Live) Name() string        { return "Live" }
+func (Interrupted) Name() string { return "Interrupted" }
+func (Closing) Name() string     { return "Closing" }
+func (Closed) Name() string      { return "Closed" }
+
+// Up says whether the session's children may work.
+func Up(s State) bool {
+	switch s.(type) {
+	case Live, Interrupted:
+		return true
+	case Connecting, Closing, Closed:
+	}
+	return false
+}
+
+// Event is one of Opened, SetVAD, Lost, Restored, GraceExpired, Close, ChildrenDone.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+type (
+	// Opened: transport and back ends are ready.
+	Opened struct{ VAD bool }
+	// SetVAD: the client turns the server's turn detection on or off.
+	SetVAD struct{ On bool }
+	// Lost: the transport carries nothing at the moment.
+	Lost struct{}
+	// Restored: it carries again.
+	Restored struct{}
+	// GraceExpired: the grace timer of generation Gen ran out.
+	GraceExpired struct{ Gen uint32 }
+	// Close: the session is to end.
+	Close struct{ Reason Reason }
+	// ChildrenDone: every child has ended and is joined.
+	ChildrenDone struct{}
+)
+
+func (Opened) event()       {}
+func (SetVAD) event()       {}
+func (Lost) event()         {}
+func (Restored) event()     {}
+func (GraceExpired) event() {}
+func (Close) event()        {}
+func (ChildrenDone) event() {}
+
+// Name is the event's name in diagrams, logs and the spec.
+func (Opened) Name() string       { return "Opened" }
+func (SetVAD) Name() string       { return "SetVAD" }
+func (Lost) Name() string         { return "Lost" }
+func (Restored) Name() string     { return "Restored" }
+func (GraceExpired) Name() string { return "GraceExpired" }
+func (Close) Name() string        { return "Close" }
+func (ChildrenDone) Name() string { return "ChildrenDone" }
+
+// Effect is one of AnnounceSession, StartVAD, StopVAD, ArmGrace, StopChildren,
+// ReleaseTransport, Forget.
+//
+//sumtype:decl
+type Effect interface {
+	Name() string
+	effect()
+}
+
+type (
+	// AnnounceSession sends session.created.
+	AnnounceSession struct{}
+	// StartVAD lets the detector decide turns.
+	StartVAD struct{}
+	// StopVAD stops it.
+	StopVAD struct{}
+	// ArmGrace starts the grace timer of generation Gen.
+	ArmGrace struct{ Gen uint32 }
+	// StopChildren tells every child to end.
+	StopChildren struct{ Reason Reason }
+	// ReleaseTransport closes the transport, once.
+	ReleaseTransport struct{}
+	// Forget takes the session out of the server's books.
+	Forget struct{}
+)
+
+func (AnnounceSession) effect()  {}
+func (StartVAD) effect()         {}
+func (StopVAD) effect()          {}
+func (ArmGrace) effect()         {}
+func (StopChildren) effect()     {}
+func (ReleaseTransport) effect() {}
+func (Forget) effect()           {}
+
+// Name is the effect's name in logs and the spec.
+func (AnnounceSession) Name() string  { return "AnnounceSession" }
+func (StartVAD) Name() string         { return "StartVAD" }
+func (StopVAD) Name() string          { return "StopVAD" }
+func (ArmGrace) Name() string         { return "ArmGrace" }
+func (StopChildren) Name() string     { return "StopChildren" }
+func (ReleaseTransport) Name() string { return "ReleaseTransport" }
+func (Forget) Name() string           { return "Forget" }

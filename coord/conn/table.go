@@ -1,0 +1,83 @@
+package conn
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type row = machine.Row[State, Event, Effect]
+
+func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
+	return machine.On[State, Event](action, f)
+}
+
+func when[From State, Ev Event, To State](action, guard string, holds func(From, Ev) bool, f func(From, Ev) (To, []Effect)) row {
+	return machine.When[State, Event](action, guard, holds, f)
+}
+
+func ignore(why string, from State, on ...Event) []row {
+	return machine.Ignore[State, Event, Effect](why, from, on...)
+}
+
+// Table is the whole machine. Teardown takes two steps, since joining the
+// children is not atomic.
+var Table = machine.Join(
+	[]row{
+		when("OpenWithVAD", "VAD on", func(_ Connecting, e Opened) bool { return e.VAD },
+			func(Connecting, Opened) (Live, []Effect) {
+				return Live{VAD: true}, []Effect{AnnounceSession{}, StartVAD{}}
+			}),
+		on("Open", func(Connecting, Opened) (Live, []Effect) { return Live{}, []Effect{AnnounceSession{}} }),
+		on("Close", func(_ Connecting, e Close) (Closing, []Effect) {
+			return Closing(e), []Effect{StopChildren(e)}
+		}),
+	},
+	ignore("there is no session yet", Connecting{}, SetVAD{}, Lost{}, Restored{}, GraceExpired{}, ChildrenDone{}),
+
+	[]row{
+		when("StartVAD", "off to on", func(s Live, e SetVAD) bool { return !s.VAD && e.On },
+			func(s Live, _ SetVAD) (Live, []Effect) { return Live{true, s.Gen}, []Effect{StartVAD{}} }),
+		when("StopVAD", "on to off", func(s Live, e SetVAD) bool { return s.VAD && !e.On },
+			func(s Live, _ SetVAD) (Live, []Effect) { return Live{false, s.Gen}, []Effect{StopVAD{}} }),
+		on("KeepVAD", func(s Live, _ SetVAD) (Live, []Effect) { return s, nil }),
+		on("Lose", func(s Live, _ Lost) (Interrupted, []Effect) {
+			return Interrupted{s.VAD, s.Gen + 1}, []Effect{ArmGrace{s.Gen + 1}}
+		}),
+		on("Close", func(s Live, e Close) (Closing, []Effect) { return closing(s.VAD, e.Reason) }),
+	},
+	ignore("the session is announced already", Live{}, Opened{}),
+	ignore("nothing is lost", Live{}, Restored{}, GraceExpired{}),
+	ignore("the children live", Live{}, ChildrenDone{}),
+
+	[]row{
+		when("StartVAD", "off to on", func(s Interrupted, e SetVAD) bool { return !s.VAD && e.On },
+			func(s Interrupted, _ SetVAD) (Interrupted, []Effect) {
+				return Interrupted{true, s.Gen}, []Effect{StartVAD{}}
+			}),
+		when("StopVAD", "on to off", func(s Interrupted, e SetVAD) bool { return s.VAD && !e.On },
+			func(s Interrupted, _ SetVAD) (Interrupted, []Effect) {
+				return Interrupted{false, s.Gen}, []Effect{StopVAD{}}
+			}),
+		on("KeepVAD", func(s Interrupted, _ SetVAD) (Interrupted, []Effect) { return s, nil }),
+		on("Restore", func(s Interrupted, _ Restored) (Live, []Effect) { return Live(s), nil }),
+		when("GiveUp", "same generation", func(s Interrupted, e GraceExpired) bool { return s.Gen == e.Gen },
+			func(s Interrupted, _ GraceExpired) (Closing, []Effect) { return closing(s.VAD, GraceOver) }),
+		on("Close", func(s Interrupted, e Close) (Closing, []Effect) { return closing(s.VAD, e.Reason) }),
+	},
+	ignore("the session is announced already", Interrupted{}, Opened{}),
+	ignore("it is lost already", Interrupted{}, Lost{}),
+	ignore("an older timer", Interrupted{}, GraceExpired{}),
+	ignore("the children live", Interrupted{}, ChildrenDone{}),
+
+	[]row{
+		on("Release", func(Closing, ChildrenDone) (Closed, []Effect) {
+			return Closed{}, []Effect{ReleaseTransport{}, Forget{}}
+		}),
+	},
+	ignore("the session ends", Closing{}, Opened{}, SetVAD{}, Lost{}, Restored{}, GraceExpired{}, Close{}),
+	ignore("the session has ended", Closed{}, Opened{}, SetVAD{}, Lost{}, Restored{}, GraceExpired{}, Close{}, ChildrenDone{}),
+)
+
+func closing(vad bool, why Reason) (Closing, []Effect) {
+	if vad {
+		return Closing{why}, []Effect{StopVAD{}, StopChildren{why}}
+	}
+	return Closing{why}, []Effect{StopChildren{why}}
+}

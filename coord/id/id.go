@@ -1,0 +1,13 @@
+// Package id has the identifiers that several machines share. They are small
+// numbers, fresh ones counting up from 1; 0 is never an identifier. A driver
+// keeps the way to and from the protocol's strings.
+package id
+
+type (
+	// Turn names one turn of the user, from its onset to its end.
+	Turn uint64
+	// Response names one response of the agent.
+	Response uint64
+	// Item names one item of the conversation.
+	Item uint64
+)

@@ -1,0 +1,29 @@
+package machine
+
+// Invariant is one thing that must hold after every step. G is what a monitor
+// has seen: counts that a proof needs and that are no part of the state.
+// The explore tests, the fuzz targets, the simulator and a running server that
+// is asked to check itself evaluate the same list.
+type Invariant[S, E Named, F, G any] struct {
+	Name  string // as in the formal spec
+	Holds func(before, after G, step Edge[S, E, F]) bool
+}
+
+// Monitor is how a machine is watched: what is seen at first, how a step changes
+// it, and what must then hold.
+type Monitor[S, E Named, F, G any] struct {
+	See        func(G, Edge[S, E, F]) G
+	Invariants []Invariant[S, E, F, G]
+}
+
+// Watch returns what is seen after step, and the name of the first invariant
+// that does not hold, or "".
+func (m Monitor[S, E, F, G]) Watch(before G, step Edge[S, E, F]) (G, string) {
+	after := m.See(before, step)
+	for _, inv := range m.Invariants {
+		if !inv.Holds(before, after, step) {
+			return after, inv.Name
+		}
+	}
+	return after, ""
+}

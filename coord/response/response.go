@@ -1,0 +1,162 @@
+package response
+
+import "github.com/antiphon-rt/antiphon/coord/id"
+
+// ID names one response; 0 is none.
+type ID = id.Response
+
+// Status is how a response ended.
+type Status uint8
+
+// The statuses. The last three are the protocol's "cancelled" with its reasons.
+const (
+	Completed       Status = iota + 1
+	Incomplete             // the token limit or a content filter cut it off
+	Failed                 // a stage of the pipeline failed
+	TurnDetected           // cancelled by the user's voice
+	ClientCancelled        // cancelled by the client
+	SessionEnded           // cancelled by teardown
+)
+
+// State is one of Idle, Active, Draining, Replacing, Terminating, Terminated.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Idle: nothing is live, no body runs.
+	Idle struct{}
+	// Active: ID is live and its body runs.
+	Active struct{ ID ID }
+	// Draining: nothing is live; the cancelled body of Old still runs.
+	Draining struct{ Old ID }
+	// Replacing: Next is live (announced); the cancelled body of Old still runs.
+	// Invariant: Old != Next.
+	Replacing struct{ Old, Next ID }
+	// Terminating: nothing is live or will be; the body of Old still runs.
+	Terminating struct{ Old ID }
+	// Terminated absorbs everything.
+	Terminated struct{}
+)
+
+func (Idle) state()        {}
+func (Active) state()      {}
+func (Draining) state()    {}
+func (Replacing) state()   {}
+func (Terminating) state() {}
+func (Terminated) state()  {}
+
+// Name is the state's name in diagrams, logs and the spec.
+func (Idle) Name() string        { return "Idle" }
+func (Active) Name() string      { return "Active" }
+func (Draining) Name() string    { return "Draining" }
+func (Replacing) Name() string   { return "Replacing" }
+func (Terminating) Name() string { return "Terminating" }
+func (Terminated) Name() string  { return "Terminated" }
+
+// Live returns the response that is announced and has no terminal yet, or 0.
+func Live(s State) ID {
+	switch s := s.(type) {
+	case Active:
+		return s.ID
+	case Replacing:
+		return s.Next
+	case Idle, Draining, Terminating, Terminated:
+	}
+	return 0
+}
+
+// Event is one of Create, CreateByTurn, Cancel, BargeIn, BodyEnded, Shutdown.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+type (
+	// Create: the client asks for a response. ID is fresh.
+	Create struct{ ID ID }
+	// CreateByTurn: a committed turn asks for one. ID is fresh; Interrupt is the
+	// session's interrupt_response.
+	CreateByTurn struct {
+		ID        ID
+		Interrupt bool
+	}
+	// Cancel: the client cancels Target, or whatever is live when Target is 0.
+	Cancel struct{ Target ID }
+	// BargeIn: the user's voice cancels whatever is live.
+	BargeIn struct{}
+	// BodyEnded: the body of ID has returned; sent once a body, whatever the reason.
+	BodyEnded struct {
+		ID     ID
+		Status Status
+	}
+	// Shutdown: the session ends.
+	Shutdown struct{}
+)
+
+func (Create) event()       {}
+func (CreateByTurn) event() {}
+func (Cancel) event()       {}
+func (BargeIn) event()      {}
+func (BodyEnded) event()    {}
+func (Shutdown) event()     {}
+
+// Name is the event's name in diagrams, logs and the spec.
+func (Create) Name() string       { return "Create" }
+func (CreateByTurn) Name() string { return "CreateByTurn" }
+func (Cancel) Name() string       { return "Cancel" }
+func (BargeIn) Name() string      { return "BargeIn" }
+func (BodyEnded) Name() string    { return "BodyEnded" }
+func (Shutdown) Name() string     { return "Shutdown" }
+
+// Effect is one of EmitCreated, EmitTerminal, StartBody, CancelBody,
+// RejectActive, RejectNotActive, ReportDone.
+//
+//sumtype:decl
+type Effect interface {
+	Name() string
+	effect()
+}
+
+type (
+	// EmitCreated announces ID: it is live from here on.
+	EmitCreated struct{ ID ID }
+	// EmitTerminal closes what ID has open and announces its end. Nothing of ID
+	// is said afterwards.
+	EmitTerminal struct {
+		ID     ID
+		Status Status
+	}
+	// StartBody starts the goroutine that generates ID.
+	StartBody struct{ ID ID }
+	// CancelBody asks ID's goroutine to stop; it reports with BodyEnded.
+	CancelBody struct{ ID ID }
+	// RejectActive answers a create that came while another response is live.
+	RejectActive struct{ ID ID }
+	// RejectNotActive answers a cancel that meets nothing live.
+	RejectNotActive struct{ Target ID }
+	// ReportDone says that no body runs and none will.
+	ReportDone struct{}
+)
+
+func (EmitCreated) effect()     {}
+func (EmitTerminal) effect()    {}
+func (StartBody) effect()       {}
+func (CancelBody) effect()      {}
+func (RejectActive) effect()    {}
+func (RejectNotActive) effect() {}
+func (ReportDone) effect()      {}
+
+// Name is the effect's name in logs and the spec.
+func (EmitCreated) Name() string     { return "EmitCreated" }
+func (EmitTerminal) Name() string    { return "EmitTerminal" }
+func (StartBody) Name() string       { return "StartBody" }
+func (CancelBody) Name() string      { return "CancelBody" }
+func (RejectActive) Name() string    { return "RejectActive" }
+func (RejectNotActive) Name() string { return "RejectNotActive" }
+func (ReportDone) Name() string      { return "ReportDone" }

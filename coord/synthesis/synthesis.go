@@ -1,0 +1,104 @@
+package synthesis
+
+// State is one of Open, Closing, Closed. They only go forward (Monotonic).
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Open: clauses are taken.
+	Open struct{}
+	// Closing: no more clauses come, the worker says what it has.
+	Closing struct{}
+	// Closed: the worker has ended. It absorbs everything.
+	Closed struct{}
+)
+
+func (Open) state()    {}
+func (Closing) state() {}
+func (Closed) state()  {}
+
+// Name is the state's name in diagrams, logs and the spec.
+func (Open) Name() string    { return "Open" }
+func (Closing) Name() string { return "Closing" }
+func (Closed) Name() string  { return "Closed" }
+
+// Rank orders the states: it never falls.
+func Rank(s State) int {
+	switch s.(type) {
+	case Open:
+		return 0
+	case Closing:
+		return 1
+	case Closed:
+	}
+	return 2
+}
+
+// Event is one of Enqueue, Finish, Cancel, WorkerExited.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+type (
+	// Enqueue: Clause, a number that counts up, is to be said.
+	Enqueue struct{ Clause uint32 }
+	// Finish: the text has ended; who waits is woken when all of it is said.
+	// Doing it twice is harmless.
+	Finish struct{}
+	// Cancel: what was not said yet is not wanted any more.
+	Cancel struct{}
+	// WorkerExited: the worker has ended, for whatever reason.
+	WorkerExited struct{}
+)
+
+func (Enqueue) event()      {}
+func (Finish) event()       {}
+func (Cancel) event()       {}
+func (WorkerExited) event() {}
+
+// Name is the event's name in diagrams, logs and the spec.
+func (Enqueue) Name() string      { return "Enqueue" }
+func (Finish) Name() string       { return "Finish" }
+func (Cancel) Name() string       { return "Cancel" }
+func (WorkerExited) Name() string { return "WorkerExited" }
+
+// Effect is one of Say, Refuse, CloseQueue, StopWorker, Wake.
+//
+//sumtype:decl
+type Effect interface {
+	Name() string
+	effect()
+}
+
+type (
+	// Say gives Clause to the worker.
+	Say struct{ Clause uint32 }
+	// Refuse reports an error: Clause came after the end.
+	Refuse struct{ Clause uint32 }
+	// CloseQueue tells the worker that no more clauses come.
+	CloseQueue struct{}
+	// StopWorker tells the worker to leave off at once.
+	StopWorker struct{}
+	// Wake tells whoever waits for the end, once.
+	Wake struct{}
+)
+
+func (Say) effect()        {}
+func (Refuse) effect()     {}
+func (CloseQueue) effect() {}
+func (StopWorker) effect() {}
+func (Wake) effect()       {}
+
+// Name is the effect's name in logs and the spec.
+func (Say) Name() string        { return "Say" }
+func (Refuse) Name() string     { return "Refuse" }
+func (CloseQueue) Name() string { return "CloseQueue" }
+func (StopWorker) Name() string { return "StopWorker" }
+func (Wake) Name() string       { return "Wake" }

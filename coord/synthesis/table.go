@@ -1,0 +1,33 @@
+package synthesis
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type row = machine.Row[State, Event, Effect]
+
+func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
+	return machine.On[State, Event](action, f)
+}
+
+func ignore(why string, from State, on ...Event) []row {
+	return machine.Ignore[State, Event, Effect](why, from, on...)
+}
+
+// Table is the whole machine.
+var Table = machine.Join(
+	[]row{
+		on("Enqueue", func(s Open, e Enqueue) (Open, []Effect) { return s, []Effect{Say(e)} }),
+		on("Finish", func(Open, Finish) (Closing, []Effect) { return Closing{}, []Effect{CloseQueue{}} }),
+		on("Cancel", func(Open, Cancel) (Closing, []Effect) { return Closing{}, []Effect{StopWorker{}} }),
+		on("ExitEarly", exited[Open]),
+		on("RefuseLate", refuse[Closing]),
+		on("CancelRest", func(s Closing, _ Cancel) (Closing, []Effect) { return s, []Effect{StopWorker{}} }),
+		on("Exit", exited[Closing]),
+		on("RefuseLate", refuse[Closed]),
+	},
+	ignore("it was told already", Closing{}, Finish{}),
+	ignore("it has ended", Closed{}, Finish{}, Cancel{}, WorkerExited{}),
+)
+
+func refuse[S State](s S, e Enqueue) (S, []Effect) { return s, []Effect{Refuse(e)} }
+
+func exited[S State](S, WorkerExited) (Closed, []Effect) { return Closed{}, []Effect{Wake{}} }

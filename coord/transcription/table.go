@@ -1,0 +1,95 @@
+package transcription
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type row = machine.Row[State, Event, Effect]
+
+func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
+	return machine.On[State, Event](action, f)
+}
+
+func when[From State, Ev Event, To State](action, guard string, holds func(From, Ev) bool, f func(From, Ev) (To, []Effect)) row {
+	return machine.When[State, Event](action, guard, holds, f)
+}
+
+func ignore(why string, from State, on ...Event) []row {
+	return machine.Ignore[State, Event, Effect](why, from, on...)
+}
+
+const (
+	none  = "no stream is open"
+	other = "it is another turn's"
+	busy  = "one stream a turn"
+	ended = "its audio has ended"
+)
+
+// Table is the whole machine: one stream of one turn. A session runs two of
+// them, one for the open turn and one for the turn that was committed last.
+var Table = machine.Join(
+	[]row{
+		on("OpenStream", func(_ Closed, e Open) (Opening, []Effect) { return Opening(e), []Effect{OpenStream(e)} }),
+		on("Decode", func(_ Closed, e Decode) (Finalizing, []Effect) {
+			return Finalizing(e), []Effect{DecodeWhole(e)}
+		}),
+	},
+	ignore(none, Closed{}, Ready{}, Refuse{}, EOU{}, Resumed{}, Finish{}, Done{}, Failed{}, Abandon{}, Shutdown{}),
+
+	[]row{
+		when("Stream", "same turn", func(s Opening, e Ready) bool { return s.Turn == e.Turn },
+			func(s Opening, _ Ready) (Streaming, []Effect) { return Streaming{Turn: s.Turn}, nil }),
+		when("Degrade", "same turn", func(s Opening, e Refuse) bool { return s.Turn == e.Turn },
+			func(Opening, Refuse) (Unavailable, []Effect) { return Unavailable{}, []Effect{Degrade{}} }),
+		when("Break", "same turn", func(s Opening, e Failed) bool { return s.Turn == e.Turn },
+			func(Opening, Failed) (Closed, []Effect) { return Closed{}, nil }),
+		when("Finish", "same turn", func(s Opening, e Finish) bool { return s.Turn == e.Turn },
+			func(s Opening, e Finish) (Finalizing, []Effect) { return Finalizing(s), []Effect{CloseInput(e)} }),
+		when("Abandon", "same turn", func(s Opening, e Abandon) bool { return s.Turn == e.Turn },
+			func(s Opening, _ Abandon) (Closed, []Effect) { return Closed{}, []Effect{CloseStream(s)} }),
+		on("Shutdown", func(s Opening, _ Shutdown) (Closed, []Effect) { return Closed{}, []Effect{CloseStream(s)} }),
+	},
+	ignore(busy, Opening{}, Open{}, Decode{}),
+	ignore(other, Opening{}, Ready{}, Refuse{}, Failed{}, Finish{}, Abandon{}),
+	ignore("the stream is not open yet", Opening{}, EOU{}, Resumed{}, Done{}),
+
+	[]row{
+		when("EndUtterance", "same turn", func(s Streaming, e EOU) bool { return s.Turn == e.Turn },
+			func(s Streaming, _ EOU) (Streaming, []Effect) { return Streaming{s.Turn, true}, nil }),
+		when("Resume", "same turn", func(s Streaming, e Resumed) bool { return s.Turn == e.Turn },
+			func(s Streaming, _ Resumed) (Streaming, []Effect) { return Streaming{s.Turn, false}, nil }),
+		when("Break", "same turn", func(s Streaming, e Failed) bool { return s.Turn == e.Turn },
+			func(Streaming, Failed) (Closed, []Effect) { return Closed{}, nil }),
+		when("Finish", "same turn", func(s Streaming, e Finish) bool { return s.Turn == e.Turn },
+			func(_ Streaming, e Finish) (Finalizing, []Effect) { return Finalizing(e), []Effect{CloseInput(e)} }),
+		when("Abandon", "same turn", func(s Streaming, e Abandon) bool { return s.Turn == e.Turn },
+			func(_ Streaming, e Abandon) (Closed, []Effect) { return Closed{}, []Effect{CloseStream(e)} }),
+		on("Shutdown", func(s Streaming, _ Shutdown) (Closed, []Effect) {
+			return Closed{}, []Effect{CloseStream{s.Turn}}
+		}),
+	},
+	ignore(busy, Streaming{}, Open{}, Decode{}),
+	ignore(other, Streaming{}, EOU{}, Resumed{}, Failed{}, Finish{}, Abandon{}),
+	ignore("the stream is open already", Streaming{}, Ready{}, Refuse{}),
+	ignore("its audio has not ended", Streaming{}, Done{}),
+
+	[]row{
+		when("Deliver", "same turn", func(s Finalizing, e Done) bool { return s.Turn == e.Turn },
+			func(_ Finalizing, e Done) (Closed, []Effect) { return Closed{}, []Effect{DeliverText(e)} }),
+		when("DecodeInstead", "same turn, no live transcription", func(s Finalizing, e Refuse) bool { return s.Turn == e.Turn },
+			func(s Finalizing, _ Refuse) (Finalizing, []Effect) { return s, []Effect{DecodeWhole(s)} }),
+		when("Fail", "same turn", func(s Finalizing, e Failed) bool { return s.Turn == e.Turn },
+			func(s Finalizing, _ Failed) (Closed, []Effect) { return Closed{}, []Effect{DeliverFailure(s)} }),
+		when("AbandonLate", "same turn", func(s Finalizing, e Abandon) bool { return s.Turn == e.Turn },
+			func(s Finalizing, _ Abandon) (Closed, []Effect) {
+				return Closed{}, []Effect{CloseStream(s), DeliverFailure(s)}
+			}),
+		on("Shutdown", func(s Finalizing, _ Shutdown) (Closed, []Effect) {
+			return Closed{}, []Effect{CloseStream(s), DeliverFailure(s)}
+		}),
+	},
+	ignore(busy, Finalizing{}, Open{}, Decode{}),
+	ignore(other, Finalizing{}, Done{}, Refuse{}, Failed{}, Abandon{}),
+	ignore(ended, Finalizing{}, Ready{}, EOU{}, Resumed{}, Finish{}),
+
+	ignore("there is no live transcription", Unavailable{}, Open{}, Ready{}, Refuse{}, EOU{}, Resumed{}, Finish{},
+		Decode{}, Done{}, Failed{}, Abandon{}, Shutdown{}),
+)

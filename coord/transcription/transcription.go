@@ -1,0 +1,150 @@
+package transcription
+
+import "github.com/antiphon-rt/antiphon/coord/id"
+
+// State is one of Closed, Opening, Streaming, Finalizing, Unavailable.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Closed: no stream.
+	Closed struct{}
+	// Opening: the back end was asked for Turn's stream.
+	Opening struct{ Turn id.Turn }
+	// Streaming: Turn's audio flows. EOU: its utterance is complete, as far as is
+	// known. It is state and no message, so it cannot be lost.
+	Streaming struct {
+		Turn id.Turn
+		EOU  bool
+	}
+	// Finalizing: Turn's audio has ended, its text is awaited.
+	Finalizing struct{ Turn id.Turn }
+	// Unavailable: the back end has no live transcription. It stays so for the
+	// whole session; a turn's audio is decoded when it is committed.
+	Unavailable struct{}
+)
+
+func (Closed) state()      {}
+func (Opening) state()     {}
+func (Streaming) state()   {}
+func (Finalizing) state()  {}
+func (Unavailable) state() {}
+
+// Name is the state's name in diagrams, logs and the spec.
+func (Closed) Name() string      { return "Closed" }
+func (Opening) Name() string     { return "Opening" }
+func (Streaming) Name() string   { return "Streaming" }
+func (Finalizing) Name() string  { return "Finalizing" }
+func (Unavailable) Name() string { return "Unavailable" }
+
+// Event is one of Open, Ready, Refuse, EOU, Resumed, Finish, Decode, Done,
+// Failed, Abandon, Shutdown.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+type (
+	// Open: Turn began.
+	Open struct{ Turn id.Turn }
+	// Ready: Turn's stream is open.
+	Ready struct{ Turn id.Turn }
+	// Refuse: the back end has no live transcription.
+	Refuse struct{ Turn id.Turn }
+	// EOU: the utterance is complete.
+	EOU struct{ Turn id.Turn }
+	// Resumed: speech went on after it.
+	Resumed struct{ Turn id.Turn }
+	// Finish: Turn was committed, its audio ends.
+	Finish struct{ Turn id.Turn }
+	// Decode: Turn was committed without a stream; its whole audio is to be decoded.
+	Decode struct{ Turn id.Turn }
+	// Done: Turn's final text is there. Empty: it has no words.
+	Done struct {
+		Turn  id.Turn
+		Empty bool
+	}
+	// Failed: Turn's stream broke.
+	Failed struct{ Turn id.Turn }
+	// Abandon: Turn's text is not wanted any more.
+	Abandon struct{ Turn id.Turn }
+	// Shutdown: the session ends.
+	Shutdown struct{}
+)
+
+func (Open) event()     {}
+func (Ready) event()    {}
+func (Refuse) event()   {}
+func (EOU) event()      {}
+func (Resumed) event()  {}
+func (Finish) event()   {}
+func (Decode) event()   {}
+func (Done) event()     {}
+func (Failed) event()   {}
+func (Abandon) event()  {}
+func (Shutdown) event() {}
+
+// Name is the event's name in diagrams, logs and the spec.
+func (Open) Name() string     { return "Open" }
+func (Ready) Name() string    { return "Ready" }
+func (Refuse) Name() string   { return "Refuse" }
+func (EOU) Name() string      { return "EOU" }
+func (Resumed) Name() string  { return "Resumed" }
+func (Finish) Name() string   { return "Finish" }
+func (Decode) Name() string   { return "Decode" }
+func (Done) Name() string     { return "Done" }
+func (Failed) Name() string   { return "Failed" }
+func (Abandon) Name() string  { return "Abandon" }
+func (Shutdown) Name() string { return "Shutdown" }
+
+// Effect is one of OpenStream, CloseInput, DecodeWhole, CloseStream, Degrade,
+// DeliverText, DeliverFailure.
+//
+//sumtype:decl
+type Effect interface {
+	Name() string
+	effect()
+}
+
+type (
+	// OpenStream asks the back end for Turn's live stream.
+	OpenStream struct{ Turn id.Turn }
+	// CloseInput ends the stream's audio; the text follows.
+	CloseInput struct{ Turn id.Turn }
+	// DecodeWhole decodes Turn's audio in one piece.
+	DecodeWhole struct{ Turn id.Turn }
+	// CloseStream gives the stream up.
+	CloseStream struct{ Turn id.Turn }
+	// Degrade says, once a session, that there is no live transcription.
+	Degrade struct{}
+	// DeliverText gives Turn's text to the conversation.
+	DeliverText struct {
+		Turn  id.Turn
+		Empty bool
+	}
+	// DeliverFailure says that Turn's words could not be had.
+	DeliverFailure struct{ Turn id.Turn }
+)
+
+func (OpenStream) effect()     {}
+func (CloseInput) effect()     {}
+func (DecodeWhole) effect()    {}
+func (CloseStream) effect()    {}
+func (Degrade) effect()        {}
+func (DeliverText) effect()    {}
+func (DeliverFailure) effect() {}
+
+// Name is the effect's name in logs and the spec.
+func (OpenStream) Name() string     { return "OpenStream" }
+func (CloseInput) Name() string     { return "CloseInput" }
+func (DecodeWhole) Name() string    { return "DecodeWhole" }
+func (CloseStream) Name() string    { return "CloseStream" }
+func (Degrade) Name() string        { return "Degrade" }
+func (DeliverText) Name() string    { return "DeliverText" }
+func (DeliverFailure) Name() string { return "DeliverFailure" }

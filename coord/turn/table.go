@@ -1,0 +1,130 @@
+package turn
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type row = machine.Row[State, Event, Effect]
+
+func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
+	return machine.On[State, Event](action, f)
+}
+
+func when[From State, Ev Event, To State](action, guard string, holds func(From, Ev) bool, f func(From, Ev) (To, []Effect)) row {
+	return machine.When[State, Event](action, guard, holds, f)
+}
+
+func ignore(why string, from State, on ...Event) []row {
+	return machine.Ignore[State, Event, Effect](why, from, on...)
+}
+
+const (
+	noTurn = "no turn is open"
+	isOpen = "a turn is open already"
+	other  = "it is another turn's"
+	judged = "the verdict decides"
+	gated  = "the gate decides"
+)
+
+// Table is the whole machine.
+var Table = machine.Join(
+	[]row{
+		when("OpenCandidate", "agent audible", func(_ Idle, e Onset) bool { return e.AgentAudible },
+			func(_ Idle, e Onset) (Candidate, []Effect) { return candidate(e.Turn) }),
+		on("OpenTurn", func(_ Idle, e Onset) (Speaking, []Effect) {
+			return Speaking{Turn: e.Turn}, []Effect{OpenTurn{e.Turn}, EmitSpeechStarted{e.Turn}}
+		}),
+		on("OpenClientCandidate", func(_ Idle, e ClientCandidate) (Candidate, []Effect) { return candidate(e.Turn) }),
+		on("CommitBuffer", func(_ Idle, e Commit) (Idle, []Effect) { return Idle{}, []Effect{CommitTurn{e.Turn}} }),
+		on("TimeOut", func(_ Idle, e IdleTimeout) (Idle, []Effect) {
+			return Idle{}, []Effect{EmitTimeout{e.Turn}, CommitTurn{e.Turn}}
+		}),
+	},
+	ignore(noTurn, Idle{}, Sustained{}, Misfire{}, Silence{}, EndOfUtterance{}, VoiceResumed{}, FallbackExpired{},
+		GatePassed{}, GateRefused{}, Clear{}, NoSpeech{}, Shutdown{}),
+
+	[]row{
+		when("Confirm", "same turn", func(s Candidate, e Sustained) bool { return s.Turn == e.Turn },
+			func(s Candidate, _ Sustained) (Speaking, []Effect) { return Speaking{Turn: s.Turn}, interrupt(s.Turn) }),
+		when("Reject", "same turn", func(s Candidate, e Misfire) bool { return s.Turn == e.Turn },
+			func(s Candidate, _ Misfire) (Idle, []Effect) { return reject(s) }),
+		when("RejectNoSpeech", "same turn", func(s Candidate, e NoSpeech) bool { return s.Turn == e.Turn },
+			func(s Candidate, _ NoSpeech) (Idle, []Effect) { return reject(s) }),
+		on("ConfirmByCommit", func(s Candidate, _ Commit) (Idle, []Effect) {
+			return Idle{}, append(interrupt(s.Turn), EmitSpeechStopped{s.Turn}, CommitTurn{s.Turn})
+		}),
+		on("RejectByClear", func(s Candidate, _ Clear) (Idle, []Effect) { return reject(s) }),
+		on("Shutdown", func(s Candidate, _ Shutdown) (Idle, []Effect) { return reject(s) }),
+	},
+	ignore(other, Candidate{}, Sustained{}, Misfire{}, NoSpeech{}),
+	ignore(isOpen, Candidate{}, Onset{}, ClientCandidate{}, IdleTimeout{}),
+	ignore(judged, Candidate{}, Silence{}, EndOfUtterance{}, VoiceResumed{}),
+	ignore("no fallback is armed", Candidate{}, FallbackExpired{}),
+	ignore("the gate was not asked", Candidate{}, GatePassed{}, GateRefused{}),
+
+	[]row{
+		when("Commit", "silence is enough", func(s Speaking, e Silence) bool {
+			return s.Turn == e.Turn && (e.FallbackMS == 0 || s.EOU)
+		}, func(s Speaking, _ Silence) (Idle, []Effect) { return commit(s.Turn) }),
+		when("AwaitEndOfUtterance", "same turn", func(s Speaking, e Silence) bool { return s.Turn == e.Turn },
+			func(s Speaking, e Silence) (Speaking, []Effect) { return arm(s.Turn, s.Gen, e.FallbackMS) }),
+		when("NoteEndOfUtterance", "still voiced", func(s Speaking, e EndOfUtterance) bool {
+			return s.Turn == e.Turn && e.Voiced
+		}, func(s Speaking, _ EndOfUtterance) (Speaking, []Effect) {
+			return Speaking{Turn: s.Turn, EOU: true, Gen: s.Gen}, nil
+		}),
+		when("AskGate", "gate", func(s Speaking, e EndOfUtterance) bool { return s.Turn == e.Turn && e.Gate },
+			func(s Speaking, _ EndOfUtterance) (Confirming, []Effect) {
+				return Confirming{s.Turn, s.Gen}, []Effect{AskGate{s.Turn}}
+			}),
+		when("CommitOnEndOfUtterance", "same turn", func(s Speaking, e EndOfUtterance) bool { return s.Turn == e.Turn },
+			func(s Speaking, _ EndOfUtterance) (Idle, []Effect) { return commit(s.Turn) }),
+		when("Resume", "same turn", func(s Speaking, e VoiceResumed) bool { return s.Turn == e.Turn },
+			func(s Speaking, _ VoiceResumed) (Speaking, []Effect) { return resume(s.Turn, s.Gen) }),
+		when("CommitOnFallback", "same generation", func(s Speaking, e FallbackExpired) bool {
+			return s.Turn == e.Turn && s.Gen == e.Gen
+		}, func(s Speaking, _ FallbackExpired) (Idle, []Effect) { return commit(s.Turn) }),
+		on("CommitByClient", func(s Speaking, _ Commit) (Idle, []Effect) { return commit(s.Turn) }),
+		on("DiscardCleared", func(s Speaking, _ Clear) (Idle, []Effect) { return discard(s.Turn, Cleared) }),
+		when("DiscardNoSpeech", "same turn", func(s Speaking, e NoSpeech) bool { return s.Turn == e.Turn },
+			func(s Speaking, _ NoSpeech) (Idle, []Effect) { return discard(s.Turn, NoWords) }),
+		on("Shutdown", func(s Speaking, _ Shutdown) (Idle, []Effect) { return discard(s.Turn, SessionEnded) }),
+	},
+	ignore(other, Speaking{}, Silence{}, EndOfUtterance{}, VoiceResumed{}, FallbackExpired{}, NoSpeech{}),
+	ignore(isOpen, Speaking{}, Onset{}, ClientCandidate{}, IdleTimeout{}),
+	ignore("it is no candidate any more", Speaking{}, Sustained{}, Misfire{}),
+	ignore("the gate was not asked", Speaking{}, GatePassed{}, GateRefused{}),
+
+	[]row{
+		when("PassGate", "same turn", func(s Confirming, e GatePassed) bool { return s.Turn == e.Turn },
+			func(s Confirming, _ GatePassed) (Idle, []Effect) { return commit(s.Turn) }),
+		when("RefuseGate", "same turn", func(s Confirming, e GateRefused) bool { return s.Turn == e.Turn },
+			func(s Confirming, e GateRefused) (Speaking, []Effect) { return arm(s.Turn, s.Gen, e.FallbackMS) }),
+		when("Resume", "same turn", func(s Confirming, e VoiceResumed) bool { return s.Turn == e.Turn },
+			func(s Confirming, _ VoiceResumed) (Speaking, []Effect) { return resume(s.Turn, s.Gen) }),
+		on("CommitByClient", func(s Confirming, _ Commit) (Idle, []Effect) { return commit(s.Turn) }),
+		on("DiscardCleared", func(s Confirming, _ Clear) (Idle, []Effect) { return discard(s.Turn, Cleared) }),
+		when("DiscardNoSpeech", "same turn", func(s Confirming, e NoSpeech) bool { return s.Turn == e.Turn },
+			func(s Confirming, _ NoSpeech) (Idle, []Effect) { return discard(s.Turn, NoWords) }),
+		on("Shutdown", func(s Confirming, _ Shutdown) (Idle, []Effect) { return discard(s.Turn, SessionEnded) }),
+	},
+	ignore(other, Confirming{}, GatePassed{}, GateRefused{}, VoiceResumed{}, NoSpeech{}),
+	ignore(isOpen, Confirming{}, Onset{}, ClientCandidate{}, IdleTimeout{}),
+	ignore("it is no candidate any more", Confirming{}, Sustained{}, Misfire{}),
+	ignore(gated, Confirming{}, Silence{}, EndOfUtterance{}, FallbackExpired{}),
+)
+
+func candidate(t ID) (Candidate, []Effect) { return Candidate{t}, []Effect{OpenCandidate{t}} }
+
+// interrupt announces the turn before it takes the agent's voice away: that is the order clients rely on.
+func interrupt(t ID) []Effect { return []Effect{OpenTurn{t}, EmitSpeechStarted{t}, BargeIn{t}} }
+
+func reject(s Candidate) (Idle, []Effect) { return Idle{}, []Effect{RejectCandidate(s)} }
+
+func commit(t ID) (Idle, []Effect) { return Idle{}, []Effect{EmitSpeechStopped{t}, CommitTurn{t}} }
+
+func discard(t ID, why Reason) (Idle, []Effect) { return Idle{}, []Effect{DiscardTurn{t, why}} }
+
+func arm(t ID, gen, ms uint32) (Speaking, []Effect) {
+	return Speaking{Turn: t, Gen: gen + 1}, []Effect{ArmFallback{t, gen + 1, ms}}
+}
+
+func resume(t ID, gen uint32) (Speaking, []Effect) { return Speaking{Turn: t, Gen: gen + 1}, nil }

@@ -1,0 +1,234 @@
+package turn
+
+import "github.com/antiphon-rt/antiphon/coord/id"
+
+// ID names one user turn; 0 is none.
+type ID = id.Turn
+
+// Reason is why a turn was dropped.
+type Reason uint8
+
+// The reasons.
+const (
+	Cleared      Reason = iota + 1 // the client cleared the input buffer
+	NoWords                        // the recogniser found no speech in it
+	SessionEnded                   // teardown
+)
+
+// State is one of Idle, Candidate, Speaking, Confirming.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Idle: no turn is open.
+	Idle struct{}
+	// Candidate: speech over the agent's voice that is not yet an interruption.
+	Candidate struct{ Turn ID }
+	// Speaking: the turn Turn is open. EOU: its end of utterance was heard and
+	// the voice has not stopped yet. Gen is the last fallback timer's generation;
+	// it grows when one is armed and when the voice resumes.
+	Speaking struct {
+		Turn ID
+		EOU  bool
+		Gen  uint32
+	}
+	// Confirming: the whole utterance is decoded again; its end is not certain.
+	Confirming struct {
+		Turn ID
+		Gen  uint32
+	}
+)
+
+func (Idle) state()       {}
+func (Candidate) state()  {}
+func (Speaking) state()   {}
+func (Confirming) state() {}
+
+// Name is the state's name in diagrams, logs and the spec.
+func (Idle) Name() string       { return "Idle" }
+func (Candidate) Name() string  { return "Candidate" }
+func (Speaking) Name() string   { return "Speaking" }
+func (Confirming) Name() string { return "Confirming" }
+
+// Open returns the turn that is open, a candidate's too, or 0.
+func Open(s State) ID {
+	switch s := s.(type) {
+	case Candidate:
+		return s.Turn
+	case Speaking:
+		return s.Turn
+	case Confirming:
+		return s.Turn
+	case Idle:
+	}
+	return 0
+}
+
+// Event is one of Onset, ClientCandidate, Sustained, Misfire, Silence,
+// EndOfUtterance, VoiceResumed, FallbackExpired, GatePassed, GateRefused,
+// Commit, Clear, NoSpeech, IdleTimeout, Shutdown.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+type (
+	// Onset: speech began. Turn is fresh. AgentAudible: a response is live or its
+	// audio plays, and the session's interrupt_response is on.
+	Onset struct {
+		Turn         ID
+		AgentAudible bool
+	}
+	// ClientCandidate: the client's own detector heard speech over the agent. Turn is fresh.
+	ClientCandidate struct{ Turn ID }
+	// Sustained: enough voice or words for an interruption, or the decision's
+	// deadline while the voice goes on.
+	Sustained struct{ Turn ID }
+	// Misfire: the voice ended too soon, or said only an acknowledgement, or the
+	// decision's deadline came without a voice.
+	Misfire struct{ Turn ID }
+	// Silence: the voice has been silent for the time that the session asks.
+	// FallbackMS is 0 where silence alone commits; else it is how much longer
+	// (milliseconds) to wait for an end of utterance.
+	Silence struct {
+		Turn       ID
+		FallbackMS uint32
+	}
+	// EndOfUtterance: the live transcription says that the sentence is complete.
+	// Voiced: the voice has not stopped. Gate: the session wants it confirmed.
+	EndOfUtterance struct {
+		Turn         ID
+		Voiced, Gate bool
+	}
+	// VoiceResumed: speech after a silence that did not commit.
+	VoiceResumed struct{ Turn ID }
+	// FallbackExpired: the timer of generation Gen ran out.
+	FallbackExpired struct {
+		Turn ID
+		Gen  uint32
+	}
+	// GatePassed: the second decoding ends in an end of utterance too.
+	GatePassed struct{ Turn ID }
+	// GateRefused: it does not; listening goes on for FallbackMS at most.
+	GateRefused struct {
+		Turn       ID
+		FallbackMS uint32
+	}
+	// Commit: the client commits the input buffer. Turn is fresh and used when no turn is open.
+	Commit struct{ Turn ID }
+	// Clear: the client clears the input buffer.
+	Clear struct{}
+	// NoSpeech: the recogniser found no words in the open turn.
+	NoSpeech struct{ Turn ID }
+	// IdleTimeout: nobody has spoken for the time that the session asks. Turn is fresh.
+	IdleTimeout struct{ Turn ID }
+	// Shutdown: the session ends.
+	Shutdown struct{}
+)
+
+func (Onset) event()           {}
+func (ClientCandidate) event() {}
+func (Sustained) event()       {}
+func (Misfire) event()         {}
+func (Silence) event()         {}
+func (EndOfUtterance) event()  {}
+func (VoiceResumed) event()    {}
+func (FallbackExpired) event() {}
+func (GatePassed) event()      {}
+func (GateRefused) event()     {}
+func (Commit) event()          {}
+func (Clear) event()           {}
+func (NoSpeech) event()        {}
+func (IdleTimeout) event()     {}
+func (Shutdown) event()        {}
+
+// Name is the event's name in diagrams, logs and the spec.
+func (Onset) Name() string           { return "Onset" }
+func (ClientCandidate) Name() string { return "ClientCandidate" }
+func (Sustained) Name() string       { return "Sustained" }
+func (Misfire) Name() string         { return "Misfire" }
+func (Silence) Name() string         { return "Silence" }
+func (EndOfUtterance) Name() string  { return "EndOfUtterance" }
+func (VoiceResumed) Name() string    { return "VoiceResumed" }
+func (FallbackExpired) Name() string { return "FallbackExpired" }
+func (GatePassed) Name() string      { return "GatePassed" }
+func (GateRefused) Name() string     { return "GateRefused" }
+func (Commit) Name() string          { return "Commit" }
+func (Clear) Name() string           { return "Clear" }
+func (NoSpeech) Name() string        { return "NoSpeech" }
+func (IdleTimeout) Name() string     { return "IdleTimeout" }
+func (Shutdown) Name() string        { return "Shutdown" }
+
+// Effect is one of OpenCandidate, RejectCandidate, OpenTurn, BargeIn,
+// EmitSpeechStarted, EmitSpeechStopped, EmitTimeout, ArmFallback, AskGate,
+// CommitTurn, DiscardTurn.
+//
+//sumtype:decl
+type Effect interface {
+	Name() string
+	effect()
+}
+
+type (
+	// OpenCandidate begins to hold the agent and to gather evidence; the decision
+	// has a deadline from here.
+	OpenCandidate struct{ Turn ID }
+	// RejectCandidate lets the agent go on.
+	RejectCandidate struct{ Turn ID }
+	// OpenTurn opens the turn: its audio is kept from the pre-roll on.
+	OpenTurn struct{ Turn ID }
+	// BargeIn interrupts the agent.
+	BargeIn struct{ Turn ID }
+	// EmitSpeechStarted announces the turn.
+	EmitSpeechStarted struct{ Turn ID }
+	// EmitSpeechStopped announces the end of its speech.
+	EmitSpeechStopped struct{ Turn ID }
+	// EmitTimeout announces that nobody has spoken.
+	EmitTimeout struct{ Turn ID }
+	// ArmFallback starts a timer of generation Gen that runs for MS milliseconds.
+	ArmFallback struct {
+		Turn ID
+		Gen  uint32
+		MS   uint32
+	}
+	// AskGate asks for the second decoding.
+	AskGate struct{ Turn ID }
+	// CommitTurn makes the turn's audio the next item of the conversation.
+	CommitTurn struct{ Turn ID }
+	// DiscardTurn forgets the turn.
+	DiscardTurn struct {
+		Turn   ID
+		Reason Reason
+	}
+)
+
+func (OpenCandidate) effect()     {}
+func (RejectCandidate) effect()   {}
+func (OpenTurn) effect()          {}
+func (BargeIn) effect()           {}
+func (EmitSpeechStarted) effect() {}
+func (EmitSpeechStopped) effect() {}
+func (EmitTimeout) effect()       {}
+func (ArmFallback) effect()       {}
+func (AskGate) effect()           {}
+func (CommitTurn) effect()        {}
+func (DiscardTurn) effect()       {}
+
+// Name is the effect's name in logs and the spec.
+func (OpenCandidate) Name() string     { return "OpenCandidate" }
+func (RejectCandidate) Name() string   { return "RejectCandidate" }
+func (OpenTurn) Name() string          { return "OpenTurn" }
+func (BargeIn) Name() string           { return "BargeIn" }
+func (EmitSpeechStarted) Name() string { return "EmitSpeechStarted" }
+func (EmitSpeechStopped) Name() string { return "EmitSpeechStopped" }
+func (EmitTimeout) Name() string       { return "EmitTimeout" }
+func (ArmFallback) Name() string       { return "ArmFallback" }
+func (AskGate) Name() string           { return "AskGate" }
+func (CommitTurn) Name() string        { return "CommitTurn" }
+func (DiscardTurn) Name() string       { return "DiscardTurn" }
