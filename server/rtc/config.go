@@ -1,0 +1,85 @@
+package rtc
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Config says how an Engine works. The zero value works: ephemeral UDP ports, no loopback.
+type Config struct {
+	// UDPPort carries every call's packets on this one port, for firewalls; 0 gives each call ports of
+	// its own.
+	UDPPort int
+	// Loopback also offers the loopback addresses, for clients on the same machine.
+	Loopback bool
+	// Logger gets what goes wrong; pion's own chatter goes to debug. nil discards.
+	Logger *slog.Logger
+
+	// OpusComplexity is 1 (cheap) to 10 (best); 0 takes 5.
+	OpusComplexity int
+	// OpusBitrate of the agent's voice in bit/s, 6000 to 128000; 0 takes 32000.
+	OpusBitrate int
+
+	// Disconnected is the silence of the network after which Handler.Lost comes; 0 takes 4 s.
+	Disconnected time.Duration
+	// Failed is how much longer until the call is given up (ErrUnreachable); 0 takes 25 s. The session's
+	// own grace should be shorter.
+	Failed time.Duration
+	// KeepAlive is the interval of connectivity checks; 0 takes 1 s.
+	KeepAlive time.Duration
+	// Connect is the time from answer to connection after which the call fails; 0 takes 15 s.
+	Connect time.Duration
+	// Gather bounds the wait for our own addresses in Answer; 0 takes 500 ms.
+	Gather time.Duration
+
+	// MaxMessage is the largest incoming message in bytes, announced to the client; 0 takes 256 KiB.
+	MaxMessage int
+	// MaxQueuedEvents and MaxQueuedBytes bound what waits to be sent to one client; 0 takes 1024 events
+	// and 4 MiB.
+	MaxQueuedEvents, MaxQueuedBytes int
+}
+
+// withDefaults fills what is zero and refuses what cannot work.
+func (c Config) withDefaults() (Config, error) {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	orInt(&c.OpusComplexity, 5)
+	orInt(&c.OpusBitrate, 32_000)
+	orInt(&c.MaxMessage, 256<<10)
+	orInt(&c.MaxQueuedEvents, 1024)
+	orInt(&c.MaxQueuedBytes, 4<<20)
+	orDuration(&c.Disconnected, 4*time.Second)
+	orDuration(&c.Failed, 25*time.Second)
+	orDuration(&c.KeepAlive, time.Second)
+	orDuration(&c.Connect, 15*time.Second)
+	orDuration(&c.Gather, 500*time.Millisecond)
+	switch {
+	case c.UDPPort < 0 || c.UDPPort > 65535:
+		return c, fmt.Errorf("rtc: UDP port %d: want 0 (ephemeral) to 65535", c.UDPPort)
+	case c.OpusComplexity < 1 || c.OpusComplexity > 10:
+		return c, fmt.Errorf("rtc: Opus complexity %d: want 1 to 10, or 0 for the default", c.OpusComplexity)
+	case c.OpusBitrate < 6000 || c.OpusBitrate > 128_000:
+		return c, fmt.Errorf("rtc: Opus bitrate %d: want 6000 to 128000 bit/s, or 0 for the default", c.OpusBitrate)
+	case c.MaxMessage < 1024 || c.MaxMessage > 16<<20:
+		return c, fmt.Errorf("rtc: largest message %d bytes: want 1024 to %d, or 0 for the default", c.MaxMessage, 16<<20)
+	case c.MaxQueuedEvents < 0 || c.MaxQueuedBytes < 0:
+		return c, fmt.Errorf("rtc: negative queue limit: want a positive one, or 0 for the default")
+	case min(c.Disconnected, c.Failed, c.KeepAlive, c.Connect, c.Gather) < 0:
+		return c, fmt.Errorf("rtc: negative time limit: want a positive one, or 0 for the default")
+	}
+	return c, nil
+}
+
+func orInt(v *int, def int) {
+	if *v == 0 {
+		*v = def
+	}
+}
+
+func orDuration(v *time.Duration, def time.Duration) {
+	if *v == 0 {
+		*v = def
+	}
+}
