@@ -33,9 +33,9 @@ var Table = machine.Join(
 			return Speaking{Turn: e.Turn}, []Effect{OpenTurn{e.Turn}, EmitSpeechStarted{e.Turn}}
 		}),
 		on("OpenClientCandidate", func(_ Idle, e ClientCandidate) (Candidate, []Effect) { return candidate(e.Turn) }),
-		on("CommitBuffer", func(_ Idle, e Commit) (Idle, []Effect) { return Idle{}, []Effect{CommitTurn{e.Turn}} }),
+		on("CommitBuffer", func(_ Idle, e Commit) (Idle, []Effect) { return Idle{}, []Effect{CommitTurn{e.Turn, true}} }),
 		on("TimeOut", func(_ Idle, e IdleTimeout) (Idle, []Effect) {
-			return Idle{}, []Effect{EmitTimeout{e.Turn}, CommitTurn{e.Turn}}
+			return Idle{}, []Effect{EmitTimeout{e.Turn}, CommitTurn{Turn: e.Turn}}
 		}),
 	},
 	ignore(noTurn, Idle{}, Sustained{}, Misfire{}, Silence{}, EndOfUtterance{}, VoiceResumed{}, FallbackExpired{},
@@ -49,7 +49,7 @@ var Table = machine.Join(
 		when("RejectNoSpeech", "same turn", func(s Candidate, e NoSpeech) bool { return s.Turn == e.Turn },
 			func(s Candidate, _ NoSpeech) (Idle, []Effect) { return reject(s) }),
 		on("ConfirmByCommit", func(s Candidate, _ Commit) (Idle, []Effect) {
-			return Idle{}, append(interrupt(s.Turn), EmitSpeechStopped{s.Turn}, CommitTurn{s.Turn})
+			return Idle{}, append(interrupt(s.Turn), EmitSpeechStopped{s.Turn}, CommitTurn{s.Turn, true})
 		}),
 		on("RejectByClear", func(s Candidate, _ Clear) (Idle, []Effect) { return reject(s) }),
 		on("Shutdown", func(s Candidate, _ Shutdown) (Idle, []Effect) { return reject(s) }),
@@ -82,11 +82,11 @@ var Table = machine.Join(
 		when("CommitOnFallback", "same generation", func(s Speaking, e FallbackExpired) bool {
 			return s.Turn == e.Turn && s.Gen == e.Gen
 		}, func(s Speaking, _ FallbackExpired) (Idle, []Effect) { return commit(s.Turn) }),
-		on("CommitByClient", func(s Speaking, _ Commit) (Idle, []Effect) { return commit(s.Turn) }),
+		on("CommitByClient", func(s Speaking, _ Commit) (Idle, []Effect) { return commitByClient(s.Turn) }),
 		on("DiscardCleared", func(s Speaking, _ Clear) (Idle, []Effect) { return discard(s.Turn, Cleared) }),
 		when("DiscardNoSpeech", "same turn", func(s Speaking, e NoSpeech) bool { return s.Turn == e.Turn },
 			func(s Speaking, _ NoSpeech) (Idle, []Effect) { return discard(s.Turn, NoWords) }),
-		on("Shutdown", func(s Speaking, _ Shutdown) (Idle, []Effect) { return discard(s.Turn, SessionEnded) }),
+		on("Shutdown", func(s Speaking, _ Shutdown) (Idle, []Effect) { return discard(s.Turn, Stopped) }),
 	},
 	ignore(other, Speaking{}, Silence{}, EndOfUtterance{}, VoiceResumed{}, FallbackExpired{}, NoSpeech{}),
 	ignore(isOpen, Speaking{}, Onset{}, ClientCandidate{}, IdleTimeout{}),
@@ -100,11 +100,11 @@ var Table = machine.Join(
 			func(s Confirming, e GateRefused) (Speaking, []Effect) { return arm(s.Turn, s.Gen, e.FallbackMS) }),
 		when("Resume", "same turn", func(s Confirming, e VoiceResumed) bool { return s.Turn == e.Turn },
 			func(s Confirming, _ VoiceResumed) (Speaking, []Effect) { return resume(s.Turn, s.Gen) }),
-		on("CommitByClient", func(s Confirming, _ Commit) (Idle, []Effect) { return commit(s.Turn) }),
+		on("CommitByClient", func(s Confirming, _ Commit) (Idle, []Effect) { return commitByClient(s.Turn) }),
 		on("DiscardCleared", func(s Confirming, _ Clear) (Idle, []Effect) { return discard(s.Turn, Cleared) }),
 		when("DiscardNoSpeech", "same turn", func(s Confirming, e NoSpeech) bool { return s.Turn == e.Turn },
 			func(s Confirming, _ NoSpeech) (Idle, []Effect) { return discard(s.Turn, NoWords) }),
-		on("Shutdown", func(s Confirming, _ Shutdown) (Idle, []Effect) { return discard(s.Turn, SessionEnded) }),
+		on("Shutdown", func(s Confirming, _ Shutdown) (Idle, []Effect) { return discard(s.Turn, Stopped) }),
 	},
 	ignore(other, Confirming{}, GatePassed{}, GateRefused{}, VoiceResumed{}, NoSpeech{}),
 	ignore(isOpen, Confirming{}, Onset{}, ClientCandidate{}, IdleTimeout{}),
@@ -119,7 +119,13 @@ func interrupt(t ID) []Effect { return []Effect{OpenTurn{t}, EmitSpeechStarted{t
 
 func reject(s Candidate) (Idle, []Effect) { return Idle{}, []Effect{RejectCandidate(s)} }
 
-func commit(t ID) (Idle, []Effect) { return Idle{}, []Effect{EmitSpeechStopped{t}, CommitTurn{t}} }
+func commit(t ID) (Idle, []Effect) {
+	return Idle{}, []Effect{EmitSpeechStopped{t}, CommitTurn{Turn: t}}
+}
+
+func commitByClient(t ID) (Idle, []Effect) {
+	return Idle{}, []Effect{EmitSpeechStopped{t}, CommitTurn{t, true}}
+}
 
 func discard(t ID, why Reason) (Idle, []Effect) { return Idle{}, []Effect{DiscardTurn{t, why}} }
 

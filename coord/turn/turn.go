@@ -10,9 +10,9 @@ type Reason uint8
 
 // The reasons.
 const (
-	Cleared      Reason = iota + 1 // the client cleared the input buffer
-	NoWords                        // the recogniser found no speech in it
-	SessionEnded                   // teardown
+	Cleared Reason = iota + 1 // the client cleared the input buffer
+	NoWords                   // the recogniser found no speech in it
+	Stopped                   // the detector was switched off, or the session ends
 )
 
 // State is one of Idle, Candidate, Speaking, Confirming.
@@ -128,7 +128,7 @@ type (
 	NoSpeech struct{ Turn ID }
 	// IdleTimeout: nobody has spoken for the time that the session asks. Turn is fresh.
 	IdleTimeout struct{ Turn ID }
-	// Shutdown: the session ends.
+	// Shutdown: the detector is switched off, or the session ends.
 	Shutdown struct{}
 )
 
@@ -200,7 +200,11 @@ type (
 	// AskGate asks for the second decoding.
 	AskGate struct{ Turn ID }
 	// CommitTurn makes the turn's audio the next item of the conversation.
-	CommitTurn struct{ Turn ID }
+	// ByClient: the client committed it, and will ask for a response if it wants one.
+	CommitTurn struct {
+		Turn     ID
+		ByClient bool
+	}
 	// DiscardTurn forgets the turn.
 	DiscardTurn struct {
 		Turn   ID

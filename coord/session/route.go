@@ -1,0 +1,167 @@
+package session
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// The routes: each effect stays in the output and may be an event for another machine.
+
+func (c *composition) routeConn(f conn.Effect) {
+	c.out = append(c.out, f)
+	switch f.(type) {
+	case conn.StopVAD:
+		c.turn(turn.Shutdown{})
+	case conn.StopChildren:
+		c.s.Waiting, c.s.Texted, c.s.Owed, c.s.Queued = 0, false, false, 0
+		c.turn(turn.Shutdown{})
+		c.live(transcription.Shutdown{})
+		c.final(transcription.Shutdown{})
+		c.playout(playout.Shutdown{})
+		c.response(response.Shutdown{})
+	case conn.AnnounceSession, conn.StartVAD, conn.ArmGrace, conn.ReleaseTransport, conn.Forget:
+	}
+}
+
+func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
+	if _, commits := f.(turn.CommitTurn); commits && wasOpen && c.s.Config.Interrupt {
+		// A reply that began during the turn is for an older one (BargeInBeforeCommit).
+		c.cutOff(playout.Clear{Reason: playout.ByTurn, Heard: c.at})
+	}
+	c.out = append(c.out, f)
+	switch f := f.(type) {
+	case turn.OpenCandidate:
+		c.playout(playout.Candidate{Candidate: f.Turn, Heard: c.at})
+		c.live(transcription.Open(f))
+	case turn.OpenTurn:
+		if turnIn(c.s.Live) != f.Turn {
+			c.live(transcription.Open(f))
+		}
+	case turn.RejectCandidate:
+		c.live(transcription.Abandon(f))
+		c.giveWayBack(f.Turn)
+	case turn.DiscardTurn:
+		c.live(transcription.Abandon{Turn: f.Turn})
+		c.giveWayBack(f.Turn)
+	case turn.BargeIn:
+		c.cutOff(playout.Confirm{Candidate: f.Turn})
+	case turn.CommitTurn:
+		c.committed(f)
+	case turn.EmitSpeechStarted, turn.EmitSpeechStopped, turn.EmitTimeout, turn.ArmFallback, turn.AskGate:
+	}
+}
+
+// committed hands the turn's stream over to be finalised and notes that the turn
+// wants an answer. A turn before it that has none yet is answered together with it.
+func (c *composition) committed(f turn.CommitTurn) {
+	if older := turnIn(c.s.Final); older != 0 {
+		c.final(transcription.Abandon{Turn: older})
+	}
+	if !f.ByClient && c.s.Config.CreateResponse {
+		c.s.Waiting, c.s.Texted = f.Turn, false
+	}
+	if turnIn(c.s.Live) == f.Turn {
+		c.s.Final, c.s.Live = c.s.Live, transcription.Closed{}
+		c.final(transcription.Finish{Turn: f.Turn})
+		return
+	}
+	c.final(transcription.Decode{Turn: f.Turn})
+}
+
+func (c *composition) routeResponse(f response.Effect) {
+	c.out = append(c.out, f)
+	switch f := f.(type) {
+	case response.StartBody:
+		c.s.Synthesis = synthesis.Open{}
+	case response.CancelBody:
+		c.synthesis(synthesis.Cancel{})
+	case response.EmitTerminal:
+		if c.s.Queued == f.ID && cancelled(f.Status) {
+			c.s.Queued = 0
+			c.out = append(c.out, playout.Drop{Resp: f.ID}, playout.Truncate{Resp: f.ID})
+		}
+	case response.EmitCreated, response.RejectActive, response.RejectNotActive, response.ReportDone:
+	}
+}
+
+func cancelled(s response.Status) bool {
+	switch s {
+	case response.TurnDetected, response.ClientCancelled, response.SessionEnded:
+		return true
+	case response.Completed, response.Incomplete, response.Failed:
+	}
+	return false
+}
+
+func (c *composition) routeFinal(f transcription.Effect) {
+	c.out = append(c.out, f)
+	switch f := f.(type) {
+	case transcription.DeliverText:
+		c.texted(f.Turn, !f.Empty)
+	case transcription.DeliverFailure:
+		c.texted(f.Turn, false)
+	case transcription.OpenStream, transcription.CloseInput, transcription.DecodeWhole, transcription.CloseStream,
+		transcription.Degrade:
+	}
+}
+
+// texted: the words of a committed turn are there, or there are none. A turn
+// without words gives back what it took.
+func (c *composition) texted(t turn.ID, words bool) {
+	if c.s.Waiting != t {
+		return
+	}
+	if words {
+		c.s.Texted = true
+		c.answer()
+		return
+	}
+	c.s.Waiting, c.s.Texted = 0, false
+	c.createAgain()
+}
+
+// turnIn is the turn whose stream s is, or 0.
+func turnIn(s transcription.State) turn.ID {
+	switch s := s.(type) {
+	case transcription.Opening:
+		return s.Turn
+	case transcription.Streaming:
+		return s.Turn
+	case transcription.Finalizing:
+		return s.Turn
+	case transcription.Closed, transcription.Unavailable:
+	}
+	return 0
+}
+
+// turnOf is the turn that e speaks of, or 0.
+func turnOf(e transcription.Event) turn.ID {
+	switch e := e.(type) {
+	case transcription.Open:
+		return e.Turn
+	case transcription.Ready:
+		return e.Turn
+	case transcription.Refuse:
+		return e.Turn
+	case transcription.EOU:
+		return e.Turn
+	case transcription.Resumed:
+		return e.Turn
+	case transcription.Finish:
+		return e.Turn
+	case transcription.Decode:
+		return e.Turn
+	case transcription.Done:
+		return e.Turn
+	case transcription.Failed:
+		return e.Turn
+	case transcription.Abandon:
+		return e.Turn
+	case transcription.Shutdown:
+	}
+	return 0
+}

@@ -1,0 +1,111 @@
+package session
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// Config is what of the session's settings decides transitions. A new one holds
+// from the event after it.
+type Config struct {
+	// Interrupt is turn_detection.interrupt_response: speech may cut the agent off.
+	Interrupt bool
+	// CreateResponse is turn_detection.create_response: a turn that the detector
+	// commits gets a response.
+	CreateResponse bool
+}
+
+// State is the whole session: the machines' states and what lies between them.
+// It is comparable; the zero value is not valid, New makes the first one.
+type State struct {
+	Conn      conn.State
+	Turn      turn.State
+	Response  response.State
+	Playout   playout.State
+	Synthesis synthesis.State     // of the body that runs
+	Live      transcription.State // of the open turn
+	Final     transcription.State // of the turn that was committed last
+	Config    Config
+
+	// Waiting is the committed turn that is still to be answered, or 0: its text
+	// is awaited, or (Texted) a response that it must not interrupt is live.
+	Waiting turn.ID
+	Texted  bool
+	// Queued is the response whose audio waits for the one before it, or 0.
+	Queued response.ID
+	// Owed: a reply was begun and neither heard to its end nor given up by the client.
+	Owed bool
+
+	// LastTurn and LastResponse are the newest identifiers: fresh ones count up.
+	LastTurn     turn.ID
+	LastResponse response.ID
+}
+
+// New is a session that waits for its transport and its back ends.
+func New(c Config) State {
+	return State{
+		Conn: conn.Connecting{}, Turn: turn.Idle{}, Response: response.Idle{}, Playout: playout.Silent{},
+		Synthesis: synthesis.Closed{}, Live: transcription.Closed{}, Final: transcription.Closed{}, Config: c,
+	}
+}
+
+// Event is one of OfConn, OfTurn, OfResponse, OfPlayout, OfSynthesis,
+// OfTranscription, Configure.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+type (
+	// OfConn is an event of the connection.
+	OfConn struct{ conn.Event }
+	// OfTurn is an event of the detector, of the recogniser's verdicts, or of the
+	// client's input buffer. Fresh turn ids and Onset's AgentAudible are filled in here.
+	OfTurn struct{ turn.Event }
+	// OfResponse is the client's Create (its id is filled in here) or Cancel, or a
+	// body's BodyEnded. The others are made here and ignored from outside.
+	OfResponse struct{ response.Event }
+	// OfPlayout is Begin, Drained, or the client's Clear; Begin's Candidate and
+	// Clear's Heard are filled in here. The others are made here and ignored from outside.
+	OfPlayout struct{ playout.Event }
+	// OfSynthesis is Enqueue, Finish or WorkerExited of the body that runs.
+	OfSynthesis struct{ synthesis.Event }
+	// OfTranscription is Ready, Refuse, EOU, Resumed, Done or Failed of one turn's stream.
+	OfTranscription struct{ transcription.Event }
+	// Configure changes what decides transitions.
+	Configure struct{ Config Config }
+)
+
+func (OfConn) event()          {}
+func (OfTurn) event()          {}
+func (OfResponse) event()      {}
+func (OfPlayout) event()       {}
+func (OfSynthesis) event()     {}
+func (OfTranscription) event() {}
+func (Configure) event()       {}
+
+// Name is the event's name in logs and the spec; the others have their own event's.
+func (Configure) Name() string { return "Configure" }
+
+// Effect is an effect of one of the machines, as the driver is to perform it.
+// Those that were also routed to another machine stay in their place, so that the
+// order tells the whole story: a driver has nothing to do for turn.BargeIn.
+type Effect = machine.Named
+
+// Step is one transition of one machine, in the order in which they happened.
+type Step struct {
+	Machine string
+	From    machine.Named
+	Event   machine.Named
+	To      machine.Named
+	Effects []Effect
+	Action  string // the row's action; empty for an ignored pair
+	Why     string // why the pair was ignored; empty for a transition
+}
