@@ -21,8 +21,12 @@ type (
 		Turn id.Turn
 		EOU  bool
 	}
-	// Finalizing: Turn's audio has ended, its text is awaited.
-	Finalizing struct{ Turn id.Turn }
+	// Finalizing: Turn's audio has ended, its text is awaited. Whole: it comes
+	// from the audio in one piece and no more from the live stream.
+	Finalizing struct {
+		Turn  id.Turn
+		Whole bool
+	}
 	// Unavailable: the back end has no live transcription. It stays so for the
 	// whole session; a turn's audio is decoded when it is committed.
 	Unavailable struct{}
@@ -55,7 +59,8 @@ type (
 	Open struct{ Turn id.Turn }
 	// Ready: Turn's stream is open.
 	Ready struct{ Turn id.Turn }
-	// Refuse: the back end has no live transcription.
+	// Refuse: the back end has no live transcription, or, of the audio in one
+	// piece, none at all.
 	Refuse struct{ Turn id.Turn }
 	// EOU: the utterance is complete.
 	EOU struct{ Turn id.Turn }
@@ -70,7 +75,7 @@ type (
 		Turn  id.Turn
 		Empty bool
 	}
-	// Failed: Turn's stream broke.
+	// Failed: Turn's stream, or the decoding of its whole audio, broke or took too long.
 	Failed struct{ Turn id.Turn }
 	// Abandon: Turn's text is not wanted any more.
 	Abandon struct{ Turn id.Turn }

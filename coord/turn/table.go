@@ -61,6 +61,9 @@ var Table = machine.Join(
 	ignore("the gate was not asked", Candidate{}, GatePassed{}, GateRefused{}),
 
 	[]row{
+		when("AskGateAfterSilence", "its end is to be confirmed", func(s Speaking, e Silence) bool {
+			return s.Turn == e.Turn && e.FallbackMS != 0 && s.Gate
+		}, func(s Speaking, _ Silence) (Confirming, []Effect) { return ask(s) }),
 		when("Commit", "silence is enough", func(s Speaking, e Silence) bool {
 			return s.Turn == e.Turn && (e.FallbackMS == 0 || s.EOU)
 		}, func(s Speaking, _ Silence) (Idle, []Effect) { return commit(s.Turn) }),
@@ -68,13 +71,11 @@ var Table = machine.Join(
 			func(s Speaking, e Silence) (Speaking, []Effect) { return arm(s.Turn, s.Gen, e.FallbackMS) }),
 		when("NoteEndOfUtterance", "still voiced", func(s Speaking, e EndOfUtterance) bool {
 			return s.Turn == e.Turn && e.Voiced
-		}, func(s Speaking, _ EndOfUtterance) (Speaking, []Effect) {
-			return Speaking{Turn: s.Turn, EOU: true, Gen: s.Gen}, nil
+		}, func(s Speaking, e EndOfUtterance) (Speaking, []Effect) {
+			return Speaking{Turn: s.Turn, EOU: true, Gate: e.Gate, Gen: s.Gen}, nil
 		}),
 		when("AskGate", "gate", func(s Speaking, e EndOfUtterance) bool { return s.Turn == e.Turn && e.Gate },
-			func(s Speaking, _ EndOfUtterance) (Confirming, []Effect) {
-				return Confirming{s.Turn, s.Gen}, []Effect{AskGate{s.Turn}}
-			}),
+			func(s Speaking, _ EndOfUtterance) (Confirming, []Effect) { return ask(s) }),
 		when("CommitOnEndOfUtterance", "same turn", func(s Speaking, e EndOfUtterance) bool { return s.Turn == e.Turn },
 			func(s Speaking, _ EndOfUtterance) (Idle, []Effect) { return commit(s.Turn) }),
 		when("Resume", "same turn", func(s Speaking, e VoiceResumed) bool { return s.Turn == e.Turn },
@@ -94,10 +95,11 @@ var Table = machine.Join(
 	ignore("the gate was not asked", Speaking{}, GatePassed{}, GateRefused{}),
 
 	[]row{
-		when("PassGate", "same turn", func(s Confirming, e GatePassed) bool { return s.Turn == e.Turn },
+		when("PassGate", "same asking", func(s Confirming, e GatePassed) bool { return s == Confirming(e) },
 			func(s Confirming, _ GatePassed) (Idle, []Effect) { return commit(s.Turn) }),
-		when("RefuseGate", "same turn", func(s Confirming, e GateRefused) bool { return s.Turn == e.Turn },
-			func(s Confirming, e GateRefused) (Speaking, []Effect) { return arm(s.Turn, s.Gen, e.FallbackMS) }),
+		when("RefuseGate", "same asking", func(s Confirming, e GateRefused) bool {
+			return s.Turn == e.Turn && s.Gen == e.Gen
+		}, func(s Confirming, e GateRefused) (Speaking, []Effect) { return arm(s.Turn, s.Gen, e.FallbackMS) }),
 		when("Resume", "same turn", func(s Confirming, e VoiceResumed) bool { return s.Turn == e.Turn },
 			func(s Confirming, _ VoiceResumed) (Speaking, []Effect) { return resume(s.Turn, s.Gen) }),
 		on("CommitByClient", func(s Confirming, _ Commit) (Idle, []Effect) { return commitByClient(s.Turn) }),
@@ -106,7 +108,8 @@ var Table = machine.Join(
 			func(s Confirming, _ NoSpeech) (Idle, []Effect) { return discard(s.Turn, NoWords) }),
 		on("Shutdown", func(s Confirming, _ Shutdown) (Idle, []Effect) { return discard(s.Turn, Stopped) }),
 	},
-	ignore(other, Confirming{}, GatePassed{}, GateRefused{}, VoiceResumed{}, NoSpeech{}),
+	ignore("it answers an older asking", Confirming{}, GatePassed{}, GateRefused{}),
+	ignore(other, Confirming{}, VoiceResumed{}, NoSpeech{}),
 	ignore(isOpen, Confirming{}, Onset{}, ClientCandidate{}, IdleTimeout{}),
 	ignore("it is no candidate any more", Confirming{}, Sustained{}, Misfire{}),
 	ignore(gated, Confirming{}, Silence{}, EndOfUtterance{}, FallbackExpired{}),
@@ -127,7 +130,14 @@ func commitByClient(t ID) (Idle, []Effect) {
 	return Idle{}, []Effect{EmitSpeechStopped{t}, CommitTurn{t, true}}
 }
 
-func discard(t ID, why Reason) (Idle, []Effect) { return Idle{}, []Effect{DiscardTurn{t, why}} }
+// discard announces the end of the speech too: a page that was told of its start must not go on listening.
+func discard(t ID, why Reason) (Idle, []Effect) {
+	return Idle{}, []Effect{EmitSpeechStopped{t}, DiscardTurn{t, why}}
+}
+
+func ask(s Speaking) (Confirming, []Effect) {
+	return Confirming{s.Turn, s.Gen}, []Effect{AskGate{s.Turn, s.Gen}}
+}
 
 func arm(t ID, gen, ms uint32) (Speaking, []Effect) {
 	return Speaking{Turn: t, Gen: gen + 1}, []Effect{ArmFallback{t, gen + 1, ms}}

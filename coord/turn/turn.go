@@ -29,14 +29,16 @@ type (
 	// Candidate: speech over the agent's voice that is not yet an interruption.
 	Candidate struct{ Turn ID }
 	// Speaking: the turn Turn is open. EOU: its end of utterance was heard and
-	// the voice has not stopped yet. Gen is the last fallback timer's generation;
-	// it grows when one is armed and when the voice resumes.
+	// the voice has not stopped yet; Gate: that end is to be confirmed. Gen grows
+	// when a fallback timer is armed and when the voice resumes: it tells timers
+	// and gate askings of before from those of now. Invariant: Gate implies EOU.
 	Speaking struct {
-		Turn ID
-		EOU  bool
-		Gen  uint32
+		Turn      ID
+		EOU, Gate bool
+		Gen       uint32
 	}
 	// Confirming: the whole utterance is decoded again; its end is not certain.
+	// Gen names the asking.
 	Confirming struct {
 		Turn ID
 		Gen  uint32
@@ -113,11 +115,17 @@ type (
 		Turn ID
 		Gen  uint32
 	}
-	// GatePassed: the second decoding ends in an end of utterance too.
-	GatePassed struct{ Turn ID }
-	// GateRefused: it does not; listening goes on for FallbackMS at most.
+	// GatePassed: the second decoding, asked for as Gen, ends in an end of
+	// utterance too.
+	GatePassed struct {
+		Turn ID
+		Gen  uint32
+	}
+	// GateRefused: it does not, or it failed; listening goes on for FallbackMS
+	// (milliseconds) at most.
 	GateRefused struct {
 		Turn       ID
+		Gen        uint32
 		FallbackMS uint32
 	}
 	// Commit: the client commits the input buffer. Turn is fresh and used when no turn is open.
@@ -197,8 +205,11 @@ type (
 		Gen  uint32
 		MS   uint32
 	}
-	// AskGate asks for the second decoding.
-	AskGate struct{ Turn ID }
+	// AskGate asks for the second decoding; the answer carries Gen.
+	AskGate struct {
+		Turn ID
+		Gen  uint32
+	}
 	// CommitTurn makes the turn's audio the next item of the conversation.
 	// ByClient: the client committed it, and will ask for a response if it wants one.
 	CommitTurn struct {
