@@ -1,0 +1,63 @@
+package wire
+
+import "slices"
+
+// Merge changes the fields of the session that patch names, as session.update does, at every depth: a partial turn_detection keeps its
+// other fields. null clears tracing, prompt, include, transcription, noise_reduction, turn_detection and idle_timeout_ms and leaves any
+// other field as it is; "" and [] clear the others. A turn_detection that was null begins with the defaults. What only the server sets
+// (object, id, expires_at) and unknown fields are passed over.
+//
+// On error the session is as before and the error is a *DecodeError whose Param is the path of the field, such as
+// "session.audio.output.speed". The session keeps nothing of patch.
+func (s *Session) Merge(patch Raw) error {
+	c := codec{scanner: scanner{b: patch}, strict: true, merge: true}
+	if err := c.document(); err != nil {
+		err.Param = "session"
+		return err
+	}
+	c.pos = 0
+	c.space()
+	c.at = c.pos
+	next := s.Clone()
+	if c.peek() != '{' {
+		c.wrong("session", "an object")
+		return c.err
+	}
+	c.readObject(&next)
+	if c.err != nil {
+		c.err.within("session")
+		return c.err
+	}
+	*s = next
+	return nil
+}
+
+// Clone returns a deep copy: an immutable snapshot while the session goes on changing.
+func (s *Session) Clone() Session {
+	next := *s
+	next.OutputModalities = slices.Clone(s.OutputModalities)
+	next.Include = slices.Clone(s.Include)
+	next.Tools = slices.Clone(s.Tools)
+	for i := range next.Tools {
+		next.Tools[i].Parameters = slices.Clone(next.Tools[i].Parameters)
+		next.Tools[i].Config = slices.Clone(next.Tools[i].Config)
+	}
+	for _, r := range []*Raw{&next.ToolChoice, &next.Tracing, &next.Prompt, &next.Truncation} {
+		*r = slices.Clone(*r)
+	}
+	in := &next.Audio.Input
+	in.Transcription = clone(in.Transcription)
+	in.NoiseReduction = clone(in.NoiseReduction)
+	if in.TurnDetection = clone(in.TurnDetection); in.TurnDetection != nil {
+		in.TurnDetection.IdleTimeoutMS = clone(in.TurnDetection.IdleTimeoutMS)
+	}
+	return next
+}
+
+func clone[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}

@@ -1,0 +1,63 @@
+package wire
+
+import "unicode/utf8"
+
+// Raw is a JSON value as text. A Raw that this package has read is valid JSON and UTF-8; one that a caller makes must be valid too, else
+// null is written in its place. A nil Raw stands for null or for nothing.
+type Raw []byte
+
+// Valid reports whether r is one JSON value, nested at most MaxDepth deep.
+func (r Raw) Valid() bool {
+	s := scanner{b: r}
+	return s.document() == nil
+}
+
+// Text returns the value of a JSON string; ok is false for any other value.
+func (r Raw) Text() (s string, ok bool) {
+	sc := scanner{b: r}
+	sc.space()
+	if sc.peek() != '"' || !r.Valid() {
+		return "", false
+	}
+	raw, escaped, _ := sc.str()
+	return text(raw, escaped), true
+}
+
+// Field returns the member of a JSON object by its name, a part of r; ok is false when there is none, or r is no object. Of members with the
+// same name the last counts.
+func (r Raw) Field(name string) (value Raw, ok bool) {
+	c := codec{scanner: scanner{b: r}}
+	c.space()
+	if c.peek() != '{' || !r.Valid() {
+		return nil, false
+	}
+	for c.open(); !c.done; c.next() {
+		start := c.pos
+		_ = c.value(0)
+		if string(c.key) == name {
+			value, ok = r[start:c.pos:c.pos], true
+		}
+	}
+	return value, ok
+}
+
+// kind is the first byte of the value, 0 for none.
+func (r Raw) kind() byte {
+	s := scanner{b: r}
+	s.space()
+	return s.peek()
+}
+
+// keep copies checked text and makes it UTF-8.
+func keep(b []byte) Raw {
+	if utf8.Valid(b) {
+		return append(Raw(nil), b...)
+	}
+	clean := make(Raw, 0, len(b)+8)
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		clean = utf8.AppendRune(clean, r)
+		b = b[n:]
+	}
+	return clean
+}
