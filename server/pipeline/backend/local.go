@@ -1,0 +1,131 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+const (
+	slice     = pipeline.InputRate / 10 // samples that an engine is fed at a time: 100 ms
+	maxQueued = 30 * pipeline.InputRate // samples that may wait for an engine: 30 s
+)
+
+// InProcess makes a transcriber of an engine that runs in this process and takes several utterances at a time. The engine
+// stays the caller's to close.
+func InProcess(e Engine) pipeline.Transcriber { return &inProcess{engine: e} }
+
+type inProcess struct{ engine Engine }
+
+// Open opens a stream of the engine.
+func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	s, err := p.engine.Open(ctx, Config{Language: c.Language, Prompt: c.Prompt, Live: c.Live})
+	if err != nil {
+		cancel()
+		if errors.Is(err, ErrUnimplemented) {
+			err = fmt.Errorf("%w: %w", pipeline.ErrNoLive, err)
+		}
+		return nil, &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: err}
+	}
+	// The outbox ends with Close, not with the context: an utterance whose context ends has a last result too.
+	closed := make(chan struct{})
+	l := &local{ctx: ctx, cancel: cancel, stream: s, live: c.Live, in: newQueue(maxQueued), out: newOutbox(closed), closed: closed}
+	l.running.Go(l.out.run)
+	l.running.Go(l.run)
+	return l, nil
+}
+
+// local is a Transcription by a Stream in this process.
+type local struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	stream  Stream
+	live    bool
+	in      *queue
+	out     *outbox
+	running sync.WaitGroup
+	once    sync.Once
+	closed  chan struct{}
+}
+
+// Write implements pipeline.Transcription.
+func (l *local) Write(pcm []float32) error { return l.in.write(pcm) }
+
+// CloseInput implements pipeline.Transcription.
+func (l *local) CloseInput() error {
+	l.in.close()
+	return nil
+}
+
+// Results implements pipeline.Transcription.
+func (l *local) Results() <-chan pipeline.TranscriptResult { return l.out.results }
+
+// Close implements pipeline.Transcription.
+func (l *local) Close() error {
+	l.once.Do(func() {
+		l.in.close()
+		l.cancel()
+		close(l.closed)
+	})
+	l.running.Wait()
+	return nil
+}
+
+// run feeds the stream until the input ends, and finishes it.
+func (l *local) run() {
+	defer l.cancel()
+	r, err := l.feed()
+	if e := l.stream.Close(); err == nil {
+		err = e
+	}
+	if cause := context.Cause(l.ctx); err != nil && cause != nil {
+		err = cause
+	}
+	l.in.close()
+	if err != nil {
+		l.out.put(pipeline.TranscriptResult{Err: &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: err}})
+		return
+	}
+	l.out.put(final(r))
+}
+
+func final(r Result) pipeline.TranscriptResult {
+	return pipeline.TranscriptResult{
+		Final: true, Text: r.Text, Partial: r.Text, EOU: r.Boundary == EndOfUtterance, EOB: r.Boundary == EndOfBackchannel,
+	}
+}
+
+func (l *local) feed() (Result, error) {
+	var shown Update
+	buf := make([]float32, slice)
+	for {
+		n, end := l.in.read(buf)
+		switch {
+		case end:
+			return l.stream.Finish(l.ctx)
+		case n == 0:
+			select {
+			case <-l.in.wake:
+			case <-l.ctx.Done():
+				return Result{}, l.ctx.Err()
+			}
+			continue
+		}
+		u, err := l.stream.Feed(l.ctx, buf[:n])
+		if err != nil {
+			return Result{}, err
+		}
+		if l.live && u != shown {
+			l.out.put(partial(u))
+			shown = Update{Partial: u.Partial}
+		}
+	}
+}
+
+func partial(u Update) pipeline.TranscriptResult {
+	return pipeline.TranscriptResult{Partial: u.Partial, EOU: u.Boundary == EndOfUtterance, EOB: u.Boundary == EndOfBackchannel}
+}

@@ -1,0 +1,58 @@
+package backend
+
+import (
+	"sync"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// queue holds the audio that the engine has not taken yet.
+type queue struct {
+	wake chan struct{}
+
+	mu     sync.Mutex
+	pcm    []float32
+	limit  int // samples
+	closed bool
+}
+
+func newQueue(limit int) *queue { return &queue{wake: make(chan struct{}, 1), limit: limit} }
+
+func (q *queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write adds as much as there is room for.
+func (q *queue) write(pcm []float32) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return pipeline.ErrClosed
+	}
+	room := q.limit - len(q.pcm)
+	q.pcm = append(q.pcm, pcm[:min(room, len(pcm))]...)
+	q.signal()
+	if room < len(pcm) {
+		return pipeline.ErrOverrun
+	}
+	return nil
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.signal()
+}
+
+// read moves the next samples into dst and gives their number; end: there are none left and none will come.
+func (q *queue) read(dst []float32) (n int, end bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n = copy(dst, q.pcm)
+	q.pcm = q.pcm[:copy(q.pcm, q.pcm[n:])]
+	return n, n == 0 && q.closed
+}
