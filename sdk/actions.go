@@ -1,0 +1,205 @@
+package sdk
+
+import (
+	"strconv"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// intent is what a client event was sent for, so that a refusal of it finds what it is about.
+type intent struct {
+	kind intentKind
+	item string
+}
+
+type intentKind uint8
+
+const (
+	intentConfigure intentKind = iota
+	intentHello                // a server that does not know it says so
+	intentCancel
+	intentClear
+	intentAnswer
+	intentMessage
+	intentOutput
+	intentRetrieve
+	intentTruncate
+	intentCommit
+)
+
+// pending remembers the last events that were sent, by event id.
+type pending struct {
+	byID  map[string]intent
+	order []string // Invariant: len <= maxPending.
+}
+
+// maxPending bounds how many sent events are remembered. A refusal of an older one is shown as an error of its own.
+const maxPending = 256
+
+func newPending() pending { return pending{byID: map[string]intent{}} }
+
+func (p *pending) add(id string, in intent) {
+	p.byID[id] = in
+	p.order = append(p.order, id)
+	if len(p.order) > maxPending {
+		delete(p.byID, p.order[0])
+		p.order = p.order[1:]
+	}
+}
+
+// send sends one event under an id of its own. A link that does not take it ends the call.
+func (s *Session) send(e wire.ClientEvent, in intent) {
+	if s.call == nil || s.call.peer == nil {
+		return
+	}
+	s.call.events++
+	id := "client_" + strconv.FormatUint(s.call.events, 10)
+	e.SetID(id)
+	s.pending.add(id, in)
+	if err := s.call.peer.Send(wire.AppendClient(nil, e)); err != nil {
+		s.fail(err)
+	}
+}
+
+// greet answers the server's first event: it says what this client knows and what it wants.
+func (s *Session) greet(told *wire.Session) {
+	if s.phase != phaseDialing {
+		return
+	}
+	if s.call.peer.Antiphon() {
+		s.send(&wire.AntiphonHello{Metrics: true}, intent{kind: intentHello})
+	}
+	if patch := s.opening(told); patch != nil {
+		s.send(&wire.SessionUpdate{Session: patch}, intent{kind: intentConfigure})
+	}
+}
+
+// refused takes the server's word that something could not be done.
+func (s *Session) refused(e wire.Error) {
+	var in intent
+	known := false
+	if e.EventID != nil {
+		in, known = s.pending.byID[*e.EventID]
+	}
+	problem := &ServerError{Type: e.Type, Code: e.Code, Message: e.Message}
+	if e.Param != nil {
+		problem.Param = *e.Param
+	}
+	s.dirty = true
+	if !known {
+		s.err = problem
+		return
+	}
+	switch in.kind {
+	case intentHello, intentTruncate, intentClear:
+		s.trace("refused: " + problem.Error())
+	case intentCancel:
+		if e.Code != "response_cancel_not_active" { // it had ended meanwhile
+			s.err = problem
+		}
+	case intentAnswer:
+		s.answerRefused(in.item, problem)
+	case intentMessage:
+		s.messageRefused(in.item, problem)
+	case intentOutput:
+		s.tools.untaken = max(s.tools.untaken-1, 0)
+		s.err = problem
+	case intentRetrieve:
+		if it := s.items.find(in.item); it != nil && it.asked != Never {
+			s.cutByEstimate(it)
+		}
+	case intentCommit:
+		s.err = problem
+	case intentConfigure:
+		s.err = problem
+	}
+}
+
+// answerRefused: where another answer is going on, this one is asked for again after it.
+func (s *Session) answerRefused(item string, problem *ServerError) {
+	if s.flow.turn == turnOwed && s.flow.item == item {
+		s.flow.endTurn()
+	}
+	if problem.Code == "conversation_already_has_active_response" && s.tools.tries < maxTries {
+		s.tools.tries++
+		s.tools.wants = true
+		return
+	}
+	s.err = problem
+}
+
+func (s *Session) messageRefused(id string, problem *ServerError) {
+	s.flow.dropTurn(id)
+	s.err = problem
+	if it := s.items.find(id); it != nil {
+		s.items.note(it, "not delivered: "+problem.Error(), true)
+		s.items.settle(it)
+	}
+}
+
+func (s *Session) sendText(text string) {
+	s.hush()
+	s.call.events++
+	id := "item_client_" + strconv.FormatUint(s.call.events, 10)
+	it := s.items.open(id, User)
+	s.items.text(it, text)
+	s.send(&wire.ConversationItemCreate{Item: wire.Item{
+		ID: id, Type: wire.ItemMessage, Role: "user",
+		Content: []wire.Content{{Type: wire.ContentInputText, Text: text}},
+	}}, intent{kind: intentMessage, item: id})
+	s.meter.begin(id, s.clock.Now())
+	s.err = nil
+	s.askAnswer(id)
+}
+
+func (s *Session) interrupt() {
+	s.hush()
+	if s.flow.turn == turnOwed {
+		s.flow.endTurn()
+	}
+}
+
+// hush stops what the agent is saying and making.
+func (s *Session) hush() {
+	s.dirty = true
+	s.tools.hush()
+	live, sounding := s.flow.response != "", s.flow.sounding
+	if live {
+		s.send(&wire.ResponseCancel{}, intent{kind: intentCancel})
+	}
+	if s.call == nil {
+		return
+	}
+	if _, ok := s.call.peer.(Player); ok {
+		s.stopPlayer()
+		return
+	}
+	if live || sounding {
+		s.send(&wire.OutputAudioBufferClear{}, intent{kind: intentClear})
+	}
+}
+
+// stopPlayer stops the sound where the client plays it, and tells the server how far it was heard.
+func (s *Session) stopPlayer() {
+	if s.call == nil {
+		return
+	}
+	p, ok := s.call.peer.(Player)
+	if !ok {
+		return
+	}
+	heard, was := p.Stop()
+	s.soundEnded("")
+	if was {
+		s.send(&wire.ConversationItemTruncate{
+			ItemID: heard.ItemID, ContentIndex: heard.ContentIndex, AudioEndMS: heard.MS,
+		}, intent{kind: intentTruncate, item: heard.ItemID})
+	}
+}
+
+// commit ends the person's turn by hand.
+func (s *Session) commit() {
+	s.send(&wire.InputAudioBufferCommit{}, intent{kind: intentCommit})
+	s.meter.begin("", s.clock.Now())
+	s.askAnswer("")
+}

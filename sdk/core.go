@@ -1,0 +1,385 @@
+package sdk
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// phase is how far the present call has come.
+type phase uint8
+
+const (
+	phaseNone    phase = iota // no call
+	phaseDialing              // being placed, until the server has made its session
+	phaseLive                 // messages go both ways
+	phaseLost                 // the link is down, perhaps for a moment
+	phaseFailed               // ended by itself
+)
+
+// core is the part of a session that jobs alone touch.
+type core struct {
+	phase phase
+	call  *call // Invariant: nil exactly in phaseNone and phaseFailed.
+	calls uint64
+	// gone is closed when everything of all ended calls is freed.
+	gone chan struct{}
+
+	session serverSession
+	flow    flow
+	items   transcript
+	tools   toolbox
+	meter   meter
+	pending pending
+
+	muted      bool
+	microphone string
+	micErr     error
+	textOnly   bool
+	blocked    bool
+	devices    Devices
+	speaker    string
+	pipeline   Pipeline
+	err        error
+
+	dirty bool
+	after []func() // run once the snapshot is out
+	alarm alarm
+}
+
+// call is one call from its dialling to the freeing of what it held.
+type call struct {
+	n      uint64
+	ctx    context.Context // ends with the call
+	cancel context.CancelFunc
+	work   sync.WaitGroup // the goroutines of this call
+	begun  time.Duration
+	lost   time.Duration // when the link was lost, in phaseLost
+	peer   Peer          // nil while it is dialled
+	early  []PeerEvent   // told before the peer was there. Invariant: len <= Limits.Queue
+	opened bool
+	waits  chan error // Connect waits here; nil when it has been told
+	events uint64     // names the client's events
+}
+
+func (s *Session) init() {
+	s.gone = make(chan struct{})
+	close(s.gone)
+	s.muted = s.opts.Muted
+	s.microphone, s.speaker = s.opts.Microphone, s.opts.Speaker
+	s.textOnly = s.opts.NoMicrophone
+	s.resetCall()
+	s.loud.Store(&Levels{})
+	s.shown.Store(&Snapshot{})
+	s.dirty = true
+	s.publish()
+}
+
+// resetCall makes everything new that belongs to one call.
+func (s *Session) resetCall() {
+	s.session = serverSession{}
+	s.flow = flow{}
+	s.items = newTranscript(s.limits)
+	s.tools = newToolbox(s.opts.Tools)
+	s.meter = meter{}
+	s.pending = newPending()
+	s.micErr, s.blocked, s.err = nil, false, nil
+	s.textOnly = s.opts.NoMicrophone
+}
+
+// job wraps what changes the core, so that its consequences are drawn and shown.
+func (s *Session) job(f func()) func() {
+	return func() {
+		f()
+		s.settle()
+	}
+}
+
+// settle draws the consequences of a change and shows them.
+func (s *Session) settle() {
+	s.owedAnswer()
+	s.setAlarm()
+	s.publish()
+	for len(s.after) > 0 {
+		f := s.after[0]
+		s.after = s.after[1:]
+		f()
+	}
+}
+
+func (s *Session) dial(done chan error) uint64 {
+	if s.call != nil {
+		done <- ErrConnected
+		return 0
+	}
+	s.resetCall()
+	s.calls++
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &call{n: s.calls, ctx: ctx, cancel: cancel, begun: s.clock.Now(), waits: done}
+	s.call, s.phase, s.dirty = c, phaseDialing, true
+	config := CallConfig{
+		Model: s.opts.Model, Microphone: s.microphone, Speaker: s.speaker, NoMicrophone: s.opts.NoMicrophone, Muted: s.muted,
+	}
+	c.work.Add(1)
+	go func() {
+		defer c.work.Done()
+		peer, err := s.opts.Dialer.Dial(ctx, config, func(e PeerEvent) { s.hear(c, e) })
+		adopted := make(chan bool, 1)
+		s.box.must(s.job(func() { adopted <- s.dialed(c, peer, err) }))
+		if !<-adopted && peer != nil {
+			_ = peer.Close() // nobody is left who could be told
+		}
+	}()
+	return c.n
+}
+
+// dialed takes the peer over. It reports false when the call is over already.
+func (s *Session) dialed(c *call, peer Peer, err error) bool {
+	if s.call != c {
+		return false
+	}
+	if err != nil {
+		s.fail(err)
+		return false
+	}
+	c.peer = peer
+	peer.SetMuted(s.muted)
+	early := c.early
+	c.early = nil
+	for _, e := range early {
+		if s.call == c {
+			s.peerEvent(c, e)
+		}
+	}
+	return true
+}
+
+// hear takes what happens on a call, from any goroutine.
+func (s *Session) hear(c *call, e PeerEvent) {
+	job := s.job(func() {
+		switch {
+		case s.call != c:
+			s.trace("an event of a call that is over was dropped")
+		case c.peer == nil && len(c.early) >= s.limits.Queue:
+			s.fail(ErrOverrun)
+		case c.peer == nil:
+			c.early = append(c.early, e)
+		default:
+			s.peerEvent(c, e)
+		}
+	})
+	if _, ok := e.(LevelsMeasured); ok {
+		s.box.offer(job)
+		return
+	}
+	if !s.box.put(job) {
+		s.box.must(s.job(func() {
+			if s.call == c {
+				s.fail(ErrOverrun)
+			}
+		}))
+	}
+}
+
+func (s *Session) peerEvent(c *call, e PeerEvent) {
+	switch e := e.(type) {
+	case Message:
+		s.message(e.Data)
+	case PeerOpened:
+		c.opened = true
+	case PeerLost:
+		if s.phase == phaseLive {
+			s.phase, c.lost, s.dirty = phaseLost, s.clock.Now(), true
+		}
+	case PeerRestored:
+		if s.phase == phaseLost {
+			s.phase, s.dirty = phaseLive, true
+			s.flow.sign(s.clock.Now())
+		}
+	case PeerEnded:
+		err := e.Err
+		if err == nil {
+			err = ErrServerGone
+		}
+		s.fail(err)
+	case MicrophoneOpened:
+		s.microphone, s.micErr, s.textOnly, s.dirty = e.ID, nil, false, true
+	case MicrophoneFailed:
+		s.micErr, s.textOnly, s.dirty = e.Err, true, true
+	case DevicesChanged:
+		s.devices, s.dirty = e.Devices, true
+	case LevelsMeasured:
+		s.measured(e.Levels)
+	case SoundBlocked:
+		s.dirty = s.dirty || s.blocked != e.Blocked
+		s.blocked = e.Blocked
+	case PlaybackStarted:
+		s.soundStarted(e.ResponseID)
+	case PlaybackStopped:
+		s.soundEnded(e.ResponseID)
+	}
+}
+
+// connected is reached when the server has made its session.
+func (s *Session) connected() {
+	if s.phase != phaseDialing {
+		return
+	}
+	s.phase, s.dirty = phaseLive, true
+	s.tell(s.call, nil)
+}
+
+// tell answers Connect, after the snapshot is out.
+func (s *Session) tell(c *call, err error) {
+	if w := c.waits; w != nil {
+		c.waits = nil
+		s.after = append(s.after, func() { w <- err })
+	}
+}
+
+// abandon ends a call whose Connect gave up.
+func (s *Session) abandon(n uint64, err error) {
+	if s.call == nil || s.call.n != n || s.call.waits == nil {
+		return
+	}
+	s.tell(s.call, err)
+	s.end(phaseNone)
+}
+
+// hangUp ends the call and gives what is closed when all is freed.
+func (s *Session) hangUp() <-chan struct{} {
+	if s.call != nil {
+		s.tell(s.call, ErrClosed)
+		s.end(phaseNone)
+	}
+	return s.gone
+}
+
+// fail ends the call by itself.
+func (s *Session) fail(err error) {
+	if s.call == nil {
+		return
+	}
+	s.err = err
+	s.tell(s.call, err)
+	s.end(phaseFailed)
+}
+
+// end frees the call in the background, in which closing may wait for goroutines that are telling something.
+func (s *Session) end(to phase) {
+	c, before := s.call, s.gone
+	s.call, s.phase, s.dirty = nil, to, true
+	s.items.closeLive()
+	s.showLevels(Levels{})
+	c.cancel()
+	gone := make(chan struct{})
+	s.gone = gone
+	go func() {
+		if c.peer != nil {
+			_ = c.peer.Close() // the call is over whatever it says
+		}
+		c.work.Wait()
+		<-before
+		close(gone)
+	}()
+}
+
+func (s *Session) setMuted(muted bool) {
+	if s.muted == muted {
+		return
+	}
+	s.muted, s.dirty = muted, true
+	if s.call != nil && s.call.peer != nil {
+		s.call.peer.SetMuted(muted)
+	}
+}
+
+func (s *Session) setMicrophone(ctx context.Context, id string, done chan error) {
+	c := s.call
+	if c == nil || c.peer == nil {
+		s.microphone, s.dirty = id, true
+		s.after = append(s.after, func() { done <- nil })
+		return
+	}
+	c.work.Add(1)
+	go func() {
+		defer c.work.Done()
+		err := c.peer.SetMicrophone(ctx, id)
+		s.box.must(s.job(func() {
+			if s.call == c && err != nil {
+				s.micErr, s.dirty = err, true
+			}
+			s.after = append(s.after, func() { done <- err })
+		}))
+	}()
+}
+
+func (s *Session) setSpeaker(ctx context.Context, id string, done chan error) {
+	c := s.call
+	if c == nil || c.peer == nil {
+		s.speaker, s.dirty = id, true
+		s.after = append(s.after, func() { done <- nil })
+		return
+	}
+	chooser, ok := c.peer.(SpeakerChooser)
+	if !ok {
+		s.after = append(s.after, func() { done <- &Error{Kind: ErrUnavailable, Detail: "no choice of loudspeakers"} })
+		return
+	}
+	c.work.Add(1)
+	go func() {
+		defer c.work.Done()
+		err := chooser.SetSpeaker(ctx, id)
+		s.box.must(s.job(func() {
+			if err == nil {
+				s.speaker, s.dirty = id, true
+			}
+			s.after = append(s.after, func() { done <- err })
+		}))
+	}()
+}
+
+func (s *Session) resumeSound() {
+	if s.call == nil {
+		return
+	}
+	if r, ok := s.call.peer.(SoundResumer); ok {
+		r.ResumeSound()
+	}
+}
+
+func (s *Session) setPipeline(p Pipeline, err error) {
+	s.dirty = true
+	if err != nil {
+		s.pipeline.Err = err
+		return
+	}
+	s.pipeline = Pipeline{Known: true, Name: p.Name, Components: p.Components}
+}
+
+func (s *Session) dismissError() {
+	if s.err == nil {
+		return
+	}
+	s.err, s.dirty = nil, true
+	if s.phase == phaseFailed {
+		s.phase = phaseNone
+	}
+}
+
+// measured takes the levels of both sides. They are signs of life for what waits for sound.
+func (s *Session) measured(l Levels) {
+	s.flow.levels(l, s.clock.Now())
+	s.showLevels(l)
+}
+
+func (s *Session) showLevels(l Levels) {
+	s.loud.Store(&l)
+	s.after = append(s.after, func() { s.subs.level(l) })
+}
+
+func (s *Session) trace(line string) {
+	if s.opts.Log != nil {
+		s.opts.Log(line)
+	}
+}

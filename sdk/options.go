@@ -1,0 +1,143 @@
+package sdk
+
+import (
+	"context"
+	"time"
+)
+
+// Options are what a session is made from. They are copied; what is changed after New has no effect.
+type Options struct {
+	// Dialer places the calls. Required.
+	Dialer Dialer
+	// Clock measures and waits. Nil is the machine's own.
+	Clock Clock
+
+	// Model is asked for when the call is placed. Empty is the server's default.
+	Model string
+	// Instructions are the agent's. Empty leaves the server's.
+	Instructions string
+	// Voice names the agent's voice. Empty leaves the server's.
+	Voice string
+	// Language is a hint for the recogniser, such as "en". May be empty.
+	Language string
+	// TextReplies asks for answers in text, which are not spoken.
+	TextReplies bool
+	// TurnDetection says when the person's turn ends. Nil leaves the server's.
+	TurnDetection *TurnDetection
+	// Tools are the functions that the agent may call; at most 128, each name once.
+	Tools []Tool
+
+	// Microphone and Speaker are the ids of the devices to begin with. Empty is the system's default.
+	Microphone, Speaker string
+	// Muted begins with a closed microphone.
+	Muted bool
+	// NoMicrophone places the call for text alone: the agent is heard, the person writes.
+	NoMicrophone bool
+
+	// Limits bound what the session keeps and how long it waits; zero fields take the defaults.
+	Limits Limits
+	// Log gets one line for every change of State and for every thing that is dropped. It must not block. May be nil.
+	Log func(line string)
+}
+
+// TurnDetection says when the person's turn ends. Zero numbers leave the server's.
+type TurnDetection struct {
+	// Manual leaves it to the application: no turn is detected. The other fields are ignored then.
+	Manual bool
+	// Semantic lets the words decide instead of the silence alone.
+	Semantic bool
+	// Eagerness is for Semantic: "low", "medium", "high" or "auto". May be empty.
+	Eagerness string
+	// Threshold of the voice detector, above 0 up to 1.
+	Threshold float64
+	// Silence ends a turn; PrefixPadding is kept from before its onset. In whole milliseconds.
+	Silence, PrefixPadding time.Duration
+	// NoInterrupt: the person's voice does not interrupt the agent.
+	NoInterrupt bool
+}
+
+// Tool is a function of the application that the agent may call.
+type Tool struct {
+	// Name is what the agent calls it: 1 to 64 of letters, digits, _ and -.
+	Name string
+	// Description tells the agent when to call it.
+	Description string
+	// Parameters is a JSON schema of type object. Nil means no parameters.
+	Parameters []byte
+	// Run answers one call; arguments is JSON. It runs in its own goroutine, once for each call_id, and must return when
+	// ctx ends, which it does with the call or after Limits.ToolTime. An error is told to the agent in words, so that it
+	// can say what went wrong.
+	Run func(ctx context.Context, arguments string) (output string, err error)
+}
+
+// Limits bound a session. Zero fields take the value in parentheses.
+type Limits struct {
+	// Entries of the transcript that are kept (500), and bytes of text in one (65536).
+	Entries, EntryBytes int
+	// Queue is how many things may wait to be handled (1024): beyond it the call ends with ErrOverrun.
+	Queue int
+	// ToolTime is how long a tool may run (30 s), ToolBytes how long its answer may be (65536).
+	ToolTime  time.Duration
+	ToolBytes int
+	// ToolsAtOnce is how many tools may run at a time (16); others wait.
+	ToolsAtOnce int
+	// Connect is how long a call may take to stand (20 s).
+	Connect time.Duration
+	// Lost is how long a lost link may take to come back (30 s).
+	Lost time.Duration
+	// Commit is how long the server may take from the end of the person's speech to taking the turn in (5 s), after which
+	// the turn counts as dropped.
+	Commit time.Duration
+	// AnswerStart is how long the server may take from the end of a turn to the start of an answer (15 s), after which the
+	// session listens again.
+	AnswerStart time.Duration
+	// AnswerSilence is how long an answer that is being made may give no sign (60 s), after which the session listens
+	// again and says ErrServerSilent.
+	AnswerSilence time.Duration
+	// TurnSilence is how long the server may think that the person speaks while it says nothing and the microphone hears
+	// nothing (15 s).
+	TurnSilence time.Duration
+	// SoundSilence is how long the agent's finished reply may be silent before it counts as played, when the server does
+	// not say so (5 s).
+	SoundSilence time.Duration
+	// Retrieve is how long the server may take to say what was heard of an interrupted reply (3 s).
+	Retrieve time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	count := func(p *int, d int) {
+		if *p <= 0 {
+			*p = d
+		}
+	}
+	wait := func(p *time.Duration, d time.Duration) {
+		if *p <= 0 {
+			*p = d
+		}
+	}
+	count(&l.Entries, 500)
+	count(&l.EntryBytes, 65536)
+	count(&l.Queue, 1024)
+	count(&l.ToolBytes, 65536)
+	count(&l.ToolsAtOnce, 16)
+	wait(&l.ToolTime, 30*time.Second)
+	wait(&l.Connect, 20*time.Second)
+	wait(&l.Lost, 30*time.Second)
+	wait(&l.Commit, 5*time.Second)
+	wait(&l.AnswerStart, 15*time.Second)
+	wait(&l.AnswerSilence, 60*time.Second)
+	wait(&l.TurnSilence, 15*time.Second)
+	wait(&l.SoundSilence, 5*time.Second)
+	wait(&l.Retrieve, 3*time.Second)
+	return l
+}
+
+// Patch changes a session in the middle of a call. Nil fields stay as they are.
+type Patch struct {
+	Instructions, Voice, Language *string
+	TurnDetection                 *TurnDetection
+	// TextReplies asks for written (true) or spoken (false) answers.
+	TextReplies *bool
+	// Tools replaces all tools. Calls that are running are answered still.
+	Tools *[]Tool
+}

@@ -1,0 +1,137 @@
+package sdk
+
+import "context"
+
+// Dialer places calls on one platform. Implementations: sdk/browser and sdk/native. Safe for concurrent use.
+//
+// A Dialer may also be a DeviceLister and a PipelineSource.
+type Dialer interface {
+	// Dial places one call: it opens the microphone that c asks for, exchanges descriptions with the server and returns as
+	// soon as the answer is taken. The channel for messages may open later (PeerOpened).
+	//
+	// What happens on the call is told to sink, from any goroutine but in order, also before Dial has returned, and never
+	// after Close has returned. A refused or missing microphone is no failure: the call is placed without it, and sink is
+	// told. Dial ends early with ctx's error when ctx ends; ctx does not bound the call. Errors: ErrUnsupported, ErrServerGone, *RefusedError.
+	Dial(ctx context.Context, c CallConfig, sink func(PeerEvent)) (Peer, error)
+}
+
+// CallConfig says how to place a call.
+type CallConfig struct {
+	// Model to ask for; empty for the server's default.
+	Model string
+	// Microphone and Speaker are the ids of the devices; empty for the system's default.
+	Microphone, Speaker string
+	// NoMicrophone places the call to listen only.
+	NoMicrophone bool
+	// Muted begins with a closed microphone.
+	Muted bool
+}
+
+// Peer is one call. Safe for concurrent use.
+//
+// A Peer may also be a Player, a SpeakerChooser and a SoundResumer.
+type Peer interface {
+	// Send queues one message in order; the slice is the peer's afterwards. Errors: ErrServerGone when the call is over,
+	// ErrOverrun when too much waits to be sent.
+	Send(message []byte) error
+	// SetMuted closes or opens the microphone, at once and without a word to the server.
+	SetMuted(muted bool)
+	// SetMicrophone changes the device in the middle of the call. The old one stays in use on an error (ErrNoMicrophone,
+	// ErrPermission, ErrMicrophoneBusy). MicrophoneOpened is told to the sink as well.
+	SetMicrophone(ctx context.Context, id string) error
+	// Antiphon reports whether the server named itself an Antiphon when it took the call, so that it may be told things
+	// that the plain protocol does not have.
+	Antiphon() bool
+	// Close ends the call, frees all it holds and waits for its goroutines. Nothing is told to the sink after it has
+	// returned. May be called twice; not from a sink.
+	Close() error
+}
+
+// Player is a Peer whose replies arrive as messages (a WebSocket) and are played by the client, which therefore knows
+// what was heard.
+type Player interface {
+	// Play adds sound (PCM, 16 bit little endian, mono, 24 kHz) of a reply to what is to be played. Told back:
+	// PlaybackStarted with the first of a reply. The slice is the callee's only during the call.
+	Play(responseID, itemID string, contentIndex int, pcm []byte)
+	// Finish says that all sound of a reply was given. Told back: PlaybackStopped, once it is played.
+	Finish(responseID string)
+	// Stop throws away what was not played yet and says what was being played. ok is false when nothing was.
+	Stop() (heard Heard, ok bool)
+}
+
+// Heard is how far an item was played.
+type Heard struct {
+	ItemID       string
+	ContentIndex int
+	// MS is milliseconds from the item's beginning, rounded down, never more than was given to Play.
+	MS int
+}
+
+// SpeakerChooser is a Peer that can play on another loudspeaker.
+type SpeakerChooser interface {
+	// SetSpeaker changes the device. The old one stays in use on an error.
+	SetSpeaker(ctx context.Context, id string) error
+}
+
+// SoundResumer is a Peer that cannot always play before the person has touched the page.
+type SoundResumer interface {
+	// ResumeSound tries again; to be called from the handler of a gesture. Told back: SoundBlocked.
+	ResumeSound()
+}
+
+// DeviceLister is a Dialer that knows the devices. Labels may be empty before the person has allowed a microphone.
+type DeviceLister interface {
+	Devices(ctx context.Context) (Devices, error)
+}
+
+// PipelineSource is a Dialer that can ask an Antiphon for its pipeline (GET /v1/antiphon/pipeline). Only Name and
+// Components of the answer count.
+type PipelineSource interface {
+	Pipeline(ctx context.Context) (Pipeline, error)
+}
+
+// PeerEvent is what happens on a call. Exhaustively: Message, PeerOpened, PeerLost, PeerRestored, PeerEnded,
+// MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped.
+//
+//sumtype:decl
+type PeerEvent interface{ peerEvent() }
+
+type (
+	// Message is one event of the server's, as text. The slice is the session's afterwards.
+	Message struct{ Data []byte }
+	// PeerOpened: messages can be exchanged.
+	PeerOpened struct{}
+	// PeerLost: the link is down and may come back by itself.
+	PeerLost struct{}
+	// PeerRestored: the link is back.
+	PeerRestored struct{}
+	// PeerEnded: the call is over. Err says why: ErrServerGone and the like. The session closes the peer.
+	PeerEnded struct{ Err error }
+	// MicrophoneOpened: this device is in use.
+	MicrophoneOpened struct{ ID string }
+	// MicrophoneFailed: there is no microphone in the call (any more).
+	MicrophoneFailed struct{ Err error }
+	// DevicesChanged: these are the devices now.
+	DevicesChanged struct{ Devices Devices }
+	// LevelsMeasured: how loud both sides are, some 20 times a second. May be dropped.
+	LevelsMeasured struct{ Levels Levels }
+	// SoundBlocked: the agent cannot be heard before the person has touched the page, or now can.
+	SoundBlocked struct{ Blocked bool }
+	// PlaybackStarted and PlaybackStopped are a Player's: the reply is heard; it is played to its end.
+	PlaybackStarted struct{ ResponseID string }
+	// PlaybackStopped is told once for every PlaybackStarted that no Stop has ended.
+	PlaybackStopped struct{ ResponseID string }
+)
+
+func (Message) peerEvent()          {}
+func (PeerOpened) peerEvent()       {}
+func (PeerLost) peerEvent()         {}
+func (PeerRestored) peerEvent()     {}
+func (PeerEnded) peerEvent()        {}
+func (MicrophoneOpened) peerEvent() {}
+func (MicrophoneFailed) peerEvent() {}
+func (DevicesChanged) peerEvent()   {}
+func (LevelsMeasured) peerEvent()   {}
+func (SoundBlocked) peerEvent()     {}
+func (PlaybackStarted) peerEvent()  {}
+func (PlaybackStopped) peerEvent()  {}

@@ -1,0 +1,174 @@
+package sdk
+
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// bytesPerSecond is 24 kHz, 16 bit, mono: the sound of a reply that comes in messages.
+const bytesPerSecond = 48000
+
+// responseEvent takes what is about one response. What else there is says nothing that a page shows.
+func (s *Session) responseEvent(e wire.ServerEvent) {
+	now := s.clock.Now()
+	switch e := e.(type) {
+	case *wire.ResponseCreated:
+		s.responseCreated(&e.Response)
+	case *wire.ResponseDone:
+		s.responseDone(&e.Response)
+	case *wire.ResponseOutputItemAdded:
+		s.outputAdded(e)
+	case *wire.ResponseOutputItemDone:
+		s.outputDone(e)
+	case *wire.ResponseContentPartAdded:
+		it := s.items.open(e.ItemID, Agent)
+		it.entry.Spoken = it.entry.Spoken || e.Part.Type == "audio"
+		s.items.changed()
+	case *wire.ResponseOutputTextDelta:
+		s.outputText(e.ItemID, e.ContentIndex, e.Delta, true)
+	case *wire.ResponseOutputTextDone:
+		s.outputText(e.ItemID, e.ContentIndex, e.Text, false)
+	case *wire.ResponseOutputAudioTranscriptDelta:
+		s.outputText(e.ItemID, e.ContentIndex, e.Delta, true)
+	case *wire.ResponseOutputAudioTranscriptDone:
+		s.outputText(e.ItemID, e.ContentIndex, e.Transcript, false)
+	case *wire.ResponseOutputAudioDelta:
+		s.outputSound(e)
+	default:
+		return
+	}
+	s.flow.alive = now
+	s.dirty = true
+}
+
+func (s *Session) responseCreated(r *wire.Response) {
+	if r.ConversationID == nil && s.flow.response != "" {
+		return // it runs beside the conversation
+	}
+	now := s.clock.Now()
+	s.flow.responseCreated(r.ID, now)
+	s.meter.answer(r.ID)
+	s.tools.answered()
+	if s.phase == phaseLive {
+		s.err = nil
+	}
+}
+
+func (s *Session) responseDone(r *wire.Response) {
+	if s.flow.response != r.ID {
+		return
+	}
+	s.flow.responseDone(r.ID, s.clock.Now())
+	for _, it := range s.items.items {
+		if it.response == r.ID && it.asked == Never {
+			s.items.settle(it)
+		}
+	}
+	if p, ok := s.call.peer.(Player); ok {
+		if r.Status == "cancelled" {
+			s.stopPlayer()
+		} else {
+			p.Finish(r.ID)
+		}
+	}
+	switch r.Status {
+	case "cancelled":
+		s.markInterrupted(r)
+	case "failed", "incomplete":
+		s.responseFailed(r)
+	}
+}
+
+// markInterrupted marks what a cancelled response left unfinished.
+func (s *Session) markInterrupted(r *wire.Response) {
+	for i := range r.Output {
+		it := s.items.find(r.Output[i].ID)
+		if it != nil && r.Output[i].Status == "incomplete" && it.entry.Role == Agent {
+			it.entry.Interrupted = true
+			s.items.changed()
+		}
+	}
+}
+
+func (s *Session) responseFailed(r *wire.Response) {
+	problem := &ServerError{Type: r.Status}
+	if d := r.StatusDetails; d != nil {
+		problem.Code = d.Reason
+		if d.Error != nil {
+			problem.Type, problem.Code = d.Error.Type, d.Error.Code
+		}
+	}
+	note := "the answer failed"
+	if r.Status == "incomplete" {
+		note = "the answer is not complete"
+	}
+	if problem.Code != "" {
+		note += ": " + problem.Code
+	}
+	problem.Message = note
+	if r.Status == "failed" {
+		s.err = problem
+	}
+	for i := len(s.items.items) - 1; i >= 0; i-- {
+		if it := s.items.items[i]; it.response == r.ID && it.entry.Role == Agent {
+			s.items.note(it, note, true)
+			return
+		}
+	}
+}
+
+func (s *Session) outputAdded(e *wire.ResponseOutputItemAdded) {
+	if e.Item.ID == "" {
+		return
+	}
+	told := e.Item
+	if told.Type == wire.ItemMessage {
+		told.Role = "assistant"
+	}
+	s.itemAdded(&told, nil)
+	if it := s.items.find(told.ID); it != nil {
+		it.response = e.ResponseID
+	}
+}
+
+func (s *Session) outputDone(e *wire.ResponseOutputItemDone) {
+	it := s.items.find(e.Item.ID)
+	if it == nil {
+		s.outputAdded(&wire.ResponseOutputItemAdded{ResponseID: e.ResponseID, Item: e.Item})
+		if it = s.items.find(e.Item.ID); it == nil {
+			return
+		}
+	}
+	switch e.Item.Type {
+	case wire.ItemMessage:
+		s.fill(it, &e.Item)
+		if it.asked == Never {
+			s.items.settle(it)
+		}
+	case wire.ItemFunctionCall:
+		s.showCall(it, &e.Item)
+		s.items.settle(it)
+		if e.Item.Status == "completed" {
+			s.runTool(&e.Item)
+		}
+	}
+}
+
+func (s *Session) outputText(id string, index int, text string, more bool) {
+	it := s.items.open(id, Agent)
+	s.items.part(it, index, text, more)
+	if text != "" {
+		s.meter.text(s.clock.Now())
+	}
+}
+
+// outputSound is for a Player: the reply's sound comes in messages.
+func (s *Session) outputSound(e *wire.ResponseOutputAudioDelta) {
+	it := s.items.open(e.ItemID, Agent)
+	it.entry.Spoken = true
+	it.sound = max(it.sound, 0) + time.Duration(len(e.Delta))*time.Second/bytesPerSecond
+	if p, ok := s.call.peer.(Player); ok && s.flow.response == e.ResponseID {
+		p.Play(e.ResponseID, e.ItemID, e.ContentIndex, e.Delta)
+	}
+}

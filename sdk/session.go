@@ -1,0 +1,285 @@
+package sdk
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// Session is one client: at most one call at a time, and what is known of it. Make it with New. All methods are safe for
+// concurrent use.
+type Session struct {
+	opts   Options
+	limits Limits
+	clock  Clock
+	box    mailbox
+	shown  atomic.Pointer[Snapshot]
+	loud   atomic.Pointer[Levels]
+
+	subs subscribers
+
+	// All below is written by jobs in box alone.
+	core
+}
+
+// New makes a session without a call. Errors wrap ErrInvalid and name the option.
+func New(o Options) (*Session, error) {
+	if o.Dialer == nil {
+		return nil, &Error{Kind: ErrInvalid, Detail: "Options.Dialer is nil"}
+	}
+	if err := checkTools(o.Tools); err != nil {
+		return nil, err
+	}
+	s := &Session{opts: o, limits: o.Limits.withDefaults(), clock: o.Clock}
+	s.opts.Tools = append([]Tool(nil), o.Tools...)
+	if s.clock == nil {
+		s.clock = NewClock()
+	}
+	s.box.limit = s.limits.Queue
+	s.init()
+	return s, nil
+}
+
+// Snapshot gives the present state. It never blocks.
+func (s *Session) Snapshot() Snapshot { return *s.shown.Load() }
+
+// Levels gives the present loudness of both sides. It never blocks.
+func (s *Session) Levels() Levels { return *s.loud.Load() }
+
+// Subscribe calls f with the present snapshot and with every later one, one at a time and in order. Levels alone make
+// none: see SubscribeLevels. Snapshots that would look alike are left out. cancel ends it; a call of f that has begun may
+// still end after cancel.
+func (s *Session) Subscribe(f func(Snapshot)) (cancel func()) {
+	id := s.subs.add(f, nil)
+	s.box.must(func() { s.subs.show(id, s.Snapshot()) })
+	return func() { s.subs.remove(id) }
+}
+
+// SubscribeLevels calls f with the levels of both sides, some 20 times a second while there is a call.
+func (s *Session) SubscribeLevels(f func(Levels)) (cancel func()) {
+	id := s.subs.add(nil, f)
+	return func() { s.subs.remove(id) }
+}
+
+// Connect places a call and waits until the server has made its session. It begins a new transcript. When ctx ends first,
+// the call is given up. Errors: ErrConnected, ErrUnsupported, ErrServerGone, *RefusedError, ErrServerSilent after
+// Limits.Connect, ErrClosed when Close came between, ctx's. A missing microphone is no error: see Snapshot.TextOnly.
+func (s *Session) Connect(ctx context.Context) error {
+	done := make(chan error, 1)
+	var call uint64
+	s.box.must(s.job(func() { call = s.dial(done) }))
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	s.box.must(s.job(func() { s.abandon(call, ctx.Err()) }))
+	return <-done
+}
+
+// Close ends the call, if there is one, and waits until all that it held is freed and no tool runs any more, or ctx ends.
+// The session may be connected again. The transcript stays until then.
+func (s *Session) Close(ctx context.Context) error {
+	ended := make(chan (<-chan struct{}), 1)
+	s.box.must(s.job(func() { ended <- s.hangUp() }))
+	for {
+		select {
+		case gone := <-ended:
+			select {
+			case <-gone:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// SendText sends a message of the person's and asks for an answer. It interrupts what the agent is saying. Errors:
+// ErrNotConnected, ErrInvalid for an empty message or one beyond Limits.EntryBytes. What the server says against it comes as a Note on
+// the message's entry.
+func (s *Session) SendText(text string) error {
+	if text == "" {
+		return &Error{Kind: ErrInvalid, Detail: "the message is empty"}
+	}
+	if len(text) > s.limits.EntryBytes {
+		return &Error{Kind: ErrInvalid, Detail: "the message is too long"}
+	}
+	return s.act(func() { s.sendText(text) })
+}
+
+// Interrupt stops the agent: what it is saying and what it is making. Harmless when it does neither. Errors: ErrNotConnected.
+func (s *Session) Interrupt() error {
+	return s.act(s.interrupt)
+}
+
+// Commit ends the person's turn by hand and asks for an answer, for TurnDetection.Manual. Errors: ErrNotConnected.
+func (s *Session) Commit() error {
+	return s.act(s.commit)
+}
+
+// SetMuted closes or opens the microphone, now or for the calls to come.
+func (s *Session) SetMuted(muted bool) {
+	s.box.must(s.job(func() { s.setMuted(muted) }))
+}
+
+// SetMicrophone changes the device and waits until it is in use; without a call it is kept for the next. On an error the
+// old one stays in use. Errors: ErrNoMicrophone, ErrPermission, ErrMicrophoneBusy, ctx's.
+func (s *Session) SetMicrophone(ctx context.Context, id string) error {
+	done := make(chan error, 1)
+	s.box.must(s.job(func() { s.setMicrophone(ctx, id, done) }))
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// SetSpeaker changes the loudspeaker and waits until it is in use; without a call it is kept for the next. On an error the
+// old one stays in use. Errors: ErrUnavailable where it cannot be chosen, the platform's, ctx's.
+func (s *Session) SetSpeaker(ctx context.Context, id string) error {
+	done := make(chan error, 1)
+	s.box.must(s.job(func() { s.setSpeaker(ctx, id, done) }))
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// UseMicrophone says whether the calls to come open the microphone; Options.NoMicrophone is what it begins with. A call
+// that is on stays as it is.
+func (s *Session) UseMicrophone(use bool) {
+	s.box.must(s.job(func() {
+		s.opts.NoMicrophone = !use
+		if s.call == nil {
+			s.textOnly, s.dirty = !use, true
+		}
+	}))
+}
+
+// ResumeSound lets the agent be heard where the browser waits for a gesture (Snapshot.SoundBlocked). Call it from the
+// gesture's handler.
+func (s *Session) ResumeSound() {
+	s.box.must(s.job(s.resumeSound))
+}
+
+// Update changes the session in the middle of a call, and what the calls to come begin with. Errors: ErrInvalid. What the
+// server says against it comes as Snapshot.Err.
+func (s *Session) Update(p Patch) error {
+	if p.Tools != nil {
+		if err := checkTools(*p.Tools); err != nil {
+			return err
+		}
+		copied := append([]Tool(nil), (*p.Tools)...)
+		p.Tools = &copied
+	}
+	s.box.must(s.job(func() { s.update(p) }))
+	return nil
+}
+
+// DismissError takes Snapshot.Err away; in Failed the state becomes Disconnected.
+func (s *Session) DismissError() {
+	s.box.must(s.job(s.dismissError))
+}
+
+// RefreshDevices asks for the devices and shows them. Errors: ErrUnavailable when the dialer knows none, the platform's.
+func (s *Session) RefreshDevices(ctx context.Context) error {
+	l, ok := s.opts.Dialer.(DeviceLister)
+	if !ok {
+		return &Error{Kind: ErrUnavailable, Detail: "no list of devices"}
+	}
+	devices, err := l.Devices(ctx)
+	if err != nil {
+		return err
+	}
+	s.box.must(s.job(func() { s.devices = devices; s.dirty = true }))
+	return nil
+}
+
+// RefreshPipeline asks the server for its pipeline and shows it, or why there is none. Ask again while a component is
+// loading. Errors: ErrUnavailable when the dialer cannot ask, the dialer's.
+func (s *Session) RefreshPipeline(ctx context.Context) error {
+	src, ok := s.opts.Dialer.(PipelineSource)
+	if !ok {
+		return &Error{Kind: ErrUnavailable, Detail: "no question for the pipeline"}
+	}
+	p, err := src.Pipeline(ctx)
+	s.box.must(s.job(func() { s.setPipeline(p, err) }))
+	return err
+}
+
+// act runs f on the present call.
+func (s *Session) act(f func()) error {
+	if !s.shown.Load().State.OnCall() {
+		return ErrNotConnected
+	}
+	if !s.box.put(s.job(func() {
+		if s.phase == phaseLive {
+			f()
+		}
+	})) {
+		return ErrOverrun
+	}
+	return nil
+}
+
+// subscribers are called by jobs, one at a time.
+type subscribers struct {
+	mu   sync.Mutex
+	last uint64
+	list []subscriber
+}
+
+type subscriber struct {
+	id       uint64
+	snapshot func(Snapshot)
+	levels   func(Levels)
+}
+
+func (s *subscribers) add(f func(Snapshot), l func(Levels)) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	s.list = append(s.list[:len(s.list):len(s.list)], subscriber{id: s.last, snapshot: f, levels: l})
+	return s.last
+}
+
+func (s *subscribers) remove(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var left []subscriber
+	for _, one := range s.list {
+		if one.id != id {
+			left = append(left, one)
+		}
+	}
+	s.list = left
+}
+
+func (s *subscribers) all() []subscriber {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.list
+}
+
+// show calls the one with this id, or all when id is 0.
+func (s *subscribers) show(id uint64, shown Snapshot) {
+	for _, one := range s.all() {
+		if one.snapshot != nil && (id == 0 || id == one.id) {
+			one.snapshot(shown)
+		}
+	}
+}
+
+func (s *subscribers) level(l Levels) {
+	for _, one := range s.all() {
+		if one.levels != nil {
+			one.levels(l)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package sdk
+
+import "time"
+
+// publish makes a snapshot, when there is something new, and shows it.
+func (s *Session) publish() {
+	if !s.dirty {
+		return
+	}
+	s.dirty = false
+	before := s.shown.Load()
+	now := &Snapshot{
+		Seq: before.Seq + 1, State: s.state(),
+		SessionID: s.session.id, Model: s.session.model,
+		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
+		Muted: s.muted, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,
+		Microphone: s.microphone, Speaker: s.speaker, Devices: s.devices, Pipeline: s.pipeline,
+		LastTurn: s.meter.last, Err: s.err,
+	}
+	if now.State != before.State {
+		s.trace("state: " + before.State.String() + " -> " + now.State.String())
+	}
+	s.shown.Store(now)
+	s.subs.show(0, *now)
+}
+
+func (s *Session) state() State {
+	switch s.phase {
+	case phaseNone:
+		return Disconnected
+	case phaseDialing:
+		return Connecting
+	case phaseLost:
+		return Reconnecting
+	case phaseFailed:
+		return Failed
+	case phaseLive:
+		return s.flow.state(s.tools.busy())
+	}
+	return Disconnected
+}
+
+// alarm is the one timer of a session: it rings at the first of all deadlines, or earlier.
+type alarm struct {
+	at   time.Duration
+	stop func() // nil when it is not set
+	n    uint64
+}
+
+// setAlarm sees to it that the alarm rings no later than the next deadline.
+func (s *Session) setAlarm() {
+	at := s.nextDeadline()
+	if at == Never || s.alarm.stop != nil && s.alarm.at <= at {
+		if at == Never && s.alarm.stop != nil {
+			s.alarm.stop()
+			s.alarm.stop = nil
+		}
+		return
+	}
+	if s.alarm.stop != nil {
+		s.alarm.stop()
+	}
+	s.alarm.n++
+	n := s.alarm.n
+	s.alarm.at = at
+	s.alarm.stop = s.clock.AfterFunc(max(at-s.clock.Now(), 0), func() {
+		s.box.must(s.job(func() {
+			if s.alarm.n == n {
+				s.alarm.stop = nil
+				s.ring(s.clock.Now())
+			}
+		}))
+	})
+}
+
+func (s *Session) nextDeadline() time.Duration {
+	next := Never
+	sooner := func(at time.Duration) {
+		if at != Never && (next == Never || at < next) {
+			next = at
+		}
+	}
+	switch s.phase {
+	case phaseNone, phaseFailed:
+	case phaseDialing:
+		sooner(s.call.begun + s.limits.Connect)
+	case phaseLost:
+		sooner(s.call.lost + s.limits.Lost)
+	case phaseLive:
+		sooner(s.flow.turnDeadline(&s.limits))
+		sooner(s.flow.responseDeadline(&s.limits))
+		sooner(s.flow.soundDeadline(&s.limits))
+		for _, it := range s.items.items {
+			if it.asked != Never {
+				sooner(it.asked + s.limits.Retrieve)
+			}
+		}
+	}
+	return next
+}
+
+// ring gives every state that has waited too long its default.
+func (s *Session) ring(now time.Duration) {
+	late := func(at time.Duration) bool { return at != Never && at <= now }
+	switch s.phase {
+	case phaseNone, phaseFailed:
+		return
+	case phaseDialing:
+		if late(s.call.begun + s.limits.Connect) {
+			s.fail(s.connectTimeout())
+		}
+		return
+	case phaseLost:
+		if late(s.call.lost + s.limits.Lost) {
+			s.fail(ErrServerGone)
+		}
+		return
+	case phaseLive:
+	}
+	if late(s.flow.turnDeadline(&s.limits)) {
+		s.turnOverdue()
+	}
+	if late(s.flow.responseDeadline(&s.limits)) {
+		s.trace("a response gave no sign of life: it is not waited for any more")
+		s.flow.response = ""
+		s.err, s.dirty = ErrServerSilent, true
+	}
+	if late(s.flow.soundDeadline(&s.limits)) {
+		s.trace("the end of the playback was not told, but it is silent: it has ended")
+		s.soundEnded("")
+	}
+	for _, it := range s.items.items {
+		if it.asked != Never && late(it.asked+s.limits.Retrieve) {
+			s.cutByEstimate(it)
+		}
+	}
+}
+
+func (s *Session) turnOverdue() {
+	switch s.flow.turn {
+	case turnNone:
+	case turnSpeaking, turnStopped:
+		s.trace("a turn has no end: it is dropped")
+		s.dropTurn()
+	case turnOwed:
+		s.trace("a turn has no answer: it is not waited for any more")
+		s.flow.endTurn()
+		s.err, s.dirty = ErrServerSilent, true
+	}
+}
+
+func (s *Session) connectTimeout() error {
+	switch {
+	case s.call.peer == nil:
+		return &Error{Kind: ErrServerSilent, Detail: "the call was not taken"}
+	case !s.call.opened:
+		return &Error{Kind: ErrServerSilent, Detail: "the call was taken, but no data come through: the network may block UDP"}
+	}
+	return &Error{Kind: ErrServerSilent, Detail: "it opened no session"}
+}

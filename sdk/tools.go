@@ -1,0 +1,243 @@
+package sdk
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// toolbox answers the agent's function calls: each once, and all that come together with one answer.
+type toolbox struct {
+	byName map[string]Tool
+	known  map[string]bool // by call_id
+	order  []string        // of known, oldest first. Invariant: len <= maxCalls.
+	queue  []toolCall      // wait for a place. Invariant: len <= maxCalls.
+	active int             // running now
+	// epoch changes with an interruption: what was called before gets no answer of its own.
+	epoch int
+	// wants: an answer is to be asked for as soon as nobody has the floor. tries bounds how often in a row.
+	wants bool
+	tries int
+	// untaken counts results that the server has not taken into the conversation yet: an answer that begins before that
+	// is made without them.
+	untaken int
+}
+
+type toolCall struct {
+	id, arguments string
+	tool          Tool
+	epoch         int
+}
+
+const (
+	// maxCalls bounds how many calls are remembered, so that none runs twice.
+	maxCalls = 4096
+	// maxTries bounds how often an answer is asked for again when the server has another one going on.
+	maxTries = 3
+)
+
+func newToolbox(tools []Tool) toolbox {
+	t := toolbox{known: map[string]bool{}}
+	t.use(tools)
+	return t
+}
+
+func (t *toolbox) use(tools []Tool) {
+	t.byName = make(map[string]Tool, len(tools))
+	for _, tool := range tools {
+		t.byName[tool.Name] = tool
+	}
+}
+
+// first reports whether the call is new, and remembers it.
+func (t *toolbox) first(callID string) bool {
+	if t.known[callID] {
+		return false
+	}
+	t.known[callID] = true
+	t.order = append(t.order, callID)
+	if len(t.order) > maxCalls {
+		delete(t.known, t.order[0])
+		t.order = t.order[1:]
+	}
+	return true
+}
+
+// busy: the agent waits for the application.
+func (t *toolbox) busy() bool { return t.active > 0 || len(t.queue) > 0 || t.wants }
+
+// taken: the server has this call's result.
+func (t *toolbox) taken(callID string) {
+	if t.known[callID] && t.untaken > 0 {
+		t.untaken--
+	}
+}
+
+// answered: an answer begins. It answers the results that the server had by then.
+func (t *toolbox) answered() {
+	if t.untaken == 0 {
+		t.wants = false
+	}
+	t.tries = 0
+}
+
+// hush: the person does not want the answer any more.
+func (t *toolbox) hush() {
+	t.epoch++
+	t.wants = false
+}
+
+// runTool answers a call that the agent has finished making.
+func (s *Session) runTool(told *wire.Item) {
+	t := &s.tools
+	switch {
+	case told.CallID == "":
+		s.trace("a function call without a call_id was left out")
+		return
+	case len(t.byName) == 0:
+		return // somebody else's to answer
+	case !t.first(told.CallID):
+		s.trace("a function call came twice: it was run once")
+		return
+	}
+	call := toolCall{id: told.CallID, arguments: told.Arguments, epoch: t.epoch}
+	tool, ok := t.byName[told.Name]
+	switch {
+	case !ok:
+		s.toolAnswer(call, "there is no tool with the name "+told.Name, true)
+	case len(t.queue) >= maxCalls:
+		s.toolAnswer(call, "too many tools are waiting to run", true)
+	default:
+		call.tool = tool
+		t.queue = append(t.queue, call)
+		s.startTools()
+	}
+}
+
+// startTools runs as many of the waiting calls as may run at once.
+func (s *Session) startTools() {
+	t, c := &s.tools, s.call
+	for t.active < s.limits.ToolsAtOnce && len(t.queue) > 0 {
+		call := t.queue[0]
+		t.queue = t.queue[1:]
+		t.active++
+		c.work.Add(1)
+		go func() {
+			defer c.work.Done()
+			ctx, cancel := context.WithTimeout(c.ctx, s.limits.ToolTime)
+			defer cancel()
+			output, err := call.tool.Run(ctx, call.arguments)
+			s.box.must(s.job(func() { s.toolRan(c, call, output, err) }))
+		}()
+	}
+}
+
+func (s *Session) toolRan(c *call, call toolCall, output string, err error) {
+	if s.call != c {
+		return
+	}
+	s.tools.active--
+	switch {
+	case err != nil:
+		s.toolAnswer(call, cutBytes(err.Error(), s.limits.ToolBytes), true)
+	case len(output) > s.limits.ToolBytes:
+		s.toolAnswer(call, "the tool's answer is longer than "+strconv.Itoa(s.limits.ToolBytes)+" bytes", true)
+	default:
+		s.toolAnswer(call, output, false)
+	}
+	s.startTools()
+}
+
+// toolAnswer sends a call's result. The answer to it is asked for by owedAnswer.
+func (s *Session) toolAnswer(call toolCall, output string, failed bool) {
+	s.dirty = true
+	s.showOutput(call.id, output, failed)
+	sent := output
+	if failed {
+		sent = string(newJSON().open().key("error").str(output).close().b)
+	}
+	s.tools.untaken++
+	if call.epoch == s.tools.epoch {
+		s.tools.wants = true
+	}
+	s.send(&wire.ConversationItemCreate{
+		Item: wire.Item{Type: wire.ItemFunctionCallOutput, CallID: call.id, Output: sent},
+	}, intent{kind: intentOutput})
+}
+
+// owedAnswer asks for the answer to the tools' results: one for all, and not into somebody's words.
+func (s *Session) owedAnswer() {
+	t := &s.tools
+	if !t.wants || t.active > 0 || len(t.queue) > 0 || s.phase != phaseLive || !s.flow.idle() {
+		return
+	}
+	t.wants = false
+	s.askAnswer("")
+}
+
+// askAnswer asks for a response; item is what it is to answer, "" when that is no item of the person's.
+func (s *Session) askAnswer(item string) {
+	s.flow.owe(item, s.clock.Now())
+	s.dirty = true
+	s.send(&wire.ResponseCreate{}, intent{kind: intentAnswer, item: item})
+}
+
+// showCall shows a call of the agent's.
+func (s *Session) showCall(it *item, told *wire.Item) {
+	shown := Call{ID: told.CallID, Name: told.Name, Arguments: cutBytes(told.Arguments, s.limits.EntryBytes)}
+	if old := it.entry.Call; old != nil && old.ID == told.CallID {
+		shown.Output, shown.Done, shown.Failed = old.Output, old.Done, old.Failed
+	}
+	it.entry.Role, it.entry.Call = ToolUse, &shown
+	s.items.changed()
+}
+
+// showOutput shows a call's result, the first one that is known.
+func (s *Session) showOutput(callID, output string, failed bool) {
+	for i := len(s.items.items) - 1; i >= 0; i-- {
+		it := s.items.items[i]
+		if it.entry.Call == nil || it.entry.Call.ID != callID {
+			continue
+		}
+		if !it.entry.Call.Done {
+			shown := *it.entry.Call
+			shown.Output, shown.Done, shown.Failed = cutBytes(output, s.limits.EntryBytes), true, failed
+			it.entry.Call = &shown
+			s.items.changed()
+		}
+		return
+	}
+}
+
+// checkTools refuses what the protocol cannot name.
+func checkTools(tools []Tool) error {
+	if len(tools) > wire.MaxTools {
+		return &Error{Kind: ErrInvalid, Detail: "more than " + strconv.Itoa(wire.MaxTools) + " tools"}
+	}
+	names := make(map[string]bool, len(tools))
+	for _, t := range tools {
+		switch {
+		case !toolName(t.Name):
+			return &Error{Kind: ErrInvalid, Detail: "the tool name " + strconv.Quote(t.Name) + " is not 1 to 64 of a-z, A-Z, 0-9, _ and -"}
+		case names[t.Name]:
+			return &Error{Kind: ErrInvalid, Detail: "two tools have the name " + t.Name}
+		case t.Run == nil:
+			return &Error{Kind: ErrInvalid, Detail: "the tool " + t.Name + " has no Run"}
+		case t.Parameters != nil && !jsonObject(t.Parameters):
+			return &Error{Kind: ErrInvalid, Detail: "the parameters of the tool " + t.Name + " are no JSON object"}
+		}
+		names[t.Name] = true
+	}
+	return nil
+}
+
+func toolName(s string) bool {
+	for _, c := range []byte(s) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+		if !letter {
+			return false
+		}
+	}
+	return len(s) >= 1 && len(s) <= 64
+}
