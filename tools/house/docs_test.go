@@ -1,0 +1,110 @@
+package house
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	codeSpan     = regexp.MustCompile("`([^`\n]+)`")
+	relativeLink = regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`)
+	makeCommand  = regexp.MustCompile(`\bmake ([a-z][a-z0-9-]*)`)
+	makeTarget   = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
+	directDep    = regexp.MustCompile(`(?m)^\t(\S+) v\S+$`)
+)
+
+// documents are the Markdown files that speak about the repository as it is.
+// The change log and the decisions speak of their own time.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	docs := map[string]string{}
+	for _, name := range tracked(t, "*.md") {
+		if name != "CHANGELOG.md" && !strings.HasPrefix(name, "docs/decisions/") && !strings.Contains(name, "/testdata/") {
+			docs[name] = string(read(t, name))
+		}
+	}
+	return docs
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	for name, text := range documents(t) {
+		for _, link := range relativeLink.FindAllStringSubmatch(text, -1) {
+			if target := filepath.Join(filepath.Dir(name), link[1]); !exists(target) {
+				t.Errorf("%s links to %s, which does not exist", name, link[1])
+			}
+		}
+	}
+}
+
+// A code span that starts with a folder of the repository names a file or a
+// folder, and it is there. A pattern (*) names at least one.
+func TestPathsInDocumentsExist(t *testing.T) {
+	folders := map[string]bool{}
+	for _, file := range tracked(t) {
+		if top, _, nested := strings.Cut(file, "/"); nested {
+			folders[top] = true
+		}
+	}
+	path := regexp.MustCompile(`^([a-zA-Z0-9_.-]+)(/[a-zA-Z0-9_.*-]+)+/?$`)
+	for name, text := range documents(t) {
+		for _, span := range codeSpan.FindAllStringSubmatch(text, -1) {
+			parts := path.FindStringSubmatch(span[1])
+			if parts == nil || !folders[parts[1]] {
+				continue
+			}
+			if found, err := filepath.Glob(filepath.Join(root, span[1])); err != nil || len(found) == 0 {
+				t.Errorf("%s names %s, which does not exist", name, span[1])
+			}
+		}
+	}
+}
+
+func TestMakeCommandsInDocumentsExist(t *testing.T) {
+	targets := map[string]bool{}
+	for _, m := range makeTarget.FindAllStringSubmatch(string(read(t, "Makefile")), -1) {
+		targets[m[1]] = true
+	}
+	fence := regexp.MustCompile("(?s)```.*?```")
+	for name, text := range documents(t) {
+		code := strings.Join(fence.FindAllString(text, -1), "\n")
+		for _, span := range codeSpan.FindAllStringSubmatch(text, -1) {
+			code += "\n" + span[1]
+		}
+		for _, m := range makeCommand.FindAllStringSubmatch(code, -1) {
+			if !targets[m[1]] {
+				t.Errorf("%s says make %s, which the Makefile does not have", name, m[1])
+			}
+		}
+	}
+}
+
+// A program shown whole in a document is a file of an example, letter by
+// letter: that is what CI compiles and runs.
+func TestProgramsInDocumentsAreExamples(t *testing.T) {
+	programs := map[string]bool{}
+	for _, name := range tracked(t, "examples/*.go") {
+		_, body, _ := strings.Cut(string(read(t, name)), "package main\n")
+		programs["package main\n"+body] = true
+	}
+	fence := regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
+	for name, text := range documents(t) {
+		for _, m := range fence.FindAllStringSubmatch(text, -1) {
+			if !programs[m[1]] {
+				t.Errorf("%s shows a program that is not one of examples/:\n%s", name, m[1])
+			}
+		}
+	}
+}
+
+func TestEveryDependencyIsExplained(t *testing.T) {
+	why := string(read(t, "docs/dependencies.md"))
+	for _, mod := range []string{"go.mod", "tools/go.mod"} {
+		for _, m := range directDep.FindAllStringSubmatch(string(read(t, mod)), -1) {
+			if !strings.Contains(why, m[1]) {
+				t.Errorf("%s requires %s; docs/dependencies.md does not say why", mod, m[1])
+			}
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package house
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+const ours = "github.com/antiphon-rt/antiphon/"
+
+// A lintCase is one file in a module laid out like this one, and the rule that
+// must refuse it (or "" when it must be let through). A file that ends in
+// _js.go exists only for js/wasm; all others are judged on both platforms.
+type lintCase struct {
+	file, imports, refused string
+}
+
+// Rows are named by who imports whom.
+var lintCases = []lintCase{
+	{"coord/turn/std.go", "slices", ""},
+	{"coord/turn/machine.go", ours + "coord/machine", ""},
+	{"coord/turn/id.go", ours + "coord/id", ""},
+	{"coord/turn/fmt_test.go", "fmt", ""},
+	{"coord/turn/coordtest_test.go", ours + "coord/coordtest", ""},
+	{"coord/turn/gomega_test.go", "github.com/onsi/gomega", ""},
+	{"coord/turn/fmt.go", "fmt", "pure"},
+	{"coord/turn/json.go", "encoding/json", "pure"},
+	{"coord/turn/reflect.go", "reflect", "pure"},
+	{"coord/turn/time.go", "time", "pure"},
+	{"coord/turn/rand.go", "math/rand", "pure"},
+	{"coord/turn/randv2.go", "math/rand/v2", "pure"},
+	{"coord/turn/sync.go", "sync", "pure"},
+	{"coord/turn/atomic.go", "sync/atomic", "pure"},
+	{"coord/turn/os.go", "os", "pure"},
+	{"coord/turn/net.go", "net", "pure"},
+	{"coord/turn/http.go", "net/http", "pure"},
+	{"coord/turn/context.go", "context", "pure"},
+	{"coord/turn/kong.go", "github.com/alecthomas/kong", "pure"},
+	{"coord/turn/sibling.go", ours + "coord/response", "coord-machines"},
+	{"coord/turn/session.go", ours + "coord/session", "coord-machines"},
+	{"coord/turn/coordtest.go", ours + "coord/coordtest", "coord-machines"},
+	{"coord/turn/wire.go", ours + "wire", "coord"},
+	{"coord/turn/wire_test.go", ours + "wire", "coord"},
+	{"coord/session/turn.go", ours + "coord/turn", ""},
+	{"coord/session/response.go", ours + "coord/response", ""},
+	{"coord/session/wire.go", ours + "wire", "coord"},
+	{"coord/session/coordtest.go", ours + "coord/coordtest", "test-only"},
+	{"coord/view/session.go", ours + "coord/session", ""},
+	{"coord/machine/id.go", ours + "coord/id", "coord-foundation"},
+	{"coord/id/machine.go", ours + "coord/machine", "coord-foundation"},
+	{"coord/coordtest/fmt.go", "fmt", ""},
+	{"coord/coordtest/gomega.go", "github.com/onsi/gomega", ""},
+	{"coord/coordtest/server.go", ours + "server", "coord"},
+	{"wire/base64.go", "encoding/base64", ""},
+	{"wire/fmt.go", "fmt", "pure"},
+	{"wire/time.go", "time", "pure"},
+	{"wire/coord.go", ours + "coord/id", "wire"},
+	{"wire/coord_test.go", ours + "coord/id", "wire"},
+	{"voice/math.go", "math", ""},
+	{"voice/rand.go", "math/rand", "pure"},
+	{"voice/json.go", "encoding/json", "pure"},
+	{"voice/wire.go", ours + "wire", "voice"},
+	{"server/wire.go", ours + "wire", ""},
+	{"server/sdk.go", ours + "sdk", "server"},
+	{"server/sdk_test.go", ours + "sdk", "server"},
+	{"server/web.go", ours + "web", "server"},
+	{"server/gomega.go", "github.com/onsi/gomega", "test-only"},
+	{"server/pion.go", "github.com/pion/webrtc/v4", "pion"},
+	{"server/rtc/pion.go", "github.com/pion/webrtc/v4", ""},
+	{"server/session/nats.go", "github.com/nats-io/nats.go", "nats"},
+	{"server/store/nats.go", "github.com/nats-io/nats.go", ""},
+	{"sdk/coord.go", ours + "coord/session", ""},
+	{"sdk/server.go", ours + "server", "sdk"},
+	{"sdk/server_test.go", ours + "server/rtc", "sdk"},
+	{"sdk/pion.go", "github.com/pion/webrtc/v4", "pion"},
+	{"sdk/native/pion.go", "github.com/pion/webrtc/v4", ""},
+	{"sdk/page_js.go", "syscall/js", "syscall-js"},
+	{"sdk/browser/page_js.go", "syscall/js", ""},
+	{"server/signal/page_js.go", "syscall/js", "syscall-js"},
+	{"wasm/main_js.go", "syscall/js", ""},
+	{"wasm/server_js.go", ours + "server", "page"},
+	{"web/page_js.go", "syscall/js", ""},
+	{"web/sdk.go", ours + "sdk", ""},
+	{"web/server.go", ours + "server", "page"},
+	{"web/app/goapp.go", "github.com/maxence-charriere/go-app/v10/pkg/app", ""},
+	{"cmd/antiphon/goapp.go", "github.com/maxence-charriere/go-app/v10/pkg/app", "go-app"},
+	{"cmd/antiphon/server.go", ours + "server", ""},
+	{"cmd/antiphon/web.go", ours + "web", ""},
+	{"cmd/antiphon/pion.go", "github.com/pion/webrtc/v4", "pion"},
+	{"e2e/browser.go", "github.com/chromedp/chromedp", ""},
+	{"e2e/pion.go", "github.com/pion/webrtc/v4", "pion"},
+}
+
+// stubs are the third parties of that module: empty packages, so that the rules are judged
+// without the network and without compiling anything.
+var stubs = []string{
+	"github.com/alecthomas/kong",
+	"github.com/chromedp/chromedp",
+	"github.com/maxence-charriere/go-app/v10/pkg/app",
+	"github.com/nats-io/nats.go",
+	"github.com/onsi/gomega",
+	"github.com/pion/webrtc/v4",
+}
+
+func TestImportRulesBite(t *testing.T) {
+	house := importHouse(t)
+	for _, platform := range []struct{ name, goos, goarch string }{
+		{"native", "", ""},
+		{"js/wasm", "js", "wasm"},
+	} {
+		t.Run(platform.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			said := runLinter(t, house, "depguard", platform.goos, platform.goarch)
+			for i, c := range lintCases {
+				if strings.HasSuffix(c.file, "_js.go") && platform.goos != "js" {
+					continue
+				}
+				want := gomega.BeEmpty()
+				if c.refused != "" {
+					want = gomega.ContainElement(gomega.ContainSubstring("from list '" + c.refused + "'"))
+				}
+				g.Expect(said[caseFile(i, c)]).To(want, "%s imports %s", c.file, c.imports)
+			}
+		})
+	}
+}
+
+// lintHouse lays out an empty module of the repository's name under its
+// linter configuration.
+func lintHouse(t *testing.T, requires string) string {
+	t.Helper()
+	// depguard compares absolute paths: those of the linter have their links resolved.
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	writeFile(t, dir, ".golangci.yml", string(read(t, ".golangci.yml")))
+	writeFile(t, dir, "go.mod", "module "+strings.TrimSuffix(ours, "/")+"\n\ngo 1.26\n"+requires)
+	return dir
+}
+
+// importHouse is a module with one package a case.
+func importHouse(t *testing.T) string {
+	t.Helper()
+	var requires strings.Builder
+	for _, path := range stubs {
+		version := "v0.0.0"
+		if strings.HasSuffix(path, "/v4") {
+			version = "v4.0.0"
+		}
+		requires.WriteString("require " + path + " " + version + "\nreplace " + path + " => ./stubs/" + path + "\n")
+	}
+	dir := lintHouse(t, requires.String())
+	for _, path := range stubs {
+		writeFile(t, dir, "stubs/"+path+"/go.mod", "module "+path+"\n\ngo 1.26\n")
+		writeFile(t, dir, "stubs/"+path+"/stub.go", "package stub\n")
+	}
+	for i, c := range lintCases {
+		file := caseFile(i, c)
+		writeFile(t, dir, file, "package house\n\nimport _ \""+c.imports+"\"\n")
+		writeFile(t, dir, filepath.Dir(file)+"/doc.go", "package house\n")
+		if path, ok := strings.CutPrefix(c.imports, ours); ok {
+			writeFile(t, dir, path+"/doc.go", "package house\n")
+		}
+	}
+	return dir
+}
+
+func writeFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	full := filepath.Join(dir, name)
+	g.Expect(os.MkdirAll(filepath.Dir(full), 0o755)).To(gomega.Succeed())
+	g.Expect(os.WriteFile(full, []byte(text), 0o644)).To(gomega.Succeed())
+}
+
+// caseFile is where the i-th case lies: in a package of its own below the
+// case's folder, so that no two cases make an import cycle.
+func caseFile(i int, c lintCase) string {
+	return filepath.Join(filepath.Dir(c.file), "case"+strconv.Itoa(i), filepath.Base(c.file))
+}
+
+// runLinter returns what one linter said about each file.
+func runLinter(t *testing.T, dir, name, goos, goarch string) map[string][]string {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	linter, err := filepath.Abs(filepath.Join(root, ".cache", "bin", "golangci-lint"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(linter).To(gomega.BeAnExistingFile(), "build it with: make lint-tool")
+	cmd := exec.CommandContext(t.Context(), linter, "run", "--enable-only", name,
+		"--issues-exit-code", "0", "--output.json.path", "stdout", "--show-stats=false", "./...")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOOS="+goos, "GOARCH="+goarch,
+		// The linter's cache does not tell platforms apart.
+		"GOLANGCI_LINT_CACHE="+t.TempDir())
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	g.Expect(err).NotTo(gomega.HaveOccurred(), string(out))
+
+	var report struct {
+		Issues []struct {
+			FromLinter, Text string
+			Pos              struct{ Filename string }
+		}
+	}
+	g.Expect(json.Unmarshal(out, &report)).To(gomega.Succeed(), string(out))
+	said := map[string][]string{}
+	for _, issue := range report.Issues {
+		g.Expect(issue.FromLinter).To(gomega.Equal(name), issue.Pos.Filename+": "+issue.Text)
+		said[issue.Pos.Filename] = append(said[issue.Pos.Filename], issue.Text)
+	}
+	return said
+}
+
+// Calls that the linter refuses, or lets through (""), by the folder that
+// they stand in.
+var callCases = []struct{ file, imports, body, refused string }{
+	{"coord/turn/clock_test.go", "time", "var _ = time.Now()", "takes time as data"},
+	{"wire/timer_test.go", "time", "var _ = time.After(1)", "takes time as data"},
+	{"voice/since_test.go", "time", "var _ = time.Since(time.Time{})", "takes time as data"},
+	{"server/clock.go", "time", "var _ = time.Now()", ""},
+	{"server/sleep.go", "time", "func f() { time.Sleep(1) }", "wait for the fact"},
+	{"e2e/sleep_test.go", "time", "func f() { time.Sleep(1) }", "wait for the fact"},
+	{"sdk/skip_test.go", "testing", "func TestX(t *testing.T) { t.Skip() }", "a skipped test hides"},
+	{"sdk/skipf_test.go", "testing", "func FuzzX(f *testing.F) { f.Skipf(\"\") }", "a skipped test hides"},
+}
+
+func TestForbiddenCallsBite(t *testing.T) {
+	g := gomega.NewWithT(t)
+	dir := lintHouse(t, "")
+	for _, c := range callCases {
+		writeFile(t, dir, c.file, "package house\n\nimport \""+c.imports+"\"\n\n"+c.body+"\n")
+	}
+	said := runLinter(t, dir, "forbidigo", "", "")
+	for _, c := range callCases {
+		want := gomega.BeEmpty()
+		if c.refused != "" {
+			want = gomega.ConsistOf(gomega.ContainSubstring(c.refused))
+		}
+		g.Expect(said[c.file]).To(want, "%s: %s", c.file, c.body)
+	}
+}
