@@ -1,0 +1,100 @@
+# Antiphon. `make` lists what there is; `make talk` and `make test` are the two that matter.
+
+PORT     ?= 8080
+PIPELINE ?= embedded
+FUZZTIME ?= 20s
+BENCH    ?= .
+
+# Go's own installer puts it here; and a Go that is only a little too old may fetch the one that go.mod asks for.
+export PATH := $(PATH):/usr/local/go/bin
+export GOTOOLCHAIN ?= auto
+# The version is stamped by scripts/build.sh; a checkout that git does not trust must still build.
+export GOFLAGS += -buildvcs=false
+
+JS       := GOOS=js GOARCH=wasm
+# What a browser runs.
+SHARED   := ./coord/... ./wire/... ./voice/... ./sdk/... ./web/...
+LINT     := $(CURDIR)/.cache/bin/golangci-lint
+# The linter's cache does not tell platforms apart: one each.
+LINTED   := GOLANGCI_LINT_CACHE=$(CURDIR)/.cache/lint
+
+.DEFAULT_GOAL := help
+
+##@ Use
+.PHONY: help talk build doctor
+
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+talk: ## Set up what is missing, build, and serve the Talk page (PORT=8080 PIPELINE=embedded)
+	@scripts/setup.sh talk
+	@scripts/talk.sh $(PORT) $(PIPELINE)
+
+build: ## Build bin/antiphon with the Talk page inside
+	@scripts/build.sh
+
+doctor: build ## Say what is installed, what is missing and how to get it
+	@bin/antiphon doctor
+
+##@ Prove
+.PHONY: test tidy fmt-check lint lint-tool house generated unit race wasm-test examples fuzz e2e
+
+test: ## Set up what is missing and pass everything, as CI does
+	@scripts/test.sh
+
+tidy: ## go.mod and go.sum are tidy
+	go mod tidy -diff
+	cd tools && go mod tidy -diff
+
+fmt-check: lint-tool ## Every file is formatted
+	$(LINT) fmt --diff
+	cd tools && $(LINT) fmt --diff
+
+lint: lint-tool ## Lint natively and for js/wasm, import rules included
+	$(LINTED)/native $(LINT) run ./...
+	$(LINTED)/js $(JS) $(LINT) run $(SHARED)
+	cd tools && $(LINTED)/tools $(LINT) run ./...
+
+# go build looks for itself whether there is anything to do.
+lint-tool:
+	@mkdir -p .cache/bin
+	@cd tools && go build -o $(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+house: lint-tool ## The import rules bite, the code keeps the house rules, the documents tell the truth
+	cd tools && go test -count=1 ./...
+
+generated: ## go generate changes nothing
+	@scripts/generated.sh
+
+unit: race
+race: ## Unit tests, natively, shuffled, with the race detector
+	@scripts/native-test.sh
+
+wasm-test: ## Unit tests of what a browser runs, under js/wasm in Node
+	@scripts/wasm-test.sh $(SHARED)
+
+examples: ## Build and run every example
+	go test -count=1 ./examples/...
+
+fuzz: ## Run every fuzz target (FUZZTIME=20s each)
+	@scripts/fuzz.sh $(FUZZTIME)
+
+e2e: build ## A real Chromium against the real server
+	go test -count=1 -timeout 15m ./e2e/...
+
+##@ Work
+.PHONY: fmt bench hooks clean
+
+fmt: lint-tool ## Format every file
+	$(LINT) fmt
+	cd tools && $(LINT) fmt
+
+bench: build ## Print speed and size beside a reference (BENCH=regexp)
+	@scripts/bench.sh '$(BENCH)'
+
+hooks: ## Check format, vet and the machines before each commit
+	git config core.hooksPath .githooks
+
+clean: ## Remove what was built
+	rm -rf bin .cache web/dist/*

@@ -1,0 +1,12 @@
+#!/bin/sh
+# bench.sh REGEXP: benchmarks of every package that has some, then the load generator, each beside a reference.
+set -eu
+cd "$(dirname "$0")/.."
+mkdir -p .cache
+
+dirs=$(git grep --untracked -l -E '^func Benchmark' -- '*_test.go' ':!tools' | xargs -n1 dirname | sort -u | sed 's#^#./#')
+# shellcheck disable=SC2086 # a list of words
+go test -run '^$' -bench "$1" -benchmem $dirs | tee .cache/bench.txt
+echo
+(cd tools && go run ./benchref ../docs/benchmarks.txt ../.cache/bench.txt)
+bin/antiphon bench

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Runs go generate and fails when that changes, adds or removes a file: what is checked in was stale.
+set -eu
+cd "$(dirname "$0")/.."
+mkdir -p .cache
+
+# The content of every file that git knows or would add, so that work in progress does not count as a change.
+snapshot() {
+	git ls-files -z --cached --others --exclude-standard | sort -zu | xargs -0 sha256sum 2>/dev/null || true
+}
+
+snapshot >.cache/before.sum
+go generate ./...
+snapshot >.cache/after.sum
+if ! diff .cache/before.sum .cache/after.sum; then
+	echo "generated: the files above were stale; they are new now: look at them and commit them" >&2
+	exit 1
+fi

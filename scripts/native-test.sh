@@ -1,0 +1,8 @@
+#!/bin/sh
+# Unit tests on this machine. The linter has vetted already; e2e and the examples have their own steps.
+set -eu
+cd "$(dirname "$0")/.."
+
+packages=$(go list ./... | grep -v -e '/e2e$' -e '/e2e/' -e '/examples/' -e '/examples$')
+# shellcheck disable=SC2086 # a list of words
+exec go test -race -shuffle=on -vet=off -timeout 10m $packages

@@ -1,0 +1,112 @@
+#!/bin/sh
+# setup.sh talk|test: install what is missing on Debian.
+# talk: Go and the speech packages; without the packages the server works with text, so their lack is only reported.
+# test: also the browser, Node and a C compiler (for the race detector); there, anything missing is an error.
+set -eu
+cd "$(dirname "$0")/.."
+
+mode=${1:-talk}
+speech="flite pocketsphinx libpocketsphinx-dev pocketsphinx-en-us"
+case $mode in
+talk) wanted=$speech ;;
+test) wanted="$speech chromium fonts-dejavu-core nodejs gcc libc6-dev git" ;;
+*)
+	echo "usage: $0 talk|test" >&2
+	exit 2
+	;;
+esac
+
+have() {
+	case $1 in
+	chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+	nodejs) command -v node ;;
+	gcc | git) command -v "$1" ;;
+	*) dpkg-query -W -f '${Status}' "$1" | grep -q '^install ok installed$' ;;
+	esac >/dev/null 2>&1
+}
+
+missing() {
+	found=
+	for package in "$@"; do
+		have "$package" || found="$found $package"
+	done
+	echo "${found# }"
+}
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+apt() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@"
+}
+
+# Package lists are fetched once a run, and only when something is missing.
+refresh() {
+	[ -z "${refreshed:-}" ] || return 0
+	refreshed=yes
+	apt update >/dev/null || echo "setup: apt-get update failed; trying with the package lists at hand" >&2
+}
+
+# can_install: apt-get is there, and so are the rights to use it.
+can_install() {
+	command -v apt-get >/dev/null || return 1
+	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null
+}
+
+install_packages() {
+	can_install || return 1
+	echo "setup: installing $* (apt-get)"
+	refresh
+	apt install -y --no-install-recommends "$@"
+}
+
+# go_is_new_enough: the go command, in this module, is at least 1.26 (it may fetch that version by itself).
+go_is_new_enough() {
+	version=$(go env GOVERSION 2>/dev/null) || return 1
+	version=${version#go1.}
+	version=${version%%[!0-9]*}
+	[ "${version:-0}" -ge 26 ]
+}
+
+# Debian's own Go serves when it is 1.21 or newer: from then on it fetches the version that go.mod asks for.
+debian_go_serves() {
+	can_install || return 1
+	refresh
+	candidate=$(apt-cache policy golang-go | sed -n 's/^ *Candidate: *\([0-9]*:\)\{0,1\}1\.\([0-9]*\).*/\2/p')
+	[ "${candidate:-0}" -ge 21 ]
+}
+
+if ! command -v go >/dev/null && debian_go_serves; then
+	install_packages golang-go ca-certificates || true
+fi
+if ! go_is_new_enough; then
+	cat >&2 <<'EOF'
+setup: Go 1.26 or newer is needed, and this machine has none that will do.
+  1. Download Go for Linux from https://go.dev/dl/
+  2. sudo rm -rf /usr/local/go && sudo tar -C /usr/local -xzf go1.*.linux-*.tar.gz
+  3. Run make again; /usr/local/go/bin is looked in by itself.
+EOF
+	exit 1
+fi
+
+# shellcheck disable=SC2086 # a list of words
+wanted=$(missing $wanted)
+[ -n "$wanted" ] || exit 0
+
+# shellcheck disable=SC2086
+install_packages $wanted || true
+# shellcheck disable=SC2086
+wanted=$(missing $wanted)
+[ -n "$wanted" ] || exit 0
+
+echo "setup: could not install: $wanted" >&2
+echo "setup: to install it by hand: sudo apt-get install $wanted" >&2
+if [ "$mode" = test ]; then
+	exit 1
+fi
+echo "setup: going on without; the page says what does not work, and writing does." >&2
