@@ -18,7 +18,7 @@ type Config struct {
 
 	// OpusComplexity is 1 (cheap) to 10 (best); 0 takes 5.
 	OpusComplexity int
-	// OpusBitrate of the agent's voice in bit/s, 6000 to 128000; 0 takes 32000.
+	// OpusBitrate of the agent's voice in bit/s, 6000 to 128000; 0 takes 40000.
 	OpusBitrate int
 
 	// Disconnected is the silence of the network after which Handler.Lost comes; 0 takes 4 s.
@@ -46,7 +46,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	orInt(&c.OpusComplexity, 5)
-	orInt(&c.OpusBitrate, 32_000)
+	orInt(&c.OpusBitrate, 40_000)
 	orInt(&c.MaxMessage, 256<<10)
 	orInt(&c.MaxQueuedEvents, 1024)
 	orInt(&c.MaxQueuedBytes, 4<<20)

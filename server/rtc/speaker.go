@@ -1,6 +1,7 @@
 package rtc
 
 import (
+	"math/rand/v2"
 	"sync"
 
 	"github.com/antiphon-rt/antiphon/voice"
@@ -50,6 +51,9 @@ type Speaker struct {
 
 	dropped uint64 // samples refused above MaxUnsent
 }
+
+// newSpeaker returns a Speaker whose RTP clock starts anywhere, as RFC 3550 section 5.1 asks.
+func newSpeaker() *Speaker { return &Speaker{nextTS: rand.Uint32()} }
 
 // Begin starts a new reply as segment gen, at position 0. One that is still playing is dropped.
 func (s *Speaker) Begin(gen uint64) {

@@ -1,0 +1,131 @@
+package rtc
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/pion/rtp"
+)
+
+const (
+	frameTime = 20 * time.Millisecond
+	// catchUp is how far behind the pacer may be and still send what it owes in a burst: a receiver's jitter
+	// buffer swallows three frames. Beyond, it leaves a gap in time (not in what is said).
+	catchUp = 3 * frameTime
+)
+
+// track is where packets go: a pion track, or a test's.
+type track interface {
+	WriteRTP(p *rtp.Packet) error
+}
+
+// pacer sends one packet of the speaker's every 20 ms of wall clock. Every deadline is the first one plus a
+// whole number of frames, so being late now and then never adds up.
+type pacer struct {
+	speaker *Speaker
+	track   track
+	enc     encoder
+	handler Handler
+	failed  func(err error) // told of the encoder's errors
+
+	packet  rtp.Packet
+	pcm     [FrameSize]int16
+	coded   [maxOpusBytes]byte
+	silent  []byte
+	segment uint64 // of the frame before, when that was voiced
+	voiced  bool   // the frame before was
+
+	stats paceStats
+}
+
+type paceStats struct {
+	packets, bytes, late, skipped atomic.Uint64
+}
+
+func newPacer(s *Speaker, t track, enc encoder, h Handler, failed func(error)) *pacer {
+	p := &pacer{speaker: s, track: t, enc: enc, handler: h, failed: failed, silent: silence()}
+	p.packet.Version = 2
+	p.packet.SequenceNumber = uint16(rand.Uint32()) // random starts: RFC 3550 section 5.1
+	return p
+}
+
+// run paces until stop is closed.
+func (p *pacer) run(stop <-chan struct{}) {
+	deadline := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-timer.C:
+		}
+		deadline = p.catchUp(deadline, time.Now())
+		p.send()
+		deadline = deadline.Add(frameTime)
+		timer.Reset(time.Until(deadline))
+	}
+}
+
+// catchUp counts lateness and returns the deadline to go on from: the same one, or a later one when there is
+// too much to catch up.
+func (p *pacer) catchUp(deadline, now time.Time) time.Time {
+	late := now.Sub(deadline)
+	if late > frameTime {
+		p.stats.late.Add(1)
+	}
+	if late <= catchUp {
+		return deadline
+	}
+	n := int(late / frameTime)
+	p.stats.skipped.Add(uint64(n))
+	p.speaker.skip(n)
+	return deadline.Add(time.Duration(n) * frameTime)
+}
+
+// send sends one frame and reports it.
+func (p *pacer) send() {
+	f := p.speaker.next(&p.pcm)
+	payload := p.encode(f)
+	p.packet.Marker = f.voiced && !p.voiced
+	p.packet.Timestamp = f.ts
+	p.packet.SequenceNumber++
+	p.packet.Payload = payload
+	// A write fails while the transport is not there or is closing. Time goes on for the audio all the
+	// same: what is lost on the way is for the connection's state to tell.
+	if p.track.WriteRTP(&p.packet) == nil {
+		p.stats.packets.Add(1)
+		p.stats.bytes.Add(uint64(len(payload)))
+	}
+	p.segment, p.voiced = f.gen, f.voiced
+	if f.voiced {
+		p.handler.Sent(f.gen, f.sent, f.first)
+	}
+	if f.drained {
+		p.handler.Drained(f.gen)
+	}
+}
+
+// encode returns the frame's payload, valid until the next call.
+func (p *pacer) encode(f frame) []byte {
+	follows := p.voiced && p.segment == f.gen
+	switch {
+	case f.voiced:
+		if !follows {
+			// Whatever the encoder still holds of another segment must not sound.
+			p.enc.Reset()
+		}
+	case p.voiced && !f.cut:
+		// The codec delays: one coded frame of silence brings out the end of the one before.
+		clear(p.pcm[:])
+	default:
+		return p.silent
+	}
+	n, err := p.enc.Encode(p.pcm[:], p.coded[:])
+	if err != nil {
+		p.failed(err)
+		return p.silent
+	}
+	return p.coded[:n]
+}

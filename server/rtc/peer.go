@@ -1,0 +1,201 @@
+package rtc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/pion/webrtc/v4"
+)
+
+// Peer is one call. It is safe for concurrent use. Whoever got it from Answer must Close it, whatever happens.
+type Peer struct {
+	engine  *Engine
+	handler Handler
+	offer   offer
+	pc      *webrtc.PeerConnection
+	track   *webrtc.TrackLocalStaticRTP
+	speaker *Speaker
+	queue   *queue
+	pacer   *pacer
+	counts  counts
+
+	changed chan struct{} // has a token when the connection's state has changed
+	fatal   chan error    // what ended the call; one is enough
+	stop    chan struct{} // closed when closing begins
+	done    chan struct{} // closed when all is joined
+
+	mu        sync.Mutex
+	stopped   bool
+	listening bool // the caller's track is taken
+	opened    bool // the data channel is taken
+	closeErr  error
+	wg        sync.WaitGroup
+}
+
+// Answer negotiates one call. The offer has one audio section with Opus (sendrecv, sendonly or recvonly), and as a
+// rule a data channel, which the client labels "oai-events"; other sections are refused. Answer returns with the
+// answer, which has all our addresses, and does not wait for the client to connect: the Handler gets Opened,
+// or Failed after Config.Connect. ctx bounds Answer itself and not the call.
+//
+// Errors wrap ErrBadSDP, ErrNoAudio, ErrClosed, or ctx's.
+func (e *Engine) Answer(ctx context.Context, sdp string, h Handler) (*Peer, string, error) {
+	o, err := readOffer(sdp)
+	if err != nil {
+		return nil, "", err
+	}
+	p, err := e.newPeer(o, h)
+	if err != nil {
+		return nil, "", err
+	}
+	answer, err := p.negotiate(ctx)
+	if err != nil {
+		return nil, "", errors.Join(err, p.Close())
+	}
+	p.start(p.watch)
+	return p, answer, nil
+}
+
+func (e *Engine) newPeer(o offer, h Handler) (*Peer, error) {
+	enc, err := newOpusEncoder(e.cfg.OpusComplexity, e.cfg.OpusBitrate)
+	if err != nil {
+		return nil, err
+	}
+	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability(), "voice", "antiphon")
+	if err != nil {
+		return nil, fmt.Errorf("rtc: outgoing track: %w", err)
+	}
+	p := &Peer{
+		engine: e, handler: h, offer: o, track: track,
+		speaker: newSpeaker(),
+		queue:   newQueue(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
+		changed: make(chan struct{}, 1),
+		fatal:   make(chan error, 1),
+		stop:    make(chan struct{}),
+		done:    make(chan struct{}),
+	}
+	p.pacer = newPacer(p.speaker, track, enc, h, p.fail)
+	if p.pc, err = e.api.NewPeerConnection(webrtc.Configuration{}); err != nil {
+		return nil, fmt.Errorf("rtc: peer connection: %w", err)
+	}
+	if err := e.add(p); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	p.pc.OnConnectionStateChange(func(webrtc.PeerConnectionState) { signal(p.changed) })
+	p.pc.OnTrack(p.onTrack)
+	p.pc.OnDataChannel(p.onDataChannel)
+	return p, nil
+}
+
+// negotiate takes the offer and makes the answer.
+func (p *Peer) negotiate(ctx context.Context) (string, error) {
+	if err := p.pc.SetRemoteDescription(p.offer.desc); err != nil {
+		return "", fmt.Errorf("%w: %w; send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
+	}
+	if p.offer.hears {
+		sender, err := p.pc.AddTrack(p.track)
+		if err != nil {
+			return "", fmt.Errorf("rtc: add track: %w", err)
+		}
+		p.start(func() { p.feedback(sender.Read) })
+	}
+	answer, err := p.pc.CreateAnswer(nil)
+	if err != nil {
+		return "", fmt.Errorf("%w: it cannot be answered: %w", ErrBadSDP, err)
+	}
+	gathered := webrtc.GatheringCompletePromise(p.pc)
+	if err := p.pc.SetLocalDescription(answer); err != nil {
+		return "", fmt.Errorf("rtc: local description: %w", err)
+	}
+	if err := p.await(ctx, gathered); err != nil {
+		return "", err
+	}
+	return withFormat(p.pc.LocalDescription().SDP)
+}
+
+// Speaker returns what the agent speaks through: one for the whole call.
+func (p *Peer) Speaker() *Speaker { return p.speaker }
+
+// Send queues one event, as a text message, for the client; text is copied. Events arrive in the order of Send, also
+// those from before the data channel opened. Send does not wait.
+//
+// ErrTooLarge: the event exceeds what the client takes; it is not sent, and the call goes on. ErrBackpressure: the
+// client reads too slowly and the queue is full; Handler.Failed follows. ErrClosed and others: the call is over.
+func (p *Peer) Send(text []byte) error {
+	if !p.offer.events {
+		p.counts.eventsDropped.Add(1)
+		return nil
+	}
+	if limit := min(p.offer.maxMessage, p.engine.cfg.MaxQueuedBytes); len(text) > limit {
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(text), limit)
+	}
+	err := p.queue.push(text)
+	if errors.Is(err, ErrBackpressure) {
+		p.fail(err)
+	}
+	return err
+}
+
+// Stop begins to close the call and returns at once.
+func (p *Peer) Stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return
+	}
+	p.stopped = true
+	close(p.stop)
+	p.queue.close(ErrClosed)
+	go p.shut()
+}
+
+// Close ends the call and returns when all its goroutines have. It may be called again, and from several
+// goroutines. From within a Handler method, of any peer, it does what Stop does: the goroutine it is called on
+// cannot wait for itself. The error is the transport's complaint about its end, and of use to a log only.
+func (p *Peer) Close() error {
+	p.Stop()
+	if withinPeer() {
+		return nil
+	}
+	<-p.done
+	return p.closeErr
+}
+
+// shut tears the transport down, which ends every goroutine that reads from it, and joins.
+func (p *Peer) shut() {
+	defer close(p.done)
+	err := p.pc.GracefulClose()
+	p.wg.Wait()
+	p.engine.remove(p)
+	if err != nil {
+		p.closeErr = fmt.Errorf("rtc: close: %w", err)
+	}
+}
+
+// start runs f on a goroutine of the peer, unless closing has begun.
+func (p *Peer) start(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.stopped {
+		p.wg.Add(1)
+		go p.run(f)
+	}
+}
+
+// fail ends the call, from the client's point of view; watch tells the handler. The first reason counts.
+func (p *Peer) fail(err error) {
+	p.queue.close(err)
+	select {
+	case p.fatal <- err:
+	default:
+	}
+}
+
+// signal puts a token into a channel that holds one.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

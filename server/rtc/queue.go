@@ -1,0 +1,67 @@
+package rtc
+
+import "sync"
+
+// queue holds the events that wait to be sent, first in, first out, bounded by their number and bytes.
+// It is safe for concurrent use.
+type queue struct {
+	mu        sync.Mutex
+	items     [][]byte
+	bytes     int
+	maxItems  int
+	maxBytes  int
+	closed    error         // why nothing more is taken
+	available chan struct{} // has a token when the queue may not be empty
+}
+
+func newQueue(maxItems, maxBytes int) *queue {
+	return &queue{maxItems: maxItems, maxBytes: maxBytes, available: make(chan struct{}, 1)}
+}
+
+// push copies an event to the end. When it does not fit, the queue closes with ErrBackpressure.
+func (q *queue) push(event []byte) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed != nil {
+		return q.closed
+	}
+	if len(q.items) >= q.maxItems || q.bytes+len(event) > q.maxBytes {
+		q.closeLocked(ErrBackpressure)
+		return ErrBackpressure
+	}
+	q.items = append(q.items, append([]byte(nil), event...))
+	q.bytes += len(event)
+	select {
+	case q.available <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// pop takes the first event; ok is false when there is none.
+func (q *queue) pop() (event []byte, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.items) == 0 {
+		q.items = nil // lets the array go that a burst has grown
+		return nil, false
+	}
+	event = q.items[0]
+	q.items[0] = nil
+	q.items = q.items[1:]
+	q.bytes -= len(event)
+	return event, true
+}
+
+// close makes push return err from now on, and forgets what waits. The first close counts.
+func (q *queue) close(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closeLocked(err)
+}
+
+func (q *queue) closeLocked(err error) {
+	if q.closed == nil {
+		q.closed, q.items, q.bytes = err, nil, 0
+	}
+}

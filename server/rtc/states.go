@@ -1,0 +1,100 @@
+package rtc
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pion/rtcp"
+	"github.com/pion/webrtc/v4"
+)
+
+// await waits for our own addresses to be complete, at most Config.Gather: the answer then has those found.
+func (p *Peer) await(ctx context.Context, gathered <-chan struct{}) error {
+	limit := time.NewTimer(p.engine.cfg.Gather)
+	defer limit.Stop()
+	select {
+	case <-gathered:
+	case <-limit.C:
+	case <-ctx.Done():
+		return fmt.Errorf("rtc: answer: %w", ctx.Err())
+	}
+	return nil
+}
+
+// watch turns the connection's states into what the handler hears of it, until the call fails or is closed. pion
+// reports each change on a goroutine of its own, in no order: so a change only wakes watch, which reads the
+// state as it is now.
+func (p *Peer) watch() {
+	limit := time.NewTimer(p.engine.cfg.Connect)
+	defer limit.Stop()
+	var link link
+	for {
+		select {
+		case <-p.stop:
+			return
+		case err := <-p.fatal:
+			p.handler.Failed(err)
+			return
+		case <-limit.C:
+			if !link.connected {
+				p.fail(fmt.Errorf("%w: no connection after %v; UDP must get through to the addresses of the answer",
+					ErrUnreachable, p.engine.cfg.Connect))
+			}
+		case <-p.changed:
+			p.step(&link, p.pc.ConnectionState())
+		}
+	}
+}
+
+// link is what watch remembers of the connection.
+type link struct {
+	connected bool // it was, once
+	lost      bool // Lost was reported, and not yet Restored
+}
+
+func (p *Peer) step(l *link, state webrtc.PeerConnectionState) {
+	switch state {
+	case webrtc.PeerConnectionStateConnected:
+		if !l.connected {
+			l.connected = true
+			p.start(func() { p.pacer.run(p.stop) })
+			if !p.offer.events {
+				p.handler.Opened()
+			}
+		}
+		if l.lost {
+			l.lost = false
+			p.handler.Restored()
+		}
+	case webrtc.PeerConnectionStateDisconnected:
+		if l.connected && !l.lost {
+			l.lost = true
+			p.handler.Lost()
+		}
+	case webrtc.PeerConnectionStateFailed:
+		p.fail(fmt.Errorf("%w: its network answers no more", ErrUnreachable))
+	case webrtc.PeerConnectionStateClosed:
+		p.fail(ErrHungUp)
+	}
+}
+
+// feedback reads RTCP, which the reports and retransmissions live on, and notes what the client says about our audio.
+func (p *Peer) feedback(read rtcpRead) {
+	buf := make([]byte, maxUDP)
+	for {
+		n, _, err := read(buf)
+		if err != nil {
+			return // the transport is closed
+		}
+		packets, err := rtcp.Unmarshal(buf[:n])
+		if err != nil {
+			continue // a stranger's garbage; the next packet may be sound
+		}
+		for _, packet := range packets {
+			if r, ok := packet.(*rtcp.ReceiverReport); ok {
+				p.counts.report(r.Reports)
+			}
+		}
+	}
+}
