@@ -55,6 +55,7 @@ lint: lint-tool ## Lint natively and for js/wasm, import rules included
 	$(LINTED)/native $(LINT) run ./...
 	$(LINTED)/js $(JS) $(LINT) run $(SHARED)
 	cd tools && $(LINTED)/tools $(LINT) run ./...
+	shellcheck scripts/*.sh .ci/run .githooks/*
 
 # go build looks for itself whether there is anything to do.
 lint-tool:
@@ -93,7 +94,7 @@ fmt: lint-tool ## Format every file
 bench: build ## Print speed and size beside a reference (BENCH=regexp)
 	@scripts/bench.sh '$(BENCH)'
 
-hooks: ## Check format, vet and the machines before each commit
+hooks: lint-tool ## Check format, vet and the machines before each commit
 	git config core.hooksPath .githooks
 
 clean: ## Remove what was built

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh talk|test: install what is missing on Debian.
 # talk: Go and the speech packages; without the packages the server works with text, so their lack is only reported.
-# test: also the browser, Node and a C compiler (for the race detector); there, anything missing is an error.
+# test: also the browser, Node, a C compiler (for the race detector) and a checker of shell scripts; there, anything missing is an error.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,7 +9,7 @@ mode=${1:-talk}
 speech="flite pocketsphinx libpocketsphinx-dev pocketsphinx-en-us"
 case $mode in
 talk) wanted=$speech ;;
-test) wanted="$speech chromium fonts-dejavu-core nodejs gcc libc6-dev git" ;;
+test) wanted="$speech chromium fonts-dejavu-core nodejs gcc libc6-dev git shellcheck" ;;
 *)
 	echo "usage: $0 talk|test" >&2
 	exit 2
