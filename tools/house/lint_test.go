@@ -58,6 +58,8 @@ var lintCases = []lintCase{
 	{"coord/coordtest/gomega.go", "github.com/onsi/gomega", ""},
 	{"coord/coordtest/server.go", ours + "server", "coord"},
 	{"wire/base64.go", "encoding/base64", ""},
+	{"wire/internal/gen/fmt.go", "fmt", ""},
+	{"wire/internal/gen/server.go", ours + "server", "wire"},
 	{"wire/fmt.go", "fmt", "pure"},
 	{"wire/time.go", "time", "pure"},
 	{"wire/coord.go", ours + "coord/id", "wire"},
