@@ -35,6 +35,7 @@ type core struct {
 	muted      bool
 	microphone string
 	micErr     error
+	micAsked   bool
 	textOnly   bool
 	blocked    bool
 	devices    Devices
@@ -56,7 +57,7 @@ type call struct {
 	begun  time.Duration
 	lost   time.Duration // when the link was lost, in phaseLost
 	peer   Peer          // nil while it is dialled
-	early  []PeerEvent   // told before the peer was there. Invariant: len <= Limits.Queue
+	early  []PeerEvent   // messages that came before the peer was there. Invariant: len <= Limits.Queue
 	opened bool
 	waits  chan error // Connect waits here; nil when it has been told
 	events uint64     // names the client's events
@@ -83,7 +84,7 @@ func (s *Session) resetCall() {
 	s.tools = newToolbox(s.opts.Tools)
 	s.meter = meter{}
 	s.pending = newPending()
-	s.micErr, s.blocked, s.err = nil, false, nil
+	s.micErr, s.micAsked, s.blocked, s.err = nil, false, false, nil
 	s.textOnly = s.opts.NoMicrophone
 }
 
@@ -160,10 +161,11 @@ func (s *Session) hear(c *call, e PeerEvent) {
 		switch {
 		case s.call != c:
 			s.trace("an event of a call that is over was dropped")
-		case c.peer == nil && len(c.early) >= s.limits.Queue:
-			s.fail(ErrOverrun)
-		case c.peer == nil:
+		case c.peer == nil && needsPeer(e):
 			c.early = append(c.early, e)
+			if len(c.early) > s.limits.Queue {
+				s.fail(ErrOverrun)
+			}
 		default:
 			s.peerEvent(c, e)
 		}
@@ -179,6 +181,12 @@ func (s *Session) hear(c *call, e PeerEvent) {
 			}
 		}))
 	}
+}
+
+// needsPeer reports whether e can only be handled once Dial has returned.
+func needsPeer(e PeerEvent) bool {
+	_, ok := e.(Message)
+	return ok
 }
 
 func (s *Session) peerEvent(c *call, e PeerEvent) {
@@ -202,10 +210,12 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 			err = ErrServerGone
 		}
 		s.fail(err)
+	case MicrophoneAsked:
+		s.micAsked, s.dirty = true, true
 	case MicrophoneOpened:
-		s.microphone, s.micErr, s.textOnly, s.dirty = e.ID, nil, false, true
+		s.microphoneDecided(c, e.ID, nil)
 	case MicrophoneFailed:
-		s.micErr, s.textOnly, s.dirty = e.Err, true, true
+		s.microphoneDecided(c, s.microphone, e.Err)
 	case DevicesChanged:
 		s.devices, s.dirty = e.Devices, true
 	case LevelsMeasured:
@@ -218,6 +228,14 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 	case PlaybackStopped:
 		s.soundEnded(e.ResponseID)
 	}
+}
+
+func (s *Session) microphoneDecided(c *call, id string, err error) {
+	if s.micAsked {
+		c.begun = s.clock.Now() // the person's time does not count
+	}
+	s.microphone, s.micErr = id, err
+	s.micAsked, s.textOnly, s.dirty = false, err != nil, true
 }
 
 // connected is reached when the server has made its session.
@@ -268,7 +286,7 @@ func (s *Session) fail(err error) {
 // end frees the call in the background, in which closing may wait for goroutines that are telling something.
 func (s *Session) end(to phase) {
 	c, before := s.call, s.gone
-	s.call, s.phase, s.dirty = nil, to, true
+	s.call, s.phase, s.dirty, s.micAsked = nil, to, true, false
 	s.items.closeLive()
 	s.showLevels(Levels{})
 	c.cancel()

@@ -91,7 +91,7 @@ type PipelineSource interface {
 }
 
 // PeerEvent is what happens on a call. Exhaustively: Message, PeerOpened, PeerLost, PeerRestored, PeerEnded,
-// MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped.
+// MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped.
 //
 //sumtype:decl
 type PeerEvent interface{ peerEvent() }
@@ -107,6 +107,9 @@ type (
 	PeerRestored struct{}
 	// PeerEnded: the call is over. Err says why: ErrServerGone and the like. The session closes the peer.
 	PeerEnded struct{ Err error }
+	// MicrophoneAsked: the microphone is being opened, and the person may be asked for it. MicrophoneOpened or
+	// MicrophoneFailed follows.
+	MicrophoneAsked struct{}
 	// MicrophoneOpened: this device is in use.
 	MicrophoneOpened struct{ ID string }
 	// MicrophoneFailed: there is no microphone in the call (any more).
@@ -128,6 +131,7 @@ func (PeerOpened) peerEvent()       {}
 func (PeerLost) peerEvent()         {}
 func (PeerRestored) peerEvent()     {}
 func (PeerEnded) peerEvent()        {}
+func (MicrophoneAsked) peerEvent()  {}
 func (MicrophoneOpened) peerEvent() {}
 func (MicrophoneFailed) peerEvent() {}
 func (DevicesChanged) peerEvent()   {}

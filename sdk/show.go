@@ -13,7 +13,7 @@ func (s *Session) publish() {
 		Seq: before.Seq + 1, State: s.state(),
 		SessionID: s.session.id, Model: s.session.model,
 		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
-		Muted: s.muted, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,
+		Muted: s.muted, MicAsked: s.micAsked, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,
 		Microphone: s.microphone, Speaker: s.speaker, Devices: s.devices, Pipeline: s.pipeline,
 		LastTurn: s.meter.last, Err: s.err,
 	}
@@ -83,6 +83,9 @@ func (s *Session) nextDeadline() time.Duration {
 	switch s.phase {
 	case phaseNone, phaseFailed:
 	case phaseDialing:
+		if s.micAsked {
+			break // a person may take their time
+		}
 		sooner(s.call.begun + s.limits.Connect)
 	case phaseLost:
 		sooner(s.call.lost + s.limits.Lost)
@@ -106,7 +109,7 @@ func (s *Session) ring(now time.Duration) {
 	case phaseNone, phaseFailed:
 		return
 	case phaseDialing:
-		if late(s.call.begun + s.limits.Connect) {
+		if !s.micAsked && late(s.call.begun+s.limits.Connect) {
 			s.fail(s.connectTimeout())
 		}
 		return

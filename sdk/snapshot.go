@@ -207,6 +207,8 @@ type Snapshot struct {
 	Trimmed int
 	// Muted: the microphone is closed by the person.
 	Muted bool
+	// MicAsked: the person may be looking at the browser's question for the microphone.
+	MicAsked bool
 	// TextOnly: the call has no microphone, because it was asked for without or because of MicErr.
 	TextOnly bool
 	// MicErr is why there is no microphone, or why the last change of it failed. Nil when nothing failed.

@@ -1,0 +1,130 @@
+package browser
+
+import (
+	"context"
+	"syscall/js"
+)
+
+// jsError is what the browser threw or a promise was refused with.
+type jsError struct{ name, message string }
+
+func (e *jsError) Error() string {
+	switch {
+	case e.message == "":
+		return e.name
+	case e.name == "":
+		return e.message
+	}
+	return e.name + ": " + e.message
+}
+
+func asError(v js.Value) *jsError {
+	e := &jsError{name: text(v, "name"), message: text(v, "message")}
+	if e.name == "" && e.message == "" {
+		e.message = js.Global().Get("String").Invoke(v).String()
+	}
+	return e
+}
+
+// text gives a property that is a string, "" when it is none.
+func text(v js.Value, name string) string {
+	if v.Type() != js.TypeObject && v.Type() != js.TypeFunction {
+		return ""
+	}
+	if p := v.Get(name); p.Type() == js.TypeString {
+		return p.String()
+	}
+	return ""
+}
+
+// await waits for a promise. It must not be called from a callback of the browser's. When ctx ends first, what the promise comes to
+// goes to late, which may be nil.
+func await(ctx context.Context, promise js.Value, late func(js.Value)) (js.Value, error) {
+	type result struct {
+		value js.Value
+		err   error
+	}
+	done := make(chan result, 1)
+	var fine, refused js.Func
+	settle := func(r result) {
+		fine.Release()
+		refused.Release()
+		if ctx.Err() != nil && r.err == nil && late != nil {
+			late(r.value)
+			r.err = ctx.Err()
+		}
+		done <- r
+	}
+	fine = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		settle(result{value: args[0]})
+		return nil
+	})
+	refused = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		settle(result{err: asError(args[0])})
+		return nil
+	})
+	promise.Call("then", fine, refused)
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return js.Undefined(), ctx.Err()
+	}
+}
+
+// attempt turns what the browser throws in f into an error.
+func attempt(f func()) (err error) {
+	defer func() {
+		switch thrown := recover().(type) {
+		case nil:
+		case js.Error:
+			err = asError(thrown.Value)
+		default:
+			panic(thrown)
+		}
+	}()
+	f()
+	return nil
+}
+
+// listeners are callbacks that the browser holds, to be taken back together.
+type listeners struct{ list []listener }
+
+type listener struct {
+	target js.Value
+	event  string
+	f      js.Func
+}
+
+// on calls f with the event's object, until release.
+func (l *listeners) on(target js.Value, event string, f func(js.Value)) {
+	wrapped := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if len(args) > 0 {
+			f(args[0])
+		} else {
+			f(js.Undefined())
+		}
+		return nil
+	})
+	target.Call("addEventListener", event, wrapped)
+	l.list = append(l.list, listener{target, event, wrapped})
+}
+
+func (l *listeners) release() {
+	for _, one := range l.list {
+		one.target.Call("removeEventListener", one.event, one.f)
+		one.f.Release()
+	}
+	l.list = nil
+}
+
+// object makes a JavaScript object of name-value pairs.
+func object(pairs ...any) js.Value {
+	o := js.Global().Get("Object").New()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		o.Set(pairs[i].(string), pairs[i+1])
+	}
+	return o
+}
+
+func defined(v js.Value) bool { return !v.IsUndefined() && !v.IsNull() }
