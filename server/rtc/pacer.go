@@ -31,7 +31,7 @@ type pacer struct {
 
 	packet  rtp.Packet
 	pcm     [FrameSize]int16
-	coded   [maxOpusBytes]byte
+	coded   []byte
 	silent  []byte
 	segment uint64 // of the frame before, when that was voiced
 	voiced  bool   // the frame before was
@@ -44,7 +44,10 @@ type paceStats struct {
 }
 
 func newPacer(s *Speaker, t track, enc encoder, h Handler, failed func(error)) *pacer {
-	p := &pacer{speaker: s, track: t, enc: enc, handler: h, failed: failed, silent: silence()}
+	p := &pacer{
+		speaker: s, track: t, enc: enc, handler: h, failed: failed,
+		coded: make([]byte, maxOpusBytes), silent: silence(),
+	}
 	p.packet.Version = 2
 	p.packet.SequenceNumber = uint16(rand.Uint32()) // random starts: RFC 3550 section 5.1
 	return p
@@ -122,7 +125,7 @@ func (p *pacer) encode(f frame) []byte {
 	default:
 		return p.silent
 	}
-	n, err := p.enc.Encode(p.pcm[:], p.coded[:])
+	n, err := p.enc.Encode(p.pcm[:], p.coded)
 	if err != nil {
 		p.failed(err)
 		return p.silent

@@ -1,0 +1,238 @@
+package rtc
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// stage is a Speaker on a pacer whose packets can be looked at. It lives in a synctest bubble: time stands still
+// but for play.
+type stage struct {
+	speaker *Speaker
+	sink    *sink
+	enc     *rawEncoder
+	told    *recorder
+	pacer   *pacer
+	stop    chan struct{}
+	ended   chan struct{}
+}
+
+func newStage() *stage {
+	s := &stage{
+		speaker: newSpeaker(), sink: &sink{}, enc: &rawEncoder{}, told: &recorder{},
+		stop: make(chan struct{}), ended: make(chan struct{}),
+	}
+	s.pacer = newPacer(s.speaker, s.sink, s.enc, s.told, func(err error) { panic(err) })
+	s.pacer.coded = make([]byte, 2*FrameSize)
+	return s
+}
+
+// open starts the pacer, half a frame before the test looks: so nothing in a test happens at a deadline.
+func (s *stage) open() {
+	go func() { defer close(s.ended); s.pacer.run(s.stop) }()
+	time.Sleep(frameTime / 2)
+	synctest.Wait()
+}
+
+func (s *stage) close() {
+	close(s.stop)
+	<-s.ended
+}
+
+// play lets n frames of time pass.
+func (s *stage) play(n int) {
+	time.Sleep(time.Duration(n) * frameTime)
+	synctest.Wait()
+}
+
+// voiced returns the PCM of all packets that were not the silence frame.
+func (s *stage) voiced() (pcm []int16) {
+	for _, p := range s.sink.all() {
+		if v, ok := raw(p.payload); ok {
+			pcm = append(pcm, v...)
+		}
+	}
+	return pcm
+}
+
+func TestPacerKeepsItsDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		s := newStage()
+		start := time.Now()
+		s.speaker.Begin(1)
+		s.speaker.Write(ramp(0, 500*FrameSize))
+		s.open()
+		s.play(999)
+		s.close()
+
+		packets := s.sink.all()
+		g.Expect(packets).To(gomega.HaveLen(1000))
+		for i, p := range packets {
+			g.Expect(p.at.Sub(start)).To(gomega.Equal(time.Duration(i)*frameTime), "packet %d", i)
+			g.Expect(p.Timestamp-packets[0].Timestamp).To(gomega.Equal(uint32(i*frameTicks)), "packet %d", i)
+			g.Expect(p.SequenceNumber-packets[0].SequenceNumber).To(gomega.Equal(uint16(i)), "packet %d", i)
+			g.Expect(p.Marker).To(gomega.Equal(i == 0), "packet %d", i)
+		}
+		g.Expect(s.pacer.stats.late.Load()).To(gomega.BeZero())
+		g.Expect(s.voiced()[:500*FrameSize]).To(gomega.Equal(ramp(0, 500*FrameSize)))
+	})
+}
+
+func TestPacerIsSilentWhenIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		s := newStage()
+		s.open()
+		s.play(10)
+		s.close()
+		for _, p := range s.sink.all() {
+			g.Expect(p.payload).To(gomega.Equal([]byte{0xF8, 0xFF, 0xFE}))
+			g.Expect(p.Marker).To(gomega.BeFalse())
+		}
+		g.Expect(s.told.told()).To(gomega.BeEmpty())
+	})
+}
+
+func TestPacerBringsOutTheCodecsTail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		s := newStage()
+		s.speaker.Begin(1)
+		s.speaker.Write(ramp(0, FrameSize+100))
+		s.speaker.End()
+		s.open()
+		s.play(4)
+		s.close()
+
+		want := append(ramp(0, FrameSize+100), make([]int16, FrameSize-100)...) // the last frame is filled up
+		want = append(want, make([]int16, FrameSize)...)                        // and one more brings out the tail
+		g.Expect(s.voiced()).To(gomega.Equal(want))
+		g.Expect(s.told.told()).To(gomega.Equal([]heard{
+			{gen: 1, sent: FrameSize, first: true},
+			{gen: 1, sent: FrameSize + 100},
+			{gen: 1, end: true},
+		}))
+	})
+}
+
+func TestPacerCutsAtOnceWhenHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		s := newStage()
+		s.speaker.Begin(1)
+		s.speaker.Write(ramp(0, 10*FrameSize))
+		s.open()
+		s.play(2)
+		sent := s.speaker.Hold()
+		firstSilent := s.speaker.NextTimestamp()
+		s.play(3)
+		s.close()
+
+		g.Expect(sent).To(gomega.Equal(voice.Samples(3 * FrameSize)))
+		g.Expect(s.voiced()).To(gomega.Equal(ramp(0, 3*FrameSize)), "no tail, nothing more")
+		packets := s.sink.all()
+		g.Expect(packets[3].Timestamp).To(gomega.Equal(firstSilent))
+		g.Expect(packets[3].payload).To(gomega.Equal(silence()))
+		g.Expect(s.told.drains()).To(gomega.BeEmpty())
+	})
+}
+
+func TestPacerForgetsAnotherSegment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		s := newStage()
+		s.speaker.Begin(1)
+		s.speaker.Write(ramp(0, 10*FrameSize))
+		s.open()
+		s.play(2)
+		g.Expect(s.enc.resets).To(gomega.Equal(1))
+		s.speaker.Drop()
+		s.speaker.Begin(2) // before any silent frame went out
+		s.speaker.Write(ramp(0, 10*FrameSize))
+		s.play(2)
+		g.Expect(s.enc.resets).To(gomega.Equal(2), "nothing of the dropped reply may sound")
+		s.close()
+	})
+}
+
+func TestPacerMarksSpeechAfterSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		s := newStage()
+		s.open()
+		s.speaker.Begin(1)
+		s.speaker.Write(ramp(0, 2*FrameSize))
+		s.play(5) // runs dry: the rest is not there yet
+		s.speaker.Write(ramp(2*FrameSize, 3*FrameSize))
+		s.play(2)
+		s.close()
+		var marked []int
+		for i, p := range s.sink.all() {
+			if p.Marker {
+				marked = append(marked, i)
+			}
+		}
+		g.Expect(marked).To(gomega.Equal([]int{1, 6}))
+	})
+}
+
+// A pacer that was held up: by little it catches up, by much it leaves a gap in time and says all the same.
+func TestPacerHeldUp(t *testing.T) {
+	for _, row := range []struct {
+		name          string
+		late          time.Duration
+		wantLate      uint64
+		wantSkipped   uint64
+		wantTimestamp uint32 // steps of the packet after the delay
+	}{
+		{"punctual->on time", 0, 0, 0, 1},
+		{"one frame late->sends at once", frameTime, 0, 0, 1},
+		{"three frames late->sends in a burst", 3 * frameTime, 1, 0, 1},
+		{"ten frames late->skips ahead", 10 * frameTime, 1, 10, 11},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			s := newStage()
+			s.speaker.Begin(1)
+			s.speaker.Write(ramp(0, 10*FrameSize))
+			deadline := time.Now()
+			s.pacer.send()
+			next := s.pacer.catchUp(deadline.Add(frameTime), deadline.Add(frameTime+row.late))
+			s.pacer.send()
+			packets := s.sink.all()
+			g.Expect(packets[1].Timestamp - packets[0].Timestamp).To(gomega.Equal(row.wantTimestamp * frameTicks))
+			g.Expect(packets[1].SequenceNumber - packets[0].SequenceNumber).To(gomega.Equal(uint16(1)))
+			g.Expect(next).To(gomega.Equal(deadline.Add(frameTime * time.Duration(row.wantTimestamp))))
+			g.Expect(s.pacer.stats.late.Load()).To(gomega.Equal(row.wantLate))
+			g.Expect(s.pacer.stats.skipped.Load()).To(gomega.Equal(row.wantSkipped))
+			g.Expect(s.voiced()).To(gomega.Equal(ramp(0, 2*FrameSize)), "no word is skipped")
+		})
+	}
+}
+
+func TestPacerReportsABrokenEncoder(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := newStage()
+	broken := errors.New("broken")
+	var got error
+	s.pacer.enc = brokenEncoder{broken}
+	s.pacer.failed = func(err error) { got = err }
+	s.speaker.Begin(1)
+	s.speaker.Write(ramp(0, FrameSize))
+	s.pacer.send()
+	g.Expect(got).To(gomega.MatchError(broken))
+	g.Expect(slices.Equal(s.sink.all()[0].payload, silence())).To(gomega.BeTrue())
+}
+
+type brokenEncoder struct{ err error }
+
+func (e brokenEncoder) Encode([]int16, []byte) (int, error) { return 0, e.err }
+func (e brokenEncoder) Reset()                              {}

@@ -1,0 +1,226 @@
+package rtc
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// TestSpeakerStories tells in testdata/speaker.txt what a Speaker sends. Lengths are in milliseconds. The audio written
+// is a ramp over the reply, so each line of output proves which part of the reply a run of frames was.
+func TestSpeakerStories(t *testing.T) {
+	var s *stage
+	var written voice.Samples
+	var start uint32
+	datadriven.RunTest(t, "testdata/speaker.txt", func(t *testing.T, d *datadriven.TestData) string {
+		switch d.Cmd {
+		case "new":
+			s, written = newStage(), 0
+			start = s.speaker.NextTimestamp()
+			return ""
+		case "do":
+			var out strings.Builder
+			for line := range strings.Lines(d.Input) {
+				word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+				out.WriteString(perform(t, s, &written, start, word, rest))
+			}
+			return out.String()
+		}
+		t.Fatalf("unknown command %q", d.Cmd)
+		return ""
+	})
+}
+
+func perform(t *testing.T, s *stage, written *voice.Samples, start uint32, word, rest string) string {
+	t.Helper()
+	var a, b int
+	_, _ = fmt.Sscan(rest, &a, &b) // what is not there stays 0
+	switch word {
+	case "begin":
+		s.speaker.Begin(uint64(a))
+		*written = 0
+	case "write":
+		n := voice.SamplesIn(int64(a), Rate)
+		s.speaker.Write(ramp(*written, *written+n))
+		*written += n
+	case "end":
+		s.speaker.End()
+	case "hold":
+		return fmt.Sprintf("held at %d ms\n", s.speaker.Hold().Milliseconds(Rate))
+	case "drop":
+		return fmt.Sprintf("dropped at %d ms\n", s.speaker.Drop().Milliseconds(Rate))
+	case "resume":
+		s.speaker.Resume(uint64(a), voice.SamplesIn(int64(b), Rate))
+	case "play":
+		return runs(s, a)
+	case "status":
+		return fmt.Sprintf("sent %d ms, buffered %d ms\n",
+			s.speaker.Sent().Milliseconds(Rate), s.speaker.Buffered().Milliseconds(Rate))
+	case "at":
+		gen, pos, ok := s.speaker.PositionAt(start + uint32(a*48))
+		return fmt.Sprintf("segment %d, %d ms, %v\n", gen, pos.Milliseconds(Rate), ok)
+	default:
+		t.Fatalf("unknown word %q", word)
+	}
+	return ""
+}
+
+// runs sends n frames and tells them as runs of silence and of audio from one place of the reply to another.
+func runs(s *stage, n int) string {
+	var out strings.Builder
+	silent, from, to := 0, voice.Samples(-1), voice.Samples(-1)
+	flush := func() {
+		if silent > 0 {
+			fmt.Fprintf(&out, "silence, %d ms\n", silent*20)
+		}
+		if from >= 0 {
+			fmt.Fprintf(&out, "audio from %d to %d ms\n", from.Milliseconds(Rate), to.Milliseconds(Rate))
+		}
+		silent, from, to = 0, -1, -1
+	}
+	for range n {
+		before := len(s.told.told())
+		s.pacer.send()
+		packets := s.sink.all()
+		pcm, coded := raw(packets[len(packets)-1].payload)
+		if !coded || pcm[0] == 0 { // 0 is not on the ramp: the frame that brings out the tail
+			if from >= 0 {
+				flush()
+			}
+			silent++
+		} else {
+			first := voice.Samples(pcm[0] - 1)
+			if first != to {
+				flush()
+				from = first
+			}
+			for i, v := range pcm {
+				if v != 0 && voice.Samples(v-1) != first+voice.Samples(i) {
+					return fmt.Sprintf("BROKEN at sample %d\n", i)
+				}
+				if v != 0 {
+					to = first + voice.Samples(i) + 1
+				}
+			}
+		}
+		for _, h := range s.told.told()[before:] {
+			if h.first {
+				flush()
+				out.WriteString("(first frame of the reply was sent)\n")
+			}
+			if h.end {
+				flush()
+				fmt.Fprintf(&out, "(segment %d drained)\n", h.gen)
+			}
+		}
+	}
+	flush()
+	return out.String()
+}
+
+// TestSpeakerIsExact drives a Speaker at random beside a model that keeps everything, and compares each sample.
+func TestSpeakerIsExact(t *testing.T) {
+	for seed := range uint64(50) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		g := gomega.NewWithT(t)
+		s := newSpeaker()
+		var reply []int16 // all that was written
+		var pos voice.Samples
+		var gen uint64
+		var pcm [FrameSize]int16
+		held, ended := false, false
+		for step := range 2000 {
+			switch k := rnd.IntN(40); {
+			case k == 0 && step > 0 || gen == 0:
+				gen++
+				s.Begin(gen)
+				reply, pos, held, ended = nil, 0, false, false
+			case k < 4 && !ended:
+				from := voice.Samples(len(reply))
+				more := ramp(from, from+voice.Samples(rnd.IntN(4*FrameSize)))
+				reply = append(reply, more...)
+				s.Write(more)
+			case k == 4:
+				held = true
+				g.Expect(s.Hold()).To(gomega.Equal(pos))
+			case k < 7:
+				gen++
+				from := max(0, pos-voice.Samples(rnd.IntN(int(Keep))))
+				s.Resume(gen, from)
+				pos, held = from, false
+			case k == 7:
+				ended = true
+				s.End()
+			default:
+				f := s.next(&pcm)
+				left := reply[pos:]
+				if held || len(left) < FrameSize && (!ended || len(left) == 0) {
+					g.Expect(f.voiced).To(gomega.BeFalse())
+					continue
+				}
+				n := min(FrameSize, len(left))
+				want := make([]int16, FrameSize)
+				copy(want, left[:n])
+				pos += voice.Samples(n)
+				g.Expect(f.voiced).To(gomega.BeTrue())
+				g.Expect(pcm[:]).To(gomega.Equal(want), "seed %d step %d", seed, step)
+				g.Expect(f.sent).To(gomega.Equal(pos))
+				g.Expect(f.gen).To(gomega.Equal(gen))
+			}
+			g.Expect(s.Sent()).To(gomega.Equal(pos))
+			g.Expect(s.Buffered()).To(gomega.Equal(voice.Samples(len(reply)) - pos))
+		}
+	}
+}
+
+func TestSpeakerKeepsTwoSecondsAndNoMore(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := newSpeaker()
+	s.Begin(1)
+	var pcm [FrameSize]int16
+	for i := range voice.Samples(1000) { // 20 s
+		s.Write(ramp(i*FrameSize, (i+1)*FrameSize))
+		g.Expect(s.next(&pcm).voiced).To(gomega.BeTrue())
+		g.Expect(len(s.tape.blocks)).To(gomega.BeNumerically("<=", int(Keep)/blockSize+2))
+	}
+	s.Resume(2, s.Sent()-Keep)
+	s.next(&pcm)
+	g.Expect(pcm[:]).To(gomega.Equal(ramp(18*Rate, 18*Rate+FrameSize)))
+	s.Resume(3, 0)
+	g.Expect(s.Sent()).To(gomega.BeNumerically("~", 18*Rate, blockSize), "as far back as there is")
+	s.Resume(4, 1<<40)
+	g.Expect(s.Sent()).To(gomega.Equal(voice.Samples(20*Rate)), "never beyond what was written")
+}
+
+func TestSpeakerRefusesWithoutEnd(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := newSpeaker()
+	s.Begin(1)
+	minute := make([]int16, 60*Rate)
+	for range 6 {
+		s.Write(minute)
+	}
+	g.Expect(s.Buffered()).To(gomega.Equal(MaxUnsent))
+	g.Expect(s.refused()).To(gomega.Equal(uint64(60 * Rate)))
+}
+
+func TestPositionsForgetTheOldest(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var p positions
+	base := ^uint32(0) - 100*frameTicks // wraps around on the way
+	for i := range uint32(positionsKept + 50) {
+		p.add(base+i*frameTicks, 7, voice.Samples(i)*FrameSize, FrameSize)
+	}
+	_, _, ok := p.at(base + 49*frameTicks)
+	g.Expect(ok).To(gomega.BeFalse())
+	gen, pos, ok := p.at(base + 300*frameTicks + 480)
+	g.Expect(ok).To(gomega.BeTrue())
+	g.Expect(gen).To(gomega.Equal(uint64(7)))
+	g.Expect(pos).To(gomega.Equal(voice.Samples(300*FrameSize + 240)))
+}
