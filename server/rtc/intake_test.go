@@ -1,0 +1,155 @@
+package rtc
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/onsi/gomega"
+)
+
+// plainDecoder "decodes" packets whose first byte says what they are: 'v' voice of 20 ms, 'p' a pause (DTX), 'r' voice
+// with redundancy, 'x' garbage.
+type plainDecoder struct{ log func(string) }
+
+func (d plainDecoder) Decode(packet []byte, pcm []int16) (int, error) {
+	if packet[0] == 'x' {
+		return 0, errors.New("garbage")
+	}
+	d.log(map[byte]string{'v': "voice", 'r': "voice", 'p': "pause"}[packet[0]])
+	return FrameSize, nil
+}
+
+func (d plainDecoder) Conceal(pcm []int16) error {
+	d.log("concealed")
+	return nil
+}
+
+func (d plainDecoder) Recover(packet []byte, pcm []int16) bool {
+	if packet[0] != 'r' {
+		return false
+	}
+	d.log("recovered")
+	return true
+}
+
+// TestIntakeStories tells in testdata/intake.txt what a listener gets. Times are in milliseconds: "at" on the wall,
+// "ts" on the caller's clock. The listener's clock is the audio it got: it is told at the end of each story.
+func TestIntakeStories(t *testing.T) {
+	start := time.Unix(1000, 0)
+	datadriven.RunTest(t, "testdata/intake.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var out []string
+		var kind string
+		heard := 0
+		dec := plainDecoder{log: func(s string) { kind = s }}
+		var stats intakeStats
+		in := newIntake(dec, &stats, func(pcm []int16) {
+			if kind == "" {
+				kind = "silence"
+			}
+			heard += len(pcm)
+			out = append(out, fmt.Sprintf("%s %d", kind, len(pcm)*1000/Rate))
+			kind = ""
+		})
+		var text strings.Builder
+		for line := range strings.Lines(d.Input) {
+			var at, seq, ts int
+			var what string
+			if n, _ := fmt.Sscanf(line, "at %d packet %d ts %d %s", &at, &seq, &ts, &what); n >= 3 {
+				payload := append([]byte(what), 0, 0)
+				if what == "p" {
+					payload = payload[:1]
+				}
+				if what == "padding" {
+					payload = nil
+				}
+				now := start.Add(time.Duration(at) * time.Millisecond)
+				in.push(voicePacket{seq: uint16(seq), ts: uint32(ts * 48), payload: payload, at: now})
+				in.tick(now)
+			} else if _, err := fmt.Sscanf(line, "until %d", &at); err == nil {
+				drive(in, start.Add(time.Duration(at)*time.Millisecond))
+			} else {
+				t.Fatalf("%s: cannot read %q", d.Pos, line)
+			}
+			fmt.Fprintf(&text, "%s -> %s\n", strings.TrimSpace(line), summary(out))
+			out = nil
+		}
+		fmt.Fprintf(&text, "heard %d ms; lost %d, garbled %d, refused %d\n", heard*1000/Rate,
+			stats.lost.Load(), stats.garbled.Load(), stats.refused.Load())
+		return text.String()
+	})
+}
+
+// drive wakes the intake whenever it asks for it, until a time.
+func drive(in *intake, until time.Time) {
+	for {
+		wake, ok := in.wake()
+		if !ok || wake.After(until) {
+			return
+		}
+		in.tick(wake)
+	}
+}
+
+// summary joins neighbours of a kind: "silence 20", "silence 20" -> "silence 2 x 20".
+func summary(out []string) string {
+	var parts []string
+	for i := 0; i < len(out); {
+		j := i
+		for j < len(out) && out[j] == out[i] {
+			j++
+		}
+		kind, ms, _ := strings.Cut(out[i], " ")
+		if j-i > 1 {
+			ms = fmt.Sprintf("%d x %s", j-i, ms)
+		}
+		parts = append(parts, kind+" "+ms)
+		i = j
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func TestIntakeMeasuresJitter(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var stats intakeStats
+	in := newIntake(plainDecoder{log: func(string) {}}, &stats, func([]int16) {})
+	start := time.Unix(1000, 0)
+	for i := range 500 {
+		at := start.Add(time.Duration(i) * frameTime)
+		if i%2 == 1 {
+			at = at.Add(8 * time.Millisecond) // so each gap is 8 ms off
+		}
+		in.push(voicePacket{seq: uint16(i), ts: uint32(i) * frameTicks, payload: []byte("voice"), at: at})
+	}
+	g.Expect(time.Duration(stats.jitter.Load())).To(gomega.BeNumerically("~", 8*time.Millisecond, 100*time.Microsecond))
+}
+
+// A stream whose timestamps leap in each packet, or that comes far too fast, must not make audio without end.
+func TestIntakeHoldsAFloodToRealTime(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		leap uint32
+	}{{"timestamps leap", 40 * 48_000}, {"packets flood", frameTicks}} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var stats intakeStats
+			samples := 0
+			in := newIntake(plainDecoder{log: func(string) {}}, &stats, func(pcm []int16) { samples += len(pcm) })
+			start := time.Unix(1000, 0)
+			for i := range 10_000 { // 10 s of a packet a millisecond
+				in.push(voicePacket{
+					seq: uint16(i), ts: uint32(i) * row.leap, payload: []byte("voice"),
+					at: start.Add(time.Duration(i) * time.Millisecond),
+				})
+			}
+			g.Expect(samples).To(gomega.BeNumerically("<=", 10*Rate*pace/100+int(burst)))
+			g.Expect(stats.refused.Load()).To(gomega.BeNumerically(">", 0))
+		})
+	}
+}
