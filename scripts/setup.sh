@@ -42,14 +42,14 @@ as_root() {
 }
 
 apt() {
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@"
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
 
 # Package lists are fetched once a run, and only when something is missing.
 refresh() {
 	[ -z "${refreshed:-}" ] || return 0
 	refreshed=yes
-	apt update >/dev/null || echo "setup: apt-get update failed; trying with the package lists at hand" >&2
+	apt update || echo "setup: apt-get update failed; trying with the package lists at hand" >&2
 }
 
 # can_install: apt-get is there, and so are the rights to use it.
@@ -62,7 +62,7 @@ install_packages() {
 	can_install || return 1
 	echo "setup: installing $* (apt-get)"
 	refresh
-	apt install -y --no-install-recommends "$@"
+	apt install -y --no-install-recommends "$@" >/dev/null
 }
 
 # go_is_new_enough: the go command, in this module, is at least 1.26 (it may fetch that version by itself).
