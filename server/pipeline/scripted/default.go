@@ -1,0 +1,127 @@
+package scripted
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/fit"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/spell"
+)
+
+// MaxWords is the largest N of "say N words"; a larger one is answered with so many.
+const MaxWords = 2000
+
+// byDefault is the answer without a script.
+func byDefault(r pipeline.Request, in input, said string) answer {
+	if in.tool != "" {
+		return answer{say: "Tool said: " + strings.Join(results(r.Messages), "; ")}
+	}
+	if calls := mentioned(r, said); len(calls) > 0 {
+		return answer{calls: calls}
+	}
+	switch n, ok := sayWords(said); {
+	case ok:
+		return answer{say: countTo(n)}
+	case hasWord(said, "fail"):
+		return answer{fail: "the user said fail"}
+	case hasWord(said, "stall"):
+		return answer{stall: true}
+	}
+	return answer{say: "You said: " + said}
+}
+
+// mentioned are the calls of the tools that the text names, in the order of their mention; only the first unless several
+// calls are welcome. The tool choice may forbid or demand one.
+func mentioned(r pipeline.Request, said string) []pipeline.ToolCall {
+	call := func(t pipeline.Tool) pipeline.ToolCall {
+		return pipeline.ToolCall{Name: t.Name, Arguments: fit.Arguments(t.Parameters, fit.Source{Text: said})}
+	}
+	if r.ToolChoice == "none" {
+		return nil
+	}
+	if i := slices.IndexFunc(r.Tools, func(t pipeline.Tool) bool { return t.Name == r.ToolChoice }); i >= 0 {
+		return []pipeline.ToolCall{call(r.Tools[i])}
+	}
+	type mention struct{ from, to, tool int }
+	var all []mention
+	for i, t := range r.Tools {
+		if from, to := find(said, t.Name); from >= 0 {
+			all = append(all, mention{from, to, i})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b mention) int {
+		if a.from != b.from {
+			return a.from - b.from
+		}
+		return b.to - a.to // of two names at one place the longer is meant
+	})
+	var out []pipeline.ToolCall
+	end := 0
+	for _, m := range all {
+		if m.from >= end && (len(out) == 0 || r.Parallel) {
+			out = append(out, call(r.Tools[m.tool]))
+			end = m.to
+		}
+	}
+	if len(out) == 0 && r.ToolChoice == "required" && len(r.Tools) > 0 {
+		out = append(out, call(r.Tools[0]))
+	}
+	return out
+}
+
+// find finds a tool's name in a text, as it is or spoken ("get_weather" as "get weather"), in any case.
+func find(text, name string) (from, to int) {
+	if name == "" {
+		return -1, -1
+	}
+	text = strings.ToLower(text)
+	name = strings.ToLower(name)
+	if i := strings.Index(text, name); i >= 0 {
+		return i, i + len(name)
+	}
+	spoken := strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(name)
+	if i := strings.Index(text, spoken); i >= 0 {
+		return i, i + len(spoken)
+	}
+	return -1, -1
+}
+
+// sayWords recognises "say N words".
+func sayWords(text string) (n int, ok bool) {
+	m := regexp.MustCompile(`(?i)\bsay ([0-9]{1,9}) words?\b`).FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(m[1])
+	return min(n, MaxWords), err == nil
+}
+
+// countTo gives n different words, the numbers from one, with a full stop after each eighth.
+func countTo(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		w := strings.ReplaceAll(spell.Cardinal(int64(i)), " ", "-")
+		if i%8 == 1 {
+			w = strings.ToUpper(w[:1]) + w[1:]
+		}
+		b.WriteString(w)
+		switch {
+		case i%8 == 0 || i == n:
+			b.WriteByte('.')
+		case i%4 == 0:
+			b.WriteByte(',')
+		}
+		if i < n {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+func hasWord(text, word string) bool {
+	return slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }), word)
+}

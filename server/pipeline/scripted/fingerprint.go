@@ -1,0 +1,114 @@
+package scripted
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// Geometry of a fingerprint, at 16 kHz.
+const (
+	printHop   = pipeline.InputRate * 20 / 1000 // samples: 20 ms
+	printSpan  = 1024                           // samples that a row takes in: 64 ms
+	printBands = 17                             // from 200 Hz to 3.4 kHz: 16 bits a row
+	minPrint   = 10                             // rows: shorter sound is not told apart
+	maxPrint   = 30 * 50                        // rows: 30 s
+	printSlack = 15                             // rows that the begin may be off: 300 ms
+	printMatch = 0.3                            // share of bits that may differ; unrelated sound differs in about one half
+)
+
+// Fingerprint is what a sound keeps through a codec, a change of its level and a pause before it: a row of 16 bits every
+// 20 ms, each of which tells whether the difference of two neighbouring bands' energy grew. Rows begin where sound begins.
+type Fingerprint []uint16
+
+// FingerprintOf takes the fingerprint of a sound (mono, 16 kHz), for a fixture of a script.
+func FingerprintOf(pcm []float32) Fingerprint {
+	from, to := active(levels(pcm))
+	return printOf(pcm[from*voice.FrameSize : to*voice.FrameSize])
+}
+
+// String is the fingerprint as a script has it: four hexadecimal digits a row.
+func (f Fingerprint) String() string {
+	b := make([]byte, 0, 2*len(f))
+	for _, row := range f {
+		b = append(b, byte(row>>8), byte(row))
+	}
+	return hex.EncodeToString(b)
+}
+
+// ParseFingerprint reads what String gives.
+func ParseFingerprint(s string) (Fingerprint, error) {
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		return nil, fmt.Errorf("fingerprint: %w", err)
+	}
+	if len(b)%2 != 0 || len(b)/2 < minPrint || len(b)/2 > maxPrint {
+		return nil, fmt.Errorf("fingerprint: %w", errPrintSize)
+	}
+	f := make(Fingerprint, 0, len(b)/2)
+	for i := 0; i < len(b); i += 2 {
+		f = append(f, uint16(b[i])<<8|uint16(b[i+1]))
+	}
+	return f, nil
+}
+
+var errPrintSize = errors.New("want four hexadecimal digits for each 20 ms, for 0.2 to 30 s of sound")
+
+// distance is the share of differing bits at the best alignment: 0 for the same sound, about 0.5 for another.
+func (f Fingerprint) distance(other Fingerprint) float64 {
+	best := 1.0
+	for shift := -printSlack; shift <= printSlack; shift++ {
+		a, b := f[min(max(shift, 0), len(f)):], other[min(max(-shift, 0), len(other)):]
+		n := min(len(a), len(b))
+		if n < minPrint || n*10 < max(len(f), len(other))*8 {
+			continue // too little in common
+		}
+		diff := 0
+		for i := range n {
+			diff += bits.OnesCount16(a[i] ^ b[i])
+		}
+		best = min(best, float64(diff)/float64(16*n))
+	}
+	return best
+}
+
+func printOf(pcm []float32) Fingerprint {
+	var f Fingerprint
+	var last, now [printBands]float64
+	fft := newFFT(printSpan)
+	for at := 0; at+printSpan <= len(pcm) && len(f) < maxPrint; at += printHop {
+		bandEnergy(fft.power(pcm[at:at+printSpan]), &now)
+		if at > 0 {
+			var row uint16
+			for b := range 16 {
+				if (now[b]-now[b+1])-(last[b]-last[b+1]) > 0 {
+					row |= 1 << b
+				}
+			}
+			f = append(f, row)
+		}
+		last = now
+	}
+	return f
+}
+
+// bandEnergy sums power up in bands of equal width on a logarithmic scale.
+func bandEnergy(power []float64, bands *[printBands]float64) {
+	const low, high = 200.0, 3400.0
+	*bands = [printBands]float64{}
+	for k, p := range power {
+		hz := float64(k) * pipeline.InputRate / printSpan
+		if hz < low || hz >= high {
+			continue
+		}
+		bands[int(printBands*math.Log(hz/low)/math.Log(high/low))] += p
+	}
+	for b := range bands {
+		bands[b] = math.Log(bands[b] + 1e-9)
+	}
+}

@@ -1,0 +1,224 @@
+package scripted
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+const (
+	maxAudio     = 10 * 60 * pipeline.InputRate // samples of an utterance that are looked at: 10 min
+	quiet        = -50                          // dBFS: sound below is silence
+	below        = 30                           // dB under the loudest: sound below is not part of the speech
+	shortest     = 600 * time.Millisecond       // speech without a text has no partial results before it is so long
+	partialEvery = 100 * time.Millisecond       // of audio
+)
+
+// engine is the scripted transcriber's engine.
+type engine struct {
+	rules    *TranscriberRules
+	analyser *analyser
+}
+
+// Info implements backend.Engine.
+func (e *engine) Info() backend.Info {
+	return backend.Info{Name: "scripted", Detail: "test signal, fixtures, length of speech", Live: !e.rules.Offline}
+}
+
+// Close implements backend.Engine.
+func (e *engine) Close() error { return nil }
+
+// Open implements backend.Engine.
+func (e *engine) Open(_ context.Context, c backend.Config) (backend.Stream, error) {
+	if c.Live && e.rules.Offline {
+		return nil, backend.ErrUnimplemented
+	}
+	s := &stream{rules: e.rules, keep: len(e.rules.Fixtures) > 0}
+	s.demod.analyser = e.analyser
+	return s, nil
+}
+
+// stream is one utterance.
+type stream struct {
+	rules *TranscriberRules
+	demod demodulator
+	frame []float32 // samples of a level's frame that is not full
+	level []float32 // dBFS of each 10 ms
+	keep  bool      // the sound itself is needed, for fixtures
+	pcm   []float32
+	fed   int    // samples
+	due   int    // samples after which the next partial result is due
+	shown string // the last partial result
+}
+
+// Feed implements backend.Stream.
+func (s *stream) Feed(ctx context.Context, pcm []float32) (backend.Update, error) {
+	if room := maxAudio - s.fed; len(pcm) > room {
+		pcm = pcm[:max(room, 0)]
+	}
+	s.fed += len(pcm)
+	if s.keep && len(s.pcm) < maxPrint*printHop {
+		s.pcm = append(s.pcm, pcm...)
+	}
+	s.measure(pcm)
+	completed := s.demod.write(pcm)
+	if completed {
+		text := string(s.demod.done)
+		rule := s.rule(text)
+		if rule.Text != nil {
+			text = *rule.Text
+		}
+		s.shown = text
+		return backend.Update{Partial: text, Boundary: boundary(rule, text)}, ctx.Err()
+	}
+	if s.fed >= s.due {
+		s.due = s.fed + s.every()
+		s.shown = s.partial()
+	}
+	return backend.Update{Partial: s.shown}, ctx.Err()
+}
+
+func (s *stream) every() int {
+	d := s.rules.PartialEvery
+	if d == 0 {
+		d = partialEvery
+	}
+	return int(d.Seconds() * pipeline.InputRate)
+}
+
+// partial is what can be said before the end.
+func (s *stream) partial() string {
+	if t := s.demod.text(); t != "" || s.demod.synced {
+		return t
+	}
+	from, to := active(s.level)
+	if length(from, to) < shortest {
+		return s.shown
+	}
+	return speechOf(from, to)
+}
+
+// Finish implements backend.Stream.
+func (s *stream) Finish(ctx context.Context) (backend.Result, error) {
+	s.demod.write(make([]float32, window)) // silence pushes the last look through
+	text := s.text()
+	rule := s.rule(text)
+	if err := pause(ctx, s.rules.Delay+rule.Delay); err != nil {
+		return backend.Result{}, err
+	}
+	switch {
+	case rule.Stall:
+		return backend.Result{}, stall(ctx)
+	case rule.Fail != "":
+		return backend.Result{}, fmt.Errorf("%w: %s", ErrScripted, rule.Fail)
+	case rule.Text != nil:
+		text = *rule.Text
+	}
+	return backend.Result{Text: text, Boundary: boundary(rule, text)}, nil
+}
+
+// Close implements backend.Stream.
+func (s *stream) Close() error { return nil }
+
+// text is the transcript.
+func (s *stream) text() string {
+	if t := s.demod.text(); t != "" && !s.demod.corrupt {
+		return t
+	}
+	from, to := active(s.level)
+	if from == to {
+		return ""
+	}
+	if t, ok := s.fixture(); ok {
+		return t
+	}
+	return speechOf(from, to)
+}
+
+// fixture finds the fixture whose sound this is.
+func (s *stream) fixture() (text string, ok bool) {
+	if !s.keep {
+		return "", false
+	}
+	best, print := printMatch, FingerprintOf(s.pcm)
+	for i := range s.rules.Fixtures {
+		f := &s.rules.Fixtures[i]
+		if d := f.print.distance(print); d < best {
+			best, text, ok = d, f.Text, true
+		}
+	}
+	return text, ok
+}
+
+func (s *stream) rule(text string) HearRule {
+	for i := range s.rules.Rules {
+		if _, ok := s.rules.Rules[i].When.match(input{text: text}); ok {
+			return s.rules.Rules[i]
+		}
+	}
+	return HearRule{}
+}
+
+// boundary is how a text that is complete ends. A text that ends with a comma or an ellipsis goes on.
+func boundary(rule HearRule, text string) backend.Boundary {
+	switch rule.Boundary {
+	case "eou":
+		return backend.EndOfUtterance
+	case "eob":
+		return backend.EndOfBackchannel
+	case "none":
+		return backend.NoBoundary
+	}
+	switch {
+	case text == "" || strings.HasSuffix(text, ",") || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "…"):
+		return backend.NoBoundary
+	case slices.Contains([]string{"uh-huh", "mm-hmm", "mhm", "yeah", "okay", "ok", "right", "i see"}, bare(text)):
+		return backend.EndOfBackchannel
+	}
+	return backend.EndOfUtterance
+}
+
+// measure adds the levels of the sound.
+func (s *stream) measure(pcm []float32) {
+	s.frame = append(s.frame, pcm...)
+	n := 0
+	for ; n+voice.FrameSize <= len(s.frame); n += voice.FrameSize {
+		s.level = append(s.level, voice.DBFS(voice.RMS(s.frame[n:n+voice.FrameSize])))
+	}
+	s.frame = s.frame[:copy(s.frame, s.frame[n:])]
+}
+
+func levels(pcm []float32) []float32 {
+	var s stream
+	s.measure(pcm)
+	return s.level
+}
+
+// active is the span of frames from the first to the last that is not silence, the last one not included.
+func active(level []float32) (from, to int) {
+	loudest := float32(math.Inf(-1))
+	for _, l := range level {
+		loudest = max(loudest, l)
+	}
+	floor := max(quiet, loudest-below)
+	for to = len(level); to > 0 && level[to-1] < floor; to-- {
+	}
+	for from < to && level[from] < floor {
+		from++
+	}
+	return from, to
+}
+
+func length(from, to int) time.Duration { return time.Duration(to-from) * 10 * time.Millisecond }
+
+func speechOf(from, to int) string {
+	return "speech of " + strconv.FormatFloat(length(from, to).Seconds(), 'f', 1, 64) + " s"
+}

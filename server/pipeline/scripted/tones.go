@@ -1,0 +1,167 @@
+package scripted
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// The tone code. A symbol is a voiced sound of 125 Hz pitch with one of four low and one of four high formants: sixteen
+// values, half a byte. All symbols share the pitch and a floor of weak harmonics, so that a voice detector hears a voice, and
+// codecs for speech keep what carries the value. A message of [Tones] is
+//
+//	8 lead-in symbols (0, 15, 0, 15 …)  4 sync symbols (3, 12, 6, 9)  length  bytes of UTF-8, high half first  CRC-8  2 trailing symbols
+//
+// at 30 ms a symbol. The length byte counts the bytes of this message (at most 127), and its top bit says that another
+// message follows that goes on with the same text. The CRC is over length and bytes.
+const (
+	pitch    = 125                         // Hz
+	period   = pipeline.OutputRate / pitch // samples: 192
+	symbolMS = 30                          // of a message
+	symbol   = pipeline.OutputRate * symbolMS / 1000
+	fade     = pipeline.OutputRate * 5 / 1000 // samples in which a symbol turns into the next
+
+	leadIn     = 8
+	trail      = 2
+	maxMessage = 127  // bytes of text in one message
+	follows    = 0x80 // in the length byte: another message goes on with the text
+	loudness   = 0.25 // peak-ish amplitude of a symbol
+	weak       = 0.12 // amplitude of a harmonic of the floor, relative to a formant's
+)
+
+func syncWord() [4]byte { return [4]byte{3, 12, 6, 9} }
+
+// formants of the low and the high group: each is two harmonics of the pitch, the first of which is given.
+func lowFormant(v byte) int  { return 2 + 2*int(v>>2) }
+func highFormant(v byte) int { return 11 + 3*int(v&3) }
+
+const lastHarmonic = 24 // 3 kHz
+
+// waves are one period of each symbol, in [-1, 1].
+func waves() *[16][period]float32 {
+	var w [16][period]float32
+	for v := range byte(16) {
+		lo, hi := lowFormant(v), highFormant(v)
+		for k := 1; k <= lastHarmonic; k++ {
+			a := weak
+			if k == lo || k == lo+1 || k == hi || k == hi+1 {
+				a = 1
+			}
+			phase := -math.Pi * float64(k*k) / lastHarmonic // spreads the energy over the period
+			for i := range period {
+				w[v][i] += float32(loudness / 2 * a * math.Sin(2*math.Pi*float64(k*i)/period+phase))
+			}
+		}
+	}
+	return &w
+}
+
+// Tones is speech that says the text to a scripted transcriber: mono at 24 kHz. It begins and ends with the tones, without
+// silence. A voice detector takes it for a voice, and it survives Opus and resampling.
+func Tones(text string) []int16 {
+	var symbols []byte
+	for first := true; first || text != ""; first = false {
+		n := min(len(text), maxMessage)
+		for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		symbols = append(symbols, message(text[:n], n < len(text))...)
+		text = text[n:]
+	}
+	r := renderer{waves: waves(), pair: 2 * symbol, symbols: symbols}
+	out := make([]int16, r.left())
+	r.read(out)
+	return out
+}
+
+// message gives the symbols of one message.
+func message(text string, more bool) []byte {
+	length := byte(len(text))
+	if more {
+		length |= follows
+	}
+	payload := append([]byte{length}, text...)
+	payload = append(payload, crc8(payload))
+	var s []byte
+	for i := range leadIn {
+		s = append(s, byte(i%2)*15)
+	}
+	sync := syncWord()
+	s = append(s, sync[:]...)
+	for _, b := range payload {
+		s = append(s, b>>4, b&15)
+	}
+	for range trail {
+		s = append(s, 0)
+	}
+	return s
+}
+
+// crc8 is the CRC with the polynomial x^8+x^2+x+1, begun with 0xff.
+func crc8(b []byte) byte {
+	c := byte(0xff)
+	for _, v := range b {
+		c ^= v
+		for range 8 {
+			if c&0x80 != 0 {
+				c = c<<1 ^ 0x07
+			} else {
+				c <<= 1
+			}
+		}
+	}
+	return c
+}
+
+// renderer makes audio of symbols, piece by piece. Two symbols take pair samples, so that a pair is exact.
+type renderer struct {
+	waves   *[16][period]float32
+	pair    int // samples of two symbols
+	symbols []byte
+	pos     int // samples given
+	at      int // symbol at pos
+}
+
+func (r *renderer) start(symbol int) int { return symbol * r.pair / 2 }
+
+func (r *renderer) left() int { return r.start(len(r.symbols)) - r.pos }
+
+// read fills dst and gives how much there was.
+func (r *renderer) read(dst []int16) int {
+	n := min(len(dst), r.left())
+	edge := min(fade, r.pair/2)
+	for i := range n {
+		for r.pos >= r.start(r.at+1) {
+			r.at++
+		}
+		in, phase := r.pos-r.start(r.at), r.pos%period
+		v := r.waves[r.symbols[r.at]][phase]
+		if in < edge {
+			g := float32(in) / float32(edge)
+			v *= g
+			if r.at > 0 {
+				v += (1 - g) * r.waves[r.symbols[r.at-1]][phase]
+			}
+		}
+		if end := r.left(); end < edge {
+			v *= float32(end) / float32(edge)
+		}
+		dst[i] = int16(v * math.MaxInt16)
+		r.pos++
+	}
+	return n
+}
+
+// newSpeech renders a spoken answer: each character takes cell samples, the two halves of its byte; what is not ASCII sounds
+// like "?".
+func newSpeech(w *[16][period]float32, text string, cell int) *renderer {
+	r := &renderer{waves: w, pair: max(cell, 2)}
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			c = '?'
+		}
+		r.symbols = append(r.symbols, byte(c)>>4, byte(c)&15)
+	}
+	return r
+}
