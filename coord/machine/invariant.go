@@ -27,3 +27,16 @@ func (m Monitor[S, E, F, G]) Watch(before G, step Edge[S, E, F]) (G, string) {
 	}
 	return after, ""
 }
+
+// Each says whether holds is true of every effect of a step, given what was seen
+// right before that effect. g is what was seen once the step's event is counted,
+// see is how an effect changes it.
+func Each[F, G any](g G, effects []F, see func(G, F) G, holds func(G, F) bool) bool {
+	for _, f := range effects {
+		if !holds(g, f) {
+			return false
+		}
+		g = see(g, f)
+	}
+	return true
+}

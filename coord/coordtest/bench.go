@@ -1,0 +1,35 @@
+package coordtest
+
+import (
+	"testing"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
+
+// Case is one transition to be timed. Switch does the same by hand: the price
+// of the table is the difference.
+type Case[S, E, F Value] struct {
+	From   S
+	Event  E
+	Switch func(S, E) (S, []F)
+}
+
+// Bench times Next for a table's first row and its last, each beside a plain switch.
+func Bench[S, E, F Value](b *testing.B, table machine.Table[S, E, F], first, last Case[S, E, F]) {
+	b.Helper()
+	for i, c := range []Case[S, E, F]{first, last} {
+		name := []string{"first row", "last row"}[i]
+		b.Run(name+"/table", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				table.Next(c.From, c.Event)
+			}
+		})
+		b.Run(name+"/switch", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.Switch(c.From, c.Event)
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package coordtest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
+
+// mutant is a table with one fault.
+type mutant[S, E, F Value] struct {
+	name  string
+	table machine.Table[S, E, F]
+}
+
+// mutants makes every one-place fault of the table: each row deleted, its next
+// state held back, each of its effects dropped, doubled and swapped with the one
+// before it; then the subject's own tampers.
+func (sub Subject[S, E, F, G]) mutants(g Graph[S, E, F]) []mutant[S, E, F] {
+	moves, effects := map[int]bool{}, map[int]int{}
+	for _, e := range g.Edges {
+		moves[e.Row] = moves[e.Row] || e.From != e.To
+		effects[e.Row] = max(effects[e.Row], len(e.Effects))
+	}
+	var out []mutant[S, E, F]
+	for i, row := range sub.Table {
+		add := func(what string, change func(from, next S, effects []F) (S, []F)) {
+			name := row.From + " + " + row.Event + ", " + row.Action + row.Why + ": " + what
+			out = append(out, mutant[S, E, F]{name, sub.Table.Tamper(i, change)})
+		}
+		add("row deleted", nil)
+		if moves[i] {
+			add("next state held back", func(from, _ S, f []F) (S, []F) { return from, f })
+		}
+		for k := range effects[i] {
+			nth := fmt.Sprintf("effect %d ", k+1)
+			add(nth+"dropped", onEffect[S](k, func(f []F) []F { return slices.Delete(f, k, k+1) }))
+			add(nth+"doubled", onEffect[S](k, func(f []F) []F { return slices.Insert(f, k, f[k]) }))
+			if k > 0 {
+				add(nth+"swapped with the one before it", onEffect[S](k, func(f []F) []F {
+					f[k-1], f[k] = f[k], f[k-1]
+					return f
+				}))
+			}
+		}
+	}
+	for _, tamper := range sub.Tampers {
+		i := slices.IndexFunc(sub.Table, func(r machine.Row[S, E, F]) bool {
+			return r.From == tamper.From && r.Event == tamper.Event && r.Action == tamper.Action
+		})
+		if i < 0 {
+			panic("no such row: " + tamper.From + " + " + tamper.Event + ", " + tamper.Action)
+		}
+		out = append(out, mutant[S, E, F]{
+			tamper.From + " + " + tamper.Event + ", " + tamper.Action + ": " + tamper.Name,
+			sub.Table.Tamper(i, tamper.Change),
+		})
+	}
+	return out
+}
+
+// onEffect changes a row's effects where there are more than k of them.
+func onEffect[S, F any](k int, change func([]F) []F) func(from, next S, effects []F) (S, []F) {
+	return func(_, next S, f []F) (S, []F) {
+		if k < len(f) {
+			f = change(f)
+		}
+		return next, f
+	}
+}
+
+// verdict is who sees a mutant.
+type verdict struct {
+	shape  bool     // Check
+	broken []string // the invariants, each by itself, in the monitor's order
+	graph  bool     // the explored graph is another, or its walk ends
+}
+
+func (v verdict) survives() bool { return !v.shape && len(v.broken) == 0 && !v.graph }
+
+// judge explores a mutant to its end and notes every invariant that breaks on the way.
+func (sub Subject[S, E, F, G]) judge(m mutant[S, E, F], want map[pair[S, E]]machine.Edge[S, E, F]) verdict {
+	broken := make([]bool, len(sub.Monitor.Invariants))
+	g, err := sub.explore(m.table, func(before G, step machine.Edge[S, E, F]) (G, string) {
+		after := sub.Monitor.See(before, step)
+		for i, inv := range sub.Monitor.Invariants {
+			broken[i] = broken[i] || !inv.Holds(before, after, step)
+		}
+		return after, ""
+	})
+	v := verdict{
+		shape: len(m.table.Check(sub.States, sub.Events)) > 0,
+		graph: err != nil || !same(g.steps(), want),
+	}
+	for i, b := range broken {
+		if b {
+			v.broken = append(v.broken, sub.Monitor.Invariants[i].Name)
+		}
+	}
+	return v
+}
+
+// shortest is the shortest way to where the invariant of that name breaks.
+func (sub Subject[S, E, F, G]) shortest(m mutant[S, E, F], invariant string) string {
+	alone := machine.Monitor[S, E, F, G]{See: sub.Monitor.See}
+	for _, inv := range sub.Monitor.Invariants {
+		if inv.Name == invariant {
+			alone.Invariants = append(alone.Invariants, inv)
+		}
+	}
+	_, err := sub.explore(m.table, alone.Watch)
+	var broken *machine.Broken[E]
+	if !errors.As(err, &broken) {
+		return "not broken"
+	}
+	var path string
+	for i, e := range broken.Path {
+		if i > 0 {
+			path += ", "
+		}
+		path += Text(e)
+	}
+	return path
+}
