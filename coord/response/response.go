@@ -18,6 +18,25 @@ const (
 	SessionEnded           // cancelled by teardown
 )
 
+// String is the status's name in logs and stories.
+func (s Status) String() string {
+	switch s {
+	case Completed:
+		return "Completed"
+	case Incomplete:
+		return "Incomplete"
+	case Failed:
+		return "Failed"
+	case TurnDetected:
+		return "TurnDetected"
+	case ClientCancelled:
+		return "ClientCancelled"
+	case SessionEnded:
+		return "SessionEnded"
+	}
+	return "none"
+}
+
 // State is one of Idle, Active, Draining, Replacing, Terminating, Terminated.
 //
 //sumtype:decl

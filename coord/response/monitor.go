@@ -1,0 +1,192 @@
+package response
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type edge = machine.Edge[State, Event, Effect]
+
+// Seen is what a monitor remembers of a run, however long: fresh identifiers
+// count up, so one number stands for all that are known.
+type Seen struct {
+	Newest    ID // newest that an event brought
+	Announced ID // newest that was announced
+	Live      ID // announced and not ended; 0 is none
+	Body      ID // its body runs; 0 is none
+	Down      bool
+	Done      bool
+}
+
+// Monitor watches the machine: it is evaluated by the explore tests, by whoever
+// simulates sessions, and by a server that is asked to check itself.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "AtMostOneLive", Holds: atMostOneLive},
+		{Name: "AtMostOneBody", Holds: atMostOneBody},
+		{Name: "ExactlyOneTerminal", Holds: exactlyOneTerminal},
+		{Name: "TerminalAfterCreated", Holds: terminalAfterCreated},
+		{Name: "NoStartAfterShutdown", Holds: noStartAfterShutdown},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "DoneOnceAndLast", Holds: doneOnceAndLast},
+		{Name: "BodyIsLiveOrCancelled", Holds: bodyIsLiveOrCancelled},
+		{Name: "EveryRequestIsAnswered", Holds: everyRequestIsAnswered},
+	},
+}
+
+func see(g Seen, step edge) Seen {
+	g = g.event(step.Event)
+	for _, f := range step.Effects {
+		g = g.effect(f)
+	}
+	return g
+}
+
+func (g Seen) event(e Event) Seen {
+	switch e := e.(type) {
+	case Create:
+		g.Newest = max(g.Newest, e.ID)
+	case CreateByTurn:
+		g.Newest = max(g.Newest, e.ID)
+	case BodyEnded:
+		if e.ID == g.Body {
+			g.Body = 0
+		}
+	case Shutdown:
+		g.Down = true
+	case Cancel, BargeIn:
+	}
+	return g
+}
+
+func (g Seen) effect(f Effect) Seen {
+	switch f := f.(type) {
+	case EmitCreated:
+		g.Announced, g.Live = f.ID, f.ID
+	case EmitTerminal:
+		if g.Live == f.ID {
+			g.Live = 0
+		}
+	case StartBody:
+		g.Body = f.ID
+	case ReportDone:
+		g.Done = true
+	case CancelBody, RejectActive, RejectNotActive:
+	}
+	return g
+}
+
+func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
+	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
+}
+
+// A response is announced only when the one before it has ended.
+func atMostOneLive(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		_, created := f.(EmitCreated)
+		return !created || g.Live == 0
+	})
+}
+
+// A body starts only when the one before it has returned, cancelled or not.
+func atMostOneBody(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		_, starts := f.(StartBody)
+		return !starts || g.Body == 0
+	})
+}
+
+// What was announced ends once: no second terminal, and none that the state forgot.
+func exactlyOneTerminal(before, after Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		t, ends := f.(EmitTerminal)
+		return !ends || t.ID == g.Live || t.ID > g.Announced
+	})
+	return once && Live(step.To) == after.Live
+}
+
+// No terminal of what was never announced.
+func terminalAfterCreated(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		t, ends := f.(EmitTerminal)
+		return !ends || t.ID <= g.Announced
+	})
+}
+
+// After the shutdown nothing is announced and nothing starts.
+func noStartAfterShutdown(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		_, created := f.(EmitCreated)
+		_, starts := f.(StartBody)
+		return !g.Down || !created && !starts
+	})
+}
+
+// The report of a body that does not run changes nothing.
+func staleIsHarmless(before, _ Seen, step edge) bool {
+	e, ended := step.Event.(BodyEnded)
+	return !ended || e.ID == before.Body || step.From == step.To && len(step.Effects) == 0
+}
+
+// ReportDone comes once, when nothing is live and no body runs, and nothing comes after it.
+func doneOnceAndLast(before, after Seen, step edge) bool {
+	last := each(before, step, func(g Seen, f Effect) bool {
+		_, done := f.(ReportDone)
+		return !g.Done && (!done || g.Down && g.Live == 0 && g.Body == 0)
+	})
+	_, terminated := step.To.(Terminated)
+	return last && terminated == after.Done
+}
+
+// A body starts for the live response, is cancelled when that ends without it,
+// and only what runs is cancelled.
+func bodyIsLiveOrCancelled(before, after Seen, step edge) bool {
+	cancels := 0
+	ok := each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case StartBody:
+			return f.ID == g.Live
+		case CancelBody:
+			cancels++
+			return f.ID == g.Body
+		case EmitCreated, EmitTerminal, RejectActive, RejectNotActive, ReportDone:
+		}
+		return true
+	})
+	orphaned := before.Body != 0 && before.Live == before.Body && after.Body == before.Body && after.Live != before.Body
+	return ok && (cancels == 1) == orphaned && cancels <= 1
+}
+
+// While the session lives, a create is announced or refused, a turn that may
+// interrupt is never refused, and a cancel ends what it means or is refused: no
+// client waits in vain.
+func everyRequestIsAnswered(before, _ Seen, step edge) bool {
+	if before.Down {
+		return true
+	}
+	once := func(answers ...Effect) bool {
+		n := 0
+		for _, f := range step.Effects {
+			for _, a := range answers {
+				if f == a {
+					n++
+				}
+			}
+		}
+		return n == 1
+	}
+	switch e := step.Event.(type) {
+	case Create:
+		return once(EmitCreated(e), RejectActive(e))
+	case CreateByTurn:
+		if e.Interrupt {
+			return once(EmitCreated{e.ID})
+		}
+		return once(EmitCreated{e.ID}, RejectActive{e.ID})
+	case Cancel:
+		if before.Live != 0 && (e.Target == 0 || e.Target == before.Live) {
+			return once(EmitTerminal{before.Live, ClientCancelled})
+		}
+		return once(RejectNotActive(e))
+	case BargeIn, BodyEnded, Shutdown:
+	}
+	return true
+}
