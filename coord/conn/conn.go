@@ -13,6 +13,25 @@ const (
 	Overrun                       // the client does not read what it is sent
 )
 
+// String is the reason's name in logs and stories.
+func (r Reason) String() string {
+	switch r {
+	case ByClient:
+		return "ByClient"
+	case GraceOver:
+		return "GraceOver"
+	case Failed:
+		return "Failed"
+	case TimeLimit:
+		return "TimeLimit"
+	case ServerStops:
+		return "ServerStops"
+	case Overrun:
+		return "Overrun"
+	}
+	return "none"
+}
+
 // State is one of Connecting, Live, Interrupted, Closing, Closed.
 //
 //sumtype:decl

@@ -19,6 +19,19 @@ const (
 	SessionEnded                   // teardown
 )
 
+// String is the reason's name in logs and stories.
+func (r Reason) String() string {
+	switch r {
+	case ByClient:
+		return "ByClient"
+	case ByTurn:
+		return "ByTurn"
+	case SessionEnded:
+		return "SessionEnded"
+	}
+	return "none"
+}
+
 // State is one of Silent, Playing, Held, Terminated. Gen names the last segment
 // of audio: every beginning and every resumption starts a new one, so that a
 // late report of an older one is known.

@@ -15,6 +15,19 @@ const (
 	Stopped                   // the detector was switched off, or the session ends
 )
 
+// String is the reason's name in logs and stories.
+func (r Reason) String() string {
+	switch r {
+	case Cleared:
+		return "Cleared"
+	case NoWords:
+		return "NoWords"
+	case Stopped:
+		return "Stopped"
+	}
+	return "none"
+}
+
 // State is one of Idle, Candidate, Speaking, Confirming.
 //
 //sumtype:decl
