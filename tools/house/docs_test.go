@@ -108,3 +108,20 @@ func TestEveryDependencyIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// A row of "Where do I find" gives a package and, in the next cell, files in it.
+func TestArchitectureNamesFilesThatExist(t *testing.T) {
+	row := regexp.MustCompile("(?m)^\\|[^|]*\\| `([^`|]+)` \\|([^|]+)\\|$")
+	rows := 0
+	for _, m := range row.FindAllStringSubmatch(documents(t)["docs/architecture.md"], -1) {
+		for _, file := range codeSpan.FindAllStringSubmatch(m[2], -1) {
+			rows++
+			if path := filepath.Join(m[1], file[1]); !exists(path) {
+				t.Errorf("docs/architecture.md names %s, which does not exist", path)
+			}
+		}
+	}
+	if rows == 0 {
+		t.Error("docs/architecture.md has no rows that name files: has its table changed?")
+	}
+}
