@@ -109,6 +109,8 @@ func (s *Session) refused(e wire.Error) {
 			s.cutByEstimate(it)
 		}
 	case intentCommit:
+		s.committing = false
+		s.flow.dropTurn("")
 		s.err = problem
 	case intentConfigure:
 		s.err = problem
@@ -117,9 +119,8 @@ func (s *Session) refused(e wire.Error) {
 
 // answerRefused: where another answer is going on, this one is asked for again after it.
 func (s *Session) answerRefused(item string, problem *ServerError) {
-	if s.flow.turn == turnOwed && s.flow.item == item {
-		s.flow.endTurn()
-	}
+	s.flow.dropTurn(item)
+	s.unwanted = false
 	if problem.Code == "conversation_already_has_active_response" && s.tools.tries < maxTries {
 		s.tools.tries++
 		s.tools.wants = true
@@ -138,7 +139,11 @@ func (s *Session) messageRefused(id string, problem *ServerError) {
 }
 
 func (s *Session) sendText(text string) {
-	s.hush()
+	s.err = nil
+	s.interrupt()
+	if s.call == nil {
+		return // the link took nothing
+	}
 	s.call.events++
 	id := "item_client_" + strconv.FormatUint(s.call.events, 10)
 	it := s.items.open(id, User)
@@ -148,13 +153,13 @@ func (s *Session) sendText(text string) {
 		Content: []wire.Content{{Type: wire.ContentInputText, Text: text}},
 	}}, intent{kind: intentMessage, item: id})
 	s.meter.begin(id, s.clock.Now())
-	s.err = nil
 	s.askAnswer(id)
 }
 
 func (s *Session) interrupt() {
 	s.hush()
 	if s.flow.turn == turnOwed {
+		s.unwanted = true
 		s.flow.endTurn()
 	}
 }
@@ -197,9 +202,11 @@ func (s *Session) stopPlayer() {
 	}
 }
 
-// commit ends the person's turn by hand.
+// commit ends the person's turn by hand. The answer is asked for when the server has taken it.
 func (s *Session) commit() {
+	now := s.clock.Now()
 	s.send(&wire.InputAudioBufferCommit{}, intent{kind: intentCommit})
-	s.meter.begin("", s.clock.Now())
-	s.askAnswer("")
+	s.meter.begin("", now)
+	s.flow.owe("", now)
+	s.committing, s.dirty = true, true
 }

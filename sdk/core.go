@@ -32,6 +32,9 @@ type core struct {
 	meter   meter
 	pending pending
 
+	committing bool // the person's turn was ended by hand, and the server has not taken it yet
+	unwanted   bool // the answer that is owed was interrupted before it began
+
 	muted      bool
 	microphone string
 	micErr     error
@@ -84,6 +87,7 @@ func (s *Session) resetCall() {
 	s.tools = newToolbox(s.opts.Tools)
 	s.meter = meter{}
 	s.pending = newPending()
+	s.committing, s.unwanted = false, false
 	s.micErr, s.micAsked, s.blocked, s.err = nil, false, false, nil
 	s.textOnly = s.opts.NoMicrophone
 }

@@ -17,7 +17,7 @@ type flow struct {
 	sound    string // the response that is heard; "" when none is
 	sounding bool   // a server may leave the response's id away
 	heard    time.Duration
-	metered  bool // levels are told, so silence can be told from sound
+	metered  time.Duration // when levels were told last: only then silence can be told from sound
 }
 
 // turnState is how far the person's turn has come.
@@ -112,7 +112,7 @@ func (f *flow) sign(now time.Duration) {
 
 // levels are signs of life of whoever is heard.
 func (f *flow) levels(l Levels, now time.Duration) {
-	f.metered = true
+	f.metered = now
 	if l.Agent > audible {
 		f.heard, f.alive = now, now
 	}
@@ -160,10 +160,26 @@ func (f *flow) responseDeadline(l *Limits) time.Duration {
 	return f.alive + l.AnswerSilence
 }
 
-// soundDeadline holds only when the reply is made and silence can be told.
+// soundDeadline holds only when the reply is made.
 func (f *flow) soundDeadline(l *Limits) time.Duration {
-	if !f.sounding || f.response != "" || !f.metered {
+	if !f.sounding || f.response != "" {
 		return Never
 	}
 	return f.heard + l.SoundSilence
+}
+
+// meteredLag is how old the last levels may be. They come some 20 times a second, once a second in a page that is hidden.
+const meteredLag = 2 * time.Second
+
+// unheard puts off the deadlines that silence decides.
+func (f *flow) unheard(now time.Duration) {
+	f.heard = now
+	if f.turn == turnSpeaking {
+		f.since = now
+	}
+}
+
+// deaf: nobody measures the levels (any more), so no silence can be told from sound, and the server is believed.
+func (f *flow) deaf(now time.Duration) bool {
+	return f.metered == 0 || now-f.metered > meteredLag
 }

@@ -70,6 +70,7 @@ func (s *Session) turnEvent(e wire.ServerEvent) bool {
 	case *wire.InputAudioBufferSpeechStarted:
 		it := s.items.open(e.ItemID, User)
 		it.entry.Spoken = true
+		s.unwanted = false
 		s.flow.speechStarted(e.ItemID, now)
 		if s.session.interrupts {
 			s.stopPlayer()
@@ -82,6 +83,11 @@ func (s *Session) turnEvent(e wire.ServerEvent) bool {
 			s.items.place(it, e.PreviousItemID)
 		}
 		s.flow.committed(e.ItemID, s.session.answers, now)
+		if s.committing {
+			s.committing = false
+			s.meter.turn.ItemID = e.ItemID
+			s.askAnswer(e.ItemID)
+		}
 	case *wire.InputAudioBufferCleared:
 		s.dropTurn()
 	case *wire.OutputAudioBufferStarted:

@@ -50,8 +50,10 @@ func (s *Session) responseCreated(r *wire.Response) {
 	s.flow.responseCreated(r.ID, now)
 	s.meter.answer(r.ID)
 	s.tools.answered()
-	if s.phase == phaseLive {
-		s.err = nil
+	s.err = nil
+	if s.unwanted {
+		s.unwanted = false
+		s.hush()
 	}
 }
 
@@ -60,11 +62,7 @@ func (s *Session) responseDone(r *wire.Response) {
 		return
 	}
 	s.flow.responseDone(r.ID, s.clock.Now())
-	for _, it := range s.items.items {
-		if it.response == r.ID && it.asked == Never {
-			s.items.settle(it)
-		}
-	}
+	s.items.settleResponse(r.ID)
 	if p, ok := s.call.peer.(Player); ok {
 		if r.Status == "cancelled" {
 			s.stopPlayer()

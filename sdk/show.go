@@ -120,11 +120,15 @@ func (s *Session) ring(now time.Duration) {
 		return
 	case phaseLive:
 	}
+	if s.flow.deaf(now) {
+		s.flow.unheard(now)
+	}
 	if late(s.flow.turnDeadline(&s.limits)) {
 		s.turnOverdue()
 	}
 	if late(s.flow.responseDeadline(&s.limits)) {
 		s.trace("a response gave no sign of life: it is not waited for any more")
+		s.items.settleResponse(s.flow.response)
 		s.flow.response = ""
 		s.err, s.dirty = ErrServerSilent, true
 	}
@@ -147,6 +151,9 @@ func (s *Session) turnOverdue() {
 		s.dropTurn()
 	case turnOwed:
 		s.trace("a turn has no answer: it is not waited for any more")
+		if it := s.items.find(s.flow.item); it != nil {
+			s.items.settle(it)
+		}
 		s.flow.endTurn()
 		s.err, s.dirty = ErrServerSilent, true
 	}

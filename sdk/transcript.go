@@ -132,6 +132,15 @@ func (t *transcript) settle(it *item) {
 	}
 }
 
+// settleResponse settles what belongs to a response that is over, but for what the server is being asked about.
+func (t *transcript) settleResponse(id string) {
+	for _, it := range t.items {
+		if it.response == id && it.asked == Never {
+			t.settle(it)
+		}
+	}
+}
+
 // note puts a remark beside the item's text.
 func (t *transcript) note(it *item, note string, failed bool) {
 	it.entry.Note, it.entry.Failed = note, failed

@@ -1,0 +1,109 @@
+package sdk
+
+import (
+	"context"
+	"sync"
+)
+
+// fakeDialer gives the test's peer, or an error.
+type fakeDialer struct {
+	peer    *fakePeer
+	player  bool
+	err     error
+	hold    chan struct{} // Dial waits for it, when it is not nil
+	devices Devices
+	dialed  []CallConfig
+}
+
+func (d *fakeDialer) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent)) (Peer, error) {
+	d.dialed = append(d.dialed, c)
+	d.peer.sink = sink
+	if d.hold != nil {
+		select {
+		case <-d.hold:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	if d.player {
+		return &fakePlayer{fakePeer: d.peer}, nil
+	}
+	return d.peer, nil
+}
+
+func (d *fakeDialer) Devices(context.Context) (Devices, error) { return d.devices, nil }
+
+func (d *fakeDialer) Pipeline(context.Context) (Pipeline, error) {
+	return Pipeline{Name: "scripted", Components: []Component{{Stage: "model", Name: "script", State: "ready"}}}, nil
+}
+
+// fakePeer writes down what it is asked to do.
+type fakePeer struct {
+	antiphon bool
+	sink     func(PeerEvent)
+	note     func(string) // called for all that the session does
+	sendErr  error
+	micErr   error
+	playing  string // a player's response
+
+	mu     sync.Mutex
+	closed int
+}
+
+func (p *fakePeer) Send(message []byte) error {
+	p.note("> " + sentText(message))
+	return p.sendErr
+}
+
+func (p *fakePeer) SetMuted(muted bool) {
+	if muted {
+		p.note("> (muted)")
+	}
+}
+
+func (p *fakePeer) SetMicrophone(_ context.Context, id string) error {
+	if p.micErr != nil {
+		return p.micErr
+	}
+	p.sink(MicrophoneOpened{ID: id})
+	return nil
+}
+
+func (p *fakePeer) Antiphon() bool { return p.antiphon }
+
+func (p *fakePeer) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed++
+	p.note("> (closed)")
+	return nil
+}
+
+// fakePlayer has played what the test says.
+type fakePlayer struct {
+	*fakePeer
+	item  string
+	given int // bytes
+}
+
+func (p *fakePlayer) Play(response, item string, _ int, pcm []byte) {
+	begins := p.playing == ""
+	p.playing, p.item, p.given = response, item, p.given+len(pcm)
+	if begins {
+		p.sink(PlaybackStarted{ResponseID: response})
+	}
+}
+
+func (p *fakePlayer) Finish(response string) { p.note("> (all sound of " + response + " given)") }
+
+// Stop says that half of what was given was heard.
+func (p *fakePlayer) Stop() (Heard, bool) {
+	if p.playing == "" {
+		return Heard{}, false
+	}
+	p.playing = ""
+	return Heard{ItemID: p.item, MS: p.given / 2 / 48}, true
+}

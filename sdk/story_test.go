@@ -1,0 +1,515 @@
+package sdk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// TestStories plays the files in testdata: each is one session's life. Lines that begin with ">" are what the session
+// did on its call, those with "=" are states as a page saw them one after another.
+func TestStories(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		commands, outputs := make(chan *datadriven.TestData), make(chan string)
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			synctest.Test(t, func(*testing.T) {
+				story := newStory()
+				for c := range commands {
+					outputs <- story.do(c)
+				}
+				story.end()
+			})
+		}()
+		datadriven.RunTest(t, path, func(_ *testing.T, c *datadriven.TestData) string {
+			commands <- c
+			return <-outputs
+		})
+		close(commands)
+		<-over
+	})
+}
+
+// story is one session in a bubble of its own time.
+type story struct {
+	session *Session
+	dialer  *fakeDialer
+	peer    *fakePeer
+	tools   map[string]chan toolResult // by arguments
+	state   State
+
+	mu   sync.Mutex
+	seen []string
+}
+
+type toolResult struct {
+	output string
+	err    error
+}
+
+func newStory() *story {
+	s := &story{tools: map[string]chan toolResult{}}
+	s.peer = &fakePeer{note: s.note, antiphon: true}
+	s.dialer = &fakeDialer{peer: s.peer}
+	return s
+}
+
+func (s *story) note(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, line)
+}
+
+// drain waits until nothing happens any more and gives what did.
+func (s *story) drain() string {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := strings.Join(s.seen, "\n")
+	s.seen = nil
+	return out
+}
+
+func (s *story) end() {
+	for _, c := range s.tools {
+		close(c)
+	}
+	if s.session != nil {
+		_ = s.session.Close(context.Background())
+	}
+}
+
+func (s *story) do(c *datadriven.TestData) string {
+	commands := map[string]func(*datadriven.TestData) string{
+		"session": s.make, "connect": s.connect, "connecting": s.connecting, "hear": s.hear, "peer": s.peerTells,
+		"text": s.text, "interrupt": s.interrupt, "commit": s.commit, "mute": s.mute, "update": s.update,
+		"tool": s.tool, "wait": s.wait, "close": s.close, "dismiss": s.dismiss, "microphone": s.microphone,
+		"transcript": s.transcript, "problem": s.problem, "turn": s.turn, "call": s.call, "devices": s.devices,
+	}
+	f := commands[c.Cmd]
+	if f == nil {
+		return "unknown command " + c.Cmd
+	}
+	said := f(c)
+	seen := s.drain()
+	switch {
+	case said == "":
+		return seen
+	case seen == "":
+		return said
+	}
+	return seen + "\n" + said
+}
+
+// session [tools=(a,b)] [player] [plain] [text] [no-microphone]: makes the session.
+func (s *story) make(c *datadriven.TestData) string {
+	o := Options{Dialer: s.dialer, TextReplies: c.HasArg("text"), NoMicrophone: c.HasArg("no-microphone")}
+	o.Log = func(line string) {
+		if !strings.HasPrefix(line, "state:") {
+			s.note("! " + line)
+		}
+	}
+	s.dialer.player = c.HasArg("player")
+	s.peer.antiphon = !c.HasArg("plain")
+	if arg, ok := c.Arg("tools"); ok {
+		for _, name := range arg.Vals {
+			o.Tools = append(o.Tools, Tool{Name: name, Description: "test", Run: s.runTool})
+		}
+	}
+	var err error
+	if s.session, err = New(o); err != nil {
+		return err.Error()
+	}
+	s.session.Subscribe(func(now Snapshot) {
+		if now.State != s.state {
+			s.state = now.State
+			s.note("= " + now.State.String())
+		}
+	})
+	return ""
+}
+
+func (s *story) runTool(ctx context.Context, arguments string) (string, error) {
+	s.mu.Lock()
+	c := make(chan toolResult)
+	s.tools[arguments] = c
+	s.seen = append(s.seen, "> (tool runs with "+arguments+")")
+	s.mu.Unlock()
+	select {
+	case r := <-c:
+		return r.output, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// tool arguments=A [error]: lets the tool that runs with these arguments return the input.
+func (s *story) tool(c *datadriven.TestData) string {
+	arguments := value(c, "arguments")
+	r := toolResult{output: strings.TrimSpace(c.Input)}
+	if c.HasArg("error") {
+		r = toolResult{err: errors.New(r.output)}
+	}
+	s.tools[arguments] <- r
+	return ""
+}
+
+// connecting: begins to connect, and does not wait.
+func (s *story) connecting(*datadriven.TestData) string {
+	go func() {
+		if err := s.session.Connect(context.Background()); err != nil {
+			s.note("connect: " + err.Error())
+		}
+	}()
+	return ""
+}
+
+// connect [no-transcription] [manual]: connects to a server that makes its session at once.
+func (s *story) connect(c *datadriven.TestData) string {
+	s.connecting(c)
+	synctest.Wait()
+	told := wire.DefaultSession()
+	told.ID, told.Model = "sess_1", "test-model"
+	if !c.HasArg("no-transcription") {
+		told.Audio.Input.Transcription = &wire.Transcription{}
+	}
+	if c.HasArg("manual") {
+		told.Audio.Input.TurnDetection = nil
+	}
+	created := &wire.SessionCreated{EventID: "e", Session: told}
+	s.peer.sink(PeerOpened{})
+	s.peer.sink(Message{Data: wire.AppendServer(nil, created)})
+	return ""
+}
+
+// hear: the server sends one event for each line: its type and key=value, or text that is no event after "raw".
+func (s *story) hear(c *datadriven.TestData) string {
+	for line := range strings.Lines(c.Input) {
+		line = strings.TrimSpace(line)
+		if raw, ok := strings.CutPrefix(line, "raw "); ok {
+			s.peer.sink(Message{Data: []byte(raw)})
+			continue
+		}
+		text, err := eventText(line)
+		if err != nil {
+			return err.Error()
+		}
+		s.peer.sink(Message{Data: text})
+	}
+	return ""
+}
+
+// peer: lost, restored, opened, ended, full, mic=LEVEL, agent=LEVEL, mic-asked, mic-refused, mic-opened=ID,
+// sound-blocked, played=RESPONSE.
+func (s *story) peerTells(c *datadriven.TestData) string {
+	for _, arg := range c.CmdArgs {
+		first := ""
+		if len(arg.Vals) > 0 {
+			first = arg.Vals[0]
+		}
+		events := map[string]PeerEvent{
+			"lost": PeerLost{}, "restored": PeerRestored{}, "opened": PeerOpened{},
+			"ended": PeerEnded{}, "mic-asked": MicrophoneAsked{}, "mic-refused": MicrophoneFailed{Err: ErrPermission},
+			"mic-opened": MicrophoneOpened{ID: first}, "sound-blocked": SoundBlocked{Blocked: true},
+			"played": PlaybackStopped{ResponseID: first}, "full": nil,
+			"mic":   LevelsMeasured{Levels: Levels{Mic: level(first)}},
+			"agent": LevelsMeasured{Levels: Levels{Agent: level(first)}},
+		}
+		e, ok := events[arg.Key]
+		if !ok {
+			return "unknown " + arg.Key
+		}
+		switch arg.Key {
+		case "full":
+			s.peer.sendErr = ErrOverrun
+			continue
+		case "played":
+			s.peer.playing = ""
+		}
+		s.peer.sink(e)
+	}
+	return ""
+}
+
+// value gives an argument's value, "" when there is none.
+func value(c *datadriven.TestData, key string) string {
+	if a, ok := c.Arg(key); ok && len(a.Vals) > 0 {
+		return a.Vals[0]
+	}
+	return ""
+}
+
+func level(text string) float32 {
+	f, _ := strconv.ParseFloat(text, 32) // only levels are numbers; others are not used
+	return float32(f)
+}
+
+func (s *story) text(c *datadriven.TestData) string {
+	return words(s.session.SendText(strings.TrimSpace(c.Input)))
+}
+
+func (s *story) interrupt(*datadriven.TestData) string { return words(s.session.Interrupt()) }
+
+func (s *story) commit(*datadriven.TestData) string { return words(s.session.Commit()) }
+
+func (s *story) mute(c *datadriven.TestData) string {
+	s.session.SetMuted(c.HasArg("on"))
+	return ""
+}
+
+// update [instructions=X] [voice=X] [manual] [semantic] [text]: changes the session.
+func (s *story) update(c *datadriven.TestData) string {
+	var p Patch
+	if v := value(c, "instructions"); v != "" {
+		p.Instructions = &v
+	}
+	if v := value(c, "voice"); v != "" {
+		p.Voice = &v
+	}
+	if c.HasArg("manual") || c.HasArg("semantic") {
+		p.TurnDetection = &TurnDetection{Manual: c.HasArg("manual"), Semantic: c.HasArg("semantic"), Eagerness: "high"}
+	}
+	if c.HasArg("text") {
+		yes := true
+		p.TextReplies = &yes
+	}
+	return words(s.session.Update(p))
+}
+
+// microphone id=X [error]: chooses a microphone.
+func (s *story) microphone(c *datadriven.TestData) string {
+	id := value(c, "id")
+	s.peer.micErr = nil
+	if c.HasArg("error") {
+		s.peer.micErr = ErrMicrophoneBusy
+	}
+	err := s.session.SetMicrophone(context.Background(), id)
+	return strings.TrimPrefix(words(err)+"\nmicrophone ", "\n") + s.session.Snapshot().Microphone
+}
+
+func (s *story) devices(*datadriven.TestData) string {
+	s.dialer.devices = Devices{Microphones: []Device{{ID: "m1", Label: "Built-in"}}}
+	if err := s.session.RefreshDevices(context.Background()); err != nil {
+		return err.Error()
+	}
+	if err := s.session.RefreshPipeline(context.Background()); err != nil {
+		return err.Error()
+	}
+	now := s.session.Snapshot()
+	return fmt.Sprintf("%+v\n%+v", now.Devices, now.Pipeline)
+}
+
+func words(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func (s *story) wait(c *datadriven.TestData) string {
+	d, err := time.ParseDuration(c.CmdArgs[0].Key)
+	if err != nil {
+		return err.Error()
+	}
+	<-time.After(d)
+	return ""
+}
+
+func (s *story) close(*datadriven.TestData) string {
+	return words(s.session.Close(context.Background()))
+}
+
+func (s *story) dismiss(*datadriven.TestData) string {
+	s.session.DismissError()
+	return ""
+}
+
+func (s *story) transcript(*datadriven.TestData) string {
+	var b strings.Builder
+	for _, e := range s.session.Snapshot().Transcript {
+		fmt.Fprintf(&b, "%s %s: %q", e.ItemID, e.Role, e.Text)
+		for _, mark := range []struct {
+			on   bool
+			text string
+		}{
+			{e.Spoken, " spoken"}, {e.Live, " live"}, {e.Interrupted, " interrupted"}, {e.HeardMS >= 0, fmt.Sprintf(" heard %d ms", e.HeardMS)},
+			{e.Failed, " failed"}, {e.Note != "", " (" + e.Note + ")"},
+		} {
+			if mark.on {
+				b.WriteString(mark.text)
+			}
+		}
+		if e.Call != nil {
+			fmt.Fprintf(&b, " %s(%s) = %q done %v failed %v", e.Call.Name, e.Call.Arguments, e.Call.Output, e.Call.Done, e.Call.Failed)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (s *story) problem(*datadriven.TestData) string {
+	now := s.session.Snapshot()
+	return "error: " + words(now.Err) + "\nmicrophone: " + words(now.MicErr)
+}
+
+func (s *story) call(*datadriven.TestData) string {
+	now := s.session.Snapshot()
+	return fmt.Sprintf("session %q model %q muted %v text only %v asked %v sound blocked %v microphone %q",
+		now.SessionID, now.Model, now.Muted, now.TextOnly, now.MicAsked, now.SoundBlocked, now.Microphone)
+}
+
+func (s *story) turn(*datadriven.TestData) string {
+	t := s.session.Snapshot().LastTurn
+	if t == nil {
+		return "none"
+	}
+	said := fmt.Sprintf("item %s response %s text %v sound %v end %v", t.ItemID, t.ResponseID, t.FirstText, t.FirstSound, t.PlaybackEnd)
+	if t.Server != nil {
+		said += fmt.Sprintf("\nserver %+v", *t.Server)
+	}
+	return said
+}
+
+// eventText makes an event of a line such as: response.created response=r1 status=completed.
+func eventText(line string) ([]byte, error) {
+	fields := strings.Fields(line)
+	e := map[string]any{"type": fields[0], "event_id": "e"}
+	rest := strings.TrimSpace(strings.TrimPrefix(line, fields[0]))
+	for rest != "" {
+		key, after, ok := strings.Cut(rest, "=")
+		if !ok {
+			return nil, errors.New("no value in " + rest)
+		}
+		var v any
+		d := json.NewDecoder(strings.NewReader(after))
+		if err := d.Decode(&v); err == nil && !strings.HasPrefix(after, "null-") {
+			rest = strings.TrimSpace(after[d.InputOffset():])
+		} else {
+			var value string
+			value, rest, _ = strings.Cut(after, " ")
+			v, rest = value, strings.TrimSpace(rest)
+		}
+		expand(e, key, v)
+	}
+	for _, key := range []string{"content_index", "output_index", "audio_start_ms", "audio_end_ms"} {
+		if _, ok := e[key]; !ok {
+			e[key] = 0
+		}
+	}
+	return json.Marshal(e)
+}
+
+// expand spells out the short forms: item=user:u1, item=agent:a1, item=call:c1, response=r1:completed, error=code.
+func expand(e map[string]any, key string, v any) {
+	text, ok := v.(string)
+	if !ok {
+		e[key] = v
+		return
+	}
+	parts := strings.Split(text, ":")
+	part := func(i int) string {
+		if i < len(parts) {
+			return parts[i]
+		}
+		return ""
+	}
+	switch key {
+	case "item":
+		e[key] = expandItem(part)
+	case "response":
+		r := map[string]any{"id": part(0), "object": "realtime.response", "status": part(1), "conversation_id": "c", "output": []any{}}
+		if part(1) == "" {
+			r["status"] = "in_progress"
+		}
+		if part(1) == "cancelled" && part(2) != "" {
+			r["output"] = []any{map[string]any{"id": part(2), "type": "message", "role": "assistant", "status": "incomplete", "content": []any{}}}
+		}
+		if part(1) == "failed" {
+			r["status_details"] = map[string]any{"type": "failed", "error": map[string]any{"type": "server_error", "code": part(2)}}
+		}
+		e[key] = r
+	case "error":
+		if strings.HasPrefix(e["type"].(string), "conversation.") {
+			e[key] = map[string]any{"type": "transcription_error", "code": part(0), "message": part(1)}
+			return
+		}
+		in := map[string]any{"type": "invalid_request_error", "code": part(0), "message": part(1)}
+		if part(2) != "" {
+			in["event_id"] = part(2)
+		}
+		e[key] = in
+	case "part":
+		e[key] = map[string]any{"type": text}
+	default:
+		e[key] = v
+	}
+}
+
+func expandItem(part func(int) string) map[string]any {
+	it := map[string]any{"id": part(1), "object": "realtime.item", "type": "message", "status": "completed"}
+	content := func(kind, key string, v any) { it["content"] = []any{map[string]any{"type": kind, key: v}} }
+	switch part(0) {
+	case "user":
+		it["role"] = "user"
+		content("input_audio", "transcript", nil)
+	case "written":
+		it["role"] = "user"
+		content("input_text", "text", part(2))
+	case "agent":
+		it["role"], it["content"], it["status"] = "assistant", []any{}, "in_progress"
+	case "said", "cut", "untold":
+		it["role"] = "assistant"
+		content("output_audio", "transcript", part(2))
+		if part(0) == "cut" {
+			it["status"] = "incomplete"
+		}
+		if part(0) == "untold" {
+			content("output_audio", "transcript", nil)
+		}
+	case "system":
+		it["role"], it["content"] = "system", []any{}
+	case "calling", "call":
+		it["type"], it["name"], it["call_id"], it["arguments"] = "function_call", part(2), part(3), part(4)
+		if part(0) == "calling" {
+			it["status"], it["arguments"] = "in_progress", ""
+		}
+	case "output":
+		it["type"], it["call_id"], it["output"] = "function_call_output", part(2), part(3)
+	}
+	return it
+}
+
+// sentText says in one line what a client event asks.
+func sentText(message []byte) string {
+	var e map[string]any
+	if err := json.Unmarshal(message, &e); err != nil {
+		return "NO JSON: " + string(message)
+	}
+	id, kind := e["event_id"], e["type"]
+	delete(e, "event_id")
+	delete(e, "type")
+	keys := make([]string, 0, len(e))
+	for k := range e {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	said := fmt.Sprintf("%v %v", id, kind)
+	for _, k := range keys {
+		v, _ := json.Marshal(e[k])
+		said += " " + k + "=" + string(v)
+	}
+	return said
+}
