@@ -1,0 +1,55 @@
+// Package web is the Talk page: a go-app client on top of the SDK, and the
+// handler that serves it.
+//
+// # Building
+//
+// The client program is built and compressed into web/dist by
+//
+//	go run ./web/internal/build
+//
+// in the repository's root; what lies there is embedded into the server. Without
+// it everything compiles, and the handler answers "the Talk page was not built:
+// run make build" (see Check).
+//
+// # Shape
+//
+// The page is a function of one immutable Snapshot: Page.Render reads nothing
+// else, so tests and tools render any state without a browser. A Driver delivers
+// snapshots and carries out what the person asks for; Client is the one that
+// holds a real call through package sdk. What moves with the voice (rings, meter,
+// score) does not pass through the page's rendering: a scene reads the levels
+// for every animation frame and sets two CSS variables. Style sheets, icons and
+// scripts are files in style, icons and static. The page has no inline script or
+// style and works under the Content-Security-Policy that the handler sends.
+//
+// # Names in the page
+//
+// Tests and other tools may rely on these.
+//
+//	#page                 data-state (a Phase), data-muted ("true", "false")
+//	#talk                 the round button: Talk, Cancel or End
+//	#state                the state in words; data-state is the Phase
+//	#hint                 what the person can do now
+//	#caption              the person's words while they speak and until the answer begins; empty otherwise
+//	#mute                 aria-pressed; disabled outside a call
+//	#interrupt            disabled when there is nothing to interrupt
+//	#mic-level            a meter; aria-valuenow is 0 to 100
+//	#latency              data-ms is the last answer's total in milliseconds; absent before the first
+//	#error                an alert; data-kind is a ProblemKind, or "none"
+//	#remedy, #dismiss     in #error: do something about it; take it away
+//	#key                  in #error when the server asks for a key
+//	#transcript > li      data-role ("user", "assistant", "tool"), data-item (the item's id),
+//	                      data-interrupted and data-live ("true", "false")
+//	  .said, .cut, .note  in a line: its words as heard, the mark of an interruption, a remark
+//	#text, #send          the field to write in and its button
+//	.suggestion           something to say, while nothing has been said
+//	#components > li      data-state (a ComponentState), data-stage
+//	  .install code       the command that gets a missing part; .copy copies it
+//	#pipeline-name        the pipeline's name
+//	#microphone, #speaker the choices of devices; #speaker only where there is a choice
+//	#reload               there when the server has a newer page
+//
+// The phases are loading, idle, connecting, listening, hearing, thinking,
+// speaking, interrupted, reconnecting and error. Esc interrupts, M mutes while no
+// field is being written in, Enter sends.
+package web

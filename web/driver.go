@@ -1,0 +1,36 @@
+package web
+
+// Driver is what the page stands on: it holds the call and tells the page what
+// to show. The page calls it from one goroutine; its methods return at once and
+// report by a new snapshot.
+type Driver interface {
+	// Start begins the delivery of snapshots, the first one at once. show may be
+	// called from any goroutine; later snapshots replace earlier ones.
+	Start(show func(Snapshot))
+	// Talk makes a call with the microphone.
+	Talk()
+	// End ends the call.
+	End()
+	// Say sends a written message. Where there is no call it makes one without a
+	// microphone first.
+	Say(text string)
+	// Interrupt stops the answer under way.
+	Interrupt()
+	// Mute silences the microphone or lets it be heard again.
+	Mute(muted bool)
+	// UseMicrophone and UseSpeaker choose a device by the browser's id; "" is the
+	// browser's default.
+	UseMicrophone(id string)
+	UseSpeaker(id string)
+	// UseKey sets the server's key and makes the call again.
+	UseKey(key string)
+	// Play lets held-back sound play; it is called from a click.
+	Play()
+	// RetryMicrophone opens the microphone again in a call that has none.
+	RetryMicrophone()
+	// Dismiss takes the problem off the page.
+	Dismiss()
+	// Levels are the loudness of the microphone and of the agent right now, each
+	// from 0 to 1. It is called for every animation frame and must be cheap.
+	Levels() (mic, agent float64)
+}

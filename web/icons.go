@@ -1,0 +1,34 @@
+package web
+
+import (
+	_ "embed"
+
+	"github.com/maxence-charriere/go-app/v10/pkg/app"
+)
+
+// The pictures of the page, drawn for it. They carry no text: each stands
+// beside a word or in a button that has a name.
+var (
+	//go:embed icons/mark.svg
+	iconMark string
+	//go:embed icons/mic.svg
+	iconMic string
+	//go:embed icons/mic-off.svg
+	iconMicOff string
+	//go:embed icons/end.svg
+	iconEnd string
+	//go:embed icons/interrupt.svg
+	iconInterrupt string
+	//go:embed icons/send.svg
+	iconSend string
+	//go:embed icons/copy.svg
+	iconCopy string
+	//go:embed icons/done.svg
+	iconDone string
+	//go:embed icons/close.svg
+	iconClose string
+)
+
+// icon shows one of the embedded pictures. The text is ours and constant, which
+// is what makes Raw safe.
+func icon(svg string) app.UI { return app.Raw(svg) }

@@ -1,0 +1,111 @@
+package web
+
+import (
+	"strconv"
+
+	"github.com/maxence-charriere/go-app/v10/pkg/app"
+)
+
+// Page is the Talk page. Without a driver it is the still picture that the
+// server sends first.
+type Page struct {
+	app.Compo
+
+	driver Driver
+	attach func(Driver) scenery
+	shown  Snapshot
+	scene  scenery
+}
+
+// scenery is what goes on around the page outside its elements: animation and
+// shortcuts. Only a browser has one.
+type scenery interface {
+	// Show tells of a new snapshot, after the page has been rendered.
+	Show(s Snapshot)
+	// Release stops everything.
+	Release()
+}
+
+// NewPage makes a page on a driver, which may be nil for a still picture of s.
+func NewPage(d Driver, s Snapshot) *Page {
+	return &Page{driver: d, shown: s}
+}
+
+// OnMount connects the page to its driver. It runs in the browser only.
+func (p *Page) OnMount(ctx app.Context) {
+	if p.driver == nil {
+		return
+	}
+	if p.attach != nil {
+		p.scene = p.attach(p.driver)
+	}
+	p.driver.Start(func(s Snapshot) {
+		ctx.Dispatch(func(ctx app.Context) { p.show(ctx, s) })
+	})
+}
+
+func (p *Page) show(ctx app.Context, s Snapshot) {
+	follow := atEnd("scroll")
+	s.Updated = p.shown.Updated
+	p.shown = s
+	ctx.Defer(func(app.Context) {
+		if follow {
+			toEnd("scroll")
+		}
+		if p.scene != nil {
+			p.scene.Show(s)
+		}
+	})
+}
+
+// OnDismount lets go of what OnMount took.
+func (p *Page) OnDismount() {
+	if p.scene != nil {
+		p.scene.Release()
+	}
+}
+
+// OnAppUpdate tells the person that the server has a newer page.
+func (p *Page) OnAppUpdate(ctx app.Context) {
+	p.shown.Updated = ctx.AppUpdateAvailable()
+}
+
+// Render shows the snapshot.
+func (p *Page) Render() app.UI {
+	s := p.shown
+	return app.Div().ID("page").Class("page").
+		DataSet("state", string(s.Phase)).
+		DataSet("muted", strconv.FormatBool(s.Muted)).
+		Body(
+			p.masthead(s),
+			app.Main().Class("desk").Body(
+				p.stage(s),
+				p.conversation(s),
+				app.Aside().Class("rail").Aria("label", "Equipment").Body(
+					p.pipeline(s.Pipeline),
+					p.devices(s.Devices),
+					p.keys(),
+				),
+			),
+		)
+}
+
+func (p *Page) masthead(s Snapshot) app.UI {
+	return app.Header().Class("masthead").Body(
+		app.H1().Class("wordmark").Body(icon(iconMark), app.Span().Text("Antiphon")),
+		app.P().Class("motto").Text("A conversation you can interrupt."),
+		app.If(s.Updated, func() app.UI {
+			return app.Button().ID("reload").Class("quiet").Type("button").
+				Text("Updated. Reload the page").OnClick(p.onReload)
+		}),
+	)
+}
+
+func (p *Page) onReload(ctx app.Context, _ app.Event) { ctx.Reload() }
+
+// act runs f on the driver; a still picture has none.
+func (p *Page) act(f func(Driver)) {
+	if p.driver != nil {
+		f(p.driver)
+	}
+}

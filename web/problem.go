@@ -1,0 +1,159 @@
+package web
+
+// ProblemKind names what went wrong. Its text is the value of data-kind on
+// #error.
+type ProblemKind string
+
+// The kinds of problem that the page knows how to explain.
+const (
+	ProblemNoMicrophone ProblemKind = "no-microphone"
+	ProblemPermission   ProblemKind = "permission"
+	ProblemMicBusy      ProblemKind = "microphone-busy"
+	ProblemServerGone   ProblemKind = "server-gone"
+	ProblemSilent       ProblemKind = "server-silent"
+	ProblemInsecure     ProblemKind = "insecure"
+	ProblemUnsupported  ProblemKind = "unsupported"
+	ProblemKey          ProblemKind = "key"
+	ProblemBusy         ProblemKind = "busy"
+	ProblemBlocked      ProblemKind = "playback-blocked"
+	ProblemServer       ProblemKind = "server"
+)
+
+// Remedy is what the page offers to do about a problem.
+type Remedy string
+
+// The remedies.
+const (
+	RemedyNone   Remedy = ""
+	RemedyRetry  Remedy = "retry"  // make the call again
+	RemedyMic    Remedy = "mic"    // open the microphone again
+	RemedyKey    Remedy = "key"    // ask for the server's key
+	RemedyReload Remedy = "reload" // load the page again
+	RemedyPlay   Remedy = "play"   // let the browser play sound
+)
+
+// Problem is something that the person has to know of.
+type Problem struct {
+	Kind   ProblemKind
+	Title  string // what happened
+	Advice string // what to do about it
+	Detail string // the exact message, for whoever looks for the cause; may be empty
+	Remedy Remedy
+}
+
+// ProblemOf explains a kind of problem. Detail is the message of the browser or
+// the server and may be empty.
+func ProblemOf(kind ProblemKind, detail string) Problem {
+	p := explain(kind)
+	p.Kind, p.Detail = kind, detail
+	return p
+}
+
+// explain knows the problems of the microphone. The call goes on without one.
+func explain(kind ProblemKind) Problem {
+	switch kind {
+	case ProblemNoMicrophone:
+		return Problem{
+			Title: "No microphone found",
+			Advice: "The call goes on without one: write, and hear the answers. " +
+				"To speak, plug a microphone in and try it again.",
+			Remedy: RemedyMic,
+		}
+	case ProblemPermission:
+		return Problem{
+			Title: "The microphone is not allowed",
+			Advice: "The call goes on without it: write, and hear the answers. " +
+				"To speak, allow it in the browser's address bar and try it again.",
+			Remedy: RemedyMic,
+		}
+	case ProblemMicBusy:
+		return Problem{
+			Title: "The microphone cannot be opened",
+			Advice: "Another program may be using it. Close that one or choose another microphone, " +
+				"then try it again. You can write meanwhile.",
+			Remedy: RemedyMic,
+		}
+	case ProblemInsecure:
+		return Problem{
+			Title: "This page is not on a secure address",
+			Advice: "Browsers give a microphone only to https:// pages and to localhost. " +
+				"Start the server with --tls-self-signed and open it by https, or write instead.",
+		}
+	default:
+		return explainConnection(kind)
+	}
+}
+
+// explainConnection knows the problems on the way to the server.
+func explainConnection(kind ProblemKind) Problem {
+	switch kind {
+	case ProblemServerGone:
+		return Problem{
+			Title:  "The server does not answer",
+			Advice: "Check that it is running and that the network is up, then try again.",
+			Remedy: RemedyRetry,
+		}
+	case ProblemSilent:
+		return Problem{
+			Title: "The server did not answer in time",
+			Advice: "Say it again. If the call does not begin at all, a firewall or VPN " +
+				"may be holding back UDP.",
+			Remedy: RemedyRetry,
+		}
+	case ProblemUnsupported:
+		return Problem{
+			Title:  "This browser cannot make calls",
+			Advice: "It has no WebRTC. A current Chrome, Edge, Firefox or Safari has.",
+		}
+	case ProblemBlocked:
+		return Problem{
+			Title:  "The browser holds the sound back",
+			Advice: "It plays sound only after a click.",
+			Remedy: RemedyPlay,
+		}
+	default:
+		return explainServer(kind)
+	}
+}
+
+// explainServer knows what the server says itself.
+func explainServer(kind ProblemKind) Problem {
+	switch kind {
+	case ProblemKey:
+		return Problem{
+			Title:  "This server asks for a key",
+			Advice: "Enter the key that whoever runs the server gave you.",
+			Remedy: RemedyKey,
+		}
+	case ProblemBusy:
+		return Problem{
+			Title:  "The server is full",
+			Advice: "It holds as many calls as it can. Try again in a moment.",
+			Remedy: RemedyRetry,
+		}
+	default:
+		return Problem{
+			Title:  "The server reported a problem",
+			Advice: "If the call does not go on, end it and start again.",
+		}
+	}
+}
+
+// remedyLabel is the name of the button that carries out a remedy.
+func remedyLabel(r Remedy) string {
+	switch r {
+	case RemedyRetry:
+		return "Try again"
+	case RemedyMic:
+		return "Try the microphone again"
+	case RemedyKey:
+		return "Use this key"
+	case RemedyReload:
+		return "Reload the page"
+	case RemedyPlay:
+		return "Play sound"
+	case RemedyNone:
+		return ""
+	}
+	return ""
+}

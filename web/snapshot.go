@@ -1,0 +1,133 @@
+package web
+
+// Phase is what the call does, as the page shows it in words and in motion.
+// Its text is the value of data-state on #state and #page.
+type Phase string
+
+// The phases of a call.
+const (
+	PhaseLoading      Phase = "loading"      // the client program is still on its way
+	PhaseIdle         Phase = "idle"         // no call
+	PhaseConnecting   Phase = "connecting"   // the call is being set up
+	PhaseListening    Phase = "listening"    // the agent waits for words
+	PhaseHearing      Phase = "hearing"      // the person speaks
+	PhaseThinking     Phase = "thinking"     // an answer is on its way
+	PhaseSpeaking     Phase = "speaking"     // the agent speaks
+	PhaseInterrupted  Phase = "interrupted"  // the agent was cut short a moment ago
+	PhaseReconnecting Phase = "reconnecting" // the connection is lost and may come back
+	PhaseError        Phase = "error"        // the call ended with a problem
+)
+
+// Phases lists every phase in the order of a call.
+func Phases() []Phase {
+	return []Phase{
+		PhaseLoading, PhaseIdle, PhaseConnecting, PhaseListening, PhaseHearing,
+		PhaseThinking, PhaseSpeaking, PhaseInterrupted, PhaseReconnecting, PhaseError,
+	}
+}
+
+// InCall reports whether the phase belongs to a call that can be ended.
+func (p Phase) InCall() bool {
+	switch p {
+	case PhaseConnecting, PhaseListening, PhaseHearing, PhaseThinking,
+		PhaseSpeaking, PhaseInterrupted, PhaseReconnecting:
+		return true
+	case PhaseLoading, PhaseIdle, PhaseError:
+		return false
+	}
+	return false
+}
+
+// Role says who a line of the conversation belongs to. Its text is the value
+// of data-role on the line.
+type Role string
+
+// The roles of a line.
+const (
+	RoleUser  Role = "user"
+	RoleAgent Role = "assistant"
+	RoleTool  Role = "tool"
+)
+
+// Line is one side's turn in the conversation.
+type Line struct {
+	ID          string // the item's id; unique in the conversation
+	Role        Role
+	Text        string // for an interrupted line only what was heard
+	Live        bool   // still being said or recognised
+	Interrupted bool   // cut short; the words after Text were not heard
+	Typed       bool   // written, not spoken
+	Failed      bool   // the words could not be recognised or the answer failed
+	Note        string // a remark beside the text, such as why there are no words
+}
+
+// ComponentState is the state of one part of the pipeline. Its text is the
+// value of data-state on the part's list item.
+type ComponentState string
+
+// The states of a part.
+const (
+	ComponentReady   ComponentState = "ready"
+	ComponentLoading ComponentState = "loading"
+	ComponentMissing ComponentState = "missing"
+	ComponentFailed  ComponentState = "failed"
+)
+
+// Component is one part of the server's voice pipeline.
+type Component struct {
+	Stage   string // what it does: "transcription", …
+	Name    string // what does it: "pocketsphinx", …
+	State   ComponentState
+	Detail  string // a sentence for the person; may be empty
+	Install string // the command that gets it; empty when nothing is missing
+}
+
+// Pipeline is what the server said of its parts, in the order of a voice's way
+// through them.
+type Pipeline struct {
+	Name        string
+	Components  []Component
+	Unreachable bool // the last question got no answer
+}
+
+// Device is a microphone or a loudspeaker that the browser offers.
+type Device struct {
+	ID    string // the browser's deviceId
+	Label string // empty until the person has allowed the microphone
+}
+
+// Devices are the choices of sound equipment.
+type Devices struct {
+	Microphones []Device
+	Speakers    []Device // empty where the browser cannot choose one
+	Microphone  string   // id of the chosen one; empty means the browser's default
+	Speaker     string
+}
+
+// Snapshot is everything that the page shows, at one moment. It is a value:
+// whoever makes one hands it over and never changes what it refers to.
+type Snapshot struct {
+	Phase    Phase
+	Muted    bool
+	MicAsked bool   // the browser may be asking for the microphone
+	TextOnly bool   // the call has no microphone
+	Caption  string // what the person is saying, as far as it is understood
+	Lines    []Line
+	Trimmed  bool // older lines have left the conversation
+	Pipeline Pipeline
+	Devices  Devices
+	Latency  Latency  // of the last answer; the zero value shows nothing
+	Problem  *Problem // what went wrong and what to do; nil when nothing did
+	Updated  bool     // a newer version of the page is there
+}
+
+// MaxLines is how many lines the page keeps on show; older ones leave it.
+const MaxLines = 200
+
+// visibleLines returns the newest lines, at most MaxLines of them.
+func (s Snapshot) visibleLines() []Line {
+	if len(s.Lines) <= MaxLines {
+		return s.Lines
+	}
+	return s.Lines[len(s.Lines)-MaxLines:]
+}

@@ -1,0 +1,133 @@
+package web
+
+// statusText says in a few words what the call does.
+func (s Snapshot) statusText() string {
+	switch s.Phase {
+	case PhaseLoading:
+		return "Getting ready"
+	case PhaseIdle:
+		return "Ready when you are"
+	case PhaseConnecting:
+		return "Connecting"
+	case PhaseListening:
+		return s.listeningText()
+	case PhaseHearing:
+		return "You are speaking"
+	case PhaseThinking:
+		return "Thinking"
+	case PhaseSpeaking:
+		return "Speaking"
+	case PhaseInterrupted:
+		return "Interrupted"
+	case PhaseReconnecting:
+		return "Connection lost, trying again"
+	case PhaseError:
+		return "The call could not go on"
+	}
+	return string(s.Phase)
+}
+
+func (s Snapshot) listeningText() string {
+	switch {
+	case s.TextOnly:
+		return "Waiting for your message"
+	case s.Muted:
+		return "Your microphone is muted"
+	default:
+		return "Listening"
+	}
+}
+
+// hintText says what the person can do now.
+func (s Snapshot) hintText() string {
+	switch s.Phase {
+	case PhaseLoading:
+		return "The page is loading its program."
+	case PhaseIdle:
+		return "Press the button and speak, or write a message."
+	case PhaseConnecting:
+		if s.MicAsked {
+			return "Allow the microphone in your browser's question."
+		}
+		return "One moment."
+	case PhaseListening:
+		return s.listeningHint()
+	case PhaseHearing:
+		return "Pause when you have finished."
+	case PhaseThinking:
+		return "The answer is on its way."
+	case PhaseSpeaking:
+		if s.TextOnly {
+			return "Press Interrupt to stop the answer."
+		}
+		return "Speak to interrupt, or press Interrupt."
+	case PhaseInterrupted:
+		return "It stopped. Go on."
+	case PhaseReconnecting:
+		return "Nothing is lost yet. This can take a few seconds."
+	case PhaseError:
+		return "The conversation below is kept."
+	}
+	return ""
+}
+
+func (s Snapshot) listeningHint() string {
+	switch {
+	case s.TextOnly:
+		return "This call has no microphone. Write a message."
+	case s.Muted:
+		return "Unmute to be heard again, or write a message."
+	default:
+		return "Say something, or write a message."
+	}
+}
+
+// talkLabel is the name of the big button: what it will do when pressed.
+func (s Snapshot) talkLabel() string {
+	switch {
+	case s.Phase == PhaseLoading:
+		return "Loading"
+	case s.Phase == PhaseConnecting:
+		return "Cancel"
+	case s.Phase.InCall():
+		return "End"
+	default:
+		return "Talk"
+	}
+}
+
+// canInterrupt reports whether there is an answer to stop.
+func (s Snapshot) canInterrupt() bool {
+	return s.Phase == PhaseSpeaking || s.Phase == PhaseThinking
+}
+
+// stageName is the plain word for a pipeline stage.
+func stageName(stage string) string {
+	switch stage {
+	case "transcription", "transcribe", "transcriber", "stt":
+		return "Recognition"
+	case "model", "llm", "assistant":
+		return "Answers"
+	case "synthesis", "synthesize", "synthesizer", "tts":
+		return "Voice"
+	case "turn", "vad", "turn_detection":
+		return "Turn taking"
+	default:
+		return stage
+	}
+}
+
+// stateName is the word shown for a component's state.
+func stateName(s ComponentState) string {
+	switch s {
+	case ComponentReady:
+		return "ready"
+	case ComponentLoading:
+		return "loading"
+	case ComponentMissing:
+		return "missing"
+	case ComponentFailed:
+		return "failed"
+	}
+	return string(s)
+}
