@@ -1,0 +1,140 @@
+package web
+
+import (
+	"strconv"
+	"syscall/js"
+	"time"
+)
+
+// scene is the scenery in a browser: it moves the rings and the meter with the
+// levels, draws the score, and hears the shortcuts. Everything runs on the
+// browser's one thread.
+type scene struct {
+	driver Driver
+	shown  Snapshot
+
+	window, document, orb, meter js.Value
+	painter                      *painter
+	score                        score
+	frame, key                   js.Func
+	running, still               bool
+	meterAt                      time.Duration
+	mic, agent                   float64 // the smoothed levels that are on show
+}
+
+const meterEvery = 100 * time.Millisecond
+
+func newScene(d Driver) scenery {
+	window := js.Global()
+	document := window.Get("document")
+	s := &scene{
+		driver:   d,
+		window:   window,
+		document: document,
+		orb:      document.Call("getElementById", "orb"),
+		meter:    document.Call("getElementById", "mic-level"),
+		still:    window.Call("matchMedia", "(prefers-reduced-motion: reduce)").Get("matches").Bool(),
+	}
+	s.painter = newPainter(document.Call("getElementById", "score"))
+	s.frame = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		s.step(time.Duration(args[0].Float() * float64(time.Millisecond)))
+		return nil
+	})
+	s.key = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		s.onKey(args[0])
+		return nil
+	})
+	document.Call("addEventListener", "keydown", s.key)
+	return s
+}
+
+// Show wakes the animation when there is something to move.
+func (s *scene) Show(shown Snapshot) {
+	s.shown = shown
+	if !s.running && shown.Phase.InCall() {
+		s.running = true
+		s.window.Call("requestAnimationFrame", s.frame)
+	}
+}
+
+// Release stops the animation and the shortcuts.
+func (s *scene) Release() {
+	s.running = false
+	s.document.Call("removeEventListener", "keydown", s.key)
+	s.key.Release()
+	s.painter.release()
+}
+
+// step draws one frame and asks for the next one while there is anything to see.
+func (s *scene) step(now time.Duration) {
+	if !s.running {
+		return
+	}
+	mic, agent := s.driver.Levels()
+	if s.shown.Muted {
+		mic = 0
+	}
+	s.mic, s.agent = follow(s.mic, mic), follow(s.agent, agent)
+	s.score.enter(s.shown.Phase, now)
+	s.score.hear(now, mic, agent)
+	s.setLevels()
+	if now-s.meterAt >= meterEvery {
+		s.meterAt = now
+		s.meter.Call("setAttribute", "aria-valuenow", strconv.Itoa(int(s.mic*100)))
+	}
+	if !s.still {
+		s.painter.paint(&s.score, now)
+	}
+	if s.shown.Phase.InCall() || !s.score.quiet() || s.mic > 0.01 {
+		s.window.Call("requestAnimationFrame", s.frame)
+		return
+	}
+	s.running = false
+}
+
+// setLevels writes the levels where they are used and nowhere higher, so that a
+// frame costs the browser a few elements and not the page.
+func (s *scene) setLevels() {
+	mic, style := decimal(s.mic), s.orb.Get("style")
+	style.Call("setProperty", "--mic", mic)
+	style.Call("setProperty", "--agent-level", decimal(s.agent))
+	s.meter.Get("style").Call("setProperty", "--mic", mic)
+}
+
+// follow moves a shown level towards a measured one: up at once, down gently.
+func follow(shown, measured float64) float64 {
+	if measured > shown {
+		return shown + (measured-shown)*0.55
+	}
+	return shown + (measured-shown)*0.14
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+
+// onKey hears Esc and M. M is a letter while the person writes.
+func (s *scene) onKey(e js.Value) {
+	if e.Get("repeat").Bool() || e.Get("isComposing").Bool() ||
+		e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool() || e.Get("altKey").Bool() {
+		return
+	}
+	switch e.Get("key").String() {
+	case "Escape":
+		if s.shown.canInterrupt() {
+			e.Call("preventDefault")
+			s.driver.Interrupt()
+		}
+	case "m", "M":
+		if !writing(e.Get("target")) && s.shown.Phase.InCall() && !s.shown.TextOnly {
+			e.Call("preventDefault")
+			s.driver.Mute(!s.shown.Muted)
+		}
+	}
+}
+
+func writing(target js.Value) bool {
+	switch target.Get("tagName").String() {
+	case "INPUT", "TEXTAREA", "SELECT":
+		return true
+	}
+	return target.Get("isContentEditable").Truthy()
+}
