@@ -1,0 +1,58 @@
+package web
+
+import (
+	"syscall/js"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/sdk/browser"
+)
+
+// keyName is where a tab keeps the server's key until it is closed.
+const keyName = "antiphon-key"
+
+// NewBrowserClient makes the client of this browser, for the server that the
+// page came from.
+func NewBrowserClient() (*Client, error) {
+	dialer := browser.New(browser.Options{Key: keptKey()})
+	return NewClient(dialer, sdk.NewClock(), func(key string) {
+		dialer.SetKey(key)
+		keepKey(key)
+	}, pageProblem())
+}
+
+// pageProblem is what will keep any call from being made, told before one is
+// tried.
+func pageProblem() *Problem {
+	if err := browser.Supported(); err != nil {
+		p := ProblemOf(ProblemUnsupported, "")
+		return &p
+	}
+	if !js.Global().Get("isSecureContext").Truthy() {
+		p := ProblemOf(ProblemInsecure, "")
+		return &p
+	}
+	return nil
+}
+
+// A browser that keeps nothing for the page says so by throwing, even when it is
+// only asked for the storage: what is reached through Call can be recovered.
+func withStorage(f func(storage js.Value)) {
+	defer func() {
+		// Without a storage the key is asked for again in the next tab.
+		_ = recover()
+	}()
+	f(js.Global().Get("Reflect").Call("get", js.Global(), "sessionStorage"))
+}
+
+func keptKey() (key string) {
+	withStorage(func(storage js.Value) {
+		if kept := storage.Call("getItem", keyName); kept.Type() == js.TypeString {
+			key = kept.String()
+		}
+	})
+	return key
+}
+
+func keepKey(key string) {
+	withStorage(func(storage js.Value) { storage.Call("setItem", keyName, key) })
+}

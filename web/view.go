@@ -1,0 +1,259 @@
+package web
+
+import (
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// maxCallText bounds what is shown of a function call, in bytes.
+const maxCallText = 200
+
+// viewOf says what the page shows of a session, apart from what only the client
+// knows (see Client).
+func viewOf(s sdk.Snapshot) Snapshot {
+	v := Snapshot{
+		Phase:    phaseOf(s.State),
+		Muted:    s.Muted,
+		MicAsked: s.MicAsked,
+		TextOnly: s.TextOnly,
+		Caption:  captionOf(s),
+		Lines:    make([]Line, 0, len(s.Transcript)),
+		Trimmed:  s.Trimmed > 0 || len(s.Transcript) > MaxLines,
+		Pipeline: pipelineOf(s.Pipeline),
+		Devices: Devices{
+			Microphones: devicesOf(s.Devices.Microphones), Microphone: s.Microphone,
+			Speakers: devicesOf(s.Devices.Speakers), Speaker: s.Speaker,
+		},
+		Latency: latencyOf(s),
+		Problem: problemOf(s),
+	}
+	for i := range s.Transcript {
+		v.Lines = append(v.Lines, lineOf(&s.Transcript[i]))
+	}
+	return v
+}
+
+func phaseOf(s sdk.State) Phase {
+	switch s {
+	case sdk.Disconnected:
+		return PhaseIdle
+	case sdk.Connecting:
+		return PhaseConnecting
+	case sdk.Listening:
+		return PhaseListening
+	case sdk.UserSpeaking:
+		return PhaseHearing
+	case sdk.Thinking:
+		return PhaseThinking
+	case sdk.AgentSpeaking:
+		return PhaseSpeaking
+	case sdk.Reconnecting:
+		return PhaseReconnecting
+	case sdk.Failed:
+		return PhaseError
+	}
+	return PhaseError
+}
+
+// captionOf is what the person is saying, and stays until the answer begins.
+func captionOf(s sdk.Snapshot) string {
+	if s.State != sdk.UserSpeaking && s.State != sdk.Thinking {
+		return ""
+	}
+	for i := len(s.Transcript) - 1; i >= 0; i-- {
+		switch e := s.Transcript[i]; e.Role {
+		case sdk.User:
+			if e.Spoken {
+				return e.Text
+			}
+			return ""
+		case sdk.Agent:
+			// The answer has its line before it is heard; an interrupted one is over.
+			if !e.Live {
+				return ""
+			}
+		case sdk.ToolUse:
+		}
+	}
+	return ""
+}
+
+func lineOf(e *sdk.Entry) Line {
+	l := Line{
+		ID: e.ItemID, Text: e.Text, Live: e.Live, Interrupted: e.Interrupted,
+		Typed: !e.Spoken, Failed: e.Failed, Note: e.Note,
+	}
+	switch e.Role {
+	case sdk.User:
+		l.Role = RoleUser
+	case sdk.Agent:
+		l.Role = RoleAgent
+	case sdk.ToolUse:
+		l.Role, l.Text = RoleTool, callText(e.Call)
+	}
+	return l
+}
+
+// callText is a function call in one line.
+func callText(c *sdk.Call) string {
+	if c == nil {
+		return ""
+	}
+	text := c.Name + "(" + clip(c.Arguments) + ")"
+	switch {
+	case !c.Done:
+		return text + " …"
+	case c.Failed:
+		return text + " failed: " + clip(c.Output)
+	default:
+		return text + " → " + clip(c.Output)
+	}
+}
+
+// clip cuts a text at maxCallText, between two runes.
+func clip(text string) string {
+	if len(text) <= maxCallText {
+		return text
+	}
+	end := maxCallText
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+func pipelineOf(p sdk.Pipeline) Pipeline {
+	v := Pipeline{Name: p.Name, Unreachable: p.Err != nil, Components: make([]Component, 0, len(p.Components))}
+	for _, c := range p.Components {
+		v.Components = append(v.Components, Component{
+			Stage: c.Stage, Name: c.Name, State: ComponentState(c.State), Detail: c.Detail, Install: c.Install,
+		})
+	}
+	return v
+}
+
+func devicesOf(from []sdk.Device) []Device {
+	var list []Device
+	for _, d := range from {
+		// The page has an entry of its own for the system's default.
+		if d.ID != "" && d.ID != "default" {
+			list = append(list, Device{ID: d.ID, Label: d.Label})
+		}
+	}
+	return list
+}
+
+// latencyOf takes the server's measurement, which counts from the true end of
+// speech, and the client's own where the server gave none.
+func latencyOf(s sdk.Snapshot) Latency {
+	t := s.LastTurn
+	if t == nil {
+		return Latency{}
+	}
+	var l Latency
+	if m := t.Server; m != nil {
+		l = MetricsLatency(milliseconds(m.Commit), milliseconds(m.Transcript), milliseconds(m.FirstToken),
+			milliseconds(m.FirstAudio), milliseconds(m.FirstPacket))
+	}
+	if l.Total == 0 {
+		first := t.FirstSound
+		if first == sdk.Never {
+			first = t.FirstText
+		}
+		l = Latency{Total: max(milliseconds(first), 0)}
+	}
+	l.Written = written(s, t.ItemID)
+	return l
+}
+
+func written(s sdk.Snapshot, item string) bool {
+	for i := range s.Transcript {
+		if s.Transcript[i].ItemID == item {
+			return !s.Transcript[i].Spoken
+		}
+	}
+	return false
+}
+
+func milliseconds(d time.Duration) int {
+	if d == sdk.Never {
+		return -1
+	}
+	return int(d.Milliseconds())
+}
+
+// problemOf explains the worst thing that is wrong: first what ended or
+// disturbed the call, then a missing microphone, then held-back sound.
+func problemOf(s sdk.Snapshot) *Problem {
+	var p Problem
+	switch {
+	case s.Err != nil:
+		p = ProblemOf(callProblem(s.Err), s.Err.Error())
+	case s.MicErr != nil:
+		p = ProblemOf(microphoneProblem(s.MicErr), detailOf(s.MicErr))
+	case s.SoundBlocked:
+		p = ProblemOf(ProblemBlocked, "")
+	case refusal(s.Pipeline.Err) == ProblemKey:
+		p = ProblemOf(ProblemKey, "")
+	default:
+		return nil
+	}
+	return &p
+}
+
+func callProblem(err error) ProblemKind {
+	switch {
+	case errors.Is(err, sdk.ErrRefused):
+		return refusal(err)
+	case errors.Is(err, sdk.ErrUnsupported):
+		return ProblemUnsupported
+	case errors.Is(err, sdk.ErrServerGone):
+		return ProblemServerGone
+	case errors.Is(err, sdk.ErrServerSilent):
+		return ProblemSilent
+	default:
+		return ProblemServer
+	}
+}
+
+// refusal is the kind of a server's refusal; ProblemServer when it is none of
+// those that a person can do something about.
+func refusal(err error) ProblemKind {
+	var refused *sdk.RefusedError
+	if !errors.As(err, &refused) {
+		return ProblemServer
+	}
+	switch refused.Status {
+	case 401, 403:
+		return ProblemKey
+	case 429, 503:
+		return ProblemBusy
+	default:
+		return ProblemServer
+	}
+}
+
+func microphoneProblem(err error) ProblemKind {
+	switch {
+	case errors.Is(err, sdk.ErrPermission):
+		return ProblemPermission
+	case errors.Is(err, sdk.ErrNoMicrophone):
+		return ProblemNoMicrophone
+	case errors.Is(err, sdk.ErrUnsupported):
+		return ProblemInsecure
+	default:
+		return ProblemMicBusy
+	}
+}
+
+// detailOf is what the platform said, which the page's own words do not repeat.
+func detailOf(err error) string {
+	var e *sdk.Error
+	if errors.As(err, &e) && e.Cause != nil {
+		return e.Cause.Error()
+	}
+	return ""
+}
