@@ -1,0 +1,20 @@
+// Package dist is what the build of the Talk page and the server that serves it
+// agree on: the files in web/dist.
+package dist
+
+// Manifest describes the client program in the folder. It is the content of
+// ManifestFile, which is written last: where it stands, the other files do.
+type Manifest struct {
+	SHA256 string `json:"sha256"` // of the program as the browser runs it
+	Size   int    `json:"size"`   // its length in bytes
+	Go     string `json:"go"`     // version of the Go toolchain that made it
+	Level  int    `json:"level"`  // of brotli, up to 11
+}
+
+// Names of the files.
+const (
+	ManifestFile   = "manifest.json"
+	WasmBrotliFile = "app.wasm.br"
+	WasmGzipFile   = "app.wasm.gz"
+	WasmExecFile   = "wasm_exec.js"
+)

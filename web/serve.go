@@ -1,0 +1,129 @@
+//go:build !js
+
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Encodings of a sent file, the best one first.
+const (
+	encodingBrotli = "br"
+	encodingGzip   = "gzip"
+	encodingPlain  = "identity"
+)
+
+// send answers with a file in the best encoding that the client takes. A file
+// that is only there in short form is unpacked on the way to a client that
+// wants it plain.
+func (a asset) send(w http.ResponseWriter, r *http.Request, version, caching string) {
+	encoding := a.choose(r.Header.Get("Accept-Encoding"))
+	h := w.Header()
+	h.Set("Content-Type", a.contentType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", caching)
+	h.Add("Vary", "Accept-Encoding")
+	etag := `"` + version + "-" + encoding + `"`
+	h.Set("ETag", etag)
+	if matches(r.Header.Get("If-None-Match"), etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	body := a.body(encoding)
+	h.Set("Content-Length", strconv.Itoa(a.length(encoding)))
+	if encoding != encodingPlain {
+		h.Set("Content-Encoding", encoding)
+	}
+	if r.Method == http.MethodHead {
+		return
+	}
+	// An error means that the client has gone; there is nobody to tell.
+	_, _ = io.Copy(w, body)
+}
+
+func (a asset) choose(accept string) string {
+	if a.brotli != nil && accepts(accept, encodingBrotli) {
+		return encodingBrotli
+	}
+	if a.gzip != nil && accepts(accept, encodingGzip) {
+		return encodingGzip
+	}
+	return encodingPlain
+}
+
+func (a asset) length(encoding string) int {
+	switch encoding {
+	case encodingBrotli:
+		return len(a.brotli)
+	case encodingGzip:
+		return len(a.gzip)
+	default:
+		return a.size
+	}
+}
+
+func (a asset) body(encoding string) io.Reader {
+	switch {
+	case encoding == encodingBrotli:
+		return bytes.NewReader(a.brotli)
+	case encoding == encodingGzip:
+		return bytes.NewReader(a.gzip)
+	case a.plain != nil:
+		return bytes.NewReader(a.plain)
+	}
+	plain, err := gzip.NewReader(bytes.NewReader(a.gzip))
+	if err != nil {
+		return strings.NewReader("")
+	}
+	return plain
+}
+
+// accepts reports whether an Accept-Encoding header allows a coding. A weight of
+// nothing forbids it; "*" speaks for codings that are not named.
+func accepts(header, coding string) bool {
+	allowed := false
+	for field := range strings.SplitSeq(header, ",") {
+		name, params, _ := strings.Cut(strings.TrimSpace(field), ";")
+		name = strings.TrimSpace(name)
+		switch {
+		case strings.EqualFold(name, coding):
+			return weight(params) > 0
+		case name == "*":
+			allowed = weight(params) > 0
+		}
+	}
+	return allowed
+}
+
+// weight reads the q of a list entry: 1 where there is none, 0 where it is not
+// a number.
+func weight(params string) float64 {
+	for param := range strings.SplitSeq(params, ";") {
+		key, value, found := strings.Cut(strings.TrimSpace(param), "=")
+		if !found || !strings.EqualFold(strings.TrimSpace(key), "q") {
+			continue
+		}
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil {
+			return 0
+		}
+		return q
+	}
+	return 1
+}
+
+// matches reports whether an If-None-Match header names the tag.
+func matches(header, etag string) bool {
+	for tag := range strings.SplitSeq(header, ",") {
+		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+		if tag == etag || tag == "*" {
+			return true
+		}
+	}
+	return false
+}
