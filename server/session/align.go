@@ -1,0 +1,80 @@
+package session
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// span is one clause of an item: its text and where its audio lies, in samples of the item. from is negative until
+// the first of it is there.
+type span struct {
+	text     string
+	from, to voice.Samples
+	done     bool // to is final
+}
+
+// perRune is how long a character takes to say when nothing is known: 65 ms, the rate of unhurried English.
+const perRune = outputRate * 65 / 1000
+
+// alignment knows which words of an item lie before a position in its audio.
+type alignment []span
+
+// heardText is what was said up to at, cut after the last whole word.
+func (a alignment) heardText(at voice.Samples) string {
+	var b strings.Builder
+	for i, s := range a {
+		if s.from < 0 {
+			break
+		}
+		length := s.to - s.from
+		if !s.done {
+			length = max(length, a[:i].guess(s.text))
+		}
+		if at >= s.from+length {
+			b.WriteString(s.text)
+			continue
+		}
+		if at > s.from {
+			b.WriteString(wholeWords(s.text, float64(at-s.from)/float64(length)))
+		}
+		break
+	}
+	return strings.TrimRight(b.String(), " \t\n")
+}
+
+// guess is how long text takes to say, judged by the clauses before it.
+func (a alignment) guess(text string) voice.Samples {
+	var samples voice.Samples
+	var runes int
+	for _, s := range a {
+		if s.done {
+			samples += s.to - s.from
+			runes += utf8.RuneCountInString(s.text)
+		}
+	}
+	n := utf8.RuneCountInString(text)
+	if runes == 0 {
+		return voice.Samples(n * perRune)
+	}
+	return samples * voice.Samples(n) / voice.Samples(runes)
+}
+
+// wholeWords cuts text after the last word that ends within its first share (0 to 1).
+func wholeWords(text string, share float64) string {
+	limit := int(share * float64(utf8.RuneCountInString(text)))
+	end, runes, inWord := 0, 0, false
+	for i, r := range text {
+		if r == ' ' || r == '\n' || r == '\t' {
+			if inWord && runes <= limit {
+				end = i
+			}
+			inWord = false
+		} else {
+			inWord = true
+		}
+		runes++
+	}
+	return text[:end]
+}

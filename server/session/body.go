@@ -1,0 +1,117 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// Limits of one response's body.
+const (
+	maxClauses = 1024           // clauses that may wait for the voice
+	lookAhead  = 5 * outputRate // audio that may be generated ahead of what was sent: 5 s
+)
+
+// What a body reports. The order of one body's reports is theirs; bodyOver is the last.
+type (
+	bodyDelta struct {
+		id response.ID
+		ev pipeline.ModelEvent
+	}
+	bodyTextEnded struct {
+		id    response.ID
+		usage pipeline.Usage
+		err   error
+	}
+	bodyAudio struct {
+		id     response.ID
+		clause uint32
+		pcm    []int16
+	}
+	bodyClauseSaid struct {
+		id     response.ID
+		clause uint32
+	}
+	bodyVoiceEnded struct {
+		id  response.ID
+		err error
+	}
+	bodyOver struct{ id response.ID }
+)
+
+// clause is one piece of text for the voice.
+type clause struct {
+	n    uint32
+	text string
+}
+
+var errBodyEnds = errors.New("the session has ended")
+
+// body generates one response: the model writes, the voice says it, each on a goroutine of its own.
+type body struct {
+	id      response.ID
+	cancel  context.CancelFunc
+	clauses chan clause
+	credit  *semaphore.Weighted // samples that may still be generated ahead
+}
+
+// startBody runs the model on request; what is to be said comes back through clauses, which the session fills and closes.
+func startBody(
+	ctx context.Context, wg *sync.WaitGroup, p *pipeline.Pipeline, id response.ID,
+	request pipeline.Request, voice pipeline.Utterance, post func(any) bool,
+) *body {
+	ctx, cancel := context.WithCancel(ctx)
+	b := &body{id: id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: semaphore.NewWeighted(lookAhead)}
+	var both sync.WaitGroup
+	both.Go(func() {
+		usage, err := p.Model.Generate(ctx, request, func(ev pipeline.ModelEvent) error {
+			if !post(bodyDelta{id, ev}) {
+				return errBodyEnds
+			}
+			return ctx.Err()
+		})
+		post(bodyTextEnded{id, usage, err})
+	})
+	both.Go(func() { post(bodyVoiceEnded{id, b.say(ctx, p.Synthesizer, voice, post)}) })
+	wg.Go(func() {
+		both.Wait()
+		cancel()
+		post(bodyOver{id})
+	})
+	return b
+}
+
+// say speaks the clauses one after the other until they end.
+func (b *body) say(ctx context.Context, s pipeline.Synthesizer, voice pipeline.Utterance, post func(any) bool) error {
+	for {
+		var c clause
+		var more bool
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case c, more = <-b.clauses:
+		}
+		if !more {
+			return nil
+		}
+		voice.Text = c.text
+		err := s.Synthesize(ctx, voice, func(pcm []int16) error {
+			if err := b.credit.Acquire(ctx, int64(len(pcm))); err != nil {
+				return err
+			}
+			if !post(bodyAudio{b.id, c.n, append([]int16(nil), pcm...)}) {
+				return errBodyEnds
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		post(bodyClauseSaid{b.id, c.n})
+	}
+}

@@ -1,0 +1,164 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// minCommit is the least audio that can be committed: 100 ms, as the protocol has it.
+const minCommit = inputRate / 10
+
+// fromClient takes one event of the client. Whatever is wrong with it is answered and the session goes on.
+func (s *Session) fromClient(text []byte) {
+	if s.cfg.Record != nil {
+		s.cfg.Record(s.id, "client", text)
+	}
+	e, err := wire.DecodeClient(text)
+	var bad *wire.DecodeError
+	if errors.As(err, &bad) {
+		s.refuse(bad)
+		return
+	}
+	if !conn.Up(s.state.Conn) {
+		// It came while the back ends load: it waits for session.created like everything else.
+		if _, connecting := s.state.Conn.(conn.Connecting); connecting && len(s.early) < maxEarly {
+			s.early = append(s.early, e)
+		}
+		return
+	}
+	s.obey(e)
+}
+
+// obey performs an event of the client; errors on the way name it.
+func (s *Session) obey(e wire.ClientEvent) {
+	s.cause = e.ID()
+	s.dispatch(e)
+	s.cause = ""
+}
+
+// maxEarly bounds the events that may come before the session is announced.
+const maxEarly = 64
+
+func (s *Session) refuse(bad *wire.DecodeError) {
+	s.cause = bad.EventID
+	s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
+	s.cause = ""
+}
+
+func (s *Session) dispatch(e wire.ClientEvent) {
+	switch e := e.(type) {
+	case *wire.SessionUpdate:
+		s.updateSession(e)
+	case *wire.InputAudioBufferAppend:
+		if len(e.Audio)%2 != 0 {
+			s.fail(failure{
+				code: wire.CodeInvalidValue, param: "audio",
+				message: "audio/pcm has 2 bytes a sample: the length must be even",
+			})
+			return
+		}
+		s.hear(voice.BytesToPCM16(nil, e.Audio))
+	case *wire.InputAudioBufferCommit:
+		s.commit()
+	case *wire.InputAudioBufferClear:
+		s.step(coord.OfTurn{Event: turn.Clear{}})
+		s.input.Clear()
+		s.send(&wire.InputAudioBufferCleared{})
+	case *wire.OutputAudioBufferClear:
+		if !s.media {
+			s.fail(failure{code: "unsupported_event", param: "type", message: "output_audio_buffer.clear is for WebRTC: over a WebSocket the client holds the audio"})
+			return
+		}
+		s.step(coord.OfPlayout{Event: playout.Clear{}})
+	case *wire.ConversationItemCreate:
+		s.createItem(e)
+	case *wire.ConversationItemDelete:
+		s.deleteItem(e)
+	case *wire.ConversationItemRetrieve:
+		s.retrieveItem(e)
+	case *wire.ConversationItemTruncate:
+		s.truncateItem(e)
+	case *wire.ResponseCreate:
+		s.createResponse(e)
+	case *wire.ResponseCancel:
+		s.step(coord.OfResponse{Event: response.Cancel{Target: s.target(e.ResponseID)}})
+	case *wire.AntiphonHello:
+		s.metrics = e.Metrics
+		s.send(&wire.AntiphonAck{Acknowledges: e.ID()})
+	}
+}
+
+func (s *Session) updateSession(e *wire.SessionUpdate) {
+	if err := Settings(&s.settings, e.Session); err != nil {
+		var bad *wire.DecodeError
+		if errors.As(err, &bad) {
+			s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
+		}
+		return
+	}
+	s.applySettings()
+	s.send(&wire.SessionUpdated{Session: s.settings})
+	s.step(coord.Configure{Config: coordConfig(&s.settings)})
+	s.step(coord.OfConn{Event: conn.SetVAD{On: s.settings.Audio.Input.TurnDetection != nil}})
+	s.armIdle()
+}
+
+// applySettings takes over what the audio path reads at every frame.
+func (s *Session) applySettings() {
+	if td := s.settings.Audio.Input.TurnDetection; td != nil {
+		s.hearing.padding = td.PrefixPaddingMS
+	}
+}
+
+func (s *Session) commit() {
+	if s.input.Len() < minCommit {
+		s.fail(failure{
+			code: "input_audio_buffer_commit_empty",
+			message: fmt.Sprintf("Error committing input audio buffer: buffer too small. Expected at least 100ms of audio, but buffer only has %.2fms of audio.",
+				float64(s.input.Len())*1000/inputRate),
+		})
+		return
+	}
+	s.step(coord.OfTurn{Event: turn.Commit{}})
+}
+
+func (s *Session) createResponse(e *wire.ResponseCreate) {
+	p := &e.Response
+	if p.Conversation == "none" {
+		s.fail(failure{
+			code: wire.CodeInvalidValue, param: "response.conversation",
+			message: "this server answers in the default conversation: leave conversation out, or send \"auto\"",
+		})
+		return
+	}
+	for _, w := range p.Input {
+		if it, _ := s.conversation.find(w.ID); w.Type == wire.ItemReference && it == nil {
+			s.fail(failure{code: "item_not_found", param: "response.input", message: "there is no item " + w.ID})
+			return
+		}
+	}
+	s.request = p
+	s.step(coord.OfResponse{Event: response.Create{}})
+	s.request = nil
+}
+
+// target is the response that a name means; a name that nobody has is one that never lived.
+func (s *Session) target(name string) response.ID {
+	if name == "" {
+		return 0
+	}
+	for id, r := range s.replies {
+		if r.object.ID == name {
+			return id
+		}
+	}
+	return ^response.ID(0)
+}

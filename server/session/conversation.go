@@ -1,0 +1,130 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// maxItems bounds the conversation; the oldest items make room for new ones.
+const maxItems = 1000
+
+// item is one item of the conversation.
+type item struct {
+	wire.Item
+	num   id.Item
+	audio alignment // of what an assistant's message says; nil for others
+	said  int64     // samples of its audio that were generated, at outputRate
+	// pending: the transcript of its audio is awaited.
+	pending bool
+}
+
+// conversation is the ordered list of items.
+type conversation struct {
+	items []*item
+	last  id.Item
+}
+
+func (c *conversation) find(name string) (*item, int) {
+	i := slices.IndexFunc(c.items, func(it *item) bool { return it.ID == name })
+	if i < 0 {
+		return nil, -1
+	}
+	return c.items[i], i
+}
+
+func (c *conversation) byNum(num id.Item) *item {
+	for _, it := range c.items {
+		if it.num == num {
+			return it
+		}
+	}
+	return nil
+}
+
+// add puts w behind the item named after: "" is the end, "root" the beginning. It returns the name of the item before
+// it, nil for none, and what fell out of the front for it, if anything; ok is false when after is unknown.
+func (c *conversation) add(w wire.Item, after string) (it *item, previous *string, fell *item, ok bool) {
+	at := len(c.items)
+	switch after {
+	case "":
+	case "root":
+		at = 0
+	default:
+		_, i := c.find(after)
+		if i < 0 {
+			return nil, nil, nil, false
+		}
+		at = i + 1
+	}
+	c.last++
+	it = &item{Item: w, num: c.last}
+	if len(c.items) >= maxItems {
+		fell = c.items[0]
+		c.items = c.items[1:]
+		at = max(0, at-1)
+	}
+	c.items = slices.Insert(c.items, at, it)
+	return it, c.before(at), fell, true
+}
+
+// before is the name of the item before index i, nil at the beginning.
+func (c *conversation) before(i int) *string {
+	if i <= 0 || i > len(c.items) {
+		return nil
+	}
+	name := c.items[i-1].ID
+	return &name
+}
+
+// previous is the name of the item before it, nil at the beginning or when it is not there any more.
+func (c *conversation) previous(it *item) *string { return c.before(slices.Index(c.items, it)) }
+
+// pending says whether the transcript of any item is awaited.
+func (c *conversation) pending() bool {
+	return slices.ContainsFunc(c.items, func(it *item) bool { return it.pending })
+}
+
+// messages is the conversation as a model reads it: what was heard of what was said.
+func (c *conversation) messages() []pipeline.Message {
+	out := make([]pipeline.Message, 0, len(c.items))
+	for _, it := range c.items {
+		if m, ok := message(it.Item); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// message is one item as a model reads it; false when it says nothing.
+func message(w wire.Item) (pipeline.Message, bool) {
+	switch w.Type {
+	case wire.ItemMessage:
+		text := contentText(w.Content)
+		return pipeline.Message{Role: w.Role, Text: text}, text != ""
+	case wire.ItemFunctionCall:
+		call := pipeline.ToolCall{ID: w.CallID, Name: w.Name, Arguments: w.Arguments}
+		return pipeline.Message{Role: pipeline.RoleAssistant, Call: &call}, w.Status != statusIncomplete
+	case wire.ItemFunctionCallOutput:
+		result := pipeline.ToolResult{CallID: w.CallID, Output: w.Output}
+		return pipeline.Message{Role: pipeline.RoleUser, Result: &result}, true
+	}
+	return pipeline.Message{}, false
+}
+
+func contentText(parts []wire.Content) string {
+	text := ""
+	for _, p := range parts {
+		t := p.Text
+		if p.Transcript != nil {
+			t = *p.Transcript
+		}
+		if t != "" && text != "" {
+			text += "\n"
+		}
+		text += t
+	}
+	return text
+}

@@ -1,0 +1,20 @@
+// Package session is the actor behind one call: it owns all of a session's state and performs what the machines
+// of coord decide.
+//
+// # Goroutines
+//
+//   - run, one a session: takes events from the queue, steps coord/session, performs the effects in order. All
+//     fields of Session that have no comment of their own belong to it; there are no locks.
+//   - one ear a turn (ear.go): feeds the recogniser and reports what it understood.
+//   - two a response (body.go): the model's text, and the voice that says it.
+//   - timers: each posts an event that carries the generation it was armed for.
+//   - the transport's own: they post messages and audio. The pacer of a call tells what was sent.
+//
+// Everything but run talks to the session by posting to its queue. The queue is bounded: control events wait
+// (back-pressure), audio is dropped and counted when the queue is nearly full.
+//
+// # Ends
+//
+// Closing takes two steps: the machines stop their children; when the last body has ended, run cancels the session's
+// context, joins every goroutine, closes the link, and is done. Done is closed after that.
+package session

@@ -1,0 +1,58 @@
+package session
+
+import (
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Types of an error event.
+const (
+	typeInvalid = "invalid_request_error"
+	typeServer  = "server_error"
+)
+
+// failure is an error event in the making. The zero kind is typeInvalid.
+type failure struct {
+	kind, code, message, param string
+}
+
+// fail tells the client what could not be done. The session goes on.
+func (s *Session) fail(f failure) {
+	if f.kind == "" {
+		f.kind = typeInvalid
+	}
+	e := wire.Error{Type: f.kind, Code: f.code, Message: f.message}
+	if f.param != "" {
+		e.Param = &f.param
+	}
+	if s.cause != "" {
+		cause := s.cause
+		e.EventID = &cause
+	}
+	s.log.Debug("error event", "code", f.code, "param", f.param)
+	s.send(&wire.ErrorEvent{Error: e})
+}
+
+// send gives an event to the client, in order.
+func (s *Session) send(e wire.ServerEvent) {
+	e.SetID(newID("event_"))
+	s.sendText(wire.AppendServer(nil, e), nil)
+}
+
+// insert puts an item into the conversation, and tells the client when an old one had to make room.
+func (s *Session) insert(w wire.Item, after string) (*item, *string) {
+	it, previous, fell, ok := s.conversation.add(w, after)
+	if !ok {
+		return nil, nil
+	}
+	if fell != nil {
+		s.send(&wire.ConversationItemDeleted{ItemID: fell.ID})
+	}
+	return it, previous
+}
+
+// addItem appends an item and announces it.
+func (s *Session) addItem(w wire.Item) *item {
+	it, previous := s.insert(w, "")
+	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
+	return it
+}

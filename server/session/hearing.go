@@ -1,0 +1,235 @@
+package session
+
+import (
+	"time"
+
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// How the detector's frames become events.
+const (
+	onsetFrames  = 3                          // frames of speech that are an onset: 30 ms
+	pauseMS      = 200                        // silence that lets an end of utterance count (semantic_vad)
+	keepFrames   = 120                        // 10 ms frames kept for a recogniser that opens late: 1.2 s
+	raisedBy     = 0.2                        // threshold while echo cancellation adapts
+	adaptFirst   = 3 * time.Second            // ... in the first playback
+	adaptAfter   = 250 * time.Millisecond     // ... after every playback
+	frameSamples = inputRate / 1000 * frameMS // of the input, in one frame
+)
+
+// hearing is the path from the client's audio to the detector's word.
+type hearing struct {
+	down     *voice.Resampler // inputRate to the detector's rate
+	framer   voice.Framer
+	detector *voice.Detector
+	scratch  []float32
+	resample []float32
+
+	frames  int64       // heard since the session began
+	recent  [][]float32 // the last keepFrames
+	run     int         // frames of speech in a row
+	silent  int         // ms of silence since the last speech
+	paused  bool        // Silence was reported and speech has not resumed
+	stopped time.Time   // when the last speech was heard
+	first   time.Time   // when the first playback began
+	quiet   time.Time   // when the last playback ended
+	padding int         // ms of audio before the onset that belong to a turn
+}
+
+func newHearing() (*hearing, error) {
+	down, err := voice.NewResampler(inputRate, voice.FrameRate)
+	if err != nil {
+		return nil, err
+	}
+	return &hearing{down: down, detector: voice.NewDetector(voice.DetectorConfig{})}, nil
+}
+
+// onset is where a turn begins that is noticed now: the speech that was noticed and the padding before it, but
+// nothing before earliest.
+func (h *hearing) onset(earliest voice.Samples) voice.Samples {
+	back := int64(onsetFrames) + int64(h.padding/frameMS)
+	return max(earliest, voice.Samples((h.frames-back)*frameSamples))
+}
+
+// heardMS is how much audio the detector has heard.
+func (h *hearing) heardMS() int { return int(h.frames) * frameMS }
+
+// hear takes audio from the client: mono, inputRate.
+func (s *Session) hear(pcm []int16) {
+	if err := s.input.Append(pcm); err != nil {
+		s.inputOverflows(err)
+		return
+	}
+	h := s.hearing
+	h.scratch = voice.PCM16ToFloat(h.scratch[:0], pcm)
+	h.resample = h.down.Append(h.resample[:0], h.scratch)
+	rest := h.resample
+	for {
+		var frame []float32
+		if frame, rest = h.framer.Push(rest); frame == nil {
+			break
+		}
+		s.hearFrame(append([]float32(nil), frame...))
+	}
+	if s.detecting() && turn.Open(s.state.Turn) == 0 {
+		s.input.DropBefore(h.onset(0))
+	}
+}
+
+// hearFrame takes 10 ms at the detector's rate; the frame is the callee's.
+func (s *Session) hearFrame(frame []float32) {
+	h := s.hearing
+	h.frames++
+	if len(h.recent) == keepFrames {
+		h.recent = append(h.recent[:0], h.recent[1:]...)
+	}
+	h.recent = append(h.recent, frame)
+	if u := s.turns[turn.Open(s.state.Turn)]; u != nil && u.ear != nil {
+		u.ear.write(frame)
+	}
+	if !s.detecting() {
+		return
+	}
+	h.detector.SetThreshold(s.threshold())
+	speech := h.detector.Frame(frame).Speech
+	if speech {
+		h.run++
+		h.silent, h.stopped = 0, s.now()
+	} else {
+		h.run = 0
+		h.silent += frameMS
+	}
+	switch st := s.state.Turn.(type) {
+	case turn.Idle:
+		if h.run == onsetFrames {
+			h.paused = false
+			s.step(coord.OfTurn{Event: turn.Onset{}})
+		}
+	case turn.Candidate:
+		if u := s.turns[st.Turn]; u != nil {
+			s.judged(u, u.judge.frame(speech))
+		}
+	case turn.Speaking:
+		s.listenOn(st.Turn, speech)
+	case turn.Confirming:
+		s.listenOn(st.Turn, speech)
+	}
+}
+
+// listenOn watches for the end of turn t.
+func (s *Session) listenOn(t turn.ID, speech bool) {
+	h, td := s.hearing, s.settings.Audio.Input.TurnDetection
+	if speech {
+		if h.paused {
+			h.paused = false
+			s.step(coord.OfTurn{Event: turn.VoiceResumed{Turn: t}})
+		}
+		return
+	}
+	after, fallback := td.SilenceDurationMS, 0
+	if td.Type == wire.SemanticVAD {
+		if _, degraded := s.state.Live.(transcription.Unavailable); degraded {
+			after = wire.DefaultSession().Audio.Input.TurnDetection.SilenceDurationMS
+		} else {
+			after, fallback = pauseMS, eagernessMS(td.Eagerness)
+		}
+	}
+	if h.silent >= after && !h.paused {
+		h.paused = true
+		s.step(coord.OfTurn{Event: turn.Silence{Turn: t, FallbackMS: uint32(fallback)}})
+	}
+}
+
+// eagernessMS is how long semantic_vad waits for an end of utterance: the protocol's 8, 4 and 2 s.
+func eagernessMS(eagerness string) int {
+	switch eagerness {
+	case "low":
+		return 8000
+	case "high":
+		return 2000
+	}
+	return 4000
+}
+
+// judged acts on what the judge of the candidate u says.
+func (s *Session) judged(u *userTurn, v verdict) {
+	switch v {
+	case confirmed:
+		s.step(coord.OfTurn{Event: turn.Sustained{Turn: u.id}})
+	case rejected:
+		s.step(coord.OfTurn{Event: turn.Misfire{Turn: u.id}})
+	case undecided:
+	}
+}
+
+// detecting: the server's turn detection is on.
+func (s *Session) detecting() bool { return s.settings.Audio.Input.TurnDetection != nil && s.vad }
+
+// threshold is the session's, raised while the client's echo cancellation is adapting.
+func (s *Session) threshold() float32 {
+	h, td := s.hearing, s.settings.Audio.Input.TurnDetection
+	t := float32(td.Threshold)
+	if td.Type == wire.SemanticVAD {
+		t = voice.DefaultThreshold
+	}
+	playing := s.audible()
+	if h.first.IsZero() && playing {
+		h.first = s.now()
+	}
+	if playing && s.now().Sub(h.first) < adaptFirst || !h.quiet.IsZero() && s.now().Sub(h.quiet) < adaptAfter {
+		t = max(t, min(0.9, t+raisedBy))
+	}
+	return max(0.01, min(0.99, t))
+}
+
+// listen opens the recogniser for turn u. A live one gets what was said so far.
+func (s *Session) listen(u *userTurn, live bool) {
+	c := pipeline.TranscribeConfig{Live: live}
+	if tr := s.settings.Audio.Input.Transcription; tr != nil {
+		c.Language, c.Prompt = tr.Language, tr.Prompt
+	}
+	u.ear = listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, c, u.id, s.queue.post)
+	if !live {
+		s.decode(u)
+		return
+	}
+	h := s.hearing
+	back := min(len(h.recent), int((voice.Samples(h.frames*frameSamples)-u.start)/frameSamples))
+	for _, frame := range h.recent[len(h.recent)-max(0, back):] {
+		u.ear.write(frame)
+	}
+}
+
+// decode gives the whole of a committed turn to its recogniser.
+func (s *Session) decode(u *userTurn) {
+	down, err := voice.NewResampler(inputRate, pipeline.InputRate)
+	if err != nil {
+		s.again(earFailed{u.id, err})
+		return
+	}
+	pcm := down.Append(nil, voice.PCM16ToFloat(nil, u.audio))
+	pcm = down.Flush(pcm)
+	for len(pcm) > 0 {
+		n := min(len(pcm), pipeline.InputRate/10)
+		u.ear.write(pcm[:n])
+		pcm = pcm[n:]
+	}
+	u.ear.closeInput()
+}
+
+// inputOverflows ends a turn that is longer than the buffer: what was said so far is committed, nothing is lost.
+func (s *Session) inputOverflows(err error) {
+	if t := turn.Open(s.state.Turn); t != 0 {
+		s.step(coord.OfTurn{Event: turn.Silence{Turn: t}})
+		return
+	}
+	if !s.fullSaid {
+		s.fullSaid = true
+		s.fail(failure{code: "input_audio_buffer_full", message: err.Error()})
+	}
+}

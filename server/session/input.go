@@ -1,0 +1,73 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// Rates of the audio inside a session, in samples per second, all mono.
+const (
+	inputRate  = 24000 // what clients send and the input buffer keeps
+	outputRate = 24000 // what the voice says
+)
+
+// maxInput is the longest input buffer: five minutes, 14 MB.
+const maxInput = 5 * 60 * inputRate
+
+var errInputFull = errors.New("the input buffer is full (5 minutes): commit or clear it")
+
+// inputBuffer is the audio that is not yet an item. Its samples are conserved:
+// appended = committed + cleared + dropped + Len (BytesConserved).
+type inputBuffer struct {
+	pcm []int16
+	end voice.Samples // position after the last sample, counted from the session's first
+
+	appended, committed, cleared, dropped voice.Samples
+}
+
+// Append takes audio at its end. What does not fit is counted as dropped, and errInputFull says so.
+func (b *inputBuffer) Append(pcm []int16) error {
+	n := len(pcm)
+	b.appended += voice.Samples(n)
+	b.end += voice.Samples(n)
+	if room := maxInput - len(b.pcm); n > room {
+		// The newest is lost: what is there stays one piece.
+		b.dropped += voice.Samples(n - room)
+		b.end -= voice.Samples(n - room)
+		b.pcm = append(b.pcm, pcm[:room]...)
+		return errInputFull
+	}
+	b.pcm = append(b.pcm, pcm...)
+	return nil
+}
+
+// Len is how many samples are there.
+func (b *inputBuffer) Len() int { return len(b.pcm) }
+
+// Start is the position of the first sample that is there.
+func (b *inputBuffer) Start() voice.Samples { return b.end - voice.Samples(len(b.pcm)) }
+
+// DropBefore forgets what the detector does not want: everything before position at.
+func (b *inputBuffer) DropBefore(at voice.Samples) {
+	n := int(min(max(at-b.Start(), 0), voice.Samples(len(b.pcm))))
+	if n == 0 {
+		return
+	}
+	b.dropped += voice.Samples(n)
+	b.pcm = append(b.pcm[:0], b.pcm[n:]...)
+}
+
+// Commit empties the buffer into an item.
+func (b *inputBuffer) Commit() []int16 {
+	pcm := b.pcm
+	b.committed += voice.Samples(len(pcm))
+	b.pcm = nil
+	return pcm
+}
+
+// Clear empties the buffer for nothing.
+func (b *inputBuffer) Clear() {
+	b.cleared += voice.Samples(len(b.pcm))
+	b.pcm = b.pcm[:0]
+}

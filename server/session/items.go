@@ -1,0 +1,136 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+func (s *Session) createItem(e *wire.ConversationItemCreate) {
+	w := e.Item
+	if f, ok := checkItem(w); !ok {
+		s.fail(f)
+		return
+	}
+	if w.ID == "" {
+		w.ID = newID("item_")
+	} else if it, _ := s.conversation.find(w.ID); it != nil {
+		s.fail(failure{code: "item_already_exists", param: "item.id", message: "there is an item " + w.ID + " already: choose another id, or leave it out"})
+		return
+	}
+	w.Status = statusCompleted
+	if w.Type == wire.ItemFunctionCall && w.CallID == "" {
+		w.CallID = newID("call_")
+	}
+	it, previous := s.insert(w, e.PreviousItemID)
+	if it == nil {
+		s.fail(failure{
+			code: "item_create_invalid_previous_item_id", param: "previous_item_id",
+			message: fmt.Sprintf("there is no item %q: give the id of one, \"root\", or leave it out", e.PreviousItemID),
+		})
+		return
+	}
+	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
+	s.send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
+}
+
+// contents are the parts that a role's message may have.
+var contents = map[string][]string{
+	"user":      {wire.ContentInputText, wire.ContentInputAudio},
+	"system":    {wire.ContentInputText},
+	"assistant": {wire.ContentOutputText, wire.ContentOutputAudio},
+}
+
+// checkItem refuses what a client cannot put into the conversation.
+func checkItem(w wire.Item) (failure, bool) {
+	bad := func(param, message string) (failure, bool) {
+		return failure{code: wire.CodeInvalidValue, param: "item." + param, message: message}, false
+	}
+	switch w.Type {
+	case wire.ItemMessage:
+		allowed, ok := contents[w.Role]
+		if !ok {
+			return bad("role", "a message's role is \"user\", \"assistant\" or \"system\"")
+		}
+		if len(w.Content) == 0 {
+			return bad("content", "a message needs at least one content part")
+		}
+		for i, c := range w.Content {
+			if !slices.Contains(allowed, c.Type) {
+				return bad(fmt.Sprintf("content[%d].type", i), fmt.Sprintf("a message of role %q takes parts of type %q", w.Role, allowed))
+			}
+			if c.Type == wire.ContentInputAudio && c.Transcript == nil {
+				return bad(fmt.Sprintf("content[%d].transcript", i), "give the audio's transcript; to have audio transcribed, use input_audio_buffer.append and commit")
+			}
+		}
+	case wire.ItemFunctionCall:
+		if w.Name == "" {
+			return bad("name", "a function call needs the function's name")
+		}
+	case wire.ItemFunctionCallOutput:
+		if w.CallID == "" {
+			return bad("call_id", "give the call_id of the function call that this answers")
+		}
+	default:
+		return bad("type", "a client can create items of type \"message\", \"function_call\" and \"function_call_output\"")
+	}
+	return failure{}, true
+}
+
+func (s *Session) deleteItem(e *wire.ConversationItemDelete) {
+	it, i := s.conversation.find(e.ItemID)
+	if it == nil {
+		s.unknownItem("item_delete_invalid_item_id", e.ItemID)
+		return
+	}
+	s.conversation.items = slices.Delete(s.conversation.items, i, i+1)
+	s.send(&wire.ConversationItemDeleted{ItemID: e.ItemID})
+	s.startWaiting()
+}
+
+func (s *Session) retrieveItem(e *wire.ConversationItemRetrieve) {
+	it, _ := s.conversation.find(e.ItemID)
+	if it == nil {
+		s.unknownItem("item_retrieve_invalid_item_id", e.ItemID)
+		return
+	}
+	s.send(&wire.ConversationItemRetrieved{Item: it.Item})
+}
+
+func (s *Session) truncateItem(e *wire.ConversationItemTruncate) {
+	it, _ := s.conversation.find(e.ItemID)
+	switch {
+	case it == nil:
+		s.unknownItem("item_truncate_invalid_item_id", e.ItemID)
+	case it.Type != wire.ItemMessage || it.Role != "assistant" || it.audio == nil:
+		s.fail(failure{code: "unsupported_content_type", param: "item_id", message: "Only model output audio messages can be truncated"})
+	case e.ContentIndex != 0:
+		s.fail(failure{code: wire.CodeInvalidValue, param: "content_index", message: "the item has one part: content_index must be 0"})
+	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), outputRate) > voice.Samples(s.generated(it))+outputRate/1000:
+		s.fail(failure{
+			code: wire.CodeInvalidValue, param: "audio_end_ms",
+			message: fmt.Sprintf("Audio content of %dms is already shorter than %dms",
+				voice.Samples(s.generated(it)).Milliseconds(outputRate), e.AudioEndMS),
+		})
+	default:
+		s.cutItem(it, e.AudioEndMS)
+	}
+}
+
+// generated is how many samples of it there are.
+func (s *Session) generated(it *item) int64 {
+	for _, r := range s.replies {
+		for _, o := range r.outputs {
+			if o.it == it && !o.done {
+				return int64(r.audio - o.start)
+			}
+		}
+	}
+	return it.said
+}
+
+func (s *Session) unknownItem(code, name string) {
+	s.fail(failure{code: code, param: "item_id", message: fmt.Sprintf("there is no item %q in the conversation", name)})
+}

@@ -1,0 +1,329 @@
+package session
+
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// perform does what an effect says. It is the only caller of what follows in this file.
+func (s *Session) perform(f coord.Effect) {
+	switch f := f.(type) {
+	case conn.Effect:
+		s.performConn(f)
+	case turn.Effect:
+		s.performTurn(f)
+	case transcription.Effect:
+		s.performTranscription(f)
+	case response.Effect:
+		s.performResponse(f)
+	case synthesis.Effect:
+		s.performSynthesis(f)
+	case playout.Effect:
+		s.performPlayout(f)
+	}
+}
+
+func (s *Session) performConn(f conn.Effect) {
+	switch f := f.(type) {
+	case conn.AnnounceSession:
+		s.log.Info("session begins", "pipeline", s.cfg.Pipeline.Name)
+		s.send(&wire.SessionCreated{Session: s.settings})
+	case conn.StartVAD:
+		s.vad = true
+		s.hearing.detector.Reset()
+		s.hearing.run, s.hearing.silent, s.hearing.paused = 0, 0, false
+		s.armIdle()
+	case conn.StopVAD:
+		s.vad = false
+		s.stopTimer("idle")
+	case conn.ArmGrace:
+		s.log.Info("the transport is lost", "grace", s.cfg.Grace)
+		s.after("grace", s.cfg.Grace, coord.OfConn{Event: conn.GraceExpired{Gen: f.Gen}})
+	case conn.StopChildren:
+		s.log.Info("session ends", "reason", f.Reason, "dropped_audio_frames", s.dropped.Load())
+	case conn.ReleaseTransport:
+		s.release()
+	case conn.Forget:
+		s.forgotten = true
+	}
+}
+
+func (s *Session) performTurn(f turn.Effect) {
+	switch f := f.(type) {
+	case turn.OpenCandidate:
+		s.newTurn(f.Turn)
+		s.after("decide", decideWait, decideDue{f.Turn})
+	case turn.RejectCandidate:
+		s.stopTimer("decide")
+		s.dropTurn(f.Turn)
+		s.input.DropBefore(s.hearing.onset(0))
+	case turn.OpenTurn:
+		s.stopTimer("decide")
+		s.stopTimer("idle")
+		if s.turns[f.Turn] == nil {
+			s.newTurn(f.Turn)
+		}
+		s.input.DropBefore(s.turns[f.Turn].start)
+	case turn.EmitSpeechStarted:
+		u := s.turns[f.Turn]
+		u.announced = true
+		s.send(&wire.InputAudioBufferSpeechStarted{AudioStartMS: int(u.start.Milliseconds(inputRate)), ItemID: u.itemID})
+		s.caption(u)
+	case turn.EmitSpeechStopped:
+		s.send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: s.hearing.heardMS(), ItemID: s.turns[f.Turn].itemID})
+	case turn.EmitTimeout:
+		u := s.turnOf(f.Turn)
+		s.send(&wire.InputAudioBufferTimeoutTriggered{
+			AudioStartMS: int(s.input.Start().Milliseconds(inputRate)), AudioEndMS: s.hearing.heardMS(), ItemID: u.itemID,
+		})
+	case turn.ArmFallback:
+		s.after("fallback", time.Duration(f.MS)*time.Millisecond,
+			coord.OfTurn{Event: turn.FallbackExpired{Turn: f.Turn, Gen: f.Gen}})
+	case turn.AskGate:
+		// No session setting asks for the gate yet, so the machine never gets here; letting the turn pass is what a
+		// session without it does.
+		s.again(coord.OfTurn{Event: turn.GatePassed{Turn: f.Turn}})
+	case turn.CommitTurn:
+		s.commitTurn(f.Turn)
+	case turn.DiscardTurn:
+		s.dropTurn(f.Turn)
+		s.armIdle()
+	case turn.BargeIn: // routed: the playout and the response are told by the composition
+		s.log.Info("the user interrupts", "turn", f.Turn)
+	}
+}
+
+// commitTurn makes an item of the turn's audio.
+func (s *Session) commitTurn(t turn.ID) {
+	u := s.turnOf(t)
+	u.audio = s.input.Commit()
+	now := s.now()
+	u.times.commit = now
+	u.times.spoke = s.hearing.stopped
+	if u.times.spoke.IsZero() {
+		u.times.spoke = now
+	}
+	w := wire.Item{
+		ID: u.itemID, Type: wire.ItemMessage, Role: "user", Status: statusCompleted,
+		Content: []wire.Content{{Type: wire.ContentInputAudio}},
+	}
+	it, previous := s.insert(w, "")
+	it.pending = true
+	u.it = it
+	s.send(&wire.InputAudioBufferCommitted{PreviousItemID: previous, ItemID: u.itemID})
+	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
+	s.send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
+	s.fullSaid = false
+}
+
+func (s *Session) performTranscription(f transcription.Effect) {
+	switch f := f.(type) {
+	case transcription.OpenStream:
+		s.listen(s.turnOf(f.Turn), true)
+	case transcription.CloseInput:
+		if u := s.turns[f.Turn]; u != nil && u.ear != nil {
+			u.ear.closeInput()
+		}
+	case transcription.DecodeWhole:
+		u := s.turnOf(f.Turn)
+		if u.ear != nil {
+			u.ear.close()
+		}
+		s.listen(u, false)
+	case transcription.CloseStream:
+		if u := s.turns[f.Turn]; u != nil && u.ear != nil {
+			u.ear.close()
+		}
+	case transcription.Degrade:
+		s.log.Warn("the recogniser has no live transcription: turns end by silence, captions come late")
+	case transcription.DeliverText:
+		if u := s.turns[f.Turn]; u != nil {
+			s.deliver(u)
+		}
+	case transcription.DeliverFailure:
+		if u := s.turns[f.Turn]; u != nil {
+			s.deliverFailure(u)
+		}
+	}
+}
+
+func (s *Session) performResponse(f response.Effect) {
+	switch f := f.(type) {
+	case response.EmitCreated:
+		s.created(f.ID)
+	case response.EmitTerminal:
+		if r := s.replies[f.ID]; r != nil {
+			s.terminal(r, f.Status)
+		}
+	case response.StartBody:
+		s.starting = s.replies[f.ID]
+		s.startWaiting()
+	case response.CancelBody:
+		r := s.replies[f.ID]
+		if s.starting == r {
+			s.starting = nil
+			s.again(coord.OfSynthesis{Event: synthesis.WorkerExited{}})
+			s.again(coord.OfResponse{Event: response.BodyEnded{ID: f.ID, Status: response.ClientCancelled}})
+			return
+		}
+		r.body.cancel()
+	case response.RejectActive:
+		s.fail(failure{
+			code:    "conversation_already_has_active_response",
+			message: "Conversation already has an active response in progress: wait for response.done, or send response.cancel first.",
+		})
+	case response.RejectNotActive:
+		s.fail(failure{code: "response_cancel_not_active", message: "Cancellation failed: no active response found"})
+	case response.ReportDone:
+	}
+}
+
+func (s *Session) performSynthesis(f synthesis.Effect) {
+	r := s.running
+	switch f := f.(type) {
+	case synthesis.Say:
+		select {
+		case r.body.clauses <- clause{f.Clause, r.saying[f.Clause].text}:
+		default:
+			s.log.Warn("a response has more clauses than its voice takes", "response", r.object.ID)
+			r.voiceErr = errTooManyClauses
+			r.body.cancel()
+		}
+	case synthesis.Refuse:
+		s.log.Error("a clause came after the end of its response", "response", r.object.ID)
+		delete(r.saying, f.Clause)
+	case synthesis.CloseQueue:
+		close(r.body.clauses)
+	case synthesis.StopWorker:
+		if r != nil && r.body != nil {
+			r.body.cancel()
+		}
+	case synthesis.Wake:
+		if r != nil {
+			s.saidAll(r)
+		}
+	}
+}
+
+func (s *Session) performPlayout(f playout.Effect) {
+	switch f := f.(type) {
+	case playout.Play:
+		s.play(s.replies[f.Resp], uint64(f.Gen))
+	case playout.Hold:
+		if r := s.onAir; r != nil && r.id == f.Resp {
+			s.speaker.Hold()
+		}
+	case playout.RewindAndResume:
+		s.speaker.Resume(uint64(f.Gen), s.replies[f.Resp].position(f.From))
+	case playout.Drop:
+		if r := s.replies[f.Resp]; r != nil {
+			s.drop(r)
+		}
+	case playout.EmitStarted:
+		if s.media {
+			s.send(&wire.OutputAudioBufferStarted{ResponseID: s.replies[f.Resp].object.ID})
+		}
+	case playout.EmitStopped:
+		s.stopped(s.replies[f.Resp])
+	case playout.EmitCleared:
+		if r := s.replies[f.Resp]; s.media && r != nil {
+			s.send(&wire.OutputAudioBufferCleared{ResponseID: r.object.ID})
+		}
+	case playout.Truncate:
+		if r := s.replies[f.Resp]; r != nil && s.media {
+			s.truncate(r, f.End)
+			s.forget(r)
+		}
+	}
+}
+
+// play gives the speaker to r.
+func (s *Session) play(r *reply, gen uint64) {
+	s.onAir = r
+	r.onAir = true
+	if r.body != nil {
+		s.credit.Store(&credit{sem: r.body.credit})
+	}
+	s.speaker.Begin(gen)
+	s.speaker.Write(r.backlog)
+	r.backlog = nil
+	if r.said {
+		s.speaker.End()
+	}
+}
+
+// drop forgets what of r was not sent.
+func (s *Session) drop(r *reply) {
+	r.dropped, r.backlog = true, nil
+	if s.onAir == r {
+		s.speaker.Drop()
+		s.offAir()
+	}
+}
+
+func (s *Session) offAir() {
+	s.onAir = nil
+	s.credit.Store(nil)
+	s.hearing.quiet = s.now()
+	s.armIdle()
+}
+
+// stopped: r was heard to its end.
+func (s *Session) stopped(r *reply) {
+	if s.media {
+		s.send(&wire.OutputAudioBufferStopped{ResponseID: r.object.ID})
+	}
+	if r.over && r.status == response.ClientCancelled && s.media {
+		s.truncate(r, r.mark(r.audio))
+	}
+	s.offAir()
+	s.turnMetrics(r)
+	s.forget(r)
+}
+
+// armIdle starts the count of idle_timeout_ms, from the end of the playback or the last turn.
+func (s *Session) armIdle() {
+	td := s.settings.Audio.Input.TurnDetection
+	s.stopTimer("idle")
+	if td == nil || td.Type != wire.ServerVAD || td.IdleTimeoutMS == nil || !s.vad || s.audible() {
+		return
+	}
+	s.after("idle", time.Duration(*td.IdleTimeoutMS)*time.Millisecond, coord.OfTurn{Event: turn.IdleTimeout{}})
+}
+
+// drainLater reports the end of a segment that a client plays by itself.
+func (s *Session) drainLater(gen uint64, in time.Duration) { s.after("drained", in, drained{gen}) }
+
+// sendAudio gives audio to a client that plays it by itself. What is on its way lets the voice generate on.
+func (s *Session) sendAudio(pcm []int16) {
+	r, c := s.onAir, s.credit.Load()
+	o := r.lastMessage()
+	if o == nil {
+		return
+	}
+	for len(pcm) > 0 {
+		n := min(len(pcm), maxDelta)
+		e := &wire.ResponseOutputAudioDelta{
+			ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, Delta: voice.PCM16ToBytes(nil, pcm[:n]),
+		}
+		e.SetID(newID("event_"))
+		s.sendText(wire.AppendServer(nil, e), func() {
+			if c != nil {
+				c.upTo(c.sent + int64(n))
+			}
+		})
+		pcm = pcm[n:]
+	}
+}
+
+// maxDelta is the audio in one event at most: 200 ms.
+const maxDelta = outputRate / 5

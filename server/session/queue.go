@@ -1,0 +1,44 @@
+package session
+
+// queueSize is how many events may wait for a session: about 4 s of audio frames beside everything else.
+const queueSize = 512
+
+// queue is the one thing of a session that several goroutines touch.
+type queue struct {
+	events chan any
+	ending chan struct{} // closed when nothing is taken any more
+}
+
+func newQueue() queue {
+	return queue{events: make(chan any, queueSize), ending: make(chan struct{})}
+}
+
+// post waits for room. It reports false when the session has ended and the event is lost.
+func (q *queue) post(e any) bool {
+	select {
+	case <-q.ending:
+		return false
+	default:
+	}
+	select {
+	case q.events <- e:
+		return true
+	case <-q.ending:
+		return false
+	}
+}
+
+// offer drops the event, and says so, when the queue is nearly full: the last quarter is for control events.
+func (q *queue) offer(e any) bool {
+	if len(q.events) > cap(q.events)*3/4 {
+		return false
+	}
+	select {
+	case q.events <- e:
+		return true
+	case <-q.ending:
+		return false
+	default:
+		return false
+	}
+}

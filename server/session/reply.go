@@ -1,0 +1,290 @@
+package session
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// The protocol's statuses of items and responses.
+const (
+	statusInProgress = "in_progress"
+	statusCompleted  = "completed"
+	statusIncomplete = "incomplete"
+	statusCancelled  = "cancelled"
+	statusFailed     = "failed"
+)
+
+// reply is one response as the session tells it: the items it has begun, and where their audio lies.
+type reply struct {
+	id       response.ID
+	object   wire.Response
+	request  *wire.ResponseParams // what the client asked of it, nil for a turn's
+	turn     *userTurn            // the turn it answers, nil for a client's
+	spoken   bool                 // audio, with its transcript; else text
+	body     *body                // nil until it is started
+	splitter *pipeline.Clauses
+
+	message *output         // the message that is open, nil when none is
+	calls   map[int]*output // calls by the model's index
+	outputs []*output
+
+	clauses  uint32            // given to the voice
+	saying   map[uint32]spoken // of them, those that are not said to their end
+	textErr  error
+	voiceErr error
+	usage    pipeline.Usage
+
+	audio   voice.Samples // generated
+	backlog []int16       // generated before the speaker was given to the reply
+	onAir   bool          // the speaker is the reply's
+	said    bool          // all audio is generated, or no more will be
+	dropped bool          // what is not sent is not wanted
+	played  bool          // the machines gave it a beginning
+	over    bool          // its terminal is sent
+	cut     bool          // its items were truncated
+	status  response.Status
+}
+
+// output is one item of a response.
+type output struct {
+	it    *item
+	index int
+	start voice.Samples // of its audio within the reply
+	text  string
+	done  bool
+}
+
+// mark is where in the reply's items pos lies.
+func (r *reply) mark(pos voice.Samples) playout.Mark {
+	var m playout.Mark
+	for _, o := range r.outputs {
+		if o.it.Type == wire.ItemMessage && o.start <= pos {
+			m = playout.Mark{Item: o.it.num, MS: uint32((pos - o.start).Milliseconds(outputRate))}
+		}
+	}
+	return m
+}
+
+// position is mark's inverse.
+func (r *reply) position(m playout.Mark) voice.Samples {
+	for _, o := range r.outputs {
+		if o.it.num == m.Item {
+			return o.start + voice.SamplesIn(int64(m.MS), outputRate)
+		}
+	}
+	return 0
+}
+
+// --- the model's text
+
+func (s *Session) modelSays(r *reply, ev pipeline.ModelEvent) {
+	if r.over {
+		return
+	}
+	switch ev := ev.(type) {
+	case pipeline.TextDelta:
+		s.textDelta(r, ev.Text)
+	case pipeline.CallDelta:
+		o := s.openCall(r, ev.Index, ev.Name)
+		if o == nil || ev.Arguments == "" {
+			return
+		}
+		o.text += ev.Arguments
+		s.send(&wire.ResponseFunctionCallArgumentsDelta{
+			ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, CallID: o.it.CallID, Delta: ev.Arguments,
+		})
+	case pipeline.CallDone:
+		o := s.openCall(r, ev.Index, ev.Name)
+		if o == nil {
+			return
+		}
+		if o.text == "" && ev.Arguments != "" {
+			s.send(&wire.ResponseFunctionCallArgumentsDelta{
+				ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, CallID: o.it.CallID, Delta: ev.Arguments,
+			})
+		}
+		o.text = ev.Arguments
+		s.closeOutput(r, o, statusCompleted)
+	}
+}
+
+func (s *Session) textDelta(r *reply, delta string) {
+	if delta == "" {
+		return
+	}
+	if r.message == nil && !s.openMessage(r) {
+		return
+	}
+	o := r.message
+	o.text += delta
+	if r.turn != nil {
+		r.turn.times.once(&r.turn.times.firstToken, s.now())
+	}
+	if r.spoken {
+		s.send(&wire.ResponseOutputAudioTranscriptDelta{
+			ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, Delta: delta,
+		})
+		for _, c := range r.splitter.Push(delta) {
+			s.enqueue(r, c)
+		}
+		return
+	}
+	s.send(&wire.ResponseOutputTextDelta{ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, Delta: delta})
+}
+
+// --- items begin and end
+
+func (s *Session) openMessage(r *reply) bool {
+	part := wire.Part{Type: "text"}
+	if r.spoken {
+		part.Type = "audio"
+	}
+	o := s.openOutput(r, wire.Item{ID: newID("item_"), Type: wire.ItemMessage, Role: pipeline.RoleAssistant, Status: statusInProgress})
+	if o == nil {
+		return false
+	}
+	o.start = r.audio
+	r.message = o
+	s.send(&wire.ResponseContentPartAdded{ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, Part: part})
+	return true
+}
+
+// openCall is the call with the model's index, begun if it is new; nil when it has ended already.
+func (s *Session) openCall(r *reply, index int, name string) *output {
+	if o := r.calls[index]; o != nil {
+		if o.done {
+			return nil
+		}
+		return o
+	}
+	o := s.openOutput(r, wire.Item{
+		ID: newID("item_"), Type: wire.ItemFunctionCall, Status: statusInProgress, CallID: newID("call_"), Name: name,
+	})
+	if o != nil {
+		if r.calls == nil {
+			r.calls = map[int]*output{}
+		}
+		r.calls[index] = o
+	}
+	return o
+}
+
+// maxOutputs bounds the items of one response.
+const maxOutputs = 64
+
+func (s *Session) openOutput(r *reply, w wire.Item) *output {
+	if len(r.outputs) >= maxOutputs {
+		return nil
+	}
+	o := &output{index: len(r.outputs)}
+	r.outputs = append(r.outputs, o)
+	s.send(&wire.ResponseOutputItemAdded{ResponseID: r.object.ID, OutputIndex: o.index, Item: w})
+	o.it = s.addItem(w)
+	return o
+}
+
+// closeOutput says everything that an item's end wants said.
+func (s *Session) closeOutput(r *reply, o *output, status string) {
+	if o.done {
+		return
+	}
+	o.done = true
+	resp, it := r.object.ID, o.it
+	it.Status = status
+	switch {
+	case it.Type == wire.ItemFunctionCall:
+		it.Arguments = o.text
+		s.send(&wire.ResponseFunctionCallArgumentsDone{
+			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, CallID: it.CallID, Name: it.Name, Arguments: o.text,
+		})
+	case r.spoken:
+		text := o.text
+		it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &text}}
+		it.said = int64(r.audio - o.start)
+		s.send(&wire.ResponseOutputAudioDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index})
+		s.send(&wire.ResponseOutputAudioTranscriptDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Transcript: text})
+		s.send(&wire.ResponseContentPartDone{
+			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Part: wire.Part{Type: "audio", Transcript: text},
+		})
+	default:
+		it.Content = []wire.Content{{Type: wire.ContentOutputText, Text: o.text}}
+		s.send(&wire.ResponseOutputTextDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Text: o.text})
+		s.send(&wire.ResponseContentPartDone{
+			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Part: wire.Part{Type: "text", Text: o.text},
+		})
+	}
+	s.send(&wire.ResponseOutputItemDone{ResponseID: resp, OutputIndex: o.index, Item: it.Item})
+	s.send(&wire.ConversationItemDone{PreviousItemID: s.conversation.previous(it), Item: it.Item})
+	if r.message == o {
+		r.message = nil
+	}
+}
+
+// --- the voice
+
+// enqueue gives a clause to the voice, by way of the synthesis machine.
+func (s *Session) enqueue(r *reply, text string) {
+	o := r.message
+	if o == nil {
+		return
+	}
+	n := r.clauses
+	r.clauses++
+	o.it.audio = append(o.it.audio, span{text: text, from: -1})
+	r.saying[n] = spoken{o, len(o.it.audio) - 1, text}
+	s.step(coord.OfSynthesis{Event: synthesis.Enqueue{Clause: n}})
+}
+
+// spoken is a clause on its way through the voice.
+type spoken struct {
+	o    *output
+	span int
+	text string
+}
+
+// voiceSays takes a piece of audio of clause n.
+func (s *Session) voiceSays(r *reply, n uint32, pcm []int16) {
+	if c, ok := r.saying[n]; ok && !r.over {
+		sp := &c.o.it.audio[c.span]
+		if sp.from < 0 {
+			sp.from = r.audio - c.o.start
+			sp.to = sp.from
+		}
+		sp.to += voice.Samples(len(pcm))
+	}
+	if r.dropped || r.over {
+		return
+	}
+	r.audio += voice.Samples(len(pcm))
+	if r.turn != nil {
+		r.turn.times.once(&r.turn.times.firstAudio, s.now())
+	}
+	if r.onAir {
+		s.speaker.Write(pcm)
+		return
+	}
+	r.backlog = append(r.backlog, pcm...)
+	if !r.played {
+		r.played = true
+		s.step(coord.OfPlayout{Event: playout.Begin{Resp: r.id}})
+	}
+}
+
+func (s *Session) clauseSaid(r *reply, n uint32) {
+	c, ok := r.saying[n]
+	if !ok {
+		return
+	}
+	delete(r.saying, n)
+	sp := &c.o.it.audio[c.span]
+	if sp.from < 0 { // a clause without a sound
+		sp.from = r.audio - c.o.start
+		sp.to = sp.from
+	}
+	sp.done = true
+}

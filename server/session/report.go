@@ -1,0 +1,104 @@
+package session
+
+import (
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// fromEar takes what a recogniser understood.
+func (s *Session) fromEar(e any) {
+	switch e := e.(type) {
+	case earReady:
+		s.step(coord.OfTranscription{Event: transcription.Ready{Turn: e.turn}})
+	case earRefused:
+		s.step(coord.OfTranscription{Event: transcription.Refuse{Turn: e.turn}})
+	case earPartial:
+		s.partial(e)
+	case earFinal:
+		if u := s.turns[e.turn]; u != nil {
+			u.final = e.text
+			s.step(coord.OfTranscription{Event: transcription.Done{Turn: e.turn, Empty: e.text == ""}})
+		}
+	case earFailed:
+		if u := s.turns[e.turn]; u != nil {
+			u.failure, u.ear = e.err, nil
+			s.log.Warn("a transcription failed", "turn", e.turn, "err", e.err)
+			s.step(coord.OfTranscription{Event: transcription.Failed{Turn: e.turn}})
+		}
+	}
+}
+
+func (s *Session) partial(e earPartial) {
+	u := s.turns[e.turn]
+	if u == nil {
+		return
+	}
+	u.text = e.text
+	if c, is := s.state.Turn.(turn.Candidate); is && c.Turn == u.id {
+		s.judged(u, u.judge.partial(e.text))
+	}
+	s.caption(u)
+	td := s.settings.Audio.Input.TurnDetection
+	if e.eou && td != nil && td.Type == wire.SemanticVAD {
+		s.step(coord.OfTranscription{Event: transcription.EOU{Turn: e.turn}})
+		s.step(coord.OfTurn{Event: turn.EndOfUtterance{Turn: e.turn, Voiced: s.hearing.silent < pauseMS}})
+	}
+}
+
+// deliver gives a turn its text.
+func (s *Session) deliver(u *userTurn) {
+	u.times.transcript = s.now()
+	s.settle(u, u.final)
+	if s.settings.Audio.Input.Transcription != nil {
+		s.send(&wire.ConversationItemInputAudioTranscriptionCompleted{
+			ItemID: u.itemID, Transcript: u.final,
+			Usage: wire.TranscriptionUsage{Type: "duration", Seconds: float64(len(u.audio)) / inputRate},
+		})
+	}
+	u.audio = nil
+	s.answering = u
+	s.startWaiting()
+}
+
+// deliverFailure says that a turn has no text, and why.
+func (s *Session) deliverFailure(u *userTurn) {
+	s.settle(u, "")
+	message := "the audio could not be transcribed"
+	if u.failure != nil {
+		message = u.failure.Error()
+	}
+	if s.settings.Audio.Input.Transcription != nil {
+		s.send(&wire.ConversationItemInputAudioTranscriptionFailed{
+			ItemID: u.itemID, Error: wire.TranscriptionError{Type: "transcription_error", Code: "transcription_failed", Message: message},
+		})
+	} else {
+		s.fail(failure{kind: typeServer, code: "transcription_failed", message: message})
+	}
+	s.startWaiting()
+}
+
+// settle ends the wait for u's transcript.
+func (s *Session) settle(u *userTurn, text string) {
+	if u.it != nil {
+		u.it.pending = false
+		u.it.Content = []wire.Content{{Type: wire.ContentInputAudio, Transcript: &text}}
+	}
+	s.dropTurn(u.id)
+}
+
+// firstPacket: the reply on air is heard from now on.
+func (s *Session) firstPacket(uint64) {
+	if r := s.onAir; r != nil && r.turn != nil {
+		r.turn.times.once(&r.turn.times.firstPacket, s.now())
+	}
+}
+
+// turnMetrics tells a client that asked how long everything took.
+func (s *Session) turnMetrics(r *reply) {
+	if !s.metrics || r.turn == nil {
+		return
+	}
+	s.send(r.turn.times.metrics(r.turn.itemID, r.object.ID, s.now()))
+}

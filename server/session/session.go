@@ -1,0 +1,297 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Times that bound a session.
+const (
+	warmAfter  = 15 * time.Second // the longest wait for the back ends before the session is announced
+	grace      = 20 * time.Second // a lost transport may come back for so long
+	longest    = 60 * time.Minute // the protocol's limit of a session
+	decideWait = judgeDecides*time.Millisecond + 200*time.Millisecond
+)
+
+// Config is what a session is made of. Pipeline and Settings are required.
+type Config struct {
+	Pipeline *pipeline.Pipeline
+	// Settings are the session's first; ID and ExpiresAt are filled in.
+	Settings wire.Session
+	Logger   *slog.Logger
+	// Record, when not nil, sees every event: dir is "client" or "server". It must not keep text.
+	Record func(session, dir string, text []byte)
+	// Trace, when not nil, sees every transition of the machines.
+	Trace func(session string, step coord.Step)
+	// Grace is how long a lost transport may take to come back; 0 takes 20 s.
+	Grace time.Duration
+}
+
+// Session is one call: see the package comment. Its exported methods are safe for concurrent use.
+type Session struct {
+	cfg     Config
+	id      string
+	log     *slog.Logger
+	queue   queue
+	done    chan struct{}
+	started sync.Once
+	workers sync.WaitGroup
+	ctx     context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
+	cancel  context.CancelFunc
+	dropped atomic.Int64           // audio frames for which the queue had no room
+	credit  atomic.Pointer[credit] // of the reply on air
+
+	// What follows belongs to run.
+	link      Link
+	speaker   Speaker
+	media     bool // the speaker is the transport's: WebRTC
+	state     coord.State
+	settings  wire.Session
+	vad       bool
+	metrics   bool
+	extension bool // the client said hello
+
+	conversation conversation
+	input        inputBuffer
+	hearing      *hearing
+	turns        map[turn.ID]*userTurn
+	replies      map[response.ID]*reply
+	running      *reply // whose body the synthesis machine serves
+	starting     *reply // whose body waits for transcripts
+	onAir        *reply // whose the speaker is
+	answering    *userTurn
+	cause        string               // event_id of the client event in hand
+	request      *wire.ResponseParams // of the response.create in hand
+	later        []any                // events that effects gave rise to
+	early        []wire.ClientEvent   // the client's events before the session was announced
+	timers       map[string]*time.Timer
+	fullSaid     bool
+	forgotten    bool
+}
+
+// New makes a session that Start brings to life. Until then it takes events and keeps them.
+func New(cfg Config) (*Session, error) {
+	if cfg.Pipeline == nil {
+		return nil, errors.New("session: Config.Pipeline is nil")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Grace == 0 {
+		cfg.Grace = grace
+	}
+	h, err := newHearing()
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{
+		cfg: cfg, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), settings: cfg.Settings, hearing: h,
+		turns: map[turn.ID]*userTurn{}, replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
+	}
+	s.log = cfg.Logger.With("session", s.id)
+	s.settings.ID = s.id
+	s.settings.ExpiresAt = time.Now().Add(longest).Unix()
+	s.state = coord.New(coordConfig(&s.settings))
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// ID is the session's name, such as "sess_…".
+func (s *Session) ID() string { return s.id }
+
+// Start gives the session its link and begins its life. Only the first call counts.
+func (s *Session) Start(link Link) {
+	s.started.Do(func() {
+		s.link = link
+		if sp := link.Speaker(); sp != nil {
+			s.speaker, s.media = sp, true
+		} else {
+			s.speaker = &estimate{now: time.Now, emit: s.sendAudio, drained: s.drainLater}
+		}
+		go s.run()
+	})
+}
+
+// Abandon ends a session that was never started.
+func (s *Session) Abandon() {
+	s.started.Do(func() {
+		s.cancel()
+		close(s.queue.ending)
+		close(s.done)
+	})
+}
+
+// Close asks the session to end; Done says when it has.
+func (s *Session) Close(why conn.Reason) { s.queue.post(coord.OfConn{Event: conn.Close{Reason: why}}) }
+
+// Done is closed when the session has ended and every goroutine of it is joined.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+func (s *Session) now() time.Time { return time.Now() }
+
+// run is the actor.
+func (s *Session) run() {
+	defer close(s.done)
+	s.warm()
+	s.after("longest", longest, coord.OfConn{Event: conn.Close{Reason: conn.TimeLimit}})
+	for !s.forgotten {
+		s.handle(<-s.queue.events)
+		for len(s.later) > 0 {
+			e := s.later[0]
+			s.later = s.later[1:]
+			s.handle(e)
+		}
+	}
+}
+
+// warm loads the back ends and then opens the session.
+func (s *Session) warm() {
+	s.workers.Go(func() {
+		ctx, cancel := context.WithTimeout(s.ctx, warmAfter)
+		defer cancel()
+		s.queue.post(warmed{s.cfg.Pipeline.Warm(ctx)})
+	})
+}
+
+// release ends everything that is left, in the order that lets nobody wait for the dead: it is the last effect but one.
+func (s *Session) release() {
+	s.cancel()
+	close(s.queue.ending)
+	for _, t := range s.timers {
+		t.Stop()
+	}
+	for t := range s.turns {
+		s.dropTurn(t)
+	}
+	s.workers.Wait()
+	if err := s.link.Close(); err != nil {
+		s.log.Debug("closing the transport", "err", err)
+	}
+}
+
+// Events of the session's own.
+type (
+	warmed    struct{ err error }
+	incoming  struct{ text []byte }
+	binary    struct{}
+	audioIn   struct{ pcm []int16 }
+	firstSent struct{ gen uint64 }
+	decideDue struct{ turn turn.ID }
+	linkGone  struct{ err error }
+)
+
+// handle takes one event to its end.
+func (s *Session) handle(e any) {
+	switch e := e.(type) {
+	case coord.Event:
+		s.step(e)
+	case incoming:
+		s.fromClient(e.text)
+	case wire.ClientEvent:
+		s.obey(e)
+	case binary:
+		s.fail(failure{code: wire.CodeInvalidJSON, message: "binary messages are not events: send JSON text"})
+	case audioIn:
+		s.hear(e.pcm)
+	case failure:
+		s.fail(e)
+	case warmed:
+		s.opened(e.err)
+	case firstSent:
+		s.firstPacket(e.gen)
+	case decideDue:
+		if u := s.turns[e.turn]; u != nil {
+			s.judged(u, u.judge.deadline())
+		}
+	case linkGone:
+		s.log.Info("the transport failed", "err", e.err)
+		s.step(coord.OfConn{Event: conn.Close{Reason: conn.Failed}})
+	case drained:
+		s.drainedAt(e.gen)
+	case forgetReply:
+		s.forgetNow(e.id)
+	case earReady, earRefused, earPartial, earFinal, earFailed:
+		s.fromEar(e)
+	case bodyDelta, bodyTextEnded, bodyAudio, bodyClauseSaid, bodyVoiceEnded, bodyOver:
+		s.fromBody(e)
+	}
+}
+
+// step runs one event through the machines and performs what follows.
+func (s *Session) step(e coord.Event) {
+	next, effects, steps := coord.Next(s.state, s.position(), e)
+	s.state = next
+	for _, st := range steps {
+		s.log.Debug("transition", "machine", st.Machine, "from", st.From.Name(), "event", st.Event.Name(),
+			"action", st.Action, "to", st.To.Name(), "why", st.Why)
+		if s.cfg.Trace != nil {
+			s.cfg.Trace(s.id, st)
+		}
+	}
+	for _, f := range effects {
+		s.perform(f)
+	}
+}
+
+// again has an event handled after the one in hand.
+func (s *Session) again(e any) { s.later = append(s.later, e) }
+
+// position is how far the reply on air has got.
+func (s *Session) position() playout.Mark {
+	if s.onAir == nil {
+		return playout.Mark{}
+	}
+	return s.onAir.mark(s.speaker.Sent())
+}
+
+// audible: the agent is heard at the moment.
+func (s *Session) audible() bool {
+	_, playing := s.state.Playout.(playout.Playing)
+	return playing
+}
+
+// after posts e when d is over. A timer of the same name is replaced.
+func (s *Session) after(name string, d time.Duration, e any) {
+	if t := s.timers[name]; t != nil {
+		t.Stop()
+	}
+	s.timers[name] = time.AfterFunc(d, func() { s.queue.post(e) })
+}
+
+func (s *Session) stopTimer(name string) {
+	if t := s.timers[name]; t != nil {
+		t.Stop()
+		delete(s.timers, name)
+	}
+}
+
+func (s *Session) opened(err error) {
+	s.applySettings()
+	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.Audio.Input.TurnDetection != nil}})
+	for _, e := range s.early {
+		s.again(e)
+	}
+	s.early = nil
+	if err == nil {
+		return
+	}
+	s.log.Warn("a back end did not come up", "err", err)
+	var stage *pipeline.StageError
+	f := failure{kind: typeServer, code: "backend_unavailable", message: err.Error()}
+	if errors.As(err, &stage) {
+		f.param = stage.Stage
+	}
+	s.fail(f)
+}

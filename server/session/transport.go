@@ -1,0 +1,100 @@
+package session
+
+import (
+	"errors"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// The transport's callbacks. They are called from its goroutines and only post.
+
+// Opened says that the client's data channel is open. What was sent before waits in the link.
+func (s *Session) Opened() {}
+
+// Message takes one event of the client. Binary ones are answered with an error.
+func (s *Session) Message(data []byte, text bool) {
+	if !text {
+		s.queue.post(binary{})
+		return
+	}
+	s.queue.post(incoming{append([]byte(nil), data...)})
+}
+
+// Audio takes audio of the client: mono, 24 kHz.
+func (s *Session) Audio(pcm []int16) {
+	if !s.queue.offer(audioIn{append([]int16(nil), pcm...)}) {
+		s.dropped.Add(1)
+	}
+}
+
+// Lost says that the client cannot be reached at the moment.
+func (s *Session) Lost() { s.queue.post(coord.OfConn{Event: conn.Lost{}}) }
+
+// Restored says that it can again.
+func (s *Session) Restored() { s.queue.post(coord.OfConn{Event: conn.Restored{}}) }
+
+// Failed says that the transport is gone for good.
+func (s *Session) Failed(err error) { s.queue.post(linkGone{err}) }
+
+// Sent says that a frame of the reply on air has gone out, up to position sent.
+func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
+	if c := s.credit.Load(); c != nil {
+		c.upTo(int64(sent))
+	}
+	if first {
+		s.queue.offer(firstSent{gen})
+	}
+}
+
+// Drained says that segment gen was sent to its end.
+func (s *Session) Drained(gen uint64) { s.queue.post(drained{gen}) }
+
+// drained is playout.Drained before run knows whose segment it was.
+type drained struct{ gen uint64 }
+
+// Refuse answers a message that could not be taken, such as one above the transport's limit.
+func (s *Session) Refuse(code, message string) { s.queue.post(failure{code: code, message: message}) }
+
+// credit gives back to a reply's voice what was sent of it, so that it may generate on. It is touched by one
+// goroutine of the link only: the pacer, or the one that writes events.
+type credit struct {
+	sem  *semaphore.Weighted
+	sent int64
+}
+
+func (c *credit) upTo(sent int64) {
+	if sent > c.sent {
+		c.sem.Release(sent - c.sent)
+		c.sent = sent
+	}
+}
+
+// sendText gives an encoded event to the client, in order.
+func (s *Session) sendText(text []byte, sent func()) {
+	if s.cfg.Record != nil {
+		s.cfg.Record(s.id, "server", text)
+	}
+	err := s.link.Send(text, sent)
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrTooLarge):
+		s.log.Warn("an event was too large for the client", "bytes", len(text))
+	default:
+		s.log.Debug("the client does not take events", "err", err)
+		s.again(coord.OfConn{Event: conn.Close{Reason: conn.Overrun}})
+	}
+}
+
+// ErrTooLarge is what a Link's Send returns, wrapped, for an event that the client's transport cannot take.
+var ErrTooLarge = errors.New("event is larger than the client accepts")
+
+func (s *Session) drainedAt(gen uint64) {
+	if s.onAir != nil {
+		s.step(coord.OfPlayout{Event: playout.Drained{Resp: s.onAir.id, Gen: uint32(gen)}})
+	}
+}
