@@ -1,0 +1,248 @@
+package rtc
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/onsi/gomega"
+	"github.com/thesyncim/gopus"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// tone is n samples of a sine at half of full scale.
+func tone(hz float64, n int) []int16 {
+	pcm := make([]int16, n)
+	for i := range pcm {
+		pcm[i] = int16(16_384 * math.Sin(2*math.Pi*hz*float64(i)/Rate))
+	}
+	return pcm
+}
+
+// rms is the root mean square of pcm, 1 being full scale.
+func rms(pcm []int16) float64 {
+	return float64(voice.RMS(voice.PCM16ToFloat(nil, pcm)))
+}
+
+// purity is the share of pcm's energy that a sine of that frequency explains, 0 to 1.
+func purity(pcm []int16, hz float64) float64 {
+	var s, c, e float64
+	for i, v := range pcm {
+		sin, cos := math.Sincos(2 * math.Pi * hz * float64(i) / Rate)
+		s, c, e = s+float64(v)*sin, c+float64(v)*cos, e+float64(v)*float64(v)
+	}
+	return 2 * (s*s + c*c) / float64(len(pcm)) / e
+}
+
+// code encodes pcm into packets.
+func code(t *testing.T, enc encoder, pcm []int16) (packets [][]byte) {
+	t.Helper()
+	for len(pcm) >= FrameSize {
+		packet := make([]byte, maxOpusBytes)
+		n, err := enc.Encode(pcm[:FrameSize], packet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packets = append(packets, packet[:n])
+		pcm = pcm[FrameSize:]
+	}
+	return packets
+}
+
+func newTestEncoder(t *testing.T) *opusEncoder {
+	t.Helper()
+	enc, err := newOpusEncoder(5, 40_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc
+}
+
+func newTestDecoder(t *testing.T) *opusDecoder {
+	t.Helper()
+	dec, err := newOpusDecoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dec
+}
+
+// decode decodes packets into one stretch of PCM.
+func decode(t *testing.T, dec decoder, packets [][]byte) (pcm []int16) {
+	t.Helper()
+	buf := make([]int16, maxPacket)
+	for _, p := range packets {
+		n, err := dec.Decode(p, buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pcm = append(pcm, buf[:n]...)
+	}
+	return pcm
+}
+
+func TestOpusCarriesTones(t *testing.T) {
+	for _, hz := range []float64{150, 440, 1000, 3000, 7000} {
+		g := gomega.NewWithT(t)
+		in := tone(hz, Rate)
+		packets := code(t, newTestEncoder(t), in)
+		out := decode(t, newTestDecoder(t), packets)
+		g.Expect(out).To(gomega.HaveLen(len(in)), "%v Hz", hz)
+		settled := out[Rate/5:]
+		g.Expect(rms(settled)).To(gomega.BeNumerically("~", rms(in), 0.03), "%v Hz", hz)
+		g.Expect(purity(settled, hz)).To(gomega.BeNumerically(">", 0.98), "%v Hz", hz)
+		bytes := 0
+		for _, p := range packets {
+			bytes += len(p)
+		}
+		g.Expect(bytes*8).To(gomega.BeNumerically("<", 60_000), "bits a second at %v Hz", hz)
+	}
+}
+
+// What stays after Reset is the slow state of the codec's DC filter, 50 dB down and without a pitch.
+func TestOpusResetForgets(t *testing.T) {
+	g := gomega.NewWithT(t)
+	enc := newTestEncoder(t)
+	code(t, enc, tone(440, Rate))
+	enc.Reset()
+	out := decode(t, newTestDecoder(t), code(t, enc, make([]int16, 10*FrameSize)))
+	g.Expect(rms(out)).To(gomega.BeNumerically("<", 0.003))
+	g.Expect(purity(out, 440)).To(gomega.BeNumerically("<", 0.05))
+}
+
+func TestOpusSilenceFrame(t *testing.T) {
+	g := gomega.NewWithT(t)
+	pcm := decode(t, newTestDecoder(t), [][]byte{silence(), silence()})
+	g.Expect(pcm).To(gomega.HaveLen(2 * FrameSize))
+	g.Expect(rms(pcm)).To(gomega.BeZero())
+}
+
+func TestOpusConcealsWhatWasLost(t *testing.T) {
+	g := gomega.NewWithT(t)
+	packets := code(t, newTestEncoder(t), tone(440, Rate))
+	dec := newTestDecoder(t)
+	before := decode(t, dec, packets[:20])
+	for _, n := range []int{FrameSize, FrameSize / 2, FrameSize / 8} { // 20, 10, 2.5 ms
+		lost := make([]int16, n)
+		g.Expect(dec.Conceal(lost)).To(gomega.Succeed())
+		g.Expect(rms(lost)).To(gomega.BeNumerically(">", rms(before)/4), "%d samples", n)
+	}
+	after := decode(t, dec, packets[22:])
+	g.Expect(purity(after[5*FrameSize:], 440)).To(gomega.BeNumerically(">", 0.95))
+}
+
+// Browsers send SILK, with redundancy when packets get lost, because we answer useinbandfec=1.
+func TestOpusRecoversFromRedundancy(t *testing.T) {
+	g := gomega.NewWithT(t)
+	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: 16_000, Channels: 1, Application: gopus.ApplicationVoIP})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(errors.Join(enc.SetFrameSize(320), enc.SetBitrate(32_000), enc.SetPacketLoss(20))).To(gomega.Succeed())
+	enc.SetFEC(true)
+	dec := newTestDecoder(t)
+	lost := make([]int16, FrameSize)
+	var recovered []int16
+	for i := range 200 {
+		packet := make([]byte, maxOpusBytes)
+		n, err := enc.EncodeInt16(buzz(i*320, 320, 16_000), packet)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		packet = packet[:n]
+		if i%5 == 3 {
+			continue // lost
+		}
+		if i%5 == 4 && dec.Recover(packet, lost) {
+			recovered = append(recovered, lost...)
+		}
+		decode(t, dec, [][]byte{packet})
+	}
+	g.Expect(len(recovered)).To(gomega.BeNumerically(">", 20*FrameSize), "of 40 lost; redundancy goes with loud frames only")
+	g.Expect(rms(recovered)).To(gomega.BeNumerically("~", rms(buzz(0, Rate, Rate)), 0.05))
+	g.Expect(dec.Recover(silence(), lost)).To(gomega.BeFalse(), "no redundancy in a frame of silence")
+}
+
+// buzz is a stretch of a signal like a vowel: a gliding pitch with overtones, swelling four times a second.
+func buzz(from, n, rate int) []int16 {
+	pcm := make([]int16, n)
+	for i := range pcm {
+		x := float64(from+i) / float64(rate)
+		v := 0.0
+		for h := 1.0; h < 20; h++ {
+			v += math.Sin(2*math.Pi*140*(1+0.01*math.Sin(5*x))*h*x) / h
+		}
+		pcm[i] = int16(5000 * v * (0.6 + 0.4*math.Sin(2*math.Pi*4*x)))
+	}
+	return pcm
+}
+
+func TestOpusMixesStereoDown(t *testing.T) {
+	g := gomega.NewWithT(t)
+	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: 48_000, Channels: 2, Application: gopus.ApplicationAudio})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(enc.SetBitrate(64_000)).To(gomega.Succeed())
+	var out []int16
+	dec := newTestDecoder(t)
+	stereo := make([]int16, 2*960)
+	for i := range 50 {
+		for j := range 960 {
+			v := int16(16_384 * math.Sin(2*math.Pi*440*float64(i*960+j)/48_000))
+			stereo[2*j], stereo[2*j+1] = v, v
+		}
+		packet := make([]byte, maxOpusBytes)
+		n, err := enc.EncodeInt16(stereo, packet)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		out = append(out, decode(t, dec, [][]byte{packet[:n]})...)
+	}
+	g.Expect(out).To(gomega.HaveLen(Rate))
+	g.Expect(rms(out[Rate/2:])).To(gomega.BeNumerically("~", 0.3536, 0.03))
+	g.Expect(purity(out[Rate/2:], 440)).To(gomega.BeNumerically(">", 0.98))
+}
+
+// A decoder that breaks on what a stranger sent is replaced, and nothing else breaks.
+func TestOpusDecoderSurvivesItsOwnPanic(t *testing.T) {
+	g := gomega.NewWithT(t)
+	dec := newTestDecoder(t)
+	dec.dec = nil // the next call panics
+	_, err := dec.Decode([]byte{0xF8, 0xFF, 0xFE}, make([]int16, maxPacket))
+	g.Expect(err).To(gomega.MatchError(errGarbled))
+	dec.dec = nil
+	g.Expect(dec.Conceal(make([]int16, FrameSize))).To(gomega.MatchError(errGarbled))
+	dec.dec = nil
+	g.Expect(dec.Recover([]byte{0x48, 0xFF, 0xFF, 0xFF, 0xFF}, make([]int16, FrameSize))).To(gomega.BeFalse())
+	g.Expect(decode(t, dec, [][]byte{silence()})).To(gomega.HaveLen(FrameSize))
+}
+
+func FuzzOpusDecoder(f *testing.F) {
+	enc, err := newOpusEncoder(1, 40_000)
+	if err != nil {
+		f.Fatal(err)
+	}
+	packet := make([]byte, maxOpusBytes)
+	for range 3 {
+		n, err := enc.Encode(tone(440, FrameSize), packet)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(append([]byte(nil), packet[:n]...))
+	}
+	f.Add(silence())
+	f.Add([]byte{0x48})
+	f.Add([]byte{0x03, 0xFF, 0xFF})
+	f.Fuzz(func(t *testing.T, packet []byte) {
+		dec, err := newOpusDecoder()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pcm, lost := make([]int16, maxPacket), make([]int16, FrameSize)
+		for range 2 {
+			n, err := dec.Decode(packet, pcm)
+			if n < 0 || n > maxPacket {
+				t.Fatalf("%d samples", n)
+			}
+			if errors.Is(err, errGarbled) {
+				t.Logf("the decoder panicked and was replaced: %v", err)
+			}
+			dec.Recover(packet, lost)
+			_ = dec.Conceal(lost) // whether it can is not the question
+		}
+	})
+}
