@@ -3,30 +3,30 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+export MAKEFLAGS="${MAKEFLAGS:-} --no-print-directory"
 report=
 passed=0
 began=$(date +%s)
 
+# step NAME COMMAND...
 step() {
-	started=$(date +%s)
-	echo "== $1"
-	shift_name=$1
+	name=$1
 	shift
+	started=$(date +%s)
+	echo "== $name"
 	if ! "$@"; then
 		echo "$report"
-		echo "FAILED: $shift_name. To run this step again: $*"
+		echo "FAILED: $name. To run this step again: $*"
 		echo "steps: $passed passed, 1 failed"
 		exit 1
 	fi
 	passed=$((passed + 1))
 	report="$report
-$(printf 'ok  %-10s %4d s' "$shift_name" $(($(date +%s) - started)))"
+$(printf 'ok  %-10s %4d s' "$name" $(($(date +%s) - started)))"
 }
 
 target() {
-	name=$1
-	shift
-	step "$name" make --no-print-directory "$name" "$@"
+	step "$1" make "$@"
 }
 
 step setup scripts/setup.sh test
