@@ -21,7 +21,7 @@ type Handler interface {
 	// Restored follows Lost when the client is back.
 	Restored()
 	// Failed says that the call is over, and why: one of this package's errors, wrapped. It comes at most
-	// once, and the peer must still be closed.
+	// once, not after Stop or Close was called, and the peer must still be closed.
 	Failed(err error)
 	// Sent says that a frame of the reply has gone out, in segment gen. sent is the position in the reply
 	// after that frame: all its samples so far, the same figure as Speaker.Sent. first marks the reply's

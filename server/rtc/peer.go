@@ -183,8 +183,21 @@ func (p *Peer) start(f func()) {
 	}
 }
 
+// closing reports whether Stop was called.
+func (p *Peer) closing() bool {
+	select {
+	case <-p.stop:
+		return true
+	default:
+		return false
+	}
+}
+
 // fail ends the call, from the client's point of view; watch tells the handler. The first reason counts.
 func (p *Peer) fail(err error) {
+	if p.closing() {
+		return // what breaks now is our own doing
+	}
 	p.queue.close(err)
 	select {
 	case p.fatal <- err:

@@ -34,7 +34,9 @@ func (p *Peer) watch() {
 		case <-p.stop:
 			return
 		case err := <-p.fatal:
-			p.handler.Failed(err)
+			if !p.closing() {
+				p.handler.Failed(err)
+			}
 			return
 		case <-limit.C:
 			if !link.connected {

@@ -1,0 +1,230 @@
+package rtc
+
+import (
+	"context"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/pion/ice/v4"
+	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
+)
+
+// soon bounds every wait of the tests that use real sockets; it is reached only when something is broken.
+const soon = 20 * time.Second
+
+// client is a caller on pion, over the loopback device.
+type client struct {
+	pc     *webrtc.PeerConnection
+	events *webrtc.DataChannel
+	voice  *webrtc.TrackLocalStaticRTP
+	net    *cuttable
+	mux    ice.UDPMux
+	seq    uint16
+	ts     uint32
+
+	mu       sync.Mutex
+	messages []string
+	packets  []rtp.Packet
+	opened   atomic.Bool
+	closed   atomic.Bool // the data channel
+}
+
+// clientOptions are ways in which a client differs from a good one.
+type clientOptions struct {
+	direction webrtc.RTPTransceiverDirection // of its audio section; sendrecv when zero
+	label     string                         // of its data channel; "-" for none
+	deaf      bool                           // never reads its data channel
+	offer     func(string) string            // changes the offer on its way
+	answer    func(string) string            // changes the answer on its way
+}
+
+func newTestEngine(t testing.TB, cfg Config) *Engine {
+	t.Helper()
+	cfg.Loopback = true
+	e, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Errorf("close the engine: %v", err)
+		}
+	})
+	return e
+}
+
+// newClient makes a client that is ready to offer.
+func newClient(t testing.TB, o clientOptions) *client {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	socket, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	must(err)
+	c := &client{net: &cuttable{UDPConn: socket}}
+	c.mux = ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: c.net, Logger: loggers{discard()}.NewLogger("test")})
+	settings := webrtc.SettingEngine{LoggerFactory: loggers{discard()}}
+	settings.SetICEUDPMux(c.mux)
+	settings.SetIncludeLoopbackCandidate(true)
+	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	settings.SetICETimeouts(time.Minute, time.Minute, 100*time.Millisecond)
+	if o.deaf {
+		settings.DetachDataChannels()
+	}
+	media := &webrtc.MediaEngine{}
+	must(media.RegisterDefaultCodecs())
+	api := webrtc.NewAPI(webrtc.WithSettingEngine(settings), webrtc.WithMediaEngine(media))
+	c.pc, err = api.NewPeerConnection(webrtc.Configuration{})
+	must(err)
+	t.Cleanup(c.close)
+	c.pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { c.hear(track) })
+	if o.label != "-" {
+		label := o.label
+		if label == "" {
+			label = eventsLabel
+		}
+		c.events, err = c.pc.CreateDataChannel(label, nil)
+		must(err)
+		c.events.OnOpen(func() {
+			if o.deaf {
+				_, _ = c.events.Detach() // and never read
+			}
+			c.opened.Store(true)
+		})
+		c.events.OnClose(func() { c.closed.Store(true) })
+		c.events.OnMessage(func(m webrtc.DataChannelMessage) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.messages = append(c.messages, string(m.Data))
+		})
+	}
+	c.voice, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus}, "mic", "caller")
+	must(err)
+	if o.direction == webrtc.RTPTransceiverDirectionRecvonly {
+		_, err = c.pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio, webrtc.RTPTransceiverInit{Direction: o.direction})
+	} else {
+		if o.direction == 0 {
+			o.direction = webrtc.RTPTransceiverDirectionSendrecv
+		}
+		_, err = c.pc.AddTransceiverFromTrack(c.voice, webrtc.RTPTransceiverInit{Direction: o.direction})
+	}
+	must(err)
+	return c
+}
+
+// offer returns the client's offer with its address.
+func (c *client) offer(t testing.TB) string {
+	t.Helper()
+	offer, err := c.pc.CreateOffer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gathered := webrtc.GatheringCompletePromise(c.pc)
+	if err := c.pc.SetLocalDescription(offer); err != nil {
+		t.Fatal(err)
+	}
+	<-gathered
+	return c.pc.LocalDescription().SDP
+}
+
+// call has a new client call the engine.
+func call(t testing.TB, e *Engine, h Handler, o clientOptions) (*client, *Peer) {
+	t.Helper()
+	c := newClient(t, o)
+	offer := c.offer(t)
+	if o.offer != nil {
+		offer = o.offer(offer)
+	}
+	p, answer, err := e.Answer(context.Background(), offer, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() }) // the engine reports what matters
+	if o.answer != nil {
+		answer = o.answer(answer)
+	}
+	if err := c.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer}); err != nil {
+		t.Fatalf("%v in\n%s", err, answer)
+	}
+	return c, p
+}
+
+// hear keeps every packet of the agent's voice.
+func (c *client) hear(track *webrtc.TrackRemote) {
+	for {
+		p, _, err := track.ReadRTP()
+		if err != nil {
+			return
+		}
+		c.mu.Lock()
+		c.packets = append(c.packets, *p)
+		c.mu.Unlock()
+	}
+}
+
+// say sends packets of the caller's voice at once.
+func (c *client) say(t testing.TB, packets [][]byte) {
+	t.Helper()
+	for _, payload := range packets {
+		c.seq++
+		c.ts += frameTicks
+		h := rtp.Header{Version: 2, SequenceNumber: c.seq, Timestamp: c.ts}
+		if err := c.voice.WriteRTP(&rtp.Packet{Header: h, Payload: payload}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (c *client) got() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.messages)
+}
+
+func (c *client) heard() []rtp.Packet {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.packets)
+}
+
+func (c *client) close() {
+	_ = c.pc.GracefulClose() // the client's end is not under test
+	_ = c.mux.Close()
+	_ = c.net.Close()
+}
+
+// connected waits until events flow.
+func connected(g gomega.Gomega, r *recorder) {
+	g.Eventually(func() int { r.mu.Lock(); defer r.mu.Unlock(); return r.opened }, soon).Should(gomega.Equal(1))
+}
+
+// cuttable is a socket whose cable can be pulled.
+type cuttable struct {
+	*net.UDPConn
+	cut atomic.Bool
+}
+
+func (c *cuttable) ReadFrom(b []byte) (int, net.Addr, error) {
+	for {
+		n, addr, err := c.UDPConn.ReadFrom(b)
+		if err != nil || !c.cut.Load() {
+			return n, addr, err
+		}
+	}
+}
+
+func (c *cuttable) WriteTo(b []byte, addr net.Addr) (int, error) {
+	if c.cut.Load() {
+		return len(b), nil
+	}
+	return c.UDPConn.WriteTo(b, addr)
+}

@@ -1,0 +1,253 @@
+package rtc
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.ListenUDP("udp", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.LocalAddr().(*net.UDPAddr).Port
+}
+
+// An event over 256 KiB killed a send loop and silenced the turn in LocalAI#10407.
+func TestLargeEvents(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{offer: func(sdp string) string {
+		return dropLines(sdp, "a=max-message-size") + "a=max-message-size:262144\r\n"
+	}})
+	connected(g, r)
+	fits := bytes.Repeat([]byte("x"), 262_144)
+	g.Expect(p.Send(fits)).To(gomega.Succeed())
+	g.Expect(p.Send(append(fits, 'x'))).To(gomega.MatchError(ErrTooLarge))
+	g.Expect(p.Send([]byte("and on it goes"))).To(gomega.Succeed())
+	g.Eventually(func() int { return len(c.got()) }, soon).Should(gomega.Equal(2))
+	g.Expect(c.got()).To(gomega.Equal([]string{string(fits), "and on it goes"}))
+
+	// The other way: the largest message that the answer allows.
+	large := strings.Repeat("y", 256<<10)
+	g.Expect(c.events.SendText(large)).To(gomega.Succeed())
+	g.Expect(c.events.SendText("small")).To(gomega.Succeed())
+	g.Eventually(func() []string { r.mu.Lock(); defer r.mu.Unlock(); return r.messages }, soon).
+		Should(gomega.Equal([]string{large, "small"}))
+	g.Expect(r.failure()).NotTo(gomega.HaveOccurred())
+}
+
+func TestClientThatSendsTooMuch(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	c, _ := call(t, newTestEngine(t, Config{}), r, clientOptions{answer: func(sdp string) string {
+		return strings.Replace(sdp, "a=max-message-size:262144", "a=max-message-size:9999999", 1)
+	}})
+	connected(g, r)
+	g.Expect(c.events.Send(make([]byte, 1_000_000))).To(gomega.Succeed())
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrMessageTooLarge))
+	r.do(func() { g.Expect(r.messages).To(gomega.BeEmpty()) })
+}
+
+func TestClientThatNeverReads(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	_, p := call(t, newTestEngine(t, Config{MaxQueuedBytes: 1 << 20}), r, clientOptions{deaf: true})
+	connected(g, r)
+	event := make([]byte, 10_000)
+	sent := 0
+	var err error
+	for ; err == nil && sent < 1000; sent++ {
+		before := p.Stats().EventsSent
+		if err = p.Send(event); err == nil && sent < 200 {
+			// As long as the client's window takes them, events go out one by one.
+			g.Eventually(func() bool { return p.Stats().EventsSent > before || sent > 100 }, soon).Should(gomega.BeTrue())
+		}
+	}
+	g.Expect(err).To(gomega.MatchError(ErrBackpressure))
+	g.Expect(sent*len(event)).To(gomega.BeNumerically("<", 4<<20), "its window, SCTP's buffer and the queue")
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrBackpressure))
+	g.Expect(p.Send([]byte("more"))).To(gomega.MatchError(ErrBackpressure))
+}
+
+func TestQueueBounds(t *testing.T) {
+	g := gomega.NewWithT(t)
+	q := newQueue(3, 10)
+	for range 3 {
+		g.Expect(q.push([]byte("abc"))).To(gomega.Succeed())
+	}
+	event, ok := q.pop()
+	g.Expect(ok).To(gomega.BeTrue())
+	g.Expect(string(event)).To(gomega.Equal("abc"))
+	g.Expect(q.push([]byte("abcd"))).To(gomega.Succeed(), "ten bytes fit")
+	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(ErrBackpressure))
+	q.close(ErrClosed)
+	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(ErrBackpressure), "the first reason counts")
+	_, ok = q.pop()
+	g.Expect(ok).To(gomega.BeFalse())
+}
+
+// The cable is pulled, put back, and pulled for good.
+func TestClientThatIsLost(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	cfg := Config{Disconnected: 500 * time.Millisecond, Failed: time.Second, KeepAlive: 100 * time.Millisecond}
+	c, p := call(t, newTestEngine(t, cfg), r, clientOptions{})
+	connected(g, r)
+	states := func() string { r.mu.Lock(); defer r.mu.Unlock(); return strings.Join(r.states, " ") }
+	c.net.cut.Store(true)
+	g.Eventually(states, soon).Should(gomega.Equal("lost"))
+	g.Expect(p.Send([]byte("while away"))).To(gomega.Succeed())
+	c.net.cut.Store(false)
+	g.Eventually(states, soon).Should(gomega.Equal("lost restored"))
+	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away"}))
+	c.net.cut.Store(true)
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrUnreachable))
+	g.Expect(states()).To(gomega.Equal("lost restored lost"))
+}
+
+func TestClientThatHangsUp(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		how  func(c *client) error
+	}{
+		{"closes the call", func(c *client) error { return c.pc.Close() }},
+		{"closes the data channel", func(c *client) error { return c.events.Close() }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			r := &recorder{}
+			c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+			connected(g, r)
+			p.Speaker().Begin(1)
+			p.Speaker().Write(tone(440, 10*Rate))
+			g.Eventually(func() int { return len(r.told()) }, soon).Should(gomega.BeNumerically(">", 3), "in mid-sentence")
+			g.Expect(row.how(c)).To(gomega.Succeed())
+			g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrHungUp))
+			g.Expect(p.Close()).To(gomega.Succeed())
+			r.do(func() { g.Expect(r.failures).To(gomega.HaveLen(1)) })
+		})
+	}
+}
+
+func TestCloseIsOnceForAll(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	_, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+	connected(g, r)
+	p.Speaker().Begin(1)
+	p.Speaker().Write(tone(440, Rate))
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() { _ = p.Close() }) // any of them may do it, and all wait
+	}
+	wg.Wait()
+	told := len(r.told())
+	g.Consistently(func() int { return len(r.told()) }, 100*time.Millisecond).Should(gomega.Equal(told), "nothing is told after Close")
+	g.Expect(p.Close()).To(gomega.Succeed())
+}
+
+// closer closes its own call from within a method.
+type closer struct {
+	recorder
+	peer   chan *Peer
+	closed chan error
+	once   sync.Once
+}
+
+func (c *closer) Sent(uint64, voice.Samples, bool) {
+	c.once.Do(func() { c.closed <- (<-c.peer).Close() })
+}
+
+func TestCloseFromWithinAHandler(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := &closer{peer: make(chan *Peer, 1), closed: make(chan error, 1)}
+	_, p := call(t, newTestEngine(t, Config{}), h, clientOptions{})
+	h.peer <- p
+	p.Speaker().Begin(1)
+	p.Speaker().Write(tone(440, Rate))
+	g.Eventually(h.closed, soon).Should(gomega.Receive(gomega.Not(gomega.HaveOccurred())))
+	g.Expect(p.Close()).To(gomega.Succeed(), "from here it waits for the end")
+	select {
+	case <-p.done:
+	default:
+		t.Error("Close has returned before the end")
+	}
+}
+
+func TestCloseBeforeTheClientConnects(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	offer := newClient(t, clientOptions{}).offer(t)
+	p, _, err := newTestEngine(t, Config{}).Answer(context.Background(), offer, r)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(p.Close()).To(gomega.Succeed())
+	g.Expect(r.failure()).NotTo(gomega.HaveOccurred())
+}
+
+func TestEngineCloseEndsAllCalls(t *testing.T) {
+	g := gomega.NewWithT(t)
+	e := newTestEngine(t, Config{})
+	var peers []*Peer
+	for range 3 {
+		r := &recorder{}
+		_, p := call(t, e, r, clientOptions{})
+		connected(g, r)
+		peers = append(peers, p)
+	}
+	g.Expect(e.Close()).To(gomega.Succeed())
+	for _, p := range peers {
+		<-p.done
+	}
+	g.Expect(len(e.peers)).To(gomega.BeZero())
+}
+
+func TestConfig(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		cfg  Config
+		says string
+	}{
+		{"port", Config{UDPPort: 70_000}, "65535"},
+		{"complexity", Config{OpusComplexity: 11}, "1 to 10"},
+		{"bitrate", Config{OpusBitrate: 5}, "128000"},
+		{"message", Config{MaxMessage: 5}, "1024"},
+		{"queue", Config{MaxQueuedEvents: -1}, "queue limit"},
+		{"time", Config{Failed: -1}, "time limit"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			_, err := New(row.cfg)
+			g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(row.says)))
+		})
+	}
+}
+
+func TestWithinPeerKnowsTheBottomOfADeepStack(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var deep func(n int) bool
+	deep = func(n int) bool {
+		if n == 0 {
+			return withinPeer()
+		}
+		return deep(n - 1)
+	}
+	g.Expect(deep(1000)).To(gomega.BeFalse())
+	p := &Peer{}
+	inside := make(chan bool)
+	p.wg.Add(1)
+	go p.run(func() { inside <- deep(1000) })
+	g.Expect(<-inside).To(gomega.BeTrue())
+	p.wg.Wait()
+}

@@ -1,0 +1,244 @@
+package rtc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func TestCallCarriesEventsInOrder(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	c := newClient(t, clientOptions{})
+	p, answer, err := newTestEngine(t, Config{}).Answer(context.Background(), c.offer(t), r)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	var want []string
+	for i := range 100 { // all before the client has even seen the answer
+		want = append(want, fmt.Sprintf(`{"type":"early","n":%d}`, i))
+		g.Expect(p.Send([]byte(want[i]))).To(gomega.Succeed())
+	}
+	g.Expect(c.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer})).To(gomega.Succeed())
+	connected(g, r)
+	want = append(want, "late")
+	g.Expect(p.Send([]byte("late"))).To(gomega.Succeed())
+	g.Eventually(c.got, soon).Should(gomega.Equal(want))
+
+	g.Expect(c.events.SendText("text")).To(gomega.Succeed())
+	g.Expect(c.events.Send([]byte{1, 2, 3})).To(gomega.Succeed())
+	g.Expect(c.events.SendText("")).To(gomega.Succeed())
+	g.Eventually(func() []string { r.mu.Lock(); defer r.mu.Unlock(); return r.messages }, soon).Should(gomega.Equal([]string{"text", ""}))
+	r.do(func() { g.Expect(r.binary).To(gomega.Equal([]string{"\x01\x02\x03"})) })
+	g.Expect(p.Stats().EventsSent).To(gomega.Equal(uint64(101)))
+	g.Expect(p.Stats().EventsReceived).To(gomega.Equal(uint64(3)))
+	g.Expect(p.Close()).To(gomega.Succeed())
+	g.Expect(p.Send([]byte("after"))).To(gomega.MatchError(ErrClosed))
+}
+
+func TestCallCarriesTheAgentsVoice(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+	connected(g, r)
+	p.Speaker().Begin(7)
+	p.Speaker().Write(tone(440, Rate))
+	p.Speaker().End()
+	g.Eventually(r.drains, soon).Should(gomega.Equal([]uint64{7}))
+	after := len(c.heard()) + 10
+	g.Eventually(func() int { return len(c.heard()) }, soon).Should(gomega.BeNumerically(">", after))
+
+	var payloads [][]byte
+	packets := c.heard()
+	coded := 0
+	for i, packet := range packets {
+		if i > 0 {
+			g.Expect(packet.SequenceNumber-packets[i-1].SequenceNumber).To(gomega.Equal(uint16(1)), "over loopback nothing is lost")
+			steps := packet.Timestamp - packets[i-1].Timestamp
+			g.Expect(steps%frameTicks).To(gomega.BeZero(), "packet %d", i)
+		}
+		if !bytes.Equal(packet.Payload, silence()) {
+			coded++
+		}
+		payloads = append(payloads, packet.Payload)
+	}
+	g.Expect(coded).To(gomega.Equal(51), "one second, and the codec's tail")
+	pcm := decode(t, newTestDecoder(t), payloads)
+	var energy float64
+	for _, v := range pcm {
+		energy += float64(v) * float64(v) / 32768 / 32768
+	}
+	g.Expect(energy/Rate).To(gomega.BeNumerically("~", 0.125, 0.01), "a second of a sine at half of full scale")
+	g.Expect(rms(pcm[len(pcm)-5*FrameSize:])).To(gomega.BeZero(), "then silence")
+	g.Expect(p.Speaker().Sent()).To(gomega.Equal(voice.Samples(Rate)))
+}
+
+func TestCallCarriesTheCallersVoice(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+	connected(g, r)
+	packets := code(t, newTestEncoder(t), tone(440, Rate))
+	packets = append(packets, nil)
+	copy(packets[11:], packets[10:50]) // one packet is sent empty: padding
+	packets[10] = []byte{}
+	c.say(t, packets)
+	g.Eventually(func() int { r.mu.Lock(); defer r.mu.Unlock(); return len(r.audio) }, soon).
+		Should(gomega.BeNumerically(">=", Rate))
+	r.do(func() {
+		g.Expect(rms(r.audio[Rate/2 : Rate])).To(gomega.BeNumerically("~", 0.3536, 0.03))
+		g.Expect(purity(r.audio[Rate/2:Rate], 440)).To(gomega.BeNumerically(">", 0.98))
+	})
+	g.Expect(p.Stats().PacketsReceived).To(gomega.Equal(uint64(51)))
+}
+
+// One address, one port, two calls at once, each with its own events and its own voice.
+func TestCallsShareOnePort(t *testing.T) {
+	g := gomega.NewWithT(t)
+	port := freePort(t)
+	e := newTestEngine(t, Config{UDPPort: port})
+	var clients []*client
+	var peers []*Peer
+	for i := range 2 {
+		r := &recorder{}
+		c, p := call(t, e, r, clientOptions{answer: func(sdp string) string {
+			g.Expect(sdp).To(gomega.ContainSubstring(fmt.Sprintf(" 127.0.0.1 %d typ host", port)))
+			return sdp
+		}})
+		connected(g, r)
+		g.Expect(p.Send([]byte(fmt.Sprint("for ", i)))).To(gomega.Succeed())
+		clients, peers = append(clients, c), append(peers, p)
+	}
+	peers[1].Speaker().Begin(1)
+	peers[1].Speaker().Write(tone(440, 10*FrameSize))
+	for i, c := range clients {
+		g.Eventually(c.got, soon).Should(gomega.Equal([]string{fmt.Sprint("for ", i)}))
+		g.Eventually(func() int { return len(c.heard()) }, soon).Should(gomega.BeNumerically(">", 20))
+	}
+	spoken := func(c *client) (n int) {
+		for _, p := range c.heard() {
+			if !bytes.Equal(p.Payload, silence()) {
+				n++
+			}
+		}
+		return n
+	}
+	g.Eventually(func() int { return spoken(clients[1]) }, soon).Should(gomega.Equal(11))
+	g.Expect(spoken(clients[0])).To(gomega.BeZero())
+
+	_, err := New(Config{UDPPort: port, Loopback: true})
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("another server")))
+}
+
+func TestCallDirections(t *testing.T) {
+	for _, row := range []struct {
+		offer webrtc.RTPTransceiverDirection
+		want  string
+	}{
+		{webrtc.RTPTransceiverDirectionSendrecv, "sendrecv"},
+		{webrtc.RTPTransceiverDirectionSendonly, "recvonly"},
+		{webrtc.RTPTransceiverDirectionRecvonly, "sendonly"},
+	} {
+		t.Run(row.offer.String()+"->"+row.want, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			r := &recorder{}
+			var answer string
+			c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{
+				direction: row.offer, answer: func(sdp string) string { answer = sdp; return sdp },
+			})
+			g.Expect(answer).To(gomega.ContainSubstring("a=" + row.want + "\r\n"))
+			connected(g, r)
+			if row.offer != webrtc.RTPTransceiverDirectionSendonly {
+				g.Eventually(func() int { return len(c.heard()) }, soon).Should(gomega.BeNumerically(">", 2))
+			}
+			if row.offer != webrtc.RTPTransceiverDirectionRecvonly {
+				c.say(t, code(t, newTestEncoder(t), tone(440, 10*FrameSize)))
+				g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.Equal(uint64(10)))
+			}
+		})
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var answer string
+	r := &recorder{}
+	call(t, newTestEngine(t, Config{MaxMessage: 100_000}), r, clientOptions{
+		offer: func(sdp string) string { // with a camera, and without parameters for Opus
+			sdp = strings.Replace(sdp, "a=fmtp:111 minptime=10;useinbandfec=1\r\n", "", 1)
+			return sdp + strings.Join([]string{
+				"m=video 9 UDP/TLS/RTP/SAVPF 96", "c=IN IP4 0.0.0.0", "a=mid:7", "a=sendrecv",
+				"a=rtcp-mux", "a=rtpmap:96 VP8/90000", "",
+			}, "\r\n")
+		},
+		answer: func(sdp string) string {
+			answer = sdp
+			i := strings.Index(sdp, "m=video")
+			return sdp[:i] // the client did not offer it
+		},
+	})
+	connected(g, r)
+	for _, want := range []string{
+		"a=fmtp:111 minptime=10;useinbandfec=1;usedtx=1\r\n",
+		"a=max-message-size:100000\r\n",
+		" 127.0.0.1 ",
+		"a=end-of-candidates\r\n",
+		"m=video 0 ",
+	} {
+		g.Expect(answer).To(gomega.ContainSubstring(want))
+	}
+	g.Expect(answer).NotTo(gomega.ContainSubstring("PCMU"))
+	g.Expect(answer).NotTo(gomega.ContainSubstring(".local"))
+}
+
+func TestCallWithoutDataChannel(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	_, p := call(t, newTestEngine(t, Config{}), r, clientOptions{label: "-"})
+	connected(g, r) // when the media is
+	g.Expect(p.Send([]byte("to nobody"))).To(gomega.Succeed())
+	g.Expect(p.Stats().EventsDropped).To(gomega.Equal(uint64(1)))
+}
+
+func TestCallClosesOtherDataChannels(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	c, _ := call(t, newTestEngine(t, Config{}), r, clientOptions{label: "something"})
+	g.Eventually(c.closed.Load, soon).Should(gomega.BeTrue())
+	_, err := c.pc.CreateDataChannel(eventsLabel, nil)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	connected(g, r)
+}
+
+func TestAnswerIsRefused(t *testing.T) {
+	g := gomega.NewWithT(t)
+	e := newTestEngine(t, Config{})
+	offer := newClient(t, clientOptions{}).offer(t)
+	canceled, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, _, err := e.Answer(canceled, offer, &recorder{})
+	g.Expect(errors.Is(err, context.Canceled) || err == nil).To(gomega.BeTrue(), "%v", err)
+	g.Expect(e.Close()).To(gomega.Succeed())
+	_, _, err = e.Answer(context.Background(), offer, &recorder{})
+	g.Expect(err).To(gomega.MatchError(ErrClosed))
+}
+
+func TestCallThatNobodyTakes(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	offer := newClient(t, clientOptions{}).offer(t)
+	_, _, err := newTestEngine(t, Config{Connect: 50 * time.Millisecond}).Answer(context.Background(), offer, r)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrUnreachable))
+	g.Expect(r.failure()).To(gomega.MatchError(gomega.ContainSubstring("UDP must get through")))
+}
