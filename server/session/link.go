@@ -9,7 +9,7 @@ import (
 // Link is a session's way to its client. The session closes it, once.
 type Link interface {
 	// Send queues one event, a JSON text; the session does not use it afterwards. It does not block. sent, when not
-	// nil, is called by the link's goroutine once the event is on its way. An error other than ErrTooLarge means that
+	// nil, is called by the link's goroutine once the event is on its way. An error other than rtc.ErrTooLarge means that
 	// the client is lost to us: the session ends.
 	Send(text []byte, sent func()) error
 	// Speaker is where the agent's audio is paced to, or nil when the client paces it (WebSocket).

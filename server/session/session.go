@@ -216,8 +216,7 @@ func (s *Session) handle(e any) {
 			s.judged(u, u.judge.deadline())
 		}
 	case linkGone:
-		s.log.Info("the transport failed", "err", e.err)
-		s.step(coord.OfConn{Event: conn.Close{Reason: conn.Failed}})
+		s.gone(e.err)
 	case drained:
 		s.drainedAt(e.gen)
 	case forgetReply:

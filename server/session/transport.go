@@ -8,6 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -38,8 +39,17 @@ func (s *Session) Lost() { s.queue.post(coord.OfConn{Event: conn.Lost{}}) }
 // Restored says that it can again.
 func (s *Session) Restored() { s.queue.post(coord.OfConn{Event: conn.Restored{}}) }
 
-// Failed says that the transport is gone for good.
+// Failed says that the transport is gone for good; rtc.ErrHungUp is a client that left.
 func (s *Session) Failed(err error) { s.queue.post(linkGone{err}) }
+
+func (s *Session) gone(err error) {
+	if errors.Is(err, rtc.ErrHungUp) {
+		s.step(coord.OfConn{Event: conn.Close{Reason: conn.ByClient}})
+		return
+	}
+	s.log.Info("the transport failed", "err", err)
+	s.step(coord.OfConn{Event: conn.Close{Reason: conn.Failed}})
+}
 
 // Sent says that a frame of the reply on air has gone out, up to position sent.
 func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
@@ -82,16 +92,13 @@ func (s *Session) sendText(text []byte, sent func()) {
 	err := s.link.Send(text, sent)
 	switch {
 	case err == nil:
-	case errors.Is(err, ErrTooLarge):
+	case errors.Is(err, rtc.ErrTooLarge):
 		s.log.Warn("an event was too large for the client", "bytes", len(text))
 	default:
 		s.log.Debug("the client does not take events", "err", err)
 		s.again(coord.OfConn{Event: conn.Close{Reason: conn.Overrun}})
 	}
 }
-
-// ErrTooLarge is what a Link's Send returns, wrapped, for an event that the client's transport cannot take.
-var ErrTooLarge = errors.New("event is larger than the client accepts")
 
 func (s *Session) drainedAt(gen uint64) {
 	if s.onAir != nil {

@@ -123,9 +123,6 @@ type peerLink struct{ peer *rtc.Peer }
 
 func (l peerLink) Send(text []byte, sent func()) error {
 	err := l.peer.Send(text)
-	if errors.Is(err, rtc.ErrTooLarge) {
-		return fmt.Errorf("%w: %w", session.ErrTooLarge, err)
-	}
 	if err == nil && sent != nil {
 		sent()
 	}
