@@ -77,7 +77,7 @@ func (j *judge) deadline() verdict {
 // acknowledgements are words that say "I am listening": they never interrupt, however many there are.
 var acknowledgements = map[string]bool{
 	"ah": true, "aha": true, "cool": true, "good": true, "great": true, "hm": true, "hmm": true, "huh": true, "mhm": true,
-	"mm": true, "mmm": true, "oh": true, "ok": true, "okay": true, "right": true, "sure": true, "uh": true, "uhuh": true,
+	"mm": true, "mmm": true, "oh": true, "ok": true, "okay": true, "right": true, "sure": true, "uh": true, "uhhuh": true, "mmhm": true, "mhmm": true,
 	"um": true, "wow": true, "yeah": true, "yep": true, "yes": true,
 }
 

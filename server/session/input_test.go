@@ -1,0 +1,63 @@
+package session
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// BytesConserved: appended = committed + cleared + dropped + what is there, and what is committed is what was
+// appended, once and in order, over random appends, commits, clears and detector decisions.
+func TestBytesConserved(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		var b inputBuffer
+		var next int16         // the value of the next sample appended
+		var last voice.Samples // position after the newest sample that left the buffer
+		for range 300 {
+			switch rnd.IntN(6) {
+			case 0, 1, 2:
+				pcm := make([]int16, rnd.IntN(960))
+				for i := range pcm {
+					pcm[i] = next
+					next++
+				}
+				g.Expect(b.Append(pcm)).To(gomega.Succeed())
+			case 3:
+				b.DropBefore(b.end - voice.Samples(rnd.IntN(2000)))
+				last = max(last, b.Start())
+			case 4:
+				start := b.Start()
+				g.Expect(start).To(gomega.BeNumerically(">=", last), "nothing is committed twice")
+				for i, v := range b.Commit() {
+					if v != int16(start+voice.Samples(i)) {
+						t.Fatalf("seed %d: sample %d is %d", seed, start+voice.Samples(i), v)
+					}
+				}
+				last = b.Start()
+			case 5:
+				b.Clear()
+				last = b.Start()
+			}
+			if b.appended != b.committed+b.cleared+b.dropped+voice.Samples(b.Len()) {
+				t.Fatalf("seed %d: BytesConserved: %+v", seed, b)
+			}
+		}
+	}
+}
+
+func TestInputIsBounded(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var b inputBuffer
+	minute := make([]int16, 60*inputRate)
+	for range 5 {
+		g.Expect(b.Append(minute)).To(gomega.Succeed())
+	}
+	g.Expect(b.Append(minute[:480])).To(gomega.MatchError(errInputFull))
+	g.Expect(b.Len()).To(gomega.Equal(maxInput))
+	g.Expect(b.appended).To(gomega.Equal(b.dropped + voice.Samples(b.Len())))
+}

@@ -1,0 +1,52 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// The stories in testdata/judge.txt: voice and silence in milliseconds, and the words of the live transcription.
+func TestJudge(t *testing.T) {
+	datadriven.RunTest(t, "testdata/judge.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var j judge
+		var out strings.Builder
+		for line := range strings.Lines(d.Input) {
+			kind, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
+			v := undecided
+			switch kind {
+			case "voice", "silence":
+				ms := 0
+				for _, r := range arg {
+					ms = ms*10 + int(r-'0')
+				}
+				for at := 0; at < ms && v == undecided; at += frameMS {
+					v = j.frame(kind == "voice")
+				}
+			case "words":
+				v = j.partial(arg)
+			case "deadline":
+				v = j.deadline()
+			default:
+				t.Fatalf("what is %q?", line)
+			}
+			switch v {
+			case confirmed:
+				return out.String() + "confirmed after " + ms(j.heard)
+			case rejected:
+				return out.String() + "rejected after " + ms(j.heard)
+			case undecided:
+			}
+		}
+		return out.String() + "undecided after " + ms(j.heard)
+	})
+}
+
+func ms(n int) string {
+	digits := ""
+	for ; n > 0 || digits == ""; n /= 10 {
+		digits = string(rune('0'+n%10)) + digits
+	}
+	return digits + " ms\n"
+}
