@@ -1,0 +1,105 @@
+//go:build !js
+
+package native
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/pion/ice/v4"
+	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// Options say how calls are placed.
+type Options struct {
+	// URL is the server's, such as "http://localhost:8080".
+	URL string
+	// Key is sent as a Bearer header. May be empty.
+	Key string
+	// Client makes the HTTP requests. Nil is http.DefaultClient.
+	Client *http.Client
+	// Microphone is what is said. Nil is silence. It must serve one call at a time.
+	Microphone Source
+	// Speaker is what hears. Nil hears nothing.
+	Speaker Sink
+	// Loopback also uses the machine's loopback address (WebRTC only), for a server on the same machine.
+	Loopback bool
+}
+
+// Dialer places calls over WebRTC. Make it with NewDialer. It implements sdk.Dialer and sdk.PipelineSource and is safe for
+// concurrent use; calls that it places at the same time share Microphone and Speaker.
+type Dialer struct {
+	opts Options
+	site site
+	api  *webrtc.API
+}
+
+// maxMessage is the largest event that is taken, in bytes.
+const maxMessage = 1 << 20
+
+// NewDialer makes a dialer. Nothing is opened before Dial.
+func NewDialer(o Options) (*Dialer, error) {
+	var s webrtc.SettingEngine
+	s.SetIncludeLoopbackCandidate(o.Loopback)
+	s.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	s.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
+	s.DisableActiveTCP(true)
+	s.SetSCTPMaxMessageSize(maxMessage)
+	media := &webrtc.MediaEngine{}
+	if err := media.RegisterCodec(webrtc.RTPCodecParameters{
+		RTPCodecCapability: opusCapability(), PayloadType: 111,
+	}, webrtc.RTPCodecTypeAudio); err != nil {
+		return nil, &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}
+	}
+	return &Dialer{
+		opts: o, site: newSite(o.URL, o.Key, o.Client),
+		// No interceptors: a client on a good network needs no retransmission, and load tests need many clients.
+		api: webrtc.NewAPI(webrtc.WithSettingEngine(s), webrtc.WithMediaEngine(media)),
+	}, nil
+}
+
+func opusCapability() webrtc.RTPCodecCapability {
+	return webrtc.RTPCodecCapability{
+		MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2, SDPFmtpLine: "minptime=10;usedtx=1",
+	}
+}
+
+// Dial implements sdk.Dialer.
+func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
+	p, err := newPeer(d, c, sink)
+	if err != nil {
+		return nil, &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}
+	}
+	if err := d.signal(ctx, p, c.Model); err != nil {
+		_ = p.Close() // the first error says more
+		return nil, err
+	}
+	p.start(c)
+	return p, nil
+}
+
+// signal exchanges descriptions. The offer goes at once, without candidates: the server learns them from the first packets.
+func (d *Dialer) signal(ctx context.Context, p *peer, model string) error {
+	offer, err := p.pc.CreateOffer(nil)
+	if err == nil {
+		err = p.pc.SetLocalDescription(offer)
+	}
+	if err != nil {
+		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "the call could not be offered", Cause: err}
+	}
+	answer, header, err := d.site.ask(ctx, http.MethodPost, withModel("/v1/realtime/calls", model), "application/sdp", []byte(offer.SDP))
+	if err != nil {
+		return err
+	}
+	p.antiphon = header.Get(versionHeader) != ""
+	err = p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(answer)})
+	if err != nil {
+		return &sdk.Error{Kind: sdk.ErrServerGone, Detail: "its answer is not a description of a call", Cause: err}
+	}
+	return nil
+}
+
+// Pipeline implements sdk.PipelineSource.
+func (d *Dialer) Pipeline(ctx context.Context) (sdk.Pipeline, error) { return d.site.pipeline(ctx) }

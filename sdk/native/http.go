@@ -1,0 +1,137 @@
+//go:build !js
+
+package native
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+const (
+	// maxAnswer bounds what is read of an answer, in bytes.
+	maxAnswer = 1 << 20
+	// maxRefusal bounds what is shown of a refusal, in bytes.
+	maxRefusal = 500
+	// versionHeader is how an Antiphon names itself.
+	versionHeader = "Antiphon-Version"
+)
+
+// site is the server's HTTP side.
+type site struct {
+	url    string
+	key    string
+	client *http.Client
+}
+
+func newSite(url, key string, client *http.Client) site {
+	if client == nil {
+		client = http.DefaultClient
+	}
+	return site{url: strings.TrimSuffix(url, "/"), key: key, client: client}
+}
+
+func (s site) header() http.Header {
+	h := http.Header{}
+	if s.key != "" {
+		h.Set("Authorization", "Bearer "+s.key)
+	}
+	return h
+}
+
+// ask sends one request and gives the body of a good answer.
+func (s site) ask(ctx context.Context, method, path, contentType string, body []byte) ([]byte, http.Header, error) {
+	r, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, &sdk.Error{Kind: sdk.ErrInvalid, Detail: "the server's address", Cause: err}
+	}
+	r.Header = s.header()
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		return nil, nil, gone(ctx, err)
+	}
+	defer func() { _ = answer.Body.Close() }() // all that matters has been read
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return nil, nil, gone(ctx, err)
+	}
+	if answer.StatusCode/100 != 2 {
+		return nil, nil, &sdk.RefusedError{Status: answer.StatusCode, Message: refusal(text)}
+	}
+	return text, answer.Header, nil
+}
+
+// gone says that the server cannot be reached, unless it is the caller who has given up.
+func gone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &sdk.Error{Kind: sdk.ErrServerGone, Cause: err}
+}
+
+// refusal finds the words in the body of a refusal: those of {"error":{"message":…}}, or the body itself.
+func refusal(body []byte) string {
+	var told struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	said := string(body)
+	if json.Unmarshal(body, &told) == nil && told.Error.Message != "" {
+		said = told.Error.Message
+	}
+	said = strings.TrimSpace(said)
+	if len(said) > maxRefusal {
+		said = strings.ToValidUTF8(said[:maxRefusal], "")
+	}
+	return said
+}
+
+// pipeline asks an Antiphon for its pipeline.
+func (s site) pipeline(ctx context.Context) (sdk.Pipeline, error) {
+	body, _, err := s.ask(ctx, http.MethodGet, "/v1/antiphon/pipeline", "", nil)
+	if err != nil {
+		return sdk.Pipeline{}, err
+	}
+	var told struct {
+		Pipeline   string `json:"pipeline"`
+		Components []struct {
+			Stage, Name, State, Detail, Install string
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(body, &told); err != nil {
+		return sdk.Pipeline{}, fmt.Errorf("native: the server's pipeline: %w", err)
+	}
+	p := sdk.Pipeline{Name: told.Pipeline}
+	for _, c := range told.Components {
+		p.Components = append(p.Components, sdk.Component(c))
+	}
+	return p, nil
+}
+
+// withModel adds the model to a path.
+func withModel(path, model string) string {
+	if model == "" {
+		return path
+	}
+	return path + "?model=" + url.QueryEscape(model)
+}
+
+// ended turns the end of a link into the client's words.
+func ended(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return sdk.ErrServerGone
+	}
+	return &sdk.Error{Kind: sdk.ErrServerGone, Cause: err}
+}

@@ -1,0 +1,73 @@
+//go:build !js
+
+package native
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// MaxQueued is how much sound may wait in a Microphone.
+const MaxQueued = 10 * time.Minute
+
+// ErrQueueFull: more was given to a Microphone than it keeps (MaxQueued).
+var ErrQueueFull = errors.New("native: too much sound waits to be said: wait for what was given before")
+
+// Microphone is a Source that says what it is told, in real time, and is silent in between. The zero value is ready and
+// silent. Safe for concurrent use; it serves one call at a time.
+type Microphone struct {
+	mu     sync.Mutex
+	queue  []utterance
+	queued int // samples. Invariant: the sum of what is in queue, at most MaxQueued's.
+}
+
+type utterance struct {
+	pcm  []int16
+	said chan struct{}
+}
+
+// Speak says pcm after what was given before; it is copied. said is closed when the last sample was taken to be sent, or thrown
+// away by Hush. Errors: ErrQueueFull.
+func (m *Microphone) Speak(pcm []int16) (said <-chan struct{}, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.queued+len(pcm) > int(MaxQueued/FrameTime)*FrameSize {
+		return nil, ErrQueueFull
+	}
+	u := utterance{pcm: append([]int16(nil), pcm...), said: make(chan struct{})}
+	if len(pcm) == 0 {
+		close(u.said)
+		return u.said, nil
+	}
+	m.queue = append(m.queue, u)
+	m.queued += len(pcm)
+	return u.said, nil
+}
+
+// Hush throws away what was not said yet.
+func (m *Microphone) Hush() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, u := range m.queue {
+		close(u.said)
+	}
+	m.queue, m.queued = nil, 0
+}
+
+// Frame implements Source.
+func (m *Microphone) Frame(pcm []int16) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for len(pcm) > 0 && len(m.queue) > 0 {
+		u := &m.queue[0]
+		n := copy(pcm, u.pcm)
+		pcm, u.pcm = pcm[n:], u.pcm[n:]
+		m.queued -= n
+		if len(u.pcm) == 0 {
+			close(u.said)
+			m.queue = m.queue[1:]
+		}
+	}
+	clear(pcm)
+}

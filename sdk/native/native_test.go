@@ -1,0 +1,255 @@
+//go:build !js
+
+package native
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/pion/rtp"
+	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func rtpPacket(number uint16, stamp uint32, payload []byte) *rtp.Packet {
+	return &rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111, SequenceNumber: number, Timestamp: stamp}, Payload: payload}
+}
+
+// client is a session with a microphone and a speaker.
+type client struct {
+	*sdk.Session
+	mic     *Microphone
+	speaker *Speaker
+}
+
+// transports are the two ways to place a call.
+func transports() map[string]func(*testing.T, Options) sdk.Dialer {
+	return map[string]func(*testing.T, Options) sdk.Dialer{
+		"webrtc": func(t *testing.T, o Options) sdk.Dialer {
+			o.Loopback = true
+			d, err := NewDialer(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		},
+		"websocket": func(_ *testing.T, o Options) sdk.Dialer { return NewSocketDialer(o) },
+	}
+}
+
+func newClient(t *testing.T, url, key string, dialer func(*testing.T, Options) sdk.Dialer, o sdk.Options) *client {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	c := &client{mic: &Microphone{}, speaker: NewSpeaker(2 * time.Second)}
+	o.Dialer = dialer(t, Options{
+		URL: url, Key: key, Client: &http.Client{Transport: transport}, Microphone: c.mic, Speaker: c.speaker,
+	})
+	var err error
+	if c.Session, err = sdk.New(o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func inTime(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// await waits for a snapshot that fits.
+func (c *client) await(ctx context.Context, fits func(sdk.Snapshot) bool) error {
+	met := make(chan struct{}, 1)
+	cancel := c.Subscribe(func(s sdk.Snapshot) {
+		if fits(s) {
+			select {
+			case met <- struct{}{}:
+			default:
+			}
+		}
+	})
+	defer cancel()
+	select {
+	case <-met:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), c.Snapshot().Err, errors.New("state "+c.Snapshot().State.String()))
+	}
+}
+
+func is(want sdk.State) func(sdk.Snapshot) bool {
+	return func(s sdk.Snapshot) bool { return s.State == want }
+}
+
+func TestACallSpeaksAndHears(t *testing.T) {
+	for name, dialer := range transports() {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := gomega.NewWithT(t), inTime(t)
+			server := newTestServer(t)
+			c := newClient(t, server.URL, "right", dialer, sdk.Options{Model: "a b"})
+			g.Expect(c.Connect(ctx)).To(gomega.Succeed())
+			g.Expect(c.Snapshot().SessionID).To(gomega.Equal("sess_test"))
+
+			said, err := c.mic.Speak(tone(300*time.Millisecond, 300))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			<-said
+			g.Expect(server.ear.AwaitSilence(ctx, 200*time.Millisecond)).To(gomega.Succeed())
+			_, heard := server.ear.Sounded()
+			g.Expect(heard).To(gomega.BeNumerically("~", 300*time.Millisecond, 80*time.Millisecond))
+
+			g.Expect(c.SendText("sing")).To(gomega.Succeed())
+			g.Expect(c.await(ctx, is(sdk.AgentSpeaking))).To(gomega.Succeed())
+			g.Expect(c.await(ctx, is(sdk.Listening))).To(gomega.Succeed())
+			g.Expect(c.speaker.AwaitSilence(ctx, 100*time.Millisecond)).To(gomega.Succeed())
+			_, sounded := c.speaker.Sounded()
+			g.Expect(sounded).To(gomega.BeNumerically("~", 500*time.Millisecond, 80*time.Millisecond))
+			transcript := c.Snapshot().Transcript
+			g.Expect(transcript[len(transcript)-1].Text).To(gomega.Equal("tone"))
+			g.Expect(c.Snapshot().LastTurn.PlaybackEnd).To(gomega.BeNumerically(">=", 400*time.Millisecond))
+			g.Expect(server.heard()).To(gomega.HaveExactElements(
+				"antiphon.hello", "conversation.item.create", "response.create"))
+		})
+	}
+}
+
+func TestAMutedMicrophoneIsSilent(t *testing.T) {
+	for name, dialer := range transports() {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := gomega.NewWithT(t), inTime(t)
+			server := newTestServer(t)
+			c := newClient(t, server.URL, "right", dialer, sdk.Options{Muted: true})
+			g.Expect(c.Connect(ctx)).To(gomega.Succeed())
+			said, err := c.mic.Speak(tone(200*time.Millisecond, 300))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			<-said
+			c.SetMuted(false)
+			_, err = c.mic.Speak(tone(100*time.Millisecond, 300))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(server.ear.AwaitSound(ctx)).To(gomega.Succeed())
+			g.Expect(server.ear.AwaitSilence(ctx, 200*time.Millisecond)).To(gomega.Succeed())
+			_, heard := server.ear.Sounded()
+			g.Expect(heard).To(gomega.BeNumerically("<", 190*time.Millisecond))
+		})
+	}
+}
+
+func TestACallWithoutAMicrophoneHears(t *testing.T) {
+	for name, dialer := range transports() {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := gomega.NewWithT(t), inTime(t)
+			server := newTestServer(t)
+			c := newClient(t, server.URL, "right", dialer, sdk.Options{NoMicrophone: true})
+			g.Expect(c.Connect(ctx)).To(gomega.Succeed())
+			g.Expect(c.Snapshot().TextOnly).To(gomega.BeTrue())
+			g.Expect(c.SendText("sing")).To(gomega.Succeed())
+			g.Expect(c.speaker.AwaitSound(ctx)).To(gomega.Succeed())
+			g.Expect(server.ear.Frames()).To(gomega.BeEmpty())
+		})
+	}
+}
+
+func TestAServerThatEndsTheCallIsGone(t *testing.T) {
+	for name, dialer := range transports() {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := gomega.NewWithT(t), inTime(t)
+			server := newTestServer(t)
+			c := newClient(t, server.URL, "right", dialer, sdk.Options{})
+			g.Expect(c.Connect(ctx)).To(gomega.Succeed())
+			server.hangUp()
+			g.Expect(c.await(ctx, is(sdk.Failed))).To(gomega.Succeed())
+			g.Expect(c.Snapshot().Err).To(gomega.MatchError(sdk.ErrServerGone))
+		})
+	}
+}
+
+func TestARefusalSaysWhy(t *testing.T) {
+	for name, dialer := range transports() {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := gomega.NewWithT(t), inTime(t)
+			server := newTestServer(t)
+			c := newClient(t, server.URL, "wrong", dialer, sdk.Options{})
+			err := c.Connect(ctx)
+			g.Expect(err).To(gomega.MatchError(sdk.ErrRefused))
+			var refused *sdk.RefusedError
+			g.Expect(errors.As(err, &refused)).To(gomega.BeTrue())
+			g.Expect(refused.Status).To(gomega.Equal(http.StatusUnauthorized))
+			g.Expect(refused.Message).To(gomega.Equal("the key is wrong"))
+			g.Expect(c.RefreshPipeline(ctx)).To(gomega.MatchError(sdk.ErrRefused))
+		})
+	}
+}
+
+func TestNoServerAtAll(t *testing.T) {
+	for name, dialer := range transports() {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := gomega.NewWithT(t), inTime(t)
+			server := newTestServer(t)
+			server.Close()
+			c := newClient(t, server.URL, "right", dialer, sdk.Options{})
+			g.Expect(c.Connect(ctx)).To(gomega.MatchError(sdk.ErrServerGone))
+			g.Expect(c.Snapshot().State).To(gomega.Equal(sdk.Failed))
+		})
+	}
+}
+
+func TestConnectIsGivenUpWithItsContext(t *testing.T) {
+	for name, dialer := range transports() {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			server := newTestServer(t)
+			c := newClient(t, server.URL, "right", dialer, sdk.Options{})
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			g.Expect(c.Connect(ctx)).To(gomega.MatchError(context.Canceled))
+			g.Expect(c.Snapshot().State).To(gomega.Equal(sdk.Disconnected))
+			g.Expect(c.Connect(inTime(t))).To(gomega.Succeed())
+		})
+	}
+}
+
+func TestThePipelineIsAskedFor(t *testing.T) {
+	for name, dialer := range transports() {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := gomega.NewWithT(t), inTime(t)
+			server := newTestServer(t)
+			c := newClient(t, server.URL, "right", dialer, sdk.Options{})
+			g.Expect(c.RefreshPipeline(ctx)).To(gomega.Succeed())
+			g.Expect(c.Snapshot().Pipeline).To(gomega.Equal(sdk.Pipeline{
+				Known: true, Name: "test", Components: []sdk.Component{{Stage: "model", Name: "tone", State: "ready"}},
+			}))
+		})
+	}
+}
+
+// Over a WebSocket the client plays, so it is the client that stops and says what was heard.
+func TestAnInterruptionOverAWebSocketSaysWhatWasHeard(t *testing.T) {
+	g, ctx := gomega.NewWithT(t), inTime(t)
+	server := newTestServer(t)
+	c := newClient(t, server.URL, "right", transports()["websocket"], sdk.Options{})
+	g.Expect(c.Connect(ctx)).To(gomega.Succeed())
+	g.Expect(c.SendText("sing")).To(gomega.Succeed())
+	g.Expect(c.speaker.AwaitSound(ctx)).To(gomega.Succeed())
+	voice := "x"
+	g.Expect(c.Update(sdk.Patch{Voice: &voice})).To(gomega.Succeed()) // on which this server says speech_started
+	g.Expect(c.await(ctx, is(sdk.UserSpeaking))).To(gomega.Succeed())
+	g.Eventually(server.last).Should(gomega.BeAssignableToTypeOf(&wire.ConversationItemTruncate{}))
+	truncate := server.last().(*wire.ConversationItemTruncate)
+	_, sounded := c.speaker.Sounded()
+	g.Expect(truncate.AudioEndMS).To(gomega.BeNumerically(">", 0))
+	g.Expect(truncate.AudioEndMS).To(gomega.BeNumerically("<=", sounded.Milliseconds()+20))
+}

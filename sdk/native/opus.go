@@ -1,0 +1,127 @@
+//go:build !js
+
+package native
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/thesyncim/gopus"
+)
+
+// maxOpusBytes is more than any 20 ms packet at the bit rate used here.
+const maxOpusBytes = 1275
+
+// silentPacket is 20 ms of nothing: a full-band mono frame whose two bytes say "silent".
+func silentPacket() []byte { return []byte{0xF8, 0xFF, 0xFE} }
+
+// tail is how many silent frames are coded after sound, so that the end of it gets out of the codec.
+const tail = 3
+
+// encoder turns frames into packets. In pauses it sends ready-made silence, which costs nothing.
+type encoder struct {
+	enc    *gopus.Encoder
+	packet [maxOpusBytes]byte
+	quiet  int // silent frames in a row
+}
+
+func newEncoder() (*encoder, error) {
+	// The low-delay application is of one mode with the silent packet, so pauses need no change of mode.
+	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: Rate, Channels: 1, Application: gopus.ApplicationLowDelay})
+	if err != nil {
+		return nil, fmt.Errorf("native: Opus encoder: %w", err)
+	}
+	if err := errors.Join(enc.SetFrameSize(FrameSize), enc.SetComplexity(5), enc.SetBitrate(32000)); err != nil {
+		return nil, fmt.Errorf("native: Opus encoder: %w", err)
+	}
+	return &encoder{enc: enc, quiet: tail}, nil
+}
+
+// encode codes one frame. The packet is valid until the next call.
+func (e *encoder) encode(pcm []int16) ([]byte, error) {
+	if silent(pcm) {
+		e.quiet++
+		if e.quiet > tail {
+			return silentPacket(), nil
+		}
+	} else {
+		e.quiet = 0
+	}
+	n, err := e.enc.EncodeInt16(pcm, e.packet[:])
+	if err != nil {
+		return nil, fmt.Errorf("native: encode: %w", err)
+	}
+	return e.packet[:n], nil
+}
+
+func silent(pcm []int16) bool {
+	for _, v := range pcm {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// maxConceal is how many lost packets in a row are made up; beyond it they are left out as silence.
+const maxConceal = 5
+
+// decoder turns packets into PCM, in the order of their numbers.
+type decoder struct {
+	dec     *gopus.Decoder
+	pcm     [Rate * 120 / 1000]int16
+	started bool
+	next    uint16 // the number of the packet that is due
+	quiet   bool   // the last packet was the silent one
+}
+
+func newDecoder() (*decoder, error) {
+	dec, err := gopus.NewDecoder(gopus.DefaultDecoderConfig(Rate, 1))
+	if err != nil {
+		return nil, fmt.Errorf("native: Opus decoder: %w", err)
+	}
+	return &decoder{dec: dec}, nil
+}
+
+// decode gives what a packet sounds like to hear, after what takes the place of lost ones. Late packets are left out.
+func (d *decoder) decode(number uint16, packet []byte, hear func([]int16)) error {
+	if d.started {
+		missing := int16(number - d.next)
+		if missing < 0 {
+			return nil
+		}
+		for range min(int(missing), maxConceal) {
+			if err := d.conceal(hear); err != nil {
+				return err
+			}
+		}
+	}
+	d.started, d.next = true, number+1
+	if len(packet) == 0 {
+		return nil
+	}
+	if string(packet) == string(silentPacket()) && d.quiet {
+		clear(d.pcm[:FrameSize])
+		hear(d.pcm[:FrameSize])
+		return nil
+	}
+	d.quiet = string(packet) == string(silentPacket())
+	n, err := d.dec.DecodeInt16(packet, d.pcm[:])
+	if err != nil {
+		return fmt.Errorf("native: decode: %w", err)
+	}
+	hear(d.pcm[:n])
+	return nil
+}
+
+// conceal makes up one lost frame. The codec fills whatever room it gets, so it gets one frame's.
+func (d *decoder) conceal(hear func([]int16)) error {
+	frame := d.pcm[:FrameSize]
+	if d.quiet {
+		clear(frame)
+	} else if _, err := d.dec.DecodeInt16(nil, frame); err != nil {
+		return fmt.Errorf("native: conceal: %w", err)
+	}
+	hear(frame)
+	return nil
+}

@@ -1,0 +1,115 @@
+//go:build !js
+
+package native
+
+import (
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// maxBehind is how many frames are made up for when the machine was busy; a longer gap is left out.
+const maxBehind = 25
+
+// pace calls tick every FrameTime, counted from the beginning and not from the last call, until stop is closed.
+func pace(stop <-chan struct{}, tick func()) {
+	due := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-timer.C:
+		}
+		now := time.Now()
+		if now.Sub(due) > maxBehind*FrameTime {
+			due = now
+		}
+		for !due.After(now) {
+			tick()
+			due = due.Add(FrameTime)
+		}
+		timer.Reset(time.Until(due))
+	}
+}
+
+// teller passes on what happens, and after stop nothing more.
+type teller struct {
+	sink func(sdk.PeerEvent)
+
+	mu      sync.Mutex
+	cond    *sync.Cond
+	telling int
+	stopped bool
+}
+
+func newTeller(sink func(sdk.PeerEvent)) *teller {
+	t := &teller{sink: sink}
+	t.cond = sync.NewCond(&t.mu)
+	return t
+}
+
+func (t *teller) tell(e sdk.PeerEvent) {
+	t.mu.Lock()
+	if t.stopped {
+		t.mu.Unlock()
+		return
+	}
+	t.telling++
+	t.mu.Unlock()
+	t.sink(e)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.telling--
+	if t.telling == 0 {
+		t.cond.Broadcast()
+	}
+}
+
+// stop waits for those who are telling. It reports whether it was the first to stop.
+func (t *teller) stop() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := !t.stopped
+	t.stopped = true
+	for t.telling > 0 {
+		t.cond.Wait()
+	}
+	return first
+}
+
+// levelMeter tells how loud both sides are, every third frame.
+type levelMeter struct {
+	teller *teller
+	frames int
+	mic    float64
+
+	mu    sync.Mutex
+	agent float64
+}
+
+func newLevelMeter(t *teller) *levelMeter { return &levelMeter{teller: t, mic: -120, agent: -120} }
+
+// said takes a frame of the person's, once every FrameTime.
+func (m *levelMeter) said(pcm []int16) {
+	m.mic = max(m.mic, dbfs(pcm))
+	if m.frames++; m.frames%3 != 0 {
+		return
+	}
+	m.mu.Lock()
+	agent := m.agent
+	m.agent = -120
+	m.mu.Unlock()
+	m.teller.tell(sdk.LevelsMeasured{Levels: sdk.Levels{Mic: meterLevel(m.mic), Agent: meterLevel(agent)}})
+	m.mic = -120
+}
+
+// heard takes a frame of the agent's.
+func (m *levelMeter) heard(pcm []int16) {
+	level := dbfs(pcm)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.agent = max(m.agent, level)
+}

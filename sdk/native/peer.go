@@ -1,0 +1,242 @@
+//go:build !js
+
+package native
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// maxBuffered is how many bytes may wait to be sent.
+const maxBuffered = 1 << 20
+
+// peer is one call over WebRTC.
+type peer struct {
+	opts     Options
+	antiphon bool
+	teller   *teller
+	meter    *levelMeter
+
+	pc      *webrtc.PeerConnection
+	channel *webrtc.DataChannel
+	track   *webrtc.TrackLocalStaticRTP // nil without a microphone
+	muted   atomic.Bool
+
+	changed chan struct{} // has a token when the connection's state has changed
+	stop    chan struct{}
+	close   sync.Once
+	err     error // of Close
+
+	mu      sync.Mutex
+	stopped bool // Invariant: no goroutine is started once it is set.
+	work    sync.WaitGroup
+}
+
+func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, error) {
+	pc, err := d.api.NewPeerConnection(webrtc.Configuration{})
+	if err != nil {
+		return nil, err
+	}
+	p := &peer{opts: d.opts, pc: pc, changed: make(chan struct{}, 1), stop: make(chan struct{})}
+	p.teller = newTeller(sink)
+	p.meter = newLevelMeter(p.teller)
+	p.muted.Store(c.Muted)
+	if err := p.prepare(c); err != nil {
+		return nil, errors.Join(err, pc.Close())
+	}
+	return p, nil
+}
+
+func (p *peer) prepare(c sdk.CallConfig) error {
+	var err error
+	if c.NoMicrophone {
+		init := webrtc.RTPTransceiverInit{Direction: webrtc.RTPTransceiverDirectionRecvonly}
+		_, err = p.pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio, init)
+	} else {
+		err = p.addTrack()
+	}
+	if err != nil {
+		return err
+	}
+	if p.channel, err = p.pc.CreateDataChannel("oai-events", nil); err != nil {
+		return err
+	}
+	p.pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.do(func() { p.listen(track) }) })
+	p.pc.OnConnectionStateChange(func(webrtc.PeerConnectionState) {
+		select {
+		case p.changed <- struct{}{}:
+		default:
+		}
+	})
+	p.channel.OnOpen(func() { p.teller.tell(sdk.PeerOpened{}) })
+	p.channel.OnClose(func() { p.teller.tell(sdk.PeerEnded{Err: sdk.ErrServerGone}) })
+	p.channel.OnMessage(func(m webrtc.DataChannelMessage) {
+		if m.IsString {
+			p.teller.tell(sdk.Message{Data: m.Data})
+		}
+	})
+	return nil
+}
+
+func (p *peer) addTrack() error {
+	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability(), "voice", "antiphon")
+	if err != nil {
+		return err
+	}
+	sender, err := p.pc.AddTrack(track)
+	if err != nil {
+		return err
+	}
+	p.track = track
+	p.do(func() { // reports have to be read to be let go
+		buffer := make([]byte, 1500)
+		for {
+			if _, _, err := sender.Read(buffer); err != nil {
+				return
+			}
+		}
+	})
+	return nil
+}
+
+// do runs f in a goroutine that Close waits for.
+func (p *peer) do(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return
+	}
+	p.work.Go(f)
+}
+
+// start begins to speak and to watch, once the server has answered.
+func (p *peer) start(c sdk.CallConfig) {
+	if !c.NoMicrophone {
+		p.teller.tell(sdk.MicrophoneOpened{ID: c.Microphone})
+	}
+	p.do(p.speak)
+	p.do(p.watch)
+}
+
+// speak sends a packet every frame; without a microphone it only measures.
+func (p *peer) speak() {
+	enc, err := newEncoder()
+	if err != nil {
+		p.teller.tell(sdk.MicrophoneFailed{Err: &sdk.Error{Kind: sdk.ErrMicrophoneBusy, Cause: err}})
+		return
+	}
+	pcm := make([]int16, FrameSize)
+	packet := &rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111}}
+	pace(p.stop, func() {
+		if p.opts.Microphone != nil && p.track != nil {
+			p.opts.Microphone.Frame(pcm)
+		}
+		if p.muted.Load() {
+			clear(pcm)
+		}
+		p.meter.said(pcm)
+		if p.track == nil {
+			return
+		}
+		coded, err := enc.encode(pcm)
+		if err != nil {
+			coded = silentPacket() // one frame is lost
+		}
+		packet.Payload = coded
+		// Before the connection stands and after its end nobody takes it, which is as well.
+		_ = p.track.WriteRTP(packet)
+		packet.SequenceNumber++
+		packet.Timestamp += 960 // Opus counts at 48 kHz
+	})
+}
+
+// listen hears the agent until the track ends.
+func (p *peer) listen(track *webrtc.TrackRemote) {
+	dec, err := newDecoder()
+	if err != nil {
+		p.teller.tell(sdk.PeerEnded{Err: &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}})
+		return
+	}
+	for {
+		packet, _, err := track.ReadRTP()
+		if err != nil {
+			return // the call is over
+		}
+		// A packet that cannot be decoded is lost.
+		_ = dec.decode(packet.SequenceNumber, packet.Payload, func(pcm []int16) {
+			p.meter.heard(pcm)
+			if p.opts.Speaker != nil {
+				p.opts.Speaker.Hear(pcm)
+			}
+		})
+	}
+}
+
+// watch tells of the link.
+func (p *peer) watch() {
+	lost := false
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-p.changed:
+		}
+		switch p.pc.ConnectionState() {
+		case webrtc.PeerConnectionStateDisconnected:
+			lost = true
+			p.teller.tell(sdk.PeerLost{})
+		case webrtc.PeerConnectionStateConnected:
+			if lost {
+				lost = false
+				p.teller.tell(sdk.PeerRestored{})
+			}
+		case webrtc.PeerConnectionStateFailed, webrtc.PeerConnectionStateClosed:
+			p.teller.tell(sdk.PeerEnded{Err: sdk.ErrServerGone})
+			return
+		case webrtc.PeerConnectionStateUnknown, webrtc.PeerConnectionStateNew, webrtc.PeerConnectionStateConnecting:
+		}
+	}
+}
+
+// Send implements sdk.Peer.
+func (p *peer) Send(message []byte) error {
+	if p.channel.BufferedAmount()+uint64(len(message)) > maxBuffered {
+		return sdk.ErrOverrun
+	}
+	if err := p.channel.SendText(string(message)); err != nil {
+		return ended(err)
+	}
+	return nil
+}
+
+// SetMuted implements sdk.Peer.
+func (p *peer) SetMuted(muted bool) { p.muted.Store(muted) }
+
+// SetMicrophone implements sdk.Peer: there is one microphone here, the Source.
+func (p *peer) SetMicrophone(context.Context, string) error {
+	return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "the program gives the microphone"}
+}
+
+// Antiphon implements sdk.Peer.
+func (p *peer) Antiphon() bool { return p.antiphon }
+
+// Close implements sdk.Peer.
+func (p *peer) Close() error {
+	p.close.Do(func() {
+		p.teller.stop()
+		p.mu.Lock()
+		p.stopped = true
+		p.mu.Unlock()
+		close(p.stop)
+		p.err = p.pc.GracefulClose()
+		p.work.Wait()
+	})
+	return p.err
+}

@@ -1,0 +1,265 @@
+//go:build !js
+
+package native
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+const (
+	// maxSocketMessage is the largest event that is taken, in bytes; replies' sound comes in events here.
+	maxSocketMessage = 4 << 20
+	// pingTime is how often the server is asked for a sign of life, and how long it may take.
+	pingTime = 10 * time.Second
+)
+
+// SocketDialer places calls over a WebSocket. Make it with NewSocketDialer. It implements sdk.Dialer and sdk.PipelineSource
+// and is safe for concurrent use, as a Dialer is.
+type SocketDialer struct {
+	opts Options
+	site site
+}
+
+// NewSocketDialer makes a dialer. Nothing is opened before Dial.
+func NewSocketDialer(o Options) *SocketDialer {
+	return &SocketDialer{opts: o, site: newSite(o.URL, o.Key, o.Client)}
+}
+
+// Dial implements sdk.Dialer.
+func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
+	conn, answer, err := websocket.Dial(ctx, d.site.url+withModel("/v1/realtime", c.Model), &websocket.DialOptions{
+		HTTPClient: d.site.client, HTTPHeader: d.site.header(), Subprotocols: []string{"realtime"},
+	})
+	switch {
+	case err != nil && answer != nil && answer.StatusCode != http.StatusSwitchingProtocols:
+		return nil, &sdk.RefusedError{Status: answer.StatusCode, Message: refusal(readSome(answer))}
+	case err != nil:
+		return nil, gone(ctx, err)
+	}
+	conn.SetReadLimit(maxSocketMessage)
+	p := &socketPeer{
+		opts: d.opts, conn: conn, teller: newTeller(sink), speaking: !c.NoMicrophone, stop: make(chan struct{}),
+		ready: make(chan struct{}, 1), antiphon: answer.Header.Get(versionHeader) != "",
+	}
+	p.meter = newLevelMeter(p.teller)
+	p.muted.Store(c.Muted)
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.start(c)
+	return p, nil
+}
+
+// readSome reads what the library has kept of a refusal's body.
+func readSome(answer *http.Response) []byte {
+	text := make([]byte, maxRefusal)
+	n, _ := answer.Body.Read(text) // what cannot be read is not shown
+	return text[:n]
+}
+
+// Pipeline implements sdk.PipelineSource.
+func (d *SocketDialer) Pipeline(ctx context.Context) (sdk.Pipeline, error) {
+	return d.site.pipeline(ctx)
+}
+
+// socketPeer is one call over a WebSocket. It is an sdk.Player.
+type socketPeer struct {
+	opts     Options
+	conn     *websocket.Conn
+	antiphon bool
+	speaking bool // there is a microphone
+	muted    atomic.Bool
+	teller   *teller
+	meter    *levelMeter
+	player   player
+
+	ctx    context.Context // of the connection
+	cancel context.CancelFunc
+	stop   chan struct{}
+	close  sync.Once
+	work   sync.WaitGroup
+
+	mu     sync.Mutex
+	out    [][]byte
+	queued int           // bytes in out. Invariant: at most maxBuffered.
+	ready  chan struct{} // has a token when there is something in out
+}
+
+func (p *socketPeer) start(c sdk.CallConfig) {
+	p.teller.tell(sdk.PeerOpened{})
+	if p.speaking {
+		p.teller.tell(sdk.MicrophoneOpened{ID: c.Microphone})
+	}
+	p.work.Go(p.read)
+	p.work.Go(p.write)
+	p.work.Go(p.watch)
+	p.work.Go(func() {
+		said, heard := make([]int16, FrameSize), make([]int16, FrameSize)
+		pace(p.stop, func() {
+			p.say(said)
+			p.hear(heard)
+		})
+	})
+}
+
+func (p *socketPeer) read() {
+	for {
+		kind, text, err := p.conn.Read(p.ctx)
+		if err != nil {
+			p.teller.tell(sdk.PeerEnded{Err: ended(err)})
+			return
+		}
+		if kind == websocket.MessageText {
+			p.teller.tell(sdk.Message{Data: text})
+		}
+	}
+}
+
+func (p *socketPeer) write() {
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-p.ready:
+		}
+		for {
+			next := p.take()
+			if next == nil {
+				break
+			}
+			if err := p.conn.Write(p.ctx, websocket.MessageText, next); err != nil {
+				return // read tells why
+			}
+		}
+	}
+}
+
+func (p *socketPeer) take() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.out) == 0 {
+		return nil
+	}
+	next := p.out[0]
+	p.out = p.out[1:]
+	p.queued -= len(next)
+	return next
+}
+
+// put queues one message, if no more than limit bytes wait then.
+func (p *socketPeer) put(message []byte, limit int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.queued+len(message) > limit {
+		return false
+	}
+	p.out = append(p.out, message)
+	p.queued += len(message)
+	select {
+	case p.ready <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// watch asks for signs of life: a connection that is cut in the middle does not end by itself.
+func (p *socketPeer) watch() {
+	ticker := time.NewTicker(pingTime)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-ticker.C:
+		}
+		ctx, cancel := context.WithTimeout(p.ctx, pingTime)
+		err := p.conn.Ping(ctx)
+		cancel()
+		if err != nil {
+			p.teller.tell(sdk.PeerEnded{Err: ended(err)})
+			return
+		}
+	}
+}
+
+// say sends one frame of the person's. Where the server does not keep up, sound is dropped and events are not.
+func (p *socketPeer) say(pcm []int16) {
+	if p.opts.Microphone != nil && p.speaking {
+		p.opts.Microphone.Frame(pcm)
+	}
+	if p.muted.Load() {
+		clear(pcm)
+	}
+	p.meter.said(pcm)
+	if p.speaking {
+		p.put(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, pcm)}), maxBuffered/2)
+	}
+}
+
+func (p *socketPeer) hear(pcm []int16) {
+	tell, sounding := p.player.frame(pcm)
+	if sounding {
+		p.meter.heard(pcm)
+		if p.opts.Speaker != nil {
+			p.opts.Speaker.Hear(pcm)
+		}
+	}
+	for _, e := range tell {
+		p.teller.tell(e)
+	}
+}
+
+// Play implements sdk.Player.
+func (p *socketPeer) Play(response, item string, index int, pcm []byte) {
+	if !p.player.play(response, item, index, pcm) {
+		p.teller.tell(sdk.PeerEnded{Err: sdk.ErrOverrun})
+	}
+}
+
+// Finish implements sdk.Player.
+func (p *socketPeer) Finish(response string) { p.player.finish(response) }
+
+// Stop implements sdk.Player.
+func (p *socketPeer) Stop() (sdk.Heard, bool) { return p.player.stop() }
+
+// Send implements sdk.Peer.
+func (p *socketPeer) Send(message []byte) error {
+	switch {
+	case p.ctx.Err() != nil:
+		return sdk.ErrServerGone
+	case !p.put(message, maxBuffered):
+		return sdk.ErrOverrun
+	}
+	return nil
+}
+
+// SetMuted implements sdk.Peer.
+func (p *socketPeer) SetMuted(muted bool) { p.muted.Store(muted) }
+
+// SetMicrophone implements sdk.Peer: there is one microphone here, the Source.
+func (p *socketPeer) SetMicrophone(context.Context, string) error {
+	return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "the program gives the microphone"}
+}
+
+// Antiphon implements sdk.Peer.
+func (p *socketPeer) Antiphon() bool { return p.antiphon }
+
+// Close implements sdk.Peer.
+func (p *socketPeer) Close() error {
+	p.close.Do(func() {
+		p.teller.stop()
+		close(p.stop)
+		_ = p.conn.Close(websocket.StatusNormalClosure, "") // a server that does not answer it is left
+		p.cancel()
+		p.work.Wait()
+	})
+	return nil
+}
