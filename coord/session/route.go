@@ -62,7 +62,11 @@ func (c *composition) committed(f turn.CommitTurn) {
 		c.final(transcription.Abandon{Turn: older})
 	}
 	if !f.ByClient && c.s.Config.CreateResponse {
-		c.s.Waiting, c.s.Texted = f.Turn, false
+		c.s.Waiting, c.s.Texted = f.Turn, f.Wordless
+	}
+	if f.Wordless {
+		c.answer()
+		return
 	}
 	if turnIn(c.s.Live) == f.Turn {
 		c.s.Final, c.s.Live = c.s.Live, transcription.Closed{}

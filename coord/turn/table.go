@@ -33,9 +33,11 @@ var Table = machine.Join(
 			return Speaking{Turn: e.Turn}, []Effect{OpenTurn{e.Turn}, EmitSpeechStarted{e.Turn}}
 		}),
 		on("OpenClientCandidate", func(_ Idle, e ClientCandidate) (Candidate, []Effect) { return candidate(e.Turn) }),
-		on("CommitBuffer", func(_ Idle, e Commit) (Idle, []Effect) { return Idle{}, []Effect{CommitTurn{e.Turn, true}} }),
+		on("CommitBuffer", func(_ Idle, e Commit) (Idle, []Effect) {
+			return Idle{}, []Effect{CommitTurn{Turn: e.Turn, ByClient: true}}
+		}),
 		on("TimeOut", func(_ Idle, e IdleTimeout) (Idle, []Effect) {
-			return Idle{}, []Effect{EmitTimeout{e.Turn}, CommitTurn{Turn: e.Turn}}
+			return Idle{}, []Effect{EmitTimeout{e.Turn}, CommitTurn{Turn: e.Turn, Wordless: true}}
 		}),
 	},
 	ignore(noTurn, Idle{}, Sustained{}, Misfire{}, Silence{}, EndOfUtterance{}, VoiceResumed{}, FallbackExpired{},
@@ -49,7 +51,7 @@ var Table = machine.Join(
 		when("RejectNoSpeech", "same turn", func(s Candidate, e NoSpeech) bool { return s.Turn == e.Turn },
 			func(s Candidate, _ NoSpeech) (Idle, []Effect) { return reject(s) }),
 		on("ConfirmByCommit", func(s Candidate, _ Commit) (Idle, []Effect) {
-			return Idle{}, append(interrupt(s.Turn), EmitSpeechStopped{s.Turn}, CommitTurn{s.Turn, true})
+			return Idle{}, append(interrupt(s.Turn), EmitSpeechStopped{s.Turn}, CommitTurn{Turn: s.Turn, ByClient: true})
 		}),
 		on("RejectByClear", func(s Candidate, _ Clear) (Idle, []Effect) { return reject(s) }),
 		on("Shutdown", func(s Candidate, _ Shutdown) (Idle, []Effect) { return reject(s) }),
@@ -127,7 +129,7 @@ func commit(t ID) (Idle, []Effect) {
 }
 
 func commitByClient(t ID) (Idle, []Effect) {
-	return Idle{}, []Effect{EmitSpeechStopped{t}, CommitTurn{t, true}}
+	return Idle{}, []Effect{EmitSpeechStopped{t}, CommitTurn{Turn: t, ByClient: true}}
 }
 
 // discard announces the end of the speech too: a page that was told of its start must not go on listening.

@@ -225,9 +225,11 @@ type (
 	}
 	// CommitTurn makes the turn's audio the next item of the conversation.
 	// ByClient: the client committed it, and will ask for a response if it wants one.
+	// Wordless: nobody spoke in it; there is nothing to transcribe.
 	CommitTurn struct {
 		Turn     ID
 		ByClient bool
+		Wordless bool
 	}
 	// DiscardTurn forgets the turn.
 	DiscardTurn struct {

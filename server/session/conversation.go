@@ -5,6 +5,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -15,8 +16,8 @@ const maxItems = 1000
 type item struct {
 	wire.Item
 	num   id.Item
-	audio alignment // of what an assistant's message says; nil for others
-	said  int64     // samples of its audio that were generated, at outputRate
+	audio alignment     // of what an assistant's message says; nil for others
+	said  voice.Samples // of its audio that were generated, or are left of it
 	// pending: the transcript of its audio is awaited.
 	pending bool
 }

@@ -59,12 +59,21 @@ func (h *hearing) onset(earliest voice.Samples) voice.Samples {
 // heardMS is how much audio the detector has heard.
 func (h *hearing) heardMS() int { return int(h.frames) * frameMS }
 
-// hear takes audio from the client: mono, inputRate.
+// hear takes audio from the client: mono, inputRate. It goes in pieces of one frame, so that a turn that ends inside pcm
+// does not take what was said after it.
 func (s *Session) hear(pcm []int16) {
-	if err := s.input.Append(pcm); err != nil {
-		s.inputOverflows(err)
-		return
+	for len(pcm) > 0 {
+		n := min(len(pcm), frameSamples)
+		if s.input.Len()+n > maxInput && !s.makeRoom() {
+			return
+		}
+		s.hearPiece(pcm[:n])
+		pcm = pcm[n:]
 	}
+}
+
+func (s *Session) hearPiece(pcm []int16) {
+	s.input.Append(pcm)
 	h := s.hearing
 	h.scratch = voice.PCM16ToFloat(h.scratch[:0], pcm)
 	h.resample = h.down.Append(h.resample[:0], h.scratch)
@@ -222,14 +231,16 @@ func (s *Session) decode(u *userTurn) {
 	u.ear.closeInput()
 }
 
-// inputOverflows ends a turn that is longer than the buffer: what was said so far is committed, nothing is lost.
-func (s *Session) inputOverflows(err error) {
+// makeRoom deals with a full input buffer: a turn that is longer than the buffer is committed, so nothing is lost; a
+// client that commits by itself is told, once.
+func (s *Session) makeRoom() bool {
 	if t := turn.Open(s.state.Turn); t != 0 {
 		s.step(coord.OfTurn{Event: turn.Silence{Turn: t}})
-		return
+		return s.input.Len() == 0
 	}
 	if !s.fullSaid {
 		s.fullSaid = true
-		s.fail(failure{code: "input_audio_buffer_full", message: err.Error()})
+		s.fail(failure{code: "input_audio_buffer_full", message: "the input buffer is full (5 minutes): commit or clear it"})
 	}
+	return false
 }

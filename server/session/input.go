@@ -1,10 +1,6 @@
 package session
 
-import (
-	"errors"
-
-	"github.com/antiphon-rt/antiphon/voice"
-)
+import "github.com/antiphon-rt/antiphon/voice"
 
 // Rates of the audio inside a session, in samples per second, all mono.
 const (
@@ -15,8 +11,6 @@ const (
 // maxInput is the longest input buffer: five minutes, 14 MB.
 const maxInput = 5 * 60 * inputRate
 
-var errInputFull = errors.New("the input buffer is full (5 minutes): commit or clear it")
-
 // inputBuffer is the audio that is not yet an item. Its samples are conserved:
 // appended = committed + cleared + dropped + Len (BytesConserved).
 type inputBuffer struct {
@@ -26,20 +20,11 @@ type inputBuffer struct {
 	appended, committed, cleared, dropped voice.Samples
 }
 
-// Append takes audio at its end. What does not fit is counted as dropped, and errInputFull says so.
-func (b *inputBuffer) Append(pcm []int16) error {
-	n := len(pcm)
-	b.appended += voice.Samples(n)
-	b.end += voice.Samples(n)
-	if room := maxInput - len(b.pcm); n > room {
-		// The newest is lost: what is there stays one piece.
-		b.dropped += voice.Samples(n - room)
-		b.end -= voice.Samples(n - room)
-		b.pcm = append(b.pcm, pcm[:room]...)
-		return errInputFull
-	}
+// Append takes audio at its end. The caller keeps Len within maxInput.
+func (b *inputBuffer) Append(pcm []int16) {
+	b.appended += voice.Samples(len(pcm))
+	b.end += voice.Samples(len(pcm))
 	b.pcm = append(b.pcm, pcm...)
-	return nil
 }
 
 // Len is how many samples are there.

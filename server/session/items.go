@@ -108,27 +108,15 @@ func (s *Session) truncateItem(e *wire.ConversationItemTruncate) {
 		s.fail(failure{code: "unsupported_content_type", param: "item_id", message: "Only model output audio messages can be truncated"})
 	case e.ContentIndex != 0:
 		s.fail(failure{code: wire.CodeInvalidValue, param: "content_index", message: "the item has one part: content_index must be 0"})
-	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), outputRate) > voice.Samples(s.generated(it))+outputRate/1000:
+	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), outputRate) > it.said+outputRate/1000:
 		s.fail(failure{
 			code: wire.CodeInvalidValue, param: "audio_end_ms",
 			message: fmt.Sprintf("Audio content of %dms is already shorter than %dms",
-				voice.Samples(s.generated(it)).Milliseconds(outputRate), e.AudioEndMS),
+				it.said.Milliseconds(outputRate), e.AudioEndMS),
 		})
 	default:
 		s.cutItem(it, e.AudioEndMS)
 	}
-}
-
-// generated is how many samples of it there are.
-func (s *Session) generated(it *item) int64 {
-	for _, r := range s.replies {
-		for _, o := range r.outputs {
-			if o.it == it && !o.done {
-				return int64(r.audio - o.start)
-			}
-		}
-	}
-	return it.said
 }
 
 func (s *Session) unknownItem(code, name string) {

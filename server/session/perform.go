@@ -93,7 +93,7 @@ func (s *Session) performTurn(f turn.Effect) {
 		// session without it does.
 		s.again(coord.OfTurn{Event: turn.GatePassed{Turn: f.Turn}})
 	case turn.CommitTurn:
-		s.commitTurn(f.Turn)
+		s.commitTurn(f)
 	case turn.DiscardTurn:
 		s.dropTurn(f.Turn)
 		s.armIdle()
@@ -103,8 +103,8 @@ func (s *Session) performTurn(f turn.Effect) {
 }
 
 // commitTurn makes an item of the turn's audio.
-func (s *Session) commitTurn(t turn.ID) {
-	u := s.turnOf(t)
+func (s *Session) commitTurn(f turn.CommitTurn) {
+	u := s.turnOf(f.Turn)
 	u.audio = s.input.Commit()
 	now := s.now()
 	u.times.commit = now
@@ -117,12 +117,17 @@ func (s *Session) commitTurn(t turn.ID) {
 		Content: []wire.Content{{Type: wire.ContentInputAudio}},
 	}
 	it, previous := s.insert(w, "")
-	it.pending = true
+	it.pending = !f.Wordless
 	u.it = it
 	s.send(&wire.InputAudioBufferCommitted{PreviousItemID: previous, ItemID: u.itemID})
 	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
 	s.send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
 	s.fullSaid = false
+	if f.Wordless {
+		u.wordless, u.audio = true, nil
+		s.answering = u
+		s.dropTurn(u.id)
+	}
 }
 
 func (s *Session) performTranscription(f transcription.Effect) {

@@ -203,9 +203,11 @@ func (s *Session) closeOutput(r *reply, o *output, status string) {
 			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, CallID: it.CallID, Name: it.Name, Arguments: o.text,
 		})
 	case r.spoken:
-		text := o.text
-		it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &text}}
-		it.said = int64(r.audio - o.start)
+		text, kept := o.text, o.text
+		if r.cut { // the client has cleared the output while the response was made
+			kept, it.Status = it.audio.heardText(it.said), statusIncomplete
+		}
+		it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &kept}}
 		s.send(&wire.ResponseOutputAudioDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index})
 		s.send(&wire.ResponseOutputAudioTranscriptDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Transcript: text})
 		s.send(&wire.ResponseContentPartDone{
@@ -261,6 +263,9 @@ func (s *Session) voiceSays(r *reply, n uint32, pcm []int16) {
 		return
 	}
 	r.audio += voice.Samples(len(pcm))
+	if o := r.lastMessage(); o != nil {
+		o.it.said += voice.Samples(len(pcm))
+	}
 	if r.turn != nil {
 		r.turn.times.once(&r.turn.times.firstAudio, s.now())
 	}

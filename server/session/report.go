@@ -59,6 +59,7 @@ func (s *Session) deliver(u *userTurn) {
 	}
 	u.audio = nil
 	s.answering = u
+	s.armIdle()
 	s.startWaiting()
 }
 

@@ -100,6 +100,9 @@ func (s *Session) modelRequest(r *reply) pipeline.Request {
 		}
 	}
 	q.ToolChoice = toolChoice(choice)
+	if r.turn != nil && r.turn.wordless {
+		q.Messages = append(q.Messages, pipeline.Message{Role: pipeline.RoleSystem, Text: stillThere})
+	}
 	for _, t := range tools {
 		if t.Type == "function" {
 			q.Tools = append(q.Tools, pipeline.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
@@ -107,6 +110,9 @@ func (s *Session) modelRequest(r *reply) pipeline.Request {
 	}
 	return q
 }
+
+// stillThere is what the model reads when idle_timeout_ms has passed.
+const stillThere = "The user has said nothing for a while. Ask whether they are still there."
 
 // inputMessages is a response's own input: items, and references to those of the conversation.
 func (s *Session) inputMessages(items []wire.Item) []pipeline.Message {
@@ -223,6 +229,7 @@ func (s *Session) terminal(r *reply, status response.Status) {
 	}
 	if !r.spoken {
 		s.turnMetrics(r)
+		s.armIdle()
 	}
 	s.forget(r)
 }
@@ -288,10 +295,11 @@ func (s *Session) truncate(r *reply, end playout.Mark) {
 
 // cutItem removes from an assistant's message what lies beyond ms of its audio.
 func (s *Session) cutItem(it *item, ms int) {
-	heard := it.audio.heardText(voice.SamplesIn(int64(ms), outputRate))
+	at := voice.SamplesIn(int64(ms), outputRate)
+	heard := it.audio.heardText(at)
 	it.Status = statusIncomplete
 	it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &heard}}
-	it.said = min(it.said, int64(voice.SamplesIn(int64(ms), outputRate)))
+	it.said = min(it.said, at)
 	s.send(&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms})
 }
 

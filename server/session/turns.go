@@ -19,6 +19,7 @@ type userTurn struct {
 	text      string // the live transcript so far
 	caption   string // what of it was sent
 	announced bool   // speech_started is sent
+	wordless  bool   // nobody spoke in it
 	final     string
 	failure   error
 	audio     []int16 // what was committed, until it is transcribed
