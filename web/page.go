@@ -45,11 +45,11 @@ func (p *Page) OnMount(ctx app.Context) {
 }
 
 func (p *Page) show(ctx app.Context, s Snapshot) {
-	follow := atEnd("scroll")
+	follow := len(p.shown.Lines) == 0 || atEnd("scroll")
 	s.Updated = p.shown.Updated
 	p.shown = s
 	ctx.Defer(func(app.Context) {
-		if follow {
+		if follow && len(s.Lines) > 0 {
 			toEnd("scroll")
 		}
 		if p.scene != nil {

@@ -90,6 +90,16 @@ type Pipeline struct {
 	Unreachable bool // the last question got no answer
 }
 
+// incomplete reports whether a part is not there.
+func (p Pipeline) incomplete() bool {
+	for _, c := range p.Components {
+		if c.State == ComponentMissing || c.State == ComponentFailed {
+			return true
+		}
+	}
+	return false
+}
+
 // Device is a microphone or a loudspeaker that the browser offers.
 type Device struct {
 	ID    string // the browser's deviceId

@@ -22,6 +22,9 @@ func (s Snapshot) statusText() string {
 	case PhaseReconnecting:
 		return "Connection lost, trying again"
 	case PhaseError:
+		if len(s.Lines) == 0 {
+			return "The call could not be made"
+		}
 		return "The call could not go on"
 	}
 	return string(s.Phase)
@@ -44,6 +47,9 @@ func (s Snapshot) hintText() string {
 	case PhaseLoading:
 		return "The page is loading its program."
 	case PhaseIdle:
+		if s.Pipeline.incomplete() {
+			return "A part of the voice is missing: see Pipeline. Writing works."
+		}
 		return "Press the button and speak, or write a message."
 	case PhaseConnecting:
 		if s.MicAsked {
@@ -66,7 +72,10 @@ func (s Snapshot) hintText() string {
 	case PhaseReconnecting:
 		return "Nothing is lost yet. This can take a few seconds."
 	case PhaseError:
-		return "The conversation below is kept."
+		if len(s.Lines) == 0 {
+			return "Read below what you can do."
+		}
+		return "What was said stays on this page until the next call."
 	}
 	return ""
 }

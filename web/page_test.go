@@ -1,0 +1,144 @@
+//go:build !js
+
+package web
+
+import (
+	"testing"
+
+	"github.com/maxence-charriere/go-app/v10/pkg/app"
+	"github.com/onsi/gomega"
+)
+
+// shown is the page's HTML for a snapshot. go-app writes a value "true" as an
+// attribute without a value.
+func shown(s Snapshot) string { return app.HTMLString(NewPage(nil, s)) }
+
+func TestPageShowsEveryPhase(t *testing.T) {
+	for _, p := range Phases() {
+		t.Run(string(p), func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			html := shown(Snapshot{Phase: p})
+			g.Expect(html).To(gomega.ContainSubstring(`data-state="` + string(p) + `"`))
+			g.Expect(html).To(gomega.ContainSubstring(Snapshot{Phase: p}.statusText()))
+			g.Expect(html).NotTo(gomega.ContainSubstring("style="), "the policy forbids inline styles")
+			g.Expect(html).NotTo(gomega.ContainSubstring("<script"), "the policy forbids inline scripts")
+		})
+	}
+}
+
+func TestTranscriptShowsTheCut(t *testing.T) {
+	for _, row := range []struct {
+		name       string
+		line       Line
+		has, hasnt []string
+	}{
+		{
+			"cut after some words",
+			Line{ID: "a", Role: RoleAgent, Text: "One, two,", Interrupted: true},
+			[]string{`data-role="assistant"`, "data-interrupted ", "One, two,", `class="cut">interrupted<`},
+			[]string{`data-interrupted="false"`},
+		},
+		{
+			"cut before a word",
+			Line{ID: "a", Role: RoleAgent, Interrupted: true},
+			[]string{`class="cut">interrupted before a word was heard<`},
+			nil,
+		},
+		{
+			"whole",
+			Line{ID: "a", Role: RoleAgent, Text: "Four."},
+			[]string{`data-interrupted="false"`, "Four."},
+			[]string{`class="cut"`},
+		},
+		{
+			"live caption",
+			Line{ID: "u", Role: RoleUser, Text: "what is", Live: true},
+			[]string{`data-role="user"`, "what is", ">You<"},
+			[]string{`data-live="false"`},
+		},
+		{
+			"nothing understood",
+			Line{ID: "u", Role: RoleUser, Failed: true},
+			[]string{"(not understood)"},
+			nil,
+		},
+		{
+			"a remark instead of words",
+			Line{ID: "u", Role: RoleUser, Failed: true, Note: "the recogniser stopped"},
+			[]string{`class="note">the recogniser stopped<`},
+			[]string{"(not understood)"},
+		},
+		{
+			"words are data",
+			Line{ID: "u", Role: RoleUser, Text: "<script>alert(1)</script>"},
+			[]string{"&lt;script&gt;"},
+			[]string{"<script>"},
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			html := app.HTMLString(&lineView{Line: row.line})
+			for _, part := range row.has {
+				g.Expect(html).To(gomega.ContainSubstring(part))
+			}
+			for _, part := range row.hasnt {
+				g.Expect(html).NotTo(gomega.ContainSubstring(part))
+			}
+		})
+	}
+}
+
+func TestComponentsShowHowToGetWhatIsMissing(t *testing.T) {
+	g := gomega.NewWithT(t)
+	html := shown(Snapshot{Phase: PhaseIdle, Pipeline: Pipeline{Name: "embedded", Components: []Component{
+		{Stage: "transcription", Name: "pocketsphinx", State: ComponentMissing, Install: "apt-get install pocketsphinx"},
+		{Stage: "synthesis", Name: "flite", State: ComponentReady},
+	}}})
+	g.Expect(html).To(gomega.ContainSubstring(`data-state="missing"`))
+	g.Expect(html).To(gomega.ContainSubstring("<code>apt-get install pocketsphinx</code>"))
+	g.Expect(html).To(gomega.ContainSubstring(`aria-label="Copy the command"`))
+	g.Expect(html).To(gomega.ContainSubstring(`data-state="ready"`))
+	g.Expect(html).To(gomega.ContainSubstring(">embedded<"))
+}
+
+func TestProblemIsAnAlertWithARemedy(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := ProblemOf(ProblemPermission, "NotAllowedError")
+	html := shown(Snapshot{Phase: PhaseListening, TextOnly: true, Problem: &p})
+	g.Expect(html).To(gomega.ContainSubstring(`data-kind="permission"`))
+	g.Expect(html).To(gomega.ContainSubstring(`role="alert"`))
+	g.Expect(html).To(gomega.ContainSubstring("NotAllowedError"))
+	g.Expect(html).To(gomega.ContainSubstring("Try the microphone again"))
+
+	g.Expect(shown(Snapshot{Phase: PhaseIdle})).To(gomega.ContainSubstring(`data-kind="none"`))
+}
+
+func TestKeyIsAskedForInAField(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := ProblemOf(ProblemKey, "")
+	html := shown(Snapshot{Phase: PhaseError, Problem: &p})
+	g.Expect(html).To(gomega.ContainSubstring(`type="password"`))
+	g.Expect(html).To(gomega.ContainSubstring("Use this key"))
+}
+
+func TestOldLinesLeaveThePage(t *testing.T) {
+	g := gomega.NewWithT(t)
+	lines := make([]Line, MaxLines+50)
+	for i := range lines {
+		lines[i] = Line{ID: "old", Role: RoleUser, Text: "old"}
+	}
+	lines[len(lines)-1] = Line{ID: "new", Role: RoleUser, Text: "the newest"}
+	s := Snapshot{Phase: PhaseListening, Lines: lines, Trimmed: true}
+	g.Expect(s.visibleLines()).To(gomega.HaveLen(MaxLines))
+	html := shown(s)
+	g.Expect(html).To(gomega.ContainSubstring("the newest"))
+	g.Expect(html).To(gomega.ContainSubstring("Earlier lines are no longer shown."))
+}
+
+func TestTranscriptIsReadOutOnlyWhereItIsNotSpoken(t *testing.T) {
+	g := gomega.NewWithT(t)
+	silent := shown(Snapshot{Phase: PhaseListening, TextOnly: true})
+	spoken := shown(Snapshot{Phase: PhaseListening})
+	g.Expect(spoken).To(gomega.ContainSubstring(`aria-live="off"`))
+	g.Expect(silent).NotTo(gomega.ContainSubstring(`aria-live="off"`))
+}

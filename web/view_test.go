@@ -1,0 +1,141 @@
+package web
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+func TestCaptionIsThePersonsWords(t *testing.T) {
+	agent := sdk.Entry{ItemID: "a", Role: sdk.Agent, Text: "Before."}
+	said := sdk.Entry{ItemID: "u", Role: sdk.User, Text: "what is", Spoken: true, Live: true}
+	typed := sdk.Entry{ItemID: "u", Role: sdk.User, Text: "typed"}
+	begun := sdk.Entry{ItemID: "b", Role: sdk.Agent, Live: true}
+	tool := sdk.Entry{ItemID: "t", Role: sdk.ToolUse, Call: &sdk.Call{Name: "clock"}}
+	for _, row := range []struct {
+		name    string
+		state   sdk.State
+		entries []sdk.Entry
+		want    string
+	}{
+		{"they speak", sdk.UserSpeaking, []sdk.Entry{agent, said}, "what is"},
+		{"the answer is being made", sdk.Thinking, []sdk.Entry{agent, said, tool, begun}, "what is"},
+		{"the answer is heard", sdk.AgentSpeaking, []sdk.Entry{agent, said, begun}, ""},
+		{"they have said nothing new", sdk.UserSpeaking, []sdk.Entry{said, agent}, ""},
+		{"they wrote", sdk.Thinking, []sdk.Entry{typed}, ""},
+		{"nothing was said", sdk.UserSpeaking, nil, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			v := viewOf(sdk.Snapshot{State: row.state, Transcript: row.entries})
+			g.Expect(v.Caption).To(gomega.Equal(row.want))
+		})
+	}
+}
+
+func TestToolCallsAreOneLine(t *testing.T) {
+	long := strings.Repeat("ä", maxCallText)
+	for _, row := range []struct {
+		call *sdk.Call
+		want string
+	}{
+		{nil, ""},
+		{&sdk.Call{Name: "clock", Arguments: "{}"}, "clock({}) …"},
+		{&sdk.Call{Name: "clock", Arguments: "{}", Output: "nine", Done: true}, "clock({}) → nine"},
+		{&sdk.Call{Name: "clock", Arguments: "{}", Output: "broken", Done: true, Failed: true}, "clock({}) failed: broken"},
+		{&sdk.Call{Name: "clock", Arguments: "{}", Output: long, Done: true}, "clock({}) → " + long[:maxCallText] + "…"},
+	} {
+		g := gomega.NewWithT(t)
+		g.Expect(callText(row.call)).To(gomega.Equal(row.want))
+	}
+	g := gomega.NewWithT(t)
+	g.Expect(clip("x" + long)).To(gomega.HaveSuffix("ä…"))
+}
+
+func TestLatencyPrefersTheServersMeasurement(t *testing.T) {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	spoken := []sdk.Entry{{ItemID: "u", Role: sdk.User, Spoken: true}}
+	server := &sdk.ServerTurn{
+		Commit: ms(310), Transcript: ms(370), FirstToken: ms(372), FirstAudio: ms(420), FirstPacket: ms(424), PlaybackEnd: sdk.Never,
+	}
+	for _, row := range []struct {
+		name string
+		turn *sdk.Turn
+		want Latency
+	}{
+		{"no turn yet", nil, Latency{}},
+		{
+			"both", &sdk.Turn{ItemID: "u", FirstSound: ms(130), FirstText: ms(100), Server: server},
+			Latency{Total: 424, Silence: 310, Recognition: 60, Model: 2, Voice: 48, Network: 4},
+		},
+		{"the client's sound", &sdk.Turn{ItemID: "u", FirstSound: ms(130), FirstText: ms(100)}, Latency{Total: 130}},
+		{"the client's text", &sdk.Turn{ItemID: "u", FirstSound: sdk.Never, FirstText: ms(100)}, Latency{Total: 100}},
+		{"nothing came", &sdk.Turn{ItemID: "u", FirstSound: sdk.Never, FirstText: sdk.Never}, Latency{}},
+		{"unknown item", &sdk.Turn{ItemID: "x", FirstSound: ms(5)}, Latency{Total: 5}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			g.Expect(viewOf(sdk.Snapshot{Transcript: spoken, LastTurn: row.turn}).Latency).To(gomega.Equal(row.want))
+		})
+	}
+	g := gomega.NewWithT(t)
+	written := sdk.Snapshot{Transcript: []sdk.Entry{{ItemID: "u"}}, LastTurn: &sdk.Turn{ItemID: "u", FirstSound: ms(5)}}
+	g.Expect(viewOf(written).Latency.Written).To(gomega.BeTrue())
+}
+
+func TestErrorsBecomeProblems(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		s    sdk.Snapshot
+		want ProblemKind
+	}{
+		{"server gone", sdk.Snapshot{Err: &sdk.Error{Kind: sdk.ErrServerGone}}, ProblemServerGone},
+		{"server silent", sdk.Snapshot{Err: sdk.ErrServerSilent}, ProblemSilent},
+		{"no WebRTC", sdk.Snapshot{Err: &sdk.Error{Kind: sdk.ErrUnsupported}}, ProblemUnsupported},
+		{"wrong key", sdk.Snapshot{Err: &sdk.RefusedError{Status: 401}}, ProblemKey},
+		{"full", sdk.Snapshot{Err: &sdk.RefusedError{Status: 503}}, ProblemBusy},
+		{"refused", sdk.Snapshot{Err: &sdk.RefusedError{Status: 400}}, ProblemServer},
+		{"error event", sdk.Snapshot{Err: &sdk.ServerError{Message: "no"}}, ProblemServer},
+		{"refused microphone", sdk.Snapshot{MicErr: &sdk.Error{Kind: sdk.ErrPermission}}, ProblemPermission},
+		{"no microphone", sdk.Snapshot{MicErr: sdk.ErrNoMicrophone}, ProblemNoMicrophone},
+		{"busy microphone", sdk.Snapshot{MicErr: sdk.ErrMicrophoneBusy}, ProblemMicBusy},
+		{"insecure page", sdk.Snapshot{MicErr: sdk.ErrUnsupported}, ProblemInsecure},
+		{"the call comes first", sdk.Snapshot{Err: sdk.ErrServerGone, MicErr: sdk.ErrNoMicrophone}, ProblemServerGone},
+		{"no sound before a click", sdk.Snapshot{SoundBlocked: true}, ProblemBlocked},
+		{"a key is needed", sdk.Snapshot{Pipeline: sdk.Pipeline{Err: &sdk.RefusedError{Status: 401}}}, ProblemKey},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			g.Expect(viewOf(row.s).Problem).To(gomega.HaveField("Kind", row.want))
+		})
+	}
+	g := gomega.NewWithT(t)
+	g.Expect(viewOf(sdk.Snapshot{}).Problem).To(gomega.BeNil())
+	cause := &sdk.Error{Kind: sdk.ErrPermission, Cause: errors.New("NotAllowedError: denied")}
+	g.Expect(viewOf(sdk.Snapshot{MicErr: cause}).Problem.Detail).To(gomega.Equal("NotAllowedError: denied"))
+}
+
+func TestEveryStateHasAPhase(t *testing.T) {
+	g := gomega.NewWithT(t)
+	seen := make(map[Phase]bool)
+	for s := sdk.Disconnected; s <= sdk.Failed; s++ {
+		p := phaseOf(s)
+		g.Expect(seen[p]).To(gomega.BeFalse(), s.String())
+		seen[p] = true
+		g.Expect(p.InCall()).To(gomega.Equal(s.OnCall() || s == sdk.Connecting || s == sdk.Reconnecting), s.String())
+	}
+}
+
+func TestTheSystemsDefaultDeviceIsListedOnce(t *testing.T) {
+	g := gomega.NewWithT(t)
+	v := viewOf(sdk.Snapshot{Devices: sdk.Devices{
+		Microphones: []sdk.Device{{ID: "", Label: ""}, {ID: "default", Label: "Default - Headset"}, {ID: "a", Label: "Headset"}},
+	}})
+	g.Expect(v.Devices.Microphones).To(gomega.Equal([]Device{{ID: "a", Label: "Headset"}}))
+	g.Expect(v.Devices.Speakers).To(gomega.BeEmpty())
+}

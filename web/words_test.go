@@ -1,0 +1,86 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+func TestEveryPhaseHasItsWords(t *testing.T) {
+	for _, row := range []struct {
+		snapshot          Snapshot
+		state, hint, talk string
+	}{
+		{Snapshot{Phase: PhaseLoading}, "Getting ready", "The page is loading its program.", "Loading"},
+		{Snapshot{Phase: PhaseIdle}, "Ready when you are", "Press the button and speak, or write a message.", "Talk"},
+		{Snapshot{Phase: PhaseConnecting}, "Connecting", "One moment.", "Cancel"},
+		{
+			Snapshot{Phase: PhaseConnecting, MicAsked: true},
+			"Connecting", "Allow the microphone in your browser's question.", "Cancel",
+		},
+		{Snapshot{Phase: PhaseListening}, "Listening", "Say something, or write a message.", "End"},
+		{
+			Snapshot{Phase: PhaseListening, Muted: true},
+			"Your microphone is muted", "Unmute to be heard again, or write a message.", "End",
+		},
+		{
+			Snapshot{Phase: PhaseListening, TextOnly: true},
+			"Waiting for your message", "This call has no microphone. Write a message.", "End",
+		},
+		{Snapshot{Phase: PhaseHearing}, "You are speaking", "Pause when you have finished.", "End"},
+		{Snapshot{Phase: PhaseThinking}, "Thinking", "The answer is on its way.", "End"},
+		{Snapshot{Phase: PhaseSpeaking}, "Speaking", "Speak to interrupt, or press Interrupt.", "End"},
+		{Snapshot{Phase: PhaseSpeaking, TextOnly: true}, "Speaking", "Press Interrupt to stop the answer.", "End"},
+		{Snapshot{Phase: PhaseInterrupted}, "Interrupted", "It stopped. Go on.", "End"},
+		{
+			Snapshot{Phase: PhaseReconnecting},
+			"Connection lost, trying again", "Nothing is lost yet. This can take a few seconds.", "End",
+		},
+		{Snapshot{Phase: PhaseError}, "The call could not be made", "Read below what you can do.", "Talk"},
+		{
+			Snapshot{Phase: PhaseError, Lines: []Line{{ID: "1"}}},
+			"The call could not go on", "What was said stays on this page until the next call.", "Talk",
+		},
+	} {
+		t.Run(string(row.snapshot.Phase)+": "+row.state, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			g.Expect(row.snapshot.statusText()).To(gomega.Equal(row.state))
+			g.Expect(row.snapshot.hintText()).To(gomega.Equal(row.hint))
+			g.Expect(row.snapshot.talkLabel()).To(gomega.Equal(row.talk))
+		})
+	}
+}
+
+func TestAMissingPartIsSaidBeforeTheCall(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := Snapshot{Phase: PhaseIdle, Pipeline: Pipeline{Components: []Component{{State: ComponentMissing}}}}
+	g.Expect(s.hintText()).To(gomega.ContainSubstring("see Pipeline"))
+}
+
+func TestOnlyAnAnswerUnderWayCanBeInterrupted(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, p := range Phases() {
+		want := p == PhaseSpeaking || p == PhaseThinking
+		g.Expect(Snapshot{Phase: p}.canInterrupt()).To(gomega.Equal(want), string(p))
+	}
+}
+
+func TestEveryProblemSaysWhatToDo(t *testing.T) {
+	kinds := []ProblemKind{
+		ProblemNoMicrophone, ProblemPermission, ProblemMicBusy, ProblemServerGone, ProblemSilent, ProblemInsecure,
+		ProblemUnsupported, ProblemKey, ProblemBusy, ProblemBlocked, ProblemServer,
+	}
+	g := gomega.NewWithT(t)
+	titles := make(map[string]ProblemKind)
+	for _, kind := range kinds {
+		p := ProblemOf(kind, "detail")
+		g.Expect(p.Kind).To(gomega.Equal(kind))
+		g.Expect(p.Detail).To(gomega.Equal("detail"))
+		g.Expect(p.Advice).NotTo(gomega.BeEmpty(), string(kind))
+		g.Expect(titles).NotTo(gomega.HaveKey(p.Title), string(kind))
+		titles[p.Title] = kind
+		if p.Remedy != RemedyNone {
+			g.Expect(remedyLabel(p.Remedy)).NotTo(gomega.BeEmpty(), string(kind))
+		}
+	}
+}
