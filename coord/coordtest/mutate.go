@@ -79,10 +79,15 @@ type verdict struct {
 
 func (v verdict) survives() bool { return !v.shape && len(v.broken) == 0 && !v.graph }
 
+// room is how many times larger than the machine a mutant may be: one that grows without end is another graph.
+const room = 3
+
 // judge explores a mutant to its end and notes every invariant that breaks on the way.
-func (sub Subject[S, E, F, G]) judge(m mutant[S, E, F], want map[pair[S, E]]machine.Edge[S, E, F]) verdict {
+func (sub Subject[S, E, F, G]) judge(
+	m mutant[S, E, F], nodes int, want map[pair[S, E]]machine.Edge[S, E, F],
+) verdict {
 	broken := make([]bool, len(sub.Monitor.Invariants))
-	g, err := sub.explore(m.table, func(before G, step machine.Edge[S, E, F]) (G, string) {
+	g, err := sub.explore(m.table, room*nodes, func(before G, step machine.Edge[S, E, F]) (G, string) {
 		after := sub.Monitor.See(before, step)
 		for i, inv := range sub.Monitor.Invariants {
 			broken[i] = broken[i] || !inv.Holds(before, after, step)
@@ -109,7 +114,7 @@ func (sub Subject[S, E, F, G]) shortest(m mutant[S, E, F], invariant string) str
 			alone.Invariants = append(alone.Invariants, inv)
 		}
 	}
-	_, err := sub.explore(m.table, alone.Watch)
+	_, err := sub.explore(m.table, maxNodes, alone.Watch)
 	var broken *machine.Broken[E]
 	if !errors.As(err, &broken) {
 		return "not broken"

@@ -76,7 +76,7 @@ func (sub Subject[S, E, F, G]) tally(g Graph[S, E, F]) tally[S, E, F] {
 	out := tally[S, E, F]{by: map[string]catches[S, E, F]{}}
 	for _, m := range sub.mutants(g) {
 		out.all++
-		v := sub.judge(m, want)
+		v := sub.judge(m, g.Nodes, want)
 		switch {
 		case v.survives():
 			out.survivors = append(out.survivors, "survivor: "+m.name)

@@ -42,8 +42,8 @@ type Tamper[S, E, F Value] struct {
 	Change              func(from, next S, effects []F) (S, []F)
 }
 
-// maxNodes bounds every exploration: a machine whose domain needs more is not explained well enough.
-const maxNodes = 20_000
+// maxNodes bounds an exploration: a machine whose domain needs more is not described well enough.
+const maxNodes = 5_000
 
 // Graph is an explored machine.
 type Graph[S, E, F Value] struct {
@@ -53,15 +53,15 @@ type Graph[S, E, F Value] struct {
 
 // Explore walks the whole machine under the subject's monitor.
 func (sub Subject[S, E, F, G]) Explore() (Graph[S, E, F], error) {
-	return sub.explore(sub.Table, sub.Monitor.Watch)
+	return sub.explore(sub.Table, maxNodes, sub.Monitor.Watch)
 }
 
 func (sub Subject[S, E, F, G]) explore(
-	table machine.Table[S, E, F], watch func(G, machine.Edge[S, E, F]) (G, string),
+	table machine.Table[S, E, F], limit int, watch func(G, machine.Edge[S, E, F]) (G, string),
 ) (Graph[S, E, F], error) {
 	var g Graph[S, E, F]
 	var err error
-	g.Edges, err = machine.Explore(table, sub.First, sub.Seen, maxNodes, func(s S, seen G) []E {
+	g.Edges, err = machine.Explore(table, sub.First, sub.Seen, limit, func(s S, seen G) []E {
 		g.Nodes++
 		return sub.May(s, seen)
 	}, watch)
