@@ -1,0 +1,250 @@
+package turn
+
+// Speech that was announced and a turn that is open are one state.
+func coupled(_, after Seen, step edge) bool {
+	var candidate, open ID
+	switch s := step.To.(type) {
+	case Candidate:
+		candidate = s.Turn
+	case Speaking:
+		open = s.Turn
+	case Confirming:
+		open = s.Turn
+	case Idle:
+	}
+	return after.Candidate == candidate && after.Open == open && after.Speech == open
+}
+
+// Neither a turn nor a candidate opens beside one that is open.
+func atMostOneTurnOpen(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case OpenCandidate:
+			return g.Open == 0 && g.Candidate == 0
+		case OpenTurn:
+			return g.Open == 0 && (g.Candidate == 0 || g.Candidate == f.Turn)
+		case RejectCandidate, BargeIn, EmitSpeechStarted, EmitSpeechStopped, EmitTimeout, ArmFallback, AskGate,
+			CommitTurn, DiscardTurn:
+		}
+		return true
+	})
+}
+
+// A turn is committed or discarded, once, and a client's commit always is one. Only
+// a fresh turn, of a manual commit or a time-out, is committed without having been open.
+func everyTurnEndsOnce(before, _ Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case CommitTurn:
+			return f.Turn == g.Open || g.Open == 0 && f.Turn > g.Newest
+		case DiscardTurn:
+			return f.Turn == g.Open
+		case OpenCandidate, RejectCandidate, OpenTurn, BargeIn, EmitSpeechStarted, EmitSpeechStopped, EmitTimeout,
+			ArmFallback, AskGate:
+		}
+		return true
+	})
+	if _, manual := step.Event.(Commit); manual {
+		n := len(step.Effects)
+		if n == 0 {
+			return false
+		}
+		_, committed := step.Effects[n-1].(CommitTurn)
+		return once && committed
+	}
+	return once
+}
+
+// An interruption comes from a candidate, a candidate from a voice.
+func bargeInOnlyFromSpeech(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case OpenCandidate:
+			return f.Turn == g.Voice
+		case BargeIn:
+			return f.Turn == g.Due && f.Turn == g.Open && f.Turn == g.Speech
+		case RejectCandidate, OpenTurn, EmitSpeechStarted, EmitSpeechStopped, EmitTimeout, ArmFallback, AskGate,
+			CommitTurn, DiscardTurn:
+		}
+		return true
+	})
+}
+
+// A candidate that is confirmed interrupts in the same step, before its turn is committed.
+func bargeInBeforeCommit(before, after Seen, step edge) bool {
+	first := each(before, step, func(g Seen, f Effect) bool {
+		_, commits := f.(CommitTurn)
+		return !commits || g.Due == 0
+	})
+	return first && after.Due == 0
+}
+
+// A candidate is confirmed or rejected, once, and by its own verdict.
+func candidateEndsByVerdict(before, after Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		r, rejects := f.(RejectCandidate)
+		return !rejects || r.Turn == g.Candidate
+	})
+	if before.Candidate == 0 || after.Candidate == before.Candidate {
+		return once
+	}
+	switch e := step.Event.(type) {
+	case Sustained:
+		return once && e.Turn == before.Candidate
+	case Misfire:
+		return once && e.Turn == before.Candidate
+	case NoSpeech:
+		return once && e.Turn == before.Candidate
+	case Commit, Clear, Shutdown:
+		return once
+	case Onset, ClientCandidate, Silence, EndOfUtterance, VoiceResumed, FallbackExpired, GatePassed, GateRefused,
+		IdleTimeout:
+	}
+	return false
+}
+
+// Every announced start of speech gets one end, before the turn's own: a page
+// that was told to listen is told to stop.
+func speechStopsOnce(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case EmitSpeechStarted:
+			return g.Speech == 0 && f.Turn == g.Open
+		case EmitSpeechStopped:
+			return g.Speech == f.Turn && f.Turn == g.Open
+		case CommitTurn, DiscardTurn:
+			return g.Speech == 0
+		case OpenCandidate, RejectCandidate, OpenTurn, BargeIn, EmitTimeout, ArmFallback, AskGate:
+		}
+		return true
+	})
+}
+
+// What speaks of another turn, of a timer that does not run any more or of an
+// older asking changes nothing.
+func staleIsHarmless(before, _ Seen, step edge) bool {
+	if fits(before, step) {
+		return true
+	}
+	return step.From == step.To && len(step.Effects) == 0
+}
+
+func fits(g Seen, step edge) bool {
+	switch e := step.Event.(type) {
+	case Sustained:
+		return e.Turn == g.Candidate
+	case Misfire:
+		return e.Turn == g.Candidate
+	case Silence:
+		return e.Turn == g.Open
+	case EndOfUtterance:
+		return e.Turn == g.Open
+	case VoiceResumed:
+		return e.Turn == g.Open
+	case FallbackExpired:
+		return e.Turn == g.Open && g.Armed != 0 && e.Gen == g.Armed
+	case GatePassed:
+		return g.Asked && Confirming(e) == step.From
+	case GateRefused:
+		return g.Asked && Confirming{e.Turn, e.Gen} == step.From
+	case NoSpeech:
+		return e.Turn == g.Open || e.Turn == g.Candidate
+	case Onset, ClientCandidate, Commit, Clear, IdleTimeout, Shutdown:
+	}
+	return true
+}
+
+// The machine waits for the gate exactly while it is asked, and no end that is to
+// be confirmed is taken without it: only the client, silence alone, or the fallback.
+func gateIsAsked(before, after Seen, step edge) bool {
+	if _, confirming := step.To.(Confirming); confirming != after.Asked {
+		return false
+	}
+	switch e := step.Event.(type) {
+	case EndOfUtterance:
+		return !e.Gate || after.Open != 0 || before.Open == 0
+	case Silence:
+		return !before.Gate || e.FallbackMS == 0 || after.Open != 0 || before.Open == 0
+	case Onset, ClientCandidate, Sustained, Misfire, VoiceResumed, FallbackExpired, GatePassed, GateRefused, Commit,
+		Clear, NoSpeech, IdleTimeout, Shutdown:
+	}
+	return true
+}
+
+// An end of utterance that was heard while the voice went on counts when it stops.
+func eouNotLost(before, after Seen, step edge) bool {
+	if e, silent := step.Event.(Silence); silent && before.EOU && e.Turn == before.Open {
+		return after.Open == 0 || after.Asked
+	}
+	s, speaking := step.To.(Speaking)
+	return !speaking || s.EOU == after.EOU && s.Gate == after.Gate
+}
+
+// A pause leads to the commit, to the gate or to a timer; a timer that runs out and
+// a gate that passes lead to the commit, a gate that refuses to a timer.
+func everyPauseEnds(before, after Seen, step edge) bool {
+	wanted := func() bool {
+		arms := 0
+		for _, f := range step.Effects {
+			if f == (ArmFallback{after.Open, after.Armed, pause(step.Event)}) {
+				arms++
+			}
+		}
+		s, speaking := step.To.(Speaking)
+		return speaking && arms == 1 && after.Armed == s.Gen && after.Armed > before.Armed
+	}
+	if before.Open == 0 || !fits(before, step) {
+		return true
+	}
+	_, confirming := step.From.(Confirming)
+	switch step.Event.(type) {
+	case Silence:
+		return confirming || after.Open == 0 || after.Asked || wanted()
+	case FallbackExpired:
+		return after.Open == 0
+	case GatePassed:
+		return after.Open == 0
+	case GateRefused:
+		return wanted()
+	case Onset, ClientCandidate, Sustained, Misfire, EndOfUtterance, VoiceResumed, Commit, Clear, NoSpeech,
+		IdleTimeout, Shutdown:
+	}
+	return true
+}
+
+// pause is how long e lets the machine wait, in milliseconds.
+func pause(e Event) uint32 {
+	switch e := e.(type) {
+	case Silence:
+		return e.FallbackMS
+	case GateRefused:
+		return e.FallbackMS
+	case Onset, ClientCandidate, Sustained, Misfire, EndOfUtterance, VoiceResumed, FallbackExpired, GatePassed,
+		Commit, Clear, NoSpeech, IdleTimeout, Shutdown:
+	}
+	return 0
+}
+
+// A time-out that no open turn stands against is announced once and then committed.
+func timeoutBeforeCommit(before, _ Seen, step edge) bool {
+	e, timeout := step.Event.(IdleTimeout)
+	if !timeout || before.Open != 0 || before.Candidate != 0 {
+		return true
+	}
+	if len(step.Effects) != 2 || step.Effects[0] != EmitTimeout(e) {
+		return false
+	}
+	_, commits := step.Effects[1].(CommitTurn)
+	return commits
+}
+
+// A commit says who made it: the client is not answered unasked, and a turn in
+// which nobody spoke is not transcribed.
+func commitSaysWhose(before, _ Seen, step edge) bool {
+	_, byClient := step.Event.(Commit)
+	_, wordless := step.Event.(IdleTimeout)
+	return each(before, step, func(_ Seen, f Effect) bool {
+		c, commits := f.(CommitTurn)
+		return !commits || c.ByClient == byClient && c.Wordless == wordless
+	})
+}

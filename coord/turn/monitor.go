@@ -1,0 +1,109 @@
+package turn
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type edge = machine.Edge[State, Event, Effect]
+
+// Seen is what a monitor remembers of a run, however long: fresh identifiers
+// count up, so one number stands for all that are known.
+type Seen struct {
+	Newest    ID     // newest that a turn or a candidate took
+	Candidate ID     // it waits for its verdict; 0 is none
+	Due       ID     // a candidate that was confirmed and has not interrupted yet
+	Open      ID     // opened, neither committed nor discarded; 0 is none
+	Speech    ID     // its start was announced and its end was not
+	Voice     ID     // the turn that the present event's voice may open
+	Armed     uint32 // generation of the fallback timer that runs; 0 is none
+	Asked     bool   // the gate is asked and has not answered
+	EOU       bool   // the open turn's end of utterance was heard, and no voice since
+	Gate      bool   // that end is to be confirmed
+}
+
+// Monitor watches the machine: it is evaluated by the explore tests, by whoever
+// simulates sessions, and by a server that is asked to check itself.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "Coupled", Holds: coupled},
+		{Name: "AtMostOneTurnOpen", Holds: atMostOneTurnOpen},
+		{Name: "EveryTurnEndsOnce", Holds: everyTurnEndsOnce},
+		{Name: "BargeInOnlyFromSpeech", Holds: bargeInOnlyFromSpeech},
+		{Name: "BargeInBeforeCommit", Holds: bargeInBeforeCommit},
+		{Name: "CandidateEndsByVerdict", Holds: candidateEndsByVerdict},
+		{Name: "SpeechStopsOnce", Holds: speechStopsOnce},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "GateIsAsked", Holds: gateIsAsked},
+		{Name: "EOUNotLost", Holds: eouNotLost},
+		{Name: "EveryPauseEnds", Holds: everyPauseEnds},
+		{Name: "TimeoutBeforeCommit", Holds: timeoutBeforeCommit},
+		{Name: "CommitSaysWhose", Holds: commitSaysWhose},
+	},
+}
+
+func see(g Seen, step edge) Seen {
+	g = g.event(step.Event)
+	for _, f := range step.Effects {
+		g = g.effect(f)
+	}
+	g.Voice = 0
+	return g
+}
+
+func (g Seen) event(e Event) Seen {
+	switch e := e.(type) {
+	case Onset:
+		g.Voice = e.Turn
+	case ClientCandidate:
+		g.Voice = e.Turn
+	case VoiceResumed:
+		if e.Turn == g.Open {
+			g.Armed, g.Asked, g.EOU, g.Gate = 0, false, false, false
+		}
+	case EndOfUtterance:
+		if e.Turn == g.Open && !g.Asked {
+			g.EOU, g.Gate = true, e.Gate
+		}
+	case Sustained, Misfire, Silence, FallbackExpired, GatePassed, GateRefused, Commit, Clear,
+		NoSpeech, IdleTimeout, Shutdown:
+	}
+	return g
+}
+
+func (g Seen) effect(f Effect) Seen {
+	switch f := f.(type) {
+	case OpenCandidate:
+		g.Candidate, g.Newest = f.Turn, max(g.Newest, f.Turn)
+	case RejectCandidate:
+		g.Candidate = 0
+	case OpenTurn:
+		if g.Candidate == f.Turn {
+			g.Candidate, g.Due = 0, f.Turn
+		}
+		g.Open, g.Newest = f.Turn, max(g.Newest, f.Turn)
+	case BargeIn:
+		g.Due = 0
+	case EmitSpeechStarted:
+		g.Speech = f.Turn
+	case EmitSpeechStopped:
+		g.Speech = 0
+	case ArmFallback:
+		g.Armed, g.Asked, g.EOU, g.Gate = f.Gen, false, false, false
+	case AskGate:
+		g.Armed, g.Asked = 0, true
+	case CommitTurn:
+		g = g.ended(f.Turn)
+	case DiscardTurn:
+		g = g.ended(f.Turn)
+	case EmitTimeout:
+	}
+	return g
+}
+
+func (g Seen) ended(t ID) Seen {
+	g.Open, g.Armed, g.Asked, g.EOU, g.Gate, g.Newest = 0, 0, false, false, false, max(g.Newest, t)
+	return g
+}
+
+func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
+	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
+}
