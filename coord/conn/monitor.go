@@ -1,0 +1,207 @@
+package conn
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type edge = machine.Edge[State, Event, Effect]
+
+// Seen is what a monitor remembers of a connection's life.
+type Seen struct {
+	Announced bool
+	VAD       bool   // started and not stopped
+	Grace     uint32 // generation of the grace timer that runs; 0 is none
+	Newest    uint32 // generation of the newest one
+	Stopping  bool   // the children were told to end
+	Joined    bool   // and have ended
+	Released  bool
+	Forgotten bool
+}
+
+// Monitor watches the machine: it is evaluated by the explore tests, by whoever
+// simulates sessions, and by a server that is asked to check itself.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "TeardownOnce", Holds: teardownOnce},
+		{Name: "NoVADAfterClosing", Holds: noVADAfterClosing},
+		{Name: "ReleaseAfterChildren", Holds: releaseAfterChildren},
+		{Name: "VADPaired", Holds: vadPaired},
+		{Name: "AnnouncedOnceAndFirst", Holds: announcedOnceAndFirst},
+		{Name: "LossIsNoEnd", Holds: lossIsNoEnd},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "EveryCloseCloses", Holds: everyCloseCloses},
+	},
+}
+
+func see(g Seen, step edge) Seen {
+	g = g.event(step.Event)
+	for _, f := range step.Effects {
+		g = g.effect(f)
+	}
+	return g
+}
+
+func (g Seen) event(e Event) Seen {
+	switch e.(type) {
+	case Restored:
+		g.Grace = 0
+	case ChildrenDone:
+		g.Joined = g.Stopping
+	case Opened, SetVAD, Lost, GraceExpired, Close:
+	}
+	return g
+}
+
+func (g Seen) effect(f Effect) Seen {
+	switch f := f.(type) {
+	case AnnounceSession:
+		g.Announced = true
+	case StartVAD:
+		g.VAD = true
+	case StopVAD:
+		g.VAD = false
+	case ArmGrace:
+		g.Grace, g.Newest = f.Gen, f.Gen
+	case StopChildren:
+		g.Stopping, g.Grace = true, 0
+	case ReleaseTransport:
+		g.Released = true
+	case Forget:
+		g.Forgotten = true
+	}
+	return g
+}
+
+func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
+	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
+}
+
+// The children are told to end once, the transport is released once, the session
+// is forgotten once and last.
+func teardownOnce(before, after Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case StopChildren:
+			return !g.Stopping
+		case ReleaseTransport:
+			return !g.Released
+		case Forget:
+			return g.Released && !g.Forgotten
+		case AnnounceSession, StartVAD, StopVAD, ArmGrace:
+		}
+		return !g.Forgotten
+	})
+	_, closed := step.To.(Closed)
+	return once && closed == (after.Released && after.Forgotten)
+}
+
+// Turn detection is off before the children are told to end, and stays off.
+func noVADAfterClosing(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case StartVAD:
+			return !g.Stopping
+		case StopChildren:
+			return !g.VAD
+		case AnnounceSession, StopVAD, ArmGrace, ReleaseTransport, Forget:
+		}
+		return true
+	})
+}
+
+// Nothing is released while a child may still use it.
+func releaseAfterChildren(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case ReleaseTransport, Forget:
+			return g.Joined
+		case AnnounceSession, StartVAD, StopVAD, ArmGrace, StopChildren:
+		}
+		return true
+	})
+}
+
+// Every start of turn detection has one stop, and the state knows which it is.
+func vadPaired(before, after Seen, step edge) bool {
+	paired := each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case StartVAD:
+			return !g.VAD
+		case StopVAD:
+			return g.VAD
+		case AnnounceSession, ArmGrace, StopChildren, ReleaseTransport, Forget:
+		}
+		return true
+	})
+	on := false
+	switch s := step.To.(type) {
+	case Live:
+		on = s.VAD
+	case Interrupted:
+		on = s.VAD
+	case Connecting, Closing, Closed:
+	}
+	if e, set := step.Event.(SetVAD); set && Up(step.From) && e.On != after.VAD {
+		return false
+	}
+	return paired && on == after.VAD
+}
+
+// session.created is the first event that a client gets, and comes once.
+func announcedOnceAndFirst(before, after Seen, step edge) bool {
+	first := each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case AnnounceSession:
+			return !g.Announced
+		case StartVAD, ArmGrace:
+			return g.Announced
+		case StopVAD, StopChildren, ReleaseTransport, Forget:
+		}
+		return true
+	})
+	return first && (!Up(step.To) || after.Announced)
+}
+
+// A transport that carries nothing at the moment may come back: only the grace
+// timer that the loss armed ends the session for it.
+func lossIsNoEnd(before, after Seen, step edge) bool {
+	switch step.Event.(type) {
+	case Lost:
+		s, interrupted := step.To.(Interrupted)
+		armed := interrupted && s.Gen == after.Grace && after.Newest == before.Newest+1
+		return !Up(step.From) || armed || step.From == step.To && before.Grace != 0
+	case Restored:
+		_, live := step.To.(Live)
+		return !Up(step.From) || live
+	case GraceExpired:
+		return before.Grace == 0 || !fits(before, step) || after.Stopping
+	case Opened, SetVAD, Close, ChildrenDone:
+	}
+	return true
+}
+
+// A grace timer that was called off, and an end of children that were not told to
+// end, change nothing.
+func staleIsHarmless(before, _ Seen, step edge) bool {
+	return fits(before, step) || step.From == step.To && len(step.Effects) == 0
+}
+
+func fits(g Seen, step edge) bool {
+	switch e := step.Event.(type) {
+	case GraceExpired:
+		return g.Grace != 0 && e.Gen == g.Grace
+	case ChildrenDone:
+		return g.Stopping
+	case Opened, SetVAD, Lost, Restored, Close:
+	}
+	return true
+}
+
+// Whatever the state, Close tells the children to end, with its reason, unless they were told.
+func everyCloseCloses(before, after Seen, step edge) bool {
+	e, closes := step.Event.(Close)
+	if !closes || before.Stopping {
+		return true
+	}
+	n := len(step.Effects)
+	return after.Stopping && n > 0 && step.Effects[n-1] == StopChildren(e) && step.To == Closing(e)
+}

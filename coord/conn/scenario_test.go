@@ -1,0 +1,29 @@
+package conn
+
+import (
+	"testing"
+
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+)
+
+func TestStories(t *testing.T) { coordtest.Stories(t, subject) }
+
+func TestDiagram(t *testing.T) { coordtest.Diagram(t, Table, subject.First) }
+
+func BenchmarkNext(b *testing.B) {
+	coordtest.Bench(b, Table,
+		coordtest.Case[State, Event, Effect]{From: Connecting{}, Event: Opened{true}, Switch: byHand},
+		coordtest.Case[State, Event, Effect]{From: Closed{}, Event: ChildrenDone{}, Switch: byHand})
+}
+
+// byHand is the timed transitions as a plain switch.
+func byHand(s State, e Event) (State, []Effect) {
+	switch s.(type) {
+	case Connecting:
+		if e, ok := e.(Opened); ok && e.VAD {
+			return Live{VAD: true}, []Effect{AnnounceSession{}, StartVAD{}}
+		}
+	case Live, Interrupted, Closing, Closed:
+	}
+	return s, nil
+}
