@@ -95,6 +95,7 @@ func (s *Session) refused(e wire.Error) {
 		s.trace("refused: " + problem.Error())
 	case intentCancel:
 		if e.Code != "response_cancel_not_active" { // it had ended meanwhile
+			s.flow.dying = false
 			s.err = problem
 		}
 	case intentAnswer:
@@ -170,6 +171,7 @@ func (s *Session) hush() {
 	s.tools.hush()
 	live, sounding := s.flow.response != "", s.flow.sounding
 	if live {
+		s.flow.dying = true
 		s.send(&wire.ResponseCancel{}, intent{kind: intentCancel})
 	}
 	if s.call == nil {

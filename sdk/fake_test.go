@@ -45,9 +45,11 @@ type fakePeer struct {
 	antiphon bool
 	sink     func(PeerEvent)
 	note     func(string) // called for all that the session does
-	sendErr  error
-	micErr   error
-	playing  string // a player's response
+	// noteClosed is called for Close, which comes from a goroutine of its own.
+	noteClosed func()
+	sendErr    error
+	micErr     error
+	playing    string // a player's response
 
 	mu     sync.Mutex
 	closed int
@@ -78,7 +80,7 @@ func (p *fakePeer) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed++
-	p.note("> (closed)")
+	p.noteClosed()
 	return nil
 }
 

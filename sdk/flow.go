@@ -12,6 +12,7 @@ type flow struct {
 	since time.Duration // when the turn came to its state, or last gave a sign
 
 	response string // the live response; "" when none is
+	dying    bool   // its end was asked for
 	alive    time.Duration
 
 	sound    string // the response that is heard; "" when none is
@@ -79,7 +80,7 @@ func (f *flow) responseCreated(id string, now time.Duration) {
 	if f.turn == turnOwed {
 		f.endTurn()
 	}
-	f.response, f.alive = id, now
+	f.response, f.dying, f.alive = id, false, now
 }
 
 func (f *flow) responseDone(id string, now time.Duration) {
@@ -128,7 +129,7 @@ func (f *flow) state(tools bool) State {
 		return UserSpeaking
 	case f.sounding:
 		return AgentSpeaking
-	case f.response != "" || f.turn == turnStopped || f.turn == turnOwed || tools:
+	case f.response != "" && !f.dying || f.turn == turnStopped || f.turn == turnOwed || tools:
 		return Thinking
 	}
 	return Listening

@@ -51,8 +51,9 @@ type story struct {
 	tools   map[string]chan toolResult // by arguments
 	state   State
 
-	mu   sync.Mutex
-	seen []string
+	mu     sync.Mutex
+	seen   []string
+	beside []string // what other goroutines did, in no order: tools that began to run, the end of Connect and of the call
 }
 
 type toolResult struct {
@@ -62,7 +63,7 @@ type toolResult struct {
 
 func newStory() *story {
 	s := &story{tools: map[string]chan toolResult{}}
-	s.peer = &fakePeer{note: s.note, antiphon: true}
+	s.peer = &fakePeer{note: s.note, noteClosed: func() { s.noteBeside("> (closed)") }, antiphon: true}
 	s.dialer = &fakeDialer{peer: s.peer}
 	return s
 }
@@ -73,13 +74,20 @@ func (s *story) note(line string) {
 	s.seen = append(s.seen, line)
 }
 
+func (s *story) noteBeside(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.beside = append(s.beside, line)
+}
+
 // drain waits until nothing happens any more and gives what did.
 func (s *story) drain() string {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := strings.Join(s.seen, "\n")
-	s.seen = nil
+	slices.Sort(s.beside) // they run at the same time
+	out := strings.Join(append(s.seen, s.beside...), "\n")
+	s.seen, s.beside = nil, nil
 	return out
 }
 
@@ -146,8 +154,8 @@ func (s *story) runTool(ctx context.Context, arguments string) (string, error) {
 	s.mu.Lock()
 	c := make(chan toolResult)
 	s.tools[arguments] = c
-	s.seen = append(s.seen, "> (tool runs with "+arguments+")")
 	s.mu.Unlock()
+	s.noteBeside("> (tool runs with " + arguments + ")")
 	select {
 	case r := <-c:
 		return r.output, r.err
@@ -171,7 +179,7 @@ func (s *story) tool(c *datadriven.TestData) string {
 func (s *story) connecting(*datadriven.TestData) string {
 	go func() {
 		if err := s.session.Connect(context.Background()); err != nil {
-			s.note("connect: " + err.Error())
+			s.noteBeside("connect: " + err.Error())
 		}
 	}()
 	return ""

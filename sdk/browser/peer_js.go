@@ -37,13 +37,10 @@ func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, erro
 	if defined(d.opts.ICEServers) {
 		config.Set("iceServers", d.opts.ICEServers)
 	}
-	direction := "sendrecv"
-	if c.NoMicrophone {
-		direction = "recvonly"
-	}
 	err := attempt(func() {
 		p.pc = js.Global().Get("RTCPeerConnection").New(config)
-		p.sender = p.pc.Call("addTransceiver", "audio", object("direction", direction)).Get("sender")
+		// Both ways also without a microphone, so that one can be opened in the middle of the call.
+		p.sender = p.pc.Call("addTransceiver", "audio", object("direction", "sendrecv")).Get("sender")
 		p.channel = p.pc.Call("createDataChannel", "oai-events")
 	})
 	if err != nil {
