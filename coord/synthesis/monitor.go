@@ -1,0 +1,133 @@
+package synthesis
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type edge = machine.Edge[State, Event, Effect]
+
+// Seen is what a monitor remembers of one reply's synthesis.
+type Seen struct {
+	Ended  bool // Finish, Cancel or the worker's exit came
+	Queue  bool // the queue was closed
+	Stops  bool // the worker was told to stop
+	Exited bool
+	Woken  bool
+}
+
+// Monitor watches the machine: it is evaluated by the explore tests, by whoever
+// simulates sessions, and by a server that is asked to check itself.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "WakeOnce", Holds: wakeOnce},
+		{Name: "Monotonic", Holds: monotonic},
+		{Name: "NothingSaidAfterClose", Holds: nothingSaidAfterClose},
+		{Name: "EveryClauseIsAnswered", Holds: everyClauseIsAnswered},
+		{Name: "WorkerIsTold", Holds: workerIsTold},
+	},
+}
+
+func see(g Seen, step edge) Seen {
+	g = g.event(step.Event)
+	for _, f := range step.Effects {
+		g = g.effect(f)
+	}
+	return g
+}
+
+func (g Seen) event(e Event) Seen {
+	switch e.(type) {
+	case Finish, Cancel:
+		g.Ended = true
+	case WorkerExited:
+		g.Ended, g.Exited = true, true
+	case Enqueue:
+	}
+	return g
+}
+
+func (g Seen) effect(f Effect) Seen {
+	switch f.(type) {
+	case CloseQueue:
+		g.Queue = true
+	case StopWorker:
+		g.Stops = true
+	case Wake:
+		g.Woken = true
+	case Say, Refuse:
+	}
+	return g
+}
+
+func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
+	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
+}
+
+// Whoever waits is woken once, when the worker has ended and not before.
+func wakeOnce(before, after Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		_, wakes := f.(Wake)
+		return !wakes || g.Exited && !g.Woken
+	})
+	return once && after.Woken == after.Exited
+}
+
+// The states only go forward, and they say what has come.
+func monotonic(_, after Seen, step edge) bool {
+	_, open := step.To.(Open)
+	_, closed := step.To.(Closed)
+	return Rank(step.To) >= Rank(step.From) && open == !after.Ended && closed == after.Exited
+}
+
+// After the end nothing more is given to the worker.
+func nothingSaidAfterClose(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		_, says := f.(Say)
+		return !says || !g.Ended
+	})
+}
+
+// A clause is said or refused, once, and never dropped in silence.
+func everyClauseIsAnswered(_, _ Seen, step edge) bool {
+	answers := 0
+	for _, f := range step.Effects {
+		switch f := f.(type) {
+		case Say:
+			if step.Event != Enqueue(f) {
+				return false
+			}
+			answers++
+		case Refuse:
+			if step.Event != Enqueue(f) {
+				return false
+			}
+			answers++
+		case CloseQueue, StopWorker, Wake:
+		}
+	}
+	_, enqueue := step.Event.(Enqueue)
+	return (answers == 1) == enqueue && answers <= 1
+}
+
+// A worker that lives is told that the text has ended, once, or to stop at each cancel.
+func workerIsTold(before, _ Seen, step edge) bool {
+	closes, stops := 0, 0
+	for _, f := range step.Effects {
+		switch f.(type) {
+		case CloseQueue:
+			closes++
+		case StopWorker:
+			stops++
+		case Say, Refuse, Wake:
+		}
+	}
+	_, finish := step.Event.(Finish)
+	_, cancel := step.Event.(Cancel)
+	wantClose, wantStop := 0, 0
+	if finish && !before.Ended {
+		wantClose = 1
+	}
+	if cancel && !before.Exited {
+		wantStop = 1
+	}
+	return closes == wantClose && stops == wantStop
+}

@@ -1,0 +1,29 @@
+package synthesis
+
+import (
+	"testing"
+
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+)
+
+func TestStories(t *testing.T) { coordtest.Stories(t, subject) }
+
+func TestDiagram(t *testing.T) { coordtest.Diagram(t, Table, subject.First) }
+
+func BenchmarkNext(b *testing.B) {
+	coordtest.Bench(b, Table,
+		coordtest.Case[State, Event, Effect]{From: Open{}, Event: Enqueue{1}, Switch: byHand},
+		coordtest.Case[State, Event, Effect]{From: Closed{}, Event: WorkerExited{}, Switch: byHand})
+}
+
+// byHand is the timed transitions as a plain switch.
+func byHand(s State, e Event) (State, []Effect) {
+	switch s.(type) {
+	case Open:
+		if e, ok := e.(Enqueue); ok {
+			return s, []Effect{Say(e)}
+		}
+	case Closing, Closed:
+	}
+	return s, nil
+}
