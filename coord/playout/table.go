@@ -76,7 +76,7 @@ var Table = machine.Join(
 		}),
 	},
 	ignore(late, Held{}, Confirm{}, Reject{}),
-	ignore(stale, Held{}, Drained{}),
+	ignore("its segment was held", Held{}, Drained{}),
 	ignore(busy, Held{}, Begin{}),
 	ignore("it is held already", Held{}, Candidate{}),
 
