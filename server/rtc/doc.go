@@ -16,7 +16,7 @@
 //
 // A connected Peer owns these goroutines, and Close joins all of them:
 //
-//	states    turns the transport's changes into Lost, Restored and Failed
+//	watch     turns the transport's changes into Lost, Restored and Failed (and Opened without a data channel)
 //	pacer     sends one packet every 20 ms; calls Sent and Drained
 //	listen    reads the caller's RTP, orders and decodes it; calls Audio
 //	events    writes the queue of outgoing events to the data channel

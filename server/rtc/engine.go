@@ -27,7 +27,7 @@ type Engine struct {
 	peers  map[*Peer]struct{}
 }
 
-// New prepares an Engine. With Config.UDPPort it opens that port on every address of this machine.
+// New prepares an Engine. With Config.UDPPort it opens that port on every address that this machine has now.
 func New(cfg Config) (*Engine, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {

@@ -54,6 +54,7 @@ func (r *recorder) Failed(err error)  { r.do(func() { r.failures = append(r.fail
 func (r *recorder) Sent(gen uint64, sent voice.Samples, first bool) {
 	r.do(func() { r.heard = append(r.heard, heard{gen: gen, sent: sent, first: first}) })
 }
+
 func (r *recorder) Drained(gen uint64) {
 	r.do(func() { r.heard = append(r.heard, heard{gen: gen, end: true}) })
 }

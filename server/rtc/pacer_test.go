@@ -37,7 +37,7 @@ func newStage() *stage {
 // open starts the pacer, half a frame before the test looks: so nothing in a test happens at a deadline.
 func (s *stage) open() {
 	go func() { defer close(s.ended); s.pacer.run(s.stop) }()
-	time.Sleep(frameTime / 2)
+	<-time.After(frameTime / 2)
 	synctest.Wait()
 }
 
@@ -48,7 +48,7 @@ func (s *stage) close() {
 
 // play lets n frames of time pass.
 func (s *stage) play(n int) {
-	time.Sleep(time.Duration(n) * frameTime)
+	<-time.After(time.Duration(n) * frameTime)
 	synctest.Wait()
 }
 

@@ -41,6 +41,9 @@ type Peer struct {
 //
 // Errors wrap ErrBadSDP, ErrNoAudio, ErrClosed, or ctx's.
 func (e *Engine) Answer(ctx context.Context, sdp string, h Handler) (*Peer, string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, "", fmt.Errorf("rtc: answer: %w", err)
+	}
 	o, err := readOffer(sdp)
 	if err != nil {
 		return nil, "", err

@@ -3,6 +3,7 @@ package rtc
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,7 +127,7 @@ func runs(s *stage, n int) string {
 
 // TestSpeakerIsExact drives a Speaker at random beside a model that keeps everything, and compares each sample.
 func TestSpeakerIsExact(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		g := gomega.NewWithT(t)
 		s := newSpeaker()
@@ -169,7 +170,7 @@ func TestSpeakerIsExact(t *testing.T) {
 				copy(want, left[:n])
 				pos += voice.Samples(n)
 				g.Expect(f.voiced).To(gomega.BeTrue())
-				g.Expect(pcm[:]).To(gomega.Equal(want), "seed %d step %d", seed, step)
+				g.Expect(slices.Equal(pcm[:], want)).To(gomega.BeTrue(), "seed %d step %d", seed, step)
 				g.Expect(f.sent).To(gomega.Equal(pos))
 				g.Expect(f.gen).To(gomega.Equal(gen))
 			}

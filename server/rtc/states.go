@@ -78,6 +78,8 @@ func (p *Peer) step(l *link, state webrtc.PeerConnectionState) {
 		p.fail(fmt.Errorf("%w: its network answers no more", ErrUnreachable))
 	case webrtc.PeerConnectionStateClosed:
 		p.fail(ErrHungUp)
+	case webrtc.PeerConnectionStateUnknown, webrtc.PeerConnectionStateNew, webrtc.PeerConnectionStateConnecting:
+		// On the way: watch has a limit for that.
 	}
 }
 

@@ -1,0 +1,224 @@
+package rtc
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// mute is a Handler and a track that do nothing.
+type mute struct{}
+
+func (mute) Opened()                          {}
+func (mute) Message([]byte, bool)             {}
+func (mute) Audio([]int16)                    {}
+func (mute) Lost()                            {}
+func (mute) Restored()                        {}
+func (mute) Failed(error)                     {}
+func (mute) Sent(uint64, voice.Samples, bool) {}
+func (mute) Drained(uint64)                   {}
+func (mute) WriteRTP(*rtp.Packet) error       { return nil }
+
+// BenchmarkSpeakSecond is the cost of one second of the agent's voice: an operation is 50 frames. copy is the reference:
+// the same PCM, only copied; write is pion alone, with packets of the same size.
+func BenchmarkSpeakSecond(b *testing.B) {
+	second := buzz(0, Rate, Rate)
+	b.Run("copy", func(b *testing.B) {
+		dst := make([]int16, Rate)
+		for b.Loop() {
+			copy(dst, second)
+		}
+	})
+	for _, row := range []struct {
+		name       string
+		complexity int
+	}{{"complexity1", 1}, {"complexity5", 5}, {"complexity10", 10}} {
+		b.Run(row.name, func(b *testing.B) {
+			b.ReportAllocs()
+			enc, err := newOpusEncoder(row.complexity, 40_000)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := newSpeaker()
+			p := newPacer(s, mute{}, enc, mute{}, func(err error) { b.Error(err) })
+			s.Begin(1)
+			for b.Loop() {
+				s.Write(second)
+				for range 50 {
+					p.send()
+				}
+			}
+		})
+	}
+	b.Run("silence", func(b *testing.B) {
+		p := newPacer(newSpeaker(), mute{}, nil, mute{}, func(err error) { b.Error(err) })
+		for b.Loop() {
+			for range 50 {
+				p.send()
+			}
+		}
+	})
+	b.Run("write", func(b *testing.B) {
+		r := &recorder{}
+		_, p := call(b, newTestEngine(b, Config{}), r, clientOptions{})
+		connected(gomega.NewWithT(b), r)
+		packet := rtp.Packet{Header: rtp.Header{Version: 2}, Payload: make([]byte, 100)}
+		for b.Loop() {
+			for range 50 {
+				packet.SequenceNumber++
+				packet.Timestamp += frameTicks
+				_ = p.track.WriteRTP(&packet)
+			}
+		}
+	})
+}
+
+// BenchmarkListenSecond is the cost of one second of the caller's voice, from payloads to PCM. copy is the reference.
+func BenchmarkListenSecond(b *testing.B) {
+	pcm := buzz(0, Rate, Rate)
+	b.Run("copy", func(b *testing.B) {
+		dst := make([]int16, Rate)
+		for b.Loop() {
+			copy(dst, pcm)
+		}
+	})
+	enc, err := newOpusEncoder(5, 40_000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var packets [][]byte
+	for i := range 50 {
+		packet := make([]byte, maxOpusBytes)
+		n, err := enc.Encode(pcm[i*FrameSize:(i+1)*FrameSize], packet)
+		if err != nil {
+			b.Fatal(err)
+		}
+		packets = append(packets, packet[:n])
+	}
+	for _, row := range []struct {
+		name string
+		lose int // one in so many
+	}{{"whole", 1 << 30}, {"lose1in10", 10}} {
+		b.Run(row.name, func(b *testing.B) {
+			b.ReportAllocs()
+			dec, err := newOpusDecoder()
+			if err != nil {
+				b.Fatal(err)
+			}
+			var stats intakeStats
+			in := newIntake(dec, &stats, func([]int16) {})
+			at, n := time.Unix(0, 0), 0
+			for b.Loop() {
+				for _, payload := range packets {
+					n++
+					at = at.Add(frameTime)
+					if n%row.lose != 0 {
+						in.push(voicePacket{seq: uint16(n), ts: uint32(n) * frameTicks, payload: payload, at: at})
+						in.tick(at)
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkMemory reports what a call keeps in memory, with a client in the same process: a whole pair of client and
+// Peer that have spoken for a moment. The reference is a pair of two clients, so the difference is what a Peer
+// costs above pion.
+func BenchmarkMemory(b *testing.B) {
+	const pairs = 20
+	g := gomega.NewWithT(b)
+	b.Run("clients", func(b *testing.B) {
+		for b.Loop() {
+			before := inUse()
+			for range pairs {
+				offerer, answerer := newClient(b, clientOptions{}), newClient(b, clientOptions{label: "-"})
+				join(b, offerer, answerer)
+				g.Eventually(offerer.opened.Load, soon).Should(gomega.BeTrue())
+				packet := rtp.Packet{Header: rtp.Header{Version: 2}, Payload: silence()}
+				_ = answerer.voice.WriteRTP(&packet)
+			}
+			b.ReportMetric(float64(inUse()-before)/pairs/1024, "KiB/pair")
+		}
+	})
+	b.Run("peer", func(b *testing.B) {
+		speech := buzz(0, 3*Rate, Rate)
+		for b.Loop() {
+			before := inUse()
+			e := newTestEngine(b, Config{})
+			for range pairs {
+				c, p := call(b, e, &mute{}, clientOptions{})
+				p.Speaker().Begin(1)
+				p.Speaker().Write(speech)
+				g.Eventually(c.opened.Load, soon).Should(gomega.BeTrue())
+				g.Eventually(p.Speaker().Sent, soon).Should(gomega.BeNumerically(">", 10*FrameSize))
+				c.say(b, [][]byte{silence(), silence()})
+			}
+			b.ReportMetric(float64(inUse()-before)/pairs/1024, "KiB/pair")
+		}
+	})
+}
+
+// inUse is the memory in use after a collection, in bytes.
+func inUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc + m.StackInuse
+}
+
+// join connects two clients.
+func join(b *testing.B, offerer, answerer *client) {
+	b.Helper()
+	offer := webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: offerer.offer(b)}
+	if err := answerer.pc.SetRemoteDescription(offer); err != nil {
+		b.Fatal(err)
+	}
+	answer, err := answerer.pc.CreateAnswer(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	gathered := webrtc.GatheringCompletePromise(answerer.pc)
+	if err := answerer.pc.SetLocalDescription(answer); err != nil {
+		b.Fatal(err)
+	}
+	<-gathered
+	if err := offerer.pc.SetRemoteDescription(*answerer.pc.LocalDescription()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkAnswer is the time from an offer to its answer, beside what pion alone takes to make a peer connection
+// (most of either is the key for DTLS).
+func BenchmarkAnswer(b *testing.B) {
+	e := newTestEngine(b, Config{})
+	b.Run("pion", func(b *testing.B) {
+		for b.Loop() {
+			pc, err := e.api.NewPeerConnection(webrtc.Configuration{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			_ = pc.Close()
+		}
+	})
+	b.Run("answer", func(b *testing.B) {
+		offer := newClient(b, clientOptions{}).offer(b)
+		for b.Loop() {
+			p, _, err := e.Answer(context.Background(), offer, mute{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.StopTimer()
+			_ = p.Close()
+			b.StartTimer()
+		}
+	})
+}

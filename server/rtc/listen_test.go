@@ -1,0 +1,135 @@
+package rtc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/pion/interceptor"
+	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
+)
+
+func TestPayloadOf(t *testing.T) {
+	packet := func(h rtp.Header, payload ...byte) []byte {
+		h.Version = 2
+		b, err := (&rtp.Packet{Header: h, Payload: payload}).Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	padded := func(payload ...byte) []byte { // the header alone says that there is padding
+		b := packet(rtp.Header{}, payload...)
+		b[0] |= 0x20
+		return b
+	}
+	extended := rtp.Header{}
+	if err := extended.SetExtension(1, []byte{7}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name   string
+		packet []byte
+		want   []byte
+		ok     bool
+	}{
+		{"plain", packet(rtp.Header{}, 1, 2, 3), []byte{1, 2, 3}, true},
+		{"with a header extension", packet(extended, 1, 2), []byte{1, 2}, true},
+		{"padded", padded(1, 2, 3, 2), []byte{1, 2}, true},
+		{"nothing but padding", padded(0, 0, 3), nil, true},
+		{"more padding than packet", padded(1, 2, 200), nil, false},
+		{"empty", packet(rtp.Header{}), nil, true},
+		{"cut off", packet(rtp.Header{}, 1)[:7], nil, false},
+		{"nothing", nil, nil, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var h rtp.Header
+			payload, ok := payloadOf(&h, row.packet)
+			g.Expect(ok).To(gomega.Equal(row.ok))
+			g.Expect(bytes.Equal(payload, row.want)).To(gomega.BeTrue(), "%v", payload)
+		})
+	}
+}
+
+// script is a track, or a source of RTCP, that gives what it has and then ends.
+type script struct {
+	packets [][]byte
+	waits   []bool // before the packet of that index, the deadline passes
+}
+
+type timeout struct{ error }
+
+func (timeout) Timeout() bool   { return true }
+func (timeout) Temporary() bool { return true }
+
+func (s *script) SetReadDeadline(time.Time) error { return nil }
+
+func (s *script) Read(b []byte) (int, interceptor.Attributes, error) {
+	if len(s.packets) == 0 {
+		return 0, nil, io.EOF
+	}
+	if len(s.waits) > 0 && s.waits[0] {
+		s.waits[0] = false
+		return 0, nil, timeout{errors.New("too late")}
+	}
+	n := copy(b, s.packets[0])
+	s.packets = s.packets[1:]
+	s.waits = s.waits[min(1, len(s.waits)):]
+	return n, nil, nil
+}
+
+// A wait that runs out does not end the listening, and neither does garbage.
+func TestListenGoesOn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	voiced := func(seq uint16) []byte {
+		h := rtp.Header{Version: 2, SequenceNumber: seq, Timestamp: uint32(seq) * frameTicks}
+		b, err := (&rtp.Packet{Header: h, Payload: silence()}).Marshal()
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		return b
+	}
+	r := &recorder{}
+	p := &Peer{handler: r}
+	p.listen(&script{
+		packets: [][]byte{voiced(1), {1, 2, 3}, voiced(2), voiced(3)},
+		waits:   []bool{false, false, true, false},
+	})
+	g.Expect(r.audio).To(gomega.HaveLen(3 * FrameSize))
+}
+
+func TestFeedbackReadsReports(t *testing.T) {
+	g := gomega.NewWithT(t)
+	report, err := (&rtcp.ReceiverReport{Reports: []rtcp.ReceptionReport{{TotalLost: 12, Jitter: 480}}}).Marshal()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	p := &Peer{pacer: &pacer{}, speaker: newSpeaker()}
+	p.feedback((&script{packets: [][]byte{{1, 2, 3}, report}}).Read)
+	g.Expect(p.Stats().RemoteLost).To(gomega.Equal(uint64(12)))
+	g.Expect(p.Stats().RemoteJitter).To(gomega.Equal(10 * time.Millisecond))
+}
+
+func TestLoggerKeepsPionQuiet(t *testing.T) {
+	g := gomega.NewWithT(t)
+	chatter := func(level slog.Level) string {
+		var out strings.Builder
+		l := loggers{slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}))}.NewLogger("ice")
+		for _, f := range []func(string, ...any){l.Tracef, l.Debugf, l.Infof, l.Warnf, l.Errorf} {
+			f("%d things", 3)
+		}
+		for _, f := range []func(string){l.Trace, l.Debug, l.Info, l.Warn, l.Error} {
+			f("a thing")
+		}
+		return out.String()
+	}
+	info := chatter(slog.LevelInfo)
+	g.Expect(strings.Count(info, "\n")).To(gomega.Equal(2), info)
+	g.Expect(info).To(gomega.ContainSubstring(`level=WARN msg="3 things" pion=ice`))
+	g.Expect(strings.Count(chatter(slog.LevelDebug), "\n")).To(gomega.Equal(8), "traces are left out")
+	g.Expect(discard().Enabled(context.Background(), slog.LevelError)).To(gomega.BeFalse())
+}
