@@ -1,0 +1,171 @@
+package transcription
+
+import "github.com/antiphon-rt/antiphon/coord/id"
+
+// One stream at a time, of one turn, and none beside a text that is owed. The state knows which.
+func oneStreamATurn(before, after Seen, step edge) bool {
+	one := each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case OpenStream:
+			return g.Stream == 0 && g.Due == 0
+		case CloseInput:
+			return f.Turn == g.Stream && g.Due == 0
+		case DecodeWhole:
+			return g.Stream == 0 && (g.Due == 0 || g.Due == f.Turn)
+		case CloseStream, Degrade, DeliverText, DeliverFailure:
+		}
+		return true
+	})
+	return one && turnOf(step.To) == max(after.Stream, after.Due)
+}
+
+func turnOf(s State) id.Turn {
+	switch s := s.(type) {
+	case Opening:
+		return s.Turn
+	case Streaming:
+		return s.Turn
+	case Finalizing:
+		return s.Turn
+	case Closed, Unavailable:
+	}
+	return 0
+}
+
+// An end of utterance is state until speech goes on after it or the stream ends.
+func eouNotLost(_, after Seen, step edge) bool {
+	s, streaming := step.To.(Streaming)
+	return !streaming || after.Ready && s.EOU == after.EOU
+}
+
+// A back end without live transcription is asked once a session and reported once.
+func unavailableIsSticky(before, after Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		_, degrades := f.(Degrade)
+		return !g.Degraded && (!degrades || g.Stream == 0)
+	})
+	_, was := step.From.(Unavailable)
+	_, is := step.To.(Unavailable)
+	return once && is == after.Degraded && (!was || is)
+}
+
+// A turn whose audio has ended gets its text or a failure, once, and what was
+// committed without a stream too.
+func everyFinishIsAnswered(before, after Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case DeliverText:
+			return f.Turn == g.Due && step.Event == Done{f.Turn, f.Empty}
+		case DeliverFailure:
+			return f.Turn == g.Due
+		case OpenStream, CloseInput, DecodeWhole, CloseStream, Degrade:
+		}
+		return true
+	})
+	s, finalizing := step.To.(Finalizing)
+	switch e := step.Event.(type) {
+	case Finish:
+		if e.Turn == before.Stream && before.Due == 0 && after.Due != e.Turn {
+			return false
+		}
+	case Decode:
+		if (step.From == Closed{}) && after.Due != e.Turn {
+			return false
+		}
+	case Done:
+		if e.Turn == before.Due && after.Due == e.Turn {
+			return false
+		}
+	case Open, Ready, Refuse, EOU, Resumed, Failed, Abandon, Shutdown:
+	}
+	return once && finalizing == (after.Due != 0) && (!finalizing || s == Finalizing{after.Due, after.Whole})
+}
+
+// A stream that is refused or breaks after its audio has ended costs no words: the
+// whole audio is decoded, once, and only that failing is a failure.
+func wordsAreTriedTwice(before, _ Seen, step edge) bool {
+	unwanted := false
+	switch step.Event.(type) {
+	case Abandon, Shutdown:
+		unwanted = true
+	case Open, Ready, Refuse, EOU, Resumed, Finish, Decode, Done, Failed:
+	}
+	return each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case DecodeWhole:
+			return !g.Whole
+		case DeliverFailure:
+			return g.Whole || unwanted
+		case OpenStream, CloseInput, CloseStream, Degrade, DeliverText:
+		}
+		return true
+	})
+}
+
+// What is not wanted any more is given up, and what has ended by itself is not: no
+// stream and no decoding is left behind, none is closed twice.
+func noStreamIsLeft(before, after Seen, step edge) bool {
+	closes := 0
+	right := each(before, step, func(g Seen, f Effect) bool {
+		c, closing := f.(CloseStream)
+		if closing {
+			closes++
+		}
+		return !closing || c.Turn == max(g.Stream, g.Due)
+	})
+	works, idle := max(before.Stream, before.Due), max(after.Stream, after.Due) == 0
+	mustEnd, want := false, 0
+	switch e := step.Event.(type) {
+	case Abandon:
+		mustEnd, want = e.Turn == works, 1
+	case Shutdown:
+		mustEnd, want = true, 1
+	case Done:
+		mustEnd = e.Turn == works && (before.Ready || before.Due != 0)
+		if before.Due == 0 {
+			want = 1 // it ended before its audio did
+		}
+	case Failed:
+		mustEnd = e.Turn == works && (before.Due == 0 || before.Whole)
+	case Refuse:
+		mustEnd = e.Turn == works && (!before.Ready || before.Due != 0) && (before.Due == 0 || before.Whole)
+	case Open, Ready, EOU, Resumed, Finish, Decode:
+	}
+	if works == 0 || !mustEnd {
+		return right && closes == 0
+	}
+	return right && idle && closes == want
+}
+
+// What speaks of another turn changes nothing.
+func staleIsHarmless(before, _ Seen, step edge) bool {
+	return fits(before, step) || step.From == step.To && len(step.Effects) == 0
+}
+
+func fits(g Seen, step edge) bool {
+	turn := max(g.Stream, g.Due)
+	switch e := step.Event.(type) {
+	case Open:
+		return turn == 0 && !g.Degraded
+	case Decode:
+		return turn == 0 && !g.Degraded
+	case Ready:
+		return turn == e.Turn
+	case Refuse:
+		return turn == e.Turn && !(g.Ready && g.Due == 0)
+	case EOU:
+		return turn == e.Turn && g.Ready
+	case Resumed:
+		return turn == e.Turn && g.Ready
+	case Finish:
+		return turn == e.Turn
+	case Done:
+		return turn == e.Turn
+	case Failed:
+		return turn == e.Turn
+	case Abandon:
+		return turn == e.Turn
+	case Shutdown:
+	}
+	return true
+}

@@ -1,0 +1,96 @@
+package transcription
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
+
+type edge = machine.Edge[State, Event, Effect]
+
+// Seen is what a monitor remembers of a run, however long: turns count up, so one
+// number stands for all that are known.
+type Seen struct {
+	Newest   id.Turn // newest that had a stream or was decoded
+	Stream   id.Turn // its live stream is asked for or open; 0 is none
+	Ready    bool    // and is open
+	EOU      bool    // its utterance is complete, as far as was heard
+	Due      id.Turn // its audio has ended and its text is owed; 0 is none
+	Whole    bool    // that comes from the audio in one piece
+	Degraded bool
+}
+
+// Monitor watches the machine: it is evaluated by the explore tests, by whoever
+// simulates sessions, and by a server that is asked to check itself.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "OneStreamATurn", Holds: oneStreamATurn},
+		{Name: "EOUNotLost", Holds: eouNotLost},
+		{Name: "UnavailableIsSticky", Holds: unavailableIsSticky},
+		{Name: "EveryFinishIsAnswered", Holds: everyFinishIsAnswered},
+		{Name: "WordsAreTriedTwice", Holds: wordsAreTriedTwice},
+		{Name: "NoStreamIsLeft", Holds: noStreamIsLeft},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+	},
+}
+
+func see(g Seen, step edge) Seen {
+	g = g.event(step.Event)
+	for _, f := range step.Effects {
+		g = g.effect(f)
+	}
+	return g
+}
+
+// event counts what the back end says of the stream: a broken or refused one has ended.
+func (g Seen) event(e Event) Seen {
+	switch e := e.(type) {
+	case Ready:
+		g.Ready = g.Ready || e.Turn == g.Stream && g.Stream != 0
+	case EOU:
+		g.EOU = g.EOU || g.Ready && e.Turn == g.Stream
+	case Resumed:
+		g.EOU = g.EOU && e.Turn != g.Stream
+	case Refuse:
+		if e.Turn == g.Stream && (!g.Ready || g.Due == g.Stream) {
+			g = g.left()
+		}
+	case Failed:
+		if e.Turn == g.Stream {
+			g = g.left()
+		}
+	case Done:
+		if e.Turn == g.Stream && g.Due == g.Stream {
+			g = g.left()
+		}
+	case Open, Finish, Decode, Abandon, Shutdown:
+	}
+	return g
+}
+
+func (g Seen) left() Seen {
+	g.Stream, g.Ready, g.EOU = 0, false, false
+	return g
+}
+
+func (g Seen) effect(f Effect) Seen {
+	switch f := f.(type) {
+	case OpenStream:
+		g.Stream, g.Ready, g.EOU, g.Newest = f.Turn, false, false, max(g.Newest, f.Turn)
+	case CloseInput:
+		g.Due, g.Whole = f.Turn, false
+	case DecodeWhole:
+		g.Due, g.Whole, g.Newest = f.Turn, true, max(g.Newest, f.Turn)
+	case CloseStream:
+		g = g.left()
+	case Degrade:
+		g.Degraded = true
+	case DeliverText, DeliverFailure:
+		g.Due, g.Whole = 0, false
+	}
+	return g
+}
+
+func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
+	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
+}

@@ -1,0 +1,29 @@
+package transcription
+
+import (
+	"testing"
+
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+)
+
+func TestStories(t *testing.T) { coordtest.Stories(t, subject) }
+
+func TestDiagram(t *testing.T) { coordtest.Diagram(t, Table, subject.First) }
+
+func BenchmarkNext(b *testing.B) {
+	coordtest.Bench(b, Table,
+		coordtest.Case[State, Event, Effect]{From: Closed{}, Event: Open{1}, Switch: byHand},
+		coordtest.Case[State, Event, Effect]{From: Unavailable{}, Event: Shutdown{}, Switch: byHand})
+}
+
+// byHand is the timed transitions as a plain switch.
+func byHand(s State, e Event) (State, []Effect) {
+	switch s.(type) {
+	case Closed:
+		if e, ok := e.(Open); ok {
+			return Opening(e), []Effect{OpenStream(e)}
+		}
+	case Opening, Streaming, Finalizing, Unavailable:
+	}
+	return s, nil
+}
