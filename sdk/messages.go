@@ -21,11 +21,14 @@ func (s *Session) message(data []byte) {
 	e, err := wire.DecodeServer(data)
 	if err != nil {
 		var refused *wire.DecodeError
-		if errors.As(err, &refused) && refused.Code == wire.CodeUnknownEvent {
+		switch {
+		case !errors.As(err, &refused):
+			s.trace("a message was dropped")
+		case refused.Code == wire.CodeUnknownEvent:
 			s.trace("an event that this client does not know was left out")
-			return
+		default:
+			s.trace("a message that is no event of the protocol was dropped: " + refused.Code)
 		}
-		s.trace("a message that is no event of the protocol was dropped: " + err.Error())
 		return
 	}
 	if s.sessionEvent(e) || s.turnEvent(e) || s.itemEvent(e) {
