@@ -31,6 +31,7 @@ type Client struct {
 	dismissed error    // the microphone's error that the person has taken off
 	cut       string   // id of the newest interrupted line
 	cutUntil  time.Duration
+	latency   Latency // of the last answer that was measured in this call
 	unsent    []string
 	// Invariant: at most one poll is waiting or under way.
 	polling bool
@@ -99,6 +100,8 @@ func (c *Client) refresh() {
 		return
 	}
 	v := viewOf(c.last)
+	c.latency = keepLatency(c.latency, v)
+	v.Latency = c.latency
 	if c.clock.Now() < c.cutUntil && (v.Phase == PhaseListening || v.Phase == PhaseHearing) {
 		v.Phase = PhaseInterrupted
 	}
@@ -109,6 +112,14 @@ func (c *Client) refresh() {
 		v.Problem = c.start
 	}
 	c.show(v)
+}
+
+// keepLatency is the latency to show: the last known one of the present call.
+func keepLatency(before Latency, v Snapshot) Latency {
+	if v.Latency.Total > 0 || v.Phase == PhaseConnecting {
+		return v.Latency
+	}
+	return before
 }
 
 // Talk makes a call with the microphone.

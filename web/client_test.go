@@ -260,6 +260,17 @@ func TestAnAnswerEndsTheShowOfAnInterruption(t *testing.T) {
 	d.Expect(d.phase()).To(gomega.Equal(PhaseThinking))
 }
 
+func TestTheLastLatencyStaysUntilTheNext(t *testing.T) {
+	d := newDesk(t, nil)
+	turn := &sdk.Turn{ItemID: "u", FirstSound: 130 * time.Millisecond}
+	d.client.changed(sdk.Snapshot{State: sdk.Listening, LastTurn: turn})
+	d.Expect(d.shown().Latency.Total).To(gomega.Equal(130))
+	d.client.changed(sdk.Snapshot{State: sdk.AgentSpeaking, LastTurn: &sdk.Turn{ItemID: "v", FirstSound: time.Millisecond}})
+	d.Expect(d.shown().Latency.Total).To(gomega.Equal(130))
+	d.client.changed(sdk.Snapshot{State: sdk.Connecting})
+	d.Expect(d.shown().Latency.Total).To(gomega.BeZero(), "a new call begins")
+}
+
 func TestThePipelineIsAskedForUntilItIsWhole(t *testing.T) {
 	d := newDesk(t, nil)
 	d.Eventually(d.shown).Should(gomega.HaveField("Pipeline.Components", gomega.HaveLen(1)))

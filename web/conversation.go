@@ -17,7 +17,7 @@ func (p *Page) conversation(s Snapshot) app.UI {
 	return app.Section().Class("conversation").Aria("labelledby", "conversation-title").Body(
 		app.H2().ID("conversation-title").Text("Conversation"),
 		app.Div().ID("scroll").Class("scroll").TabIndex(0).Role("region").
-			Aria("label", "Transcript").Body(
+			Aria("label", "Transcript").OnScroll(p.onScroll, app.PassiveEvent()).Body(
 			app.If(len(lines) == 0, func() app.UI { return p.suggestions(s) }),
 			app.If(s.Trimmed, func() app.UI {
 				return app.P().Class("note").Text("Earlier lines are no longer shown.")

@@ -26,12 +26,12 @@
 //
 // Tests and other tools may rely on these.
 //
-//	#page                 data-state (a Phase), data-muted ("true", "false")
+//	#page                 data-state (a Phase), data-muted and data-text-only ("true", "false")
 //	#talk                 the round button: Talk, Cancel or End
 //	#state                the state in words; data-state is the Phase
 //	#hint                 what the person can do now
 //	#caption              the person's words while they speak and until the answer begins; empty otherwise
-//	#mute                 aria-pressed; disabled outside a call
+//	#mute                 data-muted ("true", "false"); disabled outside a call
 //	#interrupt            disabled when there is nothing to interrupt
 //	#mic-level            a meter; aria-valuenow is 0 to 100
 //	#latency              data-ms is the last answer's total in milliseconds; absent before the first

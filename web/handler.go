@@ -30,11 +30,11 @@ const (
 	cacheForever = "public, max-age=31536000, immutable"
 	cacheCheck   = "no-cache"
 
-	// policy allows what the page does and nothing else: its own files, its own
-	// server, the audio worklet that the SDK makes from a blob.
-	policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' blob:; style-src 'self'; " +
-		"img-src 'self' data:; connect-src 'self'; media-src 'self' blob: mediastream:; worker-src 'self' blob:; " +
-		"manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+	// policy allows what the page does and nothing else: its own files and its own
+	// server. Calls by WebRTC are not subject to it.
+	policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
+		"connect-src 'self'; media-src 'self' blob:; worker-src 'self'; manifest-src 'self'; " +
+		"form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 )
 
 // Check reports whether the client program of the page was embedded into this

@@ -15,6 +15,7 @@ type Page struct {
 	attach func(Driver) scenery
 	shown  Snapshot
 	scene  scenery
+	away   bool // the person has scrolled back and reads older lines
 }
 
 // scenery is what goes on around the page outside its elements: animation and
@@ -45,17 +46,29 @@ func (p *Page) OnMount(ctx app.Context) {
 }
 
 func (p *Page) show(ctx app.Context, s Snapshot) {
-	follow := len(p.shown.Lines) == 0 || atEnd("scroll")
 	s.Updated = p.shown.Updated
 	p.shown = s
 	ctx.Defer(func(app.Context) {
-		if follow && len(s.Lines) > 0 {
-			toEnd("scroll")
-		}
+		p.follow()
 		if p.scene != nil {
 			p.scene.Show(s)
 		}
 	})
+}
+
+// follow keeps the newest line in sight of a person who has not scrolled back.
+func (p *Page) follow() {
+	if !p.away && len(p.shown.Lines) > 0 {
+		toEnd("scroll")
+	}
+}
+
+// OnResize follows too: a keyboard on the screen takes half of it.
+func (p *Page) OnResize(app.Context) { p.follow() }
+
+func (p *Page) onScroll(ctx app.Context, _ app.Event) {
+	ctx.PreventUpdate()
+	p.away = len(p.shown.Lines) > 0 && !atEnd("scroll")
 }
 
 // OnDismount lets go of what OnMount took.
@@ -76,6 +89,7 @@ func (p *Page) Render() app.UI {
 	return app.Div().ID("page").Class("page").
 		DataSet("state", string(s.Phase)).
 		DataSet("muted", strconv.FormatBool(s.Muted)).
+		DataSet("text-only", strconv.FormatBool(s.TextOnly)).
 		Body(
 			p.masthead(s),
 			app.Main().Class("desk").Body(

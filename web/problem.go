@@ -77,7 +77,7 @@ func explain(kind ProblemKind) Problem {
 		return Problem{
 			Title: "This page is not on a secure address",
 			Advice: "Browsers give a microphone only to https:// pages and to localhost. " +
-				"Start the server with --tls-self-signed and open it by https, or write instead.",
+				"Open the server by https, or on its own machine by localhost, or write instead.",
 		}
 	default:
 		return explainConnection(kind)

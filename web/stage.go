@@ -65,7 +65,7 @@ func (p *Page) onTalk(app.Context, app.Event) {
 // what cannot be used yet is disabled.
 func (p *Page) controls(s Snapshot) app.UI {
 	mute := app.Button().ID("mute").Class("control").Type("button").
-		Aria("pressed", strconv.FormatBool(s.Muted)).Aria("keyshortcuts", "M")
+		DataSet("muted", strconv.FormatBool(s.Muted)).Aria("keyshortcuts", "M")
 	if !s.Phase.InCall() || s.TextOnly {
 		mute = mute.Disabled(true)
 	}

@@ -147,10 +147,11 @@ func devicesOf(from []sdk.Device) []Device {
 }
 
 // latencyOf takes the server's measurement, which counts from the true end of
-// speech, and the client's own where the server gave none.
+// speech, and the client's own where the server gave none. The server gives its
+// own when the answer is over; until then nothing is known.
 func latencyOf(s sdk.Snapshot) Latency {
 	t := s.LastTurn
-	if t == nil {
+	if t == nil || t.Server == nil && (s.State == sdk.Thinking || s.State == sdk.AgentSpeaking) {
 		return Latency{}
 	}
 	var l Latency
@@ -191,7 +192,7 @@ func problemOf(s sdk.Snapshot) *Problem {
 	var p Problem
 	switch {
 	case s.Err != nil:
-		p = ProblemOf(callProblem(s.Err), s.Err.Error())
+		p = ProblemOf(callProblem(s.Err), detailOf(s.Err))
 	case s.MicErr != nil:
 		p = ProblemOf(microphoneProblem(s.MicErr), detailOf(s.MicErr))
 	case s.SoundBlocked:
@@ -249,11 +250,24 @@ func microphoneProblem(err error) ProblemKind {
 	}
 }
 
-// detailOf is what the platform said, which the page's own words do not repeat.
+// detailOf is what the platform or the server said, without what the page says
+// in its own words.
 func detailOf(err error) string {
+	var refused *sdk.RefusedError
+	var told *sdk.ServerError
 	var e *sdk.Error
-	if errors.As(err, &e) && e.Cause != nil {
+	switch {
+	case errors.As(err, &refused):
+		return refused.Message
+	case errors.As(err, &told):
+		return told.Error()
+	case !errors.As(err, &e):
+		return ""
+	case e.Cause == nil:
+		return e.Detail
+	case e.Detail == "":
 		return e.Cause.Error()
+	default:
+		return e.Detail + ": " + e.Cause.Error()
 	}
-	return ""
 }

@@ -84,6 +84,8 @@ func TestLatencyPrefersTheServersMeasurement(t *testing.T) {
 		})
 	}
 	g := gomega.NewWithT(t)
+	underWay := sdk.Snapshot{State: sdk.AgentSpeaking, Transcript: spoken, LastTurn: &sdk.Turn{ItemID: "u", FirstSound: ms(26)}}
+	g.Expect(viewOf(underWay).Latency).To(gomega.Equal(Latency{}), "the server has not said yet")
 	written := sdk.Snapshot{Transcript: []sdk.Entry{{ItemID: "u"}}, LastTurn: &sdk.Turn{ItemID: "u", FirstSound: ms(5)}}
 	g.Expect(viewOf(written).Latency.Written).To(gomega.BeTrue())
 }
@@ -116,8 +118,24 @@ func TestErrorsBecomeProblems(t *testing.T) {
 	}
 	g := gomega.NewWithT(t)
 	g.Expect(viewOf(sdk.Snapshot{}).Problem).To(gomega.BeNil())
-	cause := &sdk.Error{Kind: sdk.ErrPermission, Cause: errors.New("NotAllowedError: denied")}
-	g.Expect(viewOf(sdk.Snapshot{MicErr: cause}).Problem.Detail).To(gomega.Equal("NotAllowedError: denied"))
+}
+
+func TestDetailsDoNotRepeatThePage(t *testing.T) {
+	cause := errors.New("NotAllowedError: denied")
+	for _, row := range []struct {
+		err  error
+		want string
+	}{
+		{sdk.ErrServerGone, ""},
+		{&sdk.Error{Kind: sdk.ErrPermission, Cause: cause}, "NotAllowedError: denied"},
+		{&sdk.Error{Kind: sdk.ErrServerSilent, Detail: "no data"}, "no data"},
+		{&sdk.Error{Kind: sdk.ErrServerGone, Detail: "its answer", Cause: cause}, "its answer: NotAllowedError: denied"},
+		{&sdk.RefusedError{Status: 400, Message: "no audio in the offer"}, "no audio in the offer"},
+		{&sdk.ServerError{Message: "no such item"}, "no such item"},
+	} {
+		g := gomega.NewWithT(t)
+		g.Expect(viewOf(sdk.Snapshot{Err: row.err}).Problem.Detail).To(gomega.Equal(row.want))
+	}
 }
 
 func TestEveryStateHasAPhase(t *testing.T) {

@@ -22,10 +22,7 @@ func (s Snapshot) statusText() string {
 	case PhaseReconnecting:
 		return "Connection lost, trying again"
 	case PhaseError:
-		if len(s.Lines) == 0 {
-			return "The call could not be made"
-		}
-		return "The call could not go on"
+		return "The call failed"
 	}
 	return string(s.Phase)
 }

@@ -36,10 +36,10 @@ func TestEveryPhaseHasItsWords(t *testing.T) {
 			Snapshot{Phase: PhaseReconnecting},
 			"Connection lost, trying again", "Nothing is lost yet. This can take a few seconds.", "End",
 		},
-		{Snapshot{Phase: PhaseError}, "The call could not be made", "Read below what you can do.", "Talk"},
+		{Snapshot{Phase: PhaseError}, "The call failed", "Read below what you can do.", "Talk"},
 		{
 			Snapshot{Phase: PhaseError, Lines: []Line{{ID: "1"}}},
-			"The call could not go on", "What was said stays on this page until the next call.", "Talk",
+			"The call failed", "What was said stays on this page until the next call.", "Talk",
 		},
 	} {
 		t.Run(string(row.snapshot.Phase)+": "+row.state, func(t *testing.T) {
