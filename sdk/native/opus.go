@@ -76,11 +76,28 @@ type decoder struct {
 }
 
 func newDecoder() (*decoder, error) {
-	dec, err := gopus.NewDecoder(gopus.DefaultDecoderConfig(Rate, 1))
-	if err != nil {
-		return nil, fmt.Errorf("native: Opus decoder: %w", err)
+	d := &decoder{}
+	return d, d.renew()
+}
+
+func (d *decoder) renew() (err error) {
+	if d.dec, err = gopus.NewDecoder(gopus.DefaultDecoderConfig(Rate, 1)); err != nil {
+		return fmt.Errorf("native: Opus decoder: %w", err)
 	}
-	return &decoder{dec: dec}, nil
+	return nil
+}
+
+// errGarbled: a packet broke the decoder, which was replaced.
+var errGarbled = errors.New("native: an Opus packet broke the decoder")
+
+// run decodes into pcm. What others send must not end the program, so a panic of the codec is an error of the packet.
+func (d *decoder) run(packet []byte, pcm []int16) (n int, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = errors.Join(fmt.Errorf("%w: %v", errGarbled, cause), d.renew())
+		}
+	}()
+	return d.dec.DecodeInt16(packet, pcm)
 }
 
 // decode gives what a packet sounds like to hear, after what takes the place of lost ones. Late packets are left out.
@@ -106,7 +123,7 @@ func (d *decoder) decode(number uint16, packet []byte, hear func([]int16)) error
 		return nil
 	}
 	d.quiet = string(packet) == string(silentPacket())
-	n, err := d.dec.DecodeInt16(packet, d.pcm[:])
+	n, err := d.run(packet, d.pcm[:])
 	if err != nil {
 		return fmt.Errorf("native: decode: %w", err)
 	}
@@ -119,7 +136,7 @@ func (d *decoder) conceal(hear func([]int16)) error {
 	frame := d.pcm[:FrameSize]
 	if d.quiet {
 		clear(frame)
-	} else if _, err := d.dec.DecodeInt16(nil, frame); err != nil {
+	} else if _, err := d.run(nil, frame); err != nil {
 		return fmt.Errorf("native: conceal: %w", err)
 	}
 	hear(frame)
