@@ -1,162 +1,144 @@
 package wire
 
-// fielder is an object of the protocol. Its fields method names every field once, in the order in which they are written, and serves both
-// directions: when c.writing it appends them, else it takes the value of the member that the codec has come to, if it is one of its own.
+// fielder is an object of the protocol.
 type fielder interface {
+	// fields calls bind once, with all fields of the object. That serves reading and writing alike.
 	fields(c *codec)
 }
 
-// flag says when a field is written and whether it may be missing.
-type flag uint8
+// codec carries objects in one direction. The text that it reads was checked before as a whole, so that reading cannot meet the end of the
+// text or a syntax error, only values that the protocol does not allow.
+//
+// The code of both directions is here, once for each kind of field; the objects only name their fields. In the browser the size of
+// the codec counts, and code that is repeated for each event is most of it.
+type codec struct {
+	mode mode
+
+	// Writing.
+	out    []byte
+	comma  bool // something was written in this object
+	server bool // the writer is a server
+
+	// Reading.
+	scanner
+	err   *DecodeError
+	merge bool    // keep what is not named, at every depth
+	event bool    // the outermost object is an event, which has a type
+	owner fielder // whose fields are read next
+	at    int     // where the value that was last taken begins
+	spec  string  // the fields of the object that was last read
+	seen  uint64  // which of them were there
+	start int     // where that object begins
+
+	// strict checks a field that was taken, and the whole object with field "". It is a function value, and nil where the sender is
+	// trusted, so that clients do without the code of all checks.
+	strict func(c *codec, p fielder, field string)
+}
+
+type mode uint8
 
 const (
-	required  flag = iota // always written, must be there
-	always                // always written, may be missing or null, which changes nothing
-	omitEmpty             // left out when empty, may be missing or null, which changes nothing
-	orNull                // always written, null when nil; may be missing; null makes it nil
+	reading mode = iota
+	writing
+	emptying // sets all fields to their zero values
 )
 
-// codec carries the fields of objects in one direction. The text that it reads was checked before as a whole, so reading cannot meet the
-// end of the text or a syntax error, only values that the protocol does not allow.
-type codec struct {
-	scanner
-	frame
-	err *DecodeError
-
-	out     []byte
-	writing bool
-	comma   bool // something was written in this object
-	server  bool // writing: the writer is a server
-	strict  bool // reading: refuse values out of range
-	merge   bool // reading: keep what is not named, at every depth
+// bind names the fields of an object: in spec their names on the wire, with spaces between, and then pointers to them in the same order. A
+// name is followed by a mark:
+//
+//	none   always written; may be missing or null, which changes nothing
+//	!      always written, must be there
+//	?      left out when empty; may be missing or null, which changes nothing
+//	~      always written, null when nil; may be missing; null makes it nil
+//	=text  written as this text, whatever the field holds
+//
+// and a lone - passes a field over. The types of the pointers say how the values look: see put and take.
+func (c *codec) bind(spec string, fields ...any) {
+	switch c.mode {
+	case writing:
+		c.writeFields(spec, fields)
+	case reading:
+		c.readFields(spec, fields)
+	case emptying:
+		for _, p := range fields {
+			empty(p)
+		}
+	}
 }
 
-// frame is the place in one object that is being read.
-type frame struct {
-	start int    // where the object begins
-	key   []byte // the member whose value is at pos
-	done  bool   // there is no other member
-	at    int    // where the value that was last taken begins
-	index uint   // number of the next field in this walk over the fields
-	seen  uint64 // fields that were there, by number
+// token is one field in the spec of bind.
+type token struct {
+	name  string
+	mark  byte
+	text  string // after the mark =
+	index int    // from 1 on
+	end   int    // where the next one begins
 }
 
-// open begins to read the object at pos.
-func (c *codec) open() {
-	c.frame = frame{start: c.pos}
-	c.pos++
-	c.next()
-}
-
-// next moves to the next member's value. It returns true, for the methods that have taken a value.
-func (c *codec) next() bool {
-	c.space()
-	if c.b[c.pos] == ',' {
-		c.pos++
-		c.space()
+// next moves to the next field.
+func (t *token) next(spec string) bool {
+	i := t.end
+	if i >= len(spec) {
+		return false
 	}
-	if c.b[c.pos] == '}' {
-		c.pos++
-		c.done = true
-		return true
+	for i < len(spec) && spec[i] > '-' && spec[i] != '=' && spec[i] != '?' && spec[i] != '~' {
+		i++
 	}
-	key, escaped, _ := c.scanner.str()
-	if escaped {
-		key = unescape(nil, key)
+	t.name, t.mark, t.text = spec[t.end:i], 0, ""
+	if i < len(spec) && spec[i] != ' ' {
+		t.mark = spec[i]
+		i++
 	}
-	c.key = key
-	c.space()
-	c.pos++
-	c.space()
+	if t.mark == '=' {
+		from := i
+		for i < len(spec) && spec[i] != ' ' {
+			i++
+		}
+		t.text = spec[from:i]
+	}
+	t.end = i + 1
+	t.index++
 	return true
 }
 
-// readObject reads the object at pos into p. Members in the order of p's fields cost one walk over the fields; others one more each.
-func (c *codec) readObject(p fielder) {
-	outer := c.frame
-	for c.open(); !c.done && c.err == nil; {
-		before := c.pos
-		c.index = 0
-		p.fields(c)
-		if c.pos == before && !c.done && c.err == nil {
-			_ = c.value(0)
-			c.next()
-		}
-	}
-	c.index = 0
-	p.fields(c) // required fields and conditions between fields
-	c.frame = outer
-}
-
-// here reports whether the member that the codec has come to is this field, and whether a required one is missing.
-func (c *codec) here(name string, f flag) bool {
-	i := c.index
-	c.index++
-	switch {
-	case c.err != nil:
-		return false
-	case c.done:
-		if f == required && !c.has(i) {
-			c.missing(name)
-		}
-		return false
-	case string(c.key) != name:
-		return false
-	}
-	c.seen |= 1 << i
-	c.at = c.pos
-	return true
-}
-
-// match is here for fields where null, if it is allowed, is the same as nothing.
-func (c *codec) match(name string, f flag) bool {
-	if !c.here(name, f) {
-		return false
-	}
-	if f == required || c.b[c.pos] != 'n' {
+// find moves to the field with that name. It looks at the next one first: members mostly come in the order of the fields.
+func (t *token) find(spec string, name []byte) bool {
+	if t.next(spec) && t.name == string(name) {
 		return true
 	}
-	c.pos += len("null")
-	c.seen &^= 1 << (c.index - 1)
-	c.next()
+	for *t = (token{}); t.next(spec); {
+		if t.name == string(name) && t.mark != '-' {
+			return true
+		}
+	}
 	return false
 }
 
-// has reports whether the field with that number was there.
-func (c *codec) has(i uint) bool { return c.seen>>i&1 != 0 }
-
-// ended reports that all members were read: the time for conditions between fields.
-func (c *codec) ended() bool { return !c.writing && c.done && c.err == nil }
-
-// check refuses the value that was just taken, in strict reading.
-func (c *codec) check(ok bool, name, want string) {
-	if !ok && c.strict {
-		c.fail(CodeInvalidValue, name, want, c.at)
-	}
+// saw reports whether the object that was last read had the field.
+func (c *codec) saw(name string) bool {
+	var t token
+	return t.find(c.spec, []byte(name)) && c.seen>>t.index&1 != 0
 }
 
-// need refuses an object without the field, in strict reading.
-func (c *codec) need(ok bool, name string) {
-	if !ok && c.strict {
-		c.missing(name)
+// fail keeps the first error. It returns false, for the methods that have not taken a value.
+//
+//go:noinline
+func (c *codec) fail(code, name, message string) bool {
+	if c.err == nil {
+		c.err = &DecodeError{Code: code, Param: name, Message: message, Pos: c.at}
 	}
+	return false
+}
+
+func (c *codec) wrong(name, want string) bool {
+	return c.fail(CodeInvalidType, name, "want "+want+", got "+kindName(c.b[c.at]))
 }
 
 func (c *codec) missing(name string) {
-	c.fail(CodeMissingField, name, "the field "+name+" is required", c.start)
+	c.fail(CodeMissingField, name, "the field "+name+" is required")
 }
 
-// wrong refuses a value of the wrong type. It returns false, for the methods that have not taken a value.
-func (c *codec) wrong(name, want string) bool {
-	c.fail(CodeInvalidType, name, "want "+want+", got "+kindName(c.b[c.at]), c.at)
-	return false
-}
-
-func (c *codec) fail(code, name, message string, pos int) {
-	if c.err == nil {
-		c.err = &DecodeError{Code: code, Param: name, Message: message, Pos: pos}
-	}
-}
+const aNumber = "a number"
 
 func kindName(ch byte) string {
 	switch ch {
@@ -171,13 +153,5 @@ func kindName(ch byte) string {
 	case 'n':
 		return "null"
 	}
-	return "a number"
-}
-
-// unless is the flag, or omitEmpty on that condition.
-func (f flag) unless(omit bool) flag {
-	if omit {
-		return omitEmpty
-	}
-	return f
+	return aNumber
 }

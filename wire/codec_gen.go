@@ -148,9 +148,7 @@ func (e *ConversationItemCreate) SetID(id string) { e.EventID = id }
 func (*ConversationItemCreate) client() {}
 
 func (e *ConversationItemCreate) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	c.str("previous_item_id", &e.PreviousItemID, omitEmpty)
-	object(c, "item", &e.Item, required)
+	c.bind("event_id? previous_item_id? item!", &e.EventID, &e.PreviousItemID, &e.Item)
 }
 
 // Type returns "conversation.item.delete".
@@ -165,8 +163,7 @@ func (e *ConversationItemDelete) SetID(id string) { e.EventID = id }
 func (*ConversationItemDelete) client() {}
 
 func (e *ConversationItemDelete) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id? item_id!", &e.EventID, &e.ItemID)
 }
 
 // Type returns "conversation.item.retrieve".
@@ -181,8 +178,7 @@ func (e *ConversationItemRetrieve) SetID(id string) { e.EventID = id }
 func (*ConversationItemRetrieve) client() {}
 
 func (e *ConversationItemRetrieve) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id? item_id!", &e.EventID, &e.ItemID)
 }
 
 // Type returns "conversation.item.truncate".
@@ -197,10 +193,7 @@ func (e *ConversationItemTruncate) SetID(id string) { e.EventID = id }
 func (*ConversationItemTruncate) client() {}
 
 func (e *ConversationItemTruncate) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	c.str("item_id", &e.ItemID, required)
-	c.int("content_index", &e.ContentIndex, required)
-	c.int("audio_end_ms", &e.AudioEndMS, required)
+	c.bind("event_id? item_id! content_index! audio_end_ms!", &e.EventID, &e.ItemID, &e.ContentIndex, &e.AudioEndMS)
 }
 
 // Type returns "input_audio_buffer.append".
@@ -215,8 +208,7 @@ func (e *InputAudioBufferAppend) SetID(id string) { e.EventID = id }
 func (*InputAudioBufferAppend) client() {}
 
 func (e *InputAudioBufferAppend) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	c.audio("audio", &e.Audio, required)
+	c.bind("event_id? audio!", &e.EventID, &e.Audio)
 }
 
 // Type returns "input_audio_buffer.clear".
@@ -231,7 +223,7 @@ func (e *InputAudioBufferClear) SetID(id string) { e.EventID = id }
 func (*InputAudioBufferClear) client() {}
 
 func (e *InputAudioBufferClear) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
+	c.bind("event_id?", &e.EventID)
 }
 
 // Type returns "input_audio_buffer.commit".
@@ -246,7 +238,7 @@ func (e *InputAudioBufferCommit) SetID(id string) { e.EventID = id }
 func (*InputAudioBufferCommit) client() {}
 
 func (e *InputAudioBufferCommit) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
+	c.bind("event_id?", &e.EventID)
 }
 
 // Type returns "output_audio_buffer.clear".
@@ -261,7 +253,7 @@ func (e *OutputAudioBufferClear) SetID(id string) { e.EventID = id }
 func (*OutputAudioBufferClear) client() {}
 
 func (e *OutputAudioBufferClear) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
+	c.bind("event_id?", &e.EventID)
 }
 
 // Type returns "response.cancel".
@@ -276,8 +268,7 @@ func (e *ResponseCancel) SetID(id string) { e.EventID = id }
 func (*ResponseCancel) client() {}
 
 func (e *ResponseCancel) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	c.str("response_id", &e.ResponseID, omitEmpty)
+	c.bind("event_id? response_id?", &e.EventID, &e.ResponseID)
 }
 
 // Type returns "response.create".
@@ -292,8 +283,7 @@ func (e *ResponseCreate) SetID(id string) { e.EventID = id }
 func (*ResponseCreate) client() {}
 
 func (e *ResponseCreate) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	object(c, "response", &e.Response, omitEmpty)
+	c.bind("event_id? response?", &e.EventID, &e.Response)
 }
 
 // Type returns "session.update".
@@ -308,8 +298,7 @@ func (e *SessionUpdate) SetID(id string) { e.EventID = id }
 func (*SessionUpdate) client() {}
 
 func (e *SessionUpdate) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	c.rawObject("session", &e.Session, required)
+	c.bind("event_id? session!", &e.EventID, (*rawObject)(&e.Session))
 }
 
 // Type returns "session.created".
@@ -324,8 +313,7 @@ func (e *SessionCreated) SetID(id string) { e.EventID = id }
 func (*SessionCreated) server() {}
 
 func (e *SessionCreated) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	object(c, "session", &e.Session, required)
+	c.bind("event_id! session!", &e.EventID, &e.Session)
 }
 
 // Type returns "session.updated".
@@ -340,8 +328,7 @@ func (e *SessionUpdated) SetID(id string) { e.EventID = id }
 func (*SessionUpdated) server() {}
 
 func (e *SessionUpdated) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	object(c, "session", &e.Session, required)
+	c.bind("event_id! session!", &e.EventID, &e.Session)
 }
 
 // Type returns "error".
@@ -356,8 +343,7 @@ func (e *ErrorEvent) SetID(id string) { e.EventID = id }
 func (*ErrorEvent) server() {}
 
 func (e *ErrorEvent) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	object(c, "error", &e.Error, required)
+	c.bind("event_id! error!", &e.EventID, &e.Error)
 }
 
 // Type returns "conversation.created".
@@ -372,8 +358,7 @@ func (e *ConversationCreated) SetID(id string) { e.EventID = id }
 func (*ConversationCreated) server() {}
 
 func (e *ConversationCreated) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	object(c, "conversation", &e.Conversation, required)
+	c.bind("event_id! conversation!", &e.EventID, &e.Conversation)
 }
 
 // Type returns "conversation.item.added".
@@ -388,9 +373,7 @@ func (e *ConversationItemAdded) SetID(id string) { e.EventID = id }
 func (*ConversationItemAdded) server() {}
 
 func (e *ConversationItemAdded) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.strOrNull("previous_item_id", &e.PreviousItemID)
-	object(c, "item", &e.Item, required)
+	c.bind("event_id! previous_item_id~ item!", &e.EventID, &e.PreviousItemID, &e.Item)
 }
 
 // Type returns "conversation.item.created".
@@ -405,9 +388,7 @@ func (e *ConversationItemCreated) SetID(id string) { e.EventID = id }
 func (*ConversationItemCreated) server() {}
 
 func (e *ConversationItemCreated) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.strOrNull("previous_item_id", &e.PreviousItemID)
-	object(c, "item", &e.Item, required)
+	c.bind("event_id! previous_item_id~ item!", &e.EventID, &e.PreviousItemID, &e.Item)
 }
 
 // Type returns "conversation.item.done".
@@ -422,9 +403,7 @@ func (e *ConversationItemDone) SetID(id string) { e.EventID = id }
 func (*ConversationItemDone) server() {}
 
 func (e *ConversationItemDone) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.strOrNull("previous_item_id", &e.PreviousItemID)
-	object(c, "item", &e.Item, required)
+	c.bind("event_id! previous_item_id~ item!", &e.EventID, &e.PreviousItemID, &e.Item)
 }
 
 // Type returns "conversation.item.deleted".
@@ -439,8 +418,7 @@ func (e *ConversationItemDeleted) SetID(id string) { e.EventID = id }
 func (*ConversationItemDeleted) server() {}
 
 func (e *ConversationItemDeleted) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id! item_id!", &e.EventID, &e.ItemID)
 }
 
 // Type returns "conversation.item.retrieved".
@@ -455,8 +433,7 @@ func (e *ConversationItemRetrieved) SetID(id string) { e.EventID = id }
 func (*ConversationItemRetrieved) server() {}
 
 func (e *ConversationItemRetrieved) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	object(c, "item", &e.Item, required)
+	c.bind("event_id! item!", &e.EventID, &e.Item)
 }
 
 // Type returns "conversation.item.truncated".
@@ -471,10 +448,7 @@ func (e *ConversationItemTruncated) SetID(id string) { e.EventID = id }
 func (*ConversationItemTruncated) server() {}
 
 func (e *ConversationItemTruncated) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("content_index", &e.ContentIndex, required)
-	c.int("audio_end_ms", &e.AudioEndMS, required)
+	c.bind("event_id! item_id! content_index! audio_end_ms!", &e.EventID, &e.ItemID, &e.ContentIndex, &e.AudioEndMS)
 }
 
 // Type returns "conversation.item.input_audio_transcription.delta".
@@ -491,11 +465,7 @@ func (e *ConversationItemInputAudioTranscriptionDelta) SetID(id string) { e.Even
 func (*ConversationItemInputAudioTranscriptionDelta) server() {}
 
 func (e *ConversationItemInputAudioTranscriptionDelta) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("content_index", &e.ContentIndex, always)
-	c.str("delta", &e.Delta, always)
-	c.raw("logprobs", &e.Logprobs, omitEmpty)
+	c.bind("event_id! item_id! content_index delta logprobs?", &e.EventID, &e.ItemID, &e.ContentIndex, &e.Delta, &e.Logprobs)
 }
 
 // Type returns "conversation.item.input_audio_transcription.segment".
@@ -512,14 +482,7 @@ func (e *ConversationItemInputAudioTranscriptionSegment) SetID(id string) { e.Ev
 func (*ConversationItemInputAudioTranscriptionSegment) server() {}
 
 func (e *ConversationItemInputAudioTranscriptionSegment) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("content_index", &e.ContentIndex, required)
-	c.str("id", &e.SegmentID, required)
-	c.str("speaker", &e.Speaker, required)
-	c.float("start", &e.Start, required)
-	c.float("end", &e.End, required)
-	c.str("text", &e.Text, required)
+	c.bind("event_id! item_id! content_index! id! speaker! start! end! text!", &e.EventID, &e.ItemID, &e.ContentIndex, &e.SegmentID, &e.Speaker, &e.Start, &e.End, &e.Text)
 }
 
 // Type returns "conversation.item.input_audio_transcription.completed".
@@ -536,13 +499,7 @@ func (e *ConversationItemInputAudioTranscriptionCompleted) SetID(id string) { e.
 func (*ConversationItemInputAudioTranscriptionCompleted) server() {}
 
 func (e *ConversationItemInputAudioTranscriptionCompleted) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("content_index", &e.ContentIndex, required)
-	c.str("transcript", &e.Transcript, required)
-	c.raw("languages", &e.Languages, omitEmpty)
-	c.raw("logprobs", &e.Logprobs, omitEmpty)
-	object(c, "usage", &e.Usage, always)
+	c.bind("event_id! item_id! content_index! transcript! languages? logprobs? usage", &e.EventID, &e.ItemID, &e.ContentIndex, &e.Transcript, &e.Languages, &e.Logprobs, &e.Usage)
 }
 
 // Type returns "conversation.item.input_audio_transcription.failed".
@@ -559,10 +516,7 @@ func (e *ConversationItemInputAudioTranscriptionFailed) SetID(id string) { e.Eve
 func (*ConversationItemInputAudioTranscriptionFailed) server() {}
 
 func (e *ConversationItemInputAudioTranscriptionFailed) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("content_index", &e.ContentIndex, required)
-	object(c, "error", &e.Error, required)
+	c.bind("event_id! item_id! content_index! error!", &e.EventID, &e.ItemID, &e.ContentIndex, &e.Error)
 }
 
 // Type returns "input_audio_buffer.speech_started".
@@ -577,9 +531,7 @@ func (e *InputAudioBufferSpeechStarted) SetID(id string) { e.EventID = id }
 func (*InputAudioBufferSpeechStarted) server() {}
 
 func (e *InputAudioBufferSpeechStarted) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.int("audio_start_ms", &e.AudioStartMS, required)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id! audio_start_ms! item_id!", &e.EventID, &e.AudioStartMS, &e.ItemID)
 }
 
 // Type returns "input_audio_buffer.speech_stopped".
@@ -594,9 +546,7 @@ func (e *InputAudioBufferSpeechStopped) SetID(id string) { e.EventID = id }
 func (*InputAudioBufferSpeechStopped) server() {}
 
 func (e *InputAudioBufferSpeechStopped) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.int("audio_end_ms", &e.AudioEndMS, required)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id! audio_end_ms! item_id!", &e.EventID, &e.AudioEndMS, &e.ItemID)
 }
 
 // Type returns "input_audio_buffer.committed".
@@ -611,9 +561,7 @@ func (e *InputAudioBufferCommitted) SetID(id string) { e.EventID = id }
 func (*InputAudioBufferCommitted) server() {}
 
 func (e *InputAudioBufferCommitted) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.strOrNull("previous_item_id", &e.PreviousItemID)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id! previous_item_id~ item_id!", &e.EventID, &e.PreviousItemID, &e.ItemID)
 }
 
 // Type returns "input_audio_buffer.cleared".
@@ -628,7 +576,7 @@ func (e *InputAudioBufferCleared) SetID(id string) { e.EventID = id }
 func (*InputAudioBufferCleared) server() {}
 
 func (e *InputAudioBufferCleared) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
+	c.bind("event_id!", &e.EventID)
 }
 
 // Type returns "input_audio_buffer.timeout_triggered".
@@ -643,10 +591,7 @@ func (e *InputAudioBufferTimeoutTriggered) SetID(id string) { e.EventID = id }
 func (*InputAudioBufferTimeoutTriggered) server() {}
 
 func (e *InputAudioBufferTimeoutTriggered) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.int("audio_start_ms", &e.AudioStartMS, required)
-	c.int("audio_end_ms", &e.AudioEndMS, required)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id! audio_start_ms! audio_end_ms! item_id!", &e.EventID, &e.AudioStartMS, &e.AudioEndMS, &e.ItemID)
 }
 
 // Type returns "input_audio_buffer.dtmf_event_received".
@@ -663,9 +608,7 @@ func (e *InputAudioBufferDTMFEventReceived) SetID(id string) { e.EventID = id }
 func (*InputAudioBufferDTMFEventReceived) server() {}
 
 func (e *InputAudioBufferDTMFEventReceived) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	c.str("event", &e.Event, required)
-	c.int("received_at", &e.ReceivedAt, required)
+	c.bind("event_id? event! received_at!", &e.EventID, &e.Event, &e.ReceivedAt)
 }
 
 // Type returns "output_audio_buffer.started".
@@ -680,8 +623,7 @@ func (e *OutputAudioBufferStarted) SetID(id string) { e.EventID = id }
 func (*OutputAudioBufferStarted) server() {}
 
 func (e *OutputAudioBufferStarted) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
+	c.bind("event_id! response_id!", &e.EventID, &e.ResponseID)
 }
 
 // Type returns "output_audio_buffer.stopped".
@@ -696,8 +638,7 @@ func (e *OutputAudioBufferStopped) SetID(id string) { e.EventID = id }
 func (*OutputAudioBufferStopped) server() {}
 
 func (e *OutputAudioBufferStopped) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
+	c.bind("event_id! response_id!", &e.EventID, &e.ResponseID)
 }
 
 // Type returns "output_audio_buffer.cleared".
@@ -712,8 +653,7 @@ func (e *OutputAudioBufferCleared) SetID(id string) { e.EventID = id }
 func (*OutputAudioBufferCleared) server() {}
 
 func (e *OutputAudioBufferCleared) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
+	c.bind("event_id! response_id!", &e.EventID, &e.ResponseID)
 }
 
 // Type returns "response.created".
@@ -728,8 +668,7 @@ func (e *ResponseCreated) SetID(id string) { e.EventID = id }
 func (*ResponseCreated) server() {}
 
 func (e *ResponseCreated) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	object(c, "response", &e.Response, required)
+	c.bind("event_id! response!", &e.EventID, &e.Response)
 }
 
 // Type returns "response.done".
@@ -744,8 +683,7 @@ func (e *ResponseDone) SetID(id string) { e.EventID = id }
 func (*ResponseDone) server() {}
 
 func (e *ResponseDone) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	object(c, "response", &e.Response, required)
+	c.bind("event_id! response!", &e.EventID, &e.Response)
 }
 
 // Type returns "response.output_item.added".
@@ -760,10 +698,7 @@ func (e *ResponseOutputItemAdded) SetID(id string) { e.EventID = id }
 func (*ResponseOutputItemAdded) server() {}
 
 func (e *ResponseOutputItemAdded) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	object(c, "item", &e.Item, required)
+	c.bind("event_id! response_id! output_index! item!", &e.EventID, &e.ResponseID, &e.OutputIndex, &e.Item)
 }
 
 // Type returns "response.output_item.done".
@@ -778,10 +713,7 @@ func (e *ResponseOutputItemDone) SetID(id string) { e.EventID = id }
 func (*ResponseOutputItemDone) server() {}
 
 func (e *ResponseOutputItemDone) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	object(c, "item", &e.Item, required)
+	c.bind("event_id! response_id! output_index! item!", &e.EventID, &e.ResponseID, &e.OutputIndex, &e.Item)
 }
 
 // Type returns "response.content_part.added".
@@ -796,12 +728,7 @@ func (e *ResponseContentPartAdded) SetID(id string) { e.EventID = id }
 func (*ResponseContentPartAdded) server() {}
 
 func (e *ResponseContentPartAdded) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.int("content_index", &e.ContentIndex, required)
-	object(c, "part", &e.Part, required)
+	c.bind("event_id! response_id! item_id! output_index! content_index! part!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.ContentIndex, &e.Part)
 }
 
 // Type returns "response.content_part.done".
@@ -816,12 +743,7 @@ func (e *ResponseContentPartDone) SetID(id string) { e.EventID = id }
 func (*ResponseContentPartDone) server() {}
 
 func (e *ResponseContentPartDone) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.int("content_index", &e.ContentIndex, required)
-	object(c, "part", &e.Part, required)
+	c.bind("event_id! response_id! item_id! output_index! content_index! part!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.ContentIndex, &e.Part)
 }
 
 // Type returns "response.output_text.delta".
@@ -836,12 +758,7 @@ func (e *ResponseOutputTextDelta) SetID(id string) { e.EventID = id }
 func (*ResponseOutputTextDelta) server() {}
 
 func (e *ResponseOutputTextDelta) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.int("content_index", &e.ContentIndex, required)
-	c.str("delta", &e.Delta, required)
+	c.bind("event_id! response_id! item_id! output_index! content_index! delta!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.ContentIndex, &e.Delta)
 }
 
 // Type returns "response.output_text.done".
@@ -856,12 +773,7 @@ func (e *ResponseOutputTextDone) SetID(id string) { e.EventID = id }
 func (*ResponseOutputTextDone) server() {}
 
 func (e *ResponseOutputTextDone) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.int("content_index", &e.ContentIndex, required)
-	c.str("text", &e.Text, required)
+	c.bind("event_id! response_id! item_id! output_index! content_index! text!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.ContentIndex, &e.Text)
 }
 
 // Type returns "response.output_audio.delta".
@@ -876,12 +788,7 @@ func (e *ResponseOutputAudioDelta) SetID(id string) { e.EventID = id }
 func (*ResponseOutputAudioDelta) server() {}
 
 func (e *ResponseOutputAudioDelta) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.int("content_index", &e.ContentIndex, required)
-	c.audio("delta", &e.Delta, required)
+	c.bind("event_id! response_id! item_id! output_index! content_index! delta!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.ContentIndex, &e.Delta)
 }
 
 // Type returns "response.output_audio.done".
@@ -896,11 +803,7 @@ func (e *ResponseOutputAudioDone) SetID(id string) { e.EventID = id }
 func (*ResponseOutputAudioDone) server() {}
 
 func (e *ResponseOutputAudioDone) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.int("content_index", &e.ContentIndex, required)
+	c.bind("event_id! response_id! item_id! output_index! content_index!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.ContentIndex)
 }
 
 // Type returns "response.output_audio_transcript.delta".
@@ -917,12 +820,7 @@ func (e *ResponseOutputAudioTranscriptDelta) SetID(id string) { e.EventID = id }
 func (*ResponseOutputAudioTranscriptDelta) server() {}
 
 func (e *ResponseOutputAudioTranscriptDelta) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.int("content_index", &e.ContentIndex, required)
-	c.str("delta", &e.Delta, required)
+	c.bind("event_id! response_id! item_id! output_index! content_index! delta!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.ContentIndex, &e.Delta)
 }
 
 // Type returns "response.output_audio_transcript.done".
@@ -939,12 +837,7 @@ func (e *ResponseOutputAudioTranscriptDone) SetID(id string) { e.EventID = id }
 func (*ResponseOutputAudioTranscriptDone) server() {}
 
 func (e *ResponseOutputAudioTranscriptDone) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.int("content_index", &e.ContentIndex, required)
-	c.str("transcript", &e.Transcript, required)
+	c.bind("event_id! response_id! item_id! output_index! content_index! transcript!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.ContentIndex, &e.Transcript)
 }
 
 // Type returns "response.function_call_arguments.delta".
@@ -961,12 +854,7 @@ func (e *ResponseFunctionCallArgumentsDelta) SetID(id string) { e.EventID = id }
 func (*ResponseFunctionCallArgumentsDelta) server() {}
 
 func (e *ResponseFunctionCallArgumentsDelta) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.str("call_id", &e.CallID, required)
-	c.str("delta", &e.Delta, required)
+	c.bind("event_id! response_id! item_id! output_index! call_id! delta!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.CallID, &e.Delta)
 }
 
 // Type returns "response.function_call_arguments.done".
@@ -983,13 +871,7 @@ func (e *ResponseFunctionCallArgumentsDone) SetID(id string) { e.EventID = id }
 func (*ResponseFunctionCallArgumentsDone) server() {}
 
 func (e *ResponseFunctionCallArgumentsDone) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.str("call_id", &e.CallID, required)
-	c.str("name", &e.Name, always)
-	c.str("arguments", &e.Arguments, required)
+	c.bind("event_id! response_id! item_id! output_index! call_id! name arguments!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.CallID, &e.Name, &e.Arguments)
 }
 
 // Type returns "rate_limits.updated".
@@ -1004,8 +886,7 @@ func (e *RateLimitsUpdated) SetID(id string) { e.EventID = id }
 func (*RateLimitsUpdated) server() {}
 
 func (e *RateLimitsUpdated) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	list(c, "rate_limits", &e.RateLimits, required)
+	c.bind("event_id! rate_limits!", &e.EventID, &e.RateLimits)
 }
 
 // Type returns "mcp_list_tools.in_progress".
@@ -1020,8 +901,7 @@ func (e *MCPListToolsInProgress) SetID(id string) { e.EventID = id }
 func (*MCPListToolsInProgress) server() {}
 
 func (e *MCPListToolsInProgress) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id! item_id!", &e.EventID, &e.ItemID)
 }
 
 // Type returns "mcp_list_tools.completed".
@@ -1036,8 +916,7 @@ func (e *MCPListToolsCompleted) SetID(id string) { e.EventID = id }
 func (*MCPListToolsCompleted) server() {}
 
 func (e *MCPListToolsCompleted) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id! item_id!", &e.EventID, &e.ItemID)
 }
 
 // Type returns "mcp_list_tools.failed".
@@ -1052,8 +931,7 @@ func (e *MCPListToolsFailed) SetID(id string) { e.EventID = id }
 func (*MCPListToolsFailed) server() {}
 
 func (e *MCPListToolsFailed) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
+	c.bind("event_id! item_id!", &e.EventID, &e.ItemID)
 }
 
 // Type returns "response.mcp_call_arguments.delta".
@@ -1068,12 +946,7 @@ func (e *ResponseMCPCallArgumentsDelta) SetID(id string) { e.EventID = id }
 func (*ResponseMCPCallArgumentsDelta) server() {}
 
 func (e *ResponseMCPCallArgumentsDelta) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.str("delta", &e.Delta, required)
-	c.str("obfuscation", &e.Obfuscation, omitEmpty)
+	c.bind("event_id! response_id! item_id! output_index! delta! obfuscation?", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.Delta, &e.Obfuscation)
 }
 
 // Type returns "response.mcp_call_arguments.done".
@@ -1088,11 +961,7 @@ func (e *ResponseMCPCallArgumentsDone) SetID(id string) { e.EventID = id }
 func (*ResponseMCPCallArgumentsDone) server() {}
 
 func (e *ResponseMCPCallArgumentsDone) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
-	c.str("arguments", &e.Arguments, required)
+	c.bind("event_id! response_id! item_id! output_index! arguments!", &e.EventID, &e.ResponseID, &e.ItemID, &e.OutputIndex, &e.Arguments)
 }
 
 // Type returns "response.mcp_call.in_progress".
@@ -1107,9 +976,7 @@ func (e *ResponseMCPCallInProgress) SetID(id string) { e.EventID = id }
 func (*ResponseMCPCallInProgress) server() {}
 
 func (e *ResponseMCPCallInProgress) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
+	c.bind("event_id! item_id! output_index!", &e.EventID, &e.ItemID, &e.OutputIndex)
 }
 
 // Type returns "response.mcp_call.completed".
@@ -1124,9 +991,7 @@ func (e *ResponseMCPCallCompleted) SetID(id string) { e.EventID = id }
 func (*ResponseMCPCallCompleted) server() {}
 
 func (e *ResponseMCPCallCompleted) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
+	c.bind("event_id! item_id! output_index!", &e.EventID, &e.ItemID, &e.OutputIndex)
 }
 
 // Type returns "response.mcp_call.failed".
@@ -1141,9 +1006,7 @@ func (e *ResponseMCPCallFailed) SetID(id string) { e.EventID = id }
 func (*ResponseMCPCallFailed) server() {}
 
 func (e *ResponseMCPCallFailed) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.int("output_index", &e.OutputIndex, required)
+	c.bind("event_id! item_id! output_index!", &e.EventID, &e.ItemID, &e.OutputIndex)
 }
 
 // Type returns "antiphon.hello".
@@ -1158,8 +1021,7 @@ func (e *AntiphonHello) SetID(id string) { e.EventID = id }
 func (*AntiphonHello) client() {}
 
 func (e *AntiphonHello) fields(c *codec) {
-	c.str("event_id", &e.EventID, omitEmpty)
-	c.bool("metrics", &e.Metrics, always)
+	c.bind("event_id? metrics", &e.EventID, &e.Metrics)
 }
 
 // Type returns "antiphon.ack".
@@ -1174,8 +1036,7 @@ func (e *AntiphonAck) SetID(id string) { e.EventID = id }
 func (*AntiphonAck) server() {}
 
 func (e *AntiphonAck) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("acknowledges", &e.Acknowledges, required)
+	c.bind("event_id! acknowledges!", &e.EventID, &e.Acknowledges)
 }
 
 // Type returns "antiphon.turn.metrics".
@@ -1190,14 +1051,5 @@ func (e *AntiphonTurnMetrics) SetID(id string) { e.EventID = id }
 func (*AntiphonTurnMetrics) server() {}
 
 func (e *AntiphonTurnMetrics) fields(c *codec) {
-	c.str("event_id", &e.EventID, required)
-	c.str("item_id", &e.ItemID, required)
-	c.str("response_id", &e.ResponseID, required)
-	c.int("speech_stopped_ms", &e.SpeechStoppedMS, required)
-	c.int("commit_ms", &e.CommitMS, required)
-	c.int("transcript_ms", &e.TranscriptMS, required)
-	c.int("first_token_ms", &e.FirstTokenMS, required)
-	c.int("first_audio_ms", &e.FirstAudioMS, required)
-	c.int("first_packet_ms", &e.FirstPacketMS, required)
-	c.int("playback_end_ms", &e.PlaybackEndMS, required)
+	c.bind("event_id! item_id! response_id! speech_stopped_ms! commit_ms! transcript_ms! first_token_ms! first_audio_ms! first_packet_ms! playback_end_ms!", &e.EventID, &e.ItemID, &e.ResponseID, &e.SpeechStoppedMS, &e.CommitMS, &e.TranscriptMS, &e.FirstTokenMS, &e.FirstAudioMS, &e.FirstPacketMS, &e.PlaybackEndMS)
 }

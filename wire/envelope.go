@@ -3,8 +3,8 @@ package wire
 // envelope is what every event has.
 type envelope struct {
 	typ, id string
-	// idGiven is where the event_id stands, start where the object begins and typeAt where the type stands.
-	start, typeAt int
+	start   int // where the object begins
+	typeAt  int // where the type stands
 }
 
 // readEnvelope checks the whole text and reads the type and the event_id.
@@ -30,18 +30,19 @@ func (env *envelope) readType(s *scanner) *DecodeError {
 	s.pos = 0
 	s.space()
 	env.start = s.pos
+	c := codec{scanner: scanner{b: s.b}, at: env.start}
 	switch {
 	case s.peek() != '{':
-		return &DecodeError{Code: CodeInvalidType, Message: "an event is an object, got " + kindName(s.peek()), Pos: s.pos}
+		c.wrong("", "an object, which every event is")
 	case typ.end == 0:
-		return &DecodeError{Code: CodeMissingField, Param: "type", Message: "the field type is required: it names the event", Pos: s.pos}
+		c.missing("type")
 	case s.b[typ.start] != '"':
-		return &DecodeError{
-			Code: CodeInvalidType, Param: "type", Message: "want a string, got " + kindName(s.b[typ.start]), Pos: typ.start,
-		}
+		c.at = typ.start
+		c.wrong("type", "a string")
+	default:
+		env.typ = spanText(s.b, typ)
 	}
-	env.typ = spanText(s.b, typ)
-	return nil
+	return c.err
 }
 
 // spanText is the text of the string that is the span.
@@ -65,8 +66,8 @@ func (env *envelope) unknown() *DecodeError {
 }
 
 // decodeEvent reads the fields of the event whose envelope was read.
-func decodeEvent(b []byte, env envelope, e Event, strict bool) error {
-	c := codec{scanner: scanner{b: b, pos: env.start}, strict: strict}
+func decodeEvent(b []byte, env envelope, e Event, strict func(*codec, fielder, string)) error {
+	c := codec{scanner: scanner{b: b, pos: env.start}, event: true, strict: strict}
 	c.readObject(e)
 	if c.err != nil {
 		c.err.EventID = env.id

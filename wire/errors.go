@@ -1,7 +1,5 @@
 package wire
 
-import "strconv"
-
 // Codes of a DecodeError, as they go into the code of an error event.
 const (
 	// CodeInvalidJSON: the text is not JSON, or is nested deeper than MaxDepth.
@@ -36,7 +34,7 @@ func (e *DecodeError) Error() string {
 	if e.Param != "" {
 		s += " " + e.Param
 	}
-	return s + " at byte " + strconv.Itoa(e.Pos) + ": " + e.Message
+	return s + " at byte " + string(appendInt(nil, int64(e.Pos))) + ": " + e.Message
 }
 
 // Event is the error event that tells the sender. Its EventID is for the server to set.
@@ -54,8 +52,8 @@ func (e *DecodeError) Event() *ErrorEvent {
 // within puts the name of the enclosing field before the path.
 func (e *DecodeError) within(name string) {
 	switch {
-	case e.Param == "":
-		e.Param = name
+	case e.Param == "" || name == "":
+		e.Param = name + e.Param
 	case e.Param[0] == '[':
 		e.Param = name + e.Param
 	default:

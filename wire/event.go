@@ -46,7 +46,7 @@ func DecodeServer(b []byte) (ServerEvent, error) {
 	if e == nil {
 		return nil, env.unknown()
 	}
-	if err := decodeEvent(b, env, e, false); err != nil {
+	if err := decodeEvent(b, env, e, nil); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -63,7 +63,7 @@ func DecodeClient(b []byte) (ClientEvent, error) {
 	if e == nil {
 		return nil, env.unknown()
 	}
-	if err := decodeEvent(b, env, e, true); err != nil {
+	if err := decodeEvent(b, env, e, strictly); err != nil {
 		return nil, err
 	}
 	return e, nil

@@ -1,143 +1,119 @@
 package wire
 
 func (i *Item) fields(c *codec) {
-	c.str("id", &i.ID, omitEmpty)
-	if !c.writing || i.Type != ItemReference {
-		c.constant("object", &i.Object, "realtime.item")
+	spec := "id? object type! status? role content call_id name arguments output server_label tools? error~ " +
+		"approval_request_id? approve reason?"
+	if c.mode == writing {
+		spec = i.written()
 	}
-	if c.str("type", &i.Type, required) {
-		c.check(knownItem(i.Type), "type", `want "message", "function_call", "function_call_output", "item_reference" or an mcp type`)
+	c.bind(spec, &i.ID, &i.Object, &i.Type, &i.Status, &i.Role, &i.Content, &i.CallID, &i.Name, &i.Arguments, &i.Output,
+		&i.ServerLabel, &i.Tools, &i.Error, &i.ApprovalRequestID, &i.Approve, &i.Reason)
+}
+
+// written are the fields that an item of this type has.
+func (i *Item) written() string {
+	const head = "id? object=realtime.item type status? "
+	switch i.Type {
+	case ItemMessage:
+		return head + "role content - - - - - - - - - -"
+	case ItemFunctionCall:
+		return head + "- - call_id name arguments - - - - - - -"
+	case ItemFunctionCallOutput:
+		return head + "- - call_id - - output - - - - - -"
+	case ItemReference:
+		return "id - type - - - - - - - - - - - - -"
+	case ItemMCPListTools:
+		return head + "- - - - - - server_label tools - - - -"
+	case ItemMCPCall:
+		return head + "- - - name arguments output? server_label - error~ approval_request_id? - -"
+	case ItemMCPApprovalRequest:
+		return head + "- - - name arguments - server_label - - - - -"
+	case ItemMCPApprovalResponse:
+		return head + "- - - - - - - - - approval_request_id approve reason?"
 	}
-	c.str("status", &i.Status, omitEmpty)
-	switch {
-	case !c.writing:
-		i.messageFields(c)
-		i.callFields(c)
-		i.mcpFields(c)
-		i.conditions(c)
-	case i.Type == ItemMessage:
-		i.messageFields(c)
-	case i.Type == ItemFunctionCall || i.Type == ItemFunctionCallOutput:
-		i.callFields(c)
-	default:
-		i.mcpFields(c)
+	return head + "- - - - - - - - - - - -"
+}
+
+func (i *Item) check(c *codec, field string) {
+	switch field {
+	case "type":
+		c.oneOf(i.Type, field, "message|function_call|function_call_output|item_reference|mcp_list_tools|mcp_call|mcp_approval_request|"+
+			"mcp_approval_response")
+	case "role":
+		c.oneOf(i.Role, field, "user|assistant|system")
+	case "":
+		i.checkNeeds(c)
 	}
 }
 
-func knownItem(typ string) bool {
-	switch typ {
-	case ItemMessage, ItemFunctionCall, ItemFunctionCallOutput, ItemReference,
-		ItemMCPListTools, ItemMCPCall, ItemMCPApprovalRequest, ItemMCPApprovalResponse:
-		return true
-	}
-	return false
-}
-
-func (i *Item) messageFields(c *codec) {
-	if c.str("role", &i.Role, always) {
-		c.check(i.Role == "user" || i.Role == "assistant" || i.Role == "system", "role", `want "user", "assistant" or "system"`)
-	}
-	list(c, "content", &i.Content, always)
-}
-
-// callFields also read what an MCP call has under the same names.
-func (i *Item) callFields(c *codec) {
-	c.str("call_id", &i.CallID, always)
-	if !c.writing || i.Type == ItemFunctionCall {
-		c.str("name", &i.Name, always)
-		c.str("arguments", &i.Arguments, always)
-	}
-	output := c.index
-	if !c.writing || i.Type == ItemFunctionCallOutput {
-		c.str("output", &i.Output, always)
-	}
-	if c.ended() && i.Type == ItemFunctionCallOutput {
-		c.need(c.has(output), "output")
-	}
-}
-
-func (i *Item) mcpFields(c *codec) {
-	call := i.Type == ItemMCPCall
-	request := i.Type == ItemMCPApprovalRequest
-	response := i.Type == ItemMCPApprovalResponse
-	if !c.writing || call || request || i.Type == ItemMCPListTools {
-		c.str("server_label", &i.ServerLabel, always)
-	}
-	if c.writing && (call || request) {
-		c.str("name", &i.Name, always)
-		c.str("arguments", &i.Arguments, always)
-	}
-	if c.writing && call {
-		c.str("output", &i.Output, omitEmpty)
-	}
-	if !c.writing || call {
-		c.raw("error", &i.Error, orNull)
-	}
-	if !c.writing || i.Type == ItemMCPListTools {
-		c.raw("tools", &i.Tools, omitEmpty)
-	}
-	if !c.writing || call || response {
-		c.str("approval_request_id", &i.ApprovalRequestID, omitEmpty)
-	}
-	if !c.writing || response {
-		c.bool("approve", &i.Approve, always)
-		c.str("reason", &i.Reason, omitEmpty)
-	}
-}
-
-// conditions are those between the type and the other fields.
-func (i *Item) conditions(c *codec) {
-	if !c.ended() {
-		return
-	}
+// checkNeeds refuses an item without what its type needs.
+func (i *Item) checkNeeds(c *codec) {
 	switch i.Type {
 	case ItemMessage:
 		c.need(i.Role != "", "role")
+		c.need(c.saw("content"), "content")
 	case ItemFunctionCall:
 		c.need(i.Name != "", "name")
 	case ItemFunctionCallOutput:
 		c.need(i.CallID != "", "call_id")
+		c.need(c.saw("output"), "output")
 	case ItemReference:
 		c.need(i.ID != "", "id")
 	case ItemMCPApprovalResponse:
 		c.need(i.ApprovalRequestID != "", "approval_request_id")
+		c.need(c.saw("approve"), "approve")
 	}
 }
 
 func (p *Content) fields(c *codec) {
-	if c.str("type", &p.Type, required) {
-		c.check(knownContent(p.Type), "type",
-			`want "input_text", "input_audio", "input_image", "output_text" or "output_audio"`)
+	spec := "type! text? audio? transcript~ image_url? detail?"
+	if c.mode == writing {
+		spec = p.written(c.server)
 	}
-	textType := p.Type == ContentInputText || p.Type == ContentOutputText
-	audioType := p.Type == ContentInputAudio || p.Type == ContentOutputAudio
-	textAt := c.index
-	c.str("text", &p.Text, always.unless(c.writing && !textType))
-	audioAt := c.index
-	c.audio("audio", &p.Audio, omitEmpty)
-	switch {
-	case !c.writing || p.Transcript != nil || c.server && audioType:
-		c.strOrNull("transcript", &p.Transcript)
+	c.bind(spec, &p.Type, &p.Text, &p.Audio, &p.Transcript, &p.ImageURL, &p.Detail)
+}
+
+// written are the fields that a content of this type has. A client leaves out the transcript that it does not know.
+func (p *Content) written(server bool) string {
+	switch p.Type {
+	case ContentInputText, ContentOutputText:
+		return "type text - - - -"
+	case ContentInputAudio, ContentOutputAudio:
+		if server {
+			return "type - audio? transcript~ - -"
+		}
+		return "type - audio? transcript? - -"
 	}
-	c.str("image_url", &p.ImageURL, omitEmpty)
-	c.str("detail", &p.Detail, omitEmpty)
-	if c.ended() {
-		c.need(!textType || c.has(textAt), "text")
-		c.need(p.Type != ContentInputAudio || c.has(audioAt), "audio")
-		c.need(p.Type != ContentInputImage || p.ImageURL != "", "image_url")
+	return "type text? audio? transcript? image_url? detail?"
+}
+
+func (p *Content) check(c *codec, field string) {
+	switch field {
+	case "type":
+		c.oneOf(p.Type, field, "input_text|input_audio|input_image|output_text|output_audio")
+	case "":
+		p.checkNeeds(c)
 	}
 }
 
-func knownContent(typ string) bool {
-	switch typ {
-	case ContentInputText, ContentInputAudio, ContentInputImage, ContentOutputText, ContentOutputAudio:
-		return true
+// checkNeeds refuses a content without what its type needs.
+func (p *Content) checkNeeds(c *codec) {
+	switch p.Type {
+	case ContentInputText, ContentOutputText:
+		c.need(c.saw("text"), "text")
+	case ContentInputAudio:
+		c.need(p.Audio != nil || p.Transcript != nil, "audio")
+	case ContentInputImage:
+		c.need(p.ImageURL != "", "image_url")
 	}
-	return false
 }
 
 func (p *Part) fields(c *codec) {
-	c.str("type", &p.Type, required)
-	c.str("text", &p.Text, always.unless(c.writing && p.Type != "text"))
-	c.str("transcript", &p.Transcript, always.unless(c.writing && p.Type != "audio"))
+	spec := "type! text transcript"
+	if c.mode == writing && p.Type == "audio" {
+		spec = "type text? transcript"
+	} else if c.mode == writing {
+		spec = "type text transcript?"
+	}
+	c.bind(spec, &p.Type, &p.Text, &p.Transcript)
 }

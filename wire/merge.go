@@ -10,26 +10,25 @@ import "slices"
 // On error the session is as before and the error is a *DecodeError whose Param is the path of the field, such as
 // "session.audio.output.speed". The session keeps nothing of patch.
 func (s *Session) Merge(patch Raw) error {
-	c := codec{scanner: scanner{b: patch}, strict: true, merge: true}
+	next := s.Clone()
+	if err := merge(&next, patch); err != nil {
+		err.within("session")
+		return err
+	}
+	*s = next
+	return nil
+}
+
+func merge(s *Session, patch Raw) *DecodeError {
+	c := codec{scanner: scanner{b: patch}, strict: strictly, merge: true}
 	if err := c.document(); err != nil {
-		err.Param = "session"
 		return err
 	}
 	c.pos = 0
 	c.space()
 	c.at = c.pos
-	next := s.Clone()
-	if c.peek() != '{' {
-		c.wrong("session", "an object")
-		return c.err
-	}
-	c.readObject(&next)
-	if c.err != nil {
-		c.err.within("session")
-		return c.err
-	}
-	*s = next
-	return nil
+	c.takeObject("", s)
+	return c.err
 }
 
 // Clone returns a deep copy: an immutable snapshot while the session goes on changing.

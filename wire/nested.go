@@ -1,99 +1,157 @@
 package wire
 
-// pointer is a pointer to an object of the protocol.
-type pointer[T any] interface {
-	*T
-	fielder
-}
+// The functions below know the types of nested objects: a new one that may be nil, or that comes in lists, adds its case.
 
-// object carries a nested object. Without merge what was there before is forgotten: of two members with the same name the last counts.
-func object[T any, P pointer[T]](c *codec, name string, p P, f flag) bool {
-	if c.writing {
-		c.writeObject(name, p, f)
-		return false
-	}
-	if !c.match(name, f) {
-		return false
-	}
-	if !c.merge {
-		var zero T
-		*p = zero
-	}
-	return c.readMember(name, p)
-}
+// action is what follow does with a pointer field.
+type action uint8
 
-// optional carries an object that may be nil: with orNull it is then written as null, with omitEmpty left out. fresh is what one begins
-// with that was nil before.
-func optional[T any, P pointer[T]](c *codec, name string, p *P, fresh T, f flag) bool {
-	if c.writing {
-		switch {
-		case *p != nil:
-			c.writeObject(name, *p, always)
-		case f == orNull:
-			c.writeNull(name)
+const (
+	look   action = iota
+	create        // makes it point to a new value with its defaults
+	drop          // makes it nil
+)
+
+// follow takes a pointer to a pointer field and returns the pointer, nil when the field is nil; optional is false for any other p.
+func follow(p any, do action) (value any, optional bool) {
+	switch p := p.(type) {
+	case **string:
+		return step(p, do), true
+	case **int:
+		return step(p, do), true
+	case **bool:
+		return step(p, do), true
+	case **MaxTokens:
+		return step(p, do), true
+	case **Transcription:
+		return step(p, do), true
+	case **NoiseReduction:
+		return step(p, do), true
+	case **TurnDetection:
+		value = step(p, do)
+		if do == create {
+			**p = defaultTurnDetection()
 		}
-		return false
+		return value, true
+	case **StatusDetails:
+		return step(p, do), true
+	case **StatusError:
+		return step(p, do), true
+	case **ResponseAudio:
+		return step(p, do), true
+	case **Usage:
+		return step(p, do), true
 	}
-	if !c.here(name, f) {
-		return false
-	}
-	if c.b[c.pos] == 'n' {
+	return nil, false
+}
+
+func step[T any](p **T, do action) any {
+	switch do {
+	case create:
+		*p = new(T)
+	case drop:
 		*p = nil
-		c.pos += len("null")
-		return c.next()
 	}
-	if *p == nil || !c.merge {
-		*p = P(&fresh)
+	if *p == nil {
+		return nil
 	}
-	return c.readMember(name, *p)
+	return *p
 }
 
-// readMember reads the object that is the current member's value.
-func (c *codec) readMember(name string, p fielder) bool {
-	if c.b[c.pos] != '{' {
-		return c.wrong(name, "an object")
+// What length returns beside lengths.
+const (
+	nilList = -1
+	noList  = -2
+)
+
+// length is the length of the list that p points to.
+func length(p any) int {
+	switch p := p.(type) {
+	case *[]string:
+		return size(*p)
+	case *[]Item:
+		return size(*p)
+	case *[]Content:
+		return size(*p)
+	case *[]Tool:
+		return size(*p)
+	case *[]RateLimit:
+		return size(*p)
 	}
-	c.readObject(p)
-	if c.err != nil {
-		c.err.within(name)
-		return false
-	}
-	return c.next()
+	return noList
 }
 
-// list carries a list of objects; it is read as a whole, also with merge.
-func list[T any, P pointer[T]](c *codec, name string, p *[]T, f flag) bool {
-	if c.writing {
-		if f == omitEmpty && len(*p) == 0 {
-			return false
-		}
-		c.writeKey(name)
-		c.out = append(c.out, '[')
-		for i := range *p {
-			if i > 0 {
-				c.out = append(c.out, ',')
-			}
-			c.writeFields(P(&(*p)[i]))
-		}
-		c.out = append(c.out, ']')
-		return false
+func size[T any](list []T) int {
+	if list == nil {
+		return nilList
 	}
-	if !c.match(name, f) {
-		return false
+	return len(list)
+}
+
+// element points to the element i of the list that p points to; the list grows to hold it. With -1 the list becomes empty.
+func element(p any, i int) any {
+	switch p := p.(type) {
+	case *[]string:
+		return at(p, i)
+	case *[]Item:
+		return at(p, i)
+	case *[]Content:
+		return at(p, i)
+	case *[]Tool:
+		return at(p, i)
+	case *[]RateLimit:
+		return at(p, i)
 	}
-	all := []T{}
-	ok := c.elements(name, "a list of objects", func() bool {
-		if c.b[c.pos] != '{' {
-			c.at = c.pos
-			return c.wrong("", "an object")
-		}
+	return nil
+}
+
+func at[T any](list *[]T, i int) any {
+	if i < 0 {
+		*list = []T{}
+		return nil
+	}
+	if i == len(*list) {
 		var one T
-		c.readObject(P(&one))
-		all = append(all, one)
-		return c.err == nil
-	})
-	if ok {
-		*p = all
+		*list = append(*list, one)
 	}
-	return ok
+	return &(*list)[i]
+}
+
+// empty sets the field that p points to to its zero value.
+func empty(p any) {
+	switch p := p.(type) {
+	case *string:
+		*p = ""
+	case *voice:
+		*p = ""
+	case *int:
+		*p = 0
+	case *int64:
+		*p = 0
+	case *float64:
+		*p = 0
+	case *bool:
+		*p = false
+	case *MaxTokens:
+		*p = MaxTokens{}
+	case *[]byte:
+		*p = nil
+	case *Raw:
+		*p = nil
+	case *rawObject:
+		*p = nil
+	case *[]string:
+		*p = nil
+	case *[]Item:
+		*p = nil
+	case *[]Content:
+		*p = nil
+	case *[]Tool:
+		*p = nil
+	case *[]RateLimit:
+		*p = nil
+	case fielder:
+		p.fields(&codec{mode: emptying})
+	default:
+		follow(p, drop)
+	}
 }

@@ -1,46 +1,29 @@
 package wire
 
 func (e *Error) fields(c *codec) {
-	c.str("type", &e.Type, always)
-	c.str("code", &e.Code, always)
-	c.str("message", &e.Message, always)
-	c.strOrNull("param", &e.Param)
-	c.strOrNull("event_id", &e.EventID)
+	c.bind("type code message param~ event_id~", &e.Type, &e.Code, &e.Message, &e.Param, &e.EventID)
 }
 
 func (e *TranscriptionError) fields(c *codec) {
-	c.str("type", &e.Type, always)
-	c.str("code", &e.Code, always)
-	c.str("message", &e.Message, always)
-	c.strOrNull("param", &e.Param)
+	c.bind("type code message param~", &e.Type, &e.Code, &e.Message, &e.Param)
 }
 
 func (u *TranscriptionUsage) fields(c *codec) {
-	c.str("type", &u.Type, always)
-	if !c.writing || u.Type == "duration" {
-		c.float("seconds", &u.Seconds, always)
+	spec := "type seconds total_tokens input_tokens output_tokens input_token_details"
+	if c.mode == writing && u.Type == "duration" {
+		spec = "type seconds - - - -"
+	} else if c.mode == writing {
+		spec = "type - total_tokens input_tokens output_tokens input_token_details"
 	}
-	if !c.writing || u.Type == "tokens" {
-		c.int("total_tokens", &u.TotalTokens, always)
-		c.int("input_tokens", &u.InputTokens, always)
-		c.int("output_tokens", &u.OutputTokens, always)
-		object(c, "input_token_details", &u.InputTokenDetails, always)
-	}
+	c.bind(spec, &u.Type, &u.Seconds, &u.TotalTokens, &u.InputTokens, &u.OutputTokens, &u.InputTokenDetails)
 }
 
 func (d *TranscriptionTokenDetails) fields(c *codec) {
-	c.int("text_tokens", &d.TextTokens, always)
-	c.int("audio_tokens", &d.AudioTokens, always)
+	c.bind("text_tokens audio_tokens", &d.TextTokens, &d.AudioTokens)
 }
 
-func (v *Conversation) fields(c *codec) {
-	c.str("id", &v.ID, always)
-	c.constant("object", &v.Object, "realtime.conversation")
-}
+func (v *Conversation) fields(c *codec) { c.bind("id object=realtime.conversation", &v.ID, &v.Object) }
 
 func (r *RateLimit) fields(c *codec) {
-	c.str("name", &r.Name, always)
-	c.int("limit", &r.Limit, always)
-	c.int("remaining", &r.Remaining, always)
-	c.float("reset_seconds", &r.ResetSeconds, always)
+	c.bind("name limit remaining reset_seconds", &r.Name, &r.Limit, &r.Remaining, &r.ResetSeconds)
 }

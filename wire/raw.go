@@ -31,15 +31,23 @@ func (r Raw) Field(name string) (value Raw, ok bool) {
 	if c.peek() != '{' || !r.Valid() {
 		return nil, false
 	}
-	for c.open(); !c.done; c.next() {
+	c.pos++
+	for first := true; ; first = false {
+		c.space()
+		if end, _ := c.separator('}', first); end {
+			return value, ok
+		}
+		key := string(c.key())
 		start := c.pos
 		_ = c.value(0)
-		if string(c.key) == name {
+		if key == name {
 			value, ok = r[start:c.pos:c.pos], true
 		}
 	}
-	return value, ok
 }
+
+// rawObject is a Raw that must be an object when it is read.
+type rawObject Raw
 
 // kind is the first byte of the value, 0 for none.
 func (r Raw) kind() byte {
@@ -49,6 +57,8 @@ func (r Raw) kind() byte {
 }
 
 // keep copies checked text and makes it UTF-8.
+//
+//go:noinline
 func keep(b []byte) Raw {
 	if utf8.Valid(b) {
 		return append(Raw(nil), b...)

@@ -258,6 +258,8 @@ func hex(ch byte) uint32 {
 }
 
 // peek is the byte at pos, 0 at the end of the text.
+//
+//go:noinline
 func (s *scanner) peek() byte {
 	if s.pos < len(s.b) {
 		return s.b[s.pos]
@@ -265,6 +267,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
+//go:noinline
 func (s *scanner) space() {
 	for s.pos < len(s.b) {
 		switch s.b[s.pos] {
@@ -276,6 +279,7 @@ func (s *scanner) space() {
 	}
 }
 
+//go:noinline
 func (s *scanner) bad(message string) *DecodeError {
 	return &DecodeError{Code: CodeInvalidJSON, Message: message, Pos: s.pos}
 }

@@ -1,111 +1,131 @@
 package wire
 
 func (s *Session) fields(c *codec) {
-	if c.str("type", &s.Type, always) {
-		c.check(s.Type == "realtime" || s.Type == "transcription", "type", `want "realtime" or "transcription"`)
+	const common = "model output_modalities instructions max_output_tokens audio tools tool_choice parallel_tool_calls tracing~ prompt~ " +
+		"include~ truncation"
+	spec := "type object=realtime.session id expires_at " + common
+	var audio fielder = &s.Audio
+	switch {
+	case c.mode == writing && s.Type == "transcription":
+		spec = "type object=realtime.transcription_session id expires_at - - - - audio - - - - - include~ -"
+		audio = (*inputOnly)(&s.Audio)
+	case c.merge: // what only the server sets is passed over
+		spec = "type - - - " + common
 	}
-	if !c.merge {
-		s.ownFields(c)
-	}
-	if c.writing && s.Type == "transcription" {
-		transcription := SessionAudio{Input: s.Audio.Input}
-		object(c, "audio", (*inputOnly)(&transcription), always)
-		c.strs("include", &s.Include, orNull)
-		return
-	}
-	c.str("model", &s.Model, always)
-	if c.strs("output_modalities", &s.OutputModalities, always) {
-		c.check(oneModality(s.OutputModalities), "output_modalities", `want ["audio"] or ["text"]`)
-	}
-	c.str("instructions", &s.Instructions, always)
-	c.maxTokens(&s.MaxOutputTokens)
-	object(c, "audio", &s.Audio, always)
-	tools(c, &s.Tools)
-	toolChoice(c, &s.ToolChoice, always)
-	c.bool("parallel_tool_calls", &s.ParallelToolCalls, always)
-	if c.raw("tracing", &s.Tracing, orNull) {
-		word, isText := s.Tracing.Text()
-		c.check(s.Tracing == nil || s.Tracing.kind() == '{' || isText && word == "auto", "tracing", `want "auto", an object or null`)
-	}
-	c.rawObject("prompt", &s.Prompt, orNull)
-	c.strs("include", &s.Include, orNull)
-	if c.raw("truncation", &s.Truncation, always) {
-		c.check(validTruncation(s.Truncation), "truncation",
-			`want "auto", "disabled" or an object of type retention_ratio with a retention_ratio of 0 to 1`)
-	}
+	c.bind(spec, &s.Type, &s.Object, &s.ID, &s.ExpiresAt,
+		&s.Model, &s.OutputModalities, &s.Instructions, &s.MaxOutputTokens, audio, &s.Tools, &s.ToolChoice, &s.ParallelToolCalls, &s.Tracing,
+		(*rawObject)(&s.Prompt), &s.Include, &s.Truncation)
 }
 
-// ownFields are those that only the server sets; a client's are passed over.
-func (s *Session) ownFields(c *codec) {
-	name := "realtime.session"
-	if s.Type == "transcription" {
-		name = "realtime.transcription_session"
+func (s *Session) check(c *codec, field string) {
+	switch field {
+	case "type":
+		c.oneOf(s.Type, field, "realtime|transcription")
+	case "output_modalities":
+		c.modality(s.OutputModalities)
+	case "max_output_tokens":
+		c.maxTokens(s.MaxOutputTokens)
+	case "tools":
+		c.tools(s.Tools)
+	case "tool_choice":
+		c.toolChoice(s.ToolChoice)
+	case "tracing":
+		word, _ := s.Tracing.Text()
+		c.ensure(s.Tracing == nil || s.Tracing.kind() == '{' || word == "auto", field, `want "auto", an object or null`)
+	case "truncation":
+		c.ensure(validTruncation(s.Truncation), field,
+			`want "auto", "disabled" or an object of type retention_ratio with a retention_ratio of 0 to 1`)
 	}
-	c.constant("object", &s.Object, name)
-	c.str("id", &s.ID, always)
-	c.int64("expires_at", &s.ExpiresAt, always)
 }
 
 // inputOnly is the audio object of a transcription session.
 type inputOnly SessionAudio
 
-func (a *inputOnly) fields(c *codec) { object(c, "input", &a.Input, always) }
+func (a *inputOnly) fields(c *codec) { c.bind("input", &a.Input) }
 
-func (a *SessionAudio) fields(c *codec) {
-	object(c, "input", &a.Input, always)
-	object(c, "output", &a.Output, always)
-}
+func (a *SessionAudio) fields(c *codec) { c.bind("input output", &a.Input, &a.Output) }
 
 func (a *AudioInput) fields(c *codec) {
-	object(c, "format", &a.Format, always)
-	optional(c, "transcription", &a.Transcription, Transcription{}, orNull)
-	optional(c, "noise_reduction", &a.NoiseReduction, NoiseReduction{}, orNull)
-	optional(c, "turn_detection", &a.TurnDetection, defaultTurnDetection(), orNull)
+	c.bind("format transcription~ noise_reduction~ turn_detection~", &a.Format, &a.Transcription, &a.NoiseReduction, &a.TurnDetection)
 }
 
 func (a *AudioOutput) fields(c *codec) {
-	object(c, "format", &a.Format, always)
-	c.voice(&a.Voice, always)
-	if c.float("speed", &a.Speed, always) {
-		c.check(a.Speed >= 0.25 && a.Speed <= 1.5, "speed", "want 0.25 to 1.5")
+	c.bind("format voice speed", &a.Format, (*voice)(&a.Voice), &a.Speed)
+}
+
+func (a *AudioOutput) check(c *codec, field string) {
+	if field == "speed" {
+		c.ensure(a.Speed >= 0.25 && a.Speed <= 1.5, field, "want 0.25 to 1.5")
 	}
 }
 
+// voice is a voice by its name; a reader takes an object with its id too.
+type voice string
+
+type voiceObject voice
+
+func (v *voiceObject) fields(c *codec) { c.bind("id!", (*string)(v)) }
+
 func (f *Format) fields(c *codec) {
-	if c.str("type", &f.Type, always) {
-		c.check(f.Type == FormatPCM || f.Type == FormatPCMU || f.Type == FormatPCMA, "type",
-			"want audio/pcm, audio/pcmu or audio/pcma")
+	spec := "type rate"
+	if c.mode == writing && f.Type != FormatPCM {
+		spec = "type -"
 	}
-	rate := c.index
-	if !c.writing || f.Type == FormatPCM {
-		c.int("rate", &f.Rate, always)
+	c.bind(spec, &f.Type, &f.Rate)
+	if c.mode == reading && c.err == nil && !c.saw("rate") {
+		f.Rate = f.fixedRate()
 	}
-	if !c.ended() {
-		return
-	}
-	want := 8000
+}
+
+// fixedRate is the one rate that the protocol has for the format.
+func (f *Format) fixedRate() int {
 	if f.Type == FormatPCM {
-		want = 24000
+		return 24000
 	}
-	if !c.has(rate) {
-		f.Rate = want
+	return 8000
+}
+
+func (f *Format) check(c *codec, field string) {
+	switch field {
+	case "type":
+		c.oneOf(f.Type, field, "audio/pcm|audio/pcmu|audio/pcma")
+	case "":
+		c.ensure(f.Rate == f.fixedRate() || !c.saw("rate"), "rate", "want 24000 for audio/pcm, 8000 for the others")
 	}
-	c.check(f.Rate == want, "rate", "want 24000 for audio/pcm, 8000 for the others")
 }
 
 func (t *Transcription) fields(c *codec) {
-	c.str("model", &t.Model, omitEmpty)
-	c.str("language", &t.Language, omitEmpty)
-	c.str("prompt", &t.Prompt, omitEmpty)
+	c.bind("model? language? prompt?", &t.Model, &t.Language, &t.Prompt)
 }
 
-func (n *NoiseReduction) fields(c *codec) {
-	if c.str("type", &n.Type, always) {
-		c.check(n.Type == "near_field" || n.Type == "far_field", "type", `want "near_field" or "far_field"`)
+func (n *NoiseReduction) fields(c *codec) { c.bind("type", &n.Type) }
+
+func (n *NoiseReduction) check(c *codec, field string) {
+	switch field {
+	case "type":
+		c.oneOf(n.Type, field, "near_field|far_field")
+	case "":
+		c.need(n.Type != "", "type")
 	}
 }
 
-// Bounds of TurnDetection's times in milliseconds.
+func (t *TurnDetection) fields(c *codec) {
+	spec := "type threshold prefix_padding_ms silence_duration_ms idle_timeout_ms~ eagerness create_response interrupt_response"
+	switch {
+	case c.mode != writing:
+	case t.Type == SemanticVAD:
+		spec = "type - - - - eagerness create_response interrupt_response"
+	default:
+		spec = "type threshold prefix_padding_ms silence_duration_ms idle_timeout_ms~ - create_response interrupt_response"
+	}
+	c.bind(spec, &t.Type, &t.Threshold, &t.PrefixPaddingMS, &t.SilenceDurationMS, &t.IdleTimeoutMS, &t.Eagerness,
+		&t.CreateResponse, &t.InterruptResponse)
+	if t.Type == SemanticVAD && t.Eagerness == "" && c.mode == reading {
+		t.Eagerness = "auto"
+	}
+}
+
+// Bounds of TurnDetection's times in milliseconds. The protocol bounds the idle timeout only.
 const (
 	maxPaddingMS     = 10_000
 	maxSilenceMS     = 30_000
@@ -113,62 +133,45 @@ const (
 	maxIdleTimeoutMS = 30_000
 )
 
-func (t *TurnDetection) fields(c *codec) {
-	if c.str("type", &t.Type, always) {
-		c.check(t.Type == ServerVAD || t.Type == SemanticVAD, "type", `want "server_vad" or "semantic_vad"`)
-	}
-	if !c.writing || t.Type != SemanticVAD {
-		t.silenceFields(c)
-	}
-	if !c.writing || t.Type == SemanticVAD {
-		if c.str("eagerness", &t.Eagerness, always) {
-			c.check(t.Eagerness == "low" || t.Eagerness == "medium" || t.Eagerness == "high" || t.Eagerness == "auto", "eagerness",
-				`want "low", "medium", "high" or "auto"`)
+func (t *TurnDetection) check(c *codec, field string) {
+	switch field {
+	case "type":
+		c.oneOf(t.Type, field, "server_vad|semantic_vad")
+	case "threshold":
+		c.ensure(t.Threshold >= 0 && t.Threshold <= 1, field, "want 0 to 1")
+	case "prefix_padding_ms":
+		c.between(t.PrefixPaddingMS, 0, maxPaddingMS, field)
+	case "silence_duration_ms":
+		c.between(t.SilenceDurationMS, 0, maxSilenceMS, field)
+	case "idle_timeout_ms":
+		if t.IdleTimeoutMS != nil {
+			c.between(*t.IdleTimeoutMS, minIdleTimeoutMS, maxIdleTimeoutMS, field)
 		}
-	}
-	c.bool("create_response", &t.CreateResponse, always)
-	c.bool("interrupt_response", &t.InterruptResponse, always)
-}
-
-// silenceFields are those of server_vad.
-func (t *TurnDetection) silenceFields(c *codec) {
-	if c.float("threshold", &t.Threshold, always) {
-		c.check(t.Threshold >= 0 && t.Threshold <= 1, "threshold", "want 0 to 1")
-	}
-	if c.int("prefix_padding_ms", &t.PrefixPaddingMS, always) {
-		c.check(t.PrefixPaddingMS >= 0 && t.PrefixPaddingMS <= maxPaddingMS, "prefix_padding_ms", "want 0 to 10000")
-	}
-	if c.int("silence_duration_ms", &t.SilenceDurationMS, always) {
-		c.check(t.SilenceDurationMS >= 0 && t.SilenceDurationMS <= maxSilenceMS, "silence_duration_ms", "want 0 to 30000")
-	}
-	if c.intOrNull("idle_timeout_ms", &t.IdleTimeoutMS) {
-		c.check(*t.IdleTimeoutMS >= minIdleTimeoutMS && *t.IdleTimeoutMS <= maxIdleTimeoutMS, "idle_timeout_ms",
-			"want 5000 to 30000, or null for none")
+	case "eagerness":
+		c.oneOf(t.Eagerness, field, "low|medium|high|auto")
 	}
 }
 
 func (t *Tool) fields(c *codec) {
-	if c.writing && t.Type != "function" && t.Config.kind() == '{' && t.Config.Valid() {
+	if c.mode == writing && t.Type != "function" && t.Config.kind() == '{' && t.Config.Valid() {
 		c.writeMembers(t.Config)
 		return
 	}
-	c.str("type", &t.Type, required)
-	c.str("name", &t.Name, omitEmpty)
-	c.str("description", &t.Description, omitEmpty)
-	c.rawObject("parameters", &t.Parameters, omitEmpty)
-	if !c.ended() {
-		return
+	start := c.pos
+	c.bind("type! name? description? parameters?", &t.Type, &t.Name, &t.Description, (*rawObject)(&t.Parameters))
+	if c.mode == reading && c.err == nil && t.Type != "function" {
+		t.Config = keep(c.b[start:c.pos])
 	}
-	switch t.Type {
-	case "function":
-		c.need(t.Name != "", "name")
-		c.check(validToolName(t.Name), "name", "want 1 to 64 letters, digits, _ or -")
-	case "mcp":
-		label := c.scanner.b[c.start:c.pos]
-		c.need(hasText(label, "server_label"), "server_label")
-		t.Config = keep(label)
-	default:
-		c.check(false, "type", `want "function" or "mcp"`)
-		t.Config = keep(c.b[c.start:c.pos])
+}
+
+func (t *Tool) check(c *codec, field string) {
+	switch {
+	case field == "type":
+		c.oneOf(t.Type, field, "function|mcp")
+	case field == "" && t.Type == "function":
+		c.need(c.saw("name"), "name")
+		c.ensure(validToolName(t.Name), "name", "want 1 to 64 letters, digits, _ or -")
+	case field == "" && t.Type == "mcp":
+		c.need(hasText(c.b[c.start:c.pos], "server_label"), "server_label")
 	}
 }

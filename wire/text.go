@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"math"
-	"strconv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // text returns the string that stands between the quotes. As in encoding/json, what is not UTF-8 and a half of a surrogate pair become
 // U+FFFD.
@@ -18,55 +14,47 @@ func text(raw []byte, escaped bool) string {
 // unescape appends the text of a checked string.
 func unescape(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); {
-		switch ch := raw[i]; {
-		case ch == '\\' && raw[i+1] == 'u':
-			r := hex4(raw[i+2:])
-			i += 6
-			if r >= 0xd800 && r < 0xe000 {
-				low := rune(-1)
-				if r < 0xdc00 && len(raw)-i >= 6 && raw[i] == '\\' && raw[i+1] == 'u' {
-					low = hex4(raw[i+2:])
-				}
-				if low >= 0xdc00 && low < 0xe000 {
-					r = 0x10000 + (r-0xd800)<<10 + (low - 0xdc00)
-					i += 6
-				}
-			}
-			dst = utf8.AppendRune(dst, r)
-		case ch == '\\':
-			dst = append(dst, unescaped(raw[i+1]))
-			i += 2
-		case ch < utf8.RuneSelf:
-			dst = append(dst, ch)
-			i++
-		default:
-			r, n := utf8.DecodeRune(raw[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += n
+		r, n := rune(raw[i]), 1
+		switch {
+		case r == '\\':
+			r, n = unescapeOne(raw[i+1:])
+		case r >= utf8.RuneSelf:
+			r, n = utf8.DecodeRune(raw[i:])
 		}
+		dst = utf8.AppendRune(dst, r)
+		i += n
 	}
 	return dst
 }
 
-func hex4(b []byte) rune {
-	return rune(hex(b[0])<<12 | hex(b[1])<<8 | hex(b[2])<<4 | hex(b[3]))
+// unescapeOne returns the character that the escape sequence stands for which begins before raw, and its length.
+func unescapeOne(raw []byte) (r rune, n int) {
+	switch raw[0] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		r, n = hex4(raw[1:]), 6
+		if r>>10 == 0xd800>>10 && len(raw) >= 11 && raw[5] == '\\' && raw[6] == 'u' {
+			if low := hex4(raw[7:]); low>>10 == 0xdc00>>10 {
+				return 0x10000 + (r-0xd800)<<10 + (low - 0xdc00), 12
+			}
+		}
+		return r, n
+	}
+	return rune(raw[0]), 2
 }
 
-// unescaped is the character that a one-letter escape stands for.
-func unescaped(ch byte) byte {
-	switch ch {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return ch
+//go:noinline
+func hex4(b []byte) rune {
+	return rune(hex(b[0])<<12 | hex(b[1])<<8 | hex(b[2])<<4 | hex(b[3]))
 }
 
 // AppendString appends s as a JSON string with its quotes. What is not UTF-8 becomes U+FFFD; HTML is not escaped.
@@ -79,56 +67,37 @@ func AppendString(dst []byte, s string) []byte {
 			i++
 			continue
 		}
-		if ch >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				dst = append(append(dst, s[start:i]...), "\ufffd"...)
-				start = i + 1
-			}
-			i += n
+		instead := "\ufffd"
+		if ch < utf8.RuneSelf {
+			instead = escaped(ch)
+		} else if r, size := utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
+			i += size
 			continue
 		}
-		dst = appendEscaped(append(dst, s[start:i]...), ch)
+		dst = append(dst, s[start:i]...)
+		dst = append(dst, instead...)
 		i++
 		start = i
 	}
-	return append(append(dst, s[start:]...), '"')
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
 }
 
-func appendEscaped(dst []byte, ch byte) []byte {
-	const digits = "0123456789abcdef"
+// escaped is the escape sequence for a quote, a backslash or a control character.
+func escaped(ch byte) string {
+	const sequences = `\u0000\u0001\u0002\u0003\u0004\u0005\u0006\u0007\u0008\u0009\u000a\u000b\u000c\u000d\u000e\u000f` +
+		`\u0010\u0011\u0012\u0013\u0014\u0015\u0016\u0017\u0018\u0019\u001a\u001b\u001c\u001d\u001e\u001f`
 	switch ch {
-	case '"', '\\':
-		return append(dst, '\\', ch)
+	case '"':
+		return `\"`
+	case '\\':
+		return `\\`
 	case '\n':
-		return append(dst, '\\', 'n')
+		return `\n`
 	case '\r':
-		return append(dst, '\\', 'r')
+		return `\r`
 	case '\t':
-		return append(dst, '\\', 't')
+		return `\t`
 	}
-	return append(dst, '\\', 'u', '0', '0', digits[ch>>4], digits[ch&15])
+	return sequences[6*ch : 6*ch+6]
 }
-
-// appendFloat appends a number; JSON has no infinities and no NaN, they become 0.
-func appendFloat(dst []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		f = 0
-	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
-}
-
-// parseInt reads the text of a checked number; 1.0 and 1e3 are whole numbers too. It refuses fractions and what does not fit.
-func parseInt(b []byte) (int64, bool) {
-	if n, err := strconv.ParseInt(string(b), 10, 64); err == nil {
-		return n, true
-	}
-	const exact = 1 << 53
-	f, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > exact {
-		return 0, false
-	}
-	return int64(f), true
-}
-
-func parseFloat(b []byte) (float64, error) { return strconv.ParseFloat(string(b), 64) }

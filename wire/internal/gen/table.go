@@ -124,7 +124,7 @@ func parseField(spec string) (field, error) {
 	if f.Mark == nullable && f.Kind != "string" {
 		return field{}, fmt.Errorf("field %q: only a string may be null here", spec)
 	}
-	if !isObject(f.Kind) && scalars[f.Kind] == (scalar{}) {
+	if !isObject(f.Kind) && scalars[f.Kind] == "" {
 		return field{}, fmt.Errorf("field %q: unknown kind %q", spec, f.Kind)
 	}
 	return f, nil
