@@ -22,8 +22,15 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 
 func may(_ State, g Seen) []Event {
 	out := []Event{
-		Opened{true}, Opened{false}, SetVAD{true}, SetVAD{false}, Restored{}, ChildrenDone{},
-		Close{ByClient}, Close{ServerStops}, GraceExpired{0},
+		Opened{true},
+		Opened{false},
+		SetVAD{true},
+		SetVAD{false},
+		Restored{},
+		ChildrenDone{},
+		Close{ByClient},
+		Close{ServerStops},
+		GraceExpired{0},
 	}
 	for gen := uint32(1); gen <= g.Newest; gen++ {
 		out = append(out, GraceExpired{gen})

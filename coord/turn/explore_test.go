@@ -19,8 +19,21 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	First:  Idle{},
 	States: []State{Idle{}, Candidate{}, Speaking{}, Confirming{}},
 	Events: []Event{
-		Onset{}, ClientCandidate{}, Sustained{}, Misfire{}, Silence{}, EndOfUtterance{}, VoiceResumed{},
-		FallbackExpired{}, GatePassed{}, GateRefused{}, Commit{}, Clear{}, NoSpeech{}, IdleTimeout{}, Shutdown{},
+		Onset{},
+		ClientCandidate{},
+		Sustained{},
+		Misfire{},
+		Silence{},
+		EndOfUtterance{},
+		VoiceResumed{},
+		FallbackExpired{},
+		GatePassed{},
+		GateRefused{},
+		Commit{},
+		Clear{},
+		NoSpeech{},
+		IdleTimeout{},
+		Shutdown{},
 	},
 	Monitor: Monitor,
 	May:     may,
@@ -84,11 +97,9 @@ func TestLiveness(t *testing.T) {
 
 	t.Run("CandidateEnds by a verdict", func(t *testing.T) {
 		verdict := func(_ State, e Event) bool {
-			switch e.(type) {
-			case Sustained, Misfire:
-				return true
-			}
-			return false
+			_, confirmed := e.(Sustained)
+			_, rejected := e.(Misfire)
+			return confirmed || rejected
 		}
 		candidate := func(s State) bool { _, is := s.(Candidate); return is }
 		decided := func(_, next State) bool { return !candidate(next) }
@@ -102,11 +113,10 @@ func TestLiveness(t *testing.T) {
 	})
 	t.Run("EveryTurnEnds in silence", func(t *testing.T) {
 		silence := func(_ State, e Event) bool {
-			switch e.(type) {
-			case Silence, FallbackExpired, GatePassed:
-				return true
-			}
-			return false
+			_, silent := e.(Silence)
+			_, expired := e.(FallbackExpired)
+			_, passed := e.(GatePassed)
+			return silent || expired || passed
 		}
 		open := func(s State) bool { _, candidate := s.(Candidate); return Open(s) != 0 && !candidate }
 		ended := func(_, next State) bool { return next == Idle{} }
