@@ -195,10 +195,10 @@ func (c *composition) fromSpeaker(e playout.Event) {
 		c.begin(ev.Resp)
 	case playout.Clear:
 		c.playout(playout.Clear{Reason: playout.ByClient, Heard: c.at})
+		c.dropQueued()
 		if response.Live(c.s.Response) == 0 {
 			c.s.Owed = false
 		}
-		c.playQueued()
 	case playout.Drained:
 		c.playout(ev)
 		if _, silent := c.s.Playout.(playout.Silent); silent {
@@ -292,14 +292,27 @@ func (c *composition) cutOff(how playout.Event) {
 	for _, f := range truncate {
 		c.out = append(c.out, f)
 	}
-	c.playQueued()
+	c.dropQueued()
+}
+
+// dropQueued gives up the reply that waits to be heard.
+func (c *composition) dropQueued() {
+	if c.s.Queued != 0 {
+		c.out = append(c.out, playout.Drop{Resp: c.s.Queued}, playout.Truncate{Resp: c.s.Queued})
+		c.s.Queued = 0
+	}
 }
 
 func (c *composition) begin(id response.ID) {
+	if c.s.Begun >= id && c.s.Queued != id {
+		c.ignored("playout", c.s.Playout, playout.Begin{Resp: id}, "it has begun already")
+		return
+	}
 	if response.Live(c.s.Response) != id && c.s.Queued != id {
 		c.ignored("playout", c.s.Playout, playout.Begin{Resp: id}, "its response has ended")
 		return
 	}
+	c.s.Begun = id
 	if _, silent := c.s.Playout.(playout.Silent); !silent {
 		c.s.Queued = id
 		c.ignored("playout", c.s.Playout, playout.Begin{Resp: id}, "it waits for the reply before it")

@@ -63,6 +63,8 @@ func (c *composition) committed(f turn.CommitTurn) {
 	}
 	if !f.ByClient && c.s.Config.CreateResponse {
 		c.s.Waiting, c.s.Texted = f.Turn, f.Wordless
+	} else if response.Live(c.s.Response) == 0 {
+		c.s.Owed = false // what the turn cut off is the client's to ask for again
 	}
 	if f.Wordless {
 		c.answer()
@@ -85,8 +87,7 @@ func (c *composition) routeResponse(f response.Effect) {
 		c.synthesis(synthesis.Cancel{})
 	case response.EmitTerminal:
 		if c.s.Queued == f.ID && cancelled(f.Status) {
-			c.s.Queued = 0
-			c.out = append(c.out, playout.Drop{Resp: f.ID}, playout.Truncate{Resp: f.ID})
+			c.dropQueued()
 		}
 	case response.EmitCreated, response.RejectActive, response.RejectNotActive, response.ReportDone:
 	}

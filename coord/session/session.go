@@ -36,6 +36,8 @@ type State struct {
 	// is awaited, or (Texted) a response that it must not interrupt is live.
 	Waiting turn.ID
 	Texted  bool
+	// Begun is the newest response whose audio has begun, or waits to; 0 is none.
+	Begun response.ID
 	// Queued is the response whose audio waits for the one before it, or 0.
 	Queued response.ID
 	// Owed: a reply was begun and neither heard to its end nor given up by the client.
