@@ -172,6 +172,9 @@ func (d *Dialer) Pipeline(ctx context.Context) (sdk.Pipeline, error) {
 	if err != nil {
 		return p, gone(ctx, err)
 	}
+	if told.Type() != js.TypeObject {
+		return p, nil
+	}
 	p.Name = text(told, "pipeline")
 	list := told.Get("components")
 	if list.Type() != js.TypeObject {

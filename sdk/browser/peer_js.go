@@ -142,13 +142,14 @@ func blocked(err error) bool {
 
 // openFirst opens the microphone that the call begins with. Without one the call goes on.
 func (p *peer) openFirst(ctx context.Context, id string) {
-	if stream := p.dialer.opts.Stream; defined(stream) {
-		p.use(ctx, stream, false)
-		return
+	stream, own := p.dialer.opts.Stream, false
+	var err error
+	if !defined(stream) {
+		own = true
+		stream, err = openMicrophone(ctx, id)
 	}
-	stream, err := openMicrophone(ctx, id)
 	if err == nil {
-		err = p.use(ctx, stream, true)
+		err = p.use(ctx, stream, own)
 	}
 	if err != nil {
 		p.tell(sdk.MicrophoneFailed{Err: err})
