@@ -35,7 +35,7 @@
 //	#interrupt            disabled when there is nothing to interrupt
 //	#mic-level            a meter; aria-valuenow is 0 to 100
 //	#latency              data-ms is the last answer's total in milliseconds; absent before the first
-//	#error                an alert; data-kind is a ProblemKind, or "none"
+//	#error                an alert; data-kind is a ProblemKind, "none", or "stopped" after a fault
 //	#remedy, #dismiss     in #error: do something about it; take it away
 //	#key                  in #error when the server asks for a key
 //	#transcript > li      data-role ("user", "assistant", "tool"), data-item (the item's id),
@@ -47,7 +47,7 @@
 //	  .install code       the command that gets a missing part; .copy copies it
 //	#pipeline-name        the pipeline's name
 //	#microphone, #speaker the choices of devices; #speaker only where there is a choice
-//	#reload               there when the server has a newer page
+//	#reload               there when the server has a newer page, or the page has stopped
 //
 // The phases are loading, idle, connecting, listening, hearing, thinking,
 // speaking, interrupted, reconnecting and error. Esc interrupts, M mutes while no

@@ -84,6 +84,7 @@ func Handler(o Options) http.Handler {
 		ThemeColor:            "#f7f4ed",
 		LoadingLabel:          "Loading {progress}%",
 		Styles:                []string{"/web/page.css"},
+		Scripts:               []string{"/web/guard.js defer"},
 		Version:               b.version,
 		WasmContentLength:     strconv.Itoa(b.size),
 		ServiceWorkerTemplate: workerJS,

@@ -39,11 +39,13 @@ func TestLatencyLine(t *testing.T) {
 			"Answer began 420 ms after you stopped", "310 silence wait · 20 answer · 70 voice · 20 network",
 		},
 		{
-			"the client's own measurement", Latency{Total: 500},
+			"the client's own measurement",
+			Latency{Total: 500},
 			"Answer began 500 ms after you stopped", "",
 		},
 		{
-			"a written message", Latency{Total: 40, Voice: 40, Written: true},
+			"a written message",
+			Latency{Total: 40, Voice: 40, Written: true},
 			"Answer began 40 ms after you sent it", "40 voice",
 		},
 	} {

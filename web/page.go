@@ -92,6 +92,9 @@ func (p *Page) Render() app.UI {
 		DataSet("text-only", strconv.FormatBool(s.TextOnly)).
 		Body(
 			p.masthead(s),
+			app.If(s.Phase == PhaseLoading, func() app.UI {
+				return app.Elem("noscript").Text("This page is a program: it needs JavaScript and WebAssembly.")
+			}),
 			app.Main().Class("desk").Body(
 				p.stage(s),
 				p.conversation(s),

@@ -24,12 +24,11 @@ type Remedy string
 
 // The remedies.
 const (
-	RemedyNone   Remedy = ""
-	RemedyRetry  Remedy = "retry"  // make the call again
-	RemedyMic    Remedy = "mic"    // open the microphone again
-	RemedyKey    Remedy = "key"    // ask for the server's key
-	RemedyReload Remedy = "reload" // load the page again
-	RemedyPlay   Remedy = "play"   // let the browser play sound
+	RemedyNone  Remedy = ""
+	RemedyRetry Remedy = "retry" // make the call again
+	RemedyMic   Remedy = "mic"   // open the microphone again
+	RemedyKey   Remedy = "key"   // ask for the server's key
+	RemedyPlay  Remedy = "play"  // let the browser play sound
 )
 
 // Problem is something that the person has to know of.
@@ -148,8 +147,6 @@ func remedyLabel(r Remedy) string {
 		return "Try the microphone again"
 	case RemedyKey:
 		return "Use this key"
-	case RemedyReload:
-		return "Reload the page"
 	case RemedyPlay:
 		return "Play sound"
 	case RemedyNone:

@@ -130,7 +130,7 @@ func (p *Page) remedy(r Remedy) app.UI {
 
 func (p *Page) onDismiss(app.Context, app.Event) { p.act(Driver.Dismiss) }
 
-func (p *Page) onRemedy(ctx app.Context, _ app.Event) {
+func (p *Page) onRemedy(app.Context, app.Event) {
 	if p.shown.Problem == nil {
 		return
 	}
@@ -141,8 +141,6 @@ func (p *Page) onRemedy(ctx app.Context, _ app.Event) {
 		p.act(Driver.RetryMicrophone)
 	case RemedyPlay:
 		p.act(Driver.Play)
-	case RemedyReload:
-		ctx.Reload()
 	case RemedyKey, RemedyNone:
 	}
 }
