@@ -47,7 +47,7 @@
 //	  .install code       the command that gets a missing part; .copy copies it
 //	#pipeline-name        the pipeline's name
 //	#microphone, #speaker the choices of devices; #speaker only where there is a choice
-//	#reload               there when the server has a newer page, or the page has stopped
+//	#reload               in #error when the page has stopped
 //
 // The phases are loading, idle, connecting, listening, hearing, thinking,
 // speaking, interrupted, reconnecting and error. Esc interrupts, M mutes while no

@@ -46,7 +46,6 @@ func (p *Page) OnMount(ctx app.Context) {
 }
 
 func (p *Page) show(ctx app.Context, s Snapshot) {
-	s.Updated = p.shown.Updated
 	p.shown = s
 	ctx.Defer(func(app.Context) {
 		p.follow()
@@ -78,11 +77,6 @@ func (p *Page) OnDismount() {
 	}
 }
 
-// OnAppUpdate tells the person that the server has a newer page.
-func (p *Page) OnAppUpdate(ctx app.Context) {
-	p.shown.Updated = ctx.AppUpdateAvailable()
-}
-
 // Render shows the snapshot.
 func (p *Page) Render() app.UI {
 	s := p.shown
@@ -91,7 +85,7 @@ func (p *Page) Render() app.UI {
 		DataSet("muted", strconv.FormatBool(s.Muted)).
 		DataSet("text-only", strconv.FormatBool(s.TextOnly)).
 		Body(
-			p.masthead(s),
+			masthead(),
 			app.If(s.Phase == PhaseLoading, func() app.UI {
 				return app.Elem("noscript").Text("This page is a program: it needs JavaScript and WebAssembly.")
 			}),
@@ -107,18 +101,12 @@ func (p *Page) Render() app.UI {
 		)
 }
 
-func (p *Page) masthead(s Snapshot) app.UI {
+func masthead() app.UI {
 	return app.Header().Class("masthead").Body(
 		app.H1().Class("wordmark").Body(icon(iconMark), app.Span().Text("Antiphon")),
 		app.P().Class("motto").Text("A conversation you can interrupt."),
-		app.If(s.Updated, func() app.UI {
-			return app.Button().ID("reload").Class("quiet").Type("button").
-				Text("Updated. Reload the page").OnClick(p.onReload)
-		}),
 	)
 }
-
-func (p *Page) onReload(ctx app.Context, _ app.Event) { ctx.Reload() }
 
 // act runs f on the driver; a still picture has none.
 func (p *Page) act(f func(Driver)) {

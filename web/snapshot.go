@@ -128,7 +128,6 @@ type Snapshot struct {
 	Devices  Devices
 	Latency  Latency  // of the last answer; the zero value shows nothing
 	Problem  *Problem // what went wrong and what to do; nil when nothing did
-	Updated  bool     // a newer version of the page is there
 }
 
 // MaxLines is how many lines the page keeps on show; older ones leave it.

@@ -20,8 +20,11 @@ Go.prototype.run = async function (instance) {
     reload.className = "control strong";
     reload.textContent = "Reload the page";
     reload.addEventListener("click", () => location.reload());
+    const remedy = document.createElement("div");
+    remedy.className = "remedy";
+    remedy.append(reload);
     const box = document.getElementById("error");
     box.dataset.kind = "stopped";
-    box.replaceChildren(text, reload);
+    box.replaceChildren(text, remedy);
   }
 };

@@ -1,7 +1,8 @@
-// The page's service worker, version {{.Version}}. It keeps nothing: a voice
-// page without its server is of no use, and a kept copy would be an old one
-// after the server was upgraded. It is here so that an open page learns of a
-// newer one, and to remove what an earlier worker may have kept.
+// The page's service worker, version {{.Version}}. It keeps nothing and answers
+// nothing: a voice page without its server is of no use, and a kept copy would
+// be an old one after the server was upgraded. It is here because browsers ask
+// for one before a page can be installed, and it removes what another may have
+// kept at this address.
 
 self.addEventListener("install", () => self.skipWaiting());
 
