@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
@@ -40,6 +41,8 @@ type Config struct {
 	Origins []string
 	// MaxSessions bounds the calls at a time; 0 takes 200.
 	MaxSessions int
+	// Grace is how long a caller whose network is gone may take to come back before the call ends; 0 takes 20 s.
+	Grace time.Duration
 
 	// Record gets every event, Trace every transition of the machines, one JSON object a line; nil for none. Writes
 	// are serialised. Record holds what was said: keep it safe.
@@ -68,7 +71,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	sc := signal.Config{
 		Engine: engine, Pipeline: cfg.Pipeline, Settings: settings(cfg), Version: Version, Logger: cfg.Logger,
-		Keys: cfg.Keys, Origins: cfg.Origins, MaxSessions: cfg.MaxSessions,
+		Keys: cfg.Keys, Origins: cfg.Origins, MaxSessions: cfg.MaxSessions, Grace: cfg.Grace,
 	}
 	if cfg.Record != nil {
 		sc.Record = newRecorder(cfg.Record, cfg.Logger).event

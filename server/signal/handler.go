@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -31,8 +32,10 @@ type Config struct {
 	MaxSessions int
 	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
 	MaxMessage int64
-	Record     func(session, dir string, text []byte)
-	Trace      func(session string, step coord.Step)
+	// Grace is how long a lost transport may take to come back; 0 takes the session's default.
+	Grace  time.Duration
+	Record func(session, dir string, text []byte)
+	Trace  func(session string, step coord.Step)
 }
 
 // Limits of a Handler, unless its Config says otherwise.
@@ -117,6 +120,7 @@ func (h *Handler) newSession(id string, settings wire.Session) (*session.Session
 	}
 	s, err := session.New(session.Config{
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: h.cfg.Logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
+		Grace: h.cfg.Grace,
 	})
 	if err != nil {
 		return nil, &problem{status: http.StatusInternalServerError, kind: "server_error", code: "internal", message: err.Error()}

@@ -131,7 +131,7 @@ func (l *socketLink) write(ctx context.Context, s *session.Session) {
 	for {
 		out, open := l.take()
 		for _, o := range out {
-			if err := l.ws.Write(ctx, websocket.MessageText, o.text); err != nil {
+			if err := l.writeOne(ctx, o.text); err != nil {
 				l.fail(ctx, s, err)
 				return
 			}
@@ -152,6 +152,13 @@ func (l *socketLink) write(ctx context.Context, s *session.Session) {
 			return
 		}
 	}
+}
+
+// writeOne gives up on a client that takes nothing: the agent's voice waits for it, so that its queue may never be full.
+func (l *socketLink) writeOne(ctx context.Context, text []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writePatience)
+	defer cancel()
+	return l.ws.Write(ctx, websocket.MessageText, text)
 }
 
 func (l *socketLink) fail(ctx context.Context, s *session.Session, err error) {
@@ -178,6 +185,9 @@ func (l *socketLink) afterPatience() (stop func()) {
 	t := time.AfterFunc(closePatience, l.cancel)
 	return func() { t.Stop() }
 }
+
+// writePatience is how long a client may take to read what is on its way before it counts as gone.
+const writePatience = 20 * time.Second
 
 // closePatience is how long a closing connection may take to write what waits.
 const closePatience = 2 * time.Second
