@@ -79,12 +79,12 @@ func (e *RefusedError) Error() string {
 	if e.Message != "" {
 		s += ": " + e.Message
 	}
-	switch {
-	case e.Status == 401 || e.Status == 403:
+	switch e.Status {
+	case 401, 403:
 		s += " (check the key)"
-	case e.Status == 404:
+	case 404:
 		s += " (check the server's address)"
-	case e.Status == 429 || e.Status == 503:
+	case 429, 503:
 		s += " (the server is full: try again in a moment)"
 	}
 	return s

@@ -54,10 +54,9 @@ func (j *jsonText) key(name string) *jsonText {
 	return j
 }
 
-func (j *jsonText) raw(text []byte) *jsonText {
+func (j *jsonText) raw(text []byte) {
 	j.value()
 	j.b = append(j.b, text...)
-	return j
 }
 
 func (j *jsonText) int(n int64) *jsonText {

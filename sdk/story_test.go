@@ -353,8 +353,12 @@ func (s *story) transcript(*datadriven.TestData) string {
 			on   bool
 			text string
 		}{
-			{e.Spoken, " spoken"}, {e.Live, " live"}, {e.Interrupted, " interrupted"}, {e.HeardMS >= 0, fmt.Sprintf(" heard %d ms", e.HeardMS)},
-			{e.Failed, " failed"}, {e.Note != "", " (" + e.Note + ")"},
+			{e.Spoken, " spoken"},
+			{e.Live, " live"},
+			{e.Interrupted, " interrupted"},
+			{e.HeardMS >= 0, fmt.Sprintf(" heard %d ms", e.HeardMS)},
+			{e.Failed, " failed"},
+			{e.Note != "", " (" + e.Note + ")"},
 		} {
 			if mark.on {
 				b.WriteString(mark.text)

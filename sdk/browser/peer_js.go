@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"syscall/js"
 
 	"github.com/antiphon-rt/antiphon/sdk"
@@ -136,8 +137,8 @@ func (p *peer) ResumeSound() {
 }
 
 func blocked(err error) bool {
-	thrown, ok := err.(*jsError)
-	return ok && thrown.name == "NotAllowedError"
+	var thrown *jsError
+	return errors.As(err, &thrown) && thrown.name == "NotAllowedError"
 }
 
 // openFirst opens the microphone that the call begins with. Without one the call goes on.

@@ -68,16 +68,14 @@ func (t *teller) tell(e sdk.PeerEvent) {
 	}
 }
 
-// stop waits for those who are telling. It reports whether it was the first to stop.
-func (t *teller) stop() bool {
+// stop waits for those who are telling.
+func (t *teller) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first := !t.stopped
 	t.stopped = true
 	for t.telling > 0 {
 		t.cond.Wait()
 	}
-	return first
 }
 
 // levelMeter tells how loud both sides are, every third frame.
