@@ -102,7 +102,11 @@ func (c *composition) live(e transcription.Event) {
 }
 
 func (c *composition) final(e transcription.Event) {
-	step(c, "transcription.final", transcription.Table, &c.s.Final, e, c.routeFinal)
+	step(c, "transcription.final", transcription.Table, &c.s.Final, e, c.routeText)
+}
+
+func (c *composition) older(e transcription.Event) {
+	step(c, "transcription.older", transcription.Table, &c.s.Older, e, c.routeText)
 }
 
 // --- what comes from outside
@@ -213,11 +217,14 @@ func (c *composition) fromSpeaker(e playout.Event) {
 }
 
 func (c *composition) fromRecogniser(e transcription.Event) {
-	if t := turnOf(e); t != 0 && t == turnIn(c.s.Final) {
+	switch t := turnOf(e); {
+	case t != 0 && t == turnIn(c.s.Final):
 		c.final(e)
-		return
+	case t != 0 && t == turnIn(c.s.Older):
+		c.older(e)
+	default:
+		c.live(e)
 	}
-	c.live(e)
 }
 
 // --- what the session decides

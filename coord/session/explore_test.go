@@ -47,7 +47,7 @@ func may(s State, g Seen, turns turn.ID) []Event {
 	if p, ok := s.Playout.(playout.Playing); ok {
 		events = append(events, OfPlayout{playout.Drained{Resp: p.Resp, Gen: p.Gen}}, OfPlayout{playout.Drained{Resp: p.Resp, Gen: p.Gen - 1}})
 	}
-	for _, st := range []transcription.State{s.Live, s.Final} {
+	for _, st := range []transcription.State{s.Live, s.Final, s.Older} {
 		if t := turnIn(st); t != 0 {
 			events = append(events, OfTranscription{transcription.Ready{Turn: t}}, OfTranscription{transcription.Done{Turn: t}},
 				OfTranscription{transcription.Done{Turn: t, Empty: true}}, OfTranscription{transcription.Failed{Turn: t}})

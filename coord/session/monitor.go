@@ -115,7 +115,7 @@ var Invariants = []Invariant{
 	}},
 	{"NoTurnLost", func(_, g Seen, e Edge) bool {
 		w := e.To.Waiting
-		return w == 0 || !e.To.Texted && turnIn(e.To.Final) == w || e.To.Texted && !e.To.Config.Interrupt && g.Live != 0
+		return w == 0 || !e.To.Texted && (turnIn(e.To.Final) == w || turnIn(e.To.Older) == w) || e.To.Texted && !e.To.Config.Interrupt && g.Live != 0
 	}},
 	{"LiveIsLive", func(_, g Seen, e Edge) bool { return response.Live(e.To.Response) == g.Live }},
 	{"InterruptionInOrder", func(_, _ Seen, e Edge) bool { return inOrder(e.Effects) }},
@@ -126,7 +126,7 @@ func allEnded(s State) bool {
 	_, terminated := s.Response.(response.Terminated)
 	_, silent := s.Playout.(playout.Terminated)
 	_, said := s.Synthesis.(synthesis.Closed)
-	return idle && terminated && silent && said && turnIn(s.Live) == 0 && turnIn(s.Final) == 0
+	return idle && terminated && silent && said && turnIn(s.Live) == 0 && turnIn(s.Final) == 0 && turnIn(s.Older) == 0
 }
 
 // inOrder: speech_started, then output_audio_buffer.cleared, then the response's end, then truncated, and the turn's

@@ -15,13 +15,16 @@ func (c *composition) routeConn(f conn.Effect) {
 	c.out = append(c.out, f)
 	switch f.(type) {
 	case conn.StopVAD:
-		c.turn(turn.Shutdown{})
+		if conn.Up(c.s.Conn) { // else StopChildren follows, and silences the agent first
+			c.turn(turn.Shutdown{})
+		}
 	case conn.StopChildren:
 		c.s.Waiting, c.s.Texted, c.s.Owed, c.s.Queued = 0, false, false, 0
+		c.playout(playout.Shutdown{})
 		c.turn(turn.Shutdown{})
 		c.live(transcription.Shutdown{})
 		c.final(transcription.Shutdown{})
-		c.playout(playout.Shutdown{})
+		c.older(transcription.Shutdown{})
 		c.response(response.Shutdown{})
 	case conn.AnnounceSession, conn.StartVAD, conn.ArmGrace, conn.ReleaseTransport, conn.Forget:
 	}
@@ -58,8 +61,11 @@ func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 // committed hands the turn's stream over to be finalised and notes that the turn
 // wants an answer. A turn before it that has none yet is answered together with it.
 func (c *composition) committed(f turn.CommitTurn) {
-	if older := turnIn(c.s.Final); older != 0 {
-		c.final(transcription.Abandon{Turn: older})
+	if turnIn(c.s.Final) != 0 {
+		if older := turnIn(c.s.Older); older != 0 { // two turns wait already: the oldest is given up, and says so
+			c.older(transcription.Abandon{Turn: older})
+		}
+		c.s.Older, c.s.Final = c.s.Final, transcription.Closed{}
 	}
 	if !f.ByClient && c.s.Config.CreateResponse {
 		c.s.Waiting, c.s.Texted = f.Turn, f.Wordless
@@ -102,7 +108,7 @@ func cancelled(s response.Status) bool {
 	return false
 }
 
-func (c *composition) routeFinal(f transcription.Effect) {
+func (c *composition) routeText(f transcription.Effect) {
 	c.out = append(c.out, f)
 	switch f := f.(type) {
 	case transcription.DeliverText:

@@ -30,6 +30,7 @@ type State struct {
 	Synthesis synthesis.State     // of the body that runs
 	Live      transcription.State // of the open turn
 	Final     transcription.State // of the turn that was committed last
+	Older     transcription.State // of the one before it, when its text is still awaited
 	Config    Config
 
 	// Waiting is the committed turn that is still to be answered, or 0: its text
@@ -52,7 +53,7 @@ type State struct {
 func New(c Config) State {
 	return State{
 		Conn: conn.Connecting{}, Turn: turn.Idle{}, Response: response.Idle{}, Playout: playout.Silent{},
-		Synthesis: synthesis.Closed{}, Live: transcription.Closed{}, Final: transcription.Closed{}, Config: c,
+		Synthesis: synthesis.Closed{}, Live: transcription.Closed{}, Final: transcription.Closed{}, Older: transcription.Closed{}, Config: c,
 	}
 }
 

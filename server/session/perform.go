@@ -73,6 +73,9 @@ func (s *Session) performTurn(f turn.Effect) {
 			s.newTurn(f.Turn)
 		}
 		s.input.DropBefore(s.turns[f.Turn].start)
+		if s.turns[f.Turn].eou { // it was heard while the turn was a candidate
+			s.endOfUtterance(f.Turn)
+		}
 	case turn.EmitSpeechStarted:
 		u := s.turns[f.Turn]
 		u.announced = true
@@ -91,7 +94,7 @@ func (s *Session) performTurn(f turn.Effect) {
 	case turn.AskGate:
 		// No session setting asks for the gate yet, so the machine never gets here; letting the turn pass is what a
 		// session without it does.
-		s.again(coord.OfTurn{Event: turn.GatePassed{Turn: f.Turn}})
+		s.again(coord.OfTurn{Event: turn.GatePassed(f)})
 	case turn.CommitTurn:
 		s.commitTurn(f)
 	case turn.DiscardTurn:

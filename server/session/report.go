@@ -42,9 +42,15 @@ func (s *Session) partial(e earPartial) {
 	s.caption(u)
 	td := s.settings.Audio.Input.TurnDetection
 	if e.eou && td != nil && td.Type == wire.SemanticVAD {
+		u.eou = true
 		s.step(coord.OfTranscription{Event: transcription.EOU{Turn: e.turn}})
-		s.step(coord.OfTurn{Event: turn.EndOfUtterance{Turn: e.turn, Voiced: s.hearing.silent < pauseMS}})
+		s.endOfUtterance(e.turn)
 	}
+}
+
+// endOfUtterance tells the turn machine after what is in hand, which may be the opening of the turn itself.
+func (s *Session) endOfUtterance(t turn.ID) {
+	s.again(coord.OfTurn{Event: turn.EndOfUtterance{Turn: t, Voiced: s.hearing.silent < pauseMS}})
 }
 
 // deliver gives a turn its text.

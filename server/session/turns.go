@@ -20,6 +20,7 @@ type userTurn struct {
 	caption   string // what of it was sent
 	announced bool   // speech_started is sent
 	wordless  bool   // nobody spoke in it
+	eou       bool   // its end of utterance was heard
 	final     string
 	failure   error
 	audio     []int16 // what was committed, until it is transcribed
