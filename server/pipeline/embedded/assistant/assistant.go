@@ -1,0 +1,165 @@
+// Package assistant is the model of the embedded pipeline: a small assistant that needs no network and no weights. It
+// makes conversation, counts, does sums, tells the time and stories, and calls the session's tools. It is honest about
+// what it is: what it does not understand it repeats, and says what it can do.
+//
+// Its answers are deterministic but for the time. A token is a word.
+package assistant
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// maxCall is how many bytes of a tool call's arguments go out in one delta.
+const maxCall = 24
+
+// model is the assistant. It has no state: everything is in the request.
+type model struct{ now func() time.Time }
+
+// New makes the assistant. now tells the time that it answers with; nil takes time.Now.
+func New(now func() time.Time) pipeline.Model {
+	if now == nil {
+		now = time.Now
+	}
+	return &model{now: now}
+}
+
+// Generate implements pipeline.Model.
+func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
+	usage := pipeline.Usage{InputTokens: countInput(r)}
+	if call, ok := toolCall(r); ok {
+		return usage, emitCall(ctx, call, &usage, emit)
+	}
+	for word := range strings.SplitAfterSeq(m.answer(r.Messages), " ") {
+		if err := ctx.Err(); err != nil {
+			return usage, err
+		}
+		if r.MaxOutputTokens > 0 && usage.OutputTokens == r.MaxOutputTokens {
+			return usage, pipeline.ErrMaxTokens
+		}
+		usage.OutputTokens++
+		if err := emit(pipeline.TextDelta{Text: word}); err != nil {
+			return usage, err
+		}
+	}
+	return usage, ctx.Err()
+}
+
+func emitCall(ctx context.Context, c pipeline.ToolCall, usage *pipeline.Usage, emit func(pipeline.ModelEvent) error) error {
+	for rest := c.Arguments; rest != ""; {
+		n := min(maxCall, len(rest))
+		for n < len(rest) && !utf8.RuneStart(rest[n]) {
+			n++
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		usage.OutputTokens++
+		if err := emit(pipeline.CallDelta{Name: c.Name, Arguments: rest[:n]}); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return emit(pipeline.CallDone{Name: c.Name, Arguments: c.Arguments})
+}
+
+func countInput(r pipeline.Request) int {
+	n := len(strings.Fields(r.Instructions))
+	for _, m := range r.Messages {
+		n += len(strings.Fields(m.Text))
+		if m.Result != nil {
+			n += len(strings.Fields(m.Result.Output))
+		}
+	}
+	return n
+}
+
+// answer is what to say to the end of a conversation.
+func (m *model) answer(messages []pipeline.Message) string {
+	if len(messages) == 0 {
+		return "Hello! Ask me something, or tell me to count."
+	}
+	last := messages[len(messages)-1]
+	switch {
+	case last.Result != nil:
+		return toolAnswer(messages)
+	case last.Role == pipeline.RoleSystem:
+		return "Are you still there?"
+	}
+	said := lastSaid(messages)
+	w := words(said)
+	for _, skill := range []func([]string) (string, bool){
+		echo, count, story, arithmetic, m.clock, timer, smallTalk,
+	} {
+		if answer, ok := skill(w); ok {
+			return answer
+		}
+	}
+	if len(w) == 0 {
+		return "I did not hear any words. Please say that again."
+	}
+	return "I heard: " + strings.Join(w, " ") + ". I do not know what to say to that. " + abilities
+}
+
+// lastSaid is the newest text of the user.
+func lastSaid(messages []pipeline.Message) string {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if m := messages[i]; m.Role == pipeline.RoleUser && m.Result == nil && m.Call == nil {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+// words are the words of a text in lower case, without punctuation; signs of arithmetic are words.
+func words(text string) []string {
+	text = strings.NewReplacer("+", " plus ", "*", " times ", "×", " times ", "÷", " divided by ", "=", " ", "’", "'").Replace(strings.ToLower(text))
+	var out []string
+	for w := range strings.FieldsSeq(text) {
+		if w == "-" || w == "/" {
+			out = append(out, map[string]string{"-": "minus", "/": "over"}[w])
+			continue
+		}
+		if w = strings.Trim(w, ".,!?;:\"()[]…"); w == "" {
+			continue
+		}
+		if strings.ContainsAny(w, "0123456789") {
+			out = append(out, w)
+			continue
+		}
+		out = append(out, strings.FieldsFunc(w, func(r rune) bool { return r == '-' })...)
+	}
+	return out
+}
+
+// has says whether the phrase stands in w.
+func has(w []string, phrase string) bool { return index(w, phrase) >= 0 }
+
+// index is where the phrase begins in w, or -1.
+func index(w []string, phrase string) int {
+	p := strings.Fields(phrase)
+next:
+	for i := 0; i+len(p) <= len(w); i++ {
+		for j := range p {
+			if w[i+j] != p[j] {
+				continue next
+			}
+		}
+		return i
+	}
+	return -1
+}
+
+// hasAny says whether one of the phrases stands in w.
+func hasAny(w []string, phrases ...string) bool {
+	for _, p := range phrases {
+		if has(w, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,140 @@
+package assistant
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+func said(text string) pipeline.Request {
+	return pipeline.Request{Messages: []pipeline.Message{{Role: pipeline.RoleUser, Text: text}}}
+}
+
+// reply runs the assistant and returns its text and its calls.
+func reply(t *testing.T, r pipeline.Request) (text string, calls []pipeline.CallDone) {
+	t.Helper()
+	at := time.Date(2026, time.November, 21, 15, 5, 0, 0, time.UTC)
+	var args strings.Builder
+	usage, err := New(func() time.Time { return at }).Generate(t.Context(), r, func(e pipeline.ModelEvent) error {
+		switch e := e.(type) {
+		case pipeline.TextDelta:
+			text += e.Text
+		case pipeline.CallDelta:
+			args.WriteString(e.Arguments)
+		case pipeline.CallDone:
+			calls = append(calls, e)
+		}
+		return nil
+	})
+	g := gomega.NewWithT(t)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(usage.OutputTokens).To(gomega.BeNumerically(">", 0))
+	for _, c := range calls {
+		g.Expect(args.String()).To(gomega.Equal(c.Arguments))
+	}
+	return text, calls
+}
+
+func TestAnswers(t *testing.T) {
+	for question, want := range map[string]string{
+		"What is two plus two?":           "Two plus two is four.",
+		"what is to plus too":             "Two plus two is four.",
+		"how much is 12 times 12":         "Twelve times twelve is one hundred and forty-four.",
+		"two plus three times four":       "Two plus three times four is fourteen.",
+		"what is seven divided by two":    "Seven divided by two is three point five.",
+		"ten divided by three":            "Ten divided by three is about three point three three three.",
+		"five minus nine":                 "Five minus nine is minus four.",
+		"one divided by zero":             "One divided by zero has no answer: nothing can be divided by zero.",
+		"2+2":                             "Two plus two is four.",
+		"2 + 2":                           "Two plus two is four.",
+		"count to five":                   "One, two, three, four, five.",
+		"please count from three to six":  "Three, four, five, six.",
+		"count down from four":            "Four, three, two, one.",
+		"count two three":                 "One, two, three.",
+		"count to one million":            "I can count from zero to one thousand. Tell me where to stop.",
+		"what time is it":                 "It is three oh five in the afternoon.",
+		"what day is it":                  "Today is Saturday, November twenty-one.",
+		"hello":                           "Hello! What can I do for you?",
+		"who are you":                     "I am a small assistant that lives inside this server. I need no network to talk to you.",
+		"set a timer for ten minutes":     "I cannot set timers: I speak only when I am spoken to, so I could not ring. But I can count for you.",
+		"repeat after me the sea is blue": "The sea is blue.",
+		"stop":                            "All right. I am listening.",
+		"the weather in spain":            "I heard: the weather in spain. I do not know what to say to that. " + abilities,
+	} {
+		t.Run(question, func(t *testing.T) {
+			text, _ := reply(t, said(question))
+			gomega.NewWithT(t).Expect(text).To(gomega.Equal(want))
+		})
+	}
+}
+
+func TestLongAnswers(t *testing.T) {
+	g := gomega.NewWithT(t)
+	hundred, _ := reply(t, said("count to one hundred"))
+	g.Expect(hundred).To(gomega.HaveSuffix("ninety-nine, one hundred."))
+	g.Expect(strings.Count(hundred, ",")).To(gomega.Equal(99))
+	tale, _ := reply(t, said("tell me a story"))
+	g.Expect(len(strings.Fields(tale))).To(gomega.BeNumerically(">", 200))
+}
+
+var weather = pipeline.Tool{
+	Name: "get_weather", Description: "Current weather of a city",
+	Parameters: []byte(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`),
+}
+
+func TestTools(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := said("what is the weather in the city of Rome")
+	r.Tools = []pipeline.Tool{weather}
+	_, calls := reply(t, r)
+	g.Expect(calls).To(gomega.HaveLen(1))
+	g.Expect(calls[0].Name).To(gomega.Equal("get_weather"))
+	g.Expect(calls[0].Arguments).To(gomega.MatchJSON(`{"city":"what is the weather in the city of Rome"}`))
+
+	r.Messages = append(r.Messages,
+		pipeline.Message{Role: pipeline.RoleAssistant, Call: &pipeline.ToolCall{ID: "1", Name: "get_weather"}},
+		pipeline.Message{Role: pipeline.RoleUser, Result: &pipeline.ToolResult{CallID: "1", Output: `{"temperature":21,"sky":"clear"}`}})
+	text, calls := reply(t, r)
+	g.Expect(calls).To(gomega.BeEmpty())
+	g.Expect(text).To(gomega.Equal("Here is what I found: sky clear, temperature 21."))
+
+	r = said("what is the weather in the city of Rome")
+	r.Tools, r.ToolChoice = []pipeline.Tool{weather}, "none"
+	_, calls = reply(t, r)
+	g.Expect(calls).To(gomega.BeEmpty())
+}
+
+func TestSilentUser(t *testing.T) {
+	text, _ := reply(t, pipeline.Request{Messages: []pipeline.Message{
+		{Role: pipeline.RoleUser, Text: "hello"}, {Role: pipeline.RoleSystem, Text: "The user has said nothing for a while."},
+	}})
+	gomega.NewWithT(t).Expect(text).To(gomega.Equal("Are you still there?"))
+}
+
+func TestLimitsAndCancel(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := said("count to one hundred")
+	r.MaxOutputTokens = 3
+	text := ""
+	usage, err := New(nil).Generate(t.Context(), r, func(e pipeline.ModelEvent) error {
+		if d, ok := e.(pipeline.TextDelta); ok {
+			text += d.Text
+		}
+		return nil
+	})
+	g.Expect(err).To(gomega.MatchError(pipeline.ErrMaxTokens))
+	g.Expect(usage.OutputTokens).To(gomega.Equal(3))
+	g.Expect(text).To(gomega.Equal("One, two, three, "))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = New(nil).Generate(ctx, said("count to ten"), func(pipeline.ModelEvent) error {
+		cancel()
+		return nil
+	})
+	g.Expect(err).To(gomega.MatchError(context.Canceled))
+}

@@ -1,0 +1,112 @@
+package assistant
+
+import (
+	"strings"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/spell"
+)
+
+// abilities is what it says it can do.
+const abilities = "I can count, do sums, tell you the time, repeat what you say, and tell you a story."
+
+// smallTalk is conversation. The first row with a phrase that was said answers.
+func smallTalk(w []string) (string, bool) {
+	for _, t := range []struct {
+		answer  string
+		phrases []string
+	}{
+		{"I am a small assistant that lives inside this server. I need no network to talk to you.", []string{"who are you", "what are you", "your name"}},
+		{abilities + " You can interrupt me at any time.", []string{"what can you do", "help", "can you do"}},
+		{"I am well, thank you. How are you?", []string{"how are you", "how do you do"}},
+		{"That is good to hear.", []string{"i am fine", "i'm fine", "i am good", "i'm good", "i am well"}},
+		{"You are welcome.", []string{"thank you", "thanks"}},
+		{"Goodbye! It was nice to talk to you.", []string{"goodbye", "good bye", "bye", "see you"}},
+		{"Good morning to you.", []string{"good morning"}},
+		{"Good evening to you.", []string{"good evening"}},
+		{"Yes, I hear you well.", []string{"can you hear me", "do you hear me"}},
+		{"All right. I am listening.", []string{"stop", "wait", "quiet", "enough", "never mind", "hold on", "be quiet"}},
+		{"Hello! What can I do for you?", []string{"hello", "hi", "hey", "hallo"}},
+		{"Good.", []string{"yes", "okay", "ok", "sure"}},
+		{"All right.", []string{"no"}},
+	} {
+		if hasAny(w, t.phrases...) {
+			return t.answer, true
+		}
+	}
+	return "", false
+}
+
+// echo answers "repeat after me …" and "say …".
+func echo(w []string) (string, bool) {
+	for _, p := range []string{"repeat after me", "repeat", "say"} {
+		if i := index(w, p); i >= 0 && i <= 2 {
+			rest := w[i+len(strings.Fields(p)):]
+			if len(rest) > 0 {
+				return capital(strings.Join(rest, " ")) + ".", true
+			}
+		}
+	}
+	return "", false
+}
+
+// timer is honest: an answer comes only when it is asked for, so nothing could ring.
+func timer(w []string) (string, bool) {
+	if hasAny(w, "timer", "alarm", "remind me", "wake me") {
+		return "I cannot set timers: I speak only when I am spoken to, so I could not ring. But I can count for you.", true
+	}
+	return "", false
+}
+
+// clock answers the time and the date.
+func (m *model) clock(w []string) (string, bool) {
+	now := m.now()
+	switch {
+	case hasAny(w, "what time", "the time", "what's the time", "how late"):
+		return "It is " + sayTime(now) + ".", true
+	case hasAny(w, "what day", "what date", "the date", "today's date", "what is today", "day is it"):
+		return "Today is " + now.Format("Monday, January") + " " + spell.Cardinal(int64(now.Day())) + ".", true
+	}
+	return "", false
+}
+
+func sayTime(t time.Time) string {
+	hour := int64(t.Hour()+11)%12 + 1
+	half := "in the morning"
+	switch {
+	case t.Hour() >= 18:
+		half = "in the evening"
+	case t.Hour() >= 12:
+		half = "in the afternoon"
+	}
+	minute := int64(t.Minute())
+	switch {
+	case minute == 0:
+		return spell.Cardinal(hour) + " o'clock " + half
+	case minute < 10:
+		return spell.Cardinal(hour) + " oh " + spell.Cardinal(minute) + " " + half
+	}
+	return spell.Cardinal(hour) + " " + spell.Cardinal(minute) + " " + half
+}
+
+// story tells a long story, to be interrupted.
+func story(w []string) (string, bool) {
+	if !hasAny(w, "story", "tale", "stories") {
+		return "", false
+	}
+	return theStory, true
+}
+
+const theStory = "Once there were two choirs in one church, and they did not like each other. " +
+	"One stood on the left side and one on the right, and each believed that it sang better. " +
+	"Every Sunday both began at the same moment, and as loud as they could, so that nobody in the church understood a word. " +
+	"One winter the old organist fell ill, and a girl of twelve was sent to play in his place. " +
+	"She listened to the noise for one whole verse, and then she stopped playing. " +
+	"The choirs went on for a while, and then they stopped too, because it is hard to quarrel in silence. " +
+	"Now, said the girl, the left side sings one line, and while it sings, the right side listens. " +
+	"Then the right side answers, and the left side listens. And when somebody on the other side draws a breath to speak, you wait. " +
+	"They tried it, only because they were curious. The first line was shy. The answer was shy too. " +
+	"But by the third verse something had happened that nobody in the village had heard before: they could hear one another. " +
+	"After the service an old man came to the girl, with tears in his eyes, and asked her what she had done to the music. " +
+	"Nothing, she said. It is the same music. I only gave both of them the same page, and told them to take turns. " +
+	"And that is how they have sung ever since: one side, and then the other, and in between, a little silence."

@@ -1,0 +1,208 @@
+// Package flite speaks with Flite, a small synthesiser that distributions have as a package. Each utterance is one short
+// run of the program, so a crash costs one clause and nothing is left behind.
+package flite
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// Install is the command that gets the program on Debian.
+const Install = "sudo apt-get install flite"
+
+// Limits of one utterance.
+const (
+	maxText  = 2000             // bytes
+	maxAudio = 64 << 20         // bytes of the program's output
+	maxTime  = 20 * time.Second // of one run: a clause takes some 50 ms
+)
+
+// Options say where the program is.
+type Options struct {
+	// Path is the program; "" looks for flite on the PATH.
+	Path string
+}
+
+// Synthesizer is a pipeline.Synthesizer. It is safe for concurrent use; as many programs run at a time as there are processors.
+type Synthesizer struct {
+	path    string
+	err     error // why there is no program
+	running *semaphore.Weighted
+}
+
+// New looks for the program. A missing one is no error here: Check and Synthesize say it.
+func New(o Options) *Synthesizer {
+	if o.Path == "" {
+		o.Path = "flite"
+	}
+	s := &Synthesizer{running: semaphore.NewWeighted(int64(runtime.NumCPU()))}
+	if s.path, s.err = exec.LookPath(o.Path); s.err != nil {
+		s.err = &pipeline.StageError{
+			Stage: pipeline.StageSynthesizer, Err: fmt.Errorf("%w: flite is not installed", pipeline.ErrUnavailable), Hint: Install,
+		}
+	}
+	return s
+}
+
+// Check says whether the program is there: nil, or an error that wraps pipeline.ErrUnavailable.
+func (s *Synthesizer) Check() error { return s.err }
+
+// voices are the protocol's names and Flite's own. All are of 16 kHz.
+var voices = map[string]string{
+	"": "slt", "alloy": "slt", "ash": "rms", "ballad": "awb", "cedar": "rms", "coral": "slt", "echo": "rms", "marin": "slt",
+	"sage": "slt", "shimmer": "slt", "verse": "awb",
+	"awb": "awb", "kal16": "kal16", "rms": "rms", "slt": "slt",
+}
+
+// Voices are the names that Synthesize takes.
+func Voices() []string {
+	var names []string
+	for name := range voices {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Synthesize implements pipeline.Synthesizer.
+func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
+	if s.err != nil {
+		return s.err
+	}
+	name, ok := voices[u.Voice]
+	if !ok {
+		return fail(fmt.Errorf("%w %q", pipeline.ErrUnknownVoice, u.Voice), "there are "+strings.Join(Voices(), ", "))
+	}
+	if len(u.Text) > maxText {
+		return fail(fmt.Errorf("%w: %d bytes, the limit is %d", pipeline.ErrTooLong, len(u.Text), maxText), "cut it into clauses")
+	}
+	if !strings.ContainsFunc(u.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return nil
+	}
+	if err := s.running.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	wav, err := s.run(ctx, name, u)
+	s.running.Release(1)
+	if err != nil {
+		return err
+	}
+	pcm, rate, err := decode(wav)
+	if err != nil {
+		return fail(err, "")
+	}
+	return give(ctx, pcm, rate, emit)
+}
+
+// run is one run of the program.
+func (s *Synthesizer) run(ctx context.Context, name string, u pipeline.Utterance) ([]byte, error) {
+	speed := u.Speed
+	if speed == 0 {
+		speed = 1
+	}
+	limited, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	stretch := strconv.FormatFloat(1/min(max(speed, 0.25), 4), 'f', 3, 64)
+	// The text is an argument of its own: no shell reads it.
+	cmd := exec.CommandContext(limited, s.path, "-voice", name, "--setf", "duration_stretch="+stretch, "-t", u.Text, "-o", "/dev/stdout")
+	var out, complaint limitedBuffer
+	out.limit, complaint.limit = maxAudio, 4096
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() != nil:
+		return nil, fail(fmt.Errorf("flite took more than %s", maxTime), "")
+	case err != nil:
+		return nil, fail(fmt.Errorf("flite: %w: %s", err, strings.TrimSpace(complaint.String())), "")
+	}
+	return out.Bytes(), nil
+}
+
+func fail(err error, hint string) error {
+	return &pipeline.StageError{Stage: pipeline.StageSynthesizer, Err: err, Hint: hint}
+}
+
+var errLimit = errors.New("more output than a clause can have")
+
+// limitedBuffer refuses what is above its limit.
+type limitedBuffer struct {
+	bytes.Buffer
+	limit int
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.limit {
+		return 0, errLimit
+	}
+	return b.Buffer.Write(p)
+}
+
+// give resamples and emits in chunks, the first one short.
+func give(ctx context.Context, pcm []int16, rate int, emit func([]int16) error) error {
+	if rate != pipeline.OutputRate {
+		up, err := voice.NewResampler(rate, pipeline.OutputRate)
+		if err != nil {
+			return fail(err, "")
+		}
+		pcm = up.FlushPCM16(up.AppendPCM16(nil, pcm))
+	}
+	for n := pipeline.MaxChunk / 5; len(pcm) > 0; n = pipeline.MaxChunk {
+		n = min(n, len(pcm))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := emit(pcm[:n]); err != nil {
+			return err
+		}
+		pcm = pcm[n:]
+	}
+	return nil
+}
+
+var errWAV = errors.New("flite gave no WAV file of 16 bit mono PCM")
+
+// decode reads a RIFF WAVE file. A program that writes to a pipe may not know the length: what is there counts.
+func decode(wav []byte) (pcm []int16, rate int, err error) {
+	if len(wav) < 12 || string(wav[:4]) != "RIFF" || string(wav[8:12]) != "WAVE" {
+		return nil, 0, errWAV
+	}
+	for rest := wav[12:]; len(rest) >= 8; {
+		kind, size := string(rest[:4]), int(binary.LittleEndian.Uint32(rest[4:8]))
+		body := rest[8:]
+		size = min(size, len(body))
+		switch kind {
+		case "fmt ":
+			if size < 16 || binary.LittleEndian.Uint16(body[2:]) != 1 || binary.LittleEndian.Uint16(body[14:]) != 16 {
+				return nil, 0, errWAV
+			}
+			rate = int(binary.LittleEndian.Uint32(body[4:]))
+		case "data":
+			if rate == 0 {
+				return nil, 0, errWAV
+			}
+			return voice.BytesToPCM16(nil, body[:size&^1]), rate, nil
+		}
+		rest = body[min(len(body), size+size&1):]
+	}
+	return nil, 0, errWAV
+}

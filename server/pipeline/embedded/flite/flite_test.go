@@ -1,0 +1,105 @@
+package flite
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// speak returns how many samples an utterance has and how loud it is at its loudest.
+func speak(t *testing.T, s *Synthesizer, u pipeline.Utterance) (samples int, peak int16) {
+	t.Helper()
+	err := s.Synthesize(t.Context(), u, func(pcm []int16) error {
+		if len(pcm) > pipeline.MaxChunk {
+			t.Errorf("a chunk of %d samples", len(pcm))
+		}
+		samples += len(pcm)
+		for _, v := range pcm {
+			peak = max(peak, v)
+		}
+		return nil
+	})
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	return samples, peak
+}
+
+func TestSpeaks(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := New(Options{})
+	g.Expect(s.Check()).To(gomega.Succeed())
+	for _, name := range Voices() {
+		samples, peak := speak(t, s, pipeline.Utterance{Text: "Two plus two is four.", Voice: name})
+		g.Expect(samples).To(gomega.BeNumerically("~", 1.6*pipeline.OutputRate, 0.8*pipeline.OutputRate), name)
+		g.Expect(peak).To(gomega.BeNumerically(">", 3000), name)
+	}
+}
+
+func TestSpeed(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := New(Options{})
+	normal, _ := speak(t, s, pipeline.Utterance{Text: "One, two, three, four, five, six.", Speed: 1})
+	fast, _ := speak(t, s, pipeline.Utterance{Text: "One, two, three, four, five, six.", Speed: 1.5})
+	g.Expect(float64(normal) / float64(fast)).To(gomega.BeNumerically("~", 1.5, 0.15))
+}
+
+// A text is never an option of the program, nor read by a shell.
+func TestTextIsOnlyText(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := New(Options{})
+	victim := filepath.Join(t.TempDir(), "victim")
+	for _, text := range []string{"-o " + victim, "--help", "$(touch " + victim + ")", "; touch " + victim, "-lv"} {
+		samples, _ := speak(t, s, pipeline.Utterance{Text: text})
+		g.Expect(samples).To(gomega.BeNumerically(">", pipeline.OutputRate/4), text)
+	}
+	g.Expect(victim).NotTo(gomega.BeAnExistingFile())
+}
+
+func TestNothingToSay(t *testing.T) {
+	samples, _ := speak(t, New(Options{}), pipeline.Utterance{Text: " … !"})
+	gomega.NewWithT(t).Expect(samples).To(gomega.BeZero())
+}
+
+func TestRefuses(t *testing.T) {
+	g := gomega.NewWithT(t)
+	drop := func([]int16) error { return nil }
+	broken := filepath.Join(t.TempDir(), "flite")
+	g.Expect(os.WriteFile(broken, []byte("#!/bin/sh\necho garbage\n"), 0o755)).To(gomega.Succeed())
+
+	err := New(Options{}).Synthesize(t.Context(), pipeline.Utterance{Text: "hello", Voice: "nobody"}, drop)
+	g.Expect(err).To(gomega.MatchError(pipeline.ErrUnknownVoice))
+	g.Expect(err.Error()).To(gomega.ContainSubstring("kal16"))
+
+	missing := New(Options{Path: filepath.Join(t.TempDir(), "flite")})
+	g.Expect(missing.Synthesize(t.Context(), pipeline.Utterance{Text: "hello"}, drop)).To(gomega.MatchError(pipeline.ErrUnavailable))
+	g.Expect(missing.Check().Error()).To(gomega.ContainSubstring(Install))
+
+	g.Expect(New(Options{Path: broken}).Synthesize(t.Context(), pipeline.Utterance{Text: "hello"}, drop)).To(gomega.MatchError(errWAV))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	g.Expect(New(Options{}).Synthesize(ctx, pipeline.Utterance{Text: "hello"}, drop)).To(gomega.MatchError(context.Canceled))
+}
+
+// BenchmarkClause is the time from a clause to its first audio, which is the time to all of it, beside starting a program that does nothing.
+func BenchmarkClause(b *testing.B) {
+	s := New(Options{})
+	b.Run("flite", func(b *testing.B) {
+		for b.Loop() {
+			if err := s.Synthesize(b.Context(), pipeline.Utterance{Text: "Two plus two is four."}, func([]int16) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("reference-program-start", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := (&Synthesizer{path: "/bin/true"}).run(b.Context(), "slt", pipeline.Utterance{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
