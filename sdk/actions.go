@@ -92,7 +92,7 @@ func (s *Session) refused(e wire.Error) {
 	}
 	switch in.kind {
 	case intentHello, intentTruncate, intentClear:
-		s.trace("refused: " + problem.Error())
+		s.trace("refused: " + problem.Code) // not its words, which may quote what was said
 	case intentCancel:
 		if e.Code != "response_cancel_not_active" { // it had ended meanwhile
 			s.flow.dying = false

@@ -3,6 +3,8 @@ package sdk
 import (
 	"context"
 	"sync"
+
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // fakeDialer gives the test's peer, or an error.
@@ -10,6 +12,7 @@ type fakeDialer struct {
 	peer    *fakePeer
 	player  bool
 	err     error
+	greets  bool          // the server makes its session at once
 	hold    chan struct{} // Dial waits for it, when it is not nil
 	devices Devices
 	dialed  []CallConfig
@@ -27,6 +30,9 @@ func (d *fakeDialer) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent
 	}
 	if d.err != nil {
 		return nil, d.err
+	}
+	if d.greets {
+		tell(d.peer, &wire.SessionCreated{EventID: "e", Session: wire.DefaultSession()})
 	}
 	if d.player {
 		return &fakePlayer{fakePeer: d.peer}, nil

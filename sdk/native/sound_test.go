@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -343,5 +344,16 @@ func TestALongPauseOfTheMachineIsNotMadeUpFor(t *testing.T) {
 			}
 		})
 		g.Expect(ticks).To(gomega.BeNumerically("<", 45))
+	})
+}
+
+func FuzzReadWAV(f *testing.F) {
+	f.Add(wavFile(Rate, 1, 16, true, []int16{1, 2, 3}))
+	f.Add(wavFile(16000, 2, 16, false, []int16{1, 2, 3}))
+	f.Add([]byte("RIFF\x00\x00\x00\x00WAVE"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if _, err := ReadWAV(bytes.NewReader(data)); err != nil && !errors.Is(err, ErrWAV) {
+			t.Fatal(err)
+		}
 	})
 }
