@@ -18,17 +18,25 @@ type scene struct {
 	score                        score
 	frame, key                   js.Func
 	running, still               bool
+	begun                        time.Time
 	meterAt                      time.Duration
-	mic, agent                   float64 // the smoothed levels that are on show
+	mic, agent                   float64 // the smoothed levels
+	micShown, agentShown         string  // as they are on show
 }
 
-const meterEvery = 100 * time.Millisecond
+const (
+	// frameEvery is half of most screens' rate: the levels are measured 20 times
+	// a second, and the browser has a call to attend to.
+	frameEvery = 33 * time.Millisecond
+	meterEvery = 100 * time.Millisecond
+)
 
 func newScene(d Driver) scenery {
 	window := js.Global()
 	document := window.Get("document")
 	s := &scene{
 		driver:   d,
+		begun:    time.Now(),
 		window:   window,
 		document: document,
 		orb:      document.Call("getElementById", "orb"),
@@ -36,8 +44,8 @@ func newScene(d Driver) scenery {
 		still:    window.Call("matchMedia", "(prefers-reduced-motion: reduce)").Get("matches").Bool(),
 	}
 	s.painter = newPainter(document.Call("getElementById", "score"))
-	s.frame = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		s.step(time.Duration(args[0].Float() * float64(time.Millisecond)))
+	s.frame = js.FuncOf(func(js.Value, []js.Value) any {
+		s.step(time.Since(s.begun))
 		return nil
 	})
 	s.key = js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -53,7 +61,7 @@ func (s *scene) Show(shown Snapshot) {
 	s.shown = shown
 	if !s.running && shown.Phase.InCall() {
 		s.running = true
-		s.window.Call("requestAnimationFrame", s.frame)
+		s.next()
 	}
 }
 
@@ -63,6 +71,10 @@ func (s *scene) Release() {
 	s.document.Call("removeEventListener", "keydown", s.key)
 	s.key.Release()
 	s.painter.release()
+}
+
+func (s *scene) next() {
+	s.window.Call("setTimeout", s.frame, frameEvery.Milliseconds())
 }
 
 // step draws one frame and asks for the next one while there is anything to see.
@@ -85,8 +97,8 @@ func (s *scene) step(now time.Duration) {
 	if !s.still {
 		s.painter.paint(&s.score, now)
 	}
-	if s.shown.Phase.InCall() || !s.score.quiet() || s.mic > 0.01 {
-		s.window.Call("requestAnimationFrame", s.frame)
+	if s.shown.Phase.InCall() || !s.score.quiet() || s.mic > 0.01 || s.agent > 0.01 {
+		s.next()
 		return
 	}
 	s.running = false
@@ -95,21 +107,26 @@ func (s *scene) step(now time.Duration) {
 // setLevels writes the levels where they are used and nowhere higher, so that a
 // frame costs the browser a few elements and not the page.
 func (s *scene) setLevels() {
-	mic, style := decimal(s.mic), s.orb.Get("style")
-	style.Call("setProperty", "--mic", mic)
-	style.Call("setProperty", "--agent-level", decimal(s.agent))
-	s.meter.Get("style").Call("setProperty", "--mic", mic)
+	if mic := decimal(s.mic); mic != s.micShown {
+		s.micShown = mic
+		s.orb.Get("style").Call("setProperty", "--mic", mic)
+		s.meter.Get("style").Call("setProperty", "--mic", mic)
+	}
+	if agent := decimal(s.agent); agent != s.agentShown {
+		s.agentShown = agent
+		s.orb.Get("style").Call("setProperty", "--agent-level", agent)
+	}
 }
 
 // follow moves a shown level towards a measured one: up at once, down gently.
 func follow(shown, measured float64) float64 {
 	if measured > shown {
-		return shown + (measured-shown)*0.55
+		return shown + (measured-shown)*0.7
 	}
-	return shown + (measured-shown)*0.14
+	return shown + (measured-shown)*0.25
 }
 
-func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // onKey hears Esc and M. M is a letter while the person writes.
 func (s *scene) onKey(e js.Value) {
