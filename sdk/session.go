@@ -82,15 +82,12 @@ func (s *Session) Connect(ctx context.Context) error {
 func (s *Session) Close(ctx context.Context) error {
 	ended := make(chan (<-chan struct{}), 1)
 	s.box.must(s.job(func() { ended <- s.hangUp() }))
+	var gone <-chan struct{}
 	for {
 		select {
-		case gone := <-ended:
-			select {
-			case <-gone:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		case gone = <-ended:
+		case <-gone: // nil, so never, before the call has ended
+			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
