@@ -2,7 +2,7 @@ package wire
 
 import "slices"
 
-// Audio travels as base64 in the standard alphabet. encoding/base64 would do as well; this takes a fifth of its room in the browser.
+// Audio travels as base64 in the standard alphabet. encoding/base64 would do as well; this takes a quarter of its room in the browser.
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 

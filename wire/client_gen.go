@@ -2,7 +2,8 @@
 
 package wire
 
-// ConversationItemCreate is the event conversation.item.create. It adds an item to the conversation after PreviousItemID: "root" means first, empty means last.
+// ConversationItemCreate is the event conversation.item.create. It adds an item to the conversation after
+// PreviousItemID: "root" means first, empty means last.
 type ConversationItemCreate struct {
 	EventID        string
 	PreviousItemID string
@@ -15,13 +16,15 @@ type ConversationItemDelete struct {
 	ItemID  string
 }
 
-// ConversationItemRetrieve is the event conversation.item.retrieve. It asks for the server's copy of an item, with its audio.
+// ConversationItemRetrieve is the event conversation.item.retrieve. It asks for the server's copy of an item, with its
+// audio.
 type ConversationItemRetrieve struct {
 	EventID string
 	ItemID  string
 }
 
-// ConversationItemTruncate is the event conversation.item.truncate. It cuts an assistant item at what was heard, in milliseconds of its audio.
+// ConversationItemTruncate is the event conversation.item.truncate. It cuts an assistant item at what was heard, in
+// milliseconds of its audio.
 type ConversationItemTruncate struct {
 	EventID      string
 	ItemID       string
@@ -29,7 +32,8 @@ type ConversationItemTruncate struct {
 	AudioEndMS   int
 }
 
-// InputAudioBufferAppend is the event input_audio_buffer.append. It adds audio in the session's input format to the input buffer.
+// InputAudioBufferAppend is the event input_audio_buffer.append. It adds audio in the session's input format to the
+// input buffer.
 type InputAudioBufferAppend struct {
 	EventID string
 	Audio   []byte
@@ -45,30 +49,35 @@ type InputAudioBufferCommit struct {
 	EventID string
 }
 
-// OutputAudioBufferClear is the event output_audio_buffer.clear. It drops the reply's audio that has not been sent (WebRTC only).
+// OutputAudioBufferClear is the event output_audio_buffer.clear. It drops the reply's audio that has not been sent
+// (WebRTC only).
 type OutputAudioBufferClear struct {
 	EventID string
 }
 
-// ResponseCancel is the event response.cancel. It ends the live response; an empty ResponseID means the one of the default conversation.
+// ResponseCancel is the event response.cancel. It ends the live response; an empty ResponseID means the one of the
+// default conversation.
 type ResponseCancel struct {
 	EventID    string
 	ResponseID string
 }
 
-// ResponseCreate is the event response.create. It asks for a response; Response overrides the session for this one response.
+// ResponseCreate is the event response.create. It asks for a response; Response overrides the session for this one
+// response.
 type ResponseCreate struct {
 	EventID  string
 	Response ResponseParams
 }
 
-// SessionUpdate is the event session.update. It changes the fields of the session that Session names: see Session.Merge.
+// SessionUpdate is the event session.update. It changes the fields of the session that Session names: see
+// Session.Merge.
 type SessionUpdate struct {
 	EventID string
 	Session Raw
 }
 
-// AntiphonHello is the event antiphon.hello. It says that the client knows our extensions, and whether it wants AntiphonTurnMetrics.
+// AntiphonHello is the event antiphon.hello. It says that the client knows our extensions, and whether it wants
+// AntiphonTurnMetrics.
 type AntiphonHello struct {
 	EventID string
 	Metrics bool

@@ -81,7 +81,7 @@ func (t *token) next(spec string) bool {
 	if i >= len(spec) {
 		return false
 	}
-	for i < len(spec) && spec[i] > '-' && spec[i] != '=' && spec[i] != '?' && spec[i] != '~' {
+	for i < len(spec) && (spec[i]-'a' < 26 || spec[i] == '_' || spec[i]-'0' < 10) {
 		i++
 	}
 	t.name, t.mark, t.text = spec[t.end:i], 0, ""
@@ -103,16 +103,18 @@ func (t *token) next(spec string) bool {
 
 // find moves to the field with that name. It looks at the next one first: members mostly come in the order of the fields.
 func (t *token) find(spec string, name []byte) bool {
-	if t.next(spec) && t.name == string(name) {
+	if t.next(spec) && t.is(name) {
 		return true
 	}
 	for *t = (token{}); t.next(spec); {
-		if t.name == string(name) && t.mark != '-' {
+		if t.is(name) {
 			return true
 		}
 	}
 	return false
 }
+
+func (t *token) is(name []byte) bool { return t.name == string(name) && t.mark != '-' }
 
 // saw reports whether the object that was last read had the field.
 func (c *codec) saw(name string) bool {

@@ -12,15 +12,13 @@ type Event interface {
 	fields(c *codec)
 }
 
-// ServerEvent is an event that the server sends.
-//
-//sumtype:decl
+// ServerEvent is an event that the server sends. A client may pass over those that it has no use for.
 type ServerEvent interface {
 	Event
 	server()
 }
 
-// ClientEvent is an event that the client sends.
+// ClientEvent is an event that the client sends. A server answers every one of them.
 //
 //sumtype:decl
 type ClientEvent interface {

@@ -174,3 +174,18 @@ func TestEventsOwnTheirMemory(t *testing.T) {
 	clear(text)
 	g.Expect(e).To(gomega.Equal(&SessionUpdate{EventID: "a", Session: Raw(`{"model":"m"}`)}))
 }
+
+// A server sends one event to many clients.
+func TestEventsAreEncodedAtOnceByMany(t *testing.T) {
+	g := gomega.NewWithT(t)
+	e, err := DecodeServer([]byte(examples(t, "testdata/server.jsonl")["response.done"]))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	want := string(AppendServer(nil, e))
+	texts := make(chan string)
+	for range 4 {
+		go func() { texts <- string(AppendServer(nil, e)) }()
+	}
+	for range 4 {
+		g.Expect(<-texts).To(gomega.Equal(want))
+	}
+}

@@ -46,6 +46,7 @@ func follow(p any, do action) (value any, optional bool) {
 
 func step[T any](p **T, do action) any {
 	switch do {
+	case look:
 	case create:
 		*p = new(T)
 	case drop:

@@ -26,14 +26,16 @@ type ConversationCreated struct {
 	Conversation Conversation
 }
 
-// ConversationItemAdded is the event conversation.item.added. It says that an item has its place in the conversation; PreviousItemID is nil for the first.
+// ConversationItemAdded is the event conversation.item.added. It says that an item has its place in the conversation;
+// PreviousItemID is nil for the first.
 type ConversationItemAdded struct {
 	EventID        string
 	PreviousItemID *string
 	Item           Item
 }
 
-// ConversationItemCreated is the event conversation.item.created. It is the earlier name of conversation.item.added; current servers do not send it.
+// ConversationItemCreated is the event conversation.item.created. It is the earlier name of conversation.item.added;
+// current servers do not send it.
 type ConversationItemCreated struct {
 	EventID        string
 	PreviousItemID *string
@@ -59,7 +61,8 @@ type ConversationItemRetrieved struct {
 	Item    Item
 }
 
-// ConversationItemTruncated is the event conversation.item.truncated. It says that an assistant item was cut at AudioEndMS of its audio and its transcript removed beyond that.
+// ConversationItemTruncated is the event conversation.item.truncated. It says that an assistant item was cut at
+// AudioEndMS of its audio and its transcript removed beyond that.
 type ConversationItemTruncated struct {
 	EventID      string
 	ItemID       string
@@ -67,7 +70,8 @@ type ConversationItemTruncated struct {
 	AudioEndMS   int
 }
 
-// ConversationItemInputAudioTranscriptionDelta is the event conversation.item.input_audio_transcription.delta. It carries the next part of a live transcript.
+// ConversationItemInputAudioTranscriptionDelta is the event conversation.item.input_audio_transcription.delta. It
+// carries the next part of a live transcript.
 type ConversationItemInputAudioTranscriptionDelta struct {
 	EventID      string
 	ItemID       string
@@ -76,7 +80,8 @@ type ConversationItemInputAudioTranscriptionDelta struct {
 	Logprobs     Raw
 }
 
-// ConversationItemInputAudioTranscriptionSegment is the event conversation.item.input_audio_transcription.segment. It carries one speaker's part of a transcript; Start and End are seconds.
+// ConversationItemInputAudioTranscriptionSegment is the event conversation.item.input_audio_transcription.segment. It
+// carries one speaker's part of a transcript; Start and End are seconds.
 type ConversationItemInputAudioTranscriptionSegment struct {
 	EventID      string
 	ItemID       string
@@ -88,7 +93,8 @@ type ConversationItemInputAudioTranscriptionSegment struct {
 	Text         string
 }
 
-// ConversationItemInputAudioTranscriptionCompleted is the event conversation.item.input_audio_transcription.completed. It carries the final transcript of a user's audio and replaces what the deltas said.
+// ConversationItemInputAudioTranscriptionCompleted is the event conversation.item.input_audio_transcription.completed.
+// It carries the final transcript of a user's audio and replaces what the deltas said.
 type ConversationItemInputAudioTranscriptionCompleted struct {
 	EventID      string
 	ItemID       string
@@ -99,7 +105,8 @@ type ConversationItemInputAudioTranscriptionCompleted struct {
 	Usage        TranscriptionUsage
 }
 
-// ConversationItemInputAudioTranscriptionFailed is the event conversation.item.input_audio_transcription.failed. It says that a user's audio has no transcript, and why.
+// ConversationItemInputAudioTranscriptionFailed is the event conversation.item.input_audio_transcription.failed. It
+// says that a user's audio has no transcript, and why.
 type ConversationItemInputAudioTranscriptionFailed struct {
 	EventID      string
 	ItemID       string
@@ -107,21 +114,24 @@ type ConversationItemInputAudioTranscriptionFailed struct {
 	Error        TranscriptionError
 }
 
-// InputAudioBufferSpeechStarted is the event input_audio_buffer.speech_started. It says that a turn has begun; AudioStartMS counts from the start of the session's audio.
+// InputAudioBufferSpeechStarted is the event input_audio_buffer.speech_started. It says that a turn has begun;
+// AudioStartMS counts from the start of the session's audio.
 type InputAudioBufferSpeechStarted struct {
 	EventID      string
 	AudioStartMS int
 	ItemID       string
 }
 
-// InputAudioBufferSpeechStopped is the event input_audio_buffer.speech_stopped. It says that the turn's speech has ended; AudioEndMS counts from the start of the session's audio.
+// InputAudioBufferSpeechStopped is the event input_audio_buffer.speech_stopped. It says that the turn's speech has
+// ended; AudioEndMS counts from the start of the session's audio.
 type InputAudioBufferSpeechStopped struct {
 	EventID    string
 	AudioEndMS int
 	ItemID     string
 }
 
-// InputAudioBufferCommitted is the event input_audio_buffer.committed. It says that the input buffer became the user item ItemID.
+// InputAudioBufferCommitted is the event input_audio_buffer.committed. It says that the input buffer became the user
+// item ItemID.
 type InputAudioBufferCommitted struct {
 	EventID        string
 	PreviousItemID *string
@@ -133,7 +143,8 @@ type InputAudioBufferCleared struct {
 	EventID string
 }
 
-// InputAudioBufferTimeoutTriggered is the event input_audio_buffer.timeout_triggered. It says that nobody spoke for idle_timeout_ms and that the silence was committed.
+// InputAudioBufferTimeoutTriggered is the event input_audio_buffer.timeout_triggered. It says that nobody spoke for
+// idle_timeout_ms and that the silence was committed.
 type InputAudioBufferTimeoutTriggered struct {
 	EventID      string
 	AudioStartMS int
@@ -141,26 +152,30 @@ type InputAudioBufferTimeoutTriggered struct {
 	ItemID       string
 }
 
-// InputAudioBufferDTMFEventReceived is the event input_audio_buffer.dtmf_event_received. It reports a key of a telephone; ReceivedAt is in seconds since 1970.
+// InputAudioBufferDTMFEventReceived is the event input_audio_buffer.dtmf_event_received. It reports a key of a
+// telephone; ReceivedAt is in seconds since 1970.
 type InputAudioBufferDTMFEventReceived struct {
 	EventID    string
 	Event      string
 	ReceivedAt int
 }
 
-// OutputAudioBufferStarted is the event output_audio_buffer.started. It says that the reply's audio has begun to play (WebRTC only).
+// OutputAudioBufferStarted is the event output_audio_buffer.started. It says that the reply's audio has begun to play
+// (WebRTC only).
 type OutputAudioBufferStarted struct {
 	EventID    string
 	ResponseID string
 }
 
-// OutputAudioBufferStopped is the event output_audio_buffer.stopped. It says that the reply's audio has been played to its end (WebRTC only).
+// OutputAudioBufferStopped is the event output_audio_buffer.stopped. It says that the reply's audio has been played to
+// its end (WebRTC only).
 type OutputAudioBufferStopped struct {
 	EventID    string
 	ResponseID string
 }
 
-// OutputAudioBufferCleared is the event output_audio_buffer.cleared. It says that the rest of the reply's audio was dropped (WebRTC only).
+// OutputAudioBufferCleared is the event output_audio_buffer.cleared. It says that the rest of the reply's audio was
+// dropped (WebRTC only).
 type OutputAudioBufferCleared struct {
 	EventID    string
 	ResponseID string
@@ -234,7 +249,8 @@ type ResponseOutputTextDone struct {
 	Text         string
 }
 
-// ResponseOutputAudioDelta is the event response.output_audio.delta. It carries the next piece of a reply's audio in the session's output format (WebSocket only).
+// ResponseOutputAudioDelta is the event response.output_audio.delta. It carries the next piece of a reply's audio in
+// the session's output format (WebSocket only).
 type ResponseOutputAudioDelta struct {
 	EventID      string
 	ResponseID   string
@@ -253,7 +269,8 @@ type ResponseOutputAudioDone struct {
 	ContentIndex int
 }
 
-// ResponseOutputAudioTranscriptDelta is the event response.output_audio_transcript.delta. It carries the next piece of what the reply's audio says.
+// ResponseOutputAudioTranscriptDelta is the event response.output_audio_transcript.delta. It carries the next piece of
+// what the reply's audio says.
 type ResponseOutputAudioTranscriptDelta struct {
 	EventID      string
 	ResponseID   string
@@ -263,7 +280,8 @@ type ResponseOutputAudioTranscriptDelta struct {
 	Delta        string
 }
 
-// ResponseOutputAudioTranscriptDone is the event response.output_audio_transcript.done. It carries all that the part's audio says.
+// ResponseOutputAudioTranscriptDone is the event response.output_audio_transcript.done. It carries all that the part's
+// audio says.
 type ResponseOutputAudioTranscriptDone struct {
 	EventID      string
 	ResponseID   string
@@ -273,7 +291,8 @@ type ResponseOutputAudioTranscriptDone struct {
 	Transcript   string
 }
 
-// ResponseFunctionCallArgumentsDelta is the event response.function_call_arguments.delta. It carries the next piece of a call's arguments.
+// ResponseFunctionCallArgumentsDelta is the event response.function_call_arguments.delta. It carries the next piece of
+// a call's arguments.
 type ResponseFunctionCallArgumentsDelta struct {
 	EventID     string
 	ResponseID  string
@@ -283,7 +302,8 @@ type ResponseFunctionCallArgumentsDelta struct {
 	Delta       string
 }
 
-// ResponseFunctionCallArgumentsDone is the event response.function_call_arguments.done. It carries the whole arguments of a call, a JSON text.
+// ResponseFunctionCallArgumentsDone is the event response.function_call_arguments.done. It carries the whole arguments
+// of a call, a JSON text.
 type ResponseFunctionCallArgumentsDone struct {
 	EventID     string
 	ResponseID  string
@@ -318,7 +338,8 @@ type MCPListToolsFailed struct {
 	ItemID  string
 }
 
-// ResponseMCPCallArgumentsDelta is the event response.mcp_call_arguments.delta. It carries the next piece of an MCP call's arguments.
+// ResponseMCPCallArgumentsDelta is the event response.mcp_call_arguments.delta. It carries the next piece of an MCP
+// call's arguments.
 type ResponseMCPCallArgumentsDelta struct {
 	EventID     string
 	ResponseID  string
@@ -328,7 +349,8 @@ type ResponseMCPCallArgumentsDelta struct {
 	Obfuscation string
 }
 
-// ResponseMCPCallArgumentsDone is the event response.mcp_call_arguments.done. It carries the whole arguments of an MCP call, a JSON text.
+// ResponseMCPCallArgumentsDone is the event response.mcp_call_arguments.done. It carries the whole arguments of an MCP
+// call, a JSON text.
 type ResponseMCPCallArgumentsDone struct {
 	EventID     string
 	ResponseID  string
@@ -358,13 +380,15 @@ type ResponseMCPCallFailed struct {
 	OutputIndex int
 }
 
-// AntiphonAck is the event antiphon.ack. It answers a client event that has no answer of its own; Acknowledges is that event's id.
+// AntiphonAck is the event antiphon.ack. It answers a client event that has no answer of its own; Acknowledges is that
+// event's id.
 type AntiphonAck struct {
 	EventID      string
 	Acknowledges string
 }
 
-// AntiphonTurnMetrics is the event antiphon.turn.metrics. It times one turn in milliseconds since the end of the user's speech; -1 is what did not happen.
+// AntiphonTurnMetrics is the event antiphon.turn.metrics. It times one turn in milliseconds since the end of the user's
+// speech; -1 is what did not happen.
 type AntiphonTurnMetrics struct {
 	EventID         string
 	ItemID          string

@@ -153,3 +153,17 @@ func TestSnapshotsShareNothing(t *testing.T) {
 	snapshot.Audio.Input.NoiseReduction.Type = "x"
 	g.Expect(string(AppendServer(nil, &SessionUpdated{Session: s}))).To(gomega.Equal(text))
 }
+
+// The marks in the descriptions of objects are no part of any name.
+func TestOddKeysAreUnknownFields(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, key := range []string{"", "-", "id?", "id!", "type!", "event_id? item_id", "event_id!", "object=realtime.item", "item", " item_id", "é"} {
+		text := `{` + string(AppendString(nil, key)) + `:[],"type":"conversation.item.delete",` + string(AppendString(nil, key)) + `:[],"item_id":"i"}`
+		e, err := DecodeClient([]byte(text))
+		g.Expect(err).NotTo(gomega.HaveOccurred(), text)
+		g.Expect(e).To(gomega.Equal(&ConversationItemDelete{ItemID: "i"}))
+		s := DefaultSession()
+		g.Expect(s.Merge(Raw(`{` + string(AppendString(nil, key)) + `:[]}`))).To(gomega.Succeed())
+		g.Expect(s).To(gomega.Equal(DefaultSession()))
+	}
+}

@@ -43,13 +43,12 @@ func (c *codec) writeFields(spec string, fields []any) {
 
 // writeKey writes the key of a member; names of the protocol need no escapes.
 func (c *codec) writeKey(name string) {
-	if c.comma {
-		c.write(",")
+	before := `,"`
+	if !c.comma {
+		before = before[1:]
 	}
 	c.comma = true
-	c.write(`"`)
-	c.write(name)
-	c.write(`":`)
+	c.out = append(append(append(c.out, before...), name...), `":`...)
 }
 
 // putUnlessEmpty writes a member unless the field is nil, or if it cannot be nil, unless it is a zero value, which shows in its text.

@@ -28,13 +28,30 @@ func structs(events []event, server bool) ([]byte, error) {
 		if e.Server != server {
 			continue
 		}
-		fmt.Fprintf(&b, "\n// %s is the event %s. %s\ntype %s struct {\n", e.GoName, e.Type, e.Doc, e.GoName)
+		doc := comment(fmt.Sprintf("%s is the event %s. %s", e.GoName, e.Type, e.Doc))
+		fmt.Fprintf(&b, "\n%stype %s struct {\n", doc, e.GoName)
 		for _, f := range e.Fields {
 			fmt.Fprintf(&b, "\t%s %s\n", f.GoName, f.goType())
 		}
 		b.WriteString("}\n")
 	}
 	return format.Source(b.Bytes())
+}
+
+// comment breaks text into comment lines of a readable width.
+func comment(text string) string {
+	const width = 120
+	var b strings.Builder
+	line := "//"
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > width {
+			b.WriteString(line + "\n")
+			line = "//"
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
+	return b.String()
 }
 
 func (f field) goType() string {
