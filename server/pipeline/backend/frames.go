@@ -1,0 +1,114 @@
+package backend
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+)
+
+// MaxFrame is the largest frame in bytes, its kind included: half a minute of audio would fit into two.
+const MaxFrame = 1 << 20
+
+// kind is what a frame is; see the package comment for the order in which they come.
+type kind byte
+
+const (
+	kindHello         kind = 'H' // engine -> server: Info
+	kindConfig        kind = 'C' // server -> engine: Config
+	kindReady         kind = 'R' // engine -> server: the utterance is open
+	kindUnimplemented kind = 'U' // engine -> server: a text; the engine cannot do what was asked
+	kindAudio         kind = 'A' // server -> engine: mono float32 samples, little endian, 16 kHz
+	kindUpdate        kind = 'P' // engine -> server: message
+	kindEnd           kind = 'E' // server -> engine: the audio has ended
+	kindFinal         kind = 'F' // engine -> server: message
+	kindAbandon       kind = 'X' // server -> engine: the utterance is not wanted any more
+	kindDropped       kind = 'D' // engine -> server: it is gone
+	kindError         kind = 'Z' // engine -> server: a text; the utterance has failed, the engine is fine
+)
+
+// message is an update or a result on the wire.
+type message struct {
+	Text  string `json:"text"`
+	EOU   bool   `json:"eou,omitempty"`
+	EOB   bool   `json:"eob,omitempty"`
+	Words []Word `json:"words,omitempty"`
+}
+
+func (m message) boundary() Boundary {
+	switch {
+	case m.EOU:
+		return EndOfUtterance
+	case m.EOB:
+		return EndOfBackchannel
+	}
+	return NoBoundary
+}
+
+// writeFrame writes one frame: its length in four bytes, little endian, then its kind and its body.
+func writeFrame(w io.Writer, k kind, body []byte) error {
+	if len(body)+1 > MaxFrame {
+		return fmt.Errorf("%w: %d bytes", ErrFrameTooLarge, len(body)+1)
+	}
+	frame := make([]byte, 5, 5+len(body))
+	binary.LittleEndian.PutUint32(frame, uint32(len(body)+1))
+	frame[4] = byte(k)
+	_, err := w.Write(append(frame, body...))
+	return err
+}
+
+func writeJSON(w io.Writer, k kind, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return writeFrame(w, k, body)
+}
+
+func writeAudio(w io.Writer, pcm []float32) error {
+	for len(pcm) > 0 {
+		n := min(len(pcm), slice)
+		body := make([]byte, 0, 4*n)
+		for _, v := range pcm[:n] {
+			body = binary.LittleEndian.AppendUint32(body, math.Float32bits(v))
+		}
+		if err := writeFrame(w, kindAudio, body); err != nil {
+			return err
+		}
+		pcm = pcm[n:]
+	}
+	return nil
+}
+
+// readFrame reads one frame. A clean end between frames is io.EOF.
+func readFrame(r io.Reader) (kind, []byte, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.LittleEndian.Uint32(head[:])
+	if n == 0 || n > MaxFrame {
+		return 0, nil, fmt.Errorf("%w: %d bytes, the limit is %d", ErrFrameTooLarge, n, MaxFrame)
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return 0, nil, fmt.Errorf("%w: cut off: %w", ErrProtocol, err)
+	}
+	return kind(body[0]), body[1:], nil
+}
+
+func samplesOf(body []byte) ([]float32, error) {
+	if len(body)%4 != 0 {
+		return nil, fmt.Errorf("%w: %d bytes of audio are no whole samples", ErrProtocol, len(body))
+	}
+	pcm := make([]float32, len(body)/4)
+	for i := range pcm {
+		v := math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:]))
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			v = 0
+		}
+		pcm[i] = v
+	}
+	return pcm, nil
+}

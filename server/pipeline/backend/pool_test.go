@@ -1,0 +1,266 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// The test binary is the back-end process, too: an engine that counts samples, and misbehaves as the prompt says.
+const asEngine = "ANTIPHON_TEST_ENGINE"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(asEngine) {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "mute":
+		select {} // never greets
+	case "dies":
+		os.Exit(3)
+	default:
+		if err := ServeStdio(context.Background(), counter{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+type counter struct{}
+
+func (counter) Info() Info   { return Info{Name: "counter", Live: true} }
+func (counter) Close() error { return nil }
+func (counter) Open(_ context.Context, c Config) (Stream, error) {
+	if c.Language == "xx" {
+		return nil, ErrUnimplemented
+	}
+	return &counting{prompt: c.Prompt}, nil
+}
+
+type counting struct {
+	prompt string
+	n      int
+}
+
+func (c *counting) Feed(_ context.Context, pcm []float32) (Update, error) {
+	c.n += len(pcm)
+	name, marker, _ := split(c.prompt)
+	switch {
+	case name == "crash" && c.n > pipeline.InputRate/2:
+		os.Exit(7)
+	case name == "crash-once" && c.n > pipeline.InputRate/2:
+		if _, err := os.Stat(marker); err != nil {
+			_ = os.WriteFile(marker, nil, 0o600)
+			os.Exit(7)
+		}
+	case name == "garbage":
+		fmt.Print("this is not a frame at all, it is a complaint")
+	}
+	return Update{Partial: fmt.Sprint(c.n)}, nil
+}
+
+func (c *counting) Finish(context.Context) (Result, error) {
+	switch c.prompt {
+	case "hang":
+		select {}
+	case "fail":
+		return Result{}, errors.New("no words here")
+	}
+	return Result{Text: fmt.Sprintf("%d samples", c.n), Boundary: EndOfUtterance}, nil
+}
+
+func (c *counting) Close() error { return nil }
+
+func split(prompt string) (name, marker string, ok bool) {
+	if i := bytes.IndexByte([]byte(prompt), ' '); i > 0 {
+		return prompt[:i], prompt[i+1:], true
+	}
+	return prompt, "", false
+}
+
+func newPool(t *testing.T, kind string, change func(*Options)) *Pool {
+	t.Helper()
+	o := Options{Hang: 3 * time.Second, Command: func() *exec.Cmd {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), asEngine+"="+kind)
+		return cmd
+	}}
+	if change != nil {
+		change(&o)
+	}
+	p := NewPool(o)
+	t.Cleanup(func() { gomega.NewWithT(t).Expect(p.Close()).To(gomega.Succeed()) })
+	return p
+}
+
+// say runs one utterance of a second and returns its last result.
+func say(t *testing.T, p *Pool, prompt string) (last pipeline.TranscriptResult) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	u, err := p.Open(t.Context(), pipeline.TranscribeConfig{Live: true, Prompt: prompt})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for range 100 {
+		g.Expect(u.Write(make([]float32, pipeline.InputRate/100))).To(gomega.Succeed())
+	}
+	g.Expect(u.CloseInput()).To(gomega.Succeed())
+	for r := range u.Results() {
+		last = r
+	}
+	g.Expect(u.Close()).To(gomega.Succeed())
+	return last
+}
+
+func TestUtterance(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", nil)
+	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
+	g.Expect(p.Info()).To(gomega.Equal(Info{Name: "counter", Live: true}))
+	for range 3 {
+		last := say(t, p, "")
+		g.Expect(last).To(gomega.Equal(pipeline.TranscriptResult{Final: true, Text: "16000 samples", Partial: "16000 samples", EOU: true}))
+	}
+	g.Expect(p.idle).To(gomega.HaveLen(1), "one process did it all")
+}
+
+func TestLiveResults(t *testing.T) {
+	g := gomega.NewWithT(t)
+	u, err := newPool(t, "counter", nil).Open(t.Context(), pipeline.TranscribeConfig{Live: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(u.Write(make([]float32, slice))).To(gomega.Succeed())
+	g.Expect(<-u.Results()).To(gomega.Equal(pipeline.TranscriptResult{Partial: "1600"}))
+	g.Expect(u.Write(make([]float32, slice))).To(gomega.Succeed())
+	g.Expect(<-u.Results()).To(gomega.Equal(pipeline.TranscriptResult{Partial: "3200"}))
+	g.Expect(u.Close()).To(gomega.Succeed())
+}
+
+// A crash costs one try: a fresh process hears all of it again.
+func TestCrashIsTriedAgain(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", nil)
+	last := say(t, p, "crash-once "+filepath.Join(t.TempDir(), "crashed"))
+	g.Expect(last.Text).To(gomega.Equal("16000 samples"))
+}
+
+func TestMisbehaviour(t *testing.T) {
+	for prompt, want := range map[string]error{"crash": ErrCrashed, "hang": ErrHung, "garbage": ErrFrameTooLarge, "fail": errEngine} {
+		t.Run(prompt, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			p := newPool(t, "counter", func(o *Options) { o.Hang = 1500 * time.Millisecond })
+			last := say(t, p, prompt)
+			g.Expect(last.Err).To(gomega.MatchError(want))
+			var stage *pipeline.StageError
+			g.Expect(errors.As(last.Err, &stage)).To(gomega.BeTrue())
+			last = say(t, p, "")
+			g.Expect(last.Text).To(gomega.Equal("16000 samples"), "the next utterance is fine")
+		})
+	}
+}
+
+func TestNoEngine(t *testing.T) {
+	for kind, want := range map[string]error{"mute": ErrHung, "dies": ErrCrashed} {
+		t.Run(kind, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			p := newPool(t, kind, func(o *Options) { o.Hang = 300 * time.Millisecond })
+			_, err := p.Open(t.Context(), pipeline.TranscribeConfig{})
+			g.Expect(err).To(gomega.MatchError(want))
+			g.Expect(p.Warm(t.Context())).To(gomega.MatchError(want))
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", func(o *Options) { o.Max, o.Busy = 1, 50*time.Millisecond })
+	_, err := p.Open(t.Context(), pipeline.TranscribeConfig{Live: true, Language: "xx"})
+	g.Expect(err).To(gomega.MatchError(pipeline.ErrNoLive))
+	u, err := p.Open(t.Context(), pipeline.TranscribeConfig{})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, err = p.Open(t.Context(), pipeline.TranscribeConfig{})
+	g.Expect(err).To(gomega.MatchError(pipeline.ErrBusy))
+	g.Expect(u.Close()).To(gomega.Succeed())
+	last := say(t, p, "")
+	g.Expect(last.Text).To(gomega.Equal("16000 samples"))
+	g.Expect(p.Close()).To(gomega.Succeed())
+	_, err = p.Open(t.Context(), pipeline.TranscribeConfig{})
+	g.Expect(err).To(gomega.MatchError(pipeline.ErrClosed))
+}
+
+// An utterance that nobody wants leaves its process fit for the next.
+func TestAbandon(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", nil)
+	u, err := p.Open(t.Context(), pipeline.TranscribeConfig{Live: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(u.Write(make([]float32, 1600))).To(gomega.Succeed())
+	g.Expect(u.Close()).To(gomega.Succeed())
+	g.Expect(u.Write(make([]float32, 1600))).To(gomega.MatchError(pipeline.ErrClosed))
+	g.Expect(p.idle).To(gomega.HaveLen(1))
+	last := say(t, p, "")
+	g.Expect(last.Text).To(gomega.Equal("16000 samples"))
+}
+
+func TestServeUnix(t *testing.T) {
+	g := gomega.NewWithT(t)
+	path := filepath.Join(t.TempDir(), "engine")
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- ServeUnix(ctx, path, counter{}) }()
+	var conn net.Conn
+	g.Eventually(func() (err error) { conn, err = net.Dial("unix", path); return err }).Should(gomega.Succeed())
+	expect := func(want kind) []byte {
+		k, body, err := readFrame(conn)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(k).To(gomega.Equal(want))
+		return body
+	}
+	expect(kindHello)
+	g.Expect(writeJSON(conn, kindConfig, Config{})).To(gomega.Succeed())
+	expect(kindReady)
+	g.Expect(writeAudio(conn, make([]float32, 4000))).To(gomega.Succeed())
+	g.Expect(writeFrame(conn, kindEnd, nil)).To(gomega.Succeed())
+	g.Expect(string(expect(kindFinal))).To(gomega.MatchJSON(`{"text":"4000 samples","eou":true}`))
+	g.Expect(writeFrame(conn, 'q', nil)).To(gomega.Succeed())
+	_, _, err := readFrame(conn)
+	g.Expect(err).To(gomega.HaveOccurred(), "what the protocol does not allow ends the connection")
+	g.Expect(conn.Close()).To(gomega.Succeed())
+	cancel()
+	g.Expect(<-served).To(gomega.Succeed())
+}
+
+func FuzzReadFrame(f *testing.F) {
+	var buf bytes.Buffer
+	_ = writeAudio(&buf, []float32{0.5, -0.5})
+	f.Add(buf.Bytes())
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 'A'})
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r := bytes.NewReader(text)
+		for {
+			k, body, err := readFrame(r)
+			if err != nil {
+				return
+			}
+			if len(body)+1 > MaxFrame {
+				t.Fatal("a frame above the limit")
+			}
+			var again bytes.Buffer
+			if err := writeFrame(&again, k, body); err != nil {
+				t.Fatal(err)
+			}
+			if pcm, err := samplesOf(body); err == nil && len(pcm)*4 != len(body) {
+				t.Fatal("samples were lost")
+			}
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+)
+
+// ServeStdio serves the engine on standard input and output until the input ends. Nothing else may write to standard output.
+func ServeStdio(ctx context.Context, e Engine) error {
+	return Serve(ctx, struct {
+		io.Reader
+		io.Writer
+	}{os.Stdin, os.Stdout}, e)
+}
+
+// ServeUnix listens on a Unix socket and serves one connection after the other until ctx is done. The engine takes one
+// utterance at a time, so further connections wait.
+func ServeUnix(ctx context.Context, path string, e Engine) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "unix", path)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // Accept ends with its error
+	defer stop()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		hang := context.AfterFunc(ctx, func() { _ = conn.Close() }) // Serve ends with its error
+		err = Serve(ctx, conn, e)
+		hang()
+		_ = conn.Close() // the client may have closed it
+		if err != nil && !errors.Is(err, ErrProtocol) && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// Serve speaks the protocol of the package comment on rw, one utterance after the other, until rw ends. It returns nil when
+// rw ends between utterances. It does not close the engine.
+func Serve(ctx context.Context, rw io.ReadWriter, e Engine) error {
+	s := &serving{ctx: ctx, rw: rw, engine: e}
+	if err := writeJSON(rw, kindHello, e.Info()); err != nil {
+		return err
+	}
+	for {
+		k, body, err := readFrame(rw)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := s.take(k, body); err != nil {
+			return err
+		}
+	}
+}
+
+// serving is one side of one connection.
+type serving struct {
+	ctx    context.Context
+	rw     io.ReadWriter
+	engine Engine
+	stream Stream // of the open utterance, nil between utterances and after one has failed
+	live   bool
+	shown  Update
+}
+
+func (s *serving) take(k kind, body []byte) error {
+	switch k {
+	case kindConfig:
+		return s.open(body)
+	case kindAudio:
+		return s.feed(body)
+	case kindEnd:
+		return s.finish()
+	case kindAbandon:
+		s.drop()
+		return writeFrame(s.rw, kindDropped, nil)
+	case kindHello, kindReady, kindUnimplemented, kindUpdate, kindFinal, kindDropped, kindError:
+	}
+	return fmt.Errorf("%w: frame %q from the client", ErrProtocol, byte(k))
+}
+
+func (s *serving) open(body []byte) error {
+	var c Config
+	if err := json.Unmarshal(body, &c); err != nil {
+		return fmt.Errorf("%w: configuration: %w", ErrProtocol, err)
+	}
+	s.drop()
+	stream, err := s.engine.Open(s.ctx, c)
+	switch {
+	case errors.Is(err, ErrUnimplemented):
+		return writeFrame(s.rw, kindUnimplemented, []byte(err.Error()))
+	case err != nil:
+		return s.fail(err)
+	}
+	s.stream, s.live, s.shown = stream, c.Live, Update{}
+	return writeFrame(s.rw, kindReady, nil)
+}
+
+func (s *serving) feed(body []byte) error {
+	pcm, err := samplesOf(body)
+	if err != nil || s.stream == nil { // after a failure the rest of the utterance's audio may still be on its way
+		return err
+	}
+	u, err := s.stream.Feed(s.ctx, pcm)
+	if err != nil {
+		return s.fail(err)
+	}
+	if !s.live || u == s.shown {
+		return nil
+	}
+	s.shown = Update{Partial: u.Partial}
+	return writeJSON(s.rw, kindUpdate, message{Text: u.Partial, EOU: u.Boundary == EndOfUtterance, EOB: u.Boundary == EndOfBackchannel})
+}
+
+func (s *serving) finish() error {
+	if s.stream == nil {
+		return nil
+	}
+	r, err := s.stream.Finish(s.ctx)
+	if err != nil {
+		return s.fail(err)
+	}
+	s.drop()
+	return writeJSON(s.rw, kindFinal, message{
+		Text: r.Text, EOU: r.Boundary == EndOfUtterance, EOB: r.Boundary == EndOfBackchannel, Words: r.Words,
+	})
+}
+
+// fail ends the utterance and says why.
+func (s *serving) fail(err error) error {
+	s.drop()
+	text := err.Error()
+	return writeFrame(s.rw, kindError, []byte(text[:min(len(text), 4096)]))
+}
+
+// drop lets go of the open utterance. What goes wrong then concerns nobody any more.
+func (s *serving) drop() {
+	if s.stream != nil {
+		_ = s.stream.Close()
+		s.stream = nil
+	}
+}
