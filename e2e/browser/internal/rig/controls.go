@@ -1,0 +1,29 @@
+package rig
+
+import (
+	"encoding/json"
+
+	"github.com/chromedp/cdproto/accessibility"
+)
+
+// controls lists the role and the name of every node that can be operated.
+func controls(nodes []*accessibility.Node) []string {
+	operable := map[string]bool{
+		"button": true, "textbox": true, "combobox": true, "meter": true, "link": true, "checkbox": true, "switch": true, "listbox": true,
+	}
+	var found []string
+	for _, n := range nodes {
+		if role := valueOf(n.Role); !n.Ignored && operable[role] {
+			found = append(found, role+" "+valueOf(n.Name))
+		}
+	}
+	return found
+}
+
+func valueOf(v *accessibility.Value) string {
+	var text string
+	if v != nil {
+		_ = json.Unmarshal(v.Value, &text) // what is no string has no words
+	}
+	return text
+}

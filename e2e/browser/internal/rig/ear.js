@@ -1,0 +1,89 @@
+// Runs in a page before its own scripts and gives the test an ear (what the page receives, as decoded), a mouth
+// (speech on demand in place of a microphone) and a list of what the Content-Security-Policy refused.
+
+(() => {
+  const loudRMS = 0.006; // -44 dBFS: speech is above, the codec's idle noise below
+
+  const frames = []; // { at, n }: media time in ms and length in samples
+  let pcm = new Int16Array(1 << 20);
+  let used = 0;
+  let rate = 0;
+  let offset = Infinity; // performance.now() of media time 0, taken from the frame that was delayed least
+  let loudMS = 0;
+  let lastLoud = -Infinity; // media time
+  const violations = [];
+  const peers = [];
+
+  const keep = (data) => {
+    const n = data.numberOfFrames;
+    const floats = new Float32Array(n);
+    data.copyTo(floats, { planeIndex: 0, format: "f32-planar" });
+    const at = data.timestamp / 1000;
+    rate = data.sampleRate;
+    data.close();
+    offset = Math.min(offset, performance.now() - at);
+    if (used + n > pcm.length) {
+      const larger = new Int16Array(2 * pcm.length);
+      larger.set(pcm);
+      pcm = larger;
+    }
+    let sum = 0;
+    for (let i = 0; i < n; i++) {
+      sum += floats[i] * floats[i];
+      pcm[used + i] = Math.max(-32768, Math.min(32767, Math.round(floats[i] * 32768)));
+    }
+    used += n;
+    frames.push({ at, n });
+    if (Math.sqrt(sum / n) > loudRMS) {
+      loudMS += (1000 * n) / rate;
+      lastLoud = at + (1000 * n) / rate;
+    }
+  };
+
+  const listen = async (track) => {
+    const reader = new MediaStreamTrackProcessor({ track }).readable.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      keep(value);
+    }
+  };
+
+  const Native = window.RTCPeerConnection;
+  window.RTCPeerConnection = class extends Native {
+    constructor(...args) {
+      super(...args);
+      peers.push(this);
+      this.addEventListener("track", (e) => void listen(e.track));
+    }
+  };
+
+  addEventListener("securitypolicyviolation", (e) => {
+    violations.push(`${e.violatedDirective}: ${e.blockedURI} in ${e.sourceFile}:${e.lineNumber}`);
+  });
+
+  window.ear = {
+    // What was heard so far, in short.
+    now: () => ({
+      loudMS,
+      quietMS: lastLoud === -Infinity ? -1 : performance.now() - offset - lastLoud,
+      frames: frames.length,
+      violations,
+    }),
+    // Everything that was heard, with the time of each frame on the clock of performance.now().
+    all: () => {
+      const bytes = new Uint8Array(pcm.buffer, 0, 2 * used);
+      let text = "";
+      for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+      return { rate, pcm: btoa(text), at: frames.map((f) => f.at + offset), n: frames.map((f) => f.n) };
+    },
+    stats: async () => {
+      const found = [];
+      for (const peer of peers) {
+        if (peer.connectionState === "closed") continue;
+        for (const s of (await peer.getStats()).values()) if (s.type === "inbound-rtp") found.push(s);
+      }
+      return found;
+    },
+  };
+})();

@@ -1,0 +1,121 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/web"
+)
+
+// Server is a whole server in this process, with the Talk page, on a free port. Close it.
+type Server struct {
+	URL    string
+	Events *Lines // of the protocol, as --record writes them
+	Steps  *Lines // of the machines, as --trace writes them
+
+	server *server.Server
+	http   *http.Server
+	served chan error
+}
+
+// Serve starts a server. The pipeline stays the caller's.
+func Serve(p *pipeline.Pipeline, logger *slog.Logger) (*Server, error) {
+	if err := web.Check(); err != nil {
+		return nil, err
+	}
+	s := &Server{Events: &Lines{}, Steps: &Lines{}, served: make(chan error, 1)}
+	var err error
+	s.server, err = server.New(server.Config{
+		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Record: s.Events, Trace: s.Steps,
+	})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(err, s.server.Close(context.Background()))
+	}
+	s.URL = "http://" + listener.Addr().String()
+	s.http = &http.Server{Handler: s.server, ReadHeaderTimeout: 10 * time.Second}
+	go func() { s.served <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+// Calls is how many calls there are now.
+func (s *Server) Calls() int {
+	now, _ := s.server.Calls()
+	return now
+}
+
+// Close ends the calls and the server, and joins both.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	err := errors.Join(s.server.Close(ctx), s.http.Shutdown(ctx))
+	if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// Lines collects JSON lines that are written to it. Safe for concurrent use.
+type Lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// Reader reads what has been written so far.
+func (l *Lines) Reader() io.Reader {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return bytes.NewReader(bytes.Clone(l.text.Bytes()))
+}
+
+// Recorded is one line of --record.
+type Recorded struct {
+	T       time.Time
+	Session string
+	Dir     string
+	Event   struct {
+		Type       string
+		ItemID     string `json:"item_id"`
+		ResponseID string `json:"response_id"`
+		AudioEndMS int    `json:"audio_end_ms"`
+		Transcript string
+	}
+}
+
+// Recorded gives the events of a type so far; an empty type is all of them.
+func (s *Server) Recorded(kind string) ([]Recorded, error) {
+	var found []Recorded
+	d := json.NewDecoder(s.Events.Reader())
+	for {
+		var r Recorded
+		switch err := d.Decode(&r); {
+		case errors.Is(err, io.EOF):
+			return found, nil
+		case err != nil:
+			return nil, err
+		}
+		if kind == "" || r.Event.Type == kind {
+			found = append(found, r)
+		}
+	}
+}

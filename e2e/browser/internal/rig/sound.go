@@ -1,0 +1,105 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os/exec"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// SpeechRate is the rate of a Sound, in samples a second.
+const SpeechRate = 16000
+
+// Sound is mono audio at SpeechRate.
+type Sound []int16
+
+// Silence is a sound of nothing.
+func Silence(d time.Duration) Sound { return make(Sound, int(d.Seconds()*SpeechRate)) }
+
+// Speak lets flite say a text with the voice kal16.
+func Speak(ctx context.Context, text string) (Sound, error) {
+	var wav, complaint bytes.Buffer
+	cmd := exec.CommandContext(ctx, "flite", "-voice", "kal16", "-t", text, "-o", "/dev/stdout")
+	cmd.Stdout, cmd.Stderr = &wav, &complaint
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("flite (sudo apt-get install flite): %w %s", err, complaint.String())
+	}
+	return parseWAV(wav.Bytes())
+}
+
+// Noise is a burst of noise that swells and dies away like a cough: level is its peak RMS, 0 to 1.
+func Noise(d time.Duration, level float64) Sound {
+	s := make(Sound, int(d.Seconds()*SpeechRate))
+	seed := uint32(1)
+	for i := range s {
+		seed = seed*1664525 + 1013904223
+		white := float64(int32(seed)) / math.MaxInt32 * math.Sqrt(3)
+		at := float64(i) / float64(len(s))
+		shape := math.Min(1, at/0.05) * math.Exp(-4*at)
+		s[i] = int16(max(-1, min(1, level*shape*white)) * math.MaxInt16)
+	}
+	return s
+}
+
+// Join puts sounds behind one another.
+func Join(parts ...Sound) Sound {
+	var all Sound
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// Duration is how long the sound is.
+func (s Sound) Duration() time.Duration { return time.Duration(len(s)) * time.Second / SpeechRate }
+
+// Onset is where the sound is first louder than -40 dBFS; 0 when it never is.
+func (s Sound) Onset() time.Duration {
+	for i, v := range s {
+		if v > 328 || v < -328 {
+			return s[:i].Duration()
+		}
+	}
+	return 0
+}
+
+// WAV is the sound as a file.
+func (s Sound) WAV() []byte {
+	data := new(bytes.Buffer)
+	size := uint32(2 * len(s))
+	for _, v := range []any{
+		[]byte("RIFF"), 36 + size, []byte("WAVEfmt "), uint32(16), uint16(1), uint16(1), uint32(SpeechRate), uint32(2 * SpeechRate),
+		uint16(2), uint16(16), []byte("data"), size, []int16(s),
+	} {
+		_ = binary.Write(data, binary.LittleEndian, v) // a buffer never fails
+	}
+	return data.Bytes()
+}
+
+var errNotSpeech = errors.New("not a mono 16-bit WAV file at 16 kHz")
+
+// parseWAV reads what flite wrote. Written into a pipe, the file's sizes are not to be trusted: its data go to the end.
+func parseWAV(b []byte) (Sound, error) {
+	at := bytes.Index(b, []byte("data"))
+	if at < 36 || len(b) < at+8 || binary.LittleEndian.Uint16(b[22:]) != 1 || binary.LittleEndian.Uint32(b[24:]) != SpeechRate {
+		return nil, errNotSpeech
+	}
+	s := make(Sound, (len(b)-at-8)/2)
+	_, err := binary.Decode(b[at+8:], binary.LittleEndian, []int16(s))
+	return s, err
+}
+
+// Resampled makes a sound of mono samples at another rate.
+func Resampled(pcm []int16, rate int) (Sound, error) {
+	r, err := voice.NewResampler(rate, SpeechRate)
+	if err != nil {
+		return nil, err
+	}
+	return r.FlushPCM16(r.AppendPCM16(nil, pcm)), nil
+}

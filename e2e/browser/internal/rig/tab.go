@@ -1,0 +1,213 @@
+package rig
+
+import (
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+//go:embed ear.js
+var earJS string
+
+//go:embed mouth.js
+var mouthJS string
+
+//go:embed look.js
+var lookJS string
+
+// Patience bounds one question to the browser. A browser that is only busy answers long before.
+const Patience = 30 * time.Second
+
+// Line is one line of the page's transcript.
+type Line struct {
+	Role, Item, Said, Cut, Note string
+	Interrupted, Live           bool
+}
+
+// Component is one part of the pipeline as the page lists it.
+type Component struct{ Stage, State, Text, Install string }
+
+// View is everything that the page shows at one moment; the fields are named in web/doc.go.
+type View struct {
+	Phase, State, Hint, Caption, Talk      string
+	TextOnly, Muted, CanMute, CanInterrupt bool
+	Mic, Latency                           int
+	Problem, ProblemText, Remedy, Pipeline string
+	Lines                                  []Line
+	Components                             []Component
+}
+
+// Of gives the lines of a role.
+func (v View) Of(role string) []Line {
+	return slices.DeleteFunc(slices.Clone(v.Lines), func(l Line) bool { return l.Role != role })
+}
+
+// Tab is the Talk page in one tab. It is safe for use by one goroutine at a time.
+type Tab struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	done   chan struct{} // the console's reader has ended
+
+	mu      sync.Mutex
+	console []string
+}
+
+// Open loads a page in a new tab. The tab closes with the browser, or with Close.
+func (b *Browser) Open(url string) (*Tab, error) {
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	t := &Tab{ctx: ctx, cancel: cancel, done: make(chan struct{})}
+	messages := chromedp.Console(ctx)
+	go func() {
+		defer close(t.done)
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			t.noted(m)
+		}
+	}()
+	err := t.do(t.prepare(earJS))
+	if err == nil && b.mouth {
+		err = t.do(t.prepare(mouthJS))
+	}
+	if err == nil {
+		err = t.do(chromedp.Navigate(url))
+	}
+	if err != nil {
+		t.Close()
+		return nil, fmt.Errorf("opening %s: %w", url, err)
+	}
+	return t, nil
+}
+
+// Close closes the tab.
+func (t *Tab) Close() {
+	t.cancel()
+	<-t.done
+}
+
+// prepare runs a script in every document of the tab before the document's own.
+func (t *Tab) prepare(script string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	})
+}
+
+func (t *Tab) noted(m chromedp.ConsoleMessage) {
+	switch m.Type {
+	case chromedp.ConsoleError, chromedp.ConsoleWarning, chromedp.ConsoleException:
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.console = append(t.console, fmt.Sprintf("%s: %s (%s)", m.Type, m.Text, m.URL))
+	}
+}
+
+// Complaints are the errors and warnings of the page's console, and what its Content-Security-Policy has refused.
+func (t *Tab) Complaints() ([]string, error) {
+	heard, err := t.Heard()
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append(slices.Clone(t.console), heard.Violations...), nil
+}
+
+// do runs actions within Patience.
+func (t *Tab) do(actions ...chromedp.Action[chromedp.Void]) error {
+	ctx, cancel := context.WithTimeout(t.ctx, Patience)
+	defer cancel()
+	if chromedp.FromContext(t.ctx).Target == nil {
+		ctx = t.ctx // the first action's context is the tab's
+	}
+	return chromedp.Do(ctx, actions...)
+}
+
+// run runs one action that has a result, within Patience.
+func run[T any](t *Tab, action chromedp.Action[T]) (T, error) {
+	ctx, cancel := context.WithTimeout(t.ctx, Patience)
+	defer cancel()
+	return chromedp.Run(ctx, action)
+}
+
+// View reads the page.
+func (t *Tab) View() (View, error) { return run(t, chromedp.Evaluate[View](lookJS)) }
+
+// Heard is what the page has received of the agent's voice so far.
+type Heard struct {
+	LoudMS     float64 // of sound above -44 dBFS
+	QuietMS    float64 // since the last of it; -1 when there was none
+	Frames     int
+	Violations []string
+}
+
+// Heard asks the page's ear.
+func (t *Tab) Heard() (Heard, error) { return run(t, chromedp.Evaluate[Heard](`ear.now()`)) }
+
+// Recording is all that the page has received of the agent's voice.
+func (t *Tab) Recording() (*Recording, error) {
+	raw, err := run(t, chromedp.Evaluate[rawRecording](`ear.all()`))
+	if err != nil {
+		return nil, err
+	}
+	return raw.decode()
+}
+
+// Say speaks a WAV file into the page's microphone and gives the moment, on the clock of Recording, at which its first sample
+// goes in.
+func (t *Tab) Say(wav []byte) (atMS float64, err error) {
+	call := fmt.Sprintf("say(%q)", base64.StdEncoding.EncodeToString(wav))
+	return run(t, chromedp.Evaluate[float64](call, chromedp.EvalAwaitPromise))
+}
+
+// Evaluate runs a script of the test's own in the page.
+func Evaluate[T any](t *Tab, script string) (T, error) { return run(t, chromedp.Evaluate[T](script)) }
+
+// Press clicks an element with the mouse.
+func (t *Tab) Press(selector string) error {
+	return t.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Write types a text into the field and sends it with Enter.
+func (t *Tab) Write(text string) error {
+	return t.do(chromedp.SendKeys(chromedp.CSS("#text"), text+kb.Enter))
+}
+
+// Key presses a key, wherever the focus is.
+func (t *Tab) Key(key string) error { return t.do(chromedp.KeyEvent(key)) }
+
+// Look gives the page a size in CSS pixels and a colour scheme, "light" or "dark".
+func (t *Tab) Look(width, height int64, scheme string) error {
+	return t.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return err
+	}))
+}
+
+// Screenshot gives what is to be seen, as PNG.
+func (t *Tab) Screenshot() ([]byte, error) { return run(t, chromedp.CaptureScreenshot()) }
+
+// Controls gives what a screen reader finds to operate: each control's role and name.
+func (t *Tab) Controls() ([]string, error) {
+	return run(t, func(ctx context.Context, target *chromedp.Target) ([]string, error) {
+		tree, err := cdp.Call(ctx, target, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+		if err != nil {
+			return nil, err
+		}
+		return controls(tree.Nodes), nil
+	})
+}
