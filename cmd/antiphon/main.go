@@ -1,0 +1,44 @@
+// Command antiphon is a self-hosted realtime voice server: see its subcommands with --help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is stamped by the build.
+var version = "unknown"
+
+// commands are the subcommands. Every flag is also an environment variable: ANTIPHON_ and its name.
+type commands struct {
+	Serve   serve   `cmd:"" help:"Serve calls and the Talk page."`
+
+	Version show    `cmd:"" help:"Print the version."`
+}
+
+type show struct{}
+
+func (show) Run() error {
+	fmt.Println("antiphon", version)
+	return nil
+}
+
+func main() {
+	var c commands
+	k := kong.Parse(&c, kong.Name("antiphon"), kong.UsageOnError(), kong.DefaultEnvars("ANTIPHON"),
+		kong.Description("A self-hosted realtime voice server that speaks the OpenAI Realtime protocol."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	k.BindTo(ctx, (*context.Context)(nil))
+	if err := k.Run(); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "antiphon:", err)
+		stop()
+		os.Exit(1)
+	}
+}
