@@ -41,26 +41,26 @@ type Options struct {
 // Synthesizer is a pipeline.Synthesizer. It is safe for concurrent use; as many programs run at a time as there are processors.
 type Synthesizer struct {
 	path    string
-	err     error // why there is no program
 	running *semaphore.Weighted
 }
 
-// New looks for the program. A missing one is no error here: Check and Synthesize say it.
+// New makes a Synthesizer. A missing program is no error here: Check and Synthesize say it, until it is installed.
 func New(o Options) *Synthesizer {
 	if o.Path == "" {
 		o.Path = "flite"
 	}
-	s := &Synthesizer{running: semaphore.NewWeighted(int64(runtime.NumCPU()))}
-	if s.path, s.err = exec.LookPath(o.Path); s.err != nil {
-		s.err = &pipeline.StageError{
-			Stage: pipeline.StageSynthesizer, Err: fmt.Errorf("%w: flite is not installed", pipeline.ErrUnavailable), Hint: Install,
-		}
-	}
-	return s
+	return &Synthesizer{path: o.Path, running: semaphore.NewWeighted(int64(runtime.NumCPU()))}
 }
 
 // Check says whether the program is there: nil, or an error that wraps pipeline.ErrUnavailable.
-func (s *Synthesizer) Check() error { return s.err }
+func (s *Synthesizer) Check() error {
+	if _, err := exec.LookPath(s.path); err != nil {
+		return &pipeline.StageError{
+			Stage: pipeline.StageSynthesizer, Err: fmt.Errorf("%w: flite is not installed", pipeline.ErrUnavailable), Hint: Install,
+		}
+	}
+	return nil
+}
 
 // voices are the protocol's names and Flite's own. All are of 16 kHz.
 var voices = map[string]string{
@@ -83,8 +83,8 @@ func Voices() []string {
 
 // Synthesize implements pipeline.Synthesizer.
 func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
-	if s.err != nil {
-		return s.err
+	if err := s.Check(); err != nil {
+		return err
 	}
 	name, ok := voices[u.Voice]
 	if !ok {
