@@ -206,7 +206,7 @@ func (c *codec) takeNested(name string, p any) bool {
 	if !optional {
 		return c.takeList(name, p)
 	}
-	if value == nil || !c.merge {
+	if value == nil {
 		value, _ = follow(p, create)
 	}
 	return c.take(name, '!', value)

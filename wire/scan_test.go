@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -34,6 +35,21 @@ func TestStringsEndWhereTheyEnd(t *testing.T) {
 				g.Expect(ok).To(gomega.BeTrue())
 				g.Expect(got).To(gomega.Equal(want))
 			}
+		}
+	}
+}
+
+func TestPlainStopsAtTheFirstSpecialByte(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for ch := range 256 {
+		for at := range 17 {
+			b := bytes.Repeat([]byte("~"), 20)
+			b[at], b[at+2] = byte(ch), '"'
+			want := at + 2
+			if ch < ' ' || ch == '"' || ch == '\\' {
+				want = at
+			}
+			g.Expect(plain(b, 0)).To(gomega.Equal(want), "%q", b)
 		}
 	}
 }

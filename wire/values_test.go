@@ -36,6 +36,7 @@ func TestEscapesAgreeWithEncodingJSON(t *testing.T) {
 	for _, text := range []string{
 		`"\u0041\u00e9\u6f22"`, `"\ud83c\udfa7"`, `"\uD83C\uDFA7!"`, `"\ud83c"`, `"\ud83cx"`, `"\ud83c\n"`, `"\ud83c\u0041"`, `"\udfa7\ud83c"`,
 		`"\ud83c\ud83c\udfa7"`, `"\"\\\/\b\f\n\r\t"`, `"\u0000"`, "\"\xff\\u0041\xc3\"", `"\ud83c\udfa"`, `"\ud83c\"`, `"\ufffe\uffff"`,
+		`"\udc00\udc00"`, `"\udbff\udfff"`, `"\ud800\udc00"`, `"\ue000\udc00"`,
 	} {
 		var want string
 		wantOK := json.Unmarshal([]byte(text), &want) == nil
