@@ -17,9 +17,9 @@ var version = "unknown"
 
 // commands are the subcommands. Every flag is also an environment variable: ANTIPHON_ and its name.
 type commands struct {
-	Serve   serve   `cmd:"" help:"Serve calls and the Talk page."`
+	Serve serve `cmd:"" help:"Serve calls and the Talk page."`
 
-	Version show    `cmd:"" help:"Print the version."`
+	Version show `cmd:"" help:"Print the version."`
 }
 
 type show struct{}

@@ -1,0 +1,108 @@
+package embedded
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, o Options) *pipeline.Pipeline {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	p, err := New(t.Context(), o)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() { g.Expect(p.Close()).To(gomega.Succeed()) })
+	return p
+}
+
+// say is the voice's rendering of a text at the recogniser's rate, with silence around it.
+func say(t *testing.T, p *pipeline.Pipeline, text string) []float32 {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	down, err := voice.NewResampler(pipeline.OutputRate, pipeline.InputRate)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	pcm := make([]float32, pipeline.InputRate*3/10)
+	g.Expect(p.Synthesizer.Synthesize(t.Context(), pipeline.Utterance{Text: text, Voice: "kal16"}, func(chunk []int16) error {
+		pcm = down.Append(pcm, voice.PCM16ToFloat(nil, chunk))
+		return nil
+	})).To(gomega.Succeed())
+	return append(down.Flush(pcm), make([]float32, pipeline.InputRate/2)...)
+}
+
+// A spoken question is understood while it is spoken, and answered.
+func TestQuestionAndAnswer(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := open(t, Options{Processes: 1})
+	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
+	for _, c := range p.Components() {
+		g.Expect(c.State).To(gomega.Equal(pipeline.StateReady), c.Name)
+	}
+	for question, want := range map[string]string{
+		"what is two plus two": "Two plus two is four.",
+		"count to one hundred": "One, two, three, ",
+		"tell me a story":      "Once there were two choirs",
+	} {
+		u, err := p.Transcriber.Open(t.Context(), pipeline.TranscribeConfig{Live: true})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(u.Write(say(t, p, question))).To(gomega.Succeed())
+		first := <-u.Results()
+		g.Expect(first.Final).To(gomega.BeFalse(), "a partial result comes before the end")
+		g.Expect(u.CloseInput()).To(gomega.Succeed())
+		var last pipeline.TranscriptResult
+		for last = range u.Results() {
+			g.Expect(last.Err).NotTo(gomega.HaveOccurred())
+		}
+		g.Expect(u.Close()).To(gomega.Succeed())
+		g.Expect(last.Text).To(gomega.Equal(question))
+		answer := ""
+		_, err = p.Model.Generate(t.Context(), pipeline.Request{Messages: []pipeline.Message{{Role: pipeline.RoleUser, Text: last.Text}}},
+			func(e pipeline.ModelEvent) error {
+				if d, ok := e.(pipeline.TextDelta); ok {
+					answer += d.Text
+				}
+				return nil
+			})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(answer).To(gomega.HavePrefix(want))
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, c := range Doctor(t.Context(), open(t, Options{Processes: 1})) {
+		g.Expect(c.State).To(gomega.Equal(pipeline.StateReady), c.Name+": "+c.Detail)
+	}
+}
+
+// Without the packages the pipeline is there all the same, and says what is missing and what installs it.
+func TestNothingInstalled(t *testing.T) {
+	g := gomega.NewWithT(t)
+	empty := t.TempDir()
+	p := open(t, Options{
+		Flite:      filepath.Join(empty, "flite"),
+		Recogniser: sphinx.Places{Libraries: []string{empty}, Model: empty},
+	})
+	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
+	for _, c := range p.Components() {
+		if c.Stage == pipeline.StageModel {
+			g.Expect(c.State).To(gomega.Equal(pipeline.StateReady))
+			continue
+		}
+		g.Expect(c.State).To(gomega.Equal(pipeline.StateMissing), c.Name)
+		g.Expect(c.Install).To(gomega.HavePrefix("sudo apt-get install"))
+		g.Expect(c.Detail).NotTo(gomega.BeEmpty())
+	}
+	_, err := p.Transcriber.Open(t.Context(), pipeline.TranscribeConfig{})
+	g.Expect(err).To(gomega.MatchError(pipeline.ErrUnavailable))
+	g.Expect(err.Error()).To(gomega.ContainSubstring(sphinx.Install))
+	err = p.Synthesizer.Synthesize(t.Context(), pipeline.Utterance{Text: "hello"}, func([]int16) error { return nil })
+	g.Expect(err).To(gomega.MatchError(pipeline.ErrUnavailable))
+}
