@@ -27,14 +27,49 @@ func (s *Session) fromClient(text []byte) {
 		s.refuse(bad)
 		return
 	}
-	if !conn.Up(s.state.Conn) {
-		// It came while the back ends load: it waits for session.created like everything else.
-		if _, connecting := s.state.Conn.(conn.Connecting); connecting && len(s.early) < maxEarly {
-			s.early = append(s.early, e)
-		}
-		return
-	}
 	s.obey(e)
+}
+
+// Bounds of what may come before the session is announced.
+const (
+	maxEarly      = 64
+	maxEarlyBytes = 4 << 20
+)
+
+// premature reports whether something of the client's comes at a time when nothing is answered: before session.created,
+// which is the server's first event, so it waits for that while the back ends load; or when the session ends.
+func (s *Session) premature(e any) bool {
+	if conn.Up(s.state.Conn) {
+		return false
+	}
+	if _, connecting := s.state.Conn.(conn.Connecting); !connecting {
+		return true
+	}
+	bytes := 0
+	if in, is := e.(incoming); is {
+		bytes = len(in.text)
+	}
+	if len(s.early) == maxEarly || s.earlyBytes+bytes > maxEarlyBytes {
+		s.earlyLost++
+		return true
+	}
+	s.early = append(s.early, e)
+	s.earlyBytes += bytes
+	return true
+}
+
+// caughtUp deals with what came too early.
+func (s *Session) caughtUp() {
+	for _, e := range s.early {
+		s.again(e)
+	}
+	if s.earlyLost > 0 {
+		s.again(failure{
+			code:    "session_not_ready",
+			message: fmt.Sprintf("%d events came before session.created and did not fit in the queue: send them again", s.earlyLost),
+		})
+	}
+	s.early, s.earlyBytes, s.earlyLost = nil, 0, 0
 }
 
 // obey performs an event of the client; errors on the way name it.
@@ -43,9 +78,6 @@ func (s *Session) obey(e wire.ClientEvent) {
 	s.dispatch(e)
 	s.cause = ""
 }
-
-// maxEarly bounds the events that may come before the session is announced.
-const maxEarly = 64
 
 func (s *Session) refuse(bad *wire.DecodeError) {
 	s.cause = bad.EventID

@@ -75,7 +75,9 @@ type Session struct {
 	cause        string               // event_id of the client event in hand
 	request      *wire.ResponseParams // of the response.create in hand
 	later        []any                // events that effects gave rise to
-	early        []wire.ClientEvent   // the client's events before the session was announced
+	early        []any                // of the client's, before the session was announced
+	earlyBytes   int                  // in early
+	earlyLost    int                  // what early had no room for
 	timers       map[string]*time.Timer
 	fullSaid     bool
 	forgotten    bool
@@ -197,16 +199,12 @@ func (s *Session) handle(e any) {
 	switch e := e.(type) {
 	case coord.Event:
 		s.step(e)
-	case incoming:
-		s.fromClient(e.text)
-	case wire.ClientEvent:
-		s.obey(e)
-	case binary:
-		s.fail(failure{code: wire.CodeInvalidJSON, message: "binary messages are not events: send JSON text"})
+	case incoming, binary, failure:
+		if !s.premature(e) {
+			s.ofClient(e)
+		}
 	case audioIn:
 		s.hear(e.pcm)
-	case failure:
-		s.fail(e)
 	case warmed:
 		s.opened(e.err)
 	case firstSent:
@@ -225,6 +223,18 @@ func (s *Session) handle(e any) {
 		s.fromEar(e)
 	case bodyDelta, bodyTextEnded, bodyAudio, bodyClauseSaid, bodyVoiceEnded, bodyOver:
 		s.fromBody(e)
+	}
+}
+
+// ofClient takes what a client sent, or tried to.
+func (s *Session) ofClient(e any) {
+	switch e := e.(type) {
+	case incoming:
+		s.fromClient(e.text)
+	case binary:
+		s.fail(failure{code: wire.CodeInvalidJSON, message: "binary messages are not events: send JSON text"})
+	case failure:
+		s.fail(e)
 	}
 }
 
@@ -279,10 +289,7 @@ func (s *Session) stopTimer(name string) {
 func (s *Session) opened(err error) {
 	s.applySettings()
 	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.Audio.Input.TurnDetection != nil}})
-	for _, e := range s.early {
-		s.again(e)
-	}
-	s.early = nil
+	s.caughtUp()
 	if err == nil {
 		return
 	}
