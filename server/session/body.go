@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
@@ -100,18 +101,24 @@ func (b *body) say(ctx context.Context, s pipeline.Synthesizer, voice pipeline.U
 			return nil
 		}
 		voice.Text = c.text
-		err := s.Synthesize(ctx, voice, func(pcm []int16) error {
-			if err := b.credit.Acquire(ctx, int64(len(pcm))); err != nil {
-				return err
-			}
-			if !post(bodyAudio{b.id, c.n, append([]int16(nil), pcm...)}) {
-				return errBodyEnds
-			}
-			return nil
-		})
+		err := s.Synthesize(ctx, voice, func(pcm []int16) error { return b.sound(ctx, c.n, pcm, post) })
 		if err != nil {
 			return err
 		}
 		post(bodyClauseSaid{b.id, c.n})
 	}
+}
+
+// sound passes on audio of clause n as there is room for it. A synthesizer that does not keep to pipeline.MaxChunk would
+// wait for ever for room that there cannot be, so its audio is cut.
+func (b *body) sound(ctx context.Context, n uint32, pcm []int16, post func(any) bool) error {
+	for piece := range slices.Chunk(pcm, pipeline.MaxChunk) {
+		if err := b.credit.Acquire(ctx, int64(len(piece))); err != nil {
+			return err
+		}
+		if !post(bodyAudio{b.id, n, slices.Clone(piece)}) {
+			return errBodyEnds
+		}
+	}
+	return nil
 }
