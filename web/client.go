@@ -33,8 +33,8 @@ type Client struct {
 	cutUntil  time.Duration
 	latency   Latency // of the last answer that was measured in this call
 	unsent    []string
-	// Invariant: at most one poll is waiting or under way.
-	polling bool
+	asking    bool   // a question for the pipeline is under way
+	unask     func() // takes back the next question; nil when none is waiting
 }
 
 // NewClient makes a client on a dialer. setKey tells the dialer the server's
@@ -220,30 +220,28 @@ func (c *Client) Levels() (mic, agent float64) {
 	return float64(l.Mic), float64(l.Agent)
 }
 
-// poll asks for the pipeline, and asks again as long as it is not whole.
+// poll asks for the pipeline now, and again as long as it is not whole.
 func (c *Client) poll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.polling {
+	if c.unask != nil {
+		c.unask()
+		c.unask = nil
+	}
+	if c.asking {
 		return
 	}
-	c.polling = true
+	c.asking = true
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), pollDeadline)
 		_ = c.session.RefreshPipeline(ctx) // the snapshot has the error
 		cancel()
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		c.asking = false
 		if pause := untilPoll(c.session.Snapshot().Pipeline); pause > 0 {
-			c.clock.AfterFunc(pause, func() {
-				c.mu.Lock()
-				c.polling = false
-				c.mu.Unlock()
-				c.poll()
-			})
-			return
+			c.unask = c.clock.AfterFunc(pause, c.poll)
 		}
-		c.polling = false
 	}()
 }
 

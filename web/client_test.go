@@ -308,7 +308,7 @@ func (d *desk) waits(pause time.Duration) func() bool {
 func (d *desk) settled() bool {
 	d.client.mu.Lock()
 	defer d.client.mu.Unlock()
-	return !d.client.polling
+	return !d.client.asking && d.client.unask == nil
 }
 
 func TestThePagesOwnProblemStandsUntilTheCall(t *testing.T) {

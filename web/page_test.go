@@ -35,7 +35,7 @@ func TestTranscriptShowsTheCut(t *testing.T) {
 		{
 			"cut after some words",
 			Line{ID: "a", Role: RoleAgent, Text: "One, two,", Interrupted: true},
-			[]string{`data-role="assistant"`, "data-interrupted ", "One, two,", `class="cut">interrupted<`},
+			[]string{`data-role="assistant"`, "data-interrupted", "One, two,", `class="cut">interrupted<`},
 			[]string{`data-interrupted="false"`},
 		},
 		{

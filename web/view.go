@@ -197,7 +197,7 @@ func problemOf(s sdk.Snapshot) *Problem {
 		p = ProblemOf(microphoneProblem(s.MicErr), detailOf(s.MicErr))
 	case s.SoundBlocked:
 		p = ProblemOf(ProblemBlocked, "")
-	case refusal(s.Pipeline.Err) == ProblemKey:
+	case s.State == sdk.Disconnected && refusal(s.Pipeline.Err) == ProblemKey:
 		p = ProblemOf(ProblemKey, "")
 	default:
 		return nil

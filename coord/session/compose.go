@@ -73,6 +73,12 @@ func step[S, E, F machine.Named](c *composition, name string, t machine.Table[S,
 	}
 }
 
+// set gives a machine the state next, as the effect f asks.
+func set[S machine.Named](c *composition, name, action string, s *S, f Effect, next S) {
+	c.steps = append(c.steps, Step{Machine: name, From: *s, Event: f, To: next, Action: action})
+	*s = next
+}
+
 func emit[F machine.Named](c *composition) func(F) {
 	return func(f F) { c.out = append(c.out, f) }
 }
@@ -185,7 +191,7 @@ func (c *composition) fromClientOrBody(e response.Event) {
 	case response.BodyEnded:
 		was := response.Live(c.s.Response)
 		c.response(e)
-		if _, silent := c.s.Playout.(playout.Silent); silent && was == e.ID && c.s.Queued == 0 {
+		if c.silent() && was == e.ID && c.s.Queued.Len() == 0 {
 			c.s.Owed = false
 		}
 	case response.CreateByTurn, response.BargeIn, response.Shutdown:
@@ -205,12 +211,13 @@ func (c *composition) fromSpeaker(e playout.Event) {
 		}
 	case playout.Drained:
 		c.playout(ev)
-		if _, silent := c.s.Playout.(playout.Silent); silent {
-			if response.Live(c.s.Response) == 0 && c.s.Queued == 0 {
-				c.s.Owed = false
-			}
-			c.playQueued()
+		if !c.silent() {
+			return
 		}
+		if response.Live(c.s.Response) == 0 && c.s.Queued.Len() == 0 {
+			c.s.Owed = false
+		}
+		c.playQueued()
 	case playout.Candidate, playout.Confirm, playout.Reject, playout.Shutdown:
 		c.ignored("playout", c.s.Playout, e, "it is a turn's or the connection's to say")
 	}
@@ -229,10 +236,15 @@ func (c *composition) fromRecogniser(e transcription.Event) {
 
 // --- what the session decides
 
+// silent: nothing sounds or is held.
+func (c *composition) silent() bool {
+	_, silent := c.s.Playout.(playout.Silent)
+	return silent
+}
+
 // agentBusy: a response is live or its audio is on the way to the ear.
 func (c *composition) agentBusy() bool {
-	_, silent := c.s.Playout.(playout.Silent)
-	return !silent || response.Live(c.s.Response) != 0
+	return !c.silent() || response.Live(c.s.Response) != 0
 }
 
 // create takes a fresh response id for what event makes of it.
@@ -302,30 +314,42 @@ func (c *composition) cutOff(how playout.Event) {
 	c.dropQueued()
 }
 
-// dropQueued gives up the reply that waits to be heard.
+// dropQueued gives up the replies that wait to be heard.
 func (c *composition) dropQueued() {
-	if c.s.Queued != 0 {
-		c.out = append(c.out, playout.Drop{Resp: c.s.Queued}, playout.Truncate{Resp: c.s.Queued})
-		c.s.Queued = 0
+	for c.s.Queued.Len() > 0 {
+		c.unqueue(c.s.Queued[0])
 	}
 }
 
+// unqueue gives up id, which waits to be heard.
+func (c *composition) unqueue(id response.ID) {
+	c.s.Queued = c.s.Queued.without(id)
+	c.out = append(c.out, playout.Drop{Resp: id}, playout.Truncate{Resp: id})
+}
+
+// begin plays the audio of a live response, or has it wait for the reply before it.
 func (c *composition) begin(id response.ID) {
-	if c.s.Begun >= id && c.s.Queued != id {
-		c.ignored("playout", c.s.Playout, playout.Begin{Resp: id}, "it has begun already")
-		return
+	e := playout.Begin{Resp: id}
+	switch {
+	case c.s.Begun >= id:
+		c.ignored("playout", c.s.Playout, e, "it has begun already")
+	case response.Live(c.s.Response) != id:
+		c.ignored("playout", c.s.Playout, e, "its response has ended")
+	case !c.silent():
+		c.s.Begun = id
+		if c.s.Queued.Len() == len(c.s.Queued) { // what has waited longest is least worth hearing
+			c.unqueue(c.s.Queued[0])
+		}
+		c.s.Queued = c.s.Queued.with(id)
+		c.ignored("playout", c.s.Playout, e, "it waits for the reply before it")
+	default:
+		c.s.Begun = id
+		c.play(id)
 	}
-	if response.Live(c.s.Response) != id && c.s.Queued != id {
-		c.ignored("playout", c.s.Playout, playout.Begin{Resp: id}, "its response has ended")
-		return
-	}
-	c.s.Begun = id
-	if _, silent := c.s.Playout.(playout.Silent); !silent {
-		c.s.Queued = id
-		c.ignored("playout", c.s.Playout, playout.Begin{Resp: id}, "it waits for the reply before it")
-		return
-	}
-	c.s.Queued = 0
+}
+
+// play begins the audio of id; a turn that is open holds it, where it may interrupt.
+func (c *composition) play(id response.ID) {
 	var candidate turn.ID
 	if c.s.Config.Interrupt {
 		candidate = turn.Open(c.s.Turn)
@@ -334,8 +358,9 @@ func (c *composition) begin(id response.ID) {
 }
 
 func (c *composition) playQueued() {
-	if _, silent := c.s.Playout.(playout.Silent); silent && c.s.Queued != 0 {
-		c.begin(c.s.Queued)
+	if next := c.s.Queued[0]; c.silent() && next != 0 {
+		c.s.Queued = c.s.Queued.without(next)
+		c.play(next)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
-	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
@@ -17,13 +16,18 @@ type Edge struct {
 	Effects []Effect
 }
 
-// Seen is what a monitor of a whole session remembers. The zero value has seen nothing.
+// Seen is what a monitor of a whole session remembers. The zero value has seen
+// nothing. It follows events and effects alone, so that it and the state can disagree.
 type Seen struct {
-	Live    response.ID // announced and not terminal; 0 is none
-	Newest  response.ID // announced last
-	Body    response.ID // whose goroutine runs
-	Down    bool        // teardown has begun
-	Changed bool        // the configuration has changed under way
+	Live   response.ID // announced and not terminal; 0 is none
+	Newest response.ID // announced last
+	Body   response.ID // whose goroutine runs
+	Due    turn.ID     // committed by the detector, to be answered; 0 is none
+	Words  bool        // and its text is there
+	Given  response.ID // newest that the client has given up, with those before it
+	Taken  bool        // a reply was taken away by the user's voice, and neither given up nor made again
+	Loose  turn.ID     // it was open when the configuration changed: it may lie beside the agent's voice
+	Down   bool        // teardown has begun
 }
 
 // Invariant is one thing that must hold after every event.
@@ -34,10 +38,7 @@ type Invariant struct {
 
 // Watch returns what is seen after e, and the name of the first invariant that does not hold, or "".
 func Watch(before Seen, e Edge) (Seen, string) {
-	after, broken := see(before, e)
-	if broken != "" {
-		return after, broken
-	}
+	after := See(before, e)
 	for _, inv := range Invariants {
 		if !inv.Holds(before, after, e) {
 			return after, inv.Name
@@ -46,115 +47,86 @@ func Watch(before Seen, e Edge) (Seen, string) {
 	return after, ""
 }
 
-// see follows the effects one by one, since their order matters.
-func see(g Seen, e Edge) (Seen, string) {
-	if ended, ok := e.Event.(OfResponse); ok {
-		if b, ok := ended.Event.(response.BodyEnded); ok && b.ID == g.Body {
+// See returns what is seen after e.
+func See(g Seen, e Edge) Seen {
+	g = g.event(e)
+	for _, f := range e.Effects {
+		g = g.effect(e, f)
+	}
+	return g
+}
+
+// event follows what the event itself says.
+func (g Seen) event(e Edge) Seen {
+	switch ev := e.Event.(type) {
+	case OfResponse:
+		if b, ended := ev.Event.(response.BodyEnded); ended && b.ID == g.Body {
 			g.Body = 0
 		}
-	}
-	if _, ok := e.Event.(Configure); ok {
-		g.Changed = true
-	}
-	for _, f := range e.Effects {
-		switch f := f.(type) {
-		case response.EmitCreated:
-			if g.Live != 0 {
-				return g, "AtMostOneLive"
-			}
-			g.Live, g.Newest = f.ID, f.ID
-		case response.EmitTerminal:
-			if f.ID > g.Newest {
-				return g, "TerminalAfterCreated"
-			}
-			if f.ID != g.Live {
-				return g, "ExactlyOneTerminal"
-			}
-			g.Live = 0
-		case response.StartBody:
-			if g.Body != 0 {
-				return g, "AtMostOneBody"
-			}
-			g.Body = f.ID
-		case conn.StopChildren:
-			g.Down = true
+	case OfPlayout:
+		if _, clears := ev.Event.(playout.Clear); clears && g.Live == 0 {
+			g.Given, g.Taken = g.Newest, false
 		}
-		if g.Down && starts(f) {
-			return g, "NoChildStartsAfterTeardown"
-		}
+	case Configure:
+		g.Loose = turn.Open(e.To.Turn)
+	case OfConn, OfTurn, OfSynthesis, OfTranscription:
 	}
-	return g, ""
+	return g
 }
 
-func starts(f Effect) bool {
-	switch f.(type) {
-	case response.EmitCreated, response.StartBody, turn.OpenTurn, turn.OpenCandidate, turn.CommitTurn,
-		playout.Play, playout.RewindAndResume, transcription.OpenStream, transcription.DecodeWhole, synthesis.Say:
+// effect follows one effect of e.
+func (g Seen) effect(e Edge, f Effect) Seen {
+	switch f := f.(type) {
+	case response.EmitCreated:
+		g.Live, g.Newest, g.Taken = f.ID, f.ID, false
+		g.Due, g.Words = 0, false
+	case response.EmitTerminal:
+		g.Live = 0
+		switch f.Status {
+		case response.TurnDetected:
+			g.Taken = true
+		case response.ClientCancelled:
+			g.Given, g.Taken = g.Newest, false
+		case response.Completed, response.Incomplete, response.Failed, response.SessionEnded:
+		}
+	case response.StartBody:
+		g.Body = f.ID
+	case playout.Drop:
+		g.Taken = g.Taken || f.Resp > g.Given && byVoice(e.Event)
+	case turn.CommitTurn:
+		switch {
+		case !f.ByClient && e.From.Config.CreateResponse:
+			g.Due, g.Words = f.Turn, f.Wordless
+		case g.Live == 0:
+			g.Taken = false // it is the client's to ask for again
+		}
+	case transcription.DeliverText:
+		g = g.text(f.Turn, !f.Empty)
+	case transcription.DeliverFailure:
+		g = g.text(f.Turn, false)
+	case conn.StopChildren:
+		g.Down, g.Due, g.Words, g.Taken = true, 0, false, false
+	}
+	return g
+}
+
+// text: the words of turn t are there, or there are none, and then there is nothing to answer.
+func (g Seen) text(t turn.ID, words bool) Seen {
+	if t == g.Due {
+		g.Words = words
+		if !words {
+			g.Due = 0
+		}
+	}
+	return g
+}
+
+// byVoice: a turn decides about the agent's voice, and no client.
+func byVoice(e Event) bool {
+	switch e.(type) {
+	case OfTurn, OfTranscription, Configure:
 		return true
+	case OfResponse, OfPlayout, OfConn, OfSynthesis:
 	}
 	return false
-}
-
-// Invariants are those of a whole session, in the words of the package comment.
-var Invariants = []Invariant{
-	{"ChildrenDieWithParent", func(_, g Seen, e Edge) bool {
-		_, closed := e.To.Conn.(conn.Closed)
-		return !closed || g.Body == 0 && g.Live == 0 && allEnded(e.To)
-	}},
-	{"HeldOnlyInTurn", func(_, _ Seen, e Edge) bool {
-		held, ok := e.To.Playout.(playout.Held)
-		return !ok || held.Candidate == turn.Open(e.To.Turn)
-	}},
-	{"NoOverlap", func(_, g Seen, e Edge) bool {
-		_, playing := e.To.Playout.(playout.Playing)
-		return g.Changed || !e.To.Config.Interrupt || !playing || turn.Open(e.To.Turn) == 0
-	}},
-	{"NothingOwedWhenIdle", func(_, g Seen, e Edge) bool {
-		_, silent := e.To.Playout.(playout.Silent)
-		return !e.To.Owed || turn.Open(e.To.Turn) != 0 || g.Live != 0 || !silent || e.To.Waiting != 0
-	}},
-	{"NoTurnLost", func(_, g Seen, e Edge) bool {
-		w := e.To.Waiting
-		return w == 0 || !e.To.Texted && (turnIn(e.To.Final) == w || turnIn(e.To.Older) == w) || e.To.Texted && !e.To.Config.Interrupt && g.Live != 0
-	}},
-	{"LiveIsLive", func(_, g Seen, e Edge) bool { return response.Live(e.To.Response) == g.Live }},
-	{"InterruptionInOrder", func(_, _ Seen, e Edge) bool { return inOrder(e.Effects) }},
-}
-
-func allEnded(s State) bool {
-	_, idle := s.Turn.(turn.Idle)
-	_, terminated := s.Response.(response.Terminated)
-	_, silent := s.Playout.(playout.Terminated)
-	_, said := s.Synthesis.(synthesis.Closed)
-	return idle && terminated && silent && said && turnIn(s.Live) == 0 && turnIn(s.Final) == 0 && turnIn(s.Older) == 0
-}
-
-// inOrder: speech_started, then output_audio_buffer.cleared, then the response's end, then truncated, and the turn's
-// commit after all of it. A response that the same event begins comes after that.
-func inOrder(effects []Effect) bool {
-	last := 0
-	for _, f := range effects {
-		rank := 0
-		switch f.(type) {
-		case turn.EmitSpeechStarted:
-			rank = 1
-		case playout.EmitCleared:
-			rank = 2
-		case response.EmitTerminal:
-			rank = 3
-		case playout.Truncate:
-			rank = 4
-		case turn.CommitTurn:
-			rank = 5
-		case response.EmitCreated:
-			rank = 6
-		default:
-			continue
-		}
-		if rank < last {
-			return false
-		}
-		last = rank
-	}
-	return true
 }

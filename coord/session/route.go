@@ -19,7 +19,7 @@ func (c *composition) routeConn(f conn.Effect) {
 			c.turn(turn.Shutdown{})
 		}
 	case conn.StopChildren:
-		c.s.Waiting, c.s.Texted, c.s.Owed, c.s.Queued = 0, false, false, 0
+		c.s.Waiting, c.s.Texted, c.s.Owed, c.s.Queued = 0, false, false, Queue{}
 		c.playout(playout.Shutdown{})
 		c.turn(turn.Shutdown{})
 		c.live(transcription.Shutdown{})
@@ -65,11 +65,11 @@ func (c *composition) committed(f turn.CommitTurn) {
 		if older := turnIn(c.s.Older); older != 0 { // two turns wait already: the oldest is given up, and says so
 			c.older(transcription.Abandon{Turn: older})
 		}
-		c.s.Older, c.s.Final = c.s.Final, transcription.Closed{}
+		handOver(c, f, "transcription.final", &c.s.Final, "transcription.older", &c.s.Older)
 	}
 	if !f.ByClient && c.s.Config.CreateResponse {
 		c.s.Waiting, c.s.Texted = f.Turn, f.Wordless
-	} else if response.Live(c.s.Response) == 0 {
+	} else if !c.agentBusy() {
 		c.s.Owed = false // what the turn cut off is the client's to ask for again
 	}
 	if f.Wordless {
@@ -77,23 +77,30 @@ func (c *composition) committed(f turn.CommitTurn) {
 		return
 	}
 	if turnIn(c.s.Live) == f.Turn {
-		c.s.Final, c.s.Live = c.s.Live, transcription.Closed{}
+		handOver(c, f, "transcription", &c.s.Live, "transcription.final", &c.s.Final)
 		c.final(transcription.Finish{Turn: f.Turn})
 		return
 	}
 	c.final(transcription.Decode{Turn: f.Turn})
 }
 
+// handOver moves a turn's stream from one machine to another, whose own stream has ended.
+func handOver(c *composition, f Effect, from string, a *transcription.State, to string, b *transcription.State) {
+	stream := *a
+	set(c, from, "HandOver", a, f, transcription.State(transcription.Closed{}))
+	set(c, to, "TakeOver", b, f, stream)
+}
+
 func (c *composition) routeResponse(f response.Effect) {
 	c.out = append(c.out, f)
 	switch f := f.(type) {
 	case response.StartBody:
-		c.s.Synthesis = synthesis.Open{}
+		set(c, "synthesis", "Begin", &c.s.Synthesis, f, synthesis.State(synthesis.Open{}))
 	case response.CancelBody:
 		c.synthesis(synthesis.Cancel{})
 	case response.EmitTerminal:
-		if c.s.Queued == f.ID && cancelled(f.Status) {
-			c.dropQueued()
+		if c.s.Queued.Has(f.ID) && cancelled(f.Status) {
+			c.unqueue(f.ID)
 		}
 	case response.EmitCreated, response.RejectActive, response.RejectNotActive, response.ReportDone:
 	}

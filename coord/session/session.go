@@ -39,8 +39,8 @@ type State struct {
 	Texted  bool
 	// Begun is the newest response whose audio has begun, or waits to; 0 is none.
 	Begun response.ID
-	// Queued is the response whose audio waits for the one before it, or 0.
-	Queued response.ID
+	// Queued are the responses whose audio waits for the one before it.
+	Queued Queue
 	// Owed: a reply was begun and neither heard to its end nor given up by the client.
 	Owed bool
 
@@ -102,7 +102,10 @@ func (Configure) Name() string { return "Configure" }
 // order tells the whole story: a driver has nothing to do for turn.BargeIn.
 type Effect = machine.Named
 
-// Step is one transition of one machine, in the order in which they happened.
+// Step is one transition of one machine, in the order in which they happened. The
+// From of each is the To of the machine's step before it. Where the composition itself
+// gives a machine its state (a body's synthesis begins, a turn's stream is
+// handed over), Event is the effect that it follows.
 type Step struct {
 	Machine string
 	From    machine.Named

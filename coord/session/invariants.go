@@ -1,0 +1,213 @@
+package session
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// Invariants are those of a whole session, in the words of the package comment.
+var Invariants = []Invariant{
+	{"AtMostOneLive", atMostOneLive},
+	{"AtMostOneBody", atMostOneBody},
+	{"TerminalAfterCreated", terminalAfterCreated},
+	{"ExactlyOneTerminal", exactlyOneTerminal},
+	{"NoChildStartsAfterTeardown", noChildStartsAfterTeardown},
+	{"ChildrenDieWithParent", childrenDieWithParent},
+	{"NoTurnLost", noTurnLost},
+	{"AnsweredWithWords", answeredWithWords},
+	{"NoReplyLost", noReplyLost},
+	{"NothingOwedWhenIdle", nothingOwedWhenIdle},
+	{"NoOverlap", noOverlap},
+	{"HeldOnlyInTurn", heldOnlyInTurn},
+	{"InterruptionInOrder", interruptionInOrder},
+}
+
+// each asks holds of every effect of e, with what was seen before it.
+func each(before Seen, e Edge, holds func(Seen, Effect) bool) bool {
+	g := before.event(e)
+	for _, f := range e.Effects {
+		if !holds(g, f) {
+			return false
+		}
+		g = g.effect(e, f)
+	}
+	return true
+}
+
+func atMostOneLive(before, _ Seen, e Edge) bool {
+	return each(before, e, func(g Seen, f Effect) bool {
+		_, created := f.(response.EmitCreated)
+		return !created || g.Live == 0
+	})
+}
+
+func atMostOneBody(before, _ Seen, e Edge) bool {
+	return each(before, e, func(g Seen, f Effect) bool {
+		_, starts := f.(response.StartBody)
+		return !starts || g.Body == 0
+	})
+}
+
+func terminalAfterCreated(before, _ Seen, e Edge) bool {
+	return each(before, e, func(g Seen, f Effect) bool {
+		end, terminal := f.(response.EmitTerminal)
+		return !terminal || end.ID <= g.Newest
+	})
+}
+
+// What was announced ends once, and the state forgets none.
+func exactlyOneTerminal(before, after Seen, e Edge) bool {
+	return response.Live(e.To.Response) == after.Live && each(before, e, func(g Seen, f Effect) bool {
+		end, terminal := f.(response.EmitTerminal)
+		return !terminal || end.ID == g.Live
+	})
+}
+
+func noChildStartsAfterTeardown(before, _ Seen, e Edge) bool {
+	return each(before, e, func(g Seen, f Effect) bool { return !g.Down || !starts(f) })
+}
+
+func starts(f Effect) bool {
+	switch f.(type) {
+	case response.EmitCreated, response.StartBody, turn.OpenTurn, turn.OpenCandidate, turn.CommitTurn,
+		playout.Play, playout.RewindAndResume, transcription.OpenStream, transcription.DecodeWhole, synthesis.Say:
+		return true
+	}
+	return false
+}
+
+func childrenDieWithParent(_, g Seen, e Edge) bool {
+	_, closed := e.To.Conn.(conn.Closed)
+	return !closed || g.Body == 0 && g.Live == 0 && allEnded(e.To)
+}
+
+func allEnded(s State) bool {
+	_, idle := s.Turn.(turn.Idle)
+	_, terminated := s.Response.(response.Terminated)
+	_, silent := s.Playout.(playout.Terminated)
+	_, said := s.Synthesis.(synthesis.Closed)
+	return idle && terminated && silent && said && s.Queued == Queue{} &&
+		turnIn(s.Live) == 0 && turnIn(s.Final) == 0 && turnIn(s.Older) == 0
+}
+
+// A turn that is to be answered waits for its text, or for a reply that it must not
+// interrupt, and for nothing else; the state knows which turn that is.
+func noTurnLost(_, g Seen, e Edge) bool {
+	due := g.Due
+	if due != e.To.Waiting || g.Words != e.To.Texted {
+		return false
+	}
+	return due == 0 || !g.Words && (turnIn(e.To.Final) == due || turnIn(e.To.Older) == due) ||
+		g.Words && !e.To.Config.Interrupt && g.Live != 0
+}
+
+// Nothing is announced while a turn that is to be answered has no words yet.
+func answeredWithWords(before, _ Seen, e Edge) bool {
+	return each(before, e, func(g Seen, f Effect) bool {
+		_, created := f.(response.EmitCreated)
+		return !created || g.Due == 0 || g.Words
+	})
+}
+
+// A reply that waits to be heard begins, or waits on, or is dropped and cut; and
+// none waits in silence.
+func noReplyLost(_, _ Seen, e Edge) bool {
+	if _, up := e.To.Playout.(playout.Terminated); up {
+		return true
+	}
+	waited := append(e.From.Queued[:e.From.Queued.Len():e.From.Queued.Len()], begins(e.Event))
+	for _, id := range waited {
+		if id > e.From.LastResponse || id == e.From.Begun && !e.From.Queued.Has(id) || id < e.From.Begun && !e.From.Queued.Has(id) ||
+			!e.From.Queued.Has(id) && response.Live(e.From.Response) != id {
+			continue // it is not there to be heard
+		}
+		if !e.To.Queued.Has(id) && !heardOrDropped(e.Effects, id) {
+			return false
+		}
+	}
+	_, silent := e.To.Playout.(playout.Silent)
+	return !silent || e.To.Queued == Queue{}
+}
+
+// begins is the reply whose audio e announces, or 0.
+func begins(e Event) response.ID {
+	if p, ok := e.(OfPlayout); ok {
+		if b, ok := p.Event.(playout.Begin); ok {
+			return b.Resp
+		}
+	}
+	return 0
+}
+
+func heardOrDropped(effects []Effect, id response.ID) bool {
+	for _, f := range effects {
+		switch f := f.(type) {
+		case playout.Play:
+			if f.Resp == id {
+				return true
+			}
+		case playout.Hold:
+			if f.Resp == id {
+				return true
+			}
+		case playout.Drop:
+			if f.Resp == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// When nobody speaks, works or is heard, no reply is owed that was taken away for nothing.
+func nothingOwedWhenIdle(_, g Seen, e Edge) bool {
+	_, silent := e.To.Playout.(playout.Silent)
+	idle := conn.Up(e.To.Conn) && turn.Open(e.To.Turn) == 0 && g.Live == 0 && silent && g.Due == 0
+	return !idle || !g.Taken && !e.To.Owed
+}
+
+func noOverlap(_, g Seen, e Edge) bool {
+	_, playing := e.To.Playout.(playout.Playing)
+	open := turn.Open(e.To.Turn)
+	return !e.To.Config.Interrupt || !playing || open == 0 || open == g.Loose
+}
+
+func heldOnlyInTurn(_, _ Seen, e Edge) bool {
+	held, ok := e.To.Playout.(playout.Held)
+	return !ok || held.Candidate == turn.Open(e.To.Turn)
+}
+
+// speech_started, then output_audio_buffer.cleared, then the response's end, then
+// truncated, and the turn's commit after all of it. A response that the same event
+// begins comes after that.
+func interruptionInOrder(_, _ Seen, e Edge) bool {
+	last := 0
+	for _, f := range e.Effects {
+		rank := 0
+		switch f.(type) {
+		case turn.EmitSpeechStarted:
+			rank = 1
+		case playout.EmitCleared:
+			rank = 2
+		case response.EmitTerminal:
+			rank = 3
+		case playout.Truncate:
+			rank = 4
+		case turn.CommitTurn:
+			rank = 5
+		case response.EmitCreated:
+			rank = 6
+		default:
+			continue
+		}
+		if rank < last {
+			return false
+		}
+		last = rank
+	}
+	return true
+}

@@ -1,0 +1,44 @@
+package session
+
+import "github.com/antiphon-rt/antiphon/coord/response"
+
+// Queue is the replies whose audio waits for the one that sounds, the oldest first. A place that is free is 0.
+type Queue [4]response.ID
+
+// Len is how many wait.
+func (q Queue) Len() int {
+	n := 0
+	for n < len(q) && q[n] != 0 {
+		n++
+	}
+	return n
+}
+
+// Has says whether id waits.
+func (q Queue) Has(id response.ID) bool {
+	for _, w := range q {
+		if w == id && id != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// with is q with id at its end. The queue must have room.
+func (q Queue) with(id response.ID) Queue {
+	q[q.Len()] = id
+	return q
+}
+
+// without is q without id.
+func (q Queue) without(id response.ID) Queue {
+	var out Queue
+	n := 0
+	for _, w := range q {
+		if w != id {
+			out[n] = w
+			n++
+		}
+	}
+	return out
+}

@@ -1,0 +1,284 @@
+package voice
+
+// The spectrum is watched in channels: each bin under 2 kHz by itself, so that a hum's lines are learned apart from the
+// voice between them, and eight bands above. For decisions the channels are put together into bands of about a third of
+// an octave. Bins under 94 Hz are left out: they hold direct current, mains hum and rumble, and no harmonic that matters.
+const (
+	lowBins      = 64 // bins under 2 kHz, each a channel
+	highChannels = 8
+	channelCount = lowBins + highChannels
+	firstBin     = 3
+	bandCount    = 19
+)
+
+const (
+	// smoothing is the share that a frame has in the smoothed power: a time constant of 35 ms.
+	smoothing = 0.25
+	// leastNoise is the floor that silence cannot go under: -80 dBFS over the whole spectrum, in a bin.
+	leastNoise = 1e-8 / binCount
+	// firstNoise is the floor before anything is heard: -65 dBFS.
+	firstNoise = 30 * leastNoise
+	// minimumBias makes up for the minimum of a noise lying under its mean (R. Martin, 2001, derives it; this is for ten
+	// degrees of freedom and 3 s).
+	minimumBias = 2
+
+	minimaBlocks  = 8  // of minimaFrames: a minimum is looked for over 3.2 s, longer than a phrase without a pause
+	minimaFrames  = 40 // 400 ms
+	extremaBlocks = 6  // of extremaFrames: a band is still when its level keeps within stillRange for 0.6 s
+	extremaFrames = 10 // 100 ms
+	// stillRange is in dB. Noise keeps within 3 to 6, a band of speech moves by 15 to 40.
+	stillRange = 9
+
+	elevatedFrom = 4  // dB over the floor at which a band begins to count as elevated
+	elevatedSpan = 12 // dB above that at which it counts in full
+	// dynamics is how far under the last peak sound still counts, in dB, and peakDecay how fast the peak is forgotten, in dB
+	// a frame: without noise to hide it the decay of a sound would pass for the sound going on.
+	dynamics  = 36
+	peakDecay = 0.2
+
+	fluxFrames = 8  // over which the change of shape is measured
+	fluxRange  = 30 // dB under the strongest band, under which a band's level does not matter
+	maxRun     = 30 // frames
+)
+
+// bandEdge are the channels at which the bands begin, and the end of the last.
+var bandEdge = [bandCount + 1]int{3, 6, 10, 14, 18, 23, 28, 34, 41, 49, 57, 64, 65, 66, 67, 68, 69, 70, 71, 72}
+
+// highEdge are the bins at which the high channels begin, and the end of the last: 2000, 2375, 2844, 3406, 4062, 4844,
+// 5750, 6750 and 7812 Hz.
+var highEdge = [highChannels + 1]int{64, 76, 91, 109, 130, 155, 184, 216, 250}
+
+type (
+	channelPowers [channelCount]float32
+	bandLevels    [bandCount]float32 // dB
+)
+
+// bands follows the power and the noise of each channel.
+type bands struct {
+	power  channelPowers // of this frame
+	smooth channelPowers
+	noise  channelPowers // the floor
+
+	minimum channelPowers               // of the running block
+	minima  [minimaBlocks]channelPowers // of the blocks before it
+	lowest  channelPowers               // of all those
+	minTick blockClock
+
+	level    bandLevels // of the smoothed power
+	least    bandLevels // of the running block
+	most     bandLevels
+	leasts   [extremaBlocks]bandLevels
+	mosts    [extremaBlocks]bandLevels
+	lowest6  bandLevels // of all those
+	highest6 bandLevels
+	extTick  blockClock
+
+	shape [fluxFrames]bandLevels
+	at    int // the oldest shape
+
+	voicing    float32 // share of voiced frames of late
+	peak       float32 // dBFS
+	run        float32
+	lastLevels [2]float32
+}
+
+// blockClock counts frames into blocks and blocks into places.
+type blockClock struct{ frame, block int }
+
+// step counts one frame; when that fills a block, it returns the place for the block.
+func (r *blockClock) step(frames, blocks int) (place int, full bool) {
+	r.frame++
+	if r.frame < frames {
+		return 0, false
+	}
+	r.frame = 0
+	place = r.block
+	r.block = (r.block + 1) % blocks
+	return place, true
+}
+
+// leastLevel is the level in dB that bands do not go under.
+const leastLevel = -100
+
+func (b *bands) reset() {
+	*b = bands{peak: MinDBFS, lastLevels: [2]float32{MinDBFS, MinDBFS}}
+	for c := range b.noise {
+		b.noise[c] = firstNoise * channelWidth(c)
+		b.minimum[c], b.lowest[c] = 1, 1
+		for i := range b.minima {
+			b.minima[i][c] = 1
+		}
+	}
+	// Before the stream there was silence: a voice that it begins with does not pass for steady noise.
+	b.least, b.most = constant(leastLevel), constant(leastLevel)
+	b.lowest6, b.highest6 = b.least, b.most
+	for i := range b.leasts {
+		b.leasts[i], b.mosts[i] = b.least, b.most
+	}
+}
+
+// measure takes a power spectrum into the features that need the bands.
+func (b *bands) measure(power *[binCount]float32, f *features) {
+	b.split(power)
+	b.measureLevel(f)
+	f.elevation = b.elevation() * clamp((f.level-b.peak+dynamics)/6, 0, 1)
+	if f.elevation > 0.25 {
+		b.run = min(b.run+1, maxRun)
+	} else {
+		b.run = max(b.run-2, 0)
+	}
+	f.run = b.run
+	for i := range b.level {
+		b.level[i] = max(decibels(b.smooth.band(i)), leastLevel)
+	}
+	f.flux = b.flux()
+}
+
+// learn follows the noise after a frame of which voiced in [0, 1] says how voiced it was.
+func (b *bands) learn(voiced float32) {
+	b.voicing += 0.04 * (voiced - b.voicing)
+	b.trackMinima()
+	b.trackExtrema()
+	for i := range bandCount {
+		still := max(b.highest6[i], b.most[i])-min(b.lowest6[i], b.least[i]) < stillRange && b.voicing < 0.3
+		for c := bandEdge[i]; c < bandEdge[i+1]; c++ {
+			b.noise[c] = max(b.follow(c, still), leastNoise*channelWidth(c))
+		}
+	}
+}
+
+// follow returns a channel's next floor. Where nothing moves and nobody speaks it goes to the power that is there, and
+// older minima are no longer true. Else it falls to the minimum, which speech reaches in its pauses, or rises to it slowly.
+func (b *bands) follow(c int, still bool) float32 {
+	noise := b.noise[c]
+	if still {
+		noise += 0.1 * (b.smooth[c] - noise)
+		b.minimum[c], b.lowest[c] = noise/minimumBias, noise/minimumBias
+		for i := range b.minima {
+			b.minima[i][c] = noise / minimumBias
+		}
+		return noise
+	}
+	lowest := minimumBias * min(b.minimum[c], b.lowest[c])
+	if lowest < noise {
+		return lowest
+	}
+	return noise + 0.05*(lowest-noise)
+}
+
+// split adds the spectrum up into channels and smooths them.
+func (b *bands) split(power *[binCount]float32) {
+	copy(b.power[:lowBins], power[:lowBins])
+	for i := range highChannels {
+		var sum float32
+		for _, p := range power[highEdge[i]:highEdge[i+1]] {
+			sum += p
+		}
+		b.power[lowBins+i] = sum
+	}
+	for c := range b.smooth {
+		b.smooth[c] += smoothing * (b.power[c] - b.smooth[c])
+	}
+}
+
+func (b *bands) measureLevel(f *features) {
+	var sum float32
+	for _, p := range b.power[firstBin:] {
+		sum += p
+	}
+	f.level = max(decibels(sum), MinDBFS)
+	f.fall = b.lastLevels[0] - f.level
+	b.lastLevels[0], b.lastLevels[1] = b.lastLevels[1], f.level
+	b.peak = max(f.level, b.peak-peakDecay)
+}
+
+// elevation is the mean over the bands of how far they stand above their floors.
+func (b *bands) elevation() float32 {
+	var sum float32
+	for i := range bandCount {
+		over := decibels(b.power.band(i) / b.noise.band(i))
+		sum += clamp((over-elevatedFrom)/elevatedSpan, 0, 1)
+	}
+	return sum / bandCount
+}
+
+// flux is how much the spectrum's shape, its levels less their mean, has changed. Speech changes its shape all the time;
+// noise, however its level jumps, does not.
+func (b *bands) flux() float32 {
+	top := b.level[0]
+	for _, l := range b.level {
+		top = max(top, l)
+	}
+	var mean float32
+	for _, l := range b.level {
+		mean += max(l, top-fluxRange) / bandCount
+	}
+	old := &b.shape[b.at]
+	b.at = (b.at + 1) % fluxFrames
+	var sum float32
+	for i, l := range b.level {
+		shape := max(l, top-fluxRange) - mean
+		sum += absolute(shape - old[i])
+		old[i] = shape
+	}
+	return sum / bandCount
+}
+
+func (b *bands) trackMinima() {
+	for c, s := range b.smooth {
+		b.minimum[c] = min(b.minimum[c], s)
+	}
+	place, full := b.minTick.step(minimaFrames, minimaBlocks)
+	if !full {
+		return
+	}
+	b.minima[place], b.lowest, b.minimum = b.minimum, b.minimum, b.smooth
+	for i := range b.minima {
+		for c, m := range b.minima[i] {
+			b.lowest[c] = min(b.lowest[c], m)
+		}
+	}
+}
+
+func (b *bands) trackExtrema() {
+	for i, l := range b.level {
+		b.least[i], b.most[i] = min(b.least[i], l), max(b.most[i], l)
+	}
+	place, full := b.extTick.step(extremaFrames, extremaBlocks)
+	if !full {
+		return
+	}
+	b.leasts[place], b.mosts[place] = b.least, b.most
+	b.lowest6, b.highest6 = b.least, b.most
+	for k := range extremaBlocks {
+		for i := range bandCount {
+			b.lowest6[i] = min(b.lowest6[i], b.leasts[k][i])
+			b.highest6[i] = max(b.highest6[i], b.mosts[k][i])
+		}
+	}
+	b.least, b.most = b.level, b.level
+}
+
+// band returns the power in band i.
+func (p *channelPowers) band(i int) float32 {
+	var sum float32
+	for _, v := range p[bandEdge[i]:bandEdge[i+1]] {
+		sum += v
+	}
+	return sum
+}
+
+// channelWidth returns how many bins channel c has.
+func channelWidth(c int) float32 {
+	if c < lowBins {
+		return 1
+	}
+	return float32(highEdge[c-lowBins+1] - highEdge[c-lowBins])
+}
+
+func constant(x float32) (l bandLevels) {
+	for i := range l {
+		l[i] = x
+	}
+	return l
+}

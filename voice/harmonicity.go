@@ -1,0 +1,140 @@
+package voice
+
+import "math"
+
+// Voiced speech is periodic. The period shows as a peak of the autocorrelation, which is the cosine transform of the power
+// spectrum. Taking magnitudes instead of powers keeps a strong first formant from drowning the other harmonics (the
+// generalised autocorrelation of Tolonen and Karjalainen, 2000), taking the noise floor away first keeps hum and rumble out
+// of it, and dividing by the autocorrelation of the window keeps long periods from counting less (Boersma, 1993).
+const (
+	lagRate = 4000 // hertz; the bins under 2 kHz are a spectrum at this rate
+	minLag  = 10   // samples at lagRate: 400 Hz
+	maxLag  = 57   // 70 Hz
+	// lagCount is for the lags from minLag-1 to maxLag+1: a peak needs its neighbours.
+	lagCount = maxLag - minLag + 3
+	// leastWindow limits the division by the window's autocorrelation, which would else raise noise at long lags.
+	leastWindow = 0.35
+	// overNoise is the multiple of the floor's magnitude that is taken away.
+	overNoise = 1.5
+	// emphasisBins: magnitudes are weighted in proportion to the frequency up to this bin (375 Hz), as a pre-emphasis that
+	// turns the slope of a rumble into a flat spectrum, which has no peak.
+	emphasisBins = 12
+	// upperBin is where the upper half of the measure begins, at 500 Hz.
+	upperBin = 16
+	// memory is the share of the last frame's sums that a frame's measure keeps: a voice has the same period in the next
+	// frame, noise has not. The sums are not normalised, so silence before an onset has no weight.
+	memory = 0.5
+
+	changeFrames = 5 // frames over which the spectrum is compared; the other distance is changeShort
+	changeShort  = 2
+)
+
+type lags [lagCount]float32
+
+// harmonicity measures how periodic the sound is that stands above the noise.
+type harmonicity struct {
+	cosine [lagCount][lowBins]float32 // cos(2 pi k lag / 128), over the window's autocorrelation
+
+	clean      [lowBins]float32 // weighted magnitudes above the noise
+	sums       lags             // cosine sums over all bins
+	upperSums  lags             // and over the upper ones
+	total      float32          // what the sums are relative to
+	upperTotal float32
+
+	magnitude [changeFrames][lowBins]float32
+	at        int // the oldest magnitudes
+}
+
+func (h *harmonicity) init(window *[windowSize]float32) {
+	const step = FrameRate / lagRate
+	var energy float64
+	for _, w := range window {
+		energy += float64(w) * float64(w)
+	}
+	for i := range h.cosine {
+		lag := minLag - 1 + i
+		var overlap float64
+		for n := lag * step; n < windowSize; n++ {
+			overlap += float64(window[n]) * float64(window[n-lag*step])
+		}
+		scale := 1 / math.Max(overlap/energy, leastWindow)
+		for k := firstBin; k < lowBins; k++ {
+			h.cosine[i][k] = float32(scale * math.Cos(2*math.Pi*float64(k*lag)/(2*lowBins)))
+		}
+	}
+}
+
+func (h *harmonicity) reset() {
+	h.sums, h.upperSums, h.total, h.upperTotal = lags{}, lags{}, 0, 0
+	h.magnitude, h.at = [changeFrames][lowBins]float32{}, 0
+}
+
+// measure takes a power spectrum and the floor into the features that need single bins.
+func (h *harmonicity) measure(power *[binCount]float32, noise *channelPowers, f *features) {
+	f.change = h.measureChange(power)
+	total, upperTotal := h.subtract(power, noise)
+	f.crest = h.crest() / total
+	h.total = total + memory*h.total
+	h.upperTotal = upperTotal + memory*h.upperTotal
+	for i := range h.sums {
+		upper := dot(h.clean[upperBin:], h.cosine[i][upperBin:])
+		h.sums[i] = dot(h.clean[:upperBin], h.cosine[i][:upperBin]) + upper + memory*h.sums[i]
+		h.upperSums[i] = upper + memory*h.upperSums[i]
+	}
+	f.periodicity, f.upper = 0, 0
+	peak := float32(0)
+	for i := 1; i+1 < lagCount; i++ {
+		if s := h.sums[i]; s > peak && s >= h.sums[i-1] && s >= h.sums[i+1] {
+			peak = s
+			f.periodicity, f.upper = s/h.total, h.upperSums[i]/h.upperTotal
+		}
+	}
+}
+
+// subtract finds the magnitudes above the noise and returns the sums of them and the noise. The noise counts in the sums,
+// so what little of it stands above its own floor cannot look like a clean tone.
+func (h *harmonicity) subtract(power *[binCount]float32, noise *channelPowers) (total, upper float32) {
+	for k := firstBin; k < lowBins; k++ {
+		n := squareRoot(noise[k])
+		clean := max(squareRoot(power[k])-overNoise*n, 0)
+		if k < emphasisBins {
+			weight := float32(k) / emphasisBins
+			clean *= weight
+			n *= weight
+		}
+		h.clean[k] = clean
+		total += clean + n
+		if k >= upperBin {
+			upper += clean + n
+		}
+	}
+	return total, upper
+}
+
+// crest returns the largest sum of three neighbouring magnitudes.
+func (h *harmonicity) crest() float32 {
+	var most float32
+	for k := firstBin + 1; k < lowBins-1; k++ {
+		most = max(most, h.clean[k-1]+h.clean[k]+h.clean[k+1])
+	}
+	return most
+}
+
+// measureChange compares the magnitudes with those 20 and 50 ms ago and returns the smaller change. Mains hum repeats itself
+// exactly after 20 ms at 50 Hz and 50 ms at 60 Hz, and so do steady tones, but never a voice.
+func (h *harmonicity) measureChange(power *[binCount]float32) float32 {
+	long := &h.magnitude[h.at]
+	short := &h.magnitude[(h.at+changeFrames-changeShort)%changeFrames]
+	h.at = (h.at + 1) % changeFrames
+	var difference, sum, longDifference, longSum float32
+	for k := firstBin; k < lowBins; k++ {
+		m := squareRoot(power[k])
+		difference += absolute(m - short[k])
+		sum += m + short[k]
+		longDifference += absolute(m - long[k])
+		longSum += m + long[k]
+		long[k] = m
+	}
+	const least = 1e-9 // silence does not change
+	return min(difference/(sum+least), longDifference/(longSum+least))
+}

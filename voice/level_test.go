@@ -1,0 +1,55 @@
+package voice
+
+import (
+	"math"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+func TestLevelsOfKnownSignals(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(RMS(nil)).To(gomega.BeZero())
+	g.Expect(RMS(tone(1000, 1))).To(gomega.BeNumerically("~", math.Sqrt2/2, 1e-4))
+	g.Expect(DBFS(RMS(tone(1000, 1)))).To(gomega.BeNumerically("~", -3.0103, 1e-3))
+	g.Expect(DBFS(1)).To(gomega.BeZero())
+	g.Expect(DBFS(0.1)).To(gomega.BeNumerically("~", -20, 1e-4))
+	for _, silent := range []float32{0, 1e-9, -1, float32(math.NaN())} {
+		g.Expect(DBFS(silent)).To(gomega.Equal(float32(MinDBFS)))
+	}
+	g.Expect(Amplitude(-20)).To(gomega.BeNumerically("~", 0.1, 1e-6))
+	g.Expect(DBFS(Amplitude(-47))).To(gomega.BeNumerically("~", -47, 1e-4))
+}
+
+func TestMeterRisesAtOnceAndFallsSteadily(t *testing.T) {
+	g := gomega.NewWithT(t)
+	m := NewMeter(1000, 20)
+	g.Expect(m.Level()).To(gomega.Equal(float32(MinDBFS)))
+	g.Expect(m.Add([]float32{0, -0.5, 0.1})).To(gomega.BeNumerically("~", -6.02, 0.01), "the peak, whatever its sign")
+	m.Add(make([]float32, 500))
+	g.Expect(m.Level()).To(gomega.BeNumerically("~", -16.02, 0.01), "20 dB a second")
+	g.Expect(m.Add([]float32{1})).To(gomega.BeZero())
+	m.Add(make([]float32, 100000))
+	g.Expect(m.Level()).To(gomega.Equal(float32(MinDBFS)), "not under silence")
+	m.Add([]float32{1})
+	m.Reset()
+	g.Expect(m.Level()).To(gomega.Equal(float32(MinDBFS)))
+}
+
+func TestMeterDecayWhenNoneIsGiven(t *testing.T) {
+	g := gomega.NewWithT(t)
+	m := NewMeter(1000, 0)
+	m.Add([]float32{1})
+	m.Add(make([]float32, 1700))
+	g.Expect(m.Level()).To(gomega.BeNumerically("~", -20, 0.01), "20 dB in 1.7 s")
+}
+
+func TestDecibelsEqualTheLogarithm(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for p := 1e-14; p < 1e6; p *= 1.0137 {
+		g.Expect(float64(decibels(float32(p)))).To(gomega.BeNumerically("~", 10*math.Log10(p), 0.001), "%g", p)
+	}
+	for _, p := range []float32{0, -1, 1e-20, float32(math.NaN())} {
+		g.Expect(decibels(p)).To(gomega.Equal(float32(-150)))
+	}
+}
