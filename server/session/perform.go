@@ -318,6 +318,7 @@ func (s *Session) sendAudio(pcm []int16) {
 	if o == nil {
 		return
 	}
+	s.firstPacket()
 	for len(pcm) > 0 {
 		n := min(len(pcm), maxDelta)
 		e := &wire.ResponseOutputAudioDelta{

@@ -189,7 +189,7 @@ type (
 	incoming  struct{ text []byte }
 	binary    struct{}
 	audioIn   struct{ pcm []int16 }
-	firstSent struct{ gen uint64 }
+	firstSent struct{}
 	decideDue struct{ turn turn.ID }
 	linkGone  struct{ err error }
 )
@@ -208,7 +208,7 @@ func (s *Session) handle(e any) {
 	case warmed:
 		s.opened(e.err)
 	case firstSent:
-		s.firstPacket(e.gen)
+		s.firstPacket()
 	case decideDue:
 		if u := s.turns[e.turn]; u != nil {
 			s.judged(u, u.judge.deadline())

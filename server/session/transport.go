@@ -51,13 +51,13 @@ func (s *Session) gone(err error) {
 	s.step(coord.OfConn{Event: conn.Close{Reason: conn.Failed}})
 }
 
-// Sent says that a frame of the reply on air has gone out, up to position sent.
-func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
+// Sent says that a frame of the reply on air has gone out, up to position sent of the reply.
+func (s *Session) Sent(_ uint64, sent voice.Samples, first bool) {
 	if c := s.credit.Load(); c != nil {
 		c.upTo(int64(sent))
 	}
 	if first {
-		s.queue.offer(firstSent{gen})
+		s.queue.offer(firstSent{})
 	}
 }
 
