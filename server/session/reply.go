@@ -1,6 +1,9 @@
 package session
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -56,6 +59,7 @@ type output struct {
 	index int
 	start voice.Samples // of its audio within the reply
 	text  string
+	split string // the begin of a character that text goes on with
 	done  bool
 }
 
@@ -90,27 +94,47 @@ func (s *Session) modelSays(r *reply, ev pipeline.ModelEvent) {
 	case pipeline.TextDelta:
 		s.textDelta(r, ev.Text)
 	case pipeline.CallDelta:
-		o := s.openCall(r, ev.Index, ev.Name)
-		if o == nil || ev.Arguments == "" {
-			return
+		if o := s.openCall(r, ev.Index, ev.Name); o != nil {
+			s.argumentsDelta(r, o, ev.Arguments)
 		}
-		o.text += ev.Arguments
-		s.send(&wire.ResponseFunctionCallArgumentsDelta{
-			ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, CallID: o.it.CallID, Delta: ev.Arguments,
-		})
 	case pipeline.CallDone:
 		o := s.openCall(r, ev.Index, ev.Name)
 		if o == nil {
 			return
 		}
-		if o.text == "" && ev.Arguments != "" {
-			s.send(&wire.ResponseFunctionCallArgumentsDelta{
-				ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, CallID: o.it.CallID, Delta: ev.Arguments,
-			})
+		// What the client was told stands: a whole that begins otherwise cannot be said any more.
+		if whole := strings.ToValidUTF8(ev.Arguments, "\uFFFD"); strings.HasPrefix(whole, o.text) {
+			o.split = ""
+			s.argumentsDelta(r, o, whole[len(o.text):])
 		}
-		o.text = ev.Arguments
 		s.closeOutput(r, o, statusCompleted)
 	}
+}
+
+func (s *Session) argumentsDelta(r *reply, o *output, delta string) {
+	if delta = o.characters(delta); delta == "" {
+		return
+	}
+	o.text += delta
+	s.send(&wire.ResponseFunctionCallArgumentsDelta{
+		ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, CallID: o.it.CallID, Delta: delta,
+	})
+}
+
+// characters gives the whole characters of what o says next: a model may cut its text within one, and an event cannot.
+func (o *output) characters(delta string) string {
+	delta = o.split + delta
+	end := len(delta)
+	for i := 1; i <= min(len(delta), utf8.UTFMax-1); i++ {
+		if b := delta[len(delta)-i:]; utf8.RuneStart(b[0]) {
+			if !utf8.FullRuneInString(b) {
+				end -= i
+			}
+			break
+		}
+	}
+	o.split = delta[end:]
+	return strings.ToValidUTF8(delta[:end], "\uFFFD")
 }
 
 func (s *Session) textDelta(r *reply, delta string) {
@@ -121,6 +145,9 @@ func (s *Session) textDelta(r *reply, delta string) {
 		return
 	}
 	o := r.message
+	if delta = o.characters(delta); delta == "" {
+		return
+	}
 	o.text += delta
 	if r.turn != nil {
 		r.turn.times.once(&r.turn.times.firstToken, s.now())
