@@ -10,7 +10,8 @@
   let rate = 0;
   let offset = Infinity; // performance.now() of media time 0, taken from the frame that was delayed least
   let loudMS = 0;
-  let lastLoud = -Infinity; // media time
+  let firstLoud = Infinity; // media time
+  let lastLoud = -Infinity;
   const violations = [];
   const peers = [];
 
@@ -36,6 +37,7 @@
     frames.push({ at, n });
     if (Math.sqrt(sum / n) > loudRMS) {
       loudMS += (1000 * n) / rate;
+      firstLoud = Math.min(firstLoud, at);
       lastLoud = at + (1000 * n) / rate;
     }
   };
@@ -66,6 +68,7 @@
     // What was heard so far, in short.
     now: () => ({
       loudMS,
+      sinceMS: firstLoud === Infinity ? -1 : performance.now() - offset - firstLoud,
       quietMS: lastLoud === -Infinity ? -1 : performance.now() - offset - lastLoud,
       frames: frames.length,
       violations,
@@ -77,13 +80,14 @@
       for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
       return { rate, pcm: btoa(text), at: frames.map((f) => f.at + offset), n: frames.map((f) => f.n) };
     },
-    stats: async () => {
-      const found = [];
+    // What the connections themselves have measured.
+    energy: async () => {
+      let sum = 0;
       for (const peer of peers) {
         if (peer.connectionState === "closed") continue;
-        for (const s of (await peer.getStats()).values()) if (s.type === "inbound-rtp") found.push(s);
+        for (const s of (await peer.getStats()).values()) if (s.type === "inbound-rtp") sum += s.totalAudioEnergy;
       }
-      return found;
+      return sum;
     },
   };
 })();

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -104,18 +105,38 @@ type Recorded struct {
 
 // Recorded gives the events of a type so far; an empty type is all of them.
 func (s *Server) Recorded(kind string) ([]Recorded, error) {
-	var found []Recorded
-	d := json.NewDecoder(s.Events.Reader())
+	all, err := decode[Recorded](s.Events)
+	if kind == "" {
+		return all, err
+	}
+	return slices.DeleteFunc(all, func(r Recorded) bool { return r.Event.Type != kind }), err
+}
+
+// Playout gives the names of what the playout machines have done so far.
+func (s *Server) Playout() ([]string, error) {
+	type step struct{ Machine, Action string }
+	all, err := decode[step](s.Steps)
+	var names []string
+	for _, s := range all {
+		if s.Machine == "playout" && s.Action != "" {
+			names = append(names, s.Action)
+		}
+	}
+	return names, err
+}
+
+// decode reads every line so far.
+func decode[T any](lines *Lines) ([]T, error) {
+	var found []T
+	d := json.NewDecoder(lines.Reader())
 	for {
-		var r Recorded
-		switch err := d.Decode(&r); {
+		var one T
+		switch err := d.Decode(&one); {
 		case errors.Is(err, io.EOF):
 			return found, nil
 		case err != nil:
 			return nil, err
 		}
-		if kind == "" || r.Event.Type == kind {
-			found = append(found, r)
-		}
+		found = append(found, one)
 	}
 }

@@ -33,16 +33,24 @@ func Speak(ctx context.Context, text string) (Sound, error) {
 	return parseWAV(wav.Bytes())
 }
 
-// Noise is a burst of noise that swells and dies away like a cough: level is its peak RMS, 0 to 1.
-func Noise(d time.Duration, level float64) Sound {
-	s := make(Sound, int(d.Seconds()*SpeechRate))
+// Cough is a burst of breath with a short hoarse voice in it: 350 ms that a voice detector may take for the beginning of speech, but
+// for no word.
+func Cough() Sound {
+	const length, voiced, pitch = 350 * SpeechRate / 1000, 160 * SpeechRate / 1000, 170
+	s := make(Sound, length)
 	seed := uint32(1)
 	for i := range s {
 		seed = seed*1664525 + 1013904223
-		white := float64(int32(seed)) / math.MaxInt32 * math.Sqrt(3)
-		at := float64(i) / float64(len(s))
-		shape := math.Min(1, at/0.05) * math.Exp(-4*at)
-		s[i] = int16(max(-1, min(1, level*shape*white)) * math.MaxInt16)
+		at := float64(i) / SpeechRate
+		breath := 0.25 * float64(int32(seed)) / math.MaxInt32
+		hoarse := 0.0
+		if i < voiced {
+			for n := 1; n <= 12; n++ { // a voice is a tone with its overtones
+				hoarse += 0.09 * math.Sin(2*math.Pi*float64(n*pitch)*at)
+			}
+		}
+		shape := math.Min(1, at/0.015) * math.Exp(-6*at)
+		s[i] = int16(max(-1, min(1, shape*(breath+hoarse))) * math.MaxInt16)
 	}
 	return s
 }
@@ -103,3 +111,6 @@ func Resampled(pcm []int16, rate int) (Sound, error) {
 	}
 	return r.FlushPCM16(r.AppendPCM16(nil, pcm)), nil
 }
+
+// Floats is the sound in [-1, 1].
+func (s Sound) Floats() []float32 { return voice.PCM16ToFloat(nil, s) }

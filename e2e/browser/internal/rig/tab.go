@@ -148,6 +148,7 @@ func (t *Tab) View() (View, error) { return run(t, chromedp.Evaluate[View](lookJ
 // Heard is what the page has received of the agent's voice so far.
 type Heard struct {
 	LoudMS     float64 // of sound above -44 dBFS
+	SinceMS    float64 // since the first of it; -1 when there was none
 	QuietMS    float64 // since the last of it; -1 when there was none
 	Frames     int
 	Violations []string
@@ -155,6 +156,12 @@ type Heard struct {
 
 // Heard asks the page's ear.
 func (t *Tab) Heard() (Heard, error) { return run(t, chromedp.Evaluate[Heard](`ear.now()`)) }
+
+// Energy is the connection's own measure of the agent's voice (totalAudioEnergy of the call's statistics): the integral of the squared
+// level, in seconds.
+func (t *Tab) Energy() (float64, error) {
+	return run(t, chromedp.Evaluate[float64](`ear.energy()`, chromedp.EvalAwaitPromise))
+}
 
 // Recording is all that the page has received of the agent's voice.
 func (t *Tab) Recording() (*Recording, error) {

@@ -1,0 +1,59 @@
+package browser_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
+)
+
+// A cough holds the agent for a moment. It then goes on where it stopped: nothing is lost, nothing counts as an interruption.
+func TestACoughDoesNotStopTheAnswer(t *testing.T) {
+	g := matching(t)
+	pipe := realSpeech(t, g)
+	voice := &overheard{Synthesizer: pipe.Synthesizer}
+	pipe.Synthesizer = voice
+	s := serve(t, g, pipe)
+	p := open(t, g, launch(t, g, rig.Options{}), s.URL)
+	p.call()
+
+	p.writes("count to ten")
+	g.Eventually(p.Heard).Should(gomega.HaveField("SinceMS", gomega.BeNumerically(">=", 2000)))
+	coughed := p.says(rig.Join(rig.Cough(), rig.Silence(time.Second)))
+	g.Eventually(s.Playout).Should(gomega.ContainElements("Hold", "Reject"), "held, then resumed")
+	line := p.answered("ten")
+	p.reaches("listening")
+	g.Expect(line.Interrupted).To(gomega.BeFalse())
+	g.Expect(p.view().Lines).To(gomega.HaveLen(2), "a cough is not a turn")
+	p.hangUp()
+
+	truncated, err := s.Recorded("conversation.item.truncated")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(truncated).To(gomega.BeEmpty())
+	rec, err := p.Recording()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	reference, sound := envelope(voice.clauses(g, line.Said)), rig.Envelope(rec.PCM, rec.Rate)
+	stop := endOfSound(rec, sound, coughed, 400)
+	again := stop
+	for again < len(sound) && sound[again] < rig.Loud {
+		again++
+	}
+	before := find(g, reference, sound[max(0, stop-probe):stop]) + probe
+	after := find(g, reference, sound[again:min(len(sound), again+probe)])
+	t.Logf("silent %.0f ms after the cough began, for %d ms; stopped at %d ms of the answer and went on at %d ms",
+		rec.Time(stop)-coughed, (again-stop)*rig.Cell, before*rig.Cell, after*rig.Cell)
+	g.Expect(loudBetween(reference, before, after)).To(gomega.BeNumerically("<=", 100/rig.Cell), "something was skipped")
+	g.Expect(before-after).To(gomega.BeNumerically("<=", 100/rig.Cell), "something was said twice")
+}
+
+// loudBetween counts the cells with sound between two places of an envelope.
+func loudBetween(envelope []float64, from, to int) (n int) {
+	for i := from; i < to; i++ {
+		if envelope[i] >= rig.Loud {
+			n++
+		}
+	}
+	return n
+}

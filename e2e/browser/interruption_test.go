@@ -1,0 +1,188 @@
+package browser_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// clause is a piece of a reply and its voice.
+type clause struct {
+	text string
+	pcm  []int16
+}
+
+// overheard is a synthesizer that keeps what it says: the reference for what a page must have heard.
+type overheard struct {
+	pipeline.Synthesizer
+
+	mu   sync.Mutex
+	said []*clause
+}
+
+func (o *overheard) Synthesize(ctx context.Context, u pipeline.Utterance, emit func([]int16) error) error {
+	c := &clause{text: u.Text}
+	o.mu.Lock()
+	o.said = append(o.said, c)
+	o.mu.Unlock()
+	return o.Synthesizer.Synthesize(ctx, u, func(pcm []int16) error {
+		o.mu.Lock()
+		c.pcm = append(c.pcm, pcm...)
+		o.mu.Unlock()
+		return emit(pcm)
+	})
+}
+
+// clauses are those whose texts make up a text, from the one that begins it.
+func (o *overheard) clauses(g *gomega.WithT, text string) []clause {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var found []clause
+	for _, c := range o.said {
+		if strings.HasPrefix(text, strings.TrimSpace(c.text)) {
+			text = strings.TrimSpace(strings.TrimPrefix(text, strings.TrimSpace(c.text)))
+			found = append(found, clause{c.text, c.pcm})
+		}
+	}
+	g.Expect(found).NotTo(gomega.BeEmpty())
+	return found
+}
+
+// A long answer is interrupted by a question: the agent falls silent, remembers exactly what was heard, and answers.
+func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
+	g := matching(t)
+	pipe := realSpeech(t, g)
+	voice := &overheard{Synthesizer: pipe.Synthesizer}
+	pipe.Synthesizer = voice
+	s := serve(t, g, pipe)
+	count, question := speech(t, g, "count to one hundred"), speech(t, g, "what is two plus two")
+	p := open(t, g, launch(t, g, rig.Options{}), s.URL)
+	p.call()
+
+	p.says(count)
+	p.line("user", gomega.HaveField("Said", wording("count to one hundred")))
+	p.reaches("speaking")
+	g.Eventually(p.Heard).Should(gomega.HaveField("SinceMS", gomega.BeNumerically(">=", 3000)))
+	spoke := p.says(question)
+	cut := p.line("assistant", gomega.HaveField("Interrupted", true))
+	g.Expect(cut.Cut).To(gomega.Equal("interrupted"))
+	p.line("user", gomega.HaveField("Said", wording("what is two plus two")))
+	p.answered("four")
+	p.reaches("listening")
+	p.hangUp()
+
+	truncated, err := s.Recorded("conversation.item.truncated")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(truncated).To(gomega.HaveLen(1))
+	g.Expect(truncated[0].Event.ItemID).To(gomega.Equal(cut.Item))
+	told := truncated[0].Event.AudioEndMS
+
+	said := voice.clauses(g, reply(g, s, cut.Item))
+	rec, err := p.Recording()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	h := measure(g, rec, said, spoke)
+	t.Logf("silent %.0f ms after the interruption began; heard %d ms (certain to %d ms), told %d ms; the transcript ends %q",
+		h.silentAfter, h.from, h.to, told, tail(cut.Said))
+	g.Expect(h.silentAfter).To(gomega.BeNumerically("<", 1000))
+	g.Expect(told).To(gomega.And(gomega.BeNumerically(">=", h.from-100), gomega.BeNumerically("<=", h.to+100)))
+	heardText(g, said, cut.Said, told)
+}
+
+// reply is the whole text of an answer, as far as the server had made it.
+func reply(g *gomega.WithT, s *rig.Server, item string) string {
+	done, err := s.Recorded("response.output_audio_transcript.done")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, r := range done {
+		if r.Event.ItemID == item {
+			return r.Event.Transcript
+		}
+	}
+	g.Expect(done).To(gomega.ContainElement(gomega.HaveField("Event.ItemID", item)))
+	return ""
+}
+
+// heard is what a recording says of an interrupted answer. It ended between from and to, in ms of the answer: where it ends in a
+// pause between words, nobody can hear where in that pause.
+type heard struct {
+	from, to    int
+	silentAfter float64 // ms from the interruption's onset to the agent's last sound
+}
+
+// probe is how much of a recording is compared with what was synthesised, in cells of an envelope.
+const probe = 1200 / rig.Cell
+
+// measure finds the end of the first answer in a recording and its place in the answer as it was synthesised. onset is when the
+// person began to speak, on the recording's clock.
+func measure(g *gomega.WithT, rec *rig.Recording, said []clause, onset float64) heard {
+	reference, sound := envelope(said), rig.Envelope(rec.PCM, rec.Rate)
+	// The answer to the interruption comes after a longer silence than any between words.
+	last := endOfSound(rec, sound, onset, 700)
+	at := find(g, reference, sound[max(0, last-probe):last])
+	h := heard{from: (at + probe) * rig.Cell, silentAfter: rec.Time(last) - onset}
+	next := at + probe
+	for next < len(reference) && reference[next] < rig.Loud {
+		next++
+	}
+	h.to = next * rig.Cell
+	return h
+}
+
+// envelope is that of all clauses one behind the other.
+func envelope(said []clause) []float64 {
+	var whole []int16
+	for _, c := range said {
+		whole = append(whole, c.pcm...)
+	}
+	return rig.Envelope(whole, pipeline.OutputRate)
+}
+
+// endOfSound is the cell at which, after a moment on the recording's clock, a silence of so many ms begins.
+func endOfSound(rec *rig.Recording, sound []float64, after float64, silence int) int {
+	last := 0
+	for i, level := range sound {
+		if level >= rig.Loud {
+			if last > 0 && rec.Time(last) > after && i-last >= silence/rig.Cell {
+				return last
+			}
+			last = i + 1
+		}
+	}
+	return last
+}
+
+// find says where in the answer a piece of the recording lies.
+func find(g *gomega.WithT, reference, piece []float64) int {
+	g.Expect(len(piece)).To(gomega.Equal(probe), "too little was heard to tell where it belongs")
+	at, match := rig.Locate(reference, piece)
+	g.Expect(match).To(gomega.BeNumerically(">", 0.8), "what was heard is not what was said")
+	return at
+}
+
+// heardText checks that a text ends in the clause that was being said at the moment told, in ms of the answer.
+func heardText(g *gomega.WithT, said []clause, text string, told int) {
+	g.Expect(text).NotTo(gomega.BeEmpty())
+	var sure, possible string
+	at := 0
+	for _, c := range said {
+		possible += c.text
+		at += len(c.pcm) * 1000 / pipeline.OutputRate
+		if at > told {
+			break
+		}
+		sure += c.text
+	}
+	g.Expect(strings.TrimSpace(possible)).To(gomega.HavePrefix(text), "the transcript goes on after the moment of the interruption")
+	g.Expect(text).To(gomega.HavePrefix(strings.TrimSpace(sure)), "the transcript lacks what was heard")
+}
+
+// tail is the end of a text.
+func tail(text string) string {
+	w := strings.Fields(text)
+	return strings.Join(w[max(0, len(w)-4):], " ")
+}
