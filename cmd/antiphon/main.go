@@ -17,9 +17,10 @@ var version = "unknown"
 
 // commands are the subcommands. Every flag is also an environment variable: ANTIPHON_ and its name.
 type commands struct {
-	Serve serve `cmd:"" help:"Serve calls and the Talk page."`
-
-	Version show `cmd:"" help:"Print the version."`
+	Serve   serve   `cmd:"" help:"Serve calls and the Talk page."`
+	Doctor  doctor  `cmd:"" help:"Say what is installed, what is missing and how to get it, and what answers."`
+	Backend backend `cmd:"" help:"Serve one back end of a pipeline, on standard input and output or on a Unix socket."`
+	Version show    `cmd:"" help:"Print the version."`
 }
 
 type show struct{}
