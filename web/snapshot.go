@@ -56,7 +56,6 @@ type Line struct {
 	Text        string // for an interrupted line only what was heard
 	Live        bool   // still being said or recognised
 	Interrupted bool   // cut short; the words after Text were not heard
-	Typed       bool   // written, not spoken
 	Failed      bool   // the words could not be recognised or the answer failed
 	Note        string // a remark beside the text, such as why there are no words
 }

@@ -83,8 +83,10 @@ func captionOf(s sdk.Snapshot) string {
 
 func lineOf(e *sdk.Entry) Line {
 	l := Line{
-		ID: e.ItemID, Text: e.Text, Live: e.Live, Interrupted: e.Interrupted,
-		Typed: !e.Spoken, Failed: e.Failed, Note: e.Note,
+		ID: e.ItemID, Text: e.Text, Live: e.Live,
+		// As long as the line is live, it is not known yet how much was heard.
+		Interrupted: e.Interrupted && !e.Live,
+		Failed:      e.Failed, Note: e.Note,
 	}
 	switch e.Role {
 	case sdk.User:

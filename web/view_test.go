@@ -38,6 +38,14 @@ func TestCaptionIsThePersonsWords(t *testing.T) {
 	}
 }
 
+func TestACutIsShownWhenItIsKnownWhatWasHeard(t *testing.T) {
+	g := gomega.NewWithT(t)
+	asking := lineOf(&sdk.Entry{ItemID: "a", Role: sdk.Agent, Text: "One, two, three.", Interrupted: true, Live: true})
+	g.Expect(asking.Interrupted).To(gomega.BeFalse())
+	known := lineOf(&sdk.Entry{ItemID: "a", Role: sdk.Agent, Text: "One, two,", Interrupted: true})
+	g.Expect(known.Interrupted).To(gomega.BeTrue())
+}
+
 func TestToolCallsAreOneLine(t *testing.T) {
 	long := strings.Repeat("ä", maxCallText)
 	for _, row := range []struct {
