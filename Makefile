@@ -10,6 +10,8 @@ export PATH := $(PATH):/usr/local/go/bin
 export GOTOOLCHAIN ?= auto
 # The version is stamped by scripts/build.sh; a checkout that git does not trust must still build.
 export GOFLAGS += -buildvcs=false
+# No C: the binary needs none, and every step then shares what was compiled. The race detector alone turns it on.
+export CGO_ENABLED := 0
 
 JS       := GOOS=js GOARCH=wasm
 # What a browser runs.

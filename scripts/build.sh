@@ -3,8 +3,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-go run ./web/internal/build
+CGO_ENABLED=0 go run ./web/internal/build
 
 version=$(git describe --tags --always --dirty 2>/dev/null || echo unknown)
 mkdir -p bin
-CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$version" -o bin/antiphon ./cmd/antiphon
+CGO_ENABLED=0 go build -ldflags "-s -w -X main.version=$version" -o bin/antiphon ./cmd/antiphon

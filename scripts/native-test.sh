@@ -4,5 +4,6 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages=$(go list ./... | grep -v -e '/e2e$' -e '/e2e/' -e '/examples/' -e '/examples$')
+export CGO_ENABLED=1 # the race detector is C
 # shellcheck disable=SC2086 # a list of words
 exec go test -race -shuffle=on -vet=off -timeout 10m $packages
