@@ -71,7 +71,11 @@ func (r *recorder) step(session string, st coord.Step) {
 		To      named     `json:"to"`
 		Effects []named   `json:"effects"`
 	}{
-		time.Now(), session, st.Machine, named{st.From.Name(), st.From}, named{st.Event.Name(), st.Event},
-		st.Action, st.Why, named{st.To.Name(), st.To}, effects,
+		time.Now(), session, st.Machine,
+		named{st.From.Name(), st.From},
+		named{st.Event.Name(), st.Event},
+		st.Action, st.Why,
+		named{st.To.Name(), st.To},
+		effects,
 	})
 }

@@ -36,15 +36,6 @@ func (c *conversation) find(name string) (*item, int) {
 	return c.items[i], i
 }
 
-func (c *conversation) byNum(num id.Item) *item {
-	for _, it := range c.items {
-		if it.num == num {
-			return it
-		}
-	}
-	return nil
-}
-
 // add puts w behind the item named after: "" is the end, "root" the beginning. It returns the name of the item before
 // it, nil for none, and what fell out of the front for it, if anything; ok is false when after is unknown.
 func (c *conversation) add(w wire.Item, after string) (it *item, previous *string, fell *item, ok bool) {

@@ -54,14 +54,13 @@ type Session struct {
 	credit  atomic.Pointer[credit] // of the reply on air
 
 	// What follows belongs to run.
-	link      Link
-	speaker   Speaker
-	media     bool // the speaker is the transport's: WebRTC
-	state     coord.State
-	settings  wire.Session
-	vad       bool
-	metrics   bool
-	extension bool // the client said hello
+	link     Link
+	speaker  Speaker
+	media    bool // the speaker is the transport's: WebRTC
+	state    coord.State
+	settings wire.Session
+	vad      bool
+	metrics  bool
 
 	conversation conversation
 	input        inputBuffer

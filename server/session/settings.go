@@ -2,7 +2,6 @@ package session
 
 import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-
 	"github.com/antiphon-rt/antiphon/wire"
 )
 

@@ -57,10 +57,8 @@ func (t *turnTimes) metrics(itemID, responseID string, end time.Time) *wire.Anti
 }
 
 // newTurn notes that turn t begins where the voice was first heard.
-func (s *Session) newTurn(t turn.ID) *userTurn {
-	u := &userTurn{id: t, itemID: newID("item_"), start: s.hearing.onset(s.input.Start())}
-	s.turns[t] = u
-	return u
+func (s *Session) newTurn(t turn.ID) {
+	s.turns[t] = &userTurn{id: t, itemID: newID("item_"), start: s.hearing.onset(s.input.Start())}
 }
 
 // turnOf is the turn t, made if the client commits without the detector.

@@ -27,12 +27,12 @@ func newOutbox(quit <-chan struct{}) *outbox {
 
 func plain(r pipeline.TranscriptResult) bool { return !r.EOU && !r.EOB && !r.Final && r.Err == nil }
 
-// put adds a result. After the last one (final or error) it does nothing and reports false.
-func (o *outbox) put(r pipeline.TranscriptResult) bool {
+// put adds a result. After the last one (final or error) it does nothing.
+func (o *outbox) put(r pipeline.TranscriptResult) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.ended {
-		return false
+		return
 	}
 	o.ended = r.Final || r.Err != nil
 	n := len(o.pending)
@@ -49,7 +49,6 @@ func (o *outbox) put(r pipeline.TranscriptResult) bool {
 	case o.wake <- struct{}{}:
 	default:
 	}
-	return true
 }
 
 // take removes the oldest result.

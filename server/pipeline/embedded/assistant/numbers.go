@@ -39,8 +39,14 @@ var operators = []struct {
 	sign  byte
 	say   string
 }{
-	{"multiplied by", '*', "times"}, {"divided by", '/', "divided by"}, {"divided", '/', "divided by"},
-	{"plus", '+', "plus"}, {"add", '+', "plus"}, {"minus", '-', "minus"}, {"times", '*', "times"}, {"time", '*', "times"},
+	{"multiplied by", '*', "times"},
+	{"divided by", '/', "divided by"},
+	{"divided", '/', "divided by"},
+	{"plus", '+', "plus"},
+	{"add", '+', "plus"},
+	{"minus", '-', "minus"},
+	{"times", '*', "times"},
+	{"time", '*', "times"},
 	{"over", '/', "divided by"},
 }
 

@@ -52,7 +52,7 @@ func (n *ngrams) write(w io.Writer) error {
 			if bow, ok := weight[k]; ok && i < 2 {
 				fmt.Fprintf(b, "\t%.4f", math.Log10(bow))
 			}
-			b.WriteByte('\n')
+			fmt.Fprintln(b)
 		}
 	}
 	fmt.Fprintf(b, "\n\\end\\\n")

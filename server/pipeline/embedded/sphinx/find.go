@@ -88,8 +88,14 @@ func firstFile(folders, names []string) string {
 // defaults are the settings of a decoder for short spoken sentences.
 func defaults(p Paths) []Setting {
 	return []Setting{
-		{"hmm", p.Acoustic}, {"dict", p.Dictionary}, {"logfn", os.DevNull},
+		{"hmm", p.Acoustic},
+		{"dict", p.Dictionary},
+		{"logfn", os.DevNull},
 		// The front end is our own: no means are taken out, and the model's feat.params, which ask for that, are not read.
-		{"featparams", os.DevNull}, {"cmn", "none"}, {"agc", "none"}, {"feat", "1s_c_d_dd"}, {"svspec", "0-12/13-25/26-38"},
+		{"featparams", os.DevNull},
+		{"cmn", "none"},
+		{"agc", "none"},
+		{"feat", "1s_c_d_dd"},
+		{"svspec", "0-12/13-25/26-38"},
 	}
 }

@@ -43,9 +43,19 @@ func TestReadStopsWhereTheNumberEnds(t *testing.T) {
 		n     int64
 		took  int
 	}{
-		{"two five", 2, 1}, {"twenty thirty", 20, 1}, {"twenty five", 25, 2}, {"and two", 0, 0}, {"a hundred and", 100, 2},
-		{"a hundred and two", 102, 4}, {"a dog", 0, 0}, {"hundred", 0, 0}, {"one hundred hundred", 100, 2}, {"", 0, 0}, {"zero", 0, 1},
-		{"two and two", 2, 1}, {"nine hundred ninety nine", 999, 4},
+		{"two five", 2, 1},
+		{"twenty thirty", 20, 1},
+		{"twenty five", 25, 2},
+		{"and two", 0, 0},
+		{"a hundred and", 100, 2},
+		{"a hundred and two", 102, 4},
+		{"a dog", 0, 0},
+		{"hundred", 0, 0},
+		{"one hundred hundred", 100, 2},
+		{"", 0, 0},
+		{"zero", 0, 1},
+		{"two and two", 2, 1},
+		{"nine hundred ninety nine", 999, 4},
 	} {
 		t.Run(row.words, func(t *testing.T) {
 			g := gomega.NewWithT(t)
