@@ -46,6 +46,7 @@ func (c *composition) take(e Event) {
 		c.fromRecogniser(e.Event)
 	case Configure:
 		c.s.Config = e.Config
+		c.letPlay()
 		c.answer()
 	}
 }
@@ -92,7 +93,6 @@ func (c *composition) turn(e turn.Event) {
 
 func (c *composition) response(e response.Event) {
 	step(c, "response", response.Table, &c.s.Response, e, c.routeResponse)
-	c.answer()
 }
 
 func (c *composition) playout(e playout.Event) {
@@ -188,12 +188,14 @@ func (c *composition) fromClientOrBody(e response.Event) {
 		if was != 0 && response.Live(c.s.Response) != was {
 			c.s.Owed = false
 		}
+		c.answer()
 	case response.BodyEnded:
 		was := response.Live(c.s.Response)
 		c.response(e)
 		if c.silent() && was == e.ID && c.s.Queued.Len() == 0 {
 			c.s.Owed = false
 		}
+		c.answer()
 	case response.CreateByTurn, response.BargeIn, response.Shutdown:
 		c.ignored("response", c.s.Response, e, "it is a turn's or the connection's to say")
 	}
@@ -210,8 +212,8 @@ func (c *composition) fromSpeaker(e playout.Event) {
 			c.s.Owed = false
 		}
 	case playout.Drained:
-		c.playout(ev)
-		if !c.silent() {
+		was := c.s.Playout
+		if c.playout(ev); c.s.Playout == was {
 			return
 		}
 		if response.Live(c.s.Response) == 0 && c.s.Queued.Len() == 0 {
@@ -252,7 +254,7 @@ func (c *composition) create(event func(response.ID) response.Event) {
 	was := response.Live(c.s.Response)
 	fresh := c.s.LastResponse + 1
 	c.s.LastResponse = fresh
-	step(c, "response", response.Table, &c.s.Response, event(fresh), c.routeResponse)
+	c.response(event(fresh))
 	if now := response.Live(c.s.Response); now != was && now == fresh {
 		c.s.Owed = true
 	}
@@ -274,7 +276,7 @@ func (c *composition) answer() {
 		return
 	}
 	if c.s.Config.Interrupt {
-		c.cutOff(playout.Clear{Reason: playout.ByTurn, Heard: c.at})
+		c.cutOff(0)
 	}
 	c.s.Waiting, c.s.Texted = 0, false
 	c.createByTurn()
@@ -290,15 +292,27 @@ func (c *composition) giveWayBack(t turn.ID) {
 	c.createAgain()
 }
 
+// letPlay releases a reply that is held, where turns may not interrupt any more.
+func (c *composition) letPlay() {
+	if held, ok := c.s.Playout.(playout.Held); ok && !c.s.Config.Interrupt {
+		c.playout(playout.Reject{Candidate: held.Candidate})
+	}
+}
+
 func (c *composition) createAgain() {
 	if c.s.Owed && !c.agentBusy() && c.s.Waiting == 0 && conn.Up(c.s.Conn) {
 		c.createByTurn()
 	}
 }
 
-// cutOff takes the agent's voice away. Clients rely on the order: the buffer is
-// cleared, the response closes what it has open and ends, the item is truncated.
-func (c *composition) cutOff(how playout.Event) {
+// cutOff takes the agent's voice away, for the candidate t where it is held for
+// one. Clients rely on the order: the buffer is cleared, the response closes what it
+// has open and ends, the item is truncated.
+func (c *composition) cutOff(t turn.ID) {
+	var how playout.Event = playout.Clear{Reason: playout.ByTurn, Heard: c.at}
+	if held, ok := c.s.Playout.(playout.Held); ok && held.Candidate == t {
+		how = playout.Confirm{Candidate: t}
+	}
 	var truncate []playout.Effect
 	step(c, "playout", playout.Table, &c.s.Playout, how, func(f playout.Effect) {
 		if _, last := f.(playout.Truncate); last {
@@ -307,7 +321,7 @@ func (c *composition) cutOff(how playout.Event) {
 		}
 		c.out = append(c.out, f)
 	})
-	step(c, "response", response.Table, &c.s.Response, response.Event(response.BargeIn{}), c.routeResponse)
+	c.response(response.BargeIn{})
 	for _, f := range truncate {
 		c.out = append(c.out, f)
 	}

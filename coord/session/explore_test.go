@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -20,21 +21,22 @@ const (
 	maxSegments  = 2
 )
 
+// domain bounds an exploration. whole: gates are asked and the transport is lost as well.
+type domain struct {
+	config Config
+	turns  turn.ID
+	whole  bool
+}
+
 // may lists what can happen next: what a client, a person, the workers and the network may do, in any order.
-func may(s State, g Seen, turns turn.ID) []Event {
+func (d domain) may(s State, g Seen) []Event {
 	events := []Event{
 		OfTurn{turn.Clear{}}, OfConn{conn.Close{Reason: conn.ByClient}}, OfPlayout{playout.Clear{}}, OfResponse{response.Cancel{}},
 	}
-	if s.LastTurn < turns {
+	if s.LastTurn < d.turns {
 		events = append(events, OfTurn{turn.Onset{}}, OfTurn{turn.Commit{}}, OfTurn{turn.IdleTimeout{}})
 	}
-	if t := turn.Open(s.Turn); t != 0 {
-		events = append(events, OfTurn{turn.Sustained{Turn: t}}, OfTurn{turn.Misfire{Turn: t}}, OfTurn{turn.Silence{Turn: t}},
-			OfTurn{turn.EndOfUtterance{Turn: t, Gate: true}}, OfTurn{turn.GatePassed{Turn: t}}, OfTurn{turn.NoSpeech{Turn: t}})
-	}
-	if c, ok := s.Turn.(turn.Confirming); ok && c.Gen == 0 { // each resumption has a generation of its own: one will do
-		events = append(events, OfTurn{turn.VoiceResumed{Turn: c.Turn}})
-	}
+	events = append(events, d.ofTurn(s)...)
 	if s.LastResponse < maxResponses {
 		events = append(events, OfResponse{response.Create{}})
 	}
@@ -47,25 +49,65 @@ func may(s State, g Seen, turns turn.ID) []Event {
 	if p, ok := s.Playout.(playout.Playing); ok {
 		events = append(events, OfPlayout{playout.Drained{Resp: p.Resp, Gen: p.Gen}}, OfPlayout{playout.Drained{Resp: p.Resp, Gen: p.Gen - 1}})
 	}
-	for _, st := range []transcription.State{s.Live, s.Final, s.Older} {
-		if t := turnIn(st); t != 0 {
-			events = append(events, OfTranscription{transcription.Ready{Turn: t}}, OfTranscription{transcription.Done{Turn: t}},
-				OfTranscription{transcription.Done{Turn: t, Empty: true}}, OfTranscription{transcription.Failed{Turn: t}})
+	events = append(events, ofRecogniser(s)...)
+	return append(events, d.ofConn(s)...)
+}
+
+func (d domain) ofTurn(s State) []Event {
+	t := turn.Open(s.Turn)
+	switch st := s.Turn.(type) {
+	case turn.Candidate:
+		return []Event{OfTurn{turn.Sustained{Turn: t}}, OfTurn{turn.Misfire{Turn: t}}}
+	case turn.Speaking:
+		events := []Event{OfTurn{turn.Silence{Turn: t}}, OfTurn{turn.NoSpeech{Turn: t}}}
+		if d.whole {
+			events = append(events, OfTurn{turn.EndOfUtterance{Turn: t, Gate: true}})
 		}
+		return events
+	case turn.Confirming:
+		events := []Event{OfTurn{turn.GatePassed(st)}, OfTurn{turn.NoSpeech{Turn: t}}}
+		if st.Gen == 0 { // each resumption has a generation of its own: one will do
+			events = append(events, OfTurn{turn.VoiceResumed{Turn: t}})
+		}
+		return events
+	case turn.Idle:
 	}
-	switch c := s.Conn.(type) {
-	case conn.Connecting:
-		events = append(events, OfConn{conn.Opened{VAD: true}})
-	case conn.Live:
-		events = append(events, OfConn{conn.SetVAD{On: !c.VAD}})
-		if c.Gen == 0 {
-			events = append(events, OfConn{conn.Lost{}})
+	return nil
+}
+
+func ofRecogniser(s State) []Event {
+	var events []Event
+	for _, st := range []transcription.State{s.Live, s.Final, s.Older} {
+		switch st := st.(type) {
+		case transcription.Opening:
+			events = append(events, OfTranscription{transcription.Ready(st)}, OfTranscription{transcription.Refuse(st)},
+				OfTranscription{transcription.Failed(st)})
+		case transcription.Streaming:
+			events = append(events, OfTranscription{transcription.Done{Turn: st.Turn}}, OfTranscription{transcription.Failed{Turn: st.Turn}})
+		case transcription.Finalizing:
+			events = append(events, OfTranscription{transcription.Done{Turn: st.Turn}},
+				OfTranscription{transcription.Done{Turn: st.Turn, Empty: true}}, OfTranscription{transcription.Failed{Turn: st.Turn}})
+		case transcription.Closed, transcription.Unavailable:
 		}
-	case conn.Interrupted:
-		events = append(events, OfConn{conn.Restored{}}, OfConn{conn.GraceExpired{Gen: c.Gen}})
-	case conn.Closing, conn.Closed:
 	}
 	return events
+}
+
+func (d domain) ofConn(s State) []Event {
+	switch c := s.Conn.(type) {
+	case conn.Connecting:
+		return []Event{OfConn{conn.Opened{VAD: true}}}
+	case conn.Live:
+		events := []Event{OfConn{conn.SetVAD{On: !c.VAD}}}
+		if d.whole && c.Gen == 0 {
+			events = append(events, OfConn{conn.Lost{}})
+		}
+		return events
+	case conn.Interrupted:
+		return []Event{OfConn{conn.Restored{}}, OfConn{conn.GraceExpired{Gen: c.Gen}}}
+	case conn.Closing, conn.Closed:
+	}
+	return nil
 }
 
 type node struct {
@@ -73,50 +115,70 @@ type node struct {
 	g Seen
 }
 
-// explore walks every reachable state breadth first and returns how much there is.
-func explore(t *testing.T, start State, turns turn.ID, limit int) (states, edges int) {
-	t.Helper()
-	type step struct {
-		from node
-		by   Event
+// arrival is how a node was first reached.
+type arrival struct {
+	from int32
+	by   Event
+}
+
+// broken is what does not hold, and the shortest way there.
+type broken struct {
+	what string
+	path []Event
+	e    Edge
+}
+
+// story is how to get there.
+func (b *broken) story(d domain) string {
+	out := b.what + "\n  " + eventText(Configure{d.config}) + "\n"
+	for _, e := range b.path {
+		out += "  " + eventText(e) + "\n"
 	}
-	first := node{s: start}
-	came := map[node]step{first: {}}
-	queue := []node{first}
-	path := func(n node) (out string) {
-		for n != first {
-			out = fmt.Sprintf("\n  %s %+v", came[n].by.Name(), came[n].by) + out
-			n = came[n].from
+	return out
+}
+
+// explore walks every reachable state breadth first and returns how much there is.
+func explore(d domain, limit int, next nextFunc, see func(Seen, Edge) (Seen, string)) (states, edges int, b *broken) {
+	nodes, came := []node{{s: New(d.config)}}, []arrival{{}}
+	index := map[node]int32{nodes[0]: 0}
+	path := func(i int32, last Event) []Event {
+		out := []Event{last}
+		for ; i != 0; i = came[i].from {
+			out = append(out, came[i].by)
 		}
+		slices.Reverse(out)
 		return out
 	}
-	for len(queue) > 0 {
-		at := queue[0]
-		queue = queue[1:]
-		for _, e := range may(at.s, at.g, turns) {
-			next, effects, steps := Next(at.s, playout.Mark{}, e)
+	for i := int32(0); int(i) < len(nodes); i++ {
+		at := nodes[i]
+		for _, e := range d.may(at.s, at.g) {
+			to, effects, steps := next(at.s, playout.Mark{}, e)
+			edges++
+			edge := Edge{at.s, e, to, effects}
+			seen, what := see(at.g, edge)
 			for _, st := range steps {
 				if st.Why == "no row" {
-					t.Fatalf("%s: no row for %s in %s:%s", st.Machine, st.Event.Name(), st.From.Name(), path(at))
+					what = "no row in " + st.Machine
 				}
 			}
-			edges++
-			seen, broken := Watch(at.g, Edge{at.s, e, next, effects})
-			if broken != "" {
-				t.Fatalf("%s does not hold after %s %+v:%s\nfrom %+v\nto   %+v\neffects %+v", broken, e.Name(), e, path(at), at.s, next, effects)
+			if what != "" {
+				return len(nodes), edges, &broken{what, path(i, e), edge}
 			}
-			to := node{next, seen}
-			if _, known := came[to]; known || next.LastResponse > maxResponses || segment(next.Playout) > maxSegments {
+			fresh := node{to, seen}
+			if fresh == at || to.LastResponse > maxResponses || segment(to.Playout) > maxSegments {
 				continue
 			}
-			if len(came) == limit {
-				t.Fatalf("more than %d states", limit)
+			if _, known := index[fresh]; known {
+				continue
 			}
-			came[to] = step{at, e}
-			queue = append(queue, to)
+			if len(nodes) == limit {
+				return len(nodes), edges, &broken{"the limit of states", path(i, e), edge}
+			}
+			index[fresh] = int32(len(nodes))
+			nodes, came = append(nodes, fresh), append(came, arrival{i, e})
 		}
 	}
-	return len(came), edges
+	return len(nodes), edges, nil
 }
 
 func segment(p playout.State) uint32 {
@@ -132,19 +194,24 @@ func segment(p playout.State) uint32 {
 	return 0
 }
 
-// Two turns and two responses meet in every way that the machines know; without interruptions, and without responses
-// to turns, one turn shows all there is.
+// domains: two turns and two responses meet in every way that the machines know. Gates and lost transports, a session
+// without interruptions, and one without responses to turns: one turn shows all there is.
+func domains() []domain {
+	return []domain{
+		{Config{Interrupt: true, CreateResponse: true}, 2, false},
+		{Config{Interrupt: true, CreateResponse: true}, 1, true},
+		{Config{Interrupt: false, CreateResponse: true}, 1, false},
+		{Config{Interrupt: true, CreateResponse: false}, 1, false},
+	}
+}
+
 func TestInvariants(t *testing.T) {
-	for _, c := range []struct {
-		config Config
-		turns  turn.ID
-	}{
-		{Config{Interrupt: true, CreateResponse: true}, 2},
-		{Config{Interrupt: false, CreateResponse: true}, 1},
-		{Config{Interrupt: true, CreateResponse: false}, 1},
-	} {
-		t.Run(fmt.Sprintf("%+v", c.config), func(t *testing.T) {
-			states, edges := explore(t, New(c.config), c.turns, 100_000)
+	for _, d := range domains() {
+		t.Run(fmt.Sprintf("%+v", d), func(t *testing.T) {
+			states, edges, broken := explore(d, 200_000, Next, Watch)
+			if broken != nil {
+				t.Fatalf("%s\nfrom %+v\nto   %+v\neffects %+v", broken.story(d), broken.e.From, broken.e.To, broken.e.Effects)
+			}
 			t.Logf("%d states, %d edges", states, edges)
 			gomega.NewWithT(t).Expect(states).To(gomega.BeNumerically(">", 1000))
 		})

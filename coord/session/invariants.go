@@ -15,11 +15,14 @@ var Invariants = []Invariant{
 	{"AtMostOneBody", atMostOneBody},
 	{"TerminalAfterCreated", terminalAfterCreated},
 	{"ExactlyOneTerminal", exactlyOneTerminal},
+	{"FreshIDs", freshIDs},
+	{"VoiceFollowsBody", voiceFollowsBody},
 	{"NoChildStartsAfterTeardown", noChildStartsAfterTeardown},
 	{"ChildrenDieWithParent", childrenDieWithParent},
 	{"NoTurnLost", noTurnLost},
 	{"AnsweredWithWords", answeredWithWords},
 	{"NoReplyLost", noReplyLost},
+	{"OneReplyAtATime", oneReplyAtATime},
 	{"NothingOwedWhenIdle", nothingOwedWhenIdle},
 	{"NoOverlap", noOverlap},
 	{"HeldOnlyInTurn", heldOnlyInTurn},
@@ -67,6 +70,38 @@ func exactlyOneTerminal(before, after Seen, e Edge) bool {
 	})
 }
 
+// What begins has an identifier that nothing before it had.
+func freshIDs(before, _ Seen, e Edge) bool {
+	return each(before, e, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case response.EmitCreated:
+			return f.ID > g.Newest
+		case turn.OpenCandidate:
+			return f.Turn > g.Ended
+		case turn.OpenTurn:
+			return f.Turn > g.Ended
+		case turn.CommitTurn:
+			return f.Turn > g.Ended
+		}
+		return true
+	})
+}
+
+// A body that begins has an open queue of clauses; one that is cancelled is said no further.
+func voiceFollowsBody(_, _ Seen, e Edge) bool {
+	_, open := e.To.Synthesis.(synthesis.Open)
+	follows := true
+	for _, f := range e.Effects {
+		switch f.(type) {
+		case response.StartBody:
+			follows = open
+		case response.CancelBody:
+			follows = !open
+		}
+	}
+	return follows
+}
+
 func noChildStartsAfterTeardown(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool { return !g.Down || !starts(f) })
 }
@@ -80,9 +115,17 @@ func starts(f Effect) bool {
 	return false
 }
 
+// What is closed has no child left, and what has none left does not go on closing.
 func childrenDieWithParent(_, g Seen, e Edge) bool {
-	_, closed := e.To.Conn.(conn.Closed)
-	return !closed || g.Body == 0 && g.Live == 0 && allEnded(e.To)
+	ended := g.Body == 0 && g.Live == 0 && allEnded(e.To)
+	switch e.To.Conn.(type) {
+	case conn.Closed:
+		return ended
+	case conn.Closing:
+		return !ended
+	case conn.Connecting, conn.Live, conn.Interrupted:
+	}
+	return true
 }
 
 func allEnded(s State) bool {
@@ -161,6 +204,26 @@ func heardOrDropped(effects []Effect, id response.ID) bool {
 		}
 	}
 	return false
+}
+
+// The reply that sounded has ended, in the order of the effects too, before another begins.
+func oneReplyAtATime(_, _ Seen, e Edge) bool {
+	var begun response.ID
+	for _, f := range e.Effects {
+		switch f := f.(type) {
+		case playout.Play:
+			begun = f.Resp
+		case playout.EmitStopped:
+			if begun > f.Resp {
+				return false
+			}
+		case playout.EmitCleared:
+			if begun > f.Resp {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // When nobody speaks, works or is heard, no reply is owed that was taken away for nothing.

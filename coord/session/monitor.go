@@ -22,6 +22,7 @@ type Seen struct {
 	Live   response.ID // announced and not terminal; 0 is none
 	Newest response.ID // announced last
 	Body   response.ID // whose goroutine runs
+	Ended  turn.ID     // newest that was committed, discarded or rejected
 	Due    turn.ID     // committed by the detector, to be answered; 0 is none
 	Words  bool        // and its text is there
 	Given  response.ID // newest that the client has given up, with those before it
@@ -52,6 +53,9 @@ func See(g Seen, e Edge) Seen {
 	g = g.event(e)
 	for _, f := range e.Effects {
 		g = g.effect(e, f)
+	}
+	if _, silent := e.To.Playout.(playout.Silent); silent && e.To.Queued == (Queue{}) {
+		g.Given = 0 // nothing of it is left to be taken
 	}
 	return g
 }
@@ -93,7 +97,12 @@ func (g Seen) effect(e Edge, f Effect) Seen {
 		g.Body = f.ID
 	case playout.Drop:
 		g.Taken = g.Taken || f.Resp > g.Given && byVoice(e.Event)
+	case turn.RejectCandidate:
+		g.Ended = f.Turn
+	case turn.DiscardTurn:
+		g.Ended = f.Turn
 	case turn.CommitTurn:
+		g.Ended = f.Turn
 		switch {
 		case !f.ByClient && e.From.Config.CreateResponse:
 			g.Due, g.Words = f.Turn, f.Wordless

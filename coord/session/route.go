@@ -33,7 +33,7 @@ func (c *composition) routeConn(f conn.Effect) {
 func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 	if _, commits := f.(turn.CommitTurn); commits && wasOpen && c.s.Config.Interrupt {
 		// A reply that began during the turn is for an older one (BargeInBeforeCommit).
-		c.cutOff(playout.Clear{Reason: playout.ByTurn, Heard: c.at})
+		c.cutOff(0)
 	}
 	c.out = append(c.out, f)
 	switch f := f.(type) {
@@ -51,7 +51,9 @@ func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 		c.live(transcription.Abandon{Turn: f.Turn})
 		c.giveWayBack(f.Turn)
 	case turn.BargeIn:
-		c.cutOff(playout.Confirm{Candidate: f.Turn})
+		if c.s.Config.Interrupt { // it may have been switched off while the candidate was judged
+			c.cutOff(f.Turn)
+		}
 	case turn.CommitTurn:
 		c.committed(f)
 	case turn.EmitSpeechStarted, turn.EmitSpeechStopped, turn.EmitTimeout, turn.ArmFallback, turn.AskGate:
@@ -61,12 +63,6 @@ func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 // committed hands the turn's stream over to be finalised and notes that the turn
 // wants an answer. A turn before it that has none yet is answered together with it.
 func (c *composition) committed(f turn.CommitTurn) {
-	if turnIn(c.s.Final) != 0 {
-		if older := turnIn(c.s.Older); older != 0 { // two turns wait already: the oldest is given up, and says so
-			c.older(transcription.Abandon{Turn: older})
-		}
-		handOver(c, f, "transcription.final", &c.s.Final, "transcription.older", &c.s.Older)
-	}
 	if !f.ByClient && c.s.Config.CreateResponse {
 		c.s.Waiting, c.s.Texted = f.Turn, f.Wordless
 	} else if !c.agentBusy() {
@@ -75,6 +71,12 @@ func (c *composition) committed(f turn.CommitTurn) {
 	if f.Wordless {
 		c.answer()
 		return
+	}
+	if turnIn(c.s.Final) != 0 {
+		if older := turnIn(c.s.Older); older != 0 { // two turns wait already: the oldest is given up, and says so
+			c.older(transcription.Abandon{Turn: older})
+		}
+		handOver(c, f, "transcription.final", &c.s.Final, "transcription.older", &c.s.Older)
 	}
 	if turnIn(c.s.Live) == f.Turn {
 		handOver(c, f, "transcription", &c.s.Live, "transcription.final", &c.s.Final)

@@ -1,0 +1,68 @@
+package session
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+const (
+	schedules = 20_000
+	length    = 60 // events of a schedule, before it settles
+)
+
+// TestSimulation plays schedules that exploration cannot reach: many turns, many replies, late reports, changes of
+// the configuration and losses of the transport, by a driver that keeps its contract. After each it lets the session
+// come to rest. A failure prints the schedule as a story; ANTIPHON_SEED=n plays that one again, and tells it whole.
+func TestSimulation(t *testing.T) {
+	first, n := uint64(0), uint64(schedules)
+	seed, again := os.LookupEnv("ANTIPHON_SEED")
+	if again {
+		var err error
+		first, err = strconv.ParseUint(seed, 10, 64)
+		gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+		n = 1
+	}
+	for seed := first; seed < first+n; seed++ {
+		r := rand.New(rand.NewPCG(seed, 0))
+		w := newWorld(Config{Interrupt: r.IntN(4) > 0, CreateResponse: r.IntN(8) > 0}, r.IntN)
+		broken := w.play(length)
+		if again {
+			t.Log(w.story(""))
+		}
+		if broken != "" {
+			t.Fatalf("seed %d: %s\n%s\n%+v", seed, broken, w.story(broken), w.s)
+		}
+	}
+}
+
+// FuzzSession plays schedules whose every choice is a byte of the input.
+func FuzzSession(f *testing.F) {
+	for _, kind := range []byte{0, 7, 13, 29, 41, 97} {
+		var script []byte
+		for i := range 40 {
+			script = append(script, byte(i)*kind+kind>>2)
+		}
+		f.Add(script)
+	}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		if len(script) > 400 {
+			return
+		}
+		at := 0
+		w := newWorld(Config{Interrupt: true, CreateResponse: true}, func(n int) int {
+			if at == len(script) {
+				return 0
+			}
+			at++
+			return int(script[at-1]) % n
+		})
+		if broken := w.play(len(script)); broken != "" {
+			t.Fatalf("%s\n%s\n%s", broken, w.story(broken), fmt.Sprintf("%+v", w.s))
+		}
+	})
+}
