@@ -21,7 +21,9 @@ type world struct {
 	pick  func(n int) int // a choice among n
 	first State
 	told  []beat // the story so far
-	at    playout.Mark
+
+	onStep func(Event, Step) // sees every step, where it is set
+	at     playout.Mark
 
 	body     response.ID // whose body runs
 	voiced   bool        // its voice's worker has not ended
@@ -78,6 +80,11 @@ func (w *world) take(e Event) string {
 	w.reported(e)
 	for _, f := range effects {
 		w.perform(f)
+	}
+	for _, st := range steps {
+		if w.onStep != nil {
+			w.onStep(e, st)
+		}
 	}
 	if broken := w.parts.watch(steps); broken != "" {
 		return broken

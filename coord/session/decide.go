@@ -1,0 +1,158 @@
+package session
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// What the session decides: when a turn is answered, whose voice is heard, what is given back.
+
+// silent: nothing sounds or is held.
+func (c *composition) silent() bool {
+	_, silent := c.s.Playout.(playout.Silent)
+	return silent
+}
+
+// agentBusy: a response is live or its audio is on the way to the ear.
+func (c *composition) agentBusy() bool {
+	return !c.silent() || response.Live(c.s.Response) != 0
+}
+
+// create takes a fresh response id for what event makes of it.
+func (c *composition) create(event func(response.ID) response.Event) {
+	was := response.Live(c.s.Response)
+	fresh := c.s.LastResponse + 1
+	c.s.LastResponse = fresh
+	c.response(event(fresh))
+	if now := response.Live(c.s.Response); now != was && now == fresh {
+		c.s.Owed = true
+	}
+}
+
+func (c *composition) createByTurn() {
+	c.create(func(id response.ID) response.Event {
+		return response.CreateByTurn{ID: id, Interrupt: c.s.Config.Interrupt}
+	})
+}
+
+// answer creates the response that a committed turn waits for, as soon as its
+// text is there and nothing that it must not interrupt is live.
+func (c *composition) answer() {
+	if c.s.Waiting == 0 || !c.s.Texted || !conn.Up(c.s.Conn) {
+		return
+	}
+	if !c.s.Config.Interrupt && response.Live(c.s.Response) != 0 {
+		return
+	}
+	if c.s.Config.Interrupt {
+		c.cutOff(0)
+	}
+	c.s.Waiting, c.s.Texted = 0, false
+	c.createByTurn()
+}
+
+// giveWayBack ends a turn that was no turn: what was held plays on, and a reply
+// that was taken away for nothing is created again.
+func (c *composition) giveWayBack(t turn.ID) {
+	if held, ok := c.s.Playout.(playout.Held); ok && held.Candidate == t {
+		c.playout(playout.Reject{Candidate: t})
+		return
+	}
+	c.createAgain()
+}
+
+// letPlay releases a reply that is held, where turns may not interrupt any more.
+func (c *composition) letPlay() {
+	if held, ok := c.s.Playout.(playout.Held); ok && !c.s.Config.Interrupt {
+		c.playout(playout.Reject{Candidate: held.Candidate})
+	}
+}
+
+func (c *composition) createAgain() {
+	if c.s.Owed && !c.agentBusy() && c.s.Waiting == 0 && conn.Up(c.s.Conn) {
+		c.createByTurn()
+	}
+}
+
+// cutOff takes the agent's voice away, for the candidate t where it is held for
+// one. Clients rely on the order: the buffer is cleared, the response closes what it
+// has open and ends, the item is truncated.
+func (c *composition) cutOff(t turn.ID) {
+	var how playout.Event = playout.Clear{Reason: playout.ByTurn, Heard: c.at}
+	if held, ok := c.s.Playout.(playout.Held); ok && held.Candidate == t {
+		how = playout.Confirm{Candidate: t}
+	}
+	var truncate []playout.Effect
+	step(c, "playout", playout.Table, &c.s.Playout, how, func(f playout.Effect) {
+		if _, last := f.(playout.Truncate); last {
+			truncate = append(truncate, f)
+			return
+		}
+		c.out = append(c.out, f)
+	})
+	c.response(response.BargeIn{})
+	for _, f := range truncate {
+		c.out = append(c.out, f)
+	}
+	c.dropQueued()
+}
+
+// dropQueued gives up the replies that wait to be heard.
+func (c *composition) dropQueued() {
+	for c.s.Queued.Len() > 0 {
+		c.unqueue(c.s.Queued[0])
+	}
+}
+
+// unqueue gives up id, which waits to be heard.
+func (c *composition) unqueue(id response.ID) {
+	c.s.Queued = c.s.Queued.without(id)
+	c.out = append(c.out, playout.Drop{Resp: id}, playout.Truncate{Resp: id})
+}
+
+// begin plays the audio of a live response, or has it wait for the reply before it.
+func (c *composition) begin(id response.ID) {
+	e := playout.Begin{Resp: id}
+	switch {
+	case c.s.Begun >= id:
+		c.ignored("playout", c.s.Playout, e, "it has begun already")
+	case response.Live(c.s.Response) != id:
+		c.ignored("playout", c.s.Playout, e, "its response has ended")
+	case !c.silent():
+		c.s.Begun = id
+		if c.s.Queued.Len() == len(c.s.Queued) { // what has waited longest is least worth hearing
+			c.unqueue(c.s.Queued[0])
+		}
+		c.s.Queued = c.s.Queued.with(id)
+		c.ignored("playout", c.s.Playout, e, "it waits for the reply before it")
+	default:
+		c.s.Begun = id
+		c.play(id)
+	}
+}
+
+// play begins the audio of id; a turn that is open holds it, where it may interrupt.
+func (c *composition) play(id response.ID) {
+	var candidate turn.ID
+	if c.s.Config.Interrupt {
+		candidate = turn.Open(c.s.Turn)
+	}
+	c.playout(playout.Begin{Resp: id, Candidate: candidate})
+}
+
+func (c *composition) playQueued() {
+	if next := c.s.Queued[0]; c.silent() && next != 0 {
+		c.s.Queued = c.s.Queued.without(next)
+		c.play(next)
+	}
+}
+
+// childrenDone: nothing of the session runs any more.
+func (c *composition) childrenDone() bool {
+	_, ended := c.s.Response.(response.Terminated)
+	_, said := c.s.Synthesis.(synthesis.Closed)
+	return ended && said
+}
