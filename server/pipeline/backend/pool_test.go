@@ -91,7 +91,7 @@ func split(prompt string) (name, marker string, ok bool) {
 
 func newPool(t *testing.T, kind string, change func(*Options)) *Pool {
 	t.Helper()
-	o := Options{Hang: 3 * time.Second, Command: func() *exec.Cmd {
+	o := Options{Hang: 20 * time.Second, Command: func() *exec.Cmd {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), asEngine+"="+kind)
 		return cmd
@@ -156,7 +156,7 @@ func TestMisbehaviour(t *testing.T) {
 	for prompt, want := range map[string]error{"crash": ErrCrashed, "hang": ErrHung, "garbage": ErrFrameTooLarge, "fail": errEngine} {
 		t.Run(prompt, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			p := newPool(t, "counter", func(o *Options) { o.Hang = 1500 * time.Millisecond })
+			p := newPool(t, "counter", hangs(want, 3*time.Second))
 			last := say(t, p, prompt)
 			g.Expect(last.Err).To(gomega.MatchError(want))
 			var stage *pipeline.StageError
@@ -167,11 +167,20 @@ func TestMisbehaviour(t *testing.T) {
 	}
 }
 
+// hangs shortens the wait for progress where want is that there is none: elsewhere a slow machine would be taken for it.
+func hangs(want error, after time.Duration) func(*Options) {
+	return func(o *Options) {
+		if errors.Is(want, ErrHung) {
+			o.Hang = after
+		}
+	}
+}
+
 func TestNoEngine(t *testing.T) {
 	for kind, want := range map[string]error{"mute": ErrHung, "dies": ErrCrashed} {
 		t.Run(kind, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			p := newPool(t, kind, func(o *Options) { o.Hang = 300 * time.Millisecond })
+			p := newPool(t, kind, hangs(want, 300*time.Millisecond))
 			_, err := p.Open(t.Context(), pipeline.TranscribeConfig{})
 			g.Expect(err).To(gomega.MatchError(want))
 			g.Expect(p.Warm(t.Context())).To(gomega.MatchError(want))
