@@ -190,6 +190,11 @@ func (b *bands) measureLevel(f *features) {
 	f.fall = b.lastLevels[0] - f.level
 	b.lastLevels[0], b.lastLevels[1] = b.lastLevels[1], f.level
 	b.peak = max(f.level, b.peak-peakDecay)
+	var noise float32
+	for _, n := range b.noise[firstBin:] {
+		noise += n
+	}
+	f.room = b.peak - decibels(noise)
 }
 
 // elevation is the mean over the bands of how far they stand above their floors.

@@ -17,9 +17,13 @@ const (
 
 	voicedGain = 3    // log-likelihood ratio of a clearly voiced frame
 	silence    = 0.85 // the same, negative, of a frame that does not stand above the noise
-	unvoiced   = 0.2  // of one that does without being voiced: it decides nothing quickly
-	steady     = 0.8  // of one that repeats itself exactly, on top of that
-	modulated  = 0.9  // positive, of one that belongs to unvoiced speech
+	// roomFor is the room in dB from which a frame of silence counts in full. In loud noise, where the weak sounds of speech are
+	// hidden, it says less; leastRoom is the least that it counts.
+	roomFor   = 35
+	leastRoom = 0.35
+	unvoiced  = 0.2 // of one that does without being voiced: it decides nothing quickly
+	steady    = 0.8 // of one that repeats itself exactly, on top of that
+	modulated = 0.9 // positive, of one that belongs to unvoiced speech
 
 	// Unvoiced speech (a whisper) is sound for modulatedRun frames whose shape changes by modulatedFlux dB in 80 ms. Steady
 	// and gusty noise changes by 0.5 to 1.9, whispering by 2 to 10.
@@ -74,7 +78,7 @@ func evidence(f *features, voiced float32) float32 {
 	if f.run >= modulatedRun && f.flux > modulatedFlux && f.level > -56 {
 		support = max(support, modulated)
 	}
-	return present*support - (1-present)*silence
+	return present*support - (1-present)*silence*clamp(f.room/roomFor, leastRoom, 1)
 }
 
 func probabilityOf(logOdds float32) float32 { return float32(1 / (1 + math.Exp(-float64(logOdds)))) }

@@ -50,6 +50,7 @@ type Detector struct {
 // features are what the evidence of one frame is made of.
 type features struct {
 	level     float32 // of the last 32 ms, in dBFS, without what lies under 94 Hz
+	room      float32 // how far the loudest sound of late stood above the noise, in dB
 	fall      float32 // how much level went down in two frames, in dB
 	elevation float32 // how far the bands stand above their noise floors: 0 none, 1 all by 16 dB
 	run       float32 // frames for which elevation has held on, gaps counted twice against it
