@@ -200,7 +200,7 @@ func (s *Session) fail(err error) {
 func (s *Session) end(to phase) {
 	c, before := s.call, s.gone
 	s.call, s.phase, s.dirty, s.micAsked = nil, to, true, false
-	s.items.closeLive()
+	s.items.closeLive(s.flow.sound)
 	s.showLevels(Levels{})
 	c.cancel()
 	gone := make(chan struct{})

@@ -147,9 +147,14 @@ func (t *transcript) note(it *item, note string, failed bool) {
 	t.changed()
 }
 
-// closeLive settles all: the call is over.
-func (t *transcript) closeLive() {
+// closeLive settles all: the call is over. sound is the response that was being heard, "" when none was. Where its end was cut off only
+// the server knew; that it was is said.
+func (t *transcript) closeLive(sound string) {
 	for _, it := range t.items {
+		e := &it.entry
+		if e.Role == Agent && e.Spoken && !e.Interrupted && (e.Live || sound != "" && it.response == sound) {
+			t.note(it, "The call ended before all of this was said.", e.Failed)
+		}
 		t.settle(it)
 		it.asked = Never
 	}
