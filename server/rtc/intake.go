@@ -89,6 +89,14 @@ func (in *intake) wake() (wake time.Time, ok bool) {
 	return wake, ok
 }
 
+// overslept says that this machine was busy for so long: what the caller has sent meanwhile is still to be read, for which
+// there is a moment more, so nothing is late yet.
+func (in *intake) overslept(by time.Duration) {
+	by += reorderWait
+	in.last = in.last.Add(by)
+	in.order.overslept(by)
+}
+
 // fillDue returns when the next frame of silence is due: once the packet that should be there is late, and then every
 // 20 ms.
 func (in *intake) fillDue() time.Time {

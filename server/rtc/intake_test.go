@@ -153,3 +153,30 @@ func TestIntakeHoldsAFloodToRealTime(t *testing.T) {
 		})
 	}
 }
+
+// TestIntakeExcusesItsOwnDelay: a machine that stood still has the caller's packets still to read.
+func TestIntakeExcusesItsOwnDelay(t *testing.T) {
+	g := gomega.NewWithT(t)
+	start := time.Unix(1000, 0)
+	var heard []string
+	var kind string
+	in := newIntake(plainDecoder{log: func(s string) { kind = s }}, &intakeStats{}, func([]int16) {
+		heard, kind = append(heard, kind), ""
+	})
+	packet := func(seq int, at time.Duration) {
+		in.push(voicePacket{seq: uint16(seq), ts: uint32(seq) * frameTicks, payload: []byte("v"), at: start.Add(at)})
+	}
+	packet(0, 0)
+	packet(2, 40*time.Millisecond) // the one before it is on its way
+	wake, ok := in.wake()
+	g.Expect(ok).To(gomega.BeTrue())
+	now := start.Add(900 * time.Millisecond)
+	in.overslept(now.Sub(wake))
+	in.tick(now)
+	packet(1, 901*time.Millisecond)
+	for i := range 40 {
+		packet(3+i, 902*time.Millisecond)
+	}
+	g.Expect(heard).To(gomega.HaveLen(43))
+	g.Expect(heard).To(gomega.HaveEach("voice"))
+}

@@ -13,6 +13,9 @@ import (
 // maxUDP is the largest packet that pion reads.
 const maxUDP = 1500
 
+// oversleep is how late a timer may be that still counts as on time.
+const oversleep = 20 * time.Millisecond
+
 // rtcpRead reads one RTCP packet.
 type rtcpRead func(b []byte) (int, interceptor.Attributes, error)
 
@@ -56,6 +59,9 @@ func (p *Peer) listen(t voiceTrack) {
 		var late net.Error
 		switch {
 		case errors.As(err, &late) && late.Timeout():
+			if by := now.Sub(wake); by > oversleep {
+				in.overslept(by)
+			}
 		case err != nil:
 			return // the transport is closed
 		default:

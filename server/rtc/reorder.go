@@ -82,6 +82,13 @@ func (r *reorder) wake() (wake time.Time, ok bool) {
 	return first.Add(reorderWait), true
 }
 
+// overslept gives the packets that are waited for so much more time.
+func (r *reorder) overslept(by time.Duration) {
+	for i := range r.held {
+		r.held[i].at = r.held[i].at.Add(by)
+	}
+}
+
 // hold keeps a copy of p in its place. A packet that is there already is not kept twice.
 func (r *reorder) hold(p voicePacket) {
 	i := len(r.held)
