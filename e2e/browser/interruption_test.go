@@ -1,11 +1,18 @@
 package browser_test
 
 import (
+	"bytes"
 	"context"
+	"flag"
+	"image/png"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
@@ -63,23 +70,32 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	s := serve(t, g, pipe)
 	count, question := speech(t, g, "count to one hundred"), speech(t, g, "what is two plus two")
 	p := open(t, g, launch(t, g, rig.Options{}), s.URL)
+	g.Expect(p.Look(1440, 900, "light")).To(gomega.Succeed())
 	p.call()
 
 	p.says(count)
 	p.line("user", gomega.HaveField("Said", wording("count to one hundred")))
-	p.reaches("speaking")
-	g.Eventually(p.Heard).Should(gomega.HaveField("SinceMS", gomega.BeNumerically(">=", 3000)))
+	// Begun in a pause, the interruption stops the agent in its next word, where the end of what was heard can be told exactly.
+	g.Eventually(p.Heard).WithPolling(20 * time.Millisecond).Should(gomega.And(
+		gomega.HaveField("SinceMS", gomega.BeNumerically(">=", 3000)), gomega.HaveField("QuietMS", gomega.BeNumerically(">=", 250)),
+	))
 	spoke := p.says(question)
 	cut := p.line("assistant", gomega.HaveField("Interrupted", true))
 	g.Expect(cut.Cut).To(gomega.Equal("interrupted"))
 	p.line("user", gomega.HaveField("Said", wording("what is two plus two")))
 	p.answered("four")
 	p.reaches("listening")
+
+	p.says(speech(t, g, "who are you"))
+	p.line("assistant", gomega.And(gomega.HaveField("Live", true), gomega.HaveField("Said", gomega.ContainSubstring("small assistant"))))
+	p.portrait()
+	g.Expect(p.Key(kb.Escape)).To(gomega.Succeed())
+	p.reaches("listening")
 	p.hangUp()
 
 	truncated, err := s.Recorded("conversation.item.truncated")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(truncated).To(gomega.HaveLen(1))
+	g.Expect(truncated).To(gomega.HaveLen(2), "by the voice, and by the key")
 	g.Expect(truncated[0].Event.ItemID).To(gomega.Equal(cut.Item))
 	told := truncated[0].Event.AudioEndMS
 
@@ -92,6 +108,29 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	g.Expect(h.silentAfter).To(gomega.BeNumerically("<", 1000))
 	g.Expect(told).To(gomega.And(gomega.BeNumerically(">=", h.from-100), gomega.BeNumerically("<=", h.to+100)))
 	heardText(g, said, cut.Said, told)
+}
+
+// picture is where the page in conversation is kept, for the README:
+//
+//	go test ./e2e/browser -run Interruption -picture ../../docs/images/talk.png
+var picture = flag.String("picture", filepath.Join(pictures, "talk.png"), "where to keep the picture of a conversation")
+
+// portrait takes that picture.
+func (p *talk) portrait() {
+	p.t.Helper()
+	before, err := p.Heard()
+	p.g.Expect(err).NotTo(gomega.HaveOccurred())
+	p.g.Eventually(p.Heard).Should(gomega.And(
+		gomega.HaveField("LoudMS", gomega.BeNumerically(">", before.LoudMS+1000)), gomega.HaveField("QuietMS", gomega.BeNumerically("<", 50)),
+	))
+	raw, err := p.Screenshot()
+	p.g.Expect(err).NotTo(gomega.HaveOccurred())
+	img, err := png.Decode(bytes.NewReader(raw))
+	p.g.Expect(err).NotTo(gomega.HaveOccurred())
+	var small bytes.Buffer
+	p.g.Expect((&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, img)).To(gomega.Succeed())
+	p.g.Expect(os.MkdirAll(filepath.Dir(*picture), 0o755)).To(gomega.Succeed())
+	p.g.Expect(os.WriteFile(*picture, small.Bytes(), 0o644)).To(gomega.Succeed())
 }
 
 // reply is the whole text of an answer, as far as the server had made it.
@@ -142,12 +181,12 @@ func envelope(said []clause) []float64 {
 	return rig.Envelope(whole, pipeline.OutputRate)
 }
 
-// endOfSound is the cell at which, after a moment on the recording's clock, a silence of so many ms begins.
+// endOfSound is the cell at which the first silence of so many ms begins that lasts beyond a moment on the recording's clock.
 func endOfSound(rec *rig.Recording, sound []float64, after float64, silence int) int {
 	last := 0
 	for i, level := range sound {
 		if level >= rig.Loud {
-			if last > 0 && rec.Time(last) > after && i-last >= silence/rig.Cell {
+			if last > 0 && rec.Time(i) > after && i-last >= silence/rig.Cell {
 				return last
 			}
 			last = i + 1

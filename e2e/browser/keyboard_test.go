@@ -13,6 +13,7 @@ import (
 
 // Everything can be done with the keyboard: Enter sends, Esc interrupts, M mutes.
 func TestKeyboard(t *testing.T) {
+	t.Parallel()
 	g := matching(t)
 	s := scriptedServer(t, g)
 	p := open(t, g, launch(t, g, rig.Options{}), s.URL)
@@ -43,6 +44,7 @@ func TestKeyboard(t *testing.T) {
 
 // A screen reader finds every control by a name that says what it does.
 func TestControlsHaveNames(t *testing.T) {
+	t.Parallel()
 	g := matching(t)
 	s := scriptedServer(t, g)
 	p := open(t, g, launch(t, g, rig.Options{}), s.URL)

@@ -28,16 +28,11 @@ const (
 // pictures is where screenshots go, ignored by git.
 const pictures = "../../.cache/screenshots"
 
-// matching makes matchers that wait generously, and checks at the test's end that nothing runs on.
-func matching(t *testing.T) *gomega.WithT {
-	t.Helper()
-	running := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, running) })
-	return patient(t)
-}
+// TestMain checks in the end that nothing runs on: no call, no server, no browser.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patient makes matchers that wait generously.
-func patient(t *testing.T) *gomega.WithT {
+// matching makes matchers that wait generously.
+func matching(t *testing.T) *gomega.WithT {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(patience)

@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -25,48 +26,75 @@ const frameJS = `(() => {
 // The page fits a telephone and a desk, by day and by night, before, in and after a conversation. Its pictures are kept for whoever
 // wants to look.
 func TestLayout(t *testing.T) {
-	g := matching(t)
-	s := scriptedServer(t, g)
-	p := open(t, g, launch(t, g, rig.Options{}), s.URL)
-	p.fits("idle")
+	for _, size := range []size{{390, 844}, {1440, 900}} {
+		t.Run(fmt.Sprint(size.width), func(t *testing.T) {
+			t.Parallel()
+			g := matching(t)
+			s := scriptedServer(t, g)
+			p := open(t, g, launch(t, g, rig.Options{}), s.URL)
+			p.fits("idle", size)
 
-	p.call()
-	p.writes("How is the weather in Reykjavík, and will my umbrella survive it?")
-	p.answered("umbrella")
-	p.reaches("listening")
-	p.writes("say 60 words")
-	p.reaches("speaking")
-	p.fits("speaking")
-	g.Expect(p.Press("#interrupt")).To(gomega.Succeed())
-	p.line("assistant", gomega.HaveField("Interrupted", true))
-	p.reaches("listening")
-	p.writes("unbroken" + fmt.Sprintf("%0200d", 7)) // one word, wider than any telephone
-	p.answered("unbroken")
-	p.reaches("listening")
-	p.fits("conversation")
-	p.hangUp()
-	p.fits("over")
+			p.call()
+			p.writes("How is the weather in Reykjavík, and will my umbrella survive it?")
+			p.answered("umbrella")
+			p.reaches("listening")
+			p.writes("say 60 words")
+			p.reaches("speaking")
+			p.line("assistant", gomega.HaveField("Live", true))
+			p.fits("speaking", size)
+			p.newestInSight()
+			g.Expect(p.Press("#interrupt")).To(gomega.Succeed())
+			p.line("assistant", gomega.HaveField("Interrupted", true))
+			p.reaches("listening")
+			p.writes("unbroken" + strings.Repeat("0", 60)) // one word, wider than any telephone
+			p.answered("unbroken")
+			p.reaches("listening")
+			p.fits("conversation", size)
+			p.newestInSight()
+			p.hangUp()
+			p.fits("over", size)
+		})
+	}
 }
 
-// fits looks at the page in both sizes and both colour schemes.
-func (p *talk) fits(name string) {
+// size is that of a window, in CSS pixels.
+type size struct{ width, height int64 }
+
+// fits looks at the page in both colour schemes.
+func (p *talk) fits(name string, size size) {
 	p.t.Helper()
-	for _, size := range []struct{ width, height int64 }{{390, 844}, {1440, 900}} {
-		for _, scheme := range []string{"light", "dark"} {
-			p.g.Expect(p.Look(size.width, size.height, scheme)).To(gomega.Succeed())
-			var f frame
-			p.g.Eventually(func(g gomega.Gomega) {
-				var err error
-				f, err = rig.Evaluate[frame](p.Tab, fmt.Sprintf(frameJS, "#talk"))
-				g.Expect(err).NotTo(gomega.HaveOccurred())
-				g.Expect(f.Width).To(gomega.BeEquivalentTo(size.width))
-			}).Should(gomega.Succeed())
-			p.picture(fmt.Sprintf("%s-%d-%s", name, size.width, scheme))
-			p.g.Expect(f.Content).To(gomega.BeNumerically("<=", f.Width), "%s at %d px scrolls sideways", name, size.width)
-			p.g.Expect(f.Left).To(gomega.BeNumerically(">=", 0))
-			p.g.Expect(f.Right).To(gomega.BeNumerically("<=", f.Width))
-			p.g.Expect(f.Top).To(gomega.BeNumerically(">=", 0))
-			p.g.Expect(f.Bottom).To(gomega.BeNumerically("<=", f.Height), "%s at %d px hides the button", name, size.width)
-		}
+	for _, scheme := range []string{"light", "dark"} {
+		p.g.Expect(p.Look(size.width, size.height, scheme)).To(gomega.Succeed())
+		var f frame
+		p.g.Eventually(func(g gomega.Gomega) {
+			f = p.frame(g, "#talk")
+			g.Expect(f.Width).To(gomega.BeEquivalentTo(size.width))
+			g.Expect(rig.Evaluate[int](p.Tab, `document.getAnimations().filter((a) => a instanceof CSSTransition).length`)).To(gomega.BeZero())
+		}).Should(gomega.Succeed())
+		p.picture(fmt.Sprintf("%s-%d-%s", name, size.width, scheme))
+		p.g.Expect(f.Content).To(gomega.BeNumerically("<=", f.Width), "%s at %d px scrolls sideways", name, size.width)
+		p.g.Expect(f.Left).To(gomega.BeNumerically(">=", 0))
+		p.g.Expect(f.Right).To(gomega.BeNumerically("<=", f.Width))
+		p.g.Expect(f.Top).To(gomega.BeNumerically(">=", 0))
+		p.g.Expect(f.Bottom).To(gomega.BeNumerically("<=", f.Height), "%s at %d px hides the button", name, size.width)
+		p.g.Eventually(func(g gomega.Gomega) {
+			field := p.frame(g, ".composer")
+			g.Expect(field.Bottom).To(gomega.BeNumerically("<=", field.Height), "%s at %d px hides the field", name, size.width)
+		}).Should(gomega.Succeed())
 	}
+}
+
+// newestInSight checks that the end of the newest line stands above the field to write in.
+func (p *talk) newestInSight() {
+	p.t.Helper()
+	p.g.Eventually(func(g gomega.Gomega) {
+		g.Expect(p.frame(g, "#transcript > li:last-of-type").Bottom).To(gomega.BeNumerically("<=", p.frame(g, ".composer").Top+1))
+	}).Should(gomega.Succeed())
+}
+
+// frame asks where an element lies.
+func (p *talk) frame(g gomega.Gomega, selector string) frame {
+	f, err := rig.Evaluate[frame](p.Tab, fmt.Sprintf(frameJS, selector))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	return f
 }

@@ -11,6 +11,7 @@ import (
 
 // A person who does not give the microphone away is told so, and writes instead.
 func TestWithoutPermissionThePageAnswersWhatIsWritten(t *testing.T) {
+	t.Parallel()
 	g := matching(t)
 	s := scriptedServer(t, g)
 	p := open(t, g, launch(t, g, rig.Options{Permission: rig.Denied}), s.URL)
@@ -25,6 +26,9 @@ func TestWithoutPermissionThePageAnswersWhatIsWritten(t *testing.T) {
 	g.Expect(view.State).To(gomega.Equal("Waiting for your message"))
 	g.Expect(view.CanMute).To(gomega.BeFalse(), "there is nothing to mute")
 
+	p.fits("refused", size{390, 844})
+	p.fits("refused", size{1440, 900})
+
 	p.writes("good evening")
 	p.answered("You said: good evening")
 	p.hears(500 * time.Millisecond)
@@ -34,6 +38,7 @@ func TestWithoutPermissionThePageAnswersWhatIsWritten(t *testing.T) {
 
 // Writing needs no button: the first message makes the call.
 func TestWritingMakesTheCall(t *testing.T) {
+	t.Parallel()
 	g := matching(t)
 	s := scriptedServer(t, g)
 	p := open(t, g, launch(t, g, rig.Options{Permission: rig.Denied}), s.URL)

@@ -55,6 +55,7 @@ func find() (string, error) {
 func flags(o Options) []chromedp.ExecAllocatorOption {
 	list := []chromedp.ExecAllocatorOption{
 		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.WindowSize(1440, 900),
 		chromedp.Flag("autoplay-policy", "no-user-gesture-required"),
 		chromedp.Flag("allow-loopback-in-peer-connection", true),
 		chromedp.Flag("force-color-profile", "srgb"),

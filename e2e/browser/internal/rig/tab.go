@@ -111,6 +111,7 @@ func (t *Tab) noted(m chromedp.ConsoleMessage) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.console = append(t.console, fmt.Sprintf("%s: %s (%s)", m.Type, m.Text, m.URL))
+	default: // what a page says without worry
 	}
 }
 

@@ -1,0 +1,58 @@
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Program is bin/antiphon in a process of its own, which can be killed.
+type Program struct {
+	URL string
+
+	cmd  *exec.Cmd
+	done chan struct{} // its output has ended
+	said bytes.Buffer  // standard error
+}
+
+// Start runs the program of this repository with `serve` and returns when it listens. root is the repository's folder.
+func Start(root string, args ...string) (*Program, error) {
+	path := root + "/bin/antiphon"
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%w: run make build first", err)
+	}
+	p := &Program{cmd: exec.Command(path, append([]string{"serve"}, args...)...), done: make(chan struct{})}
+	p.cmd.Stderr = &p.said
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	address := make(chan string, 1)
+	go func() {
+		defer close(p.done)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if url, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
+				address <- url // it is said once
+			}
+		}
+	}()
+	select {
+	case p.URL = <-address:
+		return p, nil
+	case <-p.done:
+		return nil, fmt.Errorf("%s did not start: %w\n%s", path, p.cmd.Wait(), p.said.String())
+	}
+}
+
+// Kill ends the program without a word to anybody, and joins it.
+func (p *Program) Kill() {
+	_ = p.cmd.Process.Kill() // it may have ended by itself
+	<-p.done
+	_ = p.cmd.Wait() // says that it was killed
+}
