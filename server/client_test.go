@@ -2,10 +2,13 @@ package server_test
 
 import (
 	"context"
-	"net/http/httptest"
+	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -21,11 +24,27 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must happen: long, since only a failure waits for all of it.
-const patience = 20 * time.Second
+// patience is how long a test waits for what must happen, on the clock of its bubble: it passes at once.
+const patience = 2 * time.Minute
 
-// serve runs a server on loopback until the test ends, and checks that it ends.
-func serve(t *testing.T, p *pipeline.Pipeline, change func(*server.Config)) (address string) {
+// story runs a test in a bubble: server, client and pipeline live on a clock of their own, which goes on when all of
+// them wait. Nothing depends on how busy the machine is.
+func story(t *testing.T, name string, tell func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, tell) })
+}
+
+// host is a server and the way to it.
+type host struct {
+	t      *testing.T
+	g      *gomega.WithT
+	server *server.Server
+	net    *memory
+	web    *http.Client
+}
+
+// serve runs a server until the test ends, and checks that nothing of it is left.
+func serve(t *testing.T, p *pipeline.Pipeline, change func(*server.Config)) *host {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	cfg := server.Config{Pipeline: p, Loopback: true}
@@ -34,17 +53,77 @@ func serve(t *testing.T, p *pipeline.Pipeline, change func(*server.Config)) (add
 	}
 	s, err := server.New(cfg)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	hs := httptest.NewServer(s)
+	h := &host{t: t, g: g, server: s, net: newMemory()}
+	h.web = &http.Client{Transport: &http.Transport{DialContext: h.net.dial, DisableKeepAlives: true}}
+	hs := &http.Server{Handler: s, ReadHeaderTimeout: patience}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = hs.Serve(h.net) // http.ErrServerClosed
+	}()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		g.Expect(s.Close(ctx)).To(gomega.Succeed())
-		hs.Close()
+		h.close()
+		_ = hs.Close() // the calls have ended
+		<-served
 		g.Expect(p.Close()).To(gomega.Succeed())
 		now, _ := s.Calls()
 		g.Expect(now).To(gomega.BeZero())
 	})
-	return hs.URL
+	return h
+}
+
+func (h *host) close() {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	h.g.Expect(h.server.Close(ctx)).To(gomega.Succeed())
+}
+
+// byScript is a scripted pipeline, from YAML.
+func byScript(t *testing.T, yaml string) *pipeline.Pipeline {
+	t.Helper()
+	s, err := scripted.Parse(t.Name(), []byte(yaml))
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	return scripted.New(scripted.Options{Script: s})
+}
+
+// answer is a response to a plain request.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// problem is the error in the body: its code, message and param.
+func (a answer) problem(t *testing.T) (code, message, param string) {
+	t.Helper()
+	var body struct {
+		Error struct {
+			Type, Code, Message string
+			Param               *string
+		}
+	}
+	gomega.NewWithT(t).Expect(json.Unmarshal([]byte(a.body), &body)).To(gomega.Succeed(), a.body)
+	if body.Error.Param != nil {
+		param = *body.Error.Param
+	}
+	return body.Error.Code, body.Error.Message, param
+}
+
+// request sends one request; headers come in pairs of name and value.
+func (h *host) request(method, path string, body io.Reader, headers ...string) answer {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), method, "http://server.test"+path, body)
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := h.web.Do(r)
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { _ = resp.Body.Close() }() // it was read
+	text, err := io.ReadAll(resp.Body)
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	return answer{resp.StatusCode, resp.Header, string(text)}
 }
 
 // client is a plain WebSocket client that keeps everything it is sent.
@@ -53,25 +132,35 @@ type client struct {
 	g  *gomega.WithT
 	ws *websocket.Conn
 
-	mu     sync.Mutex
-	events []wire.ServerEvent
-	closed bool
-	read   int // what await has passed
+	mu      sync.Mutex
+	events  []wire.ServerEvent
+	closed  bool
+	read    int // what first has passed
+	arrived chan struct{}
 }
 
 // dial places a call on a server with the scripted pipeline.
 func dial(t *testing.T) *client {
 	t.Helper()
-	return dialTo(t, serve(t, scripted.New(scripted.Options{}), nil))
+	return serve(t, scripted.New(scripted.Options{}), nil).dial()
 }
 
-func dialTo(t *testing.T, address string) *client {
-	t.Helper()
-	c := &client{t: t, g: gomega.NewWithT(t)}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+// dial places a call and waits until it begins.
+func (h *host) dial() *client {
+	h.t.Helper()
+	c := h.call()
+	first(c, "session.created")
+	return c
+}
+
+// call opens a WebSocket.
+func (h *host) call() *client {
+	h.t.Helper()
+	c := &client{t: h.t, g: h.g, arrived: make(chan struct{}, 1)}
+	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
 	defer cancel()
-	ws, _, err := websocket.Dial(ctx, strings.Replace(address, "http", "ws", 1)+"/v1/realtime?model=test", //nolint:bodyclose // a WebSocket has none
-		&websocket.DialOptions{Subprotocols: []string{"realtime"}})
+	ws, _, err := websocket.Dial(ctx, "ws://server.test/v1/realtime?model=test", //nolint:bodyclose // a WebSocket has none
+		&websocket.DialOptions{Subprotocols: []string{"realtime"}, HTTPClient: h.web})
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	ws.SetReadLimit(-1)
 	c.ws = ws
@@ -80,11 +169,10 @@ func dialTo(t *testing.T, address string) *client {
 		defer close(joined)
 		c.receive()
 	}()
-	t.Cleanup(func() {
+	h.t.Cleanup(func() {
 		_ = ws.CloseNow() // the test may have closed it
 		<-joined
 	})
-	first(c, "session.created")
 	return c
 }
 
@@ -94,26 +182,31 @@ func (c *client) receive() {
 		c.mu.Lock()
 		if err != nil {
 			c.closed = true
-			c.mu.Unlock()
-			return
-		}
-		e, err := wire.DecodeServer(text)
-		if err != nil {
-			c.t.Errorf("the server sent %.200s: %v", text, err)
+		} else if e, bad := wire.DecodeServer(text); bad != nil {
+			c.t.Errorf("the server sent %.200s: %v", text, bad)
 		} else {
 			c.events = append(c.events, e)
 		}
 		c.mu.Unlock()
+		select {
+		case c.arrived <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
 	}
 }
 
-func (c *client) send(e wire.ClientEvent) { c.sendText(wire.AppendClient(nil, e)) }
+func (c *client) send(e wire.ClientEvent) { c.sendText(string(wire.AppendClient(nil, e))) }
 
-func (c *client) sendText(text []byte) {
+func (c *client) sendText(text string) { c.message(websocket.MessageText, []byte(text)) }
+
+func (c *client) message(kind websocket.MessageType, text []byte) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
-	c.g.Expect(c.ws.Write(ctx, websocket.MessageText, text)).To(gomega.Succeed())
+	c.g.Expect(c.ws.Write(ctx, kind, text)).To(gomega.Succeed())
 }
 
 // say appends audio in pieces of 100 ms, as fast as the server takes it.
@@ -126,35 +219,72 @@ func (c *client) say(pcm []int16) {
 	}
 }
 
+// speak appends audio as a microphone does: each piece when it was spoken.
+func (c *client) speak(pcm []int16) {
+	c.t.Helper()
+	for len(pcm) > 0 {
+		n := min(len(pcm), 480)
+		wait(20 * time.Millisecond)
+		c.say(pcm[:n])
+		pcm = pcm[n:]
+	}
+}
+
+// wait lets time pass in the bubble.
+func wait(d time.Duration) { <-time.After(d) }
+
 // quiet is ms of silence at 24 kHz.
 func quiet(ms int) []int16 { return make([]int16, ms*24) }
 
-func (c *client) ask(text string) {
+// write puts a message of the user into the conversation.
+func (c *client) write(text string) {
 	c.t.Helper()
 	c.send(&wire.ConversationItemCreate{Item: wire.Item{
 		Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: text}},
 	}})
+}
+
+// ask writes and wants an answer.
+func (c *client) ask(text string) {
+	c.t.Helper()
+	c.write(text)
 	c.send(&wire.ResponseCreate{})
+}
+
+// settle sends a session.update and waits for its answer.
+func (c *client) settle(session string) *wire.SessionUpdated {
+	c.t.Helper()
+	c.sendText(`{"type":"session.update","session":{"type":"realtime",` + session + `}}`)
+	return next[*wire.SessionUpdated](c, "session.updated")
 }
 
 // first waits for the next event of the type name after those that first has returned.
 func first(c *client, name string) wire.ServerEvent {
 	c.t.Helper()
-	var found wire.ServerEvent
-	c.g.Eventually(func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for i := c.read; i < len(c.events); i++ {
-			if c.events[i].Type() == name {
-				found, c.read = c.events[i], i+1
-				return true
-			}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		if e := c.find(name); e != nil {
+			return e
 		}
-		return false
-	}, patience, time.Millisecond).Should(gomega.BeTrue(), func() string {
-		return "no " + name + " after " + strings.Join(c.names(), " ")
-	})
-	return found
+		select {
+		case <-c.arrived:
+		case <-late.C:
+			c.t.Fatalf("no %s after %s", name, strings.Join(c.names(), " "))
+		}
+	}
+}
+
+func (c *client) find(name string) wire.ServerEvent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := c.read; i < len(c.events); i++ {
+		if c.events[i].Type() == name {
+			c.read = i + 1
+			return c.events[i]
+		}
+	}
+	return nil
 }
 
 // next is first with the event's type.
@@ -163,6 +293,48 @@ func next[E wire.ServerEvent](c *client, name string) E {
 	e, ok := first(c, name).(E)
 	c.g.Expect(ok).To(gomega.BeTrue(), name)
 	return e
+}
+
+// refused waits for an error event and checks its code and whom it names.
+func refused(c *client, code, eventID string) wire.Error {
+	c.t.Helper()
+	e := next[*wire.ErrorEvent](c, "error").Error
+	c.g.Expect(e.Code).To(gomega.Equal(code), e.Message)
+	c.g.Expect(e.Message).NotTo(gomega.BeEmpty())
+	if eventID == "" {
+		c.g.Expect(e.EventID).To(gomega.BeNil())
+	} else {
+		c.g.Expect(e.EventID).To(gomega.HaveValue(gomega.Equal(eventID)))
+	}
+	return e
+}
+
+// goesOn checks that the session still works: a text is answered.
+func goesOn(c *client) {
+	c.t.Helper()
+	c.ask("are you there")
+	done := next[*wire.ResponseDone](c, "response.done")
+	c.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
+}
+
+// ended waits until the server has closed the connection.
+func (c *client) ended() {
+	c.t.Helper()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		c.mu.Lock()
+		closed := c.closed
+		c.mu.Unlock()
+		if closed {
+			return
+		}
+		select {
+		case <-c.arrived:
+		case <-late.C:
+			c.t.Fatal("the connection is still open")
+		}
+	}
 }
 
 // names are the types of all events so far; runs of deltas count once.
