@@ -83,8 +83,8 @@ examples: ## Build and run every example
 fuzz: ## Run every fuzz target (FUZZTIME=20s each)
 	@scripts/fuzz.sh $(FUZZTIME)
 
-e2e: build ## A real Chromium against the real server
-	go test -count=1 -timeout 15m ./e2e/...
+e2e: build ## Native callers and a real Chromium against the real server
+	@scripts/e2e.sh
 
 ##@ Work
 .PHONY: fmt bench hooks clean

@@ -52,8 +52,8 @@ func TestPureCodeHasNoConcurrency(t *testing.T) {
 }
 
 func TestNothingIsUnfinished(t *testing.T) {
-	// Spelled so that this file does not find itself.
-	unfinished := regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X|HA` + `CK)\b`)
+	// Spelled so that this file does not find itself. In quotes it is a text, not a note.
+	unfinished := regexp.MustCompile(`(^|[^"\w])(TO` + `DO|FIX` + `ME|XX` + `X|HA` + `CK)\b`)
 	for _, name := range tracked(t, "*.go", "*.js", "*.ts", "*.css", "*.sh", "Makefile", "*.md") {
 		for i, line := range bytes.Split(read(t, name), []byte("\n")) {
 			if unfinished.Match(line) {
