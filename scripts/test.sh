@@ -1,5 +1,11 @@
 #!/bin/sh
 # Passes everything, cheap steps first, and stops at the first failure. Each step is a make target of the same name.
+#
+#   race       all packages but e2e, examples and tools: natively, shuffled, with the race detector. The exploration of the
+#              machines is part of it; there is no run without the detector, since it finds all that one would.
+#   wasm-test  what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
+#   fuzz       every fuzz target for a few seconds, from its corpus on; `make fuzz` alone takes longer
+#   e2e        whole calls in real time, without the race detector: twenty at once, and a real Chromium
 set -eu
 cd "$(dirname "$0")/.."
 
