@@ -35,11 +35,7 @@ func TestACoughDoesNotStopTheAnswer(t *testing.T) {
 	rec, err := p.Recording()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	reference, sound := envelope(voice.clauses(g, line.Said)), rig.Envelope(rec.PCM, rec.Rate)
-	stop := endOfSound(rec, sound, coughed, 550) // a pause between words has 400
-	again := stop
-	for again < len(sound) && sound[again] < rig.Loud {
-		again++
-	}
+	stop, again := longestSilence(rec, sound, coughed, 2000)
 	before := find(g, reference, sound[max(0, stop-probe):stop]) + probe
 	after := find(g, reference, sound[again:min(len(sound), again+probe)])
 	t.Logf("silent %.0f ms after the cough began, for %d ms; stopped at %d ms of the answer and went on at %d ms",
@@ -56,4 +52,20 @@ func loudBetween(envelope []float64, from, to int) (n int) {
 		}
 	}
 	return n
+}
+
+// longestSilence finds the longest silence that ends within so many ms after a moment on the recording's clock: its first cell, and the
+// first with sound again.
+func longestSilence(rec *rig.Recording, sound []float64, after, within float64) (from, to int) {
+	last := 0 // the cell after the last sound
+	for i, level := range sound {
+		if level < rig.Loud {
+			continue
+		}
+		if at := rec.Time(i); last > 0 && at > after && at < after+within && i-last > to-from {
+			from, to = last, i
+		}
+		last = i + 1
+	}
+	return from, to
 }

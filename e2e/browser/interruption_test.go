@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp/kb"
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
@@ -89,13 +88,11 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	p.says(speech(t, g, "who are you"))
 	p.line("assistant", gomega.And(gomega.HaveField("Live", true), gomega.HaveField("Said", gomega.ContainSubstring("small assistant"))))
 	p.portrait()
-	g.Expect(p.Key(kb.Escape)).To(gomega.Succeed())
-	p.reaches("listening")
 	p.hangUp()
 
 	truncated, err := s.Recorded("conversation.item.truncated")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(truncated).To(gomega.HaveLen(2), "by the voice, and by the key")
+	g.Expect(truncated).To(gomega.HaveLen(1))
 	g.Expect(truncated[0].Event.ItemID).To(gomega.Equal(cut.Item))
 	told := truncated[0].Event.AudioEndMS
 
@@ -120,9 +117,7 @@ func (p *talk) portrait() {
 	p.t.Helper()
 	before, err := p.Heard()
 	p.g.Expect(err).NotTo(gomega.HaveOccurred())
-	p.g.Eventually(p.Heard).Should(gomega.And(
-		gomega.HaveField("LoudMS", gomega.BeNumerically(">", before.LoudMS+1000)), gomega.HaveField("QuietMS", gomega.BeNumerically("<", 50)),
-	))
+	p.g.Eventually(p.Heard).Should(gomega.HaveField("LoudMS", gomega.BeNumerically(">", before.LoudMS+1000)))
 	raw, err := p.Screenshot()
 	p.g.Expect(err).NotTo(gomega.HaveOccurred())
 	img, err := png.Decode(bytes.NewReader(raw))
