@@ -14,6 +14,7 @@ import (
 // How the detector's frames become events.
 const (
 	onsetFrames  = 3                          // frames of speech that are an onset: 30 ms
+	carryFrames  = 25                         // frames more, when a turn was cut off in its voice: its last sound is no turn
 	pauseMS      = 200                        // silence that lets an end of utterance count (semantic_vad)
 	keepFrames   = 120                        // 10 ms frames kept for a recogniser that opens late: 1.2 s
 	raisedBy     = 0.2                        // threshold while echo cancellation adapts
@@ -32,7 +33,8 @@ type hearing struct {
 
 	frames  int64       // heard since the session began
 	recent  [][]float32 // the last keepFrames
-	run     int         // frames of speech in a row
+	run     int         // frames of speech in a row; below 0 while it may be the last sound of the turn before
+	carried bool        // the voice goes on from the turn before
 	silent  int         // ms of silence since the last speech
 	paused  bool        // Silence was reported and speech has not resumed
 	stopped time.Time   // when the last speech was heard
@@ -53,7 +55,17 @@ func newHearing() (*hearing, error) {
 // nothing before earliest.
 func (h *hearing) onset(earliest voice.Samples) voice.Samples {
 	back := int64(onsetFrames) + int64(h.padding/frameMS)
+	if h.carried {
+		back += carryFrames
+	}
 	return max(earliest, voice.Samples((h.frames-back)*frameSamples))
+}
+
+// cut notes that a turn has ended, maybe in mid-sentence: a voice that goes on begins the next one.
+func (h *hearing) cut() {
+	if h.run > 0 {
+		h.run, h.carried = -carryFrames, true
+	}
 }
 
 // heardMS is how much audio the detector has heard.
@@ -110,7 +122,7 @@ func (s *Session) hearFrame(frame []float32) {
 		h.run++
 		h.silent, h.stopped = 0, s.now()
 	} else {
-		h.run = 0
+		h.run, h.carried = 0, false
 		h.silent += frameMS
 	}
 	switch st := s.state.Turn.(type) {

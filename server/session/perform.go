@@ -40,7 +40,7 @@ func (s *Session) performConn(f conn.Effect) {
 	case conn.StartVAD:
 		s.vad = true
 		s.hearing.detector.Reset()
-		s.hearing.run, s.hearing.silent, s.hearing.paused = 0, 0, false
+		s.hearing.run, s.hearing.carried, s.hearing.silent, s.hearing.paused = 0, false, 0, false
 		s.armIdle()
 	case conn.StopVAD:
 		s.vad = false
@@ -99,6 +99,7 @@ func (s *Session) performTurn(f turn.Effect) {
 		s.commitTurn(f)
 	case turn.DiscardTurn:
 		s.dropTurn(f.Turn)
+		s.hearing.cut()
 		s.armIdle()
 	case turn.BargeIn: // routed: the playout and the response are told by the composition
 		s.log.Info("the user interrupts", "turn", f.Turn)
@@ -126,6 +127,7 @@ func (s *Session) commitTurn(f turn.CommitTurn) {
 	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
 	s.send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
 	s.fullSaid = false
+	s.hearing.cut()
 	if f.Wordless {
 		u.wordless, u.audio = true, nil
 		s.answering = u

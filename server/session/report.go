@@ -64,7 +64,9 @@ func (s *Session) deliver(u *userTurn) {
 		})
 	}
 	u.audio = nil
-	s.answering = u
+	if u.final != "" {
+		s.answering = u
+	}
 	s.armIdle()
 	s.startWaiting()
 }
@@ -72,7 +74,7 @@ func (s *Session) deliver(u *userTurn) {
 // deliverFailure says that a turn has no text, and why.
 func (s *Session) deliverFailure(u *userTurn) {
 	s.settle(u, "")
-	message := "the audio could not be transcribed"
+	message := "the recogniser is too slow: two more turns came before the text of this one"
 	if u.failure != nil {
 		message = u.failure.Error()
 	}
