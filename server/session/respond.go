@@ -15,13 +15,24 @@ import (
 
 var errTooManyClauses = errors.New("the response is longer than the voice takes")
 
-// created announces a response: the client's, when its request is in hand, or a turn's.
+// cause is what a response is for: the client's request, or else a turn.
+type cause struct {
+	request *wire.ResponseParams
+	turn    *userTurn
+}
+
+// created announces a response: the client's, when its request is in hand, or a turn's; or one that was taken away by an
+// interruption that was none, which is for what that one was for.
 func (s *Session) created(id response.ID) {
-	r := &reply{id: id, request: s.request, splitter: pipeline.NewClauses(), saying: map[uint32]spoken{}}
-	if r.request == nil {
-		r.turn = s.answering
+	why := cause{request: s.request}
+	if why.request == nil {
+		why.turn = s.answering
 	}
-	s.request, s.answering = nil, nil
+	if why == (cause{}) {
+		why = s.latest
+	}
+	s.latest, s.request, s.answering = why, nil, nil
+	r := &reply{id: id, request: why.request, turn: why.turn, splitter: pipeline.NewClauses(), saying: map[uint32]spoken{}}
 	set := &s.settings
 	conversation := s.id
 	r.object = wire.Response{

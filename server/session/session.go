@@ -71,6 +71,7 @@ type Session struct {
 	starting     *reply // whose body waits for transcripts
 	onAir        *reply // whose the speaker is
 	answering    *userTurn
+	latest       cause                // of the newest reply
 	cause        string               // event_id of the client event in hand
 	request      *wire.ResponseParams // of the response.create in hand
 	later        []any                // events that effects gave rise to
