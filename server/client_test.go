@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -94,26 +93,10 @@ type answer struct {
 	body   string
 }
 
-// problem is the error in the body: its code, message and param.
-func (a answer) problem(t *testing.T) (code, message, param string) {
-	t.Helper()
-	var body struct {
-		Error struct {
-			Type, Code, Message string
-			Param               *string
-		}
-	}
-	gomega.NewWithT(t).Expect(json.Unmarshal([]byte(a.body), &body)).To(gomega.Succeed(), a.body)
-	if body.Error.Param != nil {
-		param = *body.Error.Param
-	}
-	return body.Error.Code, body.Error.Message, param
-}
-
-// request sends one request; headers come in pairs of name and value.
-func (h *host) request(method, path string, body io.Reader, headers ...string) answer {
+// get sends one request; headers come in pairs of name and value.
+func (h *host) get(path string, headers ...string) answer {
 	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), method, "http://server.test"+path, body)
+	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://server.test"+path, nil)
 	h.g.Expect(err).NotTo(gomega.HaveOccurred())
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])

@@ -1,0 +1,150 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+)
+
+// lines reads JSON lines.
+func lines[T any](g *gomega.WithT, text string) []T {
+	var out []T
+	for line := range strings.Lines(text) {
+		d := json.NewDecoder(strings.NewReader(line))
+		d.DisallowUnknownFields()
+		var v T
+		g.Expect(d.Decode(&v)).To(gomega.Succeed(), line)
+		out = append(out, v)
+	}
+	return out
+}
+
+// conversation talks, interrupts, and says what is no JSON.
+func conversation(c *client) {
+	c.settle(transcribed)
+	c.ask("say 60 words")
+	first(c, "response.output_audio.delta")
+	c.say(quiet(300))
+	c.say(scripted.Tones("stop it now"))
+	c.say(quiet(900))
+	first(c, "response.done")
+	first(c, "response.done")
+	c.sendText(`{"type":`)
+	first(c, "error")
+}
+
+func TestRecord(t *testing.T) {
+	story(t, "every event of both sides is a line", func(t *testing.T) {
+		var out bytes.Buffer
+		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) { c.Record = &out })
+		c := h.dial()
+		conversation(c)
+		h.close()
+		type line struct {
+			T       time.Time
+			Session string
+			Dir     string
+			Event   json.RawMessage
+		}
+		all := lines[line](h.g, out.String())
+		var sent, got []string
+		for i, l := range all {
+			h.g.Expect(l.Session).To(gomega.And(gomega.HavePrefix("sess_"), gomega.Equal(all[0].Session)))
+			h.g.Expect(l.T).NotTo(gomega.BeZero())
+			h.g.Expect(i == 0 || !l.T.Before(all[i-1].T)).To(gomega.BeTrue(), "lines are in order")
+			var e struct{ Type string }
+			_ = json.Unmarshal(l.Event, &e) // what was no JSON has no type
+			if l.Dir == "server" {
+				got = append(got, e.Type)
+			} else {
+				h.g.Expect(l.Dir).To(gomega.Equal("client"))
+				sent = append(sent, e.Type)
+			}
+		}
+		h.g.Expect(got).To(gomega.HaveLen(len(c.events)), "what was sent is what came")
+		h.g.Expect(got[0]).To(gomega.Equal("session.created"))
+		h.g.Expect(sent[0]).To(gomega.Equal("session.update"))
+		h.g.Expect(string(all[len(all)-2].Event)).To(gomega.Equal(`"{\"type\":"`), "a text that is no JSON is a string")
+	})
+
+	story(t, "a recorder that fails is reported once, and the calls go on", func(t *testing.T) {
+		var log bytes.Buffer
+		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) {
+			c.Record, c.Trace, c.Logger = broken{}, broken{}, slog.New(slog.NewTextHandler(&log, nil))
+		})
+		goesOn(h.dial())
+		h.close()
+		h.g.Expect(strings.Count(log.String(), "recording stopped")).To(gomega.Equal(2), "once for each")
+	})
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+func TestTrace(t *testing.T) {
+	story(t, "every transition is a line, and each machine's lines follow from each other", func(t *testing.T) {
+		var out bytes.Buffer
+		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) { c.Trace = &out })
+		conversation(h.dial())
+		h.close()
+		type value struct {
+			Name string
+			Data json.RawMessage
+		}
+		type line struct {
+			T           time.Time
+			Session     string
+			Machine     string
+			From, To    value
+			Event       value
+			Action, Why string
+			Effects     []value
+		}
+		last := map[string]value{}
+		machines := map[string]int{}
+		for _, l := range lines[line](h.g, out.String()) {
+			if before, known := last[l.Machine]; known {
+				h.g.Expect(l.From).To(gomega.Equal(before), l.Machine+": "+l.Event.Name)
+			}
+			last[l.Machine] = l.To
+			machines[l.Machine]++
+			h.g.Expect(l.Action == "").NotTo(gomega.Equal(l.Why == ""), "it did something or says why not")
+			if l.Why != "" {
+				h.g.Expect(l.To).To(gomega.Equal(l.From))
+				h.g.Expect(l.Effects).To(gomega.BeEmpty())
+			}
+		}
+		for _, name := range []string{"conn", "turn", "response", "playout", "synthesis", "transcription", "transcription.final"} {
+			h.g.Expect(machines[name]).To(gomega.BeNumerically(">", 1), name)
+		}
+		h.g.Expect(last["conn"].Name).To(gomega.Equal("Closed"))
+		h.g.Expect(last["response"].Name).To(gomega.Equal("Terminated"))
+	})
+}
+
+// Transcripts and audio never go into logs.
+func TestLogs(t *testing.T) {
+	story(t, "what is said stays out of them", func(t *testing.T) {
+		var log bytes.Buffer
+		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) {
+			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			c.Instructions = "Speak of quinces."
+		})
+		conversation(h.dial())
+		h.close()
+		h.g.Expect(log.String()).To(gomega.ContainSubstring("machine=turn"))
+		for _, said := range []string{"stop it now", "60 words", "Twenty", "quinces"} {
+			h.g.Expect(log.String()).NotTo(gomega.ContainSubstring(said))
+		}
+	})
+}
