@@ -12,15 +12,16 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestBadEvents: whatever is wrong with an event is answered with an error that names the event and says what to do, and
-// the session goes on. (The mapped system gives no answer at all to an unknown type or an unknown item.)
-func TestBadEvents(t *testing.T) {
-	for _, row := range []struct {
-		name, text  string
-		code, param string
-		says        string // what the message must contain
-		cause       string // the event_id that the error names
-	}{
+// badEvent is something of a client's that cannot be done.
+type badEvent struct {
+	name, text  string
+	code, param string
+	says        string // what the message must contain
+	cause       string // the event_id that the error names
+}
+
+func badEvents() []badEvent {
+	return []badEvent{
 		{"no JSON", `{"type":`, "invalid_json", "", "", ""},
 		{"JSON, but no object", `[1,2]`, "invalid_type", "", "object", ""},
 		{"no type", `{"event_id":"e1"}`, "missing_field", "type", "", "e1"},
@@ -86,7 +87,13 @@ func TestBadEvents(t *testing.T) {
 		{"a tool that is no function", update("e28", `"tools":[{"type":"mcp","server_label":"x","server_url":"http://x"}]`), "invalid_value", "session.tools", "function", "e28"},
 		{"an impossible threshold", update("e29", `"audio":{"input":{"turn_detection":{"threshold":7}}}`), "invalid_value", "session.audio.input.turn_detection.threshold", "", "e29"},
 		{"another kind of session", `{"type":"session.update","event_id":"e30","session":{"type":"transcription"}}`, "invalid_value", "session.type", "realtime", "e30"},
-	} {
+	}
+}
+
+// TestBadEvents: whatever is wrong with an event is answered with an error that names the event and says what to do, and
+// the session goes on.
+func TestBadEvents(t *testing.T) {
+	for _, row := range badEvents() {
 		story(t, row.name, func(t *testing.T) {
 			c := dial(t)
 			c.sendText(row.text)
