@@ -27,8 +27,8 @@ const (
 
 	// Unvoiced speech (a whisper) is sound for modulatedRun frames whose shape changes by modulatedFlux dB in 80 ms. Steady
 	// and gusty noise changes by 0.5 to 1.9, whispering by 2 to 10.
-	modulatedRun  = 15
-	modulatedFlux = 2.45
+	modulatedRun  = 12
+	modulatedFlux = 2.2
 )
 
 // belief is the probability of speech and what it rests on.

@@ -44,7 +44,7 @@ func TestResamplerKeepsThePassBand(t *testing.T) {
 	eachPair(t, func(g *gomega.WithT, from, to int) {
 		edge := ResamplerPassBand * float64(min(from, to)) / 2
 		for _, share := range []float64{0.01, 0.1, 0.37, 0.71, 0.99} {
-			x := sineAt(share*edge, from, from/2)
+			x := sineAt(share*edge, from, from/4)
 			y := resample(t, from, to, x)
 			g.Expect(steadyLevel(y)).To(gomega.BeNumerically("~", steadyLevel(x), 0.1), "%.0f Hz", share*edge)
 		}
@@ -62,7 +62,7 @@ func TestResamplerStopsAliases(t *testing.T) {
 			if frequency > 0.99*float64(from)/2 {
 				continue
 			}
-			x := sineAt(frequency, from, from/2)
+			x := sineAt(frequency, from, from/4)
 			y := resample(t, from, to, x)
 			g.Expect(steadyLevel(y)).To(gomega.BeNumerically("<=", steadyLevel(x)-ResamplerStopBand), "%.0f Hz", frequency)
 		}
@@ -77,7 +77,7 @@ func TestResamplerStopsImages(t *testing.T) {
 		}
 		for _, f := range []float64{0.05, 0.4, 0.99} {
 			frequency := f * ResamplerPassBand * float64(from) / 2
-			x := sineAt(frequency, from, from/2)
+			x := sineAt(frequency, from, from/4)
 			y := resample(t, from, to, x)
 			rest := withoutTone(y[len(y)/5:len(y)*4/5], frequency, to)
 			g.Expect(float64(DBFS(RMS(rest)))).To(gomega.BeNumerically("<=", steadyLevel(x)-ResamplerStopBand), "%.0f Hz", frequency)
