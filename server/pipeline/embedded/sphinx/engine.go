@@ -6,10 +6,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 )
 
-// bandFloor is the power that the front end adds to each band: about that of a quiet room in 16 bit samples.
-const bandFloor = 50
-
-// Engine is a recogniser for one utterance at a time.
+// Engine is a recogniser for one utterance at a time. It is for one goroutine.
 type Engine struct {
 	decoder *Decoder
 	front   *frontend
@@ -25,9 +22,7 @@ func NewEngine(p Places) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	front := newFrontend()
-	front.floor = bandFloor
-	return &Engine{decoder: d, front: front}, nil
+	return &Engine{decoder: d, front: newFrontend()}, nil
 }
 
 // Info implements backend.Engine.
@@ -38,8 +33,8 @@ func (e *Engine) Info() backend.Info {
 // Close implements backend.Engine.
 func (e *Engine) Close() error { return e.decoder.Close() }
 
-// Open implements backend.Engine.
-func (e *Engine) Open(_ context.Context, _ backend.Config) (backend.Stream, error) {
+// Open implements backend.Engine. The configuration's language and prompt are not used: the model is English.
+func (e *Engine) Open(context.Context, backend.Config) (backend.Stream, error) {
 	if err := e.decoder.Start(); err != nil {
 		return nil, err
 	}
@@ -51,24 +46,41 @@ func (e *Engine) Open(_ context.Context, _ backend.Config) (backend.Stream, erro
 type stream struct {
 	engine *Engine
 	mean   mean
-	frames []cepstrum
+	held   []cepstrum // frames that wait for the mean to be known
 	ended  bool
 }
 
 // Feed implements backend.Stream.
 func (s *stream) Feed(_ context.Context, pcm []float32) (backend.Update, error) {
-	s.frames = s.engine.front.write(s.frames[:0], pcm)
-	for i := range s.frames {
-		s.mean.subtract(&s.frames[i])
+	n := len(s.held)
+	s.held = s.engine.front.write(s.held, pcm)
+	for i := range s.held[n:] {
+		s.mean.learn(&s.held[n+i])
 	}
-	if err := s.engine.decoder.Feed(s.frames); err != nil {
+	if !s.mean.known() && len(s.held) < maxHeld {
+		return backend.Update{}, nil
+	}
+	if err := s.decode(); err != nil {
 		return backend.Update{}, err
 	}
 	return backend.Update{Partial: s.engine.decoder.Text()}, nil
 }
 
+// decode gives the decoder what was held.
+func (s *stream) decode() error {
+	for i := range s.held {
+		s.mean.subtract(&s.held[i])
+	}
+	err := s.engine.decoder.Feed(s.held)
+	s.held = s.held[:0]
+	return err
+}
+
 // Finish implements backend.Stream.
 func (s *stream) Finish(context.Context) (backend.Result, error) {
+	if err := s.decode(); err != nil {
+		return backend.Result{}, err
+	}
 	if err := s.end(); err != nil {
 		return backend.Result{}, err
 	}
@@ -88,45 +100,4 @@ func (s *stream) end() error {
 	}
 	s.ended = true
 	return s.engine.decoder.Finish()
-}
-
-// mean is the cepstral mean of the speech so far, which is taken out of each frame: it stands for the microphone and the
-// room. It begins with the mean of typical speech, so that the first words are not lost to an unknown channel.
-type mean struct {
-	sum   [ceps]float64
-	count float64
-	top   float32 // the loudest frame's first coefficient
-}
-
-// typical is the cepstral mean of the speech that the model en-us was trained on (its feat.params, cmninit), and
-// priorFrames is how many frames of speech it counts for.
-var typical = [ceps]float64{41.00, -5.29, -0.12, 5.09, 2.48, -4.07, -1.37, -1.78, -5.08, -2.05, -6.45, -1.42, 1.17}
-
-const priorFrames = 100
-
-func newMean() mean {
-	m := mean{count: priorFrames, top: -1e9}
-	for i, v := range typical {
-		m.sum[i] = v * priorFrames
-	}
-	return m
-}
-
-// Frames that are much quieter than the loudest are pauses: they say nothing of the channel.
-const (
-	pauseBelow = 20 // of the first cepstral coefficient
-	pauseUnder = 20
-)
-
-func (m *mean) subtract(c *cepstrum) {
-	m.top = max(m.top, c[0])
-	if c[0] > m.top-pauseBelow && c[0] > pauseUnder {
-		m.count++
-		for i, v := range c {
-			m.sum[i] += float64(v)
-		}
-	}
-	for i := range c {
-		c[i] -= float32(m.sum[i] / m.count)
-	}
 }

@@ -16,6 +16,9 @@ const (
 	emphasis   = 0.97
 )
 
+// bandFloor is the power that is added to each band: that of white noise of 3 steps of 16 bits, about -81 dBFS.
+const bandFloor = 50
+
 // cepstrum is the features of one frame.
 type cepstrum [ceps]float32
 
@@ -40,7 +43,7 @@ type filter struct {
 }
 
 func newFrontend() *frontend {
-	f := &frontend{fft: newFourier(fftSize)}
+	f := &frontend{floor: bandFloor, fft: newFourier(fftSize)}
 	for i := range f.hamming {
 		f.hamming[i] = 0.54 - 0.46*math.Cos(2*math.Pi*float64(i)/(frameSpan-1))
 	}

@@ -2,6 +2,7 @@ package sphinx
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ var phrasesFile string
 var classesFile string
 
 // maxForms is how many forms of one phrase are taken, evenly spread over all of them.
-const maxForms = 3000
+const maxForms = 800
 
 // phrase is one thing to say, and how much of the probability it has.
 type phrase struct {
@@ -52,7 +53,7 @@ func phrases() ([]phrase, error) {
 	return out, nil
 }
 
-var errPhrase = fmt.Errorf("not understood")
+var errPhrase = errors.New("not understood")
 
 func lines(file string) []string {
 	var out []string
