@@ -78,9 +78,11 @@ func NewPool(o Options) *Pool {
 
 // Warm starts a process, unless one is there, and returns when it can work.
 func (p *Pool) Warm(ctx context.Context) error {
-	if err := p.acquire(ctx); err != nil {
+	ctx, leave, err := p.enter(ctx)
+	if err != nil {
 		return err
 	}
+	defer leave()
 	defer p.free.Release(1)
 	proc, err := p.take(ctx)
 	if err != nil {
@@ -88,6 +90,30 @@ func (p *Pool) Warm(ctx context.Context) error {
 	}
 	p.giveBack(proc)
 	return nil
+}
+
+// enter takes one of the places that Max gives, for a work that Close ends and waits for. The work calls leave at its end, and
+// gives the place back itself.
+func (p *Pool) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil, nil, stage(pipeline.ErrClosed)
+	}
+	p.running.Add(1)
+	p.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(p.ctx, cancel)
+	leave = sync.OnceFunc(func() {
+		stop()
+		cancel()
+		p.running.Done()
+	})
+	if err := p.acquire(ctx); err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return ctx, leave, nil
 }
 
 // Info is what the engine said of itself; zero before the first process ran.
@@ -112,38 +138,26 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Open implements pipeline.Transcriber.
+// Open implements pipeline.Transcriber. It waits for a process that can work, at most Busy for a place and Hang for an answer.
 func (p *Pool) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	if err := p.acquire(ctx); err != nil {
+	ctx, leave, err := p.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(p.ctx, cancel)
 	u := &utterance{
-		pool: p, ctx: ctx, cancel: func() { stop(); cancel() }, closed: make(chan struct{}),
+		pool: p, ctx: ctx, cancel: cancel, leave: leave, closed: make(chan struct{}),
 		config: Config{Language: c.Language, Prompt: c.Prompt, Live: c.Live}, in: newQueue(maxQueued),
 	}
 	u.out = newOutbox(u.closed)
-	err := u.begin(ctx)
-	if err != nil {
-		u.cancel()
+	if err := u.begin(); err != nil {
+		cancel()
 		p.free.Release(1)
+		leave()
 		return nil, stage(err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		u.cancel()
-		p.free.Release(1)
-		u.proc.close()
-		return nil, stage(pipeline.ErrClosed)
-	}
-	p.running.Add(1)
 	u.running.Go(u.out.run)
-	u.running.Go(func() {
-		defer p.running.Done()
-		u.run()
-	})
+	u.running.Go(u.run)
 	return u, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"os/exec"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,7 @@ import (
 // process is a running back end: one utterance at a time.
 type process struct {
 	cmd    *exec.Cmd
-	in     io.WriteCloser
+	in     *os.File      // its standard input: a pipe whose writes have deadlines
 	frames chan frame    // what it says; closed when it says no more
 	quit   chan struct{} // closed: nobody listens any more
 	once   sync.Once
@@ -35,14 +36,19 @@ type frame struct {
 // start runs the command and waits for its hello.
 func start(ctx context.Context, command func() *exec.Cmd, patience time.Duration, log *slog.Logger) (*process, error) {
 	cmd := command()
-	in, err1 := cmd.StdinPipe()
-	out, err2 := cmd.StdoutPipe()
-	complaints, err3 := cmd.StderrPipe()
+	out, err1 := cmd.StdoutPipe()
+	complaints, err2 := cmd.StderrPipe()
+	theirs, in, err3 := os.Pipe()
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, fmt.Errorf("back end: %w", err)
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("back end: %w", err)
+	cmd.Stdin = theirs
+	err := cmd.Start()
+	if e := theirs.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("back end: %w", err), in.Close())
 	}
 	p := &process{cmd: cmd, in: in, frames: make(chan frame, 16), quit: make(chan struct{})}
 	var piped sync.WaitGroup

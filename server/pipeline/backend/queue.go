@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -55,4 +56,12 @@ func (q *queue) read(dst []float32) (n int, end bool) {
 	n = copy(dst, q.pcm)
 	q.pcm = q.pcm[:copy(q.pcm, q.pcm[n:])]
 	return n, n == 0 && q.closed
+}
+
+// unread puts samples back before those that wait, whatever the limit.
+func (q *queue) unread(pcm []float32) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pcm = append(slices.Clone(pcm), q.pcm...)
+	q.signal()
 }

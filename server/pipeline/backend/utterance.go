@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ type utterance struct {
 	pool   *Pool
 	ctx    context.Context //nolint:containedctx // the utterance's own life
 	cancel func()
+	leave  func() // the pool waits for it
 	config Config
 	in     *queue
 	out    *outbox
@@ -30,9 +33,7 @@ type utterance struct {
 	// What follows belongs to run, after begin.
 	proc  *process
 	heard []float32 // fed so far, up to maxReplay
-	tried bool      // the second try is used up
-	ended bool      // the audio has ended
-	watch *time.Timer
+	ended bool      // the audio has ended, and the process knows
 }
 
 // Write implements pipeline.Transcription.
@@ -58,14 +59,23 @@ func (u *utterance) Close() error {
 	return nil
 }
 
-// begin opens the utterance in a process.
-func (u *utterance) begin(ctx context.Context) error {
+// begin opens the utterance in a process. One that has died since its last utterance costs a second try.
+func (u *utterance) begin() error {
+	err := u.open()
+	if err != nil && retry(err) && u.ctx.Err() == nil {
+		err = u.open()
+	}
+	return err
+}
+
+func (u *utterance) open() error {
+	ctx := u.ctx
 	proc, err := u.pool.take(ctx)
 	if err != nil {
 		return err
 	}
 	u.proc = proc
-	err = u.handshake(ctx)
+	err = u.handshake()
 	switch {
 	case errors.Is(err, ErrUnimplemented), errors.Is(err, errEngine):
 		u.pool.giveBack(proc)
@@ -81,13 +91,13 @@ func (u *utterance) begin(ctx context.Context) error {
 // errEngine is an utterance that failed in an engine that is fine.
 var errEngine = errors.New("engine")
 
-func (u *utterance) handshake(ctx context.Context) error {
+func (u *utterance) handshake() error {
+	if err := u.send(func(w io.Writer) error { return writeJSON(w, kindConfig, u.config) }); err != nil {
+		return err
+	}
 	watch := u.proc.watch(u.pool.o.Hang)
 	defer watch.Stop()
-	if err := writeJSON(u.proc.in, kindConfig, u.config); err != nil {
-		return fmt.Errorf("%w: %w", ErrCrashed, err)
-	}
-	f, err := u.proc.next(ctx)
+	f, err := u.proc.next(u.ctx)
 	switch {
 	case err != nil:
 		return err
@@ -103,17 +113,13 @@ func (u *utterance) handshake(ctx context.Context) error {
 
 // run feeds the process until it has said its last word, and gives it back.
 func (u *utterance) run() {
+	defer u.leave()
 	defer u.pool.free.Release(1)
-	defer u.cancel()
 	err := u.converse()
-	for err != nil && retry(err) && !u.tried && u.ctx.Err() == nil {
-		u.tried = true
+	if err != nil && retry(err) && u.ctx.Err() == nil {
 		u.pool.broken(u.proc, err)
 		u.proc = nil
-		if err = u.begin(u.ctx); err != nil {
-			break
-		}
-		if err = u.replay(); err == nil {
+		if err = u.again(); err == nil {
 			err = u.converse()
 		}
 	}
@@ -135,89 +141,116 @@ func (u *utterance) run() {
 	}
 }
 
-// replay gives a fresh process what the last one has heard.
-func (u *utterance) replay() error {
-	if u.watch != nil {
-		u.watch.Stop()
-		u.watch = nil
-	}
+// again opens the utterance in another process, which gets what the last one has heard.
+func (u *utterance) again() error {
 	if len(u.heard) == maxReplay {
-		return fmt.Errorf("%w: the utterance is too long to be tried again", errEngine)
+		return fmt.Errorf("%w: the utterance is too long to be tried again", ErrCrashed)
 	}
-	if err := u.send(func() error { return writeAudio(u.proc.in, u.heard) }); err != nil {
+	if err := u.begin(); err != nil {
 		return err
 	}
-	if u.ended {
-		return u.finish()
-	}
+	u.in.unread(u.heard)
+	u.heard, u.ended = nil, false
 	return nil
 }
 
-// send writes to the process, which is killed if it does not read.
-func (u *utterance) send(write func() error) error {
-	watch := u.proc.watch(u.pool.o.Hang)
-	defer watch.Stop()
-	if err := write(); err != nil {
-		if u.proc.hung.Load() {
-			return ErrHung
-		}
+// send writes to the process, which must read in time; less of it when the utterance is not wanted any more. After an error
+// the process cannot be used: it may have read half a frame.
+func (u *utterance) send(write func(io.Writer) error) error {
+	late := time.Now().Add(u.pool.o.Hang)
+	if err := u.proc.in.SetWriteDeadline(late); err != nil {
 		return fmt.Errorf("%w: %w", ErrCrashed, err)
 	}
-	return nil
+	stop := context.AfterFunc(u.ctx, func() {
+		_ = u.proc.in.SetWriteDeadline(time.Now().Add(abandonPatience)) // it worked just now
+	})
+	defer stop()
+	err := write(u.proc.in)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrHung
+	}
+	return fmt.Errorf("%w: %w", ErrCrashed, err)
 }
 
 // finish ends the audio; the result must come in time.
 func (u *utterance) finish() error {
 	u.ended = true
-	err := u.send(func() error { return writeFrame(u.proc.in, kindEnd, nil) })
-	u.watch = u.proc.watch(u.pool.o.Hang)
-	return err
+	return u.send(func(w io.Writer) error { return writeFrame(w, kindEnd, nil) })
 }
 
-// converse feeds audio and takes what comes until the last result is out.
+// converse feeds audio and takes what comes until the last result is out. Between two slices it takes all that has come, so
+// that a process which talks much never waits for us while we wait for it.
 func (u *utterance) converse() error {
-	defer func() {
-		if u.watch != nil {
-			u.watch.Stop()
-		}
-	}()
 	buf := make([]float32, slice)
+	late := time.NewTimer(u.pool.o.Hang)
+	defer late.Stop()
 	for {
-		if !u.ended {
-			if err := u.feed(buf); err != nil {
-				return err
-			}
+		more, err := u.feed(buf)
+		if err != nil {
+			return err
 		}
-		select {
-		case f, ok := <-u.proc.frames:
-			if !ok {
-				return u.proc.why()
-			}
-			if last, err := u.heardFrom(f); last || err != nil {
-				return err
-			}
-		case <-u.in.wake:
-		case <-u.ctx.Done():
-			return u.ctx.Err()
-		}
-	}
-}
-
-// feed gives the process what waits.
-func (u *utterance) feed(buf []float32) error {
-	for {
-		n, end := u.in.read(buf)
-		if end {
-			return u.finish()
-		}
-		if n == 0 {
-			return nil
-		}
-		u.heard = append(u.heard, buf[:min(n, maxReplay-len(u.heard))]...)
-		if err := u.send(func() error { return writeAudio(u.proc.in, buf[:n]) }); err != nil {
+		late.Reset(u.pool.o.Hang) // it has read, or said something
+		last, err := u.listen(more, late.C)
+		if last || err != nil {
 			return err
 		}
 	}
+}
+
+// listen takes the frames that have come. Without more audio to feed it waits for the next one.
+func (u *utterance) listen(more bool, late <-chan time.Time) (last bool, err error) {
+	if more {
+		for {
+			select {
+			case f, ok := <-u.proc.frames:
+				if last, err = u.frame(f, ok); last || err != nil {
+					return last, err
+				}
+				continue
+			default:
+			}
+			return false, u.ctx.Err()
+		}
+	}
+	if !u.ended {
+		late = nil // nothing is owed while nobody speaks
+	}
+	select {
+	case f, ok := <-u.proc.frames:
+		return u.frame(f, ok)
+	case <-u.in.wake:
+		return false, nil
+	case <-late:
+		return false, ErrHung
+	case <-u.ctx.Done():
+		return false, u.ctx.Err()
+	}
+}
+
+func (u *utterance) frame(f frame, ok bool) (last bool, err error) {
+	if !ok {
+		return false, u.proc.why()
+	}
+	return u.heardFrom(f)
+}
+
+// feed gives the process the next slice of what waits, and says whether more may wait.
+func (u *utterance) feed(buf []float32) (more bool, err error) {
+	if u.ended {
+		return false, nil
+	}
+	n, end := u.in.read(buf)
+	if end {
+		return false, u.finish()
+	}
+	if n == 0 {
+		return false, nil
+	}
+	u.heard = append(u.heard, buf[:min(n, maxReplay-len(u.heard))]...)
+	return true, u.send(func(w io.Writer) error { return writeAudio(w, buf[:n]) })
 }
 
 // heardFrom takes one frame; last: the utterance is over.
@@ -246,11 +279,11 @@ const abandonPatience = 2 * time.Second
 
 // abandon asks the process to forget the utterance and says whether it did, so that it can be kept.
 func (u *utterance) abandon() bool {
-	watch := u.proc.watch(abandonPatience)
-	defer watch.Stop()
-	if writeFrame(u.proc.in, kindAbandon, nil) != nil {
+	if u.send(func(w io.Writer) error { return writeFrame(w, kindAbandon, nil) }) != nil {
 		return false
 	}
+	watch := u.proc.watch(abandonPatience)
+	defer watch.Stop()
 	for f := range u.proc.frames {
 		if f.kind == kindDropped {
 			return true
