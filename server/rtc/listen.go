@@ -13,8 +13,12 @@ import (
 // maxUDP is the largest packet that pion reads.
 const maxUDP = 1500
 
-// oversleep is how late a timer may be that still counts as on time.
-const oversleep = 20 * time.Millisecond
+const (
+	// oversleep is how late a timer may be that still counts as on time.
+	oversleep = 20 * time.Millisecond
+	// heartbeat is the longest sleep of one that waits for a late packet: so it notices when the machine stands still.
+	heartbeat = 100 * time.Millisecond
+)
 
 // rtcpRead reads one RTCP packet.
 type rtcpRead func(b []byte) (int, interceptor.Attributes, error)
@@ -50,7 +54,10 @@ func (p *Peer) listen(t voiceTrack) {
 	buf := make([]byte, maxUDP)
 	var header rtp.Header
 	for {
-		wake, _ := in.wake() // the zero time is no deadline
+		wake, ok := in.wake() // the zero time is no deadline
+		if next := time.Now().Add(heartbeat); ok && wake.After(next) {
+			wake = next
+		}
 		if err := t.SetReadDeadline(wake); err != nil {
 			return
 		}
