@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,10 @@ func (c *counting) Feed(_ context.Context, pcm []float32) (Update, error) {
 			_ = os.WriteFile(marker, nil, 0o600)
 			os.Exit(7)
 		}
+	case name == "deaf":
+		select {}
+	case name == "chatty":
+		return Update{Partial: strings.Repeat(fmt.Sprint(c.n, " "), 1000)}, nil
 	case name == "garbage":
 		fmt.Print("this is not a frame at all, it is a complaint")
 	}
@@ -174,6 +179,85 @@ func hangs(want error, after time.Duration) func(*Options) {
 			o.Hang = after
 		}
 	}
+}
+
+// A process that says much while it is fed, and more than a pipe holds, must not wait for a reader that waits for it.
+func TestChattyEngine(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", nil)
+	u, err := p.Open(t.Context(), pipeline.TranscribeConfig{Live: true, Prompt: "chatty"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(u.Write(make([]float32, maxQueued))).To(gomega.Succeed())
+	g.Expect(u.Write(make([]float32, maxQueued))).To(gomega.Or(gomega.Succeed(), gomega.MatchError(pipeline.ErrOverrun)))
+	g.Expect(u.CloseInput()).To(gomega.Succeed())
+	var last pipeline.TranscriptResult
+	for last = range u.Results() {
+		g.Expect(last.Err).NotTo(gomega.HaveOccurred())
+	}
+	g.Expect(last.Final).To(gomega.BeTrue())
+	g.Expect(u.Close()).To(gomega.Succeed())
+}
+
+// A process that stops reading is found out, and costs its own utterance only.
+func TestDeafEngine(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", hangs(ErrHung, time.Second))
+	u, err := p.Open(t.Context(), pipeline.TranscribeConfig{Prompt: "deaf"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(u.Write(make([]float32, 10*pipeline.InputRate))).To(gomega.Succeed())
+	last := <-u.Results()
+	g.Expect(last.Err).To(gomega.MatchError(ErrHung))
+	g.Expect(u.Write(make([]float32, 1))).To(gomega.MatchError(pipeline.ErrClosed))
+	g.Expect(u.Close()).To(gomega.Succeed())
+}
+
+// Nobody waits for a process that does not read: neither Close of its utterance nor Close of the pool.
+func TestCloseWhileBlocked(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", func(o *Options) { o.Hang = time.Hour })
+	u, err := p.Open(t.Context(), pipeline.TranscribeConfig{Prompt: "deaf"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(u.Write(make([]float32, 10*pipeline.InputRate))).To(gomega.Succeed())
+	g.Expect(u.Close()).To(gomega.Succeed())
+	g.Expect(p.idle).To(gomega.BeEmpty(), "the process was killed")
+	g.Expect(p.Close()).To(gomega.Succeed())
+	g.Expect(p.Close()).To(gomega.Succeed())
+}
+
+// Close of the pool ends an utterance that is open, and one whose process is still starting.
+func TestCloseOfThePool(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", nil)
+	u, err := p.Open(t.Context(), pipeline.TranscribeConfig{})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(p.Close()).To(gomega.Succeed())
+	last := <-u.Results()
+	g.Expect(last.Err).To(gomega.MatchError(context.Canceled))
+	g.Expect(u.Close()).To(gomega.Succeed())
+
+	mute := newPool(t, "mute", func(o *Options) { o.Hang = time.Hour })
+	warm := make(chan error)
+	go func() { warm <- mute.Warm(context.Background()) }()
+	g.Eventually(func() int64 { // it holds a place
+		if mute.free.TryAcquire(4) {
+			mute.free.Release(4)
+			return 0
+		}
+		return 1
+	}).Should(gomega.Equal(int64(1)))
+	g.Expect(mute.Close()).To(gomega.Succeed())
+	g.Expect(<-warm).To(gomega.MatchError(context.Canceled))
+}
+
+// A process that died between two utterances costs nothing.
+func TestDeathBetweenUtterances(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", nil)
+	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
+	g.Expect(p.idle).To(gomega.HaveLen(1))
+	p.idle[0].kill()
+	last := say(t, p, "")
+	g.Expect(last.Text).To(gomega.Equal("16000 samples"))
 }
 
 func TestNoEngine(t *testing.T) {
