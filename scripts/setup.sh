@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 mode=${1:-talk}
-speech="flite pocketsphinx libpocketsphinx-dev pocketsphinx-en-us"
+speech="flite pocketsphinx pocketsphinx-en-us"
 case $mode in
 talk) wanted=$speech ;;
 test) wanted="$speech chromium fonts-dejavu-core nodejs gcc libc6-dev git shellcheck" ;;
