@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -47,6 +48,8 @@ func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 	e.pool = backend.NewPool(backend.Options{Max: o.Processes, Logger: o.Logger, Command: func() *exec.Cmd {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), processEnv+"="+string(places))
+		// A Ctrl-C at the terminal is for the server, which then ends its processes in order.
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		return cmd
 	}})
 	voice := flite.New(flite.Options{Path: o.Flite})
@@ -55,7 +58,7 @@ func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 		Transcriber: e,
 		Model:       assistant.New(o.Now),
 		Synthesizer: voice,
-		Close:       e.pool.Close,
+		Close:       func() error { return errors.Join(voice.Close(), e.pool.Close()) },
 		Warm:        e.warm,
 		Components: func() []pipeline.Component {
 			return []pipeline.Component{
@@ -68,7 +71,7 @@ func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 }
 
 func voiceComponent(v *flite.Synthesizer) pipeline.Component {
-	c := pipeline.Component{Stage: pipeline.StageSynthesizer, Name: "flite", State: pipeline.StateReady}
+	c := pipeline.Component{Stage: pipeline.StageSynthesizer, Name: "flite", State: pipeline.StateReady, Detail: "voices awb, kal16, rms and slt, and the protocol's names for them"}
 	if err := v.Check(); err != nil {
 		c.State, c.Detail, c.Install = pipeline.StateMissing, "the package flite is not installed", flite.Install
 	}
@@ -136,9 +139,7 @@ func (e *ear) component() pipeline.Component {
 // Doctor tries every component for real: it has the voice say a word and the recogniser understand it. What does not work
 // says why in its Detail.
 func Doctor(ctx context.Context, p *pipeline.Pipeline) []pipeline.Component {
-	if err := p.Warm(ctx); err != nil {
-		return p.Components() // the state of the one that failed says it
-	}
+	_ = p.Warm(ctx) // the state of what does not come up says so
 	components := p.Components()
 	said, err := speak(ctx, p)
 	for i := range components {

@@ -90,10 +90,15 @@ func (m *model) answer(messages []pipeline.Message) string {
 	case last.Role == pipeline.RoleSystem:
 		return "Are you still there?"
 	}
-	said := lastSaid(messages)
-	w := words(said)
+	w := words(lastSaid(messages))
+	if answer, ok := again(w, messages); ok {
+		return answer
+	}
+	if answer, ok := story(w, messages); ok {
+		return answer
+	}
 	for _, skill := range []func([]string) (string, bool){
-		echo, count, story, arithmetic, m.clock, timer, smallTalk,
+		echo, count, arithmetic, m.clock, timer, joke, smallTalk,
 	} {
 		if answer, ok := skill(w); ok {
 			return answer

@@ -48,6 +48,10 @@ func TestAnswers(t *testing.T) {
 		"two plus three times four":       "Two plus three times four is fourteen.",
 		"what is seven divided by two":    "Seven divided by two is three point five.",
 		"ten divided by three":            "Ten divided by three is about three point three three three.",
+		"what is ten percent of fifty":    "Ten percent of fifty is five.",
+		"what is half of nine":            "Half of nine is four point five.",
+		"what year is it":                 "It is the year two thousand and twenty-six.",
+		"repeat that":                     "I have not said anything yet.",
 		"five minus nine":                 "Five minus nine is minus four.",
 		"one divided by zero":             "One divided by zero has no answer: nothing can be divided by zero.",
 		"2+2":                             "Two plus two is four.",
@@ -58,7 +62,7 @@ func TestAnswers(t *testing.T) {
 		"count two three":                 "One, two, three.",
 		"count to one million":            "I can count from zero to one thousand. Tell me where to stop.",
 		"what time is it":                 "It is three oh five in the afternoon.",
-		"what day is it":                  "Today is Saturday, November twenty-one.",
+		"what day is it":                  "Today is Saturday, November twenty-first.",
 		"hello":                           "Hello! What can I do for you?",
 		"who are you":                     "I am a small assistant that lives inside this server. I need no network to talk to you.",
 		"set a timer for ten minutes":     "I cannot set timers: I speak only when I am spoken to, so I could not ring. But I can count for you.",
@@ -82,6 +86,24 @@ func TestLongAnswers(t *testing.T) {
 	g.Expect(len(strings.Fields(tale))).To(gomega.BeNumerically(">", 200))
 }
 
+func TestStoriesAndAgain(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := said("tell me a story")
+	told := map[string]bool{}
+	for range 3 {
+		tale, _ := reply(t, r)
+		g.Expect(len(strings.Fields(tale))).To(gomega.BeNumerically(">", 150))
+		told[tale] = true
+		r.Messages = append(r.Messages, pipeline.Message{Role: pipeline.RoleAssistant, Text: tale}, pipeline.Message{Role: pipeline.RoleUser, Text: "say that again"})
+		same, _ := reply(t, r)
+		g.Expect(same).To(gomega.Equal(tale))
+		r.Messages[len(r.Messages)-1].Text = "tell me another one"
+	}
+	g.Expect(told).To(gomega.HaveLen(3), "each time another one")
+	alone, _ := reply(t, said("another one"))
+	g.Expect(alone).To(gomega.HavePrefix("I heard: another one."))
+}
+
 var weather = pipeline.Tool{
 	Name: "get_weather", Description: "Current weather of a city",
 	Parameters: []byte(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`),
@@ -94,7 +116,7 @@ func TestTools(t *testing.T) {
 	_, calls := reply(t, r)
 	g.Expect(calls).To(gomega.HaveLen(1))
 	g.Expect(calls[0].Name).To(gomega.Equal("get_weather"))
-	g.Expect(calls[0].Arguments).To(gomega.MatchJSON(`{"city":"what is the weather in the city of Rome"}`))
+	g.Expect(calls[0].Arguments).To(gomega.MatchJSON(`{"city":"city of Rome"}`))
 
 	r.Messages = append(r.Messages,
 		pipeline.Message{Role: pipeline.RoleAssistant, Call: &pipeline.ToolCall{ID: "1", Name: "get_weather"}},

@@ -8,8 +8,26 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/spell"
 )
 
-// slips are words that a recogniser writes for numbers; they are read so where a number must stand.
-var slips = map[string]int64{"to": 2, "too": 2, "for": 4, "fore": 4, "ate": 8, "won": 1, "tree": 3, "sex": 6, "tan": 10, "oh": 0}
+// slip is the number for which a recogniser writes the word w; it is read so where a number must stand.
+func slip(w string) (n int64, ok bool) {
+	switch w {
+	case "to", "too":
+		return 2, true
+	case "for", "fore":
+		return 4, true
+	case "ate":
+		return 8, true
+	case "won":
+		return 1, true
+	case "tree":
+		return 3, true
+	case "sex", "sick", "sticks":
+		return 6, true
+	case "tan":
+		return 10, true
+	}
+	return 0, false
+}
 
 // readNumber reads the number at the beginning of w and says how many words it took; 0 is none. strict takes no slips.
 func readNumber(w []string, strict bool) (n int64, took int) {
@@ -27,27 +45,26 @@ func readNumber(w []string, strict bool) (n int64, took int) {
 	if n, ok := spell.Digits(w[0]); ok {
 		return n, 1
 	}
-	if n, ok := slips[w[0]]; ok && !strict {
+	if n, ok := slip(w[0]); ok && !strict {
 		return n, 1
 	}
 	return 0, 0
 }
 
-// operators are the words between numbers, longest first.
-var operators = []struct {
+// operator is the words between two numbers.
+type operator struct {
 	words string
 	sign  byte
 	say   string
-}{
-	{"multiplied by", '*', "times"},
-	{"divided by", '/', "divided by"},
-	{"divided", '/', "divided by"},
-	{"plus", '+', "plus"},
-	{"add", '+', "plus"},
-	{"minus", '-', "minus"},
-	{"times", '*', "times"},
-	{"time", '*', "times"},
-	{"over", '/', "divided by"},
+}
+
+// operators are all of them, those with more words first.
+func operators() []operator {
+	return []operator{
+		{"percent of", '%', "percent of"}, {"multiplied by", '*', "times"}, {"divided by", '/', "divided by"}, {"divided", '/', "divided by"},
+		{"plus", '+', "plus"}, {"add", '+', "plus"}, {"minus", '-', "minus"}, {"times", '*', "times"}, {"time", '*', "times"},
+		{"over", '/', "divided by"},
+	}
 }
 
 // term is a number with the operator before it.
@@ -61,6 +78,11 @@ const maxTerms = 20
 
 // arithmetic answers sums such as "what is two plus two".
 func arithmetic(w []string) (string, bool) {
+	if i := index(w, "half of"); i >= 0 {
+		if n, took := readNumber(w[i+2:], true); took > 0 {
+			return "Half of " + spell.Cardinal(n) + " is " + sayFloat(float64(n)/2) + ".", true
+		}
+	}
 	for i := range w {
 		if terms := readTerms(w[i:]); len(terms) > 1 {
 			return sayTerms(terms), true
@@ -87,7 +109,7 @@ func readTerms(w []string) []term {
 }
 
 func readTerm(w []string) (term, int) {
-	for _, op := range operators {
+	for _, op := range operators() {
 		if index(w, op.words) != 0 {
 			continue
 		}
@@ -122,6 +144,8 @@ func evaluate(terms []term) (float64, bool) {
 		switch t.sign {
 		case '*':
 			product *= n
+		case '%':
+			product *= n / 100
 		case '/':
 			if t.n == 0 {
 				return 0, false

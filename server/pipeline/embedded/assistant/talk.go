@@ -65,7 +65,11 @@ func (m *model) clock(w []string) (string, bool) {
 	case hasAny(w, "what time", "the time", "what's the time", "how late"):
 		return "It is " + sayTime(now) + ".", true
 	case hasAny(w, "what day", "what date", "the date", "today's date", "what is today", "day is it"):
-		return "Today is " + now.Format("Monday, January") + " " + spell.Cardinal(int64(now.Day())) + ".", true
+		return "Today is " + now.Format("Monday, January") + " " + spell.Ordinal(int64(now.Day())) + ".", true
+	case hasAny(w, "what month", "month is it"):
+		return "It is " + now.Format("January") + ".", true
+	case hasAny(w, "what year", "year is it"):
+		return "It is the year " + spell.Cardinal(int64(now.Year())) + ".", true
 	}
 	return "", false
 }
@@ -89,24 +93,10 @@ func sayTime(t time.Time) string {
 	return spell.Cardinal(hour) + " " + spell.Cardinal(minute) + " " + half
 }
 
-// story tells a long story, to be interrupted.
-func story(w []string) (string, bool) {
-	if !hasAny(w, "story", "tale", "stories") {
+// joke tells a joke.
+func joke(w []string) (string, bool) {
+	if !hasAny(w, "joke", "jokes", "something funny") {
 		return "", false
 	}
-	return theStory, true
+	return "Two microphones meet. Says the one: I did not catch that. Says the other: neither did I, but I am ninety percent sure of it.", true
 }
-
-const theStory = "Once there were two choirs in one church, and they did not like each other. " +
-	"One stood on the left side and one on the right, and each believed that it sang better. " +
-	"Every Sunday both began at the same moment, and as loud as they could, so that nobody in the church understood a word. " +
-	"One winter the old organist fell ill, and a girl of twelve was sent to play in his place. " +
-	"She listened to the noise for one whole verse, and then she stopped playing. " +
-	"The choirs went on for a while, and then they stopped too, because it is hard to quarrel in silence. " +
-	"Now, said the girl, the left side sings one line, and while it sings, the right side listens. " +
-	"Then the right side answers, and the left side listens. And when somebody on the other side draws a breath to speak, you wait. " +
-	"They tried it, only because they were curious. The first line was shy. The answer was shy too. " +
-	"But by the third verse something had happened that nobody in the village had heard before: they could hear one another. " +
-	"After the service an old man came to the girl, with tears in his eyes, and asked her what she had done to the music. " +
-	"Nothing, she said. It is the same music. I only gave both of them the same page, and told them to take turns. " +
-	"And that is how they have sung ever since: one side, and then the other, and in between, a little silence."

@@ -31,8 +31,31 @@ func toolCall(r pipeline.Request) (pipeline.ToolCall, bool) {
 		return pipeline.ToolCall{}, false
 	}
 	t := r.Tools[i]
-	return pipeline.ToolCall{Name: t.Name, Arguments: fit.Arguments(t.Parameters, fit.Source{Text: said, Numbers: numbers(words(said))})}, true
+	return pipeline.ToolCall{Name: t.Name, Arguments: fit.Arguments(t.Parameters, fit.Source{
+		Text: said, Subject: subject(said, nameWords(t.Name)), Numbers: numbers(words(said)),
+	})}, true
 }
+
+// subject is what a tool is asked about: the words after those of its name, without the small ones at their begin. Where there
+// are none it is all that was said.
+func subject(said string, name []string) string {
+	fields := strings.Fields(said)
+	at := 0
+	for i, f := range fields {
+		if slices.Contains(name, bare(f)) {
+			at = i + 1
+		}
+	}
+	for at < len(fields) && slices.Contains([]string{"in", "for", "at", "of", "about", "to", "on", "from", "the", "a", "an", "is", "tool", "with"}, bare(fields[at])) {
+		at++
+	}
+	if at == len(fields) {
+		return said
+	}
+	return strings.TrimRight(strings.Join(fields[at:], " "), ".,!?")
+}
+
+func bare(word string) string { return strings.ToLower(strings.Trim(word, ".,!?;:\"()[]")) }
 
 // wanted is the tool whose name is said, or most of whose name and description is; -1 is none.
 func wanted(tools []pipeline.Tool, said []string) int {

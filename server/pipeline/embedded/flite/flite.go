@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/sync/semaphore"
 
@@ -42,6 +44,8 @@ type Options struct {
 type Synthesizer struct {
 	path    string
 	running *semaphore.Weighted
+	life    context.Context //nolint:containedctx // ends with Close
+	end     context.CancelFunc
 }
 
 // New makes a Synthesizer. A missing program is no error here: Check and Synthesize say it, until it is installed.
@@ -49,7 +53,9 @@ func New(o Options) *Synthesizer {
 	if o.Path == "" {
 		o.Path = "flite"
 	}
-	return &Synthesizer{path: o.Path, running: semaphore.NewWeighted(int64(runtime.NumCPU()))}
+	s := &Synthesizer{path: o.Path, running: semaphore.NewWeighted(int64(runtime.NumCPU()))}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
 }
 
 // Check says whether the program is there: nil, or an error that wraps pipeline.ErrUnavailable.
@@ -62,23 +68,25 @@ func (s *Synthesizer) Check() error {
 	return nil
 }
 
-// voices are the protocol's names and Flite's own. All are of 16 kHz.
-var voices = map[string]string{
-	"": "slt", "alloy": "slt", "ash": "rms", "ballad": "awb", "cedar": "rms", "coral": "slt", "echo": "rms", "marin": "slt",
-	"sage": "slt", "shimmer": "slt", "verse": "awb",
-	"awb": "awb", "kal16": "kal16", "rms": "rms", "slt": "slt",
+// voices are the protocol's names and Flite's own with the voice that speaks them. All of these are of 16 kHz.
+func voices() map[string]string {
+	return map[string]string{
+		"": "slt", "alloy": "slt", "ash": "rms", "ballad": "awb", "cedar": "rms", "coral": "slt", "echo": "rms", "marin": "slt",
+		"sage": "slt", "shimmer": "slt", "verse": "awb",
+		"awb": "awb", "kal16": "kal16", "rms": "rms", "slt": "slt",
+	}
 }
 
-// Voices are the names that Synthesize takes.
+// Voices are the names that Synthesize takes, in the order of the alphabet.
 func Voices() []string {
-	var names []string
-	for name := range voices {
-		if name != "" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	names := slices.Sorted(maps.Keys(voices()))
+	return names[1:] // the first one is the empty name
+}
+
+// Close ends the utterances that are being spoken. Later ones fail.
+func (s *Synthesizer) Close() error {
+	s.end()
+	return nil
 }
 
 // Synthesize implements pipeline.Synthesizer.
@@ -86,16 +94,20 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	if err := s.Check(); err != nil {
 		return err
 	}
-	name, ok := voices[u.Voice]
+	name, ok := voices()[u.Voice]
 	if !ok {
 		return fail(fmt.Errorf("%w %q", pipeline.ErrUnknownVoice, u.Voice), "there are "+strings.Join(Voices(), ", "))
 	}
 	if len(u.Text) > maxText {
 		return fail(fmt.Errorf("%w: %d bytes, the limit is %d", pipeline.ErrTooLong, len(u.Text), maxText), "cut it into clauses")
 	}
+	u.Text = plain(u.Text)
 	if !strings.ContainsFunc(u.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return nil
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
 	if err := s.running.Acquire(ctx, 1); err != nil {
 		return err
 	}
@@ -109,6 +121,27 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 		return fail(err, "")
 	}
 	return give(ctx, pcm, rate, emit)
+}
+
+// plain is a text without what is written but not spoken: control characters, and marks of emphasis and code at words.
+func plain(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, text)
+	var words []string
+	for i, f := range strings.Fields(text) {
+		word := strings.Trim(f, "*_`#~")
+		if f == "*" && i > 0 {
+			word = "times"
+		}
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // run is one run of the program.

@@ -52,7 +52,7 @@ func TestTextIsOnlyText(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := New(Options{})
 	victim := filepath.Join(t.TempDir(), "victim")
-	for _, text := range []string{"-o " + victim, "--help", "$(touch " + victim + ")", "; touch " + victim, "-lv"} {
+	for _, text := range []string{"-o " + victim, "--help", "$(touch " + victim + ")", "; touch " + victim, "-lv", "a\x00b\x1b[31m c\xff", "**bold** and `code`", "Grüße, 你好 two"} {
 		samples, _ := speak(t, s, pipeline.Utterance{Text: text})
 		g.Expect(samples).To(gomega.BeNumerically(">", pipeline.OutputRate/4), text)
 	}
@@ -83,6 +83,38 @@ func TestRefuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	g.Expect(New(Options{}).Synthesize(ctx, pipeline.Utterance{Text: "hello"}, drop)).To(gomega.MatchError(context.Canceled))
+}
+
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"**Note:** it is\nlate": "Note: it is late", "3 * 4": "3 times 4", "`x`\t# y": "x y", "* one": "one", "a_b": "a_b", "\x00": "", "-5": "-5",
+	} {
+		gomega.NewWithT(t).Expect(plain(text)).To(gomega.Equal(want))
+	}
+}
+
+// A program that does not end is ended with the call, and with the synthesizer.
+func TestCancelEndsTheProgram(t *testing.T) {
+	slow := filepath.Join(t.TempDir(), "flite")
+	gomega.NewWithT(t).Expect(os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 600\n"), 0o755)).To(gomega.Succeed())
+	for name, end := range map[string]func(s *Synthesizer, cancel func()){
+		"cancel": func(_ *Synthesizer, cancel func()) { cancel() },
+		"close":  func(s *Synthesizer, _ func()) { _ = s.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			s := New(Options{Path: slow})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			ended := make(chan error, 1)
+			go func() {
+				ended <- s.Synthesize(ctx, pipeline.Utterance{Text: "hello"}, func([]int16) error { return nil })
+			}()
+			g.Consistently(ended, "50ms").ShouldNot(gomega.Receive())
+			end(s, cancel)
+			g.Eventually(ended, "10s").Should(gomega.Receive(gomega.MatchError(context.Canceled)))
+		})
+	}
 }
 
 // BenchmarkClause is the time from a clause to its first audio, which is the time to all of it, beside starting a program that does nothing.

@@ -16,14 +16,18 @@ const (
 
 // Source is what there is to make arguments of.
 type Source struct {
-	Text    string    // for the first string property
+	Text    string    // what was said; an enum takes the value that it contains
+	Subject string    // for string properties; empty: Text
 	Numbers []float64 // for number properties, in their order; where there are none, the schema's minimum or 0
 }
 
-// Arguments gives a JSON object that fits the schema: the first string property (required or not) gets the text, the
+// Arguments gives a JSON object that fits the schema: the first string property (required or not) gets the subject, the
 // required ones are filled by their type, default, const or enum, and nothing else is set. An enum takes the value that the
 // text contains, else its first. A schema that cannot be read gives "{}".
 func Arguments(schema []byte, s Source) string {
+	if s.Subject == "" {
+		s.Subject = s.Text
+	}
 	f := fitter{Source: s, left: maxValues}
 	var root node
 	if err := json.Unmarshal(schema, &root); err != nil {
@@ -175,7 +179,7 @@ func (f *fitter) value(n *node, depth int) any {
 		return f.choose(n.Enum)
 	case kind == "string" && !f.spoken:
 		f.spoken = true
-		return f.Text
+		return f.Subject
 	case n.Default != nil:
 		return n.Default
 	case len(n.Type) == 0 && len(n.AnyOf) > 0:
@@ -185,7 +189,7 @@ func (f *fitter) value(n *node, depth int) any {
 	}
 	switch kind {
 	case "string":
-		return f.Text
+		return f.Subject
 	case "number", "integer":
 		return f.number(n, kind == "integer")
 	case "boolean":

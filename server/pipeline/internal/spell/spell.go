@@ -45,6 +45,33 @@ func Cardinal(n int64) string {
 	return Cardinal(n/1_000_000_000) + " billion" + rest(n%1_000_000_000)
 }
 
+// Ordinal gives "first", "twenty-second", "one hundredth". n is not negative.
+func Ordinal(n int64) string {
+	c := Cardinal(n)
+	at := strings.LastIndexAny(c, " -") + 1
+	head, last := c[:at], c[at:]
+	switch last {
+	case "one":
+		return head + "first"
+	case "two":
+		return head + "second"
+	case "three":
+		return head + "third"
+	case "five":
+		return head + "fifth"
+	case "eight":
+		return head + "eighth"
+	case "nine":
+		return head + "ninth"
+	case "twelve":
+		return head + "twelfth"
+	}
+	if stem, ok := strings.CutSuffix(last, "y"); ok {
+		return head + stem + "ieth"
+	}
+	return c + "th"
+}
+
 func rest(n int64) string {
 	switch {
 	case n == 0:

@@ -67,3 +67,12 @@ func TestReadStopsWhereTheNumberEnds(t *testing.T) {
 		})
 	}
 }
+
+func TestOrdinal(t *testing.T) {
+	for n, want := range map[int64]string{
+		1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 8: "eighth", 9: "ninth", 12: "twelfth", 20: "twentieth", 21: "twenty-first",
+		30: "thirtieth", 31: "thirty-first", 100: "one hundredth", 115: "one hundred and fifteenth",
+	} {
+		gomega.NewWithT(t).Expect(spell.Ordinal(n)).To(gomega.Equal(want))
+	}
+}
