@@ -1,0 +1,207 @@
+// Package check reads what `antiphon serve --record FILE` wrote and says where it breaks the rules that clients of the
+// OpenAI Realtime protocol rely on. It decodes by itself, so that it does not share a mistake with the server's codec.
+//
+// The rules are named:
+//
+//   - SessionFirst: session.created is the server's first event, and there is one.
+//   - EventIDs: every server event has an event_id of its own; an error names an event that the client sent.
+//   - OneDonePerResponse: every response.created gets exactly one response.done.
+//   - EveryAddedIsDone: what was added to a response (items, parts) is done before its response.done, in that order.
+//   - NothingAfterDone: no response.* event of a response follows its response.done.
+//   - OneLiveResponse: at most one response of the conversation is live.
+//   - OneItemPerTurn: speech_started, speech_stopped, committed and the user's item carry one item id.
+//   - KnownPreviousItem: every previous_item_id names the item that stands before.
+//   - DeltasAreTheText: the deltas of a part are its text, in every event that repeats it.
+//   - StableIndexes: an item keeps its output_index and its content_index, and no two share one.
+//   - TruncateWithinSent: no item is truncated beyond the audio that was sent.
+//   - PlaybackIsClosed: every output_audio_buffer.started gets one stopped or cleared; stopped comes after response.done.
+//   - InterruptionOrder: speech_started, output_audio_buffer.cleared, the dones, response.done, truncated.
+//   - OneTransport: output_audio_buffer.* is WebRTC's, response.output_audio.delta is the WebSocket's.
+package check
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Problem is one broken rule.
+type Problem struct {
+	Line    int    // of the record, from 1; the last one's for what is missing at the end
+	Session string // the session's id
+	Rule    string // a name of the package comment
+	What    string
+}
+
+// String is one line for a person.
+func (p Problem) String() string {
+	return fmt.Sprintf("line %d, %s: %s: %s", p.Line, p.Session, p.Rule, p.What)
+}
+
+// Report is what a record was found to hold.
+type Report struct {
+	Problems []Problem
+	// Sessions and Responses count what the record holds, so that a check of nothing is noticed.
+	Sessions, Responses int
+}
+
+// maxLine bounds one line of a record, in bytes.
+const maxLine = 64 << 20
+
+// line is one line of a record.
+type line struct {
+	T       time.Time
+	Session string
+	Dir     string
+	Event   json.RawMessage
+}
+
+// Record checks a whole record: every session in it must have ended. The error is about reading, not about rules.
+func Record(r io.Reader) (Report, error) {
+	var report Report
+	sessions := map[string]*session{}
+	var order []*session
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		var l line
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return report, fmt.Errorf("line %d is not a line of a record: %w", n, err)
+		}
+		s := sessions[l.Session]
+		if s == nil {
+			s = newSession(l.Session)
+			sessions[l.Session] = s
+			order = append(order, s)
+		}
+		s.line = n
+		if err := s.take(l); err != nil {
+			return report, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return report, fmt.Errorf("reading a record: %w", err)
+	}
+	report.Sessions = len(order)
+	for _, s := range order {
+		s.line = n
+		s.end()
+		report.Problems = append(report.Problems, s.problems...)
+		report.Responses += len(s.responses)
+	}
+	return report, nil
+}
+
+// session is what was seen of one session.
+type session struct {
+	id       string
+	line     int
+	problems []Problem
+
+	seen     int             // server events
+	eventIDs map[string]bool // the server's
+	asked    map[string]bool // the client's
+
+	responses map[string]*response
+	live      string // the response that writes to the conversation
+
+	turn         turn
+	conversation []string        // item ids in their order
+	items        map[string]bool // every item that there was; true when it is done
+
+	playback playback
+}
+
+func newSession(id string) *session {
+	return &session{
+		id: id, eventIDs: map[string]bool{}, asked: map[string]bool{}, responses: map[string]*response{}, items: map[string]bool{},
+		playback: playback{sent: map[string]time.Duration{}, ended: map[string]bool{}},
+	}
+}
+
+// broken notes a problem at the line in hand.
+func (s *session) broken(rule, format string, args ...any) {
+	s.problems = append(s.problems, Problem{s.line, s.id, rule, fmt.Sprintf(format, args...)})
+}
+
+func (s *session) take(l line) error {
+	var e event
+	if l.Dir == "client" {
+		s.asked[nameOf(l.Event)] = true
+		return nil
+	}
+	if err := json.Unmarshal(l.Event, &e); err != nil {
+		return fmt.Errorf("a server event: %w", err)
+	}
+	e.t = l.T
+	s.seen++
+	if first := e.Type == "session.created"; first != (s.seen == 1) {
+		s.broken("SessionFirst", "%s is event number %d", e.Type, s.seen)
+	}
+	if e.EventID == "" || s.eventIDs[e.EventID] {
+		s.broken("EventIDs", "the event_id %q of %s is not new", e.EventID, e.Type)
+	}
+	s.eventIDs[e.EventID] = true
+	if e.Type == "error" && e.Error.EventID != nil && !s.asked[*e.Error.EventID] {
+		s.broken("EventIDs", "an error names the event %q, which the client did not send", *e.Error.EventID)
+	}
+	s.server(&e)
+	return nil
+}
+
+// eventID finds the name of what is no JSON, and was recorded as a string.
+var eventID = regexp.MustCompile(`"event_id"\s*:\s*"([^"]*)"`)
+
+// nameOf is the event_id of what a client sent, which may be anything.
+func nameOf(text json.RawMessage) string {
+	var e struct {
+		EventID string `json:"event_id"`
+	}
+	var garbage string
+	switch {
+	case json.Unmarshal(text, &e) == nil:
+		return e.EventID
+	case json.Unmarshal(text, &garbage) == nil:
+		if found := eventID.FindStringSubmatch(garbage); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}
+
+// server takes one event of the server's.
+func (s *session) server(e *event) {
+	switch {
+	case strings.HasPrefix(e.Type, "response."):
+		s.ofResponse(e)
+	case strings.HasPrefix(e.Type, "input_audio_buffer."):
+		s.ofInput(e)
+	case strings.HasPrefix(e.Type, "conversation.item."):
+		s.ofItem(e)
+	case strings.HasPrefix(e.Type, "output_audio_buffer."):
+		s.ofPlayback(e)
+	}
+}
+
+// end says what is missing when the record is over.
+func (s *session) end() {
+	for _, r := range s.responses {
+		if !r.done {
+			s.broken("OneDonePerResponse", "response %s has no response.done", r.id)
+		}
+	}
+	for id, done := range s.items {
+		if !done {
+			s.broken("EveryAddedIsDone", "item %s has no conversation.item.done", id)
+		}
+	}
+	if s.playback.playing != "" {
+		s.broken("PlaybackIsClosed", "the playback of %s has neither stopped nor cleared", s.playback.playing)
+	}
+}

@@ -1,0 +1,146 @@
+package check
+
+import (
+	"bytes"
+	_ "embed"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// good is the record of a WebRTC call with a turn, a tool call and an interruption, and of one over a WebSocket.
+//
+//go:embed testdata/good.jsonl
+var good []byte
+
+func TestGoodRecordHasNoProblems(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(Record(bytes.NewReader(good))).To(gomega.Equal(Report{Sessions: 2, Responses: 6}))
+}
+
+// edit changes a record; lines count from 1.
+type edit func(lines []string) []string
+
+func drop(n int) edit { return func(lines []string) []string { return slices.Delete(lines, n-1, n) } }
+
+func move(from, to int) edit {
+	return func(lines []string) []string {
+		line := lines[from-1]
+		return slices.Insert(slices.Delete(lines, from-1, from), to-1, line)
+	}
+}
+
+func repeat(n, at int) edit {
+	return func(lines []string) []string {
+		line := strings.Replace(lines[n-1], `"event_id":"`, `"event_id":"again_`, 1)
+		return slices.Insert(lines, at-1, line)
+	}
+}
+
+func replace(n int, old, with string) edit {
+	return func(lines []string) []string {
+		lines[n-1] = strings.Replace(lines[n-1], old, with, 1)
+		return lines
+	}
+}
+
+func cut(n int) edit { return func(lines []string) []string { return lines[:n] } }
+
+// copyID puts the string that follows key in one line into another.
+func copyID(from, to int, key string) edit {
+	value := func(line string) string {
+		_, rest, _ := strings.Cut(line, `"`+key+`":"`)
+		id, _, _ := strings.Cut(rest, `"`)
+		return id
+	}
+	return func(lines []string) []string {
+		lines[to-1] = strings.Replace(lines[to-1], value(lines[to-1]), value(lines[from-1]), 1)
+		return lines
+	}
+}
+
+// TestEveryRuleBites breaks the good record in one place and expects that the rule is named.
+func TestEveryRuleBites(t *testing.T) {
+	for name, row := range map[string]struct {
+		rule string
+		do   edit
+	}{
+		"no session.created":               {"SessionFirst", drop(1)},
+		"session.created twice":            {"SessionFirst", repeat(1, 10)},
+		"an error first":                   {"SessionFirst", move(142, 116)},
+		"an event_id twice":                {"EventIDs", copyID(9, 10, "event_id")},
+		"an event without id":              {"EventIDs", replace(9, `"event_id":"`, `"other":"`)},
+		"an error about nothing":           {"EventIDs", drop(141)},
+		"no response.done":                 {"OneDonePerResponse", drop(41)},
+		"response.done twice":              {"OneDonePerResponse", repeat(41, 42)},
+		"the record ends too early":        {"OneDonePerResponse", cut(39)},
+		"a response of nobody":             {"OneDonePerResponse", drop(34)},
+		"no usage":                         {"OneDonePerResponse", replace(25, `"usage":{`, `"usage":null,"x":{`)},
+		"output_item.done is missing":      {"EveryAddedIsDone", drop(39)},
+		"item.done is missing":             {"EveryAddedIsDone", drop(40)},
+		"item.done of the user is missing": {"EveryAddedIsDone", drop(10)},
+		"part done before its text":        {"EveryAddedIsDone", move(22, 21)},
+		"delta before the part":            {"EveryAddedIsDone", move(16, 15)},
+		"another output":                   {"EveryAddedIsDone", replace(25, `"output":[{`, `"output":[{"id":"x"},{`)},
+		"delta after response.done":        {"NothingAfterDone", move(18, 25)},
+		"two live responses":               {"OneLiveResponse", move(41, 46)},
+		"committed under another id":       {"OneItemPerTurn", copyID(6, 30, "item_id")},
+		"stopped under another id":         {"OneItemPerTurn", copyID(6, 29, "item_id")},
+		"committed without stopped":        {"OneItemPerTurn", drop(29)},
+		"item under another id":            {"OneItemPerTurn", replace(31, `"item":{"id":"`, `"item":{"id":"x`)},
+		"captions of nobody":               {"OneItemPerTurn", replace(62, `"item_id":"`, `"item_id":"x`)},
+		"a previous item of nobody":        {"KnownPreviousItem", replace(36, `"previous_item_id":"`, `"previous_item_id":"x`)},
+		"done behind another":              {"KnownPreviousItem", replace(40, `"previous_item_id":"`, `"previous_item_id":"x`)},
+		"a delta is missing":               {"DeltasAreTheText", drop(17)},
+		"another transcript":               {"DeltasAreTheText", replace(21, "You said", "You sang")},
+		"another part":                     {"DeltasAreTheText", replace(22, "You said", "You sang")},
+		"another item":                     {"DeltasAreTheText", replace(23, "You said", "You sang")},
+		"other arguments":                  {"DeltasAreTheText", replace(38, `{}`, `{ }`)},
+		"another output_index":             {"StableIndexes", replace(20, `"output_index":0`, `"output_index":1`)},
+		"another content_index":            {"StableIndexes", replace(20, `"content_index":0`, `"content_index":1`)},
+		"a gap in output_index":            {"StableIndexes", replace(13, `"output_index":0`, `"output_index":3`)},
+		"truncated beyond what was sent":   {"TruncateWithinSent", replace(89, `"audio_end_ms":`, `"audio_end_ms":9`)},
+		"truncated is nobody":              {"TruncateWithinSent", replace(89, `"item_id":"`, `"item_id":"x`)},
+		"started has no end":               {"PlaybackIsClosed", drop(26)},
+		"stopped without started":          {"PlaybackIsClosed", drop(19)},
+		"started before the part":          {"PlaybackIsClosed", move(19, 14)},
+		"stopped before response.done":     {"PlaybackIsClosed", move(26, 25)},
+		"stopped twice":                    {"PlaybackIsClosed", repeat(26, 27)},
+		"cleared after the dones":          {"InterruptionOrder", move(82, 87)},
+		"cleared after response.done":      {"InterruptionOrder", move(82, 88)},
+		"cleared before speech_started":    {"InterruptionOrder", move(82, 80)},
+		"truncated before response.done":   {"InterruptionOrder", move(89, 88)},
+		"no truncated":                     {"InterruptionOrder", drop(89)},
+		"audio in events over WebRTC":      {"OneTransport", replace(16, "response.output_audio_transcript.delta", "response.output_audio.delta")},
+		"a playback over WebSocket":        {"OneTransport", replace(142, `"type":"error"`, `"type":"output_audio_buffer.stopped"`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			lines := strings.Split(strings.TrimSpace(string(good)), "\n")
+			broken := strings.Join(row.do(lines), "\n")
+			g.Expect(broken + "\n").NotTo(gomega.Equal(string(good)))
+			report, err := Record(strings.NewReader(broken))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(report.Problems).NotTo(gomega.BeEmpty())
+			var rules []string
+			for _, p := range report.Problems {
+				rules = append(rules, p.Rule)
+			}
+			g.Expect(rules).To(gomega.ContainElement(row.rule), "%v", report.Problems)
+		})
+	}
+}
+
+func TestProblemIsALine(t *testing.T) {
+	gomega.NewWithT(t).Expect(Problem{7, "sess_x", "OneLiveResponse", "two"}.String()).To(gomega.Equal("line 7, sess_x: OneLiveResponse: two"))
+}
+
+func TestNoRecord(t *testing.T) {
+	g := gomega.NewWithT(t)
+	_, err := Record(strings.NewReader("{\"session\":\"s\"}\nnothing\n"))
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("line 1")))
+	_, err = Record(strings.NewReader("nothing\n"))
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("line 1 is not a line of a record")))
+}

@@ -1,0 +1,103 @@
+package check
+
+import "time"
+
+// playback is what the client hears, as far as events tell.
+type playback struct {
+	isSocket, isRTC bool
+	sent            map[string]time.Duration // audio in events, by item
+	playing         string                   // the response that is played
+	since           time.Time
+	ended           map[string]bool // responses whose playback is over
+	owed            *response       // interrupted: its truncation must come before the next response
+}
+
+// early is how far the audio may be ahead of the clock: what a pacer sends to catch up, and the rounding of times.
+const early = 100 * time.Millisecond
+
+func (p *playback) socket(s *session) {
+	if p.isRTC {
+		s.broken("OneTransport", "audio in an event of a WebRTC call")
+	}
+	p.isSocket = true
+}
+
+func (s *session) ofPlayback(e *event) {
+	p := &s.playback
+	if p.isSocket {
+		s.broken("OneTransport", "%s on a WebSocket", e.Type)
+	}
+	p.isRTC = true
+	r := s.responses[e.ResponseID]
+	if r == nil {
+		s.broken("PlaybackIsClosed", "%s of response %q, which was not created", e.Type, e.ResponseID)
+		return
+	}
+	switch e.Type {
+	case "output_audio_buffer.started":
+		if p.playing != "" || p.ended[r.id] || len(r.outputs) == 0 || r.outputs[len(r.outputs)-1].stage < partAdded {
+			s.broken("PlaybackIsClosed", "%s of %s: %q is playing, or it has no part, or was played before", e.Type, r.id, p.playing)
+		}
+		p.playing, p.since, r.started = r.id, e.t, s.line
+	case "output_audio_buffer.stopped", "output_audio_buffer.cleared":
+		if p.playing != r.id {
+			s.broken("PlaybackIsClosed", "%s of %s while %q is playing", e.Type, r.id, p.playing)
+		}
+		p.playing = ""
+		p.ended[r.id] = true
+		if e.Type == "output_audio_buffer.cleared" {
+			r.cleared = s.line
+		} else if !r.done {
+			s.broken("PlaybackIsClosed", "%s of %s before its response.done", e.Type, r.id)
+		}
+		for _, o := range r.outputs {
+			p.sent[o.id] = e.t.Sub(p.since) + early
+		}
+	}
+}
+
+// interrupted checks the end of a response that the user cut off.
+func (s *session) interrupted(r *response, e *event) {
+	if e.Response.Details.Reason != "turn_detected" {
+		return
+	}
+	if s.turn.startLine == 0 {
+		s.broken("InterruptionOrder", "response %s is interrupted, and nobody spoke", r.id)
+	}
+	if s.playback.playing == r.id {
+		s.broken("InterruptionOrder", "response %s is interrupted before output_audio_buffer.cleared", r.id)
+	}
+	if r.cleared > 0 {
+		if r.cleared < s.turn.startLine {
+			s.broken("InterruptionOrder", "output_audio_buffer.cleared of %s comes before speech_started", r.id)
+		}
+		if r.cut > 0 && r.cut < r.cleared {
+			s.broken("InterruptionOrder", "output_audio_buffer.cleared of %s comes after its dones", r.id)
+		}
+		s.playback.owed = r
+	}
+}
+
+// truncated checks that an item is cut within what was sent, and not before its response is done.
+func (s *session) truncated(e *event) {
+	p := &s.playback
+	if _, known := s.items[e.ItemID]; !known {
+		s.broken("TruncateWithinSent", "item %q is truncated, and nobody knows it", e.ItemID)
+		return
+	}
+	for _, r := range s.responses {
+		if r.find(e.ItemID) == nil {
+			continue
+		}
+		if !r.done && (r.cleared > 0 || !p.isSocket) {
+			s.broken("InterruptionOrder", "item %s is truncated before its response.done", e.ItemID)
+		}
+		if p.owed == r {
+			p.owed = nil
+		}
+	}
+	at, sent := time.Duration(e.AudioEndMS)*time.Millisecond, p.sent[e.ItemID]
+	if at > sent {
+		s.broken("TruncateWithinSent", "item %s is cut at %v, and %v were sent", e.ItemID, at, sent)
+	}
+}

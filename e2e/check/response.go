@@ -1,0 +1,234 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// response is what was seen of one response.
+type response struct {
+	id      string
+	done    bool
+	beside  bool // it does not write to the conversation
+	outputs []*output
+	started int // line of its output_audio_buffer.started, 0 when it was not played
+	cleared int // line of its output_audio_buffer.cleared
+	cut     int // line of the first item that was done incomplete
+}
+
+// output is one item of a response.
+type output struct {
+	id    string
+	kind  string
+	index int
+	stage stage
+	text  strings.Builder // of the deltas
+	told  bool            // the whole text was told: no delta may follow
+}
+
+// stage is how far an item has come; it only grows.
+type stage int
+
+const (
+	itemAdded stage = iota
+	partAdded
+	audioDone
+	textDone // output_text, transcript or arguments
+	partDone
+	itemDone
+)
+
+func (r *response) find(id string) *output {
+	for _, o := range r.outputs {
+		if o.id == id {
+			return o
+		}
+	}
+	return nil
+}
+
+func (s *session) ofResponse(e *event) {
+	switch e.Type {
+	case "response.created":
+		s.created(e)
+		return
+	case "response.done":
+		s.responseDone(e)
+		return
+	}
+	r := s.responses[e.ResponseID]
+	switch {
+	case r == nil:
+		s.broken("OneDonePerResponse", "%s of response %q, which was not created", e.Type, e.ResponseID)
+		return
+	case r.done:
+		s.broken("NothingAfterDone", "%s of response %s", e.Type, r.id)
+	}
+	if e.Type == "response.output_item.added" {
+		s.outputAdded(r, e)
+		return
+	}
+	id := e.ItemID
+	if e.Type == "response.output_item.done" {
+		id = e.Item.ID
+	}
+	o := r.find(id)
+	if o == nil {
+		s.broken("EveryAddedIsDone", "%s of item %q, which was not added to response %s", e.Type, id, r.id)
+		return
+	}
+	if e.OutputIndex != o.index || e.ContentIndex != 0 {
+		s.broken("StableIndexes", "%s of item %s has the indexes %d and %d instead of %d and 0", e.Type, id, e.OutputIndex, e.ContentIndex, o.index)
+	}
+	s.outputEvent(o, e)
+}
+
+func (s *session) created(e *event) {
+	id := e.Response.ID
+	if s.responses[id] != nil {
+		s.broken("OneDonePerResponse", "response %s is created twice", id)
+		return
+	}
+	if o := s.playback.owed; o != nil {
+		s.playback.owed = nil
+		s.broken("InterruptionOrder", "response %s was interrupted and is not truncated before the next", o.id)
+	}
+	r := &response{id: id, beside: e.Response.ConversationID == nil}
+	s.responses[id] = r
+	if e.Response.Status != "in_progress" || e.Response.Usage != nil || len(e.Response.Output) > 0 {
+		s.broken("OneDonePerResponse", "response %s does not begin empty and in progress", id)
+	}
+	if r.beside {
+		return
+	}
+	if s.live != "" {
+		s.broken("OneLiveResponse", "response %s is created while %s is live", id, s.live)
+	}
+	s.live = id
+}
+
+func (s *session) outputAdded(r *response, e *event) {
+	if r.find(e.Item.ID) != nil {
+		s.broken("EveryAddedIsDone", "item %s is added twice", e.Item.ID)
+		return
+	}
+	if e.OutputIndex != len(r.outputs) {
+		s.broken("StableIndexes", "item %s has output_index %d, and there are %d before it", e.Item.ID, e.OutputIndex, len(r.outputs))
+	}
+	r.outputs = append(r.outputs, &output{id: e.Item.ID, kind: e.Item.Type, index: e.OutputIndex})
+}
+
+// outputEvent takes what happens to one item between its added and its done.
+func (s *session) outputEvent(o *output, e *event) {
+	switch e.Type {
+	case "response.content_part.added":
+		s.reach(o, e, itemAdded, partAdded)
+	case "response.output_text.delta", "response.output_audio_transcript.delta", "response.function_call_arguments.delta":
+		if o.told {
+			s.broken("DeltasAreTheText", "item %s has a delta after its text", o.id)
+		}
+		o.text.WriteString(e.Delta)
+		s.between(o, e, o.opened(), audioDone)
+	case "response.output_audio.delta":
+		s.playback.socket(s)
+		s.playback.sent[o.id] += audioOf(e.Delta)
+		s.between(o, e, partAdded, partAdded)
+	case "response.output_audio.done":
+		s.reach(o, e, partAdded, audioDone)
+	case "response.output_text.done":
+		s.reach(o, e, partAdded, textDone)
+		s.tell(o, e, e.Text)
+	case "response.output_audio_transcript.done":
+		s.reach(o, e, audioDone, textDone)
+		s.tell(o, e, e.Transcript)
+	case "response.function_call_arguments.done":
+		s.reach(o, e, itemAdded, textDone)
+		s.tell(o, e, e.Arguments)
+	case "response.content_part.done":
+		s.reach(o, e, textDone, partDone)
+		s.tell(o, e, e.Part.said())
+	case "response.output_item.done":
+		before, said := partDone, ""
+		if o.kind == "function_call" {
+			before, said = textDone, e.Item.Arguments
+		}
+		for _, p := range e.Item.Content {
+			said += p.said()
+		}
+		s.reach(o, e, before, itemDone)
+		s.tell(o, e, said)
+		if r := s.responses[e.ResponseID]; e.Item.Status == "incomplete" && r.cut == 0 {
+			r.cut = s.line
+		}
+		if e.Item.Status != "completed" && e.Item.Status != "incomplete" {
+			s.broken("EveryAddedIsDone", "item %s is done with the status %q", o.id, e.Item.Status)
+		}
+	}
+}
+
+// opened is the stage in which an item takes deltas.
+func (o *output) opened() stage {
+	if o.kind == "function_call" {
+		return itemAdded
+	}
+	return partAdded
+}
+
+func (s *session) reach(o *output, e *event, from, to stage) {
+	s.between(o, e, from, from)
+	o.stage = to
+}
+
+func (s *session) between(o *output, e *event, from, to stage) {
+	if o.stage < from || o.stage > to {
+		s.broken("EveryAddedIsDone", "%s of item %s is out of order", e.Type, o.id)
+	}
+}
+
+// tell compares a whole text with the deltas before it.
+func (s *session) tell(o *output, e *event, text string) {
+	if deltas := o.text.String(); text != deltas {
+		s.broken("DeltasAreTheText", "%s of item %s says %.80q, its deltas %.80q", e.Type, o.id, text, deltas)
+	}
+	o.told = true
+}
+
+func (s *session) responseDone(e *event) {
+	r := s.responses[e.Response.ID]
+	if r == nil || r.done {
+		s.broken("OneDonePerResponse", "response.done of response %q, which is not live", e.Response.ID)
+		return
+	}
+	r.done = true
+	if s.live == r.id {
+		s.live = ""
+	}
+	if e.Response.Status == "in_progress" || e.Response.Usage == nil {
+		s.broken("OneDonePerResponse", "response %s is done with the status %q, usage %v", r.id, e.Response.Status, e.Response.Usage != nil)
+	}
+	var ids []string
+	for _, it := range e.Response.Output {
+		ids = append(ids, it.ID)
+	}
+	var added []string
+	for _, o := range r.outputs {
+		added = append(added, o.id)
+		if o.stage != itemDone {
+			s.broken("EveryAddedIsDone", "response %s is done before its item %s", r.id, o.id)
+		}
+		if !s.items[o.id] {
+			s.broken("EveryAddedIsDone", "response %s is done before conversation.item.done of its item %s", r.id, o.id)
+		}
+	}
+	if !slices.Equal(ids, added) {
+		s.broken("EveryAddedIsDone", "response %s has the output %q, and %q were added", r.id, ids, added)
+	}
+	s.interrupted(r, e)
+}
+
+// audioOf is the length of base64 PCM, 16 bit at 24 kHz.
+func audioOf(base64 string) time.Duration {
+	bytes := len(base64)/4*3 - strings.Count(base64[max(0, len(base64)-2):], "=")
+	return time.Duration(bytes) * time.Second / (2 * 24000)
+}
