@@ -1,0 +1,277 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/sdk/native"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// patience bounds every wait for what must happen. It is reached only when something is broken.
+const patience = 45 * time.Second
+
+// caller is one person on the phone: the whole SDK, with every event kept that passes below it.
+type caller struct {
+	*gomega.WithT
+	*sdk.Session
+	name      string
+	webSocket bool
+	mic       native.Microphone
+	ear       *native.Speaker
+	line      *line
+	read      int  // events that next has passed
+	live      bool // a response has begun and not ended, as far as next has passed
+
+	settled     time.Duration // sound that was heard and accounted for
+	heardBefore time.Duration // of a reply that was cut short, since then
+	kept        string        // of an interrupted reply, in the conversation
+}
+
+// callOptions are what a caller may be told; the zero value is a good client over WebRTC.
+type callOptions struct {
+	name      string
+	webSocket bool
+	url       string
+	sdk       sdk.Options
+	native    native.Options
+}
+
+// call places a call and waits until it stands. It ends with the test.
+func call(t tester, o callOptions) *caller {
+	t.Helper()
+	c := newCaller(t, gomega.NewWithT(t), o)
+	c.connect(t.Context())
+	return c
+}
+
+// newCaller makes a caller whose failed expectations end the goroutine that it is used on.
+func newCaller(t tester, g *gomega.WithT, o callOptions) *caller {
+	t.Helper()
+	c := &caller{WithT: g, name: o.name, webSocket: o.webSocket, ear: native.NewSpeaker(time.Minute), line: newLine(t)}
+	n := o.native
+	n.URL, n.Microphone, n.Speaker, n.Loopback = o.url, &c.mic, c.ear, true
+	if o.webSocket {
+		c.line.Dialer = native.NewSocketDialer(n)
+	} else {
+		d, err := native.NewDialer(n)
+		c.Expect(err).NotTo(gomega.HaveOccurred())
+		c.line.Dialer = d
+	}
+	o.sdk.Dialer = c.line
+	s, err := sdk.New(o.sdk)
+	c.Expect(err).NotTo(gomega.HaveOccurred())
+	c.Session = s
+	t.Cleanup(func() {
+		c.line.deaf.open()
+		c.hangUp()
+	})
+	return c
+}
+
+func (c *caller) connect(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c.Expect(c.Connect(ctx)).To(gomega.Succeed())
+	c.next("session.created")
+	c.next("session.updated")
+}
+
+func (c *caller) hangUp() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := c.Close(ctx); err != nil {
+		c.line.t.Errorf("%s hangs up: %v", c.name, err)
+	}
+}
+
+// say speaks a text, which the scripted recogniser understands, and waits until it is said.
+func (c *caller) say(text string) { c.speak(tones(text)) }
+
+func (c *caller) speak(pcm []int16) {
+	said, err := c.mic.Speak(pcm)
+	c.Expect(err).NotTo(gomega.HaveOccurred())
+	c.await(said, "the microphone to take what is said")
+}
+
+func (c *caller) await(done <-chan struct{}, what string) {
+	select {
+	case <-done:
+	case <-time.After(patience):
+		c.Expect(what).To(gomega.BeEmpty(), "waited in vain for")
+	}
+}
+
+// send gives one event to the server past the SDK, which does not mind.
+func (c *caller) send(e wire.ClientEvent) { c.sendText(wire.AppendClient(nil, e)) }
+
+func (c *caller) sendText(text []byte) {
+	c.Expect(c.line.peer().Send(text)).To(gomega.Succeed())
+}
+
+// ask sends a message and asks for the answer.
+func (c *caller) ask(text string) {
+	c.send(&wire.ConversationItemCreate{Item: wire.Item{
+		Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: text}},
+	}})
+	c.send(&wire.ResponseCreate{})
+}
+
+// nextSeen waits for the first event of the type name after those that it has returned.
+func (c *caller) nextSeen(name string) seen {
+	found, at, ok := c.line.find(c.read, patience, func(s seen) bool { return s.Type() == name })
+	c.Expect(ok).To(gomega.BeTrue(), func() string {
+		return fmt.Sprintf("no %s after %s", name, strings.Join(names(c.line.since(0)), " "))
+	})
+	for _, e := range c.line.since(c.read)[:at+1-c.read] {
+		switch e.Type() {
+		case "response.created":
+			c.live = true
+		case "response.done":
+			c.live = false
+		}
+	}
+	c.read = at + 1
+	return found
+}
+
+func (c *caller) next(name string) wire.ServerEvent { return c.nextSeen(name).ServerEvent }
+
+// nextOf is next for an event whose type is known.
+func nextOf[E wire.ServerEvent](c *caller) E {
+	var zero E
+	e, ok := c.next(zero.Type()).(E)
+	c.Expect(ok).To(gomega.BeTrue())
+	return e
+}
+
+// seen is an event as it arrived.
+type seen struct {
+	wire.ServerEvent
+	at time.Time
+}
+
+// line is a Dialer that keeps what passes through it. Events come from the peer's goroutines; waiters are told by changed.
+type line struct {
+	sdk.Dialer
+	t    tester
+	deaf gate // holds up the caller's ear for events
+
+	mu      sync.Mutex
+	link    sdk.Peer
+	events  []seen
+	changed chan struct{}
+}
+
+func newLine(t tester) *line { return &line{t: t, changed: make(chan struct{})} }
+
+// Dial implements sdk.Dialer.
+func (l *line) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
+	p, err := l.Dialer.Dial(ctx, c, func(e sdk.PeerEvent) {
+		l.deaf.pass()
+		l.note(e)
+		sink(e)
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.link = p
+	return p, err
+}
+
+// Pipeline implements sdk.PipelineSource.
+func (l *line) Pipeline(ctx context.Context) (sdk.Pipeline, error) {
+	source, ok := l.Dialer.(sdk.PipelineSource)
+	if !ok {
+		return sdk.Pipeline{}, sdk.ErrUnavailable
+	}
+	return source.Pipeline(ctx)
+}
+
+func (l *line) peer() sdk.Peer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.link
+}
+
+func (l *line) note(e sdk.PeerEvent) {
+	message, is := e.(sdk.Message)
+	if !is {
+		return
+	}
+	event, err := wire.DecodeServer(message.Data)
+	if err != nil {
+		l.t.Errorf("the server sent %.300s: %v", message.Data, err)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events = append(l.events, seen{event, time.Now()})
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// find waits for an event from number n on that is wanted, and gives its number.
+func (l *line) find(n int, within time.Duration, wanted func(seen) bool) (found seen, at int, ok bool) {
+	limit := time.NewTimer(within)
+	defer limit.Stop()
+	for {
+		l.mu.Lock()
+		events, changed := l.events, l.changed
+		l.mu.Unlock()
+		for ; n < len(events); n++ {
+			if wanted(events[n]) {
+				return events[n], n, true
+			}
+		}
+		select {
+		case <-changed:
+		case <-limit.C:
+			return seen{}, 0, false
+		}
+	}
+}
+
+// since are the events from number n on.
+func (l *line) since(n int) []seen {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]seen(nil), l.events[min(n, len(l.events)):]...)
+}
+
+// names are the types of events; what repeats in a run, such as deltas, counts once.
+func names(events []seen) []string {
+	var out []string
+	told := map[string]bool{}
+	for _, e := range events {
+		name := e.Type()
+		if !strings.HasSuffix(name, ".delta") {
+			clear(told)
+		} else if told[name] {
+			continue
+		}
+		told[name] = true
+		out = append(out, name)
+	}
+	return out
+}
+
+// count is how many events of the type name came so far.
+func (c *caller) count(name string) int {
+	n := 0
+	for _, e := range c.line.since(0) {
+		if e.Type() == name {
+			n++
+		}
+	}
+	return n
+}
+
+// tones is speech that says a text to the scripted recogniser.
+func tones(text string) []int16 { return scripted.Tones(text) }

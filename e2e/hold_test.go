@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/sdk/native"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// twenty is what the scripted model answers to "say 20 words".
+const twenty = "One two three four, five six seven eight. Nine ten eleven twelve, thirteen fourteen fifteen sixteen. " +
+	"Seventeen eighteen nineteen twenty."
+
+// TestSoundsThatDoNotInterrupt: what is no interruption costs the agent nothing but a moment (livekit/agents#1229, #4039,
+// #4270, and the order of acknowledgement and reply in livekit/agents#6662).
+func TestSoundsThatDoNotInterrupt(t *testing.T) {
+	t.Parallel()
+	for name, sound := range map[string]struct {
+		pcm  []int16
+		held bool // it must have been noticed
+	}{
+		"a cough":            {noise(200 * time.Millisecond), false},
+		"a grunt":            {scripted.Tones("")[:native.Rate*200/1000], true},
+		"an acknowledgement": {scripted.Tones("ok"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			steady(t, func(t tester) {
+				h := open(t, nil, nil)
+				c := call(t, callOptions{url: h.url})
+				c.ask("say 20 words")
+				c.begin()
+				c.hear(time.Second)
+				c.speak(sound.pcm)
+				done := c.answer(twenty)
+				c.voiceTurn("and now I talk")
+
+				c.Expect(done.Response.StatusDetails).To(gomega.BeNil())
+				c.Expect(c.heardText()).To(saysAllBut(3, twenty))
+				c.Expect(c.count("input_audio_buffer.speech_started")).To(gomega.Equal(1), "the last turn's")
+				c.Expect(c.count("output_audio_buffer.cleared")).To(gomega.BeZero())
+				c.Expect(c.count("conversation.item.truncated")).To(gomega.BeZero())
+				actions := h.actions(t, "playout")
+				if sound.held {
+					c.Expect(actions).To(gomega.Equal([]string{"Begin", "Hold", "Reject", "Drained", "Begin", "Drained"}))
+				}
+				c.Expect(actions).NotTo(gomega.ContainElement("Confirm"))
+			})
+		})
+	}
+}
+
+// TestTurnWaitsWhereItMayNotInterrupt: with interrupt_response off the agent finishes, and the turn is answered after it.
+func TestTurnWaitsWhereItMayNotInterrupt(t *testing.T) {
+	t.Parallel()
+	steady(t, func(t tester) {
+		h := open(t, nil, nil)
+		c := call(t, callOptions{url: h.url, sdk: sdk.Options{TurnDetection: &sdk.TurnDetection{NoInterrupt: true}}})
+		c.ask("say 30 words")
+		c.begin()
+		c.hear(time.Second)
+		c.say("I can wait")
+		c.next("input_audio_buffer.committed")
+		long := nextOf[*wire.ResponseDone](c)
+		c.Expect(long.Response.Status).To(gomega.Equal("completed"))
+		c.Eventually(func() int { return c.count("output_audio_buffer.stopped") }, patience).Should(gomega.Equal(2))
+
+		c.Expect(c.count("output_audio_buffer.cleared")).To(gomega.BeZero())
+		c.Expect(c.transcripts(0)).To(gomega.Equal([]string{"I can wait"}))
+		all := transcript(long) + "You said: I can wait"
+		c.hear(time.Duration(len(all))*scripted.Character - 60*time.Millisecond)
+		c.Expect(c.heardText()).To(gomega.Equal(all))
+		c.Expect(h.actions(t, "playout")).To(gomega.Equal([]string{"Begin", "Drained", "Begin", "Drained"}))
+	})
+}
+
+// noise is a burst of steady noise, as loud as a voice.
+func noise(d time.Duration) []int16 {
+	r := rand.New(rand.NewPCG(1, 2))
+	pcm := make([]int16, int(d.Seconds()*native.Rate))
+	for i := range pcm {
+		pcm[i] = int16(r.IntN(16000) - 8000)
+	}
+	return pcm
+}
+
+// saysAllBut matches a text that begins with another, but for at most n characters that are missing at one place.
+func saysAllBut(n int, text string) gomega.OmegaMatcher {
+	return gomega.WithTransform(func(heard string) int {
+		heard = heard[:min(len(heard), len(text))]
+		begin := 0
+		for begin < len(heard) && heard[begin] == text[begin] {
+			begin++
+		}
+		for lost := 0; ; lost++ {
+			if rest := text[min(begin+lost, len(text)):]; len(heard) >= begin+len(rest) && heard[begin:begin+len(rest)] == rest {
+				return lost
+			}
+		}
+	}, gomega.BeNumerically("<=", n))
+}

@@ -1,0 +1,98 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// TestCancelAndClear: a client that stops the agent by itself ends the response first and the sound then.
+func TestCancelAndClear(t *testing.T) {
+	t.Parallel()
+	steady(t, func(t tester) {
+		h := open(t, nil, nil)
+		c := call(t, callOptions{url: h.url})
+		c.ask("say 60 words")
+		c.begin()
+		c.hear(time.Second)
+		c.send(&wire.ResponseCancel{})
+		done := nextOf[*wire.ResponseDone](c)
+		c.Expect(done.Response.Status).To(gomega.Equal("cancelled"))
+		c.Expect(done.Response.StatusDetails.Reason).To(gomega.Equal("client_cancelled"))
+		c.Expect(done.Response.Output[0].Status).To(gomega.Equal("incomplete"))
+		c.hear(c.heard() + 500*time.Millisecond) // what was made goes on until it is cleared
+		c.send(&wire.OutputAudioBufferClear{})
+		c.next("output_audio_buffer.cleared")
+		cut := nextOf[*wire.ConversationItemTruncated](c)
+		kept := *nextOf[*wire.ConversationItemRetrieved](c).Item.Content[0].Transcript
+		c.Expect(transcript(done)).To(gomega.HavePrefix(kept + " "))
+
+		c.send(&wire.ResponseCancel{EventID: "again"})
+		c.Expect(nextOf[*wire.ErrorEvent](c).Error.Code).To(gomega.Equal("response_cancel_not_active"))
+		c.heardBefore = time.Duration(cut.AudioEndMS) * time.Millisecond
+		c.ask("still there")
+		c.answer("You said: still there")
+		c.Expect(c.heardText()).To(gomega.HavePrefix(kept))
+	})
+}
+
+// TestTextTurn: a message that is typed is answered aloud, and in text where text is asked for.
+func TestTextTurn(t *testing.T) {
+	t.Parallel()
+	steady(t, func(t tester) {
+		h := open(t, nil, nil)
+		c := call(t, callOptions{url: h.url})
+		from := c.read
+		c.Expect(c.SendText("typed")).To(gomega.Succeed())
+		done := c.answer("You said: typed")
+		c.Expect(done.Response.OutputModalities).To(gomega.Equal([]string{"audio"}))
+		c.Expect(c.order(from)).To(gomega.Equal(append([]string{
+			"conversation.item.added", "conversation.item.done",
+			"response.created", "response.output_item.added", "conversation.item.added", "response.content_part.added",
+		}, endOrder...)))
+
+		from = c.read
+		c.send(&wire.ConversationItemCreate{Item: wire.Item{
+			ID: "mine", Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: "quietly"}},
+		}})
+		c.send(&wire.ResponseCreate{Response: wire.ResponseParams{OutputModalities: []string{"text"}, Metadata: wire.Raw(`{"mark":"7"}`)}})
+		added := nextOf[*wire.ConversationItemAdded](c)
+		c.Expect(added.Item.ID).To(gomega.Equal("mine"))
+		written := nextOf[*wire.ResponseDone](c)
+		c.Expect(written.Response.OutputModalities).To(gomega.Equal([]string{"text"}))
+		c.Expect([]byte(written.Response.Metadata)).To(gomega.MatchJSON(`{"mark":"7"}`))
+		c.Expect(written.Response.Output[0].Content).To(gomega.Equal([]wire.Content{{Type: wire.ContentOutputText, Text: "You said: quietly"}}))
+		c.Expect(c.order(from)).To(gomega.Equal([]string{
+			"conversation.item.added", "conversation.item.done",
+			"response.created", "response.output_item.added", "conversation.item.added", "response.content_part.added",
+			"response.output_text.done", "response.content_part.done", "response.output_item.done", "conversation.item.done", "response.done",
+		}))
+		c.Expect(c.heard()).To(gomega.BeZero())
+	})
+}
+
+// TestIdleTimeout: whoever says nothing for idle_timeout_ms, counted from the end of the playback, is spoken to.
+func TestIdleTimeout(t *testing.T) {
+	t.Parallel()
+	steady(t, func(t tester) {
+		h := open(t, nil, nil)
+		c := call(t, callOptions{url: h.url})
+		c.sendText([]byte(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":{"type":"server_vad","idle_timeout_ms":5000}}}}}`))
+		updated := nextOf[*wire.SessionUpdated](c)
+		c.Expect(updated.Session.Audio.Input.TurnDetection.SilenceDurationMS).To(gomega.Equal(500), "what was not named stays")
+		c.ask("say 12 words")
+		c.begin()
+		stopped := c.nextSeen("output_audio_buffer.stopped")
+		from := c.read
+		timeout := c.nextSeen("input_audio_buffer.timeout_triggered")
+		c.Expect(timeout.at.Sub(stopped.at)).To(gomega.BeNumerically("~", 5*time.Second, 300*time.Millisecond))
+		nextOf[*wire.ResponseDone](c)
+		c.Expect(c.order(from)[:5]).To(gomega.Equal([]string{
+			"input_audio_buffer.timeout_triggered", "input_audio_buffer.committed", "conversation.item.added", "conversation.item.done",
+			"response.created",
+		}))
+	})
+}

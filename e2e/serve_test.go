@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/check"
+)
+
+// TestServeRecordsWhatHappened runs the program itself: its recording of a voice turn, a text turn, an interruption and a
+// stop in the middle of a reply follows the protocol's rules, and it ends cleanly.
+func TestServeRecordsWhatHappened(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "antiphon")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/antiphon-rt/antiphon/cmd/antiphon")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	steady(t, func(t tester) {
+		g := gomega.NewWithT(t)
+		record := filepath.Join(t.TempDir(), "record.jsonl")
+		s := serve(t, program, "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--record", record)
+
+		c := call(t, callOptions{url: s.url})
+		c.voiceTurn("hello")
+		c.ask("in writing")
+		c.answer("You said: in writing")
+		c.interruption("stop, I know")
+		other := call(t, callOptions{url: s.url, webSocket: true})
+		other.voiceTurn("me too")
+		c.ask("say 60 words")
+		c.begin()
+		c.hear(time.Second)
+		s.stop()
+
+		f, err := os.Open(record)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		defer func() { _ = f.Close() }()
+		report, err := check.Record(f)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(report).To(gomega.Equal(check.Report{Sessions: 2, Responses: 6}))
+	})
+}
+
+// program is a running antiphon serve.
+type program struct {
+	g      *gomega.WithT
+	cmd    *exec.Cmd
+	url    string
+	stderr bytes.Buffer
+	stdout *bufio.Scanner
+}
+
+// serve starts the program and waits until it listens.
+func serve(t tester, path string, flags ...string) *program {
+	t.Helper()
+	p := &program{g: gomega.NewWithT(t), cmd: exec.Command(path, append([]string{"serve"}, flags...)...)}
+	p.cmd.Stderr = &p.stderr
+	out, err := p.cmd.StdoutPipe()
+	p.g.Expect(err).NotTo(gomega.HaveOccurred())
+	p.g.Expect(p.cmd.Start()).To(gomega.Succeed())
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() }) // it has ended, unless the test failed
+	p.stdout = bufio.NewScanner(out)
+	p.g.Expect(p.stdout.Scan()).To(gomega.BeTrue(), p.stderr.String)
+	url, ok := strings.CutPrefix(p.stdout.Text(), "listening on ")
+	p.g.Expect(ok).To(gomega.BeTrue(), p.stdout.Text())
+	p.g.Expect(url).To(gomega.MatchRegexp(`^http://127\.0\.0\.1:[1-9][0-9]*$`))
+	p.url = url
+	return p
+}
+
+// stop asks the program to end and checks that it does.
+func (p *program) stop() {
+	p.g.Expect(p.cmd.Process.Signal(syscall.SIGTERM)).To(gomega.Succeed())
+	for p.stdout.Scan() {
+		p.g.Expect(p.stdout.Text()).To(gomega.BeEmpty(), "standard output is for scripts")
+	}
+	p.g.Expect(p.cmd.Wait()).To(gomega.Succeed(), p.stderr.String)
+}

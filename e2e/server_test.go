@@ -1,0 +1,98 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"sync"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/check"
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+)
+
+// house is a server on loopback, and everything that passed through it.
+type house struct {
+	url    string
+	server *server.Server
+	record buffer
+	trace  buffer
+}
+
+// buffer is a bytes.Buffer for several goroutines.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) lines() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Split(strings.TrimSpace(b.b.String()), "\n")
+}
+
+// open runs a server with the scripted pipeline until the test ends.
+func open(t tester, script *scripted.Script, change func(*server.Config)) *house {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	h := &house{}
+	p := scripted.New(scripted.Options{Script: script})
+	cfg := server.Config{Pipeline: p, Loopback: true, Record: &h.record, Trace: &h.trace}
+	if change != nil {
+		change(&cfg)
+	}
+	s, err := server.New(cfg)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	h.server = s
+	web := httptest.NewServer(s)
+	h.url = web.URL
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		g.Expect(s.Close(ctx)).To(gomega.Succeed())
+		web.Close()
+		g.Expect(cfg.Pipeline.Close()).To(gomega.Succeed())
+		now, _ := s.Calls()
+		g.Expect(now).To(gomega.BeZero())
+		h.check(t)
+	})
+	return h
+}
+
+// check holds everything that passed through the server against the protocol's rules.
+func (h *house) check(t tester) {
+	t.Helper()
+	report, err := check.Record(&h.record.b)
+	if err != nil {
+		t.Errorf("the record: %v", err)
+	}
+	for _, p := range report.Problems {
+		t.Errorf("the record: %v", p)
+	}
+}
+
+// actions are what one machine did in all sessions, without what it ignored.
+func (h *house) actions(t tester, machine string) []string {
+	t.Helper()
+	var out []string
+	for _, line := range h.trace.lines() {
+		var step struct{ Machine, Action string }
+		if err := json.Unmarshal([]byte(line), &step); err != nil {
+			t.Errorf("the trace: %v", err)
+		}
+		if step.Machine == machine && step.Action != "" {
+			out = append(out, step.Action)
+		}
+	}
+	return out
+}
