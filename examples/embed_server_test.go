@@ -65,7 +65,7 @@ func ask(t *testing.T, address, question string) string {
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, strings.Replace(address, "http", "ws", 1)+"/v1/realtime", nil) //nolint:bodyclose // a WebSocket has none
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	defer ws.CloseNow()
+	defer func() { _ = ws.CloseNow() }() // the call is over, well or not
 	for _, event := range []string{
 		`{"type": "conversation.item.create", "item":
 			{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "` + question + `"}]}}`,
