@@ -61,8 +61,15 @@ type operator struct {
 // operators are all of them, those with more words first.
 func operators() []operator {
 	return []operator{
-		{"percent of", '%', "percent of"}, {"multiplied by", '*', "times"}, {"divided by", '/', "divided by"}, {"divided", '/', "divided by"},
-		{"plus", '+', "plus"}, {"add", '+', "plus"}, {"minus", '-', "minus"}, {"times", '*', "times"}, {"time", '*', "times"},
+		{"percent of", '%', "percent of"},
+		{"multiplied by", '*', "times"},
+		{"divided by", '/', "divided by"},
+		{"divided", '/', "divided by"},
+		{"plus", '+', "plus"},
+		{"add", '+', "plus"},
+		{"minus", '-', "minus"},
+		{"times", '*', "times"},
+		{"time", '*', "times"},
 		{"over", '/', "divided by"},
 	}
 }
