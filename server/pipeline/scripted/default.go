@@ -13,7 +13,7 @@ import (
 )
 
 // MaxWords is the largest N of "say N words"; a larger one is answered with so many.
-const MaxWords = 2000
+const MaxWords = 1000
 
 // byDefault is the answer without a script.
 func byDefault(r pipeline.Request, in input, said string) answer {

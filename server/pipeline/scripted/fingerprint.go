@@ -59,13 +59,14 @@ func ParseFingerprint(s string) (Fingerprint, error) {
 
 var errPrintSize = errors.New("want four hexadecimal digits for each 20 ms, for 0.2 to 30 s of sound")
 
-// distance is the share of differing bits at the best alignment: 0 for the same sound, about 0.5 for another.
-func (f Fingerprint) distance(other Fingerprint) float64 {
+// distance is the share of differing bits where a sound fits best into another one, which may have more around it: 0 for the
+// same sound, about 0.5 for an unrelated one.
+func (f Fingerprint) distance(heard Fingerprint) float64 {
 	best := 1.0
-	for shift := -printSlack; shift <= printSlack; shift++ {
-		a, b := f[min(max(shift, 0), len(f)):], other[min(max(-shift, 0), len(other)):]
+	for at := -printSlack; at <= max(len(heard)-len(f), 0)+printSlack; at++ {
+		a, b := f[min(max(-at, 0), len(f)):], heard[min(max(at, 0), len(heard)):]
 		n := min(len(a), len(b))
-		if n < minPrint || n*10 < max(len(f), len(other))*8 {
+		if n < minPrint || n*10 < len(f)*8 {
 			continue // too little in common
 		}
 		diff := 0

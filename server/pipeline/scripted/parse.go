@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -55,10 +56,14 @@ func Parse(name string, src []byte) (*Script, error) {
 		return nil, located(name, err)
 	}
 	s := &Script{}
-	if err := yaml.NewDecoder(bytes.NewReader(src), yaml.Strict()).Decode(s); err != nil && !errors.Is(err, io.EOF) {
+	c := checker{name: name, file: file}
+	durations := yaml.CustomUnmarshaler(c.readDuration)
+	if err := yaml.NewDecoder(bytes.NewReader(src), yaml.Strict(), durations).Decode(s); err != nil && !errors.Is(err, io.EOF) {
+		if c.err != nil {
+			return nil, c.err
+		}
 		return nil, located(name, err)
 	}
-	c := checker{name: name, file: file}
 	c.script(s)
 	if c.err != nil {
 		return nil, c.err
@@ -98,6 +103,51 @@ type checker struct {
 	name string
 	file *ast.File
 	err  error
+}
+
+// readDuration reads a duration. The package's own reader does not say where a bad one stands.
+func (c *checker) readDuration(d *time.Duration, src []byte) error {
+	text := strings.Trim(strings.TrimSpace(string(src)), `"'`)
+	v, err := time.ParseDuration(text)
+	if err == nil {
+		*d = v
+		return nil
+	}
+	e := &ParseError{File: c.name, Msg: fmt.Sprintf("%q is not a duration, write it as 250ms or 1.5s", text)}
+	for _, doc := range c.file.Docs {
+		if n := scalar(doc.Body, text); n != nil {
+			e.Line = n.GetToken().Position.Line
+		}
+	}
+	if c.err == nil {
+		c.err = e
+	}
+	return e
+}
+
+// scalar finds the first scalar with a text.
+func scalar(root ast.Node, text string) (found ast.Node) {
+	if root == nil {
+		return nil
+	}
+	ast.Walk(finder(func(n ast.Node) bool {
+		if _, ok := n.(ast.ScalarNode); ok && found == nil && n.GetToken() != nil && n.GetToken().Value == text {
+			found = n
+		}
+		return found == nil
+	}), root)
+	return found
+}
+
+// finder visits nodes until it says no.
+type finder func(ast.Node) bool
+
+// Visit implements ast.Visitor.
+func (f finder) Visit(n ast.Node) ast.Visitor {
+	if !f(n) {
+		return nil
+	}
+	return f
 }
 
 // fail reports an error at a path of the file.

@@ -13,10 +13,10 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-func hear(t *testing.T, pcm []float32) pipetest.Seen {
+func hear(t *testing.T, s *Script, pcm []float32) pipetest.Seen {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	tr, err := New(Options{}).Transcriber.Open(t.Context(), pipeline.TranscribeConfig{Live: true})
+	tr, err := New(Options{Script: s}).Transcriber.Open(t.Context(), pipeline.TranscribeConfig{Live: true})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer tr.Close()
 	seen, err := pipetest.Collect(tr, pcm)
@@ -42,11 +42,14 @@ func TestTonesSurviveTheWay(t *testing.T) {
 		"cut tail off": {Bitrate: 32000},
 	} {
 		for _, text := range texts {
+			if len(text) > 100 && name != "opus 24k" {
+				continue // it takes several messages, which one way is enough for
+			}
 			t.Run(name+"/"+text[:min(len(text), 8)], func(t *testing.T) {
 				g := gomega.NewWithT(t)
 				pcm, err := path.Send(Tones(text), pipeline.OutputRate)
 				g.Expect(err).NotTo(gomega.HaveOccurred())
-				seen := hear(t, pcm)
+				seen := hear(t, nil, pcm)
 				g.Expect(seen.Err).NotTo(gomega.HaveOccurred())
 				g.Expect(seen.Text).To(gomega.Equal(text))
 			})
@@ -60,7 +63,7 @@ func TestTonesAtAnyOffset(t *testing.T) {
 	pcm, err := pipetest.Path{}.Send(Tones("any offset"), pipeline.OutputRate)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	for offset := range 85 {
-		seen := hear(t, append(make([]float32, offset), pcm...))
+		seen := hear(t, nil, append(make([]float32, offset), pcm...))
 		g.Expect(seen.Text).To(gomega.Equal("any offset"), fmt.Sprint(offset))
 	}
 }
@@ -88,14 +91,14 @@ func TestTonesArePartial(t *testing.T) {
 	g.Expect(len(seen)).To(gomega.BeNumerically(">", 8))
 	g.Expect(ends).To(gomega.Equal(1))
 	g.Expect(s.Finish(t.Context())).To(gomega.Equal(backend.Result{Text: text, Boundary: backend.EndOfUtterance}))
-	g.Expect(hear(t, pcm[:len(pcm)/2]).Text).To(gomega.And(gomega.HavePrefix("the q"), gomega.HaveLen(len("the qui"))), "cut in the middle")
+	g.Expect(hear(t, nil, pcm[:len(pcm)/2]).Text).To(gomega.And(gomega.HavePrefix("the q"), gomega.HaveLen(len("the qui"))), "cut in the middle")
 }
 
 func TestTwoMessagesAreTwoTexts(t *testing.T) {
 	g := gomega.NewWithT(t)
 	a, _ := pipetest.Path{Lead: 0.2}.Send(Tones("one"), pipeline.OutputRate)
 	b, _ := pipetest.Path{Lead: 0.2}.Send(Tones("two"), pipeline.OutputRate)
-	g.Expect(hear(t, append(a, b...)).Text).To(gomega.Equal("one two"))
+	g.Expect(hear(t, nil, append(a, b...)).Text).To(gomega.Equal("one two"))
 }
 
 // TestTonesAreAVoice: the detector that both ends use takes the tones, and the spoken answers, for speech.

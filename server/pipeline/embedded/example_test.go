@@ -1,0 +1,48 @@
+package embedded_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
+)
+
+// parrot answers with the user's last words, one at a time.
+type parrot struct{}
+
+func (parrot) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
+	var usage pipeline.Usage
+	for word := range strings.FieldsSeq(r.Messages[len(r.Messages)-1].Text) {
+		if err := ctx.Err(); err != nil {
+			return usage, err
+		}
+		usage.OutputTokens++
+		if err := emit(pipeline.TextDelta{Text: word + " "}); err != nil {
+			return usage, err
+		}
+	}
+	return usage, nil
+}
+
+// The ears and the voice of the embedded pipeline with a model of one's own.
+func Example() {
+	ctx := context.Background()
+	p, err := embedded.New(ctx, embedded.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer p.Close()
+	p.Model = parrot{}
+	hello := pipeline.Request{Messages: []pipeline.Message{{Role: pipeline.RoleUser, Text: "hello there"}}}
+	usage, err := p.Model.Generate(ctx, hello, func(e pipeline.ModelEvent) error {
+		if d, ok := e.(pipeline.TextDelta); ok {
+			fmt.Print(d.Text)
+		}
+		return nil
+	})
+	fmt.Println(usage.OutputTokens, err)
+	// Output: hello there 2 <nil>
+}
