@@ -3,17 +3,19 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // Limits of one turn's transcription.
 const (
 	earQueue   = 6000             // frames of 10 ms that may wait for the recogniser: one minute
-	finalAfter = 10 * time.Second // the longest wait for the text once the audio has ended
+	finalAfter = 10 * time.Second // the longest wait for the text once the audio has ended; more where it came at once
 )
 
 // What an ear reports.
@@ -45,19 +47,22 @@ var (
 // session's goroutine; they do not block.
 type ear struct {
 	turn   turn.ID
+	whole  []int16 // a turn that is over, at inputRate; nil for one that goes on
 	audio  chan []float32
 	cancel context.CancelFunc
 	closed bool
-	full   bool
 }
 
-// listen opens a stream for turn t; post takes its reports, the last of which is earFinal, earFailed or earRefused,
-// unless the ear was closed.
+// listen opens a stream for turn t, of which whole is the audio if it is over; post takes its reports, the last of which
+// is earFinal, earFailed or earRefused, unless the ear was closed.
 func listen(
-	ctx context.Context, wg *sync.WaitGroup, tr pipeline.Transcriber, c pipeline.TranscribeConfig, t turn.ID, post func(any) bool,
+	ctx context.Context, wg *sync.WaitGroup, tr pipeline.Transcriber, c pipeline.TranscribeConfig, t turn.ID, whole []int16, post func(any) bool,
 ) *ear {
 	ctx, cancel := context.WithCancel(ctx)
-	e := &ear{turn: t, audio: make(chan []float32, earQueue), cancel: cancel}
+	e := &ear{turn: t, whole: whole, audio: make(chan []float32, earQueue), cancel: cancel}
+	if !c.Live {
+		e.closeInput()
+	}
 	wg.Go(func() {
 		defer cancel()
 		if last := e.run(ctx, tr, c, post); ctx.Err() == nil {
@@ -67,15 +72,17 @@ func listen(
 	return e
 }
 
-// write gives mono audio at pipeline.InputRate to the recogniser, which keeps it.
-func (e *ear) write(pcm []float32) {
-	if e.closed || e.full {
-		return
+// write gives mono audio at pipeline.InputRate to the recogniser, which keeps it. It reports false when too much waits
+// already: the stream is of no use any more.
+func (e *ear) write(pcm []float32) bool {
+	if e.closed {
+		return true
 	}
 	select {
 	case e.audio <- pcm:
+		return true
 	default:
-		e.full = true
+		return false
 	}
 }
 
@@ -106,6 +113,9 @@ func (e *ear) run(ctx context.Context, tr pipeline.Transcriber, c pipeline.Trans
 	if c.Live {
 		post(earReady{e.turn})
 	}
+	if err := e.feed(stream); err != nil {
+		return earFailed{e.turn, err}
+	}
 	late := time.NewTimer(time.Hour)
 	late.Stop()
 	defer late.Stop()
@@ -119,7 +129,7 @@ func (e *ear) run(ctx context.Context, tr pipeline.Transcriber, c pipeline.Trans
 		case pcm, more := <-audio:
 			if !more {
 				audio = nil
-				late.Reset(finalAfter)
+				late.Reset(finalAfter + time.Duration(len(e.whole))*time.Second/inputRate)
 				err = stream.CloseInput()
 			} else if err = stream.Write(pcm); errors.Is(err, pipeline.ErrOverrun) {
 				err = errEarOverrun
@@ -139,4 +149,24 @@ func (e *ear) run(ctx context.Context, tr pipeline.Transcriber, c pipeline.Trans
 			post(earPartial{e.turn, r.Partial, r.EOU})
 		}
 	}
+}
+
+// feed gives the whole of a turn that is over to the recogniser.
+func (e *ear) feed(stream pipeline.Transcription) error {
+	if e.whole == nil {
+		return nil
+	}
+	down, err := voice.NewResampler(inputRate, pipeline.InputRate)
+	if err != nil {
+		return err
+	}
+	var wide, pcm []float32
+	for piece := range slices.Chunk(e.whole, inputRate/10) {
+		wide = voice.PCM16ToFloat(wide[:0], piece)
+		pcm = down.Append(pcm[:0], wide)
+		if err := stream.Write(pcm); err != nil {
+			return err
+		}
+	}
+	return stream.Write(down.Flush(pcm[:0]))
 }

@@ -110,8 +110,9 @@ func (s *Session) hearFrame(frame []float32) {
 		h.recent = append(h.recent[:0], h.recent[1:]...)
 	}
 	h.recent = append(h.recent, frame)
-	if u := s.turns[turn.Open(s.state.Turn)]; u != nil && u.ear != nil {
-		u.ear.write(frame)
+	if u := s.turns[turn.Open(s.state.Turn)]; u != nil && u.ear != nil && !u.ear.write(frame) {
+		u.ear.close()
+		s.again(earFailed{u.id, errEarOverrun})
 	}
 	if !s.detecting() {
 		return
@@ -214,33 +215,16 @@ func (s *Session) listen(u *userTurn, live bool) {
 	if tr := s.settings.Audio.Input.Transcription; tr != nil {
 		c.Language, c.Prompt = tr.Language, tr.Prompt
 	}
-	u.ear = listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, c, u.id, s.queue.post)
 	if !live {
-		s.decode(u)
+		u.ear = listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, c, u.id, u.audio, s.queue.post)
 		return
 	}
+	u.ear = listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, c, u.id, nil, s.queue.post)
 	h := s.hearing
 	back := min(len(h.recent), int((voice.Samples(h.frames*frameSamples)-u.start)/frameSamples))
 	for _, frame := range h.recent[len(h.recent)-max(0, back):] {
 		u.ear.write(frame)
 	}
-}
-
-// decode gives the whole of a committed turn to its recogniser.
-func (s *Session) decode(u *userTurn) {
-	down, err := voice.NewResampler(inputRate, pipeline.InputRate)
-	if err != nil {
-		s.again(earFailed{u.id, err})
-		return
-	}
-	pcm := down.Append(nil, voice.PCM16ToFloat(nil, u.audio))
-	pcm = down.Flush(pcm)
-	for len(pcm) > 0 {
-		n := min(len(pcm), pipeline.InputRate/10)
-		u.ear.write(pcm[:n])
-		pcm = pcm[n:]
-	}
-	u.ear.closeInput()
 }
 
 // makeRoom deals with a full input buffer: a turn that is longer than the buffer is committed, so nothing is lost; a

@@ -12,7 +12,18 @@ import (
 const (
 	slice     = pipeline.InputRate / 10 // samples that an engine is fed at a time: 100 ms
 	maxQueued = 30 * pipeline.InputRate // samples that may wait for an engine: 30 s
+	// maxWhole is as much for an utterance without live results: it is over already and comes at once. A session's
+	// input buffer has 5 minutes.
+	maxWhole = 6 * 60 * pipeline.InputRate
 )
+
+// room is how many samples of an utterance may wait.
+func room(live bool) int {
+	if live {
+		return maxQueued
+	}
+	return maxWhole
+}
 
 // InProcess makes a transcriber of an engine that runs in this process and takes several utterances at a time. The engine
 // stays the caller's to close.
@@ -33,7 +44,7 @@ func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipe
 	}
 	// The outbox ends with Close, not with the context: an utterance whose context ends has a last result too.
 	closed := make(chan struct{})
-	l := &local{ctx: ctx, cancel: cancel, stream: s, live: c.Live, in: newQueue(maxQueued), out: newOutbox(closed), closed: closed}
+	l := &local{ctx: ctx, cancel: cancel, stream: s, live: c.Live, in: newQueue(room(c.Live)), out: newOutbox(closed), closed: closed}
 	l.running.Go(l.out.run)
 	l.running.Go(l.run)
 	return l, nil
