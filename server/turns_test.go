@@ -241,35 +241,6 @@ func TestManualTurns(t *testing.T) {
 		c.g.Expect(count(c, "input_audio_buffer.committed")).To(gomega.BeZero())
 		goesOn(c)
 	})
-
-	story(t, "a turn that is longer than the buffer is committed, and goes on in the next", func(t *testing.T) {
-		c := dial(t)
-		c.settle(`"audio":{"input":{"turn_detection":{"silence_duration_ms":3000}}}`)
-		c.say(quiet(300))
-		spoken := scripted.Tones("on and on and on and on and on and on and on and on and on and on and on")
-		for said := 0; said < 310*24000; said += len(spoken) {
-			c.say(spoken)
-		}
-		c.say(quiet(3500))
-		first(c, "input_audio_buffer.speech_started")
-		first(c, "input_audio_buffer.committed")
-		first(c, "input_audio_buffer.speech_started")
-		first(c, "input_audio_buffer.committed")
-		c.g.Expect(count(c, "error")).To(gomega.BeZero())
-	})
-
-	story(t, "a full buffer is said to be full, once", func(t *testing.T) {
-		c := dial(t)
-		c.settle(`"audio":{"input":{"turn_detection":null}}`)
-		c.say(quiet(5 * 60 * 1000))
-		c.say(quiet(1000))
-		refused(c, "input_audio_buffer_full", "")
-		c.say(quiet(1000))
-		c.send(&wire.InputAudioBufferCommit{})
-		first(c, "input_audio_buffer.committed")
-		c.g.Expect(count(c, "error")).To(gomega.Equal(1), "it is said once")
-		goesOn(c)
-	})
 }
 
 func TestInterruptions(t *testing.T) {

@@ -59,6 +59,8 @@ type body struct {
 	cancel  context.CancelFunc
 	clauses chan clause
 	credit  *semaphore.Weighted // samples that may still be generated ahead
+	waits   context.Context     //nolint:containedctx // ends when nobody will hear it: credit is not waited for any more
+	free    context.CancelFunc  // ends waits
 }
 
 // startBody runs the model on request; what is to be said comes back through clauses, which the session fills and closes.
@@ -68,6 +70,7 @@ func startBody(
 ) *body {
 	ctx, cancel := context.WithCancel(ctx)
 	b := &body{id: id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: semaphore.NewWeighted(lookAhead)}
+	b.waits, b.free = context.WithCancel(ctx)
 	var both sync.WaitGroup
 	both.Go(func() {
 		usage, err := p.Model.Generate(ctx, request, func(ev pipeline.ModelEvent) error {
@@ -113,7 +116,7 @@ func (b *body) say(ctx context.Context, s pipeline.Synthesizer, voice pipeline.U
 // wait for ever for room that there cannot be, so its audio is cut.
 func (b *body) sound(ctx context.Context, n uint32, pcm []int16, post func(any) bool) error {
 	for piece := range slices.Chunk(pcm, pipeline.MaxChunk) {
-		if err := b.credit.Acquire(ctx, int64(len(piece))); err != nil {
+		if err := b.credit.Acquire(b.waits, int64(len(piece))); err != nil && ctx.Err() != nil {
 			return err
 		}
 		if !post(bodyAudio{b.id, n, slices.Clone(piece)}) {

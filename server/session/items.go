@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -116,6 +118,14 @@ func (s *Session) truncateItem(e *wire.ConversationItemTruncate) {
 		})
 	default:
 		s.cutItem(it, e.AudioEndMS)
+		s.clientStopped(it)
+	}
+}
+
+// clientStopped: a client that plays by itself has cut the item off, so its playback is over.
+func (s *Session) clientStopped(it *item) {
+	if r := s.onAir; r != nil && !s.media && r.over && slices.ContainsFunc(r.outputs, func(o *output) bool { return o.it == it }) {
+		s.step(coord.OfPlayout{Event: playout.Clear{}})
 	}
 }
 

@@ -39,6 +39,7 @@ type estimate struct {
 	written voice.Samples
 	played  voice.Samples // up to since
 	since   time.Time
+	ahead   voice.Samples // of replies before it, still to be played
 	running bool
 	ended   bool
 	live    bool
@@ -46,7 +47,12 @@ type estimate struct {
 }
 
 func (e *estimate) Begin(gen uint64) {
-	*e = estimate{emit: e.emit, drained: e.drained, now: e.now, gen: gen, since: e.now(), running: true, live: true}
+	next := estimate{emit: e.emit, drained: e.drained, now: e.now, gen: gen, since: e.now(), running: true, live: true}
+	if e.live {
+		e.settle()
+		next.ahead = e.ahead + e.written - e.played
+	}
+	*e = next
 }
 
 func (e *estimate) Write(pcm []int16) {
@@ -104,14 +110,17 @@ func (e *estimate) settle() {
 		return
 	}
 	now := e.now()
-	e.played = min(e.written, e.played+voice.SamplesIn(now.Sub(e.since).Milliseconds(), outputRate))
+	passed := voice.SamplesIn(now.Sub(e.since).Milliseconds(), outputRate)
+	before := min(e.ahead, passed)
+	e.ahead -= before
+	e.played = min(e.written, e.played+passed-before)
 	e.since = now
 }
 
 func (e *estimate) schedule() {
 	if e.live && e.ended && e.running {
 		e.settle()
-		left := time.Duration((e.written - e.played).Milliseconds(outputRate)) * time.Millisecond
+		left := time.Duration((e.ahead + e.written - e.played).Milliseconds(outputRate)) * time.Millisecond
 		e.drained(e.gen, left)
 	}
 }

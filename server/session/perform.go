@@ -249,9 +249,9 @@ func (s *Session) performPlayout(f playout.Effect) {
 			s.send(&wire.OutputAudioBufferCleared{ResponseID: r.object.ID})
 		}
 	case playout.Truncate:
-		if r := s.replies[f.Resp]; r != nil && s.media {
+		// A client that plays by itself cuts what it got, and has nothing of a reply that waited.
+		if r := s.replies[f.Resp]; r != nil && (s.media || !r.onAir) {
 			s.truncate(r, f.End)
-			s.forget(r)
 		}
 	}
 }
@@ -261,7 +261,7 @@ func (s *Session) play(r *reply, gen uint64) {
 	s.onAir = r
 	r.onAir = true
 	if r.body != nil {
-		s.credit.Store(&credit{sem: r.body.credit})
+		s.credit.Store(&credit{sem: r.body.credit, since: gen})
 	}
 	s.speaker.Begin(gen)
 	s.speaker.Write(r.backlog)
@@ -274,10 +274,14 @@ func (s *Session) play(r *reply, gen uint64) {
 // drop forgets what of r was not sent.
 func (s *Session) drop(r *reply) {
 	r.dropped, r.backlog = true, nil
+	if r.body != nil {
+		r.body.free() // what it still says is heard by nobody, and must not wait for that
+	}
 	if s.onAir == r {
 		s.speaker.Drop()
 		s.offAir()
 	}
+	s.forget(r)
 }
 
 func (s *Session) offAir() {

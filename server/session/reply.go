@@ -44,7 +44,7 @@ type reply struct {
 
 	audio   voice.Samples // generated
 	backlog []int16       // generated before the speaker was given to the reply
-	onAir   bool          // the speaker is the reply's
+	onAir   bool          // the speaker is the reply's, or was
 	said    bool          // all audio is generated, or no more will be
 	dropped bool          // what is not sent is not wanted
 	played  bool          // the machines gave it a beginning
@@ -303,7 +303,16 @@ func (s *Session) voiceSays(r *reply, n uint32, pcm []int16) {
 	r.backlog = append(r.backlog, pcm...)
 	if !r.played {
 		r.played = true
+		s.makeWay()
 		s.step(coord.OfPlayout{Event: playout.Begin{Resp: r.id}})
+	}
+}
+
+// makeWay ends the reply before a new one where the client plays by itself: it has all of it, and what it gets now it
+// plays after that. To wait would only be late, when it has emptied its player meanwhile.
+func (s *Session) makeWay() {
+	if e, mine := s.speaker.(*estimate); mine && s.audible() {
+		s.drainedAt(e.gen)
 	}
 }
 

@@ -238,7 +238,7 @@ func (s *Session) terminal(r *reply, status response.Status) {
 		// Nobody heard a word of it: the model must not remember any (openai-agents-js#523).
 		s.truncate(r, playout.Mark{})
 	}
-	if !r.spoken {
+	if !r.played { // else they wait for the end of the playback
 		s.turnMetrics(r)
 		s.armIdle()
 	}

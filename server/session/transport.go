@@ -52,8 +52,8 @@ func (s *Session) gone(err error) {
 }
 
 // Sent says that a frame of the reply on air has gone out, up to position sent of the reply.
-func (s *Session) Sent(_ uint64, sent voice.Samples, first bool) {
-	if c := s.credit.Load(); c != nil {
+func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
+	if c := s.credit.Load(); c != nil && gen >= c.since {
 		c.upTo(int64(sent))
 	}
 	if first {
@@ -73,8 +73,9 @@ func (s *Session) Refuse(code, message string) { s.queue.post(failure{code: code
 // credit gives back to a reply's voice what was sent of it, so that it may generate on. It is touched by one
 // goroutine of the link only: the pacer, or the one that writes events.
 type credit struct {
-	sem  *semaphore.Weighted
-	sent int64
+	sem   *semaphore.Weighted
+	since uint64 // the reply's first segment: the pacer may still report of one before it
+	sent  int64
 }
 
 func (c *credit) upTo(sent int64) {

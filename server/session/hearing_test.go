@@ -1,0 +1,72 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// byHand is a session that is open and whose events the test takes itself.
+func byHand(t *testing.T) *caller {
+	t.Helper()
+	c := newCaller(t, plain())
+	c.s.link, c.s.speaker = c, newPacer(c.s)
+	c.pacer, c.s.media = c.s.speaker.(*pacer), true
+	c.s.step(coord.OfConn{Event: conn.Opened{VAD: true}})
+	t.Cleanup(func() { c.s.release() })
+	return c
+}
+
+func TestFullBuffer(t *testing.T) {
+	story(t, "a turn that is longer than the buffer is committed, and goes on in the next", func(t *testing.T) {
+		c := byHand(t)
+		c.s.step(coord.OfTurn{Event: turn.Onset{}})
+		c.s.input.Append(make([]int16, maxInput))
+		c.s.hear(make([]int16, 480))
+		c.g.Expect(c.s.input.Len()).To(gomega.Equal(480))
+		c.g.Expect(c.s.input.committed).To(gomega.BeNumerically("==", maxInput))
+		first(c, "input_audio_buffer.committed")
+		c.g.Expect(c.count("error")).To(gomega.BeZero())
+	})
+
+	story(t, "a client that commits by itself is told, once", func(t *testing.T) {
+		c := byHand(t)
+		c.s.step(coord.OfConn{Event: conn.SetVAD{On: false}})
+		c.s.settings.Audio.Input.TurnDetection = nil
+		c.s.input.Append(make([]int16, maxInput))
+		c.s.hear(make([]int16, 480))
+		c.s.hear(make([]int16, 480))
+		c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("input_audio_buffer_full"))
+		c.g.Expect(c.count("error")).To(gomega.Equal(1))
+		c.g.Expect(c.s.input.Len()).To(gomega.Equal(maxInput), "what was there stays")
+		c.s.commit()
+		first(c, "input_audio_buffer.committed")
+		c.s.hear(make([]int16, 480))
+		c.g.Expect(c.s.input.Len()).To(gomega.Equal(480))
+	})
+}
+
+// Audio is what may be dropped when a session cannot keep up; events are not.
+func TestQueue(t *testing.T) {
+	g := gomega.NewWithT(t)
+	q := newQueue()
+	taken := 0
+	for q.offer(taken) {
+		taken++
+	}
+	g.Expect(taken).To(gomega.Equal(queueSize*3/4 + 1))
+	for i := taken; i < queueSize; i++ {
+		g.Expect(q.post(i)).To(gomega.BeTrue())
+	}
+	close(q.ending)
+	g.Expect(q.post(0)).To(gomega.BeFalse(), "the session has ended: nobody waits for it")
+	g.Expect(q.offer(0)).To(gomega.BeFalse())
+	for i := range queueSize {
+		g.Expect(<-q.events).To(gomega.Equal(i), "in order, and none is lost")
+	}
+}

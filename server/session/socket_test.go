@@ -1,0 +1,161 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Calls whose client plays by itself: WebSocket.
+
+// audio is how much audio has come, in milliseconds, and of which responses.
+func (c *caller) audio() (ms int, of map[string]int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of = map[string]int{}
+	for _, e := range c.events {
+		if d, ok := e.(*wire.ResponseOutputAudioDelta); ok {
+			ms += len(d.Delta) / 48
+			of[d.ResponseID] += len(d.Delta) / 48
+		}
+	}
+	return ms, of
+}
+
+func TestClientPlays(t *testing.T) {
+	story(t, "audio comes as fast as it is made", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.ask("say 40 words")
+		began := time.Now()
+		first(c, "response.done")
+		ms, _ := c.audio()
+		c.g.Expect(ms).To(gomega.BeNumerically(">", 10_000))
+		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 2*time.Second))
+	})
+
+	// The client has the audio and plays what comes in order: the server need not wait for it, and must not when the client
+	// has emptied its player.
+	story(t, "a reply does not wait until the one before it was played", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.ask("say 40 words")
+		first(c, "response.done")
+		c.ask("hello")
+		began := time.Now()
+		second := next[*wire.ResponseDone](c, "response.done").Response.ID
+		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", time.Second))
+		_, of := c.audio()
+		c.g.Expect(of[second]).To(gomega.Equal(len("You said: hello") * 60))
+	})
+
+	story(t, "the user interrupts while the client still plays, long after the server is done", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.ask("say 40 words")
+		first(c, "response.done")
+		c.quiet(4000)
+		c.speak(scripted.Tones("stop it now please"))
+		c.quiet(700)
+		first(c, "input_audio_buffer.speech_started")
+		first(c, "response.done")
+		c.g.Expect(c.names()).NotTo(gomega.ContainElement("output_audio_buffer.cleared"), "that is WebRTC's")
+		c.g.Expect(c.names()).NotTo(gomega.ContainElement("conversation.item.truncated"), "the client cuts: it knows what was heard")
+	})
+
+	story(t, "a reply that nobody got is cut by the server", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `model: {first_token: 700ms}`))
+		c.ask("say 20 words")
+		c.quiet(300)
+		c.speak(scripted.Tones("one more thing before you answer that"))
+		c.quiet(700)
+		held := next[*wire.ResponseDone](c, "response.done").Response
+		truncated := next[*wire.ConversationItemTruncated](c, "conversation.item.truncated")
+		c.g.Expect(truncated.ItemID).To(gomega.Equal(held.Output[0].ID))
+		c.g.Expect(truncated.AudioEndMS).To(gomega.BeZero())
+		first(c, "response.done")
+		_, of := c.audio()
+		c.g.Expect(of).NotTo(gomega.HaveKey(held.ID))
+	})
+
+	story(t, "the client cuts the item off: the agent has stopped, and speech is a turn at once", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.ask("say 40 words")
+		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
+		first(c, "response.done")
+		wait(4 * time.Second)
+		c.send(`{"type":"conversation.item.truncate","item_id":"` + item + `","content_index":0,"audio_end_ms":4000}`)
+		first(c, "conversation.item.truncated")
+		c.quiet(300)
+		c.speak(scripted.Tones("a")[:24*150])
+		first(c, "input_audio_buffer.speech_started")
+		c.quiet(700)
+		first(c, "input_audio_buffer.committed")
+	})
+}
+
+func TestLongTurns(t *testing.T) {
+	// Beyond what a recogniser keeps of a live stream: the audio comes at once, and all of it is understood.
+	story(t, "a minute that the client commits in one piece", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`)
+		spoken := scripted.Tones("a long message")
+		words := 0
+		for said := 0; said < 60*24000; said += len(spoken) {
+			c.append(spoken)
+			words += 3
+		}
+		c.send(`{"type":"input_audio_buffer.commit"}`)
+		text := next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed").Transcript
+		c.g.Expect(strings.Fields(text)).To(gomega.HaveLen(words))
+	})
+
+	// The stream is not there for longer than audio is kept for it; the whole is decoded in its place.
+	story(t, "a recogniser that opens late", func(t *testing.T) {
+		p := plain()
+		p.Transcriber = late{p.Transcriber, 70 * time.Second}
+		c := byWebSocket(t, p)
+		c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":{"silence_duration_ms":3000}}}`)
+		c.quiet(300)
+		spoken := scripted.Tones("a long message")
+		words := 0
+		for said := 0; said < 65*24000; said += len(spoken) {
+			c.speak(spoken)
+			words += 3
+		}
+		c.quiet(3500)
+		text := next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed").Transcript
+		c.g.Expect(strings.Fields(text)).To(gomega.HaveLen(words))
+	})
+}
+
+// late is a transcriber whose live streams open late.
+type late struct {
+	pipeline.Transcriber
+	by time.Duration
+}
+
+// Open implements pipeline.Transcriber.
+func (l late) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+	if c.Live {
+		select {
+		case <-time.After(l.by):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return l.Transcriber.Open(ctx, c)
+}
+
+// append sends audio as a WebSocket client does, at once.
+func (c *caller) append(pcm []int16) {
+	for piece := range slices.Chunk(pcm, 2400) {
+		c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, piece)})))
+	}
+}
