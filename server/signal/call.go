@@ -38,6 +38,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
+	h.began()
 	s.Start(peerLink{peer})
 	w.Header().Set("Content-Type", "application/sdp")
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)

@@ -110,8 +110,7 @@ func (h *Handler) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 		return true // no page: a program
 	}
 	w.Header().Add("Vary", "Origin")
-	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" || !h.originAllowed(origin, u, r.Host) {
+	if !h.originAllowed(origin, r) {
 		return false
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origin)
@@ -119,16 +118,27 @@ func (h *Handler) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-func (h *Handler) originAllowed(origin string, u *url.URL, host string) bool {
-	if u.Host == host || loopback(u.Hostname()) && loopback(hostname(host)) {
-		return true
-	}
+func (h *Handler) originAllowed(origin string, r *http.Request) bool {
 	for _, o := range h.cfg.Origins {
 		if o == "*" || o == origin {
 			return true
 		}
 	}
-	return false
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	if loopback(u.Hostname()) && loopback(hostname(r.Host)) {
+		return true
+	}
+	return u.Host == r.Host && (h.cfg.Keys != nil || !private(r))
+}
+
+// private: the request came to a loopback address. A page whose name leads there was not served from there: it is
+// somebody else's who has pointed the name at this machine (DNS rebinding), and no key would stop it.
+func private(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && loopback(hostname(addr.String()))
 }
 
 func hostname(hostport string) string {

@@ -3,6 +3,7 @@ package signal
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -74,6 +75,7 @@ func New(cfg Config) *Handler {
 	h.mux.HandleFunc("GET /v1/realtime", h.guarded(h.socket))
 	h.mux.HandleFunc("GET /v1/antiphon/pipeline", h.guarded(h.components))
 	h.mux.HandleFunc("OPTIONS /v1/", h.preflight)
+	h.mux.HandleFunc("/v1/", h.guarded(unknown))
 	return h
 }
 
@@ -126,7 +128,6 @@ func (h *Handler) newSession(id string, settings wire.Session) (*session.Session
 		return nil, &problem{status: http.StatusInternalServerError, kind: "server_error", code: "internal", message: err.Error()}
 	}
 	h.calls[id] = s
-	h.total++
 	h.joined.Go(func() {
 		<-s.Done()
 		h.mu.Lock()
@@ -134,6 +135,13 @@ func (h *Handler) newSession(id string, settings wire.Session) (*session.Session
 		h.mu.Unlock()
 	})
 	return s, nil
+}
+
+// began counts a call that was set up.
+func (h *Handler) began() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.total++
 }
 
 func (h *Handler) find(id string) *session.Session {
@@ -150,6 +158,26 @@ func (h *Handler) hangup(w http.ResponseWriter, r *http.Request) {
 	}
 	s.Close(conn.ByClient)
 	w.WriteHeader(http.StatusOK)
+}
+
+// unknown says what there is instead of a path that is not there.
+func unknown(w http.ResponseWriter, r *http.Request) {
+	method, known := map[string]string{
+		"/v1/realtime": http.MethodGet, "/v1/realtime/calls": http.MethodPost, "/v1/antiphon/pipeline": http.MethodGet,
+	}[r.URL.Path]
+	if known {
+		w.Header().Set("Allow", method)
+		(&problem{
+			status: http.StatusMethodNotAllowed, code: "method_not_allowed",
+			message: fmt.Sprintf("%s takes %s, not %s", r.URL.Path, method, r.Method),
+		}).write(w)
+		return
+	}
+	(&problem{
+		status: http.StatusNotFound, code: "unknown_url",
+		message: fmt.Sprintf("this server has no %s %s: it has POST /v1/realtime/calls, POST /v1/realtime/calls/{id}/hangup, "+
+			"GET /v1/realtime (a WebSocket) and GET /v1/antiphon/pipeline", r.Method, r.URL.Path),
+	}).write(w)
 }
 
 // components tells what the pipeline is made of.

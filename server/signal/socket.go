@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,13 @@ const (
 
 // socket is a call over a WebSocket: events both ways, audio inside them.
 func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
+	if p := h.notASocket(r); p != nil {
+		if p.status == http.StatusUpgradeRequired {
+			w.Header().Set("Upgrade", "websocket")
+		}
+		p.write(w)
+		return
+	}
 	settings := h.cfg.Settings.Clone()
 	if model := r.URL.Query().Get("model"); model != "" {
 		settings.Model = model
@@ -42,6 +50,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 		s.Abandon() // Accept has answered
 		return
 	}
+	h.began()
 	ws.SetReadLimit(-1) // read bounds each message itself, so that a large one costs an error and not the call
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	l := &socketLink{ws: ws, cancel: cancel, wake: make(chan struct{}, 1)}
@@ -49,6 +58,30 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	l.joined.Go(func() { h.read(ctx, ws, s) })
 	s.Start(l)
 	<-s.Done()
+}
+
+// notASocket is what is wrong with a request for a WebSocket, or nil. What the protocol has and this server has not is
+// refused: a session of its own is not what was asked for.
+func (h *Handler) notASocket(r *http.Request) *problem {
+	query := r.URL.Query()
+	switch {
+	case !strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
+		return &problem{
+			status: http.StatusUpgradeRequired, code: "upgrade_required",
+			message: "open this address as a WebSocket; for a call over WebRTC, POST its offer to /v1/realtime/calls",
+		}
+	case query.Has("call_id"):
+		return &problem{
+			status: http.StatusBadRequest, code: "unsupported_parameter", param: "call_id",
+			message: "this server has no control of a call beside it: use the call's own data channel",
+		}
+	case query.Has("intent") && query.Get("intent") != "realtime":
+		return &problem{
+			status: http.StatusBadRequest, code: "unsupported_parameter", param: "intent",
+			message: "this server has no sessions for transcription alone: leave intent out and set audio.input.transcription",
+		}
+	}
+	return nil
 }
 
 // read takes the client's events until the connection ends.

@@ -1,0 +1,284 @@
+package signal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/textproto"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const patience = 20 * time.Second
+
+// offer is what a browser sends: one audio section and the data channel.
+const offer = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0 1\r\n" +
+	"m=audio 9 UDP/TLS/RTP/SAVPF 111\r\nc=IN IP4 0.0.0.0\r\na=rtcp-mux\r\na=mid:0\r\na=sendrecv\r\na=setup:actpass\r\n" +
+	"a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\n" +
+	"a=fingerprint:sha-256 00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF\r\n" +
+	"a=rtpmap:111 opus/48000/2\r\n" +
+	"m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\nc=IN IP4 0.0.0.0\r\na=mid:1\r\na=setup:actpass\r\na=sctp-port:5000\r\n" +
+	"a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\n" +
+	"a=fingerprint:sha-256 00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF\r\n"
+
+// desk is a Handler and its test.
+type desk struct {
+	t *testing.T
+	g *gomega.WithT
+	h *Handler
+}
+
+func open(t *testing.T, change func(*Config)) *desk {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	engine, err := rtc.New(rtc.Config{Loopback: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	cfg := Config{Engine: engine, Pipeline: scripted.New(scripted.Options{}), Settings: wire.DefaultSession(), Version: "1.2.3"}
+	if change != nil {
+		change(&cfg)
+	}
+	h := New(cfg)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		g.Expect(h.Close(ctx)).To(gomega.Succeed())
+		g.Expect(engine.Close()).To(gomega.Succeed())
+	})
+	return &desk{t, g, h}
+}
+
+// in is the desk in a test within its test.
+func (d *desk) in(t *testing.T) *desk {
+	t.Helper()
+	return &desk{t, gomega.NewWithT(t), d.h}
+}
+
+// ask sends a request; headers come in pairs of name and value.
+func (d *desk) ask(method, path string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(d.t.Context(), method, "http://talk.test"+path, body)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	d.h.ServeHTTP(w, r)
+	return w
+}
+
+// refused checks a response that is an error: its status and code, and what its message says.
+func (d *desk) refused(w *httptest.ResponseRecorder, status int, code, says string) {
+	d.t.Helper()
+	var body struct {
+		Error struct {
+			Type, Code, Message string
+			Param               *string
+		}
+	}
+	d.g.Expect(json.Unmarshal(w.Body.Bytes(), &body)).To(gomega.Succeed(), w.Body.String())
+	d.g.Expect(w.Code).To(gomega.Equal(status))
+	d.g.Expect(w.Header().Get("Content-Type")).To(gomega.Equal("application/json"))
+	d.g.Expect(body.Error.Type).To(gomega.Equal("invalid_request_error"))
+	d.g.Expect(body.Error.Code).To(gomega.Equal(code), body.Error.Message)
+	d.g.Expect(body.Error.Message).To(gomega.ContainSubstring(says))
+}
+
+// part is one part of a form. name is its field, file a file name or "".
+type part struct{ name, file, kind, body string }
+
+func form(parts ...part) (body io.Reader, kind string) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, p := range parts {
+		h := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + p.name + `"`}}
+		if p.file != "" {
+			h.Set("Content-Disposition", `form-data; name="`+p.name+`"; filename="`+p.file+`"`)
+		}
+		if p.kind != "" {
+			h.Set("Content-Type", p.kind)
+		}
+		to, _ := w.CreatePart(h) // a buffer does not fail
+		_, _ = to.Write([]byte(p.body))
+	}
+	_ = w.Close()
+	return &b, w.FormDataContentType()
+}
+
+func TestCalls(t *testing.T) {
+	d := open(t, nil)
+	settings := `{"type":"realtime","instructions":"Be brief."}`
+	for _, row := range []struct {
+		name  string
+		parts []part // nil is the offer alone
+	}{
+		{"the offer alone", nil},
+		{"a form of fields", []part{{"sdp", "", "", offer}, {"session", "", "", settings}}},
+		{"a form of files, as browsers send Blobs", []part{{"sdp", "blob", "application/sdp", offer}, {"session", "blob", "application/json", settings}}},
+		{"a form in another order, with a part that nobody knows", []part{{"x", "", "", "y"}, {"session", "", "", settings}, {"sdp", "", "", offer}}},
+		{"a form without settings", []part{{"sdp", "", "", offer}}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d, g := d.in(t), gomega.NewWithT(t)
+			body, kind := io.Reader(strings.NewReader(offer)), "application/sdp; charset=utf-8"
+			if row.parts != nil {
+				body, kind = form(row.parts...)
+			}
+			w := d.ask(http.MethodPost, "/v1/realtime/calls?model=x", body, "Content-Type", kind)
+			g.Expect(w.Code).To(gomega.Equal(http.StatusCreated), w.Body.String())
+			// LocalAI#11776: GA clients fail at signalling where JSON comes in place of SDP, or no Location.
+			g.Expect(w.Header().Get("Content-Type")).To(gomega.Equal("application/sdp"))
+			g.Expect(w.Body.String()).To(gomega.HavePrefix("v=0\r\n"))
+			g.Expect(w.Body.String()).To(gomega.ContainSubstring("a=candidate:"))
+			location := w.Header().Get("Location")
+			g.Expect(location).To(gomega.MatchRegexp(`^/v1/realtime/calls/rtc_\w{20,}$`))
+			g.Expect(w.Header().Get("Antiphon-Version")).To(gomega.Equal("1.2.3"))
+
+			g.Expect(d.ask(http.MethodPost, location+"/hangup", nil).Code).To(gomega.Equal(http.StatusOK))
+			g.Eventually(func() int {
+				now, _ := d.h.Calls()
+				return now
+			}, patience).Should(gomega.BeZero())
+			d.refused(d.ask(http.MethodPost, location+"/hangup", nil), http.StatusNotFound, "call_not_found", "has ended")
+		})
+	}
+	_, total := d.h.Calls()
+	gomega.NewWithT(t).Expect(total).To(gomega.Equal(uint64(5)))
+}
+
+func TestBadCalls(t *testing.T) {
+	d := open(t, nil)
+	sdp := part{"sdp", "", "", offer}
+	for _, row := range []struct {
+		name       string
+		body, kind string
+		parts      []part // in place of body and kind
+		status     int
+		code, says string
+	}{
+		{"no content type", offer, "", nil, 415, "unsupported_media_type", "application/sdp"},
+		{"JSON", `{"sdp":"v=0"}`, "application/json", nil, 415, "unsupported_media_type", "multipart/form-data"},
+		{"a form without a boundary", offer, "multipart/form-data", nil, 415, "unsupported_media_type", "sdp and session"},
+		{"a content type that is none", offer, "application/", nil, 415, "unsupported_media_type", ""},
+		{"an empty offer", "", "application/sdp", nil, 400, "invalid_offer", "empty"},
+		{"a broken offer", "hello", "application/sdp", nil, 400, "invalid_offer", "SDP"},
+		{"an offer without audio", offer[:strings.Index(offer, "m=audio")], "application/sdp", nil, 400, "invalid_offer", "microphone"},
+		{"an offer that is too large", strings.Repeat("x", maxBody+1), "application/sdp", nil, 413, "body_too_large", "1048576"},
+		{"a form that is too large", "", "", []part{sdp, {"session", "", "", strings.Repeat("x", maxBody)}}, 413, "body_too_large", "1048576"},
+		{"a form that is cut off", "--x\r\nContent-Disposition: form-data; name=\"sdp\"\r\n\r\nv=0", "multipart/form-data; boundary=x", nil, 400, "invalid_body", "cannot be read"},
+		{"a form that is none", "hello", "multipart/form-data; boundary=x", nil, 400, "missing_field", "sdp"},
+		{"a form without an offer", "", "", []part{{"session", "", "", `{"type":"realtime"}`}}, 400, "missing_field", "sdp"},
+		{"a form with a blank offer", "", "", []part{{"sdp", "", "", " \n"}}, 400, "missing_field", "sdp"},
+		{"settings that are no JSON", "", "", []part{sdp, {"session", "", "", `{"type"`}}, 400, "invalid_json", ""},
+		{"settings that are no object", "", "", []part{sdp, {"session", "", "", `[]`}}, 400, "invalid_type", ""},
+		{"settings of the wrong type", "", "", []part{sdp, {"session", "", "", `{"type":"realtime","instructions":7}`}}, 400, "invalid_type", ""},
+		{"settings that the server does not have", "", "", []part{sdp, {"session", "", "", `{"type":"transcription"}`}}, 400, "invalid_value", "realtime"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := d.in(t)
+			body, kind := io.Reader(strings.NewReader(row.body)), row.kind
+			if row.parts != nil {
+				body, kind = form(row.parts...)
+			}
+			d.refused(d.ask(http.MethodPost, "/v1/realtime/calls", body, "Content-Type", kind), row.status, row.code, row.says)
+		})
+	}
+	now, total := d.h.Calls()
+	gomega.NewWithT(t).Expect(now).To(gomega.BeZero())
+	gomega.NewWithT(t).Expect(total).To(gomega.BeZero(), "what was refused is no call")
+}
+
+func TestPaths(t *testing.T) {
+	d := open(t, nil)
+	for _, row := range []struct {
+		name, method, path string
+		status             int
+		code, says         string
+	}{
+		{"what is not there", http.MethodGet, "/v1/models", 404, "unknown_url", "POST /v1/realtime/calls"},
+		{"what is not there yet", http.MethodPost, "/v1/realtime/client_secrets", 404, "unknown_url", "POST /v1/realtime/client_secrets"},
+		{"what is for telephones", http.MethodPost, "/v1/realtime/calls/rtc_x/accept", 404, "unknown_url", "hangup"},
+		{"getting a call", http.MethodGet, "/v1/realtime/calls", 405, "method_not_allowed", "takes POST"},
+		{"posting to the WebSocket", http.MethodPost, "/v1/realtime", 405, "method_not_allowed", "takes GET"},
+		{"a WebSocket without an upgrade", http.MethodGet, "/v1/realtime", 426, "upgrade_required", "/v1/realtime/calls"},
+		{"hanging up nobody", http.MethodPost, "/v1/realtime/calls/rtc_x/hangup", 404, "call_not_found", "no such call"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := d.in(t)
+			d.refused(d.ask(row.method, row.path, nil), row.status, row.code, row.says)
+		})
+	}
+	upgrade := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
+	for path, says := range map[string]string{"/v1/realtime?call_id=rtc_x": "data channel", "/v1/realtime?intent=transcription": "transcription"} {
+		t.Run(path, func(t *testing.T) {
+			d := d.in(t)
+			d.refused(d.ask(http.MethodGet, path, nil, upgrade...), http.StatusBadRequest, "unsupported_parameter", says)
+		})
+	}
+	t.Run("a WebSocket that its connection cannot become leaves no session", func(t *testing.T) {
+		d, g := d.in(t), gomega.NewWithT(t)
+		w := d.ask(http.MethodGet, "/v1/realtime", nil, upgrade...) // a recorder cannot be hijacked
+		g.Expect(w.Code).To(gomega.BeNumerically(">=", 400))
+		g.Eventually(func() int {
+			now, _ := d.h.Calls()
+			return now
+		}, patience).Should(gomega.BeZero())
+	})
+}
+
+func TestComponents(t *testing.T) {
+	d := open(t, nil)
+	w := d.ask(http.MethodGet, "/v1/antiphon/pipeline", nil)
+	var body struct {
+		Pipeline   string
+		Components []struct{ Stage, Name, State, Detail string }
+	}
+	d.g.Expect(json.Unmarshal(w.Body.Bytes(), &body)).To(gomega.Succeed())
+	d.g.Expect(body.Pipeline).To(gomega.Equal("scripted"))
+	d.g.Expect(body.Components).To(gomega.HaveLen(3))
+	d.g.Expect(body.Components[0].State).To(gomega.Equal("ready"))
+	d.g.Expect(w.Header().Get("Cache-Control")).To(gomega.Equal("no-store"))
+}
+
+func TestFull(t *testing.T) {
+	d := open(t, func(c *Config) { c.MaxSessions = 1 })
+	call := func() *httptest.ResponseRecorder {
+		return d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), "Content-Type", "application/sdp")
+	}
+	first := call()
+	d.g.Expect(first.Code).To(gomega.Equal(http.StatusCreated))
+	d.refused(call(), http.StatusTooManyRequests, "too_many_sessions", "try again later")
+	d.ask(http.MethodPost, first.Header().Get("Location")+"/hangup", nil)
+	d.g.Eventually(func() int { return call().Code }, patience).Should(gomega.Equal(http.StatusCreated))
+}
+
+func TestStopping(t *testing.T) {
+	d := open(t, nil)
+	d.g.Expect(d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), "Content-Type", "application/sdp").Code).
+		To(gomega.Equal(http.StatusCreated))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	d.g.Expect(d.h.Close(ctx)).To(gomega.Succeed())
+	now, _ := d.h.Calls()
+	d.g.Expect(now).To(gomega.BeZero())
+	d.refused(d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), "Content-Type", "application/sdp"),
+		http.StatusServiceUnavailable, "server_stopping", "in a moment")
+}
+
+// local is a request's own address, as net/http puts it into the context.
+func local(r *http.Request, addr string) *http.Request {
+	a, _ := net.ResolveTCPAddr("tcp", addr) // it is a literal
+	return r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(a)))
+}
