@@ -34,7 +34,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer p.Close()
+	defer func() { _ = p.Close() }() // nothing is running
 	p.Model = parrot{}
 	hello := pipeline.Request{Messages: []pipeline.Message{{Role: pipeline.RoleUser, Text: "hello there"}}}
 	usage, err := p.Model.Generate(ctx, hello, func(e pipeline.ModelEvent) error {

@@ -43,7 +43,9 @@ func TestModelStories(t *testing.T) {
 		r := pipeline.Request{Tools: tools, Messages: conversation(d.Input), Parallel: d.HasArg("parallel")}
 		d.MaybeScanArgs(t, "choice", &r.ToolChoice)
 		d.MaybeScanArgs(t, "max", &r.MaxOutputTokens)
-		return run(script, r)
+		var out string
+		synctest.Test(t, func(t *testing.T) { out = run(t.Context(), script, r) })
+		return out
 	})
 }
 
@@ -63,8 +65,8 @@ func conversation(input string) []pipeline.Message {
 }
 
 // run renders an answer: its text, its calls, its error, its usage. What stalls is cancelled.
-func run(s *Script, r pipeline.Request) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+func run(ctx context.Context, s *Script, r pipeline.Request) string {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var text, calls, args strings.Builder
 	usage, err := New(Options{Script: s}).Model.Generate(ctx, r, func(e pipeline.ModelEvent) error {

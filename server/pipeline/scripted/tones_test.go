@@ -42,8 +42,8 @@ func TestTonesSurviveTheWay(t *testing.T) {
 		"cut tail off": {Bitrate: 32000},
 	} {
 		for _, text := range texts {
-			if len(text) > 100 && name != "opus 24k" {
-				continue // it takes several messages, which one way is enough for
+			if name != "opus 24k" && name != "resampled" && text != "what is two plus two" {
+				continue // each text one way, and one text each way
 			}
 			t.Run(name+"/"+text[:min(len(text), 8)], func(t *testing.T) {
 				g := gomega.NewWithT(t)

@@ -31,7 +31,6 @@ type library struct {
 	readModel    func(config uintptr, path string, kind int32, logMath uintptr) uintptr
 	newModelSet  func(config uintptr, models *uintptr, names **byte, weights *float32, n int32) uintptr
 	interpolate  func(set uintptr, names **byte, weights *float32) uintptr
-	freeModel    func(model uintptr) int32
 	setModel     func(ps uintptr, name string, model uintptr) int32
 	selectSearch func(ps uintptr, name string) int32
 
@@ -51,7 +50,7 @@ func open(path string) (*library, error) {
 		"ps_init": &l.initDecoder, "ps_free": &l.freeDecoder, "ps_start_utt": &l.startUtt, "ps_end_utt": &l.endUtt,
 		"ps_process_cep": &l.processCep, "ps_get_hyp": &l.hypothesis,
 		"ps_get_logmath": &l.logMath, "ngram_model_read": &l.readModel, "ngram_model_set_init": &l.newModelSet,
-		"ngram_model_set_interp": &l.interpolate, "ngram_model_free": &l.freeModel, "ps_set_lm": &l.setModel, "ps_set_search": &l.selectSearch,
+		"ngram_model_set_interp": &l.interpolate, "ps_set_lm ps_add_lm": &l.setModel, "ps_set_search ps_activate_search": &l.selectSearch,
 		"ps_seg_iter": &l.segments, "ps_seg_next": &l.next, "ps_seg_word": &l.word, "ps_seg_frames": &l.frames,
 	} {
 		if err := l.bind(fn, name); err != nil {
@@ -64,13 +63,18 @@ func open(path string) (*library, error) {
 	return l, l.bindConfig08()
 }
 
-func (l *library) bind(fn any, name string) error {
-	sym, err := purego.Dlsym(l.handle, name)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errSymbols, err)
+// bind gives fn the first of the names that the library has: version 5 has other names for some functions.
+func (l *library) bind(fn any, names string) error {
+	var missing error
+	for name := range strings.FieldsSeq(names) {
+		sym, err := purego.Dlsym(l.handle, name)
+		if err == nil {
+			purego.RegisterFunc(fn, sym)
+			return nil
+		}
+		missing = err
 	}
-	purego.RegisterFunc(fn, sym)
-	return nil
+	return fmt.Errorf("%w: %w", errSymbols, missing)
 }
 
 // bindConfig5 binds the configuration of pocketsphinx 5.
