@@ -13,8 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// maxReplay is the audio that is kept for a second try, in samples: one minute.
-const maxReplay = 60 * pipeline.InputRate
+// maxReplay is the audio that is kept for a second try, in samples: half a minute.
+const maxReplay = 30 * pipeline.InputRate
 
 // utterance is a Transcription in a process of a Pool.
 type utterance struct {
@@ -33,6 +33,7 @@ type utterance struct {
 	// What follows belongs to run, after begin.
 	proc  *process
 	heard []float32 // fed so far, up to maxReplay
+	fed   int       // samples fed so far
 	ended bool      // the audio has ended, and the process knows
 }
 
@@ -150,7 +151,7 @@ func (u *utterance) again() error {
 		return err
 	}
 	u.in.unread(u.heard)
-	u.heard, u.ended = nil, false
+	u.heard, u.fed, u.ended = nil, 0, false
 	return nil
 }
 
@@ -192,12 +193,21 @@ func (u *utterance) converse() error {
 		if err != nil {
 			return err
 		}
-		late.Reset(u.pool.o.Hang) // it has read, or said something
+		late.Reset(u.patience()) // it has read, or said something
 		last, err := u.listen(more, late.C)
 		if last || err != nil {
 			return err
 		}
 	}
+}
+
+// patience is how long the process may be silent. An engine may go over the whole utterance once more at its end, without a
+// word in between: it gets a quarter of the utterance's length more.
+func (u *utterance) patience() time.Duration {
+	if !u.ended {
+		return u.pool.o.Hang
+	}
+	return u.pool.o.Hang + time.Duration(u.fed)*time.Second/(4*pipeline.InputRate)
 }
 
 // listen takes the frames that have come. Without more audio to feed it waits for the next one.
@@ -249,6 +259,7 @@ func (u *utterance) feed(buf []float32) (more bool, err error) {
 	if n == 0 {
 		return false, nil
 	}
+	u.fed += n
 	u.heard = append(u.heard, buf[:min(n, maxReplay-len(u.heard))]...)
 	return true, u.send(func(w io.Writer) error { return writeAudio(w, buf[:n]) })
 }
