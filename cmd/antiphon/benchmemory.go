@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/sdk/native/bare"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// memoryCalls is how many calls the memory of one is measured with.
+const memoryCalls = 20
+
+// child is a server in a process of its own, so that what it takes is not mixed with what its clients take.
+type child struct {
+	cmd *exec.Cmd
+	url string
+}
+
+func startChild(ctx context.Context) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := &child{cmd: exec.CommandContext(ctx, self, "serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "error",
+		"--max-sessions", strconv.Itoa(maxBenchSessions))}
+	c.cmd.Stderr = os.Stderr
+	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if err != nil || !ok {
+		return nil, errors.Join(fmt.Errorf("the server said %q", line), err, c.cmd.Process.Kill(), c.cmd.Wait())
+	}
+	c.url = url
+	return c, nil
+}
+
+func (c *child) stop() error {
+	return errors.Join(c.cmd.Process.Signal(syscall.SIGTERM), c.cmd.Wait())
+}
+
+// resident is the physical memory of a process, in bytes.
+func resident(pid int) (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range bytes.Lines(status) {
+		if kb, ok := bytes.CutPrefix(line, []byte("VmRSS:")); ok {
+			n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(string(kb)), " kB"), 10, 64)
+			return n << 10, err
+		}
+	}
+	return 0, errors.New("the system does not say how much memory a process has")
+}
+
+// consumed is the processor time of a process.
+func consumed(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 13 {
+		return 0, errors.New("the system does not say how much time a process took")
+	}
+	user, err1 := strconv.ParseInt(string(fields[11]), 10, 64)
+	system, err2 := strconv.ParseInt(string(fields[12]), 10, 64)
+	const ticks = 100 // a second: USER_HZ of every Linux
+	return time.Duration(user+system) * time.Second / ticks, errors.Join(err1, err2)
+}
+
+func mb(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/(1<<20)) }
+
+// printMemory measures what a call takes of a server: when nothing is said in it, and after the agent has spoken in it.
+func printMemory(ctx context.Context, w io.Writer, talk time.Duration) (err error) {
+	if _, err := resident(os.Getpid()); err != nil {
+		_, err = fmt.Fprintf(w, "Memory: not measured: %v\n", err)
+		return err
+	}
+	reference, err := bareMemory(ctx)
+	if err != nil {
+		return err
+	}
+	server, err := startChild(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	if err := warmUp(ctx, server.url); err != nil {
+		return err
+	}
+	before, err := resident(server.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	calls, err := dialMany(ctx, server.url, memoryCalls)
+	defer func() { err = errors.Join(err, closeAll(calls)) }()
+	if err != nil {
+		return err
+	}
+	idle, err := resident(server.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		if err := c.ask("say 40 words"); err != nil {
+			return err
+		}
+	}
+	if err := pause(ctx, talk); err != nil {
+		return err
+	}
+	talking, err := resident(server.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "Memory a call, resident, of %d calls (goal 3 MB):\n"+
+		"  reference: a bare pion peer  %s\n  silent  %s  (x %.1f)\n  the agent speaks  %s  (x %.1f)\n  the server itself  %s\n\n",
+		memoryCalls, mb(reference), mb((idle-before)/memoryCalls), float64((idle-before)/memoryCalls)/float64(reference),
+		mb((talking-before)/memoryCalls), float64((talking-before)/memoryCalls)/float64(reference), mb(before))
+	return err
+}
+
+// warmUp has one call come and go, so that what is allocated once is there.
+func warmUp(ctx context.Context, url string) error {
+	c, err := dialBench(ctx, url, benchSettings)
+	if err != nil {
+		return err
+	}
+	err = c.ask("x")
+	if err == nil {
+		_, err = await[*wire.OutputAudioBufferStopped](ctx, c)
+	}
+	return errors.Join(err, c.close())
+}
+
+// bareMemory asks a fresh process what a peer of pion's takes that does nothing but be there: in one that has measured
+// before, there is memory left over.
+func bareMemory(ctx context.Context) (int64, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	out, err := exec.CommandContext(ctx, self, "bench", "--bare", strconv.Itoa(memoryCalls)).Output()
+	if err != nil {
+		return 0, fmt.Errorf("measuring bare peers: %w", err)
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+}
+
+// printBare prints the memory of a peer, measured with n of them after a pair that brings what is allocated once.
+func printBare(ctx context.Context, w io.Writer, n int) (err error) {
+	var peers []*bare.Peer
+	defer func() {
+		for _, p := range peers {
+			err = errors.Join(err, p.Close())
+		}
+	}()
+	pair := func() error {
+		caller, called, err := bare.Pair(ctx)
+		if err == nil {
+			peers = append(peers, caller, called)
+		}
+		return err
+	}
+	if err := pair(); err != nil {
+		return err
+	}
+	before, err := resident(os.Getpid())
+	if err != nil {
+		return err
+	}
+	for range max(n/2, 1) {
+		if err := pair(); err != nil {
+			return err
+		}
+	}
+	after, err := resident(os.Getpid())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, (after-before)/int64(len(peers)-2))
+	return err
+}
+
+// dialMany places n calls, a few at a time.
+func dialMany(ctx context.Context, url string, n int) ([]*benchCall, error) {
+	calls, errs := make([]*benchCall, n), make([]error, n)
+	var all sync.WaitGroup
+	places := make(chan struct{}, benchCallers)
+	for i := range n {
+		all.Go(func() {
+			places <- struct{}{}
+			calls[i], errs[i] = dialBench(ctx, url, benchSettings)
+			<-places
+		})
+	}
+	all.Wait()
+	var up []*benchCall
+	for _, c := range calls {
+		if c != nil {
+			up = append(up, c)
+		}
+	}
+	return up, errors.Join(errs...)
+}
+
+func closeAll(calls []*benchCall) error {
+	errs := make([]error, len(calls))
+	var all sync.WaitGroup
+	for i, c := range calls {
+		all.Go(func() { errs[i] = c.close() })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
