@@ -43,7 +43,8 @@
   };
 
   const listen = async (track) => {
-    const reader = new MediaStreamTrackProcessor({ track }).readable.getReader();
+    // Ten seconds of frames wait for a page that is busy: without that, what it has no time for would be thrown away.
+    const reader = new MediaStreamTrackProcessor({ track, maxBufferSize: 1000 }).readable.getReader();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
