@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -320,13 +321,18 @@ func (c *client) ended() {
 	}
 }
 
-// names are the types of all events so far; runs of deltas count once.
-func (c *client) names() []string {
+// all are the events so far.
+func (c *client) all() []wire.ServerEvent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return slices.Clone(c.events)
+}
+
+// names are the types of all events so far; runs of deltas count once.
+func (c *client) names() []string {
 	var out []string
 	seen := ""
-	for _, e := range c.events {
+	for _, e := range c.all() {
 		name := e.Type()
 		if strings.HasSuffix(name, ".delta") {
 			if strings.Contains(seen, name) {

@@ -48,7 +48,7 @@ func TestResponses(t *testing.T) {
 		}))
 		var said strings.Builder
 		samples := 0
-		for _, e := range c.events {
+		for _, e := range c.all() {
 			switch e := e.(type) {
 			case *wire.ResponseOutputAudioTranscriptDelta:
 				said.WriteString(e.Delta)
@@ -212,10 +212,8 @@ func TestTools(t *testing.T) {
 }
 
 func doneItems(c *client) []*wire.ResponseOutputItemDone {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var out []*wire.ResponseOutputItemDone
-	for _, e := range c.events {
+	for _, e := range c.all() {
 		if e, ok := e.(*wire.ResponseOutputItemDone); ok {
 			out = append(out, e)
 		}

@@ -46,7 +46,7 @@ func TestTurns(t *testing.T) {
 		c.speak(quiet(700))
 		caption := ""
 		completed := next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed")
-		for _, e := range c.events {
+		for _, e := range c.all() {
 			if d, ok := e.(*wire.ConversationItemInputAudioTranscriptionDelta); ok {
 				c.g.Expect(d.ItemID).To(gomega.Equal(completed.ItemID))
 				caption += d.Delta
@@ -340,7 +340,7 @@ func TestSilence(t *testing.T) {
 		began := time.Now()
 		first(c, "response.done")
 		samples := 0
-		for _, e := range c.events {
+		for _, e := range c.all() {
 			if d, ok := e.(*wire.ResponseOutputAudioDelta); ok {
 				samples += len(d.Delta) / 2
 			}
@@ -362,10 +362,8 @@ func TestSilence(t *testing.T) {
 
 // count is how many events of that name have come.
 func count(c *client, name string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	n := 0
-	for _, e := range c.events {
+	for _, e := range c.all() {
 		if e.Type() == name {
 			n++
 		}

@@ -73,15 +73,22 @@ func startBody(
 	b.waits, b.free = context.WithCancel(ctx)
 	var both sync.WaitGroup
 	both.Go(func() {
-		usage, err := p.Model.Generate(ctx, request, func(ev pipeline.ModelEvent) error {
-			if !post(bodyDelta{id, ev}) {
-				return errBodyEnds
-			}
-			return ctx.Err()
+		var usage pipeline.Usage
+		err := contain(pipeline.StageModel, func() (err error) {
+			usage, err = p.Model.Generate(ctx, request, func(ev pipeline.ModelEvent) error {
+				if !post(bodyDelta{id, ev}) {
+					return errBodyEnds
+				}
+				return ctx.Err()
+			})
+			return err
 		})
 		post(bodyTextEnded{id, usage, err})
 	})
-	both.Go(func() { post(bodyVoiceEnded{id, b.say(ctx, p.Synthesizer, voice, post)}) })
+	both.Go(func() {
+		err := contain(pipeline.StageSynthesizer, func() error { return b.say(ctx, p.Synthesizer, voice, post) })
+		post(bodyVoiceEnded{id, err})
+	})
 	wg.Go(func() {
 		both.Wait()
 		cancel()

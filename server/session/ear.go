@@ -65,7 +65,14 @@ func listen(
 	}
 	wg.Go(func() {
 		defer cancel()
-		if last := e.run(ctx, tr, c, post); ctx.Err() == nil {
+		var last any
+		if err := contain(pipeline.StageTranscriber, func() error {
+			last = e.run(ctx, tr, c, post)
+			return nil
+		}); err != nil {
+			last = earFailed{t, err}
+		}
+		if ctx.Err() == nil {
 			post(last)
 		}
 	})
@@ -102,14 +109,19 @@ func (e *ear) close() {
 
 // run returns the last report.
 func (e *ear) run(ctx context.Context, tr pipeline.Transcriber, c pipeline.TranscribeConfig, post func(any) bool) any {
-	stream, err := tr.Open(ctx, c)
+	life, leave := context.WithCancel(ctx)
+	defer leave()
+	stream, err := tr.Open(life, c)
 	switch {
 	case errors.Is(err, pipeline.ErrNoLive):
 		return earRefused{e.turn}
 	case err != nil:
 		return earFailed{e.turn, err}
 	}
-	defer func() { _ = stream.Close() }() // Close only joins: what went wrong was a result
+	defer func() {
+		leave()
+		_ = stream.Close() // it only joins: what went wrong was a result
+	}()
 	if c.Live {
 		post(earReady{e.turn})
 	}

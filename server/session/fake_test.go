@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,6 +78,11 @@ func (c *caller) start() *caller {
 	c.t.Helper()
 	c.s.Start(c)
 	c.t.Cleanup(func() {
+		select {
+		case <-c.s.Done():
+			return
+		case <-time.After(patience): // it comes to rest
+		}
 		c.s.Close(conn.ByClient)
 		<-c.s.Done()
 		c.g.Expect(c.s.replies).To(gomega.BeEmpty(), "a reply is left")
@@ -203,12 +209,17 @@ func next[E wire.ServerEvent](c *caller, name string) E {
 	return e
 }
 
-// names are the types of the events so far, without deltas.
-func (c *caller) names() []string {
+// all are the events so far.
+func (c *caller) all() []wire.ServerEvent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return slices.Clone(c.events)
+}
+
+// names are the types of the events so far, without deltas.
+func (c *caller) names() []string {
 	var out []string
-	for _, e := range c.events {
+	for _, e := range c.all() {
 		if !strings.HasSuffix(e.Type(), ".delta") {
 			out = append(out, e.Type())
 		}
@@ -359,6 +370,19 @@ func (p *pacer) Sent() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return voice.Samples(p.pos)
+}
+
+// heardMS is how much went out, in milliseconds; cutMS is how much of a reply had, when it was dropped.
+func (p *pacer) heardMS() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.heard) / 24
+}
+
+func (p *pacer) cutMS() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cut / 24
 }
 
 // wholly checks that the ear got all of text, the first reply, once: what a hold stopped was gone on with where it had been, but for

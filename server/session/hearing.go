@@ -20,6 +20,7 @@ const (
 	raisedBy     = 0.2                        // threshold while echo cancellation adapts
 	adaptFirst   = 3 * time.Second            // ... in the first playback
 	adaptAfter   = 250 * time.Millisecond     // ... after every playback
+	starveAfter  = 5 * time.Second            // without any audio a turn is over: its client has stopped sending
 	frameSamples = inputRate / 1000 * frameMS // of the input, in one frame
 )
 
@@ -38,6 +39,7 @@ type hearing struct {
 	silent  int         // ms of silence since the last speech
 	paused  bool        // Silence was reported and speech has not resumed
 	stopped time.Time   // when the last speech was heard
+	audio   time.Time   // when the last audio came
 	first   time.Time   // when the first playback began
 	quiet   time.Time   // when the last playback ended
 	padding int         // ms of audio before the onset that belong to a turn
@@ -74,6 +76,7 @@ func (h *hearing) heardMS() int { return int(h.frames) * frameMS }
 // hear takes audio from the client: mono, inputRate. It goes in pieces of one frame, so that a turn that ends inside pcm
 // does not take what was said after it.
 func (s *Session) hear(pcm []int16) {
+	s.hearing.audio = s.now()
 	for len(pcm) > 0 {
 		n := min(len(pcm), frameSamples)
 		if s.input.Len()+n > maxInput && !s.makeRoom() {
@@ -167,6 +170,22 @@ func (s *Session) listenOn(t turn.ID, speech bool) {
 	}
 }
 
+// starve is posted while turn is open, to see whether its audio still comes.
+type starve struct{ turn turn.ID }
+
+// starved ends a turn whose client sends nothing any more, not even silence: the detector's time is the audio's, so it would
+// wait for ever.
+func (s *Session) starved(t turn.ID) {
+	if turn.Open(s.state.Turn) != t {
+		return
+	}
+	if left := starveAfter - s.now().Sub(s.hearing.audio); left > 0 {
+		s.after("starve", left, starve{t})
+		return
+	}
+	s.step(coord.OfTurn{Event: turn.Silence{Turn: t}})
+}
+
 // eagernessMS is how long semantic_vad waits for an end of utterance: the protocol's 8, 4 and 2 s.
 func eagernessMS(eagerness string) int {
 	switch eagerness {
@@ -176,6 +195,14 @@ func eagernessMS(eagerness string) int {
 		return 2000
 	}
 	return 4000
+}
+
+// decide ends the wait for a verdict about candidate t. A client that sends nothing any more has fallen silent.
+func (s *Session) decide(t turn.ID) {
+	if u := s.turns[t]; u != nil {
+		u.judge.gap = max(u.judge.gap, int(s.now().Sub(s.hearing.audio).Milliseconds()))
+		s.judged(u, u.judge.deadline())
+	}
 }
 
 // judged acts on what the judge of the candidate u says.

@@ -77,7 +77,7 @@ func TestHeldReply(t *testing.T) {
 		committed := next[*wire.InputAudioBufferCommitted](c, "input_audio_buffer.committed")
 		c.g.Expect(committed.ItemID).To(gomega.Equal(started.ItemID))
 		c.g.Expect(truncated.ItemID).To(gomega.Equal(item))
-		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(c.pacer.cut/24), "what went out and no more")
+		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(c.pacer.cutMS()), "what went out and no more")
 		c.g.Expect(truncated.AudioEndMS).To(gomega.BeNumerically("~", 4050, 100), "held at the first sound")
 		c.g.Expect(c.since("input_audio_buffer.speech_started")[:12]).To(gomega.HaveExactElements(
 			"output_audio_buffer.cleared", "response.output_audio.done", "response.output_audio_transcript.done",
@@ -177,7 +177,7 @@ func TestClientControlsOutput(t *testing.T) {
 		c.send(`{"type":"output_audio_buffer.clear"}`)
 		first(c, "output_audio_buffer.cleared")
 		truncated := next[*wire.ConversationItemTruncated](c, "conversation.item.truncated")
-		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(len(c.pacer.heard) / 24))
+		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(c.pacer.heardMS()))
 		wait(10 * time.Second)
 		c.g.Expect(c.count("output_audio_buffer.stopped")).To(gomega.BeZero())
 	})
@@ -190,7 +190,7 @@ func TestClientControlsOutput(t *testing.T) {
 		c.send(`{"type":"response.cancel"}`)
 		first(c, "output_audio_buffer.stopped")
 		truncated := next[*wire.ConversationItemTruncated](c, "conversation.item.truncated")
-		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(len(c.pacer.heard) / 24))
+		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(c.pacer.heardMS()))
 	})
 
 	story(t, "clear without cancel: the text goes on, nobody hears it, and the response ends", func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestClientControlsOutput(t *testing.T) {
 		first(c, "output_audio_buffer.cleared")
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		c.g.Expect(done.Status).To(gomega.Equal("completed"))
-		c.g.Expect(len(c.pacer.heard) / 24).To(gomega.BeNumerically("~", 1000, 100))
+		c.g.Expect(c.pacer.heardMS()).To(gomega.BeNumerically("~", 1000, 100))
 		c.send(`{"type":"conversation.item.retrieve","item_id":"` + done.Output[0].ID + `"}`)
 		kept := next[*wire.ConversationItemRetrieved](c, "conversation.item.retrieved").Item
 		c.g.Expect(strings.Fields(*kept.Content[0].Transcript)).To(gomega.HaveLen(3), "One two three: a second of it")

@@ -69,6 +69,7 @@ func (s *Session) performTurn(f turn.Effect) {
 	case turn.OpenTurn:
 		s.stopTimer("decide")
 		s.stopTimer("idle")
+		s.after("starve", starveAfter, starve{f.Turn})
 		if s.turns[f.Turn] == nil {
 			s.newTurn(f.Turn)
 		}

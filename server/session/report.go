@@ -24,7 +24,7 @@ func (s *Session) fromEar(e any) {
 	case earFailed:
 		if u := s.turns[e.turn]; u != nil {
 			u.failure, u.ear = e.err, nil
-			s.log.Warn("a transcription failed", "turn", e.turn, "err", e.err)
+			s.failed("a transcription failed", e.err, "turn", e.turn)
 			s.step(coord.OfTranscription{Event: transcription.Failed{Turn: e.turn}})
 		}
 	}

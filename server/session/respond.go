@@ -198,7 +198,7 @@ func (s *Session) bodyOver(r *reply) {
 	default:
 		status = response.Failed
 		if !r.over {
-			s.log.Warn("a response failed", "response", r.object.ID, "err", err)
+			s.failed("a response failed", err, "response", r.object.ID)
 		}
 	}
 	r.body.cancel()

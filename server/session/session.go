@@ -163,7 +163,7 @@ func (s *Session) warm() {
 	s.workers.Go(func() {
 		ctx, cancel := context.WithTimeout(s.ctx, warmAfter)
 		defer cancel()
-		s.queue.post(warmed{s.cfg.Pipeline.Warm(ctx)})
+		s.queue.post(warmed{contain("pipeline", func() error { return s.cfg.Pipeline.Warm(ctx) })})
 	})
 }
 
@@ -210,9 +210,9 @@ func (s *Session) handle(e any) {
 	case firstSent:
 		s.firstPacket()
 	case decideDue:
-		if u := s.turns[e.turn]; u != nil {
-			s.judged(u, u.judge.deadline())
-		}
+		s.decide(e.turn)
+	case starve:
+		s.starved(e.turn)
 	case linkGone:
 		s.gone(e.err)
 	case drained:

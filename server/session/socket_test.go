@@ -19,10 +19,8 @@ import (
 
 // audio is how much audio has come, in milliseconds, and of which responses.
 func (c *caller) audio() (ms int, of map[string]int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	of = map[string]int{}
-	for _, e := range c.events {
+	for _, e := range c.all() {
 		if d, ok := e.(*wire.ResponseOutputAudioDelta); ok {
 			ms += len(d.Delta) / 48
 			of[d.ResponseID] += len(d.Delta) / 48
@@ -158,4 +156,110 @@ func (c *caller) append(pcm []int16) {
 	for piece := range slices.Chunk(pcm, 2400) {
 		c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, piece)})))
 	}
+}
+
+func TestWaitingForWords(t *testing.T) {
+	commit := func(c *caller) {
+		c.append(scripted.Tones("hello"))
+		c.send(`{"type":"input_audio_buffer.commit"}`)
+		c.send(`{"type":"response.create"}`)
+		first(c, "response.created")
+	}
+	const manual = `"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`
+
+	story(t, "a response that is asked for before its words are there reads them", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `transcriber: {delay: 3s}`))
+		c.settle(manual)
+		commit(c)
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Content[0].Transcript).
+			To(gomega.HaveValue(gomega.Equal("You said: hello")))
+	})
+
+	story(t, "it is cancelled meanwhile", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `transcriber: {delay: 3s}`))
+		c.settle(manual)
+		commit(c)
+		c.send(`{"type":"response.cancel"}`)
+		done := next[*wire.ResponseDone](c, "response.done").Response
+		c.g.Expect(done.StatusDetails.Reason).To(gomega.Equal("client_cancelled"))
+		c.g.Expect(done.Output).To(gomega.BeEmpty())
+		first(c, "conversation.item.input_audio_transcription.completed")
+		goesOn(c)
+	})
+
+	story(t, "the item that it waits for is deleted", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `transcriber: {delay: 9s}`))
+		c.settle(manual)
+		c.ask("something else")
+		first(c, "response.done")
+		c.append(scripted.Tones("hello"))
+		c.send(`{"type":"input_audio_buffer.commit"}`)
+		item := next[*wire.InputAudioBufferCommitted](c, "input_audio_buffer.committed").ItemID
+		c.send(`{"type":"response.create"}`)
+		first(c, "response.created")
+		c.send(`{"type":"conversation.item.delete","item_id":"` + item + `"}`)
+		began := time.Now()
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Content[0].Transcript).
+			To(gomega.HaveValue(gomega.Equal("You said: something else")))
+		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 5*time.Second))
+	})
+
+	story(t, "the client hangs up meanwhile", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `transcriber: {delay: 3s}`))
+		c.settle(manual)
+		commit(c)
+	})
+}
+
+func TestClientStopsSending(t *testing.T) {
+	// A page stuck on "listening": components-js#1227. The detector's time is the audio's, and none comes.
+	story(t, "in mid-sentence: the turn ends all the same", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.quiet(300)
+		c.speak(scripted.Tones("hello"))
+		first(c, "input_audio_buffer.speech_started")
+		began := time.Now()
+		first(c, "input_audio_buffer.committed")
+		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", starveAfter, 300*time.Millisecond))
+		first(c, "response.done")
+	})
+
+	story(t, "between two sounds, for a moment: the turn goes on", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.settle(`"audio":{"input":{"transcription":{"model":"any"}}}`)
+		c.quiet(300)
+		c.speak(scripted.Tones("hello"))
+		wait(4 * time.Second)
+		c.speak(scripted.Tones("again"))
+		c.quiet(700)
+		c.g.Expect(next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed").Transcript).
+			To(gomega.Equal("hello again"))
+	})
+
+	story(t, "over the agent: it goes on when it was nothing", func(t *testing.T) {
+		c := byWebRTC(t, plain())
+		c.ask("say 20 words")
+		first(c, "response.done")
+		c.quiet(4000)
+		c.speak(scripted.Tones("a")[:24*150])
+		first(c, "output_audio_buffer.stopped")
+		c.g.Expect(c.count("output_audio_buffer.cleared")).To(gomega.BeZero())
+	})
+}
+
+func TestLongConversation(t *testing.T) {
+	story(t, "the oldest items make room", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		var oldest string
+		for i := range maxItems + 1 {
+			c.send(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`)
+			if added := next[*wire.ConversationItemAdded](c, "conversation.item.added"); i == 0 {
+				oldest = added.Item.ID
+			}
+		}
+		c.g.Expect(c.count("conversation.item.deleted")).To(gomega.Equal(1))
+		c.send(`{"type":"conversation.item.retrieve","item_id":"` + oldest + `"}`)
+		c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("item_retrieve_invalid_item_id"))
+		goesOn(c)
+	})
 }
