@@ -97,3 +97,9 @@ func TestEmbedServer(t *testing.T) {
 	g.Expect(get(t, address+"/v1/antiphon/pipeline")).To(gomega.ContainSubstring(`"pipeline":"embedded"`))
 	g.Expect(ask(t, address, "What is two plus two?")).To(gomega.ContainSubstring("four"))
 }
+
+func TestOwnModel(t *testing.T) {
+	g := gomega.NewWithT(t)
+	address := start(t, build(t, "own-model"), "-listen", "127.0.0.1:0")
+	g.Expect(ask(t, address, "Pretty Polly")).To(gomega.Equal("Pretty Polly "))
+}
