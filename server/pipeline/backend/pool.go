@@ -24,8 +24,10 @@ type Options struct {
 	Idle int
 	// Busy is how long an utterance waits for a process; 0 takes 5 s.
 	Busy time.Duration
-	// Hang is the time without progress after which a process is killed; 0 takes 8 s.
+	// Hang is the time without progress after which a process is killed; 0 takes 10 s.
 	Hang time.Duration
+	// Start is how long a new process may take until it can work; 0 takes 30 s: it loads a model, maybe on a busy machine.
+	Start time.Duration
 	// Logger gets what the processes complain about. nil discards.
 	Logger *slog.Logger
 }
@@ -66,7 +68,10 @@ func NewPool(o Options) *Pool {
 		o.Busy = 5 * time.Second
 	}
 	if o.Hang == 0 {
-		o.Hang = 8 * time.Second
+		o.Hang = 10 * time.Second
+	}
+	if o.Start == 0 {
+		o.Start = 30 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -138,7 +143,7 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Open implements pipeline.Transcriber. It waits for a process that can work, at most Busy for a place and Hang for an answer.
+// Open implements pipeline.Transcriber. It waits for a process that can work, at most Busy for a place and Start for a process.
 func (p *Pool) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	ctx, leave, err := p.enter(ctx)
 	if err != nil {
@@ -213,7 +218,7 @@ func (p *Pool) start(ctx context.Context, wait time.Duration) (*process, error) 
 			return nil, ctx.Err()
 		}
 	}
-	proc, err := start(ctx, p.o.Command, p.o.Hang, p.o.Logger)
+	proc, err := start(ctx, p.o.Command, p.o.Start, p.o.Logger)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil {

@@ -235,7 +235,7 @@ func TestCloseOfThePool(t *testing.T) {
 	g.Expect(last.Err).To(gomega.MatchError(context.Canceled))
 	g.Expect(u.Close()).To(gomega.Succeed())
 
-	mute := newPool(t, "mute", func(o *Options) { o.Hang = time.Hour })
+	mute := newPool(t, "mute", func(o *Options) { o.Start = time.Hour })
 	warm := make(chan error)
 	go func() { warm <- mute.Warm(context.Background()) }()
 	g.Eventually(func() int64 { // it holds a place
@@ -264,7 +264,11 @@ func TestNoEngine(t *testing.T) {
 	for kind, want := range map[string]error{"mute": ErrHung, "dies": ErrCrashed} {
 		t.Run(kind, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			p := newPool(t, kind, hangs(want, 300*time.Millisecond))
+			p := newPool(t, kind, func(o *Options) {
+				if kind == "mute" {
+					o.Start = 300 * time.Millisecond
+				}
+			})
 			_, err := p.Open(t.Context(), pipeline.TranscribeConfig{})
 			g.Expect(err).To(gomega.MatchError(want))
 			g.Expect(p.Warm(t.Context())).To(gomega.MatchError(want))
