@@ -27,7 +27,7 @@ func TestSoundsThatDoNotInterrupt(t *testing.T) {
 	}{
 		"a cough":            {noise(200 * time.Millisecond), false},
 		"a grunt":            {scripted.Tones("")[:native.Rate*200/1000], true},
-		"an acknowledgement": {scripted.Tones("ok"), true},
+		"an acknowledgement": {drawnOut("ok", 300*time.Millisecond), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,6 +78,20 @@ func TestTurnWaitsWhereItMayNotInterrupt(t *testing.T) {
 		c.Expect(c.heardText()).To(gomega.Equal(all))
 		c.Expect(h.actions(t, "playout")).To(gomega.Equal([]string{"Begin", "Drained", "Begin", "Drained"}))
 	})
+}
+
+// drawnOut is a text whose last sound goes on for a while: long enough for an interruption, if the words did not say
+// otherwise, and they come well before that. The lead-in is cut short for it.
+func drawnOut(text string, by time.Duration) []int16 {
+	const symbol, period = native.Rate * 30 / 1000, native.Rate / 125
+	pcm := scripted.Tones(text)[6*symbol:]
+	last := len(pcm) - symbol
+	tone := pcm[last : last+3*period]
+	out := append([]int16(nil), pcm[:last]...)
+	for range int(by.Seconds()*native.Rate) / len(tone) {
+		out = append(out, tone...)
+	}
+	return append(out, pcm[last:]...)
 }
 
 // noise is a burst of steady noise, as loud as a voice.

@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -94,5 +97,47 @@ func TestIdleTimeout(t *testing.T) {
 			"input_audio_buffer.timeout_triggered", "input_audio_buffer.committed", "conversation.item.added", "conversation.item.done",
 			"response.created",
 		}))
+	})
+}
+
+// TestWordsEndTheTurn: with semantic_vad a sentence that is complete is answered at once, and one that is not is waited for.
+func TestWordsEndTheTurn(t *testing.T) {
+	t.Parallel()
+	steady(t, func(t tester) {
+		h := open(t, nil, nil)
+		c := call(t, callOptions{url: h.url, sdk: sdk.Options{TurnDetection: &sdk.TurnDetection{Semantic: true, Eagerness: "high"}}})
+		c.say("that is all")
+		said := time.Now()
+		c.Expect(c.nextSeen("input_audio_buffer.committed").at.Sub(said)).To(gomega.BeNumerically("<", time.Second))
+		c.answer("You said: that is all")
+		c.say("that is not all,")
+		said = time.Now()
+		c.Expect(c.nextSeen("input_audio_buffer.committed").at.Sub(said)).To(gomega.BeNumerically("~", 2200*time.Millisecond, 700*time.Millisecond))
+		c.answer("You said: that is not all,")
+	})
+}
+
+// TestTurnByHand: without turn detection the client commits, and asks for the answer.
+func TestTurnByHand(t *testing.T) {
+	t.Parallel()
+	steady(t, func(t tester) {
+		h := open(t, nil, nil)
+		c := call(t, callOptions{url: h.url, sdk: sdk.Options{TurnDetection: &sdk.TurnDetection{Manual: true}}})
+		from := c.read
+		c.say("by hand")
+		c.speak(make([]int16, native.Rate)) // silence commits nothing
+		c.Expect(c.Commit()).To(gomega.Succeed())
+		c.answer("You said: by hand")
+		c.Expect(c.transcripts(0)).To(gomega.Equal([]string{"by hand"}))
+		c.Expect(c.order(from)).To(gomega.Equal(slices.Concat(
+			[]string{"input_audio_buffer.committed", "conversation.item.added", "conversation.item.done"}, beginOrder, endOrder)))
+
+		c.say("never said")
+		c.send(&wire.InputAudioBufferClear{})
+		c.next("input_audio_buffer.cleared")
+		c.say("said instead")
+		c.speak(make([]int16, native.Rate/2))
+		c.Expect(c.Commit()).To(gomega.Succeed())
+		c.answer("You said: said instead")
 	})
 }
