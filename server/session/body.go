@@ -64,9 +64,10 @@ type body struct {
 }
 
 // startBody runs the model on request; what is to be said comes back through clauses, which the session fills and closes.
+// delivers: the body ends when its audio is on its way, since that goes out as events of the response.
 func startBody(
 	ctx context.Context, wg *sync.WaitGroup, p *pipeline.Pipeline, id response.ID,
-	request pipeline.Request, voice pipeline.Utterance, post func(any) bool,
+	request pipeline.Request, voice pipeline.Utterance, delivers bool, post func(any) bool,
 ) *body {
 	ctx, cancel := context.WithCancel(ctx)
 	b := &body{id: id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: semaphore.NewWeighted(lookAhead)}
@@ -91,6 +92,9 @@ func startBody(
 	})
 	wg.Go(func() {
 		both.Wait()
+		if delivers {
+			_ = b.credit.Acquire(b.waits, lookAhead) // all of it is back, or nobody waits for the rest
+		}
 		cancel()
 		post(bodyOver{id})
 	})

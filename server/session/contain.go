@@ -26,6 +26,20 @@ func contain(stage string, run func() error) (err error) {
 	return run()
 }
 
+const sessionFailed = "a session has failed"
+
+// mourn ends a session whose actor panics: that is a fault of ours, but the other calls are not to pay for it.
+func (s *Session) mourn() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	s.log.Error(sessionFailed, "panic", v, "stack", string(debug.Stack()))
+	if !s.released {
+		s.release()
+	}
+}
+
 // failed logs the failure of a stage.
 func (s *Session) failed(what string, err error, about ...any) {
 	about = append(about, "err", err)

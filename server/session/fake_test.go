@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +16,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -63,7 +63,7 @@ func byWebSocket(t *testing.T, p *pipeline.Pipeline) *caller {
 func newCaller(t *testing.T, p *pipeline.Pipeline) *caller {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	s, err := New(Config{Pipeline: p, Settings: wire.DefaultSession()})
+	s, err := New(Config{Pipeline: p, Settings: wire.DefaultSession(), Logger: slog.New(alarm{slog.DiscardHandler, t})})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	c := &caller{t: t, g: g, s: s, arrived: make(chan struct{}, 1), sent: make(chan func(), 10_000)}
 	c.over.Go(func() {
@@ -78,6 +78,7 @@ func (c *caller) start() *caller {
 	c.t.Helper()
 	c.s.Start(c)
 	c.t.Cleanup(func() {
+		defer func() { c.g.Expect(follow(c.all()).wrong).To(gomega.BeEmpty()) }()
 		select {
 		case <-c.s.Done():
 			return
@@ -91,6 +92,29 @@ func (c *caller) start() *caller {
 	first(c, "session.created")
 	return c
 }
+
+// alarm fails a test whose session has a fault of its own.
+type alarm struct {
+	slog.Handler
+	t *testing.T
+}
+
+// Enabled implements slog.Handler.
+func (alarm) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
+
+// Handle implements slog.Handler.
+func (a alarm) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == sessionFailed {
+		r.Attrs(func(at slog.Attr) bool {
+			a.t.Errorf("%s: %s", r.Message, at)
+			return true
+		})
+	}
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (a alarm) WithAttrs([]slog.Attr) slog.Handler { return a }
 
 func plain() *pipeline.Pipeline { return scripted.New(scripted.Options{}) }
 
@@ -248,210 +272,3 @@ func (c *caller) count(name string) int {
 	}
 	return n
 }
-
-// pacer is a Speaker that keeps time as rtc's does: 20 ms of audio every 20 ms. It remembers what the ear got.
-type pacer struct {
-	s    *Session
-	stop chan struct{}
-	over sync.WaitGroup
-
-	mu    sync.Mutex
-	tape  []int16
-	gen   uint64
-	pos   int
-	live  bool
-	held  bool
-	ended bool
-	done  bool
-	heard []int16 // everything that went out, without the silence
-	cut   int     // how much of a reply had gone out when it was dropped
-	again []int   // how much was said again at each Resume; less than nothing is what was skipped
-	whole int     // how much had gone out when a reply was drained first
-}
-
-func newPacer(s *Session) *pacer {
-	p := &pacer{s: s, stop: make(chan struct{})}
-	p.over.Go(func() {
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				p.tick()
-			case <-p.stop:
-				return
-			}
-		}
-	})
-	return p
-}
-
-func (p *pacer) tick() {
-	p.mu.Lock()
-	gen, drained := p.gen, false
-	n := 0
-	if p.live && !p.held {
-		n = min(len(p.tape)-p.pos, 480)
-		p.heard = append(p.heard, p.tape[p.pos:p.pos+n]...)
-		p.pos += n
-		drained = p.ended && !p.done && p.pos == len(p.tape)
-		p.done = p.done || drained
-		if drained && p.whole == 0 {
-			p.whole = len(p.heard)
-		}
-	}
-	pos := p.pos
-	p.mu.Unlock()
-	if n > 0 {
-		p.s.Sent(gen, voice.Samples(pos), pos == n)
-	}
-	if drained {
-		p.s.Drained(gen)
-	}
-}
-
-func (p *pacer) close() {
-	close(p.stop)
-	p.over.Wait()
-}
-
-// Begin implements Speaker.
-func (p *pacer) Begin(gen uint64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tape, p.gen, p.pos, p.live, p.held, p.ended, p.done = nil, gen, 0, true, false, false, false
-}
-
-// Write implements Speaker.
-func (p *pacer) Write(pcm []int16) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.live && !p.ended {
-		p.tape = append(p.tape, pcm...)
-	}
-}
-
-// End implements Speaker.
-func (p *pacer) End() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ended = p.live
-}
-
-// Hold implements Speaker.
-func (p *pacer) Hold() voice.Samples {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.held = p.live
-	return voice.Samples(p.pos)
-}
-
-// Resume implements Speaker.
-func (p *pacer) Resume(gen uint64, from voice.Samples) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.live {
-		p.again = append(p.again, p.pos-int(from))
-		p.pos = int(from)
-		p.gen, p.held, p.done = gen, false, false
-	}
-}
-
-// Drop implements Speaker.
-func (p *pacer) Drop() voice.Samples {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.live, p.held, p.cut = false, false, p.pos
-	return voice.Samples(p.pos)
-}
-
-// Sent implements Speaker.
-func (p *pacer) Sent() voice.Samples {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return voice.Samples(p.pos)
-}
-
-// heardMS is how much went out, in milliseconds; cutMS is how much of a reply had, when it was dropped.
-func (p *pacer) heardMS() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.heard) / 24
-}
-
-func (p *pacer) cutMS() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.cut / 24
-}
-
-// wholly checks that the ear got all of text, the first reply, once: what a hold stopped was gone on with where it had been, but for
-// the frame that was on its way.
-func (p *pacer) wholly(g *gomega.WithT, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	said := len(text) * 60 * 24
-	for _, n := range p.again {
-		g.Expect(n).To(gomega.And(gomega.BeNumerically(">=", 0), gomega.BeNumerically("<=", 480)))
-		said += n
-	}
-	g.Expect(p.whole).To(gomega.Equal(said))
-}
-
-// words is what the ear got, read back from the tones.
-func (p *pacer) words(g *gomega.WithT) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	text, err := scripted.Heard(p.heard)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	return text
-}
-
-// ears understand words once they have heard so much of any sound.
-type ears struct {
-	words string
-	after time.Duration
-}
-
-// hearing is a plain pipeline with those ears.
-func (e ears) pipeline() *pipeline.Pipeline {
-	p := plain()
-	p.Transcriber = e
-	return p
-}
-
-// Open implements pipeline.Transcriber.
-func (e ears) Open(context.Context, pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	return &utterance{ears: e, results: make(chan pipeline.TranscriptResult, 2)}, nil
-}
-
-type utterance struct {
-	ears
-	results chan pipeline.TranscriptResult
-	heard   int
-	told    bool
-}
-
-// Write implements pipeline.Transcription.
-func (u *utterance) Write(pcm []float32) error {
-	if voice.RMS(pcm) > 0.01 {
-		u.heard += len(pcm)
-	}
-	if !u.told && time.Duration(u.heard)*time.Second/pipeline.InputRate >= u.after {
-		u.told = true
-		u.results <- pipeline.TranscriptResult{Partial: u.words}
-	}
-	return nil
-}
-
-// CloseInput implements pipeline.Transcription.
-func (u *utterance) CloseInput() error {
-	u.results <- pipeline.TranscriptResult{Final: true, Text: u.words}
-	return nil
-}
-
-// Results implements pipeline.Transcription.
-func (u *utterance) Results() <-chan pipeline.TranscriptResult { return u.results }
-
-// Close implements pipeline.Transcription.
-func (u *utterance) Close() error { return nil }

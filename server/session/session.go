@@ -80,6 +80,7 @@ type Session struct {
 	earlyLost    int                  // what early had no room for
 	timers       map[string]*time.Timer
 	fullSaid     bool
+	released     bool
 	forgotten    bool
 }
 
@@ -146,6 +147,7 @@ func (s *Session) now() time.Time { return time.Now() }
 // run is the actor.
 func (s *Session) run() {
 	defer close(s.done)
+	defer s.mourn()
 	s.warm()
 	s.after("longest", longest, coord.OfConn{Event: conn.Close{Reason: conn.TimeLimit}})
 	for !s.forgotten {
@@ -169,6 +171,7 @@ func (s *Session) warm() {
 
 // release ends everything that is left, in the order that lets nobody wait for the dead: it is the last effect but one.
 func (s *Session) release() {
+	s.released = true
 	s.cancel()
 	close(s.queue.ending)
 	for _, t := range s.timers {

@@ -1,0 +1,169 @@
+package session
+
+import (
+	"sync"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// pacer is a Speaker that keeps time as rtc's does: 20 ms of audio every 20 ms. It remembers what the ear got.
+type pacer struct {
+	s    *Session
+	stop chan struct{}
+	over sync.WaitGroup
+
+	mu    sync.Mutex
+	tape  []int16
+	gen   uint64
+	pos   int
+	live  bool
+	held  bool
+	ended bool
+	done  bool
+	heard []int16 // everything that went out, without the silence
+	cut   int     // how much of a reply had gone out when it was dropped
+	again []int   // how much was said again at each Resume; less than nothing is what was skipped
+	whole int     // how much had gone out when a reply was drained first
+}
+
+func newPacer(s *Session) *pacer {
+	p := &pacer{s: s, stop: make(chan struct{})}
+	p.over.Go(func() {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.tick()
+			case <-p.stop:
+				return
+			}
+		}
+	})
+	return p
+}
+
+func (p *pacer) tick() {
+	p.mu.Lock()
+	gen, drained := p.gen, false
+	n := 0
+	if p.live && !p.held {
+		n = min(len(p.tape)-p.pos, 480)
+		p.heard = append(p.heard, p.tape[p.pos:p.pos+n]...)
+		p.pos += n
+		drained = p.ended && !p.done && p.pos == len(p.tape)
+		p.done = p.done || drained
+		if drained && p.whole == 0 {
+			p.whole = len(p.heard)
+		}
+	}
+	pos := p.pos
+	p.mu.Unlock()
+	if n > 0 {
+		p.s.Sent(gen, voice.Samples(pos), pos == n)
+	}
+	if drained {
+		p.s.Drained(gen)
+	}
+}
+
+func (p *pacer) close() {
+	close(p.stop)
+	p.over.Wait()
+}
+
+// Begin implements Speaker.
+func (p *pacer) Begin(gen uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tape, p.gen, p.pos, p.live, p.held, p.ended, p.done = nil, gen, 0, true, false, false, false
+}
+
+// Write implements Speaker.
+func (p *pacer) Write(pcm []int16) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.live && !p.ended {
+		p.tape = append(p.tape, pcm...)
+	}
+}
+
+// End implements Speaker.
+func (p *pacer) End() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = p.live
+}
+
+// Hold implements Speaker.
+func (p *pacer) Hold() voice.Samples {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = p.live
+	return voice.Samples(p.pos)
+}
+
+// Resume implements Speaker.
+func (p *pacer) Resume(gen uint64, from voice.Samples) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.live {
+		p.again = append(p.again, p.pos-int(from))
+		p.pos = int(from)
+		p.gen, p.held, p.done = gen, false, false
+	}
+}
+
+// Drop implements Speaker.
+func (p *pacer) Drop() voice.Samples {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.live, p.held, p.cut = false, false, p.pos
+	return voice.Samples(p.pos)
+}
+
+// Sent implements Speaker.
+func (p *pacer) Sent() voice.Samples {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return voice.Samples(p.pos)
+}
+
+// heardMS is how much went out, in milliseconds; cutMS is how much of a reply had, when it was dropped.
+func (p *pacer) heardMS() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.heard) / 24
+}
+
+func (p *pacer) cutMS() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cut / 24
+}
+
+// wholly checks that the ear got all of text, the first reply, once: what a hold stopped was gone on with where it had been, but for
+// the frame that was on its way.
+func (p *pacer) wholly(g *gomega.WithT, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	said := len(text) * 60 * 24
+	for _, n := range p.again {
+		g.Expect(n).To(gomega.And(gomega.BeNumerically(">=", 0), gomega.BeNumerically("<=", 480)))
+		said += n
+	}
+	g.Expect(p.whole).To(gomega.Equal(said))
+}
+
+// words is what the ear got, read back from the tones.
+func (p *pacer) words(g *gomega.WithT) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text, err := scripted.Heard(p.heard)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	return text
+}

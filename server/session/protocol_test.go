@@ -1,0 +1,184 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// protocol checks that what a session sends keeps the rules that clients live by (the sequences of the protocol).
+type protocol struct {
+	wrong   []string
+	ids     map[string]bool // of events
+	began   bool
+	items   map[string]bool // known items; true once they are done
+	names   []string        // of the items, in the order in which they came
+	live    string          // the response in progress
+	ended   map[string]bool // responses
+	outputs map[string]*told
+	order   []string        // of outputs of the live response
+	speech  string          // the item whose speech has started
+	turns   map[string]bool // committed items; true once their transcript came
+	sound   string          // the response whose audio has started
+}
+
+// told is what of an output item was said.
+type told struct {
+	response string
+	text     string // of the deltas
+	parts    int    // content parts that are open
+	done     bool
+}
+
+// follow reads a session's events.
+func follow(events []wire.ServerEvent) *protocol {
+	p := &protocol{
+		ids: map[string]bool{}, items: map[string]bool{}, ended: map[string]bool{}, outputs: map[string]*told{}, turns: map[string]bool{},
+	}
+	for _, e := range events {
+		p.expect(e.ID() != "" && !p.ids[e.ID()], e, "an event has an id of its own")
+		p.ids[e.ID()] = true
+		_, created := e.(*wire.SessionCreated)
+		p.expect(created != p.began, e, "session.created comes first, and once")
+		p.began = true
+		p.conversation(e)
+		p.response(e)
+		p.content(e)
+		p.audio(e)
+	}
+	return p
+}
+
+func (p *protocol) expect(ok bool, e wire.ServerEvent, rule string) {
+	if !ok {
+		p.wrong = append(p.wrong, fmt.Sprintf("%s: %.300s", rule, wire.AppendServer(nil, e)))
+	}
+}
+
+func (p *protocol) conversation(e wire.ServerEvent) {
+	known := func(id *string) bool {
+		_, is := p.items[deref(id)]
+		return id == nil || is
+	}
+	switch e := e.(type) {
+	case *wire.ConversationItemAdded:
+		_, twice := p.items[e.Item.ID]
+		p.expect(!twice && e.Item.ID != "", e, "an item is added once")
+		p.expect(known(e.PreviousItemID), e, "previous_item_id is an item's")
+		p.items[e.Item.ID] = false
+		p.names = append(p.names, e.Item.ID)
+	case *wire.ConversationItemDone:
+		done, added := p.items[e.Item.ID]
+		p.expect(added && !done, e, "an item that was added is done once")
+		p.expect(known(e.PreviousItemID), e, "previous_item_id is an item's")
+		p.items[e.Item.ID] = true
+	case *wire.ConversationItemTruncated:
+		_, added := p.items[e.ItemID]
+		p.expect(added && e.AudioEndMS >= 0, e, "what is truncated is an item")
+	case *wire.InputAudioBufferSpeechStarted:
+		p.expect(p.speech == "" && e.ItemID != "", e, "speech starts when none goes on")
+		p.speech = e.ItemID
+	case *wire.InputAudioBufferSpeechStopped:
+		p.expect(p.speech == e.ItemID, e, "the speech that started stops")
+		p.speech = ""
+	case *wire.InputAudioBufferCommitted:
+		_, twice := p.turns[e.ItemID]
+		p.expect(!twice && p.speech == "" && known(e.PreviousItemID), e, "a turn is committed once, when its speech has stopped")
+		p.turns[e.ItemID] = false
+	case *wire.ConversationItemInputAudioTranscriptionCompleted:
+		p.transcript(e, e.ItemID)
+	case *wire.ConversationItemInputAudioTranscriptionFailed:
+		p.transcript(e, e.ItemID)
+	case *wire.ErrorEvent:
+		p.expect(e.Error.Type != "" && e.Error.Code != "" && e.Error.Message != "", e, "an error says what is wrong")
+	}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func (p *protocol) transcript(e wire.ServerEvent, item string) {
+	told, committed := p.turns[item]
+	p.expect(committed && !told, e, "a committed turn has one transcript")
+	p.turns[item] = true
+}
+
+func (p *protocol) response(e wire.ServerEvent) {
+	switch e := e.(type) {
+	case *wire.ResponseCreated:
+		p.expect(p.live == "" && !p.ended[e.Response.ID], e, "one response at a time")
+		p.expect(e.Response.Status == "in_progress" && len(e.Response.Output) == 0, e, "it begins with nothing")
+		p.live, p.order = e.Response.ID, nil
+	case *wire.ResponseDone:
+		p.expect(p.live == e.Response.ID, e, "what was created is done once")
+		p.expect(e.Response.Status != "in_progress" && e.Response.Usage != nil, e, "it ends with a status and its usage")
+		p.expect((e.Response.Status == "completed") == (e.Response.StatusDetails == nil), e, "and says why")
+		p.expect(len(e.Response.Output) == len(p.order), e, "its output is what was said")
+		for i, it := range e.Response.Output {
+			p.expect(i < len(p.order) && it.ID == p.order[i] && p.outputs[it.ID].done, e, "every item is done")
+		}
+		p.live, p.ended[e.Response.ID] = "", true
+	case *wire.ResponseOutputItemAdded:
+		p.expect(p.live == e.ResponseID && e.OutputIndex == len(p.order), e, "items come in order")
+		p.outputs[e.Item.ID] = &told{response: e.ResponseID}
+		p.order = append(p.order, e.Item.ID)
+	case *wire.ResponseOutputItemDone:
+		o := p.outputs[e.Item.ID]
+		p.expect(p.live == e.ResponseID && o != nil && !o.done && o.parts == 0, e, "an item is done once, after its parts")
+		if o != nil {
+			o.done = true
+		}
+		p.expect(e.OutputIndex < len(p.order) && p.order[e.OutputIndex] == e.Item.ID, e, "output_index is the item's")
+	}
+}
+
+// said checks an event about the content of an output item, and returns what is known of that.
+func (p *protocol) said(e wire.ServerEvent, response, item string) *told {
+	o := p.outputs[item]
+	p.expect(o != nil && p.live == response && o.response == response && !o.done, e, "it is said of an item in progress")
+	if o == nil {
+		return &told{}
+	}
+	return o
+}
+
+func (p *protocol) content(e wire.ServerEvent) {
+	switch e := e.(type) {
+	case *wire.ResponseContentPartAdded:
+		p.said(e, e.ResponseID, e.ItemID).parts++
+	case *wire.ResponseContentPartDone:
+		p.said(e, e.ResponseID, e.ItemID).parts--
+	case *wire.ResponseOutputAudioTranscriptDelta:
+		p.said(e, e.ResponseID, e.ItemID).text += e.Delta
+	case *wire.ResponseOutputTextDelta:
+		p.said(e, e.ResponseID, e.ItemID).text += e.Delta
+	case *wire.ResponseFunctionCallArgumentsDelta:
+		p.said(e, e.ResponseID, e.ItemID).text += e.Delta
+	case *wire.ResponseOutputAudioDelta:
+		p.said(e, e.ResponseID, e.ItemID)
+	case *wire.ResponseOutputAudioTranscriptDone:
+		p.expect(p.said(e, e.ResponseID, e.ItemID).text == e.Transcript, e, "the deltas are the text")
+	case *wire.ResponseOutputTextDone:
+		p.expect(p.said(e, e.ResponseID, e.ItemID).text == e.Text, e, "the deltas are the text")
+	case *wire.ResponseFunctionCallArgumentsDone:
+		p.expect(p.said(e, e.ResponseID, e.ItemID).text == e.Arguments, e, "the deltas are the arguments")
+	}
+}
+
+func (p *protocol) audio(e wire.ServerEvent) {
+	switch e := e.(type) {
+	case *wire.OutputAudioBufferStarted:
+		p.expect(p.sound == "", e, "one reply sounds at a time")
+		p.sound = e.ResponseID
+	case *wire.OutputAudioBufferStopped:
+		p.expect(p.sound == e.ResponseID && p.ended[e.ResponseID], e, "what sounds stops, after its response")
+		p.sound = ""
+	case *wire.OutputAudioBufferCleared:
+		p.expect(p.sound == e.ResponseID, e, "what sounds is cleared")
+		p.sound = ""
+	}
+}

@@ -1,0 +1,167 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// terminal closes what is open and announces the end. What the body still says is not told any more.
+func (s *Session) terminal(r *reply, status response.Status) {
+	itemStatus := statusIncomplete
+	if status == response.Completed {
+		itemStatus = statusCompleted
+	}
+	for _, o := range r.outputs {
+		s.closeOutput(r, o, itemStatus)
+	}
+	r.over, r.status = true, status
+	r.object.Status, r.object.StatusDetails = s.ending(r, status)
+	r.object.Output = make([]wire.Item, 0, len(r.outputs))
+	for _, o := range r.outputs {
+		r.object.Output = append(r.object.Output, o.it.Item)
+	}
+	r.object.Usage = usage(r)
+	s.send(&wire.ResponseDone{Response: r.object})
+	s.saidAll(r)
+	unheard := !r.played
+	if e, mine := s.speaker.(*estimate); mine { // what has not gone out would be audio after the response's end
+		unheard = !r.onAir
+		r.backlog = nil
+		if s.onAir == r {
+			e.backlog = nil
+		}
+	}
+	if r.object.Status == statusCancelled && status != response.SessionEnded && r.spoken && unheard {
+		// Nobody heard a word of it: the model must not remember any (openai-agents-js#523).
+		s.truncate(r, playout.Mark{})
+	}
+	if !r.played { // else they wait for the end of the playback
+		s.turnMetrics(r)
+		s.armIdle()
+	}
+	s.forget(r)
+}
+
+// ending is the protocol's status and its details.
+func (s *Session) ending(r *reply, status response.Status) (string, *wire.StatusDetails) {
+	switch status {
+	case response.Incomplete:
+		return statusIncomplete, &wire.StatusDetails{Type: statusIncomplete, Reason: "max_output_tokens"}
+	case response.Failed:
+		return statusFailed, &wire.StatusDetails{Type: statusFailed, Error: stageError(r)}
+	case response.TurnDetected:
+		return statusCancelled, &wire.StatusDetails{Type: statusCancelled, Reason: "turn_detected"}
+	case response.ClientCancelled, response.SessionEnded:
+		return statusCancelled, &wire.StatusDetails{Type: statusCancelled, Reason: "client_cancelled"}
+	case response.Completed:
+	}
+	return statusCompleted, nil
+}
+
+func stageError(r *reply) *wire.StatusError {
+	e := &wire.StatusError{Type: "server_error", Code: "pipeline_failed"}
+	var stage *pipeline.StageError
+	if errors.As(r.textErr, &stage) || errors.As(r.voiceErr, &stage) {
+		e.Code = stage.Stage + "_failed"
+	}
+	return e
+}
+
+// usage counts as the model does; audio is counted as one token per 100 ms, as the protocol's own service does for input.
+func usage(r *reply) *wire.Usage {
+	u := &wire.Usage{InputTokens: r.usage.InputTokens, OutputTokens: r.usage.OutputTokens}
+	u.InputTokenDetails.TextTokens = u.InputTokens
+	u.OutputTokenDetails.TextTokens = u.OutputTokens
+	if r.spoken {
+		u.OutputTokenDetails.AudioTokens = int((r.audio + outputRate/10 - 1) / (outputRate / 10))
+		u.OutputTokens += u.OutputTokenDetails.AudioTokens
+	}
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	return u
+}
+
+// truncate cuts r's messages at what was heard and tells the client, once.
+func (s *Session) truncate(r *reply, end playout.Mark) {
+	if r.cut {
+		return
+	}
+	r.cut = true
+	beyond := end.Item == 0
+	for _, o := range r.outputs {
+		if o.it.Type != wire.ItemMessage {
+			continue
+		}
+		switch {
+		case o.it.num == end.Item:
+			s.cutItem(o.it, int(end.MS))
+			beyond = true
+		case beyond:
+			s.cutItem(o.it, 0)
+		}
+	}
+}
+
+// cutItem removes from an assistant's message what lies beyond ms of its audio.
+func (s *Session) cutItem(it *item, ms int) {
+	at := voice.SamplesIn(int64(ms), outputRate)
+	heard := it.audio.heardText(at)
+	it.Status = statusIncomplete
+	it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &heard}}
+	it.said = min(it.said, at)
+	s.send(&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms})
+}
+
+// forget lets go of a reply, once the event in hand is dealt with, if nothing needs it any more.
+func (s *Session) forget(r *reply) { s.again(forgetReply{r.id}) }
+
+// forgetReply asks whether a reply may be forgotten.
+type forgetReply struct{ id response.ID }
+
+func (s *Session) forgetNow(id response.ID) {
+	if r := s.replies[id]; r != nil && r.over && !s.bodyRuns(r) && !s.awaited(r) {
+		delete(s.replies, id)
+	}
+}
+
+// awaited: r sounds, is held, or waits to be heard.
+func (s *Session) awaited(r *reply) bool {
+	switch st := s.state.Playout.(type) {
+	case playout.Playing:
+		return st.Resp == r.id || s.state.Queued.Has(r.id)
+	case playout.Held:
+		return st.Resp == r.id || s.state.Queued.Has(r.id)
+	case playout.Silent, playout.Terminated:
+	}
+	return false
+}
+
+// bodyRuns: r's goroutines have not all reported.
+func (s *Session) bodyRuns(r *reply) bool {
+	switch st := s.state.Response.(type) {
+	case response.Active:
+		return st.ID == r.id
+	case response.Draining:
+		return st.Old == r.id
+	case response.Replacing:
+		return st.Old == r.id || st.Next == r.id
+	case response.Terminating:
+		return st.Old == r.id
+	case response.Idle, response.Terminated:
+	}
+	return false
+}
+
+// lastMessage is the message that the newest audio belongs to.
+func (r *reply) lastMessage() *output {
+	for i := len(r.outputs) - 1; i >= 0; i-- {
+		if r.outputs[i].it.Type == wire.ItemMessage {
+			return r.outputs[i]
+		}
+	}
+	return nil
+}
