@@ -44,6 +44,10 @@ type Config struct {
 	// Grace is how long a caller whose network is gone may take to come back before the call ends; 0 takes 20 s.
 	Grace time.Duration
 
+	// CheckInvariants evaluates what is proven of the machines in every session, after every event; what does not hold
+	// is logged as an error.
+	CheckInvariants bool
+
 	// Record gets every event, Trace every transition of the machines, one JSON object a line; nil for none. Writes
 	// are serialised. Record holds what was said: keep it safe.
 	Record, Trace io.Writer
@@ -72,6 +76,7 @@ func New(cfg Config) (*Server, error) {
 	sc := signal.Config{
 		Engine: engine, Pipeline: cfg.Pipeline, Settings: settings(cfg), Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Origins: cfg.Origins, MaxSessions: cfg.MaxSessions, Grace: cfg.Grace,
+		CheckInvariants: cfg.CheckInvariants,
 	}
 	if cfg.Record != nil {
 		sc.Record = newRecorder(cfg.Record, cfg.Logger).event

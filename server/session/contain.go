@@ -26,7 +26,11 @@ func contain(stage string, run func() error) (err error) {
 	return run()
 }
 
-const sessionFailed = "a session has failed"
+// What is logged when a fault is ours.
+const (
+	sessionFailed   = "a session has failed"
+	invariantBroken = "an invariant does not hold"
+)
 
 // mourn ends a session whose actor panics: that is a fault of ours, but the other calls are not to pay for it.
 func (s *Session) mourn() {

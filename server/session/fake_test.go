@@ -63,7 +63,7 @@ func byWebSocket(t *testing.T, p *pipeline.Pipeline) *caller {
 func newCaller(t *testing.T, p *pipeline.Pipeline) *caller {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	s, err := New(Config{Pipeline: p, Settings: wire.DefaultSession(), Logger: slog.New(alarm{slog.DiscardHandler, t})})
+	s, err := New(Config{Pipeline: p, Settings: wire.DefaultSession(), Logger: slog.New(alarm{slog.DiscardHandler, t}), CheckInvariants: true})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	c := &caller{t: t, g: g, s: s, arrived: make(chan struct{}, 1), sent: make(chan func(), 10_000)}
 	c.over.Go(func() {
@@ -104,7 +104,7 @@ func (alarm) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.Le
 
 // Handle implements slog.Handler.
 func (a alarm) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == sessionFailed {
+	if r.Message == sessionFailed || r.Message == invariantBroken {
 		r.Attrs(func(at slog.Attr) bool {
 			a.t.Errorf("%s: %s", r.Message, at)
 			return true

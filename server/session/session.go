@@ -35,6 +35,9 @@ type Config struct {
 	Record func(session, dir string, text []byte)
 	// Trace, when not nil, sees every transition of the machines.
 	Trace func(session string, step coord.Step)
+	// CheckInvariants evaluates the invariants of coord/session after every event; what does not hold is logged as an
+	// error. For tests, and for whoever hunts a fault.
+	CheckInvariants bool
 	// Grace is how long a lost transport may take to come back; 0 takes 20 s.
 	Grace time.Duration
 }
@@ -58,6 +61,7 @@ type Session struct {
 	speaker  Speaker
 	media    bool // the speaker is the transport's: WebRTC
 	state    coord.State
+	seen     coord.Seen // when invariants are checked
 	settings wire.Session
 	vad      bool
 	metrics  bool
@@ -243,8 +247,15 @@ func (s *Session) ofClient(e any) {
 
 // step runs one event through the machines and performs what follows.
 func (s *Session) step(e coord.Event) {
-	next, effects, steps := coord.Next(s.state, s.position(), e)
+	from := s.state
+	next, effects, steps := coord.Next(from, s.position(), e)
 	s.state = next
+	if s.cfg.CheckInvariants {
+		var broken string
+		if s.seen, broken = coord.Watch(s.seen, coord.Edge{From: from, Event: e, To: next, Effects: effects}); broken != "" {
+			s.log.Error(invariantBroken, "invariant", broken, "event", e.Name())
+		}
+	}
 	for _, st := range steps {
 		s.log.Debug("transition", "machine", st.Machine, "from", st.From.Name(), "event", st.Event.Name(),
 			"action", st.Action, "to", st.To.Name(), "why", st.Why)

@@ -37,6 +37,8 @@ type Config struct {
 	Grace  time.Duration
 	Record func(session, dir string, text []byte)
 	Trace  func(session string, step coord.Step)
+	// CheckInvariants has every session check its machines after every event.
+	CheckInvariants bool
 }
 
 // Limits of a Handler, unless its Config says otherwise.
@@ -122,7 +124,7 @@ func (h *Handler) newSession(id string, settings wire.Session) (*session.Session
 	}
 	s, err := session.New(session.Config{
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: h.cfg.Logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
-		Grace: h.cfg.Grace,
+		Grace: h.cfg.Grace, CheckInvariants: h.cfg.CheckInvariants,
 	})
 	if err != nil {
 		return nil, &problem{status: http.StatusInternalServerError, kind: "server_error", code: "internal", message: err.Error()}
