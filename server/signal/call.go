@@ -30,7 +30,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request) {
 	}
 	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, s)
 	if err != nil {
-		s.Abandon()
+		h.abandon(id, s)
 		p := &problem{status: http.StatusBadRequest, code: "invalid_offer", message: err.Error(), param: "sdp"}
 		if !errors.Is(err, rtc.ErrBadSDP) && !errors.Is(err, rtc.ErrNoAudio) {
 			p = &problem{status: http.StatusInternalServerError, kind: "server_error", code: "call_failed", message: err.Error()}

@@ -139,6 +139,14 @@ func (h *Handler) newSession(id string, settings wire.Session) (*session.Session
 	return s, nil
 }
 
+// abandon takes back a session that never began, at once: nobody counts it.
+func (h *Handler) abandon(id string, s *session.Session) {
+	s.Abandon()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.calls, id)
+}
+
 // began counts a call that was set up.
 func (h *Handler) began() {
 	h.mu.Lock()

@@ -36,7 +36,8 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	if model := r.URL.Query().Get("model"); model != "" {
 		settings.Model = model
 	}
-	s, p := h.newSession("ws_"+rand.Text(), settings)
+	id := "ws_" + rand.Text()
+	s, p := h.newSession(id, settings)
 	if p != nil {
 		p.write(w)
 		return
@@ -47,7 +48,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
-		s.Abandon() // Accept has answered
+		h.abandon(id, s) // Accept has answered
 		return
 	}
 	h.began()
