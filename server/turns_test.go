@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,21 @@ func TestTurns(t *testing.T) {
 			wait(10 * time.Second)
 		}
 	})
+
+	for _, padding := range []int{0, 100, 800} {
+		story(t, fmt.Sprintf("prefix_padding_ms is %d: so much before the sound belongs to the turn", padding), func(t *testing.T) {
+			c := dial(t)
+			c.settle(fmt.Sprintf(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":{"prefix_padding_ms":%d}}}`, padding))
+			spoken := scripted.Tones("hello")
+			c.say(quiet(2000))
+			c.say(spoken)
+			c.say(quiet(700))
+			c.g.Expect(next[*wire.InputAudioBufferSpeechStarted](c, "input_audio_buffer.speech_started").AudioStartMS).
+				To(gomega.BeNumerically("~", 2000-padding, 60))
+			seconds := next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed").Usage.Seconds
+			c.g.Expect(seconds).To(gomega.BeNumerically("~", float64(padding+len(spoken)/24+500)/1000, 0.1), "and the silence that ends it")
+		})
+	}
 
 	story(t, "create_response is off: a turn becomes an item and nothing else", func(t *testing.T) {
 		c := dial(t)
