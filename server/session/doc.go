@@ -13,6 +13,11 @@
 // Everything but run talks to the session by posting to its queue. The queue is bounded: control events wait
 // (back-pressure), audio is dropped and counted when the queue is nearly full.
 //
+// # Faults
+//
+// A stage that panics has failed: its response or its transcript ends with an error (contain.go). An actor that panics
+// ends its own session and no other. Whatever a client sends is answered with an error that names the event.
+//
 // # Ends
 //
 // Closing takes two steps: the machines stop their children; when the last body has ended, run cancels the session's
