@@ -44,7 +44,7 @@ func (s *Session) performConn(f conn.Effect) {
 		s.armIdle()
 	case conn.StopVAD:
 		s.vad = false
-		s.stopTimer("idle")
+		s.stopIdle()
 	case conn.ArmGrace:
 		s.log.Info("the transport is lost", "grace", s.cfg.Grace)
 		s.after("grace", s.cfg.Grace, coord.OfConn{Event: conn.GraceExpired{Gen: f.Gen}})
@@ -68,7 +68,7 @@ func (s *Session) performTurn(f turn.Effect) {
 		s.input.DropBefore(s.hearing.onset(0))
 	case turn.OpenTurn:
 		s.stopTimer("decide")
-		s.stopTimer("idle")
+		s.stopIdle()
 		s.after("starve", starveAfter, starve{f.Turn})
 		if s.turns[f.Turn] == nil {
 			s.newTurn(f.Turn)
@@ -305,14 +305,23 @@ func (s *Session) stopped(r *reply) {
 	s.forget(r)
 }
 
+// idleDue is posted when idle_timeout_ms has passed since the count gen began.
+type idleDue struct{ gen uint64 }
+
 // armIdle starts the count of idle_timeout_ms, from the end of the playback or the last turn.
 func (s *Session) armIdle() {
 	td := s.settings.Audio.Input.TurnDetection
-	s.stopTimer("idle")
+	s.stopIdle()
 	if td == nil || td.Type != wire.ServerVAD || td.IdleTimeoutMS == nil || !s.vad || s.audible() {
 		return
 	}
-	s.after("idle", time.Duration(*td.IdleTimeoutMS)*time.Millisecond, coord.OfTurn{Event: turn.IdleTimeout{}})
+	s.after("idle", time.Duration(*td.IdleTimeoutMS)*time.Millisecond, idleDue{s.idle})
+}
+
+// stopIdle ends the count: what of it is on its way already is late.
+func (s *Session) stopIdle() {
+	s.idle++
+	s.stopTimer("idle")
 }
 
 // drainLater reports the end of a segment that a client plays by itself.

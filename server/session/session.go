@@ -83,6 +83,7 @@ type Session struct {
 	earlyBytes   int                  // in early
 	earlyLost    int                  // what early had no room for
 	timers       map[string]*time.Timer
+	idle         uint64 // names the count of idle_timeout_ms
 	fullSaid     bool
 	released     bool
 	forgotten    bool
@@ -218,6 +219,10 @@ func (s *Session) handle(e any) {
 		s.firstPacket()
 	case decideDue:
 		s.decide(e.turn)
+	case idleDue:
+		if e.gen == s.idle {
+			s.step(coord.OfTurn{Event: turn.IdleTimeout{}})
+		}
 	case starve:
 		s.starved(e.turn)
 	case linkGone:
