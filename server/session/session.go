@@ -255,6 +255,7 @@ func (s *Session) step(e coord.Event) {
 	from := s.state
 	next, effects, steps := coord.Next(from, s.position(), e)
 	s.state = next
+	s.hush(effects)
 	if s.cfg.CheckInvariants {
 		var broken string
 		if s.seen, broken = coord.Watch(s.seen, coord.Edge{From: from, Event: e, To: next, Effects: effects}); broken != "" {
@@ -270,6 +271,23 @@ func (s *Session) step(e coord.Event) {
 	}
 	for _, f := range effects {
 		s.perform(f)
+	}
+}
+
+// hush stops the sound of a reply that the effects take away, before anything else is done: how much of it was heard is
+// counted already, and what goes out meanwhile would not be.
+func (s *Session) hush(effects []coord.Effect) {
+	for _, f := range effects {
+		var resp response.ID
+		switch f := f.(type) {
+		case playout.Hold:
+			resp = f.Resp
+		case playout.Drop:
+			resp = f.Resp
+		}
+		if s.onAir != nil && s.onAir.id == resp {
+			s.speaker.Hold()
+		}
 	}
 }
 
