@@ -171,7 +171,7 @@ func (c *caller) answer(text string) *wire.ResponseDone {
 	defer cancel()
 	c.Expect(c.ear.AwaitSilence(ctx, 300*time.Millisecond)).To(gomega.Succeed())
 	heard := c.heard()
-	c.Expect(heard).To(gomega.BeNumerically("~", length, slack))
+	c.Expect(heard).To(gomega.BeNumerically("~", length, slack), c.heardText)
 	c.settled += heard
 	c.heardBefore = 0
 	return done
