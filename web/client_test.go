@@ -159,16 +159,24 @@ type desk struct {
 
 func newDesk(t *testing.T, start *Problem) *desk {
 	t.Helper()
+	d := newScreen(t, start)
+	d.client.Start(d.client.show)
+	return d
+}
+
+// newScreen is a desk whose client is told what changed by the test alone.
+func newScreen(t *testing.T, start *Problem) *desk {
+	t.Helper()
 	d := &desk{WithT: gomega.NewWithT(t), line: &line{}, clock: &clock{}}
 	d.line.loads("ready")
 	client, err := NewClient(d.line, d.clock, func(key string) { d.keys = append(d.keys, key) }, start)
 	d.Expect(err).NotTo(gomega.HaveOccurred())
 	d.client = client
-	client.Start(func(s Snapshot) {
+	client.show = func(s Snapshot) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.last = s
-	})
+	}
 	return d
 }
 
@@ -235,8 +243,7 @@ func TestMessagesThatWaitAreLimitedAndEndWithTheCall(t *testing.T) {
 }
 
 func TestAnInterruptionIsShownForAMoment(t *testing.T) {
-	d := newDesk(t, nil)
-	d.connected()
+	d := newScreen(t, nil)
 	d.client.changed(sdk.Snapshot{State: sdk.AgentSpeaking, Transcript: []sdk.Entry{{ItemID: "a", Role: sdk.Agent, Live: true}}})
 	d.Expect(d.phase()).To(gomega.Equal(PhaseSpeaking))
 
@@ -253,7 +260,7 @@ func TestAnInterruptionIsShownForAMoment(t *testing.T) {
 }
 
 func TestAnAnswerEndsTheShowOfAnInterruption(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newScreen(t, nil)
 	d.client.changed(sdk.Snapshot{State: sdk.Listening, Transcript: []sdk.Entry{{ItemID: "a", Role: sdk.Agent, Interrupted: true}}})
 	d.Expect(d.phase()).To(gomega.Equal(PhaseInterrupted))
 	d.client.changed(sdk.Snapshot{State: sdk.Thinking, Transcript: []sdk.Entry{{ItemID: "a", Role: sdk.Agent, Interrupted: true}}})
@@ -261,7 +268,7 @@ func TestAnAnswerEndsTheShowOfAnInterruption(t *testing.T) {
 }
 
 func TestTheLastLatencyStaysUntilTheNext(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newScreen(t, nil)
 	turn := &sdk.Turn{ItemID: "u", FirstSound: 130 * time.Millisecond}
 	d.client.changed(sdk.Snapshot{State: sdk.Listening, LastTurn: turn})
 	d.Expect(d.shown().Latency.Total).To(gomega.Equal(130))
