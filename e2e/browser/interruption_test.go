@@ -82,7 +82,7 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	cut := p.line("assistant", gomega.HaveField("Interrupted", true))
 	g.Expect(cut.Cut).To(gomega.Equal("interrupted"))
 	p.line("user", gomega.HaveField("Said", wording("what is two plus two")))
-	p.answered("four")
+	p.answered("is four") // the count may have come as far as four
 	p.reaches("listening")
 
 	p.says(speech(t, g, "who are you"))

@@ -173,14 +173,15 @@ func (p *talk) answered(text string) rig.Line {
 }
 
 // line waits for a line of a role and gives the first that matches.
-func (p *talk) line(role string, matcher gomega.OmegaMatcher) (found rig.Line) {
+func (p *talk) line(role string, matcher gomega.OmegaMatcher) rig.Line {
 	p.t.Helper()
+	var found []rig.Line
 	p.g.Eventually(func(g gomega.Gomega) {
 		view, err := p.View()
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		g.Expect(view.Of(role)).To(gomega.ContainElement(matcher, &found))
 	}).Should(gomega.Succeed())
-	return found
+	return found[0]
 }
 
 // speech is flite's voice, with a moment of silence behind it.
