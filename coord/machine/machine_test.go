@@ -115,6 +115,28 @@ func TestTamper(t *testing.T) {
 	g.Expect(effects).To(gomega.Equal([]effect{"creak", "light"}), "the table itself is untouched")
 }
 
+func TestNegate(t *testing.T) {
+	g := gomega.NewWithT(t)
+	whole := door()
+	swapped := whole.Negate(6)
+
+	to, _, row := swapped.Next(locked{7}, turned{7})
+	g.Expect(to).To(gomega.Equal(state(locked{7})))
+	g.Expect(row).To(gomega.Equal(7), "the right key rattles")
+	to, _, row = swapped.Next(locked{7}, turned{8})
+	g.Expect(to).To(gomega.Equal(state(closed{})))
+	g.Expect(row).To(gomega.Equal(6), "a wrong one unlocks")
+
+	_, _, row = swapped.Negate(6).Next(locked{7}, turned{7})
+	g.Expect(row).To(gomega.Equal(6), "twice is none")
+	_, _, row = swapped.Tamper(6, func(_, next state, f []effect) (state, []effect) { return next, f }).Next(locked{7}, turned{8})
+	g.Expect(row).To(gomega.Equal(6), "a tampered row keeps its guard as it is")
+	_, _, row = whole.Negate(0).Next(closed{}, pull{})
+	g.Expect(row).To(gomega.Equal(0), "without a guard there is nothing to negate")
+	_, _, row = whole.Next(locked{7}, turned{8})
+	g.Expect(row).To(gomega.Equal(7), "the table itself is untouched")
+}
+
 func TestMermaid(t *testing.T) {
 	gomega.NewWithT(t).Expect(door().Mermaid(closed{})).To(gomega.Equal(`stateDiagram-v2
     [*] --> Closed
