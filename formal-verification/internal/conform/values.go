@@ -1,0 +1,91 @@
+package conform
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
+
+// JSON writes a value as the graph's nodes have it.
+func JSON(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Sprintf("conform: %v is no value of a spec: %v", v, err))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// canon knows JSON texts in one spelling, so that spaces and escapes do not count.
+type canon map[string]string
+
+func (c canon) text(raw string) string {
+	if out, known := c[raw]; known {
+		return out
+	}
+	out := raw
+	dec := json.NewDecoder(strings.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err == nil && !dec.More() {
+		out = JSON(v)
+	}
+	c[raw] = out
+	return out
+}
+
+// Fields gives the variables of a machine whose spec has one for each field of any
+// state: "state" is the state's name, the others are the fields in snake case, and
+// what a state lacks is 0, false or "". A type with names is written by its name.
+func Fields[S machine.Named](states ...S) func(S) map[string]string {
+	lacking := map[string]string{}
+	for _, s := range states {
+		eachField(s, func(name string, field reflect.Value) { lacking[name] = fieldText(reflect.Zero(field.Type())) })
+	}
+	return func(s S) map[string]string {
+		out := map[string]string{"state": JSON(s.Name())}
+		for name, zero := range lacking {
+			out[name] = zero
+		}
+		eachField(s, func(name string, field reflect.Value) { out[name] = fieldText(field) })
+		return out
+	}
+}
+
+func eachField(s any, visit func(string, reflect.Value)) {
+	r := reflect.ValueOf(s)
+	for i := range r.NumField() {
+		visit(snake(r.Type().Field(i).Name), r.Field(i))
+	}
+}
+
+func fieldText(field reflect.Value) string {
+	if named, ok := field.Interface().(fmt.Stringer); ok {
+		if field.IsZero() {
+			return JSON("")
+		}
+		return JSON(named.String())
+	}
+	return JSON(field.Interface())
+}
+
+// snake writes FallbackMS as fallback_ms.
+func snake(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		afterLower := i > 0 && unicode.IsLower(runes[i-1])
+		beforeLower := i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1])
+		if unicode.IsUpper(r) && (afterLower || beforeLower) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,249 @@
+package conform
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+// effectsVar is the spec's variable that lists the effects of the last action.
+const effectsVar = "fx"
+
+// maxPairs bounds a walk: a spec and a table that are the same meet in about as many
+// pairs as the spec has nodes.
+const maxPairs = 100_000
+
+// place is one node of the spec beside what the code is then.
+type place[S comparable, D comparable] struct {
+	node   int
+	state  S
+	domain D
+}
+
+type arrival[S comparable, D comparable] struct {
+	from  place[S, D]
+	label string
+}
+
+type walk[S comparable, E any, F machine.Named, D comparable] struct {
+	System[S, E, F, D]
+	g       *graph.Graph
+	out     [][]graph.Edge // by node
+	actions map[string]bool
+	same    canon
+
+	came    map[place[S, D]]arrival[S, D]
+	queue   []place[S, D]
+	met     []bool // nodes
+	figures Figures
+}
+
+func newWalk[S comparable, E any, F machine.Named, D comparable](s System[S, E, F, D], g *graph.Graph) *walk[S, E, F, D] {
+	if s.Grow == nil {
+		s.Grow = func(d D, _ E) D { return d }
+	}
+	return &walk[S, E, F, D]{
+		System: s, g: g, actions: map[string]bool{}, same: canon{}, came: map[place[S, D]]arrival[S, D]{},
+	}
+}
+
+func (w *walk[S, E, F, D]) run() error {
+	if w.g == nil || len(w.g.Nodes) == 0 || len(w.g.Init) == 0 {
+		return &Difference{What: "the spec has no states to compare"}
+	}
+	w.out = make([][]graph.Edge, len(w.g.Nodes))
+	w.met = make([]bool, len(w.g.Nodes))
+	for _, e := range w.g.Edges {
+		w.out[e.From] = append(w.out[e.From], e)
+		w.actions[e.Action] = true
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	for len(w.queue) > 0 {
+		at := w.queue[0]
+		w.queue = w.queue[1:]
+		if err := w.visit(at); err != nil {
+			return err
+		}
+	}
+	for i, met := range w.met {
+		if !met {
+			return &Difference{What: "the code never meets this state of the spec: " + vars(w.g.Nodes[i].Vars)}
+		}
+	}
+	return nil
+}
+
+// begin pairs each state that the spec begins in with the start of the code that looks like it.
+func (w *walk[S, E, F, D]) begin() error {
+	used := make([]bool, len(w.Starts))
+	for _, node := range w.g.Init {
+		fits := slices.IndexFunc(w.Starts, func(s Start[S, D]) bool {
+			return w.unlike(node, s.State, s.Domain) == "" && w.otherEffects(node, nil) == ""
+		})
+		if fits < 0 {
+			return &Difference{What: "the spec begins where the code does not: " + vars(w.g.Nodes[node].Vars)}
+		}
+		used[fits] = true
+		w.arrive(place[S, D]{node, w.Starts[fits].State, w.Starts[fits].Domain}, arrival[S, D]{})
+	}
+	for i, s := range w.Starts {
+		if !used[i] {
+			return &Difference{What: "the code begins where the spec does not: " + vars(w.Vars(s.State, s.Domain))}
+		}
+	}
+	return nil
+}
+
+func (w *walk[S, E, F, D]) arrive(at place[S, D], by arrival[S, D]) {
+	if _, known := w.came[at]; known {
+		return
+	}
+	w.came[at] = by
+	w.met[at.node] = true
+	w.queue = append(w.queue, at)
+	w.figures.States++
+}
+
+// path is the labels from the beginning to at, and then last.
+func (w *walk[S, E, F, D]) path(at place[S, D], last string) []string {
+	back := []string{last}
+	for {
+		by := w.came[at]
+		if by.label == "" {
+			slices.Reverse(back)
+			return back
+		}
+		back = append(back, by.label)
+		at = by.from
+	}
+}
+
+func (w *walk[S, E, F, D]) visit(at place[S, D]) error {
+	if w.figures.States > maxPairs {
+		return &Difference{What: fmt.Sprintf("more than %d pairs of a spec's state and one of the code: is there a field that no variable has?", maxPairs)}
+	}
+	events := map[string]E{}
+	offered := w.Events(at.state, at.domain)
+	for _, l := range offered {
+		if _, twice := events[l.Label]; twice {
+			return &Difference{w.path(at, l.Label), "the adapter has two events of this label"}
+		}
+		events[l.Label] = l.Event
+	}
+	taken := map[string]bool{}
+	for _, edge := range w.out[at.node] {
+		label := edge.Label()
+		e, known := events[label]
+		if !known {
+			return &Difference{w.path(at, label), "the spec takes a step that the adapter has no event for"}
+		}
+		taken[label] = true
+		if err := w.both(at, edge, e); err != nil {
+			return err
+		}
+	}
+	for _, l := range offered {
+		if !taken[l.Label] {
+			if err := w.refused(at, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// both compares one step of the spec with the same step of the code.
+func (w *walk[S, E, F, D]) both(at place[S, D], edge graph.Edge, e E) error {
+	label := edge.Label()
+	next, effects, why := w.Step(at.state, e)
+	if why != "" {
+		return &Difference{w.path(at, label), "the spec takes this step, the code ignores it: " + why}
+	}
+	domain := w.Grow(at.domain, e)
+	if what := w.unlike(edge.To, next, domain); what != "" {
+		return &Difference{w.path(at, label), "the next states differ:" + what}
+	}
+	if what := w.otherEffects(edge.To, effects); what != "" {
+		return &Difference{w.path(at, label), "the effects differ:" + what}
+	}
+	w.figures.Edges++
+	w.arrive(place[S, D]{edge.To, next, domain}, arrival[S, D]{at, label})
+	return nil
+}
+
+// refused is an event that the spec does not take: the code must ignore it.
+func (w *walk[S, E, F, D]) refused(at place[S, D], l Labelled[E]) error {
+	if action, _, _ := strings.Cut(l.Label, " "); !w.actions[action] {
+		return &Difference{w.path(at, l.Label), "the spec never takes an action of this name"}
+	}
+	next, effects, why := w.Step(at.state, l.Event)
+	switch {
+	case why == NoRow:
+		return &Difference{w.path(at, l.Label), "the code has no row for it, not even one that ignores it"}
+	case why == "":
+		return &Difference{w.path(at, l.Label), "the code takes this step, the spec does not:" +
+			sides("nothing", vars(w.Vars(next, w.Grow(at.domain, l.Event)))+" fx="+texts(effects))}
+	case next != at.state || len(effects) > 0:
+		return &Difference{w.path(at, l.Label), "the code says that it ignores this, and acts: " +
+			vars(w.Vars(next, at.domain)) + " fx=" + texts(effects)}
+	}
+	w.figures.Refused++
+	return nil
+}
+
+// unlike is what of the node's variables is not as in the code's state, or "".
+func (w *walk[S, E, F, D]) unlike(node int, s S, d D) string {
+	want := w.Vars(s, d)
+	spec, code := map[string]string{}, map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		has, known := w.g.Nodes[node].Vars[name]
+		if !known {
+			has = "no such variable"
+		}
+		if w.same.text(has) != w.same.text(want[name]) {
+			spec[name], code[name] = has, want[name]
+		}
+	}
+	if len(spec) == 0 {
+		return ""
+	}
+	return sides(vars(spec), vars(code))
+}
+
+// otherEffects is how the effects that led to the node differ from the code's, or "".
+func (w *walk[S, E, F, D]) otherEffects(node int, effects []F) string {
+	spec, known := w.g.Nodes[node].Vars[effectsVar]
+	if !known {
+		spec = "no such variable"
+	}
+	if code := texts(effects); w.same.text(spec) != w.same.text(code) {
+		return sides(spec, code)
+	}
+	return ""
+}
+
+func texts[F machine.Named](effects []F) string {
+	out := make([]string, len(effects))
+	for i, f := range effects {
+		out[i] = coordtest.Text(f)
+	}
+	return JSON(out)
+}
+
+func sides(spec, code string) string { return "\n  spec: " + spec + "\n  code: " + code }
+
+// vars writes variables in the order of their names.
+func vars(v map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		parts = append(parts, name+"="+v[name])
+	}
+	return strings.Join(parts, " ")
+}
