@@ -1,6 +1,7 @@
 package coordtest
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -79,10 +80,11 @@ func TestReport(t *testing.T) {
 	graph, err := sub.Explore()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(sub.missed(graph)).To(gomega.BeEmpty())
-	report, missing := sub.report(graph)
+	found := sub.tally(graph)
+	report, missing := sub.report(graph, found)
 	g.Expect(missing).To(gomega.BeEmpty())
 	g.Expect(report).To(gomega.ContainSubstring("5 rows, 9 transitions, 3 states with what the monitor saw, 9 edges; by one"))
-	g.Expect(report).To(gomega.ContainSubstring("14 mutants: 6 seen by an invariant, 4 by the shape alone, 4 by the graph alone"))
+	g.Expect(report).To(gomega.ContainSubstring("20 mutants: 11 seen by an invariant, 4 by the shape alone, 5 by the graph alone"))
 	g.Expect(report).To(gomega.ContainSubstring("    Zero + Up, Begin: next state held back\n    after: Up by=1\n"))
 	g.Expect(report).To(gomega.ContainSubstring("seen by the graph alone\n    Zero + Up, Begin: effect 1 doubled\n"))
 
@@ -90,7 +92,7 @@ func TestReport(t *testing.T) {
 		sub.Monitor.Invariants = append(sub.Monitor.Invariants, machine.Invariant[state, event, effect, seen]{
 			Name: "Vacuous", Holds: func(_, _ seen, _ machine.Edge[state, event, effect]) bool { return true },
 		})
-		_, missing := sub.report(graph)
+		_, missing := sub.report(graph, sub.tally(graph))
 		gomega.NewWithT(t).Expect(missing).To(gomega.Equal([]string{"invariant that catches nothing: Vacuous"}))
 	})
 	t.Run("a mutant that nothing sees is reported", func(t *testing.T) {
@@ -99,7 +101,7 @@ func TestReport(t *testing.T) {
 			Name: "the same", From: "Zero", Event: "Up", Action: "Begin",
 			Change: func(_, next state, f []effect) (state, []effect) { return next, f },
 		}}
-		_, missing := sub.report(graph)
+		_, missing := sub.report(graph, sub.tally(graph))
 		gomega.NewWithT(t).Expect(missing).To(gomega.Equal([]string{"survivor: Zero + Up, Begin: the same"}))
 	})
 	t.Run("a row and a state that no walk meets are reported", func(t *testing.T) {
@@ -114,6 +116,45 @@ func TestReport(t *testing.T) {
 			"state never reached: Some",
 		}))
 	})
+}
+
+type (
+	spot  struct{ Item, MS uint32 }
+	ended struct {
+		At   spot
+		Gone bool
+		By   string
+		Days int8
+	}
+)
+
+func (ended) Name() string { return "Ended" }
+
+func TestPayload(t *testing.T) {
+	g := gomega.NewWithT(t)
+	of := reflect.TypeFor[ended]()
+	var names []string
+	var got []ended
+	for _, f := range fieldsOf(of) {
+		names = append(names, f.name)
+		for _, by := range edits {
+			got = append(got, edited(ended{spot{1, 2}, true, "us", -1}, f, by))
+		}
+	}
+	g.Expect(names).To(gomega.Equal([]string{"at.item", "at.ms", "gone", "by", "days"}))
+	g.Expect(got).To(gomega.Equal([]ended{
+		{spot{2, 2}, true, "us", -1},
+		{spot{0, 2}, true, "us", -1},
+		{spot{1, 3}, true, "us", -1},
+		{spot{1, 0}, true, "us", -1},
+		{spot{1, 2}, false, "us", -1},
+		{spot{1, 2}, false, "us", -1},
+		{spot{1, 2}, true, "us'", -1},
+		{spot{1, 2}, true, "", -1},
+		{spot{1, 2}, true, "us", 0},
+		{spot{1, 2}, true, "us", 0},
+	}))
+	g.Expect(func() { edits[0].apply(reflect.ValueOf(&[]int{}).Elem()) }).To(gomega.PanicWith(gomega.ContainSubstring("[]int")))
 }
 
 func TestFingerprint(t *testing.T) {

@@ -5,7 +5,8 @@
 // A machine's tests describe it once as a Subject and hand that to
 //   - Prove: every state-event pair has its row, every row is taken, every
 //     invariant holds on every reachable transition, no mutant of the table goes
-//     unseen, every invariant catches some mutant by its own name;
+//     unseen, every invariant catches some mutant by its own name, the package's
+//     constant Fingerprint is that of the explored graph;
 //   - Leads: what must be reachable from where (the liveness side);
 //   - Stories: testdata/*.txt, one story a file;
 //   - Diagram: testdata/diagram.txt, the table as a Mermaid state diagram;

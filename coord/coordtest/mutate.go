@@ -14,35 +14,24 @@ type mutant[S, E, F Value] struct {
 	table machine.Table[S, E, F]
 }
 
-// mutants makes every one-place fault of the table: each row deleted, its next
-// state held back, each of its effects dropped, doubled and swapped with the one
-// before it; then the subject's own tampers.
+// mutation is one fault of a row's result.
+type mutation[S, F Value] struct {
+	what   string
+	change func(from, next S, effects []F) (S, []F) // nil: the row is deleted
+}
+
+// mutants makes every one-place fault of the table: each row deleted, its guard negated, its next state held back, each
+// of its effects dropped, doubled, swapped with the one before it, and each value in it changed and left out; then the
+// subject's own tampers.
 func (sub Subject[S, E, F, G]) mutants(g Graph[S, E, F]) []mutant[S, E, F] {
-	moves, effects := map[int]bool{}, map[int]int{}
-	for _, e := range g.Edges {
-		moves[e.Row] = moves[e.Row] || e.From != e.To
-		effects[e.Row] = max(effects[e.Row], len(e.Effects))
-	}
 	var out []mutant[S, E, F]
 	for i, row := range sub.Table {
-		add := func(what string, change func(from, next S, effects []F) (S, []F)) {
-			name := row.From + " + " + row.Event + ", " + row.Action + row.Why + ": " + what
-			out = append(out, mutant[S, E, F]{name, sub.Table.Tamper(i, change)})
+		name := row.From + " + " + row.Event + ", " + row.Action + row.Why + ": "
+		if row.Guard != "" {
+			out = append(out, mutant[S, E, F]{name + "guard negated", sub.Table.Negate(i)})
 		}
-		add("row deleted", nil)
-		if moves[i] {
-			add("next state held back", func(from, _ S, f []F) (S, []F) { return from, f })
-		}
-		for k := range effects[i] {
-			nth := fmt.Sprintf("effect %d ", k+1)
-			add(nth+"dropped", onEffect[S](k, func(f []F) []F { return slices.Delete(f, k, k+1) }))
-			add(nth+"doubled", onEffect[S](k, func(f []F) []F { return slices.Insert(f, k, f[k]) }))
-			if k > 0 {
-				add(nth+"swapped with the one before it", onEffect[S](k, func(f []F) []F {
-					f[k-1], f[k] = f[k], f[k-1]
-					return f
-				}))
-			}
+		for _, m := range sub.mutations(i, g) {
+			out = append(out, mutant[S, E, F]{name + m.what, sub.Table.Tamper(i, m.change)})
 		}
 	}
 	for _, tamper := range sub.Tampers {
@@ -58,6 +47,35 @@ func (sub Subject[S, E, F, G]) mutants(g Graph[S, E, F]) []mutant[S, E, F] {
 		})
 	}
 	return out
+}
+
+// mutations are the faults of row i's result.
+func (sub Subject[S, E, F, G]) mutations(i int, g Graph[S, E, F]) []mutation[S, F] {
+	out := []mutation[S, F]{{"row deleted", nil}}
+	add := func(what string, change func(from, next S, effects []F) (S, []F)) {
+		out = append(out, mutation[S, F]{what, change})
+	}
+	moves, effects := false, 0
+	for _, e := range g.Edges {
+		if e.Row == i {
+			moves, effects = moves || e.From != e.To, max(effects, len(e.Effects))
+		}
+	}
+	if moves {
+		add("next state held back", func(from, _ S, f []F) (S, []F) { return from, f })
+	}
+	for k := range effects {
+		nth := fmt.Sprintf("effect %d ", k+1)
+		add(nth+"dropped", onEffect[S](k, func(f []F) []F { return slices.Delete(f, k, k+1) }))
+		add(nth+"doubled", onEffect[S](k, func(f []F) []F { return slices.Insert(f, k, f[k]) }))
+		if k > 0 {
+			add(nth+"swapped with the one before it", onEffect[S](k, func(f []F) []F {
+				f[k-1], f[k] = f[k], f[k-1]
+				return f
+			}))
+		}
+	}
+	return append(out, sub.payloads(i, g)...)
 }
 
 // onEffect changes a row's effects where there are more than k of them.

@@ -2,14 +2,17 @@ package coordtest
 
 import (
 	"fmt"
+	"path"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 )
 
 // Prove explores the machine and its mutants, and compares what it found with
-// testdata/explored.txt, so that a change of behaviour shows in review.
+// testdata/explored.txt and with the constant in fingerprint.go, so that a change of behaviour shows in review.
 func Prove[S, E, F Value, G comparable](t *testing.T, sub Subject[S, E, F, G]) {
 	t.Helper()
 	t.Run("every pair has its row", func(t *testing.T) {
@@ -26,11 +29,21 @@ func Prove[S, E, F Value, G comparable](t *testing.T, sub Subject[S, E, F, G]) {
 		gomega.NewWithT(t).Expect(sub.missed(graph)).To(gomega.BeEmpty())
 	})
 	t.Run("no mutant survives, and every invariant catches one", func(t *testing.T) {
-		report, missing := sub.report(graph)
+		began := time.Now()
+		found := sub.tally(graph)
+		t.Logf("%s: mutants=%d invariant=%d shape=%d graph=%d survivors=%d seconds=%.2f", sub.name(),
+			found.all, found.byInvariant, found.byShape, len(found.graphOnly), len(found.survivors), time.Since(began).Seconds())
+		report, missing := sub.report(graph, found)
 		gomega.NewWithT(t).Expect(missing).To(gomega.BeEmpty())
 		golden(t, "explored.txt", report)
 	})
+	t.Run("the fingerprint is that of the graph", func(t *testing.T) {
+		Fingerprint(t, sub.name(), graph.Fingerprint())
+	})
 }
+
+// name is the machine's: its package's.
+func (sub Subject[S, E, F, G]) name() string { return path.Base(reflect.TypeOf(sub.First).PkgPath()) }
 
 // missed lists the rows that no walk takes and the states that none reaches.
 func (sub Subject[S, E, F, G]) missed(g Graph[S, E, F]) []string {
@@ -101,8 +114,9 @@ func (sub Subject[S, E, F, G]) tally(g Graph[S, E, F]) tally[S, E, F] {
 
 // report says what was explored and which invariant catches what; missing lists
 // mutants that nothing sees and invariants that see none.
-func (sub Subject[S, E, F, G]) report(g Graph[S, E, F]) (report string, missing []string) {
-	found := sub.tally(g)
+func (sub Subject[S, E, F, G]) report(
+	g Graph[S, E, F], found tally[S, E, F],
+) (report string, missing []string) {
 	missing = found.survivors
 	var b strings.Builder
 	line := func(format string, a ...any) { _, _ = fmt.Fprintf(&b, format+"\n", a...) }
