@@ -8,6 +8,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -205,10 +206,15 @@ func domains() []domain {
 	}
 }
 
+// TestInvariants walks every domain whole; the fingerprint is that of all of them.
 func TestInvariants(t *testing.T) {
+	all := newDigest()
 	for _, d := range domains() {
 		t.Run(fmt.Sprintf("%+v", d), func(t *testing.T) {
-			states, edges, broken := explore(d, 200_000, Next, Watch)
+			states, edges, broken := explore(d, 200_000, Next, func(before Seen, e Edge) (Seen, string) {
+				all.edge(e)
+				return Watch(before, e)
+			})
 			if broken != nil {
 				t.Fatalf("%s\nfrom %+v\nto   %+v\neffects %+v", broken.story(d), broken.e.From, broken.e.To, broken.e.Effects)
 			}
@@ -216,4 +222,5 @@ func TestInvariants(t *testing.T) {
 			gomega.NewWithT(t).Expect(states).To(gomega.BeNumerically(">", 1000))
 		})
 	}
+	coordtest.Fingerprint(t, "session", all.sum.Sum64())
 }
