@@ -40,7 +40,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 	@bin/antiphon doctor
 
 ##@ Prove
-.PHONY: test tidy fmt-check lint lint-tool house generated unit race wasm-test examples fuzz e2e
+.PHONY: test tidy fmt-check lint lint-tool house generated unit race mutate-code wasm-test examples fuzz e2e
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
@@ -73,6 +73,9 @@ generated: ## go generate changes nothing
 unit: race
 race: ## Unit tests, natively, shuffled, with the race detector
 	@scripts/native-test.sh
+
+mutate-code: ## Every one-place fault of every machine's table is seen; prints by what
+	@scripts/mutate.sh
 
 wasm-test: ## Unit tests of what a browser runs, under js/wasm in Node
 	@scripts/wasm-test.sh $(SHARED)

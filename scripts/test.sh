@@ -43,6 +43,7 @@ target generated
 target lint
 target house
 target race
+target mutate-code
 target wasm-test
 target examples
 target fuzz FUZZTIME=5s

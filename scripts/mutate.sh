@@ -1,0 +1,25 @@
+#!/bin/sh
+# Every one-place fault of every machine's table, in process: each row deleted, its guard negated, its next state held back,
+# each effect dropped, doubled, swapped with its neighbour, and every value in it changed and left out. Prints what sees them:
+# an invariant, else the table's shape, else the explored graph (which the fingerprint and the spec are compared with).
+# Fails when one survives, or when an invariant sees none.
+set -eu
+cd "$(dirname "$0")/.."
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! go test -count=1 -vet=off -v -run '^(TestProve|TestMutantsAreSeen)$' ./coord/... >"$log" 2>&1; then
+	cat "$log"
+	exit 1
+fi
+sed -n 's/^ *[a-z_]*\.go:[0-9]*: \([a-z]*\): mutants=/\1 /p' "$log" | sort | awk '
+	BEGIN { printf "%-14s %7s %9s %6s %6s %9s %8s\n", "machine", "mutants", "invariant", "shape", "graph", "survivors", "seconds" }
+	{
+		gsub(/[a-z]+=/, "", $0)
+		printf "%-14s %7d %9d %6d %6d %9d %8.2f\n", $1, $2, $3, $4, $5, $6, $7
+		for (i = 2; i <= 7; i++) sum[i] += $i
+	}
+	END {
+		printf "%-14s %7d %9d %6d %6d %9d %8.2f\n", "all", sum[2], sum[3], sum[4], sum[5], sum[6], sum[7]
+		if (NR == 0 || sum[6] > 0) exit 1
+	}'
