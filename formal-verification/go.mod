@@ -14,3 +14,19 @@ require (
 	github.com/onsi/gomega v1.38.2
 	google.golang.org/protobuf v1.36.11
 )
+
+require (
+	github.com/cockroachdb/datadriven v1.0.3 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/pmezard/go-difflib v1.0.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/net v0.50.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
+	golang.org/x/text v0.34.0 // indirect
+)
+
+require (
+	github.com/golang/glog v1.2.0 // indirect
+	go.starlark.net v0.0.0-20231121155337-90ade8b19d09 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
+)

@@ -2,6 +2,8 @@
 // checker found them, and what can be decided on it.
 package graph
 
+import "maps"
+
 // Fairness is what a step's action promises: nothing, to happen when it stays
 // possible, or to happen when it becomes possible again and again.
 type Fairness uint8
@@ -14,8 +16,20 @@ const (
 )
 
 // Node is one state. Vars are the spec's variables, each as the checker writes its value in JSON.
+// Inner is what a state holds besides: the fields of roles, actions that have begun, messages
+// under way, what functions returned; nil where there is nothing.
 type Node struct {
-	Vars map[string]string
+	Vars, Inner map[string]string
+}
+
+// All is everything a state holds, for a reader.
+func (n Node) All() map[string]string {
+	if n.Inner == nil {
+		return n.Vars
+	}
+	out := maps.Clone(n.Vars)
+	maps.Copy(out, n.Inner)
+	return out
 }
 
 // Choice is what an `any` chose on the way of a step.
@@ -29,6 +43,8 @@ type Edge struct {
 	Action   string
 	Choices  []Choice
 	Fair     Fairness
+	// Fault marks a crash: it may happen, but not for ever.
+	Fault bool
 }
 
 // Label is the action with its choices, such as "Cancel target=2".

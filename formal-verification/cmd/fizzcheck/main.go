@@ -1,0 +1,105 @@
+// Command fizzcheck explores one spec and prints one line: how much there is, and what holds.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
+)
+
+// The exit codes.
+const (
+	holds     = 0
+	broken    = 1
+	undecided = 2
+)
+
+const ending = ".fizz"
+
+func main() {
+	check.Main()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	cancel()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, out, errs io.Writer) int {
+	flags := flag.NewFlagSet("fizzcheck", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Usage = func() {
+		fmt.Fprintln(errs, "usage: fizzcheck [--plain] [--timeout 5m] FILE.fizz")
+		flags.PrintDefaults()
+	}
+	plain := flags.Bool("plain", false, "check the spec as it is written, without the house rules")
+	timeout := flags.Duration("timeout", check.DefaultTimeout, "give up after this long")
+	if err := flags.Parse(args); err != nil {
+		return undecided
+	}
+	if flags.NArg() != 1 || !strings.HasSuffix(flags.Arg(0), ending) {
+		flags.Usage()
+		return undecided
+	}
+	name := strings.TrimSuffix(filepath.Base(flags.Arg(0)), ending)
+	result, err := checkFile(ctx, flags.Arg(0), *plain, *timeout)
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return undecided
+	}
+	report(out, errs, name, result)
+	if result.Verdict == check.Passed {
+		return holds
+	}
+	return broken
+}
+
+func checkFile(ctx context.Context, path string, plain bool, timeout time.Duration) (check.Result, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return check.Result{}, fmt.Errorf("read the spec: %w", err)
+	}
+	f, err := parse.File(path, src)
+	if err != nil {
+		return check.Result{}, err
+	}
+	o := check.Options{Plain: plain, Timeout: timeout}
+	if plain {
+		o.Dir = filepath.Dir(path)
+	}
+	result, err := check.Spec(ctx, f, o)
+	if err != nil {
+		return check.Result{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if !plain && result.MaxActionsReached {
+		return check.Result{}, fmt.Errorf("%s: %w", path, errBound)
+	}
+	return result, nil
+}
+
+var errBound = errors.New("exploration ended at max_actions, so nothing is decided: raise it, or bound the spec's state")
+
+// report prints the line that programs read, and for people how the failure comes about.
+func report(out, errs io.Writer, name string, r check.Result) {
+	line := fmt.Sprintf("spec=%s nodes=%d states=%d verdict=%s", name, r.Nodes, r.States, r.Verdict)
+	if r.Assertion != "" {
+		line += " assertion=" + r.Assertion
+	}
+	fmt.Fprintln(out, line)
+	if r.MaxActionsReached {
+		fmt.Fprintln(errs, "note: exploration ended at max_actions; longer runs were not looked at")
+	}
+	if len(r.Trace) > 0 {
+		fmt.Fprint(errs, graph.Print(r.Trace))
+	}
+}

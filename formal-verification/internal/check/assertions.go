@@ -1,0 +1,66 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	ast "fizz/proto"
+)
+
+// Supported says whether the spec's assertions are of a kind that can be decided.
+func Supported(f *ast.File) error {
+	if len(f.GetActions()) == 0 {
+		return fmt.Errorf("%w: it has no action", ErrSpec)
+	}
+	for _, inv := range f.GetInvariants() {
+		if kindOf(inv) == "" {
+			return fmt.Errorf("%w: assertion %s is %q, which is none of always, transition, exists, always eventually and eventually always",
+				ErrSpec, nameOf(inv), strings.Join(inv.GetTemporalOperators(), " "))
+		}
+	}
+	return nil
+}
+
+// kindOf is the assertion's kind, empty where there is none. The old form without a block is an
+// expression with flags.
+func kindOf(inv *ast.Invariant) string {
+	if inv.GetBlock() == nil {
+		switch {
+		case inv.GetAlways() && inv.GetEventually():
+			return AlwaysEventually
+		case inv.GetEventually() && inv.GetNested().GetAlways():
+			return EventuallyAlways
+		case inv.GetAlways() && inv.GetNested() == nil:
+			return Always
+		}
+		return ""
+	}
+	kind := strings.Join(inv.GetTemporalOperators(), " ")
+	if slices.Contains([]string{Always, Transition, Exists, AlwaysEventually, EventuallyAlways}, kind) {
+		return kind
+	}
+	return ""
+}
+
+func nameOf(inv *ast.Invariant) string {
+	if inv.GetName() != "" {
+		return inv.GetName()
+	}
+	return inv.GetPyExpr()
+}
+
+func lively(kind string) bool { return kind == AlwaysEventually || kind == EventuallyAlways }
+
+// narrow leaves only the named assertions in the file and returns where they were.
+func narrow(f *ast.File, only []string) []int {
+	var kept []*ast.Invariant
+	var at []int
+	for i, inv := range f.GetInvariants() {
+		if only == nil || slices.Contains(only, nameOf(inv)) {
+			kept, at = append(kept, inv), append(at, i)
+		}
+	}
+	f.Invariants = kept
+	return at
+}

@@ -1,0 +1,101 @@
+// Package check explores a spec with FizzBee and says what holds. FizzBee keeps its state
+// in package globals and reports by printing, so every spec has a process of its own, and
+// what is believed is the explored graph alone.
+package check
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	ast "fizz/proto"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+// Options say how a spec is explored.
+type Options struct {
+	// Plain takes the spec as it is written: a fizz.yaml beside it counts, and liveness may be switched off.
+	Plain bool
+	// Timeout ends the run; zero is DefaultTimeout.
+	Timeout time.Duration
+	// Stop names the only assertions that are checked; the first that fails ends the run. Deadlocks
+	// are then not looked for. Nil checks everything.
+	Stop []string
+	// Dir is the spec's folder, where its fizz.yaml and its .star modules are; empty: it has none.
+	Dir string
+	// MemoryMB is how much the run may hold; zero is DefaultMemoryMB.
+	MemoryMB int
+}
+
+// The limits of a run that names none.
+const (
+	DefaultTimeout  = 5 * time.Minute
+	DefaultMemoryMB = 8 << 10
+)
+
+// Verdict is how a spec did.
+type Verdict string
+
+// The verdicts.
+const (
+	Passed   Verdict = "PASSED"
+	Failed   Verdict = "FAILED"
+	Deadlock Verdict = "DEADLOCK"
+)
+
+// Assertion is one of the spec's assertions. Holds means little unless Decided: a run that
+// ends at the first failure leaves the others open.
+type Assertion struct {
+	Name, Kind     string
+	Decided, Holds bool
+}
+
+// The kinds of assertions, spelled as specs spell them.
+const (
+	Always           = "always"
+	Transition       = "transition"
+	Exists           = "exists"
+	AlwaysEventually = "always eventually"
+	EventuallyAlways = "eventually always"
+)
+
+// Result is what a run found.
+type Result struct {
+	Spec string
+	// Nodes and States are FizzBee's "Valid Nodes" and "Unique states": what was reached, and how
+	// much of it is a state between actions.
+	Nodes, States int
+	Verdict       Verdict
+	// Assertion is the first that failed.
+	Assertion string
+	// Trace leads to the failure; for liveness it ends in the steps that go on for ever.
+	Trace []graph.Step
+	// Graph is nil when the run ended before everything was explored.
+	Graph *graph.Graph
+	// MaxActionsReached says that exploration ended at the spec's bound, so that what holds was
+	// shown for short runs only.
+	MaxActionsReached bool
+	Assertions        []Assertion
+}
+
+// The reasons why a spec cannot be decided.
+var (
+	ErrTimeout = errors.New("timed out")
+	ErrMemory  = errors.New("needs too much memory")
+	ErrCrashed = errors.New("the checker crashed")
+	ErrSpec    = errors.New("the spec cannot be run")
+)
+
+// Spec explores one spec in a process of its own. It may be called concurrently. The program
+// that calls it must begin with [Main].
+func Spec(ctx context.Context, f *ast.File, o Options) (Result, error) {
+	if err := Supported(f); err != nil {
+		return Result{}, err
+	}
+	found, err := explore(ctx, f, o)
+	if err != nil {
+		return Result{}, err
+	}
+	return decide(f, o, found), nil
+}

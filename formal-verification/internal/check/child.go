@@ -1,0 +1,99 @@
+package check
+
+import (
+	"encoding/gob"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	ast "fizz/proto"
+
+	"github.com/fizzbee-io/fizzbee/modelchecker"
+)
+
+// memoryLook is how often the child looks how much it holds.
+const memoryLook = 200 * time.Millisecond
+
+// collectAt is how far the heap may grow between two collections: FizzBee makes much garbage, and memory is cheap.
+const collectAt = 400
+
+// Main must be the first thing that a program using this package does, its tests' TestMain
+// included: the program is run again as the child that explores a spec. It returns at once in
+// a parent and never in a child.
+func Main() {
+	if os.Getenv(childMark) == "" {
+		return
+	}
+	// FizzBee prints at will, so its standard output becomes the error output, and the answer has the real one.
+	out := os.Stdout
+	os.Stdout = os.Stderr
+	_ = flag.Set("logtostderr", "true")
+
+	f, o, err := readRequest(os.Stdin)
+	if err != nil {
+		reply(out, &answer{Fault: faultSpec, Message: err.Error()})
+	}
+	go dieWithParent()
+	go watchMemory(out, o.MemoryMB)
+	reply(out, run(f, o))
+}
+
+// reply sends the answer and ends the child; whoever comes second waits for the end.
+func reply(out io.Writer, a *answer) {
+	replying <- struct{}{}
+	if err := gob.NewEncoder(out).Encode(a); err != nil {
+		fmt.Fprintln(os.Stderr, "send the answer:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+var replying = make(chan struct{}, 1)
+
+func dieWithParent() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(1)
+}
+
+func watchMemory(out io.Writer, limitMB int) {
+	debug.SetGCPercent(collectAt)
+	limit := uint64(limitMB) << 20
+	if limit < math.MaxInt64 {
+		debug.SetMemoryLimit(int64(limit) / 10 * 9)
+	}
+	for range time.Tick(memoryLook) {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		if m.HeapAlloc > limit {
+			reply(out, &answer{Fault: faultMemory, Message: fmt.Sprintf("over %d MB: make the spec smaller or the limit larger", limitMB)})
+		}
+	}
+}
+
+// run explores. What FizzBee panics with is what is wrong with the spec.
+func run(f *ast.File, o Options) (found *answer) {
+	defer func() {
+		if r := recover(); r != nil {
+			found = &answer{Fault: faultSpec, Message: fmt.Sprint(r)}
+			if _, ok := r.(runtime.Error); ok {
+				found.Message += "\n" + string(debug.Stack())
+			}
+		}
+	}()
+	config, err := configure(f, o)
+	if err != nil {
+		return &answer{Fault: faultSpec, Message: err.Error()}
+	}
+	checked := narrow(f, o.Stop)
+	p := modelchecker.NewProcessor([]*ast.File{f}, config, false, 0, o.Dir, "bfs", true, nil, nil, "")
+	root, failed, err := p.Start()
+	if err != nil {
+		return &answer{Fault: faultSpec, Message: err.Error()}
+	}
+	return collect(f, config, checked, root, failed)
+}

@@ -1,0 +1,95 @@
+package check
+
+import (
+	"slices"
+
+	ast "fizz/proto"
+
+	"github.com/fizzbee-io/fizzbee/modelchecker"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+// collect turns what FizzBee explored into an answer.
+func collect(f *ast.File, config *ast.StateSpaceOptions, checked []int, root, failed *modelchecker.Node) *answer {
+	a := &answer{
+		Complete:          failed == nil,
+		FailedAssertion:   -1,
+		Stuck:             -1,
+		Checked:           checked,
+		DeadlockDetection: config.GetDeadlockDetection(),
+		LivenessOff:       !slices.Contains(live, config.GetLiveness()),
+		Witness:           map[int][]bool{},
+	}
+	most := config.GetOptions().GetMaxActions()
+	nodes, _, stuck, states := modelchecker.GetAllNodes(root, most)
+	a.Nodes, a.States = len(nodes), states
+	if failed != nil {
+		a.FailedAssertion = firstFailed(failed)
+		a.Path = wayTo(root, failed)
+		return a
+	}
+	x := newExport(root, nodes)
+	a.Graph = x.graph
+	if stuck != nil {
+		a.Stuck = x.at(stuck)
+	}
+	for i, inv := range f.GetInvariants() {
+		if kind := kindOf(inv); kind == Exists || lively(kind) {
+			a.Witness[i] = x.witness(i)
+		}
+	}
+	for _, n := range x.nodes {
+		a.MaxActionsReached = a.MaxActionsReached || int64(n.Stats.TotalActions) >= most
+	}
+	return a
+}
+
+// firstFailed is the assertion that a failing node has, on itself or on the step that led to it.
+func firstFailed(n *modelchecker.Node) int {
+	places := []map[int][]int{n.FailedInvariants}
+	if len(n.Inbound) > 0 {
+		places = append(places, n.Inbound[0].FailedInvariants)
+	}
+	for _, place := range places {
+		if len(place[0]) > 0 {
+			return place[0][0]
+		}
+	}
+	return -1
+}
+
+// wayTo is the run that led to a node, in steps from one state between actions to the next.
+func wayTo(root, n *modelchecker.Node) []graph.Step {
+	var links []*modelchecker.Link
+	for at := n; at != root && len(at.Inbound) > 0; at = at.Inbound[0].Node {
+		back := *at.Inbound[0]
+		back.Node = at
+		links = append(links, &back)
+	}
+	slices.Reverse(links)
+
+	var steps []graph.Step
+	was := map[string]string{}
+	e := graph.Edge{Action: initAction}
+	started := true
+	arrive := func(at *modelchecker.Node) {
+		is := stateOf(at).All()
+		steps = append(steps, graph.Step{Label: e.Label(), Changes: graph.Diff(was, is)})
+		was, started = is, false
+	}
+	if isYield(root) {
+		arrive(root)
+	}
+	for _, l := range links {
+		if started {
+			e.Choices = append(e.Choices, choicesOf(l)...)
+		} else {
+			e, started = graph.Edge{Action: l.Name}, true
+		}
+		if isYield(l.Node) || l.Node == n {
+			arrive(l.Node)
+		}
+	}
+	return steps
+}

@@ -1,0 +1,80 @@
+package check
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	ast "fizz/proto"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+// decide reads the verdict off the explored graph, in FizzBee's order: safety, deadlock, exists, liveness.
+func decide(f *ast.File, o Options, found *answer) Result {
+	r := Result{
+		Spec:              specName(f),
+		Nodes:             found.Nodes,
+		States:            found.States,
+		Verdict:           Passed,
+		MaxActionsReached: found.MaxActionsReached,
+	}
+	for _, at := range found.Checked {
+		inv := f.GetInvariants()[at]
+		r.Assertions = append(r.Assertions, Assertion{Name: nameOf(inv), Kind: kindOf(inv)})
+	}
+	if !found.Complete {
+		r.fail(found.FailedAssertion, found.Path)
+		return r
+	}
+	r.Graph = &found.Graph
+	for i := range r.Assertions {
+		a := &r.Assertions[i]
+		if a.Kind == Always || a.Kind == Transition {
+			a.Decided, a.Holds = true, true
+		}
+	}
+	if o.Stop == nil && found.DeadlockDetection && found.Stuck >= 0 {
+		r.Verdict = Deadlock
+		r.Trace = r.Graph.Run(r.Graph.PathTo(func(n int) bool { return n == found.Stuck }))
+	}
+	r.exists(found)
+	if !found.LivenessOff {
+		r.liveness(found)
+	}
+	return r
+}
+
+func (r *Result) exists(found *answer) {
+	for i, a := range r.Assertions {
+		if a.Kind != Exists {
+			continue
+		}
+		if slices.Contains(found.Witness[i], true) {
+			r.Assertions[i].Decided, r.Assertions[i].Holds = true, true
+		} else {
+			r.fail(i, nil)
+		}
+	}
+}
+
+func (r *Result) liveness(*answer) {}
+
+// fail notes an assertion that does not hold; the first decides the verdict.
+func (r *Result) fail(i int, trace []graph.Step) {
+	if i >= 0 {
+		r.Assertions[i].Decided, r.Assertions[i].Holds = true, false
+	}
+	if r.Verdict != Passed {
+		return
+	}
+	r.Verdict, r.Trace = Failed, trace
+	if i >= 0 {
+		r.Assertion = r.Assertions[i].Name
+	}
+}
+
+// specName is the file's name without its ending.
+func specName(f *ast.File) string {
+	return strings.TrimSuffix(filepath.Base(f.GetSourceInfo().GetFileName()), ".fizz")
+}

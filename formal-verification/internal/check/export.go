@@ -1,0 +1,188 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	ast "fizz/proto"
+
+	"github.com/fizzbee-io/fizzbee/lib"
+	"github.com/fizzbee-io/fizzbee/modelchecker"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+const initAction = "Init"
+
+// maxEdges bounds the exported graph: an atomic action with many orders inside could have any number of ways through.
+const maxEdges = 2_000_000
+
+// export is FizzBee's graph as ours: its nodes are the states between actions, its edges whole steps.
+type export struct {
+	graph graph.Graph
+	nodes []*modelchecker.Node
+	index map[*modelchecker.Node]int
+}
+
+func newExport(root *modelchecker.Node, nodes []*modelchecker.Node) *export {
+	x := &export{index: map[*modelchecker.Node]int{}}
+	for _, n := range nodes {
+		if isYield(n) {
+			x.index[n] = len(x.nodes)
+			x.nodes = append(x.nodes, n)
+			x.graph.Nodes = append(x.graph.Nodes, stateOf(n))
+		}
+	}
+	if i, ok := x.index[root]; ok {
+		x.graph.Init = []int{i}
+	} else {
+		x.ways(root, graph.Edge{Action: initAction}, func(e graph.Edge) {
+			x.graph.Init = append(x.graph.Init, e.To)
+		})
+	}
+	for i, n := range x.nodes {
+		for _, l := range n.Outbound {
+			e := graph.Edge{From: i, Action: actionOf(n, l), Fair: fairness(l.Fairness), Fault: l.IsCrashLink()}
+			x.step(l, e, func(e graph.Edge) { x.graph.Edges = append(x.graph.Edges, e) })
+		}
+	}
+	return x
+}
+
+// ways follows every link of a node that is inside an action to where the action yields.
+func (x *export) ways(n *modelchecker.Node, e graph.Edge, found func(graph.Edge)) {
+	for _, l := range n.Outbound {
+		next := e
+		next.Choices = append(e.Choices[:len(e.Choices):len(e.Choices)], choicesOf(l)...)
+		x.step(l, next, found)
+	}
+}
+
+func (x *export) step(l *modelchecker.Link, e graph.Edge, found func(graph.Edge)) {
+	if len(x.graph.Edges) > maxEdges {
+		panic(fmt.Sprintf("more than %d steps: choose less inside the actions", maxEdges))
+	}
+	if i, ok := x.index[l.Node]; ok {
+		e.To = i
+		found(e)
+		return
+	}
+	x.ways(l.Node, e, found)
+}
+
+// at is the node that stands for one of FizzBee's, -1 where it is inside an action.
+func (x *export) at(n *modelchecker.Node) int {
+	if i, ok := x.index[n]; ok {
+		return i
+	}
+	return -1
+}
+
+func (x *export) witness(assertion int) []bool {
+	out := make([]bool, len(x.nodes))
+	for i, n := range x.nodes {
+		out[i] = n.Witness[0][assertion]
+	}
+	return out
+}
+
+// isYield says whether a node is a state between actions. A name alone does not tell: what is
+// forked from a crashed node inherits its name.
+func isYield(n *modelchecker.Node) bool {
+	switch {
+	case n.IsYield, n.Name == "yield":
+		return true
+	case n.Name == "crash":
+		for _, l := range n.Inbound {
+			if l.IsCrashLink() {
+				return true
+			}
+		}
+	case n.Name == "init":
+		return len(n.Inbound) == 0
+	}
+	return false
+}
+
+// actionOf names a step: an action of the spec, or how one that had begun goes on.
+func actionOf(n *modelchecker.Node, l *modelchecker.Link) string {
+	var thread int
+	if _, err := fmt.Sscanf(l.Name, "thread-%d", &thread); err == nil && thread < len(n.Threads) && n.Threads[thread] != nil {
+		return fmt.Sprintf("%s/%s", n.Threads[thread].Stack.RawArray()[0].Name, l.Name)
+	}
+	return plain(l.Name)
+}
+
+// choicesOf reads what was chosen from the name of a link inside an action.
+func choicesOf(l *modelchecker.Link) []graph.Choice {
+	kind, what, ok := strings.Cut(plain(l.Name), ":")
+	if !ok {
+		return nil
+	}
+	switch kind {
+	case "Any":
+		name, value, _ := strings.Cut(what, "=")
+		return []graph.Choice{{Var: name, Value: value}}
+	case "Stmt":
+		return []graph.Choice{{Var: "stmt", Value: what}}
+	case "For":
+		return []graph.Choice{{Var: "for", Value: what}}
+	}
+	return nil
+}
+
+func fairness(level ast.FairnessLevel) graph.Fairness {
+	switch level {
+	case ast.FairnessLevel_FAIRNESS_LEVEL_WEAK:
+		return graph.Weak
+	case ast.FairnessLevel_FAIRNESS_LEVEL_STRONG:
+		return graph.Strong
+	default:
+		return graph.Unfair
+	}
+}
+
+// plain takes out the random mark that FizzBee puts into symmetric values.
+func plain(s string) string { return strings.ReplaceAll(s, lib.SymmetryPrefix, "") }
+
+// stateOf is a node's state in JSON, variable by variable.
+func stateOf(n *modelchecker.Node) graph.Node {
+	out := graph.Node{Vars: map[string]string{}}
+	var vars map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(plain(n.Heap.ToJson())), &vars); err != nil {
+		panic(fmt.Sprintf("a state is no JSON: %v", err))
+	}
+	for name, value := range vars {
+		out.Vars[name] = string(value)
+	}
+	inner := map[string]string{}
+	for _, role := range n.Roles {
+		put(inner, role.RefStringShort(), role)
+	}
+	for i, thread := range n.Threads {
+		if thread != nil {
+			put(inner, fmt.Sprintf("thread-%d", i), thread.Stack.RawArray())
+		}
+	}
+	for i, messages := range n.ChannelMessages {
+		if len(messages) > 0 {
+			put(inner, fmt.Sprintf("channel-%d", i), messages)
+		}
+	}
+	if len(n.Returns) > 0 {
+		inner["returns"] = plain(modelchecker.StringDictToJsonString(n.Returns))
+	}
+	if len(inner) > 0 {
+		out.Inner = inner
+	}
+	return out
+}
+
+func put(into map[string]string, name string, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("%s is no JSON: %v", name, err))
+	}
+	into[name] = plain(string(text))
+}

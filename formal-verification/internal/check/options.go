@@ -1,0 +1,70 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	ast "fizz/proto"
+
+	"github.com/fizzbee-io/fizzbee/modelchecker"
+	"google.golang.org/protobuf/proto"
+)
+
+// How much FizzBee explores where a spec does not say.
+const (
+	defaultMaxActions = 100
+	defaultConcurrent = 2
+)
+
+// configName is the file beside a spec that holds options for all specs of its folder.
+const configName = "fizz.yaml"
+
+// live are the values of `liveness` under which FizzBee checks it; every other switches it off.
+var live = []string{"", "enabled", "true", "strict", "strict/bfs", "eventual", "nondeterministic"}
+
+// configure reads the options of a spec: those beside it, then those in its front matter, then the defaults.
+func configure(f *ast.File, o Options) (*ast.StateSpaceOptions, error) {
+	config := &ast.StateSpaceOptions{}
+	if o.Plain && o.Dir != "" {
+		beside, err := modelchecker.ReadOptionsFromYaml(filepath.Join(o.Dir, configName))
+		switch {
+		case err == nil:
+			config = beside
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("read the %s beside the spec: %w", configName, err)
+		}
+	}
+	if yaml := f.GetFrontMatter().GetYaml(); yaml != "" {
+		own, err := modelchecker.ReadOptionsFromYamlString(yaml)
+		if err != nil {
+			return nil, fmt.Errorf("read the front matter: %w", err)
+		}
+		proto.Merge(config, own)
+	}
+	setDefaults(config)
+	if !o.Plain && !slices.Contains(live, config.GetLiveness()) {
+		return nil, fmt.Errorf("liveness: %q switches liveness off: remove the line", config.GetLiveness())
+	}
+	return config, nil
+}
+
+func setDefaults(config *ast.StateSpaceOptions) {
+	if config.Options == nil {
+		config.Options = &ast.Options{}
+	}
+	if config.Options.MaxActions == 0 {
+		config.Options.MaxActions = defaultMaxActions
+	}
+	if config.Options.MaxConcurrentActions == 0 {
+		config.Options.MaxConcurrentActions = min(defaultConcurrent, config.Options.MaxActions)
+	}
+	if config.DeadlockDetection == nil {
+		config.DeadlockDetection = proto.Bool(true)
+	}
+	if config.Options.CrashOnYield == nil {
+		config.Options.CrashOnYield = proto.Bool(true)
+	}
+}

@@ -1,0 +1,99 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	ast "fizz/proto"
+)
+
+// childMark in the environment makes a program that begins with Main a child.
+const childMark = "ANTIPHON_CHECK_CHILD"
+
+// keptChatter is how much of what FizzBee prints is kept to explain a crash.
+const keptChatter = 4 << 10
+
+// explore runs one child and returns its answer.
+func explore(ctx context.Context, f *ast.File, o Options) (*answer, error) {
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.MemoryMB == 0 {
+		o.MemoryMB = DefaultMemoryMB
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program to run it again: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Env = append(os.Environ(), childMark+"=1")
+	var out bytes.Buffer
+	chatter := &tail{limit: keptChatter}
+	cmd.Stdout, cmd.Stderr = &out, chatter
+	// The child watches its standard input and dies when it closes, so it never outlives this program.
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("open the child's input: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the checker: %w", err)
+	}
+	asked := writeRequest(in, f, o)
+	ended := cmd.Wait()
+	if ctx.Err() == context.DeadlineExceeded {
+		return nil, fmt.Errorf("%w after %v: make the spec smaller or the limit larger", ErrTimeout, o.Timeout)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	found := &answer{}
+	if err := gob.NewDecoder(&out).Decode(found); err != nil || ended != nil {
+		return nil, crashed(asked, ended, err, chatter.String())
+	}
+	return found, found.err()
+}
+
+func (a *answer) err() error {
+	switch a.Fault {
+	case "":
+		return nil
+	case faultMemory:
+		return fmt.Errorf("%w: %s", ErrMemory, a.Message)
+	default:
+		return fmt.Errorf("%w: %s", ErrSpec, a.Message)
+	}
+}
+
+func crashed(asked, ended, decoded error, chatter string) error {
+	reason := ended
+	for _, err := range []error{decoded, asked} {
+		if reason == nil {
+			reason = err
+		}
+	}
+	return fmt.Errorf("%w (%w); it said last:\n%s", ErrCrashed, reason, strings.TrimSpace(chatter))
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	limit int
+	kept  []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if over := len(t.kept) - t.limit; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.kept) }
