@@ -12,10 +12,16 @@ if ! go test -count=1 -vet=off -v -run '^(TestProve|TestMutantsAreSeen)$' ./coor
 	cat "$log"
 	exit 1
 fi
-sed -n 's/^ *[a-z_]*\.go:[0-9]*: \([a-z]*\): mutants=/\1 /p' "$log" | sort | awk '
+# The figures are in the logs of the tests; how long each took is Go's own line after it.
+awk '
+	/: mutants=/ { sub(/^ *[a-z_]*\.go:[0-9]*: /, ""); gsub(/[a-z]+=|:/, ""); figures = $0 }
+	figures && /--- PASS: Test(Prove\/no_mutant|MutantsAreSeen)/ {
+		gsub(/[()s]/, "", $NF)
+		print figures, $NF
+		figures = ""
+	}' "$log" | sort | awk '
 	BEGIN { printf "%-14s %7s %9s %6s %6s %9s %8s\n", "machine", "mutants", "invariant", "shape", "graph", "survivors", "seconds" }
 	{
-		gsub(/[a-z]+=/, "", $0)
 		printf "%-14s %7d %9d %6d %6d %9d %8.2f\n", $1, $2, $3, $4, $5, $6, $7
 		for (i = 2; i <= 7; i++) sum[i] += $i
 	}
