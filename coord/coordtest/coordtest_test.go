@@ -175,6 +175,26 @@ func TestFingerprint(t *testing.T) {
 	g.Expect(reordered.Fingerprint()).To(gomega.Equal(first.Fingerprint()), "the order of rows of different pairs does not count")
 }
 
+func TestRace(t *testing.T) {
+	Race(t, counter())
+
+	g := gomega.NewWithT(t)
+	graph, err := counter().Explore()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, c := range []struct {
+		change func(from, next state, f []effect) (state, []effect)
+		want   string
+	}{
+		{func(from, _ state, f []effect) (state, []effect) { return from, f }, "SaysWhatItIs does not hold: Begin: Zero -> Zero"},
+		{func(_, next state, f []effect) (state, []effect) { return next, append(f, f...) }, "not a step of the explored machine: Begin"},
+	} {
+		sub := counter()
+		sub.Table = sub.Table.Tamper(0, c.change)
+		_, broken := sub.hammer(graph.steps())
+		g.Expect(broken).To(gomega.HavePrefix(c.want))
+	}
+}
+
 func TestLeads(t *testing.T) {
 	g := gomega.NewWithT(t)
 	graph, err := counter().Explore()

@@ -7,6 +7,7 @@
 //     invariant holds on every reachable transition, no mutant of the table goes
 //     unseen, every invariant catches some mutant by its own name, the package's
 //     constant Fingerprint is that of the explored graph;
+//   - Race, which Prove runs too: several writers at one Coordinator's queue;
 //   - Leads: what must be reachable from where (the liveness side);
 //   - Stories: testdata/*.txt, one story a file;
 //   - Diagram: testdata/diagram.txt, the table as a Mermaid state diagram;

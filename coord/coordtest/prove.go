@@ -38,6 +38,7 @@ func Prove[S, E, F Value, G comparable](t *testing.T, sub Subject[S, E, F, G]) {
 	t.Run("the fingerprint is that of the graph", func(t *testing.T) {
 		Fingerprint(t, sub.name(), graph.Fingerprint())
 	})
+	t.Run("several writers", func(t *testing.T) { Race(t, sub) })
 }
 
 // name is the machine's: its package's.
