@@ -1,0 +1,83 @@
+package compaction
+
+// State is one of Idle, Running, Terminated. Gen names the newest run, so that a
+// late report of an older one is known.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Idle: no run goes on, and the last one has read all that was appended.
+	Idle struct{ Gen uint32 }
+	// Running: run Gen makes a summary. Again: something was appended since it began.
+	Running struct {
+		Gen   uint32
+		Again bool
+	}
+	// Terminated absorbs everything.
+	Terminated struct{}
+)
+
+func (Idle) state()       {}
+func (Running) state()    {}
+func (Terminated) state() {}
+
+// Name is the state's name in diagrams, logs and the spec.
+func (Idle) Name() string       { return "Idle" }
+func (Running) Name() string    { return "Running" }
+func (Terminated) Name() string { return "Terminated" }
+
+// Event is one of Trigger, Finished, Shutdown.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+type (
+	// Trigger: an item was appended.
+	Trigger struct{}
+	// Finished: run Gen has ended, with a summary or without.
+	Finished struct{ Gen uint32 }
+	// Shutdown: the session ends.
+	Shutdown struct{}
+)
+
+func (Trigger) event()  {}
+func (Finished) event() {}
+func (Shutdown) event() {}
+
+// Name is the event's name in diagrams, logs and the spec.
+func (Trigger) Name() string  { return "Trigger" }
+func (Finished) Name() string { return "Finished" }
+func (Shutdown) Name() string { return "Shutdown" }
+
+// Effect is one of Start, Apply, Cancel.
+//
+//sumtype:decl
+type Effect interface {
+	Name() string
+	effect()
+}
+
+type (
+	// Start begins run Gen on the conversation as it is now.
+	Start struct{ Gen uint32 }
+	// Apply puts run Gen's summary, if there is one, in the place of what it read.
+	Apply struct{ Gen uint32 }
+	// Cancel stops run Gen; what it still says is dropped.
+	Cancel struct{ Gen uint32 }
+)
+
+func (Start) effect()  {}
+func (Apply) effect()  {}
+func (Cancel) effect() {}
+
+// Name is the effect's name in logs and the spec.
+func (Start) Name() string  { return "Start" }
+func (Apply) Name() string  { return "Apply" }
+func (Cancel) Name() string { return "Cancel" }
