@@ -1,0 +1,103 @@
+package parse
+
+import (
+	"fmt"
+
+	ast "fizz/proto"
+)
+
+// anyBlock reads `any x in xs:` and its block; oneof is another word for any.
+func (p *parser) anyBlock() *ast.AnyStmt {
+	first := p.pos
+	p.next()
+	s := &ast.AnyStmt{LoopVars: []string{p.name("the name of the one variable that is chosen")}}
+	p.expect("in")
+	s.IterExpr = p.code(p.test())
+	s.PyExpr = s.IterExpr.PyExpr
+	s.Block = p.suite()
+	s.SourceInfo = p.info(first, p.pos)
+	return s
+}
+
+// choice reads `x = oneof xs if condition`, with `fair` or `fair<level>` before oneof as one likes, and any for oneof.
+// Nil when something else stands here; then nothing is read.
+func (p *parser) choice() *ast.AnyStmt {
+	first := p.pos
+	if !p.ahead(1).is("=") {
+		return nil
+	}
+	word := p.ahead(2)
+	if !word.is("fair") && !word.is("oneof") && !word.is("any") {
+		return nil
+	}
+	s := &ast.AnyStmt{LoopVars: []string{p.name("the name of the one variable that is chosen")}}
+	p.expect("=")
+	s.Fairness = p.fairness()
+	switch word := p.tok(); {
+	case p.accept("any"):
+		if p.tok().is("(") {
+			p.failAt(word, "any(", "oneof for a choice, or brackets around a call of any, which FizzBee takes for a choice here")
+		}
+	case p.accept("oneof"):
+	default:
+		p.fail("oneof")
+	}
+	s.IterExpr, s.ConditionExpr = p.filtered()
+	s.PyExpr = s.IterExpr.PyExpr
+	if s.ConditionExpr != nil {
+		s.Condition = s.ConditionExpr.PyExpr
+	}
+	s.SourceInfo = p.info(first, p.pos)
+	return s
+}
+
+// filtered reads an expression and the condition behind `if` or `:`. A conditional expression, with its else, is
+// part of the first.
+func (p *parser) filtered() (xs, cond *ast.Expr) {
+	first := p.pos
+	p.binary(loosest)
+	end := p.pos
+	if p.accept("if") {
+		at := p.pos
+		p.binary(loosest)
+		if !p.tok().is("else") {
+			xs = p.code(expr{first: first, end: end})
+			if p.accept("if") { // the condition itself is a conditional expression
+				p.binary(loosest)
+				p.expect("else")
+				p.test()
+			}
+			return xs, p.code(expr{first: at, end: p.pos})
+		}
+		p.next()
+		p.test()
+		end = p.pos
+	}
+	xs = p.code(expr{first: first, end: end})
+	if p.accept("if") || p.accept(":") {
+		cond = p.code(p.test())
+	}
+	return xs, cond
+}
+
+// fairness reads fair, fair<weak> or fair<strong>; nil when none stands here.
+func (p *parser) fairness() *ast.Fairness {
+	first := p.pos
+	if !p.accept("fair") {
+		return nil
+	}
+	f := &ast.Fairness{Level: ast.FairnessLevel_FAIRNESS_LEVEL_WEAK}
+	if p.accept("<") {
+		t := p.tok()
+		switch p.name("weak or strong"); t.text {
+		case "weak":
+		case "strong":
+			f.Level = ast.FairnessLevel_FAIRNESS_LEVEL_STRONG
+		default:
+			p.failAt(t, fmt.Sprintf("the fairness %s", t.text), "weak or strong")
+		}
+		p.expect(">")
+	}
+	f.SourceInfo = p.info(first, p.pos)
+	return f
+}
