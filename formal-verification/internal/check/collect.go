@@ -81,15 +81,17 @@ func wayTo(root, n *modelchecker.Node) []graph.Step {
 	if isYield(root) {
 		arrive(root)
 	}
+	from := root
 	for _, l := range links {
 		if started {
-			e.Choices = append(e.Choices, choicesOf(l)...)
+			e.Choices = append(e.Choices, choicesOf(from, l, e.Action)...)
 		} else {
-			e, started = graph.Edge{Action: l.Name}, true
+			e, started = begin(from, l), true
 		}
 		if isYield(l.Node) || l.Node == n {
 			arrive(l.Node)
 		}
+		from = l.Node
 	}
 	return steps
 }

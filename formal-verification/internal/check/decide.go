@@ -58,7 +58,25 @@ func (r *Result) exists(found *answer) {
 	}
 }
 
-func (r *Result) liveness(*answer) {}
+func (r *Result) liveness(found *answer) {
+	for i, a := range r.Assertions {
+		holds := func(n int) bool { return found.Witness[i][n] }
+		var lasso *graph.Lasso
+		switch a.Kind {
+		case AlwaysEventually:
+			lasso = r.Graph.AlwaysEventually(holds)
+		case EventuallyAlways:
+			lasso = r.Graph.EventuallyAlways(holds)
+		default:
+			continue
+		}
+		if lasso != nil {
+			r.fail(i, r.Graph.Tell(lasso))
+			continue
+		}
+		r.Assertions[i].Decided, r.Assertions[i].Holds = true, true
+	}
+}
 
 // fail notes an assertion that does not hold; the first decides the verdict.
 func (r *Result) fail(i int, trace []graph.Step) {

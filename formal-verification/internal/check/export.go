@@ -43,7 +43,8 @@ func newExport(root *modelchecker.Node, nodes []*modelchecker.Node) *export {
 	}
 	for i, n := range x.nodes {
 		for _, l := range n.Outbound {
-			e := graph.Edge{From: i, Action: actionOf(n, l), Fair: fairness(l.Fairness), Fault: l.IsCrashLink()}
+			e := begin(n, l)
+			e.From = i
 			x.step(l, e, func(e graph.Edge) { x.graph.Edges = append(x.graph.Edges, e) })
 		}
 	}
@@ -54,7 +55,7 @@ func newExport(root *modelchecker.Node, nodes []*modelchecker.Node) *export {
 func (x *export) ways(n *modelchecker.Node, e graph.Edge, found func(graph.Edge)) {
 	for _, l := range n.Outbound {
 		next := e
-		next.Choices = append(e.Choices[:len(e.Choices):len(e.Choices)], choicesOf(l)...)
+		next.Choices = append(e.Choices[:len(e.Choices):len(e.Choices)], choicesOf(n, l, e.Action)...)
 		x.step(l, next, found)
 	}
 }
@@ -105,17 +106,24 @@ func isYield(n *modelchecker.Node) bool {
 	return false
 }
 
-// actionOf names a step: an action of the spec, or how one that had begun goes on.
-func actionOf(n *modelchecker.Node, l *modelchecker.Link) string {
+// begin is the step that a link out of a state between actions begins: an action of the spec, or
+// one that had begun and goes on. What has begun goes on, so that is as strong as fairness gets;
+// the promise is made to the thread as it stands, since the checker numbers threads anew.
+func begin(n *modelchecker.Node, l *modelchecker.Link) graph.Edge {
 	var thread int
 	if _, err := fmt.Sscanf(l.Name, "thread-%d", &thread); err == nil && thread < len(n.Threads) && n.Threads[thread] != nil {
-		return fmt.Sprintf("%s/%s", n.Threads[thread].Stack.RawArray()[0].Name, l.Name)
+		t := n.Threads[thread]
+		return graph.Edge{
+			Action: fmt.Sprintf("%s/%s", t.Stack.RawArray()[0].Name, l.Name),
+			Fair:   graph.Strong,
+			Pledge: t.HashCode(),
+		}
 	}
-	return plain(l.Name)
+	return graph.Edge{Action: plain(l.Name), Fair: fairness(l.Fairness), Fault: l.IsCrashLink()}
 }
 
 // choicesOf reads what was chosen from the name of a link inside an action.
-func choicesOf(l *modelchecker.Link) []graph.Choice {
+func choicesOf(n *modelchecker.Node, l *modelchecker.Link, action string) []graph.Choice {
 	kind, what, ok := strings.Cut(plain(l.Name), ":")
 	if !ok {
 		return nil
@@ -123,13 +131,31 @@ func choicesOf(l *modelchecker.Link) []graph.Choice {
 	switch kind {
 	case "Any":
 		name, value, _ := strings.Cut(what, "=")
-		return []graph.Choice{{Var: name, Value: value}}
+		c := graph.Choice{Var: name, Value: value}
+		if fairness(l.ChoiceFairness) != graph.Unfair {
+			c.At = action + "@" + position(n)
+		}
+		return []graph.Choice{c}
 	case "Stmt":
 		return []graph.Choice{{Var: "stmt", Value: what}}
 	case "For":
 		return []graph.Choice{{Var: "for", Value: what}}
 	}
 	return nil
+}
+
+// position is the statement at which a node inside an action stands.
+func position(n *modelchecker.Node) string {
+	frames := n.Threads[n.Current].Stack.RawArray()
+	var top struct{ PC string }
+	text, err := json.Marshal(frames[len(frames)-1])
+	if err == nil {
+		err = json.Unmarshal(text, &top)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("where an action stands is no JSON: %v", err))
+	}
+	return top.PC
 }
 
 func fairness(level ast.FairnessLevel) graph.Fairness {

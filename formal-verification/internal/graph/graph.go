@@ -35,6 +35,9 @@ func (n Node) All() map[string]string {
 // Choice is what an `any` chose on the way of a step.
 type Choice struct {
 	Var, Value string
+	// At is where a fair choice is written, empty for an unfair one: whatever can be chosen there
+	// is chosen again and again if one comes there again and again.
+	At string
 }
 
 // Edge is one whole step: an action from its start to its end, with what was chosen in it.
@@ -43,6 +46,8 @@ type Edge struct {
 	Action   string
 	Choices  []Choice
 	Fair     Fairness
+	// Pledge is whom the fairness is promised to, where that is more than the action's name.
+	Pledge string
 	// Fault marks a crash: it may happen, but not for ever.
 	Fault bool
 }

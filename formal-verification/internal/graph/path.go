@@ -33,10 +33,7 @@ func (g *Graph) PathTo(want func(node int) bool) *Path {
 // search is breadth first, over the edges that may be taken.
 func (g *Graph) search(from []int, want func(int) bool, may func(Edge) bool) *Path {
 	out := g.out()
-	came := make([]int, len(g.Nodes))
-	for i := range came {
-		came[i] = unseen
-	}
+	came := map[int]int{}
 	queue := slices.Clone(from)
 	for _, n := range from {
 		came[n] = start
@@ -48,7 +45,7 @@ func (g *Graph) search(from []int, want func(int) bool, may func(Edge) bool) *Pa
 			return g.back(came, n)
 		}
 		for _, i := range out[n] {
-			if to := g.Edges[i].To; came[to] == unseen && may(g.Edges[i]) {
+			if to := g.Edges[i].To; !seen(came, to) && may(g.Edges[i]) {
 				came[to] = i
 				queue = append(queue, to)
 			}
@@ -57,13 +54,16 @@ func (g *Graph) search(from []int, want func(int) bool, may func(Edge) bool) *Pa
 	return nil
 }
 
-// How a search came to a node, where no edge led there.
-const (
-	unseen = -2
-	start  = -1
-)
+// start is how a search came to where it began.
+const start = -1
 
-func (g *Graph) back(came []int, n int) *Path {
+func seen(came map[int]int, n int) bool {
+	_, ok := came[n]
+	return ok
+}
+
+// back is the path by which a search came to a node.
+func (g *Graph) back(came map[int]int, n int) *Path {
 	p := &Path{}
 	for came[n] != start {
 		p.Edges = append(p.Edges, came[n])
