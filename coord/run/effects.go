@@ -1,0 +1,75 @@
+package run
+
+// Effect is one of StateChanged, ReplyAccepted, AutoDecided, which are published
+// and numbered by Seq; and Conclude, StopTurn, DecideAlone, ArmTimeout,
+// AnswerReply, which the driver performs.
+//
+//sumtype:decl
+type Effect interface {
+	Name() string
+	effect()
+}
+
+type (
+	// StateChanged is published as conversation.state.changed: From and To are names
+	// of states, Trigger is the name of the event.
+	StateChanged struct {
+		Seq       Seq
+		From      string
+		To        string
+		Trigger   string
+		UpdatedAt Millis
+	}
+	// ReplyAccepted is published as interaction.reply.accepted.
+	ReplyAccepted struct {
+		Seq            Seq
+		InteractionID  Interaction
+		ResolutionMode Mode
+		AcceptedAt     Millis
+	}
+	// AutoDecided is published as interaction.auto_decide.timeout.
+	AutoDecided struct {
+		Seq            Seq
+		InteractionID  Interaction
+		ResolutionMode Mode
+		Policy         Policy
+	}
+
+	// Conclude stores the run's terminal status together with its result, in one write.
+	Conclude struct {
+		Status string
+		Result Result
+	}
+	// StopTurn tells the worker of Attempt to leave off: its reports do not count any more.
+	StopTurn struct{ Attempt Attempt }
+	// DecideAlone answers a turn that needs input: it goes on by its own judgement.
+	DecideAlone struct{ Attempt Attempt }
+	// ArmTimeout lets Timeout come for Interaction, after the time that the run's
+	// policy gives, counted from its question.
+	ArmTimeout struct{ Interaction Interaction }
+	// AnswerReply answers a reply that is not applied. Resolved is how the interaction
+	// was resolved, where the run still knows.
+	AnswerReply struct {
+		Interaction Interaction
+		Resolved    Mode
+	}
+)
+
+func (StateChanged) effect()  {}
+func (ReplyAccepted) effect() {}
+func (AutoDecided) effect()   {}
+func (Conclude) effect()      {}
+func (StopTurn) effect()      {}
+func (DecideAlone) effect()   {}
+func (ArmTimeout) effect()    {}
+func (AnswerReply) effect()   {}
+
+// Name is the effect's name in the contract, where it is published, in logs and the spec.
+func (StateChanged) Name() string  { return "conversation.state.changed" }
+func (ReplyAccepted) Name() string { return "interaction.reply.accepted" }
+func (AutoDecided) Name() string   { return "interaction.auto_decide.timeout" }
+func (Conclude) Name() string      { return "Conclude" }
+func (StopTurn) Name() string      { return "StopTurn" }
+func (DecideAlone) Name() string   { return "DecideAlone" }
+func (ArmTimeout) Name() string    { return "ArmTimeout" }
+func (AnswerReply) Name() string   { return "AnswerReply" }

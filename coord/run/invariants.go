@@ -1,0 +1,207 @@
+package run
+
+// A run ends once, and what has ended never changes: a reply is answered, nothing else happens.
+func oneTerminal(before, after Seen, step edge) bool {
+	_, ended := Terminal(step.To)
+	still := !before.Ended || step.From == step.To && len(step.Effects) == kind[AnswerReply](step)
+	return still && ended == after.Ended
+}
+
+// A terminal status and its result come together, in one write.
+func resultComesWithTerminal(before, _ Seen, step edge) bool {
+	last, ended := Terminal(step.To)
+	if before.Ended || !ended {
+		return kind[Conclude](step) == 0
+	}
+	_, result := at(step.Event)
+	return last.Result == result && kind[Conclude](step) == 1 && count(step, Conclude{step.To.Name(), result}) == 1
+}
+
+// A run waits only for a question that is open, and forgets it when it leaves.
+func waitsOnlyForAQuestion(_, after Seen, step edge) bool {
+	w, waits := step.To.(WaitingUser)
+	if !waits {
+		return !after.Waits
+	}
+	return after.Waits && w.Pending != 0 && w.Pending == after.Asked && w.Session == after.Session && w.Policy == after.Policy
+}
+
+// A question is resolved once, while it is open.
+func oneResumeWins(before, after Seen, step edge) bool {
+	resumes := 0
+	for _, f := range step.Effects {
+		var id Interaction
+		switch f := f.(type) {
+		case ReplyAccepted:
+			id = f.InteractionID
+		case AutoDecided:
+			id = f.InteractionID
+		case StateChanged, Conclude, StopTurn, DecideAlone, ArmTimeout, AnswerReply:
+			continue
+		}
+		resumes++
+		if !before.Waits || id != before.Asked {
+			return false
+		}
+	}
+	return resumes == 0 || resumes == 1 && !after.Waits
+}
+
+// A reply is accepted where it is what is asked; any other is answered and not applied.
+func everyReplyIsAnswered(before, _ Seen, step edge) bool {
+	e, reply := step.Event.(Reply)
+	switch {
+	case !reply:
+		return kind[AnswerReply](step) == 0 && kind[ReplyAccepted](step) == 0
+	case before.Waits && e.Interaction == before.Asked:
+		return kind[ReplyAccepted](step) == 1 && kind[AnswerReply](step) == 0
+	}
+	want := AnswerReply{Interaction: e.Interaction}
+	if e.Interaction == before.Asked {
+		want.Resolved = before.Resolved
+	}
+	return step.From == step.To && len(step.Effects) == 1 && count(step, want) == 1
+}
+
+// Where the user's reply is required, nobody else decides.
+func nobodyDecidesForTheUser(before, _ Seen, step edge) bool {
+	return kind[AutoDecided](step) == 0 || before.Policy == AutoDecide
+}
+
+// Auto is a policy: a turn that needs input goes on by itself, and its run never waits.
+func autoNeverWaits(before, _ Seen, step edge) bool {
+	e, needs := step.Event.(TurnNeedsInput)
+	_, runs := step.From.(Running)
+	w, waits := step.To.(WaitingUser)
+	want := 0
+	if needs && runs && e.Policy == Auto && e.Attempt == before.Attempt {
+		want = 1
+	}
+	return !(waits && w.Policy == Auto) && kind[DecideAlone](step) == want && count(step, DecideAlone{before.Attempt}) == want
+}
+
+// Attempts grow one by one, when a worker claims the run, and never fall.
+func attemptsOnlyGrow(before, after Seen, step edge) bool {
+	attempt, _ := known(step.To)
+	claims := false
+	switch step.Event.(type) {
+	case TurnStarted, Resume:
+		claims = true
+	case TurnNeedsInput, TurnSucceeded, TurnFailed, Reply, Timeout, Cancel, Preserve, Reconcile:
+	}
+	return attempt == after.Attempt && (attempt == before.Attempt || claims && attempt == before.Attempt+1)
+}
+
+// What a run publishes is numbered without a gap, and the state knows the newest number.
+func seqIsContiguous(before, after Seen, step edge) bool {
+	next := before.Seq
+	for _, f := range step.Effects {
+		var seq Seq
+		switch f := f.(type) {
+		case StateChanged:
+			seq = f.Seq
+		case ReplyAccepted:
+			seq = f.Seq
+		case AutoDecided:
+			seq = f.Seq
+		case Conclude, StopTurn, DecideAlone, ArmTimeout, AnswerReply:
+			continue
+		}
+		next++
+		if seq != next {
+			return false
+		}
+	}
+	_, seq := known(step.To)
+	return seq == after.Seq
+}
+
+// A change of the status is published once, as it is, after everything else.
+func everyChangeIsTold(_, _ Seen, step edge) bool {
+	if !changes(step) {
+		return kind[StateChanged](step) == 0
+	}
+	n := len(step.Effects)
+	if n == 0 || kind[StateChanged](step) != 1 {
+		return false
+	}
+	f, last := step.Effects[n-1].(StateChanged)
+	when, _ := at(step.Event)
+	return last && f.From == step.From.Name() && f.To == step.To.Name() && f.Trigger == step.Event.Name() && f.UpdatedAt == when
+}
+
+// A reply or a time-out that changes the state is published right before the change.
+func causeComesFirst(before, _ Seen, step edge) bool {
+	for i, f := range step.Effects {
+		f, told := f.(StateChanged)
+		if !told {
+			continue
+		}
+		when, _ := at(step.Event)
+		want := Effect(nil)
+		switch f.Trigger {
+		case Reply{}.Name():
+			want = ReplyAccepted{f.Seq - 1, before.Asked, UserReply, when}
+		case Timeout{}.Name():
+			want = AutoDecided{f.Seq - 1, before.Asked, AutoDecideTimeout, before.Policy}
+		default:
+			continue
+		}
+		if i == 0 || step.Effects[i-1] != want {
+			return false
+		}
+	}
+	return true
+}
+
+// The report of a turn that does not run, and the time-out of a question that is
+// not open, change nothing.
+func staleIsHarmless(before, _ Seen, step edge) bool {
+	_, runs := step.From.(Running)
+	stale := false
+	switch e := step.Event.(type) {
+	case TurnNeedsInput:
+		stale = !runs || e.Attempt != before.Attempt
+	case TurnSucceeded:
+		stale = !runs || e.Attempt != before.Attempt
+	case TurnFailed:
+		stale = !runs || e.Attempt != before.Attempt
+	case Timeout:
+		stale = !before.Waits || e.Interaction != before.Asked
+	case Preserve:
+		stale = !before.Waits || e.Interaction != before.Asked || e.Session == 0 || e.Session != before.Session
+	case TurnStarted, Reply, Cancel, Reconcile, Resume:
+	}
+	return !stale || step.From == step.To && len(step.Effects) == 0
+}
+
+// A running turn is told when its run is taken from it: canceled, given up, or
+// claimed by another.
+func abandonedTurnIsStopped(before, after Seen, step edge) bool {
+	_, ran := step.From.(Running)
+	_, runs := step.To.(Running)
+	ownReport := false
+	switch step.Event.(type) {
+	case TurnNeedsInput, TurnSucceeded, TurnFailed:
+		ownReport = true
+	case TurnStarted, Reply, Timeout, Cancel, Preserve, Reconcile, Resume:
+	}
+	want := 0
+	if ran && !ownReport && (!runs || after.Attempt != before.Attempt) {
+		want = 1
+	}
+	return kind[StopTurn](step) == want && count(step, StopTurn{before.Attempt}) == want
+}
+
+// The time after which a run decides by itself is armed when it begins to wait, and
+// anew after a restart; never where it may not decide.
+func timeoutIsArmed(before, after Seen, step edge) bool {
+	kept, restart := step.Event.(Preserve)
+	begins := !before.Waits && after.Waits
+	keeps := restart && before.Waits && kept.Interaction == before.Asked && kept.Session == before.Session && kept.Session != 0
+	want := 0
+	if (begins || keeps) && after.Policy == AutoDecide {
+		want = 1
+	}
+	return kind[ArmTimeout](step) == want && count(step, ArmTimeout{after.Asked}) == want
+}

@@ -1,0 +1,137 @@
+package run
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type edge = machine.Edge[State, Event, Effect]
+
+// Seen is what a monitor remembers of a run: what was claimed, asked and
+// published, counted from the events and effects alone.
+type Seen struct {
+	Attempt  Attempt
+	Asked    Interaction // newest
+	Waits    bool        // Asked is open
+	Session  Session     // of Asked
+	Policy   Policy      // of Asked
+	Resolved Mode        // how Asked was resolved
+	Seq      Seq
+	Ended    bool
+}
+
+// Monitor watches the machine: it is evaluated by the explore tests, by whoever
+// simulates runs, and by a server that is asked to check itself.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "OneTerminal", Holds: oneTerminal},
+		{Name: "ResultComesWithTerminal", Holds: resultComesWithTerminal},
+		{Name: "WaitsOnlyForAQuestion", Holds: waitsOnlyForAQuestion},
+		{Name: "OneResumeWins", Holds: oneResumeWins},
+		{Name: "EveryReplyIsAnswered", Holds: everyReplyIsAnswered},
+		{Name: "NobodyDecidesForTheUser", Holds: nobodyDecidesForTheUser},
+		{Name: "AutoNeverWaits", Holds: autoNeverWaits},
+		{Name: "AttemptsOnlyGrow", Holds: attemptsOnlyGrow},
+		{Name: "SeqIsContiguous", Holds: seqIsContiguous},
+		{Name: "EveryChangeIsTold", Holds: everyChangeIsTold},
+		{Name: "CauseComesFirst", Holds: causeComesFirst},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "AbandonedTurnIsStopped", Holds: abandonedTurnIsStopped},
+		{Name: "TimeoutIsArmed", Holds: timeoutIsArmed},
+	},
+}
+
+func see(g Seen, step edge) Seen {
+	_, runs := step.From.(Running)
+	if e, resumes := step.Event.(Resume); resumes && runs && e.Attempt == g.Attempt+1 {
+		g.Attempt = e.Attempt
+	}
+	for _, f := range step.Effects {
+		switch f := f.(type) {
+		case StateChanged:
+			g.Seq, g.Waits = f.Seq, false
+			switch e := step.Event.(type) {
+			case TurnStarted:
+				g.Attempt = e.Attempt
+			case TurnNeedsInput:
+				g.Asked, g.Session, g.Policy, g.Waits, g.Resolved = e.Interaction, e.Session, e.Policy, true, 0
+			case TurnSucceeded, TurnFailed, Reply, Timeout, Cancel, Preserve, Reconcile, Resume:
+				g.Session, g.Policy = 0, 0
+			}
+		case ReplyAccepted:
+			g.Seq, g.Resolved = f.Seq, UserReply
+		case AutoDecided:
+			g.Seq, g.Resolved = f.Seq, AutoDecideTimeout
+		case Conclude:
+			g.Ended = true
+		case StopTurn, DecideAlone, ArmTimeout, AnswerReply:
+		}
+	}
+	return g
+}
+
+// count is how often f is among the step's effects.
+func count(step edge, f Effect) int {
+	n := 0
+	for _, x := range step.Effects {
+		if x == f {
+			n++
+		}
+	}
+	return n
+}
+
+// kind is how many of the step's effects are of type F.
+func kind[F Effect](step edge) int {
+	n := 0
+	for _, x := range step.Effects {
+		if _, is := x.(F); is {
+			n++
+		}
+	}
+	return n
+}
+
+// changes says whether a step changes the status.
+func changes(step edge) bool { return step.From.Name() != step.To.Name() }
+
+// at is the event's time, and the result it brings; 0 where it has none.
+func at(e Event) (Millis, Result) {
+	switch e := e.(type) {
+	case TurnStarted:
+		return e.At, 0
+	case TurnNeedsInput:
+		return e.At, 0
+	case TurnSucceeded:
+		return e.At, e.Result
+	case TurnFailed:
+		return e.At, e.Result
+	case Reply:
+		return e.At, 0
+	case Timeout:
+		return e.At, 0
+	case Cancel:
+		return e.At, e.Result
+	case Reconcile:
+		return e.At, e.Result
+	case Preserve, Resume:
+	}
+	return 0, 0
+}
+
+// known is what a state itself says of attempt and number.
+func known(s State) (Attempt, Seq) {
+	switch s := s.(type) {
+	case Queued:
+		return s.Attempt, s.Seq
+	case Running:
+		return s.Attempt, s.Seq
+	case WaitingUser:
+		return s.Attempt, s.Seq
+	case Succeeded:
+		return s.Attempt, s.Seq
+	case Failed:
+		return s.Attempt, s.Seq
+	case Canceled:
+		return s.Attempt, s.Seq
+	}
+	return 0, 0
+}

@@ -1,0 +1,136 @@
+package run
+
+type (
+	// Attempt counts the claims of a run by a worker; 0 is none yet.
+	Attempt uint64
+	// Interaction names one question to the user, counting up within a run; 0 is none.
+	Interaction uint64
+	// Session is the handle by which a waiting turn can be taken up again; 0 is none.
+	Session uint64
+	// Result names what a run ended with: its output, its error, or why it was canceled.
+	Result uint64
+	// Seq numbers what a run publishes, from 1 on.
+	Seq uint64
+	// Millis is a time in milliseconds since the Unix epoch.
+	Millis uint64
+)
+
+// Policy is what happens when a turn needs the user's input.
+type Policy uint8
+
+// The policies. A run whose policy is not known is treated as RequireReply.
+const (
+	RequireReply Policy = iota + 1 // only the user's reply ends the wait
+	AutoDecide                     // the run waits for a time, then goes on by itself
+	Auto                           // the run never waits
+)
+
+// String is the policy's name in the contract, in logs and stories.
+func (p Policy) String() string {
+	switch p {
+	case RequireReply:
+		return "require_reply"
+	case AutoDecide:
+		return "auto_decide"
+	case Auto:
+		return "auto"
+	}
+	return "none"
+}
+
+// Mode is how an interaction was resolved; 0 where it was not, or where the run
+// has forgotten it.
+type Mode uint8
+
+// The modes.
+const (
+	UserReply Mode = iota + 1
+	AutoDecideTimeout
+)
+
+// String is the mode's name in the contract, in logs and stories.
+func (m Mode) String() string {
+	switch m {
+	case UserReply:
+		return "user_reply"
+	case AutoDecideTimeout:
+		return "auto_decide_timeout"
+	}
+	return "none"
+}
+
+// State is one of Queued, Running, WaitingUser, Succeeded, Failed, Canceled. The
+// last three are terminal.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Open is what is known of a run that neither waits nor has ended.
+	Open struct {
+		Attempt  Attempt     // newest
+		Last     Interaction // newest that was asked
+		Resolved Mode        // how Last was resolved
+		Seq      Seq         // newest that was published
+	}
+	// Ended is what is known of a run that has ended. It never changes (OneTerminal).
+	Ended struct {
+		Attempt  Attempt
+		Last     Interaction
+		Resolved Mode
+		Seq      Seq
+		Result   Result
+	}
+
+	// Queued: the run waits for a worker to claim it.
+	Queued Open
+	// Running: the turn of Attempt runs.
+	Running Open
+	// WaitingUser: Pending waits for its answer.
+	// Invariant: Pending != 0.
+	WaitingUser struct {
+		Attempt Attempt
+		Pending Interaction
+		Session Session
+		Policy  Policy
+		Seq     Seq
+	}
+	// Succeeded: Result is the run's output.
+	Succeeded Ended
+	// Failed: Result is the run's error.
+	Failed Ended
+	// Canceled: Result says by whom and why.
+	Canceled Ended
+)
+
+func (Queued) state()      {}
+func (Running) state()     {}
+func (WaitingUser) state() {}
+func (Succeeded) state()   {}
+func (Failed) state()      {}
+func (Canceled) state()    {}
+
+// Name is the state's name in the contract, in diagrams, logs and the spec.
+func (Queued) Name() string      { return "queued" }
+func (Running) Name() string     { return "running" }
+func (WaitingUser) Name() string { return "waiting_user" }
+func (Succeeded) Name() string   { return "succeeded" }
+func (Failed) Name() string      { return "failed" }
+func (Canceled) Name() string    { return "canceled" }
+
+// Terminal says whether s has ended, and with what.
+func Terminal(s State) (Ended, bool) {
+	switch s := s.(type) {
+	case Succeeded:
+		return Ended(s), true
+	case Failed:
+		return Ended(s), true
+	case Canceled:
+		return Ended(s), true
+	case Queued, Running, WaitingUser:
+	}
+	return Ended{}, false
+}

@@ -1,0 +1,71 @@
+package run
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type row = machine.Row[State, Event, Effect]
+
+func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
+	return machine.On[State, Event](action, f)
+}
+
+func when[From State, Ev Event, To State](action, guard string, holds func(From, Ev) bool, f func(From, Ev) (To, []Effect)) row {
+	return machine.When[State, Event](action, guard, holds, f)
+}
+
+func ignore(why string, from State, on ...Event) []row {
+	return machine.Ignore[State, Event, Effect](why, from, on...)
+}
+
+// Table is the whole machine.
+var Table = machine.Join(
+	[]row{
+		when("Start", "the next attempt", func(s Queued, e TurnStarted) bool { return e.Attempt == s.Attempt+1 }, start),
+		on("Cancel", cancel[Queued]),
+		on("Reconcile", reconcile[Queued]),
+		on("AnswerReply", answer[Queued]),
+	},
+	ignore("it is not the next attempt", Queued{}, TurnStarted{}),
+	ignore("no turn runs", Queued{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{}, Resume{}),
+	ignore("nothing is asked", Queued{}, Timeout{}, Preserve{}),
+
+	[]row{
+		when("DecideAlone", "the turn that runs, and the policy is auto", alone,
+			func(s Running, e TurnNeedsInput) (Running, []Effect) { return s, []Effect{DecideAlone{e.Attempt}} }),
+		when("Ask", "the turn that runs", func(s Running, e TurnNeedsInput) bool { return e.Attempt == s.Attempt }, ask),
+		when("Succeed", "the turn that runs", func(s Running, e TurnSucceeded) bool { return e.Attempt == s.Attempt }, succeed),
+		when("Fail", "the turn that runs", func(s Running, e TurnFailed) bool { return e.Attempt == s.Attempt }, fail),
+		on("Cancel", cancel[Running]),
+		on("Reconcile", reconcile[Running]),
+		when("Resume", "the next attempt", func(s Running, e Resume) bool { return e.Attempt == s.Attempt+1 }, resume),
+		on("AnswerReply", answer[Running]),
+	},
+	ignore("its turn is not the one that runs", Running{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{}),
+	ignore("it is claimed already", Running{}, TurnStarted{}),
+	ignore("it is not the next attempt", Running{}, Resume{}),
+	ignore("nothing is asked", Running{}, Timeout{}, Preserve{}),
+
+	[]row{
+		when("Accept", "it is what is asked", func(s WaitingUser, e Reply) bool { return e.Interaction == s.Pending }, accept),
+		on("AnswerReply", answer[WaitingUser]),
+		when("Decide", "it is what is asked, and no reply is required",
+			func(s WaitingUser, e Timeout) bool { return e.Interaction == s.Pending && s.Policy == AutoDecide }, decide),
+		when("Preserve", "interaction and session are the run's", valid,
+			func(s WaitingUser, _ Preserve) (WaitingUser, []Effect) { return s, arm(s) }),
+		on("Cancel", cancel[WaitingUser]),
+		on("Reconcile", reconcile[WaitingUser]),
+	},
+	ignore("it is not what is asked, or a reply is required", WaitingUser{}, Timeout{}),
+	ignore("interaction or session are not the run's", WaitingUser{}, Preserve{}),
+	ignore("it waits for the user", WaitingUser{},
+		TurnStarted{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{}, Resume{}),
+
+	over[Succeeded](), over[Failed](), over[Canceled](),
+)
+
+// over is the rows of a terminal state: nothing changes it, and a reply is answered still.
+func over[From State]() []row {
+	var ended From
+	rows := ignore("the run is over", ended, TurnStarted{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{},
+		Timeout{}, Cancel{}, Preserve{}, Reconcile{}, Resume{})
+	return append([]row{on("AnswerReply", answer[From])}, rows...)
+}
