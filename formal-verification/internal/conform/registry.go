@@ -14,5 +14,11 @@ type Comparer interface {
 func All() []Comparer {
 	return []Comparer{
 		responseMachine(),
+		turnMachine(),
+		connMachine(),
+		playoutMachine(),
+		synthesisMachine(),
+		transcriptionMachine(),
+		compactionMachine(),
 	}
 }

@@ -1,0 +1,46 @@
+package conform
+
+import (
+	"fmt"
+
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+)
+
+// synthesisClauses is how many CLAUSES specs/synthesis.fizz has.
+const synthesisClauses = 2
+
+type synthesisWorld = world[synthesis.State, synthesis.Seen]
+
+// synthesisMachine also compares the spec's ghosts with what the monitor has seen.
+func synthesisMachine() Comparer {
+	fields := Fields[synthesis.State](synthesis.Open{}, synthesis.Closing{}, synthesis.Closed{})
+	return Machine[synthesis.State, synthesis.Event, synthesis.Effect, synthesisWorld]{
+		Spec: "synthesis", Table: synthesis.Table, First: synthesis.Open{},
+		Domain: synthesisWorld{At: synthesis.Open{}},
+		Events: synthesisEvents,
+		Grow:   monitored(synthesis.Table, synthesis.Monitor),
+		Vars: func(s synthesis.State, w synthesisWorld) map[string]string {
+			return ghosts(fields(s), map[string]any{
+				"ended": w.Seen.Ended, "exited": w.Seen.Exited, "woken": ifSo(w.Seen.Woken, 1),
+			})
+		},
+	}
+}
+
+// synthesisEvents calls the worker's exit by two names: only where the worker was told
+// to end does it owe one, and the spec promises fairness to an action as a whole.
+func synthesisEvents(s synthesis.State, _ synthesisWorld) []Labelled[synthesis.Event] {
+	exit := "ExitEarly"
+	if s == (synthesis.Closing{}) {
+		exit = "Exit"
+	}
+	out := []Labelled[synthesis.Event]{
+		{"Finish", synthesis.Finish{}},
+		{"Cancel", synthesis.Cancel{}},
+		{exit, synthesis.WorkerExited{}},
+	}
+	for clause := uint32(1); clause <= synthesisClauses; clause++ {
+		out = append(out, Labelled[synthesis.Event]{fmt.Sprintf("Enqueue clause=%d", clause), synthesis.Enqueue{Clause: clause}})
+	}
+	return out
+}

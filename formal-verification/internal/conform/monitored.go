@@ -1,0 +1,41 @@
+package conform
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
+
+// world is a domain that a machine's monitor keeps. An adapter that has it can compare
+// the spec's ghosts with what the monitor has seen, so that an assertion of the spec and
+// the invariant of its name speak of the same. At is the state that Seen goes with.
+type world[S, G comparable] struct {
+	At   S
+	Seen G
+}
+
+// monitored is Grow for such a domain.
+func monitored[S, E, F coordtest.Value, G comparable](
+	table machine.Table[S, E, F], monitor machine.Monitor[S, E, F, G],
+) func(world[S, G], E) world[S, G] {
+	return func(w world[S, G], e E) world[S, G] {
+		next, effects, row := table.Next(w.At, e)
+		step := machine.Edge[S, E, F]{From: w.At, Event: e, To: next, Effects: effects, Row: row}
+		return world[S, G]{next, monitor.See(w.Seen, step)}
+	}
+}
+
+// ghosts adds to the variables that are the fields of a state those that are its spec's ghosts.
+func ghosts(fields map[string]string, more map[string]any) map[string]string {
+	for name, v := range more {
+		fields[name] = JSON(v)
+	}
+	return fields
+}
+
+// ifSo is v where it is so, and 0 elsewhere.
+func ifSo[N ~int | ~uint32 | ~uint64](so bool, v N) N {
+	if so {
+		return v
+	}
+	return 0
+}
