@@ -68,8 +68,7 @@ func (p *parts) one(st Step) string {
 	broken := ""
 	switch st.Action {
 	case "HandOver":
-		newest := g.Newest
-		p.handed, g = g, transcription.Seen{Newest: newest}
+		p.handed, g = g, transcription.Seen{}
 	case "TakeOver":
 		g = p.handed
 	default:

@@ -7,8 +7,6 @@ type edge = machine.Edge[State, Event, Effect]
 // Seen is what a monitor remembers of one reply's synthesis.
 type Seen struct {
 	Ended  bool // Finish, Cancel or the worker's exit came
-	Queue  bool // the queue was closed
-	Stops  bool // the worker was told to stop
 	Exited bool
 	Woken  bool
 }
@@ -47,13 +45,9 @@ func (g Seen) event(e Event) Seen {
 
 func (g Seen) effect(f Effect) Seen {
 	switch f.(type) {
-	case CloseQueue:
-		g.Queue = true
-	case StopWorker:
-		g.Stops = true
 	case Wake:
 		g.Woken = true
-	case Say, Refuse:
+	case Say, Refuse, CloseQueue, StopWorker:
 	}
 	return g
 }

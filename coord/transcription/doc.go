@@ -13,6 +13,9 @@
 //   - NoStreamIsLeft: what is not wanted any more is given up, once.
 //   - StaleIsHarmless: another turn's event changes nothing.
 //
+// Liveness, where a back end that owes a stream or a text answers or is failed by the
+// deadline: OpeningEnds and FinalizingEnds.
+//
 // # Contract with the driver
 //
 // OpenStream owes Ready, Refuse or Failed; a stream's last word is one of Refuse, Failed

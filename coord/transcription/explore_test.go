@@ -43,18 +43,23 @@ func TestLiveness(t *testing.T) {
 	g := gomega.NewWithT(t)
 	graph, err := subject.Explore()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
+	opening := func(s State) bool { _, is := s.(Opening); return is }
 	finalizing := func(s State) bool { _, is := s.(Finalizing); return is }
 	answered := func(_, next State) bool { return !finalizing(next) }
+	failed := func(_ State, e Event) bool { _, is := e.(Failed); return is }
 
-	t.Run("EveryFinishIsAnswered when the back end answers", func(t *testing.T) {
+	t.Run("OpeningEnds at the deadline", func(t *testing.T) {
+		opened := func(_, next State) bool { return !opening(next) }
+		gomega.NewWithT(t).Expect(coordtest.Leads(graph, opening, failed, opened)).To(gomega.BeEmpty())
+	})
+	t.Run("FinalizingEnds when the back end answers", func(t *testing.T) {
 		done := func(_ State, e Event) bool { _, is := e.(Done); return is }
 		gomega.NewWithT(t).Expect(coordtest.Leads(graph, finalizing, done, answered)).To(gomega.BeEmpty())
 	})
-	t.Run("EveryFinishIsAnswered when the back end breaks again and again", func(t *testing.T) {
-		failed := func(_ State, e Event) bool { _, is := e.(Failed); return is }
+	t.Run("FinalizingEnds when the back end breaks again and again", func(t *testing.T) {
 		gomega.NewWithT(t).Expect(coordtest.Leads(graph, finalizing, failed, answered)).To(gomega.BeEmpty())
 	})
-	t.Run("EveryFinishIsAnswered when the back end refuses again and again", func(t *testing.T) {
+	t.Run("FinalizingEnds when the back end refuses again and again", func(t *testing.T) {
 		refused := func(_ State, e Event) bool { _, is := e.(Refuse); return is }
 		gomega.NewWithT(t).Expect(coordtest.Leads(graph, finalizing, refused, answered)).To(gomega.BeEmpty())
 	})

@@ -7,10 +7,8 @@ import (
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of a run, however long: turns count up, so one
-// number stands for all that are known.
+// Seen is what a monitor remembers of a run, however long.
 type Seen struct {
-	Newest   id.Turn // newest that had a stream or was decoded
 	Stream   id.Turn // its live stream is asked for or open; 0 is none
 	Ready    bool    // and is open
 	EOU      bool    // its utterance is complete, as far as was heard
@@ -76,11 +74,11 @@ func (g Seen) left() Seen {
 func (g Seen) effect(f Effect) Seen {
 	switch f := f.(type) {
 	case OpenStream:
-		g.Stream, g.Ready, g.EOU, g.Newest = f.Turn, false, false, max(g.Newest, f.Turn)
+		g.Stream, g.Ready, g.EOU = f.Turn, false, false
 	case CloseInput:
 		g.Due, g.Whole = f.Turn, false
 	case DecodeWhole:
-		g.Due, g.Whole, g.Newest = f.Turn, true, max(g.Newest, f.Turn)
+		g.Due, g.Whole = f.Turn, true
 	case CloseStream:
 		g = g.left()
 	case Degrade:
