@@ -1,0 +1,220 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	ast "fizz/proto"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
+)
+
+// whole asks whether the run decided everything, and for the good.
+func (s *spec) whole(r check.Result) {
+	if r.MaxActionsReached {
+		s.blame("max_actions was reached, so it was not explored whole: make max_actions larger or the spec smaller")
+	}
+	if r.Graph != nil {
+		for _, name := range lacking(actions(s.file), happened(r.Graph)) {
+			s.blame("the action %s is never enabled: what it does is not explored", name)
+		}
+	}
+	if r.Verdict != check.Passed {
+		s.blame("%s\n%s", verdict(r), graph.Print(r.Trace))
+		return
+	}
+	if r.Graph == nil || len(r.Graph.Nodes) == 0 || len(r.Graph.Init) == 0 || r.Nodes == 0 {
+		s.blame("the checker passed it without exploring anything")
+		return
+	}
+	var decided []string
+	for _, a := range r.Assertions {
+		if a.Decided && a.Holds {
+			decided = append(decided, a.Name)
+		}
+	}
+	for _, name := range lacking(assertions(s.file), decided) {
+		s.blame("the checker passed it without deciding %s", name)
+	}
+}
+
+func assertions(f *ast.File) []string {
+	var out []string
+	for _, inv := range f.GetInvariants() {
+		out = append(out, inv.GetName())
+	}
+	return out
+}
+
+func actions(f *ast.File) []string {
+	var out []string
+	for _, a := range f.GetActions() {
+		if a.GetName() != initAction {
+			out = append(out, a.GetName())
+		}
+	}
+	for _, r := range f.GetRoles() {
+		for _, a := range r.GetActions() {
+			if a.GetName() != initAction {
+				out = append(out, r.GetName()+"."+a.GetName())
+			}
+		}
+	}
+	return out
+}
+
+// happened lists the actions of a graph's edges; that of a role is without its instance:
+// "Writer.Write" for "Writer#0.Write".
+func happened(g *graph.Graph) []string {
+	seen := map[string]bool{}
+	for _, e := range g.Edges {
+		name := e.Action
+		if role, rest, isRole := strings.Cut(name, "#"); isRole {
+			if _, action, ok := strings.Cut(rest, "."); ok {
+				name = role + "." + action
+			}
+		}
+		seen[name] = true
+	}
+	return sorted(seen)
+}
+
+// asked decides the spec's questions.
+func (s *spec) asked(asks []Ask, r check.Result) {
+	if r.Graph == nil || r.Verdict != check.Passed {
+		return
+	}
+	known := actions(s.file)
+	for _, a := range asks {
+		if a.Kind == askEnabled && !slices.Contains(known, a.Action) {
+			s.blame("line %d: ask %s: no action is named %s", a.Line, a.Name, a.Action)
+			continue
+		}
+		against, err := a.decide(r.Graph, constants(s.file))
+		switch {
+		case err != nil:
+			s.blame("line %d: ask %s: %v", a.Line, a.Name, err)
+		case against != "":
+			s.blame("line %d: ask %s %s: %s", a.Line, a.Kind, a.Name, against)
+		}
+	}
+	s.Figures.Asks = len(asks)
+}
+
+// named asks whether everything that the design wants is claimed.
+func (s *spec) named(asks []Ask) {
+	claimed := assertions(s.file)
+	for _, a := range asks {
+		claimed = append(claimed, a.Name)
+	}
+	for _, name := range lacking(s.Designed[s.Name], claimed) {
+		s.blame("the design asks for %s, and the spec does not assert it", name)
+	}
+}
+
+// reference holds a result to what is known.
+func (s *spec) reference(known Reference, r check.Result) error {
+	if what := known.differs(r); what != "" {
+		return fmt.Errorf("%s: %s", known.Why, what)
+	}
+	if known.Verdict == check.Passed {
+		s.whole(r)
+	}
+	return nil
+}
+
+// mutants runs all of them and blames the survivors.
+func (s *spec) mutants(ctx context.Context) error {
+	text, err := os.ReadFile(s.path(".mutants"))
+	if err != nil {
+		return fmt.Errorf("no mutants, so nothing shows that its assertions bite: %w", err)
+	}
+	list, err := Mutants(string(text))
+	if err != nil {
+		return fmt.Errorf("%s.mutants: %w", s.Name, err)
+	}
+	known := assertions(s.file)
+	var aimed []string
+	for _, m := range list {
+		aimed = append(aimed, m.Assertion)
+	}
+	for _, name := range lacking(aimed, known) {
+		s.blame("a mutant for %s, which is no assertion", name)
+	}
+	for _, name := range lacking(known, aimed) {
+		s.blame("no mutant for %s: nothing shows that it bites", name)
+	}
+	if len(s.Problems) > 0 {
+		return nil
+	}
+	began := time.Now()
+	said := make([]error, len(list))
+	var running sync.WaitGroup
+	for i, m := range list {
+		running.Go(func() { said[i] = s.kill(ctx, m) })
+	}
+	running.Wait()
+	s.Figures.MutantSeconds = time.Since(began).Seconds()
+	s.Figures.Mutants = len(list)
+	for i, m := range list {
+		if said[i] == nil {
+			s.Figures.Killed++
+			continue
+		}
+		s.blame("mutant of line %d, %s: %v", m.Line, m, said[i])
+	}
+	return nil
+}
+
+var errSurvived = errors.New("it survives: the assertion does not notice")
+
+// kill returns nil when the mutant makes its assertion fail.
+func (s *spec) kill(ctx context.Context, m Mutant) error {
+	edited, err := m.Apply(s.src)
+	if err != nil {
+		return err
+	}
+	f, err := parse.File(s.path(".fizz"), []byte(edited))
+	if err != nil {
+		return fmt.Errorf("the edit is no spec: %w", err)
+	}
+	s.slots <- struct{}{}
+	defer func() { <-s.slots }()
+	r, err := s.Check(ctx, f, check.Options{Timeout: s.MutantTime, Stop: []string{m.Assertion}})
+	switch {
+	case err != nil:
+		return err
+	case r.Verdict == check.Failed && r.Assertion == m.Assertion:
+		return nil
+	case r.Verdict == check.Passed:
+		return errSurvived
+	}
+	return fmt.Errorf("%s instead", verdict(r))
+}
+
+// conform compares the spec with the code.
+func (s *spec) conform(r check.Result) {
+	for _, m := range s.Machines {
+		if m.Name() != s.Name {
+			continue
+		}
+		s.slots <- struct{}{}
+		defer func() { <-s.slots }()
+		began := time.Now()
+		figures, err := m.Compare(r.Graph)
+		s.Figures.ConformSeconds = time.Since(began).Seconds()
+		s.Figures.Pairs, s.Figures.Compared, s.Figures.Refused = figures.States, figures.Edges, figures.Refused
+		if err != nil {
+			s.blame("spec and code differ: %v", err)
+		}
+		return
+	}
+}
