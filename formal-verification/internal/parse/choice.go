@@ -56,25 +56,22 @@ func (p *parser) choice() *ast.AnyStmt {
 func (p *parser) filtered() (xs, cond *ast.Expr) {
 	first := p.pos
 	p.binary(loosest)
-	end := p.pos
-	if p.accept("if") {
+	for end := p.pos; p.accept("if"); end = p.pos {
 		at := p.pos
 		p.binary(loosest)
-		if !p.tok().is("else") {
-			xs = p.code(expr{first: first, end: end})
-			if p.accept("if") { // the condition itself is a conditional expression
-				p.binary(loosest)
-				p.expect("else")
-				p.test()
-			}
-			return xs, p.code(expr{first: at, end: p.pos})
+		if p.accept("else") {
+			p.binary(loosest)
+			continue
 		}
-		p.next()
-		p.test()
-		end = p.pos
+		if p.accept("if") { // the condition itself is a conditional expression
+			p.binary(loosest)
+			p.expect("else")
+			p.test()
+		}
+		return p.code(expr{first: first, end: end}), p.code(expr{first: at, end: p.pos})
 	}
-	xs = p.code(expr{first: first, end: end})
-	if p.accept("if") || p.accept(":") {
+	xs = p.code(expr{first: first, end: p.pos})
+	if p.accept(":") {
 		cond = p.code(p.test())
 	}
 	return xs, cond

@@ -30,6 +30,7 @@ func File(name string, src []byte) (*ast.File, error) {
 	}
 	p := &parser{file: name, src: text[front.end:], toks: lex(text[front.end:], front.lines+1, 1)}
 	f := p.spec()
+	p.unique(f)
 	if p.err != nil {
 		return nil, p.err
 	}

@@ -11,6 +11,7 @@ func (p *parser) pyDef() *ast.Statement {
 	for p.err == nil && p.toks[end-1].kind <= tDedent {
 		end--
 	}
+	p.starlarkCode(first, end)
 	return &ast.Statement{
 		SourceInfo: p.info(first, end),
 		PyStmt:     &ast.PyStmt{Code: p.text(first, end), SourceInfo: p.info(first, end)},

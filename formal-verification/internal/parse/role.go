@@ -57,10 +57,11 @@ func (p *parser) decorator() *ast.Decorator {
 	d := &ast.Decorator{Name: strings.Join(parts, ".")}
 	if p.tok().is("(") {
 		for _, arg := range p.arguments() {
-			x := p.code(arg)
+			x := p.raw(arg)
 			d.Args = append(d.Args, &ast.Argument{PyExpr: x.PyExpr, Expr: x, SourceInfo: x.SourceInfo})
 		}
 	}
+	p.starlarkCode(first+1, p.pos)
 	d.SourceInfo = p.info(first, p.pos)
 	p.endLine()
 	return d

@@ -48,6 +48,7 @@ func (p *parser) small() *ast.Statement {
 	if !p.assignment() {
 		return nil
 	}
+	p.starlarkCode(first, p.pos)
 	return &ast.Statement{PyStmt: &ast.PyStmt{Code: p.text(first, p.pos), SourceInfo: p.info(first, p.pos)}}
 }
 
@@ -101,9 +102,10 @@ func (p *parser) callStmt() *ast.CallStmt {
 	s.Name = p.ahead(n).text
 	p.pos += n + 1
 	for _, arg := range p.arguments() {
-		x := p.code(arg)
+		x := p.raw(arg)
 		s.Args = append(s.Args, &ast.Argument{PyExpr: x.PyExpr, Expr: x, SourceInfo: x.SourceInfo})
 	}
+	p.starlarkCode(first, p.pos)
 	s.SourceInfo = p.info(first, p.pos)
 	return s
 }

@@ -37,5 +37,11 @@ func (p *parser) info(first, end int) *ast.SourceInfo {
 
 // code is an expression as the checker wants it: its text and where it stands.
 func (p *parser) code(x expr) *ast.Expr {
+	p.starlarkExpr(x.first, x.end)
+	return p.raw(x)
+}
+
+// raw is code that is no expression by itself, such as name=value.
+func (p *parser) raw(x expr) *ast.Expr {
 	return &ast.Expr{PyExpr: p.text(x.first, x.end), SourceInfo: p.info(x.first, x.end)}
 }

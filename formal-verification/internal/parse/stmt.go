@@ -29,8 +29,11 @@ func (p *parser) suite() *ast.Block {
 		p.failAt(p.toks[first], "a block without a statement", "one, if only pass")
 	}
 	b.SourceInfo = p.info(first, p.pos)
-	// FizzBee has no block that holds but a block; a label on the inner one is lost.
+	// FizzBee has no block that holds but a block: the inner one takes its place.
 	if len(b.Stmts) == 1 && b.Stmts[0].Block != nil {
+		if b.Stmts[0].Label != "" {
+			p.failAt(p.toks[first], "a label on a block that is alone in its block", "it on a statement: FizzBee loses it here")
+		}
 		return b.Stmts[0].Block
 	}
 	return b
@@ -123,6 +126,9 @@ func (p *parser) flowStmt() *ast.Statement {
 	switch t := p.tok(); {
 	case t.is(":"):
 		b := p.suite()
+		if b.Flow != ast.Flow_FLOW_UNKNOWN {
+			p.failAt(word, fmt.Sprintf("%s: with nothing but another such block in it", word.text), "one of them: FizzBee loses the inner one's flow")
+		}
 		b.Flow = flow
 		return &ast.Statement{Block: b}
 	case t.is("for") && flow != ast.Flow_FLOW_ONEOF:

@@ -31,9 +31,6 @@ func (p *parser) spec() *ast.File {
 			}
 		}
 	}
-	if p.err == nil && p.tok().kind == tBad {
-		p.fail("")
-	}
 	return f
 }
 
