@@ -75,7 +75,7 @@ func TestTurnWaitsWhereItMayNotInterrupt(t *testing.T) {
 		c.Expect(c.transcripts(0)).To(gomega.Equal([]string{"I can wait"}))
 		all := transcript(long) + "You said: I can wait"
 		c.hear(time.Duration(len(all))*scripted.Character - 60*time.Millisecond)
-		c.Expect(c.heardText()).To(gomega.HaveSuffix(all))
+		c.Expect(c.heardText()).To(saysAllBut(1, all)) // a packet that is lost on the way takes a character with it
 		c.Expect(h.actions(t, "playout")).To(gomega.Equal([]string{"Begin", "Drained", "Begin", "Drained"}))
 	})
 }
