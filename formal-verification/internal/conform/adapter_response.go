@@ -3,57 +3,91 @@ package conform
 import (
 	"fmt"
 
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/response"
 )
 
 // maxResponses is MAX_RESPONSES of specs/response.fizz.
-const maxResponses = 4
+const maxResponses = 3
 
-// responseMachine offers a fresh id while there is one, and as targets nothing, every
-// known id and one that never was. The domain is the newest id.
+// bodySays is what the spec has beside the table, for the driver: a body that runs says
+// something. It changes nothing in the machine, and where no body runs it does not come.
+type bodySays struct{ response.Event }
+
+func (bodySays) Name() string { return "BodySays" }
+
+type (
+	responseRow   = machine.Row[response.State, response.Event, response.Effect]
+	responseTable = machine.Table[response.State, response.Event, response.Effect]
+)
+
+func saying[From response.State]() responseRow {
+	return machine.On[response.State, response.Event](
+		"BodySays", func(s From, _ bodySays) (From, []response.Effect) { return s, nil })
+}
+
+// besideResponse is the table with what a body says.
+func besideResponse(table responseTable) responseTable {
+	silent := func(s response.State) []responseRow {
+		return machine.Ignore[response.State, response.Event, response.Effect]("no body runs", s, bodySays{})
+	}
+	return machine.Join(
+		table,
+		[]responseRow{saying[response.Active](), saying[response.Draining](), saying[response.Replacing](), saying[response.Terminating]()},
+		silent(response.Idle{}), silent(response.Terminated{}),
+	)
+}
+
+type responseWorld = world[response.State, response.Seen]
+
+// responseMachine also compares the spec's ghosts with what the monitor has seen.
 func responseMachine() Comparer {
 	fields := Fields[response.State](
 		response.Idle{}, response.Active{}, response.Draining{}, response.Replacing{}, response.Terminating{}, response.Terminated{},
 	)
-	return Machine[response.State, response.Event, response.Effect, response.ID]{
-		Spec: "response", Table: response.Table, First: response.Idle{},
+	table := besideResponse(response.Table)
+	return Machine[response.State, response.Event, response.Effect, responseWorld]{
+		Spec: "response", Table: table, First: response.Idle{}, Domain: responseWorld{At: response.Idle{}},
 		Events: responseEvents,
-		Grow: func(newest response.ID, e response.Event) response.ID {
-			switch e := e.(type) {
-			case response.Create:
-				return e.ID
-			case response.CreateByTurn:
-				return e.ID
-			case response.Cancel, response.BargeIn, response.BodyEnded, response.Shutdown:
-			}
-			return newest
-		},
-		Vars: func(s response.State, newest response.ID) map[string]string {
-			out := fields(s)
-			out["newest"] = JSON(newest)
-			return out
+		Grow:   monitored(table, response.Monitor),
+		Vars: func(s response.State, w responseWorld) map[string]string {
+			return ghosts(fields(s), map[string]any{
+				"newest": w.Seen.Newest, "announced": w.Seen.Announced, "live": listed(w.Seen.Live), "bodies": listed(w.Seen.Body),
+				"down": w.Seen.Down, "done": w.Seen.Done,
+			})
 		},
 	}
 }
 
-func responseEvents(_ response.State, newest response.ID) []Labelled[response.Event] {
+// listed is the list of one id, or of none.
+func listed(id response.ID) []response.ID {
+	if id == 0 {
+		return []response.ID{}
+	}
+	return []response.ID{id}
+}
+
+// responseEvents offers a fresh id while there is one, and as targets nothing, every id
+// that is known or will be, and one that never is.
+func responseEvents(_ response.State, w responseWorld) []Labelled[response.Event] {
 	var out []Labelled[response.Event]
 	add := func(e response.Event, label string, a ...any) {
 		out = append(out, Labelled[response.Event]{fmt.Sprintf(label, a...), e})
 	}
 	add(response.BargeIn{}, "BargeIn")
 	add(response.Shutdown{}, "Shutdown")
-	if fresh := newest + 1; fresh <= maxResponses {
+	add(bodySays{}, "BodySays")
+	if fresh := w.Seen.Newest + 1; fresh <= maxResponses {
 		add(response.Create{ID: fresh}, "Create")
 		add(response.CreateByTurn{ID: fresh, Interrupt: true}, "CreateByTurn interrupt=true")
 		add(response.CreateByTurn{ID: fresh}, "CreateByTurn interrupt=false")
 	}
-	for id := response.ID(0); id <= newest; id++ {
+	for id := response.ID(0); id <= maxResponses+1; id++ {
 		add(response.Cancel{Target: id}, "Cancel target=%d", id)
 	}
-	for id := response.ID(1); id <= newest; id++ {
+	for id := response.ID(1); id <= maxResponses+1; id++ {
 		for _, status := range []response.Status{response.Completed, response.Failed} {
-			add(response.BodyEnded{ID: id, Status: status}, `BodyEnded id=%d status="%s"`, id, status)
+			add(response.BodyEnded{ID: id, Status: status}, `BodyEnded which=%d status="%s"`, id, status)
 		}
 	}
 	return out
