@@ -325,7 +325,7 @@ func TestComposition(t *testing.T) {
 			}
 			return s, []effect{light{true}}, ""
 		},
-		Events: func(both, struct{}) []Labelled[string] { return []Labelled[string]{{"A", "A"}, {"B", "B"}} },
+		Events: func(both, struct{}) []Labelled[string] { return []Labelled[string]{{"A on=true", "A"}, {"B", "B"}} },
 		Vars: func(s both, _ struct{}) map[string]string {
 			return map[string]string{"a": JSON(s.A), "b": JSON(s.B)}
 		},
@@ -333,12 +333,13 @@ func TestComposition(t *testing.T) {
 	of := func(a, b bool, fx ...string) graph.Node {
 		return graph.Node{Vars: map[string]string{"a": JSON(a), "b": JSON(b), "fx": JSON(append([]string{}, fx...))}}
 	}
+	on := graph.Choice{Var: "on", Value: "True"} // as the checker writes it
 	spec := &graph.Graph{
 		Init: []int{0, 1},
 		Nodes: []graph.Node{
 			of(false, false), of(false, true), of(true, false, "Light on"), of(false, true, "Light on"), of(true, true, "Light on"),
 		},
-		Edges: []graph.Edge{edge(0, 2, "A"), edge(0, 3, "B"), edge(1, 4, "A"), edge(2, 4, "B"), edge(3, 4, "A")},
+		Edges: []graph.Edge{edge(0, 2, "A", on), edge(0, 3, "B"), edge(1, 4, "A", on), edge(2, 4, "B"), edge(3, 4, "A", on)},
 	}
 	g := gomega.NewWithT(t)
 	figures, err := s.Compare(spec)

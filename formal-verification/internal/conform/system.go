@@ -7,7 +7,7 @@ import (
 )
 
 // Labelled is an event with the label of the spec's edges that are meant by it,
-// such as "Cancel target=2".
+// such as `BodyEnded id=2 status="Failed"`. A flag may be written on=true or on=True.
 type Labelled[E any] struct {
 	Label string
 	Event E

@@ -18,6 +18,9 @@ const effectsVar = "fx"
 // pairs as the spec has nodes.
 const maxPairs = 100_000
 
+// flags writes them in a label as Go does; the checker writes them as Python does.
+var flags = strings.NewReplacer("=True", "=true", "=False", "=false")
+
 // place is one node of the spec beside what the code is then.
 type place[S comparable, D comparable] struct {
 	node   int
@@ -132,25 +135,25 @@ func (w *walk[S, E, F, D]) visit(at place[S, D]) error {
 	events := map[string]E{}
 	offered := w.Events(at.state, at.domain)
 	for _, l := range offered {
-		if _, twice := events[l.Label]; twice {
+		if _, twice := events[flags.Replace(l.Label)]; twice {
 			return &Difference{w.path(at, l.Label), "the adapter has two events of this label"}
 		}
-		events[l.Label] = l.Event
+		events[flags.Replace(l.Label)] = l.Event
 	}
 	taken := map[string]bool{}
 	for _, edge := range w.out[at.node] {
 		label := edge.Label()
-		e, known := events[label]
+		e, known := events[flags.Replace(label)]
 		if !known {
 			return &Difference{w.path(at, label), "the spec takes a step that the adapter has no event for"}
 		}
-		taken[label] = true
+		taken[flags.Replace(label)] = true
 		if err := w.both(at, edge, e); err != nil {
 			return err
 		}
 	}
 	for _, l := range offered {
-		if !taken[l.Label] {
+		if !taken[flags.Replace(l.Label)] {
 			if err := w.refused(at, l); err != nil {
 				return err
 			}
