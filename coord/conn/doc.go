@@ -14,7 +14,8 @@
 //   - StaleIsHarmless: a timer that was called off changes nothing.
 //   - EveryCloseCloses: Close ends a session in any state, with its reason.
 //
-// Liveness, where every child ends when it is told to: TeardownEnds.
+// Liveness, where every child ends when it is told to and a grace timer that is not
+// called off runs out: TeardownEnds, InterruptionEnds.
 //
 // # Contract with the driver
 //

@@ -54,7 +54,7 @@ func TestLiveness(t *testing.T) {
 		closed := func(_, next State) bool { return next == Closed{} }
 		gomega.NewWithT(t).Expect(coordtest.Leads(graph, closing, joined, closed)).To(gomega.BeEmpty())
 	})
-	t.Run("an interruption ends", func(t *testing.T) {
+	t.Run("InterruptionEnds", func(t *testing.T) {
 		interrupted := func(s State) bool { _, is := s.(Interrupted); return is }
 		restored := func(_ State, e Event) bool { return e == Restored{} }
 		expired := func(_ State, e Event) bool { _, is := e.(GraceExpired); return is }
