@@ -1,47 +1,13 @@
-package parse_test
+package parse
 
 import (
 	"testing"
 
 	ast "fizz/proto"
-
 	. "github.com/onsi/gomega"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
-
-func parsed(t *testing.T, src string) *ast.File {
-	t.Helper()
-	f, err := parse.File("dir/door.fizz", []byte(src))
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return f
-}
-
-// bare drops where things stand, so that trees can be compared for what they say.
-func bare(f *ast.File) *ast.File {
-	f = proto.CloneOf(f)
-	drop(f.ProtoReflect())
-	return f
-}
-
-func drop(m protoreflect.Message) {
-	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case fd.Name() == "source_info" || fd.Name() == "py_code":
-			m.Clear(fd)
-		case fd.IsList() && fd.Message() != nil:
-			for i := range v.List().Len() {
-				drop(v.List().Get(i).Message())
-			}
-		case fd.Message() != nil:
-			drop(v.Message())
-		}
-		return true
-	})
-}
 
 func says(want string) *ast.File {
 	f := &ast.File{}
@@ -127,7 +93,9 @@ func TestSpecBecomesTheCheckersTree(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			g := NewWithT(t)
-			got, want := bare(parsed(t, tt.src)), says(tt.want)
+			f, err := File("door.fizz", []byte(tt.src))
+			g.Expect(err).NotTo(HaveOccurred())
+			got, want := bare(f), says(tt.want)
 			g.Expect(proto.Equal(got, want)).To(BeTrue(), "got  %v\nwant %v", got, want)
 		})
 	}
@@ -135,7 +103,8 @@ func TestSpecBecomesTheCheckersTree(t *testing.T) {
 
 func TestPlacesAreThoseOfTheSource(t *testing.T) {
 	g := NewWithT(t)
-	f := parsed(t, "---\noptions: {}\n---\n\natomic action Go:\r\n    x = \"ä\"  # why\n    if x == \"é\" and y:\n        pass\n\nalways assertion A:\n    return '''\nthree\n''' == x\n")
+	f, err := File("dir/door.fizz", []byte("---\noptions: {}\n---\n\natomic action Go:\r\n    x = \"ä\"  # why\n    if x == \"é\" and y:\n        pass\n\nalways assertion A:\n    return '''\nthree\n''' == x\n"))
+	g.Expect(err).NotTo(HaveOccurred())
 
 	g.Expect(f.SourceInfo.FileName).To(Equal("door.fizz"))
 	g.Expect(place(f.Actions[0].SourceInfo)).To(Equal([4]int32{5, 1, 8, 12}))

@@ -194,10 +194,6 @@ func (l *lexer) operator(rest string) {
 func (l *lexer) bracket(op string) {
 	switch op {
 	case "(", "[", "{":
-		if len(l.open) == maxDepth {
-			l.fail(op, fmt.Sprintf("at most %d brackets in one another", maxDepth))
-			return
-		}
 		l.open = append(l.open, len(l.toks))
 	case ")", "]", "}":
 		n := len(l.open)

@@ -38,6 +38,9 @@ func (p *parser) small() *ast.Statement {
 	case t.kind == tLabel:
 		p.fail("a statement")
 		return nil
+	case t.kind == tIndent:
+		p.fail("a statement as far in as the one before it")
+		return nil
 	}
 	if call := p.callStmt(); call != nil {
 		return &ast.Statement{CallStmt: call}

@@ -3,10 +3,18 @@ package parse_test
 import (
 	"testing"
 
+	ast "fizz/proto"
 	. "github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
+
+func parsed(t *testing.T, src string) *ast.File {
+	t.Helper()
+	f, err := parse.File("door.fizz", []byte(src))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return f
+}
 
 func TestTargets(t *testing.T) {
 	const door = "LIMIT = 3\naction Init:\n    state, timers = \"Idle\", []\n    count = len(timers)\n    ready = oneof [True, False]\n    any e in [1, 2]:\n        count = e\n"
