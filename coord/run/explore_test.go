@@ -11,7 +11,7 @@ import (
 // The explored domain, the same as the spec's.
 const (
 	interactions = 2 // asked at most
-	resumes      = 3 // up to this attempt a running turn may be taken over
+	resumes      = 2 // up to this attempt a running turn may be taken over
 	now          = Millis(7)
 	result       = Result(1)
 )
@@ -26,7 +26,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	},
 	Monitor: Monitor,
 	May:     may,
-	Limits:  "interactions 1 and 2, attempts up to 3 by Resume and up to 5 by TurnStarted, sessions 0 to 2",
+	Limits:  "interactions 1 and 2, attempts up to 2 by Resume and up to 4 by TurnStarted, sessions 0 to 2",
 	Tampers: tampers,
 }
 
