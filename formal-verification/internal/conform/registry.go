@@ -20,5 +20,6 @@ func All() []Comparer {
 		synthesisMachine(),
 		transcriptionMachine(),
 		compactionMachine(),
+		runMachine(),
 	}
 }

@@ -1,0 +1,80 @@
+package conform
+
+import (
+	"fmt"
+
+	"github.com/antiphon-rt/antiphon/coord/run"
+)
+
+// QUESTIONS and RESUMES of specs/run.fizz, its clock and its one result.
+const (
+	runQuestions = 2
+	runResumes   = 2
+	runNow       = run.Millis(7)
+	runResult    = run.Result(1)
+)
+
+// runMachine needs no domain: the state knows the newest attempt and the newest question.
+func runMachine() Comparer {
+	fields := Fields[run.State](
+		run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{},
+	)
+	return Machine[run.State, run.Event, run.Effect, struct{}]{
+		Spec: "run", Table: run.Table, First: run.Queued{},
+		Events: func(s run.State, _ struct{}) []Labelled[run.Event] { return runEvents(s) },
+		Vars:   func(s run.State, _ struct{}) map[string]string { return fields(s) },
+	}
+}
+
+// runEvents offers events of old, present and coming attempts, and about questions that
+// are over, open and never asked. No question beyond the bound is asked, and beyond the
+// bound no turn is taken over.
+func runEvents(s run.State) []Labelled[run.Event] {
+	var out []Labelled[run.Event]
+	add := func(e run.Event, label string, a ...any) {
+		out = append(out, Labelled[run.Event]{fmt.Sprintf(label, a...), e})
+	}
+	attempt, question := runNewest(s)
+	add(run.Cancel{Result: runResult, At: runNow}, "Cancel")
+	add(run.Reconcile{Result: runResult, At: runNow}, "Reconcile")
+	for n := range attempt + 3 {
+		add(run.TurnStarted{Attempt: n, At: runNow}, "TurnStarted n=%d", n)
+		add(run.TurnSucceeded{Attempt: n, Result: runResult, At: runNow}, "TurnSucceeded n=%d", n)
+		add(run.TurnFailed{Attempt: n, Result: runResult, At: runNow}, "TurnFailed n=%d", n)
+		if n <= runResumes {
+			add(run.Resume{Attempt: n}, "Resume n=%d", n)
+		}
+		if question == runQuestions {
+			continue
+		}
+		for session := range run.Session(2) {
+			for _, p := range []run.Policy{run.RequireReply, run.AutoDecide, run.Auto} {
+				add(run.TurnNeedsInput{Attempt: n, Interaction: question + 1, Session: session, Policy: p, At: runNow},
+					`TurnNeedsInput n=%d s=%d p="%s"`, n, session, p)
+			}
+		}
+	}
+	for i := run.Interaction(1); i <= question+1; i++ {
+		add(run.Reply{Interaction: i, At: runNow}, "Reply i=%d", i)
+		add(run.Timeout{Interaction: i, At: runNow}, "Timeout i=%d", i)
+		for session := range run.Session(3) {
+			add(run.Preserve{Interaction: i, Session: session}, "Preserve i=%d s=%d", i, session)
+		}
+	}
+	return out
+}
+
+// runNewest is the newest attempt and the newest question of a run.
+func runNewest(s run.State) (run.Attempt, run.Interaction) {
+	switch s := s.(type) {
+	case run.Queued:
+		return s.Attempt, s.Last
+	case run.Running:
+		return s.Attempt, s.Last
+	case run.WaitingUser:
+		return s.Attempt, s.Pending
+	case run.Succeeded, run.Failed, run.Canceled:
+	}
+	last, _ := run.Terminal(s)
+	return last.Attempt, last.Last
+}
