@@ -27,6 +27,7 @@ var refused = []struct{ name, src, want string }{
 	{"a second action of a name", "action A:\n    pass\naction B:\n    pass\naction A:\n    pass\n", "5:1: found a second definition of A, expected one: the first is in line 1"},
 	{"a second assertion of a name", "always assertion A:\n    return x\nexists assertion A:\n    return x\n", "3:1: found a second definition of A, expected one: the first is in line 1"},
 	{"a second action of a name in a role", "role R:\n    action A:\n        pass\n    func A():\n        pass\n", "4:5: found a second definition of A, expected one: the first is in line 2"},
+	{"a second function of a name", "def f():\n    return 1\nx = 1\nfunc f():\n    pass\n", "4:1: found a second definition of f, expected one: the first is in line 1"},
 	{"a second Init", "action Init:\n    x = 1\naction Init:\n    x = 2\n", "3:1: found a second definition of Init, expected one: the first is in line 1"},
 	{"a second parameter of a name", "func f(a, a):\n    pass\n", "1:11: found a second definition of a, expected one: the first is in line 1"},
 	{"a block in a block", in("if x:\n        atomic:\n            serial:\n                y = 1"), "3:9: found atomic: with nothing but another such block in it, expected one of them: FizzBee loses the inner one's flow"},

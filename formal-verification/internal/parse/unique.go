@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"strings"
 
 	ast "fizz/proto"
 )
@@ -12,9 +13,9 @@ func (p *parser) unique(f *ast.File) {
 	for _, r := range f.Roles {
 		file.add(r.Name, r.SourceInfo)
 		role := &scope{p: p}
-		role.members(r.Actions, r.Functions, r.Invariants)
+		role.members(r.Stmts, r.Actions, r.Functions, r.Invariants)
 	}
-	file.members(f.Actions, f.Functions, f.Invariants)
+	file.members(f.Stmts, f.Actions, f.Functions, f.Invariants)
 }
 
 type scope struct {
@@ -22,7 +23,13 @@ type scope struct {
 	taken map[string]*ast.SourceInfo
 }
 
-func (s *scope) members(actions []*ast.Action, functions []*ast.Function, assertions []*ast.Invariant) {
+func (s *scope) members(stmts []*ast.Statement, actions []*ast.Action, functions []*ast.Function, assertions []*ast.Invariant) {
+	for _, st := range stmts {
+		if def, ok := strings.CutPrefix(st.GetPyStmt().GetCode(), "def "); ok {
+			name, _, _ := strings.Cut(def, "(")
+			s.add(strings.TrimSpace(name), st.SourceInfo)
+		}
+	}
 	for _, a := range actions {
 		s.add(a.Name, a.SourceInfo)
 	}
