@@ -22,8 +22,10 @@ type world struct {
 	first State
 	told  []beat // the story so far
 
-	onStep func(Event, Step) // sees every step, where it is set
-	at     playout.Mark
+	next     nextFunc          // Next, where it is not set
+	onStep   func(Event, Step) // sees every step, where it is set
+	onEffect func(Effect)      // performs every effect, where it is set
+	at       playout.Mark
 
 	body     response.ID // whose body runs
 	voiced   bool        // its voice's worker has not ended
@@ -74,12 +76,19 @@ func (w *world) play(n int) string {
 // take steps the session, checks every invariant there is, and notes what the effects ask for.
 func (w *world) take(e Event) string {
 	from := w.s
-	next, effects, steps := Next(from, w.at, e)
+	run := w.next
+	if run == nil {
+		run = Next
+	}
+	next, effects, steps := run(from, w.at, e)
 	w.s = next
 	w.told = append(w.told, beat{w.at, e})
 	w.reported(e)
 	for _, f := range effects {
 		w.perform(f)
+		if w.onEffect != nil {
+			w.onEffect(f)
+		}
 	}
 	for _, st := range steps {
 		if w.onStep != nil {
@@ -103,7 +112,7 @@ func (w *world) story(broken string) string {
 	for again := true; again && broken != ""; {
 		again = false
 		for i := len(told) - 1; i >= 0; i-- {
-			if shorter := slices.Delete(slices.Clone(told), i, i+1); retell(w.first, shorter) == broken {
+			if shorter := slices.Delete(slices.Clone(told), i, i+1); w.retell(shorter) == broken {
 				told, again = shorter, true
 			}
 		}
@@ -116,8 +125,8 @@ func (w *world) story(broken string) string {
 }
 
 // retell steps a fresh session through a story and returns what does not hold.
-func retell(s State, told []beat) string {
-	w := &world{s: s, pick: func(int) int { return 1 }, streams: map[turn.ID]stream{}}
+func (w *world) retell(told []beat) string {
+	w = &world{s: w.first, next: w.next, pick: func(int) int { return 1 }, streams: map[turn.ID]stream{}}
 	for _, b := range told {
 		w.at = b.at
 		if broken := w.take(b.e); broken != "" {

@@ -1,0 +1,236 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+const (
+	tick     ms = 100    // of the detector and of the speaker
+	decision ms = 1_000  // the deadline of a candidate
+	hang     ms = 3_000  // the deadline of a recogniser and of a gate
+	grace    ms = 6_000  // how long a lost transport may stay away
+	patience    = 20_000 // things that happen in a call, before it is said never to rest
+)
+
+// The parts that have dice of their own.
+const (
+	ofNetwork = iota + 1
+	ofPerson
+	ofDetector
+	ofStream
+	ofWhole
+	ofBody
+	ofVoice
+	ofGate
+	ofSpeaker
+)
+
+// call is a whole session on virtual time: a person with a client, a network, and a server whose driver keeps its
+// contract, with its detector, recogniser, model, voice and speaker. After every step of the machines world watches all
+// invariants; client watches what arrives.
+type call struct {
+	clock
+	plan plan
+	end  ms
+	w    *world
+	up   *lane // from the client to the server
+	down *lane
+	client
+	detector
+	speaker
+	streams map[turn.ID]*ear
+	replies map[response.ID]*reply
+	running *reply
+	early   []func() // what the client sent before the session was open
+	broken  string
+	gone    bool // the transport is released
+}
+
+// play plays a plan to its end and returns what does not hold; see, where it is not nil, sees every step.
+func (p plan) play(next nextFunc, see func(Event, Step)) (*call, string) {
+	c := &call{plan: p, end: p.end, streams: map[turn.ID]*ear{}, replies: map[response.ID]*reply{}}
+	c.w = newWorld(p.config, nil)
+	c.w.next, c.w.onEffect, c.w.onStep = next, c.perform, see
+	c.up = &lane{source: c.source(ofNetwork, 1), near: p.near, far: p.far, loss: p.loss, reliable: p.socket}
+	c.down = &lane{source: c.source(ofNetwork, 2), near: p.near, far: p.far, loss: p.loss, reliable: p.socket}
+	c.detector.source, c.speaker.source, c.client.source = c.source(ofDetector, 0), c.source(ofSpeaker, 0), c.source(ofPerson, 0)
+	c.mic = c.hears
+	for _, w := range p.wishes {
+		c.end = max(c.end, w.at)
+		c.after(w.at, func() { c.wish(w) })
+	}
+	c.after(c.client.between(20, 800), c.opened)
+	c.after(tick, c.tick)
+	for range patience {
+		if c.broken != "" || !c.clock.next() {
+			return c, c.verdict()
+		}
+	}
+	return c, "the call never comes to rest"
+}
+
+func (c *call) source(kind, nth uint64) source {
+	return source{clock: &c.clock, dice: c.plan.dice(kind, nth)}
+}
+
+// verdict is what does not hold when nothing is due any more.
+func (c *call) verdict() string {
+	if c.broken != "" {
+		return c.broken
+	}
+	if broken := c.w.atRest(); broken != "" {
+		return broken
+	}
+	for id, r := range c.replies {
+		if !r.ended {
+			return fmt.Sprintf("the body of %d has not ended", id)
+		}
+	}
+	if len(c.streams) > 0 {
+		return fmt.Sprintf("%d streams of the recogniser are left", len(c.streams))
+	}
+	return c.client.agrees(c.w)
+}
+
+// take is the server's actor: one event, and what follows from it.
+func (c *call) take(e Event) {
+	if c.broken != "" {
+		return
+	}
+	c.w.at = c.mark()
+	if broken := c.w.take(e); broken != "" {
+		c.wrong(broken)
+	}
+}
+
+// wrong notes what does not hold; the first is what counts.
+func (c *call) wrong(what string) {
+	if c.broken == "" {
+		c.broken = what
+	}
+}
+
+// ask takes a client's request, which is answered in one way or another while the session is up.
+func (c *call) ask(e Event, answers ...string) {
+	up := conn.Up(c.w.s.Conn)
+	c.performed = c.performed[:0]
+	c.take(e)
+	for _, name := range c.performed {
+		for _, a := range answers {
+			if name == a {
+				return
+			}
+		}
+	}
+	if up {
+		c.wrong("nobody answers " + eventText(e))
+	}
+}
+
+// tick moves what moves with time.
+func (c *call) tick() {
+	if c.broken != "" {
+		return
+	}
+	c.client.talk()
+	c.listen()
+	c.pump()
+	if c.now < c.end+grace+hang || !c.quiet() {
+		c.after(tick, c.tick)
+	}
+}
+
+// quiet: nothing goes on that needs the clock.
+func (c *call) quiet() bool {
+	_, silent := c.w.s.Playout.(playout.Silent)
+	_, ended := c.w.s.Playout.(playout.Terminated)
+	return turn.Open(c.w.s.Turn) == 0 && (silent || ended) && len(c.streams) == 0 && c.w.body == 0 && len(c.due) == 0
+}
+
+// perform does what an effect asks of the driver.
+func (c *call) perform(f Effect) {
+	c.performed = append(c.performed, f.Name())
+	switch f := f.(type) {
+	case conn.Effect:
+		c.performConn(f)
+	case turn.Effect:
+		c.performTurn(f)
+	case transcription.Effect:
+		c.performTranscription(f)
+	case response.Effect:
+		c.performResponse(f)
+	case synthesis.Effect:
+		c.performSynthesis(f)
+	case playout.Effect:
+		c.performPlayout(f)
+	}
+	c.tell(f)
+}
+
+// tell sends the client what it is told of an effect.
+func (c *call) tell(f machine.Named) {
+	if c.gone {
+		return
+	}
+	switch f.(type) {
+	case conn.AnnounceSession, turn.EmitSpeechStarted, turn.EmitSpeechStopped, turn.EmitTimeout, turn.CommitTurn,
+		response.EmitCreated, response.EmitTerminal, response.RejectActive, response.RejectNotActive,
+		playout.EmitStarted, playout.EmitStopped, playout.EmitCleared, playout.Truncate,
+		transcription.DeliverText, transcription.DeliverFailure, transcription.Degrade:
+		c.down.event(func() {
+			if broken := c.client.see(f); broken != "" {
+				c.wrong("the client: " + broken)
+			}
+		})
+	}
+}
+
+func (c *call) performConn(f conn.Effect) {
+	switch f := f.(type) {
+	case conn.StartVAD:
+		c.detector.on = true
+	case conn.StopVAD:
+		c.detector.on = false
+	case conn.ArmGrace:
+		c.after(grace, func() { c.take(OfConn{conn.GraceExpired{Gen: f.Gen}}) })
+	case conn.ReleaseTransport:
+		c.gone = true
+	case conn.AnnounceSession, conn.StopChildren, conn.Forget:
+	}
+}
+
+// outage cuts both directions for a while. The transport notices after some time, or never.
+func (c *call) outage(d ms) {
+	c.up.cut()
+	c.down.cut()
+	c.outages++
+	this := c.outages
+	if !c.plan.socket {
+		c.after(700, func() {
+			if c.outages == this {
+				c.take(OfConn{conn.Lost{}})
+			}
+		})
+	}
+	c.after(d, func() {
+		if c.outages != this { // another one began meanwhile
+			return
+		}
+		c.outages++
+		c.up.heal()
+		c.down.heal()
+		c.after(c.client.between(0, 300), func() {
+			if _, lost := c.w.s.Conn.(conn.Interrupted); lost {
+				c.take(OfConn{conn.Restored{}})
+			}
+		})
+	})
+}
