@@ -4,6 +4,8 @@ PORT     ?= 8080
 PIPELINE ?= embedded
 FUZZTIME ?= 20s
 BENCH    ?= .
+N        ?= 20000
+SEED     ?=
 
 # Go's own installer puts it here; and a Go that is only a little too old may fetch the one that go.mod asks for.
 export PATH := $(PATH):/usr/local/go/bin
@@ -27,7 +29,7 @@ LINTED   := GOLANGCI_LINT_CACHE=$(CURDIR)/.cache/lint
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
-		/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+		/^[a-z0-9-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 talk: ## Set up what is missing, build, and serve the Talk page (PORT=8080 PIPELINE=embedded)
 	@scripts/setup.sh talk
@@ -40,23 +42,29 @@ doctor: build ## Say what is installed, what is missing and how to get it
 	@bin/antiphon doctor
 
 ##@ Prove
-.PHONY: test tidy fmt-check lint lint-tool house generated unit race mutate-code wasm-test examples fuzz e2e
+.PHONY: test tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-official \
+	generated unit race mutate-code simulate wasm-test examples fuzz e2e
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
 
-tidy: ## go.mod and go.sum are tidy
+tidy: verify-setup ## go.mod and go.sum are tidy
 	go mod tidy -diff
 	cd tools && go mod tidy -diff
+	cd formal-verification && go mod tidy -diff
+	cd formal-verification/setup && go mod tidy -diff
 
 fmt-check: lint-tool ## Every file is formatted
 	$(LINT) fmt --diff
 	cd tools && $(LINT) fmt --diff
+	cd formal-verification && $(LINT) fmt --diff
 
-lint: lint-tool ## Lint natively and for js/wasm, import rules included
+lint: lint-tool verify-setup ## Lint natively and for js/wasm, import rules included
 	$(LINTED)/native $(LINT) run ./...
 	$(LINTED)/js $(JS) $(LINT) run $(SHARED)
 	cd tools && $(LINTED)/tools $(LINT) run ./...
+	cd formal-verification && $(LINTED)/formal $(LINT) run ./...
+	cd formal-verification/setup && $(LINTED)/formal-setup $(LINT) run ./...
 	shellcheck scripts/*.sh .ci/run .githooks/*
 
 # go build looks for itself whether there is anything to do.
@@ -66,6 +74,20 @@ lint-tool:
 
 house: lint-tool ## The import rules bite, the code keeps the house rules, the documents tell the truth
 	cd tools && go test -count=1 ./...
+
+# The checker's module lacks its generated code. What is there and of the right version stays.
+verify-setup:
+	@cd formal-verification/setup && go run . ../go.mod
+
+verify-spec: verify-setup ## Check every spec, its mutants and the code beside it (SPEC=FILE: one spec alone)
+	@scripts/verify-spec.sh '$(SPEC)'
+
+verify-test: verify-setup ## Tests of the parser, the checker and the gate
+	cd formal-verification && go vet ./... && go test -vet=off ./...
+	cd formal-verification/setup && go vet ./...
+
+verify-official: ## Check every spec with FizzBee's own program, where there is one (FIZZBEE=PATH)
+	@scripts/verify-official.sh
 
 generated: ## go generate changes nothing
 	@scripts/generated.sh
@@ -77,13 +99,16 @@ race: ## Unit tests, natively, shuffled, with the race detector
 mutate-code: ## Every one-place fault of every machine's table is seen; prints by what
 	@scripts/mutate.sh
 
+simulate: ## Play whole calls on virtual time (N=20000), or one again (SEED=n)
+	@scripts/simulate.sh '$(N)' '$(SEED)'
+
 wasm-test: ## Unit tests of what a browser runs, under js/wasm in Node
 	@scripts/wasm-test.sh $(SHARED)
 
 examples: ## Build and run every example
 	go test -count=1 ./examples/...
 
-fuzz: ## Run every fuzz target (FUZZTIME=20s each)
+fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each)
 	@scripts/fuzz.sh $(FUZZTIME)
 
 e2e: build ## Native callers and a real Chromium against the real server
@@ -95,6 +120,7 @@ e2e: build ## Native callers and a real Chromium against the real server
 fmt: lint-tool ## Format every file
 	$(LINT) fmt
 	cd tools && $(LINT) fmt
+	cd formal-verification && $(LINT) fmt
 
 bench: build ## Print speed and size beside a reference (BENCH=regexp)
 	@scripts/bench.sh '$(BENCH)'
@@ -103,4 +129,4 @@ hooks: lint-tool ## Check format, vet and the machines before each commit
 	git config core.hooksPath .githooks
 
 clean: ## Remove what was built
-	rm -rf bin .cache web/dist/*
+	rm -rf bin .cache web/dist/* formal-verification/.gen

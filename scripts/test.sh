@@ -3,6 +3,7 @@
 #
 #   race       all packages but e2e, examples and tools: natively, shuffled, with the race detector. The exploration of the
 #              machines is part of it; there is no run without the detector, since it finds all that one would.
+#   simulate   20,000 whole calls on virtual time, without the detector
 #   wasm-test  what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
 #   fuzz       every fuzz target for a few seconds, from its corpus on; `make fuzz` alone takes longer
 #   e2e        whole calls in real time, without the race detector: twenty at once, and a real Chromium
@@ -42,8 +43,12 @@ target build
 target generated
 target lint
 target house
+target verify-spec
+target verify-test
+target verify-official
 target race
 target mutate-code
+target simulate
 target wasm-test
 target examples
 target fuzz FUZZTIME=5s

@@ -1,0 +1,22 @@
+#!/bin/sh
+# simulate.sh N [SEED]: play N whole calls on virtual time, or the one of a seed, and tell that whole. A person, a client, a
+# network with delay, loss and outages, a server with its workers; see coord/session/calls_test.go. Without the race detector:
+# one call is one goroutine.
+set -eu
+cd "$(dirname "$0")/.."
+
+if [ -n "${2-}" ]; then
+	ANTIPHON_SEED=$2 exec go test -count=1 -vet=off -v -run '^TestCalls$' ./coord/session
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! ANTIPHON_SCHEDULES=$1 go test -count=1 -vet=off -timeout 0 -v -run '^TestCalls$' ./coord/session >"$log" 2>&1; then
+	cat "$log"
+	echo "To play a call of these again: make simulate SEED=n"
+	exit 1
+fi
+# The figures are in the log of the test, its seconds in Go's own line after it.
+awk '
+	/schedules=/ { sub(/^.*: /, ""); figures = $0; split($1, n, "=") }
+	/--- PASS: TestCalls / { gsub(/[()s]/, "", $NF); seconds = $NF }
+	END { printf "%s: %.0f schedules a second\n", figures, n[2] / seconds }' "$log"
