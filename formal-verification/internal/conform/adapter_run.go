@@ -15,15 +15,16 @@ const (
 )
 
 // runMachine needs no domain: the state knows the newest attempt and the newest question.
+// Its spec is compared with the contract too.
 func runMachine() Comparer {
 	fields := Fields[run.State](
 		run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{},
 	)
-	return Machine[run.State, run.Event, run.Effect, struct{}]{
+	return withContract{Machine[run.State, run.Event, run.Effect, struct{}]{
 		Spec: "run", Table: run.Table, First: run.Queued{},
 		Events: func(s run.State, _ struct{}) []Labelled[run.Event] { return runEvents(s) },
 		Vars:   func(s run.State, _ struct{}) map[string]string { return fields(s) },
-	}
+	}}
 }
 
 // runEvents offers events of old, present and coming attempts, and about questions that

@@ -1,0 +1,236 @@
+package conform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/coord/run"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+// contractFile is the run's contract, in the repository.
+var contractFile = filepath.Join("coord", "run", "contract.json")
+
+// contract is what of the contract a spec has too.
+type contract struct {
+	States []struct {
+		Name              string
+		Initial, Terminal bool
+	}
+	Transitions []struct {
+		From, Event, To string
+		Emits           []string
+	}
+	Messages map[string]message
+}
+
+// message is the schema of what is published under one name.
+type message struct {
+	Properties struct {
+		Payload struct {
+			Properties map[string]struct {
+				Const string
+				Enum  []string
+			}
+			Required []string
+		}
+	}
+}
+
+// readContract finds the contract from a folder or from any one above it.
+func readContract(folder string) (contract, error) {
+	for {
+		raw, err := os.ReadFile(filepath.Join(folder, contractFile))
+		above := filepath.Dir(folder)
+		if errors.Is(err, fs.ErrNotExist) && above != folder {
+			folder = above
+			continue
+		}
+		if err != nil {
+			return contract{}, fmt.Errorf("read the run's contract (go generate ./coord/run writes it): %w", err)
+		}
+		var c contract
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return contract{}, fmt.Errorf("%s: %w", contractFile, err)
+		}
+		return c, nil
+	}
+}
+
+// withContract is the run's machine; its spec is compared with the contract too.
+type withContract struct {
+	Machine[run.State, run.Event, run.Effect, struct{}]
+}
+
+// Compare is Machine.Compare, and the contract says what the spec does, no more and no less.
+func (m withContract) Compare(g *graph.Graph) (Figures, error) {
+	figures, err := m.Machine.Compare(g)
+	if err != nil {
+		return figures, err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return figures, fmt.Errorf("find the run's contract: %w", err)
+	}
+	c, err := readContract(here)
+	if err != nil {
+		return figures, err
+	}
+	return figures, c.compare(g, m.triggers())
+}
+
+// triggers is the name of the event that each action of the spec stands for.
+func (m withContract) triggers() map[string]string {
+	out := map[string]string{}
+	for _, l := range m.Events(m.First, m.Domain) {
+		action, _, _ := strings.Cut(l.Label, " ")
+		out[action] = l.Event.Name()
+	}
+	return out
+}
+
+// compare says what of the contract is not as in the spec's graph.
+func (c contract) compare(g *graph.Graph, triggers map[string]string) error {
+	said := map[string]bool{}
+	for _, tr := range c.Transitions {
+		said[oneLine(tr.From, tr.Event, tr.To, tr.Emits)] = true
+	}
+	done := map[string]bool{}
+	leaves := map[string]bool{} // statuses that are left
+	for _, e := range g.Edges {
+		from, to, fx, err := stepOf(g, e)
+		if err != nil {
+			return err
+		}
+		emits, err := c.published(fx)
+		if err != nil {
+			return &Difference{What: fmt.Sprintf("%s: %v", e.Label(), err)}
+		}
+		done[oneLine(from, triggers[e.Action], to, emits)] = true
+		leaves[from] = leaves[from] || from != to
+	}
+	if what := unequal(said, done); what != "" {
+		return &Difference{What: "the contract's transitions: " + what}
+	}
+	return c.compareStates(g, leaves)
+}
+
+func oneLine(from, event, to string, emits []string) string {
+	return fmt.Sprintf("%s, %s -> %s %v", from, event, to, emits)
+}
+
+// compareStates compares the names, where a run begins, and which states nothing leaves.
+func (c contract) compareStates(g *graph.Graph, leaves map[string]bool) error {
+	said, is := map[string]bool{}, map[string]bool{}
+	begins := map[string]bool{}
+	for _, n := range g.Init {
+		name, err := statusOf(g, n)
+		if err != nil {
+			return err
+		}
+		begins[name] = true
+	}
+	for n := range g.Nodes {
+		name, err := statusOf(g, n)
+		if err != nil {
+			return err
+		}
+		is[fmt.Sprintf("%s begins=%t ends=%t", name, begins[name], !leaves[name])] = true
+	}
+	for _, s := range c.States {
+		said[fmt.Sprintf("%s begins=%t ends=%t", s.Name, s.Initial, s.Terminal)] = true
+	}
+	if what := unequal(said, is); what != "" {
+		return &Difference{What: "the contract's states: " + what}
+	}
+	return nil
+}
+
+// published is the names of the messages among effects, each of which has the fields and
+// words of its schema.
+func (c contract) published(fx []string) ([]string, error) {
+	var out []string
+	for _, f := range fx {
+		words := strings.Fields(f)
+		m, known := c.Messages[words[0]]
+		if !known {
+			if strings.Contains(words[0], ".") {
+				return nil, fmt.Errorf("the contract has no message %s", words[0])
+			}
+			continue // the driver performs it, nothing is published
+		}
+		out = append(out, words[0])
+		if err := m.fits(words[1:]); err != nil {
+			return nil, fmt.Errorf("%s: %w", words[0], err)
+		}
+	}
+	return out, nil
+}
+
+// fits compares the fields of an effect, all but its number, with the payload's.
+func (m message) fits(fields []string) error {
+	payload := m.Properties.Payload
+	has := map[string]bool{}
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, "=")
+		if name == "seq" {
+			continue
+		}
+		has[name] = true
+		may := payload.Properties[name]
+		if may.Const != "" && may.Const != value || len(may.Enum) > 0 && !slices.Contains(may.Enum, value) {
+			return fmt.Errorf("%s is %s, which its schema does not allow", name, value)
+		}
+	}
+	wants := map[string]bool{}
+	for _, name := range payload.Required {
+		wants[name] = true
+	}
+	if what := unequal(wants, has); what != "" {
+		return fmt.Errorf("the payload's fields: %s", what)
+	}
+	return nil
+}
+
+// unequal says what of the contract is not in the spec, or the other way, or "".
+func unequal(contract, spec map[string]bool) string {
+	for _, name := range slices.Sorted(maps.Keys(contract)) {
+		if !spec[name] {
+			return name + " is not in the spec"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec)) {
+		if !contract[name] {
+			return name + " is in the spec alone"
+		}
+	}
+	return ""
+}
+
+func stepOf(g *graph.Graph, e graph.Edge) (from, to string, fx []string, err error) {
+	if from, err = statusOf(g, e.From); err != nil {
+		return "", "", nil, err
+	}
+	if to, err = statusOf(g, e.To); err != nil {
+		return "", "", nil, err
+	}
+	if err = json.Unmarshal([]byte(g.Nodes[e.To].Vars[effectsVar]), &fx); err != nil {
+		return "", "", nil, fmt.Errorf("read fx: %w", err)
+	}
+	return from, to, fx, nil
+}
+
+func statusOf(g *graph.Graph, node int) (string, error) {
+	var name string
+	if err := json.Unmarshal([]byte(g.Nodes[node].Vars["state"]), &name); err != nil {
+		return "", fmt.Errorf("read the state's name: %w", err)
+	}
+	return name, nil
+}
