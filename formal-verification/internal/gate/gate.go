@@ -30,7 +30,8 @@ type Gate struct {
 	Check func(context.Context, *ast.File, check.Options) (check.Result, error)
 	// Machines is the code, one for each spec outside "reference".
 	Machines []conform.Comparer
-	// Designed are the assertions that a spec must have, by its name.
+	// Designed are the names that must be claimed, by an assertion or an `# ask`, in the
+	// spec of that name or in one that tells another part of it: "session", "session_end".
 	Designed map[string][]string
 	// References is what is known of the specs in "reference", by "reference/NAME".
 	References map[string]Reference
@@ -43,8 +44,8 @@ type Gate struct {
 // New is the gate of this repository, for the specs in a folder.
 func New(specs string) *Gate {
 	return &Gate{
-		Specs: specs, Check: check.Spec, Machines: conform.All(), Designed: designed, References: references,
-		SpecTime: 2 * time.Minute, MutantTime: time.Minute,
+		Specs: specs, Check: check.Spec, Machines: conform.All(), Designed: designed(), References: references,
+		SpecTime: 5 * time.Minute, MutantTime: 2 * time.Minute,
 	}
 }
 
@@ -166,7 +167,37 @@ func (g *Gate) unmatched(specs []string) []string {
 	for _, name := range lacking(specs, known) {
 		out = append(out, name+": no code is compared with it: write its adapter, or say in the gate's references what it is for")
 	}
+	for _, name := range sorted(g.Designed) {
+		for _, assertion := range lacking(g.Designed[name], g.claimed(name, specs)) {
+			out = append(out, fmt.Sprintf("%s: the design asks for %s, and the spec does not assert it", name, assertion))
+		}
+	}
 	slices.Sort(out)
+	return out
+}
+
+// claimed is every name that is asserted or asked in the spec of that name or a part of it.
+// A spec that cannot be read claims nothing; that it is wrong is said where it is judged.
+func (g *Gate) claimed(name string, specs []string) []string {
+	var out []string
+	for _, s := range specs {
+		if s != name && !strings.HasPrefix(s, name+"_") {
+			continue
+		}
+		file := filepath.Join(g.Specs, s+".fizz")
+		src, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if f, err := parse.File(file, src); err == nil {
+			out = append(out, assertions(f)...)
+		}
+		if asks, err := Asks(string(src)); err == nil {
+			for _, a := range asks {
+				out = append(out, a.Name)
+			}
+		}
+	}
 	return out
 }
 
@@ -229,7 +260,6 @@ func (s *spec) pass(ctx context.Context) error {
 	}
 	s.whole(result)
 	s.asked(asks, result)
-	s.named(asks)
 	if len(s.Problems) > 0 {
 		return nil // mutants of a spec that does not hold say nothing
 	}

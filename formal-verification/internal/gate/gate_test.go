@@ -252,6 +252,15 @@ func TestFoldersThatProveNothing(t *testing.T) {
 		gate.Designed["torch"] = nil
 		expectRed(t, gate.Run(t.Context()), "torch: the design asks for it")
 	})
+	t.Run("a part of a spec claims for it", func(t *testing.T) {
+		files := lampFiles(replaceOnce(gomega.NewWithT(t), lamp, "# ask reachable Worn", "# ask reachable Broken"))
+		files["lamp_end.fizz"], files["lamp_end.mutants"] = lamp, lampMutants
+		gate := newGate(t, files)
+		end := lampCode()
+		end.Spec = "lamp_end"
+		gate.Machines = append(gate.Machines, end)
+		gomega.NewWithT(t).Expect(said(gate.Run(t.Context()))).To(gomega.Equal("\n\n"))
+	})
 	t.Run("a name that is no spec's", func(t *testing.T) {
 		expectRed(t, newGate(t, lampFiles(lamp)).Run(t.Context(), "lmap"), "lmap: no such spec")
 	})

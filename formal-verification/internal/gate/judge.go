@@ -109,17 +109,6 @@ func (s *spec) asked(asks []Ask, r check.Result) {
 	s.Figures.Asks = len(asks)
 }
 
-// named asks whether everything that the design wants is claimed.
-func (s *spec) named(asks []Ask) {
-	claimed := assertions(s.file)
-	for _, a := range asks {
-		claimed = append(claimed, a.Name)
-	}
-	for _, name := range lacking(s.Designed[s.Name], claimed) {
-		s.blame("the design asks for %s, and the spec does not assert it", name)
-	}
-}
-
 // reference holds a result to what is known.
 func (s *spec) reference(known Reference, r check.Result) error {
 	if what := known.differs(r); what != "" {

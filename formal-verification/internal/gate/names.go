@@ -4,14 +4,25 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/antiphon-rt/antiphon/coord/compaction"
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/run"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
 )
 
-// Assertions that the design asks for, by spec. An `# ask` of that name does as well.
-var designed = map[string][]string{
+// design is what a spec is asked to assert beside what the code's monitor watches, by
+// spec: mostly liveness, which no monitor can see.
+var design = map[string][]string{
 	"response": {
-		"AtMostOneLive", "AtMostOneBody", "ExactlyOneTerminal", "TerminalAfterCreated", "NoStartAfterShutdown",
-		"StaleIsHarmless", "DoneOnceAndLast", "EveryCreatedTerminates", "DrainingEnds",
+		"AtMostOneLive", "AtMostOneBody", "ExactlyOneTerminal", "TerminalAfterCreated", "NoStartAfterShutdown", "StaleIsHarmless",
+		"DoneOnceAndLast", "NoContentAfterTerminal", "EveryAddedIsDone", "EveryCreatedTerminates", "DrainingEnds",
 	},
 	"turn":          {"Coupled", "AtMostOneTurnOpen", "EveryTurnEndsOnce", "BargeInOnlyFromSpeech", "BargeInBeforeCommit"},
 	"conn":          {"TeardownOnce", "NoVADAfterClosing", "ReleaseAfterChildren"},
@@ -19,11 +30,56 @@ var designed = map[string][]string{
 	"synthesis":     {"WakeOnce", "Monotonic"},
 	"transcription": {"EOUNotLost", "UnavailableIsSticky"},
 	"compaction":    {"SingleFlight", "NoneAfterTeardown", "OverflowIsEventuallyCompacted"},
-	"session":       {"ChildrenDieWithParent", "NoChildStartsAfterTeardown", "NoTurnLost", "NoOverlap"},
-	"run":           {},
+	"session": {
+		"ChildrenDieWithParent", "NoChildStartsAfterTeardown", "NoTurnLost", "NoOverlap", "BargeInBeforeCommit",
+		"NothingOwedWhenIdle", "EveryCreatedTerminates", "DrainingEnds",
+	},
+	"run": {"OneTerminal", "OneResumeWins", "AttemptsOnlyGrow", "SeqIsContiguous"},
 	"idempotency": {
 		"RequestIsProcessedOnlyOnce", "EveryReqFinishAsCachedOrFromCache", "AttemptsCanBeProcessedConcurrently",
 	},
+}
+
+// watched is what the code's monitors watch: the names are the same in spec and code.
+var watched = map[string][]string{
+	"response":      watchedBy(response.Monitor),
+	"turn":          watchedBy(turn.Monitor),
+	"conn":          watchedBy(conn.Monitor),
+	"playout":       watchedBy(playout.Monitor),
+	"synthesis":     watchedBy(synthesis.Monitor),
+	"transcription": watchedBy(transcription.Monitor),
+	"compaction":    watchedBy(compaction.Monitor),
+	"run":           watchedBy(run.Monitor),
+	"session":       watchedInSession(),
+}
+
+// unsaid are those of them that a spec cannot say, and why.
+var unsaid = map[string]string{}
+
+func watchedBy[S, E machine.Named, F, G any](m machine.Monitor[S, E, F, G]) []string {
+	var out []string
+	for _, inv := range m.Invariants {
+		out = append(out, inv.Name)
+	}
+	return out
+}
+
+func watchedInSession() []string {
+	var out []string
+	for _, inv := range session.Invariants {
+		out = append(out, inv.Name)
+	}
+	return out
+}
+
+// designed joins the two.
+func designed() map[string][]string {
+	out := map[string][]string{}
+	for name := range design {
+		said := func(assertion string) bool { return unsaid[name+"."+assertion] != "" }
+		out[name] = append(slices.Clone(design[name]), slices.DeleteFunc(slices.Clone(watched[name]), said)...)
+	}
+	return out
 }
 
 // Reference is a spec that no code of ours stands behind, and what is known of it.
