@@ -1,5 +1,5 @@
 #!/bin/sh
-# fuzz.sh TIME: run every fuzz target of the module for TIME each.
+# fuzz.sh TIME: run every fuzz target for TIME each, those of the nested modules too.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ targets=$(git grep --untracked -h -o -E '^func Fuzz[A-Za-z0-9_]*' -- '*_test.go'
 run() {
 	log=$(mktemp)
 	for try in 1 2 3; do
-		if go test -run '^$' -fuzz "^$1\$" -fuzztime "$2" "./$3" >"$log" 2>&1; then
+		if go -C "$3" test -run '^$' -fuzz "^$1\$" -fuzztime "$2" . >"$log" 2>&1; then
 			cat "$log"
 			rm -f "$log"
 			return 0

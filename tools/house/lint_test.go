@@ -96,6 +96,7 @@ var lintCases = []lintCase{
 	{"cmd/antiphon/web.go", ours + "web", ""},
 	{"cmd/antiphon/pion.go", "github.com/pion/webrtc/v4", "pion"},
 	{"e2e/browser.go", "github.com/chromedp/chromedp", ""},
+	{"formal-verification/coordtest.go", ours + "coord/coordtest", ""},
 	{"e2e/pion.go", "github.com/pion/webrtc/v4", "pion"},
 }
 
