@@ -18,12 +18,11 @@ func golden(t *testing.T, name, got string) {
 	file(t, filepath.Join("testdata", name), got)
 }
 
-// file compares got with the file of that path, or writes it there under -rewrite, the flag that package datadriven
-// defines for its own files.
+// file compares got with the file of that path, or writes it there under -rewrite.
 func file(t *testing.T, path, got string) {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	if f := flag.Lookup("rewrite"); f != nil && f.Value.String() == "true" {
+	if Rewrites() {
 		g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(gomega.Succeed())
 		g.Expect(os.WriteFile(path, []byte(got), 0o644)).To(gomega.Succeed())
 		return
@@ -37,6 +36,12 @@ func file(t *testing.T, path, got string) {
 func Diagram[S, E machine.Named, F any](t *testing.T, table machine.Table[S, E, F], first S) {
 	t.Helper()
 	golden(t, "diagram.txt", table.Mermaid(first))
+}
+
+// Rewrites says whether golden files are to be written: the tests run with -rewrite, the flag that package datadriven defines.
+func Rewrites() bool {
+	f := flag.Lookup("rewrite")
+	return f != nil && f.Value.String() == "true"
 }
 
 // Fingerprint compares fingerprint.go, which holds the constant Fingerprint of package name, with sum.

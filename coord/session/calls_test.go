@@ -179,20 +179,30 @@ var unreachable = []string{
 // nothing about.
 func TestCallsReach(t *testing.T) {
 	never := map[string]bool{}
-	for _, row := range slices.Concat(rows("conn", conn.Table), rows("turn", turn.Table), rows("response", response.Table),
-		rows("playout", playout.Table), rows("synthesis", synthesis.Table), rows("transcription", transcription.Table)) {
+	for _, row := range allRows() {
 		never[row] = true
 	}
 	for seed := uint64(0); seed < 8_000 && len(never) > len(unreachable); seed++ {
 		_, broken := draw(seed).play(Next, func(_ Event, st Step) {
-			name, _, _ := strings.Cut(st.Machine, ".")
-			delete(never, name+" "+st.From.Name()+" + "+st.Event.Name()+", "+st.Action)
+			delete(never, rowOf(st))
 		})
 		if broken != "" {
 			t.Fatal(report(seed, broken, Next))
 		}
 	}
 	gomega.NewWithT(t).Expect(slices.Sorted(maps.Keys(never))).To(gomega.ConsistOf(unreachable))
+}
+
+// allRows are what the session's machines can do.
+func allRows() []string {
+	return slices.Concat(rows("conn", conn.Table), rows("turn", turn.Table), rows("response", response.Table),
+		rows("playout", playout.Table), rows("synthesis", synthesis.Table), rows("transcription", transcription.Table))
+}
+
+// rowOf is the row that a step took, as rows has it.
+func rowOf(st Step) string {
+	name, _, _ := strings.Cut(st.Machine, ".")
+	return name + " " + st.From.Name() + " + " + st.Event.Name() + ", " + st.Action
 }
 
 // rows are those of a table that do something.

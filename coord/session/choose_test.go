@@ -100,6 +100,8 @@ func (w *world) worker() Event {
 	switch {
 	case w.body == 0:
 		return OfResponse{response.BodyEnded{ID: w.s.LastResponse, Status: response.Completed}} // twice
+	case w.texts && w.voiced && w.pick(12) == 0: // it breaks
+		return OfSynthesis{synthesis.WorkerExited{}}
 	case w.texts && w.pick(3) > 0:
 		w.clauses++
 		return OfSynthesis{synthesis.Enqueue{Clause: w.clauses}}
@@ -143,6 +145,9 @@ func (w *world) network() Event {
 	case conn.Interrupted:
 		if len(w.graces) > 0 && w.pick(3) == 0 {
 			return OfConn{conn.GraceExpired{Gen: w.graces[w.pick(len(w.graces))]}}
+		}
+		if w.pick(6) == 0 {
+			return OfConn{conn.Close{Reason: conn.Failed}}
 		}
 		return OfConn{conn.Restored{}}
 	case conn.Connecting, conn.Closing, conn.Closed:

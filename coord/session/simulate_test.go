@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -42,24 +41,4 @@ func TestSimulation(t *testing.T) {
 			t.Fatalf("seed %d: %s\n%s\n%+v", seed, broken, w.story(broken), w.s)
 		}
 	}
-}
-
-// FuzzSession plays schedules whose every choice is a byte of the input.
-func FuzzSession(f *testing.F) {
-	f.Fuzz(func(t *testing.T, script []byte) {
-		if len(script) > 400 {
-			return
-		}
-		at := 0
-		w := newWorld(Config{Interrupt: true, CreateResponse: true}, func(n int) int {
-			if at == len(script) {
-				return 0
-			}
-			at++
-			return int(script[at-1]) % n
-		})
-		if broken := w.play(len(script)); broken != "" {
-			t.Fatalf("%s\n%s\n%s", broken, w.story(broken), fmt.Sprintf("%+v", w.s))
-		}
-	})
 }
