@@ -12,6 +12,8 @@ require (
 	github.com/antiphon-rt/antiphon v0.0.0
 	github.com/fizzbee-io/fizzbee v0.5.4
 	github.com/onsi/gomega v1.38.2
+	go.starlark.net v0.0.0-20231121155337-90ade8b19d09
+	golang.org/x/sync v0.19.0
 	google.golang.org/protobuf v1.36.11
 )
 
@@ -27,6 +29,5 @@ require (
 
 require (
 	github.com/golang/glog v1.2.0 // indirect
-	go.starlark.net v0.0.0-20231121155337-90ade8b19d09 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )

@@ -31,7 +31,7 @@ type Options struct {
 // The limits of a run that names none.
 const (
 	DefaultTimeout  = 5 * time.Minute
-	DefaultMemoryMB = 8 << 10
+	DefaultMemoryMB = 4 << 10
 )
 
 // Verdict is how a spec did.
