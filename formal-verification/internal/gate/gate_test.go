@@ -34,10 +34,12 @@ type (
 		On    bool
 		Times int
 	}
-	glow struct{ name string }
+	light struct{}
+	dark  struct{}
 )
 
-func (g glow) Name() string { return g.name }
+func (light) Name() string { return "Light" }
+func (dark) Name() string  { return "Dark" }
 
 func lampCode() conform.System[bulb, string, machine.Named, struct{}] {
 	return conform.System[bulb, string, machine.Named, struct{}]{
@@ -59,14 +61,6 @@ func lampCode() conform.System[bulb, string, machine.Named, struct{}] {
 		},
 	}
 }
-
-type (
-	light struct{}
-	dark  struct{}
-)
-
-func (light) Name() string { return "Light" }
-func (dark) Name() string  { return "Dark" }
 
 // newGate is a gate for a folder with these files.
 func newGate(t *testing.T, files map[string]string) *Gate {
