@@ -9,10 +9,10 @@ if [ -z "$fizz" ]; then
 	echo "verify-official: no fizz program on the PATH and none named by FIZZBEE, so nothing was run; make verify-spec needs none"
 	exit 0
 fi
-[ -f "$fizz" ] && [ -x "$fizz" ] || {
+if [ ! -f "$fizz" ] || [ ! -x "$fizz" ]; then
 	echo "verify-official: FIZZBEE is $fizz, which is not a program" >&2
 	exit 1
-}
+fi
 fizz=$(realpath "$fizz")
 cd "$(dirname "$0")/../formal-verification/specs"
 
