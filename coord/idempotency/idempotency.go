@@ -1,0 +1,160 @@
+package idempotency
+
+type (
+	// Try names one try of a request, from 1 on.
+	Try uint64
+	// Lease counts the locks of a key; 0 is none yet.
+	Lease uint64
+	// Payload stands for what a request says; two that say the same have the same one.
+	Payload uint64
+	// Response names a stored response.
+	Response uint64
+)
+
+// State is one of Free, Locked, Cached, Unknown: what is known of one key.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Free: no request of this key is under way or done. Lease is the newest there was,
+	// Payload is what the key was taken for; both are 0 where it never was.
+	Free struct {
+		Lease   Lease
+		Payload Payload
+	}
+	// Locked: Try holds the lock until its lease runs out. Sent: its request may have
+	// reached the server. Safe: the operation may be repeated.
+	Locked struct {
+		Try     Try
+		Lease   Lease
+		Payload Payload
+		Sent    bool
+		Safe    bool
+	}
+	// Cached: the request was processed. It stays so.
+	Cached struct {
+		Response Response
+		Payload  Payload
+	}
+	// Unknown: the request of Try was sent, its answer never came, and to send it again
+	// might do it twice.
+	Unknown struct {
+		Try     Try
+		Payload Payload
+	}
+)
+
+func (Free) state()    {}
+func (Locked) state()  {}
+func (Cached) state()  {}
+func (Unknown) state() {}
+
+// Name is the state's name in diagrams, logs and the spec.
+func (Free) Name() string    { return "Free" }
+func (Locked) Name() string  { return "Locked" }
+func (Cached) Name() string  { return "Cached" }
+func (Unknown) Name() string { return "Unknown" }
+
+// Event is one of Check, Sending, Processed, GaveUp, LeaseExpired.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+type (
+	// Check: Try arrives, or was woken. Safe: its operation may be repeated.
+	Check struct {
+		Try     Try
+		Payload Payload
+		Safe    bool
+	}
+	// Sending: Try, which was granted the lock, is about to send its request.
+	Sending struct{ Try Try }
+	// Processed: the server has answered Try; Response is stored already.
+	Processed struct {
+		Try      Try
+		Response Response
+	}
+	// GaveUp: Try will get no answer from the server.
+	GaveUp struct{ Try Try }
+	// LeaseExpired: Lease has run out.
+	LeaseExpired struct{ Lease Lease }
+)
+
+func (Check) event()        {}
+func (Sending) event()      {}
+func (Processed) event()    {}
+func (GaveUp) event()       {}
+func (LeaseExpired) event() {}
+
+// Name is the event's name in diagrams, logs and the spec.
+func (Check) Name() string        { return "Check" }
+func (Sending) Name() string      { return "Sending" }
+func (Processed) Name() string    { return "Processed" }
+func (GaveUp) Name() string       { return "GaveUp" }
+func (LeaseExpired) Name() string { return "LeaseExpired" }
+
+// Effect is one of Grant, ArmLease, Wait, Forward, Reply, Refuse, SayUnknown,
+// SayRetry, CheckAgain, Wake. All but ArmLease and Wake answer one try.
+//
+//sumtype:decl
+type Effect interface {
+	Name() string
+	effect()
+}
+
+type (
+	// Grant gives the lock to Try: it sends its request next.
+	Grant struct{ Try Try }
+	// ArmLease lets LeaseExpired come for Lease, unless the holder shows that it lives.
+	ArmLease struct{ Lease Lease }
+	// Wait tells Try that another one holds the lock: it checks again when it is woken.
+	Wait struct{ Try Try }
+	// Forward sends the request of Try to the server.
+	Forward struct{ Try Try }
+	// Reply answers Try with the response. Replayed: it is that of another try.
+	Reply struct {
+		Try      Try
+		Response Response
+		Replayed bool
+	}
+	// Refuse answers Try with an error: its key belongs to another request.
+	Refuse struct{ Try Try }
+	// SayUnknown answers Try with an error: its request may have been processed or not.
+	SayUnknown struct{ Try Try }
+	// SayRetry answers Try with an error: no answer came, and to try again does no harm.
+	SayRetry struct{ Try Try }
+	// CheckAgain tells Try that it does not hold the lock: it checks again at once.
+	CheckAgain struct{ Try Try }
+	// Wake lets everybody who waits for the lock check again.
+	Wake struct{}
+)
+
+func (Grant) effect()      {}
+func (ArmLease) effect()   {}
+func (Wait) effect()       {}
+func (Forward) effect()    {}
+func (Reply) effect()      {}
+func (Refuse) effect()     {}
+func (SayUnknown) effect() {}
+func (SayRetry) effect()   {}
+func (CheckAgain) effect() {}
+func (Wake) effect()       {}
+
+// Name is the effect's name in logs and the spec.
+func (Grant) Name() string      { return "Grant" }
+func (ArmLease) Name() string   { return "ArmLease" }
+func (Wait) Name() string       { return "Wait" }
+func (Forward) Name() string    { return "Forward" }
+func (Reply) Name() string      { return "Reply" }
+func (Refuse) Name() string     { return "Refuse" }
+func (SayUnknown) Name() string { return "SayUnknown" }
+func (SayRetry) Name() string   { return "SayRetry" }
+func (CheckAgain) Name() string { return "CheckAgain" }
+func (Wake) Name() string       { return "Wake" }

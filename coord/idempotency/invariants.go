@@ -1,0 +1,175 @@
+package idempotency
+
+import "slices"
+
+// Once a request was sent that must not be repeated, none is sent again.
+func requestIsProcessedOnlyOnce(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		_, sends := f.(Forward)
+		return !sends || !g.Risked
+	})
+}
+
+// The lock is given where nobody holds it, and the state knows who does.
+func atMostOneHolder(before, after Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		_, grants := f.(Grant)
+		return !grants || g.Holder == 0
+	})
+	s, _ := step.To.(Locked)
+	return once && s.Try == after.Holder && s.Sent == after.Sent && s.Safe == after.Safe
+}
+
+// A request is sent by the try that holds the lock, once a lease.
+func onlyTheHolderSends(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		send, sends := f.(Forward)
+		return !sends || send.Try == g.Holder && !g.Sent
+	})
+}
+
+// What a try asks or reports has one answer, and nobody else is told anything.
+func everyTryIsAnswered(_, _ Seen, step edge) bool {
+	if t := asks(step.Event); t != 0 {
+		return slices.Equal(answers(step), []Try{t})
+	}
+	return len(answers(step)) == 0
+}
+
+// The response is the one that the server gave, and every try gets that one; it is
+// marked where it is another try's.
+func everyTryGetsTheSameResponse(before, after Seen, step edge) bool {
+	same := each(before, step, func(g Seen, f Effect) bool {
+		reply, replies := f.(Reply)
+		e, fresh := step.Event.(Processed)
+		return !replies || reply.Replayed == !fresh && (g.Done || fresh) && (!g.Done || reply.Response == g.Response) &&
+			(!fresh || reply.Response == e.Response)
+	})
+	s, cached := step.To.(Cached)
+	return same && cached == after.Done && s.Response == after.Response
+}
+
+// Another request under the same key is refused; nothing else is.
+func otherPayloadIsRefused(before, after Seen, step edge) bool {
+	e, check := step.Event.(Check)
+	want := 0
+	if check && before.Payload != 0 && e.Payload != before.Payload {
+		want = 1
+	}
+	refused := 0
+	for _, f := range step.Effects {
+		if _, is := f.(Refuse); is {
+			refused++
+		}
+	}
+	return refused == want && (want == 0 || step.From == step.To) && payload(step.To) == after.Payload
+}
+
+// payload is what the state knows the key was taken for.
+func payload(s State) Payload {
+	switch s := s.(type) {
+	case Free:
+		return s.Payload
+	case Locked:
+		return s.Payload
+	case Cached:
+		return s.Payload
+	case Unknown:
+		return s.Payload
+	}
+	return 0
+}
+
+// While nobody knows what became of the request the state says so, and so is every try
+// told; where it is known, nobody is told that it is not.
+func unknownIsSaid(_, after Seen, step edge) bool {
+	s, unknown := step.To.(Unknown)
+	if unknown != (after.Doubt != 0) || s.Try != after.Doubt {
+		return false
+	}
+	said := false
+	for _, f := range step.Effects {
+		_, is := f.(SayUnknown)
+		said = said || is
+	}
+	switch e := step.Event.(type) {
+	case Check:
+		return said == (unknown && e.Payload == after.Payload)
+	case GaveUp:
+		_, was := step.From.(Unknown)
+		return said == (unknown && !was)
+	case Sending, Processed, LeaseExpired:
+	}
+	return !said
+}
+
+// A lock whose request was sent is free again only where that may be repeated.
+func retriedOnlyWhereSafe(before, after Seen, step edge) bool {
+	_, locked := step.From.(Locked)
+	_, free := step.To.(Free)
+	if locked && free {
+		return !before.Sent || before.Safe
+	}
+	// It is free or unknown because the holder is gone, not because somebody else says so.
+	return !locked || before.Holder != after.Holder || step.To.Name() == step.From.Name()
+}
+
+// Every lock has a lease of its own, which is armed before the holder is told; leases only grow.
+func leaseIsArmed(before, after Seen, step edge) bool {
+	grants, arms := 0, 0
+	for _, f := range step.Effects {
+		switch f := f.(type) {
+		case Grant:
+			if arms == 0 {
+				return false
+			}
+			grants++
+		case ArmLease:
+			if f.Lease != before.Lease+1 {
+				return false
+			}
+			arms++
+		case Wait, Forward, Reply, Refuse, SayUnknown, SayRetry, CheckAgain, Wake:
+		}
+	}
+	return grants == arms && arms <= 1 && lease(step.To, after) == after.Lease
+}
+
+// lease is the newest that the state knows, or what was seen where it needs none.
+func lease(s State, seen Seen) Lease {
+	switch s := s.(type) {
+	case Free:
+		return s.Lease
+	case Locked:
+		return s.Lease
+	case Cached, Unknown:
+	}
+	return seen.Lease
+}
+
+// Who does not hold the lock changes nothing, but for the answer that was missing; who
+// reports is told to check again.
+func staleIsHarmless(before, _ Seen, step edge) bool {
+	stale, still := false, step.From == step.To
+	switch e := step.Event.(type) {
+	case Sending:
+		stale = e.Try != before.Holder || before.Sent
+	case Processed:
+		stale = e.Try != before.Holder && e.Try != before.Doubt
+	case GaveUp:
+		stale = e.Try != before.Holder
+	case LeaseExpired:
+		return before.Holder != 0 && e.Lease == before.Lease || still && len(step.Effects) == 0
+	case Check:
+	}
+	return !stale || still && count(step, CheckAgain{asks(step.Event)}) == 1
+}
+
+// Whoever waits is woken once the lock is given up, whatever has become of it.
+func waitersAreWoken(before, after Seen, step edge) bool {
+	want := 0
+	if before.Holder != 0 && after.Holder != before.Holder {
+		want = 1
+	}
+	return count(step, Wake{}) == want
+}

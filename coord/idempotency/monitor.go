@@ -1,0 +1,147 @@
+package idempotency
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type edge = machine.Edge[State, Event, Effect]
+
+// Seen is what a monitor remembers of one key.
+type Seen struct {
+	Lease    Lease   // newest that was armed
+	Payload  Payload // what the key was taken for
+	Holder   Try     // it was granted the lock and has not lost it; 0 is nobody
+	Safe     bool    // the holder's operation may be repeated
+	Sent     bool    // the holder's request was sent
+	Risked   bool    // a request that must not be repeated was sent
+	Doubt    Try     // its request was sent, must not be repeated, and has no answer; 0 is nobody's
+	Done     bool    // some try got the response, which is
+	Response Response
+}
+
+// Monitor watches the machine: it is evaluated by the explore tests, by whoever
+// simulates tries, and by a server that is asked to check itself.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "RequestIsProcessedOnlyOnce", Holds: requestIsProcessedOnlyOnce},
+		{Name: "AtMostOneHolder", Holds: atMostOneHolder},
+		{Name: "OnlyTheHolderSends", Holds: onlyTheHolderSends},
+		{Name: "EveryTryIsAnswered", Holds: everyTryIsAnswered},
+		{Name: "EveryTryGetsTheSameResponse", Holds: everyTryGetsTheSameResponse},
+		{Name: "OtherPayloadIsRefused", Holds: otherPayloadIsRefused},
+		{Name: "UnknownIsSaid", Holds: unknownIsSaid},
+		{Name: "RetriedOnlyWhereSafe", Holds: retriedOnlyWhereSafe},
+		{Name: "LeaseIsArmed", Holds: leaseIsArmed},
+		{Name: "StaleIsHarmless", Holds: staleIsHarmless},
+		{Name: "WaitersAreWoken", Holds: waitersAreWoken},
+	},
+}
+
+func see(g Seen, step edge) Seen {
+	g = g.event(step.Event)
+	for _, f := range step.Effects {
+		g = g.effect(step.Event, f)
+	}
+	return g
+}
+
+// event is who loses the lock by what has come, and whether that leaves a doubt.
+func (g Seen) event(e Event) Seen {
+	lost := false
+	switch e := e.(type) {
+	case Processed:
+		lost = e.Try == g.Holder
+		if lost || e.Try == g.Doubt {
+			g.Sent, g.Doubt = false, 0
+		}
+	case GaveUp:
+		lost = e.Try == g.Holder
+	case LeaseExpired:
+		lost = g.Holder != 0 && e.Lease == g.Lease
+	case Check, Sending:
+	}
+	if lost {
+		if g.Sent && !g.Safe {
+			g.Doubt = g.Holder
+		}
+		g.Holder, g.Sent, g.Safe = 0, false, false
+	}
+	return g
+}
+
+func (g Seen) effect(e Event, f Effect) Seen {
+	switch f := f.(type) {
+	case ArmLease:
+		g.Lease = f.Lease
+	case Grant:
+		g.Holder = f.Try
+		if check, is := e.(Check); is {
+			g.Payload, g.Safe = check.Payload, check.Safe
+		}
+	case Forward:
+		g.Sent = true
+		g.Risked = g.Risked || !g.Safe
+	case Reply:
+		g.Done, g.Response = true, f.Response
+	case Wait, Refuse, SayUnknown, SayRetry, CheckAgain, Wake:
+	}
+	return g
+}
+
+func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
+	see := func(g Seen, f Effect) Seen { return g.effect(step.Event, f) }
+	return machine.Each(before.event(step.Event), step.Effects, see, holds)
+}
+
+// count is how often f is among the step's effects.
+func count(step edge, f Effect) int {
+	n := 0
+	for _, x := range step.Effects {
+		if x == f {
+			n++
+		}
+	}
+	return n
+}
+
+// answers is the tries that the step's effects answer.
+func answers(step edge) []Try {
+	var out []Try
+	for _, f := range step.Effects {
+		switch f := f.(type) {
+		case Grant:
+			out = append(out, f.Try)
+		case Wait:
+			out = append(out, f.Try)
+		case Forward:
+			out = append(out, f.Try)
+		case Reply:
+			out = append(out, f.Try)
+		case Refuse:
+			out = append(out, f.Try)
+		case SayUnknown:
+			out = append(out, f.Try)
+		case SayRetry:
+			out = append(out, f.Try)
+		case CheckAgain:
+			out = append(out, f.Try)
+		case ArmLease, Wake:
+		}
+	}
+	return out
+}
+
+// asks is the try that an event is of, or 0.
+func asks(e Event) Try {
+	switch e := e.(type) {
+	case Check:
+		return e.Try
+	case Sending:
+		return e.Try
+	case Processed:
+		return e.Try
+	case GaveUp:
+		return e.Try
+	case LeaseExpired:
+	}
+	return 0
+}
