@@ -9,14 +9,14 @@ type Mark struct {
 	MS   uint32
 }
 
-// Reason is why the output was cleared.
+// Reason is why the output was cleared: for the log, the machine does not ask. The end
+// of the session is Shutdown and no Clear.
 type Reason uint8
 
 // The reasons.
 const (
-	ByClient     Reason = iota + 1 // output_audio_buffer.clear
-	ByTurn                         // a new turn's response takes its place
-	SessionEnded                   // teardown
+	ByClient Reason = iota + 1 // output_audio_buffer.clear
+	ByTurn                     // a new turn's response takes its place
 )
 
 // String is the reason's name in logs and stories.
@@ -26,8 +26,6 @@ func (r Reason) String() string {
 		return "ByClient"
 	case ByTurn:
 		return "ByTurn"
-	case SessionEnded:
-		return "SessionEnded"
 	}
 	return "none"
 }
