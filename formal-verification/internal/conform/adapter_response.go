@@ -47,7 +47,7 @@ func responseMachine() Comparer {
 	)
 	table := besideResponse(response.Table)
 	return Machine[response.State, response.Event, response.Effect, responseWorld]{
-		Spec: "response", Table: table, First: response.Idle{}, Domain: responseWorld{At: response.Idle{}},
+		Spec: "response", Ghosts: []string{"open", "told"}, Table: table, First: response.Idle{}, Domain: responseWorld{At: response.Idle{}},
 		Events: responseEvents,
 		Grow:   monitored(table, response.Monitor),
 		Vars: func(s response.State, w responseWorld) map[string]string {

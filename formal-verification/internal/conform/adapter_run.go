@@ -21,7 +21,7 @@ func runMachine() Comparer {
 		run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{},
 	)
 	return withContract{Machine[run.State, run.Event, run.Effect, struct{}]{
-		Spec: "run", Table: run.Table, First: run.Queued{},
+		Spec: "run", Ghosts: []string{"event", "was"}, Table: run.Table, First: run.Queued{},
 		Events: func(s run.State, _ struct{}) []Labelled[run.Event] { return runEvents(s) },
 		Vars:   func(s run.State, _ struct{}) map[string]string { return fields(s) },
 	}}

@@ -21,7 +21,7 @@ type turnWorld = world[turn.State, turn.Seen]
 func turnMachine() Comparer {
 	fields := Fields[turn.State](turn.Idle{}, turn.Candidate{}, turn.Speaking{}, turn.Confirming{})
 	return Machine[turn.State, turn.Event, turn.Effect, turnWorld]{
-		Spec: "turn", Table: turn.Table, First: turn.Idle{}, Domain: turnWorld{At: turn.Idle{}},
+		Spec: "turn", Ghosts: []string{"cause"}, Table: turn.Table, First: turn.Idle{}, Domain: turnWorld{At: turn.Idle{}},
 		Events: turnEvents,
 		Grow:   monitored(turn.Table, turn.Monitor),
 		Vars: func(s turn.State, w turnWorld) map[string]string {

@@ -110,6 +110,7 @@ func newTill(t table) till {
 			out["newest"] = JSON(newest)
 			return out
 		},
+		Ghosts: []string{"ghost"},
 	}
 }
 
@@ -295,6 +296,24 @@ func TestAdapterThatIsWrong(t *testing.T) {
 		}
 		_, err := m.Compare(tillSpec())
 		expectDifference(t, err, nil, "this row of the table was never met: Open + Come, one at a time")
+	})
+	t.Run("a variable that is not compared", func(t *testing.T) {
+		m := newTill(tillTable(isBuyer))
+		m.Ghosts = nil
+		_, err := m.Compare(tillSpec())
+		expectDifference(t, err, nil, "the variable ghost of the spec is not compared")
+	})
+	t.Run("a ghost that is compared", func(t *testing.T) {
+		m := newTill(tillTable(isBuyer))
+		m.Ghosts = append(m.Ghosts, "mood")
+		_, err := m.Compare(tillSpec())
+		expectDifference(t, err, nil, "mood is named in Ghosts, but is compared")
+	})
+	t.Run("a ghost that there is not", func(t *testing.T) {
+		m := newTill(tillTable(isBuyer))
+		m.Ghosts = append(m.Ghosts, "spirit")
+		_, err := m.Compare(tillSpec())
+		expectDifference(t, err, nil, "spirit is named in Ghosts, but is compared or is no variable")
 	})
 	t.Run("a domain without a bound", func(t *testing.T) {
 		loop := &graph.Graph{Init: []int{0}, Nodes: []graph.Node{{Vars: map[string]string{"fx": "[]"}}}, Edges: []graph.Edge{edge(0, 0, "Tick")}}

@@ -29,23 +29,35 @@ func TestContract(t *testing.T) {
 		fault func(*contract)
 		want  string
 	}{
-		{"a transition is missing", func(c *contract) { c.Transitions = c.Transitions[1:] },
-			"the contract's transitions: queued, turn.started -> running [conversation.state.changed] is in the spec alone"},
-		{"a transition leads elsewhere", func(c *contract) { c.Transitions[1].To = "failed" },
-			"the contract's transitions: queued, run.canceled -> failed [conversation.state.changed] is not in the spec"},
-		{"a message is left out", func(c *contract) { c.Transitions[1].Emits = nil },
-			"the contract's transitions: queued, run.canceled -> canceled [] is not in the spec"},
-		{"a state is missing", func(c *contract) { c.States = c.States[:5] },
-			"the contract's states: canceled begins=false ends=true is in the spec alone"},
-		{"a state ends that does not", func(c *contract) { c.States[1].Terminal = true },
-			"the contract's states: running begins=false ends=true is not in the spec"},
+		{
+			"a transition is missing", func(c *contract) { c.Transitions = c.Transitions[1:] },
+			"the contract's transitions: queued, turn.started -> running [conversation.state.changed] is in the spec alone",
+		},
+		{
+			"a transition leads elsewhere", func(c *contract) { c.Transitions[1].To = "failed" },
+			"the contract's transitions: queued, run.canceled -> failed [conversation.state.changed] is not in the spec",
+		},
+		{
+			"a message is left out", func(c *contract) { c.Transitions[1].Emits = nil },
+			"the contract's transitions: queued, run.canceled -> canceled [] is not in the spec",
+		},
+		{
+			"a state is missing", func(c *contract) { c.States = c.States[:5] },
+			"the contract's states: canceled begins=false ends=true is in the spec alone",
+		},
+		{
+			"a state ends that does not", func(c *contract) { c.States[1].Terminal = true },
+			"the contract's states: running begins=false ends=true is not in the spec",
+		},
 		{"a message has another field", func(c *contract) {
 			m := c.Messages["conversation.state.changed"]
 			m.Properties.Payload.Required = append([]string{"why"}, m.Properties.Payload.Required...)
 			c.Messages["conversation.state.changed"] = m
 		}, "TurnStarted n=1: conversation.state.changed: the payload's fields: why is not in the spec"},
-		{"a message has no schema", func(c *contract) { delete(c.Messages, "interaction.reply.accepted") },
-			"Reply i=1: the contract has no message interaction.reply.accepted"},
+		{
+			"a message has no schema", func(c *contract) { delete(c.Messages, "interaction.reply.accepted") },
+			"Reply i=1: the contract has no message interaction.reply.accepted",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)

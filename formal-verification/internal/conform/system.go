@@ -42,8 +42,11 @@ type System[S comparable, E any, F machine.Named, D comparable] struct {
 	Events func(S, D) []Labelled[E]
 	// Grow is the domain after an event that was taken. Nil: it stays.
 	Grow func(D, E) D
-	// Vars are the spec's variables in this state, as JSON texts, all but fx and the ghosts.
+	// Vars are the spec's variables in this state, as JSON texts, all but fx, bad and the ghosts.
 	Vars func(S, D) map[string]string
+	// Ghosts are variables that only the spec has: what its assertions remember. A variable
+	// that is neither compared nor one of these is a difference.
+	Ghosts []string
 }
 
 // Machine is how one table is compared with its spec.
@@ -55,6 +58,7 @@ type Machine[S, E, F coordtest.Value, D comparable] struct {
 	Events func(S, D) []Labelled[E]     // as in System
 	Grow   func(D, E) D                 // as in System
 	Vars   func(S, D) map[string]string // as in System
+	Ghosts []string                     // as in System
 }
 
 // Name is the spec's name.
@@ -98,6 +102,6 @@ func (m Machine[S, E, F, D]) system(met []bool) System[S, E, F, D] {
 			met[row] = true
 			return next, effects, m.Table[row].Why
 		},
-		Events: m.Events, Grow: m.Grow, Vars: m.Vars,
+		Events: m.Events, Grow: m.Grow, Vars: m.Vars, Ghosts: m.Ghosts,
 	}
 }

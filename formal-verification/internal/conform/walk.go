@@ -11,8 +11,11 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// effectsVar is the spec's variable that lists the effects of the last action.
-const effectsVar = "fx"
+// What every spec may have: the effects of the last action, and the first wrong step.
+const (
+	effectsVar = "fx"
+	wrongVar   = "bad"
+)
 
 // maxPairs bounds a walk: a spec and a table that are the same meet in about as many
 // pairs as the spec has nodes.
@@ -68,6 +71,9 @@ func (w *walk[S, E, F, D]) run() error {
 	if err := w.begin(); err != nil {
 		return err
 	}
+	if err := w.uncompared(); err != nil {
+		return err
+	}
 	for len(w.queue) > 0 {
 		at := w.queue[0]
 		w.queue = w.queue[1:]
@@ -99,6 +105,25 @@ func (w *walk[S, E, F, D]) begin() error {
 	for i, s := range w.Starts {
 		if !used[i] {
 			return &Difference{What: "the code begins where the spec does not: " + vars(w.Vars(s.State, s.Domain))}
+		}
+	}
+	return nil
+}
+
+// uncompared looks for variables that nothing in the code answers for, and ghosts that are none.
+func (w *walk[S, E, F, D]) uncompared() error {
+	compared := w.Vars(w.Starts[0].State, w.Starts[0].Domain)
+	spec := w.g.Nodes[w.g.Init[0]].Vars
+	for _, name := range slices.Sorted(maps.Keys(spec)) {
+		_, is := compared[name]
+		if !is && name != effectsVar && name != wrongVar && !slices.Contains(w.Ghosts, name) {
+			return &Difference{What: "the variable " + name + " of the spec is not compared: give its value in Vars, or name it in Ghosts"}
+		}
+	}
+	for _, name := range w.Ghosts {
+		_, is := compared[name]
+		if _, there := spec[name]; is || !there {
+			return &Difference{What: name + " is named in Ghosts, but is compared or is no variable of the spec"}
 		}
 	}
 	return nil
