@@ -7,7 +7,8 @@
 //
 //   - OneStreamATurn: one stream at a time, of one turn, and none beside a text that is owed.
 //   - EOUNotLost: an end of utterance is state until speech goes on or the stream ends.
-//   - UnavailableIsSticky: a back end without live transcription is asked once a session.
+//   - UnavailableIsSticky: a back end that refuses an open turn's stream is asked no more in
+//     this session, and that is said once.
 //   - EveryFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once.
 //   - WordsAreTriedTwice: a stream that breaks costs no words, its whole audio is decoded.
 //   - NoStreamIsLeft: what is not wanted any more is given up, once.
@@ -39,6 +40,7 @@
 //
 // Idle and busy would do for decoding after the commit. Opening exists because a turn can
 // be over before its stream is there, Unavailable because asking again at every turn
-// would cost each turn the wait. An end of utterance is a field and no message, because
-// a channel that is full would drop it.
+// would cost each turn the wait. A refusal that comes after the commit makes nothing
+// unavailable: nobody waited for that stream, and the next turn asks again. An end of
+// utterance is a field and no message, because a channel that is full would drop it.
 package transcription

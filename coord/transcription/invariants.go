@@ -38,7 +38,7 @@ func eouNotLost(_, after Seen, step edge) bool {
 	return !streaming || after.Ready && s.EOU == after.EOU
 }
 
-// A back end without live transcription is asked once a session and reported once.
+// A back end that refused an open turn's stream is asked no more, and that is reported once.
 func unavailableIsSticky(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		_, degrades := f.(Degrade)
