@@ -28,10 +28,12 @@ func (t token) describe() string {
 		return "a deeper indentation"
 	case tDedent:
 		return "the end of the block"
-	case tBad, tNumber, tOp:
+	case tBad, tOp:
 		return t.text
+	case tNumber:
+		return "the number " + clip(t.text)
 	case tName:
-		return "the name " + t.text
+		return "the name " + clip(t.text)
 	case tKeyword:
 		return "the keyword " + t.text
 	case tString:

@@ -29,23 +29,64 @@ func FuzzFile(f *testing.F) {
 		}
 		f.Add(src)
 	}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		g := NewWithT(t)
-		tree, err := File("a.fizz", src)
-		if err != nil {
-			expectPlace(g, err, src)
-			return
+	f.Fuzz(func(t *testing.T, src []byte) { expectNothingLost(NewWithT(t), src) })
+}
+
+// The same for every word of a spec that has the whole language: left out, doubled, swapped with the next one, and
+// replaced by words that stand elsewhere.
+func TestNoWordIsLostWhereASpecIsBroken(t *testing.T) {
+	g := NewWithT(t)
+	src, err := os.ReadFile(filepath.Join("testdata", "language.fizz"))
+	g.Expect(err).NotTo(HaveOccurred())
+	front, err := frontMatter("", string(src))
+	g.Expect(err).NotTo(HaveOccurred())
+	body := string(src[front.end:])
+	toks := lex(body, 1, 1)
+	accepted, broken := 0, 0
+	try := func(from, to token, with string) {
+		broken++
+		if expectNothingLost(g, []byte(body[:from.start]+with+body[to.end:])) {
+			accepted++
 		}
-		Targets(tree)
-		out := format(tree)
-		again, err := File("a.fizz", []byte(out))
-		g.Expect(err).NotTo(HaveOccurred(), "%s", out)
-		// The empty lines before the options are there for their line numbers.
-		tree.FrontMatter.Yaml = strings.TrimLeft(tree.FrontMatter.Yaml, "\n")
-		again.FrontMatter.Yaml = strings.TrimLeft(again.FrontMatter.Yaml, "\n")
-		g.Expect(proto.Equal(bare(again), bare(tree))).To(BeTrue(), "%s\nbecame\n%s", prototext.Format(tree), prototext.Format(again))
-		g.Expect(words(g, out)).To(Equal(words(g, string(src))), "%s", out)
+	}
+	for i, a := range toks[:len(toks)-2] {
+		if a.kind <= tDedent {
+			continue
+		}
+		b := toks[i+1]
+		try(a, a, "")
+		try(a, a, a.text+" "+a.text)
+		if b.kind > tDedent {
+			try(a, b, b.text+" "+a.text)
+		}
+		for _, word := range []string{"x", "any", ":", "="} {
+			try(a, a, word)
+		}
+	}
+	t.Logf("%d of %d broken specs are specs as well", accepted, broken)
+	g.Expect(accepted).To(BeNumerically("<", broken/2))
+}
+
+// expectNothingLost tells whether the source is a spec.
+func expectNothingLost(g *WithT, src []byte) bool {
+	g.THelper()
+	tree, err := File("a.fizz", src)
+	if err != nil {
+		expectPlace(g, err, src)
+		return false
+	}
+	Targets(tree)
+	out := format(tree)
+	again, err := File("a.fizz", []byte(out))
+	g.Expect(err).NotTo(HaveOccurred(), "%s", out)
+	// The empty lines before the options are there for their line numbers.
+	tree.FrontMatter.Yaml = strings.TrimLeft(tree.FrontMatter.Yaml, "\n")
+	again.FrontMatter.Yaml = strings.TrimLeft(again.FrontMatter.Yaml, "\n")
+	g.Expect(proto.Equal(bare(again), bare(tree))).To(BeTrue(), func() string {
+		return prototext.Format(tree) + "\nbecame\n" + prototext.Format(again)
 	})
+	g.Expect(words(g, out)).To(Equal(words(g, string(src))), "%s", out)
+	return true
 }
 
 func expectPlace(g *WithT, err error, src []byte) {
