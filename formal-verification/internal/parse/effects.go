@@ -106,7 +106,7 @@ func (e *effect) expr(code string) { e.reads = append(e.reads, names(code)...) }
 
 // names are the variables that an expression mentions.
 func names(code string) []string {
-	toks := lex(code, 1, 1)
+	toks := lex(code, 1)
 	var found []string
 	for i, t := range toks {
 		named := i+1 < len(toks) && toks[i+1].is("=")
@@ -119,7 +119,7 @@ func names(code string) []string {
 
 // code reads a statement that Starlark runs.
 func (e *effect) code(code string) {
-	p := &parser{src: code, toks: lex(code, 1, 1)}
+	p := &parser{src: code, toks: lex(code, 1)}
 	if p.tok().is("def") {
 		return
 	}

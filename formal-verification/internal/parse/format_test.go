@@ -197,6 +197,7 @@ func fairness(f *ast.Fairness) string {
 		return "fair "
 	case ast.FairnessLevel_FAIRNESS_LEVEL_STRONG:
 		return "fair<strong> "
+	default:
+		return ""
 	}
-	return ""
 }

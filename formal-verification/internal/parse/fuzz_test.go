@@ -41,7 +41,7 @@ func TestNoWordIsLostWhereASpecIsBroken(t *testing.T) {
 	front, err := frontMatter("", string(src))
 	g.Expect(err).NotTo(HaveOccurred())
 	body := string(src[front.end:])
-	toks := lex(body, 1, 1)
+	toks := lex(body, 1)
 	accepted, broken := 0, 0
 	try := func(from, to token, with string) {
 		broken++
@@ -111,7 +111,7 @@ func words(g *WithT, src string) []string {
 	text := strings.ReplaceAll(src, "\r\n", "\n")
 	front, err := frontMatter("", text)
 	g.Expect(err).NotTo(HaveOccurred())
-	toks := lex(text[front.end:], 1, 1)
+	toks := lex(text[front.end:], 1)
 	found := []string{strings.TrimLeft(front.yaml, "\n")}
 	for i, t := range toks {
 		comment := t.kind == tString && (i == 0 || toks[i-1].kind <= tDedent || toks[i-1].is(":")) && toks[i+1].kind == tNewline

@@ -17,10 +17,10 @@ type lexer struct {
 	bad       bool
 }
 
-// lex returns the tokens of src, whose first character is at line and col. The last one is tEOF, or tBad for the
+// lex returns the tokens of src, which begins with the line of that number. The last one is tEOF, or tBad for the
 // first thing that is no token: nothing behind it is read.
-func lex(src string, line, col int) []token {
-	l := &lexer{src: src, line: line, col: col}
+func lex(src string, line int) []token {
+	l := &lexer{src: src, line: line, col: 1}
 	for !l.bad && l.pos < len(l.src) {
 		l.wholeLine()
 	}

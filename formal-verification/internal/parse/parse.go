@@ -28,7 +28,7 @@ func File(name string, src []byte) (*ast.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{file: name, src: text[front.end:], toks: lex(text[front.end:], front.lines+1, 1)}
+	p := &parser{file: name, src: text[front.end:], toks: lex(text[front.end:], front.lines+1)}
 	f := p.spec()
 	p.unique(f)
 	if p.err != nil {
@@ -87,20 +87,10 @@ func (p *parser) ahead(n int) token {
 	return p.toks[p.pos+n]
 }
 
-func (p *parser) next() token {
-	t := p.tok()
+func (p *parser) next() {
 	if p.err == nil && p.pos < len(p.toks)-1 {
 		p.pos++
 	}
-	return t
-}
-
-// last is the token before the current one.
-func (p *parser) last() token {
-	if p.pos == 0 {
-		return p.toks[0]
-	}
-	return p.toks[p.pos-1]
 }
 
 // fail notes that the current token is not what was wanted.
