@@ -12,7 +12,6 @@ import (
 	"time"
 
 	ast "fizz/proto"
-
 	"github.com/fizzbee-io/fizzbee/modelchecker"
 )
 
@@ -20,7 +19,7 @@ import (
 const memoryLook = 200 * time.Millisecond
 
 // collectAt is how far the heap may grow between two collections: FizzBee makes much garbage, and memory is cheap.
-const collectAt = 400
+const collectAt = 800
 
 // Main must be the first thing that a program using this package does, its tests' TestMain
 // included: the program is run again as the child that explores a spec. It returns at once in
@@ -91,6 +90,7 @@ func run(f *ast.File, o Options) (found *answer) {
 	}
 	checked := narrow(f, o.Stop)
 	p := modelchecker.NewProcessor([]*ast.File{f}, config, false, 0, o.Dir, "bfs", true, nil, nil, "")
+	tune(p, f)
 	root, failed, err := p.Start()
 	if err != nil {
 		return &answer{Fault: faultSpec, Message: err.Error()}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	ast "fizz/proto"
-
 	"github.com/fizzbee-io/fizzbee/modelchecker"
 
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"

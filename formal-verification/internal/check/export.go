@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	ast "fizz/proto"
-
 	"github.com/fizzbee-io/fizzbee/lib"
 	"github.com/fizzbee-io/fizzbee/modelchecker"
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	ast "fizz/proto"
-
 	"github.com/fizzbee-io/fizzbee/modelchecker"
 	"google.golang.org/protobuf/proto"
 

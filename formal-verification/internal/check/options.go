@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	ast "fizz/proto"
-
 	"github.com/fizzbee-io/fizzbee/modelchecker"
 	"google.golang.org/protobuf/proto"
 )

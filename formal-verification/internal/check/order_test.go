@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	ast "fizz/proto"
-
 	. "github.com/onsi/gomega"
 	"google.golang.org/protobuf/proto"
 

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	ast "fizz/proto"
-
 	"google.golang.org/protobuf/proto"
 
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"

@@ -25,7 +25,7 @@ func doors() *graph.Graph {
 func TestWhere(t *testing.T) {
 	g := NewWithT(t)
 	for expr, want := range map[string][]bool{
-		`door == "shut"`: {true, false},
+		`door == "shut"`:                               {true, false},
 		`len(keys) > 1 and not locked`:                 {true, false},
 		`by == None`:                                   {false, true},
 		`by and by["name"] == "Ann" or 1 in keys`:      {true, true},
@@ -37,13 +37,13 @@ func TestWhere(t *testing.T) {
 		g.Expect(got).To(Equal(want), expr)
 	}
 	for expr, want := range map[string]string{
-		`dor == "shut"`:       "undefined: dor",
-		`door`:                "should be True or False",
-		`door ==`:             "read the expression",
-		`keys[9] == 1`:        "out of range",
-		"True\nx = 1":         "one line",
-		`True); x = (1`:       "read the expression",
-		`keys.append(3)`:      "frozen",
+		`dor == "shut"`:  "undefined: dor",
+		`door`:           "should be True or False",
+		`door ==`:        "read the expression",
+		`keys[9] == 1`:   "out of range",
+		"True\nx = 1":    "one line",
+		`True); x = (1`:  "read the expression",
+		`keys.append(3)`: "frozen",
 		`len(range(10000000) and [x for x in range(10000000)]) > 0`: "too many steps",
 	} {
 		_, err := doors().Where(expr)
