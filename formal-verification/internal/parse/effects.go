@@ -1,10 +1,6 @@
 package parse
 
-import (
-	"iter"
-
-	ast "fizz/proto"
-)
+import ast "fizz/proto"
 
 // effect is what one statement does with names.
 type effect struct {
@@ -27,23 +23,16 @@ func (w write) String() string {
 	return w.name
 }
 
-// within gives the effects of a block's statements, the nested ones too.
-func within(b *ast.Block) iter.Seq[effect] {
-	return func(yield func(effect) bool) { walk(b, yield) }
-}
-
-func walk(b *ast.Block, yield func(effect) bool) bool {
+// within are the effects of a block's statements, the nested ones too.
+func within(b *ast.Block) []effect {
+	var all []effect
 	for _, s := range b.GetStmts() {
-		if !yield(effects(s)) {
-			return false
-		}
+		all = append(all, effects(s))
 		for _, inner := range blocks(s) {
-			if !walk(inner, yield) {
-				return false
-			}
+			all = append(all, within(inner)...)
 		}
 	}
-	return true
+	return all
 }
 
 func blocks(s *ast.Statement) []*ast.Block {

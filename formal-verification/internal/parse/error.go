@@ -28,8 +28,6 @@ func (t token) describe() string {
 		return "a deeper indentation"
 	case tDedent:
 		return "the end of the block"
-	case tBad, tOp:
-		return t.text
 	case tNumber:
 		return "the number " + clip(t.text)
 	case tName:
@@ -40,8 +38,9 @@ func (t token) describe() string {
 		return "the string " + clip(t.text)
 	case tLabel:
 		return "the label " + clip(t.text)
+	default:
+		return t.text
 	}
-	return t.text
 }
 
 // clip keeps a message on one line.

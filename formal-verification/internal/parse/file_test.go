@@ -103,7 +103,7 @@ func TestSpecBecomesTheCheckersTree(t *testing.T) {
 
 func TestPlacesAreThoseOfTheSource(t *testing.T) {
 	g := NewWithT(t)
-	f, err := File("dir/door.fizz", []byte("---\noptions: {}\n---\n\natomic action Go:\r\n    x = \"ä\"  # why\n    if x == \"é\" and y:\n        pass\n\nalways assertion A:\n    return '''\nthree\n''' == x\n"))
+	f, err := File("dir/door.fizz", []byte("---\noptions: {}\n---\n\natomic action Go:\r\n    x = \"ä\"  # why\n    if x == \"é\" and y:\n        pass\n\nalways assertion A:\n    return '''\nthree\n''' == x\n\ny = '''a\nb'''  # without a line end"))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	g.Expect(f.SourceInfo.FileName).To(Equal("door.fizz"))
@@ -111,6 +111,7 @@ func TestPlacesAreThoseOfTheSource(t *testing.T) {
 	g.Expect(place(f.Actions[0].Block.Stmts[0].PyStmt.SourceInfo)).To(Equal([4]int32{6, 5, 6, 11}))
 	branch := f.Actions[0].Block.Stmts[1].IfStmt.Branches[0]
 	g.Expect(place(branch.ConditionExpr.SourceInfo)).To(Equal([4]int32{7, 8, 7, 21}))
+	g.Expect(place(f.Stmts[0].SourceInfo)).To(Equal([4]int32{15, 1, 16, 4}))
 	g.Expect(place(f.Invariants[0].Block.Stmts[0].ReturnStmt.Expr.SourceInfo)).To(Equal([4]int32{11, 12, 13, 8}))
 }
 

@@ -35,9 +35,6 @@ func (p *parser) small() *ast.Statement {
 	case t.kind == tKeyword && !startsExpr[t.text]:
 		p.failAt(t, fmt.Sprintf("%s, which is a reserved word", t.text), "a statement")
 		return nil
-	case t.kind == tLabel:
-		p.fail("a statement")
-		return nil
 	case t.kind == tIndent:
 		p.fail("a statement as far in as the one before it")
 		return nil

@@ -80,7 +80,7 @@ func (t *targets) role(r *ast.Role) {
 		if a.GetName() != "Init" {
 			continue
 		}
-		for e := range within(a.GetBlock()) {
+		for _, e := range within(a.GetBlock()) {
 			for _, w := range e.writes {
 				if w.self {
 					t.self[w.name] = true
@@ -99,11 +99,12 @@ func (t *targets) role(r *ast.Role) {
 
 // body checks one action or func.
 func (t *targets) body(where string, params []*ast.Parameter, block *ast.Block) {
+	all := within(block)
 	declared, set, read := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, p := range params {
 		declared[p.GetName()] = true
 	}
-	for e := range within(block) {
+	for _, e := range all {
 		for _, name := range e.declares {
 			declared[name] = true
 		}
@@ -114,7 +115,7 @@ func (t *targets) body(where string, params []*ast.Parameter, block *ast.Block) 
 			set[w.name] = set[w.name] || !w.update && !w.self
 		}
 	}
-	for e := range within(block) {
+	for _, e := range all {
 		for _, w := range e.writes {
 			w.update = w.update && !set[w.name]
 			if why := t.why(w, declared, read); why != "" {

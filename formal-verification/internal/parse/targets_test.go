@@ -30,6 +30,7 @@ func TestTargets(t *testing.T) {
 		{"a local that grows and is read", "n = 0\n    n += 1\n    state = n", ""},
 		{"an element of a list, named after it", "timer = timers.pop()\n    state = timer", ""},
 		{"misspelt", "sate = 1", "9:5: sate in action Go is no variable of the spec, and nothing here reads it (is state meant?)"},
+		{"in capitals", "State = 1", "9:5: State in action Go is no variable of the spec, and nothing here reads it (is state meant?)"},
 		{"misspelt in a block", "if state:\n        sate = 1", "10:9: sate in action Go is no variable of the spec, and nothing here reads it (is state meant?)"},
 		{"misspelt among several", "count, sate = 1, 2", "9:5: sate in action Go is no variable of the spec, and nothing here reads it (is state meant?)"},
 		{"misspelt and read", "stat = 1\n    count = stat", "9:5: stat in action Go is a new local (is state meant?)"},
