@@ -260,7 +260,11 @@ func (w *walk[S, E, F, D]) otherEffects(node int, effects []F) string {
 func texts[F machine.Named](effects []F) string {
 	out := make([]string, len(effects))
 	for i, f := range effects {
-		out[i] = coordtest.Text(f)
+		if own, is := any(f).(interface{ Text() string }); is {
+			out[i] = own.Text()
+		} else {
+			out[i] = coordtest.Text(f)
+		}
 	}
 	return JSON(out)
 }
