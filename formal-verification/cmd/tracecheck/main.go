@@ -1,0 +1,69 @@
+// Tracecheck holds what a running server did to the machines' tables and to their specs; package trace says how.
+//
+//	antiphon serve --trace FILE.jsonl
+//	go run ./cmd/tracecheck FILE.jsonl...
+//	go run ./cmd/tracecheck -specs "" FILE.jsonl...   to the tables alone, at once
+//
+// It prints what it has checked, and exits with 1 at the first line that is no step.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/trace"
+)
+
+func main() {
+	check.Main()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "tracecheck: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("tracecheck", flag.ContinueOnError)
+	folder := flags.String("specs", "specs", "folder of the specs; empty: hold the traces to the tables alone")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() == 0 {
+		return errors.New("there is no trace to check: name the files that `antiphon serve --trace FILE` wrote")
+	}
+	var specs []*trace.Spec
+	if *folder != "" {
+		var err error
+		if specs, err = trace.Read(ctx, *folder); err != nil {
+			return err
+		}
+	}
+	c := trace.New(specs...)
+	for _, name := range flags.Args() {
+		if err := one(c, name); err != nil {
+			return err
+		}
+	}
+	f := c.Figures()
+	_, err := fmt.Fprintf(out, "traces=%d sessions=%d steps=%d ignored=%d specified=%d beyond=%d\n",
+		flags.NArg(), f.Sessions, f.Steps, f.Ignored, f.Specified, f.Beyond)
+	return err
+}
+
+func one(c *trace.Checker, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	return c.Log(name, f)
+}

@@ -1,0 +1,202 @@
+package trace
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+)
+
+// longest is how long a line may be. A step has a handful of effects.
+const longest = 1 << 20
+
+// Refused says which line is no step, and why.
+type Refused struct {
+	Name string // of the log
+	Line int
+	What string
+}
+
+func (r *Refused) Error() string { return fmt.Sprintf("%s:%d: %s", r.Name, r.Line, r.What) }
+
+// Figures is how much was checked.
+type Figures struct {
+	Sessions, Steps, Ignored int
+	// Specified of all are steps and ignored events that the specs have too; Beyond lie outside their bounds.
+	Specified, Beyond int
+}
+
+// Checker checks logs, each on its own: a session is in one of them.
+type Checker struct {
+	specs   map[string]*Spec // by the machine; none: the tables alone
+	figures Figures
+}
+
+// New is a checker that holds steps to the tables and to these specs.
+func New(specs ...*Spec) *Checker {
+	c := &Checker{specs: map[string]*Spec{}}
+	for _, s := range specs {
+		c.specs[s.machine] = s
+	}
+	return c
+}
+
+// Figures is what was checked so far.
+func (c *Checker) Figures() Figures { return c.figures }
+
+// Log checks one log. What is wrong with a line is a *Refused.
+func (c *Checker) Log(name string, r io.Reader) error {
+	sessions := map[string]*session{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longest)
+	n := 0
+	for lines.Scan() {
+		n++
+		if err := c.line(sessions, lines.Bytes()); err != nil {
+			return &Refused{name, n, err.Error()}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if n == 0 {
+		return &Refused{name, 1, "there is no step in it"}
+	}
+	for id, s := range sessions {
+		if s.handed != nil {
+			return &Refused{name, n, "session " + id + ": a stream was handed over, and nobody took it"}
+		}
+	}
+	c.figures.Sessions += len(sessions)
+	return nil
+}
+
+// session is what is known of one.
+type session struct {
+	last    map[string]machine.Named
+	seen    map[string]any
+	effects map[string][]machine.Named // of a machine's last step
+	handed  *stream
+	when    time.Time
+}
+
+// stream is what one machine hands to another.
+type stream struct {
+	state machine.Named
+	seen  any
+}
+
+func (c *Checker) line(sessions map[string]*session, text []byte) error {
+	l, err := readLine(text)
+	if err != nil {
+		return err
+	}
+	s := sessions[l.Session]
+	if s == nil {
+		s = &session{last: map[string]machine.Named{}, seen: map[string]any{}, effects: map[string][]machine.Named{}}
+		sessions[l.Session] = s
+	}
+	if err := c.take(s, l); err != nil {
+		return fmt.Errorf("session %s, %s: %w", l.Session, l.Machine, err)
+	}
+	return nil
+}
+
+func (c *Checker) take(s *session, l line) error {
+	if l.T.Before(s.when) {
+		return errors.New("it is earlier than the step before it")
+	}
+	s.when = l.T
+	name, part, parted := strings.Cut(l.Machine, ".")
+	k, known := kinds[name]
+	if !known || parted && (name != "transcription" || part != "final" && part != "older") {
+		return errors.New("there is no such machine")
+	}
+	composed := given(name, l.Action)
+	st, err := l.step(k, composed)
+	if err != nil {
+		return err
+	}
+	from, known := s.last[l.Machine]
+	if !known {
+		from, s.seen[l.Machine] = k.first, k.fresh
+	}
+	if st.from != from {
+		return fmt.Errorf("it goes on from %s, but it was %s", coordtest.Text(st.from), coordtest.Text(from))
+	}
+	s.last[l.Machine] = st.to
+	if composed {
+		return s.give(l.Machine, k, st)
+	}
+	if err := c.decided(s, l.Machine, k, st); err != nil {
+		return err
+	}
+	s.effects[l.Machine] = st.effects
+	return c.specified(name, st)
+}
+
+// decided is a step of the machine's own: by its table, and under its monitor.
+func (c *Checker) decided(s *session, name string, k kind, st step) error {
+	want := k.next(st.from, st.event)
+	at := coordtest.Text(st.event) + " in " + coordtest.Text(st.from) + ": "
+	if st.why != "" && kept[st.why] {
+		want = step{from: st.from, event: st.event, to: st.from, why: st.why}
+	}
+	if what := want.same(st); what != "" {
+		return errors.New(at + what)
+	}
+	if st.why != "" {
+		c.figures.Ignored++
+		return nil
+	}
+	c.figures.Steps++
+	var broken string
+	if s.seen[name], broken = k.watch(s.seen[name], st); broken != "" {
+		return errors.New(at + broken + " does not hold")
+	}
+	return nil
+}
+
+// give is a state that the composition gives a machine: a body's synthesis begins, a turn's stream is handed over.
+func (s *session) give(name string, k kind, st step) error {
+	if len(st.effects) > 0 {
+		return errors.New("a state that is given has no effects")
+	}
+	by := "turn"
+	if st.action == begin {
+		by = "response"
+	}
+	if !slices.Contains(s.effects[by], st.event) {
+		return fmt.Errorf("%s follows %s, which the %s did not ask for", st.action, coordtest.Text(st.event), by)
+	}
+	var to machine.Named
+	switch st.action {
+	case begin:
+		to, s.seen[name] = synthesis.Open{}, k.fresh
+	case "HandOver":
+		if s.handed != nil {
+			return errors.New("two streams are handed over at once")
+		}
+		to = transcription.Closed{}
+		s.handed = &stream{st.from, s.seen[name]}
+		s.seen[name] = k.fresh
+	case "TakeOver":
+		if s.handed == nil {
+			return errors.New("it takes over what nobody has handed over")
+		}
+		to, s.seen[name] = s.handed.state, s.handed.seen
+		s.handed = nil
+	}
+	if st.to != to {
+		return fmt.Errorf("%s gives it %s, not %s", st.action, coordtest.Text(st.to), coordtest.Text(to))
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package trace
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// kinds are the machines of a session. transcription stands for transcription.final and transcription.older, too.
+var kinds = map[string]kind{
+	"conn": of(conn.Table, conn.Monitor, conn.State(conn.Connecting{}),
+		[]conn.State{conn.Connecting{}, conn.Live{}, conn.Interrupted{}, conn.Closing{}, conn.Closed{}},
+		[]conn.Event{
+			conn.Opened{}, conn.SetVAD{}, conn.Lost{}, conn.Restored{}, conn.GraceExpired{}, conn.Close{}, conn.ChildrenDone{},
+		},
+		[]conn.Effect{
+			conn.AnnounceSession{}, conn.StartVAD{}, conn.StopVAD{}, conn.ArmGrace{}, conn.StopChildren{}, conn.ReleaseTransport{},
+			conn.Forget{},
+		}),
+	"turn": of(turn.Table, turn.Monitor, turn.State(turn.Idle{}),
+		[]turn.State{turn.Idle{}, turn.Candidate{}, turn.Speaking{}, turn.Confirming{}},
+		[]turn.Event{
+			turn.Onset{}, turn.ClientCandidate{}, turn.Sustained{}, turn.Misfire{}, turn.Silence{}, turn.EndOfUtterance{},
+			turn.VoiceResumed{}, turn.FallbackExpired{}, turn.GatePassed{}, turn.GateRefused{}, turn.Commit{}, turn.Clear{},
+			turn.NoSpeech{}, turn.IdleTimeout{}, turn.Shutdown{},
+		},
+		[]turn.Effect{
+			turn.OpenCandidate{}, turn.RejectCandidate{}, turn.OpenTurn{}, turn.BargeIn{}, turn.EmitSpeechStarted{},
+			turn.EmitSpeechStopped{}, turn.EmitTimeout{}, turn.ArmFallback{}, turn.AskGate{}, turn.CommitTurn{}, turn.DiscardTurn{},
+		}),
+	"response": of(response.Table, response.Monitor, response.State(response.Idle{}),
+		[]response.State{
+			response.Idle{}, response.Active{}, response.Draining{}, response.Replacing{}, response.Terminating{}, response.Terminated{},
+		},
+		[]response.Event{
+			response.Create{}, response.CreateByTurn{}, response.Cancel{}, response.BargeIn{}, response.BodyEnded{}, response.Shutdown{},
+		},
+		[]response.Effect{
+			response.EmitCreated{}, response.EmitTerminal{}, response.StartBody{}, response.CancelBody{}, response.RejectActive{},
+			response.RejectNotActive{}, response.ReportDone{},
+		}),
+	"playout": of(playout.Table, playout.Monitor, playout.State(playout.Silent{}),
+		[]playout.State{playout.Silent{}, playout.Playing{}, playout.Held{}, playout.Terminated{}},
+		[]playout.Event{
+			playout.Begin{}, playout.Drained{}, playout.Candidate{}, playout.Confirm{}, playout.Reject{}, playout.Clear{},
+			playout.Shutdown{},
+		},
+		[]playout.Effect{
+			playout.Play{}, playout.Hold{}, playout.RewindAndResume{}, playout.Drop{}, playout.EmitStarted{}, playout.EmitStopped{},
+			playout.EmitCleared{}, playout.Truncate{},
+		}),
+	"synthesis": of(synthesis.Table, synthesis.Monitor, synthesis.State(synthesis.Closed{}),
+		[]synthesis.State{synthesis.Open{}, synthesis.Closing{}, synthesis.Closed{}},
+		[]synthesis.Event{synthesis.Enqueue{}, synthesis.Finish{}, synthesis.Cancel{}, synthesis.WorkerExited{}},
+		[]synthesis.Effect{synthesis.Say{}, synthesis.Refuse{}, synthesis.CloseQueue{}, synthesis.StopWorker{}, synthesis.Wake{}}),
+	"transcription": of(transcription.Table, transcription.Monitor, transcription.State(transcription.Closed{}),
+		[]transcription.State{
+			transcription.Closed{}, transcription.Opening{}, transcription.Streaming{}, transcription.Finalizing{},
+			transcription.Unavailable{},
+		},
+		[]transcription.Event{
+			transcription.Open{}, transcription.Ready{}, transcription.Refuse{}, transcription.EOU{}, transcription.Resumed{},
+			transcription.Finish{}, transcription.Decode{}, transcription.Done{}, transcription.Failed{}, transcription.Abandon{},
+			transcription.Shutdown{},
+		},
+		[]transcription.Effect{
+			transcription.OpenStream{}, transcription.CloseInput{}, transcription.DecodeWhole{}, transcription.CloseStream{},
+			transcription.Degrade{}, transcription.DeliverText{}, transcription.DeliverFailure{},
+		}),
+}
+
+// kept are the reasons for which the composition keeps an event from its machine.
+var kept = map[string]bool{
+	"it has begun already":                      true,
+	"its response has ended":                    true,
+	"it waits for the reply before it":          true,
+	"the session is not open":                   true,
+	"the detector is off":                       true,
+	"there is nothing to interrupt":             true,
+	"the agent's turn is not over":              true,
+	"it is the connection's to say":             true,
+	"a committed turn is about to be answered":  true,
+	"it is a turn's or the connection's to say": true,
+}

@@ -1,0 +1,124 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// line is one step as the server writes it.
+type line struct {
+	T       time.Time `json:"t"`
+	Session string    `json:"session"`
+	Machine string    `json:"machine"`
+	From    value     `json:"from"`
+	Event   value     `json:"event"`
+	Action  string    `json:"action"`
+	Why     string    `json:"why"`
+	To      value     `json:"to"`
+	Effects []value   `json:"effects"`
+}
+
+// value is a state, an event or an effect: its name and its fields.
+type value struct {
+	Name string          `json:"name"`
+	Data json.RawMessage `json:"data"`
+}
+
+func readLine(text []byte) (line, error) {
+	var l line
+	if err := strictly(text, &l); err != nil {
+		return l, err
+	}
+	switch {
+	case l.T.IsZero():
+		return l, errors.New("it has no time")
+	case l.Session == "":
+		return l, errors.New("it has no session")
+	case (l.Action == "") == (l.Why == ""):
+		return l, errors.New("it has either an action or a reason")
+	}
+	return l, nil
+}
+
+// strictly decodes text, which has nothing else in it.
+func strictly(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("it is no line of a trace: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more on the line than one object")
+	}
+	return nil
+}
+
+// beside are the composition's own events: the effect of another machine that a state was given after.
+var beside = map[string]reflect.Type{
+	"StartBody":  reflect.TypeFor[response.StartBody](),
+	"CommitTurn": reflect.TypeFor[turn.CommitTurn](),
+}
+
+// step is the line with its values, which are of that machine; composed: it was given its state.
+func (l line) step(k kind, composed bool) (step, error) {
+	out := step{action: l.Action, why: l.Why}
+	events := k.events
+	if composed {
+		events = beside
+	}
+	var errs [3]error
+	out.from, errs[0] = l.From.of(k.states)
+	out.event, errs[1] = l.Event.of(events)
+	out.to, errs[2] = l.To.of(k.states)
+	if err := errors.Join(errs[:]...); err != nil {
+		return out, err
+	}
+	for _, v := range l.Effects {
+		f, err := v.of(k.effects)
+		if err != nil {
+			return out, err
+		}
+		out.effects = append(out.effects, f)
+	}
+	return out, nil
+}
+
+// begin is the composition's Begin of a synthesis.
+const begin = "Begin"
+
+// given says whether the composition gives the machine its state with action, and no row of its table.
+func given(machine, action string) bool {
+	switch machine {
+	case "synthesis":
+		return action == begin
+	case "transcription":
+		return action == "HandOver" || action == "TakeOver"
+	}
+	return false
+}
+
+// of reads the value as the type of its name, all of whose fields it has.
+func (v value) of(known map[string]reflect.Type) (machine.Named, error) {
+	t, is := known[v.Name]
+	if !is {
+		return nil, fmt.Errorf("this machine has no %s", v.Name)
+	}
+	out := reflect.New(t)
+	if err := strictly(v.Data, out.Interface()); err != nil {
+		return nil, fmt.Errorf("%s: %w", v.Name, err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(v.Data, &fields); err != nil || len(fields) != t.NumField() {
+		return nil, fmt.Errorf("%s: %s does not have each field once", v.Name, v.Data)
+	}
+	return out.Elem().Interface().(machine.Named), nil
+}

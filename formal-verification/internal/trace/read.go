@@ -1,0 +1,51 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
+)
+
+// atOnce is how many specs are explored beside each other.
+const atOnce = 2
+
+// Read explores the specs of these machines, or of all of a session's. The program must begin with check.Main.
+func Read(ctx context.Context, folder string, names ...string) ([]*Spec, error) {
+	if len(names) == 0 {
+		names = slices.Sorted(maps.Keys(kinds))
+	}
+	specs := make([]*Spec, len(names))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, name := range names {
+		group.Go(func() error {
+			path := filepath.Join(folder, name+".fizz")
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return fmt.Errorf("read a spec: %w", err)
+			}
+			tree, err := parse.File(path, text)
+			if err != nil {
+				return err
+			}
+			explored, err := check.Spec(ctx, tree, check.Options{})
+			if err != nil {
+				return fmt.Errorf("explore %s: %w", path, err)
+			}
+			if explored.Verdict != "PASSED" || explored.Graph == nil {
+				return fmt.Errorf("explore %s: it is %s: see make verify-spec", path, explored.Verdict)
+			}
+			specs[i], err = NewSpec(name, explored.Graph)
+			return err
+		})
+	}
+	return specs, group.Wait()
+}

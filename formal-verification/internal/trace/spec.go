@@ -1,0 +1,257 @@
+package trace
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/conform"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+// Spec is what a machine's spec does: for each state and event of its small domain, the next state and the effects.
+type Spec struct {
+	machine string
+	steps   map[string]string
+	known   map[string]answer
+}
+
+// NewSpec reads the steps of a machine out of its spec's graph, with the adapter that compares the spec with the code. A
+// spec that differs from the code is an error, since nothing can be said by it then.
+func NewSpec(name string, g *graph.Graph) (*Spec, error) {
+	for _, m := range conform.All() {
+		walks, is := m.(interface {
+			Steps(*graph.Graph, func(from, event, to machine.Named, effects []machine.Named)) error
+		})
+		if m.Name() != name || !is {
+			continue
+		}
+		s := &Spec{machine: name, steps: map[string]string{}, known: map[string]answer{}}
+		err := walks.Steps(g, func(from, event, to machine.Named, effects []machine.Named) {
+			s.steps[asked(from, event)] = told(to, effects)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the steps of the spec %s: %w", name, err)
+		}
+		return s, nil
+	}
+	return nil, fmt.Errorf("there is no adapter for the spec %s", name)
+}
+
+func asked(from, event machine.Named) string {
+	return coordtest.Text(from) + " + " + coordtest.Text(event)
+}
+
+func told(to machine.Named, effects []machine.Named) string {
+	return coordtest.Text(to) + " with" + texts(effects)
+}
+
+// answer is what the spec says of a step.
+type answer struct {
+	beyond bool   // the spec does not go that far
+	what   string // how it differs, or ""
+}
+
+// The sorts of values that a spec has fewer of. What is of the same sort is renamed together, so that what was one value
+// stays one, and what were two stay two; of ordered sorts the older stays the older.
+type sort uint8
+
+const (
+	none sort = iota
+	responses
+	turns
+	generations
+	clauses
+	marks
+	reasons
+	statuses
+	waits
+)
+
+// domain is what a sort's values are renamed to. 0 is no identifier and no generation, and stays as it is.
+var domain = map[sort][]any{
+	responses:   {id.Response(1), id.Response(2), id.Response(3)},
+	turns:       {id.Turn(1), id.Turn(2), id.Turn(3)},
+	generations: {uint32(1), uint32(2), uint32(3)},
+	clauses:     {uint32(1), uint32(2)},
+	marks:       {playout.Mark{}, playout.Mark{Item: 1, MS: 500}, playout.Mark{Item: 2, MS: 40}},
+	reasons:     {conn.ByClient, conn.ServerStops},
+	statuses:    {response.Completed, response.Failed},
+	waits:       {uint32(4000)},
+}
+
+// sortOf is the sort of a field, in a step that is taken at event.
+func sortOf(f reflect.StructField, event machine.Named) sort {
+	switch f.Type {
+	case reflect.TypeFor[id.Response]():
+		return responses
+	case reflect.TypeFor[id.Turn]():
+		return turns
+	case reflect.TypeFor[playout.Mark]():
+		return marks
+	case reflect.TypeFor[conn.Reason]():
+		return reasons
+	case reflect.TypeFor[response.Status]():
+		if _, ended := event.(response.BodyEnded); ended { // elsewhere it is the row's
+			return statuses
+		}
+	}
+	switch f.Name {
+	case "Gen":
+		return generations
+	case "Clause":
+		return clauses
+	case "MS", "FallbackMS":
+		return waits
+	}
+	return none
+}
+
+// names are the values of each sort in a step, in their order.
+type names map[sort][]any
+
+// fields visits every field of a step that is of some sort.
+func (s step) fields(visit func(sort, reflect.Value)) step {
+	copied := func(v machine.Named) machine.Named {
+		r := reflect.New(reflect.TypeOf(v)).Elem()
+		r.Set(reflect.ValueOf(v))
+		for i := range r.NumField() {
+			if of := sortOf(r.Type().Field(i), s.event); of != none {
+				visit(of, r.Field(i))
+			}
+		}
+		return r.Interface().(machine.Named)
+	}
+	out := s
+	out.from, out.event, out.to = copied(s.from), copied(s.event), copied(s.to)
+	out.effects = nil
+	for _, f := range s.effects {
+		out.effects = append(out.effects, copied(f))
+	}
+	return out
+}
+
+func (s step) names() names {
+	found := names{}
+	s.fields(func(of sort, v reflect.Value) {
+		if (of == marks || of == clauses || !v.IsZero()) && !slices.Contains(found[of], v.Interface()) {
+			found[of] = append(found[of], v.Interface())
+		}
+	})
+	for of := range found {
+		if of != marks && of != reasons && of != statuses {
+			slices.SortFunc(found[of], func(a, b any) int {
+				x, y := reflect.ValueOf(a).Uint(), reflect.ValueOf(b).Uint()
+				if x < y {
+					return -1
+				}
+				return 1
+			})
+		}
+	}
+	return found
+}
+
+// ask says what the spec does where the code took this step. The step is renamed in every way that keeps its sense; one that
+// the spec knows is enough, since a machine does the same whatever its identifiers are called.
+func (s *Spec) ask(st step) answer {
+	key := asked(st.from, st.event) + " = " + told(st.to, st.effects)
+	if a, known := s.known[key]; known {
+		return a
+	}
+	a := answer{beyond: true}
+	renamings(st.names(), func(to map[sort]map[any]any) bool {
+		small := st.fields(func(of sort, v reflect.Value) {
+			if name, is := to[of][v.Interface()]; is {
+				v.Set(reflect.ValueOf(name))
+			}
+		})
+		want, known := s.steps[asked(small.from, small.event)]
+		if !known {
+			return true
+		}
+		a.beyond = false
+		got := told(small.to, small.effects)
+		if want == got {
+			a.what = ""
+			return false
+		}
+		a.what = asked(small.from, small.event) + ": the spec goes to " + want + ", the code to " + got
+		return true
+	})
+	s.known[key] = a
+	return a
+}
+
+// renamings tries every way to name the values of each sort by its domain, until try says no.
+func renamings(found names, try func(map[sort]map[any]any) bool) {
+	sorts := make([]sort, 0, len(found))
+	for of := range found {
+		sorts = append(sorts, of)
+	}
+	slices.Sort(sorts)
+	to := map[sort]map[any]any{}
+	var next func(i int) bool
+	next = func(i int) bool {
+		if i == len(sorts) {
+			return try(to)
+		}
+		return namings(found[sorts[i]], domain[sorts[i]], ordered(sorts[i]), func(m map[any]any) bool {
+			to[sorts[i]] = m
+			return next(i + 1)
+		})
+	}
+	next(0)
+}
+
+func ordered(of sort) bool { return of != marks && of != reasons && of != statuses && of != waits }
+
+// namings tries every injection of values into names, in their order where that counts, until try says no.
+func namings(values, into []any, ordered bool, try func(map[any]any) bool) bool {
+	used := make([]bool, len(into))
+	m := map[any]any{}
+	var next func(i, least int) bool
+	next = func(i, least int) bool {
+		if i == len(values) {
+			return try(m)
+		}
+		for k := range into {
+			if used[k] || ordered && k < least {
+				continue
+			}
+			used[k], m[values[i]] = true, into[k]
+			goOn := next(i+1, k+1)
+			used[k] = false
+			if !goOn {
+				return false
+			}
+		}
+		return true
+	}
+	return next(0, 0)
+}
+
+// specified holds a step to the machine's spec, where there is one.
+func (c *Checker) specified(name string, st step) error {
+	s := c.specs[name]
+	if s == nil || kept[st.why] { // what never reached the machine, its spec cannot know
+		return nil
+	}
+	a := s.ask(st)
+	switch {
+	case a.beyond:
+		c.figures.Beyond++
+	case a.what != "":
+		return fmt.Errorf("it is no step of the spec: %s", strings.TrimSpace(a.what))
+	default:
+		c.figures.Specified++
+	}
+	return nil
+}

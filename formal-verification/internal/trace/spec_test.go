@@ -1,0 +1,75 @@
+package trace
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+)
+
+func TestSpec(t *testing.T) {
+	g := gomega.NewWithT(t)
+	specs, err := Read(t.Context(), "../../specs", "response", "synthesis", "playout")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+
+	t.Run("what was recorded is a path of the specs", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		c := New(specs...)
+		g.Expect(c.Log(recorded, strings.NewReader(strings.Join(lines(g), "\n")))).To(gomega.Succeed())
+		g.Expect(c.Figures().Specified).To(gomega.BeNumerically(">", 50))
+		g.Expect(c.Figures().Beyond).To(gomega.BeZero())
+	})
+	t.Run("a code that has left its spec is seen, whatever the identifiers are", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		supersedes := step{
+			from: response.Active{ID: 16}, event: response.CreateByTurn{ID: 17, Interrupt: true}, action: "Supersede",
+			to: response.Replacing{Old: 16, Next: 17},
+			effects: []machine.Named{
+				response.CancelBody{ID: 16}, response.EmitTerminal{ID: 16, Status: response.TurnDetected}, response.EmitCreated{ID: 17},
+			},
+		}
+		g.Expect(specs[0].ask(supersedes)).To(gomega.Equal(answer{}))
+		supersedes.effects[1] = response.EmitTerminal{ID: 17, Status: response.TurnDetected}
+		g.Expect(specs[0].ask(supersedes).what).To(gomega.ContainSubstring("the spec goes to Replacing"))
+
+		resumes := step{
+			from:    playout.Held{Resp: 9, Candidate: 31, At: playout.Mark{Item: 1, MS: 1240}, Started: true, Gen: 12},
+			event:   playout.Reject{Candidate: 31},
+			to:      playout.Playing{Resp: 9, Gen: 13},
+			effects: []machine.Named{playout.RewindAndResume{Resp: 9, From: playout.Mark{Item: 1, MS: 1240}, Gen: 13}},
+		}
+		g.Expect(specs[2].ask(resumes)).To(gomega.Equal(answer{}))
+		resumes.effects = []machine.Named{playout.RewindAndResume{Resp: 9, From: playout.Mark{Item: 1, MS: 1220}, Gen: 13}}
+		g.Expect(specs[2].ask(resumes).what).To(gomega.ContainSubstring("RewindAndResume"))
+	})
+	t.Run("what a spec does not know is said to be beyond it", func(t *testing.T) {
+		gomega.NewWithT(t).Expect(specs[0].ask(step{
+			from: response.Replacing{Old: 1, Next: 2}, event: response.CreateByTurn{ID: 9, Interrupt: true}, to: response.Idle{},
+			effects: []machine.Named{response.EmitCreated{ID: 3}, response.EmitCreated{ID: 4}},
+		})).To(gomega.Equal(answer{beyond: true}))
+	})
+	t.Run("a spec that is not there", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		_, err := Read(t.Context(), t.TempDir())
+		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("read a spec")))
+		_, err = NewSpec("session of nobody", nil)
+		g.Expect(err).To(gomega.MatchError("there is no adapter for the spec session of nobody"))
+	})
+}
+
+func TestNamings(t *testing.T) {
+	count := func(values, into []any, ordered bool) int {
+		n := 0
+		namings(values, into, ordered, func(map[any]any) bool { n++; return true })
+		return n
+	}
+	g := gomega.NewWithT(t)
+	g.Expect(count([]any{7, 9}, []any{1, 2, 3}, true)).To(gomega.Equal(3), "the older stays the older")
+	g.Expect(count([]any{7, 9}, []any{1, 2, 3}, false)).To(gomega.Equal(6))
+	g.Expect(count([]any{7, 8, 9}, []any{1, 2}, false)).To(gomega.BeZero(), "two values stay two")
+	g.Expect(count(nil, []any{1}, true)).To(gomega.Equal(1))
+}
