@@ -43,7 +43,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-official \
-	generated unit race mutate-code simulate wasm-test examples fuzz e2e
+	generated unit race mutate-code simulate wasm-test examples fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
@@ -113,6 +113,9 @@ fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each)
 
 e2e: build ## Native callers and a real Chromium against the real server
 	@scripts/e2e.sh
+
+trace-check: verify-setup ## What the servers of the last e2e did is a path of the tables and of the specs (TRACE=FILE: that one)
+	@scripts/trace-check.sh $(TRACE)
 
 ##@ Work
 .PHONY: fmt bench hooks clean

@@ -28,7 +28,14 @@ func TestServeRecordsWhatHappened(t *testing.T) {
 	steady(t, func(t tester) {
 		g := gomega.NewWithT(t)
 		record := filepath.Join(t.TempDir(), "record.jsonl")
-		s := serve(t, program, "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--record", record)
+		trace := filepath.Join(t.TempDir(), "trace.jsonl")
+		kept, err := check.Trace("serve")
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		if kept != nil {
+			g.Expect(kept.Close()).To(gomega.Succeed())
+			trace = kept.Name()
+		}
+		s := serve(t, program, "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--record", record, "--trace", trace)
 
 		c := call(t, callOptions{url: s.url})
 		c.voiceTurn("hello")

@@ -47,7 +47,9 @@ func open(t tester, script *scripted.Script, change func(*server.Config)) *house
 	g := gomega.NewWithT(t)
 	h := &house{}
 	p := scripted.New(scripted.Options{Script: script})
-	cfg := server.Config{Pipeline: p, Loopback: true, Record: &h.record, Trace: &h.trace}
+	trace, err := check.Trace("e2e")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	cfg := server.Config{Pipeline: p, Loopback: true, Record: &h.record, Trace: check.Both(&h.trace, trace)}
 	if change != nil {
 		change(&cfg)
 	}
@@ -64,6 +66,9 @@ func open(t tester, script *scripted.Script, change func(*server.Config)) *house
 		g.Expect(cfg.Pipeline.Close()).To(gomega.Succeed())
 		now, _ := s.Calls()
 		g.Expect(now).To(gomega.BeZero())
+		if trace != nil {
+			g.Expect(trace.Close()).To(gomega.Succeed())
+		}
 		h.check(t)
 	})
 	return h

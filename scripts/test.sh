@@ -7,6 +7,7 @@
 #   wasm-test  what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
 #   fuzz       every fuzz target for a few seconds, from its corpus on; `make fuzz` alone takes longer
 #   e2e        whole calls in real time, without the race detector: twenty at once, and a real Chromium
+#   trace-check  what the machines of these servers did, held to the tables and to the specs
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -53,6 +54,7 @@ target wasm-test
 target examples
 target fuzz FUZZTIME=5s
 target e2e
+target trace-check
 
 echo "$report"
 echo "all in $(($(date +%s) - began)) s"

@@ -9,10 +9,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/e2e/check"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/web"
@@ -27,6 +29,7 @@ type Server struct {
 	server *server.Server
 	http   *http.Server
 	served chan error
+	trace  *os.File // nil, or what `make trace-check` reads
 }
 
 // Serve starts a server. The pipeline stays the caller's.
@@ -36,8 +39,11 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger) (*Server, error) {
 	}
 	s := &Server{Events: &Lines{}, Steps: &Lines{}, served: make(chan error, 1)}
 	var err error
+	if s.trace, err = check.Trace("browser"); err != nil {
+		return nil, err
+	}
 	s.server, err = server.New(server.Config{
-		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Record: s.Events, Trace: s.Steps,
+		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Record: s.Events, Trace: check.Both(s.Steps, s.trace),
 	})
 	if err != nil {
 		return nil, err
@@ -65,6 +71,9 @@ func (s *Server) Close() error {
 	err := errors.Join(s.server.Close(ctx), s.http.Shutdown(ctx))
 	if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
+	}
+	if s.trace != nil {
+		err = errors.Join(err, s.trace.Close())
 	}
 	return err
 }
