@@ -8,15 +8,22 @@ import (
 	ast "fizz/proto"
 )
 
-// Supported says whether the spec's assertions are of a kind that can be decided.
-func Supported(f *ast.File) error {
+// supported says whether the spec has actions, the named assertions, and only assertions of a kind that can be decided.
+func supported(f *ast.File, stop []string) error {
 	if len(f.GetActions()) == 0 {
 		return fmt.Errorf("%w: it has no action", ErrSpec)
 	}
+	known := map[string]bool{}
 	for _, inv := range f.GetInvariants() {
 		if kindOf(inv) == "" {
 			return fmt.Errorf("%w: assertion %s is %q, which is none of always, transition, exists, always eventually and eventually always",
 				ErrSpec, nameOf(inv), strings.Join(inv.GetTemporalOperators(), " "))
+		}
+		known[nameOf(inv)] = true
+	}
+	for _, name := range stop {
+		if !known[name] {
+			return fmt.Errorf("%w: it has no assertion %s", ErrSpec, name)
 		}
 	}
 	return nil

@@ -90,7 +90,7 @@ var (
 // Spec explores one spec in a process of its own. It may be called concurrently. The program
 // that calls it must begin with [Main].
 func Spec(ctx context.Context, f *ast.File, o Options) (Result, error) {
-	if err := Supported(f); err != nil {
+	if err := supported(f, o.Stop); err != nil {
 		return Result{}, err
 	}
 	found, err := explore(ctx, f, o)

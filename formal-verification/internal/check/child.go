@@ -5,10 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 
 	ast "fizz/proto"
@@ -16,7 +16,10 @@ import (
 )
 
 // memoryLook is how often the child looks how much it holds.
-const memoryLook = 200 * time.Millisecond
+const memoryLook = 100 * time.Millisecond
+
+// nearLimit is how many tenths of the memory limit may be in use.
+const nearLimit = 7
 
 // collectAt is how far the heap may grow between two collections: FizzBee makes much garbage, and memory is cheap.
 const collectAt = 800
@@ -59,16 +62,16 @@ func dieWithParent() {
 	os.Exit(1)
 }
 
+// watchMemory ends the child when what it really holds, garbage aside, comes near the limit:
+// above that it would do little but collect.
 func watchMemory(out io.Writer, limitMB int) {
+	limit := int64(limitMB) << 20
 	debug.SetGCPercent(collectAt)
-	limit := uint64(limitMB) << 20
-	if limit < math.MaxInt64 {
-		debug.SetMemoryLimit(int64(limit) / 10 * 9)
-	}
+	debug.SetMemoryLimit(limit)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	for range time.Tick(memoryLook) {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		if m.HeapAlloc > limit {
+		metrics.Read(live)
+		if live[0].Value.Uint64() > uint64(limit)/10*nearLimit {
 			reply(out, &answer{Fault: faultMemory, Message: fmt.Sprintf("over %d MB: make the spec smaller or the limit larger", limitMB)})
 		}
 	}
@@ -78,10 +81,7 @@ func watchMemory(out io.Writer, limitMB int) {
 func run(f *ast.File, o Options) (found *answer) {
 	defer func() {
 		if r := recover(); r != nil {
-			found = &answer{Fault: faultSpec, Message: fmt.Sprint(r)}
-			if _, ok := r.(runtime.Error); ok {
-				found.Message += "\n" + string(debug.Stack())
-			}
+			found = &answer{Fault: faultSpec, Message: explain(r)}
 		}
 	}()
 	config, err := configure(f, o)
@@ -96,4 +96,18 @@ func run(f *ast.File, o Options) (found *answer) {
 		return &answer{Fault: faultSpec, Message: err.Error()}
 	}
 	return collect(f, config, checked, root, failed)
+}
+
+// explain tells what a panic was about: a mistake in the spec, or in a program.
+func explain(r any) string {
+	text := fmt.Sprint(r)
+	switch r := r.(type) {
+	case *modelchecker.ModelError:
+		if r.NestedError != nil {
+			text += ": " + r.NestedError.Error()
+		}
+	case runtime.Error:
+		text += "\n" + string(debug.Stack())
+	}
+	return text
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	ast "fizz/proto"
-
 	"github.com/fizzbee-io/fizzbee/lib"
 	"github.com/fizzbee-io/fizzbee/modelchecker"
 	"go.starlark.net/starlark"

@@ -141,7 +141,7 @@ func fair(g *graph.Graph, nodes, edges map[int]bool) bool {
 			taken = taken || g.Edges[i].Action == e.Action
 		}
 		for n := range nodes {
-			possible := g.Enabled(n, e.Action)
+			possible := enabled(g, n, e.Action)
 			always, sometimes = always && possible, sometimes || possible
 		}
 		if !taken && (e.Fair == graph.Weak && always || e.Fair == graph.Strong && sometimes) {
@@ -154,6 +154,15 @@ func fair(g *graph.Graph, nodes, edges map[int]bool) bool {
 		}
 	}
 	return true
+}
+
+func enabled(g *graph.Graph, node int, action string) bool {
+	for _, e := range g.Edges {
+		if e.From == node && e.Action == action {
+			return true
+		}
+	}
+	return false
 }
 
 // offeredButNeverChosen: the k-th choice of e is come to again and again, but never made as e makes it.
