@@ -21,5 +21,7 @@ func All() []Comparer {
 		transcriptionMachine(),
 		compactionMachine(),
 		runMachine(),
+		idempotencyKeys(),
+		idempotencyUnknown(),
 	}
 }
