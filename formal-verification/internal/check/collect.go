@@ -38,6 +38,9 @@ func collect(f *ast.File, config *ast.StateSpaceOptions, checked []int, root, fa
 			a.Witness[i] = x.witness(i)
 		}
 	}
+	if slices.ContainsFunc(f.GetInvariants(), func(inv *ast.Invariant) bool { return kindOf(inv) == Transition }) {
+		a.BrokenSteps = x.brokenLeaps()
+	}
 	for _, n := range x.nodes {
 		a.MaxActionsReached = a.MaxActionsReached || int64(n.Stats.TotalActions) >= most
 	}

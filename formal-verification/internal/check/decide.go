@@ -28,12 +28,7 @@ func decide(f *ast.File, o Options, found *answer) Result {
 		return r
 	}
 	r.Graph = &found.Graph
-	for i := range r.Assertions {
-		a := &r.Assertions[i]
-		if a.Kind == Always || a.Kind == Transition {
-			a.Decided, a.Holds = true, true
-		}
-	}
+	r.safety(found)
 	if o.Stop == nil && found.DeadlockDetection && found.Stuck >= 0 {
 		r.Verdict = Deadlock
 		r.Trace = r.Graph.Run(r.Graph.PathTo(func(n int) bool { return n == found.Stuck }))
@@ -43,6 +38,24 @@ func decide(f *ast.File, o Options, found *answer) Result {
 		r.liveness(found)
 	}
 	return r
+}
+
+// safety notes that the checker went through every state and step without a failure, and what it cannot see.
+func (r *Result) safety(found *answer) {
+	for i := range r.Assertions {
+		a := &r.Assertions[i]
+		if a.Kind != Always && a.Kind != Transition {
+			continue
+		}
+		if step, broken := found.BrokenSteps[i]; broken {
+			from := r.Graph.Edges[step].From
+			p := r.Graph.PathTo(func(n int) bool { return n == from })
+			p.Edges = append(p.Edges, step)
+			r.fail(i, r.Graph.Run(p))
+			continue
+		}
+		a.Decided, a.Holds = true, true
+	}
 }
 
 func (r *Result) exists(found *answer) {

@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	ast "fizz/proto"
@@ -17,11 +18,24 @@ const initAction = "Init"
 // maxEdges bounds the exported graph: an atomic action with many orders inside could have any number of ways through.
 const maxEdges = 2_000_000
 
+// maxChoices bounds how much is chosen in one step.
+const maxChoices = 1000
+
 // export is FizzBee's graph as ours: its nodes are the states between actions, its edges whole steps.
 type export struct {
 	graph graph.Graph
 	nodes []*modelchecker.Node
 	index map[*modelchecker.Node]int
+	// leaps are the edges of steps that changed something before they chose.
+	leaps []int
+}
+
+// way is a step under way: what it is so far, and what was seen on it.
+type way struct {
+	graph.Edge
+	from  *modelchecker.Node
+	leap  bool
+	found func(way)
 }
 
 func newExport(root *modelchecker.Node, nodes []*modelchecker.Node) *export {
@@ -36,39 +50,79 @@ func newExport(root *modelchecker.Node, nodes []*modelchecker.Node) *export {
 	if i, ok := x.index[root]; ok {
 		x.graph.Init = []int{i}
 	} else {
-		x.ways(root, graph.Edge{Action: initAction}, func(e graph.Edge) {
-			x.graph.Init = append(x.graph.Init, e.To)
-		})
+		x.inside(root, way{Edge: graph.Edge{Action: initAction}, from: root, found: x.begins})
 	}
 	for i, n := range x.nodes {
+		seen := map[string]bool{}
+		found := func(w way) {
+			if key := fmt.Sprint(w.To, w.Label()); !seen[key] {
+				seen[key] = true
+				x.add(w)
+			}
+		}
 		for _, l := range n.Outbound {
 			e := begin(n, l)
 			e.From = i
-			x.step(l, e, func(e graph.Edge) { x.graph.Edges = append(x.graph.Edges, e) })
+			x.follow(l, way{Edge: e, from: n, found: found})
 		}
 	}
 	return x
 }
 
-// ways follows every link of a node that is inside an action to where the action yields.
-func (x *export) ways(n *modelchecker.Node, e graph.Edge, found func(graph.Edge)) {
-	for _, l := range n.Outbound {
-		next := e
-		next.Choices = append(e.Choices[:len(e.Choices):len(e.Choices)], choicesOf(n, l, e.Action)...)
-		x.step(l, next, found)
+func (x *export) begins(w way) {
+	if !slices.Contains(x.graph.Init, w.To) {
+		x.graph.Init = append(x.graph.Init, w.To)
 	}
 }
 
-func (x *export) step(l *modelchecker.Link, e graph.Edge, found func(graph.Edge)) {
-	if len(x.graph.Edges) > maxEdges {
+func (x *export) add(w way) {
+	if len(x.graph.Edges) == maxEdges {
 		panic(fmt.Sprintf("more than %d steps: choose less inside the actions", maxEdges))
 	}
+	if w.leap {
+		x.leaps = append(x.leaps, len(x.graph.Edges))
+	}
+	x.graph.Edges = append(x.graph.Edges, w.Edge)
+}
+
+// follow goes along a link to where the action yields.
+func (x *export) follow(l *modelchecker.Link, w way) {
 	if i, ok := x.index[l.Node]; ok {
-		e.To = i
-		found(e)
+		w.To = i
+		w.found(w)
 		return
 	}
-	x.ways(l.Node, e, found)
+	w.leap = w.leap || l.Node.Heap.HashCode() != w.from.Heap.HashCode() || len(l.Node.Roles) > 0
+	x.inside(l.Node, w)
+}
+
+// inside follows every link of a node that is inside an action.
+func (x *export) inside(n *modelchecker.Node, w way) {
+	if len(w.Choices) > maxChoices {
+		panic(fmt.Sprintf("%s can choose more than %d times and not end", w.Action, maxChoices))
+	}
+	for _, l := range n.Outbound {
+		next := w
+		next.Choices = append(w.Choices[:len(w.Choices):len(w.Choices)], choicesOf(n, l, w.Action)...)
+		x.follow(l, next)
+	}
+}
+
+// brokenLeaps are the steps that break a transition assertion as a whole, by assertion. FizzBee
+// holds each piece of a step against it, from choice to choice, and never the whole.
+func (x *export) brokenLeaps() map[int]int {
+	out := map[int]int{}
+	for _, i := range x.leaps {
+		e := x.graph.Edges[i]
+		whole := x.nodes[e.To].CloneForAssert(nil, 0)
+		whole.Parent = x.nodes[e.From].Process
+		for _, assertion := range modelchecker.CheckTransitionInvariants(whole)[0] {
+			if _, ok := out[assertion]; !ok {
+				out[assertion] = i
+			}
+		}
+	}
+	return out
 }
 
 // at is the node that stands for one of FizzBee's, -1 where it is inside an action.

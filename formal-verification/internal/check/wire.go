@@ -43,6 +43,8 @@ type answer struct {
 	Graph graph.Graph
 	// Witness[a] marks the nodes where the body of assertion a holds, for those that need it.
 	Witness map[int][]bool
+	// BrokenSteps has for a transition assertion an edge that breaks it, where one was found only by looking at whole steps.
+	BrokenSteps map[int]int
 	// Checked are the positions in the file of the assertions that were checked.
 	Checked []int
 }
