@@ -82,7 +82,7 @@ var domain = map[sort][]any{
 	generations: {uint32(1), uint32(2), uint32(3)},
 	clauses:     {uint32(1), uint32(2)},
 	marks:       {playout.Mark{}, playout.Mark{Item: 1, MS: 500}, playout.Mark{Item: 2, MS: 40}},
-	reasons:     {conn.ByClient, conn.ServerStops},
+	reasons:     {conn.ByClient, conn.ServerStops, conn.GraceOver},
 	statuses:    {response.Completed, response.Failed},
 	waits:       {uint32(4000)},
 }
@@ -97,7 +97,9 @@ func sortOf(f reflect.StructField, event machine.Named) sort {
 	case reflect.TypeFor[playout.Mark]():
 		return marks
 	case reflect.TypeFor[conn.Reason]():
-		return reasons
+		if _, expired := event.(conn.GraceExpired); !expired { // there it is the row's
+			return reasons
+		}
 	case reflect.TypeFor[response.Status]():
 		if _, ended := event.(response.BodyEnded); ended { // elsewhere it is the row's
 			return statuses

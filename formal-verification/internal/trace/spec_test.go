@@ -6,6 +6,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -13,7 +14,7 @@ import (
 
 func TestSpec(t *testing.T) {
 	g := gomega.NewWithT(t)
-	specs, err := Read(t.Context(), "../../specs", "response", "synthesis", "playout")
+	specs, err := Read(t.Context(), "../../specs", "response", "synthesis", "playout", "conn")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 
 	t.Run("what was recorded is a path of the specs", func(t *testing.T) {
@@ -45,6 +46,21 @@ func TestSpec(t *testing.T) {
 		g.Expect(specs[2].ask(resumes)).To(gomega.Equal(answer{}))
 		resumes.effects = []machine.Named{playout.RewindAndResume{Resp: 9, From: playout.Mark{Item: 1, MS: 1220}, Gen: 13}}
 		g.Expect(specs[2].ask(resumes).what).To(gomega.ContainSubstring("RewindAndResume"))
+	})
+	t.Run("what a row says is not renamed", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		givesUp := func(why conn.Reason) step {
+			return step{
+				from: conn.Interrupted{VAD: true, Gen: 5}, event: conn.GraceExpired{Gen: 5}, to: conn.Closing{Reason: why},
+				effects: []machine.Named{conn.StopVAD{}, conn.StopChildren{Reason: why}},
+			}
+		}
+		g.Expect(specs[3].ask(givesUp(conn.GraceOver))).To(gomega.Equal(answer{}))
+		g.Expect(specs[3].ask(givesUp(conn.ByClient)).what).To(gomega.ContainSubstring("Closing reason=GraceOver"))
+		g.Expect(specs[3].ask(step{
+			from: conn.Live{Gen: 5}, event: conn.Close{Reason: conn.TimeLimit}, to: conn.Closing{Reason: conn.TimeLimit},
+			effects: []machine.Named{conn.StopChildren{Reason: conn.TimeLimit}},
+		})).To(gomega.Equal(answer{}))
 	})
 	t.Run("what a spec does not know is said to be beyond it", func(t *testing.T) {
 		gomega.NewWithT(t).Expect(specs[0].ask(step{
