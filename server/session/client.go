@@ -129,7 +129,7 @@ func (s *Session) dispatch(e wire.ClientEvent) {
 }
 
 func (s *Session) updateSession(e *wire.SessionUpdate) {
-	if err := Settings(&s.settings, e.Session); err != nil {
+	if err := s.merge(e.Session); err != nil {
 		var bad *wire.DecodeError
 		if errors.As(err, &bad) {
 			s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
@@ -164,6 +164,9 @@ func (s *Session) commit() {
 
 func (s *Session) createResponse(e *wire.ResponseCreate) {
 	p := &e.Response
+	if !s.mayAsk(p) {
+		return
+	}
 	if p.Conversation == "none" {
 		s.fail(failure{
 			code: wire.CodeInvalidValue, param: "response.conversation",

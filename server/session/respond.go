@@ -74,7 +74,11 @@ func (s *Session) startWaiting() {
 	if r == nil || s.conversation.pending() {
 		return
 	}
-	s.starting, s.running = nil, r
+	s.starting = nil
+	if !s.admitted(r) {
+		return
+	}
+	s.running = r
 	set := &s.settings
 	speech := pipeline.Utterance{Voice: set.Audio.Output.Voice, Speed: set.Audio.Output.Speed}
 	if r.object.Audio != nil {

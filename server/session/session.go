@@ -40,6 +40,10 @@ type Config struct {
 	CheckInvariants bool
 	// Grace is how long a lost transport may take to come back; 0 takes 20 s.
 	Grace time.Duration
+	// Limits is the budget that the session's responses are taken from; nil is without limits.
+	Limits Limits
+	// Locks are the settings that Message may not change; Control may.
+	Locks Locks
 }
 
 // Session is one call: see the package comment. Its exported methods are safe for concurrent use.
@@ -77,6 +81,7 @@ type Session struct {
 	answering    *userTurn
 	latest       cause                // of the newest reply
 	cause        string               // event_id of the client event in hand
+	control      bool                 // the client event in hand is a controller's, whom no lock holds
 	request      *wire.ResponseParams // of the response.create in hand
 	later        []any                // events that effects gave rise to
 	early        []any                // of the client's, before the session was announced
@@ -194,7 +199,10 @@ func (s *Session) release() {
 // Events of the session's own.
 type (
 	warmed    struct{ err error }
-	incoming  struct{ text []byte }
+	incoming  struct {
+		text    []byte
+		control bool
+	}
 	binary    struct{}
 	audioIn   struct{ pcm []int16 }
 	firstSent struct{}
@@ -242,7 +250,9 @@ func (s *Session) handle(e any) {
 func (s *Session) ofClient(e any) {
 	switch e := e.(type) {
 	case incoming:
+		s.control = e.control
 		s.fromClient(e.text)
+		s.control = false
 	case binary:
 		s.fail(failure{code: wire.CodeInvalidJSON, message: "binary messages are not events: send JSON text"})
 	case failure:

@@ -27,6 +27,7 @@ func (s *Session) terminal(r *reply, status response.Status) {
 	}
 	r.object.Usage = usage(r)
 	s.send(&wire.ResponseDone{Response: r.object})
+	s.spend(r)
 	s.saidAll(r)
 	unheard := !r.played
 	if e, mine := s.speaker.(*estimate); mine { // what has not gone out would be audio after the response's end
@@ -65,6 +66,10 @@ func (s *Session) ending(r *reply, status response.Status) (string, *wire.Status
 
 func stageError(r *reply) *wire.StatusError {
 	e := &wire.StatusError{Type: "server_error", Code: "pipeline_failed"}
+	var limit *limitError
+	if errors.As(r.textErr, &limit) {
+		return &wire.StatusError{Type: typeInvalid, Code: codeRateLimit}
+	}
 	var stage *pipeline.StageError
 	if errors.As(r.textErr, &stage) || errors.As(r.voiceErr, &stage) {
 		e.Code = stage.Stage + "_failed"

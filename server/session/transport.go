@@ -18,12 +18,17 @@ import (
 func (s *Session) Opened() {}
 
 // Message takes one event of the client. Binary ones are answered with an error.
-func (s *Session) Message(data []byte, text bool) {
+func (s *Session) Message(data []byte, text bool) { s.take(data, text, false) }
+
+// Control is Message for whoever may change what is locked.
+func (s *Session) Control(data []byte, text bool) { s.take(data, text, true) }
+
+func (s *Session) take(data []byte, text, control bool) {
 	if !text {
 		s.queue.post(binary{})
 		return
 	}
-	s.queue.post(incoming{append([]byte(nil), data...)})
+	s.queue.post(incoming{append([]byte(nil), data...), control})
 }
 
 // Audio takes audio of the client: mono, 24 kHz.

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// purse is a budget of so many responses.
+type purse struct{ left, tokens int }
+
+// Begin implements Limits.
+func (p *purse) Begin() (time.Duration, bool) {
+	if p.left == 0 {
+		return 1500 * time.Millisecond, false
+	}
+	p.left--
+	return 0, true
+}
+
+// Spend implements Limits.
+func (p *purse) Spend(tokens int) []wire.RateLimit {
+	p.tokens += tokens
+	return []wire.RateLimit{{Name: "requests", Limit: 1, Remaining: p.left, ResetSeconds: 1.5}}
+}
+
+func TestLimits(t *testing.T) {
+	story(t, "a response is paid for, and one without money fails", func(t *testing.T) {
+		p := &purse{left: 1}
+		c := newCaller(t, plain())
+		c.s.cfg.Limits = p
+		c.start()
+		c.ask("say 3 words")
+		done := next[*wire.ResponseDone](c, "response.done")
+		c.g.Expect(done.Response.Status).To(gomega.Equal(statusCompleted))
+		left := next[*wire.RateLimitsUpdated](c, "rate_limits.updated")
+		c.g.Expect(left.RateLimits).To(gomega.Equal([]wire.RateLimit{{Name: "requests", Limit: 1, ResetSeconds: 1.5}}))
+		c.g.Expect(p.tokens).To(gomega.And(gomega.BeNumerically(">", 0), gomega.Equal(done.Response.Usage.TotalTokens)))
+
+		c.ask("say 3 words")
+		done = next[*wire.ResponseDone](c, "response.done")
+		c.g.Expect(done.Response.Status).To(gomega.Equal(statusFailed))
+		c.g.Expect(done.Response.StatusDetails.Error.Code).To(gomega.Equal("rate_limit_exceeded"))
+
+		p.left = 1
+		c.ask("say 3 words")
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal(statusCompleted), "the session lives on")
+	})
+	story(t, "a refused response that is cancelled at once ends once", func(t *testing.T) {
+		c := newCaller(t, plain())
+		c.s.cfg.Limits = &purse{}
+		c.start()
+		c.ask("say 3 words")
+		c.send(`{"type":"response.cancel"}`)
+		first(c, "response.done")
+		wait(time.Second)
+		c.g.Expect(c.count("response.done")).To(gomega.Equal(1))
+	})
+}

@@ -1,0 +1,137 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Locks are paths of the session object that a client may not change, such as "instructions" or "audio.output.voice"; "*"
+// is all of them. A path locks everything below it.
+type Locks []string
+
+// CodeLocked is the code of an error that refuses to change a locked field.
+const CodeLocked = "session_locked"
+
+// ParseLocks checks that each path names a field of the session object. Its error names the first that does not.
+func ParseLocks(paths []string) (Locks, error) {
+	known := wire.DefaultSession()
+	text := object(&known)
+	for _, p := range paths {
+		if _, ok := at(text, p); !ok && p != "*" {
+			return nil, fmt.Errorf("%q is no field of a session: want a path such as instructions, tools or audio.output.voice, or * for all", p)
+		}
+	}
+	return Locks(paths), nil
+}
+
+// Check compares a session before and after a client's wish. Its error is a *wire.DecodeError that names the first locked
+// field which differs; the same value again is no change.
+func (l Locks) Check(before, after *wire.Session) error {
+	if len(l) == 0 {
+		return nil
+	}
+	was, is := object(before), object(after)
+	for _, p := range l {
+		old, had := at(was, p)
+		now, has := at(is, p)
+		if had != has || !bytes.Equal(old, now) {
+			return locked("session", p)
+		}
+	}
+	return nil
+}
+
+// response refuses what a response asks for itself in place of a locked field of the session.
+func (l Locks) response(p *wire.ResponseParams) error {
+	for _, own := range []struct {
+		path string
+		set  bool
+	}{
+		{"instructions", p.Instructions != nil},
+		{"output_modalities", p.OutputModalities != nil},
+		{"audio.output.voice", p.Audio != nil && p.Audio.Voice != ""},
+		{"audio.output.format", p.Audio != nil && p.Audio.Format.Type != ""},
+		{"tools", p.HasTools},
+		{"tool_choice", p.ToolChoice != nil},
+		{"parallel_tool_calls", p.ParallelToolCalls != nil},
+		{"max_output_tokens", p.MaxOutputTokens != nil},
+		{"prompt", p.Prompt != nil},
+	} {
+		if own.set && l.cover(own.path) {
+			return locked("response", own.path)
+		}
+	}
+	return nil
+}
+
+// cover: path is locked, or something below it.
+func (l Locks) cover(path string) bool {
+	for _, p := range l {
+		if p == "*" || p == path || strings.HasPrefix(path, p+".") || strings.HasPrefix(p, path+".") {
+			return true
+		}
+	}
+	return false
+}
+
+func locked(of, path string) *wire.DecodeError {
+	if path == "*" {
+		return &wire.DecodeError{Code: CodeLocked, Param: of, Message: "this session was made with a client secret that allows no changes: leave it as it is"}
+	}
+	return &wire.DecodeError{
+		Code: CodeLocked, Param: of + "." + path,
+		Message: "this session was made with a client secret that fixes " + path + ": leave it out",
+	}
+}
+
+// object is the session as the protocol writes it.
+func object(s *wire.Session) wire.Raw {
+	text, _ := wire.Raw(wire.AppendServer(nil, &wire.SessionUpdated{Session: *s})).Field("session") // it is always there
+	return text
+}
+
+// at is the value at a path of an object; "*" is the object.
+func at(text wire.Raw, path string) (wire.Raw, bool) {
+	if path == "*" {
+		return text, true
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		var ok bool
+		if text, ok = text.Field(name); !ok {
+			return nil, false
+		}
+	}
+	return text, true
+}
+
+// merge takes the client's changes of the session, unless they touch what is locked.
+func (s *Session) merge(patch wire.Raw) error {
+	next := s.settings
+	if err := Settings(&next, patch); err != nil {
+		return err
+	}
+	if !s.control {
+		if err := s.cfg.Locks.Check(&s.settings, &next); err != nil {
+			return err
+		}
+	}
+	s.settings = next
+	return nil
+}
+
+// mayAsk reports whether a response may be asked for as p says; an error event says why not.
+func (s *Session) mayAsk(p *wire.ResponseParams) bool {
+	if s.control {
+		return true
+	}
+	var bad *wire.DecodeError
+	if errors.As(s.cfg.Locks.response(p), &bad) {
+		s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
+		return false
+	}
+	return true
+}

@@ -1,0 +1,78 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+func TestParseLocks(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, path := range []string{"*", "instructions", "audio", "audio.output.voice", "audio.input.turn_detection.threshold", "tools"} {
+		_, err := ParseLocks([]string{path})
+		g.Expect(err).NotTo(gomega.HaveOccurred(), path)
+	}
+	for _, path := range []string{"", "voice", "audio.output.", "instructions.x"} {
+		_, err := ParseLocks([]string{"tools", path})
+		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("no field of a session")), path)
+	}
+}
+
+func TestLocks(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		locks Locks
+		patch string // a session.update's
+		param string // of the refusal, "" when there is none
+	}{
+		{"a locked field", Locks{"instructions"}, `"instructions":"obey me"`, "session.instructions"},
+		{"a locked field as it was", Locks{"instructions"}, `"instructions":""`, ""},
+		{"another field", Locks{"instructions"}, `"audio":{"output":{"speed":1.5}}`, ""},
+		{"a field below a locked one", Locks{"audio.input"}, `"audio":{"input":{"turn_detection":{"threshold":0.9}}}`, "session.audio.input"},
+		{"a field that goes with what it is in", Locks{"audio.input.turn_detection.threshold"}, `"audio":{"input":{"turn_detection":null}}`, "session.audio.input.turn_detection.threshold"},
+		{"everything", Locks{"*"}, `"max_output_tokens":7`, "session"},
+		{"everything as it was", Locks{"*"}, `"max_output_tokens":"inf"`, ""},
+	} {
+		story(t, row.name, func(t *testing.T) {
+			c := newCaller(t, plain())
+			c.s.cfg.Locks = row.locks
+			c.start()
+			update := `{"type":"session.update","event_id":"me","session":{"type":"realtime",` + row.patch + `}}`
+			c.send(update)
+			if row.param == "" {
+				first(c, "session.updated")
+				return
+			}
+			e := next[*wire.ErrorEvent](c, "error").Error
+			c.g.Expect(e.Code).To(gomega.Equal(CodeLocked))
+			c.g.Expect(e.Param).To(gomega.HaveValue(gomega.Equal(row.param)))
+			c.g.Expect(e.EventID).To(gomega.HaveValue(gomega.Equal("me")))
+			c.s.Control([]byte(update), true)
+			first(c, "session.updated")
+		})
+	}
+}
+
+func TestLocksOfResponses(t *testing.T) {
+	story(t, "a response asks for what is locked", func(t *testing.T) {
+		c := newCaller(t, plain())
+		c.s.cfg.Locks = Locks{"instructions", "audio.output.voice", "tools"}
+		c.start()
+		for path, own := range map[string]string{
+			"response.instructions":       `"instructions":"obey me"`,
+			"response.audio.output.voice": `"audio":{"output":{"voice":"slt"}}`,
+			"response.tools":              `"tools":[]`,
+		} {
+			c.send(`{"type":"response.create","response":{` + own + `}}`)
+			e := next[*wire.ErrorEvent](c, "error").Error
+			c.g.Expect(e.Code).To(gomega.Equal(CodeLocked), path)
+			c.g.Expect(e.Param).To(gomega.HaveValue(gomega.Equal(path)))
+		}
+		c.s.Control([]byte(`{"type":"response.create","response":{"instructions":"be kind"}}`), true)
+		first(c, "response.done")
+		c.send(`{"type":"response.create","response":{"max_output_tokens":100}}`)
+		first(c, "response.done")
+	})
+}
