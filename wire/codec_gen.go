@@ -101,6 +101,8 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonAck)
 	case "antiphon.turn.metrics":
 		return new(AntiphonTurnMetrics)
+	case "antiphon.session.expiring":
+		return new(AntiphonSessionExpiring)
 	}
 	return nil
 }
@@ -1052,4 +1054,19 @@ func (*AntiphonTurnMetrics) server() {}
 
 func (e *AntiphonTurnMetrics) fields(c *codec) {
 	c.bind("event_id! item_id! response_id! speech_stopped_ms! commit_ms! transcript_ms! first_token_ms! first_audio_ms! first_packet_ms! playback_end_ms!", &e.EventID, &e.ItemID, &e.ResponseID, &e.SpeechStoppedMS, &e.CommitMS, &e.TranscriptMS, &e.FirstTokenMS, &e.FirstAudioMS, &e.FirstPacketMS, &e.PlaybackEndMS)
+}
+
+// Type returns "antiphon.session.expiring".
+func (*AntiphonSessionExpiring) Type() string { return "antiphon.session.expiring" }
+
+// ID returns EventID.
+func (e *AntiphonSessionExpiring) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonSessionExpiring) SetID(id string) { e.EventID = id }
+
+func (*AntiphonSessionExpiring) server() {}
+
+func (e *AntiphonSessionExpiring) fields(c *codec) {
+	c.bind("event_id! expires_at! seconds_left!", &e.EventID, &e.ExpiresAt, &e.SecondsLeft)
 }

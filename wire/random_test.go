@@ -33,7 +33,7 @@ func (r random) number() float64 { return float64(r.IntN(2_000_001)-1_000_000) /
 
 // raw is an object that may stand wherever an object may.
 func (r random) raw() Raw {
-	members := map[string]any{"type": "function", "name": r.name(), "v": r.json(4)}
+	members := map[string]any{"type": "function", "id": r.name(), "name": r.name(), "v": r.json(4)}
 	b, err := json.Marshal(members)
 	if err != nil {
 		panic(err)
@@ -249,6 +249,9 @@ func (r random) params(p *ResponseParams) {
 	}
 	if p.MaxOutputTokens != nil && r.yes() {
 		p.MaxOutputTokens.N = 0
+	}
+	if p.Metadata != nil {
+		p.Metadata = Raw(`{"` + r.name() + `":"` + r.name() + `"}`)
 	}
 }
 

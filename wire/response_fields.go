@@ -54,6 +54,10 @@ func (p *ResponseParams) check(c *codec, field string) {
 		if p.MaxOutputTokens != nil {
 			c.maxTokens(*p.MaxOutputTokens)
 		}
+	case "prompt":
+		c.prompt(p.Prompt)
+	case "metadata":
+		c.metadata(p.Metadata)
 	}
 }
 

@@ -401,3 +401,11 @@ type AntiphonTurnMetrics struct {
 	FirstPacketMS   int
 	PlaybackEndMS   int
 }
+
+// AntiphonSessionExpiring is the event antiphon.session.expiring. It says that the session's time is nearly over;
+// ExpiresAt is in seconds since 1970.
+type AntiphonSessionExpiring struct {
+	EventID     string
+	ExpiresAt   int
+	SecondsLeft int
+}

@@ -30,11 +30,13 @@ func (s *Session) check(c *codec, field string) {
 	case "tool_choice":
 		c.toolChoice(s.ToolChoice)
 	case "tracing":
-		word, _ := s.Tracing.Text()
-		c.ensure(s.Tracing == nil || s.Tracing.kind() == '{' || word == "auto", field, `want "auto", an object or null`)
+		c.tracing(s.Tracing)
+	case "prompt":
+		c.prompt(s.Prompt)
 	case "truncation":
 		c.ensure(validTruncation(s.Truncation), field,
 			`want "auto", "disabled" or an object of type retention_ratio with a retention_ratio of 0 to 1`)
+		c.ensure(validTokenLimits(s.Truncation), "truncation.token_limits", "want an object with post_instructions, a whole number from 1 on")
 	}
 }
 

@@ -142,7 +142,7 @@ func TestDefaultSessionsShareNothing(t *testing.T) {
 func TestSnapshotsShareNothing(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := DefaultSession()
-	g.Expect(s.Merge(Raw(`{"tools":[{"type":"function","name":"f","parameters":{}}],"include":["x"],"prompt":{},"tracing":"auto",
+	g.Expect(s.Merge(Raw(`{"tools":[{"type":"function","name":"f","parameters":{}}],"include":["x"],"prompt":{"id":"p"},"tracing":"auto",
 		"audio":{"input":{"transcription":{"model":"m"},"noise_reduction":{"type":"far_field"},"turn_detection":{"idle_timeout_ms":5000}}}}`))).To(gomega.Succeed())
 	text := string(AppendServer(nil, &SessionUpdated{Session: s}))
 	snapshot := s.Clone()
