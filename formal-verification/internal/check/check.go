@@ -77,6 +77,9 @@ type Result struct {
 	// shown for short runs only.
 	MaxActionsReached bool
 	Assertions        []Assertion
+	// Idle are the actions that never happened, so that nothing they do was looked at; a role's
+	// are without its instance: "Lamp.Switch". Nil when Graph is.
+	Idle []string
 }
 
 // The reasons why a spec cannot be decided.

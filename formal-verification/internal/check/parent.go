@@ -30,7 +30,8 @@ func explore(ctx context.Context, f *ast.File, o Options) (*answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program to run it again: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout,
+		fmt.Errorf("%w after %v: make the spec smaller or the limit larger", ErrTimeout, o.Timeout))
 	defer cancel()
 
 	cmd := exec.CommandContext(ctx, self)
@@ -48,11 +49,8 @@ func explore(ctx context.Context, f *ast.File, o Options) (*answer, error) {
 	}
 	asked := writeRequest(in, f, o)
 	ended := cmd.Wait()
-	if ctx.Err() == context.DeadlineExceeded {
-		return nil, fmt.Errorf("%w after %v: make the spec smaller or the limit larger", ErrTimeout, o.Timeout)
-	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 	found := &answer{}
 	if err := gob.NewDecoder(&out).Decode(found); err != nil || ended != nil {
