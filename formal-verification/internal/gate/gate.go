@@ -1,17 +1,15 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -98,12 +96,27 @@ func (g *Gate) Run(ctx context.Context, names ...string) Report {
 	}
 	report.Specs = make([]SpecReport, len(found))
 	var running sync.WaitGroup
-	for i, name := range found {
-		running.Go(func() { report.Specs[i] = g.judge(ctx, name) })
+	for _, i := range g.largestFirst(found) {
+		g.slots <- struct{}{} // judge gives it back when the spec is explored
+		running.Go(func() { report.Specs[i] = g.judge(ctx, found[i]) })
 	}
 	running.Wait()
 	report.Seconds = time.Since(began).Seconds()
 	return report
+}
+
+// largestFirst is the order that leaves no core idle while the other explores the largest.
+func (g *Gate) largestFirst(names []string) []int {
+	sizes := make([]int64, len(names))
+	order := make([]int, len(names))
+	for i, name := range names {
+		order[i] = i
+		if info, err := os.Stat(filepath.Join(g.Specs, name+".fizz")); err == nil {
+			sizes[i] = info.Size()
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	return order
 }
 
 // Compare adds to the report what is not as golden.txt has it; all: no spec was left out.
@@ -122,95 +135,18 @@ func (r *Report) Compare(golden string, all bool) {
 	r.Problems = append(r.Problems, compare(figures, was, all)...)
 }
 
-// find lists the specs by name: "response", "reference/response_source".
-func (g *Gate) find() ([]string, error) {
-	var out []string
-	err := filepath.WalkDir(g.Specs, func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, isSpec := strings.CutSuffix(file, ".fizz")
-		if d.IsDir() || !isSpec {
-			return nil
-		}
-		name, err = filepath.Rel(g.Specs, name)
-		out = append(out, filepath.ToSlash(name))
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for specs: %w", err)
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("no specs in %s: nothing is proven", g.Specs)
-	}
-	slices.Sort(out)
-	return out, nil
-}
-
-// unmatched are the specs, tables and names that nothing stands for on the other side.
-func (g *Gate) unmatched(specs []string) []string {
-	var out []string
-	var coded []string
-	for _, m := range g.Machines {
-		if slices.Contains(coded, m.Name()) {
-			out = append(out, m.Name()+": two tables are to be compared with it")
-		}
-		coded = append(coded, m.Name())
-	}
-	known := slices.Concat(coded, slices.Collect(maps.Keys(g.References)))
-	for _, name := range lacking(known, specs) {
-		out = append(out, name+": the gate knows of it, and there is no such spec")
-	}
-	for _, name := range lacking(sorted(g.Designed), specs) {
-		out = append(out, name+": the design asks for it, and there is no such spec")
-	}
-	for _, name := range lacking(specs, known) {
-		out = append(out, name+": no code is compared with it: write its adapter, or say in the gate's references what it is for")
-	}
-	for _, name := range sorted(g.Designed) {
-		for _, assertion := range lacking(g.Designed[name], g.claimed(name, specs)) {
-			out = append(out, fmt.Sprintf("%s: the design asks for %s, and the spec does not assert it", name, assertion))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// claimed is every name that is asserted or asked in the spec of that name or a part of it.
-// A spec that cannot be read claims nothing; that it is wrong is said where it is judged.
-func (g *Gate) claimed(name string, specs []string) []string {
-	var out []string
-	for _, s := range specs {
-		if s != name && !strings.HasPrefix(s, name+"_") {
-			continue
-		}
-		file := filepath.Join(g.Specs, s+".fizz")
-		src, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		if f, err := parse.File(file, src); err == nil {
-			out = append(out, assertions(f)...)
-		}
-		if asks, err := Asks(string(src)); err == nil {
-			for _, a := range asks {
-				out = append(out, a.Name)
-			}
-		}
-	}
-	return out
-}
-
 // a spec on its way through the gate
 type spec struct {
 	*Gate
 	SpecReport
-	src  string
-	file *ast.File
+	src     string
+	file    *ast.File
+	release func() // of the slot that the spec is explored in
 }
 
 func (g *Gate) judge(ctx context.Context, name string) SpecReport {
-	s := &spec{Gate: g, SpecReport: SpecReport{Name: name}}
+	s := &spec{Gate: g, SpecReport: SpecReport{Name: name}, release: sync.OnceFunc(func() { <-g.slots })}
+	defer s.release()
 	if err := s.pass(ctx); err != nil {
 		s.Problems = append(s.Problems, err.Error())
 	}
@@ -275,8 +211,7 @@ func (s *spec) explore(ctx context.Context) (check.Result, error) {
 	if s.Check == nil {
 		return check.Result{}, errNoChecker
 	}
-	s.slots <- struct{}{}
-	defer func() { <-s.slots }()
+	defer s.release()
 	began := time.Now()
 	result, err := s.Check(ctx, s.file, check.Options{Timeout: s.SpecTime})
 	s.Figures.CheckSeconds = time.Since(began).Seconds()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/compaction"
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -34,10 +35,14 @@ var design = map[string][]string{
 		"ChildrenDieWithParent", "NoChildStartsAfterTeardown", "NoTurnLost", "NoOverlap", "BargeInBeforeCommit",
 		"NothingOwedWhenIdle", "EveryCreatedTerminates", "DrainingEnds",
 	},
-	"run": {"OneTerminal", "OneResumeWins", "AttemptsOnlyGrow", "SeqIsContiguous"},
+	"run": {
+		"OneTerminal", "OneResumeWins", "AttemptsOnlyGrow", "SeqIsContiguous",
+		"QueuedIsClaimed", "RunningReports", "AutoDecideEndsTheWait",
+	},
 	"idempotency": {
 		"RequestIsProcessedOnlyOnce", "EveryReqFinishAsCachedOrFromCache", "AttemptsCanBeProcessedConcurrently",
 	},
+	"idempotency_unknown": {"EveryTryEnds"},
 }
 
 // watched is what the code's monitors watch: the names are the same in spec and code.
@@ -51,6 +56,8 @@ var watched = map[string][]string{
 	"compaction":    watchedBy(compaction.Monitor),
 	"run":           watchedBy(run.Monitor),
 	"session":       watchedInSession(),
+	// Holders go on to their end in "idempotency": there most of it has no meaning.
+	"idempotency_unknown": watchedBy(idempotency.Monitor),
 }
 
 // unsaid are those of them that a spec cannot say, and why.
