@@ -42,7 +42,7 @@ func TestWhatFizzBeeFindsWeFind(t *testing.T) {
 func randomSpec(random *rand.Rand) string {
 	fairness := func() string { return []string{"", "fair ", "fair<strong> "}[random.IntN(3)] }
 	var b strings.Builder
-	b.WriteString(front("1", "false") + "\naction Init:\n    at = 0\n")
+	b.WriteString(front("false") + "\naction Init:\n    at = 0\n")
 	for i := range 3 + random.IntN(4) {
 		fmt.Fprintf(&b, "\natomic %saction Go%d:\n    require at == %d\n", fairness(), i, random.IntN(5))
 		if random.IntN(3) == 0 {

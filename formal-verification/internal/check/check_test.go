@@ -183,6 +183,20 @@ func TestLivenessCannotBeSwitchedOff(t *testing.T) {
 	g.Expect(r.Assertions).To(Equal([]check.Assertion{{Name: "Returns", Kind: "always eventually"}}), "it is not decided")
 }
 
+func TestOptionsThatHideFailuresAreRefused(t *testing.T) {
+	for _, line := range []string{
+		"continue_on_invariant_failures: true",
+		"continue_path_on_invariant_failures: true",
+		"action_options:\n  Add:\n    max_actions: 1",
+	} {
+		g := NewWithT(t)
+		text := strings.Replace(fmt.Sprintf(counter, false, room), "---\n", "---\n"+line+"\n", 1) + tiny
+		_, err := check.Spec(t.Context(), spec(t, text), check.Options{})
+		key, _, _ := strings.Cut(line, ":")
+		g.Expect(err).To(And(MatchError(check.ErrSpec), MatchError(ContainSubstring(key))))
+	}
+}
+
 func TestWhatCannotBeDecided(t *testing.T) {
 	long := strings.Replace(fmt.Sprintf(counter, false, 1_000_000), "<= 3", "<= 1000000", 1)
 	large := strings.NewReplacer("n = 0", "n = []", "require n + by <= 3", "pass", "n + by", "n + [0] * 100000").

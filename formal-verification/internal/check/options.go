@@ -44,10 +44,23 @@ func configure(f *ast.File, o Options) (*ast.StateSpaceOptions, error) {
 		proto.Merge(config, own)
 	}
 	setDefaults(config)
-	if !o.Plain && !slices.Contains(live, config.GetLiveness()) {
-		return nil, fmt.Errorf("liveness: %q switches liveness off: remove the line", config.GetLiveness())
+	if o.Plain {
+		return config, nil
 	}
-	return config, nil
+	return config, sound(config)
+}
+
+// sound refuses the options under which something false may pass.
+func sound(config *ast.StateSpaceOptions) error {
+	switch {
+	case !slices.Contains(live, config.GetLiveness()):
+		return fmt.Errorf("liveness: %q switches liveness off: remove the line", config.GetLiveness())
+	case config.GetContinueOnInvariantFailures(), config.GetContinuePathOnInvariantFailures():
+		return errors.New("continue_on_invariant_failures and continue_path_on_invariant_failures let an assertion fail and pass: remove the line")
+	case len(config.GetActionOptions()) > 0:
+		return errors.New("action_options bound an action on the way that was found first, so other ways go unseen: bound it by its state instead")
+	}
+	return nil
 }
 
 func setDefaults(config *ast.StateSpaceOptions) {

@@ -11,8 +11,8 @@ import (
 )
 
 // front is the front matter of a small spec.
-func front(concurrent, crash string) string {
-	return "---\ndeadlock_detection: false\noptions:\n  max_actions: 20\n  max_concurrent_actions: " + concurrent +
+func front(crash string) string {
+	return "---\ndeadlock_detection: false\noptions:\n  max_actions: 20\n  max_concurrent_actions: 1" +
 		"\n  crash_on_yield: " + crash + "\n---\n"
 }
 
@@ -20,7 +20,7 @@ func front(concurrent, crash string) string {
 // after it, so a step of two pieces may do twice what it must not.
 func TestAWholeStepIsHeldAgainstATransition(t *testing.T) {
 	g := NewWithT(t)
-	r, err := check.Spec(t.Context(), spec(t, front("1", "false")+`
+	r, err := check.Spec(t.Context(), spec(t, front("false")+`
 action Init:
     n = 0
 
@@ -41,7 +41,7 @@ transition assertion ByOne(before, after):
 
 func TestAnActionThatChoosesForEver(t *testing.T) {
 	g := NewWithT(t)
-	_, err := check.Spec(t.Context(), spec(t, front("1", "false")+`
+	_, err := check.Spec(t.Context(), spec(t, front("false")+`
 action Init:
     n = 0
 
@@ -56,7 +56,7 @@ atomic action Spin:
 
 func TestInitMayChoose(t *testing.T) {
 	g := NewWithT(t)
-	r, err := check.Spec(t.Context(), spec(t, front("1", "false")+`
+	r, err := check.Spec(t.Context(), spec(t, front("false")+`
 action Init:
     n = 0
     any first in [1, 2, 2]:
@@ -90,7 +90,7 @@ serial action Work:
 `
 	const settles = "eventually always assertion Settles:\n    return begun == ended\n"
 	g := NewWithT(t)
-	r, err := check.Spec(t.Context(), spec(t, front("1", "false")+serial+settles), check.Options{})
+	r, err := check.Spec(t.Context(), spec(t, front("false")+serial+settles), check.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(r.Verdict).To(Equal(check.Passed))
 	g.Expect(r.Graph.Edges).To(HaveLen(2))
@@ -99,7 +99,7 @@ serial action Work:
 	g.Expect(r.Graph.Edges[1].Fair).To(Equal(graph.Strong))
 	g.Expect(r.Graph.Nodes[1].Inner).To(HaveKey("thread-0"), "what it waits in tells it from a state with the same variables")
 
-	r, err = check.Spec(t.Context(), spec(t, front("1", "true")+serial+settles), check.Options{})
+	r, err = check.Spec(t.Context(), spec(t, front("true")+serial+settles), check.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(r.Verdict).To(Equal(check.Failed))
 	g.Expect(graph.Print(r.Trace)).To(MatchRegexp(`(?s)^  0  Init.*  1  Work  .*  2  crash  \[thread-0 is gone\]\nthen, for ever:\n  3  nothing more happens\n$`))
@@ -107,7 +107,7 @@ serial action Work:
 
 func TestRolesAreStatesToo(t *testing.T) {
 	g := NewWithT(t)
-	r, err := check.Spec(t.Context(), spec(t, front("1", "false")+`
+	r, err := check.Spec(t.Context(), spec(t, front("false")+`
 role Lamp:
     action Init:
         self.on = False
@@ -156,7 +156,7 @@ always eventually assertion Two:
 `
 	g := NewWithT(t)
 	for how, want := range map[string]check.Verdict{"": check.Failed, "fair": check.Passed, "fair<strong>": check.Passed} {
-		r, err := check.Spec(t.Context(), spec(t, front("1", "false")+strings.Replace(draw, "HOW", how, 1)), check.Options{})
+		r, err := check.Spec(t.Context(), spec(t, front("false")+strings.Replace(draw, "HOW", how, 1)), check.Options{})
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(r.Verdict).To(Equal(want), how)
 	}
