@@ -20,6 +20,7 @@ func All() []Comparer {
 		synthesisMachine(),
 		transcriptionMachine(),
 		compactionMachine(),
+		sessionMachine(),
 		runMachine(),
 		idempotencyKeys(),
 		idempotencyUnknown(),

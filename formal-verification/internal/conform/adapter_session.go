@@ -1,0 +1,169 @@
+package conform
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// nobody is an identifier that no session of a spec comes to.
+const nobody = 99
+
+// sessionMachine is the session where turn, response and playout meet.
+func sessionMachine() sessionSpec {
+	return sessionSpec{
+		Spec:   "session",
+		Next:   session.Next,
+		First:  []session.Config{{Interrupt: true, CreateResponse: true}},
+		Begin:  []session.Event{session.OfConn{Event: conn.Opened{VAD: true}}},
+		Events: sessionEvents,
+		Vars: func(s session.State) map[string]any {
+			held, _ := s.Playout.(playout.Held)
+			live := response.Live(s.Response)
+			return map[string]any{
+				"conn": s.Conn.Name(), "turn": s.Turn.Name(), "resp": s.Response.Name(), "play": s.Playout.Name(),
+				"heard": replyName(s, sounding(s.Playout)), "started": held.Started,
+				"begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]),
+				"waiting": waitingFor(s), "owed": s.Owed, "interrupt": s.Config.Interrupt,
+			}
+		},
+		Odd: func(s session.State) string {
+			switch {
+			case s.Queued.Len() > 1:
+				return "two replies wait to be heard"
+			case wordsAwaited(s) && s.Waiting != streamOf(s.Final):
+				return "the words of a turn are awaited that is not to be answered"
+			}
+			return oddVoice(s) + oddStreams(s)
+		},
+	}
+}
+
+// waitingFor is what the committed turn waits for that is to be answered.
+func waitingFor(s session.State) string {
+	switch {
+	case s.Waiting == 0:
+		return ""
+	case s.Texted:
+		return "reply"
+	}
+	return "words"
+}
+
+func wordsAwaited(s session.State) bool { return streamOf(s.Final) != 0 }
+
+// oddVoice says how a session differs from one whose voice ends with its body, and
+// whose hold is for the open turn.
+func oddVoice(s session.State) string {
+	want := synthesis.State(synthesis.Closed{})
+	switch s.Response.(type) {
+	case response.Active:
+		want = synthesis.Open{}
+	case response.Draining, response.Replacing, response.Terminating:
+		want = synthesis.Closing{}
+	case response.Idle, response.Terminated:
+	}
+	if s.Synthesis != want {
+		return "the synthesis is " + s.Synthesis.Name() + ", the response " + s.Response.Name()
+	}
+	if held, is := s.Playout.(playout.Held); is && held.Candidate != turn.Open(s.Turn) {
+		return "it is held for a turn that is not open"
+	}
+	return ""
+}
+
+// oddStreams says how a session differs from one in which exactly the open turn has a
+// stream, and only the newest committed one awaits its words.
+func oddStreams(s session.State) string {
+	if s.Older != transcription.State(transcription.Closed{}) {
+		return "two texts are awaited"
+	}
+	if streamOf(s.Live) != turn.Open(s.Turn) {
+		return "the stream is not the open turn's"
+	}
+	return ""
+}
+
+// sessionEvents restricts a session to what session.fizz says: one turn's words are
+// awaited at a time, one reply waits behind the one that sounds.
+func sessionEvents(s session.State) []Labelled[moment] {
+	var o offers
+	o.add("Create", session.OfResponse{Event: response.Create{}})
+	o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
+	o.add("ClearInput", session.OfTurn{Event: turn.Clear{}})
+	o.add("ClearOutput", session.OfPlayout{Event: playout.Clear{}})
+	o.add("ClientCandidate", session.OfTurn{Event: turn.ClientCandidate{}})
+	o.add("IdleTimeout", session.OfTurn{Event: turn.IdleTimeout{}})
+	o.add("Close", session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
+	if conn.Up(s.Conn) {
+		o.add("InterruptOff", session.Configure{Config: session.Config{Interrupt: false, CreateResponse: true}})
+		o.add("InterruptOn", session.Configure{Config: session.Config{Interrupt: true, CreateResponse: true}})
+	}
+	o.voice(s)
+	o.committed(s)
+	o.bodyAndSpeaker(s)
+	o.notForOutside()
+	return o
+}
+
+// voice is what the detector says of the open turn, and of another.
+func (o *offers) voice(s session.State) {
+	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
+	of := func(suffix string, t id.Turn) {
+		o.add("Sustained"+suffix, session.OfTurn{Event: turn.Sustained{Turn: t}})
+		o.add("Misfire"+suffix, session.OfTurn{Event: turn.Misfire{Turn: t}})
+		o.add("NoSpeech"+suffix, session.OfTurn{Event: turn.NoSpeech{Turn: t}})
+		if !wordsAwaited(s) || t != turn.Open(s.Turn) {
+			o.add("Silence"+suffix, session.OfTurn{Event: turn.Silence{Turn: t}})
+		}
+	}
+	of("", turn.Open(s.Turn))
+	of(" of another turn", nobody)
+}
+
+// committed is a turn that the client commits, whose words are there at once, and the
+// words of one that the detector has committed.
+func (o *offers) committed(s session.State) {
+	if !wordsAwaited(s) {
+		t := turn.Open(s.Turn)
+		if t == 0 {
+			t = s.LastTurn + 1
+		}
+		o.add("Commit", session.OfTurn{Event: turn.Commit{}}, session.OfTranscription{Event: transcription.Done{Turn: t}})
+	}
+	final := streamOf(s.Final)
+	o.add("Words", session.OfTranscription{Event: transcription.Done{Turn: final}})
+	o.add("NoWords", session.OfTranscription{Event: transcription.Done{Turn: final, Empty: true}})
+	o.add("Words of another turn", session.OfTranscription{Event: transcription.Done{Turn: nobody}})
+}
+
+func (o *offers) bodyAndSpeaker(s session.State) {
+	runs := body(s.Response)
+	if s.Queued.Len() == 0 {
+		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
+	}
+	o.add("BodyEnds of another", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
+	if runs != 0 {
+		o.add("BodyEnds", session.OfSynthesis{Event: synthesis.WorkerExited{}},
+			session.OfResponse{Event: response.BodyEnded{ID: runs, Status: response.Completed}})
+	}
+	sounds := sounding(s.Playout)
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: theGen}})
+	o.add("Drained of an older segment", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: theGen - 1}})
+	o.add("Drained of another", session.OfPlayout{Event: playout.Drained{Resp: nobody, Gen: theGen}})
+}
+
+// notForOutside is what only the session itself may tell its machines.
+func (o *offers) notForOutside() {
+	o.add("Close of the turn", session.OfTurn{Event: turn.Shutdown{}})
+	o.add("Close of the response", session.OfResponse{Event: response.Shutdown{}})
+	o.add("Close of the playout", session.OfPlayout{Event: playout.Shutdown{}})
+	o.add("Create by a turn", session.OfResponse{Event: response.CreateByTurn{ID: nobody, Interrupt: true}})
+	o.add("Sustained by hand", session.OfResponse{Event: response.BargeIn{}})
+	o.add("Onset by hand", session.OfPlayout{Event: playout.Candidate{Candidate: nobody}})
+}

@@ -1,0 +1,124 @@
+package conform
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// said is an effect of a session as its specs write it: identifiers by the part they
+// have in the state that the event met, and not by their number.
+type said struct{ text string }
+
+// Name is the whole text.
+func (f said) Name() string { return f.text }
+
+// Text is what a spec's fx has.
+func (f said) Text() string { return f.text }
+
+// hereNow is how far the reply is heard when an event comes: never where it is held.
+func hereNow(s session.State) playout.Mark {
+	if _, held := s.Playout.(playout.Held); held {
+		return playout.Mark{Item: 1, MS: 2}
+	}
+	return playout.Mark{Item: 1, MS: 1}
+}
+
+// say writes an effect of an event that met s.
+func say(s session.State, f session.Effect) said {
+	out := f.Name()
+	r := reflect.ValueOf(f)
+	for i := range r.NumField() {
+		key, field := snake(r.Type().Field(i).Name), r.Field(i)
+		switch value := field.Interface().(type) {
+		case id.Response:
+			out += named(key, replyName(s, value))
+		case id.Turn:
+			out += named(key, turnName(s, value))
+		case playout.Mark:
+			out += named(key, markName(s, value))
+		case bool:
+			if value {
+				out += " " + key
+			}
+		default:
+			if key == "gen" {
+				out += named(key, genName(field.Uint()))
+			} else if !field.IsZero() {
+				out += named(key, fmt.Sprint(value))
+			}
+		}
+	}
+	return said{out}
+}
+
+func named(key, name string) string {
+	if name == "" {
+		return ""
+	}
+	return " " + key + "=" + name
+}
+
+// replyName is a response's part in s, or "" for none.
+func replyName(s session.State, r id.Response) string {
+	switch {
+	case r == 0:
+		return ""
+	case r > s.LastResponse:
+		return "new"
+	case r == response.Live(s.Response):
+		return "live"
+	case r == body(s.Response):
+		return "old"
+	case r == sounding(s.Playout):
+		return "past"
+	case s.Queued.Has(r):
+		return "next"
+	}
+	return "gone"
+}
+
+// turnName is a turn's part in s, or "" for none.
+func turnName(s session.State, t id.Turn) string {
+	switch {
+	case t == 0:
+		return ""
+	case t > s.LastTurn:
+		return "new"
+	case t == turn.Open(s.Turn):
+		return "open"
+	case t == streamOf(s.Final):
+		return "final"
+	case t == streamOf(s.Older):
+		return "older"
+	}
+	return "gone"
+}
+
+func markName(s session.State, m playout.Mark) string {
+	held, _ := s.Playout.(playout.Held)
+	switch m {
+	case playout.Mark{}:
+		return "start"
+	case hereNow(s):
+		return "now"
+	case held.At:
+		return "held"
+	}
+	return "elsewhere"
+}
+
+func genName(gen uint64) string {
+	switch gen {
+	case theGen:
+		return "now"
+	case theGen + 1:
+		return "new"
+	}
+	return fmt.Sprint(gen)
+}

@@ -1,0 +1,150 @@
+package conform
+
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// theGen is every generation in a canonical state. A machine keeps one at a time, and
+// what reports of another is told by the events of an adapter.
+const theGen = 1
+
+// canonical gives the identifiers of a session the smallest numbers that keep their
+// order. The code compares identifiers and counts them up, so a session with others
+// does the same, and there are no more states than there are situations.
+func canonical(s session.State) session.State {
+	var replies []id.Response
+	var turns []id.Turn
+	renamed(s, func(r id.Response) id.Response {
+		replies = append(replies, r)
+		return r
+	}, func(t id.Turn) id.Turn {
+		turns = append(turns, t)
+		return t
+	})
+	return renamed(s, ranks(replies), ranks(turns))
+}
+
+// ranks numbers ids by their order, from 1; 0 stays.
+func ranks[T ~uint64](ids []T) func(T) T {
+	slices.Sort(ids)
+	ids = slices.Compact(slices.DeleteFunc(ids, func(i T) bool { return i == 0 }))
+	return func(i T) T {
+		if i == 0 {
+			return 0
+		}
+		n, _ := slices.BinarySearch(ids, i)
+		return T(n + 1)
+	}
+}
+
+// renamed is s with other identifiers, and theGen for every generation.
+func renamed(s session.State, reply func(id.Response) id.Response, of func(id.Turn) id.Turn) session.State {
+	switch c := s.Conn.(type) {
+	case conn.Live:
+		s.Conn = conn.Live{VAD: c.VAD, Gen: theGen}
+	case conn.Interrupted:
+		s.Conn = conn.Interrupted{VAD: c.VAD, Gen: theGen}
+	case conn.Connecting, conn.Closing, conn.Closed:
+	}
+	switch t := s.Turn.(type) {
+	case turn.Candidate:
+		s.Turn = turn.Candidate{Turn: of(t.Turn)}
+	case turn.Speaking:
+		s.Turn = turn.Speaking{Turn: of(t.Turn), EOU: t.EOU, Gate: t.Gate, Gen: theGen}
+	case turn.Confirming:
+		s.Turn = turn.Confirming{Turn: of(t.Turn), Gen: theGen}
+	case turn.Idle:
+	}
+	s.Response = renamedResponse(s.Response, reply)
+	switch p := s.Playout.(type) {
+	case playout.Silent:
+		s.Playout = playout.Silent{Gen: theGen}
+	case playout.Playing:
+		s.Playout = playout.Playing{Resp: reply(p.Resp), Gen: theGen}
+	case playout.Held:
+		p.Resp, p.Candidate, p.Gen = reply(p.Resp), of(p.Candidate), theGen
+		s.Playout = p
+	case playout.Terminated:
+	}
+	s.Live, s.Final, s.Older = renamedStream(s.Live, of), renamedStream(s.Final, of), renamedStream(s.Older, of)
+	s.Waiting, s.LastTurn = of(s.Waiting), of(s.LastTurn)
+	s.Begun, s.LastResponse = reply(s.Begun), reply(s.LastResponse)
+	for i, q := range s.Queued {
+		s.Queued[i] = reply(q)
+	}
+	return s
+}
+
+func renamedResponse(s response.State, reply func(id.Response) id.Response) response.State {
+	switch s := s.(type) {
+	case response.Active:
+		return response.Active{ID: reply(s.ID)}
+	case response.Draining:
+		return response.Draining{Old: reply(s.Old)}
+	case response.Replacing:
+		return response.Replacing{Old: reply(s.Old), Next: reply(s.Next)}
+	case response.Terminating:
+		return response.Terminating{Old: reply(s.Old)}
+	case response.Idle, response.Terminated:
+	}
+	return s
+}
+
+func renamedStream(s transcription.State, of func(id.Turn) id.Turn) transcription.State {
+	switch s := s.(type) {
+	case transcription.Opening:
+		return transcription.Opening{Turn: of(s.Turn)}
+	case transcription.Streaming:
+		return transcription.Streaming{Turn: of(s.Turn), EOU: s.EOU}
+	case transcription.Finalizing:
+		return transcription.Finalizing{Turn: of(s.Turn), Whole: s.Whole}
+	case transcription.Closed, transcription.Unavailable:
+	}
+	return s
+}
+
+// body is whose goroutine generates, or 0.
+func body(s response.State) id.Response {
+	switch s := s.(type) {
+	case response.Active:
+		return s.ID
+	case response.Draining:
+		return s.Old
+	case response.Replacing:
+		return s.Old
+	case response.Terminating:
+		return s.Old
+	case response.Idle, response.Terminated:
+	}
+	return 0
+}
+
+// sounding is whose audio plays or is held, or 0.
+func sounding(s playout.State) id.Response {
+	switch s := s.(type) {
+	case playout.Playing:
+		return s.Resp
+	case playout.Held:
+		return s.Resp
+	case playout.Silent, playout.Terminated:
+	}
+	return 0
+}
+
+// streamOf is the turn whose stream s is, or 0.
+func streamOf(s transcription.State) id.Turn {
+	var t id.Turn
+	renamedStream(s, func(of id.Turn) id.Turn {
+		t = of
+		return of
+	})
+	return t
+}

@@ -1,0 +1,89 @@
+package conform
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+// moment is what one action of a session's spec is: one event of the session's queue, or
+// some that a spec takes for one.
+type moment []session.Event
+
+type nextFunc func(session.State, playout.Mark, session.Event) (session.State, []session.Effect, []session.Step)
+
+// sessionSpec is a spec of the composed session. Each restricts the events that may come
+// (Events), keeps what these make of the state (Vars), and is faithful in that: were there
+// more to the state, two sessions that look alike would not do the same.
+type sessionSpec struct {
+	Spec string
+	// First are the configurations that a session of the spec may begin with, and Begin
+	// what happens before the spec does.
+	First []session.Config
+	Begin []session.Event
+
+	Events func(session.State) []Labelled[moment]
+	Vars   func(session.State) map[string]any
+	// Next is the composition: session.Next, or a spoilt one in a test.
+	Next nextFunc
+	// Odd says what of a state the spec takes for granted and is not so, or "".
+	Odd func(session.State) string
+}
+
+// Name is the spec's.
+func (a sessionSpec) Name() string { return a.Spec }
+
+// Compare walks the spec's graph and the composition together.
+func (a sessionSpec) Compare(g *graph.Graph) (Figures, error) {
+	type none struct{}
+	var starts []Start[session.State, none]
+	for _, config := range a.First {
+		s, _, _ := a.meet(session.New(config), a.Begin)
+		starts = append(starts, Start[session.State, none]{State: s})
+	}
+	system := System[session.State, moment, said, none]{
+		Spec: a.Spec, Starts: starts, Step: a.meet, Ghosts: []string{"w"},
+		Events: func(s session.State, _ none) []Labelled[moment] { return a.Events(s) },
+		Vars: func(s session.State, _ none) map[string]string {
+			out := map[string]string{"s": JSON(a.Vars(s))}
+			if odd := a.Odd(s); odd != "" {
+				out["beyond the spec"] = JSON(odd) // no spec has it: it is a difference
+			}
+			return out
+		},
+	}
+	return system.Compare(g)
+}
+
+// meet runs the events of one action through the composition.
+func (a sessionSpec) meet(s session.State, events moment) (session.State, []said, string) {
+	next, why := s, "it changes nothing"
+	var out []said
+	for _, e := range events {
+		to, effects, steps := a.Next(next, hereNow(s), e)
+		for _, f := range effects {
+			out = append(out, say(s, f))
+		}
+		for _, step := range steps {
+			if step.Why == NoRow {
+				return s, nil, NoRow
+			}
+			if why != "" {
+				why = step.Why
+			}
+		}
+		next = to
+	}
+	next = canonical(next)
+	if next != s || len(out) > 0 {
+		why = "" // what no machine takes can still be answered, and change what is owed
+	}
+	return next, out, why
+}
+
+// offers collects events with their labels.
+type offers []Labelled[moment]
+
+func (o *offers) add(label string, events ...session.Event) {
+	*o = append(*o, Labelled[moment]{label, events})
+}
