@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/gate"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
@@ -76,18 +77,26 @@ func checkFile(ctx context.Context, path string, plain bool, timeout time.Durati
 	o := check.Options{Plain: plain, Timeout: timeout}
 	if plain {
 		o.Dir = filepath.Dir(path)
+	} else if err := refused(path, gate.House(f)); err != nil {
+		return check.Result{}, err
 	}
 	result, err := check.Spec(ctx, f, o)
 	if err != nil {
 		return check.Result{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if !plain && result.MaxActionsReached {
-		return check.Result{}, fmt.Errorf("%s: %w", path, errBound)
+	if plain || result.Verdict != check.Passed { // what fails, fails
+		return result, nil
 	}
-	return result, nil
+	return result, refused(path, gate.Whole(f, result))
 }
 
-var errBound = errors.New("exploration ended at max_actions, so nothing is decided: raise it, or bound the spec's state")
+// refused is an error where there is something against a spec, so that nothing is decided.
+func refused(path string, problems []string) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return errors.New(path + ": " + strings.Join(problems, "\n"+path+": "))
+}
 
 // report prints the line that programs read, and for people how the failure comes about.
 func report(out, errs io.Writer, name string, r check.Result) {

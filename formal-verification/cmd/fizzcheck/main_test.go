@@ -82,6 +82,22 @@ func TestOneLineAndAnExitCode(t *testing.T) {
 			edits: []string{"deadlock_detection", "liveness: \"false\"\ndeadlock_detection", "n == 0", "n == 9"},
 			args:  []string{"--plain"}, code: 0, line: "spec=clock nodes=3 states=3 verdict=PASSED",
 		},
+		"an assertion in a role": {
+			edits: []string{"atomic fair action Count", "role Clock:\n    always assertion Hidden:\n        return False\n\natomic fair action Count"},
+			code:  2, says: "line 13: assertion Hidden stands in role Clock",
+		},
+		"an option is missing": {
+			edits: []string{"  max_concurrent_actions: 1\n", ""},
+			code:  2, says: "max_concurrent_actions is missing",
+		},
+		"an action that is never enabled": {
+			edits: []string{"always assertion Small", "atomic action Never:\n    require n > 5\n    n = 0\n\nalways assertion Small"},
+			code:  2, says: "the action Never is never enabled",
+		},
+		"a target that the spec does not have": {
+			edits: []string{"    n = (n + 1) % 3", "    n = (n + 1) % 3\n    m = n"},
+			code:  2, says: "m in action Count",
+		},
 		"a typing error": {
 			edits: []string{"always assertion", "always asertion"},
 			code:  2, says: `clock.fizz:15:`,

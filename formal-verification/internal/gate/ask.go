@@ -31,7 +31,7 @@ const (
 )
 
 var (
-	askLine = regexp.MustCompile(`^#\s*ask\b\s*(.*)$`)
+	askLine = regexp.MustCompile(`^#+\s*ask\b\s*(.*)$`)
 	askForm = regexp.MustCompile(`^([a-z-]+)\s+([A-Za-z][A-Za-z0-9_]*)\s*:\s*(.+)$`)
 )
 

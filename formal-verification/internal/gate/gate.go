@@ -174,12 +174,7 @@ func (s *spec) pass(ctx context.Context) error {
 	if s.file, err = parse.File(s.path(".fizz"), src); err != nil {
 		return err
 	}
-	for _, p := range Rules(s.file) {
-		s.blame("%s", p)
-	}
-	for _, p := range parse.Targets(s.file) { // the checker would make new variables of them in silence
-		s.blame("%s", p)
-	}
+	s.Problems = House(s.file)
 	if len(s.Problems) > 0 {
 		return nil // a run would only repeat it in other words
 	}

@@ -17,23 +17,22 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
 
-// whole asks whether the run decided everything, and for the good.
-func (s *spec) whole(r check.Result) {
+// Whole says what of a spec was left out in a run, whatever its verdict.
+func Whole(f *ast.File, r check.Result) []string {
+	var out []string
 	if r.MaxActionsReached {
-		s.blame("max_actions was reached, so it was not explored whole: make max_actions larger or the spec smaller")
+		out = append(out, "max_actions was reached, so it was not explored whole: make max_actions larger or the spec smaller")
 	}
 	if r.Graph != nil {
-		for _, name := range lacking(actions(s.file), happened(r.Graph)) {
-			s.blame("the action %s is never enabled: what it does is not explored", name)
+		for _, name := range lacking(actions(f), happened(r.Graph)) {
+			out = append(out, "the action "+name+" is never enabled: what it does is not explored")
 		}
 	}
 	if r.Verdict != check.Passed {
-		s.blame("%s\n%s", verdict(r), graph.Print(r.Trace))
-		return
+		return out
 	}
 	if r.Graph == nil || len(r.Graph.Nodes) == 0 || len(r.Graph.Init) == 0 || r.Nodes == 0 {
-		s.blame("the checker passed it without exploring anything")
-		return
+		return append(out, "the checker passed it without exploring anything")
 	}
 	var decided []string
 	for _, a := range r.Assertions {
@@ -41,8 +40,17 @@ func (s *spec) whole(r check.Result) {
 			decided = append(decided, a.Name)
 		}
 	}
-	for _, name := range lacking(assertions(s.file), decided) {
-		s.blame("the checker passed it without deciding %s", name)
+	for _, name := range lacking(assertions(f), decided) {
+		out = append(out, "the checker passed it without deciding "+name)
+	}
+	return out
+}
+
+// whole blames what was left out, and what does not hold.
+func (s *spec) whole(r check.Result) {
+	s.Problems = append(s.Problems, Whole(s.file, r)...)
+	if r.Verdict != check.Passed {
+		s.blame("%s\n%s", verdict(r), graph.Print(r.Trace))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	ast "fizz/proto"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
 
 // Problem is one thing that is wrong with a spec. Line is 0 where no one line is to blame.
@@ -21,6 +23,19 @@ func (p Problem) String() string {
 
 // initAction is the action that a spec begins with.
 const initAction = "Init"
+
+// House is what is wrong with a spec before it is run: the house rules, and assignments to
+// names that it does not have, of which the checker would make new variables in silence.
+func House(f *ast.File) []string {
+	var out []string
+	for _, p := range Rules(f) {
+		out = append(out, p.String())
+	}
+	for _, p := range parse.Targets(f) {
+		out = append(out, p.String())
+	}
+	return out
+}
 
 // Rules are the house rules: what a spec must have before it is worth checking. Each is
 // something that the checker lets pass.
