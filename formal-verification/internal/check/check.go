@@ -6,6 +6,7 @@ package check
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	ast "fizz/proto"
@@ -99,6 +100,9 @@ func Spec(ctx context.Context, f *ast.File, o Options) (Result, error) {
 	found, err := explore(ctx, f, o)
 	if err != nil {
 		return Result{}, err
+	}
+	if found.Complete && len(found.Graph.Nodes) == 0 && !o.Plain {
+		return Result{}, fmt.Errorf("%w: Init cannot end, so there is no state to look at", ErrSpec)
 	}
 	return decide(f, o, found), nil
 }

@@ -212,6 +212,7 @@ func TestWhatCannotBeDecided(t *testing.T) {
 		"a spec that has no end":    {long, check.Options{Timeout: 300 * time.Millisecond}, check.ErrTimeout, "300ms"},
 		"a spec that is too large":  {large, check.Options{MemoryMB: 30}, check.ErrMemory, "30 MB"},
 		"a loop inside an action":   {strings.Replace(long, "        n = n + by", "        while True:\n            n = n + by", 1), check.Options{Timeout: 300 * time.Millisecond}, check.ErrTimeout, "300ms"},
+		"a spec that never begins":  {strings.Replace(fmt.Sprintf(counter, true, room), "    n = 0", "    n = 0\n    require n == 1", 1) + small, check.Options{}, check.ErrSpec, "Init cannot end"},
 		"a spec without any action": {"---\noptions:\n  max_actions: 3\n---\n", check.Options{}, check.ErrSpec, "no action"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func collect(f *ast.File, config *ast.StateSpaceOptions, checked []int, root, fa
 	x := newExport(root, nodes)
 	a.Graph = x.graph
 	if stuck != nil {
-		a.Stuck = x.at(stuck)
+		a.Deadlock, a.Stuck = true, x.at(stuck)
 	}
 	for i, inv := range f.GetInvariants() {
 		if kind := kindOf(inv); kind == Exists || lively(kind) {

@@ -30,7 +30,7 @@ func decide(f *ast.File, o Options, found *answer) Result {
 	r.Graph = &found.Graph
 	r.Idle = idle(f, r.Graph)
 	r.safety(found)
-	if o.Stop == nil && found.DeadlockDetection && found.Stuck >= 0 {
+	if r.Verdict == Passed && o.Stop == nil && found.DeadlockDetection && found.Deadlock {
 		r.Verdict = Deadlock
 		r.Trace = r.Graph.Run(r.Graph.PathTo(func(n int) bool { return n == found.Stuck }))
 	}

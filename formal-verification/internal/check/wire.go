@@ -35,8 +35,10 @@ type answer struct {
 	Complete bool
 	// FailedAssertion indexes the checked assertions; -1: none.
 	FailedAssertion int
-	// Stuck is the node of a deadlock; -1: none.
-	Stuck int
+	// Deadlock says that a run can end where nothing more is possible; Stuck is that node, -1 where
+	// it is none between actions.
+	Deadlock bool
+	Stuck    int
 	// Path leads to FailedAssertion's node.
 	Path []graph.Step
 	// Graph is whole when Complete.
