@@ -84,7 +84,8 @@ func checkFile(ctx context.Context, path string, plain bool, timeout time.Durati
 	if err != nil {
 		return check.Result{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if plain || result.Verdict != check.Passed { // what fails, fails
+	// What fails, fails; but where exploration was cut off, the end of it may be all that fails.
+	if plain || result.Verdict != check.Passed && !result.MaxActionsReached {
 		return result, nil
 	}
 	return result, refused(path, gate.Whole(f, result))
