@@ -61,7 +61,7 @@ func tampered(g *gomega.WithT, machine, action string, change func(object)) []st
 		all[i] = strings.TrimSuffix(b.String(), "\n")
 		return all
 	}
-	g.Expect(action).To(gomega.BeEmpty(), "the log has no such line of "+machine)
+	g.Expect(all).To(gomega.BeEmpty(), "the log has no such line of "+machine+": "+action)
 	return nil
 }
 
