@@ -126,6 +126,12 @@ func TestCallsFind(t *testing.T) {
 	all["no body is cancelled"] = speechless(is[response.CancelBody])
 	all["no stream is closed"] = speechless(is[transcription.CloseStream])
 	all["no timer is armed"] = speechless(is[turn.ArmFallback])
+	all["it panics when a timer is late"] = func(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+		if e, is := e.(OfTurn); is && e.Name() == "FallbackExpired" && turn.Open(s.Turn) == 0 {
+			panic("late")
+		}
+		return Next(s, at, e)
+	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		seed, broken, _ := calls(enough, all[name])
 		if broken == "" {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -74,15 +75,20 @@ func (w *world) play(n int) string {
 }
 
 // take steps the session, checks every invariant there is, and notes what the effects ask for.
-func (w *world) take(e Event) string {
+func (w *world) take(e Event) (broken string) {
 	from := w.s
+	w.told = append(w.told, beat{w.at, e})
+	defer func() {
+		if what := recover(); what != nil { // so that it is told how to get there
+			broken = fmt.Sprintf("panic: %v", what)
+		}
+	}()
 	run := w.next
 	if run == nil {
 		run = Next
 	}
 	next, effects, steps := run(from, w.at, e)
 	w.s = next
-	w.told = append(w.told, beat{w.at, e})
 	w.reported(e)
 	for _, f := range effects {
 		w.perform(f)
@@ -98,7 +104,6 @@ func (w *world) take(e Event) string {
 	if broken := w.parts.watch(steps); broken != "" {
 		return broken
 	}
-	var broken string
 	w.g, broken = Watch(w.g, Edge{from, e, next, effects})
 	if broken != "" {
 		return broken + " does not hold"
