@@ -6,7 +6,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
 // A cough holds the agent for a moment. It then goes on where it stopped: nothing is lost, nothing counts as an interruption.

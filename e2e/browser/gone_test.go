@@ -7,7 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
 const root = "../.."

@@ -14,7 +14,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
-	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )

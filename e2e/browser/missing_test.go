@@ -6,7 +6,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
 // Three tabs of one browser talk at once, each for itself: a spoken turn, an interruption, a written turn. They go step by step

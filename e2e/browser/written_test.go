@@ -6,7 +6,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/e2e/browser/internal/rig"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
 // A person who does not give the microphone away is told so, and writes instead.
