@@ -21,6 +21,7 @@ func All() []Comparer {
 		transcriptionMachine(),
 		compactionMachine(),
 		sessionMachine(),
+		sessionTextMachine(),
 		runMachine(),
 		idempotencyKeys(),
 		idempotencyUnknown(),

@@ -1,0 +1,107 @@
+package conform
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// sessionTextMachine is the session as far as it waits for words: nothing is heard in it.
+func sessionTextMachine() sessionSpec {
+	return sessionSpec{
+		Spec:   "session_text",
+		Next:   session.Next,
+		First:  []session.Config{{Interrupt: true, CreateResponse: true}, {Interrupt: false, CreateResponse: true}},
+		Begin:  []session.Event{session.OfConn{Event: conn.Opened{VAD: true}}},
+		Events: sessionTextEvents,
+		Vars: func(s session.State) map[string]any {
+			return map[string]any{
+				"conn": s.Conn.Name(), "turn": s.Turn.Name(), "resp": s.Response.Name(), "live": streamName(s.Live),
+				"final": streamName(s.Final), "older": streamName(s.Older), "waiting": answeredAfter(s), "owed": s.Owed,
+				"interrupt": s.Config.Interrupt,
+			}
+		},
+		Odd: func(s session.State) string {
+			_, silent := s.Playout.(playout.Silent)
+			_, ended := s.Playout.(playout.Terminated)
+			switch {
+			case !silent && !ended, s.Begun != 0, s.Queued.Len() > 0:
+				return "something is heard"
+			case streamOf(s.Live) != 0 && streamOf(s.Live) != turn.Open(s.Turn):
+				return "the stream is not the open turn's"
+			}
+			return oddVoice(s)
+		},
+	}
+}
+
+// streamName is what becomes of a turn's words.
+func streamName(s transcription.State) string {
+	switch s := s.(type) {
+	case transcription.Closed:
+		return ""
+	case transcription.Finalizing:
+		if s.Whole {
+			return "Whole"
+		}
+	case transcription.Opening, transcription.Streaming, transcription.Unavailable:
+	}
+	return s.Name()
+}
+
+// answeredAfter is what the turn that is to be answered waits for.
+func answeredAfter(s session.State) string {
+	switch {
+	case s.Waiting == 0:
+		return ""
+	case s.Texted:
+		return "reply"
+	}
+	return turnName(s, s.Waiting)
+}
+
+// sessionTextEvents restricts a session to what session_text.fizz says.
+func sessionTextEvents(s session.State) []Labelled[moment] {
+	var o offers
+	if response.Live(s.Response) == 0 {
+		o.add("Create", session.OfResponse{Event: response.Create{}})
+	} else {
+		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
+	}
+	o.add("Commit", session.OfTurn{Event: turn.Commit{}})
+	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
+	open := turn.Open(s.Turn)
+	o.add("Sustained", session.OfTurn{Event: turn.Sustained{Turn: open}})
+	o.add("Misfire", session.OfTurn{Event: turn.Misfire{Turn: open}})
+	o.add("Silence", session.OfTurn{Event: turn.Silence{Turn: open}})
+	o.add("Silence of another turn", session.OfTurn{Event: turn.Silence{Turn: nobody}})
+	o.recogniser(s)
+	if runs := body(s.Response); runs != 0 {
+		o.add("BodyEnds", session.OfSynthesis{Event: synthesis.WorkerExited{}},
+			session.OfResponse{Event: response.BodyEnded{ID: runs, Status: response.Completed}})
+	}
+	o.add("Close", session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
+	return o
+}
+
+// recogniser is what is said of each stream, also of one that is not there; only a
+// decoding of the whole audio fails.
+func (o *offers) recogniser(s session.State) {
+	live := streamOf(s.Live)
+	o.add("Refused", session.OfTranscription{Event: transcription.Refuse{Turn: live}})
+	o.add("Words before their end", session.OfTranscription{Event: transcription.Done{Turn: live}})
+	o.add("Words of another turn", session.OfTranscription{Event: transcription.Done{Turn: nobody}})
+	o.add("TextFails of another turn", session.OfTranscription{Event: transcription.Failed{Turn: nobody}})
+	for prefix, stream := range map[string]transcription.State{"": s.Final, "Older": s.Older} {
+		t := streamOf(stream)
+		o.add(prefix+"Words", session.OfTranscription{Event: transcription.Done{Turn: t}})
+		o.add(prefix+"NoWords", session.OfTranscription{Event: transcription.Done{Turn: t, Empty: true}})
+		if at, is := stream.(transcription.Finalizing); !is || at.Whole {
+			o.add(prefix+"TextFails", session.OfTranscription{Event: transcription.Failed{Turn: t}})
+		}
+	}
+}

@@ -1,0 +1,5 @@
+package conform
+
+import "testing"
+
+func TestSessionText(t *testing.T) { faithful(t, sessionTextMachine()) }
