@@ -33,9 +33,32 @@ const (
 type Message struct {
 	Role   string
 	Text   string
+	Images []Image     // what the user shows beside the text; a model that cannot see says so
 	Call   *ToolCall   // not nil: the assistant called a tool
 	Result *ToolResult // not nil: this is what the tool said
 }
+
+// Image is a picture of a message.
+type Image struct {
+	MIME   string // "image/png" or "image/jpeg"
+	Data   []byte // the file; not to be changed
+	Detail string // "low", "high" or "auto"
+}
+
+// Blind is what a model that cannot see answers to images.
+const Blind = "I cannot see images."
+
+// Counter is a Model that knows its tokens. Those of a Model that is none are estimated: four bytes of text each, and a
+// window of DefaultWindow.
+type Counter interface {
+	// CountTokens is how many tokens a text has. It does not block.
+	CountTokens(text string) int
+	// Window is how many tokens a request and its answer may have together.
+	Window() int
+}
+
+// DefaultWindow is the window of a model that does not say.
+const DefaultWindow = 32_768
 
 // Tool is a function that the model may call.
 type Tool struct {

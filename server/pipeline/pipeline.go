@@ -27,12 +27,14 @@ const (
 )
 
 // Pipeline is the three stages of a voice pipeline with the state of its components. All of it is safe for concurrent use by
-// many conversations. No field is nil in a Pipeline that an adapter returns.
+// many conversations. No field but Prompts is nil in a Pipeline that an adapter returns.
 type Pipeline struct {
 	Name        string
 	Transcriber Transcriber
 	Model       Model
 	Synthesizer Synthesizer
+	// Prompts are the stored prompts that a session may name, by id; nil for none. They are not changed any more.
+	Prompts map[string]Prompt
 
 	// Close ends everything the pipeline runs and joins it. It is idempotent. Calls that still run end with an error.
 	Close func() error
@@ -50,4 +52,10 @@ type Component struct {
 	State   string `json:"state"`             // StateReady, StateLoading, StateMissing or StateFailed
 	Detail  string `json:"detail,omitempty"`  // a version, a model, or what is wrong
 	Install string `json:"install,omitempty"` // the command that gets it; only when missing
+}
+
+// Prompt is a stored text that stands in place of a session's instructions.
+type Prompt struct {
+	Version string
+	Text    string // {{name}} is replaced by the variable of that name
 }

@@ -1,6 +1,9 @@
 package pipeline
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Transcriber turns speech into text, one Transcription an utterance.
 type Transcriber interface {
@@ -12,9 +15,16 @@ type Transcriber interface {
 
 // TranscribeConfig is what one transcription is asked for. Empty fields mean the engine's own choice.
 type TranscribeConfig struct {
+	Model    string // which model
 	Language string // ISO 639-1, such as "en"
 	Prompt   string // words to expect
 	Live     bool   // partial results, EOU and EOB are wanted
+}
+
+// Scorer is a Transcriber that may know how sure it is.
+type Scorer interface {
+	// Scores reports whether the words of a final result have a Prob.
+	Scores() bool
 }
 
 // Transcription is one utterance on its way to text. Write and CloseInput are called by one goroutine at a time; Close may be
@@ -40,5 +50,14 @@ type TranscriptResult struct {
 	EOB     bool   // the speech was only a backchannel ("uh-huh")
 	Final   bool   // Text is the transcript (which may be empty) and this is the last result
 	Text    string
-	Err     error // the transcription failed and this is the last result
+	Words   []Word // of Text, with a final result, where the engine knows them
+	Err     error  // the transcription failed and this is the last result
+}
+
+// Word is one word of a transcript.
+type Word struct {
+	Text       string
+	Start, End time.Duration // from the begin of the utterance's audio
+	Speaker    string        // who said it; empty where speakers are not told apart
+	Prob       float64       // how sure that is, above 0 and up to 1; 0 where it is not known
 }

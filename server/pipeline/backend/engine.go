@@ -28,10 +28,12 @@ type Info struct {
 	Name   string `json:"name"`             // such as "pocketsphinx"
 	Detail string `json:"detail,omitempty"` // version, model
 	Live   bool   `json:"live"`             // gives partial results
+	Probs  bool   `json:"probs,omitempty"`  // gives the words' probabilities
 }
 
 // Config is what one utterance is asked for.
 type Config struct {
+	Model    string `json:"model,omitempty"`    // which model; empty: the engine's own
 	Language string `json:"language,omitempty"` // ISO 639-1; empty: the engine's own
 	Prompt   string `json:"prompt,omitempty"`   // words to expect
 	Live     bool   `json:"live"`               // partial results are wanted
@@ -58,7 +60,8 @@ type Word struct {
 	Text    string  `json:"text"`
 	StartMS int     `json:"start_ms"`
 	EndMS   int     `json:"end_ms"`
-	Prob    float64 `json:"prob,omitempty"` // 0..1; 0: not known
+	Prob    float64 `json:"prob,omitempty"`    // 0..1; 0: not known
+	Speaker string  `json:"speaker,omitempty"` // who said it; empty: not known
 }
 
 // Result is the final word on an utterance.

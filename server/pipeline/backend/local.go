@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
@@ -31,10 +32,13 @@ func InProcess(e Engine) pipeline.Transcriber { return &inProcess{engine: e} }
 
 type inProcess struct{ engine Engine }
 
+// Scores implements pipeline.Scorer.
+func (p *inProcess) Scores() bool { return p.engine.Info().Probs }
+
 // Open opens a stream of the engine.
 func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s, err := p.engine.Open(ctx, Config{Language: c.Language, Prompt: c.Prompt, Live: c.Live})
+	s, err := p.engine.Open(ctx, Config{Model: c.Model, Language: c.Language, Prompt: c.Prompt, Live: c.Live})
 	if err != nil {
 		cancel()
 		if errors.Is(err, ErrUnimplemented) {
@@ -105,9 +109,16 @@ func (l *local) run() {
 }
 
 func final(r Result) pipeline.TranscriptResult {
-	return pipeline.TranscriptResult{
+	t := pipeline.TranscriptResult{
 		Final: true, Text: r.Text, Partial: r.Text, EOU: r.Boundary == EndOfUtterance, EOB: r.Boundary == EndOfBackchannel,
 	}
+	for _, w := range r.Words {
+		t.Words = append(t.Words, pipeline.Word{
+			Text: w.Text, Start: time.Duration(w.StartMS) * time.Millisecond, End: time.Duration(w.EndMS) * time.Millisecond,
+			Speaker: w.Speaker, Prob: w.Prob,
+		})
+	}
+	return t
 }
 
 func (l *local) feed() (Result, error) {

@@ -152,7 +152,7 @@ func (p *Pool) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.
 	ctx, cancel := context.WithCancel(ctx)
 	u := &utterance{
 		pool: p, ctx: ctx, cancel: cancel, leave: leave, closed: make(chan struct{}),
-		config: Config{Language: c.Language, Prompt: c.Prompt, Live: c.Live}, in: newQueue(room(c.Live)),
+		config: Config{Model: c.Model, Language: c.Language, Prompt: c.Prompt, Live: c.Live}, in: newQueue(room(c.Live)),
 	}
 	u.out = newOutbox(u.closed)
 	if err := u.begin(); err != nil {

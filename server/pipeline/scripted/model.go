@@ -18,6 +18,17 @@ var ErrScripted = errors.New("scripted failure")
 // model answers by the script, else by the default behaviour. It has no state.
 type model struct{ rules *ModelRules }
 
+// CountTokens implements pipeline.Counter.
+func (m *model) CountTokens(text string) int { return len(strings.Fields(text)) }
+
+// Window implements pipeline.Counter.
+func (m *model) Window() int {
+	if m.rules.Window > 0 {
+		return m.rules.Window
+	}
+	return pipeline.DefaultWindow
+}
+
 // answer is everything a model says to one request.
 type answer struct {
 	say        string
@@ -47,6 +58,9 @@ func (m *model) answer(r pipeline.Request) answer {
 		}
 	}
 	a := byDefault(r, in, said)
+	if n := len(r.Messages); n > 0 && len(r.Messages[n-1].Images) > 0 {
+		a = answer{say: pipeline.Blind}
+	}
 	a.firstToken, a.token = m.rules.FirstToken, m.rules.Token
 	return a
 }

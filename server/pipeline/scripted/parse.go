@@ -169,6 +169,12 @@ func (c *checker) script(s *Script) {
 		c.fail("$.pipeline", "is %q, a script has %q here", s.Pipeline, "scripted")
 	}
 	c.duration("$.load", s.Load)
+	c.count("$.prompts", len(s.Prompts), maxRules)
+	for i, p := range s.Prompts {
+		if p.ID == "" || p.Text == "" {
+			c.fail(fmt.Sprintf("$.prompts[%d]", i), "has no id or no text")
+		}
+	}
 	c.transcriber(&s.Transcriber)
 	c.model(&s.Model)
 	c.synthesizer(&s.Synthesizer)
@@ -191,6 +197,10 @@ func (c *checker) transcriber(r *TranscriberRules) {
 		here := fmt.Sprintf("%srules[%d]", at, i)
 		c.when(here, &rule.When, false)
 		c.duration(here+".delay", rule.Delay)
+		if rule.Text != nil && len(rule.Speakers) > 0 {
+			c.fail(here, "has both text and speakers")
+		}
+		c.count(here+".speakers", len(rule.Speakers), maxCalls)
 		switch rule.Boundary {
 		case "", "eou", "eob", "none":
 		default:
@@ -203,6 +213,9 @@ func (c *checker) model(r *ModelRules) {
 	const at = "$.model."
 	c.duration(at+"first_token", r.FirstToken)
 	c.duration(at+"token", r.Token)
+	if r.Window < 0 {
+		c.fail(at+"window", "is %d, use 1 or more", r.Window)
+	}
 	c.count(at+"replies", len(r.Replies), maxRules)
 	for i := range r.Replies {
 		reply := &r.Replies[i]

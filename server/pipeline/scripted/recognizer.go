@@ -30,7 +30,7 @@ type engine struct {
 
 // Info implements backend.Engine.
 func (e *engine) Info() backend.Info {
-	return backend.Info{Name: "scripted", Detail: "test signal, fixtures, length of speech", Live: !e.rules.Offline}
+	return backend.Info{Name: "scripted", Detail: "test signal, fixtures, length of speech", Live: !e.rules.Offline, Probs: e.rules.Logprobs}
 }
 
 // Close implements backend.Engine.
@@ -119,10 +119,47 @@ func (s *stream) Finish(ctx context.Context) (backend.Result, error) {
 		return backend.Result{}, stall(ctx)
 	case rule.Fail != "":
 		return backend.Result{}, fmt.Errorf("%w: %s", ErrScripted, rule.Fail)
+	case len(rule.Speakers) > 0:
+		var all []string
+		for _, p := range rule.Speakers {
+			all = append(all, p.Text)
+		}
+		text = strings.Join(all, " ")
 	case rule.Text != nil:
 		text = *rule.Text
 	}
-	return backend.Result{Text: text, Boundary: boundary(rule, text)}, nil
+	return backend.Result{Text: text, Boundary: boundary(rule, text), Words: s.words(rule, text)}, nil
+}
+
+// certainty is the probability of every word that has one.
+const certainty = 0.9
+
+// words are those of the text, spread evenly over the speech; nil where nobody asks for them.
+func (s *stream) words(rule HearRule, text string) []backend.Word {
+	said := rule.Speakers
+	if len(said) == 0 {
+		if !s.rules.Logprobs {
+			return nil
+		}
+		said = []Speaker{{Text: text}}
+	}
+	var out []backend.Word
+	for _, p := range said {
+		for _, w := range strings.Fields(p.Text) {
+			out = append(out, backend.Word{Text: w, Speaker: p.Name})
+		}
+	}
+	from, to := active(s.level)
+	at := func(i int) int {
+		return int((length(0, from) + length(from, to)*time.Duration(i)/time.Duration(len(out))).Milliseconds())
+	}
+	for i := range out {
+		out[i].StartMS, out[i].EndMS = at(i), at(i+1)
+		if s.rules.Logprobs {
+			out[i].Prob = certainty
+		}
+	}
+	return out
 }
 
 // Close implements backend.Stream.

@@ -9,9 +9,17 @@ import (
 type Script struct {
 	Pipeline    string           `yaml:"pipeline"` // "scripted", so that a file says what it is for
 	Load        time.Duration    `yaml:"load"`     // how long Warm takes
+	Prompts     []Prompt         `yaml:"prompts"`  // stored prompts
 	Transcriber TranscriberRules `yaml:"transcriber"`
 	Model       ModelRules       `yaml:"model"`
 	Synthesizer SynthesizerRules `yaml:"synthesizer"`
+}
+
+// Prompt is a stored prompt that a session may name.
+type Prompt struct {
+	ID      string `yaml:"id"`
+	Version string `yaml:"version"`
+	Text    string `yaml:"text"` // {{name}} is replaced by the variable of that name
 }
 
 // TranscriberRules is the script of the transcriber.
@@ -20,6 +28,7 @@ type TranscriberRules struct {
 	Offline      bool          `yaml:"offline"`       // no live results: a live stream is refused
 	PartialEvery time.Duration `yaml:"partial_every"` // of audio, between partial results; default 100 ms
 	Delay        time.Duration `yaml:"delay"`         // before the final result
+	Logprobs     bool          `yaml:"logprobs"`      // knows how sure it is: each word has the probability 0.9
 	Fixtures     []Fixture     `yaml:"fixtures"`
 	Rules        []HearRule    `yaml:"rules"`
 }
@@ -40,12 +49,20 @@ type HearRule struct {
 	Delay    time.Duration `yaml:"delay"`    // before the final result
 	Fail     string        `yaml:"fail"`     // fails with this message instead of the final result
 	Stall    bool          `yaml:"stall"`    // never gives the final result
+	Speakers []Speaker     `yaml:"speakers"` // says this instead, by several people
+}
+
+// Speaker is what one person says of a text.
+type Speaker struct {
+	Name string `yaml:"name"`
+	Text string `yaml:"text"`
 }
 
 // ModelRules is the script of the model.
 type ModelRules struct {
 	FirstToken time.Duration `yaml:"first_token"` // delay before the first token (a word)
 	Token      time.Duration `yaml:"token"`       // delay before each other token
+	Window     int           `yaml:"window"`      // tokens of a request and its answer; default pipeline.DefaultWindow
 	Replies    []Reply       `yaml:"replies"`     // the first that matches counts; none: the default behaviour
 }
 

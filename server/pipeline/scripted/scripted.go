@@ -21,7 +21,12 @@ func New(o Options) *pipeline.Pipeline {
 	}
 	p := &state{script: s}
 	p.warm.Store(s.Load == 0)
+	prompts := map[string]pipeline.Prompt{}
+	for _, k := range s.Prompts {
+		prompts[k.ID] = pipeline.Prompt{Version: k.Version, Text: k.Text}
+	}
 	return &pipeline.Pipeline{
+		Prompts:     prompts,
 		Name:        "scripted",
 		Transcriber: p.transcriber(),
 		Model:       &model{rules: &s.Model},

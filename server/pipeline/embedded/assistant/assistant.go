@@ -49,6 +49,12 @@ func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	return usage, ctx.Err()
 }
 
+// CountTokens implements pipeline.Counter.
+func (m *model) CountTokens(text string) int { return len(strings.Fields(text)) }
+
+// Window implements pipeline.Counter. The assistant reads everything it gets; the window keeps long calls from growing slow.
+func (m *model) Window() int { return pipeline.DefaultWindow }
+
 func emitCall(ctx context.Context, c pipeline.ToolCall, usage *pipeline.Usage, emit func(pipeline.ModelEvent) error) error {
 	for rest := c.Arguments; rest != ""; {
 		n := min(maxCall, len(rest))
@@ -89,6 +95,8 @@ func (m *model) answer(messages []pipeline.Message) string {
 		return toolAnswer(messages)
 	case last.Role == pipeline.RoleSystem:
 		return "Are you still there?"
+	case len(last.Images) > 0:
+		return pipeline.Blind + " " + abilities
 	}
 	w := words(lastSaid(messages))
 	if answer, ok := again(w, messages); ok {
