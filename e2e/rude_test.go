@@ -65,7 +65,7 @@ func (s *stranger) refusedOnce(data []byte, text bool, words string) {
 	s.Expect(s.send(data, text)).To(gomega.Succeed())
 	s.Expect(s.send([]byte(update), true)).To(gomega.Succeed())
 	var told []string
-	for len(told) < 3 {
+	for len(told) < 4 {
 		data, err := s.read()
 		s.Expect(err).NotTo(gomega.HaveOccurred())
 		e, err := wire.DecodeServer(data)
@@ -75,7 +75,7 @@ func (s *stranger) refusedOnce(data []byte, text bool, words string) {
 		}
 		told = append(told, e.Type())
 	}
-	s.Expect(told).To(gomega.Equal([]string{"session.created", "error", "session.updated"}))
+	s.Expect(told).To(gomega.Equal([]string{"session.created", "conversation.created", "error", "session.updated"}))
 }
 
 // TestBinaryMessages: they are no events, on either transport.

@@ -74,17 +74,21 @@ func badEvents() []badEvent {
 		{"cancelling what never was", `{"type":"response.cancel","event_id":"e21","response_id":"resp_x"}`, "response_cancel_not_active", "", "", "e21"},
 		{"clearing output that the client holds", `{"type":"output_audio_buffer.clear","event_id":"e22"}`, "unsupported_event", "type", "WebRTC", "e22"},
 		{
-			"a response outside the conversation", `{"type":"response.create","event_id":"e23","response":{"conversation":"none"}}`,
+			"a response to an odd conversation", `{"type":"response.create","event_id":"e23","response":{"conversation":"mine"}}`,
 			"invalid_value", "response.conversation", "auto", "e23",
 		},
 		{
 			"a response to an unknown item", `{"type":"response.create","event_id":"e24","response":{"input":[{"type":"item_reference","id":"x"}]}}`,
-			"item_not_found", "response.input", "x", "e24",
+			"item_not_found", "response.input[0].id", "x", "e24",
 		},
 		{"the wrong rate", update("e25", `"audio":{"input":{"format":{"type":"audio/pcm","rate":16000}}}`), "invalid_value", "session.audio.input.format.rate", "24000", "e25"},
-		{"a telephone's format", update("e26", `"audio":{"input":{"format":{"type":"audio/pcmu"}}}`), "invalid_value", "session.audio.input.format.type", "audio/pcm", "e26"},
-		{"a telephone's output", update("e27", `"audio":{"output":{"format":{"type":"audio/pcma"}}}`), "invalid_value", "session.audio.output.format.type", "audio/pcm", "e27"},
-		{"a tool that is no function", update("e28", `"tools":[{"type":"mcp","server_label":"x","server_url":"http://x"}]`), "invalid_value", "session.tools", "function", "e28"},
+		{"a telephone at another rate", update("e26", `"audio":{"input":{"format":{"type":"audio/pcmu","rate":16000}}}`), "invalid_value", "session.audio.input.format.rate", "8000", "e26"},
+		{"an unknown format", update("e27", `"audio":{"output":{"format":{"type":"audio/opus"}}}`), "invalid_value", "session.audio.output.format.type", "audio/pcm", "e27"},
+		{
+			"a response with a tool that is no function",
+			`{"type":"response.create","event_id":"e28","response":{"tools":[{"type":"mcp","server_label":"x","server_url":"http://x"}]}}`,
+			"invalid_value", "response.tools[0].type", "function", "e28",
+		},
 		{"an impossible threshold", update("e29", `"audio":{"input":{"turn_detection":{"threshold":7}}}`), "invalid_value", "session.audio.input.turn_detection.threshold", "", "e29"},
 		{"another kind of session", `{"type":"session.update","event_id":"e30","session":{"type":"transcription"}}`, "invalid_value", "session.type", "realtime", "e30"},
 	}

@@ -22,7 +22,7 @@ func TestResponses(t *testing.T) {
 		c.ask("hello")
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		c.g.Expect(c.names()).To(gomega.Equal([]string{
-			"session.created", "session.updated", "conversation.item.added", "conversation.item.done",
+			"session.created", "conversation.created", "session.updated", "conversation.item.added", "conversation.item.done",
 			"response.created", "response.output_item.added", "conversation.item.added", "response.content_part.added",
 			"response.output_text.delta", "response.output_text.done", "response.content_part.done",
 			"response.output_item.done", "conversation.item.done", "response.done",
@@ -40,7 +40,7 @@ func TestResponses(t *testing.T) {
 		c.ask("say 20 words")
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		c.g.Expect(c.names()).To(gomega.Equal([]string{
-			"session.created", "conversation.item.added", "conversation.item.done",
+			"session.created", "conversation.created", "conversation.item.added", "conversation.item.done",
 			"response.created", "response.output_item.added", "conversation.item.added", "response.content_part.added",
 			"response.output_audio_transcript.delta", "response.output_audio.delta",
 			"response.output_audio.done", "response.output_audio_transcript.done", "response.content_part.done",

@@ -9,7 +9,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -90,19 +89,13 @@ func (s *Session) dispatch(e wire.ClientEvent) {
 	case *wire.SessionUpdate:
 		s.updateSession(e)
 	case *wire.InputAudioBufferAppend:
-		if len(e.Audio)%2 != 0 {
-			s.fail(failure{
-				code: wire.CodeInvalidValue, param: "audio",
-				message: "audio/pcm has 2 bytes a sample: the length must be even",
-			})
-			return
-		}
-		s.hear(voice.BytesToPCM16(nil, e.Audio))
+		s.appended(e.Audio)
 	case *wire.InputAudioBufferCommit:
 		s.commit()
 	case *wire.InputAudioBufferClear:
 		s.step(coord.OfTurn{Event: turn.Clear{}})
 		s.input.Clear()
+		s.intake.forget()
 		s.send(&wire.InputAudioBufferCleared{})
 	case *wire.OutputAudioBufferClear:
 		if !s.media {
@@ -121,14 +114,15 @@ func (s *Session) dispatch(e wire.ClientEvent) {
 	case *wire.ResponseCreate:
 		s.createResponse(e)
 	case *wire.ResponseCancel:
-		s.step(coord.OfResponse{Event: response.Cancel{Target: s.target(e.ResponseID)}})
+		s.cancelResponse(e.ResponseID)
 	case *wire.AntiphonHello:
-		s.metrics = e.Metrics
+		s.extended, s.metrics = true, e.Metrics
 		s.send(&wire.AntiphonAck{Acknowledges: e.ID()})
 	}
 }
 
 func (s *Session) updateSession(e *wire.SessionUpdate) {
+	before := s.settings.Tracing
 	if err := s.merge(e.Session); err != nil {
 		var bad *wire.DecodeError
 		if errors.As(err, &bad) {
@@ -138,6 +132,7 @@ func (s *Session) updateSession(e *wire.SessionUpdate) {
 	}
 	s.applySettings()
 	s.send(&wire.SessionUpdated{Session: s.settings})
+	s.recordTracing(before)
 	s.step(coord.Configure{Config: coordConfig(&s.settings)})
 	s.step(coord.OfConn{Event: conn.SetVAD{On: s.settings.Audio.Input.TurnDetection != nil}})
 	s.armIdle()
@@ -150,7 +145,28 @@ func (s *Session) applySettings() {
 	}
 }
 
+// appended takes audio that came in an event.
+func (s *Session) appended(audio []byte) {
+	format := s.settings.Audio.Input.Format.Type
+	if format == wire.FormatPCM && len(audio)%2 != 0 {
+		s.fail(failure{
+			code: wire.CodeInvalidValue, param: "audio",
+			message: "audio/pcm has 2 bytes a sample: the length must be even",
+		})
+		return
+	}
+	pcm, err := s.intake.samples(format, audio)
+	if err != nil {
+		s.fail(failure{kind: typeServer, code: "audio_format", param: "audio", message: err.Error()})
+		return
+	}
+	s.hear(pcm)
+}
+
 func (s *Session) commit() {
+	if rest := s.intake.rest(); len(rest) > 0 {
+		s.hear(rest)
+	}
 	if s.input.Len() < minCommit {
 		s.fail(failure{
 			code: "input_audio_buffer_commit_empty",
@@ -164,21 +180,16 @@ func (s *Session) commit() {
 
 func (s *Session) createResponse(e *wire.ResponseCreate) {
 	p := &e.Response
-	if !s.mayAsk(p) {
+	if !s.speaks() || !s.mayAsk(p) {
+		return
+	}
+	if bad := s.checkRequest(p); bad != nil {
+		s.fail(*bad)
 		return
 	}
 	if p.Conversation == "none" {
-		s.fail(failure{
-			code: wire.CodeInvalidValue, param: "response.conversation",
-			message: "this server answers in the default conversation: leave conversation out, or send \"auto\"",
-		})
+		s.createBeside(p)
 		return
-	}
-	for _, w := range p.Input {
-		if it, _ := s.conversation.find(w.ID); w.Type == wire.ItemReference && it == nil {
-			s.fail(failure{code: "item_not_found", param: "response.input", message: "there is no item " + w.ID})
-			return
-		}
 	}
 	s.request = p
 	s.step(coord.OfResponse{Event: response.Create{}})

@@ -9,8 +9,11 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// maxItems bounds the conversation; the oldest items make room for new ones.
-const maxItems = 1000
+// Bounds of the conversation; the oldest items make room for new ones.
+const (
+	maxItems = 1000
+	maxBytes = 16 << 20 // of texts, images and audio
+)
 
 // item is one item of the conversation.
 type item struct {
@@ -20,6 +23,12 @@ type item struct {
 	said  voice.Samples // of its audio that were generated, or are left of it
 	// pending: the transcript of its audio is awaited.
 	pending bool
+	// left: it is left out of what the model gets, since the conversation has become too long.
+	left bool
+	// pcm is its audio, as long as it is kept.
+	pcm []int16
+	// mute: none of its audio is kept any more.
+	mute bool
 }
 
 // conversation is the ordered list of items.
@@ -37,8 +46,8 @@ func (c *conversation) find(name string) (*item, int) {
 }
 
 // add puts w behind the item named after: "" is the end, "root" the beginning. It returns the name of the item before
-// it, nil for none, and what fell out of the front for it, if anything; ok is false when after is unknown.
-func (c *conversation) add(w wire.Item, after string) (it *item, previous *string, fell *item, ok bool) {
+// it, nil for none, and what fell out of the front for it; ok is false when after is unknown.
+func (c *conversation) add(w wire.Item, after string) (it *item, previous *string, fell []*item, ok bool) {
 	at := len(c.items)
 	switch after {
 	case "":
@@ -53,13 +62,38 @@ func (c *conversation) add(w wire.Item, after string) (it *item, previous *strin
 	}
 	c.last++
 	it = &item{Item: w, num: c.last}
-	if len(c.items) >= maxItems {
-		fell = c.items[0]
-		c.items = c.items[1:]
-		at = max(0, at-1)
-	}
+	n := c.excess(w)
+	fell = slices.Clone(c.items[:n])
+	c.items = c.items[n:]
+	at = max(0, at-n)
 	c.items = slices.Insert(c.items, at, it)
 	return it, c.before(at), fell, true
+}
+
+// excess is how many of the oldest items must go to make room for w.
+func (c *conversation) excess(w wire.Item) int {
+	bytes := weight(w)
+	for _, it := range c.items {
+		bytes += weight(it.Item)
+	}
+	n := 0
+	for n < len(c.items) && (len(c.items)-n >= maxItems || bytes > maxBytes) {
+		bytes -= weight(c.items[n].Item)
+		n++
+	}
+	return n
+}
+
+// weight is about how many bytes an item keeps.
+func weight(w wire.Item) int {
+	n := len(w.Arguments) + len(w.Output)
+	for _, p := range w.Content {
+		n += len(p.Text) + len(p.Audio) + len(p.ImageURL)
+		if p.Transcript != nil {
+			n += len(*p.Transcript)
+		}
+	}
+	return n
 }
 
 // before is the name of the item before index i, nil at the beginning.
@@ -79,23 +113,12 @@ func (c *conversation) pending() bool {
 	return slices.ContainsFunc(c.items, func(it *item) bool { return it.pending })
 }
 
-// messages is the conversation as a model reads it: what was heard of what was said.
-func (c *conversation) messages() []pipeline.Message {
-	out := make([]pipeline.Message, 0, len(c.items))
-	for _, it := range c.items {
-		if m, ok := message(it.Item); ok {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 // message is one item as a model reads it; false when it says nothing.
 func message(w wire.Item) (pipeline.Message, bool) {
 	switch w.Type {
 	case wire.ItemMessage:
-		text := contentText(w.Content)
-		return pipeline.Message{Role: w.Role, Text: text}, text != ""
+		m := pipeline.Message{Role: w.Role, Text: contentText(w.Content), Images: images(w.Content)}
+		return m, m.Text != "" || m.Images != nil
 	case wire.ItemFunctionCall:
 		call := pipeline.ToolCall{ID: w.CallID, Name: w.Name, Arguments: w.Arguments}
 		return pipeline.Message{Role: pipeline.RoleAssistant, Call: &call}, w.Status != statusIncomplete

@@ -28,8 +28,9 @@ type (
 		eou  bool
 	}
 	earFinal struct {
-		turn turn.ID
-		text string
+		turn  turn.ID
+		text  string
+		words []pipeline.Word
 	}
 	earFailed struct {
 		turn turn.ID
@@ -156,7 +157,7 @@ func (e *ear) run(ctx context.Context, tr pipeline.Transcriber, c pipeline.Trans
 			case r.Err != nil:
 				return earFailed{e.turn, r.Err}
 			case r.Final:
-				return earFinal{e.turn, r.Text}
+				return earFinal{e.turn, r.Text, r.Words}
 			}
 			post(earPartial{e.turn, r.Partial, r.EOU})
 		}

@@ -44,8 +44,8 @@ func (s *Session) insert(w wire.Item, after string) (*item, *string) {
 	if !ok {
 		return nil, nil
 	}
-	if fell != nil {
-		s.send(&wire.ConversationItemDeleted{ItemID: fell.ID})
+	for _, old := range fell {
+		s.send(&wire.ConversationItemDeleted{ItemID: old.ID})
 	}
 	return it, previous
 }

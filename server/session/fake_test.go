@@ -240,11 +240,11 @@ func (c *caller) all() []wire.ServerEvent {
 	return slices.Clone(c.events)
 }
 
-// names are the types of the events so far, without deltas.
+// names are the types of the events so far, without deltas and without what tells of the budget after each response.
 func (c *caller) names() []string {
 	var out []string
 	for _, e := range c.all() {
-		if !strings.HasSuffix(e.Type(), ".delta") {
+		if !strings.HasSuffix(e.Type(), ".delta") && e.Type() != "rate_limits.updated" {
 			out = append(out, e.Type())
 		}
 	}

@@ -240,7 +240,7 @@ func (s *Session) threshold() float32 {
 func (s *Session) listen(u *userTurn, live bool) {
 	c := pipeline.TranscribeConfig{Live: live}
 	if tr := s.settings.Audio.Input.Transcription; tr != nil {
-		c.Language, c.Prompt = tr.Language, tr.Prompt
+		c.Model, c.Language, c.Prompt = tr.Model, tr.Language, tr.Prompt
 	}
 	if !live {
 		u.ear = listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, c, u.id, u.audio, s.queue.post)

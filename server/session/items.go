@@ -40,7 +40,7 @@ func (s *Session) createItem(e *wire.ConversationItemCreate) {
 
 // contents are the parts that a role's message may have.
 var contents = map[string][]string{
-	"user":      {wire.ContentInputText, wire.ContentInputAudio},
+	"user":      {wire.ContentInputText, wire.ContentInputAudio, wire.ContentInputImage},
 	"system":    {wire.ContentInputText},
 	"assistant": {wire.ContentOutputText, wire.ContentOutputAudio},
 }
@@ -65,6 +65,11 @@ func checkItem(w wire.Item) (failure, bool) {
 			}
 			if c.Type == wire.ContentInputAudio && c.Transcript == nil {
 				return bad(fmt.Sprintf("content[%d].transcript", i), "give the audio's transcript; to have audio transcribed, use input_audio_buffer.append and commit")
+			}
+			if c.Type == wire.ContentInputImage {
+				if field, wrong := checkImage(c); wrong != "" {
+					return bad(fmt.Sprintf("content[%d].%s", i, field), wrong)
+				}
 			}
 		}
 	case wire.ItemFunctionCall:
@@ -98,7 +103,7 @@ func (s *Session) retrieveItem(e *wire.ConversationItemRetrieve) {
 		s.unknownItem("item_retrieve_invalid_item_id", e.ItemID)
 		return
 	}
-	s.send(&wire.ConversationItemRetrieved{Item: it.Item})
+	s.send(&wire.ConversationItemRetrieved{Item: s.withSound(it)})
 }
 
 func (s *Session) truncateItem(e *wire.ConversationItemTruncate) {

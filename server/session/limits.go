@@ -5,9 +5,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/coord/response"
-	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -33,28 +30,20 @@ func (e *limitError) Error() string {
 	return fmt.Sprintf("the rate limit is reached: try again in %.0f s", math.Ceil(e.wait.Seconds()))
 }
 
-// admitted reports whether the budget has room for r. Where it has none, r fails before its body begins.
-func (s *Session) admitted(r *reply) bool {
-	if s.cfg.Limits == nil {
-		return true
+// admitted takes a response from the budget; an error says that nothing is left.
+func (s *Session) admitted() error {
+	if wait, ok := s.cfg.Limits.Begin(); !ok {
+		return &limitError{wait}
 	}
-	wait, ok := s.cfg.Limits.Begin()
-	if ok {
-		return true
-	}
-	r.textErr = &limitError{wait}
-	r.body = &body{id: r.id, cancel: func() {}, free: func() {}} // an interruption that comes first finds one to end
-	s.again(coord.OfSynthesis{Event: synthesis.WorkerExited{}})
-	s.again(coord.OfResponse{Event: response.BodyEnded{ID: r.id, Status: response.Failed}})
-	return false
+	return nil
 }
 
-// spend counts what r has cost and tells the client what is left.
-func (s *Session) spend(r *reply) {
-	if s.cfg.Limits == nil {
-		return
-	}
-	if left := s.cfg.Limits.Spend(r.object.Usage.TotalTokens); left != nil {
+// spent is what a response has cost.
+type spent struct{ tokens int }
+
+// spend counts what a response has cost and tells the client what is left.
+func (s *Session) spend(tokens int) {
+	if left := s.cfg.Limits.Spend(tokens); left != nil && !s.released {
 		s.send(&wire.RateLimitsUpdated{RateLimits: left})
 	}
 }

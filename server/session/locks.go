@@ -19,7 +19,7 @@ const CodeLocked = "session_locked"
 // ParseLocks checks that each path names a field of the session object. Its error names the first that does not.
 func ParseLocks(paths []string) (Locks, error) {
 	known := wire.DefaultSession()
-	text := object(&known)
+	text := Object(&known)
 	for _, p := range paths {
 		if _, ok := at(text, p); !ok && p != "*" {
 			return nil, fmt.Errorf("%q is no field of a session: want a path such as instructions, tools or audio.output.voice, or * for all", p)
@@ -34,7 +34,7 @@ func (l Locks) Check(before, after *wire.Session) error {
 	if len(l) == 0 {
 		return nil
 	}
-	was, is := object(before), object(after)
+	was, is := Object(before), Object(after)
 	for _, p := range l {
 		old, had := at(was, p)
 		now, has := at(is, p)
@@ -88,8 +88,8 @@ func locked(of, path string) *wire.DecodeError {
 	}
 }
 
-// object is the session as the protocol writes it.
-func object(s *wire.Session) wire.Raw {
+// Object is a session as the protocol writes it, a JSON object.
+func Object(s *wire.Session) wire.Raw {
 	text, _ := wire.Raw(wire.AppendServer(nil, &wire.SessionUpdated{Session: *s})).Field("session") // it is always there
 	return text
 }
@@ -111,7 +111,7 @@ func at(text wire.Raw, path string) (wire.Raw, bool) {
 // merge takes the client's changes of the session, unless they touch what is locked.
 func (s *Session) merge(patch wire.Raw) error {
 	next := s.settings
-	if err := Settings(&next, patch); err != nil {
+	if err := SettingsFor(s.cfg.Pipeline, &next, patch); err != nil {
 		return err
 	}
 	if !s.control {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
@@ -10,7 +11,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -26,7 +26,7 @@ func (s *Session) perform(f coord.Effect) {
 	case response.Effect:
 		s.performResponse(f)
 	case synthesis.Effect:
-		s.performSynthesis(f)
+		s.performSynthesis(s.running, f)
 	case playout.Effect:
 		s.performPlayout(f)
 	}
@@ -37,6 +37,8 @@ func (s *Session) performConn(f conn.Effect) {
 	case conn.AnnounceSession:
 		s.log.Info("session begins", "pipeline", s.cfg.Pipeline.Name)
 		s.send(&wire.SessionCreated{Session: s.settings})
+		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversationID}})
+		s.recordTracing(nil)
 	case conn.StartVAD:
 		s.vad = true
 		s.hearing.detector.Reset()
@@ -49,6 +51,8 @@ func (s *Session) performConn(f conn.Effect) {
 		s.log.Info("the transport is lost", "grace", s.cfg.Grace)
 		s.after("grace", s.cfg.Grace, coord.OfConn{Event: conn.GraceExpired{Gen: f.Gen}})
 	case conn.StopChildren:
+		s.outOfTime(f.Reason)
+		s.shutBeside()
 		s.log.Info("session ends", "reason", f.Reason, "dropped_audio_frames", s.dropped.Load())
 	case conn.ReleaseTransport:
 		s.release()
@@ -182,8 +186,7 @@ func (s *Session) performResponse(f response.Effect) {
 		r := s.replies[f.ID]
 		if s.starting == r {
 			s.starting = nil
-			s.again(coord.OfSynthesis{Event: synthesis.WorkerExited{}})
-			s.again(coord.OfResponse{Event: response.BodyEnded{ID: f.ID, Status: response.ClientCancelled}})
+			s.bodyless(r, response.ClientCancelled)
 			return
 		}
 		r.body.cancel()
@@ -193,13 +196,13 @@ func (s *Session) performResponse(f response.Effect) {
 			message: "Conversation already has an active response in progress: wait for response.done, or send response.cancel first.",
 		})
 	case response.RejectNotActive:
-		s.fail(failure{code: "response_cancel_not_active", message: "Cancellation failed: no active response found"})
+		s.notActive()
 	case response.ReportDone:
 	}
 }
 
-func (s *Session) performSynthesis(f synthesis.Effect) {
-	r := s.running
+// performSynthesis does what an effect says about the clauses of r.
+func (s *Session) performSynthesis(r *reply, f synthesis.Effect) {
 	switch f := f.(type) {
 	case synthesis.Say:
 		select {
@@ -330,23 +333,38 @@ func (s *Session) drainLater(gen uint64, in time.Duration) { s.after("drained", 
 // sendAudio gives audio to a client that plays it by itself. What is on its way lets the voice generate on.
 func (s *Session) sendAudio(pcm []int16) {
 	r, c := s.onAir, s.credit.Load()
-	o := r.lastMessage()
-	if o == nil {
+	if r.lastMessage() == nil {
 		return
 	}
 	s.firstPacket()
-	for len(pcm) > 0 {
-		n := min(len(pcm), maxDelta)
-		e := &wire.ResponseOutputAudioDelta{
-			ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, Delta: voice.PCM16ToBytes(nil, pcm[:n]),
-		}
-		e.SetID(newID("event_"))
-		s.sendText(wire.AppendServer(nil, e), func() {
+	s.sendPCM(r, c, pcm)
+}
+
+// sendPCM gives audio of r's message to a client that plays it by itself; c is given back what is on its way.
+func (s *Session) sendPCM(r *reply, c *credit, pcm []int16) {
+	o := r.lastMessage()
+	for piece := range slices.Chunk(pcm, maxDelta) {
+		s.sendDelta(r, o, r.outlet.bytes(piece), func() {
 			if c != nil {
-				c.upTo(c.sent + int64(n))
+				c.upTo(c.sent + int64(len(piece)))
 			}
 		})
-		pcm = pcm[n:]
+	}
+}
+
+func (s *Session) sendDelta(r *reply, o *output, audio []byte, sent func()) {
+	e := &wire.ResponseOutputAudioDelta{ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, Delta: audio}
+	e.SetID(newID("event_"))
+	s.sendText(wire.AppendServer(nil, e), sent)
+}
+
+// lastAudio sends what the conversion to the client's format has kept back of o's audio.
+func (s *Session) lastAudio(r *reply, o *output) {
+	if r.outlet == nil || r.dropped {
+		return
+	}
+	if rest := r.outlet.rest(); len(rest) > 0 {
+		s.sendDelta(r, o, rest, nil)
 	}
 }
 

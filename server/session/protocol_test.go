@@ -14,12 +14,13 @@ type protocol struct {
 	items   map[string]bool // known items; true once they are done
 	names   []string        // of the items, in the order in which they came
 	live    string          // the response in progress
+	beside  map[string]bool // those in progress outside the conversation
 	ended   map[string]bool // responses
 	outputs map[string]*told
-	order   []string        // of outputs of the live response
-	speech  string          // the item whose speech has started
-	turns   map[string]bool // committed items; true once their transcript came
-	sound   string          // the response whose audio has started
+	order   map[string][]string // of outputs, by response
+	speech  string              // the item whose speech has started
+	turns   map[string]bool     // committed items; true once their transcript came
+	sound   string              // the response whose audio has started
 }
 
 // told is what of an output item was said.
@@ -33,7 +34,7 @@ type told struct {
 // follow reads a session's events.
 func follow(events []wire.ServerEvent) *protocol {
 	p := &protocol{
-		ids: map[string]bool{}, items: map[string]bool{}, ended: map[string]bool{}, outputs: map[string]*told{}, turns: map[string]bool{},
+		beside: map[string]bool{}, order: map[string][]string{}, ids: map[string]bool{}, items: map[string]bool{}, ended: map[string]bool{}, outputs: map[string]*told{}, turns: map[string]bool{},
 	}
 	for _, e := range events {
 		p.expect(e.ID() != "" && !p.ids[e.ID()], e, "an event has an id of its own")
@@ -110,36 +111,49 @@ func (p *protocol) transcript(e wire.ServerEvent, item string) {
 func (p *protocol) response(e wire.ServerEvent) {
 	switch e := e.(type) {
 	case *wire.ResponseCreated:
-		p.expect(p.live == "" && !p.ended[e.Response.ID], e, "one response at a time")
+		known := p.beside[e.Response.ID] || p.ended[e.Response.ID]
+		if e.Response.ConversationID == nil {
+			p.expect(!known, e, "a response is created once")
+			p.beside[e.Response.ID] = true
+			return
+		}
+		p.expect(p.live == "" && !known, e, "one response at a time")
 		p.expect(e.Response.Status == "in_progress" && len(e.Response.Output) == 0, e, "it begins with nothing")
-		p.live, p.order = e.Response.ID, nil
+		p.live = e.Response.ID
 	case *wire.ResponseDone:
-		p.expect(p.live == e.Response.ID, e, "what was created is done once")
+		p.expect(p.lives(e.Response.ID), e, "what was created is done once")
+		order := p.order[e.Response.ID]
 		p.expect(e.Response.Status != "in_progress" && e.Response.Usage != nil, e, "it ends with a status and its usage")
 		p.expect((e.Response.Status == "completed") == (e.Response.StatusDetails == nil), e, "and says why")
-		p.expect(len(e.Response.Output) == len(p.order), e, "its output is what was said")
+		p.expect(len(e.Response.Output) == len(order), e, "its output is what was said")
 		for i, it := range e.Response.Output {
-			p.expect(i < len(p.order) && it.ID == p.order[i] && p.outputs[it.ID].done, e, "every item is done")
+			p.expect(i < len(order) && it.ID == order[i] && p.outputs[it.ID].done, e, "every item is done")
 		}
-		p.live, p.ended[e.Response.ID] = "", true
+		if p.ended[e.Response.ID] = true; p.live == e.Response.ID {
+			p.live = ""
+		}
+		delete(p.beside, e.Response.ID)
 	case *wire.ResponseOutputItemAdded:
-		p.expect(p.live == e.ResponseID && e.OutputIndex == len(p.order), e, "items come in order")
+		p.expect(p.lives(e.ResponseID) && e.OutputIndex == len(p.order[e.ResponseID]), e, "items come in order")
 		p.outputs[e.Item.ID] = &told{response: e.ResponseID}
-		p.order = append(p.order, e.Item.ID)
+		p.order[e.ResponseID] = append(p.order[e.ResponseID], e.Item.ID)
 	case *wire.ResponseOutputItemDone:
 		o := p.outputs[e.Item.ID]
-		p.expect(p.live == e.ResponseID && o != nil && !o.done && o.parts == 0, e, "an item is done once, after its parts")
+		p.expect(p.lives(e.ResponseID) && o != nil && !o.done && o.parts == 0, e, "an item is done once, after its parts")
 		if o != nil {
 			o.done = true
 		}
-		p.expect(e.OutputIndex < len(p.order) && p.order[e.OutputIndex] == e.Item.ID, e, "output_index is the item's")
+		p.expect(e.OutputIndex < len(p.order[e.ResponseID]) && p.order[e.ResponseID][e.OutputIndex] == e.Item.ID, e, "output_index is the item's")
 	}
 }
+
+// lives: the response is in progress, in the conversation or beside it.
+func (p *protocol) lives(response string) bool { return p.live == response || p.beside[response] }
 
 // said checks an event about the content of an output item, and returns what is known of that.
 func (p *protocol) said(e wire.ServerEvent, response, item string) *told {
 	o := p.outputs[item]
-	p.expect(o != nil && p.live == response && o.response == response && !o.done, e, "it is said of an item in progress")
+	p.expect(o != nil && p.lives(response) && o.response == response && !o.done, e, "it is said of an item in progress")
 	if o == nil {
 		return &told{}
 	}

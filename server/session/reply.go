@@ -29,8 +29,11 @@ type reply struct {
 	request  *wire.ResponseParams // what the client asked of it, nil for a turn's
 	turn     *userTurn            // the turn it answers, nil for a client's
 	spoken   bool                 // audio, with its transcript; else text
+	single   bool                 // it may call one tool only
 	body     *body                // nil until it is started
+	beside   *beside              // what it has for itself outside the conversation, else nil
 	splitter *pipeline.Clauses
+	outlet   *outlet // of audio that goes out in events; nil where none does
 
 	message *output         // the message that is open, nil when none is
 	calls   map[int]*output // calls by the model's index
@@ -40,7 +43,9 @@ type reply struct {
 	saying   map[uint32]spoken // of them, those that are not said to their end
 	textErr  error
 	voiceErr error
-	usage    pipeline.Usage
+	usage    pipeline.Usage // when it is counted
+	counted  bool           // the model has said what it cost
+	asked    int            // tokens of what the model was asked
 
 	audio   voice.Samples // generated
 	backlog []int16       // generated before the speaker was given to the reply
@@ -189,6 +194,10 @@ func (s *Session) openCall(r *reply, index int, name string) *output {
 		}
 		return o
 	}
+	if r.single && len(r.calls) > 0 {
+		s.log.Warn("a model calls several tools where one was wanted: only the first is called", "response", r.object.ID)
+		return nil
+	}
 	o := s.openOutput(r, wire.Item{
 		ID: newID("item_"), Type: wire.ItemFunctionCall, Status: statusInProgress, CallID: newID("call_"), Name: name,
 	})
@@ -211,7 +220,11 @@ func (s *Session) openOutput(r *reply, w wire.Item) *output {
 	o := &output{index: len(r.outputs)}
 	r.outputs = append(r.outputs, o)
 	s.send(&wire.ResponseOutputItemAdded{ResponseID: r.object.ID, OutputIndex: o.index, Item: w})
-	o.it = s.addItem(w)
+	if r.beside != nil {
+		o.it = &item{Item: w}
+	} else {
+		o.it = s.addItem(w)
+	}
 	return o
 }
 
@@ -235,6 +248,7 @@ func (s *Session) closeOutput(r *reply, o *output, status string) {
 			kept, it.Status = it.audio.heardText(it.said), statusIncomplete
 		}
 		it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &kept}}
+		s.lastAudio(r, o)
 		s.send(&wire.ResponseOutputAudioDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index})
 		s.send(&wire.ResponseOutputAudioTranscriptDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Transcript: text})
 		s.send(&wire.ResponseContentPartDone{
@@ -248,7 +262,9 @@ func (s *Session) closeOutput(r *reply, o *output, status string) {
 		})
 	}
 	s.send(&wire.ResponseOutputItemDone{ResponseID: resp, OutputIndex: o.index, Item: it.Item})
-	s.send(&wire.ConversationItemDone{PreviousItemID: s.conversation.previous(it), Item: it.Item})
+	if r.beside == nil {
+		s.send(&wire.ConversationItemDone{PreviousItemID: s.conversation.previous(it), Item: it.Item})
+	}
 	if r.message == o {
 		r.message = nil
 	}
@@ -266,7 +282,7 @@ func (s *Session) enqueue(r *reply, text string) {
 	r.clauses++
 	o.it.audio = append(o.it.audio, span{text: text, from: -1})
 	r.saying[n] = spoken{o, len(o.it.audio) - 1, text}
-	s.step(coord.OfSynthesis{Event: synthesis.Enqueue{Clause: n}})
+	s.tellVoice(r, synthesis.Enqueue{Clause: n})
 }
 
 // spoken is a clause on its way through the voice.
@@ -292,11 +308,18 @@ func (s *Session) voiceSays(r *reply, n uint32, pcm []int16) {
 	r.audio += voice.Samples(len(pcm))
 	if o := r.lastMessage(); o != nil {
 		o.it.said += voice.Samples(len(pcm))
+		if r.beside == nil {
+			s.keepSound(o.it, pcm)
+		}
 	}
 	if r.turn != nil {
 		r.turn.times.once(&r.turn.times.firstAudio, s.now())
 	}
-	if r.onAir {
+	switch {
+	case r.beside != nil:
+		s.soundBeside(r, pcm)
+		return
+	case r.onAir:
 		s.speaker.Write(pcm)
 		return
 	}

@@ -18,7 +18,7 @@ func (s *Session) fromEar(e any) {
 		s.partial(e)
 	case earFinal:
 		if u := s.turns[e.turn]; u != nil {
-			u.final = e.text
+			u.final, u.words = e.text, e.words
 			s.step(coord.OfTranscription{Event: transcription.Done{Turn: e.turn, Empty: e.text == ""}})
 		}
 	case earFailed:
@@ -58,11 +58,13 @@ func (s *Session) deliver(u *userTurn) {
 	u.times.transcript = s.now()
 	s.settle(u, u.final)
 	if s.settings.Audio.Input.Transcription != nil {
+		s.segments(u)
 		s.send(&wire.ConversationItemInputAudioTranscriptionCompleted{
-			ItemID: u.itemID, Transcript: u.final,
+			ItemID: u.itemID, Transcript: u.final, Logprobs: s.logprobs(u.words),
 			Usage: wire.TranscriptionUsage{Type: "duration", Seconds: float64(len(u.audio)) / inputRate},
 		})
 	}
+	s.keepSound(u.it, u.audio)
 	u.audio = nil
 	if u.final != "" {
 		s.answering = u

@@ -3,9 +3,9 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/response"
-	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -30,32 +30,59 @@ func (s *Session) created(id response.ID) {
 		why = s.latest
 	}
 	s.latest, s.request, s.answering = why, nil, nil
+	s.announce(s.newReply(id, why, &s.conversationID))
+}
+
+// announce begins r's life for the client.
+func (s *Session) announce(r *reply) {
+	s.replies[r.id] = r
+	s.send(&wire.ResponseCreated{Response: r.object})
+}
+
+// newReply is a response as its request and the session's settings want it; conversation is nil for one beside it.
+func (s *Session) newReply(id response.ID, why cause, conversation *string) *reply {
 	r := &reply{id: id, request: why.request, turn: why.turn, splitter: pipeline.NewClauses(), saying: map[uint32]spoken{}}
 	set := &s.settings
-	conversation := s.id
 	r.object = wire.Response{
-		ID: newID("resp_"), Status: statusInProgress, ConversationID: &conversation,
+		ID: newID("resp_"), Status: statusInProgress, ConversationID: conversation,
 		OutputModalities: set.OutputModalities, MaxOutputTokens: set.MaxOutputTokens,
 		Audio: &wire.ResponseAudio{Format: set.Audio.Output.Format, Voice: set.Audio.Output.Voice},
 	}
 	if q := r.request; q != nil {
-		if q.OutputModalities != nil {
-			r.object.OutputModalities = q.OutputModalities
-		}
-		if q.MaxOutputTokens != nil {
-			r.object.MaxOutputTokens = *q.MaxOutputTokens
-		}
-		if q.Audio != nil && q.Audio.Voice != "" {
-			r.object.Audio.Voice = q.Audio.Voice
-		}
-		r.object.Metadata = q.Metadata
+		ownSettings(&r.object, q)
 	}
-	r.spoken = len(r.object.OutputModalities) > 0 && r.object.OutputModalities[0] == "audio" && s.canSpeak()
+	aside := conversation == nil && s.media // nobody could tell its voice from the conversation's
+	r.spoken = slices.Contains(r.object.OutputModalities, modalityAudio) && s.canSpeak() && !aside
 	if !r.spoken {
 		r.object.OutputModalities, r.object.Audio = []string{"text"}, nil
+	} else if !s.media {
+		var err error
+		if r.outlet, err = newOutlet(r.object.Audio.Format.Type); err != nil {
+			s.log.Error("a format of audio cannot be made", "err", err)
+			r.outlet = &outlet{}
+		}
 	}
-	s.replies[id] = r
-	s.send(&wire.ResponseCreated{Response: r.object})
+	return r
+}
+
+// modalityAudio is the output modality of a spoken answer.
+const modalityAudio = "audio"
+
+// ownSettings puts what a request wants in place of the session's settings.
+func ownSettings(r *wire.Response, q *wire.ResponseParams) {
+	if q.OutputModalities != nil {
+		r.OutputModalities = q.OutputModalities
+	}
+	if q.MaxOutputTokens != nil {
+		r.MaxOutputTokens = *q.MaxOutputTokens
+	}
+	if q.Audio != nil && q.Audio.Voice != "" {
+		r.Audio.Voice = q.Audio.Voice
+	}
+	if q.Audio != nil && q.Audio.Format.Type != "" {
+		r.Audio.Format = q.Audio.Format
+	}
+	r.Metadata = q.Metadata
 }
 
 // canSpeak: the pipeline has a voice. Without one every answer is text.
@@ -68,81 +95,38 @@ func (s *Session) canSpeak() bool {
 	return true
 }
 
-// startWaiting starts the body that waits, once every transcript that it must read is there.
+// startWaiting starts the bodies that wait, once every transcript that they must read is there.
 func (s *Session) startWaiting() {
-	r := s.starting
-	if r == nil || s.conversation.pending() {
+	if s.conversation.pending() {
 		return
 	}
-	s.starting = nil
-	if !s.admitted(r) {
-		return
+	if r := s.starting; r != nil {
+		s.starting = nil
+		if s.start(r) {
+			s.running = r
+		}
 	}
-	s.running = r
+	s.startBeside()
+}
+
+// start begins r's body, or has r fail when it may not.
+func (s *Session) start(r *reply) bool {
+	request, err := s.modelRequest(r)
+	if err == nil {
+		err = s.admitted()
+	}
+	if err != nil {
+		r.textErr = err
+		s.bodyless(r, response.Failed)
+		return false
+	}
 	set := &s.settings
 	speech := pipeline.Utterance{Voice: set.Audio.Output.Voice, Speed: set.Audio.Output.Speed}
 	if r.object.Audio != nil {
 		speech.Voice = r.object.Audio.Voice
 	}
-	r.body = startBody(s.ctx, &s.workers, s.cfg.Pipeline, r.id, s.modelRequest(r), speech, !s.media, s.queue.post)
-}
-
-// modelRequest is everything the model gets: a snapshot.
-func (s *Session) modelRequest(r *reply) pipeline.Request {
-	set := &s.settings
-	q := pipeline.Request{
-		Model: set.Model, Instructions: set.Instructions, Messages: s.conversation.messages(),
-		MaxOutputTokens: r.object.MaxOutputTokens.N, Parallel: set.ParallelToolCalls, Voice: r.spoken,
-	}
-	tools, choice := set.Tools, set.ToolChoice
-	if p := r.request; p != nil {
-		if p.Instructions != nil {
-			q.Instructions = *p.Instructions
-		}
-		if p.HasTools {
-			tools = p.Tools
-		}
-		if p.ToolChoice != nil {
-			choice = p.ToolChoice
-		}
-		if p.ParallelToolCalls != nil {
-			q.Parallel = *p.ParallelToolCalls
-		}
-		if p.HasInput {
-			q.Messages = s.inputMessages(p.Input)
-		}
-	}
-	q.ToolChoice = toolChoice(choice)
-	if r.turn != nil && r.turn.wordless {
-		q.Messages = append(q.Messages, pipeline.Message{Role: pipeline.RoleSystem, Text: stillThere})
-	}
-	for _, t := range tools {
-		if t.Type == "function" {
-			q.Tools = append(q.Tools, pipeline.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
-		}
-	}
-	return q
-}
-
-// stillThere is what the model reads when idle_timeout_ms has passed.
-const stillThere = "The user has said nothing for a while. Ask whether they are still there."
-
-// inputMessages is a response's own input: items, and references to those of the conversation.
-func (s *Session) inputMessages(items []wire.Item) []pipeline.Message {
-	var out []pipeline.Message
-	for _, w := range items {
-		if w.Type == wire.ItemReference {
-			it, _ := s.conversation.find(w.ID)
-			if it == nil {
-				continue
-			}
-			w = it.Item
-		}
-		if m, ok := message(w); ok {
-			out = append(out, m)
-		}
-	}
-	return out
+	r.body = startBody(s.ctx, &s.workers, s.cfg.Pipeline, r.id, request, speech, !s.media, s.queue.post)
+	return true
 }
 
 // --- what a body reports
@@ -163,13 +147,13 @@ func (s *Session) fromBody(e any) {
 		}
 	case bodyTextEnded:
 		r := s.replies[e.id]
-		r.usage, r.textErr = e.usage, e.err
+		r.usage, r.counted, r.textErr = e.usage, true, e.err
 		if r.spoken && !r.over {
 			for _, c := range r.splitter.Flush() {
 				s.enqueue(r, c)
 			}
 		}
-		s.step(coord.OfSynthesis{Event: synthesis.Finish{}})
+		s.tellVoice(r, synthesis.Finish{})
 	case bodyVoiceEnded:
 		r := s.replies[e.id]
 		if r.voiceErr == nil {
@@ -178,7 +162,7 @@ func (s *Session) fromBody(e any) {
 		if e.err != nil {
 			r.body.cancel() // nobody listens to the rest of the text
 		}
-		s.step(coord.OfSynthesis{Event: synthesis.WorkerExited{}})
+		s.tellVoice(r, synthesis.WorkerExited{})
 	case bodyOver:
 		s.bodyOver(s.replies[e.id])
 	}
@@ -204,7 +188,7 @@ func (s *Session) bodyOver(r *reply) {
 		}
 	}
 	r.body.cancel()
-	s.step(coord.OfResponse{Event: response.BodyEnded{ID: r.id, Status: status}})
+	s.bodyEnded(r, status)
 	s.forget(r)
 }
 

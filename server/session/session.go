@@ -40,7 +40,10 @@ type Config struct {
 	CheckInvariants bool
 	// Grace is how long a lost transport may take to come back; 0 takes 20 s.
 	Grace time.Duration
-	// Limits is the budget that the session's responses are taken from; nil is without limits.
+	// Longest is how long the session may be; 0 takes the protocol's 60 minutes.
+	Longest time.Duration
+	// Limits is the budget that the session's responses are taken from; nil is one of the session's own, which no
+	// conversation comes near.
 	Limits Limits
 	// Locks are the settings that Message may not change; Control may.
 	Locks Locks
@@ -68,30 +71,35 @@ type Session struct {
 	seen     coord.Seen // when invariants are checked
 	settings wire.Session
 	vad      bool
-	metrics  bool
+	metrics  bool // the client wants the turns' times
+	extended bool // the client knows our extensions
 
 	conversation conversation
-	input        inputBuffer
-	hearing      *hearing
-	turns        map[turn.ID]*userTurn
-	replies      map[response.ID]*reply
-	running      *reply // whose body the synthesis machine serves
-	starting     *reply // whose body waits for transcripts
-	onAir        *reply // whose the speaker is
-	answering    *userTurn
-	latest       cause                // of the newest reply
-	cause        string               // event_id of the client event in hand
-	control      bool                 // the client event in hand is a controller's, whom no lock holds
-	request      *wire.ResponseParams // of the response.create in hand
-	later        []any                // events that effects gave rise to
-	early        []any                // of the client's, before the session was announced
-	earlyBytes   int                  // in early
-	earlyLost    int                  // what early had no room for
-	timers       map[string]*time.Timer
-	idle         uint64 // names the count of idle_timeout_ms
-	fullSaid     bool
-	released     bool
-	forgotten    bool
+	// conversationID is its name for the client.
+	conversationID string
+	input          inputBuffer
+	intake         intake // of the audio that comes in events
+	hearing        *hearing
+	turns          map[turn.ID]*userTurn
+	replies        map[response.ID]*reply
+	lastBeside     response.ID // of those outside the conversation
+	running        *reply      // whose body the synthesis machine serves
+	starting       *reply      // whose body waits for transcripts
+	onAir          *reply      // whose the speaker is
+	answering      *userTurn
+	latest         cause                // of the newest reply
+	cause          string               // event_id of the client event in hand
+	control        bool                 // the client event in hand is a controller's, whom no lock holds
+	request        *wire.ResponseParams // of the response.create in hand
+	later          []any                // events that effects gave rise to
+	early          []any                // of the client's, before the session was announced
+	earlyBytes     int                  // in early
+	earlyLost      int                  // what early had no room for
+	timers         map[string]*time.Timer
+	idle           uint64 // names the count of idle_timeout_ms
+	fullSaid       bool
+	released       bool
+	forgotten      bool
 }
 
 // New makes a session that Start brings to life. Until then it takes events and keeps them.
@@ -102,6 +110,9 @@ func New(cfg Config) (*Session, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Longest == 0 {
+		cfg.Longest = longest
+	}
 	if cfg.Grace == 0 {
 		cfg.Grace = grace
 	}
@@ -111,11 +122,14 @@ func New(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), settings: cfg.Settings, hearing: h,
-		turns: map[turn.ID]*userTurn{}, replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
+		conversationID: newID("conv_"), turns: map[turn.ID]*userTurn{}, replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
+	}
+	if s.cfg.Limits == nil {
+		s.cfg.Limits = newMeter()
 	}
 	s.log = cfg.Logger.With("session", s.id)
 	s.settings.ID = s.id
-	s.settings.ExpiresAt = time.Now().Add(longest).Unix()
+	s.settings.ExpiresAt = time.Now().Add(cfg.Longest).Unix()
 	s.state = coord.New(coordConfig(&s.settings))
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
@@ -159,7 +173,7 @@ func (s *Session) run() {
 	defer close(s.done)
 	defer s.mourn()
 	s.warm()
-	s.after("longest", longest, coord.OfConn{Event: conn.Close{Reason: conn.TimeLimit}})
+	s.limitTime()
 	for !s.forgotten {
 		s.handle(<-s.queue.events)
 		for len(s.later) > 0 {
@@ -190,6 +204,11 @@ func (s *Session) release() {
 	for t := range s.turns {
 		s.dropTurn(t)
 	}
+	for id, r := range s.replies {
+		if r.beside != nil { // its body cannot report any more
+			delete(s.replies, id)
+		}
+	}
 	s.workers.Wait()
 	if err := s.link.Close(); err != nil {
 		s.log.Debug("closing the transport", "err", err)
@@ -198,8 +217,8 @@ func (s *Session) release() {
 
 // Events of the session's own.
 type (
-	warmed    struct{ err error }
-	incoming  struct {
+	warmed   struct{ err error }
+	incoming struct {
 		text    []byte
 		control bool
 	}
@@ -233,10 +252,16 @@ func (s *Session) handle(e any) {
 		}
 	case starve:
 		s.starved(e.turn)
+	case expiring:
+		s.expiring()
 	case linkGone:
 		s.gone(e.err)
 	case drained:
 		s.drainedAt(e.gen)
+	case spent:
+		s.spend(e.tokens)
+	case besideEnded:
+		s.endedBeside(e)
 	case forgetReply:
 		s.forgetNow(e.id)
 	case earReady, earRefused, earPartial, earFinal, earFailed:

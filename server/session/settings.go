@@ -1,46 +1,110 @@
 package session
 
 import (
+	"bytes"
+	"slices"
+
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
+
+// typeTranscription is the type of a session that only writes down what it hears.
+const typeTranscription = "transcription"
 
 // coordConfig is what of the settings decides transitions.
 func coordConfig(set *wire.Session) coord.Config {
 	td := set.Audio.Input.TurnDetection
-	if td == nil {
+	if td == nil || set.Type == typeTranscription {
 		return coord.Config{}
 	}
 	return coord.Config{Interrupt: td.InterruptResponse, CreateResponse: td.CreateResponse}
 }
 
-// Settings merges patch, a session object, into set. What the protocol allows and this server does not do is refused
-// or comes back as null, never ignored: the error says what to ask instead. On an error set is as it was.
-func Settings(set *wire.Session, patch wire.Raw) error {
-	next := *set
+// Settings merges patch, a session object, into set, for a pipeline without prompts and log probabilities: see SettingsFor.
+func Settings(set *wire.Session, patch wire.Raw) error { return SettingsFor(nil, set, patch) }
+
+// SettingsFor merges patch, a session object, into set. What the protocol allows and this server, with its pipeline p, does
+// not do is refused or comes back as null, never ignored: the error, a *wire.DecodeError, says what to ask instead. On an
+// error set is as it was. As long as set has no ID it is not a session's yet, and patch may choose its type.
+func SettingsFor(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error {
+	next := set.Clone()
+	if kind, ok := patch.Field("type"); ok && set.ID == "" {
+		if word, _ := kind.Text(); word == typeTranscription && set.Type != typeTranscription {
+			next = Transcribing(*set)
+		}
+	}
+	kind := next.Type
 	if err := next.Merge(patch); err != nil {
 		return err
 	}
-	refuse := func(param, message string) error {
-		return &wire.DecodeError{Code: wire.CodeInvalidValue, Param: "session." + param, Message: message}
+	if next.Type != kind {
+		return refused("type", "a session's type cannot be changed: this one is of type \""+kind+"\"; open another session")
 	}
-	switch {
-	case next.Type != set.Type:
-		return refuse("type", "a session's type cannot be changed; this server has sessions of type \"realtime\"")
-	case next.Audio.Input.Format.Type != wire.FormatPCM:
-		return refuse("audio.input.format.type", "this server takes \"audio/pcm\" at 24000 Hz")
-	case next.Audio.Output.Format.Type != wire.FormatPCM:
-		return refuse("audio.output.format.type", "this server gives \"audio/pcm\" at 24000 Hz")
+	if err := settle(p, set, &next, patch); err != nil {
+		return err
 	}
-	for _, t := range next.Tools {
-		if t.Type != "function" {
-			return refuse("tools", "this server takes tools of type \"function\"")
-		}
-	}
-	next.Audio.Input.NoiseReduction = nil
 	next.ID, next.Object, next.ExpiresAt = set.ID, set.Object, set.ExpiresAt
 	*set = next
 	return nil
+}
+
+// settle checks what was merged into next and gives back as null what there is not.
+func settle(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) error {
+	next.Audio.Input.NoiseReduction = nil
+	for _, name := range next.Include {
+		if name != wire.IncludeLogprobs {
+			return refused("include", "want only \""+wire.IncludeLogprobs+"\"")
+		}
+	}
+	if !hasLogprobs(p) {
+		next.Include = nil
+	}
+	if next.Type == typeTranscription {
+		return settleTranscription(next, patch)
+	}
+	next.Tools = slices.DeleteFunc(next.Tools, func(t wire.Tool) bool { return t.Type != "function" })
+	if err := choosable(next.ToolChoice, next.Tools); err != "" {
+		return refused("tool_choice", err)
+	}
+	if set.Tracing != nil && next.Tracing != nil && !bytes.Equal(set.Tracing, next.Tracing) {
+		return refused("tracing", "tracing that is on cannot be changed: leave it out, or switch it off with null")
+	}
+	if next.Prompt != nil && !bytes.Equal(set.Prompt, next.Prompt) {
+		if err := knownPrompt(p, next.Prompt); err != nil {
+			err.Param = "session." + err.Param
+			return err
+		}
+	}
+	return nil
+}
+
+func refused(param, message string) *wire.DecodeError {
+	return &wire.DecodeError{Code: wire.CodeInvalidValue, Param: "session." + param, Message: message}
+}
+
+// hasLogprobs: the pipeline's transcripts come with probabilities.
+func hasLogprobs(p *pipeline.Pipeline) bool {
+	if p == nil {
+		return false
+	}
+	s, ok := p.Transcriber.(pipeline.Scorer)
+	return ok && s.Scores()
+}
+
+// choosable says what is wrong with a tool_choice among tools, or "".
+func choosable(choice wire.Raw, tools []wire.Tool) string {
+	if _, word := choice.Text(); word || choice == nil {
+		return ""
+	}
+	if kind, _ := choice.Field("type"); string(kind) != `"function"` {
+		return "this server has tools of type \"function\" only: want \"auto\", \"none\", \"required\" or {\"type\":\"function\",\"name\":…}"
+	}
+	name := toolChoice(choice)
+	if !slices.ContainsFunc(tools, func(t wire.Tool) bool { return t.Name == name }) {
+		return "there is no function \"" + name + "\" among the tools: choose one of them, or give it in the same event"
+	}
+	return ""
 }
 
 // toolChoice is the protocol's tool_choice as a model reads it.

@@ -25,10 +25,14 @@ func (s *Session) terminal(r *reply, status response.Status) {
 	for _, o := range r.outputs {
 		r.object.Output = append(r.object.Output, o.it.Item)
 	}
-	r.object.Usage = usage(r)
+	r.object.Usage = s.usage(r)
 	s.send(&wire.ResponseDone{Response: r.object})
-	s.spend(r)
+	s.again(spent{r.object.Usage.TotalTokens}) // clients want the truncation right after the response
 	s.saidAll(r)
+	if r.beside != nil {
+		s.forget(r)
+		return
+	}
 	unheard := !r.played
 	if e, mine := s.speaker.(*estimate); mine { // what has not gone out would be audio after the response's end
 		unheard = !r.onAir
@@ -70,24 +74,14 @@ func stageError(r *reply) *wire.StatusError {
 	if errors.As(r.textErr, &limit) {
 		return &wire.StatusError{Type: typeInvalid, Code: codeRateLimit}
 	}
+	if errors.Is(r.textErr, errTooLong) {
+		return &wire.StatusError{Type: typeInvalid, Code: codeTooLong}
+	}
 	var stage *pipeline.StageError
 	if errors.As(r.textErr, &stage) || errors.As(r.voiceErr, &stage) {
 		e.Code = stage.Stage + "_failed"
 	}
 	return e
-}
-
-// usage counts as the model does; audio is counted as one token per 100 ms, as the protocol's own service does for input.
-func usage(r *reply) *wire.Usage {
-	u := &wire.Usage{InputTokens: r.usage.InputTokens, OutputTokens: r.usage.OutputTokens}
-	u.InputTokenDetails.TextTokens = u.InputTokens
-	u.OutputTokenDetails.TextTokens = u.OutputTokens
-	if r.spoken {
-		u.OutputTokenDetails.AudioTokens = int((r.audio + outputRate/10 - 1) / (outputRate / 10))
-		u.OutputTokens += u.OutputTokenDetails.AudioTokens
-	}
-	u.TotalTokens = u.InputTokens + u.OutputTokens
-	return u
 }
 
 // truncate cuts r's messages at what was heard and tells the client, once.
@@ -118,6 +112,7 @@ func (s *Session) cutItem(it *item, ms int) {
 	it.Status = statusIncomplete
 	it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &heard}}
 	it.said = min(it.said, at)
+	it.pcm = it.pcm[:min(len(it.pcm), int(at))]
 	s.send(&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms})
 }
 
@@ -147,6 +142,9 @@ func (s *Session) awaited(r *reply) bool {
 
 // bodyRuns: r's goroutines have not all reported.
 func (s *Session) bodyRuns(r *reply) bool {
+	if r.beside != nil {
+		return r.beside.runs()
+	}
 	switch st := s.state.Response.(type) {
 	case response.Active:
 		return st.ID == r.id

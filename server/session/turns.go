@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -22,6 +23,7 @@ type userTurn struct {
 	wordless  bool   // nobody spoke in it
 	eou       bool   // its end of utterance was heard
 	final     string
+	words     []pipeline.Word // of final, where they are known
 	failure   error
 	audio     []int16 // what was committed, until it is transcribed
 	it        *item   // the item it became

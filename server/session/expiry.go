@@ -1,0 +1,63 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// noticeBefore is how long before its end a session says that its time is nearly over.
+const noticeBefore = time.Minute
+
+// expiring is posted noticeBefore the end.
+type expiring struct{}
+
+// limitTime begins the session's time. A client knows from session.expires_at when it will be over.
+func (s *Session) limitTime() {
+	s.after("longest", s.cfg.Longest, coord.OfConn{Event: conn.Close{Reason: conn.TimeLimit}})
+	s.after("expiring", max(0, s.cfg.Longest-noticeBefore), expiring{})
+}
+
+// expiring tells a client that knows our extensions that it should call again soon. Others would take an error for the end.
+func (s *Session) expiring() {
+	if !conn.Up(s.state.Conn) {
+		return
+	}
+	left := min(noticeBefore, s.cfg.Longest)
+	s.log.Info("the session's time is nearly over", "left", left)
+	if s.extended {
+		s.send(&wire.AntiphonSessionExpiring{ExpiresAt: int(s.settings.ExpiresAt), SecondsLeft: int(left.Seconds())})
+	}
+}
+
+// outOfTime tells the client why a session ends that has reached its limit.
+func (s *Session) outOfTime(why conn.Reason) {
+	if why != conn.TimeLimit {
+		return
+	}
+	s.fail(failure{
+		code:    "session_expired",
+		message: fmt.Sprintf("Your session hit the maximum duration of %g minutes: open another one to go on.", s.cfg.Longest.Minutes()),
+	})
+}
+
+// maxTraceName bounds the names in the log, in bytes.
+const maxTraceName = 256
+
+// recordTracing writes into the log under which names a client wants the session to be found, when that is new. Its metadata
+// stands in the record of the events, where there is one.
+func (s *Session) recordTracing(before wire.Raw) {
+	tracing := s.settings.Tracing
+	if tracing == nil || string(before) == string(tracing) {
+		return
+	}
+	text := func(name string) string {
+		v, _ := tracing.Field(name)
+		said, _ := v.Text()
+		return said[:min(len(said), maxTraceName)]
+	}
+	s.log.Info("tracing", "workflow", text("workflow_name"), "group", text("group_id"))
+}

@@ -1,0 +1,51 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// maxSound is how much audio of a conversation is kept for conversation.item.retrieve, in samples: 30 s, 1.4 MB. It is kept over
+// WebSockets only: an event of a data channel is too small for it.
+const maxSound = 30 * inputRate
+
+// keepSound adds to the audio that is kept of an item. The oldest items' goes for it; an item that is too long by itself keeps
+// none.
+func (s *Session) keepSound(it *item, pcm []int16) {
+	if s.media || it == nil || it.mute {
+		return
+	}
+	it.pcm = append(it.pcm, pcm...)
+	if len(it.pcm) > maxSound {
+		it.pcm, it.mute = nil, true
+		return
+	}
+	kept := 0
+	for _, other := range slices.Backward(s.conversation.items) {
+		if kept += len(other.pcm); kept > maxSound && other != it {
+			kept -= len(other.pcm)
+			other.pcm, other.mute = nil, true
+		}
+	}
+}
+
+// withSound is an item with its audio, where that is kept: the user's in the format of the input, the agent's in that of the output.
+func (s *Session) withSound(it *item) wire.Item {
+	w := it.Item
+	if len(it.pcm) == 0 || len(w.Content) == 0 {
+		return w
+	}
+	format := s.settings.Audio.Output.Format.Type
+	if w.Role == "user" {
+		format = s.settings.Audio.Input.Format.Type
+	}
+	audio, err := inFormat(format, it.pcm)
+	if err != nil {
+		s.log.Error("a format of audio cannot be made", "err", err)
+		return w
+	}
+	w.Content = slices.Clone(w.Content)
+	w.Content[0].Audio = audio
+	return w
+}
