@@ -142,6 +142,34 @@ func TestCallsFind(t *testing.T) {
 	}
 }
 
+// TestCallsFindRows: a row that is missing leaves its event to the row behind it, which ignores it. No invariant of the
+// machine is broken by that: only time tells, since what is owed never comes.
+func TestCallsFindRows(t *testing.T) {
+	deleted(t, &turn.Table, "Confirm")
+	deleted(t, &turn.Table, "Reject")
+	deleted(t, &turn.Table, "PassGate")
+	deleted(t, &turn.Table, "CommitOnFallback")
+	deleted(t, &response.Table, "Drained")
+	deleted(t, &response.Table, "Replace")
+	deleted(t, &playout.Table, "Drained")
+	deleted(t, &transcription.Table, "Deliver")
+}
+
+// deleted plays calls without the rows of an action.
+func deleted[S, E machine.Named, F any](t *testing.T, table *machine.Table[S, E, F], action string) {
+	t.Helper()
+	whole := *table
+	defer func() { *table = whole }()
+	*table = slices.DeleteFunc(slices.Clone(whole), func(r machine.Row[S, E, F]) bool { return r.Action == action && r.Guard != "" })
+	gomega.NewWithT(t).Expect(len(*table)).To(gomega.BeNumerically("<", len(whole)), action+": there is no such row with a guard")
+	seed, broken, _ := calls(2_000, Next)
+	if broken == "" {
+		t.Errorf("without %s: 2000 calls do not see it", action)
+		return
+	}
+	t.Logf("without %s: seed %d, %s", action, seed, broken)
+}
+
 // TestCallsShrink: what is reported of a failure is what it needs, and fails in the same way when it is played again.
 func TestCallsShrink(t *testing.T) {
 	g := gomega.NewWithT(t)

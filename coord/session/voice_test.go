@@ -14,7 +14,9 @@ type detector struct {
 	run    ms  // of voice
 	silent ms  // since then nobody was heard
 	idled  ms
-	idles  int
+	// ignored is for how long somebody has talked outside of a turn.
+	ignored ms
+	idles   int
 }
 
 // ear is one turn's recogniser at work.
@@ -40,6 +42,7 @@ func (c *call) listen() {
 	if c.gone {
 		return
 	}
+	c.attends(heard)
 	if st := c.streams[turn.Open(c.w.s.Turn)]; st != nil {
 		c.recognise(st, heard)
 	}
@@ -50,7 +53,7 @@ func (c *call) listen() {
 		switch {
 		case d.run >= 300:
 			c.take(OfTurn{turn.Sustained{Turn: s.Turn}})
-		case d.silent >= 300 && d.percent(5):
+		case c.now < c.end && d.silent >= 300 && d.percent(5):
 			c.take(OfTurn{turn.NoSpeech{Turn: s.Turn}})
 		case d.silent >= 300 && d.percent(50):
 			c.take(OfTurn{turn.Misfire{Turn: s.Turn}})
@@ -64,6 +67,20 @@ func (c *call) listen() {
 		case c.now < c.end && d.percent(1):
 			c.take(OfTurn{turn.NoSpeech{Turn: s.Turn}})
 		}
+	}
+}
+
+// attends: who talks on and on is listened to, over the agent's voice too. The bound leaves time for a verdict, and for one
+// turn that is dropped meanwhile.
+func (c *call) attends(heard bool) {
+	d := &c.detector
+	_, speaking := c.w.s.Turn.(turn.Speaking)
+	if live, up := c.w.s.Conn.(conn.Live); !up || !live.VAD || !heard || speaking {
+		d.ignored = 0
+		return
+	}
+	if d.ignored += tick; d.ignored > 2*decision {
+		c.wrong("somebody talks on and on, and no turn opens")
 	}
 }
 
