@@ -83,7 +83,9 @@ func run(mod string) error {
 
 // required gives the versions that a go.mod requires, by module.
 func required(mod string) (map[string]string, error) {
-	var file struct{ Require []struct{ Path, Version string } }
+	var file struct {
+		Require []struct{ Path, Version string }
+	}
 	if err := ask(&file, "mod", "edit", "-json", mod); err != nil {
 		return nil, fmt.Errorf("read %s: %w", mod, err)
 	}
