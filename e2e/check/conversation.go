@@ -63,7 +63,8 @@ func (s *session) ofItem(e *event) {
 
 func (s *session) itemAdded(e *event) {
 	id := e.Item.ID
-	if _, known := s.items[id]; known || id == "" {
+	// A client corrects an item by deleting it and creating it anew.
+	if slices.Contains(s.conversation, id) || id == "" {
 		s.broken("KnownPreviousItem", "item %q is added twice, or has no id", id)
 		return
 	}
