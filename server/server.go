@@ -37,10 +37,18 @@ type Config struct {
 	Loopback bool
 	// Keys are the API keys that clients show; nil asks for none.
 	Keys signal.Keys
+	// Secrets say what the client secrets allow that the holder of a key makes.
+	Secrets signal.SecretRules
+	// Rates bound what each principal, who has one or more of the keys, uses in a minute.
+	Rates signal.Rates
 	// Origins are the pages that may call beside the server's own; "*" is every page.
 	Origins []string
 	// MaxSessions bounds the calls at a time; 0 takes 200.
 	MaxSessions int
+	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
+	MaxMessage int64
+	// EventsPerSecond bounds the events of one connection, see signal.Config; 0 takes 500.
+	EventsPerSecond int
 	// Grace is how long a caller whose network is gone may take to come back before the call ends; 0 takes 20 s.
 	Grace time.Duration
 
@@ -75,7 +83,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	sc := signal.Config{
 		Engine: engine, Pipeline: cfg.Pipeline, Settings: settings(cfg), Version: Version, Logger: cfg.Logger,
-		Keys: cfg.Keys, Origins: cfg.Origins, MaxSessions: cfg.MaxSessions, Grace: cfg.Grace,
+		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace,
+		MaxSessions: cfg.MaxSessions, MaxMessage: cfg.MaxMessage, EventsPerSecond: cfg.EventsPerSecond,
 		CheckInvariants: cfg.CheckInvariants,
 	}
 	if cfg.Record != nil {

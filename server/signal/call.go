@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
@@ -16,43 +17,94 @@ import (
 )
 
 // call sets up a WebRTC call: an SDP offer comes, an SDP answer goes.
-func (h *Handler) call(w http.ResponseWriter, r *http.Request) {
-	offer, settings, p := h.readCall(w, r)
+func (h *Handler) call(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	offer, settings, p := h.readCall(w, r, who)
 	if p != nil {
-		p.write(w)
-		return
+		return p
 	}
 	id := "rtc_" + rand.Text()
-	s, p := h.newSession(id, settings)
+	c, p := h.newCall(id, settings, who)
 	if p != nil {
-		p.write(w)
-		return
+		return p
 	}
-	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, s)
+	s := c.session
+	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, &slowed{s, newSluice(h.cfg.EventsPerSecond, s.Refuse)})
 	if err != nil {
-		h.abandon(id, s)
-		p := &problem{status: http.StatusBadRequest, code: "invalid_offer", message: err.Error(), param: "sdp"}
+		h.abandon(id, c)
 		if !errors.Is(err, rtc.ErrBadSDP) && !errors.Is(err, rtc.ErrNoAudio) {
-			p = &problem{status: http.StatusInternalServerError, kind: "server_error", code: "call_failed", message: err.Error()}
+			return internal("call_failed", err)
 		}
-		p.write(w)
-		return
+		return &problem{status: http.StatusBadRequest, code: "invalid_offer", message: err.Error(), param: "sdp"}
 	}
-	h.began()
-	s.Start(peerLink{peer})
+	link := newHub(peerLink{peer})
+	h.began(c, link)
+	s.Start(link)
 	w.Header().Set("Content-Type", "application/sdp")
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
 	w.WriteHeader(http.StatusCreated)
 	_, _ = io.WriteString(w, answer) // an error here is a client that went away: the call ends by itself
+	return nil
+}
+
+// slowed is a session whose caller's events pass a sluice.
+type slowed struct {
+	*session.Session
+	flow *sluice
+}
+
+// Message implements rtc.Handler.
+func (s *slowed) Message(data []byte, text bool) {
+	s.flow.pass(len(data), nil)
+	s.Session.Message(data, text)
+}
+
+// What a call may be for, as the query and a session's type have it.
+const (
+	intentRealtime      = "realtime"
+	intentTranscription = "transcription"
+)
+
+// settings are those that a call of this caller begins with, before its own.
+func (h *Handler) settings(r *http.Request, who caller) (wire.Session, *problem) {
+	bound := &h.cfg.Settings
+	if who.secret != nil {
+		bound = &who.secret.session
+	}
+	settings, query := bound.Clone(), r.URL.Query()
+	if model := query.Get("model"); model != "" {
+		settings.Model = model
+	}
+	switch intent := query.Get("intent"); {
+	case intent == intentTranscription && settings.Type != intentTranscription:
+		settings = session.Transcribing(settings)
+	case intent == intentRealtime && settings.Type != intentRealtime:
+		return settings, &problem{
+			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent",
+			message: "the client secret is for a session of type transcription: leave intent out",
+		}
+	case query.Has("intent") && intent != intentRealtime && intent != intentTranscription:
+		return settings, &problem{
+			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent", message: "want realtime or transcription",
+		}
+	}
+	return settings, badSession(h.secrets.locks(who).Check(bound, &settings))
+}
+
+// bodyPatience is how long a client may take to send a request's body.
+const bodyPatience = 30 * time.Second
+
+// bounded limits a request's body in size and time.
+func bounded(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyPatience)) // a recorder of a test has none
 }
 
 // readCall reads the offer and the session's settings from either form of the request.
-func (h *Handler) readCall(w http.ResponseWriter, r *http.Request) (offer string, settings wire.Session, p *problem) {
-	settings = h.cfg.Settings.Clone()
-	if model := r.URL.Query().Get("model"); model != "" {
-		settings.Model = model
+func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who caller) (offer string, settings wire.Session, p *problem) {
+	if settings, p = h.settings(r, who); p != nil {
+		return "", settings, p
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	bounded(w, r)
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == "application/sdp":
@@ -62,7 +114,12 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request) (offer string
 		}
 		return string(body), settings, nil
 	case err == nil && kind == "multipart/form-data" && params["boundary"] != "":
-		return readForm(multipart.NewReader(r.Body, params["boundary"]), settings)
+		was := settings.Clone()
+		offer, settings, p = h.readForm(multipart.NewReader(r.Body, params["boundary"]), settings)
+		if p == nil {
+			p = badSession(h.secrets.locks(who).Check(&was, &settings))
+		}
+		return offer, settings, p
 	}
 	return "", settings, &problem{
 		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
@@ -71,7 +128,7 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request) (offer string
 }
 
 // readForm takes the parts sdp and session, each a field or a file: browsers send Blobs as files.
-func readForm(form *multipart.Reader, settings wire.Session) (offer string, _ wire.Session, p *problem) {
+func (h *Handler) readForm(form *multipart.Reader, settings wire.Session) (offer string, _ wire.Session, p *problem) {
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -88,7 +145,7 @@ func readForm(form *multipart.Reader, settings wire.Session) (offer string, _ wi
 		case "sdp":
 			offer = string(body)
 		case "session":
-			if err := session.Settings(&settings, body); err != nil {
+			if err := session.SettingsFor(h.cfg.Pipeline, &settings, body); err != nil {
 				return "", settings, badSession(err)
 			}
 		}
@@ -110,7 +167,11 @@ func badBody(err error) *problem {
 	return &problem{status: http.StatusBadRequest, code: "invalid_body", message: "the request's body cannot be read: " + err.Error()}
 }
 
+// badSession is nil when err is.
 func badSession(err error) *problem {
+	if err == nil {
+		return nil
+	}
 	p := &problem{status: http.StatusBadRequest, code: "invalid_session", message: err.Error(), param: "session"}
 	var bad *wire.DecodeError
 	if errors.As(err, &bad) {
@@ -118,17 +179,3 @@ func badSession(err error) *problem {
 	}
 	return p
 }
-
-// peerLink is a WebRTC call as a session sees it.
-type peerLink struct{ peer *rtc.Peer }
-
-func (l peerLink) Send(text []byte, sent func()) error {
-	err := l.peer.Send(text)
-	if err == nil && sent != nil {
-		sent()
-	}
-	return err
-}
-
-func (l peerLink) Speaker() session.Speaker { return l.peer.Speaker() }
-func (l peerLink) Close() error             { return l.peer.Close() }

@@ -1,106 +1,150 @@
 package signal
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"crypto/subtle"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 )
 
-// Keys are API keys, kept as their SHA-256.
-type Keys [][sha256.Size]byte
-
-// maxKeys bounds a key file.
-const maxKeys = 10_000
-
-// ReadKeys reads one key a line; empty lines and those that begin with # do not count.
-func ReadKeys(r io.Reader) (Keys, error) {
-	var keys Keys
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		if len(line) < 16 {
-			return nil, fmt.Errorf("a key of %d characters is too short: use at least 16, such as `openssl rand -hex 24` prints", len(line))
-		}
-		if len(keys) == maxKeys {
-			return nil, fmt.Errorf("more than %d keys", maxKeys)
-		}
-		keys = append(keys, sha256.Sum256([]byte(line)))
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("reading keys: %w", err)
-	}
-	if len(keys) == 0 {
-		return nil, errors.New("there is no key in it: put one on a line")
-	}
-	return keys, nil
+// caller is who asks: what the key or the client secret that came with a request stands for.
+type caller struct {
+	// principal pays. It is empty where the server asks for no keys.
+	principal string
+	// secret is nil for a key.
+	secret *secret
+	// stale says why the secret begins nothing any more; it still ends and controls the call that it has begun.
+	stale *problem
 }
 
-// has takes the same time whether key is among them or not.
-func (k Keys) has(key string) bool {
-	sum := sha256.Sum256([]byte(key))
-	found := 0
-	for i := range k {
-		found |= subtle.ConstantTimeCompare(k[i][:], sum[:])
+// rules reports whether the caller may control, or end, a call that owner has begun: with the same client secret, or with a key
+// of the same principal.
+func (c caller) rules(owner caller) bool {
+	if c.secret != nil {
+		return owner.secret != nil && owner.secret.id == c.secret.id
 	}
-	return found == 1
+	return c.principal == owner.principal
 }
 
 // keyProtocol is the WebSocket subprotocol that carries a key where a page cannot set headers.
 const keyProtocol = "openai-insecure-api-key."
 
-func keyOf(r *http.Request) string {
-	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return strings.TrimSpace(key)
-	}
+// realtimeProtocol is the subprotocol that the server speaks.
+const realtimeProtocol = "realtime"
+
+// protocols are the WebSocket subprotocols that a client offers.
+func protocols(r *http.Request) []string {
+	var all []string
 	for _, header := range r.Header.Values("Sec-WebSocket-Protocol") {
 		for protocol := range strings.SplitSeq(header, ",") {
-			if key, ok := strings.CutPrefix(strings.TrimSpace(protocol), keyProtocol); ok {
-				return key
-			}
+			all = append(all, strings.TrimSpace(protocol))
+		}
+	}
+	return all
+}
+
+func keyOf(r *http.Request) string {
+	if kind, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "Bearer") {
+		return strings.TrimSpace(key)
+	}
+	for _, protocol := range protocols(r) {
+		if key, ok := strings.CutPrefix(protocol, keyProtocol); ok {
+			return key
 		}
 	}
 	return ""
 }
 
+// identify finds out who asks. A server without keys lets everyone in, and still knows its own client secrets, for what is
+// bound into them.
+func (h *Handler) identify(r *http.Request) (caller, *problem) {
+	shown := keyOf(r)
+	if s, stale, ok := h.secrets.find(shown); ok {
+		return caller{principal: s.principal, secret: s, stale: stale}, nil
+	}
+	if h.cfg.Keys == nil {
+		return caller{}, nil
+	}
+	name, ok := h.cfg.Keys.principal(shown)
+	if !ok {
+		return caller{}, unauthorized()
+	}
+	return caller{principal: name}, nil
+}
+
+// endpoint answers one request, or says what is wrong with it.
+type endpoint func(w http.ResponseWriter, r *http.Request, who caller) *problem
+
 // guarded checks origin and key before next.
-func (h *Handler) guarded(next http.HandlerFunc) http.HandlerFunc {
+func (h *Handler) guarded(next endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !h.allowOrigin(w, r) {
-			(&problem{
-				status: http.StatusForbidden, code: "origin_not_allowed",
-				message: fmt.Sprintf("pages of %q may not call this server: start it with --origin %s", r.Header.Get("Origin"), r.Header.Get("Origin")),
-			}).write(w)
-			return
+		if p := h.serve(w, r, next); p != nil {
+			p.write(w)
 		}
-		if h.cfg.Keys != nil && !h.cfg.Keys.has(keyOf(r)) {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="antiphon"`)
-			(&problem{status: http.StatusUnauthorized, code: "invalid_api_key", message: "show a key of this server: Authorization: Bearer KEY"}).write(w)
-			return
-		}
-		w.Header().Set("Antiphon-Version", h.cfg.Version)
-		next(w, r)
 	}
 }
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *problem {
+	if !h.allowOrigin(w, r) {
+		return &problem{
+			status: http.StatusForbidden, code: "origin_not_allowed",
+			message: fmt.Sprintf("pages of %q may not call this server: start it with --origin %s", r.Header.Get("Origin"), r.Header.Get("Origin")),
+		}
+	}
+	who, p := h.identify(r)
+	if p != nil {
+		return p
+	}
+	w.Header().Set("Antiphon-Version", h.cfg.Version)
+	return next(w, r, who)
+}
+
+// begins is an endpoint that begins something: it takes a request from the caller's budget, and no client secret that has
+// expired or was used.
+func (h *Handler) begins(next endpoint) endpoint {
+	return func(w http.ResponseWriter, r *http.Request, who caller) *problem {
+		if who.stale != nil {
+			return who.stale
+		}
+		if p := h.budgets.charge(who.principal); p != nil {
+			return p
+		}
+		return next(w, r, who)
+	}
+}
+
+// allowedHeaders are those that a page of another origin may send. Beside them it may send what the protocol's own clients
+// describe themselves with: see ownHeader.
+const allowedHeaders = "authorization, content-type, x-openai-agents-sdk, idempotency-key"
+
+// maxHeaders bounds the headers that a preflight may ask for.
+const maxHeaders = 32
 
 func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
 	if !h.allowOrigin(w, r) {
 		w.WriteHeader(http.StatusForbidden)
 		return
 	}
+	allowed := allowedHeaders
+	for i, name := range strings.Split(r.Header.Get("Access-Control-Request-Headers"), ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); i < maxHeaders && ownHeader(name) {
+			allowed += ", " + name
+		}
+	}
+	w.Header().Add("Vary", "Access-Control-Request-Headers")
 	w.Header().Set("Access-Control-Allow-Methods", "GET, POST")
-	w.Header().Set("Access-Control-Allow-Headers", "authorization, content-type, x-openai-agents-sdk, idempotency-key")
+	w.Header().Set("Access-Control-Allow-Headers", allowed)
 	w.Header().Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// ownHeader: a client of the protocol sends it of its own accord, in a page too; the server does not read it.
+func ownHeader(name string) bool {
+	if !strings.HasPrefix(name, "x-stainless-") && !strings.HasPrefix(name, "openai-") {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
 }
 
 // allowOrigin says whether the page that asks may, and tells the browser so.
@@ -114,7 +158,7 @@ func (h *Handler) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origin)
-	w.Header().Set("Access-Control-Expose-Headers", "Location, Antiphon-Version")
+	w.Header().Set("Access-Control-Expose-Headers", "Location, Antiphon-Version, Retry-After")
 	return true
 }
 

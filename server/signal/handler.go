@@ -2,8 +2,6 @@ package signal
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -26,6 +24,10 @@ type Config struct {
 	Logger   *slog.Logger
 	// Keys are those that a client may show; nil asks for none.
 	Keys Keys
+	// Secrets say what client secrets allow.
+	Secrets SecretRules
+	// Rates bound what each principal uses.
+	Rates Rates
 	// Origins are the pages that may call, such as "https://example.org"; "*" is every page. Pages of the server's own
 	// host may always, and on a loopback address those of every loopback address.
 	Origins []string
@@ -33,6 +35,9 @@ type Config struct {
 	MaxSessions int
 	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
 	MaxMessage int64
+	// EventsPerSecond bounds the events of one connection; one of each 16 KiB counts. Four times as many may come at once.
+	// Those that come faster wait, and the client is told. 0 takes 500.
+	EventsPerSecond int
 	// Grace is how long a lost transport may take to come back; 0 takes the session's default.
 	Grace  time.Duration
 	Record func(session, dir string, text []byte)
@@ -45,19 +50,31 @@ type Config struct {
 const (
 	defaultMaxSessions = 200
 	defaultMaxMessage  = 1 << 20
-	maxBody            = 1 << 20 // of a request that sets a call up
+	maxBody            = 1 << 20 // of a request
 )
+
+// fullRetry is when to ask again whether there is room for a call.
+const fullRetry = 10 * time.Second
 
 // Handler answers the requests under /v1/realtime and /v1/antiphon. It is safe for concurrent use.
 type Handler struct {
-	cfg Config
-	mux *http.ServeMux
+	cfg     Config
+	mux     *http.ServeMux
+	secrets *vault
+	budgets budgets
 
 	mu     sync.Mutex
-	calls  map[string]*session.Session // by call id
+	calls  map[string]*call // by call id
 	total  uint64
 	closed bool
 	joined sync.WaitGroup
+}
+
+// call is one entry of the book.
+type call struct {
+	session *session.Session
+	owner   caller
+	hub     *hub // nil for a call that has no control from the side: one over a WebSocket, or one that has not begun
 }
 
 // New makes a Handler. Close it.
@@ -68,28 +85,34 @@ func New(cfg Config) *Handler {
 	if cfg.MaxMessage == 0 {
 		cfg.MaxMessage = defaultMaxMessage
 	}
+	if cfg.EventsPerSecond == 0 {
+		cfg.EventsPerSecond = defaultEvents
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Handler{cfg: cfg, mux: http.NewServeMux(), calls: map[string]*session.Session{}}
-	h.mux.HandleFunc("POST /v1/realtime/calls", h.guarded(h.call))
-	h.mux.HandleFunc("POST /v1/realtime/calls/{id}/hangup", h.guarded(h.hangup))
-	h.mux.HandleFunc("GET /v1/realtime", h.guarded(h.socket))
-	h.mux.HandleFunc("GET /v1/antiphon/pipeline", h.guarded(h.components))
-	h.mux.HandleFunc("OPTIONS /v1/", h.preflight)
-	h.mux.HandleFunc("/v1/", h.guarded(unknown))
+	h := &Handler{
+		cfg: cfg, mux: http.NewServeMux(), secrets: newVault(cfg.Secrets), budgets: budgets{rates: cfg.Rates}, calls: map[string]*call{},
+	}
+	h.route()
 	return h
 }
 
 // ServeHTTP implements http.Handler.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodOptions {
+		h.preflight(w, r)
+		return
+	}
+	h.mux.ServeHTTP(w, r)
+}
 
 // Close ends every call and waits until nothing of them is left, or until ctx is done. New calls are refused.
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true
-	for _, s := range h.calls {
-		go s.Close(conn.ServerStops) // the queue of a busy session may make it wait; joined below by Done
+	for _, c := range h.calls {
+		go c.session.Close(conn.ServerStops) // the queue of a busy session may make it wait; joined below by Done
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})
@@ -112,116 +135,94 @@ func (h *Handler) Calls() (now int, total uint64) {
 	return len(h.calls), h.total
 }
 
-// newSession makes a session and enters it into the book under the call id, or refuses.
-func (h *Handler) newSession(id string, settings wire.Session) (*session.Session, *problem) {
+// newCall makes a session and enters it into the book under the call id, or refuses.
+func (h *Handler) newCall(id string, settings wire.Session, who caller) (*call, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.closed:
-		return nil, &problem{status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment"}
+		return nil, (&problem{
+			status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment",
+		}).after(fullRetry)
 	case len(h.calls) >= h.cfg.MaxSessions:
-		return nil, &problem{status: http.StatusTooManyRequests, code: "too_many_sessions", message: "the server has as many calls as it takes: try again later"}
+		return nil, (&problem{
+			status: http.StatusTooManyRequests, code: "too_many_sessions", message: "the server has as many calls as it takes: try again later",
+		}).after(fullRetry)
+	case !h.secrets.use(who.secret):
+		return nil, secretUsed()
 	}
 	s, err := session.New(session.Config{
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: h.cfg.Logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Grace: h.cfg.Grace, CheckInvariants: h.cfg.CheckInvariants,
+		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who),
 	})
 	if err != nil {
-		return nil, &problem{status: http.StatusInternalServerError, kind: "server_error", code: "internal", message: err.Error()}
+		h.secrets.giveBack(who.secret)
+		return nil, internal("internal", err)
 	}
-	h.calls[id] = s
+	c := &call{session: s, owner: who}
+	h.calls[id] = c
 	h.joined.Go(func() {
 		<-s.Done()
 		h.mu.Lock()
 		delete(h.calls, id)
 		h.mu.Unlock()
 	})
-	return s, nil
+	return c, nil
 }
 
-// abandon takes back a session that never began, at once: nobody counts it.
-func (h *Handler) abandon(id string, s *session.Session) {
-	s.Abandon()
+// abandon takes back a call that never began, at once: nobody counts it.
+func (h *Handler) abandon(id string, c *call) {
+	c.session.Abandon()
+	h.secrets.giveBack(c.owner.secret)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.calls, id)
 }
 
-// began counts a call that was set up.
-func (h *Handler) began() {
+// began counts a call that was set up, and opens it to control from the side where it has a hub.
+func (h *Handler) began(c *call, link *hub) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	c.hub = link
 	h.total++
 }
 
-func (h *Handler) find(id string) *session.Session {
+// find is the call that who may control or end, and its hub if it has one.
+func (h *Handler) find(id string, who caller) (*session.Session, *hub, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.calls[id]
+	c := h.calls[id]
+	if c == nil || !who.rules(c.owner) {
+		return nil, nil, noCall()
+	}
+	return c.session, c.hub, nil
 }
 
-func (h *Handler) hangup(w http.ResponseWriter, r *http.Request) {
-	s := h.find(r.PathValue("id"))
-	if s == nil {
-		(&problem{status: http.StatusNotFound, code: "call_not_found", message: "there is no such call, or it has ended"}).write(w)
-		return
+func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	s, _, p := h.find(r.PathValue("id"), who)
+	if p != nil {
+		return p
 	}
 	s.Close(conn.ByClient)
 	w.WriteHeader(http.StatusOK)
+	return nil
 }
 
-// unknown says what there is instead of a path that is not there.
-func unknown(w http.ResponseWriter, r *http.Request) {
-	method, known := map[string]string{
-		"/v1/realtime": http.MethodGet, "/v1/realtime/calls": http.MethodPost, "/v1/antiphon/pipeline": http.MethodGet,
-	}[r.URL.Path]
-	if known {
-		w.Header().Set("Allow", method)
-		(&problem{
-			status: http.StatusMethodNotAllowed, code: "method_not_allowed",
-			message: fmt.Sprintf("%s takes %s, not %s", r.URL.Path, method, r.Method),
-		}).write(w)
-		return
+// telephone is the answer to what is for calls of a telephone network (SIP).
+func telephone(_ http.ResponseWriter, r *http.Request, _ caller) *problem {
+	return &problem{
+		status: http.StatusNotFound, code: "no_sip_call",
+		message: "no SIP call waits: this server takes none, and a call over WebRTC has begun when its offer is answered; POST /v1/realtime/calls/" +
+			r.PathValue("id") + "/hangup ends one",
 	}
-	(&problem{
-		status: http.StatusNotFound, code: "unknown_url",
-		message: fmt.Sprintf("this server has no %s %s: it has POST /v1/realtime/calls, POST /v1/realtime/calls/{id}/hangup, "+
-			"GET /v1/realtime (a WebSocket) and GET /v1/antiphon/pipeline", r.Method, r.URL.Path),
-	}).write(w)
 }
 
 // components tells what the pipeline is made of.
-func (h *Handler) components(w http.ResponseWriter, _ *http.Request) {
+func (h *Handler) components(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
 	writeJSON(w, http.StatusOK, struct {
 		Pipeline   string               `json:"pipeline"`
 		Components []pipeline.Component `json:"components"`
 	}{h.cfg.Pipeline.Name, h.cfg.Pipeline.Components()})
-}
-
-// problem is a refused request, as the protocol writes it.
-type problem struct {
-	status        int
-	kind          string // the error's type; empty is invalid_request_error
-	code, message string
-	param         string
-}
-
-func (p *problem) write(w http.ResponseWriter) {
-	if p.kind == "" {
-		p.kind = "invalid_request_error"
-	}
-	var param *string
-	if p.param != "" {
-		param = &p.param
-	}
-	writeJSON(w, p.status, map[string]any{
-		"error": map[string]any{"type": p.kind, "code": p.code, "message": p.message, "param": param},
-	})
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // an error here is a client that went away
+	return nil
 }

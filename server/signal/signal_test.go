@@ -76,6 +76,7 @@ func (d *desk) ask(method, path string, body io.Reader, headers ...string) *http
 	}
 	w := httptest.NewRecorder()
 	d.h.ServeHTTP(w, r)
+	described(d.t, r, w.Code, w.Body.Bytes())
 	return w
 }
 
@@ -184,7 +185,7 @@ func TestBadCalls(t *testing.T) {
 		{"settings that are no JSON", "", "", []part{sdp, {"session", "", "", `{"type"`}}, 400, "invalid_json", ""},
 		{"settings that are no object", "", "", []part{sdp, {"session", "", "", `[]`}}, 400, "invalid_type", ""},
 		{"settings of the wrong type", "", "", []part{sdp, {"session", "", "", `{"type":"realtime","instructions":7}`}}, 400, "invalid_type", ""},
-		{"settings that the server does not have", "", "", []part{sdp, {"session", "", "", `{"type":"transcription"}`}}, 400, "invalid_value", "realtime"},
+		{"settings that the protocol does not have", "", "", []part{sdp, {"session", "", "", `{"type":"telephone"}`}}, 400, "invalid_value", "realtime"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			d := d.in(t)
@@ -210,8 +211,11 @@ func TestPaths(t *testing.T) {
 		code, says         string
 	}{
 		{"what is not there", http.MethodGet, "/v1/models", 404, "unknown_url", "POST /v1/realtime/calls"},
-		{"what is not there yet", http.MethodPost, "/v1/realtime/client_secrets", 404, "unknown_url", "POST /v1/realtime/client_secrets"},
-		{"what is for telephones", http.MethodPost, "/v1/realtime/calls/rtc_x/accept", 404, "unknown_url", "hangup"},
+		{"taking a telephone call", http.MethodPost, "/v1/realtime/calls/rtc_x/accept", 404, "no_sip_call", "no SIP call waits"},
+		{"refusing a telephone call", http.MethodPost, "/v1/realtime/calls/rtc_x/reject", 404, "no_sip_call", "no SIP call waits"},
+		{"passing a telephone call on", http.MethodPost, "/v1/realtime/calls/rtc_x/refer", 404, "no_sip_call", "no SIP call waits"},
+		{"getting a hang-up", http.MethodGet, "/v1/realtime/calls/rtc_x/hangup", 405, "method_not_allowed", "takes POST"},
+		{"getting client secrets", http.MethodGet, "/v1/realtime/client_secrets", 405, "method_not_allowed", "takes POST"},
 		{"getting a call", http.MethodGet, "/v1/realtime/calls", 405, "method_not_allowed", "takes POST"},
 		{"posting to the WebSocket", http.MethodPost, "/v1/realtime", 405, "method_not_allowed", "takes GET"},
 		{"a WebSocket without an upgrade", http.MethodGet, "/v1/realtime", 426, "upgrade_required", "/v1/realtime/calls"},
@@ -223,12 +227,25 @@ func TestPaths(t *testing.T) {
 		})
 	}
 	upgrade := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
-	for path, says := range map[string]string{"/v1/realtime?call_id=rtc_x": "data channel", "/v1/realtime?intent=transcription": "transcription"} {
-		t.Run(path, func(t *testing.T) {
+	for _, row := range []struct {
+		path       string
+		status     int
+		code, says string
+	}{
+		{"/v1/realtime?call_id=rtc_x", 404, "call_not_found", "no such call"},
+		{"/v1/realtime?call_id=rtc_x&intent=realtime", 400, "unsupported_parameter", "leave intent out"},
+		{"/v1/realtime?intent=dictation", 400, "invalid_value", "want realtime or transcription"},
+	} {
+		t.Run(row.path, func(t *testing.T) {
 			d := d.in(t)
-			d.refused(d.ask(http.MethodGet, path, nil, upgrade...), http.StatusBadRequest, "unsupported_parameter", says)
+			d.refused(d.ask(http.MethodGet, row.path, nil, upgrade...), row.status, row.code, row.says)
 		})
 	}
+	t.Run("a WebSocket of another subprotocol", func(t *testing.T) {
+		d := d.in(t)
+		w := d.ask(http.MethodGet, "/v1/realtime", nil, append([]string{"Sec-WebSocket-Protocol", "chat, superchat"}, upgrade...)...)
+		d.refused(w, http.StatusBadRequest, "invalid_subprotocol", "realtime")
+	})
 	t.Run("a WebSocket that its connection cannot become leaves no session", func(t *testing.T) {
 		d, g := d.in(t), gomega.NewWithT(t)
 		w := d.ask(http.MethodGet, "/v1/realtime", nil, upgrade...) // a recorder cannot be hijacked
@@ -260,7 +277,9 @@ func TestFull(t *testing.T) {
 	}
 	first := call()
 	d.g.Expect(first.Code).To(gomega.Equal(http.StatusCreated))
-	d.refused(call(), http.StatusTooManyRequests, "too_many_sessions", "try again later")
+	full := call()
+	d.refused(full, http.StatusTooManyRequests, "too_many_sessions", "try again later")
+	d.g.Expect(full.Header().Get("Retry-After")).To(gomega.Equal("10"))
 	d.ask(http.MethodPost, first.Header().Get("Location")+"/hangup", nil)
 	d.g.Eventually(func() int { return call().Code }, patience).Should(gomega.Equal(http.StatusCreated))
 }

@@ -3,13 +3,11 @@ package signal
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -17,211 +15,160 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session"
 )
 
-// Limits of what waits to be written to one WebSocket client.
-const (
-	maxQueued      = 4096
-	maxQueuedBytes = 16 << 20
-)
+// inlet is where a WebSocket's events go.
+type inlet struct {
+	message func(data []byte, text bool)
+	refuse  func(code, message string)
+	gone    func(err error)
+}
 
-// socket is a call over a WebSocket: events both ways, audio inside them.
-func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
-	if p := h.notASocket(r); p != nil {
-		if p.status == http.StatusUpgradeRequired {
-			w.Header().Set("Upgrade", "websocket")
-		}
-		p.write(w)
-		return
+// socket is what a WebSocket is opened for: a call, or the control of one from the side.
+func (h *Handler) socket(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	if p := notASocket(r); p != nil {
+		return p
 	}
-	settings := h.cfg.Settings.Clone()
-	if model := r.URL.Query().Get("model"); model != "" {
-		settings.Model = model
+	if r.URL.Query().Has("call_id") {
+		return h.control(w, r, who)
+	}
+	return h.begins(h.talk)(w, r, who)
+}
+
+// notASocket is what is wrong with a request for a WebSocket, or nil.
+func notASocket(r *http.Request) *problem {
+	query := r.URL.Query()
+	offered := protocols(r)
+	switch {
+	case !strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
+		return (&problem{
+			status: http.StatusUpgradeRequired, code: "upgrade_required",
+			message: "open this address as a WebSocket; for a call over WebRTC, POST its offer to /v1/realtime/calls",
+		}).with("Upgrade", "websocket")
+	case len(offered) > 0 && !slices.Contains(offered, realtimeProtocol):
+		return &problem{
+			status: http.StatusBadRequest, code: "invalid_subprotocol",
+			message: "this server speaks the subprotocol realtime: offer it beside those that carry the key",
+		}
+	case query.Has("call_id") && query.Has("intent"):
+		return &problem{
+			status: http.StatusBadRequest, code: "unsupported_parameter", param: "intent",
+			message: "a call that there is has its intent already: leave intent out",
+		}
+	}
+	return nil
+}
+
+// talk is a call over a WebSocket: events both ways, audio inside them.
+func (h *Handler) talk(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	settings, p := h.settings(r, who)
+	if p != nil {
+		return p
 	}
 	id := "ws_" + rand.Text()
-	s, p := h.newSession(id, settings)
+	c, p := h.newCall(id, settings, who)
 	if p != nil {
-		p.write(w)
-		return
+		return p
 	}
+	ws, err := accept(w, r)
+	if err != nil {
+		h.abandon(id, c)
+		return nil // Accept has answered
+	}
+	h.began(c, nil)
+	s := c.session
+	l := newSocketLink()
+	l.run(context.WithoutCancel(r.Context()), ws, h, inlet{message: s.Message, refuse: s.Refuse, gone: s.Failed})
+	s.Start(l)
+	<-s.Done()
+	return nil
+}
+
+// control lets the caller rule a WebRTC call from the side.
+func (h *Handler) control(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	call, hub, p := h.find(r.URL.Query().Get("call_id"), who)
+	switch {
+	case p != nil:
+		return p
+	case hub == nil:
+		return noCall()
+	}
+	l := newSocketLink()
+	s := &side{link: l, done: make(chan struct{})}
+	if p := hub.join(s); p != nil {
+		return p
+	}
+	defer close(s.done)
+	defer hub.leave(s)
+	ws, err := accept(w, r)
+	if err != nil {
+		return nil // Accept has answered
+	}
+	message := call.Control
+	if who.secret != nil {
+		message = call.Message
+	}
+	l.run(context.WithoutCancel(r.Context()), ws, h, inlet{message: message, refuse: call.Refuse, gone: func(error) { l.end() }})
+	<-l.ended
+	_ = l.Close() // the other side may be gone: that is fine too
+	return nil
+}
+
+// accept answers a request for a WebSocket.
+func accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{"realtime"},
+		Subprotocols:       []string{realtimeProtocol},
 		InsecureSkipVerify: true, // guarded has checked the origin by our own rules
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
-		h.abandon(id, s) // Accept has answered
-		return
+		return nil, err
 	}
-	h.began()
 	ws.SetReadLimit(-1) // read bounds each message itself, so that a large one costs an error and not the call
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
-	l := &socketLink{ws: ws, cancel: cancel, wake: make(chan struct{}, 1)}
-	l.joined.Go(func() { l.write(ctx, s) })
-	l.joined.Go(func() { h.read(ctx, ws, s) })
-	s.Start(l)
-	<-s.Done()
-}
-
-// notASocket is what is wrong with a request for a WebSocket, or nil. What the protocol has and this server has not is
-// refused: a session of its own is not what was asked for.
-func (h *Handler) notASocket(r *http.Request) *problem {
-	query := r.URL.Query()
-	switch {
-	case !strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
-		return &problem{
-			status: http.StatusUpgradeRequired, code: "upgrade_required",
-			message: "open this address as a WebSocket; for a call over WebRTC, POST its offer to /v1/realtime/calls",
-		}
-	case query.Has("call_id"):
-		return &problem{
-			status: http.StatusBadRequest, code: "unsupported_parameter", param: "call_id",
-			message: "this server has no control of a call beside it: use the call's own data channel",
-		}
-	case query.Has("intent") && query.Get("intent") != "realtime":
-		return &problem{
-			status: http.StatusBadRequest, code: "unsupported_parameter", param: "intent",
-			message: "this server has no sessions for transcription alone: leave intent out and set audio.input.transcription",
-		}
-	}
-	return nil
+	return ws, nil
 }
 
 // read takes the client's events until the connection ends.
-func (h *Handler) read(ctx context.Context, ws *websocket.Conn, s *session.Session) {
+func (h *Handler) read(ctx context.Context, ws *websocket.Conn, to inlet) {
+	flow := newSluice(h.cfg.EventsPerSecond, to.refuse)
 	for {
 		kind, reader, err := ws.Reader(ctx)
 		if err != nil {
-			s.Failed(fmt.Errorf("%w: %w", rtc.ErrHungUp, err))
+			to.gone(fmt.Errorf("%w: %w", rtc.ErrHungUp, err))
 			return
 		}
 		text, err := io.ReadAll(io.LimitReader(reader, h.cfg.MaxMessage+1))
-		if err == nil && int64(len(text)) > h.cfg.MaxMessage {
-			_, err = io.Copy(io.Discard, io.LimitReader(reader, 64*h.cfg.MaxMessage))
-			s.Refuse("message_too_large", fmt.Sprintf("an event may have %d bytes: send audio in smaller pieces", h.cfg.MaxMessage))
+		size := int64(len(text))
+		if err == nil && size > h.cfg.MaxMessage {
+			var rest int64
+			rest, err = io.Copy(io.Discard, io.LimitReader(reader, 64*h.cfg.MaxMessage))
+			size += rest
+			to.refuse("message_too_large", fmt.Sprintf("an event may have %d bytes: send audio in smaller pieces", h.cfg.MaxMessage))
 			text = nil
 		}
 		if err != nil {
-			s.Failed(fmt.Errorf("%w: %w", rtc.ErrHungUp, err))
+			to.gone(fmt.Errorf("%w: %w", rtc.ErrHungUp, err))
 			return
 		}
+		flow.pass(int(size), ctx.Done())
 		if text != nil {
-			s.Message(text, kind == websocket.MessageText)
+			to.message(text, kind == websocket.MessageText)
 		}
 	}
 }
 
-// socketLink is a WebSocket call as a session sees it.
-type socketLink struct {
-	ws     *websocket.Conn
-	cancel context.CancelFunc
-	joined sync.WaitGroup
-	wake   chan struct{}
+// peerLink is a WebRTC call as a session sees it.
+type peerLink struct{ peer *rtc.Peer }
 
-	mu     sync.Mutex
-	queue  []outgoing
-	bytes  int
-	closed bool
-}
-
-type outgoing struct {
-	text []byte
-	sent func()
-}
-
-func (l *socketLink) Speaker() session.Speaker { return nil }
-
-func (l *socketLink) Send(text []byte, sent func()) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.closed:
-		return rtc.ErrClosed
-	case len(l.queue) >= maxQueued || l.bytes+len(text) > maxQueuedBytes:
-		return rtc.ErrBackpressure
+// Send implements session.Link.
+func (l peerLink) Send(text []byte, sent func()) error {
+	err := l.peer.Send(text)
+	if err == nil && sent != nil {
+		sent()
 	}
-	l.queue = append(l.queue, outgoing{text, sent})
-	l.bytes += len(text)
-	l.signal()
-	return nil
+	return err
 }
 
-func (l *socketLink) signal() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
+// Speaker implements session.Link.
+func (l peerLink) Speaker() session.Speaker { return l.peer.Speaker() }
 
-// take is what waits, and whether more may come.
-func (l *socketLink) take() ([]outgoing, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out := l.queue
-	l.queue, l.bytes = nil, 0
-	return out, !l.closed
-}
-
-// write sends what waits until the link is closed and everything is out, or the client is gone.
-func (l *socketLink) write(ctx context.Context, s *session.Session) {
-	for {
-		out, open := l.take()
-		for _, o := range out {
-			if err := l.writeOne(ctx, o.text); err != nil {
-				l.fail(ctx, s, err)
-				return
-			}
-			if o.sent != nil {
-				o.sent()
-			}
-		}
-		if len(out) > 0 {
-			continue
-		}
-		if !open {
-			_ = l.ws.Close(websocket.StatusNormalClosure, "") // the other side may be gone: that is fine too
-			return
-		}
-		select {
-		case <-l.wake:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// writeOne gives up on a client that takes nothing: the agent's voice waits for it, so that its queue may never be full.
-func (l *socketLink) writeOne(ctx context.Context, text []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, writePatience)
-	defer cancel()
-	return l.ws.Write(ctx, websocket.MessageText, text)
-}
-
-func (l *socketLink) fail(ctx context.Context, s *session.Session, err error) {
-	if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-		s.Failed(fmt.Errorf("%w: %w", rtc.ErrHungUp, err))
-	}
-}
-
-// Close writes what waits, for as long as a client that reads needs, and ends the connection.
-func (l *socketLink) Close() error {
-	l.mu.Lock()
-	l.closed = true
-	l.mu.Unlock()
-	l.signal()
-	stop := l.afterPatience()
-	l.joined.Wait()
-	stop()
-	l.cancel()
-	return l.ws.CloseNow()
-}
-
-// afterPatience cuts the connection when a client does not take the rest in time.
-func (l *socketLink) afterPatience() (stop func()) {
-	t := time.AfterFunc(closePatience, l.cancel)
-	return func() { t.Stop() }
-}
-
-// writePatience is how long a client may take to read what is on its way before it counts as gone.
-const writePatience = 20 * time.Second
-
-// closePatience is how long a closing connection may take to write what waits.
-const closePatience = 2 * time.Second
+// Close implements session.Link.
+func (l peerLink) Close() error { return l.peer.Close() }

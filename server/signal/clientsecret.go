@@ -1,0 +1,141 @@
+package signal
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Lifetimes of a client secret, in seconds.
+const (
+	shortestSecret = 10
+	longestSecret  = 7200
+	defaultSecret  = 600
+)
+
+// clientSecret makes a client secret: a key for a page or a device that ends by itself and has a session bound into it.
+func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	if who.secret != nil {
+		return &problem{
+			status: http.StatusForbidden, code: "client_secret_not_allowed",
+			message: "a client secret makes no further ones: show an API key",
+		}
+	}
+	if p := h.budgets.charge(who.principal); p != nil {
+		return p
+	}
+	body, p := readJSON(w, r)
+	if p != nil {
+		return p
+	}
+	settings, lifetime := h.cfg.Settings.Clone(), defaultSecret*time.Second
+	if p := h.readSecret(body, &settings, &lifetime); p != nil {
+		return p
+	}
+	value, expires, wait := h.secrets.mint(who.principal, settings, len(body), lifetime)
+	if value == "" {
+		return (&problem{
+			status: http.StatusTooManyRequests, code: "too_many_client_secrets",
+			message: "the server keeps as many client secrets as it may: try again when some have expired",
+		}).after(wait)
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Value     string          `json:"value"`
+		ExpiresAt int64           `json:"expires_at"`
+		Session   json.RawMessage `json:"session"`
+	}{value, expires, shown(settings)})
+	return nil
+}
+
+// shown is a session as the protocol writes it, with an id as it wants one.
+func shown(settings wire.Session) json.RawMessage {
+	settings.ID = "sess_" + strings.ToLower(rand.Text())
+	return json.RawMessage(session.Object(&settings))
+}
+
+// readJSON reads a body that is a JSON object, or nothing.
+func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
+	bounded(w, r)
+	body, err := io.ReadAll(r.Body)
+	switch kind, _, bad := mime.ParseMediaType(r.Header.Get("Content-Type")); {
+	case err != nil:
+		return nil, badBody(err)
+	case len(body) == 0:
+		return wire.Raw("{}"), nil
+	case bad != nil || kind != "application/json":
+		return nil, &problem{
+			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the request as application/json",
+		}
+	case !wire.Raw(body).Valid():
+		return nil, badField(wire.CodeInvalidJSON, "", "the body is not JSON")
+	}
+	return body, nil
+}
+
+func badField(code, param, message string) *problem {
+	return &problem{status: http.StatusBadRequest, code: code, param: param, message: message}
+}
+
+// readSecret reads what is asked of a client secret: the session that is bound into it, and for how long.
+func (h *Handler) readSecret(body wire.Raw, settings *wire.Session, lifetime *time.Duration) *problem {
+	fields, p := members(body, "", "expires_after", "session")
+	if p != nil {
+		return p
+	}
+	if patch, has := fields["session"]; has {
+		if err := session.SettingsFor(h.cfg.Pipeline, settings, wire.Raw(patch)); err != nil {
+			return badSession(err)
+		}
+	}
+	after, has := fields["expires_after"]
+	if !has {
+		return nil
+	}
+	if fields, p = members(wire.Raw(after), "expires_after", "anchor", "seconds"); p != nil {
+		return p
+	}
+	if anchor, has := fields["anchor"]; has && string(anchor) != `"created_at"` {
+		return badField(wire.CodeInvalidValue, "expires_after.anchor", `want "created_at"`)
+	}
+	if text, has := fields["seconds"]; has {
+		var seconds int
+		if err := json.Unmarshal(text, &seconds); err != nil {
+			return badField(wire.CodeInvalidType, "expires_after.seconds", "want a whole number")
+		}
+		if seconds < shortestSecret || seconds > longestSecret {
+			return badField(wire.CodeInvalidValue, "expires_after.seconds", fmt.Sprintf("want %d to %d", shortestSecret, longestSecret))
+		}
+		*lifetime = time.Duration(seconds) * time.Second
+	}
+	return nil
+}
+
+// members are the members of an object that are not null. One that is not among known is an error: nobody would do what it asks.
+func members(object wire.Raw, path string, known ...string) (map[string]json.RawMessage, *problem) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(object, &all); err != nil || all == nil {
+		return nil, badField(wire.CodeInvalidType, path, "want an object")
+	}
+	out := map[string]json.RawMessage{}
+	for _, name := range known {
+		if value, has := all[name]; has && string(value) != "null" {
+			out[name] = value
+		}
+		delete(all, name)
+	}
+	for name := range all {
+		if path != "" {
+			name = path + "." + name
+		}
+		return nil, badField("unknown_parameter", name, "there is no such parameter")
+	}
+	return out, nil
+}

@@ -1,0 +1,175 @@
+package signal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/session"
+)
+
+// Limits of what waits to be written to one WebSocket client.
+const (
+	maxQueued      = 4096
+	maxQueuedBytes = 16 << 20
+)
+
+// writePatience is how long a client may take to read what is on its way before it counts as gone.
+const writePatience = 20 * time.Second
+
+// closePatience is how long a closing connection may take to write what waits.
+const closePatience = 2 * time.Second
+
+// socketLink is a WebSocket as a session sees it. What is sent before run waits. It implements session.Link.
+type socketLink struct {
+	ws     *websocket.Conn
+	cancel context.CancelFunc
+	joined sync.WaitGroup
+	wake   chan struct{}
+	ended  chan struct{} // closed when nothing more is to be sent
+
+	mu      sync.Mutex
+	queue   []outgoing
+	bytes   int
+	closed  bool
+	overrun bool
+}
+
+type outgoing struct {
+	text []byte
+	sent func()
+}
+
+func newSocketLink() *socketLink {
+	return &socketLink{wake: make(chan struct{}, 1), ended: make(chan struct{}), cancel: func() {}}
+}
+
+// run begins to read and to write.
+func (l *socketLink) run(ctx context.Context, ws *websocket.Conn, h *Handler, to inlet) {
+	ctx, cancel := context.WithCancel(ctx)
+	l.ws, l.cancel = ws, cancel
+	l.joined.Go(func() { l.write(ctx, to) })
+	l.joined.Go(func() { h.read(ctx, ws, to) })
+}
+
+// Speaker implements session.Link: the client plays by itself.
+func (l *socketLink) Speaker() session.Speaker { return nil }
+
+// Send implements session.Link.
+func (l *socketLink) Send(text []byte, sent func()) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return rtc.ErrClosed
+	case len(l.queue) >= maxQueued || l.bytes+len(text) > maxQueuedBytes:
+		return rtc.ErrBackpressure
+	}
+	l.queue = append(l.queue, outgoing{text, sent})
+	l.bytes += len(text)
+	l.signal()
+	return nil
+}
+
+func (l *socketLink) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take is what waits, and whether more may come.
+func (l *socketLink) take() ([]outgoing, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := l.queue
+	l.queue, l.bytes = nil, 0
+	return out, !l.closed
+}
+
+// end says that nothing more is to be sent: what waits still goes out.
+func (l *socketLink) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.closed = true
+		close(l.ended)
+		l.signal()
+	}
+}
+
+// cut ends the connection of a client that does not read: what waits is of no use.
+func (l *socketLink) cut() {
+	l.mu.Lock()
+	l.queue, l.bytes, l.overrun = nil, 0, true
+	l.mu.Unlock()
+	l.end()
+}
+
+// farewell is how the connection is closed.
+func (l *socketLink) farewell() (websocket.StatusCode, string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.overrun {
+		return websocket.StatusPolicyViolation, rtc.ErrBackpressure.Error()
+	}
+	return websocket.StatusNormalClosure, ""
+}
+
+// write sends what waits until the link is closed and everything is out, or the client is gone.
+func (l *socketLink) write(ctx context.Context, to inlet) {
+	for {
+		out, open := l.take()
+		for _, o := range out {
+			if err := l.writeOne(ctx, o.text); err != nil {
+				if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+					to.gone(fmt.Errorf("%w: %w", rtc.ErrHungUp, err))
+				}
+				return
+			}
+			if o.sent != nil {
+				o.sent()
+			}
+		}
+		if len(out) > 0 {
+			continue
+		}
+		if !open {
+			_ = l.ws.Close(l.farewell()) // the other side may be gone: that is fine too
+			return
+		}
+		select {
+		case <-l.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// writeOne gives up on a client that takes nothing: the agent's voice waits for it, so that its queue may never be full.
+func (l *socketLink) writeOne(ctx context.Context, text []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writePatience)
+	defer cancel()
+	return l.ws.Write(ctx, websocket.MessageText, text)
+}
+
+// Close implements session.Link: it writes what waits, for as long as a client that reads needs, and ends the connection.
+func (l *socketLink) Close() error {
+	l.end()
+	stop := l.afterPatience()
+	l.joined.Wait()
+	stop()
+	l.cancel()
+	return l.ws.CloseNow()
+}
+
+// afterPatience cuts the connection when a client does not take the rest in time.
+func (l *socketLink) afterPatience() (stop func()) {
+	t := time.AfterFunc(closePatience, l.cancel)
+	return func() { t.Stop() }
+}
