@@ -57,8 +57,7 @@ func waitingFor(s session.State) string {
 
 func wordsAwaited(s session.State) bool { return streamOf(s.Final) != 0 }
 
-// oddVoice says how a session differs from one whose voice ends with its body, and
-// whose hold is for the open turn.
+// oddVoice says how a session differs from one whose voice ends with its body.
 func oddVoice(s session.State) string {
 	want := synthesis.State(synthesis.Closed{})
 	switch s.Response.(type) {
@@ -71,6 +70,11 @@ func oddVoice(s session.State) string {
 	if s.Synthesis != want {
 		return "the synthesis is " + s.Synthesis.Name() + ", the response " + s.Response.Name()
 	}
+	return oddHold(s)
+}
+
+// oddHold says how a session differs from one whose hold is for the open turn.
+func oddHold(s session.State) string {
 	if held, is := s.Playout.(playout.Held); is && held.Candidate != turn.Open(s.Turn) {
 		return "it is held for a turn that is not open"
 	}

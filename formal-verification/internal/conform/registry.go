@@ -22,6 +22,7 @@ func All() []Comparer {
 		compactionMachine(),
 		sessionMachine(),
 		sessionTextMachine(),
+		sessionEndMachine(),
 		runMachine(),
 		idempotencyKeys(),
 		idempotencyUnknown(),

@@ -1,0 +1,98 @@
+package conform
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// sessionEndMachine is the session from its first moment to its last.
+func sessionEndMachine() sessionSpec {
+	return sessionSpec{
+		Spec:   "session_end",
+		Next:   session.Next,
+		First:  []session.Config{{Interrupt: true}},
+		Events: sessionEndEvents,
+		Vars: func(s session.State) map[string]any {
+			held, _ := s.Playout.(playout.Held)
+			live := response.Live(s.Response)
+			return map[string]any{
+				"conn": s.Conn.Name(), "vad": detects(s.Conn), "turn": s.Turn.Name(), "resp": s.Response.Name(),
+				"voice": s.Synthesis.Name(), "play": s.Playout.Name(), "heard": replyName(s, sounding(s.Playout)),
+				"started": held.Started, "begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]), "owed": s.Owed,
+			}
+		},
+		Odd: func(s session.State) string {
+			switch {
+			case s.Queued.Len() > 1:
+				return "two replies wait to be heard"
+			case s.Waiting != 0, s.Texted, streamOf(s.Final) != 0:
+				return "a turn waits for its words"
+			}
+			return oddHold(s) + oddStreams(s)
+		},
+	}
+}
+
+func detects(s conn.State) bool {
+	switch s := s.(type) {
+	case conn.Live:
+		return s.VAD
+	case conn.Interrupted:
+		return s.VAD
+	case conn.Connecting, conn.Closing, conn.Closed:
+	}
+	return false
+}
+
+// sessionEndEvents restricts a session to what session_end.fizz says.
+func sessionEndEvents(s session.State) []Labelled[moment] {
+	var o offers
+	o.transport(s)
+	if response.Live(s.Response) == 0 {
+		o.add("Create", session.OfResponse{Event: response.Create{}})
+	} else {
+		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
+	}
+	open := turn.Open(s.Turn)
+	o.add("ClientCandidate", session.OfTurn{Event: turn.ClientCandidate{}})
+	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
+	o.add("Sustained", session.OfTurn{Event: turn.Sustained{Turn: open}})
+	o.add("Misfire", session.OfTurn{Event: turn.Misfire{Turn: open}})
+	o.add("Silence", session.OfTurn{Event: turn.Silence{Turn: open}}, session.OfTranscription{Event: transcription.Done{Turn: open}})
+	o.add("WorkerExits", session.OfSynthesis{Event: synthesis.WorkerExited{}})
+	o.add("Finish", session.OfSynthesis{Event: synthesis.Finish{}})
+	runs := body(s.Response)
+	if s.Queued.Len() == 0 {
+		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
+	}
+	if _, said := s.Synthesis.(synthesis.Closed); said && runs != 0 {
+		o.add("BodyEnds", session.OfResponse{Event: response.BodyEnded{ID: runs, Status: response.Completed}})
+	}
+	o.add("BodyEnds twice", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounding(s.Playout), Gen: theGen}})
+	o.notForOutside()
+	return o
+}
+
+// transport is what the network and the server's operator do. Switching the detector on
+// where it is on changes nothing (conn.fizz), and is not offered.
+func (o *offers) transport(s session.State) {
+	o.add("Opened", session.OfConn{Event: conn.Opened{VAD: true}})
+	o.add("OpenedWithoutVAD", session.OfConn{Event: conn.Opened{}})
+	o.add("Lost", session.OfConn{Event: conn.Lost{}})
+	o.add("Restored", session.OfConn{Event: conn.Restored{}})
+	o.add("GraceExpired", session.OfConn{Event: conn.GraceExpired{Gen: theGen}})
+	o.add("GraceExpired before", session.OfConn{Event: conn.GraceExpired{Gen: theGen - 1}})
+	o.add("Close", session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
+	if on := detects(s.Conn); !on || !conn.Up(s.Conn) {
+		o.add("VADOn", session.OfConn{Event: conn.SetVAD{On: true}})
+	}
+	if on := detects(s.Conn); on || !conn.Up(s.Conn) {
+		o.add("VADOff", session.OfConn{Event: conn.SetVAD{}})
+	}
+}
