@@ -154,6 +154,15 @@ func TestSpecsThatProveNothing(t *testing.T) {
 	}
 }
 
+// The checker's own liveness pass does not see this loop in half of the orders of its actions.
+func TestLivenessThatTheCheckerMisses(t *testing.T) {
+	g := gomega.NewWithT(t)
+	text, err := os.ReadFile("../check/testdata/retry.fizz")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(Rules(mustParse(g, string(text)))).To(gomega.BeEmpty())
+	expectRed(t, newGate(t, lampFiles(string(text))).Run(t.Context()), "FAILED:Sends", "then, for ever:")
+}
+
 func TestMutantsThatProveNothing(t *testing.T) {
 	const counted = "Counted | atomic action On: | times < LAST => times <= LAST\n"
 	for _, c := range []struct{ name, was, now, said string }{

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	ast "fizz/proto"
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
@@ -56,12 +57,16 @@ func replaceOnce(g gomega.Gomega, text, before, after string) string {
 	return strings.Replace(text, before, after, 1)
 }
 
+func mustParse(g gomega.Gomega, text string) *ast.File {
+	f, err := parse.File("lamp.fizz", []byte(text))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	return f
+}
+
 func TestRules(t *testing.T) {
 	rules := func(t *testing.T, text string) []string {
-		f, err := parse.File("lamp.fizz", []byte(text))
-		gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
 		var out []string
-		for _, p := range Rules(f) {
+		for _, p := range Rules(mustParse(gomega.NewWithT(t), text)) {
 			out = append(out, p.String())
 		}
 		return out
