@@ -1,18 +1,33 @@
-// Package check reads what `antiphon serve --record FILE` wrote and says where it breaks the rules that clients of the
-// OpenAI Realtime protocol rely on. It decodes by itself, so that it does not share a mistake with the server's codec.
+// Package check reads what a session and its client said to each other and says where it breaks the rules that clients of
+// the OpenAI Realtime protocol rely on. It decodes by itself and has a table of its own of the protocol's fields
+// (protocol.table), so that it does not share a mistake with the server's codec.
 //
-// The rules are named:
+// # Use
+//
+// A record is what `antiphon serve --record FILE` writes: one JSON object a line, {"t","session","dir","event"}, of any number of
+// sessions. [Record] checks a whole one; every session in it must have ended and every response must be over. What it finds is
+// a list of [Problem]s, each with the line, the session and the name of the rule. A [Coverage] adds up which events and fields
+// several records have seen.
+//
+//	report, err := check.Record(file)
+//	for _, p := range report.Problems { fmt.Println(p) }
+//
+// # The rules
 //
 //   - SessionFirst: session.created is the server's first event, and there is one.
 //   - EventIDs: every server event has an event_id of its own; an error names an event that the client sent.
+//   - RequiredFields: every event, and every object in it, has the fields of protocol.table.
+//   - RealIDs: a name is a name: not empty, with the prefix of what it names where the server gives it.
 //   - OneDonePerResponse: every response.created gets exactly one response.done.
 //   - EveryAddedIsDone: what was added to a response (items, parts) is done before its response.done, in that order.
 //   - NothingAfterDone: no response.* event of a response follows its response.done.
-//   - OneLiveResponse: at most one response of the conversation is live.
+//   - OneLiveResponse: at most one response of the conversation is live; those beside it write no items there.
 //   - OneItemPerTurn: speech_started, speech_stopped, committed and the user's item carry one item id.
+//   - OneTranscriptPerTurn: an item has at most one completed or failed transcription, and deltas only before it.
 //   - KnownPreviousItem: every previous_item_id names the item that stands before.
 //   - DeltasAreTheText: the deltas of a part are its text, in every event that repeats it.
 //   - StableIndexes: an item keeps its output_index and its content_index, and no two share one.
+//   - MetadataComesBack: a response carries the metadata that its response.create gave.
 //   - TruncateWithinSent: no item is truncated beyond the audio that was sent.
 //   - PlaybackIsClosed: every output_audio_buffer.started gets one stopped or cleared; stopped comes after response.done.
 //   - InterruptionOrder: speech_started, output_audio_buffer.cleared, the dones, response.done, truncated.
@@ -22,6 +37,7 @@ package check
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -47,6 +63,9 @@ type Report struct {
 	Problems []Problem
 	// Sessions and Responses count what the record holds, so that a check of nothing is noticed.
 	Sessions, Responses int
+
+	events map[string]int // how often each event was seen, by key
+	fields map[string]int // and each field of the table
 }
 
 // maxLine bounds one line of a record, in bytes.
@@ -62,7 +81,7 @@ type line struct {
 
 // Record checks a whole record: every session in it must have ended. The error is about reading, not about rules.
 func Record(r io.Reader) (Report, error) {
-	var report Report
+	report := Report{events: map[string]int{}, fields: map[string]int{}}
 	sessions := map[string]*session{}
 	var order []*session
 	lines := bufio.NewScanner(r)
@@ -76,7 +95,7 @@ func Record(r io.Reader) (Report, error) {
 		}
 		s := sessions[l.Session]
 		if s == nil {
-			s = newSession(l.Session)
+			s = newSession(l.Session, &report)
 			sessions[l.Session] = s
 			order = append(order, s)
 		}
@@ -101,12 +120,16 @@ func Record(r io.Reader) (Report, error) {
 // session is what was seen of one session.
 type session struct {
 	id       string
+	report   *Report
 	line     int
 	problems []Problem
 
 	seen     int             // server events
 	eventIDs map[string]bool // the server's
 	asked    map[string]bool // the client's
+	wishes   map[string]bool // metadata that the client gave its responses, as compact JSON
+	cuts     map[string]int  // where the client wants an item truncated, in ms
+	clears   int             // of the client's, that nothing has answered
 
 	responses map[string]*response
 	live      string // the response that writes to the conversation
@@ -114,13 +137,16 @@ type session struct {
 	turn         turn
 	conversation []string        // item ids in their order
 	items        map[string]bool // every item that there was; true when it is done
+	transcripts  map[string]bool // items whose transcription is over
 
 	playback playback
 }
 
-func newSession(id string) *session {
+func newSession(id string, report *Report) *session {
 	return &session{
-		id: id, eventIDs: map[string]bool{}, asked: map[string]bool{}, responses: map[string]*response{}, items: map[string]bool{},
+		id: id, report: report, eventIDs: map[string]bool{}, asked: map[string]bool{}, wishes: map[string]bool{},
+		cuts:      map[string]int{},
+		responses: map[string]*response{}, items: map[string]bool{}, transcripts: map[string]bool{},
 		playback: playback{sent: map[string]time.Duration{}, ended: map[string]bool{}},
 	}
 }
@@ -133,10 +159,13 @@ func (s *session) broken(rule, format string, args ...any) {
 func (s *session) take(l line) error {
 	var e event
 	if l.Dir == "client" {
-		s.asked[nameOf(l.Event)] = true
+		s.client(l.Event)
 		return nil
 	}
-	if err := json.Unmarshal(l.Event, &e); err != nil {
+	var other *json.UnmarshalTypeError
+	if err := json.Unmarshal(l.Event, &e); errors.As(err, &other) {
+		s.broken("RequiredFields", "%s of %s is a %s", other.Field, e.Type, other.Value)
+	} else if err != nil {
 		return fmt.Errorf("a server event: %w", err)
 	}
 	e.t = l.T
@@ -151,6 +180,7 @@ func (s *session) take(l line) error {
 	if e.Type == "error" && e.Error.EventID != nil && !s.asked[*e.Error.EventID] {
 		s.broken("EventIDs", "an error names the event %q, which the client did not send", *e.Error.EventID)
 	}
+	s.complete(&e, l.Event)
 	s.server(&e)
 	return nil
 }
@@ -178,6 +208,8 @@ func nameOf(text json.RawMessage) string {
 // server takes one event of the server's.
 func (s *session) server(e *event) {
 	switch {
+	case e.Type == "session.updated":
+		s.turn.dropped = true
 	case strings.HasPrefix(e.Type, "response."):
 		s.ofResponse(e)
 	case strings.HasPrefix(e.Type, "input_audio_buffer."):

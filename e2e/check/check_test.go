@@ -17,7 +17,10 @@ var good []byte
 
 func TestGoodRecordHasNoProblems(t *testing.T) {
 	g := gomega.NewWithT(t)
-	g.Expect(Record(bytes.NewReader(good))).To(gomega.Equal(Report{Sessions: 2, Responses: 6}))
+	report, err := Record(bytes.NewReader(good))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(report.Problems).To(gomega.BeEmpty())
+	g.Expect([]int{report.Sessions, report.Responses}).To(gomega.Equal([]int{2, 6}))
 }
 
 // edit changes a record; lines count from 1.
@@ -73,6 +76,18 @@ func TestEveryRuleBites(t *testing.T) {
 		"an event_id twice":                {"EventIDs", copyID(9, 10, "event_id")},
 		"an event without id":              {"EventIDs", replace(9, `"event_id":"`, `"other":"`)},
 		"an error about nothing":           {"EventIDs", drop(141)},
+		"a key is missing":                 {"RequiredFields", replace(88, `"status_details":`, `"other":`)},
+		"a key is missing deep inside":     {"RequiredFields", replace(1, `"interrupt_response":`, `"other":`)},
+		"a field is null":                  {"RequiredFields", replace(82, `"response_id":"`, `"response_id":null,"other":"`)},
+		"no object where there is one":     {"RequiredFields", replace(88, `"usage":{`, `"usage":7,"other":{`)},
+		"no list where there is one":       {"RequiredFields", replace(88, `"output":[`, `"output":{},"other":[`)},
+		"a type of nobody":                 {"RequiredFields", replace(9, `"type":"message"`, `"type":"song"`)},
+		"an event of nobody":               {"RequiredFields", replace(9, `"type":"conversation.item.added"`, `"type":"response.audio.delta"`)},
+		"a beta name of an item":           {"RealIDs", replace(6, `"item_id":"item_`, `"item_id":"TODO`)},
+		"an item without a name":           {"RealIDs", replace(9, `"item":{"id":"`, `"item":{"id":"","x":"`)},
+		"metadata of nobody":               {"MetadataComesBack", replace(88, `"metadata":null`, `"metadata":{"a":"b"}`)},
+		"a transcript twice":               {"OneTranscriptPerTurn", repeat(11, 12)},
+		"beside, and in the conversation":  {"OneLiveResponse", replace(69, `"conversation_id":"`, `"conversation_id":null,"other":"`)},
 		"no response.done":                 {"OneDonePerResponse", drop(41)},
 		"response.done twice":              {"OneDonePerResponse", repeat(41, 42)},
 		"the record ends too early":        {"OneDonePerResponse", cut(39)},

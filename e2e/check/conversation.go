@@ -1,6 +1,9 @@
 package check
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // turn is the user's turn as its events tell it.
 type turn struct {
@@ -9,7 +12,8 @@ type turn struct {
 	committed string // ... that is committed and not added
 	previous  *string
 	startMS   int
-	startLine int // of the last speech_started
+	startLine int  // of the last speech_started
+	dropped   bool // the client has cleared the buffer or switched the detector off: the speech stops and is nobody's item
 }
 
 func (s *session) ofInput(e *event) {
@@ -19,12 +23,17 @@ func (s *session) ofInput(e *event) {
 		if t.speaking != "" || e.ItemID == "" {
 			s.broken("OneItemPerTurn", "speech_started of item %q while %q is spoken", e.ItemID, t.speaking)
 		}
-		t.speaking, t.stopped, t.startMS, t.startLine = e.ItemID, "", e.AudioStartMS, s.line
+		t.speaking, t.stopped, t.startMS, t.startLine, t.dropped = e.ItemID, "", e.AudioStartMS, s.line, false
 	case "input_audio_buffer.speech_stopped":
 		if t.speaking != e.ItemID || e.AudioEndMS < t.startMS {
 			s.broken("OneItemPerTurn", "speech_stopped of item %q at %d ms, speech_started was of %q at %d ms", e.ItemID, e.AudioEndMS, t.speaking, t.startMS)
 		}
 		t.speaking, t.stopped = "", e.ItemID
+		if t.dropped {
+			t.stopped = ""
+		}
+	case "input_audio_buffer.cleared":
+		t.stopped, t.dropped = "", true
 	case "input_audio_buffer.committed":
 		if t.speaking != "" || t.stopped != "" && t.stopped != e.ItemID {
 			s.broken("OneItemPerTurn", "committed is item %q, spoken was %q", e.ItemID, t.speaking+t.stopped)
@@ -55,6 +64,7 @@ func (s *session) ofItem(e *event) {
 		s.truncated(e)
 	default: // transcription and retrieval are of any time, but of an item that there was
 		id := e.ItemID + e.Item.ID
+		s.transcript(e)
 		if _, known := s.items[id]; !known && id != s.turn.speaking && id != s.turn.stopped && id != s.turn.committed {
 			s.broken("OneItemPerTurn", "%s of item %q, which nobody knows", e.Type, id)
 		}
@@ -104,4 +114,18 @@ func show(s *string) string {
 		return "nothing"
 	}
 	return *s
+}
+
+// transcript checks that a transcription ends once, and that nothing of it comes after that.
+func (s *session) transcript(e *event) {
+	rest, is := strings.CutPrefix(e.Type, "conversation.item.input_audio_transcription.")
+	if !is {
+		return
+	}
+	if s.transcripts[e.ItemID] {
+		s.broken("OneTranscriptPerTurn", "%s of item %s, whose transcription is over", e.Type, e.ItemID)
+	}
+	if rest == "completed" || rest == "failed" {
+		s.transcripts[e.ItemID] = true
+	}
 }

@@ -1,6 +1,9 @@
 package check
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // event holds the fields of all server events that the rules look at.
 type event struct {
@@ -22,6 +25,7 @@ type event struct {
 	Part           part          `json:"part"`
 	Item           item          `json:"item"`
 	Response       responseValue `json:"response"`
+	Session        sessionValue  `json:"session"`
 	Error          errorValue    `json:"error"`
 }
 
@@ -50,10 +54,22 @@ type responseValue struct {
 	Details        struct {
 		Reason string `json:"reason"`
 	} `json:"status_details"`
-	Output []item `json:"output"`
-	Usage  *struct {
+	Output   []item          `json:"output"`
+	Metadata json.RawMessage `json:"metadata"`
+	Audio    struct {
+		Output struct {
+			Format struct {
+				Type string `json:"type"`
+			} `json:"format"`
+		} `json:"output"`
+	} `json:"audio"`
+	Usage *struct {
 		TotalTokens int `json:"total_tokens"`
 	} `json:"usage"`
+}
+
+type sessionValue struct {
+	ID string `json:"id"`
 }
 
 type errorValue struct {

@@ -46,7 +46,8 @@ func (s *session) ofPlayback(e *event) {
 		p.playing = ""
 		p.ended[r.id] = true
 		if e.Type == "output_audio_buffer.cleared" {
-			r.cleared = s.line
+			r.cleared, r.byClient = s.line, s.clears > 0
+			s.clears = max(0, s.clears-1)
 		} else if !r.done {
 			s.broken("PlaybackIsClosed", "%s of %s before its response.done", e.Type, r.id)
 		}
@@ -67,7 +68,10 @@ func (s *session) interrupted(r *response, e *event) {
 	if s.playback.playing == r.id {
 		s.broken("InterruptionOrder", "response %s is interrupted before output_audio_buffer.cleared", r.id)
 	}
-	if r.cleared > 0 {
+	if r.early > s.turn.startLine {
+		s.broken("InterruptionOrder", "response %s is truncated before its response.done", r.id)
+	}
+	if r.cleared > 0 && !r.byClient {
 		if r.cleared < s.turn.startLine {
 			s.broken("InterruptionOrder", "output_audio_buffer.cleared of %s comes before speech_started", r.id)
 		}
@@ -85,16 +89,23 @@ func (s *session) truncated(e *event) {
 		s.broken("TruncateWithinSent", "item %q is truncated, and nobody knows it", e.ItemID)
 		return
 	}
+	cut, mine := s.cuts[e.ItemID]
+	mine = mine && cut == e.AudioEndMS
 	for _, r := range s.responses {
-		if r.find(e.ItemID) == nil {
+		o := r.find(e.ItemID)
+		if o == nil {
 			continue
 		}
-		if !r.done && (r.cleared > 0 || !p.isSocket) {
-			s.broken("InterruptionOrder", "item %s is truncated before its response.done", e.ItemID)
+		o.truncated = o.truncated || !r.done
+		if !r.done && !mine { // the client may do that at any time, an interruption must not
+			r.early = s.line
 		}
 		if p.owed == r {
 			p.owed = nil
 		}
+	}
+	if mine && !p.isSocket {
+		return // the client's own wish, of audio whose sending no event tells
 	}
 	at, sent := time.Duration(e.AudioEndMS)*time.Millisecond, p.sent[e.ItemID]
 	if at > sent {

@@ -15,6 +15,10 @@ type response struct {
 	started int // line of its output_audio_buffer.started, 0 when it was not played
 	cleared int // line of its output_audio_buffer.cleared
 	cut     int // line of the first item that was done incomplete
+	early   int // line of its last truncation before response.done
+	rate    int // bytes a second of its audio in events
+
+	byClient bool // cleared is an answer to output_audio_buffer.clear
 }
 
 // output is one item of a response.
@@ -25,6 +29,8 @@ type output struct {
 	stage stage
 	text  strings.Builder // of the deltas
 	told  bool            // the whole text was told: no delta may follow
+
+	truncated bool // before it was done: the item keeps the begin of the text
 }
 
 // stage is how far an item has come; it only grows.
@@ -94,11 +100,12 @@ func (s *session) created(e *event) {
 		s.playback.owed = nil
 		s.broken("InterruptionOrder", "response %s was interrupted and is not truncated before the next", o.id)
 	}
-	r := &response{id: id, beside: e.Response.ConversationID == nil}
+	r := &response{id: id, beside: e.Response.ConversationID == nil, rate: bytesPerSecond(e.Response.Audio.Output.Format.Type)}
 	s.responses[id] = r
 	if e.Response.Status != "in_progress" || e.Response.Usage != nil || len(e.Response.Output) > 0 {
 		s.broken("OneDonePerResponse", "response %s does not begin empty and in progress", id)
 	}
+	s.wished(e)
 	if r.beside {
 		return
 	}
@@ -132,7 +139,7 @@ func (s *session) outputEvent(o *output, e *event) {
 		s.between(o, e, o.opened(), audioDone)
 	case "response.output_audio.delta":
 		s.playback.socket(s)
-		s.playback.sent[o.id] += audioOf(e.Delta)
+		s.playback.sent[o.id] += audioOf(e.Delta, s.responses[e.ResponseID].rate)
 		s.between(o, e, partAdded, partAdded)
 	case "response.output_audio.done":
 		s.reach(o, e, partAdded, audioDone)
@@ -188,7 +195,9 @@ func (s *session) between(o *output, e *event, from, to stage) {
 
 // tell compares a whole text with the deltas before it.
 func (s *session) tell(o *output, e *event, text string) {
-	if deltas := o.text.String(); text != deltas {
+	deltas := o.text.String()
+	kept := o.truncated && e.Type == "response.output_item.done" && strings.HasPrefix(deltas, text)
+	if text != deltas && !kept {
 		s.broken("DeltasAreTheText", "%s of item %s says %.80q, its deltas %.80q", e.Type, o.id, text, deltas)
 	}
 	o.told = true
@@ -217,18 +226,36 @@ func (s *session) responseDone(e *event) {
 		if o.stage != itemDone {
 			s.broken("EveryAddedIsDone", "response %s is done before its item %s", r.id, o.id)
 		}
-		if !s.items[o.id] {
+		if done, inside := s.items[o.id]; !done && !r.beside {
 			s.broken("EveryAddedIsDone", "response %s is done before conversation.item.done of its item %s", r.id, o.id)
+		} else if inside && r.beside {
+			s.broken("OneLiveResponse", "response %s is beside the conversation and writes item %s there", r.id, o.id)
 		}
 	}
 	if !slices.Equal(ids, added) {
 		s.broken("EveryAddedIsDone", "response %s has the output %q, and %q were added", r.id, ids, added)
 	}
+	s.wished(e)
 	s.interrupted(r, e)
 }
 
-// audioOf is the length of base64 PCM, 16 bit at 24 kHz.
-func audioOf(base64 string) time.Duration {
+// wished checks that the metadata of a response is the client's.
+func (s *session) wished(e *event) {
+	if m := compact(e.Response.Metadata); m != "" && !s.wishes[m] {
+		s.broken("MetadataComesBack", "%s has the metadata %.80s, which no response.create gave", e.Type, m)
+	}
+}
+
+// bytesPerSecond is the size of a second of audio: 16 bit at 24 kHz, or 8 bit at 8 kHz.
+func bytesPerSecond(format string) int {
+	if format == "audio/pcmu" || format == "audio/pcma" {
+		return 8000
+	}
+	return 2 * 24000
+}
+
+// audioOf is the length of base64 audio.
+func audioOf(base64 string, rate int) time.Duration {
 	bytes := len(base64)/4*3 - strings.Count(base64[max(0, len(base64)-2):], "=")
-	return time.Duration(bytes) * time.Second / (2 * 24000)
+	return time.Duration(bytes) * time.Second / time.Duration(rate)
 }

@@ -1,0 +1,23 @@
+package check
+
+// Excluded says which events of the protocol no session of this server sends, and why. A coverage that finds one of them
+// after all fails, as does one that lacks any other.
+func Excluded() map[string]string {
+	const (
+		sip    = "keys of a telephone: there is no SIP"
+		legacy = "the earlier name of conversation.item.added, which is sent"
+		mcp    = "remote tools by MCP are not there yet: tools of that type come back left out"
+	)
+	return map[string]string{
+		"input_audio_buffer.dtmf_event_received": sip,
+		"conversation.item.created":              legacy,
+		"mcp_list_tools.in_progress":             mcp,
+		"mcp_list_tools.completed":               mcp,
+		"mcp_list_tools.failed":                  mcp,
+		"response.mcp_call_arguments.delta":      mcp,
+		"response.mcp_call_arguments.done":       mcp,
+		"response.mcp_call.in_progress":          mcp,
+		"response.mcp_call.completed":            mcp,
+		"response.mcp_call.failed":               mcp,
+	}
+}

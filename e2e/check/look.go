@@ -1,0 +1,70 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// client takes one event of the client's, which may be anything.
+func (s *session) client(text json.RawMessage) {
+	s.asked[nameOf(text)] = true
+	var e struct {
+		Type       string `json:"type"`
+		ItemID     string `json:"item_id"`
+		AudioEndMS int    `json:"audio_end_ms"`
+		Response   struct {
+			Metadata json.RawMessage `json:"metadata"`
+		} `json:"response"`
+	}
+	_ = json.Unmarshal(text, &e) // what is no event has no fields either
+	switch e.Type {
+	case "response.create":
+		s.wishes[compact(e.Response.Metadata)] = true
+	case "conversation.item.truncate":
+		s.cuts[e.ItemID] = e.AudioEndMS
+	case "output_audio_buffer.clear":
+		if s.playback.playing != "" {
+			s.clears++
+		}
+	}
+	s.look(false, e.Type, text)
+}
+
+// complete checks that a server event has every field that its clients need.
+func (s *session) complete(e *event, text json.RawMessage) {
+	if !s.look(true, e.Type, text) && !strings.HasPrefix(e.Type, "antiphon.") {
+		s.broken("RequiredFields", "the protocol has no event %s", e.Type)
+	}
+	s.names(e)
+}
+
+// look counts an event and its fields, and checks those of the server's. It reports whether the protocol has the event.
+func (s *session) look(server bool, typ string, text json.RawMessage) bool {
+	k := key(server, typ)
+	row, known := rules.events[k]
+	if !known {
+		return false
+	}
+	s.report.events[k]++
+	w := walk{
+		t: rules, lax: !server,
+		saw: func(field string) { s.report.fields[field]++ },
+		wrong: func(format string, args ...any) {
+			if server {
+				s.broken("RequiredFields", "%s: "+format, append([]any{typ}, args...)...)
+			}
+		},
+	}
+	w.object(k, row.Fields, text)
+	return true
+}
+
+// compact is a JSON value without blanks; "" and null are both nothing.
+func compact(value json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, value) != nil || b.String() == "null" {
+		return ""
+	}
+	return b.String()
+}

@@ -1,0 +1,202 @@
+package check
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// protocolTable is what a client may rely on of every event.
+//
+//go:embed protocol.table
+var protocolTable string
+
+// Transports, as the table names them.
+const (
+	OnAll       = "all"
+	OnWebRTC    = "webrtc"
+	OnWebSocket = "websocket"
+	OnNone      = "none"
+)
+
+// Event is one event of the protocol as its clients know it.
+type Event struct {
+	Server bool
+	Type   string
+	// On says over which transports it goes: one of the constants.
+	On     string
+	Fields []Field
+}
+
+// Field is one field of an event or of an object.
+type Field struct {
+	Name string
+	// Object names the object, or the objects of the list, that it holds; "" for a plain value.
+	Object string
+	List   bool
+	// Optional: it may be missing. Nullable: it may be null.
+	Optional, Nullable bool
+}
+
+// table is protocol.table, read.
+type table struct {
+	events  map[string]Event // by key
+	order   []string         // of keys
+	objects map[string][]Field
+	typed   map[string]bool // objects whose field "type" says which fields they have
+}
+
+// rules is the table that all checks share; it is not written after init.
+var rules = mustParse(protocolTable)
+
+// mustParse panics on a table that cannot be read: it is part of the program.
+func mustParse(text string) *table {
+	t, err := parse(text)
+	if err != nil {
+		panic("e2e/check: protocol.table: " + err.Error())
+	}
+	return t
+}
+
+func parse(text string) (*table, error) {
+	t := &table{events: map[string]Event{}, objects: map[string][]Field{}, typed: map[string]bool{}}
+	for n, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		cols := strings.Split(line, "|")
+		for i := range cols {
+			cols[i] = strings.TrimSpace(cols[i])
+		}
+		switch kind := cols[0]; {
+		case kind == "object" && len(cols) == 3:
+			t.objects[cols[1]] = parseFields(cols[2])
+			if name, _, typed := strings.Cut(cols[1], "."); typed {
+				t.typed[name] = true
+			}
+		case (kind == "client" || kind == "server") && len(cols) == 4:
+			e := Event{kind == "server", cols[1], cols[2], parseFields(cols[3])}
+			t.events[key(e.Server, e.Type)] = e
+			t.order = append(t.order, key(e.Server, e.Type))
+		default:
+			return nil, fmt.Errorf("line %d is no row: %s", n+1, line)
+		}
+	}
+	return t, nil
+}
+
+func parseFields(text string) []Field {
+	var out []Field
+	for _, word := range strings.Fields(text) {
+		var f Field
+		word, f.Optional = strings.CutSuffix(word, "?")
+		word, f.Nullable = strings.CutSuffix(word, "~")
+		word, f.List = strings.CutSuffix(word, "[]")
+		f.Name, f.Object, _ = strings.Cut(word, ":")
+		out = append(out, f)
+	}
+	return out
+}
+
+// key names an event: a type may exist in both directions.
+func key(server bool, typ string) string {
+	if server {
+		return "server " + typ
+	}
+	return "client " + typ
+}
+
+// Events are all events of the protocol, client's first. The extensions of this server are not among them.
+func Events() []Event {
+	out := make([]Event, 0, len(rules.order))
+	for _, k := range rules.order {
+		out = append(out, rules.events[k])
+	}
+	return out
+}
+
+// fieldsOf are the fields of an object whose type is kind; ok is false when the table has no such object.
+func (t *table) fieldsOf(object, kind string) (name string, fields []Field, ok bool) {
+	name = object
+	if t.typed[object] {
+		name += "." + kind
+	}
+	fields, ok = t.objects[name]
+	return name, fields, ok
+}
+
+// walk is one look at an event: which fields it has, and what is wrong with it.
+type walk struct {
+	t     *table
+	saw   func(field string) // called with each field that is there, such as "server error: error" or "Error: code"
+	wrong func(format string, args ...any)
+	// lax: what is missing is no fault. Clients leave out what the server fills in.
+	lax bool
+}
+
+// object looks at one object under its name of the table.
+func (w *walk) object(name string, fields []Field, text json.RawMessage) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		w.wrong("%s is no object: %.80s", name, text)
+		return
+	}
+	for _, f := range fields {
+		value, there := members[f.Name]
+		isNull := string(value) == "null"
+		switch {
+		case !there && !f.Optional && !w.lax:
+			w.wrong("%s lacks %s", name, f.Name)
+		case there && isNull && !f.Nullable && !f.Optional && !w.lax:
+			w.wrong("%s of %s is null", f.Name, name)
+		}
+		if !there {
+			continue
+		}
+		w.saw(name + ": " + f.Name)
+		if f.Object != "" && !isNull {
+			w.inner(name, f, value)
+		}
+	}
+}
+
+// inner looks at the object, or the list of objects, in a field.
+func (w *walk) inner(name string, f Field, value json.RawMessage) {
+	all := []json.RawMessage{value}
+	if f.List {
+		all = nil
+		if json.Unmarshal(value, &all) != nil {
+			w.wrong("%s of %s is no list", f.Name, name)
+			return
+		}
+	}
+	for _, text := range all {
+		var kind struct{ Type string }
+		_ = json.Unmarshal(text, &kind) // what is no object is found below
+		object, fields, ok := w.t.fieldsOf(f.Object, kind.Type)
+		if !ok {
+			w.wrong("%s of %s has the type %q, which the protocol does not have", f.Name, name, kind.Type)
+			continue
+		}
+		w.object(object, fields, text)
+	}
+}
+
+// reach collects into all the fields that can be seen from a list of fields.
+func (t *table) reach(name string, fields []Field, all map[string]bool) {
+	for _, f := range fields {
+		field := name + ": " + f.Name
+		if all[field] {
+			continue
+		}
+		all[field] = true
+		for _, object := range slices.Sorted(maps.Keys(t.objects)) {
+			if object == f.Object || f.Object != "" && strings.HasPrefix(object, f.Object+".") {
+				t.reach(object, t.objects[object], all)
+			}
+		}
+	}
+}
