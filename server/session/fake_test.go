@@ -44,6 +44,7 @@ type caller struct {
 	sent    chan func()    // of the events that are on their way
 	over    sync.WaitGroup // the goroutine that calls them
 	pacer   *pacer         // nil for a client that plays by itself
+	record  record         // of everything that went to and fro
 }
 
 // byWebRTC places a call whose audio is paced by the server.
@@ -62,10 +63,18 @@ func byWebSocket(t *testing.T, p *pipeline.Pipeline) *caller {
 
 func newCaller(t *testing.T, p *pipeline.Pipeline) *caller {
 	t.Helper()
+	return newCallerWith(t, Config{Pipeline: p, Settings: wire.DefaultSession()})
+}
+
+// newCallerWith is newCaller for a session made of cfg.
+func newCallerWith(t *testing.T, cfg Config) *caller {
+	t.Helper()
 	g := gomega.NewWithT(t)
-	s, err := New(Config{Pipeline: p, Settings: wire.DefaultSession(), Logger: slog.New(alarm{slog.DiscardHandler, t}), CheckInvariants: true})
+	c := &caller{t: t, g: g, arrived: make(chan struct{}, 1), sent: make(chan func(), 10_000)}
+	cfg.Logger, cfg.CheckInvariants, cfg.Record = slog.New(alarm{slog.DiscardHandler, t}), true, c.record.event
+	var err error
+	c.s, err = New(cfg)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	c := &caller{t: t, g: g, s: s, arrived: make(chan struct{}, 1), sent: make(chan func(), 10_000)}
 	c.over.Go(func() {
 		for sent := range c.sent {
 			sent()
@@ -79,6 +88,7 @@ func (c *caller) start() *caller {
 	c.s.Start(c)
 	c.t.Cleanup(func() {
 		defer func() { c.g.Expect(follow(c.all()).wrong).To(gomega.BeEmpty()) }()
+		defer c.checkRecord()
 		select {
 		case <-c.s.Done():
 			return

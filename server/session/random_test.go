@@ -15,7 +15,7 @@ import (
 )
 
 // conversations is how many TestRandomConversations holds.
-const conversations = 16
+const conversations = 32
 
 // TestRandomConversations lets clients do anything at any time, over both transports, and checks that what they are sent
 // keeps the protocol. A failure names its seed; ANTIPHON_SEED=n holds that conversation again.
