@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/gate"
@@ -40,11 +39,13 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("fizzcheck", flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.Usage = func() {
-		fmt.Fprintln(errs, "usage: fizzcheck [--plain] [--timeout 5m] FILE.fizz")
+		fmt.Fprintln(errs, "usage: fizzcheck [--plain] [--timeout 5m] [--memory 8192] FILE.fizz")
 		flags.PrintDefaults()
 	}
-	plain := flags.Bool("plain", false, "check the spec as it is written, without the house rules")
-	timeout := flags.Duration("timeout", check.DefaultTimeout, "give up after this long")
+	var o check.Options
+	flags.BoolVar(&o.Plain, "plain", false, "check the spec as it is written, without the house rules")
+	flags.DurationVar(&o.Timeout, "timeout", check.DefaultTimeout, "give up after this long")
+	flags.IntVar(&o.MemoryMB, "memory", check.DefaultMemoryMB, "give up near as many megabytes")
 	if err := flags.Parse(args); err != nil {
 		return undecided
 	}
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return undecided
 	}
 	name := strings.TrimSuffix(filepath.Base(flags.Arg(0)), ending)
-	result, err := checkFile(ctx, flags.Arg(0), *plain, *timeout)
+	result, err := checkFile(ctx, flags.Arg(0), o)
 	if err != nil {
 		fmt.Fprintln(errs, err)
 		return undecided
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	return broken
 }
 
-func checkFile(ctx context.Context, path string, plain bool, timeout time.Duration) (check.Result, error) {
+func checkFile(ctx context.Context, path string, o check.Options) (check.Result, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return check.Result{}, fmt.Errorf("read the spec: %w", err)
@@ -74,8 +75,7 @@ func checkFile(ctx context.Context, path string, plain bool, timeout time.Durati
 	if err != nil {
 		return check.Result{}, err
 	}
-	o := check.Options{Plain: plain, Timeout: timeout}
-	if plain {
+	if o.Plain {
 		o.Dir = filepath.Dir(path)
 	} else if err := refused(path, gate.House(f)); err != nil {
 		return check.Result{}, err
@@ -85,7 +85,7 @@ func checkFile(ctx context.Context, path string, plain bool, timeout time.Durati
 		return check.Result{}, fmt.Errorf("%s: %w", path, err)
 	}
 	// What fails, fails; but where exploration was cut off, the end of it may be all that fails.
-	if plain || result.Verdict != check.Passed && !result.MaxActionsReached {
+	if o.Plain || result.Verdict != check.Passed && !result.MaxActionsReached {
 		return result, nil
 	}
 	return result, refused(path, gate.Whole(f, result))

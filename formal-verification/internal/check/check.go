@@ -32,7 +32,7 @@ type Options struct {
 // The limits of a run that names none.
 const (
 	DefaultTimeout  = 5 * time.Minute
-	DefaultMemoryMB = 4 << 10
+	DefaultMemoryMB = 8 << 10
 )
 
 // Verdict is how a spec did.
@@ -78,9 +78,6 @@ type Result struct {
 	// shown for short runs only.
 	MaxActionsReached bool
 	Assertions        []Assertion
-	// Idle are the actions that never happened, so that nothing they do was looked at; a role's
-	// are without its instance: "Lamp.Switch". Nil when Graph is.
-	Idle []string
 }
 
 // The reasons why a spec cannot be decided.

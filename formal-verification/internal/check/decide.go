@@ -28,7 +28,6 @@ func decide(f *ast.File, o Options, found *answer) Result {
 		return r
 	}
 	r.Graph = &found.Graph
-	r.Idle = idle(f, r.Graph)
 	r.safety(found)
 	if r.Verdict == Passed && o.Stop == nil && found.DeadlockDetection && found.Deadlock {
 		r.Verdict = Deadlock
@@ -109,30 +108,4 @@ func (r *Result) fail(i int, trace []graph.Step) {
 // specName is the file's name without its ending.
 func specName(f *ast.File) string {
 	return strings.TrimSuffix(filepath.Base(f.GetSourceInfo().GetFileName()), ".fizz")
-}
-
-// idle lists the spec's actions that no step begins.
-func idle(f *ast.File, g *graph.Graph) []string {
-	began := map[string]bool{}
-	for _, e := range g.Edges {
-		name := e.Action
-		if role, instance, ok := strings.Cut(name, "#"); ok {
-			_, action, _ := strings.Cut(instance, ".")
-			name = role + "." + action
-		}
-		began[name] = true
-	}
-	var out []string
-	note := func(role string, actions []*ast.Action) {
-		for _, a := range actions {
-			if name := role + a.GetName(); a.GetName() != initAction && !began[name] {
-				out = append(out, name)
-			}
-		}
-	}
-	note("", f.GetActions())
-	for _, role := range f.GetRoles() {
-		note(role.GetName()+".", role.GetActions())
-	}
-	return out
 }

@@ -20,10 +20,10 @@ const keptChatter = 4 << 10
 
 // explore runs one child and returns its answer.
 func explore(ctx context.Context, f *ast.File, o Options) (*answer, error) {
-	if o.Timeout == 0 {
+	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	if o.MemoryMB == 0 {
+	if o.MemoryMB <= 0 {
 		o.MemoryMB = DefaultMemoryMB
 	}
 	self, err := os.Executable()

@@ -115,17 +115,9 @@ role Lamp:
     atomic fair action Switch:
         self.on = not self.on
 
-    atomic action Dance:
-        require False
-        self.on = True
-
 action Init:
     left = Lamp()
     right = Lamp()
-
-atomic action Leave:
-    require left.on and not left.on
-    left = right
 
 exists assertion BothOn:
     return left.on and right.on
@@ -139,7 +131,6 @@ exists assertion BothOn:
 	}
 	g.Expect(states).To(HaveLen(4), "what differs only in a role's fields is told apart")
 	g.Expect(r.Graph.Edges[0].Label()).To(Equal("Lamp#0.Switch"))
-	g.Expect(r.Idle).To(Equal([]string{"Leave", "Lamp.Dance"}))
 }
 
 func TestAFairChoice(t *testing.T) {
