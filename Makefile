@@ -43,7 +43,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-official \
-	generated unit race mutate-code simulate wasm-test examples fuzz e2e trace-check
+	generated unit race protocol mutate-code simulate wasm-test examples fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
@@ -95,6 +95,9 @@ generated: ## go generate changes nothing
 unit: race
 race: ## Unit tests, natively, shuffled, with the race detector
 	@scripts/native-test.sh
+
+protocol: ## Every event and field of the protocol is in a real session; prints how many
+	@scripts/protocol.sh
 
 mutate-code: ## Every one-place fault of every machine's table is seen; prints by what
 	@scripts/mutate.sh

@@ -3,6 +3,7 @@
 #
 #   race       all packages but e2e, examples and tools: natively, shuffled, with the race detector. The exploration of the
 #              machines is part of it; there is no run without the detector, since it finds all that one would.
+#   protocol   every event and field of the protocol by real sessions, as a figure
 #   simulate   20,000 whole calls on virtual time, without the detector
 #   wasm-test  what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
 #   fuzz       every fuzz target for a few seconds, from its corpus on; `make fuzz` alone takes longer
@@ -48,6 +49,7 @@ target verify-spec
 target verify-test
 target verify-official
 target race
+target protocol
 target mutate-code
 target simulate
 target wasm-test

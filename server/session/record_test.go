@@ -48,3 +48,11 @@ func (c *caller) checkRecord() {
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	c.g.Expect(report.Problems).To(gomega.BeEmpty())
 }
+
+// transport is how the protocol's table names the caller's.
+func (c *caller) transport() string {
+	if c.pacer != nil {
+		return check.OnWebRTC
+	}
+	return check.OnWebSocket
+}
