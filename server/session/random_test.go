@@ -67,7 +67,9 @@ func converse(t *testing.T, r *rand.Rand) {
 		case 4, 5:
 			c.ask(one("hello", "say 40 words", "clock", "fail", "stall"))
 		case 6:
-			c.send(one(`{"type":"response.cancel"}`, `{"type":"response.create"}`, `{"type":"response.create","response":{"output_modalities":["text"]}}`))
+			c.send(one(`{"type":"response.cancel"}`, `{"type":"response.create"}`, `{"type":"response.create","response":{"output_modalities":["text"]}}`,
+				`{"type":"response.create","response":{"conversation":"none"}}`,
+				`{"type":"response.create","response":{"conversation":"none","input":[]}}`))
 		case 7:
 			c.send(one(`{"type":"input_audio_buffer.commit"}`, `{"type":"input_audio_buffer.clear"}`, `{"type":"output_audio_buffer.clear"}`))
 		case 8:

@@ -1,0 +1,40 @@
+package session
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+func TestTimeLimit(t *testing.T) {
+	story(t, "an hour, with a notice for who knows it, and an end that says why", func(t *testing.T) {
+		began := time.Now()
+		c := byWebSocket(t, plain())
+		created := c.all()[0].(*wire.SessionCreated).Session
+		c.g.Expect(created.ExpiresAt).To(gomega.Equal(began.Add(time.Hour).Unix()))
+		c.send(`{"type":"antiphon.hello","event_id":"hi"}`)
+		wait(58 * time.Minute)
+		c.g.Expect(c.count("antiphon.session.expiring")).To(gomega.BeZero())
+		notice := next[*wire.AntiphonSessionExpiring](c, "antiphon.session.expiring")
+		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", 59*time.Minute, time.Second))
+		c.g.Expect([]int{notice.ExpiresAt, notice.SecondsLeft}).To(gomega.Equal([]int{int(created.ExpiresAt), 60}))
+		goesOn(c)
+		c.ask("stall")
+		first(c, "response.created")
+		<-c.s.Done()
+		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", time.Hour, time.Second))
+		e := next[*wire.ErrorEvent](c, "error").Error
+		c.g.Expect(e.Code).To(gomega.Equal("session_expired"))
+		c.g.Expect(e.Message).To(gomega.ContainSubstring("60 minutes"))
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("cancelled"))
+	})
+
+	story(t, "a client that did not ask sees no extension", func(t *testing.T) {
+		c := newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Longest: 90 * time.Second}).start()
+		<-c.s.Done()
+		c.g.Expect(c.names()).To(gomega.Equal([]string{"session.created", "conversation.created", "error"}))
+	})
+}

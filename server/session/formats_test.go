@@ -1,0 +1,101 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// heard is the text of the audio that came as events of a response, in a format of the protocol.
+func (c *caller) heard(response, format string) (text string, ms int) {
+	var audio []byte
+	for _, e := range c.all() {
+		if d, ok := e.(*wire.ResponseOutputAudioDelta); ok && d.ResponseID == response {
+			audio = append(audio, d.Delta...)
+		}
+	}
+	var in intake
+	pcm, err := in.samples(format, audio)
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	pcm = append(pcm, in.rest()...)
+	words, err := scripted.Heard(pcm)
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	return words, len(pcm) / 24
+}
+
+func TestFormats(t *testing.T) {
+	for _, format := range []string{wire.FormatPCM, wire.FormatPCMU, wire.FormatPCMA} {
+		story(t, "both ways: "+format, func(t *testing.T) {
+			c := byWebSocket(t, plain())
+			c.settle(`"audio":{"input":{"format":{"type":"` + format + `"},"transcription":{"model":"any"},"turn_detection":null},"output":{"format":{"type":"` + format + `"}}}`)
+			spoken, err := inFormat(format, scripted.Tones("hello there"))
+			c.g.Expect(err).NotTo(gomega.HaveOccurred())
+			for len(spoken) > 0 { // pieces of odd sizes, a sample whole
+				n := min(len(spoken), 962)
+				c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: spoken[:n]})))
+				spoken = spoken[n:]
+			}
+			c.send(`{"type":"input_audio_buffer.commit"}`)
+			c.send(`{"type":"response.create"}`)
+			c.g.Expect(next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed").Transcript).
+				To(gomega.Equal("hello there"))
+			done := next[*wire.ResponseDone](c, "response.done").Response
+			c.g.Expect(done.Audio.Format.Type).To(gomega.Equal(format))
+			text, ms := c.heard(done.ID, format)
+			c.g.Expect(text).To(gomega.Equal("You said: hello there"))
+			c.g.Expect(ms).To(gomega.Equal(len(text)*60), "to the sample")
+		})
+	}
+
+	story(t, "a response has a format of its own", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.send(`{"type":"response.create","response":{"audio":{"output":{"format":{"type":"audio/pcmu"}}}}}`)
+		done := next[*wire.ResponseDone](c, "response.done").Response
+		c.g.Expect(done.Audio.Format).To(gomega.Equal(wire.Format{Type: wire.FormatPCMU, Rate: 8000}))
+		text, _ := c.heard(done.ID, wire.FormatPCMU)
+		c.g.Expect(text).To(gomega.Equal("You said: "))
+	})
+
+	// Manual commit of 24 kHz audio handled as 16 kHz: the mapped system. 100 ms are 100 ms in any format.
+	story(t, "the least commit", func(t *testing.T) {
+		for format, bytes := range map[string]int{wire.FormatPCM: 4800, wire.FormatPCMU: 800, wire.FormatPCMA: 800} {
+			c := byWebSocket(t, plain())
+			c.settle(`"audio":{"input":{"format":{"type":"` + format + `"},"turn_detection":null}}`)
+			c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: make([]byte, bytes-2)})))
+			c.send(`{"type":"input_audio_buffer.commit"}`)
+			c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("input_audio_buffer_commit_empty"), format)
+			c.send(`{"type":"input_audio_buffer.clear"}`)
+			c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: make([]byte, bytes)})))
+			c.send(`{"type":"input_audio_buffer.commit"}`)
+			first(c, "input_audio_buffer.committed")
+		}
+	})
+
+	story(t, "over WebRTC a format is that of events: the track stays what it is", func(t *testing.T) {
+		c := byWebRTC(t, plain())
+		c.settle(`"audio":{"input":{"format":{"type":"audio/pcmu"},"turn_detection":null},"output":{"format":{"type":"audio/pcma"}}}`)
+		law := voice.AppendMuLaw(nil, make([]int16, 8000))
+		c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: law})))
+		c.send(`{"type":"input_audio_buffer.commit"}`)
+		first(c, "input_audio_buffer.committed")
+		c.ask("hello")
+		first(c, "output_audio_buffer.stopped")
+		c.g.Expect(c.count("response.output_audio.delta")).To(gomega.BeZero())
+		c.g.Expect(c.pacer.words(c.g)).To(gomega.Equal("You said: hello"))
+	})
+}
+
+func TestSpeed(t *testing.T) {
+	story(t, "half as fast lasts twice as long, from the next response on", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.settle(`"audio":{"output":{"speed":0.5}}`)
+		c.ask("hello")
+		first(c, "response.done")
+		ms, _ := c.audio()
+		c.g.Expect(ms).To(gomega.Equal(len("You said: hello") * 120))
+	})
+}

@@ -1,0 +1,67 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// retrieve asks for an item.
+func (c *caller) retrieve(id string) wire.Item {
+	c.t.Helper()
+	c.send(`{"type":"conversation.item.retrieve","item_id":"` + id + `"}`)
+	return next[*wire.ConversationItemRetrieved](c, "conversation.item.retrieved").Item
+}
+
+func TestRetrievedAudio(t *testing.T) {
+	turn := func(c *caller, pcm []int16) string {
+		c.append(pcm)
+		c.send(`{"type":"input_audio_buffer.commit"}`)
+		id := next[*wire.InputAudioBufferCommitted](c, "input_audio_buffer.committed").ItemID
+		first(c, "conversation.item.input_audio_transcription.completed")
+		return id
+	}
+	const manual = `"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`
+
+	story(t, "both sides' audio comes with their items over a WebSocket", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.settle(manual)
+		said := scripted.Tones("hello")
+		user := turn(c, said)
+		c.g.Expect(c.retrieve(user).Content[0].Audio).To(gomega.Equal(voice.PCM16ToBytes(nil, said)))
+		c.send(`{"type":"response.create"}`)
+		agent := next[*wire.ResponseDone](c, "response.done").Response.Output[0].ID
+		heard, err := scripted.Heard(voice.BytesToPCM16(nil, c.retrieve(agent).Content[0].Audio))
+		c.g.Expect(err).NotTo(gomega.HaveOccurred())
+		c.g.Expect(heard).To(gomega.Equal("You said: hello"))
+		c.send(`{"type":"conversation.item.truncate","item_id":"` + agent + `","content_index":0,"audio_end_ms":300}`)
+		c.g.Expect(c.retrieve(agent).Content[0].Audio).To(gomega.HaveLen(300 * 48))
+		for _, e := range c.all() {
+			if added, ok := e.(*wire.ConversationItemAdded); ok {
+				c.g.Expect(added.Item.Content).NotTo(gomega.ContainElement(gomega.HaveField("Audio", gomega.Not(gomega.BeEmpty()))))
+			}
+		}
+	})
+
+	story(t, "of a long conversation only the newest is kept", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.settle(manual)
+		quiet := make([]int16, 12*inputRate)
+		one, two, three := turn(c, quiet), turn(c, quiet), turn(c, quiet)
+		long := turn(c, make([]int16, 31*inputRate))
+		c.g.Expect(c.retrieve(one).Content[0].Audio).To(gomega.BeEmpty())
+		c.g.Expect(c.retrieve(two).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
+		c.g.Expect(c.retrieve(three).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
+		c.g.Expect(c.retrieve(long).Content[0].Audio).To(gomega.BeEmpty())
+	})
+
+	story(t, "over WebRTC it does not", func(t *testing.T) {
+		c := byWebRTC(t, plain())
+		c.settle(manual)
+		c.g.Expect(c.retrieve(turn(c, scripted.Tones("hello"))).Content[0].Audio).To(gomega.BeEmpty())
+	})
+}

@@ -1,0 +1,70 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// dictation is a session of type transcription.
+func dictation(t *testing.T, patch string) *caller {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	set := wire.DefaultSession()
+	p := plain()
+	g.Expect(SettingsFor(p, &set, wire.Raw(`{"type":"transcription"`+patch+`}`))).To(gomega.Succeed())
+	return newCallerWith(t, Config{Pipeline: p, Settings: set}).start()
+}
+
+func TestTranscriptionSession(t *testing.T) {
+	story(t, "it writes down what is said, and answers nothing", func(t *testing.T) {
+		c := dictation(t, "")
+		c.quiet(300)
+		c.speak(scripted.Tones("take a letter"))
+		c.quiet(700)
+		c.g.Expect(next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed").Transcript).
+			To(gomega.Equal("take a letter"))
+		c.quiet(6000)
+		c.g.Expect(c.names()).To(gomega.Equal([]string{
+			"session.created", "conversation.created", "input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped",
+			"input_audio_buffer.committed", "conversation.item.added", "conversation.item.done",
+			"conversation.item.input_audio_transcription.completed",
+		}))
+		created := c.all()[0].(*wire.SessionCreated).Session
+		c.g.Expect(created.Type).To(gomega.Equal("transcription"))
+		c.g.Expect(created.Audio.Input.TurnDetection.CreateResponse).To(gomega.BeFalse())
+	})
+
+	story(t, "what belongs to a conversation is refused", func(t *testing.T) {
+		c := dictation(t, "")
+		for text, want := range map[string][2]string{
+			`{"type":"response.create","event_id":"e"}`:                                                                                                            {"transcription_session", "type"},
+			`{"type":"response.create","event_id":"e","response":{"conversation":"none"}}`:                                                                         {"transcription_session", "type"},
+			`{"type":"response.cancel","event_id":"e"}`:                                                                                                            {"response_cancel_not_active", ""},
+			`{"type":"session.update","event_id":"e","session":{"type":"transcription","instructions":"Sing."}}`:                                                   {"invalid_value", "session.instructions"},
+			`{"type":"session.update","event_id":"e","session":{"type":"transcription","tools":[]}}`:                                                               {"invalid_value", "session.tools"},
+			`{"type":"session.update","event_id":"e","session":{"type":"transcription","audio":{"output":{"voice":"slt"}}}}`:                                       {"invalid_value", "session.audio.output"},
+			`{"type":"session.update","event_id":"e","session":{"type":"transcription","audio":{"input":{"transcription":null}}}}`:                                 {"invalid_value", "session.audio.input.transcription"},
+			`{"type":"session.update","event_id":"e","session":{"type":"transcription","audio":{"input":{"turn_detection":{"create_response":true}}}}}`:            {"invalid_value", "session.audio.input.turn_detection.create_response"},
+			`{"type":"session.update","event_id":"e","session":{"type":"transcription","audio":{"input":{"turn_detection":{"idle_timeout_ms":6000}}}}}`:            {"invalid_value", "session.audio.input.turn_detection.idle_timeout_ms"},
+			`{"type":"session.update","event_id":"e","session":{"type":"realtime"}}`:                                                                               {"invalid_value", "session.type"},
+			`{"type":"session.update","event_id":"e","session":{"type":"transcription","include":["everything"]}}`:                                                 {"invalid_value", "session.include"},
+			`{"type":"session.update","event_id":"e","session":{"type":"transcription","audio":{"input":{"turn_detection":{"type":"server_vad","threshold":9}}}}}`: {"invalid_value", "session.audio.input.turn_detection.threshold"},
+		} {
+			c.send(text)
+			e := next[*wire.ErrorEvent](c, "error").Error
+			c.g.Expect([]string{e.Code, deref(e.Param), deref(e.EventID)}).To(gomega.Equal([]string{want[0], want[1], "e"}), text)
+		}
+	})
+
+	story(t, "detection that was off comes back without answers", func(t *testing.T) {
+		c := dictation(t, `,"audio":{"input":{"turn_detection":null,"transcription":{"language":"en"}}}`)
+		c.send(`{"type":"session.update","session":{"type":"transcription","audio":{"input":{"turn_detection":{"type":"semantic_vad"}}}}}`)
+		in := next[*wire.SessionUpdated](c, "session.updated").Session.Audio.Input
+		c.g.Expect(in.TurnDetection).To(gomega.HaveValue(gomega.And(gomega.HaveField("Type", "semantic_vad"), gomega.HaveField("CreateResponse", false))))
+		c.g.Expect(in.Transcription.Language).To(gomega.Equal("en"))
+	})
+}

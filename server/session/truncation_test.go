@@ -1,0 +1,176 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// ledger is a model that remembers what it was asked. It is the scripted one otherwise, tokens and window too.
+type ledger struct {
+	counting
+	mu    sync.Mutex
+	asked []pipeline.Request
+}
+
+type counting interface {
+	pipeline.Model
+	pipeline.Counter
+}
+
+// Generate implements pipeline.Model.
+func (l *ledger) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
+	l.mu.Lock()
+	l.asked = append(l.asked, r)
+	l.mu.Unlock()
+	return l.counting.Generate(ctx, r, emit)
+}
+
+// last are the texts of the newest request's messages.
+func (l *ledger) last() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for _, m := range l.asked[len(l.asked)-1].Messages {
+		switch {
+		case m.Call != nil:
+			out = append(out, "call:"+m.Call.Name)
+		case m.Result != nil:
+			out = append(out, "result:"+m.Result.Output)
+		default:
+			out = append(out, m.Text)
+		}
+	}
+	return strings.Join(out, "|")
+}
+
+func (l *ledger) request() pipeline.Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.asked[len(l.asked)-1]
+}
+
+func remembered(p *pipeline.Pipeline) (*pipeline.Pipeline, *ledger) {
+	l := &ledger{counting: p.Model.(counting)}
+	p.Model = l
+	return p, l
+}
+
+// item puts an item into the conversation.
+func (c *caller) item(item string) {
+	c.send(`{"type":"conversation.item.create","item":` + item + `}`)
+	first(c, "conversation.item.done")
+}
+
+// says puts a message of the user into the conversation.
+func (c *caller) says(text string) {
+	c.item(`{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}`)
+}
+
+// answer asks for a response in text and returns it.
+func (c *caller) answer() wire.Response {
+	c.t.Helper()
+	c.send(`{"type":"response.create","response":{"output_modalities":["text"]}}`)
+	return next[*wire.ResponseDone](c, "response.done").Response
+}
+
+func TestTruncation(t *testing.T) {
+	story(t, "the limit of the conversation leaves out the oldest, down to the share that is retained, and stays so", func(t *testing.T) {
+		p, l := remembered(byScript(t, `model: {replies: [{say: ok}]}`))
+		c := byWebSocket(t, p)
+		c.settle(`"truncation":{"type":"retention_ratio","retention_ratio":0.5,"token_limits":{"post_instructions":10}}`)
+		for _, text := range []string{"a a a", "b b b", "c c c"} {
+			c.says(text)
+		}
+		c.answer()
+		c.g.Expect(l.last()).To(gomega.Equal("a a a|b b b|c c c"))
+		c.says("d d")
+		c.g.Expect(c.answer().Usage.InputTokens).To(gomega.Equal(3))
+		c.g.Expect(l.last()).To(gomega.Equal("ok|d d"))
+		c.says("e e e e")
+		c.answer()
+		c.g.Expect(l.last()).To(gomega.Equal("ok|d d|ok|e e e e"))
+		c.g.Expect(c.count("conversation.item.deleted")).To(gomega.BeZero(), "the conversation keeps them")
+	})
+
+	story(t, "the newest message stays, however long it is", func(t *testing.T) {
+		p, l := remembered(byScript(t, `model: {replies: [{say: ok}]}`))
+		c := byWebSocket(t, p)
+		c.settle(`"truncation":{"type":"retention_ratio","retention_ratio":0,"token_limits":{"post_instructions":2}}`)
+		c.says("a")
+		c.says("b b b")
+		c.answer()
+		c.g.Expect(l.last()).To(gomega.Equal("b b b"))
+	})
+
+	story(t, "a result goes with its call", func(t *testing.T) {
+		p, l := remembered(byScript(t, `model: {replies: [{say: ok}]}`))
+		c := byWebSocket(t, p)
+		c.settle(`"truncation":{"type":"retention_ratio","retention_ratio":1,"token_limits":{"post_instructions":5}}`)
+		c.item(`{"type":"function_call","call_id":"x","name":"clock","arguments":"a b"}`)
+		c.item(`{"type":"function_call_output","call_id":"x","output":"noon"}`)
+		c.says("b b b b")
+		c.answer()
+		c.g.Expect(l.last()).To(gomega.Equal("b b b b"))
+	})
+
+	story(t, "auto leaves out what the model's window cannot hold beside instructions and answer", func(t *testing.T) {
+		p, l := remembered(byScript(t, `model: {window: 20, replies: [{say: ok}]}`))
+		c := byWebSocket(t, p)
+		c.settle(`"instructions":"be kind","max_output_tokens":10`)
+		c.says("a a a a")
+		c.says("b b b b")
+		c.answer()
+		c.g.Expect(l.last()).To(gomega.Equal("a a a a|b b b b"))
+		c.says("c")
+		c.answer()
+		c.g.Expect(l.last()).To(gomega.Equal("b b b b|ok|c"))
+	})
+
+	story(t, "disabled: the response fails, and says why", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `model: {window: 20}`))
+		c.settle(`"truncation":"disabled","max_output_tokens":10`)
+		c.says("a a a a a a")
+		c.g.Expect(c.answer().Status).To(gomega.Equal("completed"))
+		c.says("b b b")
+		failed := c.answer()
+		c.g.Expect(failed.Status).To(gomega.Equal("failed"))
+		c.g.Expect(*failed.StatusDetails.Error).To(gomega.Equal(wire.StatusError{Type: "invalid_request_error", Code: "context_length_exceeded"}))
+		c.aside(asText)
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.StatusDetails.Error.Code).To(gomega.Equal("context_length_exceeded"))
+		c.settle(`"truncation":"auto"`)
+		c.g.Expect(c.answer().Status).To(gomega.Equal("completed"))
+	})
+}
+
+func TestUsage(t *testing.T) {
+	story(t, "a model that has no tokens is estimated", func(t *testing.T) {
+		p := plain()
+		p.Model = model{p.Model, nil}
+		s, err := New(Config{Pipeline: p, Settings: wire.DefaultSession()})
+		g := gomega.NewWithT(t)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		defer s.Abandon()
+		g.Expect(s.tokens("eight by")).To(gomega.Equal(2))
+		g.Expect(s.window()).To(gomega.Equal(pipeline.DefaultWindow))
+		g.Expect(s.messageTokens(pipeline.Message{Text: "four", Images: make([]pipeline.Image, 2)})).To(gomega.Equal(1 + 2*imageTokens))
+	})
+
+	story(t, "a response that is cancelled has cost what it read and said", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `model: {token: 1s}`))
+		c.settle(`"output_modalities":["text"],"instructions":"be kind"`)
+		c.ask("say 40 words")
+		for range 3 {
+			first(c, "response.output_text.delta")
+		}
+		c.send(`{"type":"response.cancel"}`)
+		u := next[*wire.ResponseDone](c, "response.done").Response.Usage
+		c.g.Expect([]int{u.InputTokens, u.OutputTokens, u.TotalTokens}).To(gomega.Equal([]int{2 + 3, 3, 8}))
+	})
+}
