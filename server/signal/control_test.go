@@ -1,0 +1,171 @@
+package signal
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+const talkAbout = `{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"say 3 words"}]}}`
+
+// TestControl rules a call over WebRTC from the side. Its caller never connects, so all that is heard of it is the side's.
+func TestControl(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), session.Locks{"instructions"} })
+	house := d.house()
+	theirs := d.secret(`{}`)
+	location := d.offered("/v1/realtime/calls", theirs).begun()
+	address := house + "/v1/realtime?call_id=" + location[strings.LastIndex(location, "/")+1:]
+
+	rules := d.plug(address, key)
+	d.g.Expect(rules.answer.Header.Get("Sec-WebSocket-Protocol")).To(gomega.Equal("realtime"))
+	d.g.Expect(rules.answer.Header).NotTo(gomega.HaveKey("Sec-WebSocket-Extensions"), "events are not compressed")
+	created, is := rules.first().(*wire.SessionCreated)
+	d.g.Expect(is).To(gomega.BeTrue(), "session.created comes first")
+	d.g.Expect(created.Session.ID).NotTo(gomega.BeEmpty())
+
+	rules.send(`{"type":"session.update","session":{"type":"realtime","instructions":"Be kind.","output_modalities":["text"]}}`)
+	rules.next("session.updated")
+	second := d.plug(address, theirs)
+	created, is = second.first().(*wire.SessionCreated)
+	d.g.Expect(is).To(gomega.BeTrue(), "session.created comes first to whoever joins late")
+	d.g.Expect(created.ID()).NotTo(gomega.BeEmpty())
+	d.g.Expect(created.Session.Instructions).To(gomega.Equal("Be kind."), "as the session is now")
+
+	second.send(`{"type":"session.update","event_id":"x","session":{"type":"realtime","instructions":"Be rude."}}`)
+	second.refused("session_locked")
+	rules.refused("session_locked")
+
+	rules.send(talkAbout)
+	rules.send(`{"type":"response.create"}`)
+	for _, p := range []*plug{rules, second} {
+		done, _ := p.next("response.done").(*wire.ResponseDone)
+		d.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
+	}
+	second.send(`{"type":"nonsense"}`)
+	rules.refused("unknown_event")
+
+	d.g.Expect(second.ws.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
+	rules.send(`{"type":"response.create"}`)
+	rules.next("response.done")
+
+	for name, stranger := range map[string]string{"another secret": d.secret(`{}`), "another principal": "another-key-of-the-house"} {
+		t.Run(name, func(t *testing.T) { d.in(t).unplugged(address, stranger, http.StatusNotFound, "call_not_found") })
+	}
+	d.unplugged(address, "nobody", http.StatusUnauthorized, "invalid_api_key")
+
+	d.g.Expect(d.ask(http.MethodPost, location+"/hangup", nil, withKey...).Code).To(gomega.Equal(http.StatusOK))
+	d.g.Expect(rules.ended()).To(gomega.Equal(websocket.StatusNormalClosure), "it ends with the call")
+	d.g.Eventually(func() int {
+		now, _ := d.h.Calls()
+		return now
+	}, patience).Should(gomega.BeZero())
+	d.unplugged(address, key, http.StatusNotFound, "call_not_found")
+}
+
+func TestControlIsBounded(t *testing.T) {
+	d := open(t, nil)
+	location := d.offered("/v1/realtime/calls", "").begun()
+	address := d.house() + "/v1/realtime?call_id=" + location[strings.LastIndex(location, "/")+1:]
+	var all []*plug
+	for range maxSides {
+		all = append(all, d.plug(address, ""))
+	}
+	d.unplugged(address, "", http.StatusTooManyRequests, "too_many_controllers")
+	_ = all[0].ws.CloseNow()
+	d.g.Eventually(func() error {
+		ws, _, err := d.dial(address, "") //nolint:bodyclose // Dial has read it
+		if err == nil {
+			d.t.Cleanup(func() { _ = ws.CloseNow() })
+		}
+		return err
+	}, patience).Should(gomega.Succeed(), "there is room again")
+}
+
+// TestControlThatDoesNotRead: who reads nothing is cut off, and the call goes on.
+func TestControlThatDoesNotRead(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := newHub(deaf{})
+	s := &side{link: newSocketLink(), done: make(chan struct{})}
+	g.Expect(h.join(s)).To(gomega.BeNil())
+	for range maxQueued + 1 {
+		g.Expect(h.Send([]byte(`{"type":"x"}`), nil)).To(gomega.Succeed())
+	}
+	g.Expect(s.link.ended).To(gomega.BeClosed())
+	code, _ := s.link.farewell()
+	g.Expect(code).To(gomega.Equal(websocket.StatusPolicyViolation))
+	h.leave(s)
+	close(s.done)
+	g.Expect(h.Close()).To(gomega.Succeed())
+	g.Expect(h.join(s).code).To(gomega.Equal("call_not_found"))
+}
+
+// deaf is a link that takes everything and says nothing.
+type deaf struct{}
+
+// Send implements session.Link.
+func (deaf) Send([]byte, func()) error { return nil }
+
+// Speaker implements session.Link.
+func (deaf) Speaker() session.Speaker { return nil }
+
+// Close implements session.Link.
+func (deaf) Close() error { return nil }
+
+func TestSockets(t *testing.T) {
+	d := open(t, func(c *Config) {
+		c.Keys, c.MaxMessage, c.EventsPerSecond, c.Secrets.SingleUse = keys(t), 4096, 100, true
+	})
+	house := d.house()
+	t.Run("a secret as a subprotocol, once", func(t *testing.T) {
+		d := d.in(t)
+		s := d.secret(`{"session":{"type":"realtime","instructions":"Be brief."}}`)
+		p := d.plug(house+"/v1/realtime?model=house", s)
+		created, _ := p.first().(*wire.SessionCreated)
+		d.g.Expect(created.Session.Instructions).To(gomega.Equal("Be brief."))
+		d.g.Expect(created.Session.Model).To(gomega.Equal("house"))
+		d.unplugged(house+"/v1/realtime", s, http.StatusUnauthorized, "client_secret_used")
+		d.unplugged(house+"/v1/realtime?call_id=ws_x", s, http.StatusNotFound, "call_not_found")
+	})
+	t.Run("a transcription", func(t *testing.T) {
+		d := d.in(t)
+		created, _ := d.plug(house+"/v1/realtime?intent=transcription", key).first().(*wire.SessionCreated)
+		d.g.Expect(created.Session.Type).To(gomega.Equal("transcription"))
+		s := d.secret(`{"session":{"type":"transcription"}}`)
+		d.unplugged(house+"/v1/realtime?intent=realtime", s, http.StatusBadRequest, "invalid_value")
+		created, _ = d.plug(house+"/v1/realtime", s).first().(*wire.SessionCreated)
+		d.g.Expect(created.Session.Type).To(gomega.Equal("transcription"))
+	})
+	t.Run("a message that is too large", func(t *testing.T) {
+		d := d.in(t)
+		p := d.plug(house+"/v1/realtime", key)
+		p.send(`{"type":"session.update","session":{"type":"realtime","instructions":"` + strings.Repeat("x", 5000) + `"}}`)
+		d.g.Expect(p.refused("message_too_large").Message).To(gomega.ContainSubstring("4096 bytes"))
+		p.goesOn()
+	})
+	t.Run("a flood", func(t *testing.T) {
+		d := d.in(t)
+		p := d.plug(house+"/v1/realtime", key)
+		for i := range 420 {
+			p.send(fmt.Sprintf(`{"type":"input_audio_buffer.clear","event_id":"e%d"}`, i))
+		}
+		d.g.Expect(p.refused("rate_limit_exceeded").Message).To(gomega.ContainSubstring("none is lost"))
+		p.goesOn()
+		d.g.Expect(p.seen["input_audio_buffer.cleared"]).To(gomega.Equal(420))
+	})
+}
+
+// goesOn checks that the session still works: a text is answered.
+func (p *plug) goesOn() {
+	p.d.t.Helper()
+	p.send(talkAbout)
+	p.send(`{"type":"response.create","response":{"output_modalities":["text"]}}`)
+	done, _ := p.next("response.done").(*wire.ResponseDone)
+	p.d.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
+}
