@@ -20,6 +20,7 @@ type commands struct {
 	Serve   serve   `cmd:"" help:"Serve calls and the Talk page."`
 	Doctor  doctor  `cmd:"" help:"Say what is installed, what is missing and how to get it, and what answers."`
 	Backend backend `cmd:"" help:"Serve one back end of a pipeline, on standard input and output or on a Unix socket."`
+	Key     key     `cmd:"" help:"Make an API key, and the line of the key file for it."`
 	Bench   bench   `cmd:"" help:"Measure the server on this machine, over loopback."`
 	Version show    `cmd:"" help:"Print the version."`
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -16,22 +17,51 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/web"
 )
 
 type serve struct {
-	Listen      string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
-	Pipeline    string   `default:"embedded" placeholder:"embedded|scripted|FILE.yaml" help:"What answers: real speech of this machine, the deterministic test pipeline, or the latter with a script."`
-	APIKeyFile  string   `name:"api-key-file" type:"existingfile" placeholder:"FILE" help:"API keys, one a line. Required when listening beyond this machine."`
-	TLSCert     string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
-	TLSKey      string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`
-	UDPPort     int      `name:"udp-port" placeholder:"PORT" help:"Carry the audio of all calls on this one UDP port."`
-	Origin      []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
-	MaxSessions int      `default:"200" help:"Calls at a time."`
-	Record      string   `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
-	Trace       string   `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
-	LogLevel    string   `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+	Listen        string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
+	Pipeline      string   `default:"embedded" placeholder:"embedded|scripted|FILE.yaml" help:"What answers: real speech of this machine, the deterministic test pipeline, or the latter with a script."`
+	APIKeyFile    string   `name:"api-key-file" type:"existingfile" placeholder:"FILE" help:"API keys, hashed, one a line: see antiphon key. Required when listening beyond this machine."`
+	TLSCert       string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
+	TLSKey        string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`
+	TLSSelfSigned bool     `name:"tls-self-signed" help:"HTTPS with a certificate made at the start, whose fingerprint is printed."`
+	UDPPort       int      `name:"udp-port" placeholder:"PORT" help:"Carry the audio of all calls on this one UDP port."`
+	Origin        []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
+	MaxSessions   int      `default:"200" help:"Calls at a time."`
+	limits
+	Record   string `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
+	Trace    string `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
+	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+}
+
+// limits are the flags that bound what callers may do.
+type limits struct {
+	RequestsPerMinute int      `placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
+	TokensPerMinute   int      `placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
+	EventsPerSecond   int      `default:"500" help:"Events that one connection may send in a second; faster ones wait."`
+	SecretSingleUse   bool     `help:"Let a client secret begin one call; else it begins any number until it expires."`
+	SecretLock        []string `placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions or audio.output.voice; * for all."`
+}
+
+// into checks the limits and writes them into cfg.
+func (l *limits) into(cfg *server.Config) (err error) {
+	switch {
+	case l.RequestsPerMinute < 0 || l.TokensPerMinute < 0:
+		return errors.New("--requests-per-minute and --tokens-per-minute: want a number above 0, or 0 for no limit")
+	case l.EventsPerSecond < 1:
+		return errors.New("--events-per-second: want a number above 0")
+	}
+	cfg.Rates = signal.Rates{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute}
+	cfg.EventsPerSecond = l.EventsPerSecond
+	cfg.Secrets.SingleUse = l.SecretSingleUse
+	if cfg.Secrets.Locks, err = session.ParseLocks(l.SecretLock); err != nil {
+		return fmt.Errorf("--secret-lock: %w", err)
+	}
+	return nil
 }
 
 // stopPatience is how long calls may take to end when the server stops.
@@ -48,6 +78,10 @@ func (c *serve) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFiles()) }()
+	secured, err := c.tlsConfig()
+	if err != nil {
+		return err
+	}
 	p, err := openPipeline(ctx, c.Pipeline, logger)
 	if err != nil {
 		return err
@@ -68,7 +102,7 @@ func (c *serve) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("%w: is another server running? Choose another address with --listen", err)
 	}
 	go warm(ctx, p, logger)
-	return c.listen(ctx, listener, s)
+	return c.listen(ctx, listener, secured, s)
 }
 
 // config checks the flags and opens the files.
@@ -79,16 +113,16 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	}
 	local := isLoopback(host)
 	if !local && c.APIKeyFile == "" {
-		return cfg, nil, fmt.Errorf("--listen %s can be reached from other machines: give --api-key-file FILE with one key a line, or listen on 127.0.0.1", c.Listen)
-	}
-	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return cfg, nil, errors.New("--tls-cert and --tls-key go together")
+		return cfg, nil, fmt.Errorf("--listen %s can be reached from other machines: give --api-key-file FILE with the lines that antiphon key prints, or listen on 127.0.0.1", c.Listen)
 	}
 	cfg = server.Config{
 		Logger: logger, Page: web.Handler(web.Options{}), UDPPort: c.UDPPort, Loopback: local, Origins: c.Origin, MaxSessions: c.MaxSessions,
 	}
+	if err := c.into(&cfg); err != nil {
+		return cfg, nil, err
+	}
 	if c.APIKeyFile != "" {
-		if cfg.Keys, err = readKeys(c.APIKeyFile); err != nil {
+		if cfg.Keys, err = readKeys(c.APIKeyFile, logger); err != nil {
 			return cfg, nil, err
 		}
 	}
@@ -113,7 +147,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	}, err
 }
 
-func readKeys(path string) (signal.Keys, error) {
+func readKeys(path string, logger *slog.Logger) (signal.Keys, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -123,25 +157,33 @@ func readKeys(path string) (signal.Keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	plain := 0
+	for _, k := range keys {
+		if k.Plain {
+			plain++
+		}
+	}
+	if plain > 0 {
+		logger.Warn("the key file has keys in plain text: put in their place what antiphon key --stdin prints for each", "file", path, "keys", plain)
+	}
 	return keys, nil
 }
 
-// listen serves HTTP until ctx is done.
-func (c *serve) listen(ctx context.Context, listener net.Listener, h http.Handler) error {
-	hs := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	scheme := "http"
-	if c.TLSCert != "" {
-		scheme = "https"
+// listen serves HTTP until ctx is done; secured is nil for plain HTTP.
+func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, h http.Handler) error {
+	hs := &http.Server{
+		Handler: h, TLSConfig: secured, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
+	host := displayHost(listener.Addr().String(), c.Listen)
 	failed := make(chan error, 1)
 	go func() {
-		if c.TLSCert != "" {
-			failed <- hs.ServeTLS(listener, c.TLSCert, c.TLSKey)
+		if secured != nil {
+			failed <- hs.ServeTLS(listener, "", "")
 			return
 		}
 		failed <- hs.Serve(listener)
 	}()
-	fmt.Printf("listening on %s://%s\n", scheme, displayHost(listener.Addr().String(), c.Listen))
+	fmt.Print(greeting(host, secured))
 	select {
 	case err := <-failed:
 		return err
@@ -151,6 +193,15 @@ func (c *serve) listen(ctx context.Context, listener net.Listener, h http.Handle
 	defer cancel()
 	// WebSocket calls are not Shutdown's to end: the server's Close ends them.
 	return hs.Shutdown(stop)
+}
+
+// greeting tells where the server is, for scripts in its first line.
+func greeting(host string, secured *tls.Config) string {
+	if secured == nil {
+		return fmt.Sprintf("listening on http://%s\n", host)
+	}
+	return fmt.Sprintf("listening on https://%s\nWebSocket wss://%s/v1/realtime\ncertificate SHA-256 %s\n",
+		host, host, fingerprint(secured.Certificates[0]))
 }
 
 // displayHost is the address that was asked for, with the port that was given.

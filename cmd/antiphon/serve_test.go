@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/signal"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+func write(t *testing.T, name, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	gomega.NewWithT(t).Expect(os.WriteFile(path, []byte(text), 0o600)).To(gomega.Succeed())
+	return path
+}
+
+func TestServeChecksItsFlags(t *testing.T) {
+	few := limits{EventsPerSecond: 1}
+	for name, row := range map[string]struct {
+		serve serve
+		says  string
+	}{
+		"no address":         {serve{Listen: "here", limits: few}, "--listen"},
+		"open to the world":  {serve{Listen: "0.0.0.0:0", limits: few}, "antiphon key prints"},
+		"no events":          {serve{Listen: "127.0.0.1:0"}, "--events-per-second"},
+		"fewer than none":    {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, TokensPerMinute: -1}}, "--tokens-per-minute"},
+		"a lock of nothing":  {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, SecretLock: []string{"voice"}}}, `--secret-lock: "voice"`},
+		"a file without key": {serve{Listen: "127.0.0.1:0", limits: few, APIKeyFile: write(t, "keys", "# none\n")}, "no key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := row.serve.config(slog.New(slog.DiscardHandler))
+			gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring(row.says)))
+		})
+	}
+	for name, row := range map[string]struct {
+		serve serve
+		says  string
+	}{
+		"a certificate without its key":     {serve{TLSCert: "x"}, "go together"},
+		"two certificates":                  {serve{TLSSelfSigned: true, TLSCert: "x", TLSKey: "y"}, "leave --tls-cert"},
+		"a certificate that cannot be read": {serve{TLSCert: "x", TLSKey: "y"}, "--tls-cert x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := row.serve.tlsConfig()
+			gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring(row.says)))
+		})
+	}
+}
+
+func TestServePassesItsFlagsOn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	_, line, err := signal.NewKey("kitchen")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	var log bytes.Buffer
+	c := serve{
+		Listen: "0.0.0.0:0", APIKeyFile: write(t, "keys", line+"\nplain-text-of-a-key\n"), Origin: []string{"https://app.test"}, MaxSessions: 7,
+		limits: limits{RequestsPerMinute: 1, TokensPerMinute: 2, EventsPerSecond: 3, SecretSingleUse: true, SecretLock: []string{"instructions"}},
+	}
+	cfg, closeFiles, err := c.config(slog.New(slog.NewTextHandler(&log, nil)))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(closeFiles()).To(gomega.Succeed())
+	g.Expect(cfg.Rates).To(gomega.Equal(signal.Rates{RequestsPerMinute: 1, TokensPerMinute: 2}))
+	g.Expect(cfg.EventsPerSecond).To(gomega.Equal(3))
+	g.Expect(cfg.Secrets).To(gomega.Equal(signal.SecretRules{SingleUse: true, Locks: session.Locks{"instructions"}}))
+	g.Expect(cfg.MaxSessions).To(gomega.Equal(7))
+	g.Expect(cfg.Keys).To(gomega.HaveLen(2))
+	g.Expect(log.String()).To(gomega.ContainSubstring("plain text"))
+	g.Expect(log.String()).NotTo(gomega.ContainSubstring("plain-text-of-a-key"))
+}
+
+// secured serves with flags until the test ends; pool trusts its certificate alone.
+func secured(t *testing.T, c serve) (host string, pool *x509.CertPool) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	c.Listen = "127.0.0.1:0"
+	conf, err := c.tlsConfig()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	cert, err := x509.ParseCertificate(conf.Certificates[0].Certificate[0])
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	pool = x509.NewCertPool()
+	pool.AddCert(cert)
+
+	p := scripted.New(scripted.Options{})
+	s, err := server.New(server.Config{Pipeline: p, Loopback: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", c.Listen)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- c.listen(ctx, listener, conf, s) }()
+	t.Cleanup(func() {
+		end, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		g.Expect(s.Close(end)).To(gomega.Succeed())
+		stop()
+		g.Expect(<-served).To(gomega.Succeed())
+		g.Expect(p.Close()).To(gomega.Succeed())
+	})
+	return listener.Addr().String(), pool
+}
+
+// trusting is a client that trusts pool alone.
+func trusting(pool *x509.CertPool) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+	}}
+}
+
+func TestTLS(t *testing.T) {
+	key, cert := pemOf(t)
+	for name, flags := range map[string]serve{
+		"self-signed": {TLSSelfSigned: true},
+		"from files":  {TLSCert: write(t, "cert.pem", cert), TLSKey: write(t, "key.pem", key)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			host, pool := secured(t, flags)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+"/healthz", nil)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			answer, err := trusting(pool).Do(r)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(answer.Body.Close()).To(gomega.Succeed())
+			g.Expect(answer.StatusCode).To(gomega.Equal(http.StatusOK))
+			_, err = trusting(x509.NewCertPool()).Do(r) //nolint:bodyclose // there is none
+			g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("certificate")), "nobody vouches for it")
+
+			ws, _, err := websocket.Dial(ctx, "wss://"+host+"/v1/realtime", &websocket.DialOptions{ //nolint:bodyclose // a WebSocket has none
+				HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}},
+			})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			_, text, err := ws.Read(ctx)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			e, err := wire.DecodeServer(text)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(e.Type()).To(gomega.Equal("session.created"))
+			g.Expect(ws.CloseNow()).To(gomega.Succeed())
+		})
+	}
+}
+
+// pemOf is a certificate in files.
+func pemOf(t *testing.T) (key, cert string) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	made, err := selfSigned([]string{"127.0.0.1"}, time.Now())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	private, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	encode := func(kind string, of []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: of}))
+	}
+	return encode("PRIVATE KEY", private), encode("CERTIFICATE", made.Certificate[0])
+}
+
+func TestGreeting(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(greeting("h:1", nil)).To(gomega.Equal("listening on http://h:1\n"))
+	conf, err := (&serve{Listen: "0.0.0.0:0", TLSSelfSigned: true}).tlsConfig()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	lines := strings.Split(greeting("h:1", conf), "\n")
+	g.Expect(lines[0]).To(gomega.Equal("listening on https://h:1"))
+	g.Expect(lines[1]).To(gomega.Equal("WebSocket wss://h:1/v1/realtime"))
+	g.Expect(lines[2]).To(gomega.MatchRegexp("^certificate SHA-256 ([0-9A-F]{2}:){31}[0-9A-F]{2}$"))
+}
+
+func TestCertifiedNames(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(certifiedNames("talk.test:443")).To(gomega.ContainElements("localhost", "127.0.0.1", "talk.test"))
+	g.Expect(certifiedNames("192.0.2.7:443")).To(gomega.ContainElement("192.0.2.7"))
+	name, err := os.Hostname()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, everywhere := range []string{":443", "0.0.0.0:443", "[::]:443"} {
+		g.Expect(certifiedNames(everywhere)).To(gomega.ContainElement(name), everywhere)
+	}
+}
