@@ -9,4 +9,9 @@ rm -rf .cache/trace
 mkdir -p .cache/trace
 export ANTIPHON_TRACES="$PWD/.cache/trace"
 
-exec go test -count=1 -vet=off -p 1 -timeout 10m ./e2e/...
+# What the clients of others did is told in the end.
+scripts/clients.sh
+export ANTIPHON_CLIENT_STEPS="$PWD/.cache/clients/steps.txt"
+
+go test -count=1 -vet=off -p 1 -timeout 10m ./e2e/...
+cat "$ANTIPHON_CLIENT_STEPS"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # setup.sh talk|test: install what is missing on Debian.
 # talk: Go and the speech packages; without the packages the server works with text, so their lack is only reported.
-# test: also the browser, Node, a C compiler (for the race detector) and a checker of shell scripts; there, anything missing is an error.
+# test: also the browser, Node with npm, a C compiler (for the race detector) and a checker of shell scripts; there, anything
+# missing is an error.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,7 +10,7 @@ mode=${1:-talk}
 speech="flite pocketsphinx pocketsphinx-en-us"
 case $mode in
 talk) wanted=$speech ;;
-test) wanted="$speech chromium fonts-dejavu-core nodejs gcc libc6-dev git shellcheck" ;;
+test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck" ;;
 *)
 	echo "usage: $0 talk|test" >&2
 	exit 2
@@ -20,7 +21,7 @@ have() {
 	case $1 in
 	chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
 	nodejs) command -v node ;;
-	gcc | git) command -v "$1" ;;
+	gcc | git | npm) command -v "$1" ;;
 	*) dpkg-query -W -f '${Status}' "$1" | grep -q '^install ok installed$' ;;
 	esac >/dev/null 2>&1
 }

@@ -30,6 +30,8 @@ type Options struct {
 	// has the mouth in place of a microphone, and Tab.Say speaks.
 	Microphone string
 	Permission Permission
+	// Trusting takes every certificate: a server signs its own.
+	Trusting bool
 	// Log gets what the browser itself complains of; nil discards.
 	Log func(format string, args ...any)
 }
@@ -70,6 +72,7 @@ func flags(o Options) []chromedp.ExecAllocatorOption {
 	} {
 		list = append(list, chromedp.Flag(name, name != "mute-audio"))
 	}
+	list = append(list, chromedp.Flag("ignore-certificate-errors", o.Trusting))
 	switch {
 	case o.Permission == Denied:
 		list = append(list, chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("deny-permission-prompts", true))

@@ -7,9 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 )
 
-// Program is bin/antiphon in a process of its own, which can be killed.
+// Program is bin/antiphon in a process of its own, which can be stopped or killed.
 type Program struct {
 	URL string
 
@@ -48,6 +49,18 @@ func Start(root string, args ...string) (*Program, error) {
 	case <-p.done:
 		return nil, fmt.Errorf("%s did not start: %w\n%s", path, p.cmd.Wait(), p.said.String())
 	}
+}
+
+// Stop asks the program to end, waits until it has, and gives what it has to complain of.
+func (p *Program) Stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("the program has ended by itself: %w\n%s", err, p.said.String())
+	}
+	<-p.done
+	if err := p.cmd.Wait(); err != nil {
+		return fmt.Errorf("the program ends: %w\n%s", err, p.said.String())
+	}
+	return nil
 }
 
 // Kill ends the program without a word to anybody, and joins it.

@@ -1,0 +1,253 @@
+package clients
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+)
+
+// agents is the session of @openai/agents-realtime, as its program reports it.
+type agents struct {
+	Agent, Status, Call string
+	History             []item
+	Happened            []string
+	Calls               []struct{ Name, Place string }
+	Server              []string // types of the events that came
+	Errors              []string
+	ConnectMS           float64
+	AudioMS, PlayedMS   float64 // of the reply at hand; over a WebSocket only
+	Tokens              int
+}
+
+// item is a line of the client's history.
+type item struct {
+	ItemID, Type, Role, Status, Name, Arguments string
+	Output                                      string
+	Content                                     []content
+}
+
+type content struct{ Type, Text, Transcript string }
+
+// said are the words of an item.
+func (i item) said() string {
+	var text string
+	for _, c := range i.Content {
+		text += c.Text + c.Transcript
+	}
+	return text
+}
+
+// agentsSuite is a user of @openai/agents-realtime.
+type agentsSuite struct {
+	*suite
+	// speak says tones into the microphone.
+	speak func(text string)
+	// heard is how much of the reply at hand has been heard.
+	heard  func() (time.Duration, error)
+	webRTC bool
+}
+
+func TestAgentsOverWebSocket(t *testing.T) {
+	t.Parallel()
+	h := open(t, "agents-websocket")
+	s := &agentsSuite{suite: newSuite(t, "@openai/agents-realtime, WebSocket", runNode(t, "agents", args{"url": h.url, "key": key}))}
+	s.speak = func(text string) { s.tell("say", args{"pcm": tones(text)}) }
+	s.heard = func() (time.Duration, error) {
+		r, err := s.report()
+		return time.Duration(r.PlayedMS * float64(time.Millisecond)), err
+	}
+	s.run()
+	h.stop()
+	h.holds(1)
+}
+
+func (s *agentsSuite) run() {
+	s.step("connect", s.connects)
+	s.step("write a message", s.writes)
+	s.step("let a tool run", s.usesTool)
+	s.step("let a tool fail", s.usesBrokenTool)
+	s.step("speak a turn", s.speaks)
+	s.step("interrupt()", s.interrupts)
+	s.step("interrupt by voice", s.bargesIn)
+	s.step("forget an item", s.forgets)
+	s.step("correct an item", s.corrects)
+	s.step("hand over to another agent", s.handsOver)
+	s.step("close", s.closes)
+}
+
+func (s *agentsSuite) report() (agents, error) { return asked[agents](s, "report", nil) }
+
+// see is the report of now.
+func (s *agentsSuite) see() agents {
+	s.t.Helper()
+	r, err := s.report()
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(r.Errors).To(gomega.BeEmpty(), "the client complains")
+	return r
+}
+
+// line waits for a complete item of the history that has these words, and gives it.
+func (s *agentsSuite) line(role, said string) item {
+	s.t.Helper()
+	var found item
+	s.Eventually(func(g gomega.Gomega) {
+		r, err := s.report()
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(r.Errors).To(gomega.BeEmpty())
+		var all []item
+		g.Expect(r.History).To(gomega.ContainElement(gomega.Satisfy(func(i item) bool {
+			return i.Role == role && i.Status == "completed" && i.said() == said
+		}), &all), "%s: %s", role, said)
+		found = all[len(all)-1]
+	}).Should(gomega.Succeed())
+	return found
+}
+
+func (s *agentsSuite) connects() {
+	s.tell("connect", nil)
+	s.Eventually(s.report).Should(gomega.And(
+		gomega.HaveField("Status", "connected"), gomega.HaveField("Agent", "Porter"),
+		gomega.HaveField("Server", gomega.ContainElement("session.updated")),
+	))
+	r := s.see()
+	s.Expect(r.Server[0]).To(gomega.Equal("session.created"))
+	// Without an answer to its session.update the client waits for 5 s.
+	s.Expect(r.ConnectMS).To(gomega.BeNumerically("<", 4000))
+	s.Expect(r.History).To(gomega.BeEmpty())
+	if s.webRTC {
+		s.Expect(r.Call).To(gomega.HavePrefix("rtc_"))
+	}
+}
+
+func (s *agentsSuite) writes() {
+	s.tell("write", args{"text": "good morning"})
+	s.line("user", "good morning")
+	s.line("assistant", "You said: good morning")
+	s.Eventually(s.heard).Should(gomega.BeNumerically(">", 500*time.Millisecond))
+	s.Eventually(s.report).Should(gomega.HaveField("Happened", gomega.ContainElements("agent_start", "audio_stopped", "agent_end")))
+	s.Expect(s.see().Tokens).To(gomega.BeNumerically(">", 0))
+}
+
+func (s *agentsSuite) usesTool() {
+	s.tell("write", args{"text": "please look up weather"})
+	s.line("assistant", "Tool said: rain over: please look up weather")
+	r := s.see()
+	s.Expect(r.Calls).To(gomega.HaveExactElements(gomega.HaveField("Place", "please look up weather")))
+	s.Expect(r.Happened).To(gomega.ContainElements("agent_tool_start", "agent_tool_end"))
+	s.Expect(r.History).To(gomega.ContainElement(gomega.And(
+		gomega.HaveField("Type", "function_call"), gomega.HaveField("Name", "look_up_weather"), gomega.HaveField("Status", "completed"),
+		gomega.HaveField("Arguments", `{"place":"please look up weather"}`), gomega.HaveField("Output", "rain over: please look up weather"),
+	)))
+}
+
+// usesBrokenTool: the client tells the server what it tells everyone.
+func (s *agentsSuite) usesBrokenTool() {
+	s.tell("write", args{"text": "open window"})
+	s.line("assistant", "Tool said: An error occurred while running the tool. Please try again.")
+}
+
+func (s *agentsSuite) speaks() {
+	s.speak("hello there")
+	s.line("user", "hello there")
+	s.line("assistant", "You said: hello there")
+	s.Expect(s.see().Server).To(gomega.ContainElements(
+		"input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped", "input_audio_buffer.committed",
+		"conversation.item.input_audio_transcription.completed",
+	))
+}
+
+// long begins a long reply, hears some of it, and gives the number of replies that there were before.
+func (s *agentsSuite) long() (before int) {
+	s.t.Helper()
+	before = len(s.of("assistant"))
+	s.tell("write", args{"text": "say 60 words"})
+	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.WithTransform(assistants, gomega.HaveLen(before+1))))
+	s.Eventually(s.heard).Should(gomega.And(gomega.BeNumerically(">", time.Second), gomega.BeNumerically("<", 10*time.Second)))
+	return before
+}
+
+// cut waits until the long reply is known to have been cut short.
+func (s *agentsSuite) cut(at int) item {
+	s.t.Helper()
+	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.WithTransform(assistants, gomega.Satisfy(func(all []item) bool {
+		return len(all) > at && all[at].Status == "incomplete"
+	}))))
+	s.Eventually(s.report).Should(gomega.HaveField("Server", gomega.ContainElement("conversation.item.truncated")))
+	return s.of("assistant")[at]
+}
+
+func assistants(all []item) []item { return of(all, "assistant") }
+
+func of(all []item, role string) []item {
+	var found []item
+	for _, i := range all {
+		if i.Role == role {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func (s *agentsSuite) of(role string) []item { return of(s.see().History, role) }
+
+func (s *agentsSuite) interrupts() {
+	at := s.long()
+	s.tell("interrupt", nil)
+	reply := s.cut(at)
+	s.Expect(reply.said()).To(gomega.HavePrefix("One two"))
+	s.Expect(reply.said()).NotTo(gomega.ContainSubstring("sixteen"))
+	// The conversation goes on.
+	s.tell("write", args{"text": "thank you"})
+	s.line("assistant", "You said: thank you")
+}
+
+func (s *agentsSuite) bargesIn() {
+	at := s.long()
+	s.speak("stop, I know")
+	s.line("user", "stop, I know")
+	s.cut(at)
+	s.line("assistant", "You said: stop, I know")
+}
+
+func (s *agentsSuite) forgets() {
+	before := s.see().History
+	gone := s.line("assistant", "You said: hello there")
+	s.tell("forget", args{"item": gone.ItemID})
+	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.And(
+		gomega.HaveLen(len(before)-1), gomega.Not(gomega.ContainElement(gomega.HaveField("ItemID", gone.ItemID))),
+	)))
+}
+
+// corrects: the client deletes the item and creates it again in its place.
+func (s *agentsSuite) corrects() {
+	before := s.see()
+	first := before.History[0]
+	s.Expect(first.said()).To(gomega.Equal("good morning"))
+	s.tell("correct", args{"item": first.ItemID, "text": "good evening"})
+	s.line("user", "good evening")
+	after := s.see()
+	s.Expect(after.History).To(gomega.HaveLen(len(before.History)))
+	s.Expect(after.History[0].ItemID).To(gomega.Equal(first.ItemID))
+	s.Expect(after.History[0].said()).To(gomega.Equal("good evening"))
+}
+
+// handsOver: the next agent has no tools, and the server knows.
+func (s *agentsSuite) handsOver() {
+	s.tell("write", args{"text": "transfer to clerk"})
+	s.Eventually(s.report).Should(gomega.And(
+		gomega.HaveField("Agent", "Clerk"), gomega.HaveField("Happened", gomega.ContainElement("agent_handoff")),
+	))
+	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.ContainElement(
+		gomega.WithTransform(item.said, gomega.ContainSubstring(`Tool said: {"assistant":"Clerk"}`)),
+	)))
+	s.tell("write", args{"text": "and look up weather"})
+	s.line("assistant", "You said: and look up weather")
+	s.Expect(s.see().Calls).To(gomega.HaveLen(1))
+}
+
+func (s *agentsSuite) closes() {
+	s.see()
+	s.tell("close", nil)
+	s.Eventually(s.report).Should(gomega.HaveField("Status", "disconnected"))
+}

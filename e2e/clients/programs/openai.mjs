@@ -1,0 +1,34 @@
+// What the three ways into the protocol that the package openai has share: all events are kept, as the package gives them.
+
+import { base64, Microphone } from "./microphone.mjs";
+
+export function conversation(rt) {
+  const events = [];
+  const errors = [];
+  let audioMS = 0;
+  // Sound is counted and left out: what is reported is read by people, too.
+  const keep = (event) => {
+    if (event.type === "response.output_audio.delta") {
+      audioMS += atob(event.delta).length / 48;
+      event = { ...event, delta: "" };
+    }
+    events.push(event);
+  };
+  const microphone = new Microphone();
+  return {
+    keep,
+    failed: (error) => errors.push(error),
+    methods: {
+      send: ({ event }) => rt.send(event),
+      listen: () => microphone.open((frame) => rt.send({ type: "input_audio_buffer.append", audio: base64(frame) })),
+      say: ({ pcm }) => microphone.say(pcm),
+      append: ({ pcm }) => rt.send({ type: "input_audio_buffer.append", audio: pcm }),
+      events: ({ from }) => events.slice(from),
+      report: () => ({
+        audioMS,
+        errors: errors.map((e) => ({ name: e.name, message: e.message, code: e.error?.code ?? "", event: e.error?.event_id ?? "" })),
+      }),
+    },
+    close: () => microphone.close(),
+  };
+}

@@ -1,0 +1,19 @@
+// Runs one client in a page: begin makes it, and ask calls a method of it.
+
+import { agents } from "./agents.mjs";
+import { openaiWebRTC } from "./openai-webrtc.mjs";
+import { openaiWebSocket } from "./openai-websocket.mjs";
+
+let client;
+
+window.begin = (name, options) => {
+  client = { agents, openaiWebRTC, openaiWebSocket }[name](options);
+};
+
+window.ask = async (method, args) => {
+  try {
+    return { result: (await client[method](args ?? {})) ?? null };
+  } catch (error) {
+    return { error: String(error?.stack ?? error) };
+  }
+};

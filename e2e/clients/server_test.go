@@ -1,0 +1,51 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/check"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// house is the program itself, with the scripted pipeline, and its recording.
+type house struct {
+	*rig.Program
+	t      *testing.T
+	g      *gomega.WithT
+	url    string
+	record string
+}
+
+// open starts the server. It wants a key.
+func open(t *testing.T, name string, flags ...string) *house {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	folder := t.TempDir()
+	h := &house{t: t, g: g, record: filepath.Join(folder, "record.jsonl")}
+	keys := filepath.Join(folder, "keys")
+	g.Expect(os.WriteFile(keys, []byte(key+"\n"), 0o600)).To(gomega.Succeed())
+	trace := filepath.Join(folder, "trace.jsonl")
+	kept, err := check.Trace(name)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	if kept != nil {
+		g.Expect(kept.Close()).To(gomega.Succeed())
+		trace = kept.Name()
+	}
+	h.Program, err = rig.Start(root, append([]string{
+		"--pipeline", "scripted", "--listen", "127.0.0.1:0", "--api-key-file", keys, "--record", h.record, "--trace", trace,
+	}, flags...)...)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(h.Kill) // it has ended, unless the test failed
+	h.url = h.URL
+	return h
+}
+
+// stop ends the server and with it the recording.
+func (h *house) stop() {
+	h.t.Helper()
+	h.g.Expect(h.Stop()).To(gomega.Succeed())
+}
