@@ -27,6 +27,13 @@ type Scorer interface {
 	Scores() bool
 }
 
+// Modest is a Transcriber that says beforehand what it can do.
+type Modest interface {
+	// CanDo returns c as it will be done: what makes no difference comes back empty. Its error says what cannot be done, and
+	// what could. It does not block.
+	CanDo(c TranscribeConfig) (TranscribeConfig, error)
+}
+
 // Transcription is one utterance on its way to text. Write and CloseInput are called by one goroutine at a time; Close may be
 // called by any, at any time.
 type Transcription interface {

@@ -32,6 +32,11 @@ func (s *Session) checkRequest(p *wire.ResponseParams) *failure {
 			message: "there are no tools of which one could be called: give tools, or want \"auto\"",
 		}
 	}
+	if p.Audio != nil && p.Audio.Voice != "" {
+		if err := knownVoice(s.cfg.Pipeline, p.Audio.Voice); err != nil {
+			return &failure{code: wire.CodeInvalidValue, param: "response.audio.output.voice", message: err.Error()}
+		}
+	}
 	if p.Prompt != nil {
 		if bad := knownPrompt(s.cfg.Pipeline, p.Prompt); bad != nil {
 			return &failure{code: bad.Code, param: "response." + bad.Param, message: bad.Message}

@@ -52,6 +52,9 @@ func SettingsFor(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error 
 // settle checks what was merged into next and gives back as null what there is not.
 func settle(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) error {
 	next.Audio.Input.NoiseReduction = nil
+	if err := modest(p, next.Audio.Input.Transcription); err != nil {
+		return refused("audio.input.transcription", err.Error())
+	}
 	for _, name := range next.Include {
 		if name != wire.IncludeLogprobs {
 			return refused("include", "want only \""+wire.IncludeLogprobs+"\"")
@@ -64,6 +67,11 @@ func settle(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) error
 		return settleTranscription(next, patch)
 	}
 	next.Tools = slices.DeleteFunc(next.Tools, func(t wire.Tool) bool { return t.Type != "function" })
+	if next.Audio.Output.Voice != set.Audio.Output.Voice {
+		if err := knownVoice(p, next.Audio.Output.Voice); err != nil {
+			return refused("audio.output.voice", err.Error())
+		}
+	}
 	if err := choosable(next.ToolChoice, next.Tools); err != "" {
 		return refused("tool_choice", err)
 	}
@@ -81,6 +89,33 @@ func settle(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) error
 
 func refused(param, message string) *wire.DecodeError {
 	return &wire.DecodeError{Code: wire.CodeInvalidValue, Param: "session." + param, Message: message}
+}
+
+// modest takes out of tr what makes no difference to the pipeline's recogniser, and refuses what it cannot do.
+func modest(p *pipeline.Pipeline, tr *wire.Transcription) error {
+	if p == nil || tr == nil {
+		return nil
+	}
+	m, ok := p.Transcriber.(pipeline.Modest)
+	if !ok {
+		return nil
+	}
+	c, err := m.CanDo(pipeline.TranscribeConfig{Model: tr.Model, Language: tr.Language, Prompt: tr.Prompt})
+	if err == nil {
+		*tr = wire.Transcription{Model: c.Model, Language: c.Language, Prompt: c.Prompt}
+	}
+	return err
+}
+
+// knownVoice refuses a voice that the pipeline has not.
+func knownVoice(p *pipeline.Pipeline, name string) error {
+	if p == nil {
+		return nil
+	}
+	if v, ok := p.Synthesizer.(pipeline.Voiced); ok {
+		return v.CheckVoice(name)
+	}
+	return nil
 }
 
 // hasLogprobs: the pipeline's transcripts come with probabilities.

@@ -2,11 +2,14 @@ package session
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -129,6 +132,45 @@ func TestOwnInput(t *testing.T) {
 		c.refuses(request(`"input":[`+message+`,{"type":"message","role":"user","content":[]}]`), "invalid_value", "response.input[1].content")
 		c.refuses(request(`"input":[{"type":"mcp_approval_response","approval_request_id":"x","approve":true}]`), "invalid_value", "response.input[0].type")
 		c.refuses(request(`"metadata":{"a":7}`), "invalid_value", "response.metadata")
+		goesOn(c)
+	})
+}
+
+// picky is an ear and a voice that can do little.
+type picky struct {
+	pipeline.Transcriber
+	pipeline.Synthesizer
+}
+
+// CanDo implements pipeline.Modest.
+func (picky) CanDo(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
+	if c.Language == "xx" {
+		return c, errors.New("want \"en\"")
+	}
+	c.Prompt = ""
+	return c, nil
+}
+
+// CheckVoice implements pipeline.Voiced.
+func (picky) CheckVoice(name string) error {
+	if name == "choir" {
+		return fmt.Errorf("%w %q: there is solo", pipeline.ErrUnknownVoice, name)
+	}
+	return nil
+}
+
+func TestWhatThePipelineCannotDo(t *testing.T) {
+	story(t, "it is refused before it fails, or comes back as none", func(t *testing.T) {
+		p := plain()
+		p.Transcriber, p.Synthesizer = picky{Transcriber: p.Transcriber}, picky{Synthesizer: p.Synthesizer}
+		c := byWebSocket(t, p)
+		e := c.refuses(change(`"audio":{"output":{"voice":"choir"}}`), "invalid_value", "session.audio.output.voice")
+		c.g.Expect(e.Message).To(gomega.ContainSubstring("there is solo"))
+		c.refuses(request(`"audio":{"output":{"voice":{"id":"choir"}}}`), "invalid_value", "response.audio.output.voice")
+		c.refuses(change(`"audio":{"input":{"transcription":{"language":"xx"}}}`), "invalid_value", "session.audio.input.transcription")
+		c.send(change(`"audio":{"input":{"transcription":{"language":"en","model":"m","prompt":"tea, coffee"}}}`))
+		c.g.Expect(*next[*wire.SessionUpdated](c, "session.updated").Session.Audio.Input.Transcription).
+			To(gomega.Equal(wire.Transcription{Model: "m", Language: "en"}))
 		goesOn(c)
 	})
 }

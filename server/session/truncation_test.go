@@ -68,8 +68,8 @@ func (c *caller) item(item string) {
 	first(c, "conversation.item.done")
 }
 
-// says puts a message of the user into the conversation.
-func (c *caller) says(text string) {
+// note puts a message of the user into the conversation.
+func (c *caller) note(text string) {
 	c.item(`{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}`)
 }
 
@@ -86,14 +86,14 @@ func TestTruncation(t *testing.T) {
 		c := byWebSocket(t, p)
 		c.settle(`"truncation":{"type":"retention_ratio","retention_ratio":0.5,"token_limits":{"post_instructions":10}}`)
 		for _, text := range []string{"a a a", "b b b", "c c c"} {
-			c.says(text)
+			c.note(text)
 		}
 		c.answer()
 		c.g.Expect(l.last()).To(gomega.Equal("a a a|b b b|c c c"))
-		c.says("d d")
+		c.note("d d")
 		c.g.Expect(c.answer().Usage.InputTokens).To(gomega.Equal(3))
 		c.g.Expect(l.last()).To(gomega.Equal("ok|d d"))
-		c.says("e e e e")
+		c.note("e e e e")
 		c.answer()
 		c.g.Expect(l.last()).To(gomega.Equal("ok|d d|ok|e e e e"))
 		c.g.Expect(c.count("conversation.item.deleted")).To(gomega.BeZero(), "the conversation keeps them")
@@ -103,8 +103,8 @@ func TestTruncation(t *testing.T) {
 		p, l := remembered(byScript(t, `model: {replies: [{say: ok}]}`))
 		c := byWebSocket(t, p)
 		c.settle(`"truncation":{"type":"retention_ratio","retention_ratio":0,"token_limits":{"post_instructions":2}}`)
-		c.says("a")
-		c.says("b b b")
+		c.note("a")
+		c.note("b b b")
 		c.answer()
 		c.g.Expect(l.last()).To(gomega.Equal("b b b"))
 	})
@@ -115,7 +115,7 @@ func TestTruncation(t *testing.T) {
 		c.settle(`"truncation":{"type":"retention_ratio","retention_ratio":1,"token_limits":{"post_instructions":5}}`)
 		c.item(`{"type":"function_call","call_id":"x","name":"clock","arguments":"a b"}`)
 		c.item(`{"type":"function_call_output","call_id":"x","output":"noon"}`)
-		c.says("b b b b")
+		c.note("b b b b")
 		c.answer()
 		c.g.Expect(l.last()).To(gomega.Equal("b b b b"))
 	})
@@ -124,11 +124,11 @@ func TestTruncation(t *testing.T) {
 		p, l := remembered(byScript(t, `model: {window: 20, replies: [{say: ok}]}`))
 		c := byWebSocket(t, p)
 		c.settle(`"instructions":"be kind","max_output_tokens":10`)
-		c.says("a a a a")
-		c.says("b b b b")
+		c.note("a a a a")
+		c.note("b b b b")
 		c.answer()
 		c.g.Expect(l.last()).To(gomega.Equal("a a a a|b b b b"))
-		c.says("c")
+		c.note("c")
 		c.answer()
 		c.g.Expect(l.last()).To(gomega.Equal("b b b b|ok|c"))
 	})
@@ -136,9 +136,9 @@ func TestTruncation(t *testing.T) {
 	story(t, "disabled: the response fails, and says why", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `model: {window: 20}`))
 		c.settle(`"truncation":"disabled","max_output_tokens":10`)
-		c.says("a a a a a a")
+		c.note("a a a a a a")
 		c.g.Expect(c.answer().Status).To(gomega.Equal("completed"))
-		c.says("b b b")
+		c.note("b b b")
 		failed := c.answer()
 		c.g.Expect(failed.Status).To(gomega.Equal("failed"))
 		c.g.Expect(*failed.StatusDetails.Error).To(gomega.Equal(wire.StatusError{Type: "invalid_request_error", Code: "context_length_exceeded"}))

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -96,6 +97,16 @@ func (e *ear) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.T
 		e.ready.Store(true)
 	}
 	return t, err
+}
+
+// CanDo implements pipeline.Modest: the model is English and takes no hints.
+func (e *ear) CanDo(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
+	base, _, _ := strings.Cut(strings.ToLower(c.Language), "-")
+	if base != "" && base != "en" {
+		return c, fmt.Errorf("the recogniser understands English, not %q: want \"en\", or leave it out", c.Language)
+	}
+	c.Prompt = ""
+	return c, nil
 }
 
 // check says whether everything is installed.

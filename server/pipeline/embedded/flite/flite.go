@@ -83,6 +83,14 @@ func Voices() []string {
 	return names[1:] // the first one is the empty name
 }
 
+// CheckVoice implements pipeline.Voiced.
+func (s *Synthesizer) CheckVoice(name string) error {
+	if _, ok := voices()[name]; !ok {
+		return fail(fmt.Errorf("%w %q", pipeline.ErrUnknownVoice, name), "there are "+strings.Join(Voices(), ", "))
+	}
+	return nil
+}
+
 // Close ends the utterances that are being spoken. Later ones fail.
 func (s *Synthesizer) Close() error {
 	s.end()
@@ -94,10 +102,10 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	if err := s.Check(); err != nil {
 		return err
 	}
-	name, ok := voices()[u.Voice]
-	if !ok {
-		return fail(fmt.Errorf("%w %q", pipeline.ErrUnknownVoice, u.Voice), "there are "+strings.Join(Voices(), ", "))
+	if err := s.CheckVoice(u.Voice); err != nil {
+		return err
 	}
+	name := voices()[u.Voice]
 	if len(u.Text) > maxText {
 		return fail(fmt.Errorf("%w: %d bytes, the limit is %d", pipeline.ErrTooLong, len(u.Text), maxText), "cut it into clauses")
 	}

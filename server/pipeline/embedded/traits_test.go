@@ -1,0 +1,48 @@
+package embedded
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+func TestWhatTheStagesCanDo(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := open(t, Options{})
+	modest := p.Transcriber.(pipeline.Modest)
+	for _, language := range []string{"", "en", "en-US", "EN"} {
+		c, err := modest.CanDo(pipeline.TranscribeConfig{Language: language, Model: "m", Prompt: "tea"})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(c).To(gomega.Equal(pipeline.TranscribeConfig{Language: language, Model: "m"}))
+	}
+	_, err := modest.CanDo(pipeline.TranscribeConfig{Language: "de"})
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("English")))
+
+	voiced := p.Synthesizer.(pipeline.Voiced)
+	g.Expect(voiced.CheckVoice("marin")).To(gomega.Succeed())
+	g.Expect(voiced.CheckVoice("choir")).To(gomega.MatchError(pipeline.ErrUnknownVoice))
+
+	counter := p.Model.(pipeline.Counter)
+	g.Expect(counter.CountTokens("two words")).To(gomega.Equal(2))
+	g.Expect(counter.Window()).To(gomega.Equal(pipeline.DefaultWindow))
+	_, sure := p.Transcriber.(pipeline.Scorer)
+	g.Expect(sure).To(gomega.BeFalse())
+}
+
+func TestTheAssistantCannotSee(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := open(t, Options{})
+	said := ""
+	_, err := p.Model.Generate(t.Context(), pipeline.Request{Messages: []pipeline.Message{
+		{Role: pipeline.RoleUser, Text: "what is two plus two", Images: []pipeline.Image{{MIME: "image/png"}}},
+	}}, func(e pipeline.ModelEvent) error {
+		if d, ok := e.(pipeline.TextDelta); ok {
+			said += d.Text
+		}
+		return nil
+	})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(said).To(gomega.HavePrefix(pipeline.Blind))
+}
