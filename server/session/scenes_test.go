@@ -50,7 +50,7 @@ func changeEverything(c *caller) {
 // captions are the settings with which a client is told everything about what it says.
 const captions = `"include":["item.input_audio_transcription.logprobs"],"audio":{"input":{"transcription":{"model":"any"}}}`
 
-func (c *caller) says(text string) {
+func (c *caller) utter(text string) {
 	c.quiet(300)
 	c.speak(scripted.Tones(text))
 	c.quiet(700)
@@ -59,11 +59,11 @@ func (c *caller) says(text string) {
 // speakAndInterrupt is a spoken turn, its answer, and another turn that cuts the answer off.
 func speakAndInterrupt(c *caller) {
 	c.settle(captions)
-	c.says("say 40 words")
+	c.utter("say 40 words")
 	first(c, "conversation.item.input_audio_transcription.completed")
 	item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
 	c.quiet(3000)
-	c.says("stop it now please")
+	c.utter("stop it now please")
 	first(c, "response.done")
 	if c.pacer != nil {
 		first(c, "conversation.item.truncated")
@@ -82,7 +82,7 @@ func speakAndInterrupt(c *caller) {
 
 func bothSpeak(c *caller) {
 	c.settle(captions)
-	c.says("two people")
+	c.utter("two people")
 	a := next[*wire.ConversationItemInputAudioTranscriptionSegment](c, "conversation.item.input_audio_transcription.segment")
 	b := next[*wire.ConversationItemInputAudioTranscriptionSegment](c, "conversation.item.input_audio_transcription.segment")
 	c.g.Expect([]string{a.Speaker, a.Text, b.Speaker, b.Text}).To(gomega.Equal([]string{"A", "two", "B", "people"}))
@@ -91,7 +91,7 @@ func bothSpeak(c *caller) {
 
 func loseWords(c *caller) {
 	c.settle(captions)
-	c.says("lost")
+	c.utter("lost")
 	first(c, "conversation.item.input_audio_transcription.failed")
 }
 
@@ -216,7 +216,7 @@ func narrowBand(c *caller) {
 // understandEnd lets what was said end a turn.
 func understandEnd(c *caller) {
 	c.settle(`"audio":{"input":{"turn_detection":{"type":"semantic_vad","eagerness":"high","create_response":true,"interrupt_response":true}}}`)
-	c.says("hello there")
+	c.utter("hello there")
 	first(c, "response.done")
 }
 
@@ -224,6 +224,6 @@ func understandEnd(c *caller) {
 func dictate(c *caller) {
 	c.send(`{"type":"session.update","session":{"type":"transcription","include":["item.input_audio_transcription.logprobs"]}}`)
 	first(c, "session.updated")
-	c.says("hello")
+	c.utter("hello")
 	first(c, "conversation.item.input_audio_transcription.completed")
 }
