@@ -81,14 +81,20 @@ func badEvents() []badEvent {
 			"a response to an unknown item", `{"type":"response.create","event_id":"e24","response":{"input":[{"type":"item_reference","id":"x"}]}}`,
 			"item_not_found", "response.input[0].id", "x", "e24",
 		},
-		{"the wrong rate", update("e25", `"audio":{"input":{"format":{"type":"audio/pcm","rate":16000}}}`), "invalid_value", "session.audio.input.format.rate", "24000", "e25"},
-		{"a telephone at another rate", update("e26", `"audio":{"input":{"format":{"type":"audio/pcmu","rate":16000}}}`), "invalid_value", "session.audio.input.format.rate", "8000", "e26"},
-		{"an unknown format", update("e27", `"audio":{"output":{"format":{"type":"audio/opus"}}}`), "invalid_value", "session.audio.output.format.type", "audio/pcm", "e27"},
 		{
 			"a response with a tool that is no function",
 			`{"type":"response.create","event_id":"e28","response":{"tools":[{"type":"mcp","server_label":"x","server_url":"http://x"}]}}`,
 			"invalid_value", "response.tools[0].type", "function", "e28",
 		},
+	}
+}
+
+// badSettings are changes of the session that cannot be made.
+func badSettings() []badEvent {
+	return []badEvent{
+		{"the wrong rate", update("e25", `"audio":{"input":{"format":{"type":"audio/pcm","rate":16000}}}`), "invalid_value", "session.audio.input.format.rate", "24000", "e25"},
+		{"a telephone at another rate", update("e26", `"audio":{"input":{"format":{"type":"audio/pcmu","rate":16000}}}`), "invalid_value", "session.audio.input.format.rate", "8000", "e26"},
+		{"an unknown format", update("e27", `"audio":{"output":{"format":{"type":"audio/opus"}}}`), "invalid_value", "session.audio.output.format.type", "audio/pcm", "e27"},
 		{"an impossible threshold", update("e29", `"audio":{"input":{"turn_detection":{"threshold":7}}}`), "invalid_value", "session.audio.input.turn_detection.threshold", "", "e29"},
 		{"another kind of session", `{"type":"session.update","event_id":"e30","session":{"type":"transcription"}}`, "invalid_value", "session.type", "realtime", "e30"},
 	}
@@ -97,7 +103,7 @@ func badEvents() []badEvent {
 // TestBadEvents: whatever is wrong with an event is answered with an error that names the event and says what to do, and
 // the session goes on.
 func TestBadEvents(t *testing.T) {
-	for _, row := range badEvents() {
+	for _, row := range append(badEvents(), badSettings()...) {
 		story(t, row.name, func(t *testing.T) {
 			c := dial(t)
 			c.sendText(row.text)
