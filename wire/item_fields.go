@@ -39,6 +39,8 @@ func (i *Item) check(c *codec, field string) {
 	case "type":
 		c.oneOf(i.Type, field, "message|function_call|function_call_output|item_reference|mcp_list_tools|mcp_call|mcp_approval_request|"+
 			"mcp_approval_response")
+	case "status":
+		c.ensure(i.Status == "" || isOneOf(i.Status, "completed|incomplete|in_progress"), field, "want one of: completed|incomplete|in_progress")
 	case "role":
 		c.oneOf(i.Role, field, "user|assistant|system")
 	case "":

@@ -66,6 +66,20 @@ func (c *codec) metadata(r Raw) {
 
 func (c *codec) prompt(r Raw) {
 	c.ensure(r == nil || hasText(r, "id"), "prompt", "want an object with the id of a prompt")
+	version, there := r.Field("version")
+	_, isText := version.Text()
+	c.ensure(!there || isText || version.kind() == 'n', "prompt.version", "want a string")
+	variables, there := r.Field("variables")
+	if !there || variables.kind() == 'n' {
+		return
+	}
+	fits := variables.Members(func(_ string, value Raw) bool {
+		_, isText := value.Text()
+		part, _ := value.Field("text")
+		_, hasPart := part.Text()
+		return isText || hasPart
+	})
+	c.ensure(fits, "prompt.variables", `want an object whose values are strings, or objects of type input_text`)
 }
 
 // tracing is "auto", or an object that says under which names the session is recorded.

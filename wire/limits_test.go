@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -80,4 +81,29 @@ func TestRawMembers(t *testing.T) {
 	v, ok := Raw(" -2.5e1 ").Float()
 	g.Expect(ok).To(gomega.BeTrue())
 	g.Expect(v).To(gomega.Equal(-25.0))
+}
+
+func TestPromptAndStatus(t *testing.T) {
+	for text, param := range map[string]string{
+		`{"type":"response.create","response":{"prompt":{"id":"p","version":null,"variables":null}}}`:                                          "",
+		`{"type":"response.create","response":{"prompt":{"id":"p","version":"2","variables":{"a":"b","c":{"type":"input_text","text":"d"}}}}}`: "",
+		`{"type":"response.create","response":{"prompt":{"version":"2"}}}`:                                                                     "response.prompt",
+		`{"type":"response.create","response":{"prompt":{"id":"p","version":2}}}`:                                                              "response.prompt.version",
+		`{"type":"response.create","response":{"prompt":{"id":"p","variables":[]}}}`:                                                           "response.prompt.variables",
+		`{"type":"response.create","response":{"prompt":{"id":"p","variables":{"a":7}}}}`:                                                      "response.prompt.variables",
+		`{"type":"response.create","response":{"prompt":{"id":"p","variables":{"a":{"type":"input_image"}}}}}`:                                 "response.prompt.variables",
+		`{"type":"conversation.item.create","item":{"type":"message","status":"done","role":"user","content":[]}}`:                             "item.status",
+	} {
+		t.Run(text, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			_, err := DecodeClient([]byte(text))
+			if param == "" {
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				return
+			}
+			var bad *DecodeError
+			g.Expect(errors.As(err, &bad)).To(gomega.BeTrue())
+			g.Expect([]string{bad.Code, bad.Param}).To(gomega.Equal([]string{CodeInvalidValue, param}))
+		})
+	}
 }
