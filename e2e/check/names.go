@@ -16,7 +16,7 @@ func (s *session) names(e *event) {
 	case e.Type == "response.created", e.Type == "response.done":
 		ours("response.id", "resp_", e.Response.ID)
 		if id := e.Response.ConversationID; id != nil {
-			ours("response.conversation_id", "", *id)
+			ours("response.conversation_id", "conv_", *id)
 		}
 	case e.Type == "response.output_item.added", e.Type == "response.output_item.done":
 		ours("response_id", "resp_", e.ResponseID)

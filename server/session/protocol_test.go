@@ -73,6 +73,10 @@ func (p *protocol) conversation(e wire.ServerEvent) {
 		p.expect(added && !done, e, "an item that was added is done once")
 		p.expect(known(e.PreviousItemID), e, "previous_item_id is an item's")
 		p.items[e.Item.ID] = true
+	case *wire.ConversationItemDeleted:
+		_, added := p.items[e.ItemID]
+		p.expect(added, e, "what is deleted is an item")
+		delete(p.items, e.ItemID) // its name may come again
 	case *wire.ConversationItemTruncated:
 		_, added := p.items[e.ItemID]
 		p.expect(added && e.AudioEndMS >= 0, e, "what is truncated is an item")
