@@ -8,7 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Rates are what one principal may use. 0 is without limit.
+// Rates are what one principal may use; without keys, everyone together. 0 is without limit.
 type Rates struct {
 	// RequestsPerMinute counts requests that begin something (a call, a WebSocket, a client secret) and responses.
 	RequestsPerMinute int
@@ -35,9 +35,12 @@ func (b *bucket) fill(now time.Time) {
 	b.at = now
 }
 
-// wait is how long until the level is at least want.
+// wait is how long until the level is at least want. What rounding leaves of that is not waited for.
 func (b *bucket) wait(want float64) time.Duration {
-	return time.Duration(max(0, want-b.level) / b.second * float64(time.Second))
+	if missing := want - b.level; missing > b.size*1e-9 {
+		return time.Duration(missing / b.second * float64(time.Second))
+	}
+	return 0
 }
 
 // budget is what one principal has left. It implements session.Limits.

@@ -93,10 +93,12 @@ func (h *Handler) settings(r *http.Request, who caller) (wire.Session, *problem)
 // bodyPatience is how long a client may take to send a request's body.
 const bodyPatience = 30 * time.Second
 
-// bounded limits a request's body in size and time.
-func bounded(w http.ResponseWriter, r *http.Request) {
+// bounded limits a request's body in size, and in time until it was read.
+func bounded(w http.ResponseWriter, r *http.Request) (read func()) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyPatience)) // a recorder of a test has none
+	deadline := http.NewResponseController(w).SetReadDeadline
+	_ = deadline(time.Now().Add(bodyPatience)) // a writer that has none is no connection that could be slow
+	return func() { _ = deadline(time.Time{}) }
 }
 
 // readCall reads the offer and the session's settings from either form of the request.
@@ -104,7 +106,7 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who caller) (
 	if settings, p = h.settings(r, who); p != nil {
 		return "", settings, p
 	}
-	bounded(w, r)
+	defer bounded(w, r)()
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == "application/sdp":

@@ -63,7 +63,7 @@ func shown(settings wire.Session) json.RawMessage {
 
 // readJSON reads a body that is a JSON object, or nothing.
 func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
-	bounded(w, r)
+	defer bounded(w, r)()
 	body, err := io.ReadAll(r.Body)
 	switch kind, _, bad := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case err != nil:
@@ -102,8 +102,10 @@ func (h *Handler) readSecret(body wire.Raw, settings *wire.Session, lifetime *ti
 	if fields, p = members(wire.Raw(after), "expires_after", "anchor", "seconds"); p != nil {
 		return p
 	}
-	if anchor, has := fields["anchor"]; has && string(anchor) != `"created_at"` {
-		return badField(wire.CodeInvalidValue, "expires_after.anchor", `want "created_at"`)
+	if text, has := fields["anchor"]; has {
+		if anchor, _ := wire.Raw(text).Text(); anchor != "created_at" {
+			return badField(wire.CodeInvalidValue, "expires_after.anchor", `want "created_at"`)
+		}
 	}
 	if text, has := fields["seconds"]; has {
 		var seconds int

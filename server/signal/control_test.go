@@ -142,6 +142,14 @@ func TestSockets(t *testing.T) {
 		created, _ = d.plug(house+"/v1/realtime", s).first().(*wire.SessionCreated)
 		d.g.Expect(created.Session.Type).To(gomega.Equal("transcription"))
 	})
+	t.Run("a page of another origin", func(t *testing.T) {
+		d := d.in(t)
+		_, answer, err := websocket.Dial(t.Context(), house+"/v1/realtime", &websocket.DialOptions{ //nolint:bodyclose // Dial has read it
+			Subprotocols: []string{"realtime", keyProtocol + key}, HTTPHeader: http.Header{"Origin": {"https://evil.test"}},
+		})
+		d.g.Expect(err).To(gomega.HaveOccurred())
+		d.g.Expect(answer.StatusCode).To(gomega.Equal(http.StatusForbidden))
+	})
 	t.Run("a message that is too large", func(t *testing.T) {
 		d := d.in(t)
 		p := d.plug(house+"/v1/realtime", key)
@@ -159,6 +167,26 @@ func TestSockets(t *testing.T) {
 		p.goesOn()
 		d.g.Expect(p.seen["input_audio_buffer.cleared"]).To(gomega.Equal(420))
 	})
+}
+
+// TestRatesOfResponses: responses draw on the same budget as requests, and the client is told what is left.
+func TestRatesOfResponses(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys, c.Rates = keys(t), Rates{RequestsPerMinute: 2, TokensPerMinute: 100_000} })
+	p := d.plug(d.house()+"/v1/realtime", key)
+	p.goesOn()
+	left, _ := p.next("rate_limits.updated").(*wire.RateLimitsUpdated)
+	d.g.Expect(left.RateLimits).To(gomega.HaveLen(2))
+	d.g.Expect(left.RateLimits[0].Name).To(gomega.Equal("requests"))
+	d.g.Expect(left.RateLimits[0].Limit).To(gomega.Equal(2))
+	d.g.Expect(left.RateLimits[0].Remaining).To(gomega.BeZero())
+	d.g.Expect(left.RateLimits[1].Name).To(gomega.Equal("tokens"))
+	d.g.Expect(left.RateLimits[1].Remaining).To(gomega.BeNumerically("<", 100_000))
+
+	p.send(`{"type":"response.create"}`)
+	done, _ := p.next("response.done").(*wire.ResponseDone)
+	d.g.Expect(done.Response.Status).To(gomega.Equal("failed"))
+	d.g.Expect(done.Response.StatusDetails.Error.Code).To(gomega.Equal("rate_limit_exceeded"))
+	d.unplugged(d.house()+"/v1/realtime", key, http.StatusTooManyRequests, "rate_limit_exceeded")
 }
 
 // goesOn checks that the session still works: a text is answered.

@@ -80,6 +80,7 @@ type endpoint func(w http.ResponseWriter, r *http.Request, who caller) *problem
 func (h *Handler) guarded(next endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if p := h.serve(w, r, next); p != nil {
+			h.cfg.Logger.Debug("request refused", "method", r.Method, "path", r.URL.Path, "status", p.status, "code", p.code)
 			p.write(w)
 		}
 	}
@@ -100,18 +101,24 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *
 	return next(w, r, who)
 }
 
-// begins is an endpoint that begins something: it takes a request from the caller's budget, and no client secret that has
-// expired or was used.
-func (h *Handler) begins(next endpoint) endpoint {
+// fresh is an endpoint for which a client secret must not have expired, nor be used up.
+func fresh(next endpoint) endpoint {
 	return func(w http.ResponseWriter, r *http.Request, who caller) *problem {
 		if who.stale != nil {
 			return who.stale
 		}
+		return next(w, r, who)
+	}
+}
+
+// begins is an endpoint that begins something, which takes a request from the caller's budget.
+func (h *Handler) begins(next endpoint) endpoint {
+	return fresh(func(w http.ResponseWriter, r *http.Request, who caller) *problem {
 		if p := h.budgets.charge(who.principal); p != nil {
 			return p
 		}
 		return next(w, r, who)
-	}
+	})
 }
 
 // allowedHeaders are those that a page of another origin may send. Beside them it may send what the protocol's own clients

@@ -151,8 +151,12 @@ func (h *Handler) newCall(id string, settings wire.Session, who caller) (*call, 
 	case !h.secrets.use(who.secret):
 		return nil, secretUsed()
 	}
+	logger := h.cfg.Logger
+	if who.principal != "" {
+		logger = logger.With("principal", who.principal)
+	}
 	s, err := session.New(session.Config{
-		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: h.cfg.Logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
+		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Grace: h.cfg.Grace, CheckInvariants: h.cfg.CheckInvariants,
 		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who),
 	})

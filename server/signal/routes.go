@@ -23,8 +23,8 @@ func (h *Handler) routes() []route {
 		{http.MethodPost, "/v1/realtime/calls/{id}/refer", telephone},
 		{http.MethodPost, "/v1/realtime/client_secrets", h.clientSecret},
 		{http.MethodGet, "/v1/realtime", h.socket},
-		{http.MethodGet, "/v1/antiphon/pipeline", h.components},
-		{http.MethodGet, "/v1/antiphon/openapi.json", openAPI},
+		{http.MethodGet, "/v1/antiphon/pipeline", fresh(h.components)},
+		{http.MethodGet, "/v1/antiphon/openapi.json", fresh(openAPI)},
 	}
 }
 

@@ -238,6 +238,8 @@ func TestExpiredSecret(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
 	value, _, _ := d.h.secrets.mint("desk", wire.DefaultSession(), 0, -time.Second)
 	d.offered("/v1/realtime/calls", value).refused(http.StatusUnauthorized, "client_secret_expired")
+	w := d.ask(http.MethodGet, "/v1/antiphon/pipeline", nil, "Authorization", "Bearer "+value)
+	d.refused(w, http.StatusUnauthorized, "client_secret_expired", "make a new one")
 }
 
 func TestRates(t *testing.T) {
