@@ -128,6 +128,20 @@ func (o *offers) voice(s session.State) {
 	}
 	of("", turn.Open(s.Turn))
 	of(" of another turn", nobody)
+	o.gate(s)
+}
+
+// gate is asked about the end of an utterance, and answers. An utterance whose end is
+// doubted already does not end again (turn.fizz).
+func (o *offers) gate(s session.State) {
+	open := turn.Open(s.Turn)
+	o.add("EndOfUtterance", session.OfTurn{Event: turn.EndOfUtterance{Turn: open, Gate: true}})
+	if !wordsAwaited(s) {
+		o.add("GatePassed", session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: theGen}})
+	}
+	o.add("GatePassed of an older asking", session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: theGen - 1}})
+	o.add("GateRefused", session.OfTurn{Event: turn.GateRefused{Turn: open, Gen: theGen, FallbackMS: 4000}})
+	o.add("GateRefused of another turn", session.OfTurn{Event: turn.GateRefused{Turn: nobody, Gen: theGen}})
 }
 
 // committed is a turn that the client commits, whose words are there at once, and the
