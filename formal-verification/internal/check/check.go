@@ -78,6 +78,8 @@ type Result struct {
 	// shown for short runs only.
 	MaxActionsReached bool
 	Assertions        []Assertion
+	// Good says of each liveness assertion that was decided in which nodes of Graph it holds.
+	Good map[string][]bool
 }
 
 // The reasons why a spec cannot be decided.

@@ -72,6 +72,7 @@ func (r *Result) exists(found *answer) {
 }
 
 func (r *Result) liveness(found *answer) {
+	r.Good = map[string][]bool{}
 	for i, a := range r.Assertions {
 		holds := func(n int) bool { return found.Witness[i][n] }
 		var lasso *graph.Lasso
@@ -83,6 +84,7 @@ func (r *Result) liveness(found *answer) {
 		default:
 			continue
 		}
+		r.Good[a.Name] = found.Witness[i]
 		if lasso != nil {
 			r.fail(i, r.Graph.Tell(lasso))
 			continue

@@ -194,7 +194,7 @@ func (s *spec) pass(ctx context.Context) error {
 	if len(s.Problems) > 0 {
 		return nil // mutants of a spec that does not hold say nothing
 	}
-	if err := s.mutants(ctx); err != nil {
+	if err := s.mutants(ctx, result); err != nil {
 		s.blame("%v", err)
 	}
 	s.conform(result)

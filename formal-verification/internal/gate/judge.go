@@ -129,7 +129,7 @@ func (s *spec) reference(known Reference, r check.Result) error {
 }
 
 // mutants runs all of them and blames the survivors.
-func (s *spec) mutants(ctx context.Context) error {
+func (s *spec) mutants(ctx context.Context, whole check.Result) error {
 	text, err := os.ReadFile(s.path(".mutants"))
 	if err != nil {
 		return fmt.Errorf("no mutants, so nothing shows that its assertions bite: %w", err)
@@ -156,7 +156,7 @@ func (s *spec) mutants(ctx context.Context) error {
 	said := make([]error, len(list))
 	var running sync.WaitGroup
 	for i, m := range list {
-		running.Go(func() { said[i] = s.kill(ctx, m) })
+		running.Go(func() { said[i] = s.kill(ctx, m, whole) })
 	}
 	running.Wait()
 	s.Figures.MutantSeconds = time.Since(began).Seconds()
@@ -173,8 +173,8 @@ func (s *spec) mutants(ctx context.Context) error {
 
 var errSurvived = errors.New("it survives: the assertion does not notice")
 
-// kill returns nil when the mutant makes its assertion fail.
-func (s *spec) kill(ctx context.Context, m Mutant) error {
+// kill returns nil when the mutant makes its assertion fail. whole is the run without it.
+func (s *spec) kill(ctx context.Context, m Mutant, whole check.Result) error {
 	edited, err := m.Apply(s.src)
 	if err != nil {
 		return err
@@ -185,6 +185,9 @@ func (s *spec) kill(ctx context.Context, m Mutant) error {
 	}
 	s.slots <- struct{}{}
 	defer func() { <-s.slots }()
+	if notices(whole, m.Assertion, s.file, f) {
+		return nil
+	}
 	r, err := s.Check(ctx, f, check.Options{Timeout: s.MutantTime, Stop: []string{m.Assertion}})
 	switch {
 	case err != nil:

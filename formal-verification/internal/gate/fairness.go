@@ -1,0 +1,95 @@
+package gate
+
+import (
+	"slices"
+
+	ast "fizz/proto"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+// notices says that a mutant which changes nothing but what an action promises makes a
+// liveness assertion fail. Such a mutant has the graph that was explored already, with other
+// promises on it, and the assertion is decided as it was there. False decides nothing: the
+// mutant is then run as any other.
+func notices(whole check.Result, assertion string, was, is *ast.File) bool {
+	good := whole.Good[assertion]
+	action, level, only := onlyFairness(was, is)
+	if good == nil || whole.Graph == nil || !only {
+		return false
+	}
+	g := *whole.Graph
+	g.Edges = slices.Clone(g.Edges)
+	for i := range g.Edges {
+		if g.Edges[i].Action == action {
+			g.Edges[i].Fair = level
+		}
+	}
+	holds := func(n int) bool { return good[n] }
+	for _, a := range whole.Assertions {
+		switch {
+		case a.Name != assertion:
+		case a.Kind == check.AlwaysEventually:
+			return g.AlwaysEventually(holds) != nil
+		case a.Kind == check.EventuallyAlways:
+			return g.EventuallyAlways(holds) != nil
+		}
+	}
+	return false
+}
+
+// onlyFairness says whether two specs differ in the fairness of one action and nothing else.
+func onlyFairness(was, is *ast.File) (action string, level graph.Fairness, only bool) {
+	was, is = bare(was), bare(is)
+	if len(was.GetActions()) != len(is.GetActions()) {
+		return "", graph.Unfair, false
+	}
+	for i, a := range is.GetActions() {
+		before := was.GetActions()[i]
+		if a.GetFairness().GetLevel() == before.GetFairness().GetLevel() {
+			continue
+		}
+		action, level = a.GetName(), fairness(a)
+		a.Fairness = before.Fairness
+		return action, level, proto.Equal(was, is)
+	}
+	return "", graph.Unfair, false
+}
+
+func fairness(a *ast.Action) graph.Fairness {
+	switch a.GetFairness().GetLevel() {
+	case ast.FairnessLevel_FAIRNESS_LEVEL_WEAK:
+		return graph.Weak
+	case ast.FairnessLevel_FAIRNESS_LEVEL_STRONG:
+		return graph.Strong
+	case ast.FairnessLevel_FAIRNESS_LEVEL_UNKNOWN, ast.FairnessLevel_FAIRNESS_LEVEL_UNFAIR:
+	}
+	return graph.Unfair
+}
+
+// bare is a copy of a spec without its places in the file.
+func bare(f *ast.File) *ast.File {
+	out := proto.CloneOf(f)
+	strip(out.ProtoReflect())
+	return out
+}
+
+func strip(m protoreflect.Message) {
+	m.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case field.Name() == "source_info":
+			m.Clear(field)
+		case field.Message() == nil || field.IsMap():
+		case field.IsList():
+			for i := range v.List().Len() {
+				strip(v.List().Get(i).Message())
+			}
+		default:
+			strip(v.Message())
+		}
+		return true
+	})
+}
