@@ -64,7 +64,7 @@ func narrow(f *ast.File, only []string) []int {
 	var kept []*ast.Invariant
 	var at []int
 	for i, inv := range f.GetInvariants() {
-		if only == nil || slices.Contains(only, nameOf(inv)) {
+		if len(only) == 0 || slices.Contains(only, nameOf(inv)) {
 			kept, at = append(kept, inv), append(at, i)
 		}
 	}

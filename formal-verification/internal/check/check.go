@@ -21,7 +21,7 @@ type Options struct {
 	// Timeout ends the run; zero is DefaultTimeout.
 	Timeout time.Duration
 	// Stop names the only assertions that are checked; the first that fails ends the run. Deadlocks
-	// are then not looked for. Nil checks everything.
+	// are then not looked for. None checks everything.
 	Stop []string
 	// Dir is the spec's folder, where its fizz.yaml and its .star modules are; empty: it has none.
 	Dir string

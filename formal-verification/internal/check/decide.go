@@ -29,7 +29,7 @@ func decide(f *ast.File, o Options, found *answer) Result {
 	}
 	r.Graph = &found.Graph
 	r.safety(found)
-	if r.Verdict == Passed && o.Stop == nil && found.DeadlockDetection && found.Deadlock {
+	if r.Verdict == Passed && len(o.Stop) == 0 && found.DeadlockDetection && found.Deadlock {
 		r.Verdict = Deadlock
 		r.Trace = r.Graph.Run(r.Graph.PathTo(func(n int) bool { return n == found.Stuck }))
 	}

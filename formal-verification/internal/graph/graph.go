@@ -1,5 +1,15 @@
 // Package graph is an explored spec: its states and the steps between them, as the
 // checker found them, and what can be decided on it.
+//
+// What a run may do for ever, and so what liveness means:
+//   - It may stop in any state, unless something fair is left undone there.
+//   - A weakly fair action happens again and again if from some time on it is always possible, a
+//     strongly fair one if it is possible again and again. It has happened when it was taken,
+//     whether or not it changed anything.
+//   - What a fair choice can choose is chosen again and again if one comes to the choice again
+//     and again, weak or strong: a choice is not waited for, it is made.
+//   - An action that yielded half-way goes on, fair or not, where it can.
+//   - A crash may come at any time, but not for ever.
 package graph
 
 import "maps"
