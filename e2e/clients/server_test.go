@@ -39,7 +39,13 @@ func open(t *testing.T, name string, flags ...string) *house {
 		"--pipeline", "scripted", "--listen", "127.0.0.1:0", "--api-key-file", keys, "--record", h.record, "--trace", trace,
 	}, flags...)...)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(h.Kill) // it has ended, unless the test failed
+	t.Cleanup(func() {
+		h.Kill() // it has ended, unless the test failed
+		if t.Failed() {
+			kept := filepath.Join(root, ".cache/clients", "failed-"+name+".jsonl")
+			t.Logf("what passed is in %s: %v", kept, os.Rename(h.record, kept))
+		}
+	})
 	h.url = h.URL
 	return h
 }

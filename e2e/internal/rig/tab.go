@@ -183,6 +183,11 @@ func (t *Tab) Say(wav []byte) (atMS float64, err error) {
 // Evaluate runs a script of the test's own in the page.
 func Evaluate[T any](t *Tab, script string) (T, error) { return run(t, chromedp.Evaluate[T](script)) }
 
+// Await runs a script whose value is a promise, and gives what it comes to.
+func Await[T any](t *Tab, script string) (T, error) {
+	return run(t, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
 // Press clicks an element with the mouse.
 func (t *Tab) Press(selector string) error {
 	return t.do(chromedp.Click(chromedp.CSS(selector)))
