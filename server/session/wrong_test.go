@@ -1,0 +1,141 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// overBoth tells a story of a session with the pipeline stage, over each transport.
+func overBoth(t *testing.T, name string, tell func(c *caller)) {
+	t.Helper()
+	for _, media := range []bool{true, false} {
+		story(t, fmt.Sprintf("%s (WebRTC %t)", name, media), func(t *testing.T) {
+			tell(onStage(t, media, wire.DefaultSession()).start())
+		})
+	}
+}
+
+// wrong sends an event with the event_id "e" and checks which error answers it.
+func (c *caller) wrong(text, code, param string) {
+	c.t.Helper()
+	c.send(`{"event_id":"e",` + text + `}`)
+	e := next[*wire.ErrorEvent](c, "error").Error
+	c.g.Expect([]string{e.Code, deref(e.Param), deref(e.EventID)}).To(gomega.Equal([]string{code, param, "e"}), "%s: %s", text, e.Message)
+	c.g.Expect(e.Type).To(gomega.Equal("invalid_request_error"))
+}
+
+// TestWrongUses: what a client does at the wrong time has a code of its own, which real clients branch on, and costs nobody
+// the session or a live response.
+func TestWrongUses(t *testing.T) {
+	// "already has an active response", two writers: openai-agents-python#1466. The code is what a client must go by, and not the
+	// message (openai-agents-js, responseCreateSequencer).
+	overBoth(t, "a second response while one is live, in three guises", func(c *caller) {
+		c.ask("say 40 words")
+		live := next[*wire.ResponseCreated](c, "response.created").Response.ID
+		for range 3 {
+			c.wrong(`"type":"response.create"`, "conversation_already_has_active_response", "")
+			c.wrong(`"type":"response.create","response":{"conversation":"auto"}`, "conversation_already_has_active_response", "")
+		}
+		done := next[*wire.ResponseDone](c, "response.done").Response
+		c.g.Expect([]string{done.ID, done.Status}).To(gomega.Equal([]string{live, "completed"}), "the live one goes on")
+		goesOn(c)
+	})
+
+	overBoth(t, "a cancel with nothing live, and of another response", func(c *caller) {
+		c.wrong(`"type":"response.cancel"`, "response_cancel_not_active", "")
+		c.wrong(`"type":"response.cancel","response_id":"resp_nobody"`, "response_cancel_not_active", "")
+		c.ask("say 40 words")
+		first(c, "response.created")
+		c.wrong(`"type":"response.cancel","response_id":"resp_nobody"`, "response_cancel_not_active", "")
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
+		c.wrong(`"type":"response.cancel"`, "response_cancel_not_active", "")
+		goesOn(c)
+	})
+
+	// Unknown item ids and unknown events had no answer at all in the mapped system.
+	overBoth(t, "items that nobody knows, and events", func(c *caller) {
+		c.wrong(`"type":"conversation.item.delete","item_id":"nobody"`, "item_delete_invalid_item_id", "item_id")
+		c.wrong(`"type":"conversation.item.retrieve","item_id":"nobody"`, "item_retrieve_invalid_item_id", "item_id")
+		c.wrong(`"type":"conversation.item.truncate","item_id":"nobody","content_index":0,"audio_end_ms":0`, "item_truncate_invalid_item_id", "item_id")
+		c.wrong(`"type":"conversation.item.create","previous_item_id":"nobody","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`,
+			"item_create_invalid_previous_item_id", "previous_item_id")
+		c.wrong(`"type":"response.create","response":{"input":[{"type":"item_reference","id":"nobody"}]}`, "item_not_found", "response.input[0].id")
+		c.wrong(`"type":"response.sing"`, "unknown_event", "type")
+		c.wrong(`"type":"response.done"`, "unknown_event", "type")
+		c.wrong(`"typ":"response.create"`, "missing_field", "type")
+		goesOn(c)
+	})
+
+	// Beyond what was sent: openai-agents-python#2370.
+	overBoth(t, "a truncation beyond the end", func(c *caller) {
+		c.ask("say 12 words")
+		item := next[*wire.ResponseDone](c, "response.done").Response.Output[0].ID
+		cut := `"type":"conversation.item.truncate","item_id":"` + item + `","content_index":0,"audio_end_ms":`
+		c.wrong(cut+`3600000`, "invalid_value", "audio_end_ms")
+		c.wrong(cut+`-1`, "invalid_value", "audio_end_ms")
+		c.wrong(`"type":"conversation.item.truncate","item_id":"`+item+`","content_index":1,"audio_end_ms":0`, "invalid_value", "content_index")
+		c.g.Expect(c.count("conversation.item.truncated")).To(gomega.BeZero())
+		goesOn(c)
+	})
+
+	// At 0, before the first audio: livekit/agents#6157. A message without audio has a code of its own.
+	overBoth(t, "a truncation before the first audio", func(c *caller) {
+		c.ask("say 12 words")
+		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
+		first(c, "response.content_part.added")
+		c.send(`{"type":"conversation.item.truncate","item_id":"` + item + `","content_index":0,"audio_end_ms":0}`)
+		e := c.either("conversation.item.truncated", "error")
+		if bad, is := e.(*wire.ErrorEvent); is { // not a word of it is there yet
+			c.g.Expect(bad.Error.Code).To(gomega.Equal("unsupported_content_type"))
+		}
+		first(c, "response.done")
+		c.send(`{"type":"conversation.item.create","item":{"id":"mine","type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`)
+		c.wrong(`"type":"conversation.item.truncate","item_id":"mine","content_index":0,"audio_end_ms":0`, "unsupported_content_type", "item_id")
+		goesOn(c)
+	})
+
+	overBoth(t, "a commit of nothing, and of next to nothing", func(c *caller) {
+		c.settle(`"audio":{"input":{"turn_detection":null}}`)
+		c.wrong(`"type":"input_audio_buffer.commit"`, "input_audio_buffer_commit_empty", "")
+		c.append(scripted.Tones("hi")[:99*24])
+		c.wrong(`"type":"input_audio_buffer.commit"`, "input_audio_buffer_commit_empty", "")
+		c.wrong(`"type":"input_audio_buffer.append","audio":"AAAA"`, "invalid_value", "audio")
+		c.wrong(`"type":"input_audio_buffer.append","audio":"not base64"`, "invalid_value", "audio")
+		goesOn(c)
+	})
+
+	overBoth(t, "output_audio_buffer.clear when nothing sounds", func(c *caller) {
+		if c.pacer == nil {
+			c.wrong(`"type":"output_audio_buffer.clear"`, "unsupported_event", "type")
+		} else {
+			c.send(`{"type":"output_audio_buffer.clear"}`)
+		}
+		goesOn(c)
+		c.g.Expect(c.count("output_audio_buffer.cleared")).To(gomega.BeZero())
+	})
+
+	overBoth(t, "an id that is taken", func(c *caller) {
+		c.send(`{"type":"conversation.item.create","item":{"id":"mine","type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`)
+		c.wrong(`"type":"conversation.item.create","item":{"id":"mine","type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`,
+			"item_already_exists", "item.id")
+		goesOn(c)
+	})
+}
+
+// either waits for the next event of one of two names.
+func (c *caller) either(a, b string) wire.ServerEvent {
+	c.t.Helper()
+	for {
+		e := c.any()
+		if e == nil {
+			<-c.arrived
+		} else if e.Type() == a || e.Type() == b {
+			return e
+		}
+	}
+}
