@@ -83,12 +83,13 @@ func (v *vault) seal(text []byte) []byte {
 
 // read checks that value is one of this server's.
 func (v *vault) read(value string) (id secretID, expires int64, ok bool) {
+	const size = len(id) + 8 + sealSize
 	text, is := strings.CutPrefix(value, secretPrefix)
-	if !is {
+	if !is || len(text) != secretCode.EncodedLen(size) {
 		return id, 0, false
 	}
 	raw, err := secretCode.DecodeString(text)
-	if err != nil || len(raw) != len(id)+8+sealSize {
+	if err != nil || len(raw) != size { // the decoder passes over line ends
 		return id, 0, false
 	}
 	said, seal := raw[:len(id)+8], raw[len(id)+8:]
