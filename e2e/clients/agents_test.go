@@ -70,10 +70,24 @@ func TestAgentsOverWebSocket(t *testing.T) {
 func agentsOverWebRTC(t *testing.T, b *rig.Browser, page string) {
 	h := open(t, "agents-webrtc", "--origin", page)
 	p := runPage(t, b, page, "agents", args{"url": h.url, "key": key, "webRTC": true})
-	s := &agentsSuite{suite: newSuite(t, "@openai/agents-realtime, WebRTC", p), speak: p.speak, heard: p.heard, hush: p.hush, webRTC: true}
+	s := &agentsSuite{suite: newSuite(t, "@openai/agents-realtime, WebRTC", p), speak: p.speak, heard: p.heard, webRTC: true}
+	s.hush = func() {
+		s.Eventually(s.report).Should(gomega.HaveField("Server", gomega.Satisfy(played)))
+		p.hush()
+	}
 	s.run()
 	h.stop()
 	h.holds(1)
+}
+
+// played: as the events say, every reply was played to its end or cut short.
+func played(events []string) bool {
+	n := map[string]int{}
+	for _, e := range events {
+		n[e]++
+	}
+	started := n["output_audio_buffer.started"]
+	return started == n["response.output_audio.done"] && started == n["output_audio_buffer.stopped"]+n["output_audio_buffer.cleared"]
 }
 
 func (s *agentsSuite) run() {

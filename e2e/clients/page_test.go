@@ -97,9 +97,9 @@ func (p *tab) speak(text string) {
 	p.g.Expect(err).NotTo(gomega.HaveOccurred())
 }
 
-// hush waits until the agent has been silent for a while, as a polite caller does, and makes heard begin anew.
+// hush waits until the agent is silent in the page, too, and makes heard begin anew.
 func (p *tab) hush() {
-	p.g.Eventually(p.Heard).WithTimeout(patience).WithPolling(glance).Should(gomega.HaveField("QuietMS", gomega.BeNumerically(">", 800)))
+	p.g.Eventually(p.Heard).WithTimeout(patience).WithPolling(glance).Should(gomega.HaveField("QuietMS", gomega.BeNumerically(">", 400)))
 	heard, err := p.Heard()
 	p.g.Expect(err).NotTo(gomega.HaveOccurred())
 	p.quiet = heard.LoudMS
