@@ -153,6 +153,7 @@ func TestSockets(t *testing.T) {
 	t.Run("a message that is too large", func(t *testing.T) {
 		d := d.in(t)
 		p := d.plug(house+"/v1/realtime", key)
+		p.next("session.created")
 		p.send(`{"type":"session.update","session":{"type":"realtime","instructions":"` + strings.Repeat("x", 5000) + `"}}`)
 		d.g.Expect(p.refused("message_too_large").Message).To(gomega.ContainSubstring("4096 bytes"))
 		p.goesOn()
@@ -160,6 +161,7 @@ func TestSockets(t *testing.T) {
 	t.Run("a flood", func(t *testing.T) {
 		d := d.in(t)
 		p := d.plug(house+"/v1/realtime", key)
+		p.next("session.created")
 		for i := range 420 {
 			p.send(fmt.Sprintf(`{"type":"input_audio_buffer.clear","event_id":"e%d"}`, i))
 		}
@@ -173,6 +175,7 @@ func TestSockets(t *testing.T) {
 func TestRatesOfResponses(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys, c.Rates = keys(t), Rates{RequestsPerMinute: 2, TokensPerMinute: 100_000} })
 	p := d.plug(d.house()+"/v1/realtime", key)
+	p.next("session.created")
 	p.goesOn()
 	left, _ := p.next("rate_limits.updated").(*wire.RateLimitsUpdated)
 	d.g.Expect(left.RateLimits).To(gomega.HaveLen(2))
