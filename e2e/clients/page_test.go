@@ -119,8 +119,12 @@ func TestInChromium(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(b.Close)
 	page := site(t)
-	t.Run("agents-webrtc", func(t *testing.T) {
-		t.Parallel()
-		agentsOverWebRTC(t, b, page)
-	})
+	for name, run := range map[string]func(t *testing.T, b *rig.Browser, page string){
+		"agents-webrtc": agentsOverWebRTC, "openai-websocket": openaiOverWebSocket,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, b, page)
+		})
+	}
 }

@@ -1,8 +1,11 @@
 package clients
 
 import (
+	"crypto/tls"
+	"encoding/pem"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -48,6 +51,18 @@ func open(t *testing.T, name string, flags ...string) *house {
 	})
 	h.url = h.URL
 	return h
+}
+
+// certificate is a file with the certificate that the server has signed itself.
+func (h *house) certificate() string {
+	h.t.Helper()
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(h.url, "https://"), &tls.Config{InsecureSkipVerify: true}) // it is what is asked for
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	certificate := conn.ConnectionState().PeerCertificates[0]
+	h.g.Expect(conn.Close()).To(gomega.Succeed())
+	path := filepath.Join(h.t.TempDir(), "certificate.pem")
+	h.g.Expect(os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw}), 0o600)).To(gomega.Succeed())
+	return path
 }
 
 // stop ends the server and with it the recording.

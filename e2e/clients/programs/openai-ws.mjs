@@ -9,8 +9,8 @@ export function openaiWS({ url, key }) {
   const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1` });
   let rt;
   let talk;
-  const open = async (target) => {
-    rt = await OpenAIRealtimeWS.create(client, target);
+  const open = async (target, apiKey) => {
+    rt = await OpenAIRealtimeWS.create(apiKey ? client.withOptions({ apiKey }) : client, target);
     talk = conversation({ send: (event) => rt.send(event) });
     rt.on("event", talk.keep);
     rt.on("error", talk.failed);
@@ -24,7 +24,8 @@ export function openaiWS({ url, key }) {
   );
   return {
     ...methods,
-    connect: ({ target }) => open(target),
+    connect: ({ target, key }) => open(target, key),
+    secret: ({ session }) => client.realtime.clientSecrets.create({ session }),
     close: async () => {
       talk.close();
       const closed = new Promise((resolve) => rt.socket.once("close", resolve));

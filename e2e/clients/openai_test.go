@@ -1,0 +1,391 @@
+package clients
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// openai is a user of the package openai, which gives every event as it came.
+type openai struct {
+	*suite
+	seen []event
+	read int // events that next has passed
+	// target is what is connected to.
+	target args
+	speak  func(text string)
+	// listens begins to send what the microphone hears, where that is the user's affair.
+	listens func()
+	// heard is how much sound has come in all.
+	heard  func() (time.Duration, error)
+	webRTC bool
+}
+
+// refusal is an error as the client reports it.
+type refusal struct{ Name, Message, Code, Event string }
+
+type talkReport struct {
+	AudioMS float64
+	Errors  []refusal
+	// State and Happened are those of a WebRTC connection.
+	State    string
+	Happened []string
+}
+
+func TestOpenAIOverWebSocket(t *testing.T) {
+	t.Parallel()
+	h := open(t, "openai-ws", "--tls-self-signed")
+	n := runNode(t, "openaiWS", args{"url": h.url, "key": key}, "NODE_EXTRA_CA_CERTS="+h.certificate())
+	s := onSocket(newSuite(t, "openai, WebSocket (ws)", n))
+	s.speak = func(text string) { s.tell("say", args{"pcm": tones(text)}) }
+	s.run()
+	s.step("transcribe", s.transcribes)
+	s.step("begin with a client secret", s.beginsWithSecret)
+	h.stop()
+	h.holds(3)
+}
+
+func openaiOverWebSocket(t *testing.T, b *rig.Browser, page string) {
+	h := open(t, "openai-websocket", "--tls-self-signed", "--origin", page)
+	s := onSocket(newSuite(t, "openai, WebSocket (the browser's)", runPage(t, b, page, "openaiWebSocket", args{"url": h.url, "key": key})))
+	s.speak = func(text string) { s.tell("say", args{"pcm": tones(text)}) }
+	s.run()
+	h.stop()
+	h.holds(1)
+}
+
+// onSocket is a user whose sound goes through events.
+func onSocket(s *suite) *openai {
+	u := &openai{suite: s, target: args{"target": args{"model": "gpt-realtime"}}, listens: func() { s.tell("listen", nil) }}
+	u.heard = func() (time.Duration, error) {
+		r, err := asked[talkReport](s, "report", nil)
+		return time.Duration(r.AudioMS * float64(time.Millisecond)), err
+	}
+	return u
+}
+
+func (s *openai) run() {
+	s.step("connect", s.connects)
+	s.step("configure the session", s.configures)
+	s.step("ask in writing", s.asksInWriting)
+	s.step("hear an answer", s.hears)
+	s.step("answer a tool call", s.answersCall)
+	if !s.webRTC {
+		s.step("commit a turn by hand", s.commits)
+	}
+	s.step("speak a turn", s.speaks)
+	s.step("interrupt by voice", s.bargesIn)
+	s.step("cancel", s.cancels)
+	s.step("ask beside the conversation", s.asksBeside)
+	s.step("be refused, and go on", s.isRefused)
+	s.step("close", s.closes)
+}
+
+func (s *openai) send(e args) {
+	s.t.Helper()
+	s.tell("send", args{"event": e})
+}
+
+// create asks for a response.
+func (s *openai) create(response args) {
+	s.t.Helper()
+	if response == nil {
+		response = args{}
+	}
+	s.send(args{"type": "response.create", "response": response})
+}
+
+// write adds the user's message.
+func (s *openai) write(text string) {
+	s.t.Helper()
+	s.send(args{"type": "conversation.item.create", "item": message(text)})
+}
+
+func message(text string) args {
+	return args{"type": "message", "role": "user", "content": []args{{"type": "input_text", "text": text}}}
+}
+
+// next waits for the first event of a type after those that it has passed.
+func (s *openai) next(kind string) event {
+	s.t.Helper()
+	var found event
+	s.Eventually(func(g gomega.Gomega) {
+		more, err := asked[[]event](s, "events", args{"from": len(s.seen)})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		s.seen = append(s.seen, more...)
+		for i, e := range s.seen[s.read:] {
+			if e.Type == kind {
+				found = e
+				s.read += i + 1
+				return
+			}
+		}
+		g.Expect(types(s.seen[s.read:])).To(gomega.ContainElement(kind), "what came after the last event that was waited for")
+	}).Should(gomega.Succeed())
+	return found
+}
+
+// answer waits for the end of the next response, which must be complete, and gives it with its words.
+func (s *openai) answer(words string) event {
+	s.t.Helper()
+	done := s.next("response.done")
+	s.Expect(done.Response.Status).To(gomega.Equal("completed"))
+	s.Expect(done.said()).To(gomega.Equal(words))
+	s.Expect(done.Response.Usage.TotalTokens).To(gomega.BeNumerically(">", 0))
+	return done
+}
+
+func (s *openai) connects() {
+	s.tell("connect", s.target)
+	created := s.next("session.created")
+	s.Expect(created.Session.ID).To(gomega.HavePrefix("sess_"))
+	s.Expect(created.Session.Type).To(gomega.Equal("realtime"))
+}
+
+func (s *openai) configures() {
+	s.send(args{"type": "session.update", "event_id": "by_hand", "session": args{
+		"type": "realtime", "instructions": "Be brief.", "tools": []args{{
+			"type": "function", "name": "look_up_weather", "description": "Says what the weather is like.", "parameters": args{
+				"type": "object", "properties": args{"place": args{"type": "string"}}, "required": []string{"place"},
+			},
+		}},
+		"audio": args{"input": args{"transcription": args{"model": "whisper-1"}, "turn_detection": nil}},
+	}})
+	updated := s.next("session.updated").Session
+	s.Expect(updated.Instructions).To(gomega.Equal("Be brief."))
+	s.Expect(updated.Tools).To(gomega.HaveExactElements(gomega.HaveField("Name", "look_up_weather")))
+	s.Expect(string(updated.Audio.Input.TurnDetection)).To(gomega.Equal("null"))
+	s.Expect(updated.Audio.Input.Transcription.Model).To(gomega.Equal("whisper-1"))
+}
+
+// asksInWriting: the client's own names come back, and the deltas are the text.
+func (s *openai) asksInWriting() {
+	item := message("good morning")
+	item["id"] = "item_of_mine"
+	s.send(args{"type": "conversation.item.create", "item": item})
+	s.Expect(s.next("conversation.item.added").Item.ID).To(gomega.Equal("item_of_mine"))
+	s.Expect(s.next("conversation.item.done").Item.ID).To(gomega.Equal("item_of_mine"))
+	s.create(args{"output_modalities": []string{"text"}, "metadata": args{"topic": "greeting"}})
+	created := s.next("response.created").Response
+	s.Expect(created.Metadata).To(gomega.HaveKeyWithValue("topic", "greeting"))
+	s.Expect(s.next("response.content_part.added").Part.Type).To(gomega.Equal("text"))
+	from := s.read
+	s.Expect(s.next("response.output_text.done").Text).To(gomega.Equal("You said: good morning"))
+	var text string
+	for _, e := range s.seen[from:s.read] {
+		if e.Type == "response.output_text.delta" {
+			text += e.Delta
+		}
+	}
+	s.Expect(text).To(gomega.Equal("You said: good morning"))
+	done := s.answer("You said: good morning").Response
+	s.Expect(done.ID).To(gomega.Equal(created.ID))
+	s.Expect(done.Metadata).To(gomega.HaveKeyWithValue("topic", "greeting"))
+}
+
+func (s *openai) hears() {
+	s.write("good day")
+	s.create(nil)
+	s.Expect(s.next("response.content_part.added").Part.Type).To(gomega.Equal("audio"))
+	s.Expect(s.next("response.output_audio_transcript.done").Transcript).To(gomega.Equal("You said: good day"))
+	s.answer("You said: good day")
+	s.Eventually(s.heard).Should(gomega.BeNumerically(">", 600*time.Millisecond))
+	s.played()
+}
+
+// played waits until the agent has finished, where the server tells.
+func (s *openai) played() {
+	s.t.Helper()
+	if s.webRTC {
+		s.next("output_audio_buffer.stopped")
+	}
+}
+
+func (s *openai) answersCall() {
+	s.write("please look up weather")
+	s.create(nil)
+	call := s.next("response.function_call_arguments.done")
+	s.Expect(call.Name).To(gomega.Equal("look_up_weather"))
+	s.Expect(json.Valid([]byte(call.Arguments))).To(gomega.BeTrue(), call.Arguments)
+	done := s.next("response.output_item.done").Item
+	s.Expect(done.Status).To(gomega.Equal("completed"))
+	s.Expect(done.CallID).To(gomega.Equal(call.CallID))
+	s.Expect(s.next("response.done").Response.Output).To(gomega.HaveExactElements(gomega.HaveField("Type", "function_call")))
+	s.send(args{"type": "conversation.item.create", "item": args{"type": "function_call_output", "call_id": call.CallID, "output": "rain"}})
+	s.create(nil)
+	s.answer("Tool said: rain")
+	s.played()
+}
+
+// commits: without turn detection the user says where a turn ends.
+func (s *openai) commits() {
+	s.send(args{"type": "input_audio_buffer.commit", "event_id": "too_early"})
+	s.Expect(s.next("error").Error.Code).To(gomega.Equal("input_audio_buffer_commit_empty"))
+	s.tell("append", args{"pcm": tones("by hand")})
+	s.send(args{"type": "input_audio_buffer.commit"})
+	item := s.next("input_audio_buffer.committed").ItemID
+	added := s.next("conversation.item.added").Item
+	s.Expect(added.ID).To(gomega.Equal(item))
+	s.Expect(added.Content).To(gomega.HaveExactElements(gomega.HaveField("Type", "input_audio")))
+	heard := s.next("conversation.item.input_audio_transcription.completed")
+	s.Expect(heard.ItemID).To(gomega.Equal(item))
+	s.Expect(heard.Transcript).To(gomega.Equal("by hand"))
+	s.create(nil)
+	s.answer("You said: by hand")
+}
+
+// speaks: the server hears where the turn begins and ends, and one item has all of it.
+func (s *openai) speaks() {
+	s.send(args{"type": "session.update", "session": args{
+		"type": "realtime", "audio": args{"input": args{"turn_detection": args{"type": "server_vad", "silence_duration_ms": 400}}},
+	}})
+	s.next("session.updated")
+	s.listens()
+	s.speak("hello there")
+	item := s.next("input_audio_buffer.speech_started").ItemID
+	s.Expect(s.next("input_audio_buffer.speech_stopped").ItemID).To(gomega.Equal(item))
+	s.Expect(s.next("input_audio_buffer.committed").ItemID).To(gomega.Equal(item))
+	s.Expect(s.next("conversation.item.added").Item.ID).To(gomega.Equal(item))
+	s.answer("You said: hello there")
+	s.played()
+}
+
+// long begins a long answer and hears some of it.
+func (s *openai) long() (item string) {
+	s.t.Helper()
+	before, err := s.heard()
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.write("say 60 words")
+	s.create(nil)
+	item = s.next("response.output_item.added").Item.ID
+	s.Eventually(s.heard).Should(gomega.BeNumerically(">", before+time.Second))
+	return item
+}
+
+func (s *openai) bargesIn() {
+	item := s.long()
+	s.speak("stop, I know")
+	s.next("input_audio_buffer.speech_started")
+	if s.webRTC {
+		s.next("output_audio_buffer.cleared")
+	}
+	done := s.next("response.done").Response
+	s.Expect(done.Status).To(gomega.Equal("cancelled"))
+	s.Expect(done.StatusDetails.Reason).To(gomega.Equal("turn_detected"))
+	if !s.webRTC {
+		s.send(args{"type": "conversation.item.truncate", "item_id": item, "content_index": 0, "audio_end_ms": 700})
+	}
+	s.Expect(s.next("conversation.item.truncated").ItemID).To(gomega.Equal(item))
+	s.answer("You said: stop, I know")
+	s.played()
+}
+
+func (s *openai) cancels() {
+	s.long()
+	s.send(args{"type": "response.cancel"})
+	if s.webRTC {
+		s.send(args{"type": "output_audio_buffer.clear"})
+	}
+	done := s.next("response.done").Response
+	s.Expect(done.Status).To(gomega.Equal("cancelled"))
+	s.Expect(done.StatusDetails.Reason).To(gomega.Equal("client_cancelled"))
+	if s.webRTC {
+		s.next("output_audio_buffer.cleared")
+	}
+	s.write("thank you")
+	s.create(nil)
+	s.answer("You said: thank you")
+	s.played()
+}
+
+// asksBeside: the conversation does not hear of it.
+func (s *openai) asksBeside() {
+	from := s.read
+	s.create(args{
+		"conversation": "none", "output_modalities": []string{"text"}, "metadata": args{"topic": "aside"},
+		"input": []args{message("an aside")},
+	})
+	done := s.answer("You said: an aside").Response
+	s.Expect(done.Metadata).To(gomega.HaveKeyWithValue("topic", "aside"))
+	s.Expect(done.ConversationID).To(gomega.BeNil())
+	s.Expect(types(s.seen[from:s.read])).NotTo(gomega.ContainElement("conversation.item.added"))
+}
+
+// isRefused: each mistake gets its own error, by the name of the event, and the session goes on.
+func (s *openai) isRefused() {
+	for _, mistake := range []struct {
+		event args
+		code  string
+	}{
+		{args{"type": "conversation.item.delete", "item_id": "nobody"}, "item_delete_invalid_item_id"},
+		{args{"type": "conversation.item.retrieve", "item_id": "nobody"}, "item_retrieve_invalid_item_id"},
+		{args{"type": "response.cancel"}, "response_cancel_not_active"},
+		{args{"type": "session.update", "session": args{"type": "realtime", "audio": args{"output": args{"speed": 9}}}}, "invalid_value"},
+		{args{"type": "session.dance"}, "unknown_event"},
+	} {
+		mistake.event["event_id"] = "mistake_" + mistake.code
+		s.send(mistake.event)
+		e := s.next("error")
+		s.Expect(e.Error.Code).To(gomega.Equal(mistake.code))
+		s.Expect(e.Error.EventID).To(gomega.Equal("mistake_" + mistake.code))
+		s.Expect(e.Error.Type).To(gomega.Equal("invalid_request_error"))
+		if !s.webRTC {
+			s.Expect(s.report().Errors).To(gomega.ContainElement(gomega.And(
+				gomega.HaveField("Name", "OpenAIRealtimeError"), gomega.HaveField("Code", mistake.code),
+				gomega.HaveField("Event", "mistake_"+mistake.code),
+			)))
+		}
+	}
+	s.send(args{"type": "conversation.item.retrieve", "item_id": "item_of_mine"})
+	s.Expect(s.next("conversation.item.retrieved").Item.ID).To(gomega.Equal("item_of_mine"))
+}
+
+func (s *openai) report() talkReport {
+	s.t.Helper()
+	r, err := asked[talkReport](s, "report", nil)
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	return r
+}
+
+func (s *openai) closes() {
+	code, err := asked[int](s, "close", nil)
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(code).To(gomega.Equal(1000))
+	s.again()
+}
+
+// again forgets what came over the connection that is closed.
+func (s *openai) again() { s.seen, s.read = nil, 0 }
+
+func (s *openai) transcribes() {
+	s.tell("connect", args{"target": args{"intent": "transcription"}})
+	s.Expect(s.next("session.created").Session.Type).To(gomega.Equal("transcription"))
+	s.listens()
+	s.speak("take this down")
+	item := s.next("input_audio_buffer.committed").ItemID
+	heard := s.next("conversation.item.input_audio_transcription.completed")
+	s.Expect(heard.ItemID).To(gomega.Equal(item))
+	s.Expect(heard.Transcript).To(gomega.Equal("take this down"))
+	s.closes()
+}
+
+// beginsWithSecret: what the secret says is the session's.
+func (s *openai) beginsWithSecret() {
+	secret, err := asked[struct {
+		Value   string
+		Session session
+	}](s, "secret", args{"session": args{"type": "realtime", "instructions": "Whisper."}})
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(secret.Value).To(gomega.HavePrefix("ek_"))
+	s.Expect(secret.Session.Instructions).To(gomega.Equal("Whisper."))
+	s.tell("connect", args{"target": args{"model": "gpt-realtime"}, "key": secret.Value})
+	s.Expect(s.next("session.created").Session.Instructions).To(gomega.Equal("Whisper."))
+	s.write("good night")
+	s.create(nil)
+	s.answer("You said: good night")
+	s.closes()
+}
