@@ -40,80 +40,85 @@ always eventually assertion Returns:
     return n == 0
 `
 
+// A trial changes the good spec, and says what is printed of it.
+type trial struct {
+	edits []string // old, new, …
+	args  []string
+	code  int
+	line  string
+	says  string
+}
+
+var trials = map[string]trial{
+	"all holds": {
+		code: 0, line: "spec=clock nodes=3 states=3 verdict=PASSED",
+	},
+	"as it is written": {
+		args: []string{"--plain"}, code: 0, line: "spec=clock nodes=3 states=3 verdict=PASSED",
+	},
+	"an assertion fails": {
+		edits: []string{"n < 3", "n < 2"},
+		code:  1, line: "spec=clock nodes=3 states=3 verdict=FAILED assertion=Small", says: "Count  [n: 1 -> 2]",
+	},
+	"a liveness assertion fails": {
+		edits: []string{"atomic fair", "atomic"},
+		code:  1, line: "spec=clock nodes=3 states=3 verdict=FAILED assertion=Returns", says: "for ever",
+	},
+	"a deadlock": {
+		edits: []string{"    n = (n + 1) % 3", "    require n < 2\n    n = n + 1", "n == 0", "n >= 0"},
+		code:  1, line: "spec=clock nodes=3 states=3 verdict=DEADLOCK", says: "Count  [n: 1 -> 2]",
+	},
+	"the bound was reached": {
+		edits: []string{"max_actions: 100", "max_actions: 2"},
+		code:  2, says: "max_actions",
+	},
+	"the bound was reached in a spec as it is written": {
+		edits: []string{"max_actions: 100", "max_actions: 2", "n == 0", "n >= 0"},
+		args:  []string{"--plain"}, code: 0, line: "spec=clock nodes=3 states=3 verdict=PASSED", says: "max_actions",
+	},
+	"liveness switched off": {
+		edits: []string{"deadlock_detection", "liveness: \"false\"\ndeadlock_detection"},
+		code:  2, says: "liveness",
+	},
+	"liveness switched off in a spec as it is written": {
+		edits: []string{"deadlock_detection", "liveness: \"false\"\ndeadlock_detection", "n == 0", "n == 9"},
+		args:  []string{"--plain"}, code: 0, line: "spec=clock nodes=3 states=3 verdict=PASSED",
+	},
+	"an assertion in a role": {
+		edits: []string{"atomic fair action Count", "role Clock:\n    always assertion Hidden:\n        return False\n\natomic fair action Count"},
+		code:  2, says: "line 13: assertion Hidden stands in role Clock",
+	},
+	"an option is missing": {
+		edits: []string{"  max_concurrent_actions: 1\n", ""},
+		code:  2, says: "max_concurrent_actions is missing",
+	},
+	"an action that is never enabled": {
+		edits: []string{"always assertion Small", "atomic action Never:\n    require n > 5\n    n = 0\n\nalways assertion Small"},
+		code:  2, says: "the action Never is never enabled",
+	},
+	"a target that the spec does not have": {
+		edits: []string{"    n = (n + 1) % 3", "    n = (n + 1) % 3\n    m = n"},
+		code:  2, says: "m in action Count",
+	},
+	"a typing error": {
+		edits: []string{"always assertion", "always asertion"},
+		code:  2, says: `clock.fizz:15:`,
+	},
+	"an expression that fails": {
+		edits: []string{"n < 3", "n[0] < 3"},
+		code:  2, says: "Line 16",
+	},
+	"a time limit": {
+		edits: []string{"(n + 1) % 3", "n + 1", "max_actions: 100", "max_actions: 100000000", "n < 3", "n >= 0"},
+		args:  []string{"--timeout", "200ms"}, code: 2, says: "timed out",
+	},
+	"a flag that is none": {
+		args: []string{"--pain"}, code: 2, says: "usage",
+	},
+}
+
 func TestOneLineAndAnExitCode(t *testing.T) {
-	for name, test := range map[string]struct {
-		edits []string // old, new, …
-		args  []string
-		code  int
-		line  string
-		says  string
-	}{
-		"all holds": {
-			code: 0, line: "spec=clock nodes=3 states=3 verdict=PASSED",
-		},
-		"as it is written": {
-			args: []string{"--plain"}, code: 0, line: "spec=clock nodes=3 states=3 verdict=PASSED",
-		},
-		"an assertion fails": {
-			edits: []string{"n < 3", "n < 2"},
-			code:  1, line: "spec=clock nodes=3 states=3 verdict=FAILED assertion=Small", says: "Count  [n: 1 -> 2]",
-		},
-		"a liveness assertion fails": {
-			edits: []string{"atomic fair", "atomic"},
-			code:  1, line: "spec=clock nodes=3 states=3 verdict=FAILED assertion=Returns", says: "for ever",
-		},
-		"a deadlock": {
-			edits: []string{"    n = (n + 1) % 3", "    require n < 2\n    n = n + 1", "n == 0", "n >= 0"},
-			code:  1, line: "spec=clock nodes=3 states=3 verdict=DEADLOCK", says: "Count  [n: 1 -> 2]",
-		},
-		"the bound was reached": {
-			edits: []string{"max_actions: 100", "max_actions: 2"},
-			code:  2, says: "max_actions",
-		},
-		"the bound was reached in a spec as it is written": {
-			edits: []string{"max_actions: 100", "max_actions: 2", "n == 0", "n >= 0"},
-			args:  []string{"--plain"}, code: 0, line: "spec=clock nodes=3 states=3 verdict=PASSED", says: "max_actions",
-		},
-		"liveness switched off": {
-			edits: []string{"deadlock_detection", "liveness: \"false\"\ndeadlock_detection"},
-			code:  2, says: "liveness",
-		},
-		"liveness switched off in a spec as it is written": {
-			edits: []string{"deadlock_detection", "liveness: \"false\"\ndeadlock_detection", "n == 0", "n == 9"},
-			args:  []string{"--plain"}, code: 0, line: "spec=clock nodes=3 states=3 verdict=PASSED",
-		},
-		"an assertion in a role": {
-			edits: []string{"atomic fair action Count", "role Clock:\n    always assertion Hidden:\n        return False\n\natomic fair action Count"},
-			code:  2, says: "line 13: assertion Hidden stands in role Clock",
-		},
-		"an option is missing": {
-			edits: []string{"  max_concurrent_actions: 1\n", ""},
-			code:  2, says: "max_concurrent_actions is missing",
-		},
-		"an action that is never enabled": {
-			edits: []string{"always assertion Small", "atomic action Never:\n    require n > 5\n    n = 0\n\nalways assertion Small"},
-			code:  2, says: "the action Never is never enabled",
-		},
-		"a target that the spec does not have": {
-			edits: []string{"    n = (n + 1) % 3", "    n = (n + 1) % 3\n    m = n"},
-			code:  2, says: "m in action Count",
-		},
-		"a typing error": {
-			edits: []string{"always assertion", "always asertion"},
-			code:  2, says: `clock.fizz:15:`,
-		},
-		"an expression that fails": {
-			edits: []string{"n < 3", "n[0] < 3"},
-			code:  2, says: "Line 16",
-		},
-		"a time limit": {
-			edits: []string{"(n + 1) % 3", "n + 1", "max_actions: 100", "max_actions: 100000000", "n < 3", "n >= 0"},
-			args:  []string{"--timeout", "200ms"}, code: 2, says: "timed out",
-		},
-		"a flag that is none": {
-			args: []string{"--pain"}, code: 2, says: "usage",
-		},
-	} {
+	for name, test := range trials {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			path := filepath.Join(t.TempDir(), "clock.fizz")
