@@ -6,12 +6,18 @@
 //   - run, one a session: takes events from the queue, steps coord/session, performs the effects in order. All
 //     fields of Session that have no comment of their own belong to it; there are no locks.
 //   - one ear a turn (ear.go): feeds the recogniser and reports what it understood.
-//   - two a response (body.go): the model's text, and the voice that says it.
+//   - two a response (body.go): the model's text, and the voice that says it. One response belongs to the conversation; up to
+//     eight more run beside it (beside.go), each with a response machine of its own.
 //   - timers: each posts an event that carries the generation it was armed for.
 //   - the transport's own: they post messages and audio. The pacer of a call tells what was sent.
 //
 // Everything but run talks to the session by posting to its queue. The queue is bounded: control events wait
 // (back-pressure), audio is dropped and counted when the queue is nearly full.
+//
+// # Settings
+//
+// Every field of the session and of response.create is honoured, refused, or comes back as null: settings.go, transcribing.go and
+// request.go say which. What a response asks for itself is fixed when it is created; the session's settings count for the next one.
 //
 // # Faults
 //

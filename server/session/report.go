@@ -76,6 +76,7 @@ func (s *Session) deliver(u *userTurn) {
 // deliverFailure says that a turn has no text, and why.
 func (s *Session) deliverFailure(u *userTurn) {
 	s.settle(u, "")
+	s.keepSound(u.it, u.audio)
 	message := "the recogniser is too slow: two more turns came before the text of this one"
 	if u.failure != nil {
 		message = u.failure.Error()

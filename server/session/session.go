@@ -25,30 +25,6 @@ const (
 	decideWait = judgeDecides*time.Millisecond + 200*time.Millisecond
 )
 
-// Config is what a session is made of. Pipeline and Settings are required.
-type Config struct {
-	Pipeline *pipeline.Pipeline
-	// Settings are the session's first; ID and ExpiresAt are filled in.
-	Settings wire.Session
-	Logger   *slog.Logger
-	// Record, when not nil, sees every event: dir is "client" or "server". It must not keep text.
-	Record func(session, dir string, text []byte)
-	// Trace, when not nil, sees every transition of the machines.
-	Trace func(session string, step coord.Step)
-	// CheckInvariants evaluates the invariants of coord/session after every event; what does not hold is logged as an
-	// error. For tests, and for whoever hunts a fault.
-	CheckInvariants bool
-	// Grace is how long a lost transport may take to come back; 0 takes 20 s.
-	Grace time.Duration
-	// Longest is how long the session may be; 0 takes the protocol's 60 minutes.
-	Longest time.Duration
-	// Limits is the budget that the session's responses are taken from; nil is one of the session's own, which no
-	// conversation comes near.
-	Limits Limits
-	// Locks are the settings that Message may not change; Control may.
-	Locks Locks
-}
-
 // Session is one call: see the package comment. Its exported methods are safe for concurrent use.
 type Session struct {
 	cfg     Config

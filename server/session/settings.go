@@ -21,12 +21,10 @@ func coordConfig(set *wire.Session) coord.Config {
 	return coord.Config{Interrupt: td.InterruptResponse, CreateResponse: td.CreateResponse}
 }
 
-// Settings merges patch, a session object, into set, for a pipeline without prompts and log probabilities: see SettingsFor.
-func Settings(set *wire.Session, patch wire.Raw) error { return SettingsFor(nil, set, patch) }
-
 // SettingsFor merges patch, a session object, into set. What the protocol allows and this server, with its pipeline p, does
 // not do is refused or comes back as null, never ignored: the error, a *wire.DecodeError, says what to ask instead. On an
-// error set is as it was. As long as set has no ID it is not a session's yet, and patch may choose its type.
+// error set is as it was. As long as set has no ID it is not a session's yet, and patch may choose its type. A nil p is one
+// without prompts and probabilities, which can do everything else.
 func SettingsFor(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error {
 	next := set.Clone()
 	if kind, ok := patch.Field("type"); ok && set.ID == "" {
