@@ -6,7 +6,7 @@
 #   protocol   every event and field of the protocol by real sessions, as a figure
 #   simulate   20,000 whole calls on virtual time, without the detector
 #   wasm-test  what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
-#   fuzz       every fuzz target for a few seconds, from its corpus on; `make fuzz` alone takes longer
+#   fuzz       every fuzz target for 20 seconds, from its corpus on; FUZZTIME makes `make fuzz` take longer
 #   e2e        whole calls in real time, without the race detector: twenty at once, and a real Chromium
 #   trace-check  what the machines of these servers did, held to the tables and to the specs
 set -eu
@@ -54,7 +54,7 @@ target mutate-code
 target simulate
 target wasm-test
 target examples
-target fuzz FUZZTIME=5s
+target fuzz FUZZTIME=20s
 target e2e
 target trace-check
 

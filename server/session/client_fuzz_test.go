@@ -1,0 +1,42 @@
+package session
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// maxFuzzed is how many lines of a fuzzed script are sent: what more finds, fewer find too.
+const maxFuzzed = 24
+
+// FuzzClient sends a session whatever there is, one message a line, over either transport. Whatever that is, the session keeps
+// the protocol (the caller's clean-up checks what it said), breaks no invariant of its machines, and ends.
+func FuzzClient(f *testing.F) {
+	flat := func(text string) string { return strings.NewReplacer("\n", "", "\t", "").Replace(text) }
+	for _, media := range []bool{true, false} {
+		f.Add(media, flat(wholeSession)+"\n"+flat(wholeRequest)+"\n"+`{"type":"response.cancel"}`)
+		f.Add(media, flat(wholeItems[0])+"\n"+flat(wholeItems[1])+"\n"+flat(wholeItems[2])+"\n"+`{"type":"response.create"}`)
+		f.Add(media, `{"type":"session.update","session":{"type":"realtime","audio":{"input":{"format":{"type":"audio/pcmu"},"turn_detection":null}}}}`+
+			"\n"+`{"type":"input_audio_buffer.append","audio":"AAAA"}`+"\n"+`{"type":"input_audio_buffer.commit"}`+"\n"+`{"type":"input_audio_buffer.clear"}`)
+		f.Add(media, `{"type":"response.create","response":{"conversation":"none"}}`+"\n"+`{"type":"output_audio_buffer.clear"}`+"\n"+
+			`{"type":"antiphon.hello","event_id":"a","metrics":true}`+"\n"+`{"type":"conversation.item.delete","item_id":"x"}`+"\n\x00\xff\n[]\n\"\"")
+	}
+	f.Fuzz(func(t *testing.T, media bool, script string) {
+		synctest.Test(t, func(t *testing.T) {
+			c := onStage(t, media, wire.DefaultSession()).start()
+			lines := strings.Split(script, "\n")
+			for _, line := range lines[:min(len(lines), maxFuzzed)] {
+				c.send(line)
+				wait(30 * time.Millisecond)
+			}
+			c.send(`{"type":"response.cancel"}`) // a model that stalls does so until then
+			wait(time.Second)
+			c.s.Close(conn.ByClient)
+			<-c.s.Done()
+		})
+	})
+}
