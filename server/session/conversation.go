@@ -86,7 +86,7 @@ func (c *conversation) excess(w wire.Item) int {
 
 // weight is about how many bytes an item keeps.
 func weight(w wire.Item) int {
-	n := len(w.Arguments) + len(w.Output)
+	n := len(w.ID) + len(w.CallID) + len(w.Name) + len(w.Arguments) + len(w.Output)
 	for _, p := range w.Content {
 		n += len(p.Text) + len(p.Audio) + len(p.ImageURL)
 		if p.Transcript != nil {

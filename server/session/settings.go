@@ -39,6 +39,9 @@ func SettingsFor(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error 
 	if next.Type != kind {
 		return refused("type", "a session's type cannot be changed: this one is of type \""+kind+"\"; open another session")
 	}
+	if err := beta(patch); err != nil {
+		return err
+	}
 	if err := settle(p, set, &next, patch); err != nil {
 		return err
 	}
@@ -73,8 +76,8 @@ func settle(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) error
 	if err := choosable(next.ToolChoice, next.Tools); err != "" {
 		return refused("tool_choice", err)
 	}
-	if set.Tracing != nil && next.Tracing != nil && !bytes.Equal(set.Tracing, next.Tracing) {
-		return refused("tracing", "tracing that is on cannot be changed: leave it out, or switch it off with null")
+	if _, auto := set.Tracing.Text(); !auto && set.Tracing != nil && next.Tracing != nil && !bytes.Equal(set.Tracing, next.Tracing) {
+		return refused("tracing", "tracing that has its names cannot be changed: leave it out, or switch it off with null")
 	}
 	if next.Prompt != nil && !bytes.Equal(set.Prompt, next.Prompt) {
 		if err := knownPrompt(p, next.Prompt); err != nil {

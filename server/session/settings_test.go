@@ -113,6 +113,7 @@ func TestTracing(t *testing.T) {
 		var log bytes.Buffer
 		c := byWebSocket(t, plain())
 		c.s.log = slog.New(slog.NewTextHandler(&log, nil))
+		c.settle(`"tracing":"auto"`) // the agents SDK gives the names afterwards
 		c.send(change(`"tracing":{"workflow_name":"support","group_id":"g7","metadata":{"user":"u"}}`))
 		updated := next[*wire.SessionUpdated](c, "session.updated").Session
 		c.g.Expect(string(updated.Tracing)).To(gomega.MatchJSON(`{"workflow_name":"support","group_id":"g7","metadata":{"user":"u"}}`))
@@ -120,7 +121,7 @@ func TestTracing(t *testing.T) {
 		c.settle(`"tracing":{"workflow_name":"support","group_id":"g7","metadata":{"user":"u"}}`)
 		c.settle(`"tracing":null`)
 		c.g.Expect(log.String()).To(gomega.ContainSubstring("msg=tracing workflow=support group=g7"))
-		c.g.Expect(bytes.Count(log.Bytes(), []byte("msg=tracing"))).To(gomega.Equal(1))
+		c.g.Expect(bytes.Count(log.Bytes(), []byte("msg=tracing"))).To(gomega.Equal(2))
 	})
 }
 
@@ -172,5 +173,19 @@ func TestWhatThePipelineCannotDo(t *testing.T) {
 		c.g.Expect(*next[*wire.SessionUpdated](c, "session.updated").Session.Audio.Input.Transcription).
 			To(gomega.Equal(wire.Transcription{Model: "m", Language: "en"}))
 		goesOn(c)
+	})
+}
+
+func TestBetaNames(t *testing.T) {
+	story(t, "a field of the beta is refused, and its place named; what nobody knows is passed over", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		e := c.refuses(change(`"voice":"slt"`), "unknown_parameter", "session.voice")
+		c.g.Expect(e.Message).To(gomega.ContainSubstring("session.audio.output.voice"))
+		c.refuses(change(`"instructions":"x","temperature":0.7`), "unknown_parameter", "session.temperature")
+		c.refuses(change(`"turn_detection":{"type":"server_vad"}`), "unknown_parameter", "session.turn_detection")
+		c.settle(`"temperature":null,"reasoning":{"effort":"low"}`)
+		for name, place := range betaNames {
+			c.g.Expect(beta(wire.Raw(`{"` + name + `":1}`))).To(gomega.MatchError(gomega.ContainSubstring(place)))
+		}
 	})
 }

@@ -1,0 +1,40 @@
+package session
+
+import "github.com/antiphon-rt/antiphon/wire"
+
+// codeUnknown is the code of an error that refuses a field by its name.
+const codeUnknown = "unknown_parameter"
+
+// betaNames are the fields of the protocol's beta, with what stands in their place. A client that sends them would be heard
+// in part only, and wonder.
+var betaNames = map[string]string{
+	"modalities":                  "output_modalities",
+	"voice":                       "audio.output.voice",
+	"speed":                       "audio.output.speed",
+	"input_audio_format":          "audio.input.format",
+	"output_audio_format":         "audio.output.format",
+	"input_audio_transcription":   "audio.input.transcription",
+	"input_audio_noise_reduction": "audio.input.noise_reduction",
+	"turn_detection":              "audio.input.turn_detection",
+	"max_response_output_tokens":  "max_output_tokens",
+	"temperature":                 "",
+}
+
+// beta refuses the names of the protocol's beta in a session object. Names that nobody knows are passed over: a newer client
+// may send what is not there yet.
+func beta(patch wire.Raw) error {
+	var refusal error
+	patch.Members(func(name string, value wire.Raw) bool {
+		place, is := betaNames[name]
+		if !is || string(value) == "null" {
+			return true
+		}
+		message := "this field was the protocol's beta's and is not in it any more: leave it out"
+		if place != "" {
+			message = "this is the field's name in the protocol's beta: want session." + place
+		}
+		refusal = &wire.DecodeError{Code: codeUnknown, Param: "session." + name, Message: message}
+		return false
+	})
+	return refusal
+}
