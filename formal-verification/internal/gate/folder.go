@@ -58,6 +58,9 @@ func (g *Gate) unmatched(specs []string) []string {
 		out = append(out, name+": no code is compared with it: write its adapter, or say in the gate's references what it is for")
 	}
 	for _, name := range sorted(g.Designed) {
+		if !slices.Contains(specs, name) {
+			continue // that is said above, once for all its names
+		}
 		for _, assertion := range lacking(g.Designed[name], g.claimed(name, specs)) {
 			out = append(out, fmt.Sprintf("%s: the design asks for %s, and the spec does not assert it", name, assertion))
 		}
