@@ -23,7 +23,8 @@
 //	channel   reads the data channel; calls Opened and Message
 //	feedback  two of them, which read RTCP so that reports and retransmission work
 //
-// pion's own goroutines end with the peer connection, which Close waits for too.
+// pion's own goroutines end with the peer connection, which Close waits for too. Before that, the client gets the events that
+// wait, and closes the data channel with us: at most a second for one that answers no more.
 //
 // Each Handler method is called from one of these goroutines, one call at a time a method, and
 // different methods may run at the same time. No lock is held during a call. A Handler that

@@ -3,13 +3,16 @@ package rtc
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
+	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/voice"
 )
@@ -147,6 +150,32 @@ func TestClientThatHangsUp(t *testing.T) {
 			r.do(func() { g.Expect(r.failures).To(gomega.HaveLen(1)) })
 		})
 	}
+}
+
+// A client whose call is ended gets the last words of it, and then sees the channel closed while the connection still stands: what
+// breaks is a failure to it.
+func TestCloseTakesLeave(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+	connected(g, r)
+	var state atomic.Value
+	c.events.OnClose(func() {
+		state.Store(c.pc.ConnectionState())
+		c.closed.Store(true)
+	})
+	var sent []string
+	for i := range 200 {
+		sent = append(sent, fmt.Sprintf("last word %d", i))
+		g.Expect(p.Send([]byte(sent[i]))).To(gomega.Succeed())
+	}
+	began := time.Now()
+	g.Expect(p.Close()).To(gomega.Succeed())
+	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewell), "the client has taken leave, too")
+	g.Eventually(c.closed.Load, soon).Should(gomega.BeTrue())
+	g.Expect(state.Load()).To(gomega.Equal(webrtc.PeerConnectionStateConnected))
+	g.Expect(c.got()).To(gomega.Equal(sent))
+	g.Expect(r.failure()).NotTo(gomega.HaveOccurred())
 }
 
 func TestCloseIsOnceForAll(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pion/datachannel"
 	"github.com/pion/webrtc/v4"
 )
 
@@ -32,18 +31,24 @@ func (p *Peer) onDataChannel(d *webrtc.DataChannel) {
 			p.engine.cfg.Logger.Debug("data channel refused", "label", d.Label(), "wanted", eventsLabel)
 			_ = raw.Close() // its end is all the same to us
 		default:
-			p.start(func() { p.channel(d, raw) })
+			p.start(func() { p.channel(d, &line{raw: raw, written: make(chan struct{}), read: make(chan struct{})}) })
 		}
 	})
 }
 
 // channel opens the way for events and then reads them.
-func (p *Peer) channel(d *webrtc.DataChannel, raw datachannel.ReadWriteCloserDeadliner) {
-	p.start(func() { p.events(d, raw) })
+func (p *Peer) channel(d *webrtc.DataChannel, l *line) {
+	defer close(l.read)
+	if !p.start(func() { p.events(d, l) }) {
+		return
+	}
+	p.mu.Lock()
+	p.line = l
+	p.mu.Unlock()
 	p.handler.Opened()
 	buf := make([]byte, smallBuffer)
 	for {
-		n, text, err := raw.ReadDataChannel(buf)
+		n, text, err := l.raw.ReadDataChannel(buf)
 		switch {
 		case errors.Is(err, io.ErrShortBuffer) && len(buf) < p.engine.cfg.MaxMessage:
 			buf = make([]byte, min(4*len(buf), p.engine.cfg.MaxMessage)) // the message stays to be read again
@@ -55,6 +60,9 @@ func (p *Peer) channel(d *webrtc.DataChannel, raw datachannel.ReadWriteCloserDea
 			p.fail(ErrHungUp)
 			return
 		}
+		if p.closing() {
+			continue // the call is over: only its end is waited for
+		}
 		p.counts.eventsReceived.Add(1)
 		p.handler.Message(buf[:n], text)
 		if len(buf) > smallBuffer {
@@ -64,7 +72,8 @@ func (p *Peer) channel(d *webrtc.DataChannel, raw datachannel.ReadWriteCloserDea
 }
 
 // events writes queued events to the channel as fast as the client takes them.
-func (p *Peer) events(d *webrtc.DataChannel, raw datachannel.ReadWriteCloserDeadliner) {
+func (p *Peer) events(d *webrtc.DataChannel, l *line) {
+	defer close(l.written)
 	low := make(chan struct{}, 1)
 	d.SetBufferedAmountLowThreshold(sctpLow)
 	d.OnBufferedAmountLow(func() { signal(low) })
@@ -85,7 +94,7 @@ func (p *Peer) events(d *webrtc.DataChannel, raw datachannel.ReadWriteCloserDead
 				return
 			}
 		}
-		if _, err := raw.WriteDataChannel(event, true); err != nil {
+		if _, err := l.raw.WriteDataChannel(event, true); err != nil {
 			p.fail(fmt.Errorf("%w: %w", ErrHungUp, err))
 			return
 		}

@@ -30,6 +30,7 @@ type Peer struct {
 	stopped   bool
 	listening bool // the caller's track is taken
 	opened    bool // the data channel is taken
+	line      *line
 	closeErr  error
 	wg        sync.WaitGroup
 }
@@ -149,7 +150,7 @@ func (p *Peer) Stop() {
 	}
 	p.stopped = true
 	close(p.stop)
-	p.queue.close(ErrClosed)
+	p.queue.seal(ErrClosed)
 	go p.shut()
 }
 
@@ -168,6 +169,7 @@ func (p *Peer) Close() error {
 // shut tears the transport down, which ends every goroutine that reads from it, and joins.
 func (p *Peer) shut() {
 	defer close(p.done)
+	p.part()
 	err := p.pc.GracefulClose()
 	p.wg.Wait()
 	p.engine.remove(p)
@@ -177,13 +179,15 @@ func (p *Peer) shut() {
 }
 
 // start runs f on a goroutine of the peer, unless closing has begun.
-func (p *Peer) start(f func()) {
+func (p *Peer) start(f func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.stopped {
-		p.wg.Add(1)
-		go p.run(f)
+	if p.stopped {
+		return false
 	}
+	p.wg.Add(1)
+	go p.run(f)
+	return true
 }
 
 // closing reports whether Stop was called.

@@ -60,6 +60,15 @@ func (q *queue) close(err error) {
 	q.closeLocked(err)
 }
 
+// seal makes push return err from now on; what waits can still be taken.
+func (q *queue) seal(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed == nil {
+		q.closed = err
+	}
+}
+
 func (q *queue) closeLocked(err error) {
 	if q.closed == nil {
 		q.closed, q.items, q.bytes = err, nil, 0
