@@ -44,13 +44,16 @@ func (b *bench) Run(ctx context.Context) error {
 	if b.Bare != 0 {
 		return printBare(ctx, os.Stdout, min(b.Bare, maxBenchSessions))
 	}
-	fmt.Printf("Antiphon %s, %s/%s, %d processors. The pipeline is scripted; calls are WebRTC over the loopback device.\n\n",
+	fmt.Printf("Antiphon %s, %s/%s, %d processors. The pipeline is scripted; calls are over the loopback device, by WebRTC unless it says otherwise.\n\n",
 		version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	r := &results{}
 	if err := b.latencies(ctx, r); err != nil {
 		return err
 	}
 	if err := r.print(os.Stdout); err != nil {
+		return err
+	}
+	if err := printEvents(ctx, os.Stdout, b.Time/8); err != nil {
 		return err
 	}
 	if err := printMemory(ctx, os.Stdout, b.Time/8); err != nil {
@@ -74,8 +77,8 @@ func (b *bench) latencies(ctx context.Context, r *results) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	for _, measure := range []func(context.Context, *benchServer, *results, time.Duration) error{voiceTurns, requests, bargeIns} {
-		if err := measure(ctx, s, r, b.Time*3/10); err != nil {
+	for _, measure := range []func(context.Context, *benchServer, *results, time.Duration) error{voiceTurns, requests, socketRequests, bargeIns} {
+		if err := measure(ctx, s, r, b.Time/4); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/sdk"
@@ -22,6 +23,7 @@ type benchCall struct {
 	mouth  *mouth
 	ear    *native.Speaker
 	events chan arrival
+	count  atomic.Int64 // of the events that came and went
 	ended  chan struct{}
 	end    sync.Once
 }
@@ -37,14 +39,24 @@ const maxArrivals = 4096
 
 var errCallEnded = errors.New("the call has ended")
 
-// dialBench places a call and configures it by settings, a session object.
+func newBenchCall() *benchCall {
+	return &benchCall{mouth: &mouth{}, ear: native.NewSpeaker(0), events: make(chan arrival, maxArrivals), ended: make(chan struct{})}
+}
+
+// dialBench places a call over WebRTC and configures it by settings, a session object.
 func dialBench(ctx context.Context, url, settings string) (*benchCall, error) {
-	c := &benchCall{mouth: &mouth{}, ear: native.NewSpeaker(0), events: make(chan arrival, maxArrivals), ended: make(chan struct{})}
+	c := newBenchCall()
 	d, err := native.NewDialer(native.Options{URL: url, Microphone: c.mouth, Speaker: c.ear, Loopback: true})
 	if err != nil {
 		return nil, err
 	}
-	if c.peer, err = d.Dial(ctx, sdk.CallConfig{}, c.hear); err != nil {
+	return c.begin(ctx, d, sdk.CallConfig{}, settings)
+}
+
+// begin places the call.
+func (c *benchCall) begin(ctx context.Context, d sdk.Dialer, config sdk.CallConfig, settings string) (*benchCall, error) {
+	var err error
+	if c.peer, err = d.Dial(ctx, config, c.hear); err != nil {
 		return nil, err
 	}
 	created, err := await[*wire.SessionCreated](ctx, c)
@@ -68,6 +80,7 @@ func (c *benchCall) hear(e sdk.PeerEvent) {
 	now := time.Now()
 	switch e := e.(type) {
 	case sdk.Message:
+		c.count.Add(1)
 		if event, err := wire.DecodeServer(e.Data); err == nil {
 			select {
 			case c.events <- arrival{event, now}:
@@ -81,6 +94,7 @@ func (c *benchCall) hear(e sdk.PeerEvent) {
 
 func (c *benchCall) send(events ...wire.ClientEvent) error {
 	for _, e := range events {
+		c.count.Add(1)
 		if err := c.peer.Send(wire.AppendClient(nil, e)); err != nil {
 			return err
 		}

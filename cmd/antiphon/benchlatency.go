@@ -35,12 +35,19 @@ func (s *sample) add(d time.Duration) {
 
 // inCalls repeats one story in a few calls at a time until the time is over.
 func inCalls(ctx context.Context, s *benchServer, within time.Duration, tell func(ctx context.Context, c *benchCall) error) error {
+	return inCallsBy(ctx, s, within, dialBench, tell)
+}
+
+// inCallsBy is inCalls over any transport.
+func inCallsBy(ctx context.Context, s *benchServer, within time.Duration,
+	dial func(ctx context.Context, url, settings string) (*benchCall, error), tell func(ctx context.Context, c *benchCall) error,
+) error {
 	until := time.Now().Add(within)
 	var all sync.WaitGroup
 	failed := make(chan error, benchCallers)
 	for range benchCallers {
 		all.Go(func() {
-			c, err := dialBench(ctx, s.url, benchSettings)
+			c, err := dial(ctx, s.url, benchSettings)
 			if err != nil {
 				failed <- err
 				return
