@@ -23,6 +23,7 @@ type openai struct {
 	// heard is how much sound has come in all.
 	heard  func() (time.Duration, error)
 	webRTC bool
+	call   string // its name, over WebRTC
 }
 
 // refusal is an error as the client reports it.
@@ -140,7 +141,12 @@ func (s *openai) answer(words string) event {
 }
 
 func (s *openai) connects() {
-	s.tell("connect", s.target)
+	at, err := asked[struct{ Call string }](s, "connect", s.target)
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.call = at.Call
+	if s.webRTC {
+		s.Expect(s.call).To(gomega.HavePrefix("rtc_"))
+	}
 	created := s.next("session.created")
 	s.Expect(created.Session.ID).To(gomega.HavePrefix("sess_"))
 	s.Expect(created.Session.Type).To(gomega.Equal("realtime"))
@@ -352,6 +358,12 @@ func (s *openai) report() talkReport {
 }
 
 func (s *openai) closes() {
+	if s.webRTC {
+		s.tell("close", nil)
+		s.Expect(s.report().State).To(gomega.Equal("closed"))
+		s.Expect(s.report().Errors).To(gomega.BeEmpty())
+		return
+	}
 	code, err := asked[int](s, "close", nil)
 	s.Expect(err).NotTo(gomega.HaveOccurred())
 	s.Expect(code).To(gomega.Equal(1000))

@@ -26,7 +26,7 @@ export function conversation(rt) {
       events: ({ from }) => events.slice(from),
       report: () => ({
         audioMS,
-        errors: errors.map((e) => ({ name: e.name, message: e.message, code: e.error?.code ?? "", event: e.error?.event_id ?? "" })),
+        errors: errors.map((e) => ({ name: e.name, message: [e.message, e.cause?.error?.message ?? e.cause?.message].join(" ").trim(), code: e.error?.code ?? "", event: e.error?.event_id ?? "" })),
       }),
     },
     close: () => microphone.close(),
