@@ -13,16 +13,18 @@ import (
 // sessionTextMachine is the session as far as it waits for words: nothing is heard in it.
 func sessionTextMachine() sessionSpec {
 	return sessionSpec{
-		Spec:   "session_text",
-		Next:   session.Next,
-		First:  []session.Config{{Interrupt: true, CreateResponse: true}, {Interrupt: false, CreateResponse: true}},
+		Spec: "session_text",
+		Next: session.Next,
+		First: []session.Config{
+			{Interrupt: true, CreateResponse: true}, {Interrupt: false, CreateResponse: true}, {Interrupt: true},
+		},
 		Begin:  []session.Event{session.OfConn{Event: conn.Opened{VAD: true}}},
 		Events: sessionTextEvents,
 		Vars: func(s session.State) map[string]any {
 			return map[string]any{
 				"conn": s.Conn.Name(), "turn": s.Turn.Name(), "resp": s.Response.Name(), "live": streamName(s.Live),
 				"final": streamName(s.Final), "older": streamName(s.Older), "waiting": answeredAfter(s), "owed": s.Owed,
-				"interrupt": s.Config.Interrupt,
+				"interrupt": s.Config.Interrupt, "answers": s.Config.CreateResponse,
 			}
 		},
 		Odd: func(s session.State) string {
