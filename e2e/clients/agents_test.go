@@ -69,7 +69,8 @@ func TestAgentsOverWebSocket(t *testing.T) {
 
 func agentsOverWebRTC(t *testing.T, b *rig.Browser, page string) {
 	h := open(t, "agents-webrtc", "--origin", page)
-	p := runPage(t, b, page, "agents", args{"url": h.url, "key": key, "webRTC": true})
+	// A page has no key of its own: the client takes nothing but a client secret there.
+	p := runPage(t, b, page, "agents", args{"url": h.url, "key": h.secret(), "webRTC": true})
 	s := &agentsSuite{suite: newSuite(t, "@openai/agents-realtime, WebRTC", p), speak: p.speak, heard: p.heard, webRTC: true}
 	s.hush = func() {
 		s.Eventually(s.report).Should(gomega.HaveField("Server", gomega.Satisfy(played)))

@@ -2,7 +2,9 @@ package clients
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"encoding/pem"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +53,22 @@ func open(t *testing.T, name string, flags ...string) *house {
 	})
 	h.url = h.URL
 	return h
+}
+
+// secret is a client secret, as an application's own server gets it for a page.
+func (h *house) secret() string {
+	h.t.Helper()
+	ask, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, h.url+"/v1/realtime/client_secrets", strings.NewReader("{}"))
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	ask.Header.Set("Authorization", "Bearer "+key)
+	ask.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(ask)
+	h.g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { h.g.Expect(answer.Body.Close()).To(gomega.Succeed()) }()
+	h.g.Expect(answer.StatusCode).To(gomega.Equal(http.StatusOK))
+	var secret struct{ Value string }
+	h.g.Expect(json.NewDecoder(answer.Body).Decode(&secret)).To(gomega.Succeed())
+	return secret.Value
 }
 
 // certificate is a file with the certificate that the server has signed itself.

@@ -34,7 +34,7 @@ export function agents({ url, key, webRTC }) {
   const porter = new RealtimeAgent({ name: "Porter", instructions: "Be brief.", tools: [weather, broken], handoffs: [clerk] });
 
   const transport = webRTC
-    ? new OpenAIRealtimeWebRTC({ baseUrl: `${url}/v1/realtime/calls`, useInsecureApiKey: true })
+    ? new OpenAIRealtimeWebRTC({ baseUrl: `${url}/v1/realtime/calls` })
     : new OpenAIRealtimeWebSocket({ url: `${url.replace("http", "ws")}/v1/realtime?model=gpt-realtime` });
   const session = new RealtimeSession(porter, { transport, workflowName: "e2e", groupId: "clients", traceMetadata: { part: "agents" } });
 
