@@ -1,0 +1,222 @@
+package bargein
+
+import "github.com/antiphon-rt/antiphon/coord/id"
+
+// ID names one candidate: a moment at which somebody may be interrupting. Fresh ones count up from 1; 0 is none.
+type ID uint64
+
+// Mark is a place in what is played: the RTP timestamp of the packet that the person hears then.
+// The machine hands marks on and never compares them; only the server knows what they mean.
+type Mark uint32
+
+// State is one of Silent, Playing, Ducked, Silenced, Restored, Unanswered, Closed.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Silent: no reply is to be heard. Last is the newest that was; Cut: the server interrupted it.
+	Silent struct {
+		Last id.Response
+		Cut  bool
+	}
+	// Playing: Resp is heard at full level.
+	Playing struct{ Resp id.Response }
+	// Ducked: the level is down while Candidate waits for its verdict. Resp was heard at full
+	// level, without a gap, up to Full.
+	Ducked struct {
+		Resp      id.Response
+		Candidate ID
+		Full      Mark
+	}
+	// Silenced is Ducked by a voice that has lasted: nothing is heard.
+	Silenced struct {
+		Resp      id.Response
+		Candidate ID
+		Full      Mark
+	}
+	// Restored: the server's silence plays, at full level, and the server knows what was heard.
+	// Candidate still waits for its verdict.
+	Restored struct {
+		Resp      id.Response
+		Candidate ID
+	}
+	// Unanswered: the deadline came before the server's silence did. The level is up again, and
+	// should the server hold for Candidate after all, it is told of Full.
+	Unanswered struct {
+		Resp      id.Response
+		Candidate ID
+		Full      Mark
+	}
+	// Closed absorbs everything.
+	Closed struct{}
+)
+
+func (Silent) state()     {}
+func (Playing) state()    {}
+func (Ducked) state()     {}
+func (Silenced) state()   {}
+func (Restored) state()   {}
+func (Unanswered) state() {}
+func (Closed) state()     {}
+
+// Name is the state's name in diagrams, logs and the spec.
+func (Silent) Name() string     { return "Silent" }
+func (Playing) Name() string    { return "Playing" }
+func (Ducked) Name() string     { return "Ducked" }
+func (Silenced) Name() string   { return "Silenced" }
+func (Restored) Name() string   { return "Restored" }
+func (Unanswered) Name() string { return "Unanswered" }
+func (Closed) Name() string     { return "Closed" }
+
+// Pending returns the candidate that waits for its verdict, or 0: while there is one the person
+// is believed to interrupt.
+func Pending(s State) ID {
+	switch s := s.(type) {
+	case Ducked:
+		return s.Candidate
+	case Silenced:
+		return s.Candidate
+	case Restored:
+		return s.Candidate
+	case Silent, Playing, Unanswered, Closed:
+	}
+	return 0
+}
+
+// Event is one of Began, Ended, Onset, Sustained, VoiceEnded, Acked, Passed, Rejected, Confirmed,
+// Expired, Close.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+type (
+	// Began: Resp is heard from now on.
+	Began struct{ Resp id.Response }
+	// Ended: Resp was heard to its end.
+	Ended struct{ Resp id.Response }
+	// Onset: the detector here hears a voice that the playback does not explain. Candidate is
+	// fresh; At is what plays now.
+	Onset struct {
+		Candidate ID
+		At        Mark
+	}
+	// Sustained: the voice of Candidate has lasted.
+	Sustained struct{ Candidate ID }
+	// VoiceEnded: the voice of Candidate has ended.
+	VoiceEnded struct{ Candidate ID }
+	// Acked: the server holds for Candidate; At is its first silent packet.
+	Acked struct {
+		Candidate ID
+		At        Mark
+	}
+	// Passed: the mark that Candidate awaits has been played.
+	Passed struct{ Candidate ID }
+	// Rejected: the server says that Candidate is no interruption.
+	Rejected struct{ Candidate ID }
+	// Confirmed: the server has interrupted Resp, whoever heard it first; At is what plays now.
+	Confirmed struct {
+		Resp id.Response
+		At   Mark
+	}
+	// Expired: the deadline of Candidate has come.
+	Expired struct{ Candidate ID }
+	// Close: the connection is over.
+	Close struct{}
+)
+
+func (Began) event()      {}
+func (Ended) event()      {}
+func (Onset) event()      {}
+func (Sustained) event()  {}
+func (VoiceEnded) event() {}
+func (Acked) event()      {}
+func (Passed) event()     {}
+func (Rejected) event()   {}
+func (Confirmed) event()  {}
+func (Expired) event()    {}
+func (Close) event()      {}
+
+// Name is the event's name in diagrams, logs and the spec.
+func (Began) Name() string      { return "Began" }
+func (Ended) Name() string      { return "Ended" }
+func (Onset) Name() string      { return "Onset" }
+func (Sustained) Name() string  { return "Sustained" }
+func (VoiceEnded) Name() string { return "VoiceEnded" }
+func (Acked) Name() string      { return "Acked" }
+func (Passed) Name() string     { return "Passed" }
+func (Rejected) Name() string   { return "Rejected" }
+func (Confirmed) Name() string  { return "Confirmed" }
+func (Expired) Name() string    { return "Expired" }
+func (Close) Name() string      { return "Close" }
+
+// Effect is one of Duck, Silence, Restore, SendCandidate, ArmDeadline, AwaitMark, SendReady, Mute,
+// SendHeard.
+//
+//sumtype:decl
+type Effect interface {
+	Name() string
+	effect()
+}
+
+type (
+	// Duck lowers the agent by 20 dB.
+	Duck struct{}
+	// Silence lowers it to nothing.
+	Silence struct{}
+	// Restore brings it back to full level.
+	Restore struct{}
+	// SendCandidate tells the server: antiphon.barge_in.candidate.
+	SendCandidate struct {
+		Candidate ID
+		Resp      id.Response
+		At        Mark
+	}
+	// ArmDeadline starts the time (1.5 s) after which Candidate is given up.
+	ArmDeadline struct{ Candidate ID }
+	// AwaitMark watches the playback for At.
+	AwaitMark struct {
+		Candidate ID
+		At        Mark
+	}
+	// SendReady tells the server up to where the reply was heard at full level without a gap:
+	// antiphon.barge_in.ready.
+	SendReady struct {
+		Candidate ID
+		At        Mark
+	}
+	// Mute drops every packet of Resp from now on, known by its timestamp, whatever the level is.
+	Mute struct{ Resp id.Response }
+	// SendHeard tells the server what of Resp was heard at any level: antiphon.barge_in.heard.
+	SendHeard struct {
+		Resp id.Response
+		At   Mark
+	}
+)
+
+func (Duck) effect()          {}
+func (Silence) effect()       {}
+func (Restore) effect()       {}
+func (SendCandidate) effect() {}
+func (ArmDeadline) effect()   {}
+func (AwaitMark) effect()     {}
+func (SendReady) effect()     {}
+func (Mute) effect()          {}
+func (SendHeard) effect()     {}
+
+// Name is the effect's name in logs and the spec.
+func (Duck) Name() string          { return "Duck" }
+func (Silence) Name() string       { return "Silence" }
+func (Restore) Name() string       { return "Restore" }
+func (SendCandidate) Name() string { return "SendCandidate" }
+func (ArmDeadline) Name() string   { return "ArmDeadline" }
+func (AwaitMark) Name() string     { return "AwaitMark" }
+func (SendReady) Name() string     { return "SendReady" }
+func (Mute) Name() string          { return "Mute" }
+func (SendHeard) Name() string     { return "SendHeard" }

@@ -1,0 +1,77 @@
+package bargein
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/coord/id"
+)
+
+const (
+	newestReply     = 2 // largest reply of the explored domain
+	newestCandidate = 2 // largest candidate
+)
+
+var subject = coordtest.Subject[State, Event, Effect, Seen]{
+	Table:  Table,
+	First:  Silent{},
+	States: []State{Silent{}, Playing{}, Ducked{}, Silenced{}, Restored{}, Unanswered{}, Closed{}},
+	Events: []Event{
+		Began{}, Ended{}, Onset{}, Sustained{}, VoiceEnded{}, Acked{}, Passed{}, Rejected{}, Confirmed{}, Expired{}, Close{},
+	},
+	Monitor: Monitor,
+	May:     may,
+	Limits:  "replies 1 and 2, candidates 1 and 2, a mark for each",
+	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+		Name: "what was heard lowered is taken for heard", From: "Unanswered", Event: "Onset", Action: "DuckAgain",
+		Change: func(_, next State, f []Effect) (State, []Effect) {
+			d := next.(Ducked)
+			return Ducked{d.Resp, d.Candidate, f[1].(SendCandidate).At}, f
+		},
+	}},
+}
+
+// may offers fresh candidates, what any candidate or reply may be told at any time, and
+// those that are over or unknown.
+func may(_ State, g Seen) []Event {
+	out := []Event{Close{}}
+	if fresh := g.Newest + 1; fresh <= newestCandidate {
+		out = append(out, Onset{fresh, Mark(100 * fresh)})
+	}
+	for r := id.Response(1); r <= newestReply; r++ {
+		out = append(out, Began{r}, Ended{r}, Confirmed{r, Mark(1000 * r)})
+	}
+	for c := ID(1); c <= newestCandidate; c++ {
+		out = append(out, Sustained{c}, VoiceEnded{c}, Acked{c, Mark(100*c + 50)}, Passed{c}, Rejected{c}, Expired{c})
+	}
+	return out
+}
+
+func TestProve(t *testing.T) { coordtest.Prove(t, subject) }
+
+func TestLiveness(t *testing.T) {
+	g := gomega.NewWithT(t)
+	graph, err := subject.Explore()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	lowered := func(s State) bool { return s.Name() == "Ducked" || s.Name() == "Silenced" }
+	restored := func(_, next State) bool { return !lowered(next) }
+
+	t.Run("NeverStuckDucked: the deadline alone restores", func(t *testing.T) {
+		deadline := func(_ State, e Event) bool { _, is := e.(Expired); return is }
+		gomega.NewWithT(t).Expect(coordtest.Leads(graph, lowered, deadline, restored)).To(gomega.BeEmpty())
+	})
+	t.Run("the server's silence alone restores", func(t *testing.T) {
+		silence := func(_ State, e Event) bool { _, is := e.(Passed); return is }
+		gomega.NewWithT(t).Expect(coordtest.Leads(graph, lowered, silence, restored)).To(gomega.BeEmpty())
+	})
+	t.Run("PendingEnds by verdict or deadline", func(t *testing.T) {
+		pending := func(s State) bool { return Pending(s) != 0 }
+		decided := func(_, next State) bool { return !pending(next) }
+		for _, name := range []string{"Rejected", "Confirmed", "Expired"} {
+			verdict := func(_ State, e Event) bool { return e.Name() == name }
+			gomega.NewWithT(t).Expect(coordtest.Leads(graph, pending, verdict, decided)).To(gomega.BeEmpty(), name)
+		}
+	})
+}

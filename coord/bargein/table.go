@@ -1,0 +1,161 @@
+package bargein
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
+
+type row = machine.Row[State, Event, Effect]
+
+func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
+	return machine.On[State, Event](action, f)
+}
+
+func when[From State, Ev Event, To State](action, guard string, holds func(From, Ev) bool, f func(From, Ev) (To, []Effect)) row {
+	return machine.When[State, Event](action, guard, holds, f)
+}
+
+func ignore(why string, from State, on ...Event) []row {
+	return machine.Ignore[State, Event, Effect](why, from, on...)
+}
+
+const (
+	same  = "same candidate"
+	newer = "it is newer"
+	known = "not older" // than the reply that is heard
+
+	other   = "it is another candidate's"
+	older   = "it is an older reply's"
+	nobody  = "no candidate waits"
+	waits   = "a candidate waits already"
+	later   = "it is told again when the candidate has ended"
+	already = "the server's silence plays already"
+)
+
+// Table is the whole machine.
+var Table = machine.Join(
+	[]row{
+		when("Begin", newer, func(s Silent, e Began) bool { return e.Resp > s.Last },
+			func(_ Silent, e Began) (Playing, []Effect) { return Playing(e), nil }),
+		when("ConfirmSilent", "not cut yet", func(s Silent, e Confirmed) bool {
+			return e.Resp > s.Last || e.Resp == s.Last && !s.Cut
+		}, func(_ Silent, e Confirmed) (Silent, []Effect) { return cut(e) }),
+		on("Close", func(Silent, Close) (Closed, []Effect) { return Closed{}, nil }),
+	},
+	ignore(older, Silent{}, Began{}, Confirmed{}),
+	ignore("nothing is to be heard", Silent{}, Ended{}, Onset{}),
+	ignore(nobody, Silent{}, Sustained{}, VoiceEnded{}, Acked{}, Passed{}, Rejected{}, Expired{}),
+
+	[]row{
+		on("Duck", func(s Playing, e Onset) (Ducked, []Effect) { return duck(s.Resp, e, e.At) }),
+		when("Begin", newer, func(s Playing, e Began) bool { return e.Resp > s.Resp },
+			func(_ Playing, e Began) (Playing, []Effect) { return Playing(e), nil }),
+		when("End", "same reply", func(s Playing, e Ended) bool { return e.Resp == s.Resp },
+			func(s Playing, _ Ended) (Silent, []Effect) { return Silent{Last: s.Resp}, nil }),
+		when("Confirm", known, func(s Playing, e Confirmed) bool { return e.Resp >= s.Resp },
+			func(_ Playing, e Confirmed) (Silent, []Effect) { return cut(e) }),
+		on("Close", func(Playing, Close) (Closed, []Effect) { return Closed{}, nil }),
+	},
+	ignore(older, Playing{}, Began{}, Ended{}, Confirmed{}),
+	ignore(nobody, Playing{}, Sustained{}, VoiceEnded{}, Acked{}, Passed{}, Rejected{}, Expired{}),
+
+	[]row{
+		when("Silence", same, func(s Ducked, e Sustained) bool { return e.Candidate == s.Candidate },
+			func(s Ducked, _ Sustained) (Silenced, []Effect) { return Silenced(s), []Effect{Silence{}} }),
+		when("Await", same, func(s Ducked, e Acked) bool { return e.Candidate == s.Candidate },
+			func(s Ducked, e Acked) (Ducked, []Effect) { return s, []Effect{AwaitMark(e)} }),
+		when("Restore", same, func(s Ducked, e Passed) bool { return e.Candidate == s.Candidate },
+			func(s Ducked, _ Passed) (Restored, []Effect) { return restore(s) }),
+		when("Reject", same, func(s Ducked, e Rejected) bool { return e.Candidate == s.Candidate },
+			func(s Ducked, _ Rejected) (Playing, []Effect) { return Playing{s.Resp}, []Effect{Restore{}} }),
+		when("Expire", same, func(s Ducked, e Expired) bool { return e.Candidate == s.Candidate },
+			func(s Ducked, _ Expired) (Unanswered, []Effect) { return Unanswered(s), []Effect{Restore{}} }),
+		when("Confirm", known, func(s Ducked, e Confirmed) bool { return e.Resp >= s.Resp },
+			func(_ Ducked, e Confirmed) (Silent, []Effect) { return cutLowered(e) }),
+		on("Close", func(Ducked, Close) (Closed, []Effect) { return Closed{}, []Effect{Restore{}} }),
+	},
+	ignore(waits, Ducked{}, Onset{}),
+	ignore("the verdict or the deadline restores", Ducked{}, VoiceEnded{}),
+	ignore(later, Ducked{}, Began{}, Ended{}),
+	ignore(older, Ducked{}, Confirmed{}),
+	ignore(other, Ducked{}, Sustained{}, Acked{}, Passed{}, Rejected{}, Expired{}),
+
+	[]row{
+		when("Soften", same, func(s Silenced, e VoiceEnded) bool { return e.Candidate == s.Candidate },
+			func(s Silenced, _ VoiceEnded) (Ducked, []Effect) { return Ducked(s), []Effect{Duck{}} }),
+		when("Await", same, func(s Silenced, e Acked) bool { return e.Candidate == s.Candidate },
+			func(s Silenced, e Acked) (Silenced, []Effect) { return s, []Effect{AwaitMark(e)} }),
+		when("Restore", same, func(s Silenced, e Passed) bool { return e.Candidate == s.Candidate },
+			func(s Silenced, _ Passed) (Restored, []Effect) { return restore(Ducked(s)) }),
+		when("Reject", same, func(s Silenced, e Rejected) bool { return e.Candidate == s.Candidate },
+			func(s Silenced, _ Rejected) (Playing, []Effect) { return Playing{s.Resp}, []Effect{Restore{}} }),
+		when("Expire", same, func(s Silenced, e Expired) bool { return e.Candidate == s.Candidate },
+			func(s Silenced, _ Expired) (Unanswered, []Effect) { return Unanswered(s), []Effect{Restore{}} }),
+		when("Confirm", known, func(s Silenced, e Confirmed) bool { return e.Resp >= s.Resp },
+			func(_ Silenced, e Confirmed) (Silent, []Effect) { return cutLowered(e) }),
+		on("Close", func(Silenced, Close) (Closed, []Effect) { return Closed{}, []Effect{Restore{}} }),
+	},
+	ignore(waits, Silenced{}, Onset{}),
+	ignore("it is silent already", Silenced{}, Sustained{}),
+	ignore(later, Silenced{}, Began{}, Ended{}),
+	ignore(older, Silenced{}, Confirmed{}),
+	ignore(other, Silenced{}, VoiceEnded{}, Acked{}, Passed{}, Rejected{}, Expired{}),
+
+	[]row{
+		when("Reject", same, func(s Restored, e Rejected) bool { return e.Candidate == s.Candidate },
+			func(s Restored, _ Rejected) (Playing, []Effect) { return Playing{s.Resp}, nil }),
+		when("Expire", same, func(s Restored, e Expired) bool { return e.Candidate == s.Candidate },
+			func(s Restored, _ Expired) (Playing, []Effect) { return Playing{s.Resp}, nil }),
+		when("Confirm", known, func(s Restored, e Confirmed) bool { return e.Resp >= s.Resp },
+			func(_ Restored, e Confirmed) (Silent, []Effect) { return cut(e) }),
+		on("Close", func(Restored, Close) (Closed, []Effect) { return Closed{}, nil }),
+	},
+	ignore(waits, Restored{}, Onset{}),
+	ignore(already, Restored{}, Sustained{}, VoiceEnded{}, Acked{}, Passed{}),
+	ignore(later, Restored{}, Began{}, Ended{}),
+	ignore(older, Restored{}, Confirmed{}),
+	ignore(other, Restored{}, Rejected{}, Expired{}),
+
+	[]row{
+		on("DuckAgain", func(s Unanswered, e Onset) (Ducked, []Effect) { return duck(s.Resp, e, s.Full) }),
+		when("Await", same, func(s Unanswered, e Acked) bool { return e.Candidate == s.Candidate },
+			func(s Unanswered, e Acked) (Unanswered, []Effect) { return s, []Effect{AwaitMark(e)} }),
+		when("AnswerLate", same, func(s Unanswered, e Passed) bool { return e.Candidate == s.Candidate },
+			func(s Unanswered, _ Passed) (Playing, []Effect) {
+				return Playing{s.Resp}, []Effect{SendReady{s.Candidate, s.Full}}
+			}),
+		when("Reject", same, func(s Unanswered, e Rejected) bool { return e.Candidate == s.Candidate },
+			func(s Unanswered, _ Rejected) (Playing, []Effect) { return Playing{s.Resp}, nil }),
+		when("Begin", newer, func(s Unanswered, e Began) bool { return e.Resp > s.Resp },
+			func(_ Unanswered, e Began) (Playing, []Effect) { return Playing(e), nil }),
+		when("Confirm", known, func(s Unanswered, e Confirmed) bool { return e.Resp >= s.Resp },
+			func(_ Unanswered, e Confirmed) (Silent, []Effect) { return cut(e) }),
+		on("Close", func(Unanswered, Close) (Closed, []Effect) { return Closed{}, nil }),
+	},
+	ignore("its end may have to be said again", Unanswered{}, Ended{}),
+	ignore("the candidate is given up", Unanswered{}, Sustained{}, VoiceEnded{}, Expired{}),
+	ignore(older, Unanswered{}, Began{}, Confirmed{}),
+	ignore(other, Unanswered{}, Acked{}, Passed{}, Rejected{}),
+
+	ignore("the connection is over", Closed{}, Began{}, Ended{}, Onset{}, Sustained{}, VoiceEnded{}, Acked{}, Passed{},
+		Rejected{}, Confirmed{}, Expired{}, Close{}),
+)
+
+// duck is first of all quick: what is told to whom comes after the level.
+func duck(resp id.Response, e Onset, full Mark) (Ducked, []Effect) {
+	return Ducked{resp, e.Candidate, full}, []Effect{Duck{}, SendCandidate{e.Candidate, resp, e.At}, ArmDeadline{e.Candidate}}
+}
+
+// restore raises the level before the server may send anything that is worth hearing.
+func restore(s Ducked) (Restored, []Effect) {
+	return Restored{s.Resp, s.Candidate}, []Effect{Restore{}, SendReady{s.Candidate, s.Full}}
+}
+
+func cut(e Confirmed) (Silent, []Effect) {
+	return Silent{e.Resp, true}, []Effect{Mute{e.Resp}, SendHeard(e)}
+}
+
+// cutLowered raises the level for the next reply, after this one is gone.
+func cutLowered(e Confirmed) (Silent, []Effect) {
+	return Silent{e.Resp, true}, []Effect{Mute{e.Resp}, Restore{}, SendHeard(e)}
+}
