@@ -245,12 +245,16 @@ func (l *line) since(n int) []seen {
 	return append([]seen(nil), l.events[min(n, len(l.events)):]...)
 }
 
-// names are the types of events; what repeats in a run, such as deltas, counts once.
+// names are the types of events; what repeats in a run, such as deltas, counts once, and what tells of the budget after each
+// response does not count.
 func names(events []seen) []string {
 	var out []string
 	told := map[string]bool{}
 	for _, e := range events {
 		name := e.Type()
+		if name == "rate_limits.updated" {
+			continue
+		}
 		if !strings.HasSuffix(name, ".delta") {
 			clear(told)
 		} else if told[name] {

@@ -147,7 +147,7 @@ func (s *Session) fromBody(e any) {
 		}
 	case bodyTextEnded:
 		r := s.replies[e.id]
-		r.usage, r.counted, r.textErr = e.usage, true, e.err
+		r.usage, r.counted, r.textErr = plausible(e.usage), true, e.err
 		if r.spoken && !r.over {
 			for _, c := range r.splitter.Flush() {
 				s.enqueue(r, c)

@@ -133,6 +133,13 @@ func withCalls(lines []line) []line {
 	return out
 }
 
+// mostTokens is more than any model reads or says at once. One that claims more is not believed: the budget is the client's.
+const mostTokens = 1 << 20
+
+func plausible(u pipeline.Usage) pipeline.Usage {
+	return pipeline.Usage{InputTokens: min(max(u.InputTokens, 0), mostTokens), OutputTokens: min(max(u.OutputTokens, 0), mostTokens)}
+}
+
 // usage counts as the model does; audio is counted as one token per 100 ms, as the protocol's own service does for input. What
 // a response that was cut off has cost is counted here: its model has not said it yet.
 func (s *Session) usage(r *reply) *wire.Usage {
