@@ -280,6 +280,7 @@ func (s *Session) drop(r *reply) {
 	if r.body != nil {
 		r.body.free() // what it still says is heard by nobody, and must not wait for that
 	}
+	s.takeBack(r)
 	if s.onAir == r {
 		s.speaker.Drop()
 		s.offAir()

@@ -36,6 +36,7 @@ func (s *Session) terminal(r *reply, status response.Status) {
 	unheard := !r.played
 	if e, mine := s.speaker.(*estimate); mine { // what has not gone out would be audio after the response's end
 		unheard = !r.onAir
+		s.takeBack(r)
 		r.backlog = nil
 		if s.onAir == r {
 			e.backlog = nil
@@ -114,6 +115,21 @@ func (s *Session) cutItem(it *item, ms int) {
 	it.said = min(it.said, at)
 	it.pcm = it.pcm[:min(len(it.pcm), int(at))]
 	s.send(&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms})
+}
+
+// takeBack counts what a client that plays by itself was not sent of r, and will not be, as never said: it cannot cut there.
+func (s *Session) takeBack(r *reply) {
+	e, mine := s.speaker.(*estimate)
+	if !mine || r.onAir && s.onAir != r {
+		return // all of it has gone out, or this was done already
+	}
+	var sent voice.Samples
+	if s.onAir == r {
+		sent = e.written
+	}
+	for _, o := range r.outputs {
+		o.it.said = min(o.it.said, max(0, sent-o.start))
+	}
 }
 
 // forget lets go of a reply, once the event in hand is dealt with, if nothing needs it any more.

@@ -69,6 +69,21 @@ func TestOthersBugs(t *testing.T) {
 		c.g.Expect(messages[len(messages)-2].Text).To(gomega.Equal("One two three"))
 	})
 
+	// openai-agents-python#2370: a truncation beyond what was sent. What was generated while the reply was held never went out.
+	story(t, "an interrupted reply is no longer than what was sent of it", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `synthesizer: {speedup: 4}`))
+		c.ask("say 60 words")
+		c.quiet(500)
+		c.utter("stop it now please")
+		done := next[*wire.ResponseDone](c, "response.done").Response
+		_, of := c.audio()
+		cut := `"type":"conversation.item.truncate","item_id":"` + done.Output[0].ID + `","content_index":0,"audio_end_ms":`
+		c.wrong(fmt.Sprint(cut, of[done.ID]+10), "invalid_value", "audio_end_ms")
+		c.send(fmt.Sprint("{", cut, of[done.ID], "}"))
+		c.g.Expect(next[*wire.ConversationItemTruncated](c, "conversation.item.truncated").AudioEndMS).To(gomega.Equal(of[done.ID]))
+		first(c, "response.done")
+	})
+
 	// The mapped system: speech_started without item_id, "TODO" as previous_item_id, three ids for one turn.
 	overBoth(t, "a turn has one id, and a real one before it", func(c *caller) {
 		c.settle(captions)
