@@ -130,6 +130,7 @@ type session struct {
 	wishes   map[string]bool // metadata that the client gave its responses, as compact JSON
 	cuts     map[string]int  // where the client wants an item truncated, in ms
 	clears   int             // of the client's, that nothing has answered
+	clearing bool            // what comes next may be the answer to one
 
 	responses map[string]*response
 	live      string // the response that writes to the conversation
@@ -207,6 +208,7 @@ func nameOf(text json.RawMessage) string {
 
 // server takes one event of the server's.
 func (s *session) server(e *event) {
+	s.clearing = s.clearing && (e.Type == "output_audio_buffer.cleared" || e.Type == "conversation.item.truncated")
 	switch {
 	case e.Type == "session.updated":
 		s.turn.dropped = true

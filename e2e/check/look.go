@@ -24,6 +24,7 @@ func (s *session) client(text json.RawMessage) {
 	case "conversation.item.truncate":
 		s.cuts[e.ItemID] = e.AudioEndMS
 	case "output_audio_buffer.clear":
+		s.clearing = true
 		if s.playback.playing != "" {
 			s.clears++
 		}

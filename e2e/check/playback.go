@@ -90,7 +90,7 @@ func (s *session) truncated(e *event) {
 		return
 	}
 	cut, mine := s.cuts[e.ItemID]
-	mine = mine && cut == e.AudioEndMS
+	mine = mine && cut == e.AudioEndMS || s.clearing
 	for _, r := range s.responses {
 		o := r.find(e.ItemID)
 		if o == nil {

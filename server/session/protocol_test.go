@@ -74,9 +74,11 @@ func (p *protocol) conversation(e wire.ServerEvent) {
 		p.expect(known(e.PreviousItemID), e, "previous_item_id is an item's")
 		p.items[e.Item.ID] = true
 	case *wire.ConversationItemDeleted:
-		_, added := p.items[e.ItemID]
+		done, added := p.items[e.ItemID]
 		p.expect(added, e, "what is deleted is an item")
-		delete(p.items, e.ItemID) // its name may come again
+		if done { // its name may come again; one in progress will still be done
+			delete(p.items, e.ItemID)
+		}
 	case *wire.ConversationItemTruncated:
 		_, added := p.items[e.ItemID]
 		p.expect(added && e.AudioEndMS >= 0, e, "what is truncated is an item")

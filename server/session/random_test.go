@@ -12,10 +12,11 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // conversations is how many TestRandomConversations holds.
-const conversations = 32
+const conversations = 24
 
 // TestRandomConversations lets clients do anything at any time, over both transports, and checks that what they are sent
 // keeps the protocol. A failure names its seed; ANTIPHON_SEED=n holds that conversation again.
@@ -28,9 +29,11 @@ func TestRandomConversations(t *testing.T) {
 		n = 1
 	}
 	for seed := first; seed < first+n; seed++ {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { converse(t, rand.New(rand.NewPCG(seed, 7))) })
-		})
+		for _, media := range []bool{true, false} {
+			t.Run(fmt.Sprintf("seed %d over %s", seed, map[bool]string{true: "WebRTC", false: "WebSocket"}[media]), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { converse(t, rand.New(rand.NewPCG(seed, 7)), media) })
+			})
+		}
 	}
 }
 
@@ -49,49 +52,131 @@ synthesizer:
   speedup: 4
 `
 
-func converse(t *testing.T, r *rand.Rand) {
-	var c *caller
-	if r.IntN(2) == 0 {
-		c = byWebRTC(t, byScript(t, temper))
-	} else {
-		c = byWebSocket(t, byScript(t, temper))
+// converse is one conversation: a client that does anything, and then lets the session come to rest.
+func converse(t *testing.T, r *rand.Rand, media bool) {
+	place := byWebSocket
+	if media {
+		place = byWebRTC
 	}
-	one := func(of ...string) string { return of[r.IntN(len(of))] }
+	c := &whim{place(t, byScript(t, temper)), r}
 	c.settle(`"tools":[{"type":"function","name":"clock","parameters":{"type":"object"}}],"audio":{"input":{"transcription":{"model":"x"}}}`)
+	moves := []func(){
+		c.speaks, c.speaks, c.speaks, c.speaks, c.asks, c.asks, c.demands, c.changesBuffers, c.changesDetection, c.changesSound,
+		c.meddles, c.meddles, c.inserts, c.answersCall, c.appends, c.isLost, c.waits,
+	}
 	for range 25 {
-		switch r.IntN(12) {
-		case 0, 1, 2, 3:
-			spoken := scripted.Tones(one("hello", "hum", "later", "lost", "stop", "what does the clock say", "say 30 words"))
-			c.speak(spoken[:len(spoken)/(1+r.IntN(3))])
-			c.quiet(r.IntN(900))
-		case 4, 5:
-			c.ask(one("hello", "say 40 words", "clock", "fail", "stall"))
-		case 6:
-			c.send(one(`{"type":"response.cancel"}`, `{"type":"response.create"}`, `{"type":"response.create","response":{"output_modalities":["text"]}}`,
-				`{"type":"response.create","response":{"conversation":"none"}}`,
-				`{"type":"response.create","response":{"conversation":"none","input":[]}}`))
-		case 7:
-			c.send(one(`{"type":"input_audio_buffer.commit"}`, `{"type":"input_audio_buffer.clear"}`, `{"type":"output_audio_buffer.clear"}`))
-		case 8:
-			c.send(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":` +
-				one(`null`, `{"type":"server_vad","create_response":false}`, `{"type":"server_vad","interrupt_response":false}`,
-					`{"type":"server_vad","create_response":true,"interrupt_response":true,"silence_duration_ms":200}`,
-					`{"type":"semantic_vad","eagerness":"high"}`, `{"type":"server_vad","idle_timeout_ms":5000}`) + `}}}}`)
-		case 9:
-			if items := follow(c.all()).names; len(items) > 0 {
-				id := items[r.IntN(len(items))]
-				c.send(one(`{"type":"conversation.item.truncate","content_index":0,"audio_end_ms":`+strconv.Itoa(r.IntN(3000))+`,"item_id":"`+id+`"}`,
-					`{"type":"conversation.item.delete","item_id":"`+id+`"}`, `{"type":"conversation.item.retrieve","item_id":"`+id+`"}`))
-			}
-		case 10:
-			c.s.Lost()
-			wait(time.Duration(r.IntN(3000)) * time.Millisecond)
-			c.s.Restored()
-		case 11:
-			wait(time.Duration(r.IntN(6000)) * time.Millisecond)
-		}
+		moves[r.IntN(len(moves))]()
 		wait(time.Duration(r.IntN(400)) * time.Millisecond)
 	}
 	c.send(`{"type":"response.cancel"}`) // a model that stalls does so until then
+	for _, id := range c.beside() {
+		c.send(`{"type":"response.cancel","response_id":"` + id + `"}`)
+	}
 	c.settle(`"audio":{"input":{"turn_detection":null}}`)
+}
+
+// whim is a client that decides by chance.
+type whim struct {
+	*caller
+	r *rand.Rand
+}
+
+func (w *whim) one(of ...string) string { return of[w.r.IntN(len(of))] }
+
+// item is the id of an item that there was, or of none.
+func (w *whim) item() string {
+	items := append(follow(w.all()).names, "nobody")
+	return items[w.r.IntN(len(items))]
+}
+
+func (w *whim) speaks() {
+	spoken := scripted.Tones(w.one("hello", "hum", "later", "lost", "stop", "what does the clock say", "say 30 words"))
+	w.speak(spoken[:len(spoken)/(1+w.r.IntN(3))])
+	w.quiet(w.r.IntN(900))
+}
+
+func (w *whim) asks() { w.ask(w.one("hello", "say 40 words", "clock", "fail", "stall")) }
+
+func (w *whim) demands() {
+	w.send(w.one(`{"type":"response.cancel"}`, `{"type":"response.create"}`, `{"type":"response.create","response":{"output_modalities":["text"]}}`,
+		`{"type":"response.create","response":{"conversation":"none"}}`, `{"type":"response.create","response":{"conversation":"none","input":[]}}`,
+		`{"type":"response.create","response":{"conversation":"none","output_modalities":["text"],"metadata":{"topic":"aside"}}}`,
+		`{"type":"response.create","response":{"max_output_tokens":2,"metadata":{"a":"1","b":"2"}}}`,
+		`{"type":"response.create","response":{"tool_choice":"required"}}`,
+		`{"type":"response.create","response":{"instructions":"","tools":[]}}`))
+}
+
+func (w *whim) changesBuffers() {
+	w.send(w.one(`{"type":"input_audio_buffer.commit"}`, `{"type":"input_audio_buffer.clear"}`, `{"type":"output_audio_buffer.clear"}`))
+}
+
+func (w *whim) changesDetection() {
+	w.send(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":` +
+		w.one(`null`, `{"type":"server_vad","create_response":false}`, `{"type":"server_vad","interrupt_response":false}`,
+			`{"type":"server_vad","create_response":true,"interrupt_response":true,"silence_duration_ms":200}`,
+			`{"type":"semantic_vad","eagerness":"high"}`, `{"type":"server_vad","idle_timeout_ms":5000}`) + `}}}}`)
+}
+
+func (w *whim) changesSound() {
+	w.send(`{"type":"session.update","session":{"type":"realtime",` +
+		w.one(`"output_modalities":["text"]`, `"output_modalities":["audio"]`, `"max_output_tokens":5`, `"max_output_tokens":"inf"`,
+			`"audio":{"output":{"format":{"type":"audio/pcmu"}}}`, `"audio":{"output":{"format":{"type":"audio/pcm"},"speed":1.5}}`,
+			`"audio":{"input":{"transcription":null}}`, `"audio":{"input":{"transcription":{"model":"x"}}}`,
+			`"truncation":{"type":"retention_ratio","retention_ratio":0.5,"token_limits":{"post_instructions":20}}`, `"truncation":"auto"`) + `}}`)
+}
+
+// meddles with an item.
+func (w *whim) meddles() {
+	id := w.item()
+	w.send(w.one(`{"type":"conversation.item.truncate","content_index":0,"audio_end_ms":`+strconv.Itoa(w.r.IntN(3000))+`,"item_id":"`+id+`"}`,
+		`{"type":"conversation.item.delete","item_id":"`+id+`"}`, `{"type":"conversation.item.retrieve","item_id":"`+id+`"}`,
+		`{"type":"response.create","response":{"input":[{"type":"item_reference","id":"`+id+`"}]}}`))
+}
+
+// inserts an item somewhere.
+func (w *whim) inserts() {
+	w.send(`{"type":"conversation.item.create","previous_item_id":"` + w.one("root", w.item(), w.item()) + `","item":{` +
+		w.one(``, `"id":"mine",`) + `"type":"message","role":` +
+		w.one(`"user","content":[{"type":"input_text","text":"well"}]`, `"system","content":[{"type":"input_text","text":"be kind"}]`,
+			`"assistant","content":[{"type":"output_text","text":"yes"}]`) + `}}`)
+}
+
+// answersCall gives the newest call of the model its result.
+func (w *whim) answersCall() {
+	call := "call_of_nobody"
+	for _, e := range w.all() {
+		if done, is := e.(*wire.ResponseOutputItemDone); is && done.Item.Type == wire.ItemFunctionCall {
+			call = done.Item.CallID
+		}
+	}
+	w.send(`{"type":"conversation.item.create","item":{"type":"function_call_output","call_id":"` + call + `","output":"noon"}}`)
+	w.send(`{"type":"response.create"}`)
+}
+
+// appends audio in events, beside the microphone's, and perhaps commits it.
+func (w *whim) appends() {
+	spoken := scripted.Tones(w.one("hello", "stop"))
+	w.append(spoken[:len(spoken)/(1+w.r.IntN(20))])
+	if w.r.IntN(2) == 0 {
+		w.send(`{"type":"input_audio_buffer.commit"}`)
+	}
+}
+
+func (w *whim) isLost() {
+	w.s.Lost()
+	wait(time.Duration(w.r.IntN(3000)) * time.Millisecond)
+	w.s.Restored()
+}
+
+func (w *whim) waits() { wait(time.Duration(w.r.IntN(6000)) * time.Millisecond) }
+
+// beside are the responses outside the conversation that there were.
+func (c *caller) beside() []string {
+	var out []string
+	for _, e := range c.all() {
+		if created, is := e.(*wire.ResponseCreated); is && created.Response.ConversationID == nil {
+			out = append(out, created.Response.ID)
+		}
+	}
+	return out
 }
