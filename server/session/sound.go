@@ -6,9 +6,12 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// maxSound is how much audio of a conversation is kept for conversation.item.retrieve, in samples: 30 s, 1.4 MB. It is kept over
-// WebSockets only: an event of a data channel is too small for it.
-const maxSound = 30 * inputRate
+// How much audio is kept for conversation.item.retrieve, in samples. It is kept over WebSockets only: an event of a data channel
+// is too small for it.
+const (
+	maxSound = 30 * inputRate // of a conversation: 1.4 MB
+	maxPiece = 15 * inputRate // of an item: its event stays below the 1 MiB that common clients take
+)
 
 // keepSound adds to the audio that is kept of an item. The oldest items' goes for it; an item that is too long by itself keeps
 // none.
@@ -17,7 +20,7 @@ func (s *Session) keepSound(it *item, pcm []int16) {
 		return
 	}
 	it.pcm = append(it.pcm, pcm...)
-	if len(it.pcm) > maxSound {
+	if len(it.pcm) > maxPiece {
 		it.pcm, it.mute = nil, true
 		return
 	}

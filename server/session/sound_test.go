@@ -52,7 +52,7 @@ func TestRetrievedAudio(t *testing.T) {
 		c.settle(manual)
 		quiet := make([]int16, 12*inputRate)
 		one, two, three := turn(c, quiet), turn(c, quiet), turn(c, quiet)
-		long := turn(c, make([]int16, 31*inputRate))
+		long := turn(c, make([]int16, 16*inputRate))
 		c.g.Expect(c.retrieve(one).Content[0].Audio).To(gomega.BeEmpty())
 		c.g.Expect(c.retrieve(two).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
 		c.g.Expect(c.retrieve(three).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
@@ -64,4 +64,10 @@ func TestRetrievedAudio(t *testing.T) {
 		c.settle(manual)
 		c.g.Expect(c.retrieve(turn(c, scripted.Tones("hello"))).Content[0].Audio).To(gomega.BeEmpty())
 	})
+}
+
+func TestRetrievedAudioFits(t *testing.T) {
+	c := &wire.Content{Type: wire.ContentOutputAudio, Audio: make([]byte, 2*maxPiece)}
+	text := wire.AppendServer(nil, &wire.ConversationItemRetrieved{Item: wire.Item{Type: wire.ItemMessage, Content: []wire.Content{*c}}})
+	gomega.NewWithT(t).Expect(len(text)).To(gomega.BeNumerically("<", 1<<20))
 }
