@@ -101,7 +101,8 @@ func TestCallCarriesTheCallersVoice(t *testing.T) {
 	g.Expect(p.Stats().PacketsReceived).To(gomega.Equal(uint64(51)))
 }
 
-// One address, one port, two calls at once, each with its own events and its own voice.
+// One address, one port, two calls at once, each with its own events and its own voice. LocalAI#11375: random UDP ports are of no use
+// behind a firewall.
 func TestCallsShareOnePort(t *testing.T) {
 	g := gomega.NewWithT(t)
 	port := freePort(t)

@@ -15,7 +15,7 @@ import (
 
 const talkAbout = `{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"say 3 words"}]}}`
 
-// TestControl rules a call over WebRTC from the side. Its caller never connects, so all that is heard of it is the side's.
+// TestControl rules a call over WebRTC from the side (openai-agents-js#483: the call id is hidden, and nobody but the page is in control). Its caller never connects, so all that is heard of it is the side's.
 func TestControl(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), session.Locks{"instructions"} })
 	house := d.house()
