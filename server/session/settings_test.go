@@ -189,3 +189,14 @@ func TestBetaNames(t *testing.T) {
 		}
 	})
 }
+
+func TestSettingsWithoutPipeline(t *testing.T) {
+	g := gomega.NewWithT(t)
+	set := wire.DefaultSession()
+	g.Expect(SettingsFor(nil, &set, wire.Raw(`{"audio":{"output":{"voice":"any"}},"include":["`+wire.IncludeLogprobs+`"]}`))).To(gomega.Succeed())
+	g.Expect(set.Audio.Output.Voice).To(gomega.Equal("any"))
+	g.Expect(set.Include).To(gomega.BeNil())
+	before := set.Clone()
+	g.Expect(SettingsFor(nil, &set, wire.Raw(`{"instructions":"x","prompt":{"id":"p"}}`))).NotTo(gomega.Succeed())
+	g.Expect(set).To(gomega.Equal(before))
+}

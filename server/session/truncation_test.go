@@ -118,6 +118,10 @@ func TestTruncation(t *testing.T) {
 		c.note("b b b b")
 		c.answer()
 		c.g.Expect(l.last()).To(gomega.Equal("b b b b"))
+		c.item(`{"type":"function_call","call_id":"y","name":"tide","arguments":"a"}`)
+		c.item(`{"type":"function_call_output","call_id":"y","output":"high"}`)
+		c.answer()
+		c.g.Expect(l.last()).To(gomega.Equal("ok|call:tide|result:high"))
 	})
 
 	story(t, "auto leaves out what the model's window cannot hold beside instructions and answer", func(t *testing.T) {
