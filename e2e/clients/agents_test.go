@@ -8,6 +8,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
 // agents is the session of @openai/agents-realtime, as its program reports it.
@@ -96,6 +97,8 @@ func (s *agentsSuite) run() {
 	s.step("write a message", s.writes)
 	s.step("let a tool run", s.usesTool)
 	s.step("let a tool fail", s.usesBrokenTool)
+	s.step("let two tools run at once", s.usesBoth)
+	s.step("show a picture", s.shows)
 	s.step("speak a turn", s.speaks)
 	s.step("interrupt()", s.interrupts)
 	s.step("interrupt by voice", s.bargesIn)
@@ -174,6 +177,41 @@ func (s *agentsSuite) usesTool() {
 func (s *agentsSuite) usesBrokenTool() {
 	s.tell("write", args{"text": "open window"})
 	s.line("assistant", "Tool said: An error occurred while running the tool. Please try again.")
+}
+
+// usesBoth: the client sends each result as soon as it has it. It asks for an answer to each or for one to both: that depends on
+// when they come.
+func (s *agentsSuite) usesBoth() {
+	before := len(s.of("assistant"))
+	s.tell("write", args{"text": "look up weather and open window"})
+	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.WithTransform(assistants, gomega.Satisfy(func(all []item) bool {
+		var said string
+		for _, i := range all[before:] {
+			said += i.Status + " " + i.said() + " "
+		}
+		return strings.Contains(said, "rain over: look up weather and open window") && strings.Contains(said, "An error occurred") &&
+			!strings.Contains(said, "in_progress")
+	}))))
+	var calls []item
+	for _, i := range s.see().History {
+		if i.Type == "function_call" {
+			calls = append(calls, i)
+		}
+	}
+	s.Expect(calls[2:]).To(gomega.HaveExactElements(
+		gomega.And(gomega.HaveField("Status", "completed"), gomega.HaveField("Output", gomega.HavePrefix("rain over"))),
+		gomega.And(gomega.HaveField("Status", "completed"), gomega.HaveField("Output", gomega.HavePrefix("An error"))),
+	))
+}
+
+// pixel is a picture.
+const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+func (s *agentsSuite) shows() {
+	s.tell("show", args{"image": pixel})
+	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.WithTransform(assistants, gomega.ContainElement(
+		gomega.WithTransform(item.said, gomega.Equal(pipeline.Blind)),
+	))))
 }
 
 func (s *agentsSuite) speaks() {
@@ -272,7 +310,7 @@ func (s *agentsSuite) handsOver() {
 	)))
 	s.tell("write", args{"text": "and look up weather"})
 	s.line("assistant", "You said: and look up weather")
-	s.Expect(s.see().Calls).To(gomega.HaveLen(1))
+	s.Expect(s.see().Calls).To(gomega.HaveLen(2), "from before")
 }
 
 func (s *agentsSuite) closes() {

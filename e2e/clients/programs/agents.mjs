@@ -64,6 +64,7 @@ export function agents({ url, key, webRTC }) {
       if (!webRTC) microphone.open((frame) => session.sendAudio(frame));
     },
     write: ({ text }) => session.sendMessage(text),
+    show: ({ image }) => session.addImage(image),
     say: ({ pcm }) => microphone.say(pcm),
     interrupt: () => session.interrupt(),
     mute: ({ muted }) => session.mute(muted),
