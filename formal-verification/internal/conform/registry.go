@@ -23,6 +23,7 @@ func All() []Comparer {
 		sessionMachine(),
 		sessionTextMachine(),
 		sessionEndMachine(),
+		sessionQueueMachine(),
 		runMachine(),
 		idempotencyKeys(),
 		idempotencyUnknown(),

@@ -77,8 +77,13 @@ func replyName(s session.State, r id.Response) string {
 		return "old"
 	case r == sounding(s.Playout):
 		return "past"
-	case s.Queued.Has(r):
+	case r == s.Queued[0]:
 		return "next"
+	}
+	for i, q := range s.Queued {
+		if q == r {
+			return fmt.Sprint("next", i+1)
+		}
 	}
 	return "gone"
 }
