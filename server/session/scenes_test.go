@@ -59,7 +59,7 @@ func (c *caller) utter(text string) {
 // speakAndInterrupt is a spoken turn, its answer, and another turn that cuts the answer off.
 func speakAndInterrupt(c *caller) {
 	c.settle(captions)
-	c.utter("say 40 words")
+	c.utter("say 20 words") // audio is kept of short items only
 	first(c, "conversation.item.input_audio_transcription.completed")
 	item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
 	c.quiet(3000)
