@@ -11,5 +11,5 @@ fi
 echo "clients: installing (npm ci)"
 mkdir -p $to
 cp $from/package.json $from/package-lock.json $from/.npmrc $to/
-(cd $to && npm ci --cache ../npm --loglevel error >/dev/null)
+(cd $to && npm ci --cache ../npm --prefer-offline --loglevel error >/dev/null)
 cp $from/package-lock.json $to/node_modules/.locked
