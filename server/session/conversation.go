@@ -20,12 +20,12 @@ type item struct {
 	wire.Item
 	num   id.Item
 	audio alignment     // of what an assistant's message says; nil for others
-	said  voice.Samples // of its audio that were generated, or are left of it
+	said  voice.Samples // of its audio: generated or heard, or left of it
 	// pending: the transcript of its audio is awaited.
 	pending bool
 	// left: it is left out of what the model gets, since the conversation has become too long.
 	left bool
-	// pcm is its audio, as long as it is kept.
+	// pcm is its audio, or the begin of it, as long as that is kept.
 	pcm []int16
 	// mute: none of its audio is kept any more.
 	mute bool

@@ -64,7 +64,7 @@ func (s *Session) deliver(u *userTurn) {
 			Usage: wire.TranscriptionUsage{Type: "duration", Seconds: float64(len(u.audio)) / inputRate},
 		})
 	}
-	s.keepSound(u.it, u.audio)
+	s.keepTurn(u)
 	u.audio = nil
 	if u.final != "" {
 		s.answering = u
@@ -76,7 +76,7 @@ func (s *Session) deliver(u *userTurn) {
 // deliverFailure says that a turn has no text, and why.
 func (s *Session) deliverFailure(u *userTurn) {
 	s.settle(u, "")
-	s.keepSound(u.it, u.audio)
+	s.keepTurn(u)
 	message := "the recogniser is too slow: two more turns came before the text of this one"
 	if u.failure != nil {
 		message = u.failure.Error()

@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 
+	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -13,17 +14,21 @@ const (
 	maxPiece = 15 * inputRate // of an item: its event stays below the 1 MiB that common clients take
 )
 
-// keepSound adds to the audio that is kept of an item. The oldest items' goes for it; an item that is too long by itself keeps
-// none.
+// keepTurn keeps the audio of a turn with its item.
+func (s *Session) keepTurn(u *userTurn) {
+	if u.it != nil {
+		u.it.said = voice.Samples(len(u.audio))
+		s.keepSound(u.it, u.audio)
+	}
+}
+
+// keepSound adds to the audio that is kept of an item. The oldest items' goes for it. Of an item that is too long its begin is
+// kept: it may be cut yet.
 func (s *Session) keepSound(it *item, pcm []int16) {
-	if s.media || it == nil || it.mute {
+	if s.media || it.mute {
 		return
 	}
-	it.pcm = append(it.pcm, pcm...)
-	if len(it.pcm) > maxPiece {
-		it.pcm, it.mute = nil, true
-		return
-	}
+	it.pcm = append(it.pcm, pcm[:min(len(pcm), maxPiece-len(it.pcm))]...)
 	kept := 0
 	for _, other := range slices.Backward(s.conversation.items) {
 		if kept += len(other.pcm); kept > maxSound && other != it {
@@ -33,10 +38,10 @@ func (s *Session) keepSound(it *item, pcm []int16) {
 	}
 }
 
-// withSound is an item with its audio, where that is kept: the user's in the format of the input, the agent's in that of the output.
+// withSound is an item with its audio, where all of that is kept: the user's in the format of the input, the agent's in that of the output.
 func (s *Session) withSound(it *item) wire.Item {
 	w := it.Item
-	if len(it.pcm) == 0 || len(w.Content) == 0 {
+	if len(it.pcm) == 0 || voice.Samples(len(it.pcm)) < it.said || len(w.Content) == 0 {
 		return w
 	}
 	format := s.settings.Audio.Output.Format.Type

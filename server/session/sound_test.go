@@ -52,11 +52,22 @@ func TestRetrievedAudio(t *testing.T) {
 		c.settle(manual)
 		quiet := make([]int16, 12*inputRate)
 		one, two, three := turn(c, quiet), turn(c, quiet), turn(c, quiet)
-		long := turn(c, make([]int16, 16*inputRate))
 		c.g.Expect(c.retrieve(one).Content[0].Audio).To(gomega.BeEmpty())
 		c.g.Expect(c.retrieve(two).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
 		c.g.Expect(c.retrieve(three).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
+		long := turn(c, make([]int16, 16*inputRate))
 		c.g.Expect(c.retrieve(long).Content[0].Audio).To(gomega.BeEmpty())
+		c.g.Expect(c.retrieve(two).Content[0].Audio).To(gomega.BeEmpty())
+		c.g.Expect(c.retrieve(three).Content[0].Audio).NotTo(gomega.BeEmpty())
+	})
+
+	story(t, "a long reply has its audio again when it is cut", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.ask("say 60 words")
+		agent := next[*wire.ResponseDone](c, "response.done").Response.Output[0].ID
+		c.g.Expect(c.retrieve(agent).Content[0].Audio).To(gomega.BeEmpty())
+		c.send(`{"type":"conversation.item.truncate","item_id":"` + agent + `","content_index":0,"audio_end_ms":14000}`)
+		c.g.Expect(c.retrieve(agent).Content[0].Audio).To(gomega.HaveLen(14_000 * 48))
 	})
 
 	story(t, "over WebRTC it does not", func(t *testing.T) {
