@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -29,7 +30,12 @@ const (
 
 // TestMain puts the programs beside the packages, where Node finds these, and prints what the clients did.
 func TestMain(m *testing.M) {
-	if err := prepare(); err != nil {
+	// Clients mostly wait: many at a time take no longer than one.
+	err := flag.Set("test.parallel", "16")
+	if err == nil {
+		err = prepare()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
