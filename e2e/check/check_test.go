@@ -84,6 +84,7 @@ func TestEveryRuleBites(t *testing.T) {
 		"a type of nobody":                 {"RequiredFields", replace(9, `"type":"message"`, `"type":"song"`)},
 		"an event of nobody":               {"RequiredFields", replace(9, `"type":"conversation.item.added"`, `"type":"response.audio.delta"`)},
 		"a beta name of an item":           {"RealIDs", replace(6, `"item_id":"item_`, `"item_id":"TODO`)},
+		"a call without a name":            {"RealIDs", replace(38, `"call_id":"call_`, `"call_id":"`)},
 		"an item without a name":           {"RealIDs", replace(9, `"item":{"id":"`, `"item":{"id":"","x":"`)},
 		"metadata of nobody":               {"MetadataComesBack", replace(88, `"metadata":null`, `"metadata":{"a":"b"}`)},
 		"a transcript twice":               {"OneTranscriptPerTurn", repeat(11, 12)},

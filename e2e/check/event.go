@@ -13,6 +13,7 @@ type event struct {
 	EventID        string        `json:"event_id"`
 	ResponseID     string        `json:"response_id"`
 	ItemID         string        `json:"item_id"`
+	CallID         string        `json:"call_id"`
 	PreviousItemID *string       `json:"previous_item_id"`
 	OutputIndex    int           `json:"output_index"`
 	ContentIndex   int           `json:"content_index"`
@@ -43,6 +44,7 @@ type item struct {
 	Type      string `json:"type"`
 	Role      string `json:"role"`
 	Status    string `json:"status"`
+	CallID    string `json:"call_id"`
 	Arguments string `json:"arguments"`
 	Content   []part `json:"content"`
 }

@@ -21,9 +21,15 @@ func (s *session) names(e *event) {
 	case e.Type == "response.output_item.added", e.Type == "response.output_item.done":
 		ours("response_id", "resp_", e.ResponseID)
 		ours("item.id", "item_", e.Item.ID)
+		if e.Item.Type == "function_call" {
+			ours("item.call_id", "call_", e.Item.CallID)
+		}
 	case strings.HasPrefix(e.Type, "response."):
 		ours("response_id", "resp_", e.ResponseID)
 		ours("item_id", "item_", e.ItemID)
+		if strings.HasPrefix(e.Type, "response.function_call_arguments.") {
+			ours("call_id", "call_", e.CallID)
+		}
 	case strings.HasPrefix(e.Type, "output_audio_buffer."):
 		ours("response_id", "resp_", e.ResponseID)
 	case strings.HasPrefix(e.Type, "input_audio_buffer.") && e.Type != "input_audio_buffer.cleared":
