@@ -1,6 +1,7 @@
 package session
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -9,11 +10,28 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// purse is a budget of so many responses.
-type purse struct{ left, tokens int }
+// purse is a budget of so many responses. The session spends from it while the test fills it.
+type purse struct {
+	mu           sync.Mutex
+	left, tokens int
+}
+
+func (p *purse) fill(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left = n
+}
+
+func (p *purse) spent() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tokens
+}
 
 // Begin implements Limits.
 func (p *purse) Begin() (time.Duration, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.left == 0 {
 		return 1500 * time.Millisecond, false
 	}
@@ -23,6 +41,8 @@ func (p *purse) Begin() (time.Duration, bool) {
 
 // Spend implements Limits.
 func (p *purse) Spend(tokens int) []wire.RateLimit {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.tokens += tokens
 	return []wire.RateLimit{{Name: "requests", Limit: 1, Remaining: p.left, ResetSeconds: 1.5}}
 }
@@ -38,14 +58,14 @@ func TestLimits(t *testing.T) {
 		c.g.Expect(done.Response.Status).To(gomega.Equal(statusCompleted))
 		left := next[*wire.RateLimitsUpdated](c, "rate_limits.updated")
 		c.g.Expect(left.RateLimits).To(gomega.Equal([]wire.RateLimit{{Name: "requests", Limit: 1, ResetSeconds: 1.5}}))
-		c.g.Expect(p.tokens).To(gomega.And(gomega.BeNumerically(">", 0), gomega.Equal(done.Response.Usage.TotalTokens)))
+		c.g.Expect(p.spent()).To(gomega.And(gomega.BeNumerically(">", 0), gomega.Equal(done.Response.Usage.TotalTokens)))
 
 		c.ask("say 3 words")
 		done = next[*wire.ResponseDone](c, "response.done")
 		c.g.Expect(done.Response.Status).To(gomega.Equal(statusFailed))
 		c.g.Expect(done.Response.StatusDetails.Error.Code).To(gomega.Equal("rate_limit_exceeded"))
 
-		p.left = 1
+		p.fill(1)
 		c.ask("say 3 words")
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal(statusCompleted), "the session lives on")
 	})
