@@ -57,16 +57,35 @@ type agentsSuite struct {
 func TestAgentsOverWebSocket(t *testing.T) {
 	t.Parallel()
 	h := open(t, "agents-websocket")
-	s := &agentsSuite{suite: newSuite(t, "@openai/agents-realtime, WebSocket", runNode(t, "agents", args{"url": h.url, "key": key}))}
+	s := agentsOnSocket(newSuite(t, "@openai/agents-realtime, WebSocket", runNode(t, "agents", args{"url": h.url, "key": key})))
+	s.run()
+	h.stop()
+	h.holds(1)
+}
+
+// agentsOverBrowsersWebSocket: the browser's own WebSocket carries the key in another way. What follows is as in Node.
+func agentsOverBrowsersWebSocket(t *testing.T, b *rig.Browser, page string) {
+	h := open(t, "agents-browser", "--origin", page)
+	p := runPage(t, b, page, "agents", args{"url": h.url, "key": h.secret()})
+	s := agentsOnSocket(newSuite(t, "@openai/agents-realtime, WebSocket (the browser's)", p))
+	s.step("connect", s.connects)
+	s.step("write a message", s.writes)
+	s.step("let a tool run", s.usesTool)
+	s.step("speak a turn", s.speaks)
+	s.step("close", s.closes)
+	h.stop()
+	h.holds(1)
+}
+
+// agentsOnSocket is a user whose sound goes through events.
+func agentsOnSocket(c *suite) *agentsSuite {
+	s := &agentsSuite{suite: c, hush: func() {}} // what was played is that of one reply
 	s.speak = func(text string) { s.tell("say", args{"pcm": tones(text)}) }
 	s.heard = func() (time.Duration, error) {
 		r, err := s.report()
 		return time.Duration(r.PlayedMS * float64(time.Millisecond)), err
 	}
-	s.hush = func() {} // what was played is that of one reply
-	s.run()
-	h.stop()
-	h.holds(1)
+	return s
 }
 
 func agentsOverWebRTC(t *testing.T, b *rig.Browser, page string) {

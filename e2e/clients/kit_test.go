@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -161,8 +162,9 @@ func (c *tally) print() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	text := ""
+	slices.Sort(c.names)
 	for _, name := range c.names {
-		text += fmt.Sprintf("%-40s %2d of %2d steps\n", name, c.done[name], c.begun[name])
+		text += fmt.Sprintf("%-52s %2d of %2d steps\n", name, c.done[name], c.begun[name])
 	}
 	fmt.Print(text)
 	if path := os.Getenv(stepsFile); path != "" {

@@ -120,7 +120,8 @@ func TestInChromium(t *testing.T) {
 	t.Cleanup(b.Close)
 	page := site(t)
 	for name, run := range map[string]func(t *testing.T, b *rig.Browser, page string){
-		"agents-webrtc": agentsOverWebRTC, "openai-websocket": openaiOverWebSocket, "openai-webrtc": openaiOverWebRTC,
+		"agents-webrtc": agentsOverWebRTC, "agents-websocket": agentsOverBrowsersWebSocket,
+		"openai-websocket": openaiOverWebSocket, "openai-webrtc": openaiOverWebRTC,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
