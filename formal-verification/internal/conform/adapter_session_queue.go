@@ -47,6 +47,7 @@ func sessionQueueEvents(s session.State) []Labelled[moment] {
 	} else {
 		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	}
+	o.add("CancelAnother", session.OfResponse{Event: response.Cancel{Target: nobody}})
 	o.add("ClearOutput", session.OfPlayout{Event: playout.Clear{}})
 	open, runs, sounds := turn.Open(s.Turn), body(s.Response), sounding(s.Playout)
 	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
