@@ -1,6 +1,9 @@
 package check
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // playback is what the client hears, as far as events tell.
 type playback struct {
@@ -85,8 +88,8 @@ func (s *session) interrupted(r *response, e *event) {
 // truncated checks that an item is cut within what was sent, and not before its response is done.
 func (s *session) truncated(e *event) {
 	p := &s.playback
-	if _, known := s.items[e.ItemID]; !known {
-		s.broken("TruncateWithinSent", "item %q is truncated, and nobody knows it", e.ItemID)
+	if !slices.Contains(s.conversation, e.ItemID) {
+		s.broken("TruncateWithinSent", "item %q is truncated, and is not in the conversation", e.ItemID)
 		return
 	}
 	cut, mine := s.cuts[e.ItemID]

@@ -96,8 +96,9 @@ func (s *session) created(e *event) {
 		s.broken("OneDonePerResponse", "response %s is created twice", id)
 		return
 	}
-	if o := s.playback.owed; o != nil {
-		s.playback.owed = nil
+	o := s.playback.owed
+	s.playback.owed = nil
+	if o != nil && slices.ContainsFunc(o.outputs, func(o *output) bool { return slices.Contains(s.conversation, o.id) }) {
 		s.broken("InterruptionOrder", "response %s was interrupted and is not truncated before the next", o.id)
 	}
 	r := &response{id: id, beside: e.Response.ConversationID == nil, rate: bytesPerSecond(e.Response.Audio.Output.Format.Type)}

@@ -108,18 +108,21 @@ func (s *Session) retrieveItem(e *wire.ConversationItemRetrieve) {
 
 func (s *Session) truncateItem(e *wire.ConversationItemTruncate) {
 	it, _ := s.conversation.find(e.ItemID)
-	switch {
-	case it == nil:
+	if it == nil {
 		s.unknownItem("item_truncate_invalid_item_id", e.ItemID)
+		return
+	}
+	said := s.sentOf(it)
+	switch {
 	case it.Type != wire.ItemMessage || it.Role != "assistant" || it.audio == nil:
 		s.fail(failure{code: "unsupported_content_type", param: "item_id", message: "Only model output audio messages can be truncated"})
 	case e.ContentIndex != 0:
 		s.fail(failure{code: wire.CodeInvalidValue, param: "content_index", message: "the item has one part: content_index must be 0"})
-	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), outputRate) > it.said+outputRate/1000:
+	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), outputRate) > said+outputRate/1000:
 		s.fail(failure{
 			code: wire.CodeInvalidValue, param: "audio_end_ms",
 			message: fmt.Sprintf("Audio content of %dms is already shorter than %dms",
-				it.said.Milliseconds(outputRate), e.AudioEndMS),
+				said.Milliseconds(outputRate), e.AudioEndMS),
 		})
 	default:
 		s.cutItem(it, e.AudioEndMS)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -114,22 +115,40 @@ func (s *Session) cutItem(it *item, ms int) {
 	it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &heard}}
 	it.said = min(it.said, at)
 	it.pcm = it.pcm[:min(len(it.pcm), int(at))]
-	s.send(&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms})
+	if slices.Contains(s.conversation.items, it) { // else the client has deleted it
+		s.send(&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms})
+	}
 }
 
 // takeBack counts what a client that plays by itself was not sent of r, and will not be, as never said: it cannot cut there.
 func (s *Session) takeBack(r *reply) {
-	e, mine := s.speaker.(*estimate)
-	if !mine || r.onAir && s.onAir != r {
-		return // all of it has gone out, or this was done already
-	}
-	var sent voice.Samples
-	if s.onAir == r {
-		sent = e.written
-	}
 	for _, o := range r.outputs {
-		o.it.said = min(o.it.said, max(0, sent-o.start))
+		o.it.said = s.sent(r, o)
 	}
+}
+
+// sent is how much of o's audio the client has: over WebRTC all that was generated counts, since the pacer alone knows.
+func (s *Session) sent(r *reply, o *output) voice.Samples {
+	e, mine := s.speaker.(*estimate)
+	switch {
+	case !mine || r.onAir && s.onAir != r: // it has all gone out, or was taken back
+		return o.it.said
+	case s.onAir == r:
+		return min(o.it.said, max(0, e.written-o.start))
+	}
+	return 0 // it waits, and so does its audio
+}
+
+// sentOf is how much of an item's audio the client has.
+func (s *Session) sentOf(it *item) voice.Samples {
+	for _, r := range s.replies {
+		for _, o := range r.outputs {
+			if o.it == it {
+				return s.sent(r, o)
+			}
+		}
+	}
+	return it.said
 }
 
 // forget lets go of a reply, once the event in hand is dealt with, if nothing needs it any more.

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -99,6 +100,36 @@ func TestWrongUses(t *testing.T) {
 		goesOn(c)
 	})
 
+	// A client that plays by itself has nothing of what is held back, or waits behind another reply.
+	story(t, "a truncation of what was generated and not sent", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `synthesizer: {speedup: 4}`))
+		c.quiet(300)
+		c.ask("say 60 words")
+		c.speak(scripted.Tones("stop it now please")[:24*100])
+		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
+		wait(200 * time.Millisecond)
+		_, of := c.audio()
+		c.wrong(fmt.Sprintf(`"type":"conversation.item.truncate","item_id":%q,"content_index":0,"audio_end_ms":%d`, item, of[c.live()]+100),
+			"invalid_value", "audio_end_ms")
+		c.send(`{"type":"response.cancel"}`)
+		first(c, "response.done")
+	})
+
+	story(t, "an item that is deleted while it is said: nothing is told of it any more", func(t *testing.T) {
+		c := byWebRTC(t, plain())
+		c.ask("say 60 words")
+		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
+		first(c, "output_audio_buffer.started")
+		c.send(`{"type":"conversation.item.delete","item_id":"` + item + `"}`)
+		first(c, "conversation.item.deleted")
+		c.quiet(2000)
+		c.utter("stop it now please")
+		first(c, "output_audio_buffer.cleared")
+		first(c, "response.done")
+		first(c, "response.done")
+		c.g.Expect(c.count("conversation.item.truncated")).To(gomega.BeZero())
+	})
+
 	overBoth(t, "a commit of nothing, and of next to nothing", func(c *caller) {
 		c.settle(`"audio":{"input":{"turn_detection":null}}`)
 		c.wrong(`"type":"input_audio_buffer.commit"`, "input_audio_buffer_commit_empty", "")
@@ -125,6 +156,17 @@ func TestWrongUses(t *testing.T) {
 			"item_already_exists", "item.id")
 		goesOn(c)
 	})
+}
+
+// live is the id of the newest response.
+func (c *caller) live() string {
+	id := ""
+	for _, e := range c.all() {
+		if created, is := e.(*wire.ResponseCreated); is {
+			id = created.Response.ID
+		}
+	}
+	return id
 }
 
 // either waits for the next event of one of two names.
