@@ -27,5 +27,6 @@ func All() []Comparer {
 		runMachine(),
 		idempotencyKeys(),
 		idempotencyUnknown(),
+		bargeinClient(),
 	}
 }

@@ -43,6 +43,9 @@ var design = map[string][]string{
 		"RequestIsProcessedOnlyOnce", "EveryReqFinishAsCachedOrFromCache", "AttemptsCanBeProcessedConcurrently",
 	},
 	"idempotency_unknown": {"EveryTryEnds"},
+	"bargein": {
+		"ConvergesWhenQuiet", "NeverStuckDucked", "NothingHeardAfterConfirm", "NoWordLost", "VerdictOnce", "AtMostOneLive",
+	},
 }
 
 // watched is what the code's monitors watch: the names are the same in spec and code.
