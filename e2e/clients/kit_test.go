@@ -163,6 +163,7 @@ func (c *tally) print() error {
 	defer c.mu.Unlock()
 	text := ""
 	slices.Sort(c.names)
+	c.names = slices.Compact(c.names) // a suite may run several times
 	for _, name := range c.names {
 		text += fmt.Sprintf("%-52s %2d of %2d steps\n", name, c.done[name], c.begun[name])
 	}
