@@ -59,8 +59,8 @@ func badEvents() []badEvent {
 			"invalid_value", "item.content[0].type", "input_text", "e16",
 		},
 		{
-			"audio as an item", `{"type":"conversation.item.create","event_id":"e17","item":{"type":"message","role":"user","content":[{"type":"input_audio","audio":"AAA="}]}}`,
-			"invalid_value", "item.content[0].transcript", "input_audio_buffer.append", "e17",
+			"half a sample as an item", `{"type":"conversation.item.create","event_id":"e17","item":{"type":"message","role":"user","content":[{"type":"input_audio","audio":"AAAA"}]}}`,
+			"invalid_value", "item.content[0].audio", "2 bytes a sample", "e17",
 		},
 		{
 			"a call without a name", `{"type":"conversation.item.create","event_id":"e18","item":{"type":"function_call","arguments":"{}"}}`,

@@ -79,6 +79,7 @@ func (s *session) itemAdded(e *event) {
 		return
 	}
 	s.items[id] = false
+	delete(s.transcripts, id)
 	if c := s.turn.committed; c != "" {
 		s.turn.committed = ""
 		if id != c || e.Item.Role != "user" || !same(e.PreviousItemID, s.turn.previous) {

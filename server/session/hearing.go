@@ -236,12 +236,18 @@ func (s *Session) threshold() float32 {
 	return max(0.01, min(0.99, t))
 }
 
-// listen opens the recogniser for turn u. A live one gets what was said so far.
-func (s *Session) listen(u *userTurn, live bool) {
+// transcribing is how the session's settings have audio transcribed.
+func (s *Session) transcribing(live bool) pipeline.TranscribeConfig {
 	c := pipeline.TranscribeConfig{Live: live}
 	if tr := s.settings.Audio.Input.Transcription; tr != nil {
 		c.Model, c.Language, c.Prompt = tr.Model, tr.Language, tr.Prompt
 	}
+	return c
+}
+
+// listen opens the recogniser for turn u. A live one gets what was said so far.
+func (s *Session) listen(u *userTurn, live bool) {
+	c := s.transcribing(live)
 	if !live {
 		u.ear = listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, c, u.id, u.audio, s.queue.post)
 		return

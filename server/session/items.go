@@ -26,6 +26,11 @@ func (s *Session) createItem(e *wire.ConversationItemCreate) {
 	if w.Type == wire.ItemFunctionCall && w.CallID == "" {
 		w.CallID = newID("call_")
 	}
+	recorded, f := s.clipOf(&w)
+	if f != nil {
+		s.fail(*f)
+		return
+	}
 	it, previous := s.insert(w, e.PreviousItemID)
 	if it == nil {
 		s.fail(failure{
@@ -36,6 +41,9 @@ func (s *Session) createItem(e *wire.ConversationItemCreate) {
 	}
 	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
 	s.send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
+	if recorded != nil {
+		s.hearClip(it, recorded)
+	}
 }
 
 // contents are the parts that a role's message may have.
@@ -62,9 +70,6 @@ func checkItem(w wire.Item) (failure, bool) {
 		for i, c := range w.Content {
 			if !slices.Contains(allowed, c.Type) {
 				return bad(fmt.Sprintf("content[%d].type", i), fmt.Sprintf("a message of role %q takes parts of type %q", w.Role, allowed))
-			}
-			if c.Type == wire.ContentInputAudio && c.Transcript == nil {
-				return bad(fmt.Sprintf("content[%d].transcript", i), "give the audio's transcript; to have audio transcribed, use input_audio_buffer.append and commit")
 			}
 			if c.Type == wire.ContentInputImage {
 				if field, wrong := checkImage(c); wrong != "" {

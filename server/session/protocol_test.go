@@ -68,6 +68,11 @@ func (p *protocol) conversation(e wire.ServerEvent) {
 		p.expect(known(e.PreviousItemID), e, "previous_item_id is an item's")
 		p.items[e.Item.ID] = false
 		p.names = append(p.names, e.Item.ID)
+		for _, c := range e.Item.Content {
+			if c.Type == wire.ContentInputAudio && c.Transcript == nil {
+				p.turns[e.Item.ID] = false
+			}
+		}
 	case *wire.ConversationItemDone:
 		done, added := p.items[e.Item.ID]
 		p.expect(added && !done, e, "an item that was added is done once")
@@ -109,8 +114,8 @@ func deref(s *string) string {
 }
 
 func (p *protocol) transcript(e wire.ServerEvent, item string) {
-	told, committed := p.turns[item]
-	p.expect(committed && !told, e, "a committed turn has one transcript")
+	told, spoken := p.turns[item]
+	p.expect(spoken && !told, e, "what the user said has one transcript")
 	p.turns[item] = true
 }
 

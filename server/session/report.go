@@ -57,13 +57,7 @@ func (s *Session) endOfUtterance(t turn.ID) {
 func (s *Session) deliver(u *userTurn) {
 	u.times.transcript = s.now()
 	s.settle(u, u.final)
-	if s.settings.Audio.Input.Transcription != nil {
-		s.segments(u)
-		s.send(&wire.ConversationItemInputAudioTranscriptionCompleted{
-			ItemID: u.itemID, Transcript: u.final, Logprobs: s.logprobs(u.words),
-			Usage: wire.TranscriptionUsage{Type: "duration", Seconds: float64(len(u.audio)) / inputRate},
-		})
-	}
+	s.transcribed(u.itemID, 0, earFinal{text: u.final, words: u.words}, len(u.audio))
 	s.keepTurn(u)
 	u.audio = nil
 	if u.final != "" {
@@ -81,14 +75,32 @@ func (s *Session) deliverFailure(u *userTurn) {
 	if u.failure != nil {
 		message = u.failure.Error()
 	}
-	if s.settings.Audio.Input.Transcription != nil {
-		s.send(&wire.ConversationItemInputAudioTranscriptionFailed{
-			ItemID: u.itemID, Error: wire.TranscriptionError{Type: "transcription_error", Code: "transcription_failed", Message: message},
-		})
-	} else {
-		s.fail(failure{kind: typeServer, code: "transcription_failed", message: message})
-	}
+	s.untranscribed(u.itemID, 0, message)
 	s.startWaiting()
+}
+
+// transcribed tells a client that wants transcripts what was said in a part of an item, of so many samples.
+func (s *Session) transcribed(itemID string, part int, said earFinal, samples int) {
+	if s.settings.Audio.Input.Transcription == nil {
+		return
+	}
+	s.segments(itemID, part, said.words)
+	s.send(&wire.ConversationItemInputAudioTranscriptionCompleted{
+		ItemID: itemID, ContentIndex: part, Transcript: said.text, Logprobs: s.logprobs(said.words),
+		Usage: wire.TranscriptionUsage{Type: "duration", Seconds: float64(samples) / inputRate},
+	})
+}
+
+// untranscribed says why a part of an item has no transcript.
+func (s *Session) untranscribed(itemID string, part int, message string) {
+	if s.settings.Audio.Input.Transcription == nil {
+		s.fail(failure{kind: typeServer, code: "transcription_failed", message: message})
+		return
+	}
+	s.send(&wire.ConversationItemInputAudioTranscriptionFailed{
+		ItemID: itemID, ContentIndex: part,
+		Error: wire.TranscriptionError{Type: "transcription_error", Code: "transcription_failed", Message: message},
+	})
 }
 
 // settle ends the wait for u's transcript.

@@ -72,6 +72,7 @@ type Session struct {
 	earlyBytes     int                  // in early
 	earlyLost      int                  // what early had no room for
 	timers         map[string]*time.Timer
+	clips          int    // recordings that are being transcribed
 	idle           uint64 // names the count of idle_timeout_ms
 	fullSaid       bool
 	released       bool
@@ -242,6 +243,8 @@ func (s *Session) handle(e any) {
 		s.forgetNow(e.id)
 	case earReady, earRefused, earPartial, earFinal, earFailed:
 		s.fromEar(e)
+	case clipHeard:
+		s.fromClip(e)
 	case bodyDelta, bodyTextEnded, bodyAudio, bodyClauseSaid, bodyVoiceEnded, bodyOver:
 		s.fromBody(e)
 	}

@@ -41,7 +41,10 @@ func (s *Session) keepSound(it *item, pcm []int16) {
 // withSound is an item with its audio, where all of that is kept: the user's in the format of the input, the agent's in that of the output.
 func (s *Session) withSound(it *item) wire.Item {
 	w := it.Item
-	if len(it.pcm) == 0 || voice.Samples(len(it.pcm)) < it.said || len(w.Content) == 0 {
+	part := slices.IndexFunc(w.Content, func(c wire.Content) bool {
+		return c.Type == wire.ContentInputAudio || c.Type == wire.ContentOutputAudio
+	})
+	if len(it.pcm) == 0 || voice.Samples(len(it.pcm)) < it.said || part < 0 {
 		return w
 	}
 	format := s.settings.Audio.Output.Format.Type
@@ -54,6 +57,6 @@ func (s *Session) withSound(it *item) wire.Item {
 		return w
 	}
 	w.Content = slices.Clone(w.Content)
-	w.Content[0].Audio = audio
+	w.Content[part].Audio = audio
 	return w
 }

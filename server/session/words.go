@@ -12,8 +12,8 @@ import (
 // What a recogniser knows beyond the text.
 
 // segments tells who said what of a turn, where the recogniser tells speakers apart.
-func (s *Session) segments(u *userTurn) {
-	for rest := u.words; len(rest) > 0; {
+func (s *Session) segments(itemID string, part int, words []pipeline.Word) {
+	for rest := words; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Speaker == rest[0].Speaker {
 			n++
@@ -28,7 +28,7 @@ func (s *Session) segments(u *userTurn) {
 			text = append(text, w.Text)
 		}
 		s.send(&wire.ConversationItemInputAudioTranscriptionSegment{
-			ItemID: u.itemID, SegmentID: newID("seg_"), Speaker: said[0].Speaker, Text: strings.Join(text, " "),
+			ItemID: itemID, ContentIndex: part, SegmentID: newID("seg_"), Speaker: said[0].Speaker, Text: strings.Join(text, " "),
 			Start: said[0].Start.Seconds(), End: said[n-1].End.Seconds(),
 		})
 	}
