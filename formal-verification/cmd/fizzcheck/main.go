@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	flags.SetOutput(errs)
 	flags.Usage = func() {
 		fmt.Fprintln(errs, "usage: fizzcheck [--plain] [--timeout 5m] [--memory 8192] FILE.fizz")
+		fmt.Fprintln(errs, "exits with 0 where all holds, 1 where something fails or dies (DEADLOCK), 2 where nothing is decided")
 		flags.PrintDefaults()
 	}
 	var o check.Options
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 }
 
 func checkFile(ctx context.Context, path string, o check.Options) (check.Result, error) {
-	src, err := os.ReadFile(path)
+	src, err := read(path)
 	if err != nil {
 		return check.Result{}, fmt.Errorf("read the spec: %w", err)
 	}
@@ -89,6 +90,23 @@ func checkFile(ctx context.Context, path string, o check.Options) (check.Result,
 		return result, nil
 	}
 	return result, refused(path, gate.Whole(f, result))
+}
+
+// read reads no more than shows that a file is too long, and waits for nobody to write it.
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file: name a file with a spec", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	return io.ReadAll(io.LimitReader(f, parse.MaxSize+1))
 }
 
 // refused is an error where there is something against a spec, so that nothing is decided.

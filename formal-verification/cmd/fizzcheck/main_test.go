@@ -148,6 +148,25 @@ func TestWhatIsNoSpec(t *testing.T) {
 	}
 }
 
+// TestNoMoreIsReadThanASpecMayHave: neither a file that has no end nor one that is huge costs memory.
+func TestNoMoreIsReadThanASpecMayHave(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	endless, huge := filepath.Join(dir, "endless.fizz"), filepath.Join(dir, "huge.fizz")
+	g.Expect(os.Symlink("/dev/zero", endless)).To(Succeed())
+	g.Expect(os.WriteFile(huge, nil, 0o600)).To(Succeed())
+	g.Expect(os.Truncate(huge, 1<<34)).To(Succeed())
+	for path, says := range map[string]string{
+		endless: "is no regular file: name a file with a spec",
+		huge:    "expected at most 1048576",
+	} {
+		var out, errs bytes.Buffer
+		g.Expect(run(t.Context(), []string{path}, &out, &errs)).To(Equal(2), path)
+		g.Expect(out.String()).To(BeEmpty())
+		g.Expect(errs.String()).To(ContainSubstring(says))
+	}
+}
+
 // TestNothingOfFizzBeeIsHeard: what it prints, with its colours and temporary files, is its own affair.
 func TestNothingOfFizzBeeIsHeard(t *testing.T) {
 	g := NewWithT(t)

@@ -13,10 +13,11 @@ import (
 	ast "fizz/proto"
 )
 
-const (
-	maxSize  = 1 << 20 // bytes of a spec
-	maxDepth = 64      // brackets, operators or blocks in one another
-)
+// MaxSize is how many bytes a spec may have.
+const MaxSize = 1 << 20
+
+// maxDepth is how many brackets, operators or blocks may be in one another.
+const maxDepth = 64
 
 // File parses a spec. The error, if any, is a *Error.
 func File(name string, src []byte) (*ast.File, error) {
@@ -41,8 +42,8 @@ func File(name string, src []byte) (*ast.File, error) {
 
 // readable refuses what no spec is made of, and makes all line ends alike.
 func readable(name string, src []byte) (string, error) {
-	if len(src) > maxSize {
-		return "", &Error{File: name, Line: 1, Col: 1, Found: fmt.Sprintf("%d bytes", len(src)), Want: fmt.Sprintf("at most %d", maxSize)}
+	if len(src) > MaxSize {
+		return "", &Error{File: name, Line: 1, Col: 1, Found: fmt.Sprintf("%d bytes", len(src)), Want: fmt.Sprintf("at most %d", MaxSize)}
 	}
 	text := strings.ReplaceAll(string(src), "\r\n", "\n")
 	line, col := 1, 1
