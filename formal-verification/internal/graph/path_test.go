@@ -34,3 +34,35 @@ func TestShortestPathForAReader(t *testing.T) {
 	g.Expect(doors.PathTo(in(3))).To(BeNil())
 	g.Expect(doors.Run(nil)).To(BeNil())
 }
+
+// An action that waits in its middle is told by where it waits, and a role by its fields, not by all that the checker keeps.
+func TestWhatTheCheckerKeepsIsToldInShort(t *testing.T) {
+	g := NewWithT(t)
+	stack := func(pc, vars, scope string) string {
+		return `[{"fileIndex":0,"name":"Start","pc":"Actions[1]","vars":"{}"},{"name":"start","pc":"` + pc + `","scope":` + scope + `,"vars":"` + vars + `"}]`
+	}
+	one, two := stack("Functions[0].Block.Stmts[0]", "{}", "1"), stack("Functions[0].Block.Stmts[1]", `{\"by\":2}`, "1")
+	other := stack("Functions[0].Block.Stmts[0]", "{}", "2")
+	role := func(fields string) string {
+		return `{"name":"Proc","ref":0,"ref_string":"Proc#0","params":{},"fields":` + fields + `}`
+	}
+	for _, c := range []struct {
+		change graph.Change
+		text   string
+	}{
+		{graph.Change{Var: "thread-0", Is: one}, "thread-0 = Start > start at Functions[0].Block.Stmts[0]"},
+		{
+			graph.Change{Var: "thread-0", Was: one, Is: two},
+			`thread-0: Start > start at Functions[0].Block.Stmts[0] -> Start > start{"by":2} at Functions[0].Block.Stmts[1]`,
+		},
+		{graph.Change{Var: "thread-0", Was: one}, "thread-0 is gone"},
+		{graph.Change{Var: "thread-0", Was: one, Is: other}, "thread-0: " + one + " -> " + other},
+		{graph.Change{Var: "Proc#0", Is: role(`{"n":0}`)}, `Proc#0 = {"n":0}`},
+		{graph.Change{Var: "Proc#0", Was: role(`{"n":0}`), Is: role(`{"n":1}`)}, `Proc#0: {"n":0} -> {"n":1}`},
+		{graph.Change{Var: "Proc#0", Was: "1", Is: "2"}, "Proc#0: 1 -> 2"},
+		{graph.Change{Var: "thread-0", Is: "7"}, "thread-0 = 7"},
+		{graph.Change{Var: "stack", Is: one}, "stack = " + one},
+	} {
+		g.Expect(graph.Step{Label: "Go", Changes: []graph.Change{c.change}}.String()).To(Equal("Go  [" + c.text + "]"))
+	}
+}

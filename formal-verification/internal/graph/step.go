@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,47 @@ import (
 // Change is a variable that a step gave another value. Was is empty where it is new, Is where it is gone.
 type Change struct {
 	Var, Was, Is string
+}
+
+// shown is the change for a reader: of an action that waits in its middle, where it waits; of a role, its fields. Where that
+// would not tell the two apart, it is all that there is.
+func (c Change) shown() (was, is string) {
+	short := func(value string) string { return value }
+	switch {
+	case strings.HasPrefix(c.Var, "thread-"):
+		short = place
+	case strings.Contains(c.Var, "#"):
+		short = fields
+	}
+	if was, is = short(c.Was), short(c.Is); was == is {
+		return c.Was, c.Is
+	}
+	return was, is
+}
+
+// fields are those of a role as the checker writes it; what is no such role stays.
+func fields(role string) string {
+	var r struct{ Fields json.RawMessage }
+	if err := json.Unmarshal([]byte(role), &r); err != nil || r.Fields == nil {
+		return role
+	}
+	return string(r.Fields)
+}
+
+// place says on one line where a stack of the checker's stands; what is no such stack stays.
+func place(stack string) string {
+	var frames []struct{ Name, PC, Vars string }
+	if err := json.Unmarshal([]byte(stack), &frames); err != nil || len(frames) == 0 {
+		return stack
+	}
+	calls := make([]string, len(frames))
+	for i, f := range frames {
+		calls[i] = f.Name
+		if f.Vars != "" && f.Vars != "{}" {
+			calls[i] += f.Vars
+		}
+	}
+	return strings.Join(calls, " > ") + " at " + frames[len(frames)-1].PC
 }
 
 // Step is one step of a run, for a reader: the first has no changes but all its variables.
@@ -24,13 +66,14 @@ type Step struct {
 func (s Step) String() string {
 	parts := make([]string, 0, len(s.Changes))
 	for _, c := range s.Changes {
+		was, is := c.shown()
 		switch {
 		case c.Was == "":
-			parts = append(parts, fmt.Sprintf("%s = %s", c.Var, c.Is))
+			parts = append(parts, fmt.Sprintf("%s = %s", c.Var, is))
 		case c.Is == "":
 			parts = append(parts, c.Var+" is gone")
 		default:
-			parts = append(parts, fmt.Sprintf("%s: %s -> %s", c.Var, c.Was, c.Is))
+			parts = append(parts, fmt.Sprintf("%s: %s -> %s", c.Var, was, is))
 		}
 	}
 	if len(parts) == 0 {
