@@ -21,6 +21,8 @@ type item struct {
 	num   id.Item
 	audio alignment     // of what an assistant's message says; nil for others
 	said  voice.Samples // of its audio: generated or heard, or left of it
+	// cut: it was truncated, and what its response still makes of it does not count.
+	cut bool
 	// pending: the transcript of its audio is awaited.
 	pending bool
 	// left: it is left out of what the model gets, since the conversation has become too long.

@@ -242,7 +242,7 @@ func (s *Session) closeOutput(r *reply, o *output, status string) {
 		})
 	case r.spoken:
 		text, kept := o.text, o.text
-		if r.cut { // the client has cleared the output while the response was made
+		if r.cut || it.cut { // the client has cleared the output, or truncated the item, while the response was made
 			kept, it.Status = it.audio.heardText(it.said), statusIncomplete
 		}
 		it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &kept}}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -68,6 +69,22 @@ func TestRetrievedAudio(t *testing.T) {
 		c.g.Expect(c.retrieve(agent).Content[0].Audio).To(gomega.BeEmpty())
 		c.send(`{"type":"conversation.item.truncate","item_id":"` + agent + `","content_index":0,"audio_end_ms":14000}`)
 		c.g.Expect(c.retrieve(agent).Content[0].Audio).To(gomega.HaveLen(14_000 * 48))
+	})
+
+	story(t, "a reply that is cut while it is made stays cut", func(t *testing.T) {
+		c := byWebSocket(t, byScript(t, `synthesizer: {speedup: 4}`))
+		c.ask("say 40 words")
+		agent := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
+		wait(time.Second)
+		cut := `"type":"conversation.item.truncate","item_id":"` + agent + `","content_index":0,"audio_end_ms":`
+		c.send(`{` + cut + `900}`)
+		first(c, "conversation.item.truncated")
+		done := next[*wire.ConversationItemDone](c, "conversation.item.done").Item
+		c.g.Expect(done.Status).To(gomega.Equal("incomplete"))
+		c.g.Expect(done.Content[0].Transcript).To(gomega.HaveValue(gomega.Equal("One two three")))
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output).To(gomega.Equal([]wire.Item{done}))
+		c.g.Expect(c.retrieve(agent).Content[0].Audio).To(gomega.HaveLen(900 * 48))
+		c.wrong(cut+"1000", "invalid_value", "audio_end_ms")
 	})
 
 	story(t, "over WebRTC it does not", func(t *testing.T) {

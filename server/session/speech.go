@@ -43,7 +43,7 @@ func (s *Session) voiceSays(r *reply, n uint32, pcm []int16) {
 		return
 	}
 	r.audio += voice.Samples(len(pcm))
-	if o := r.lastMessage(); o != nil {
+	if o := r.lastMessage(); o != nil && !o.it.cut {
 		o.it.said += voice.Samples(len(pcm))
 		if r.beside == nil {
 			s.keepSound(o.it, pcm)

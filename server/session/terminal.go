@@ -110,6 +110,10 @@ func (s *Session) truncate(r *reply, end playout.Mark) {
 // cutItem removes from an assistant's message what lies beyond ms of its audio.
 func (s *Session) cutItem(it *item, ms int) {
 	at := voice.SamplesIn(int64(ms), outputRate)
+	if it.cut {
+		at = min(at, it.said)
+	}
+	it.cut = true
 	heard := it.audio.heardText(at)
 	it.Status = statusIncomplete
 	it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &heard}}
