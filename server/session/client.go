@@ -26,6 +26,13 @@ func (s *Session) fromClient(text []byte) {
 		s.refuse(bad)
 		return
 	}
+	if _, asks := e.(*wire.ResponseCreate); asks {
+		if bad = betaRequest(text); bad != nil {
+			bad.EventID = e.ID()
+			s.refuse(bad)
+			return
+		}
+	}
 	s.obey(e)
 }
 

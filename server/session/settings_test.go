@@ -183,10 +183,24 @@ func TestBetaNames(t *testing.T) {
 		c.g.Expect(e.Message).To(gomega.ContainSubstring("session.audio.output.voice"))
 		c.refuses(change(`"instructions":"x","temperature":0.7`), "unknown_parameter", "session.temperature")
 		c.refuses(change(`"turn_detection":{"type":"server_vad"}`), "unknown_parameter", "session.turn_detection")
+		c.refuses(change(`"turn_detection":null`), "unknown_parameter", "session.turn_detection")
 		c.settle(`"temperature":null,"reasoning":{"effort":"low"}`)
 		for name, place := range betaNames {
 			c.g.Expect(beta(wire.Raw(`{"` + name + `":1}`))).To(gomega.MatchError(gomega.ContainSubstring(place)))
 		}
+	})
+}
+
+func TestBetaNamesInAResponse(t *testing.T) {
+	story(t, "a response that is asked for with a field of the beta is refused, and the place named", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		e := c.refuses(request(`"modalities":["text"]`), "unknown_parameter", "response.modalities")
+		c.g.Expect(e.Message).To(gomega.ContainSubstring("response.output_modalities"))
+		for name := range betaAsked {
+			c.refuses(request(`"`+name+`":1`), "unknown_parameter", "response."+name)
+		}
+		c.send(request(`"temperature":null,"metadata":{"voice":"x"}`))
+		next[*wire.ResponseCreated](c, "response.created")
 	})
 }
 
