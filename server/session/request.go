@@ -59,6 +59,13 @@ func (s *Session) checkInput(input []wire.Item) *failure {
 			f.param = at + strings.TrimPrefix(f.param, "item")
 			return &f
 		}
+		untold := func(c wire.Content) bool { return c.Type == wire.ContentInputAudio && c.Transcript == nil }
+		if part := slices.IndexFunc(w.Content, untold); part >= 0 {
+			return &failure{
+				code: wire.CodeInvalidValue, param: fmt.Sprintf("%s.content[%d].transcript", at, part),
+				message: "give the audio's transcript; to have audio transcribed, create an item of it and name that in an item_reference",
+			}
+		}
 	}
 	return nil
 }

@@ -132,6 +132,8 @@ func TestOwnInput(t *testing.T) {
 		c.refuses(request(`"input":[`+message+`,{"type":"item_reference","id":"x"}]`), "item_not_found", "response.input[1].id")
 		c.refuses(request(`"input":[`+message+`,{"type":"message","role":"user","content":[]}]`), "invalid_value", "response.input[1].content")
 		c.refuses(request(`"input":[{"type":"mcp_approval_response","approval_request_id":"x","approve":true}]`), "invalid_value", "response.input[0].type")
+		c.refuses(request(`"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hm"},{"type":"input_audio","audio":"AAAA"}]}]`),
+			"invalid_value", "response.input[0].content[1].transcript")
 		c.refuses(request(`"metadata":{"a":7}`), "invalid_value", "response.metadata")
 		goesOn(c)
 	})
