@@ -3,9 +3,11 @@
 //
 //	benchref REFERENCE RESULTS
 //
-// Both files are in the format that go test prints. The reference may also
-// hold goals, in the same format with Target for Benchmark:
+// Both files are in the format that go test prints; a result is known by its
+// package's folder and its name. The reference may also hold goals, in the same
+// format with Target for Benchmark, in the part of their package:
 //
+//	pkg: github.com/antiphon-rt/antiphon/voice
 //	TargetDetector 10000 ns/op
 package main
 
@@ -14,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -79,14 +82,18 @@ func load(name string) (results, error) {
 		return r, err
 	}
 	defer f.Close()
+	folder := ""
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
 		if len(fields) == 0 {
 			continue
 		}
+		if fields[0] == "pkg:" && len(fields) > 1 {
+			folder = path.Base(fields[1]) + "."
+		}
 		if name, ok := strings.CutPrefix(fields[0], "Benchmark"); ok && len(fields) > 2 {
-			name = withoutProcs(name)
+			name = folder + withoutProcs(name)
 			eachValue(fields[2:], func(v float64, unit string) { // fields[1] counts the rounds
 				m := measure{name, unit}
 				if _, seen := r.values[m]; !seen {
@@ -96,6 +103,7 @@ func load(name string) (results, error) {
 			})
 		}
 		if name, ok := strings.CutPrefix(fields[0], "Target"); ok {
+			name = folder + name
 			eachValue(fields[1:], func(v float64, unit string) { r.goals[measure{name, unit}] = v })
 		}
 	}

@@ -17,8 +17,8 @@ func TestComparePrintsResultsBesideReferenceAndGoal(t *testing.T) {
 		g.Expect(os.WriteFile(path, []byte(text), 0o644)).To(gomega.Succeed())
 		return path
 	}
-	reference := write("reference", "goos: linux\nBenchmarkDetector-2 1000 2000 ns/op 0 B/op\nTargetDetector 10000 ns/op\n")
-	now := write("now", "pkg: voice\nBenchmarkDetector-8 900 3000 ns/op 0 B/op\nBenchmarkNew/x-y-8 1 5 ns/op\nPASS\n")
+	reference := write("reference", "goos: linux\npkg: example.org/voice\nBenchmarkDetector-2 1000 2000 ns/op 0 B/op\nTargetDetector 10000 ns/op\n")
+	now := write("now", "pkg: example.org/server\nBenchmarkDetector-8 1 7 ns/op\npkg: example.org/voice\nBenchmarkDetector-8 900 3000 ns/op 0 B/op\nBenchmarkNew/x-y-8 1 5 ns/op\nPASS\n")
 
 	var out strings.Builder
 	g.Expect(compare(&out, reference, now)).To(gomega.Succeed())
@@ -28,8 +28,9 @@ func TestComparePrintsResultsBesideReferenceAndGoal(t *testing.T) {
 		rows = append(rows, strings.Fields(line))
 	}
 	g.Expect(rows[1:]).To(gomega.Equal([][]string{
-		{"Detector", "ns/op", "3000", "2000", "1.50", "10000"},
-		{"Detector", "B/op", "0", "0", "-", "-"},
-		{"New/x-y", "ns/op", "5", "-", "-", "-"},
+		{"server.Detector", "ns/op", "7", "-", "-", "-"},
+		{"voice.Detector", "ns/op", "3000", "2000", "1.50", "10000"},
+		{"voice.Detector", "B/op", "0", "0", "-", "-"},
+		{"voice.New/x-y", "ns/op", "5", "-", "-", "-"},
 	}))
 }
