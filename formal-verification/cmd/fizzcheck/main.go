@@ -18,10 +18,11 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
 
-// The exit codes.
+// The exit codes: one a verdict. Where nothing is decided no line is printed.
 const (
 	holds     = 0
 	broken    = 1
+	stuck     = 2
 	undecided = 2
 )
 
@@ -40,7 +41,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	flags.SetOutput(errs)
 	flags.Usage = func() {
 		fmt.Fprintln(errs, "usage: fizzcheck [--plain] [--timeout 5m] [--memory 8192] FILE.fizz")
-		fmt.Fprintln(errs, "exits with 0 where all holds, 1 where something fails or dies (DEADLOCK), 2 where nothing is decided")
+		fmt.Fprintln(errs, "exits with 0 (PASSED), 1 (FAILED) or 2 (DEADLOCK); with 2 and no line on stdout where nothing is decided")
 		flags.PrintDefaults()
 	}
 	var o check.Options
@@ -61,8 +62,12 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return undecided
 	}
 	report(out, errs, name, result)
-	if result.Verdict == check.Passed {
+	switch result.Verdict {
+	case check.Passed:
 		return holds
+	case check.Deadlock:
+		return stuck
+	case check.Failed:
 	}
 	return broken
 }

@@ -66,7 +66,7 @@ var trials = map[string]trial{
 	},
 	"a deadlock": {
 		edits: []string{"    n = (n + 1) % 3", "    require n < 2\n    n = n + 1", "n == 0", "n >= 0"},
-		code:  1, line: "spec=clock nodes=3 states=3 verdict=DEADLOCK", says: "Count  [n: 1 -> 2]",
+		code:  2, line: "spec=clock nodes=3 states=3 verdict=DEADLOCK", says: "Count  [n: 1 -> 2]",
 	},
 	"the bound was reached": {
 		edits: []string{"max_actions: 100", "max_actions: 2"},
