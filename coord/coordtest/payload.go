@@ -20,11 +20,11 @@ func fieldsOf(t reflect.Type) []field {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Type.Kind() != reflect.Struct {
-			out = append(out, field{snake(f.Name), []int{i}})
+			out = append(out, field{Snake(f.Name), []int{i}})
 			continue
 		}
 		for _, inner := range fieldsOf(f.Type) {
-			out = append(out, field{snake(f.Name) + "." + inner.name, append([]int{i}, inner.path...)})
+			out = append(out, field{Snake(f.Name) + "." + inner.name, append([]int{i}, inner.path...)})
 		}
 	}
 	return out

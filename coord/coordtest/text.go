@@ -16,7 +16,7 @@ func Text(v machine.Named) string {
 	out := v.Name()
 	r := reflect.ValueOf(v)
 	for i := range r.NumField() {
-		key, field := snake(r.Type().Field(i).Name), r.Field(i)
+		key, field := Snake(r.Type().Field(i).Name), r.Field(i)
 		switch {
 		case field.Kind() == reflect.Struct:
 			out += " " + key + "=" + list(field)
@@ -64,7 +64,7 @@ func Parse[E machine.Named](known []E, name string, args []Arg) (E, error) {
 
 func set(event reflect.Value, a Arg) error {
 	for i := range event.NumField() {
-		if snake(event.Type().Field(i).Name) != a.Key {
+		if Snake(event.Type().Field(i).Name) != a.Key {
 			continue
 		}
 		field := event.Field(i)
@@ -116,8 +116,8 @@ func number(field reflect.Value, s string) (uint64, error) {
 	return 0, fmt.Errorf("%s has no %q", field.Type(), s)
 }
 
-// snake writes FallbackMS as fallback_ms.
-func snake(name string) string {
+// Snake writes a field's name as stories and specs do: FallbackMS as fallback_ms.
+func Snake(name string) string {
 	var b strings.Builder
 	runes := []rune(name)
 	for i, r := range runes {

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"unicode"
 
 	"github.com/onsi/gomega"
 
@@ -152,7 +151,7 @@ func messages(graph coordtest.Graph[State, Event, Effect]) map[string]*schema {
 	for _, f := range published {
 		payload := object()
 		for i := range reflect.TypeOf(f).NumField() {
-			field := snake(reflect.TypeOf(f).Field(i).Name)
+			field := coordtest.Snake(reflect.TypeOf(f).Field(i).Name)
 			if field == "seq" {
 				continue
 			}
@@ -168,18 +167,6 @@ func messages(graph coordtest.Graph[State, Event, Effect]) map[string]*schema {
 		out[f.Name()] = message
 	}
 	return out
-}
-
-// snake writes InteractionID as interaction_id.
-func snake(name string) string {
-	var out []rune
-	for i, r := range name {
-		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(rune(name[i-1])) {
-			out = append(out, '_')
-		}
-		out = append(out, unicode.ToLower(r))
-	}
-	return string(out)
 }
 
 func object() *schema {

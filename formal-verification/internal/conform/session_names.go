@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -34,7 +35,7 @@ func say(s session.State, f session.Effect) said {
 	out := f.Name()
 	r := reflect.ValueOf(f)
 	for i := range r.NumField() {
-		key, field := snake(r.Type().Field(i).Name), r.Field(i)
+		key, field := coordtest.Snake(r.Type().Field(i).Name), r.Field(i)
 		switch value := field.Interface().(type) {
 		case id.Response:
 			out += named(key, replyName(s, value))

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unicode"
 
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
@@ -61,7 +61,7 @@ func Fields[S machine.Named](states ...S) func(S) map[string]string {
 func eachField(s any, visit func(string, reflect.Value)) {
 	r := reflect.ValueOf(s)
 	for i := range r.NumField() {
-		visit(snake(r.Type().Field(i).Name), r.Field(i))
+		visit(coordtest.Snake(r.Type().Field(i).Name), r.Field(i))
 	}
 }
 
@@ -73,19 +73,4 @@ func fieldText(field reflect.Value) string {
 		return JSON(named.String())
 	}
 	return JSON(field.Interface())
-}
-
-// snake writes FallbackMS as fallback_ms.
-func snake(name string) string {
-	var b strings.Builder
-	runes := []rune(name)
-	for i, r := range runes {
-		afterLower := i > 0 && unicode.IsLower(runes[i-1])
-		beforeLower := i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1])
-		if unicode.IsUpper(r) && (afterLower || beforeLower) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
