@@ -76,9 +76,41 @@ type SessionUpdate struct {
 	Session Raw
 }
 
-// AntiphonHello is the event antiphon.hello. It says that the client knows our extensions, and whether it wants
-// AntiphonTurnMetrics.
+// AntiphonHello is the event antiphon.hello. It says that the client knows our extensions, whether it wants
+// AntiphonTurnMetrics, whether it predicts interruptions, and the fingerprint of each of its machines by name.
 type AntiphonHello struct {
-	EventID string
-	Metrics bool
+	EventID  string
+	Metrics  bool
+	BargeIn  bool
+	Machines Raw
+}
+
+// AntiphonBargeInCandidate is the event antiphon.barge_in.candidate. It says that somebody may be interrupting
+// ResponseID, and what plays then: RTPTimestamp over WebRTC, HeardMS of ItemID over a WebSocket.
+type AntiphonBargeInCandidate struct {
+	EventID      string
+	Candidate    int
+	ResponseID   string
+	RTPTimestamp int
+	ItemID       string
+	HeardMS      int
+}
+
+// AntiphonBargeInReady is the event antiphon.barge_in.ready. It says that the level is up again, and up to where the
+// reply was heard at full level without a gap.
+type AntiphonBargeInReady struct {
+	EventID      string
+	Candidate    int
+	RTPTimestamp int
+	ItemID       string
+	HeardMS      int
+}
+
+// AntiphonBargeInHeard is the event antiphon.barge_in.heard. It says how far an interrupted reply was heard.
+type AntiphonBargeInHeard struct {
+	EventID      string
+	ResponseID   string
+	RTPTimestamp int
+	ItemID       string
+	HeardMS      int
 }

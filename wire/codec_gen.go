@@ -99,6 +99,8 @@ func newServer(typ string) ServerEvent {
 		return new(ResponseMCPCallFailed)
 	case "antiphon.ack":
 		return new(AntiphonAck)
+	case "antiphon.barge_in.rejected":
+		return new(AntiphonBargeInRejected)
 	case "antiphon.turn.metrics":
 		return new(AntiphonTurnMetrics)
 	case "antiphon.session.expiring":
@@ -134,6 +136,12 @@ func newClient(typ string) ClientEvent {
 		return new(SessionUpdate)
 	case "antiphon.hello":
 		return new(AntiphonHello)
+	case "antiphon.barge_in.candidate":
+		return new(AntiphonBargeInCandidate)
+	case "antiphon.barge_in.ready":
+		return new(AntiphonBargeInReady)
+	case "antiphon.barge_in.heard":
+		return new(AntiphonBargeInHeard)
 	}
 	return nil
 }
@@ -1023,7 +1031,52 @@ func (e *AntiphonHello) SetID(id string) { e.EventID = id }
 func (*AntiphonHello) client() {}
 
 func (e *AntiphonHello) fields(c *codec) {
-	c.bind("event_id? metrics", &e.EventID, &e.Metrics)
+	c.bind("event_id? metrics barge_in? machines?", &e.EventID, &e.Metrics, &e.BargeIn, (*rawObject)(&e.Machines))
+}
+
+// Type returns "antiphon.barge_in.candidate".
+func (*AntiphonBargeInCandidate) Type() string { return "antiphon.barge_in.candidate" }
+
+// ID returns EventID.
+func (e *AntiphonBargeInCandidate) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonBargeInCandidate) SetID(id string) { e.EventID = id }
+
+func (*AntiphonBargeInCandidate) client() {}
+
+func (e *AntiphonBargeInCandidate) fields(c *codec) {
+	c.bind("event_id? candidate! response_id! rtp_timestamp? item_id? heard_ms?", &e.EventID, &e.Candidate, &e.ResponseID, &e.RTPTimestamp, &e.ItemID, &e.HeardMS)
+}
+
+// Type returns "antiphon.barge_in.ready".
+func (*AntiphonBargeInReady) Type() string { return "antiphon.barge_in.ready" }
+
+// ID returns EventID.
+func (e *AntiphonBargeInReady) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonBargeInReady) SetID(id string) { e.EventID = id }
+
+func (*AntiphonBargeInReady) client() {}
+
+func (e *AntiphonBargeInReady) fields(c *codec) {
+	c.bind("event_id? candidate! rtp_timestamp? item_id? heard_ms?", &e.EventID, &e.Candidate, &e.RTPTimestamp, &e.ItemID, &e.HeardMS)
+}
+
+// Type returns "antiphon.barge_in.heard".
+func (*AntiphonBargeInHeard) Type() string { return "antiphon.barge_in.heard" }
+
+// ID returns EventID.
+func (e *AntiphonBargeInHeard) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonBargeInHeard) SetID(id string) { e.EventID = id }
+
+func (*AntiphonBargeInHeard) client() {}
+
+func (e *AntiphonBargeInHeard) fields(c *codec) {
+	c.bind("event_id? response_id! rtp_timestamp? item_id? heard_ms?", &e.EventID, &e.ResponseID, &e.RTPTimestamp, &e.ItemID, &e.HeardMS)
 }
 
 // Type returns "antiphon.ack".
@@ -1038,7 +1091,22 @@ func (e *AntiphonAck) SetID(id string) { e.EventID = id }
 func (*AntiphonAck) server() {}
 
 func (e *AntiphonAck) fields(c *codec) {
-	c.bind("event_id! acknowledges!", &e.EventID, &e.Acknowledges)
+	c.bind("event_id! acknowledges! rtp_timestamp? machines?", &e.EventID, &e.Acknowledges, &e.RTPTimestamp, (*rawObject)(&e.Machines))
+}
+
+// Type returns "antiphon.barge_in.rejected".
+func (*AntiphonBargeInRejected) Type() string { return "antiphon.barge_in.rejected" }
+
+// ID returns EventID.
+func (e *AntiphonBargeInRejected) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonBargeInRejected) SetID(id string) { e.EventID = id }
+
+func (*AntiphonBargeInRejected) server() {}
+
+func (e *AntiphonBargeInRejected) fields(c *codec) {
+	c.bind("event_id! candidate!", &e.EventID, &e.Candidate)
 }
 
 // Type returns "antiphon.turn.metrics".

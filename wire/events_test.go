@@ -94,7 +94,7 @@ func withUnknown(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, member := range v {
-			if key != "metadata" && key != "logprobs" && key != "languages" {
+			if key != "metadata" && key != "logprobs" && key != "languages" && key != "machines" {
 				v[key] = withUnknown(member)
 			}
 		}

@@ -327,7 +327,7 @@ func TestFlatFieldsAsEncodingJSONSeesThem(t *testing.T) {
 
 // wireName is the name on the wire of a field of an event.
 func wireName(field string) string {
-	field = strings.NewReplacer("ID", "Id", "MS", "Ms").Replace(field)
+	field = strings.NewReplacer("ID", "Id", "MS", "Ms", "RTP", "Rtp").Replace(field)
 	var b strings.Builder
 	for i, ch := range field {
 		if i > 0 && ch >= 'A' && ch <= 'Z' {

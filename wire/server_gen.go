@@ -381,10 +381,20 @@ type ResponseMCPCallFailed struct {
 }
 
 // AntiphonAck is the event antiphon.ack. It answers a client event that has no answer of its own; Acknowledges is that
-// event's id.
+// event's id. RTPTimestamp is the first silent packet of a hold, Machines the fingerprint of each of the server's
+// machines by name.
 type AntiphonAck struct {
 	EventID      string
 	Acknowledges string
+	RTPTimestamp int
+	Machines     Raw
+}
+
+// AntiphonBargeInRejected is the event antiphon.barge_in.rejected. It says that the candidate was no interruption: the
+// reply goes on.
+type AntiphonBargeInRejected struct {
+	EventID   string
+	Candidate int
 }
 
 // AntiphonTurnMetrics is the event antiphon.turn.metrics. It times one turn in milliseconds since the end of the user's

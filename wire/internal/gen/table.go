@@ -154,4 +154,4 @@ func goName(name string) string {
 	return b.String()
 }
 
-var initialisms = map[string]bool{"ID": true, "MS": true, "MCP": true, "DTMF": true}
+var initialisms = map[string]bool{"ID": true, "MS": true, "MCP": true, "DTMF": true, "RTP": true}
