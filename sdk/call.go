@@ -140,6 +140,14 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 		s.soundStarted(e.ResponseID)
 	case PlaybackStopped:
 		s.soundEnded(e.ResponseID)
+	case VoiceBegan:
+		s.voiceBegan(e)
+	case VoiceLasted:
+		s.voiceLasted()
+	case VoiceEnded:
+		s.voiceEnded()
+	case MarkPassed:
+		s.markPassed(e.Mark)
 	}
 }
 

@@ -34,6 +34,10 @@ type Options struct {
 	// NoMicrophone places the call for text alone: the agent is heard, the person writes.
 	NoMicrophone bool
 
+	// NoPrediction leaves everything to the server: the agent is not lowered before it has decided, and Snapshot.State is what it
+	// has said.
+	NoPrediction bool
+
 	// Limits bound what the session keeps and how long it waits; zero fields take the defaults.
 	Limits Limits
 	// Log gets one line for every change of State and for every thing that is dropped. It must not block. May be nil.

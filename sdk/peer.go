@@ -29,7 +29,7 @@ type CallConfig struct {
 
 // Peer is one call. Safe for concurrent use.
 //
-// A Peer may also be a Player, a SpeakerChooser and a SoundResumer.
+// A Peer may also be a Player, a Lowerer or Holder, a SpeakerChooser, a VolumeSetter and a SoundResumer.
 type Peer interface {
 	// Send queues one message in order; the slice is the peer's afterwards. Errors: ErrServerGone when the call is over,
 	// ErrOverrun when too much waits to be sent.
@@ -91,7 +91,8 @@ type PipelineSource interface {
 }
 
 // PeerEvent is what happens on a call. Exhaustively: Message, PeerOpened, PeerLost, PeerRestored, PeerEnded,
-// MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped.
+// MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped,
+// VoiceBegan, VoiceLasted, VoiceEnded, MarkPassed.
 //
 //sumtype:decl
 type PeerEvent interface{ peerEvent() }
@@ -124,6 +125,18 @@ type (
 	PlaybackStarted struct{ ResponseID string }
 	// PlaybackStopped is told once for every PlaybackStarted that no Stop has ended.
 	PlaybackStopped struct{ ResponseID string }
+	// VoiceBegan, VoiceLasted and VoiceEnded are what an Ear finds, told by a Lowerer or a Holder. VoiceBegan: somebody
+	// begins to speak, and the playback does not explain it. Mark is Lowerer.Mark at that moment, where it was Known.
+	VoiceBegan struct {
+		Mark  uint32
+		Known bool
+	}
+	// VoiceLasted: the voice has lasted for 150 ms. Told once for a VoiceBegan.
+	VoiceLasted struct{}
+	// VoiceEnded: there was no voice for 250 ms. Told once for every VoiceBegan.
+	VoiceEnded struct{}
+	// MarkPassed is a Lowerer's answer to AwaitMark.
+	MarkPassed struct{ Mark uint32 }
 )
 
 func (Message) peerEvent()          {}
@@ -139,3 +152,7 @@ func (LevelsMeasured) peerEvent()   {}
 func (SoundBlocked) peerEvent()     {}
 func (PlaybackStarted) peerEvent()  {}
 func (PlaybackStopped) peerEvent()  {}
+func (VoiceBegan) peerEvent()       {}
+func (VoiceLasted) peerEvent()      {}
+func (VoiceEnded) peerEvent()       {}
+func (MarkPassed) peerEvent()       {}

@@ -16,6 +16,8 @@ type Session struct {
 	shown  atomic.Pointer[Snapshot]
 	loud   atomic.Pointer[Levels]
 
+	inspector inspector
+
 	subs subscribers
 
 	// All below is written by jobs in box alone.

@@ -9,8 +9,9 @@ func (s *Session) publish() {
 	}
 	s.dirty = false
 	before := s.shown.Load()
+	confirmed := s.state()
 	now := &Snapshot{
-		Seq: before.Seq + 1, State: s.state(),
+		Seq: before.Seq + 1, State: confirmed, Confirmed: confirmed,
 		SessionID: s.session.id, Model: s.session.model,
 		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
 		Muted: s.muted, MicAsked: s.micAsked, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,

@@ -197,8 +197,16 @@ type ServerTurn struct {
 type Snapshot struct {
 	// Seq grows by at least one from one snapshot to a later one.
 	Seq uint64
-	// State is what the session is doing.
-	State State
+	// State is what the session is doing, as the client believes: what the server has said, and what it will say to what
+	// was done here since. Confirmed is what it has said. Predicted: they differ.
+	State, Confirmed State
+	Predicted        bool
+	// Interrupting: somebody may be interrupting the agent. Its sound is lowered until the server has decided.
+	Interrupting bool
+	// Interruptions are how well that was predicted in this call.
+	Interruptions Interruptions
+	// Machines says whether the server's state machines are the client's. A page may warn of MachinesDiffer.
+	Machines MachinesMatch
 	// SessionID and Model are the server's; empty until it has said.
 	SessionID, Model string
 	// Transcript is the conversation in its order, oldest first, the last Limits.Entries of it.

@@ -1,0 +1,134 @@
+package sdk
+
+import "github.com/antiphon-rt/antiphon/voice"
+
+// Voice is what an Ear finds in one frame.
+type Voice uint8
+
+// What an Ear finds. Exhaustively:
+const (
+	// None: nothing new.
+	None Voice = iota
+	// Began: somebody begins to speak, and the playback does not explain it.
+	Began
+	// Lasted: the voice has lasted for 160 ms, with no gap above 100 ms.
+	Lasted
+	// Ended: there was no voice for 250 ms.
+	Ended
+)
+
+// Event is what a peer tells its sink about v, nil for None. mark and known are those of a Lowerer at this moment.
+func (v Voice) Event(mark uint32, known bool) PeerEvent {
+	switch v {
+	case None:
+		return nil
+	case Began:
+		return VoiceBegan{Mark: mark, Known: known}
+	case Lasted:
+		return VoiceLasted{}
+	case Ended:
+		return VoiceEnded{}
+	}
+	return nil
+}
+
+// The Ear's times, in frames of 10 ms.
+const (
+	earOnset  = 3   // speech in a row that is an onset
+	earLasted = 16  // from the onset on
+	earGap    = 10  // the longest gap in a voice that lasts
+	earEnded  = 25  // without speech
+	earFirst  = 300 // of the first playback: echo cancellation adapts
+	earAfter  = 25  // after each playback: its echo dies away
+	// earOnsetRaised and earThresholdRaised hold in the last two.
+	earOnsetRaised     = 6
+	earThresholdRaised = 0.8
+)
+
+// Ear finds the moments at which somebody begins to speak while the agent does. A peer has one beside its microphone and
+// gives it every frame of the call. It takes no memory after NewEar. One goroutine at a time.
+type Ear struct {
+	detector *voice.Detector
+
+	run      int // frames of speech in a row
+	speaking bool
+	lasted   bool
+	voiced   int // frames since the voice began, or began again after a gap
+	gap      int // frames without speech
+
+	playing bool // in the frame before
+	played  int  // frames of the first playback, which ends with its first pause of earAfter
+	after   int  // frames that are left of the time after a playback
+	raised  bool
+}
+
+// NewEar makes an ear that has heard nothing yet.
+func NewEar() *Ear { return &Ear{detector: voice.NewDetector(voice.DetectorConfig{})} }
+
+// Frame takes the next 10 ms of the microphone: 160 samples of mono sound at 16 kHz in [-1, 1]. agent is what the
+// loudspeaker played in the same 10 ms, in the same form, or nil where that is not known. playing says whether a reply is
+// being played. It panics when a frame has another size.
+func (e *Ear) Frame(mic, agent []float32, playing bool) Voice {
+	e.adapt(playing)
+	return e.take(e.detector.Frame(mic).Speech)
+}
+
+// adapt raises what is asked of an onset while echo cancellation has not settled.
+func (e *Ear) adapt(playing bool) {
+	switch {
+	case playing:
+		e.played++
+		e.after = earAfter
+	case e.after > 0:
+		e.after--
+	}
+	raised := playing && e.played <= earFirst || !playing && e.after > 0
+	if raised == e.raised {
+		return
+	}
+	e.raised = raised
+	threshold := float32(voice.DefaultThreshold)
+	if raised {
+		threshold = earThresholdRaised
+	}
+	e.detector.SetThreshold(threshold)
+}
+
+func (e *Ear) take(speech bool) Voice {
+	if speech {
+		e.run++
+		e.gap = 0
+	} else {
+		e.run = 0
+		e.gap++
+	}
+	if !e.speaking {
+		onset := earOnset
+		if e.raised {
+			onset = earOnsetRaised
+		}
+		if e.run < onset {
+			return None
+		}
+		e.speaking, e.lasted, e.voiced = true, false, e.run
+		return Began
+	}
+	e.voiced++
+	switch {
+	case e.gap >= earEnded:
+		e.speaking = false
+		return Ended
+	case e.gap > earGap:
+		e.voiced = 0
+	case speech && e.voiced >= earLasted && !e.lasted:
+		e.lasted = true
+		return Lasted
+	}
+	return None
+}
+
+// Reset forgets all sound, as for a new microphone. What was learned of the playback stays.
+func (e *Ear) Reset() {
+	e.detector.Reset()
+	e.run, e.gap, e.voiced, e.speaking, e.lasted = 0, 0, 0, false, false
+}

@@ -1,0 +1,79 @@
+package sdk
+
+// Level is how loud the agent is played, beside the volume that the person has chosen.
+type Level uint8
+
+// The levels. Exhaustively:
+const (
+	// LevelFull is the volume that the person has chosen.
+	LevelFull Level = iota
+	// LevelDucked is 20 dB under it.
+	LevelDucked
+	// LevelSilent is nothing at all.
+	LevelSilent
+)
+
+// Gain is the factor of the level's amplitude: 1, 0.1, 0.
+func (l Level) Gain() float32 {
+	switch l {
+	case LevelFull:
+		return 1
+	case LevelDucked:
+		return 0.1
+	case LevelSilent:
+		return 0
+	}
+	return 1
+}
+
+// String gives "full", "ducked" or "silent".
+func (l Level) String() string {
+	switch l {
+	case LevelFull:
+		return "full"
+	case LevelDucked:
+		return "ducked"
+	case LevelSilent:
+		return "silent"
+	}
+	return "unknown"
+}
+
+// Lowerer is a Peer that can lower the agent's sound, and knows which packet of it the person hears (WebRTC). Such a peer
+// has a voice detector beside the microphone (see Ear) and tells VoiceBegan, VoiceLasted and VoiceEnded, from which the
+// session predicts an interruption. Its methods are called by one goroutine at a time and must not wait.
+type Lowerer interface {
+	// SetLevel plays the agent at this level from now on, at once.
+	SetLevel(level Level)
+	// Mark is the RTP timestamp of what the person hears now: interpolated between packets, the delay of the playout
+	// subtracted. ok is false while nothing of the agent's track has been played.
+	Mark() (mark uint32, ok bool)
+	// AwaitMark owes one MarkPassed{mark}, when what is heard has reached mark; at once if it has already. A newer one
+	// replaces it. Timestamps wrap round.
+	AwaitMark(mark uint32)
+	// Mute drops what is still under way of the reply that is heard now, whatever the level is. It ends by itself where
+	// the silence behind that reply plays, or where nothing has come for a while, so that the next reply is heard.
+	Mute()
+}
+
+// Holder is a Player that can hold its playback and go back in it. It takes the place of a Lowerer where the client plays
+// the sound itself: such a peer tells VoiceBegan, VoiceLasted and VoiceEnded too. Its methods are called by one
+// goroutine at a time and must not wait.
+type Holder interface {
+	// SetLevel plays the agent at this level from now on, at once.
+	SetLevel(level Level)
+	// Position is what the person hears now. ok is false when no reply is being played.
+	Position() (at Heard, ok bool)
+	// Hold stops the playback where it is. What is given to Play meanwhile is kept.
+	Hold()
+	// Resume plays on from a position that Position gave for the reply that is being played, or from where it was held
+	// when that is not known any more: at least the last 5 s of what was played are kept.
+	Resume(from Heard)
+}
+
+// VolumeSetter is a Peer that can play the agent louder and softer.
+type VolumeSetter interface {
+	// SetVolume sets the volume from 0 to 1; the levels of a Lowerer or Holder are under it. Errors: ErrUnavailable where
+	// only the device itself can be set.
+	SetVolume(volume float32) error
+}
