@@ -58,3 +58,17 @@ func BenchmarkNewDetector(b *testing.B) {
 		NewDetector(DetectorConfig{})
 	}
 }
+
+// A frame of Echo is two spectra; the detector's frame beside it is one and more.
+func BenchmarkEchoFrame(b *testing.B) {
+	agent, person := newSpeaker(110).say(3), newSpeaker(190).say(3)
+	e := NewEcho()
+	b.ReportAllocs()
+	at := 0
+	for b.Loop() {
+		e.Frame(person[at:at+FrameSize], agent[at:at+FrameSize])
+		if at += FrameSize; at+FrameSize > len(person) {
+			at = 0
+		}
+	}
+}

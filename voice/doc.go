@@ -56,6 +56,14 @@
 // A frame takes 4 us of one core, 19 us under wasm in Node (processor time, a machine with AMD EPYC cores; BenchmarkDetectorFrame
 // beside a plain energy detector, which takes 0.1 and 0.4).
 //
+// # Echo
+//
+// An [Echo] compares the microphone with what is played, in bands of a third of an octave, and says of a frame whether the
+// playback explains it. Measured with the synthetic voices of the tests, through a room with six reflections, 70 ms late: an
+// echo 10 dB or more under the playback opened no onset of three frames in 20 s (one 6 dB under it 17, one as loud 61), and a
+// person who began to speak over it at the playback's own level was found after 30 ms in the mean, as without an echo,
+// 110 ms at most. A frame takes 10 us of one core (BenchmarkEchoFrame).
+//
 // # Resampling
 //
 // A [Resampler] keeps what is under 0.85 of half the lower rate within 0.1 dB and what would alias or image 80 dB down. Its

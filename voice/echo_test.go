@@ -1,0 +1,112 @@
+package voice
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// delayed is x, later by ms milliseconds and quieter by loss dB.
+func delayed(x []float32, ms int, loss float64) []float32 {
+	y := make([]float32, len(x))
+	gain := Amplitude(float32(-loss))
+	for i := ms * FrameRate / 1000; i < len(y); i++ {
+		y[i] = x[i-ms*FrameRate/1000] * gain
+	}
+	return y
+}
+
+// room is x with reflections: each later and quieter than the one before.
+func room(x []float32) []float32 {
+	y := append([]float32(nil), x...)
+	for i, ms := range []int{7, 13, 29, 53, 90, 140} {
+		y = add(y, delayed(x, ms, 6+4*float64(i)))
+	}
+	return y
+}
+
+// foreign gives the frames at whose end three frames in a row were speech that the playback does not explain.
+func foreign(mic, playback []float32) []int {
+	d, e := NewDetector(DetectorConfig{}), NewEcho()
+	var all []int
+	run := 0
+	for i := 0; i+FrameSize <= len(mic); i += FrameSize {
+		speech := d.Frame(mic[i : i+FrameSize]).Speech
+		explained := e.Frame(mic[i:i+FrameSize], playback[i:i+FrameSize])
+		if !speech || explained {
+			run = 0
+			continue
+		}
+		if run++; run == 3 {
+			all = append(all, i/FrameSize)
+		}
+	}
+	return all
+}
+
+func TestAnEchoIsNobody(t *testing.T) {
+	agent := concat(quiet(0.5), newSpeaker(110).say(12), quiet(0.7), newSpeaker(140).say(6))
+	for _, c := range []struct {
+		name string
+		mic  []float32
+	}{
+		{"40 ms, -20 dB", delayed(agent, 40, 20)},
+		{"120 ms, -20 dB", delayed(agent, 120, 20)},
+		{"80 ms, -35 dB", delayed(agent, 80, 35)},
+		{"80 ms, -14 dB, in noise", add(delayed(agent, 80, 14), whiteNoise(3, 2, 0.001))},
+		{"60 ms, -20 dB, in a room", delayed(room(agent), 60, 20)},
+		{"200 ms, -20 dB, in a room with a fan", add(delayed(room(agent), 200, 20), atLevel(-55, rumble(5, 3)))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			g.Expect(foreign(c.mic, agent)).To(gomega.BeEmpty())
+			nobody := make([]float32, len(agent))
+			g.Expect(foreign(c.mic, nobody)).NotTo(gomega.BeEmpty(), "without the reference it would be somebody")
+		})
+	}
+}
+
+// A person who speaks over the echo is found about as early as without it.
+func TestAPersonOverAnEchoIsFound(t *testing.T) {
+	agent := newSpeaker(110).say(12)
+	for _, loss := range []float64{14, 20, 35} {
+		for _, pitch := range []float64{100, 150, 210} {
+			for _, begins := range []float64{3.1, 6.37, 9} {
+				t.Run(fmt.Sprintf("-%.0f dB, %.0f Hz, at %.2f s", loss, pitch, begins), func(t *testing.T) {
+					g := gomega.NewWithT(t)
+					person := concat(quiet(begins), newSpeaker(pitch).say(12-begins))
+					mic := add(delayed(room(agent), 70, loss), person)
+					found := foreign(mic, agent)
+					g.Expect(found).NotTo(gomega.BeEmpty())
+					g.Expect(found[0]-len(quiet(begins))/FrameSize).To(gomega.BeNumerically("~", 8, 8), "frames after the onset")
+				})
+			}
+		}
+	}
+}
+
+func TestAnEchoForgets(t *testing.T) {
+	g := gomega.NewWithT(t)
+	agent := newSpeaker(120).say(2)
+	used, fresh := NewEcho(), NewEcho()
+	for i := 0; i+FrameSize <= len(agent); i += FrameSize {
+		used.Frame(agent[i:i+FrameSize], agent[i:i+FrameSize])
+	}
+	used.Reset()
+	person := newSpeaker(200).say(2)
+	for i := 0; i+FrameSize <= len(person); i += FrameSize {
+		mic, playback := person[i:i+FrameSize], agent[i:i+FrameSize]
+		g.Expect(used.Frame(mic, playback)).To(gomega.Equal(fresh.Frame(mic, playback)))
+	}
+}
+
+func TestAnEchoTakesFramesOfOneSize(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(func() { NewEcho().Frame(make([]float32, 1), nil) }).To(gomega.Panic())
+	g.Expect(func() { NewEcho().Frame(make([]float32, FrameSize), make([]float32, 1)) }).To(gomega.Panic())
+	g.Expect(NewEcho().Frame(make([]float32, FrameSize), nil)).To(gomega.BeTrue(), "silence needs no explanation")
+	x := make([]float32, FrameSize)
+	e := NewEcho()
+	g.Expect(testing.AllocsPerRun(100, func() { e.Frame(x, x) })).To(gomega.BeZero())
+}
