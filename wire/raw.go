@@ -46,6 +46,19 @@ func (r Raw) Field(name string) (value Raw, ok bool) {
 	}
 }
 
+// WithText adds a member with a text to a JSON object, of which r is nil or the last result of WithText.
+func (r Raw) WithText(name, text string) Raw {
+	if len(r) == 0 {
+		r = Raw("{")
+	} else {
+		r[len(r)-1] = ','
+	}
+	r = AppendString(r, name)
+	r = append(r, ':')
+	r = AppendString(r, text)
+	return append(r, '}')
+}
+
 // rawObject is a Raw that must be an object when it is read.
 type rawObject Raw
 
