@@ -30,6 +30,8 @@ type Options struct {
 	// has the mouth in place of a microphone, and Tab.Say speaks.
 	Microphone string
 	Permission Permission
+	// Hearing lets Tab.Listen record what a tab puts out. The page has the mouth then: a fake device would silence the recording.
+	Hearing bool
 	// Trusting takes every certificate: a server signs its own.
 	Trusting bool
 	// Log gets what the browser itself complains of; nil discards.
@@ -41,6 +43,7 @@ type Browser struct {
 	ctx    context.Context
 	cancel []context.CancelFunc
 	mouth  bool
+	heard  bool
 }
 
 // find gives the path of the browser.
@@ -74,6 +77,8 @@ func flags(o Options) []chromedp.ExecAllocatorOption {
 	}
 	list = append(list, chromedp.Flag("ignore-certificate-errors", o.Trusting))
 	switch {
+	case o.Hearing:
+		list = append(list, chromedp.Flag("auto-accept-this-tab-capture", true))
 	case o.Permission == Denied:
 		list = append(list, chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("deny-permission-prompts", true))
 	case o.Microphone != "":
@@ -95,7 +100,7 @@ func Launch(ctx context.Context, o Options) (*Browser, error) {
 	var said strings.Builder
 	ctx, stop := chromedp.NewExecAllocator(ctx, append(flags(o), chromedp.ExecPath(path), chromedp.CombinedOutput(&said))...)
 	ctx, end := chromedp.NewContext(ctx, chromedp.WithErrorf(o.Log), chromedp.WithLogf(o.Log))
-	b := &Browser{ctx: ctx, cancel: []context.CancelFunc{end, stop}, mouth: o.Permission == Granted && o.Microphone == ""}
+	b := &Browser{ctx: ctx, cancel: []context.CancelFunc{end, stop}, mouth: o.Permission == Granted && o.Microphone == "", heard: o.Hearing}
 	if err := chromedp.Do(ctx); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("starting %s: %w\n%s", path, err, said.String())

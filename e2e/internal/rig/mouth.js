@@ -3,12 +3,22 @@
 (() => {
   const context = new AudioContext({ sampleRate: 48000 });
   const mouths = [];
+  const mixed = []; // what every microphone hears beside what is said
 
   navigator.mediaDevices.getUserMedia = async () => {
     const mouth = context.createMediaStreamDestination();
     mouths.push(mouth);
+    for (const node of mixed) node.connect(mouth);
     return mouth.stream;
   };
+
+  // The context's time comes in steps, as blocks of sound are made. Of the moments within the last second, the one that was earliest
+  // for its time of the context says when a sample is made: { now, context } in ms.
+  const moments = [];
+  setInterval(() => {
+    moments.push(performance.now() - 1000 * context.currentTime);
+    if (moments.length > 200) moments.shift();
+  }, 5);
 
   // say plays a WAV file (base64) into the microphone and gives the time, on the clock of performance.now(), at which
   // its first sample goes in.
@@ -20,6 +30,15 @@
     for (const mouth of mouths) source.connect(mouth);
     const begin = context.currentTime + 0.02;
     source.start(begin);
-    return performance.now() + 1000 * (begin - context.currentTime);
+    return 1000 * begin + Math.min(...moments, performance.now() - 1000 * context.currentTime);
+  };
+
+  window.mouth = {
+    context,
+    // mix lets every microphone hear a node of the context.
+    mix: (node) => {
+      mixed.push(node);
+      for (const mouth of mouths) node.connect(mouth);
+    },
   };
 })();

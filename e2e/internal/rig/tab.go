@@ -77,7 +77,11 @@ func (b *Browser) Open(url string) (*Tab, error) {
 			t.noted(m)
 		}
 	}()
-	err := t.do(t.prepare(earJS))
+	listener := earJS
+	if b.heard {
+		listener = hearingJS
+	}
+	err := t.do(t.prepare(listener))
 	if err == nil && b.mouth {
 		err = t.do(t.prepare(mouthJS))
 	}

@@ -1,0 +1,90 @@
+// Runs in a page before its own scripts and records what the tab puts out, as a person hears it: after the elements' volume, which no
+// tap of the call's own track sees. It also notes every event of the protocol that passes, whichever client sends or gets it.
+
+(() => {
+  const most = 100000; // chunks: a quarter of an hour
+  const chunks = []; // { at, got, n, pcm }: media time and the moment of its coming, in ms; length in samples
+  let rate = 0;
+
+  const listen = async (track) => {
+    const reader = new MediaStreamTrackProcessor({ track, maxBufferSize: 1000 }).readable.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const n = value.numberOfFrames;
+      const floats = new Float32Array(n);
+      value.copyTo(floats, { planeIndex: 0, format: "f32-planar" });
+      const pcm = new Int16Array(n);
+      for (let i = 0; i < n; i++) pcm[i] = Math.max(-32768, Math.min(32767, Math.round(floats[i] * 32768)));
+      rate = value.sampleRate;
+      chunks.push({ at: value.timestamp / 1000, got: performance.now(), n, pcm });
+      value.close();
+      if (chunks.length > most) chunks.shift();
+    }
+  };
+
+  window.hearing = {
+    // Begins the recording. It needs a user's gesture.
+    begin: async () => {
+      const stream = await navigator.mediaDevices.getDisplayMedia({
+        audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false, suppressLocalAudioPlayback: false },
+        video: { width: 16, height: 16, frameRate: 1 },
+        preferCurrentTab: true,
+        selfBrowserSurface: "include",
+      });
+      for (const track of stream.getVideoTracks()) track.stop();
+      const [track] = stream.getAudioTracks();
+      void listen(track);
+      hearing.stream = new MediaStream([track]);
+    },
+    // Gives what was recorded since the last time.
+    take: () => {
+      const taken = chunks.splice(0);
+      let length = 0;
+      for (const c of taken) length += c.n;
+      const all = new Int16Array(length);
+      let used = 0;
+      for (const c of taken) {
+        all.set(c.pcm, used);
+        used += c.n;
+      }
+      const bytes = new Uint8Array(all.buffer);
+      let text = "";
+      for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+      return { rate, pcm: btoa(text), at: taken.map((c) => c.at), got: taken.map((c) => c.got), n: taken.map((c) => c.n) };
+    },
+    // The events of the protocol since the last time: { at, dir, event }.
+    events: () => events.splice(0),
+    peers: [],
+  };
+
+  const events = [];
+  const note = (dir, data) => {
+    const at = performance.now();
+    try {
+      const event = JSON.parse(typeof data === "string" ? data : new TextDecoder().decode(data));
+      events.push({ at, dir, event });
+      if (events.length > 20000) events.shift();
+    } catch {
+      // What is no JSON is no event.
+    }
+  };
+  const Native = window.RTCPeerConnection;
+  window.RTCPeerConnection = class extends Native {
+    constructor(...args) {
+      super(...args);
+      hearing.peers.push(this);
+    }
+
+    createDataChannel(...args) {
+      const channel = super.createDataChannel(...args);
+      channel.addEventListener("message", ({ data }) => note("server", data));
+      const send = channel.send.bind(channel);
+      channel.send = (data) => {
+        note("client", data);
+        send(data);
+      };
+      return channel;
+    }
+  };
+})();

@@ -1,0 +1,275 @@
+package rig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Link is what lies between a page and the server.
+type Link struct {
+	RTT  time.Duration // half of it each way, for packets and for HTTP alike
+	Loss float64       // share of the packets that are lost, each way: 0 to 1
+	Seed uint64        // of the chance by which they are
+}
+
+// String names the link as the tables do.
+func (l Link) String() string {
+	return fmt.Sprintf("%d ms, %.0f %%", l.RTT.Milliseconds(), 100*l.Loss)
+}
+
+// Relay is the only way between a page and the server: HTTP goes through URL, and what passes there is changed so that all packets of
+// calls go through the relay's own socket. Close it.
+type Relay struct {
+	URL string
+
+	link   Link
+	http   *http.Server
+	served chan error
+	front  *net.UDPConn // what the page sends to
+	up     *delayed
+	joined sync.WaitGroup
+
+	mu     sync.Mutex
+	rand   *rand.Rand
+	server *net.UDPAddr
+	flows  map[string]*flow // by the page's address
+	closed bool
+}
+
+// maxFlows bounds the addresses that one page may send from.
+const maxFlows = 64
+
+// flow is the way of one of the page's addresses: the server answers it on a socket of its own, as behind a router.
+type flow struct {
+	page *net.UDPAddr
+	back *net.UDPConn
+	down *delayed
+}
+
+// NewRelay makes a relay before a server.
+func NewRelay(server string, link Link) (*Relay, error) {
+	target, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+	front, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(err, front.Close())
+	}
+	r := &Relay{
+		URL: "http://" + listener.Addr().String(), link: link, front: front, served: make(chan error, 1), flows: map[string]*flow{},
+		rand: rand.New(rand.NewPCG(link.Seed, 1)),
+	}
+	r.up = newDelayed(link.RTT / 2)
+	proxy := &httputil.ReverseProxy{
+		Rewrite:        func(p *httputil.ProxyRequest) { p.SetURL(target); p.Out.Host = target.Host },
+		Transport:      r,
+		ModifyResponse: r.answered,
+		FlushInterval:  -1,
+	}
+	r.http = &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second}
+	go func() { r.served <- r.http.Serve(listener) }()
+	r.joined.Go(r.up.run)
+	r.joined.Go(r.carryUp)
+	return r, nil
+}
+
+// Close ends the relay and joins everything.
+func (r *Relay) Close() error {
+	err := r.http.Close()
+	if served := <-r.served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	r.mu.Lock()
+	r.closed = true
+	err = errors.Join(err, r.front.Close())
+	for _, f := range r.flows {
+		err = errors.Join(err, f.back.Close())
+		f.down.close()
+	}
+	r.mu.Unlock()
+	r.up.close()
+	r.joined.Wait()
+	return err
+}
+
+// ownAddress is a line of SDP, as it is or within JSON, in which one end tells its own address.
+var ownAddress = regexp.MustCompile(`a=candidate:[^\r\n\\]*(\r\n|\\r\\n)`)
+
+// RoundTrip implements http.RoundTripper: an offer goes on without the page's addresses, so that the server knows no other way back.
+func (r *Relay) RoundTrip(q *http.Request) (*http.Response, error) {
+	if err := q.Context().Err(); err != nil {
+		return nil, err
+	}
+	<-time.After(r.link.RTT / 2)
+	if q.Method == http.MethodPost && q.Body != nil {
+		body, err := io.ReadAll(q.Body)
+		if err != nil {
+			return nil, err
+		}
+		body = ownAddress.ReplaceAll(body, nil)
+		q.Body, q.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	return http.DefaultTransport.RoundTrip(q)
+}
+
+// hostAddress is a line of SDP with an address of the server's.
+var hostAddress = regexp.MustCompile(`(?m)^a=candidate:(\S+ 1 udp \d+) (127\.0\.0\.1) (\d+) typ host.*\r\n`)
+
+// answered puts the relay's address in the place of the server's.
+func (r *Relay) answered(answer *http.Response) error {
+	<-time.After(r.link.RTT / 2)
+	if answer.Header.Get("Content-Type") != "application/sdp" {
+		return nil
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
+	}
+	own := hostAddress.FindSubmatch(text)
+	if own == nil {
+		return fmt.Errorf("no address of the server in %s", text)
+	}
+	port, err := strconv.Atoi(string(own[3]))
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.server = &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
+	r.mu.Unlock()
+	var lines strings.Builder
+	for line := range strings.SplitAfterSeq(string(text), "\r\n") {
+		switch {
+		case line == string(own[0]):
+			fmt.Fprintf(&lines, "a=candidate:%s 127.0.0.1 %d typ host\r\n", own[1], r.front.LocalAddr().(*net.UDPAddr).Port)
+		case !strings.HasPrefix(line, "a=candidate:"):
+			lines.WriteString(line)
+		}
+	}
+	answer.Body = io.NopCloser(strings.NewReader(lines.String()))
+	answer.ContentLength = int64(lines.Len())
+	answer.Header.Set("Content-Length", strconv.Itoa(lines.Len()))
+	return nil
+}
+
+// lost says of one packet whether the link loses it.
+func (r *Relay) lost() bool {
+	if r.link.Loss == 0 {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.rand.Float64() < r.link.Loss
+}
+
+// carryUp carries packets from the page to the server.
+func (r *Relay) carryUp() {
+	buf := make([]byte, 1<<16)
+	for {
+		n, page, err := r.front.ReadFromUDP(buf)
+		if err != nil {
+			return
+		}
+		f, server := r.flow(page)
+		if f == nil || server == nil || r.lost() {
+			continue
+		}
+		r.up.send(f.back, server, buf[:n])
+	}
+}
+
+// flow gives the way of an address of the page's, and where the server is.
+func (r *Relay) flow(page *net.UDPAddr) (*flow, *net.UDPAddr) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := page.String()
+	if f := r.flows[key]; f != nil || r.closed || len(r.flows) >= maxFlows {
+		return f, r.server
+	}
+	back, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return nil, nil
+	}
+	f := &flow{page: page, back: back, down: newDelayed(r.link.RTT / 2)}
+	r.flows[key] = f
+	r.joined.Go(f.down.run)
+	r.joined.Go(func() { r.carryDown(f) })
+	return f, r.server
+}
+
+// carryDown carries packets from the server to one address of the page's.
+func (r *Relay) carryDown(f *flow) {
+	buf := make([]byte, 1<<16)
+	for {
+		n, _, err := f.back.ReadFromUDP(buf)
+		if err != nil {
+			return
+		}
+		if !r.lost() {
+			f.down.send(r.front, f.page, buf[:n])
+		}
+	}
+}
+
+// delayed is a line that packets leave as late as the link makes them, in the order of their coming.
+type delayed struct {
+	by    time.Duration
+	queue chan parcel
+	stop  chan struct{}
+}
+
+type parcel struct {
+	due  time.Time
+	by   *net.UDPConn
+	to   *net.UDPAddr
+	data []byte
+}
+
+func newDelayed(by time.Duration) *delayed {
+	return &delayed{by: by, queue: make(chan parcel, 4096), stop: make(chan struct{})}
+}
+
+// send puts a packet on its way. What the line has no room for is lost, as on a real one.
+func (d *delayed) send(by *net.UDPConn, to *net.UDPAddr, data []byte) {
+	select {
+	case d.queue <- parcel{time.Now().Add(d.by), by, to, bytes.Clone(data)}:
+	default:
+	}
+}
+
+func (d *delayed) close() { close(d.stop) }
+
+func (d *delayed) run() {
+	for {
+		var p parcel
+		select {
+		case p = <-d.queue:
+		case <-d.stop:
+			return
+		}
+		if wait := time.Until(p.due); wait > 0 {
+			select {
+			case <-time.After(wait):
+			case <-d.stop:
+				return
+			}
+		}
+		_, _ = p.by.WriteTo(p.data, p.to) // a packet that cannot be sent is lost, as packets are
+	}
+}
