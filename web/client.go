@@ -100,6 +100,7 @@ func (c *Client) refresh() {
 		return
 	}
 	v := viewOf(c.last)
+	v.Inside = insideOf(c.last, c.session.Inspect())
 	c.latency = keepLatency(c.latency, v)
 	v.Latency = c.latency
 	if c.clock.Now() < c.cutUntil && (v.Phase == PhaseListening || v.Phase == PhaseHearing) {

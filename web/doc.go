@@ -48,6 +48,10 @@
 //	#pipeline-name        the pipeline's name
 //	#microphone, #speaker the choices of devices; #speaker only where there is a choice
 //	#reload               in #error when the page has stopped
+//	#inspector            what the machines do; data-predicted and data-interrupting ("true", "false")
+//	  #predicted, #confirmed  the two lanes in words
+//	  #machines > li      data-machine; #steps > li: data-lane ("client", "server"), newest first
+//	  #waterfall > li     a share of the last answer's time; #foreseen, #mismatch
 //
 // The phases are loading, idle, connecting, listening, hearing, thinking,
 // speaking, interrupted, reconnecting and error. Esc interrupts, M mutes while no

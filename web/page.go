@@ -95,6 +95,7 @@ func (p *Page) Render() app.UI {
 				app.Aside().Class("rail").Aria("label", "Equipment").Body(
 					p.pipeline(s.Pipeline),
 					p.devices(s.Devices),
+					p.inspector(s.Inside, s.Latency),
 					p.keys(),
 				),
 			),

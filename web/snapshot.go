@@ -126,6 +126,7 @@ type Snapshot struct {
 	Pipeline Pipeline
 	Devices  Devices
 	Latency  Latency  // of the last answer; the zero value shows nothing
+	Inside   Inside   // for the inspector
 	Problem  *Problem // what went wrong and what to do; nil when nothing did
 }
 

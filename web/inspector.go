@@ -1,0 +1,157 @@
+package web
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/maxence-charriere/go-app/v10/pkg/app"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// maxSteps is how many transitions the inspector shows.
+const maxSteps = 14
+
+// Inside is what goes on in the client: both lanes, the machines and their last steps. The zero value is a client that has
+// made no call.
+type Inside struct {
+	Predicted, Confirmed string // the lanes in words
+	Differ               bool   // the prediction is ahead of the server
+	Interrupting         bool   // the agent is lowered, and the server has not decided
+	Machines             []Machine
+	Steps                []Step // newest first, at most maxSteps
+	Score                string // how well interruptions were predicted, in a sentence; empty before the first
+	Mismatch             bool   // the server has other machines
+}
+
+// Machine is a state machine's name and state.
+type Machine struct{ Name, State string }
+
+// Step is one transition.
+type Step struct {
+	Lane    string // "client" or "server"
+	Ago     string // how long before the newest, such as "0.35 s"; empty for the newest
+	Machine string
+	What    string // the action and the new state, or the event that changed nothing
+}
+
+// insideOf says what the inspector shows of a session.
+func insideOf(s sdk.Snapshot, i sdk.Inspection) Inside {
+	v := Inside{
+		Predicted: i.Predicted, Confirmed: i.Confirmed, Differ: s.Predicted, Interrupting: s.Interrupting,
+		Score: scoreOf(s.Interruptions), Mismatch: s.Machines == sdk.MachinesDiffer,
+	}
+	for _, m := range i.Machines {
+		v.Machines = append(v.Machines, Machine(m))
+	}
+	for k := len(i.Last) - 1; k >= 0 && len(v.Steps) < maxSteps; k-- {
+		t := i.Last[k]
+		v.Steps = append(v.Steps, Step{
+			Lane: t.Lane, Machine: t.Machine, Ago: agoOf(i.Last[len(i.Last)-1].At - t.At), What: stepText(t),
+		})
+	}
+	return v
+}
+
+func stepText(t sdk.Transition) string {
+	if t.Action == "" {
+		return t.Event + " changes nothing"
+	}
+	return t.Action + " → " + t.To
+}
+
+func agoOf(d time.Duration) string {
+	if d < 10*time.Millisecond {
+		return ""
+	}
+	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + unbroken + "s"
+}
+
+// scoreOf is how well interruptions were predicted, in a sentence.
+func scoreOf(n sdk.Interruptions) string {
+	if n.Candidates == 0 && n.Confirmed == 0 {
+		return ""
+	}
+	text := strconv.Itoa(n.Ahead) + " of " + strconv.Itoa(n.Confirmed) + " interruptions foreseen"
+	if n.Ahead > 0 {
+		text += ", " + strconv.Itoa(n.LeadMS) + unbroken + "ms ahead"
+	}
+	if back := n.Rejected + n.Expired; back > 0 {
+		text += "; " + strconv.Itoa(back) + " taken back"
+	}
+	return text + "."
+}
+
+// inspector shows what the machines do. It is closed at first: a person who talks needs none of it.
+func (p *Page) inspector(in Inside, l Latency) app.UI {
+	return app.Details().ID("inspector").Class("panel inspector").
+		DataSet("predicted", strconv.FormatBool(in.Differ)).
+		DataSet("interrupting", strconv.FormatBool(in.Interrupting)).
+		Body(
+			app.Summary().Body(app.H2().Text("Inside")),
+			app.Dl().Class("lanes").Body(
+				lane("predicted", "Believed here", in.Predicted),
+				lane("confirmed", "Said by the server", in.Confirmed),
+			),
+			app.If(in.Mismatch, func() app.UI {
+				return app.P().ID("mismatch").Class("note").Text("The server runs other machines than this page: reload the page.")
+			}),
+			app.P().ID("foreseen").Class("faint").Text(in.Score),
+			waterfall(l),
+			app.Ul().ID("machines").Class("machines").Body(
+				app.Range(in.Machines).Slice(func(i int) app.UI { return machineItem(in.Machines[i]) }),
+			),
+			app.Ol().ID("steps").Class("steps").Aria("label", "Last transitions, newest first").Body(
+				app.Range(in.Steps).Slice(func(i int) app.UI { return stepItem(in.Steps[i]) }),
+			),
+		)
+}
+
+func lane(id, name, state string) app.UI {
+	if state == "" {
+		state = "no call"
+	}
+	return app.Div().ID(id).Class("lane").Body(app.Dt().Text(name), app.Dd().Text(state))
+}
+
+func machineItem(m Machine) app.UI {
+	return app.Li().DataSet("machine", m.Name).Body(
+		app.Span().Text(m.Name), app.Span().Class("machine-state").Text(m.State),
+	)
+}
+
+func stepItem(s Step) app.UI {
+	return app.Li().DataSet("lane", s.Lane).Body(
+		app.Span().Class("step-machine").Text(s.Machine),
+		app.Span().Class("step-what").Text(s.What),
+		app.Span().Class("step-ago").Text(s.Ago),
+	)
+}
+
+// waterfall draws where the time of the last answer went, one bar after another.
+func waterfall(l Latency) app.UI {
+	parts := l.Parts()
+	list := app.Ol().ID("waterfall").Class("waterfall").Aria("label", "Where the time of the last answer went")
+	if l.Total <= 0 || len(parts) == 0 {
+		return list
+	}
+	from := 0
+	var rows []app.UI
+	for _, part := range parts {
+		rows = append(rows, app.Li().Body(
+			app.Span().Text(part.Name),
+			bar(from, part.MS, l.Total),
+			app.Span().Class("bar-ms").Text(strconv.Itoa(part.MS)+unbroken+"ms"),
+		))
+		from += part.MS
+	}
+	return list.Body(rows...)
+}
+
+// bar is a picture of a share of a whole. The policy forbids inline styles, and a picture's own measures are none. It
+// holds numbers alone, which is what makes Raw safe.
+func bar(from, length, whole int) app.UI {
+	permille := func(n int) string { return strconv.Itoa(n * 1000 / whole) }
+	return app.Raw(`<svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect x="` +
+		permille(from) + `" width="` + strconv.Itoa(max(length*1000/whole, 4)) + `" height="10"/></svg>`)
+}
