@@ -109,9 +109,37 @@ func TestFeedbackReadsReports(t *testing.T) {
 	report, err := (&rtcp.ReceiverReport{Reports: []rtcp.ReceptionReport{{TotalLost: 12, Jitter: 480}}}).Marshal()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := &Peer{pacer: &pacer{}, speaker: newSpeaker()}
+	speaking, err := (&rtcp.SenderReport{Reports: []rtcp.ReceptionReport{{TotalLost: 13, Jitter: 480, LastSenderReport: 1}}}).Marshal()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p.feedback((&script{packets: [][]byte{{1, 2, 3}, report}}).Read)
-	g.Expect(p.Stats().RemoteLost).To(gomega.Equal(uint64(12)))
+	p.feedback((&script{packets: [][]byte{speaking}}).Read)
+	g.Expect(p.Stats().RemoteLost).To(gomega.Equal(uint64(13)))
 	g.Expect(p.Stats().RemoteJitter).To(gomega.Equal(10 * time.Millisecond))
+}
+
+func TestRoundTrip(t *testing.T) {
+	now := time.Date(2031, 5, 6, 7, 8, 9, 250_000_000, time.UTC)
+	// The low 16 bits of the seconds since 1900, and 65536ths of one.
+	at := uint32(now.Unix()+2_208_988_800)<<16 | 1<<14
+	for _, row := range []struct {
+		name string
+		r    rtcp.ReceptionReport
+		want time.Duration // 0: not known
+	}{
+		{"no report of ours yet->not known", rtcp.ReceptionReport{}, 0},
+		{"100 ms on the way, 400 ms kept->100 ms", rtcp.ReceptionReport{LastSenderReport: at - 1<<15, Delay: 26_214}, 100 * time.Millisecond},
+		{"a rounding too little->next to nothing", rtcp.ReceptionReport{LastSenderReport: at + 1}, time.Microsecond},
+		{"a clock that jumped->not known", rtcp.ReceptionReport{LastSenderReport: at - 10<<16}, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			d, ok := roundTrip(row.r, now)
+			g.Expect(ok).To(gomega.Equal(row.want != 0))
+			if ok {
+				g.Expect(d).To(gomega.BeNumerically("~", row.want, 20*time.Microsecond))
+			}
+		})
+	}
 }
 
 func TestLoggerKeepsPionQuiet(t *testing.T) {

@@ -132,8 +132,9 @@ func TestPacerCutsAtOnceWhenHeld(t *testing.T) {
 		s.open()
 		s.play(2)
 		sent := s.speaker.Hold()
-		firstSilent := s.speaker.NextTimestamp()
 		s.play(3)
+		firstSilent, silent := s.speaker.FirstSilent()
+		g.Expect(silent).To(gomega.BeTrue())
 		s.close()
 
 		g.Expect(sent).To(gomega.Equal(voice.Samples(3 * FrameSize)))

@@ -2,10 +2,23 @@ package rtc
 
 import "github.com/antiphon-rt/antiphon/voice"
 
-// positionsKept is 10 s of speech: more than a client lags behind.
+// positionsKept is 10 s of speech: more than a client lags behind, and than an interruption takes.
 const positionsKept = 500
 
-// positions remembers which part of which reply went out under which RTP timestamp.
+// Place is what a client plays when it plays an RTP timestamp.
+type Place struct {
+	// Gen is the segment that is audible then, or the last one before; 0 is none yet.
+	Gen uint64
+	// At is how far the reply of that segment was played. In the silence behind a hold that is where the reply stopped.
+	At voice.Samples
+	// NextGen and Next are, in a silence, the segment that is audible after it and where in its reply that begins.
+	// NextGen is 0 in speech, and in a silence that goes on.
+	NextGen uint64
+	Next    voice.Samples
+}
+
+// positions remembers which part of which reply went out under which RTP timestamp. It spans replies: what was sent of one
+// that was dropped is known as long as the speech after it leaves room.
 type positions struct {
 	ring []position // at most positionsKept; allocated with the first
 	next int        // where the next goes once the ring is full
@@ -30,13 +43,24 @@ func (p *positions) add(ts uint32, gen uint64, pos voice.Samples, n int) {
 
 // at finds the last frame that began at or before ts. Timestamps wrap around, so they compare by their
 // distance (RFC 1982); the ring spans far less than half the circle unless a call is silent for hours,
-// and then the frame is too old to be asked for.
-func (p *positions) at(ts uint32) (gen uint64, pos voice.Samples, ok bool) {
+// and then the frame is too old to be asked for. ok is false for what was forgotten.
+func (p *positions) at(ts uint32) (place Place, ok bool) {
+	var after *position
 	for i := len(p.ring) - 1; i >= 0; i-- {
-		e := p.ring[(p.next+i)%len(p.ring)]
+		e := &p.ring[(p.next+i)%len(p.ring)]
 		if since := int32(ts - e.ts); since >= 0 {
-			return e.gen, e.pos + voice.Samples(min(uint32(since)/ticksPerSample, e.n)), true
+			place = Place{Gen: e.gen, At: e.pos + voice.Samples(min(uint32(since)/ticksPerSample, e.n))}
+			return place.before(after, since >= frameTicks), true
 		}
+		after = e
 	}
-	return 0, 0, false
+	return place.before(after, true), len(p.ring) < positionsKept
+}
+
+// before is the place with what is audible after it, where it is in a silence.
+func (p Place) before(after *position, silent bool) Place {
+	if silent && after != nil {
+		p.NextGen, p.Next = after.gen, after.pos
+	}
+	return p
 }

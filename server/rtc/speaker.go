@@ -39,21 +39,25 @@ type Speaker struct {
 	mu   sync.Mutex
 	tape tape
 
-	gen    uint64
-	live   bool // between Begin and Drop
-	held   bool
-	ended  bool // End was called: the tape is complete
-	said   bool // the reply's first frame was taken
-	done   bool // the segment was reported as drained
-	pos    voice.Samples
-	heard  positions
-	nextTS uint32 // RTP timestamp of the next packet
+	gen   uint64
+	live  bool // between Begin and Drop
+	held  bool
+	ended bool // End was called: the tape is complete
+	said  bool // the reply's first frame was taken
+	done  bool // the segment was reported as drained
+	pos   voice.Samples
+	heard positions
+	// RTP timestamps: of the first packet, of the next, and of the one behind the last frame of speech.
+	startTS, nextTS, silent uint32
 
 	dropped uint64 // samples refused above MaxUnsent
 }
 
 // newSpeaker returns a Speaker whose RTP clock starts anywhere, as RFC 3550 section 5.1 asks.
-func newSpeaker() *Speaker { return &Speaker{nextTS: rand.Uint32()} }
+func newSpeaker() *Speaker {
+	ts := rand.Uint32()
+	return &Speaker{startTS: ts, nextTS: ts, silent: ts}
+}
 
 // Begin starts a new reply as segment gen, at position 0. One that is still playing is dropped.
 func (s *Speaker) Begin(gen uint64) {
@@ -135,22 +139,28 @@ func (s *Speaker) Buffered() voice.Samples {
 	return s.tape.end - s.pos
 }
 
-// NextTimestamp returns the RTP timestamp of the next packet. After Hold or Drop that is the first
-// silent one.
+// NextTimestamp returns the RTP timestamp of the next packet.
 func (s *Speaker) NextTimestamp() uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.nextTS
 }
 
-// PositionAt says what a client has played when it plays RTP timestamp ts: the segment that was audible
-// then or last before, and the position in its reply. It remembers the last 10 s of speech; ok is false for
-// a timestamp before that, or one that was not sent yet.
-func (s *Speaker) PositionAt(ts uint32) (gen uint64, pos voice.Samples, ok bool) {
+// FirstSilent returns the RTP timestamp of the first packet of the silence that is being sent: the one behind the last frame of
+// speech, however long ago. ok is false while a reply is being said.
+func (s *Speaker) FirstSilent() (ts uint32, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if int32(ts-s.nextTS) >= 0 {
-		return 0, 0, false
+	return s.silent, !s.live || s.held || s.ended && s.pos == s.tape.end
+}
+
+// PlaceAt says what a client plays when it plays RTP timestamp ts. It remembers the last 10 s of speech, also of replies that
+// were dropped or have ended; ok is false for a timestamp before that, or one that was not sent yet.
+func (s *Speaker) PlaceAt(ts uint32) (p Place, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if int32(ts-s.nextTS) >= 0 || int32(ts-s.startTS) < 0 {
+		return Place{}, false
 	}
 	return s.heard.at(ts)
 }
@@ -181,6 +191,7 @@ func (s *Speaker) next(pcm *[FrameSize]int16) frame {
 		n := s.tape.read(s.pos, pcm[:])
 		clear(pcm[n:])
 		s.heard.add(f.ts, s.gen, s.pos, n)
+		s.silent = s.nextTS
 		s.pos += voice.Samples(n)
 		s.tape.forget(s.pos - Keep)
 		f.voiced, f.first = true, !s.said

@@ -64,8 +64,20 @@ func perform(t *testing.T, s *stage, written *voice.Samples, start uint32, word,
 		return fmt.Sprintf("sent %d ms, buffered %d ms\n",
 			s.speaker.Sent().Milliseconds(Rate), s.speaker.Buffered().Milliseconds(Rate))
 	case "at":
-		gen, pos, ok := s.speaker.PositionAt(start + uint32(a*48))
-		return fmt.Sprintf("segment %d, %d ms, %v\n", gen, pos.Milliseconds(Rate), ok)
+		p, ok := s.speaker.PlaceAt(start + uint32(a*48))
+		switch {
+		case !ok:
+			return "unknown\n"
+		case p.NextGen != 0:
+			return fmt.Sprintf("segment %d, %d ms; then segment %d from %d ms on\n", p.Gen, p.At.Milliseconds(Rate), p.NextGen, p.Next.Milliseconds(Rate))
+		}
+		return fmt.Sprintf("segment %d, %d ms\n", p.Gen, p.At.Milliseconds(Rate))
+	case "silent":
+		ts, ok := s.speaker.FirstSilent()
+		if !ok {
+			return "not silent\n"
+		}
+		return fmt.Sprintf("silent from %d ms on\n", (ts-start)/48)
 	default:
 		t.Fatalf("unknown word %q", word)
 	}
@@ -218,10 +230,9 @@ func TestPositionsForgetTheOldest(t *testing.T) {
 	for i := range uint32(positionsKept + 50) {
 		p.add(base+i*frameTicks, 7, voice.Samples(i)*FrameSize, FrameSize)
 	}
-	_, _, ok := p.at(base + 49*frameTicks)
+	_, ok := p.at(base + 49*frameTicks)
 	g.Expect(ok).To(gomega.BeFalse())
-	gen, pos, ok := p.at(base + 300*frameTicks + 480)
+	place, ok := p.at(base + 300*frameTicks + 480)
 	g.Expect(ok).To(gomega.BeTrue())
-	g.Expect(gen).To(gomega.Equal(uint64(7)))
-	g.Expect(pos).To(gomega.Equal(voice.Samples(300*FrameSize + 240)))
+	g.Expect(place).To(gomega.Equal(Place{Gen: 7, At: voice.Samples(300*FrameSize + 240)}))
 }

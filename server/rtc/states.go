@@ -96,8 +96,11 @@ func (p *Peer) feedback(read rtcpRead) {
 			continue // a stranger's garbage; the next packet may be sound
 		}
 		for _, packet := range packets {
-			if r, ok := packet.(*rtcp.ReceiverReport); ok {
-				p.counts.report(r.Reports)
+			switch r := packet.(type) {
+			case *rtcp.ReceiverReport:
+				p.counts.report(r.Reports, time.Now())
+			case *rtcp.SenderReport: // of one that speaks too
+				p.counts.report(r.Reports, time.Now())
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -169,6 +170,9 @@ func (l peerLink) Send(text []byte, sent func()) error {
 
 // Speaker implements session.Link.
 func (l peerLink) Speaker() session.Speaker { return l.peer.Speaker() }
+
+// RoundTrip tells the session how long its client's answers are on the way.
+func (l peerLink) RoundTrip() time.Duration { return l.peer.RoundTrip() }
 
 // Close implements session.Link.
 func (l peerLink) Close() error { return l.peer.Close() }
