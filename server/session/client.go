@@ -123,8 +123,7 @@ func (s *Session) dispatch(e wire.ClientEvent) {
 	case *wire.ResponseCancel:
 		s.cancelResponse(e.ResponseID)
 	case *wire.AntiphonHello:
-		s.extended, s.metrics = true, e.Metrics
-		s.send(&wire.AntiphonAck{Acknowledges: e.ID()})
+		s.hello(e)
 	}
 }
 
@@ -140,7 +139,7 @@ func (s *Session) updateSession(e *wire.SessionUpdate) {
 	s.applySettings()
 	s.send(&wire.SessionUpdated{Session: s.settings})
 	s.recordTracing(before)
-	s.step(coord.Configure{Config: coordConfig(&s.settings)})
+	s.step(coord.Configure{Config: s.coordConfig()})
 	s.step(coord.OfConn{Event: conn.SetVAD{On: s.settings.Audio.Input.TurnDetection != nil}})
 	s.armIdle()
 }

@@ -49,6 +49,7 @@ type Session struct {
 	vad      bool
 	metrics  bool // the client wants the turns' times
 	extended bool // the client knows our extensions
+	reports  bool // the client predicts interruptions, and says what was heard
 
 	conversation conversation
 	// conversationID is its name for the client.

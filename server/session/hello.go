@@ -1,0 +1,31 @@
+package session
+
+import (
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// hello takes what a client says that knows our extensions, and tells it which machines run here.
+func (s *Session) hello(e *wire.AntiphonHello) {
+	s.extended, s.metrics, s.reports = true, e.Metrics, e.BargeIn
+	s.step(coord.Configure{Config: s.coordConfig()})
+	_, differ := coord.Differing(func(name string) (string, bool) {
+		theirs, ok := e.Machines.Field(name)
+		if !ok {
+			return "", false
+		}
+		return theirs.Text()
+	})
+	if len(differ) > 0 {
+		s.log.Warn("the client runs other state machines than this server: one of them is of another version, and the client may predict what does not come",
+			"machines", differ)
+	}
+	var machines wire.Raw
+	for _, m := range coord.Machines() {
+		machines = machines.WithText(m.Name, m.Fingerprint)
+	}
+	s.send(&wire.AntiphonAck{Acknowledges: e.ID(), Machines: machines})
+}
+
+// coordConfig is what of the settings, and of what the client has said of itself, decides transitions.
+func (s *Session) coordConfig() coord.Config { return coordConfig(&s.settings) }
