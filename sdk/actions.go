@@ -67,7 +67,7 @@ func (s *Session) greet(told *wire.Session) {
 		return
 	}
 	if s.call.peer.Antiphon() {
-		s.send(&wire.AntiphonHello{Metrics: true}, intent{kind: intentHello})
+		s.send(&wire.AntiphonHello{Metrics: true, BargeIn: s.bargesIn(), Machines: ownMachines()}, intent{kind: intentHello})
 	}
 	if patch := s.opening(told); patch != nil {
 		s.send(&wire.SessionUpdate{Session: patch}, intent{kind: intentConfigure})

@@ -28,6 +28,8 @@ type core struct {
 	meter   meter
 	pending pending
 
+	machines MachinesMatch // whether the server's are ours, as it has told
+
 	committing bool // the person's turn was ended by hand, and the server has not taken it yet
 	unwanted   bool // the answer that is owed was interrupted before it began
 
@@ -62,7 +64,7 @@ func (s *Session) init() {
 
 // resetCall makes everything new that belongs to one call.
 func (s *Session) resetCall() {
-	s.session = serverSession{}
+	s.session, s.machines = serverSession{}, MachinesUnknown
 	s.flow = flow{}
 	s.items = newTranscript(s.limits)
 	s.tools = newToolbox(s.opts.Tools)

@@ -48,6 +48,8 @@ func (s *Session) sessionEvent(e wire.ServerEvent) bool {
 		s.sessionTold(&e.Session)
 	case *wire.ErrorEvent:
 		s.refused(e.Error)
+	case *wire.AntiphonAck:
+		s.machinesTold(e.Machines)
 	case *wire.AntiphonTurnMetrics:
 		s.dirty = s.meter.told(e) || s.dirty
 	default:

@@ -12,7 +12,7 @@ func (s *Session) publish() {
 	confirmed := s.state()
 	now := &Snapshot{
 		Seq: before.Seq + 1, State: confirmed, Confirmed: confirmed,
-		SessionID: s.session.id, Model: s.session.model,
+		SessionID: s.session.id, Model: s.session.model, Machines: s.machines,
 		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
 		Muted: s.muted, MicAsked: s.micAsked, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,
 		Microphone: s.microphone, Speaker: s.speaker, Devices: s.devices, Pipeline: s.pipeline,

@@ -126,6 +126,7 @@ func sentText(message []byte) string {
 	id, kind := e["event_id"], e["type"]
 	delete(e, "event_id")
 	delete(e, "type")
+	delete(e, "machines") // their fingerprints change with them
 	keys := make([]string, 0, len(e))
 	for k := range e {
 		keys = append(keys, k)

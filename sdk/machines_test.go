@@ -1,0 +1,37 @@
+package sdk
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+func TestMachinesAreCompared(t *testing.T) {
+	for name, row := range map[string]struct {
+		told wire.Raw
+		want MachinesMatch
+	}{
+		"the same build":           {ownMachines(), MachinesSame},
+		"a server without a word":  {nil, MachinesUnknown},
+		"other machines":           {wire.Raw(nil).WithText("telephone", "1"), MachinesUnknown},
+		"a server of another time": {wire.Raw(nil).WithText("turn", "1"), MachinesDiffer},
+		"no texts":                 {wire.Raw(`{"turn":1}`), MachinesUnknown},
+		"no object":                {wire.Raw(`7`), MachinesUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := gomega.NewWithT(t)
+				s, peer := onCall(t, Options{})
+				g.Expect(s.Snapshot().Machines).To(gomega.Equal(MachinesUnknown))
+				tell(peer, &wire.AntiphonAck{EventID: "e", Acknowledges: "client_1", Machines: row.told})
+				g.Expect(s.Snapshot().Machines).To(gomega.Equal(row.want))
+				tell(peer, &wire.AntiphonAck{EventID: "e", Acknowledges: "client_2"})
+				g.Expect(s.Snapshot().Machines).To(gomega.Equal(row.want), "another acknowledgement says nothing of them")
+				g.Expect(s.Close(t.Context())).To(gomega.Succeed())
+			})
+		})
+	}
+}
