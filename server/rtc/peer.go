@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pion/webrtc/v4"
 )
@@ -26,6 +27,9 @@ type Peer struct {
 	stop    chan struct{} // closed when closing begins
 	done    chan struct{} // closed when all is joined
 
+	restarting chan struct{} // holds a token while a restart is negotiated
+	abandoned  atomic.Bool   // nobody is there to take leave of
+
 	mu        sync.Mutex
 	stopped   bool
 	listening bool // the caller's track is taken
@@ -42,6 +46,16 @@ type Peer struct {
 //
 // Errors wrap ErrBadSDP, ErrNoAudio, ErrClosed, or ctx's.
 func (e *Engine) Answer(ctx context.Context, sdp string, h Handler) (*Peer, string, error) {
+	return e.answer(ctx, sdp, h, newSpeaker())
+}
+
+// Resume is Answer for a call that goes on over another connection. s is the Speaker of the call's former peer, which must be
+// closed: what waits in it is said now.
+func (e *Engine) Resume(ctx context.Context, sdp string, h Handler, s *Speaker) (*Peer, string, error) {
+	return e.answer(ctx, sdp, h, s)
+}
+
+func (e *Engine) answer(ctx context.Context, sdp string, h Handler, s *Speaker) (*Peer, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", fmt.Errorf("rtc: answer: %w", err)
 	}
@@ -49,7 +63,7 @@ func (e *Engine) Answer(ctx context.Context, sdp string, h Handler) (*Peer, stri
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := e.newPeer(o, h)
+	p, err := e.newPeer(o, h, s)
 	if err != nil {
 		return nil, "", err
 	}
@@ -61,7 +75,7 @@ func (e *Engine) Answer(ctx context.Context, sdp string, h Handler) (*Peer, stri
 	return p, answer, nil
 }
 
-func (e *Engine) newPeer(o offer, h Handler) (*Peer, error) {
+func (e *Engine) newPeer(o offer, h Handler, s *Speaker) (*Peer, error) {
 	enc, err := newOpusEncoder(e.cfg.OpusComplexity, e.cfg.OpusBitrate)
 	if err != nil {
 		return nil, err
@@ -72,12 +86,14 @@ func (e *Engine) newPeer(o offer, h Handler) (*Peer, error) {
 	}
 	p := &Peer{
 		engine: e, handler: h, offer: o, track: track,
-		speaker: newSpeaker(),
+		speaker: s,
 		queue:   newQueue(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
 		changed: make(chan struct{}, 1),
 		fatal:   make(chan error, 1),
 		stop:    make(chan struct{}),
 		done:    make(chan struct{}),
+
+		restarting: make(chan struct{}, 1),
 	}
 	p.pacer = newPacer(p.speaker, track, enc, h, p.fail)
 	if p.pc, err = e.api.NewPeerConnection(webrtc.Configuration{}); err != nil {
@@ -154,6 +170,12 @@ func (p *Peer) Stop() {
 	go p.shut()
 }
 
+// Abandon is Close for a call whose client has gone over to another connection: nobody takes leave.
+func (p *Peer) Abandon() error {
+	p.abandoned.Store(true)
+	return p.Close()
+}
+
 // Close ends the call and returns when all its goroutines have. It may be called again, and from several
 // goroutines. From within a Handler method, of any peer, it does what Stop does: the goroutine it is called on
 // cannot wait for itself. The error is the transport's complaint about its end, and of use to a log only.
@@ -169,7 +191,9 @@ func (p *Peer) Close() error {
 // shut tears the transport down, which ends every goroutine that reads from it, and joins.
 func (p *Peer) shut() {
 	defer close(p.done)
-	p.part()
+	if !p.abandoned.Load() {
+		p.part()
+	}
 	err := p.pc.GracefulClose()
 	p.wg.Wait()
 	p.engine.remove(p)

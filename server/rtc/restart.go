@@ -1,0 +1,102 @@
+package rtc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pion/sdp/v3"
+	"github.com/pion/webrtc/v4"
+)
+
+// Restart looks for a new way to the client (an ICE restart): the client has lost the one it had, or changed its network. The
+// offer comes from the same peer connection as the call's, made with iceRestart; everything but the way stays as it is, and
+// what waits to be sent waits. Restart returns with the answer, which has all our addresses; Handler.Restored follows when the
+// client is found, if Handler.Lost was told. ctx bounds Restart itself. One restart is done at a time.
+//
+// Errors wrap ErrBadSDP, ErrNoAudio, ErrClosed when the call is over, or ctx's. After an error the call stands as before, or
+// is over.
+func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
+	o, err := readOffer(text)
+	if err != nil {
+		return "", err
+	}
+	select {
+	case p.restarting <- struct{}{}:
+		defer func() { <-p.restarting }()
+	case <-p.stop:
+		return "", fmt.Errorf("rtc: restart: %w", ErrClosed)
+	case <-ctx.Done():
+		return "", fmt.Errorf("rtc: restart: %w", ctx.Err())
+	}
+	if state := p.pc.ConnectionState(); p.closing() || state == webrtc.PeerConnectionStateFailed || state == webrtc.PeerConnectionStateClosed {
+		return "", fmt.Errorf("rtc: restart: %w", ErrClosed)
+	}
+	if err := sameCall(p.pc.RemoteDescription(), &o.desc); err != nil {
+		return "", err
+	}
+	answer, err := p.renegotiate(ctx, o)
+	if err != nil && p.closing() {
+		return "", errors.Join(fmt.Errorf("rtc: restart: %w", ErrClosed), err)
+	}
+	return answer, err
+}
+
+func (p *Peer) renegotiate(ctx context.Context, o offer) (string, error) {
+	if err := p.pc.SetRemoteDescription(o.desc); err != nil {
+		return "", fmt.Errorf("%w: %w; send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
+	}
+	gathered := webrtc.GatheringCompletePromise(p.pc) // it has begun: setting the description does it
+	answer, err := p.pc.CreateAnswer(nil)
+	if err != nil {
+		return "", fmt.Errorf("%w: it cannot be answered: %w", ErrBadSDP, err)
+	}
+	if err := p.pc.SetLocalDescription(answer); err != nil {
+		return "", fmt.Errorf("rtc: local description: %w", err)
+	}
+	if err := p.await(ctx, gathered); err != nil {
+		return "", err
+	}
+	return withFormat(p.pc.LocalDescription().SDP)
+}
+
+// sameCall checks that an offer is a restart of the call that was offered before: the same sections and certificate, and a
+// new name for the way.
+func sameCall(before, now *webrtc.SessionDescription) error {
+	was, err := before.Unmarshal()
+	if err != nil {
+		return fmt.Errorf("rtc: the call's offer: %w", err)
+	}
+	is, err := now.Unmarshal()
+	if err != nil {
+		return fmt.Errorf("%w: it cannot be read (%w)", ErrBadSDP, err)
+	}
+	switch {
+	case firstOf(was, "fingerprint") != firstOf(is, "fingerprint"):
+		return fmt.Errorf("%w: it is another peer connection's; a restart comes from the one that the call was begun with", ErrBadSDP)
+	case len(was.MediaDescriptions) != len(is.MediaDescriptions):
+		return fmt.Errorf("%w: it has other sections than the call's; a restart changes nothing but the way", ErrBadSDP)
+	case firstOf(is, "ice-ufrag") == "" || firstOf(was, "ice-ufrag") == firstOf(is, "ice-ufrag"):
+		return fmt.Errorf("%w: it restarts nothing; make it with createOffer({iceRestart: true})", ErrBadSDP)
+	}
+	for i, m := range is.MediaDescriptions {
+		before, _ := was.MediaDescriptions[i].Attribute("mid")
+		if mid, _ := m.Attribute("mid"); mid != before {
+			return fmt.Errorf("%w: its section %d has the mid %q, the call's %q", ErrBadSDP, i, mid, before)
+		}
+	}
+	return nil
+}
+
+// firstOf is an attribute of the whole description, or of the first section that has it.
+func firstOf(d *sdp.SessionDescription, key string) string {
+	if v, ok := d.Attribute(key); ok {
+		return v
+	}
+	for _, m := range d.MediaDescriptions {
+		if v, ok := m.Attribute(key); ok {
+			return v
+		}
+	}
+	return ""
+}
