@@ -67,7 +67,7 @@ func (j *jsonText) int(n int64) *jsonText {
 
 func (j *jsonText) float(f float64) *jsonText {
 	j.value()
-	j.b = strconv.AppendFloat(j.b, f, 'g', -1, 64)
+	j.b = wire.AppendFloat(j.b, f)
 	return j
 }
 

@@ -83,7 +83,7 @@ func TestNumbersKeepFifteenDigits(t *testing.T) {
 		g.Expect(ok).To(gomega.BeTrue())
 		g.Expect(got).To(gomega.Equal(want), text)
 
-		written := appendFloat(nil, want)
+		written := AppendFloat(nil, want)
 		g.Expect(json.Valid(written)).To(gomega.BeTrue(), "%s", written)
 		back, err := strconv.ParseFloat(string(written), 64)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -98,12 +98,12 @@ func TestNumbersAreShort(t *testing.T) {
 		"0.000000000000001": 1e-15, "1e-19": 1e-19, "-999999999999999000e3": math.Inf(-1),
 	} {
 		t.Run(want, func(t *testing.T) {
-			gomega.NewWithT(t).Expect(string(appendFloat(nil, f))).To(gomega.Equal(want))
+			gomega.NewWithT(t).Expect(string(AppendFloat(nil, f))).To(gomega.Equal(want))
 		})
 	}
 	g := gomega.NewWithT(t)
-	g.Expect(string(appendFloat(nil, math.NaN()))).To(gomega.Equal("0"))
-	g.Expect(string(appendFloat(nil, 1e-300))).To(gomega.Equal("0"))
+	g.Expect(string(AppendFloat(nil, math.NaN()))).To(gomega.Equal("0"))
+	g.Expect(string(AppendFloat(nil, 1e-300))).To(gomega.Equal("0"))
 }
 
 func TestNumbersOutOfRange(t *testing.T) {

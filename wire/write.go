@@ -99,7 +99,7 @@ func (c *codec) put(p any) {
 	case *int64:
 		c.putInt(*p)
 	case *float64:
-		c.out = appendFloat(c.out, *p)
+		c.out = AppendFloat(c.out, *p)
 	case *bool:
 		c.putBool(*p)
 	case *[]byte:
