@@ -25,6 +25,7 @@ const (
 	intentRetrieve
 	intentTruncate
 	intentCommit
+	intentCandidate // a barge-in's event; a refusal is found by its deadline
 )
 
 // pending remembers the last events that were sent, by event id.
@@ -47,10 +48,10 @@ func (p *pending) add(id string, in intent) {
 	}
 }
 
-// send sends one event under an id of its own. A link that does not take it ends the call.
-func (s *Session) send(e wire.ClientEvent, in intent) {
+// send sends one event under an id of its own, which it gives. A link that does not take it ends the call.
+func (s *Session) send(e wire.ClientEvent, in intent) string {
 	if s.call == nil || s.call.peer == nil {
-		return
+		return ""
 	}
 	s.call.events++
 	id := "client_" + strconv.FormatUint(s.call.events, 10)
@@ -59,6 +60,7 @@ func (s *Session) send(e wire.ClientEvent, in intent) {
 	if err := s.call.peer.Send(wire.AppendClient(nil, e)); err != nil {
 		s.fail(err)
 	}
+	return id
 }
 
 // greet answers the server's first event: it says what this client knows and what it wants.
@@ -66,6 +68,7 @@ func (s *Session) greet(told *wire.Session) {
 	if s.phase != phaseDialing {
 		return
 	}
+	s.attend()
 	if s.call.peer.Antiphon() {
 		s.send(&wire.AntiphonHello{Metrics: true, BargeIn: s.bargesIn(), Machines: ownMachines()}, intent{kind: intentHello})
 	}
@@ -91,7 +94,7 @@ func (s *Session) refused(e wire.Error) {
 		return
 	}
 	switch in.kind {
-	case intentHello, intentTruncate, intentClear:
+	case intentHello, intentTruncate, intentClear, intentCandidate:
 		s.trace("refused: " + problem.Code) // not its words, which may quote what was said
 	case intentCancel:
 		if e.Code != "response_cancel_not_active" { // it had ended meanwhile
@@ -178,11 +181,13 @@ func (s *Session) hush() {
 		return
 	}
 	if _, ok := s.call.peer.(Player); ok {
+		s.cutOff(s.interruption.lastHeard(), false)
 		s.stopPlayer()
 		return
 	}
 	if live || sounding {
 		s.send(&wire.OutputAudioBufferClear{}, intent{kind: intentClear})
+		s.cutOff(s.interruption.lastHeard(), false) // at once; the server hears of it after what it was asked
 	}
 }
 

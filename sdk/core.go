@@ -28,6 +28,8 @@ type core struct {
 	meter   meter
 	pending pending
 
+	interruption interruption
+
 	machines MachinesMatch // whether the server's are ours, as it has told
 
 	committing bool // the person's turn was ended by hand, and the server has not taken it yet
@@ -55,6 +57,7 @@ func (s *Session) init() {
 	s.muted = s.opts.Muted
 	s.microphone, s.speaker = s.opts.Microphone, s.opts.Speaker
 	s.textOnly = s.opts.NoMicrophone
+	s.interruption.due = Never
 	s.resetCall()
 	s.loud.Store(&Levels{})
 	s.shown.Store(&Snapshot{})
@@ -70,6 +73,7 @@ func (s *Session) resetCall() {
 	s.tools = newToolbox(s.opts.Tools)
 	s.meter = meter{}
 	s.pending = newPending()
+	s.interruption.score = score{}
 	s.committing, s.unwanted = false, false
 	s.micErr, s.micAsked, s.blocked, s.err = nil, false, false, nil
 	s.textOnly = s.opts.NoMicrophone
@@ -85,6 +89,8 @@ func (s *Session) job(f func()) func() {
 
 // settle draws the consequences of a change and shows them.
 func (s *Session) settle() {
+	s.attend()
+	s.tellEar()
 	s.owedAnswer()
 	s.setAlarm()
 	s.publish()

@@ -38,7 +38,7 @@ const (
 	earLasted = 16  // from the onset on
 	earGap    = 10  // the longest gap in a voice that lasts
 	earEnded  = 25  // without speech
-	earFirst  = 300 // of the first playback: echo cancellation adapts
+	earFirst  = 300 // of playback at first: echo cancellation adapts
 	earAfter  = 25  // after each playback: its echo dies away
 	// earOnsetRaised and earThresholdRaised hold in the last two.
 	earOnsetRaised     = 6
@@ -49,6 +49,7 @@ const (
 // gives it every frame of the call. It takes no memory after NewEar. One goroutine at a time.
 type Ear struct {
 	detector *voice.Detector
+	echo     *voice.Echo
 
 	run      int // frames of speech in a row
 	speaking bool
@@ -56,21 +57,29 @@ type Ear struct {
 	voiced   int // frames since the voice began, or began again after a gap
 	gap      int // frames without speech
 
-	playing bool // in the frame before
-	played  int  // frames of the first playback, which ends with its first pause of earAfter
-	after   int  // frames that are left of the time after a playback
-	raised  bool
+	referred bool // there was a reference
+	played   int  // frames in which the agent was heard, all in all
+	after    int  // frames that are left of the time after a playback
+	raised   bool
 }
 
 // NewEar makes an ear that has heard nothing yet.
-func NewEar() *Ear { return &Ear{detector: voice.NewDetector(voice.DetectorConfig{})} }
+func NewEar() *Ear {
+	return &Ear{detector: voice.NewDetector(voice.DetectorConfig{}), echo: voice.NewEcho()}
+}
 
 // Frame takes the next 10 ms of the microphone: 160 samples of mono sound at 16 kHz in [-1, 1]. agent is what the
 // loudspeaker played in the same 10 ms, in the same form, or nil where that is not known. playing says whether a reply is
 // being played. It panics when a frame has another size.
 func (e *Ear) Frame(mic, agent []float32, playing bool) Voice {
 	e.adapt(playing)
-	return e.take(e.detector.Frame(mic).Speech)
+	speech := e.detector.Frame(mic).Speech
+	if agent != nil || e.referred { // once there was a reference, its echo may come for a while
+		explained := e.echo.Frame(mic, agent)
+		speech = speech && !explained
+		e.referred = true
+	}
+	return e.take(speech)
 }
 
 // adapt raises what is asked of an onset while echo cancellation has not settled.
@@ -127,8 +136,9 @@ func (e *Ear) take(speech bool) Voice {
 	return None
 }
 
-// Reset forgets all sound, as for a new microphone. What was learned of the playback stays.
+// Reset forgets all sound, as for a new microphone or loudspeaker.
 func (e *Ear) Reset() {
 	e.detector.Reset()
+	e.echo.Reset()
 	e.run, e.gap, e.voiced, e.speaking, e.lasted = 0, 0, 0, false, false
 }

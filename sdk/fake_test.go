@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"context"
+	"strconv"
 	"sync"
 
 	"github.com/antiphon-rt/antiphon/wire"
@@ -11,6 +12,8 @@ import (
 type fakeDialer struct {
 	peer    *fakePeer
 	player  bool
+	lowerer bool
+	holder  bool
 	err     error
 	greets  bool          // the server makes its session at once
 	hold    chan struct{} // Dial waits for it, when it is not nil
@@ -34,8 +37,13 @@ func (d *fakeDialer) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent
 	if d.greets {
 		tell(d.peer, &wire.SessionCreated{EventID: "e", Session: wire.DefaultSession()})
 	}
-	if d.player {
+	switch {
+	case d.holder:
+		return &fakeHolder{fakePlayer{fakePeer: d.peer}}, nil
+	case d.player:
 		return &fakePlayer{fakePeer: d.peer}, nil
+	case d.lowerer:
+		return fakeLowerer{d.peer}, nil
 	}
 	return d.peer, nil
 }
@@ -56,6 +64,7 @@ type fakePeer struct {
 	sendErr    error
 	micErr     error
 	playing    string // a player's response
+	at         uint32 // what is heard now: a lowerer's mark, a holder's milliseconds
 
 	mu     sync.Mutex
 	closed int
@@ -114,4 +123,27 @@ func (p *fakePlayer) Stop() (Heard, bool) {
 	}
 	p.playing = ""
 	return Heard{ItemID: p.item, MS: p.given / 2 / 48}, true
+}
+
+// fakeLowerer writes down what is done to the agent's sound.
+type fakeLowerer struct{ *fakePeer }
+
+func (p fakeLowerer) SetLevel(l Level)      { p.note("> (level " + l.String() + ")") }
+func (p fakeLowerer) Mark() (uint32, bool)  { return p.at, p.at != 0 }
+func (p fakeLowerer) AwaitMark(mark uint32) { p.note("> (await " + strconv.Itoa(int(mark)) + ")") }
+func (p fakeLowerer) Mute()                 { p.note("> (mute)") }
+
+// fakeHolder is a player that can go back.
+type fakeHolder struct{ fakePlayer }
+
+func (p *fakeHolder) SetLevel(l Level) { p.note("> (level " + l.String() + ")") }
+func (p *fakeHolder) Hold()            { p.note("> (hold)") }
+
+func (p *fakeHolder) Position() (Heard, bool) {
+	return Heard{ItemID: p.item, MS: int(p.at)}, p.playing != ""
+}
+
+func (p *fakeHolder) Resume(from Heard) {
+	p.note("> (resume at " + strconv.Itoa(from.MS) + " ms of " + from.ItemID + ")")
+	p.at = uint32(from.MS)
 }

@@ -49,7 +49,9 @@ func (s *Session) sessionEvent(e wire.ServerEvent) bool {
 	case *wire.ErrorEvent:
 		s.refused(e.Error)
 	case *wire.AntiphonAck:
-		s.machinesTold(e.Machines)
+		s.acknowledged(e)
+	case *wire.AntiphonBargeInRejected:
+		s.rejected(e.Candidate)
 	case *wire.AntiphonTurnMetrics:
 		s.dirty = s.meter.told(e) || s.dirty
 	default:
@@ -78,6 +80,7 @@ func (s *Session) turnEvent(e wire.ServerEvent) bool {
 		s.unwanted = false
 		s.flow.speechStarted(e.ItemID, now)
 		if s.session.interrupts {
+			s.cutOff(s.interruption.lastHeard(), true)
 			s.stopPlayer()
 		}
 	case *wire.InputAudioBufferSpeechStopped:
@@ -100,6 +103,7 @@ func (s *Session) turnEvent(e wire.ServerEvent) bool {
 	case *wire.OutputAudioBufferStopped:
 		s.soundEnded(e.ResponseID)
 	case *wire.OutputAudioBufferCleared:
+		s.cutOff(s.interruption.number(e.ResponseID), !s.flow.dying)
 		s.soundEnded(e.ResponseID)
 	case *wire.ConversationItemInputAudioTranscriptionDelta:
 		s.caption(e.ItemID, e.ContentIndex, e.Delta)
@@ -134,12 +138,14 @@ func (s *Session) dropTurn() {
 func (s *Session) soundStarted(response string) {
 	now := s.clock.Now()
 	s.flow.soundStarted(response, now)
+	s.interruption.sounds(response)
 	s.meter.sound(now)
 	s.dirty = true
 }
 
 func (s *Session) soundEnded(response string) {
 	if s.flow.soundEnded(response) {
+		s.interruption.heard = 0
 		s.meter.silence(s.clock.Now())
 		s.dirty = true
 	}

@@ -61,6 +61,9 @@ func (s *Session) responseDone(r *wire.Response) {
 	if s.flow.response != r.ID {
 		return
 	}
+	if r.Status == "cancelled" {
+		s.cutOff(s.interruption.number(r.ID), !s.flow.dying)
+	}
 	s.flow.responseDone(r.ID, s.clock.Now())
 	s.items.settleResponse(r.ID)
 	if p, ok := s.call.peer.(Player); ok {

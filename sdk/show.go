@@ -12,6 +12,7 @@ func (s *Session) publish() {
 	confirmed := s.state()
 	now := &Snapshot{
 		Seq: before.Seq + 1, State: confirmed, Confirmed: confirmed,
+		Interrupting: s.interruption.pending() != 0, Interruptions: s.interruption.score.shown,
 		SessionID: s.session.id, Model: s.session.model, Machines: s.machines,
 		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
 		Muted: s.muted, MicAsked: s.micAsked, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,
@@ -81,6 +82,7 @@ func (s *Session) nextDeadline() time.Duration {
 			next = at
 		}
 	}
+	sooner(s.interruption.due)
 	switch s.phase {
 	case phaseNone, phaseFailed:
 	case phaseDialing:
@@ -106,6 +108,9 @@ func (s *Session) nextDeadline() time.Duration {
 // ring gives every state that has waited too long its default.
 func (s *Session) ring(now time.Duration) {
 	late := func(at time.Duration) bool { return at != Never && at <= now }
+	if late(s.interruption.due) {
+		s.verdictOverdue()
+	}
 	switch s.phase {
 	case phaseNone, phaseFailed:
 		return

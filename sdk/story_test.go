@@ -44,11 +44,12 @@ func TestStories(t *testing.T) {
 
 // story is one session in a bubble of its own time.
 type story struct {
-	session *Session
-	dialer  *fakeDialer
-	peer    *fakePeer
-	tools   map[string]chan toolResult // by arguments
-	state   State
+	session      *Session
+	dialer       *fakeDialer
+	peer         *fakePeer
+	tools        map[string]chan toolResult // by arguments
+	state        State
+	interrupting bool
 
 	mu     sync.Mutex
 	seen   []string
@@ -105,6 +106,7 @@ func (s *story) do(c *datadriven.TestData) string {
 		"text": s.text, "interrupt": s.interrupt, "commit": s.commit, "mute": s.mute, "update": s.update,
 		"tool": s.tool, "wait": s.wait, "close": s.close, "dismiss": s.dismiss, "microphone": s.microphone,
 		"transcript": s.transcript, "problem": s.problem, "turn": s.turn, "call": s.call, "devices": s.devices,
+		"score": s.score,
 	}
 	f := commands[c.Cmd]
 	if f == nil {
@@ -121,7 +123,7 @@ func (s *story) do(c *datadriven.TestData) string {
 	return seen + "\n" + said
 }
 
-// session [tools=(a,b)] [player] [plain] [text] [no-microphone]: makes the session.
+// session [tools=(a,b)] [player] [lowerer] [holder] [plain] [text] [no-microphone] [no-prediction]: makes the session.
 func (s *story) make(c *datadriven.TestData) string {
 	o := Options{Dialer: s.dialer, TextReplies: c.HasArg("text"), NoMicrophone: c.HasArg("no-microphone")}
 	o.Log = func(line string) {
@@ -129,7 +131,8 @@ func (s *story) make(c *datadriven.TestData) string {
 			s.note("! " + line)
 		}
 	}
-	s.dialer.player = c.HasArg("player")
+	s.dialer.player, s.dialer.lowerer, s.dialer.holder = c.HasArg("player"), c.HasArg("lowerer"), c.HasArg("holder")
+	o.NoPrediction = c.HasArg("no-prediction")
 	s.peer.antiphon = !c.HasArg("plain")
 	if arg, ok := c.Arg("tools"); ok {
 		for _, name := range arg.Vals {
@@ -144,6 +147,10 @@ func (s *story) make(c *datadriven.TestData) string {
 		if now.State != s.state {
 			s.state = now.State
 			s.note("= " + now.State.String())
+		}
+		if now.Interrupting != s.interrupting {
+			s.interrupting = now.Interrupting
+			s.note(map[bool]string{true: "= interrupting?", false: "= not interrupting any more"}[now.Interrupting])
 		}
 	})
 	return ""
@@ -220,7 +227,7 @@ func (s *story) hear(c *datadriven.TestData) string {
 }
 
 // peer: lost, restored, opened, ended, full, mic=LEVEL, agent=LEVEL, mic-asked, mic-refused, mic-opened=ID,
-// sound-blocked, played=RESPONSE.
+// sound-blocked, played=RESPONSE, at=PLACE, voice, lasted, hushed, passed=MARK.
 func (s *story) peerTells(c *datadriven.TestData) string {
 	for _, arg := range c.CmdArgs {
 		first := ""
@@ -231,9 +238,11 @@ func (s *story) peerTells(c *datadriven.TestData) string {
 			"lost": PeerLost{}, "restored": PeerRestored{}, "opened": PeerOpened{},
 			"ended": PeerEnded{}, "mic-asked": MicrophoneAsked{}, "mic-refused": MicrophoneFailed{Err: ErrPermission},
 			"mic-opened": MicrophoneOpened{ID: first}, "sound-blocked": SoundBlocked{Blocked: true},
-			"played": PlaybackStopped{ResponseID: first}, "full": nil,
-			"mic":   LevelsMeasured{Levels: Levels{Mic: level(first)}},
-			"agent": LevelsMeasured{Levels: Levels{Agent: level(first)}},
+			"played": PlaybackStopped{ResponseID: first}, "full": nil, "at": nil,
+			"voice": VoiceBegan{Mark: s.peer.at, Known: s.dialer.lowerer}, "lasted": VoiceLasted{}, "hushed": VoiceEnded{},
+			"passed": MarkPassed{Mark: uint32(level(first))},
+			"mic":    LevelsMeasured{Levels: Levels{Mic: level(first)}},
+			"agent":  LevelsMeasured{Levels: Levels{Agent: level(first)}},
 		}
 		e, ok := events[arg.Key]
 		if !ok {
@@ -242,6 +251,9 @@ func (s *story) peerTells(c *datadriven.TestData) string {
 		switch arg.Key {
 		case "full":
 			s.peer.sendErr = ErrOverrun
+			continue
+		case "at":
+			s.peer.at = uint32(level(first))
 			continue
 		case "played":
 			s.peer.playing = ""
@@ -380,6 +392,11 @@ func (s *story) call(*datadriven.TestData) string {
 	now := s.session.Snapshot()
 	return fmt.Sprintf("session %q model %q muted %v text only %v asked %v sound blocked %v microphone %q",
 		now.SessionID, now.Model, now.Muted, now.TextOnly, now.MicAsked, now.SoundBlocked, now.Microphone)
+}
+
+// score tells how well was predicted.
+func (s *story) score(*datadriven.TestData) string {
+	return fmt.Sprintf("%+v", s.session.Snapshot().Interruptions)
 }
 
 func (s *story) turn(*datadriven.TestData) string {
