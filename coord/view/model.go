@@ -1,0 +1,138 @@
+package view
+
+// Most is how many inputs are pending at most. A person does not do more within a round trip; a program that does is
+// not predicted.
+const Most = 16
+
+// Seq numbers inputs, from 1; 0 is none.
+type Seq uint64
+
+// Model is what is confirmed and what the client has done since. It is a value: comparable, and never changed in place.
+// The zero value is not valid, New makes the first one.
+type Model struct {
+	// Confirmed is what the server has said.
+	Confirmed State
+	pending   [Most]pending // n of them, the oldest first
+	n         uint8
+	last      Seq
+}
+
+type pending struct {
+	seq   Seq
+	input Input
+}
+
+// New is a model of a session of which nothing was heard.
+func New() Model { return Model{Confirmed: Closed{}} }
+
+// With is the model after an input, and its number. Where Most are pending already the input is not predicted, and its
+// number is one that is answered already.
+func (m Model) With(in Input) (Model, Seq) {
+	m.last++
+	if m.n < Most {
+		m.pending[m.n] = pending{m.last, in}
+		m.n++
+	}
+	return m, m.last
+}
+
+// Hear is the model after what the server has said. answers is the input that e names, or 0. That one is no longer
+// pending, and neither is one whose result e is.
+func (m Model) Hear(e Told, answers Seq) Model {
+	m.Confirmed = Next(m.Confirmed, e)
+	if m.n == 0 {
+		return m
+	}
+	switch e.(type) {
+	case SpeechStarted: // the verdict on all candidates there are
+		m = m.without(is[Candidate])
+	case Rejected:
+		m = m.without(is[Candidate]).without(is[Interrupt])
+	case Created:
+		m = m.withoutFirst(is[Write]).withoutFirst(is[Ask])
+	case Committed:
+		m = m.withoutFirst(is[Commit])
+	case Done:
+		m = m.withoutFirst(is[Cancel])
+	case Ended:
+		m.pending, m.n = [Most]pending{}, 0
+	case Cleared:
+		m = m.withoutFirst(is[Clear])
+	case Opened, Configured, SpeechStopped, Transcribed, Started, Stopped, Refused:
+	}
+	if o, open := m.Confirmed.(Open); open && o.Speech != 0 && !o.busy() {
+		m = m.without(is[Interrupt]) // it is done
+	}
+	return m.Drop(answers)
+}
+
+// Drop is the model after the deadline of the input seq, or after an answer to it that is no event of a view: nothing is
+// expected of it any more. What is not pending changes nothing.
+func (m Model) Drop(seq Seq) Model {
+	for i := range m.pending[:m.n] {
+		if m.pending[i].seq == seq {
+			return m.cut(i)
+		}
+	}
+	return m
+}
+
+// Predicted is what the session comes to when all pending inputs do what is expected of them.
+func (m Model) Predicted() State {
+	s := m.Confirmed
+	for _, p := range m.pending[:m.n] {
+		s = Next(s, p.input)
+	}
+	return s
+}
+
+// Pending is how many inputs wait for their answer.
+func (m Model) Pending() int { return int(m.n) }
+
+// Awaits says whether the input seq waits for its answer.
+func (m Model) Awaits(seq Seq) bool {
+	for _, p := range m.pending[:m.n] {
+		if p.seq == seq {
+			return true
+		}
+	}
+	return false
+}
+
+// AwaitsCommit says whether a Commit waits for its answer: to a server that does not name the cause of a committed turn,
+// this is it.
+func (m Model) AwaitsCommit() bool { return m.first(is[Commit]) >= 0 }
+
+func is[T Input](in Input) bool { _, ok := in.(T); return ok }
+
+// first is the place of the oldest pending input of a kind, or -1.
+func (m Model) first(kind func(Input) bool) int {
+	for i, p := range m.pending[:m.n] {
+		if kind(p.input) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (m Model) withoutFirst(kind func(Input) bool) Model {
+	if i := m.first(kind); i >= 0 {
+		return m.cut(i)
+	}
+	return m
+}
+
+func (m Model) without(kind func(Input) bool) Model {
+	for i := m.first(kind); i >= 0; i = m.first(kind) {
+		m = m.cut(i)
+	}
+	return m
+}
+
+// cut takes the pending input at i out.
+func (m Model) cut(i int) Model {
+	m.n--
+	copy(m.pending[i:], m.pending[i+1:])
+	m.pending[m.n] = pending{}
+	return m
+}

@@ -1,0 +1,192 @@
+// Package projection says what a server's session comes to in a client's view: the state (Of), and the event of the
+// protocol that each effect is (Told). Servers and tests use it; a client needs package view alone, and stays small.
+//
+// # Invariant
+//
+//   - ConfirmedIsProjection: from a state s on, the events that Told makes of the effects of a step to t lead from Of(s) to
+//     Of(t). So after every step whose events have all come, what a client has confirmed is Of the server's state.
+//
+// A session that ends gives up the turn that waits for its answer, and says so only by its end: while it closes, a client
+// may still believe that the turn waits (Agrees).
+package projection
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/coord/view"
+)
+
+// Of is what a client can know of s.
+func Of(s session.State) view.State {
+	switch s.Conn.(type) {
+	case conn.Connecting:
+		return view.Closed{}
+	case conn.Closed:
+		return view.Over{}
+	case conn.Live, conn.Interrupted, conn.Closing:
+	}
+	return view.Open{
+		Speech: speech(s.Turn), Waiting: s.Waiting, Live: response.Live(s.Response), Sound: sound(s.Playout),
+		Interrupts: s.Config.Interrupt, Answers: s.Config.CreateResponse,
+	}
+}
+
+// Agrees says whether v, which a client has confirmed, is Of(s), or as near as it can be while s closes: a turn that waited
+// may still be believed to, and a session that closes before it was announced has not begun for its client.
+func Agrees(v view.State, s session.State) bool {
+	of := Of(s)
+	if _, closing := s.Conn.(conn.Closing); !closing {
+		return v == of
+	}
+	o, open := v.(view.Open)
+	o.Waiting = 0
+	return !open && v == view.State(view.Closed{}) || open && view.State(o) == of
+}
+
+// speech is the turn whose speech was announced and has not stopped, or 0.
+func speech(s turn.State) id.Turn {
+	switch s := s.(type) {
+	case turn.Speaking:
+		return s.Turn
+	case turn.Confirming:
+		return s.Turn
+	case turn.Idle, turn.Candidate: // a candidate is announced to nobody
+	}
+	return 0
+}
+
+// sound is the response that was announced as started, and as nothing since, or 0.
+func sound(s playout.State) id.Response {
+	switch s := s.(type) {
+	case playout.Playing:
+		return s.Resp
+	case playout.Held:
+		if s.Started {
+			return s.Resp
+		}
+	case playout.Silent, playout.Terminated:
+	}
+	return 0
+}
+
+// Reasons for which a client's view is without an effect.
+const (
+	body    = "bodies run in the server"
+	voice   = "clauses are the server's"
+	words   = "it is the recogniser's; DeliverText and DeliverFailure tell"
+	judged  = "a candidate is nobody's but the server's until its verdict"
+	audio   = "it is sound, and no event: EmitStarted, EmitStopped and EmitCleared tell"
+	follows = "the event after it tells"
+	timers  = "timers are the server's"
+	closing = "the session's own: its end is the transport's"
+)
+
+// Told is the event that a client is told of the effect f of a step to a state with the settings c; or why there is none.
+// An effect that it does not know has neither.
+func Told(f session.Effect, c session.Config) (e view.Told, why string) {
+	switch f := f.(type) {
+	case conn.Effect:
+		return ofConn(f, c)
+	case turn.Effect:
+		return ofTurn(f)
+	case response.Effect:
+		return ofResponse(f)
+	case playout.Effect:
+		return ofPlayout(f)
+	case transcription.Effect:
+		return ofTranscription(f)
+	case synthesis.Effect:
+		return nil, voice
+	}
+	return nil, ""
+}
+
+// Configured is the event of new settings: session.updated, which is sent before what follows from them.
+func Configured(c session.Config) view.Told {
+	return view.Configured{Interrupts: c.Interrupt, Answers: c.CreateResponse}
+}
+
+func ofConn(f conn.Effect, c session.Config) (view.Told, string) {
+	switch f.(type) {
+	case conn.AnnounceSession:
+		return view.Opened{Interrupts: c.Interrupt, Answers: c.CreateResponse}, ""
+	case conn.ReleaseTransport:
+		return view.Ended{}, ""
+	case conn.StartVAD, conn.StopVAD:
+		return nil, "session.updated tells of the detector"
+	case conn.ArmGrace:
+		return nil, timers
+	case conn.StopChildren, conn.Forget:
+		return nil, closing
+	}
+	return nil, ""
+}
+
+func ofTurn(f turn.Effect) (view.Told, string) {
+	switch f := f.(type) {
+	case turn.EmitSpeechStarted:
+		return view.SpeechStarted{Turn: f.Turn}, ""
+	case turn.EmitSpeechStopped:
+		return view.SpeechStopped{Turn: f.Turn}, ""
+	case turn.CommitTurn:
+		return view.Committed{Turn: f.Turn, ByClient: f.ByClient}, ""
+	case turn.OpenCandidate, turn.RejectCandidate:
+		return nil, judged
+	case turn.OpenTurn, turn.BargeIn, turn.EmitTimeout:
+		return nil, follows
+	case turn.DiscardTurn:
+		return nil, "the end of its speech tells"
+	case turn.ArmFallback, turn.AskGate:
+		return nil, timers
+	}
+	return nil, ""
+}
+
+func ofResponse(f response.Effect) (view.Told, string) {
+	switch f := f.(type) {
+	case response.EmitCreated:
+		return view.Created{Resp: f.ID}, ""
+	case response.EmitTerminal:
+		return view.Done{Resp: f.ID}, ""
+	case response.RejectActive, response.RejectNotActive:
+		return view.Refused{}, ""
+	case response.StartBody, response.CancelBody, response.ReportDone:
+		return nil, body
+	}
+	return nil, ""
+}
+
+func ofPlayout(f playout.Effect) (view.Told, string) {
+	switch f := f.(type) {
+	case playout.EmitStarted:
+		return view.Started{Resp: f.Resp}, ""
+	case playout.EmitStopped:
+		return view.Stopped{Resp: f.Resp}, ""
+	case playout.EmitCleared:
+		return view.Cleared{Resp: f.Resp}, ""
+	case playout.Play, playout.Hold, playout.RewindAndResume, playout.Drop:
+		return nil, audio
+	case playout.Truncate:
+		return nil, "what was heard of an item is the conversation's"
+	}
+	return nil, ""
+}
+
+func ofTranscription(f transcription.Effect) (view.Told, string) {
+	switch f := f.(type) {
+	case transcription.DeliverText:
+		return view.Transcribed{Turn: f.Turn, Empty: f.Empty}, ""
+	case transcription.DeliverFailure:
+		return view.Transcribed{Turn: f.Turn, Empty: true}, ""
+	case transcription.OpenStream, transcription.CloseInput, transcription.DecodeWhole, transcription.CloseStream,
+		transcription.Degrade:
+		return nil, words
+	}
+	return nil, ""
+}

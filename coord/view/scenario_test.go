@@ -1,0 +1,29 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+)
+
+func TestStories(t *testing.T) { coordtest.Stories(t, subject) }
+
+func TestDiagram(t *testing.T) { coordtest.Diagram(t, Table, subject.First) }
+
+func BenchmarkNext(b *testing.B) {
+	coordtest.Bench(b, Table,
+		coordtest.Case[State, Event, Effect]{From: Closed{}, Event: Opened{}, Switch: byHand},
+		coordtest.Case[State, Event, Effect]{From: Over{}, Event: Clear{}, Switch: byHand})
+}
+
+// byHand is the timed transitions as a plain switch.
+func byHand(s State, e Event) (State, []Effect) {
+	switch s.(type) {
+	case Closed:
+		if e, ok := e.(Opened); ok {
+			return Open{Interrupts: e.Interrupts, Answers: e.Answers}, nil
+		}
+	case Open, Over:
+	}
+	return s, nil
+}

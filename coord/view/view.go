@@ -1,0 +1,206 @@
+package view
+
+import "github.com/antiphon-rt/antiphon/coord/id"
+
+// The names of what is expected and has none yet. No server gives them.
+const (
+	ForeseenTurn     = ^id.Turn(0)
+	ForeseenResponse = ^id.Response(0)
+)
+
+// State is one of Closed, Open, Over.
+//
+//sumtype:decl
+type State interface {
+	Name() string
+	state()
+}
+
+type (
+	// Closed: nothing was heard of the session yet.
+	Closed struct{}
+	// Open: the session goes on.
+	Open struct {
+		// Speech is the turn whose speech was announced and has not stopped; 0 is none.
+		Speech id.Turn
+		// Waiting is the turn that was taken in and waits for its answer; 0 is none.
+		Waiting id.Turn
+		// Live is the response that was created and is not done; 0 is none.
+		Live id.Response
+		// Sound is the response that is heard, at whatever level; 0 is none.
+		Sound id.Response
+		// Interrupting: the user may be interrupting. It is predicted only.
+		Interrupting bool
+		// Interrupts is interrupt_response, Answers is create_response.
+		Interrupts, Answers bool
+	}
+	// Over: the session has ended.
+	Over struct{}
+)
+
+func (Closed) state() {}
+func (Open) state()   {}
+func (Over) state()   {}
+
+// Name is the state's name in diagrams, logs and the spec.
+func (Closed) Name() string { return "Closed" }
+func (Open) Name() string   { return "Open" }
+func (Over) Name() string   { return "Over" }
+
+// Guesses says whether anything in s is expected only.
+func Guesses(s State) bool {
+	o, open := s.(Open)
+	return open && (o.Interrupting || o.Speech == ForeseenTurn || o.Waiting == ForeseenTurn ||
+		o.Live == ForeseenResponse || o.Sound == ForeseenResponse)
+}
+
+// Event is a Told or an Input.
+//
+//sumtype:decl
+type Event interface {
+	Name() string
+	event()
+}
+
+// Told is what the server says: one of Opened, Configured, SpeechStarted, SpeechStopped, Committed, Transcribed, Created,
+// Done, Started, Stopped, Cleared, Rejected, Refused, Ended. Each is one event of the protocol.
+//
+//sumtype:decl
+type Told interface {
+	Event
+	told()
+}
+
+// Input is what the client has done: one of Candidate, Interrupt, Write, Commit, Ask, Cancel, Clear.
+//
+//sumtype:decl
+type Input interface {
+	Event
+	input()
+}
+
+type (
+	// Opened: session.created, with the two settings.
+	Opened struct{ Interrupts, Answers bool }
+	// Configured: session.updated, with the two settings.
+	Configured struct{ Interrupts, Answers bool }
+	// SpeechStarted: input_audio_buffer.speech_started.
+	SpeechStarted struct{ Turn id.Turn }
+	// SpeechStopped: input_audio_buffer.speech_stopped.
+	SpeechStopped struct{ Turn id.Turn }
+	// Committed: input_audio_buffer.committed. ByClient: the client's commit was the cause.
+	Committed struct {
+		Turn     id.Turn
+		ByClient bool
+	}
+	// Transcribed: conversation.item.input_audio_transcription.completed. Empty: it has no words, or failed.
+	Transcribed struct {
+		Turn  id.Turn
+		Empty bool
+	}
+	// Created: response.created, in the conversation.
+	Created struct{ Resp id.Response }
+	// Done: response.done.
+	Done struct{ Resp id.Response }
+	// Started: output_audio_buffer.started.
+	Started struct{ Resp id.Response }
+	// Stopped: output_audio_buffer.stopped.
+	Stopped struct{ Resp id.Response }
+	// Cleared: output_audio_buffer.cleared.
+	Cleared struct{ Resp id.Response }
+	// Rejected: antiphon.barge_in.rejected.
+	Rejected struct{}
+	// Refused: an error that answers what the client asked for.
+	Refused struct{}
+	// Ended: the transport has ended, and no event follows.
+	Ended struct{}
+
+	// Candidate: the client's detector hears somebody over the agent.
+	Candidate struct{}
+	// Interrupt: that voice lasts.
+	Interrupt struct{}
+	// Write: a message was sent and waits for its answer.
+	Write struct{}
+	// Commit: input_audio_buffer.commit was sent.
+	Commit struct{}
+	// Ask: response.create was sent.
+	Ask struct{}
+	// Cancel: response.cancel was sent.
+	Cancel struct{}
+	// Clear: output_audio_buffer.clear was sent.
+	Clear struct{}
+)
+
+func (Opened) event()        {}
+func (Configured) event()    {}
+func (SpeechStarted) event() {}
+func (SpeechStopped) event() {}
+func (Committed) event()     {}
+func (Transcribed) event()   {}
+func (Created) event()       {}
+func (Done) event()          {}
+func (Started) event()       {}
+func (Stopped) event()       {}
+func (Cleared) event()       {}
+func (Rejected) event()      {}
+func (Refused) event()       {}
+func (Ended) event()         {}
+func (Candidate) event()     {}
+func (Interrupt) event()     {}
+func (Write) event()         {}
+func (Commit) event()        {}
+func (Ask) event()           {}
+func (Cancel) event()        {}
+func (Clear) event()         {}
+
+func (Opened) told()        {}
+func (Configured) told()    {}
+func (SpeechStarted) told() {}
+func (SpeechStopped) told() {}
+func (Committed) told()     {}
+func (Transcribed) told()   {}
+func (Created) told()       {}
+func (Done) told()          {}
+func (Started) told()       {}
+func (Stopped) told()       {}
+func (Cleared) told()       {}
+func (Rejected) told()      {}
+func (Refused) told()       {}
+func (Ended) told()         {}
+
+func (Candidate) input() {}
+func (Interrupt) input() {}
+func (Write) input()     {}
+func (Commit) input()    {}
+func (Ask) input()       {}
+func (Cancel) input()    {}
+func (Clear) input()     {}
+
+// Name is the event's name in diagrams, logs and the spec.
+func (Opened) Name() string        { return "Opened" }
+func (Configured) Name() string    { return "Configured" }
+func (SpeechStarted) Name() string { return "SpeechStarted" }
+func (SpeechStopped) Name() string { return "SpeechStopped" }
+func (Committed) Name() string     { return "Committed" }
+func (Transcribed) Name() string   { return "Transcribed" }
+func (Created) Name() string       { return "Created" }
+func (Done) Name() string          { return "Done" }
+func (Started) Name() string       { return "Started" }
+func (Stopped) Name() string       { return "Stopped" }
+func (Cleared) Name() string       { return "Cleared" }
+func (Rejected) Name() string      { return "Rejected" }
+func (Refused) Name() string       { return "Refused" }
+func (Ended) Name() string         { return "Ended" }
+func (Candidate) Name() string     { return "Candidate" }
+func (Interrupt) Name() string     { return "Interrupt" }
+func (Write) Name() string         { return "Write" }
+func (Commit) Name() string        { return "Commit" }
+func (Ask) Name() string           { return "Ask" }
+func (Cancel) Name() string        { return "Cancel" }
+func (Clear) Name() string         { return "Clear" }
+
+// Effect is what no step of this machine has: a view does nothing.
+type Effect interface {
+	Name() string
+	effect()
+}
