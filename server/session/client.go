@@ -80,12 +80,14 @@ func (s *Session) caughtUp() {
 
 // obey performs an event of the client; errors on the way name it.
 func (s *Session) obey(e wire.ClientEvent) {
+	s.took(e.ID())
 	s.cause = e.ID()
 	s.dispatch(e)
 	s.cause = ""
 }
 
 func (s *Session) refuse(bad *wire.DecodeError) {
+	s.took(bad.EventID)
 	s.cause = bad.EventID
 	s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
 	s.cause = ""

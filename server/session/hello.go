@@ -8,6 +8,9 @@ import (
 // hello takes what a client says that knows our extensions, and tells it which machines run here.
 func (s *Session) hello(e *wire.AntiphonHello) {
 	s.extended, s.metrics, s.reports = true, e.Metrics, e.BargeIn
+	if !s.control {
+		s.resumable.Store(true)
+	}
 	s.step(coord.Configure{Config: s.coordConfig()})
 	_, differ := coord.Differing(func(name string) (string, bool) {
 		theirs, ok := e.Machines.Field(name)

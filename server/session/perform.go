@@ -47,8 +47,7 @@ func (s *Session) performConn(f conn.Effect) {
 		s.vad = false
 		s.stopIdle()
 	case conn.ArmGrace:
-		s.log.Info("the transport is lost", "grace", s.cfg.Grace)
-		s.after("grace", s.cfg.Grace, coord.OfConn{Event: conn.GraceExpired{Gen: f.Gen}})
+		s.armGrace(f.Gen)
 	case conn.StopChildren:
 		s.outOfTime(f.Reason)
 		s.shutBeside()

@@ -38,6 +38,8 @@ type Session struct {
 	cancel  context.CancelFunc
 	dropped atomic.Int64           // audio frames for which the queue had no room
 	credit  atomic.Pointer[credit] // of the reply on air
+	// resumable: the client may come back over another connection.
+	resumable atomic.Bool
 
 	// What follows belongs to run.
 	link     Link
@@ -47,9 +49,11 @@ type Session struct {
 	seen     coord.Seen // when invariants are checked
 	settings wire.Session
 	vad      bool
-	metrics  bool // the client wants the turns' times
-	extended bool // the client knows our extensions
-	reports  bool // the client predicts interruptions, and says what was heard
+	metrics  bool   // the client wants the turns' times
+	extended bool   // the client knows our extensions
+	reports  bool   // the client predicts interruptions, and says what was heard
+	away     bool   // the client cannot be reached at the moment
+	taken    string // event_id of the client's last event
 
 	conversation conversation
 	// conversationID is its name for the client.
@@ -93,6 +97,9 @@ func New(cfg Config) (*Session, error) {
 	}
 	if cfg.Grace == 0 {
 		cfg.Grace = grace
+	}
+	if cfg.Keep == 0 {
+		cfg.Keep = keep
 	}
 	h, err := newHearing()
 	if err != nil {
@@ -234,6 +241,8 @@ func (s *Session) handle(e any) {
 		s.expiring()
 	case linkGone:
 		s.gone(e.err)
+	case leaving:
+		s.leave(e)
 	case drained:
 		s.drainedAt(e.gen)
 	case spent:
@@ -287,6 +296,7 @@ func (s *Session) step(e coord.Event) {
 	for _, f := range effects {
 		s.perform(f)
 	}
+	s.followLink()
 }
 
 // hush stops the sound of a reply that the effects take away, before anything else is done: how much of it was heard is

@@ -48,6 +48,9 @@ func (s *Session) Restored() { s.queue.post(coord.OfConn{Event: conn.Restored{}}
 func (s *Session) Failed(err error) { s.queue.post(linkGone{err}) }
 
 func (s *Session) gone(err error) {
+	if s.letGo(err) {
+		return
+	}
 	if errors.Is(err, rtc.ErrHungUp) {
 		s.step(coord.OfConn{Event: conn.Close{Reason: conn.ByClient}})
 		return
