@@ -13,16 +13,16 @@ func nothingHeardAfterCleared(before, after Seen, step edge) bool {
 			return f.Resp > g.Ended && f.Resp == g.Resp
 		case EmitCleared:
 			return f.Resp == g.Ended && !g.Sounds
-		case Hold, Drop, EmitStopped, Truncate:
+		case Hold, AwaitReady, Drop, EmitStopped, EmitRejected, AwaitHeard, Truncate:
 		}
 		return true
 	}) && (!after.Down || !after.Sounds && after.Resp == 0)
 }
 
-// The item is cut where the reply was held or, if it sounded until then, where the
-// clear found it; both were sent. It is cut once for each dropped reply, after that
-// was announced as cleared.
-func truncateWithinSent(before, _ Seen, step edge) bool {
+// The item is cut where the client says that it was heard to, where its reply was held or, if it
+// sounded until then, where the clear found it; all of these were sent. It is cut once for each
+// dropped reply, after that was announced as cleared, or is awaited.
+func truncateWithinSent(before, after Seen, step edge) bool {
 	cuts, drops := 0, 0
 	within := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -32,18 +32,25 @@ func truncateWithinSent(before, _ Seen, step edge) bool {
 		case Drop:
 			drops++
 			return f.Resp == g.Resp
-		case Play, Hold, RewindAndResume, EmitStarted, EmitStopped, EmitCleared:
+		case Play, Hold, AwaitReady, RewindAndResume, EmitStarted, EmitStopped, EmitCleared, EmitRejected, AwaitHeard:
 		}
 		return true
 	})
 	if _, down := step.Event.(Shutdown); down {
 		return within && cuts == 0
 	}
-	return within && cuts == drops
+	return within && awaited(before)+drops == awaited(after)+cuts
+}
+
+func awaited(g Seen) int {
+	if g.Cut != 0 {
+		return 1
+	}
+	return 0
 }
 
 // A start is announced once and then one end: stopped when the reply was heard to
-// its end, cleared when it was cut off.
+// its end, cleared when it was cut off. Where its tail is said again it starts again.
 func startedThenStoppedOrCleared(before, after Seen, step edge) bool {
 	paired := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -54,14 +61,14 @@ func startedThenStoppedOrCleared(before, after Seen, step edge) bool {
 			return g.Started && drained && f.Resp == g.Resp
 		case EmitCleared:
 			return g.Started
-		case Play, Hold, RewindAndResume, Drop, Truncate:
+		case Play, Hold, AwaitReady, RewindAndResume, Drop, EmitRejected, AwaitHeard, Truncate:
 		}
 		return true
 	})
-	if _, drained := step.Event.(Drained); drained && fits(before, step) && after.Resp != 0 {
+	if _, drained := step.Event.(Drained); drained && before.fits(step.Event) && after.Resp != 0 {
 		return false
 	}
-	return paired && started(step.To) == after.Started
+	return paired && started(step.To) == after.Started && (!after.Sounds || after.Started)
 }
 
 func started(s State) bool {
@@ -70,12 +77,13 @@ func started(s State) bool {
 		return true
 	case Held:
 		return s.Started
-	case Silent, Terminated:
+	case Silent, Cut, Terminated:
 	}
 	return false
 }
 
-// A hold ends by its own candidate's verdict, or with the reply.
+// A hold ends by its own candidate's verdict, or with the reply; after a reject also when the
+// client is ready, or another candidate takes over.
 func holdEndsByVerdict(before, after Seen, step edge) bool {
 	if before.Candidate == 0 {
 		return true
@@ -83,16 +91,22 @@ func holdEndsByVerdict(before, after Seen, step edge) bool {
 	if after.Candidate == before.Candidate {
 		_, confirm := step.Event.(Confirm)
 		_, reject := step.Event.(Reject)
-		return !confirm && !reject || !fits(before, step)
+		return !confirm && !reject || !before.fits(step.Event) || reject && before.Awaits
 	}
 	switch e := step.Event.(type) {
 	case Confirm:
-		return e.Candidate == before.Candidate && after.Resp == 0
+		return before.judges(e.Candidate) && after.Resp == 0
 	case Reject:
-		return e.Candidate == before.Candidate && after.Sounds
+		return before.judges(e.Candidate) && after.Sounds
+	case Ready:
+		return before.Rejected && after.Sounds
+	case ReadyExpired:
+		return before.Rejected && after.Sounds
+	case Candidate:
+		return after.Candidate == e.Candidate
 	case Clear, Shutdown:
 		return after.Resp == 0
-	case Begin, Drained, Candidate:
+	case Begin, Drained, Heard, HeardExpired:
 	}
 	return false
 }
@@ -113,37 +127,113 @@ func silentWhileHeld(_, after Seen, step edge) bool {
 	}
 	switch s := step.To.(type) {
 	case Silent:
-		return after.Resp == 0 && !after.Sounds
+		return after.Resp == 0 && !after.Sounds && after.Last == s.Last && after.Cut == 0
 	case Playing:
 		return after.Resp == s.Resp && after.Sounds && after.Candidate == 0
 	case Held:
-		return after.Resp == s.Resp && !after.Sounds && after.Candidate == s.Candidate && s.At == after.At
+		return after.Resp == s.Resp && !after.Sounds && after.Candidate == s.Candidate && s.At == after.At && s.Tail == after.Tail
+	case Cut:
+		return after.Resp == 0 && !after.Sounds && after.Cut == s.Resp && s.At == after.At
 	case Terminated:
 	}
 	return !after.Sounds
 }
 
-// A rejected candidate costs nothing: the reply goes on from where it was held, or
-// begins if nothing of it was heard. And a reply that may begin does.
+// A rejected candidate costs nothing: the reply goes on from where it was held, or where the
+// client heard it to, or begins if nothing of it was heard. And a reply that may begin does.
 func noWordLost(before, after Seen, step edge) bool {
 	goesOn := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case Play:
-			return !g.Started
+			return !g.known()
 		case RewindAndResume:
-			return g.Started && f.From == g.At
-		case Hold, Drop, EmitStarted, EmitStopped, EmitCleared, Truncate:
+			return g.known() && f.From == g.At
+		case Hold, AwaitReady, Drop, EmitStarted, EmitStopped, EmitCleared, EmitRejected, AwaitHeard, Truncate:
 		}
 		return true
 	})
+	if !before.fits(step.Event) {
+		return goesOn
+	}
 	switch e := step.Event.(type) {
 	case Begin:
-		return goesOn && (before.Resp != 0 || before.Down || after.Sounds != (e.Candidate != 0))
+		return goesOn && after.Sounds != (e.Candidate != 0)
 	case Reject:
-		return goesOn && (before.Candidate == 0 || e.Candidate != before.Candidate || after.Sounds)
-	case Drained, Candidate, Confirm, Clear, Shutdown:
+		return goesOn && (after.Sounds || after.Rejected)
+	case Ready:
+		return goesOn && after.Sounds == before.Rejected
+	case ReadyExpired:
+		return goesOn && after.Sounds == before.Rejected
+	case Drained, Candidate, Confirm, Clear, Heard, HeardExpired, Shutdown:
 	}
 	return goesOn
+}
+
+// What a client lowered is said again only after it says what it heard: that is awaited from each
+// of its candidates on.
+func readyIsAwaited(before, after Seen, step edge) bool {
+	asks := 0
+	right := each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case AwaitReady:
+			asks++
+			return f.Candidate == g.Client && g.Awaits && !g.Sounds
+		case Play:
+			return !g.Awaits
+		case RewindAndResume:
+			return !g.Awaits
+		case Hold, Drop, EmitStarted, EmitStopped, EmitCleared, EmitRejected, AwaitHeard, Truncate:
+		}
+		return true
+	})
+	e, candidate := step.Event.(Candidate)
+	if wanted := candidate && e.Reports && before.fits(e); !right || asks > 1 || (asks == 1) != wanted {
+		return false
+	}
+	if s, held := step.To.(Held); held {
+		return s.Client == after.Client && s.Awaits == after.Awaits && s.Rejected == after.Rejected
+	}
+	return !after.Awaits && !after.Rejected
+}
+
+// What of a reply was heard that is cut off under a client that reports is awaited, where the
+// client is told of the cut; nothing begins before.
+func heardIsAwaited(before, after Seen, step edge) bool {
+	wanted := false
+	if before.fits(step.Event) && before.known() {
+		switch e := step.Event.(type) {
+		case Confirm:
+			wanted = e.Reports
+		case Clear:
+			wanted = e.Reports && before.Started
+		case Begin, Drained, Candidate, Ready, ReadyExpired, Reject, Heard, HeardExpired, Shutdown:
+		}
+	}
+	asks := 0
+	right := each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case AwaitHeard:
+			asks++
+			return f.Resp == g.Ended && g.Resp == 0 && !g.Started
+		case Play:
+			return g.Cut == 0
+		case Hold:
+			return g.Cut == 0
+		case AwaitReady, RewindAndResume, Drop, EmitStarted, EmitStopped, EmitCleared, EmitRejected, Truncate:
+		}
+		return true
+	})
+	_, is := step.To.(Cut)
+	return right && asks <= 1 && (asks == 1) == wanted && is == (after.Cut != 0)
+}
+
+// A client's candidate that is rejected is told so once, when its reply goes on.
+func verdictOnce(before, after Seen, step edge) bool {
+	told := each(before, step, func(g Seen, f Effect) bool {
+		r, is := f.(EmitRejected)
+		return !is || g.Client != 0 && r.Candidate == g.Client && g.Sounds
+	})
+	return told && (!after.Sounds || after.Client == 0)
 }
 
 // Every segment has a new generation, and the state knows the newest.
@@ -154,7 +244,7 @@ func genGrows(before, after Seen, step edge) bool {
 			return f.Gen > g.Gen
 		case RewindAndResume:
 			return f.Gen > g.Gen
-		case Hold, Drop, EmitStarted, EmitStopped, EmitCleared, Truncate:
+		case Hold, AwaitReady, Drop, EmitStarted, EmitStopped, EmitCleared, EmitRejected, AwaitHeard, Truncate:
 		}
 		return true
 	})
@@ -166,35 +256,15 @@ func genGrows(before, after Seen, step edge) bool {
 		gen = s.Gen
 	case Held:
 		gen = s.Gen
+	case Cut:
+		gen = s.Gen
 	case Terminated:
 	}
 	return grows && gen == after.Gen
 }
 
-// The report of an older segment, another candidate's verdict, and whatever comes
-// after the shutdown change nothing.
+// The report of an older segment, another candidate's verdict or ready, what was heard of another
+// reply, and whatever comes after the shutdown change nothing.
 func staleIsHarmless(before, _ Seen, step edge) bool {
-	return fits(before, step) || step.From == step.To && len(step.Effects) == 0
-}
-
-func fits(g Seen, step edge) bool {
-	if g.Down {
-		return false
-	}
-	switch e := step.Event.(type) {
-	case Begin:
-		return g.Resp == 0
-	case Drained:
-		return g.Sounds && e.Resp == g.Resp && e.Gen == g.Gen
-	case Candidate:
-		return g.Sounds
-	case Confirm:
-		return e.Candidate == g.Candidate
-	case Reject:
-		return e.Candidate == g.Candidate
-	case Clear:
-		return g.Resp != 0
-	case Shutdown:
-	}
-	return true
+	return before.fits(step.Event) || step.From == step.To && len(step.Effects) == 0
 }

@@ -23,7 +23,7 @@ func byHand(s State, e Event) (State, []Effect) {
 		if e, ok := e.(Begin); ok && e.Candidate != 0 {
 			return Held{Resp: e.Resp, Candidate: e.Candidate, Gen: s.Gen}, []Effect{Hold{e.Resp}}
 		}
-	case Playing, Held, Terminated:
+	case Playing, Held, Cut, Terminated:
 	}
 	return s, nil
 }

@@ -1,6 +1,9 @@
 package playout
 
-import "github.com/antiphon-rt/antiphon/coord/machine"
+import (
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
 
 type row = machine.Row[State, Event, Effect]
 
@@ -17,10 +20,15 @@ func ignore(why string, from State, on ...Event) []row {
 }
 
 const (
-	stale  = "it is an older segment's"
-	late   = "the verdict is another candidate's"
-	silent = "nothing is to be heard"
-	busy   = "a reply begins when the one before it has ended"
+	reports = "the client reports"
+
+	stale    = "it is an older segment's"
+	late     = "the verdict is another candidate's"
+	silent   = "nothing is to be heard"
+	busy     = "a reply begins when the one before it has ended"
+	notAsked = "the client was not asked"
+	notCut   = "nothing was cut off"
+	already  = "its reply is cut off already"
 )
 
 // Table is the whole machine.
@@ -33,19 +41,34 @@ var Table = machine.Join(
 		on("Begin", func(s Silent, e Begin) (Playing, []Effect) {
 			return Playing{e.Resp, s.Gen + 1}, []Effect{Play{e.Resp, s.Gen + 1}, EmitStarted{e.Resp}}
 		}),
+		when("HoldTail", "the client reports, a tail may be ahead of the ear", func(s Silent, e Candidate) bool {
+			return e.Reports && s.Last != 0
+		}, func(s Silent, e Candidate) (Held, []Effect) {
+			return hold(Held{Resp: s.Last, Tail: true, Gen: s.Gen}, e)
+		}),
+		when("ForgetTail", "a tail may be ahead of the ear", func(s Silent, _ Clear) bool { return s.Last != 0 },
+			func(s Silent, _ Clear) (Silent, []Effect) { return Silent{Gen: s.Gen}, nil }),
 		on("Shutdown", func(Silent, Shutdown) (Terminated, []Effect) { return Terminated{}, nil }),
 	},
 	ignore(stale, Silent{}, Drained{}),
 	ignore(silent, Silent{}, Candidate{}, Confirm{}, Reject{}, Clear{}),
+	ignore(notAsked, Silent{}, Ready{}, ReadyExpired{}),
+	ignore(notCut, Silent{}, Heard{}, HeardExpired{}),
 
 	[]row{
 		when("Drained", "same segment", func(s Playing, e Drained) bool { return s.Resp == e.Resp && s.Gen == e.Gen },
-			func(s Playing, _ Drained) (Silent, []Effect) { return Silent{s.Gen}, []Effect{EmitStopped{s.Resp}} }),
+			func(s Playing, _ Drained) (Silent, []Effect) {
+				return Silent{s.Gen, s.Resp}, []Effect{EmitStopped{s.Resp}}
+			}),
 		on("Hold", func(s Playing, e Candidate) (Held, []Effect) {
-			return Held{s.Resp, e.Candidate, e.Heard, true, s.Gen}, []Effect{Hold{s.Resp}}
+			return hold(Held{Resp: s.Resp, Started: true, Gen: s.Gen}, e)
 		}),
+		when("ClearReported", reports, func(_ Playing, e Clear) bool { return e.Reports },
+			func(s Playing, e Clear) (Cut, []Effect) {
+				return Cut{s.Resp, e.Heard, s.Gen}, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}, AwaitHeard{s.Resp}}
+			}),
 		on("Clear", func(s Playing, e Clear) (Silent, []Effect) {
-			return Silent{s.Gen}, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}, Truncate{s.Resp, e.Heard}}
+			return Silent{Gen: s.Gen}, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}, Truncate{s.Resp, e.Heard}}
 		}),
 		on("Shutdown", func(s Playing, _ Shutdown) (Terminated, []Effect) {
 			return Terminated{}, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}}
@@ -54,19 +77,42 @@ var Table = machine.Join(
 	ignore(stale, Playing{}, Drained{}),
 	ignore(busy, Playing{}, Begin{}),
 	ignore("nothing is held", Playing{}, Confirm{}, Reject{}),
+	ignore(notAsked, Playing{}, Ready{}, ReadyExpired{}),
+	ignore(notCut, Playing{}, Heard{}, HeardExpired{}),
 
 	[]row{
-		when("Confirm", "same candidate", func(s Held, e Confirm) bool { return s.Candidate == e.Candidate },
-			func(s Held, _ Confirm) (Silent, []Effect) { return cut(s) }),
-		when("RejectUnheard", "same candidate, not started", func(s Held, e Reject) bool {
-			return s.Candidate == e.Candidate && !s.Started
-		}, func(s Held, _ Reject) (Playing, []Effect) {
-			return Playing{s.Resp, s.Gen + 1}, []Effect{Play{s.Resp, s.Gen + 1}, EmitStarted{s.Resp}}
-		}),
-		when("Reject", "same candidate", func(s Held, e Reject) bool { return s.Candidate == e.Candidate },
-			func(s Held, _ Reject) (Playing, []Effect) {
-				return Playing{s.Resp, s.Gen + 1}, []Effect{RewindAndResume{s.Resp, s.At, s.Gen + 1}}
+		when("HoldForNewer", reports, func(_ Held, e Candidate) bool { return e.Reports },
+			func(s Held, e Candidate) (Held, []Effect) {
+				s.Candidate, s.Client, s.Awaits, s.Rejected = e.Candidate, e.Candidate, true, false
+				return s, []Effect{AwaitReady{e.Candidate}}
 			}),
+		when("HoldAgain", "the older one was rejected", func(s Held, _ Candidate) bool { return s.Rejected },
+			func(s Held, e Candidate) (Held, []Effect) {
+				s.Candidate, s.Rejected = e.Candidate, false
+				return s, nil
+			}),
+		when("ResumeWhenReady", "awaited, and rejected", func(s Held, e Ready) bool { return s.awaits(e.Candidate) && s.Rejected },
+			func(s Held, e Ready) (Playing, []Effect) { return resume(s.readyAt(e.At)) }),
+		when("Ready", "awaited", func(s Held, e Ready) bool { return s.awaits(e.Candidate) },
+			func(s Held, e Ready) (Held, []Effect) { return s.readyAt(e.At), nil }),
+		when("ResumeUnready", "awaited, and rejected", func(s Held, e ReadyExpired) bool { return s.awaits(e.Candidate) && s.Rejected },
+			func(s Held, _ ReadyExpired) (Playing, []Effect) { return resume(s) }),
+		when("GiveReadyUp", "awaited", func(s Held, e ReadyExpired) bool { return s.awaits(e.Candidate) },
+			func(s Held, _ ReadyExpired) (Held, []Effect) { return s.readyAt(s.At), nil }),
+		when("ConfirmReported", "same candidate, the client reports", func(s Held, e Confirm) bool {
+			return s.judges(e.Candidate) && e.Reports && s.heard()
+		}, func(s Held, _ Confirm) (Cut, []Effect) { return cutReported(s) }),
+		when("Confirm", "same candidate", func(s Held, e Confirm) bool { return s.judges(e.Candidate) },
+			func(s Held, _ Confirm) (Silent, []Effect) { return cut(s) }),
+		when("RejectUnready", "same candidate, ready is awaited", func(s Held, e Reject) bool { return s.judges(e.Candidate) && s.Awaits },
+			func(s Held, _ Reject) (Held, []Effect) {
+				s.Rejected = true
+				return s, nil
+			}),
+		when("Reject", "same candidate", func(s Held, e Reject) bool { return s.judges(e.Candidate) },
+			func(s Held, _ Reject) (Playing, []Effect) { return resume(s) }),
+		when("ClearHeldReported", "the client reports, and knows of it", func(s Held, e Clear) bool { return e.Reports && s.Started },
+			func(s Held, _ Clear) (Cut, []Effect) { return cutReported(s) }),
 		on("ClearHeld", func(s Held, _ Clear) (Silent, []Effect) { return cut(s) }),
 		on("Shutdown", func(s Held, _ Shutdown) (Terminated, []Effect) {
 			if !s.Started {
@@ -79,14 +125,86 @@ var Table = machine.Join(
 	ignore("its segment was held", Held{}, Drained{}),
 	ignore(busy, Held{}, Begin{}),
 	ignore("it is held already", Held{}, Candidate{}),
+	ignore("it is not awaited", Held{}, Ready{}, ReadyExpired{}),
+	ignore(notCut, Held{}, Heard{}, HeardExpired{}),
 
-	ignore("the session has ended", Terminated{}, Begin{}, Drained{}, Candidate{}, Confirm{}, Reject{}, Clear{}, Shutdown{}),
+	[]row{
+		when("Truncate", "same reply", func(s Cut, e Heard) bool { return s.Resp == e.Resp },
+			func(s Cut, e Heard) (Silent, []Effect) { return Silent{Gen: s.Gen}, []Effect{Truncate{s.Resp, e.At}} }),
+		when("TruncateUnheard", "same reply", func(s Cut, e HeardExpired) bool { return s.Resp == e.Resp },
+			func(s Cut, _ HeardExpired) (Silent, []Effect) {
+				return Silent{Gen: s.Gen}, []Effect{Truncate{s.Resp, s.At}}
+			}),
+		on("Shutdown", func(Cut, Shutdown) (Terminated, []Effect) { return Terminated{}, nil }),
+	},
+	ignore("it is another reply's", Cut{}, Heard{}, HeardExpired{}),
+	ignore("what is cut off is awaited first", Cut{}, Begin{}),
+	ignore(stale, Cut{}, Drained{}),
+	ignore(already, Cut{}, Candidate{}, Confirm{}, Reject{}, Clear{}),
+	ignore(notAsked, Cut{}, Ready{}, ReadyExpired{}),
+
+	ignore("the session has ended", Terminated{}, Begin{}, Drained{}, Candidate{}, Ready{}, ReadyExpired{}, Confirm{}, Reject{},
+		Clear{}, Heard{}, HeardExpired{}, Shutdown{}),
 )
+
+// heard: the client knows of the reply, or heard it.
+func (s Held) heard() bool { return s.Started || s.Tail }
+
+// judges says whether a verdict on t decides, and is the first.
+func (s Held) judges(t id.Turn) bool { return s.Candidate == t && !s.Rejected }
+
+func (s Held) awaits(t id.Turn) bool { return s.Client == t && s.Awaits }
+
+// readyAt is s with the client's ready: what was heard of it ends at m.
+func (s Held) readyAt(m Mark) Held {
+	if s.Awaits = false; s.heard() {
+		s.At = m
+	}
+	return s
+}
+
+// hold holds s, of which the client has heard, for e.
+func hold(s Held, e Candidate) (Held, []Effect) {
+	s.Candidate, s.At = e.Candidate, e.Heard
+	if !e.Reports {
+		return s, []Effect{Hold{s.Resp}}
+	}
+	s.Client, s.Awaits = e.Candidate, true
+	return s, []Effect{Hold{s.Resp}, AwaitReady{e.Candidate}}
+}
+
+// resume says the rest of a held reply, all of it where nothing was heard. Its client is told after that: what it then
+// hears is the reply.
+func resume(s Held) (Playing, []Effect) {
+	next := Playing{s.Resp, s.Gen + 1}
+	out := make([]Effect, 0, 3)
+	if s.heard() {
+		out = append(out, RewindAndResume{s.Resp, s.At, next.Gen})
+	} else {
+		out = append(out, Play{s.Resp, next.Gen})
+	}
+	if !s.Started { // of a tail the end was announced
+		out = append(out, EmitStarted{s.Resp})
+	}
+	if s.Client != 0 {
+		out = append(out, EmitRejected{s.Client})
+	}
+	return next, out
+}
 
 // cut ends a held reply at what was heard of it.
 func cut(s Held) (Silent, []Effect) {
 	if !s.Started {
-		return Silent{s.Gen}, []Effect{Drop{s.Resp}, Truncate{s.Resp, s.At}}
+		return Silent{Gen: s.Gen}, []Effect{Drop{s.Resp}, Truncate{s.Resp, s.At}}
 	}
-	return Silent{s.Gen}, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}, Truncate{s.Resp, s.At}}
+	return Silent{Gen: s.Gen}, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}, Truncate{s.Resp, s.At}}
+}
+
+// cutReported is cut, where the client says what was heard.
+func cutReported(s Held) (Cut, []Effect) {
+	next := Cut{s.Resp, s.At, s.Gen}
+	if !s.Started {
+		return next, []Effect{Drop{s.Resp}, AwaitHeard{s.Resp}}
+	}
+	return next, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}, AwaitHeard{s.Resp}}
 }

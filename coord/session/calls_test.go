@@ -209,6 +209,24 @@ var unreachable = []string{
 	"transcription Streaming + Shutdown, Shutdown",
 }
 
+// reporting are rows for clients that report, which the client of a call here does not.
+var reporting = []string{
+	"playout Cut + Heard, Truncate",
+	"playout Cut + HeardExpired, TruncateUnheard",
+	"playout Cut + Shutdown, Shutdown",
+	"playout Held + Candidate, HoldAgain",
+	"playout Held + Candidate, HoldForNewer",
+	"playout Held + Clear, ClearHeldReported",
+	"playout Held + Confirm, ConfirmReported",
+	"playout Held + Ready, Ready",
+	"playout Held + Ready, ResumeWhenReady",
+	"playout Held + ReadyExpired, GiveReadyUp",
+	"playout Held + ReadyExpired, ResumeUnready",
+	"playout Held + Reject, RejectUnready",
+	"playout Playing + Clear, ClearReported",
+	"playout Silent + Candidate, HoldTail",
+}
+
 // TestCallsReach: calls take every row of every machine that a session can take. What they never do they would prove
 // nothing about.
 func TestCallsReach(t *testing.T) {
@@ -216,13 +234,16 @@ func TestCallsReach(t *testing.T) {
 	for _, row := range allRows() {
 		never[row] = true
 	}
-	for seed := uint64(0); seed < 8_000 && len(never) > len(unreachable); seed++ {
+	for seed := uint64(0); seed < 8_000 && len(never) > len(unreachable)+len(reporting); seed++ {
 		_, broken := draw(seed).play(Next, func(_ Event, st Step) {
 			delete(never, rowOf(st))
 		})
 		if broken != "" {
 			t.Fatal(report(seed, broken, Next))
 		}
+	}
+	for _, row := range reporting {
+		delete(never, row)
 	}
 	gomega.NewWithT(t).Expect(slices.Sorted(maps.Keys(never))).To(gomega.ConsistOf(unreachable))
 }

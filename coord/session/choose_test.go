@@ -20,6 +20,8 @@ func (w *world) choose() Event {
 	switch n := w.pick(40); {
 	case n < 12:
 		return w.voice()
+	case n < 18 && w.s.Config.Reports && w.pick(2) == 0:
+		return w.reports()
 	case n < 18:
 		return w.client()
 	case n < 25:
@@ -71,6 +73,22 @@ func (w *world) client() Event {
 	return choice(w, OfResponse{response.Create{}}, OfResponse{response.Create{}}, OfResponse{response.Cancel{}},
 		OfResponse{response.Cancel{Target: response.ID(w.pick(int(w.s.LastResponse) + 2))}}, OfTurn{turn.Commit{}},
 		OfTurn{turn.Clear{}}, OfPlayout{playout.Clear{}})
+}
+
+// reports is what a client says that lowers the agent itself: in time, too late, or not at all.
+func (w *world) reports() Event {
+	at := playout.Mark{Item: 1, MS: uint32(w.pick(400))}
+	switch p := w.s.Playout.(type) {
+	case playout.Held:
+		return choice(w, OfPlayout{playout.Ready{Candidate: p.Client, At: at}}, OfPlayout{playout.Ready{Candidate: p.Client - 1, At: at}},
+			OfPlayout{playout.ReadyExpired{Candidate: p.Client}}, OfTurn{turn.ClientCandidate{}})
+	case playout.Cut:
+		return choice(w, OfPlayout{playout.Heard{Resp: p.Resp, At: at}}, OfPlayout{playout.Heard{Resp: p.Resp + 1, At: at}},
+			OfPlayout{playout.HeardExpired{Resp: p.Resp}}, OfTurn{turn.ClientCandidate{}})
+	case playout.Silent, playout.Playing, playout.Terminated:
+	}
+	return choice(w, OfTurn{turn.ClientCandidate{}}, OfTurn{turn.ClientCandidate{}}, OfPlayout{playout.Ready{Candidate: w.s.LastTurn}},
+		OfPlayout{playout.Heard{Resp: w.s.LastResponse}})
 }
 
 func (w *world) recogniser() Event {
@@ -132,7 +150,11 @@ func (w *world) settings() Event {
 	if w.pick(3) == 0 {
 		return OfConn{conn.SetVAD{On: w.pick(3) > 0}}
 	}
-	return Configure{Config{Interrupt: w.pick(3) > 0, CreateResponse: w.pick(4) > 0}}
+	reports := w.s.Config.Reports
+	if w.pick(8) == 0 { // a client says hello once; it would have to be seen all the same
+		reports = !reports
+	}
+	return Configure{Config{Interrupt: w.pick(3) > 0, CreateResponse: w.pick(4) > 0, Reports: reports}}
 }
 
 func (w *world) network() Event {

@@ -134,7 +134,7 @@ func (c *client) agrees(w *world) string {
 		started = p.Resp
 	case playout.Held:
 		started = p.Resp
-	case playout.Silent, playout.Terminated:
+	case playout.Silent, playout.Cut, playout.Terminated:
 	}
 	switch {
 	case c.live != response.Live(w.s.Response):

@@ -28,6 +28,8 @@ type composition struct {
 	at    playout.Mark
 	out   []Effect
 	steps []Step
+	// reports: the client has lowered the agent, and will say what of it was heard at full level.
+	reports bool
 }
 
 func (c *composition) take(e Event) {

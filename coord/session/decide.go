@@ -10,15 +10,30 @@ import (
 
 // What the session decides: when a turn is answered, whose voice is heard, what is given back.
 
-// silent: nothing sounds or is held.
-func (c *composition) silent() bool {
+// free: a reply may begin. What was cut off is not awaited any more.
+func (c *composition) free() bool {
 	_, silent := c.s.Playout.(playout.Silent)
 	return silent
 }
 
+// cutting: it is awaited what was heard of the reply that was cut off.
+func (c *composition) cutting() bool {
+	_, cut := c.s.Playout.(playout.Cut)
+	return cut
+}
+
+// silent: nothing sounds or is held.
+func (c *composition) silent() bool { return c.free() || c.cutting() }
+
+// tailAhead: what was sent last may still be ahead of a reporting client's ear.
+func (c *composition) tailAhead() bool {
+	s, silent := c.s.Playout.(playout.Silent)
+	return silent && s.Last != 0 && c.s.Config.Reports
+}
+
 // agentBusy: a response is live or its audio is on the way to the ear.
 func (c *composition) agentBusy() bool {
-	return !c.silent() || response.Live(c.s.Response) != 0
+	return !c.silent() || response.Live(c.s.Response) != 0 || c.s.Queued.Len() > 0
 }
 
 // create takes a fresh response id for what event makes of it.
@@ -79,11 +94,11 @@ func (c *composition) createAgain() {
 
 // cutOff takes the agent's voice away, for the candidate t where it is held for
 // one. Clients rely on the order: the buffer is cleared, the response closes what it
-// has open and ends, the item is truncated.
+// has open and ends, the item is truncated. A client that reports says first where.
 func (c *composition) cutOff(t turn.ID) {
-	var how playout.Event = playout.Clear{Reason: playout.ByTurn, Heard: c.at}
-	if held, ok := c.s.Playout.(playout.Held); ok && held.Candidate == t {
-		how = playout.Confirm{Candidate: t}
+	var how playout.Event = playout.Clear{Reason: playout.ByTurn, Heard: c.at, Reports: c.s.Config.Reports}
+	if held, ok := c.s.Playout.(playout.Held); ok && held.Candidate == t && !held.Rejected {
+		how = playout.Confirm{Candidate: t, Reports: c.s.Config.Reports}
 	}
 	var truncate []playout.Effect
 	step(c, "playout", playout.Table, &c.s.Playout, how, func(f playout.Effect) {
@@ -121,7 +136,7 @@ func (c *composition) begin(id response.ID) {
 		c.ignored("playout", c.s.Playout, e, "it has begun already")
 	case response.Live(c.s.Response) != id:
 		c.ignored("playout", c.s.Playout, e, "its response has ended")
-	case !c.silent():
+	case !c.free():
 		c.s.Begun = id
 		if c.s.Queued.Len() == len(c.s.Queued) { // what has waited longest is least worth hearing
 			c.unqueue(c.s.Queued[0])
@@ -144,7 +159,7 @@ func (c *composition) play(id response.ID) {
 }
 
 func (c *composition) playQueued() {
-	if next := c.s.Queued[0]; c.silent() && next != 0 {
+	if next := c.s.Queued[0]; c.free() && next != 0 {
 		c.s.Queued = c.s.Queued.without(next)
 		c.play(next)
 	}

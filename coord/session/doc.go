@@ -24,7 +24,8 @@
 //   - NothingOwedWhenIdle: when nobody speaks, works or is heard, no reply is owed that was
 //     taken away by a turn that turned out to be none: it was created again.
 //   - NoOverlap: with interrupt_response on, the agent is silent while a turn is open.
-//   - HeldOnlyInTurn: the agent is held only while the turn that it is held for is open.
+//   - HeldOnlyInTurn: the agent is held only while the turn that it is held for is open, or, once that
+//     is rejected, until the client that lowered it is ready.
 //   - InterruptionInOrder: speech_started, cleared, the response's end, truncated, committed, created.
 //
 // Liveness, where the driver keeps its part: Settles (with nothing owed, no turn, reply or answer
@@ -38,6 +39,14 @@
 // here. Next's mark is how far the reply that sounds has got. A driver does not keep a
 // Begin back: a reply waits here for the one before it. Drop and Truncate come for
 // replies that waited, too; their mark is the beginning.
+//
+// # A client that reports
+//
+// Config.Reports: it lowers the agent itself, sends candidates and says what it heard (package playout). Its candidate
+// opens one here also when the last reply has drained, since the tail of that may still be ahead of its ear; Next's mark is
+// then that reply's end. One that comes while the turn has a candidate already joins it: AwaitReady names the turn that
+// it belongs to, and where no AwaitReady follows nothing is held for it (its reply is interrupted already, or there is
+// none). A reply that waits begins when what was heard of the one before it is known, or is not awaited any more.
 //
 // # Settings
 //

@@ -51,7 +51,27 @@ func (d domain) may(s State, g Seen) []Event {
 		events = append(events, OfPlayout{playout.Drained{Resp: p.Resp, Gen: p.Gen}}, OfPlayout{playout.Drained{Resp: p.Resp, Gen: p.Gen - 1}})
 	}
 	events = append(events, ofRecogniser(s)...)
+	events = append(events, d.ofClient(s)...)
 	return append(events, d.ofConn(s)...)
+}
+
+// ofClient is what a client that reports has to say, and that it says nothing.
+func (d domain) ofClient(s State) []Event {
+	if !d.config.Reports {
+		return nil
+	}
+	var events []Event
+	if _, candidate := s.Turn.(turn.Candidate); candidate || s.LastTurn < d.turns {
+		events = append(events, OfTurn{turn.ClientCandidate{}})
+	}
+	switch p := s.Playout.(type) {
+	case playout.Held:
+		return append(events, OfPlayout{playout.Ready{Candidate: p.Client}}, OfPlayout{playout.ReadyExpired{Candidate: p.Client}})
+	case playout.Cut:
+		return append(events, OfPlayout{playout.Heard{Resp: p.Resp}}, OfPlayout{playout.HeardExpired{Resp: p.Resp}})
+	case playout.Silent, playout.Playing, playout.Terminated:
+	}
+	return events
 }
 
 func (d domain) ofTurn(s State) []Event {
@@ -190,19 +210,22 @@ func segment(p playout.State) uint32 {
 		return p.Gen
 	case playout.Held:
 		return p.Gen
+	case playout.Cut:
+		return p.Gen
 	case playout.Terminated:
 	}
 	return 0
 }
 
 // domains: two turns and two responses meet in every way that the machines know. Gates and lost transports, a session
-// without interruptions, and one without responses to turns: one turn shows all there is.
+// without interruptions, and one without responses to turns: one turn shows all there is. So does a client that reports.
 func domains() []domain {
 	return []domain{
 		{Config{Interrupt: true, CreateResponse: true}, 2, false},
 		{Config{Interrupt: true, CreateResponse: true}, 1, true},
 		{Config{Interrupt: false, CreateResponse: true}, 1, false},
 		{Config{Interrupt: true, CreateResponse: false}, 1, false},
+		{Config{Interrupt: true, CreateResponse: true, Reports: true}, 1, false},
 	}
 }
 

@@ -23,7 +23,8 @@ const corpus = "testdata/fuzz/FuzzSession"
 // perform plays a schedule whose every choice is a byte of the script.
 func perform(script []byte, see func(Event, Step)) (*world, string) {
 	at := 0
-	w := newWorld(Config{Interrupt: true, CreateResponse: true}, func(n int) int {
+	reports := len(script) > 0 && script[0]&1 > 0
+	w := newWorld(Config{Interrupt: true, CreateResponse: true, Reports: reports}, func(n int) int {
 		if at == len(script) {
 			return 0
 		}

@@ -228,7 +228,7 @@ func oneReplyAtATime(_, _ Seen, e Edge) bool {
 
 // When nobody speaks, works or is heard, no reply is owed that was taken away for nothing.
 func nothingOwedWhenIdle(_, g Seen, e Edge) bool {
-	_, silent := e.To.Playout.(playout.Silent)
+	silent := sounding(e.To.Playout) == 0 && e.To.Queued == Queue{}
 	idle := conn.Up(e.To.Conn) && turn.Open(e.To.Turn) == 0 && g.Live == 0 && silent && g.Due == 0
 	return !idle || !g.Taken && !e.To.Owed
 }
@@ -241,7 +241,19 @@ func noOverlap(_, g Seen, e Edge) bool {
 
 func heldOnlyInTurn(_, _ Seen, e Edge) bool {
 	held, ok := e.To.Playout.(playout.Held)
-	return !ok || held.Candidate == turn.Open(e.To.Turn)
+	return !ok || held.Candidate == turn.Open(e.To.Turn) || held.Rejected
+}
+
+// sounding is the reply that sounds or is held, or 0.
+func sounding(s playout.State) response.ID {
+	switch s := s.(type) {
+	case playout.Playing:
+		return s.Resp
+	case playout.Held:
+		return s.Resp
+	case playout.Silent, playout.Cut, playout.Terminated:
+	}
+	return 0
 }
 
 // speech_started, then output_audio_buffer.cleared, then the response's end, then

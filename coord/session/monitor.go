@@ -26,6 +26,7 @@ type Seen struct {
 	Due    turn.ID     // committed by the detector, to be answered; 0 is none
 	Words  bool        // and its text is there
 	Given  response.ID // newest that the client has given up, with those before it
+	Heard  response.ID // newest that was sent to its end: what is cut off of it is its tail
 	Taken  bool        // a reply was taken away by the user's voice, and neither given up nor made again
 	Loose  turn.ID     // it was open when the configuration changed: it may lie beside the agent's voice
 	Down   bool        // teardown has begun
@@ -95,8 +96,10 @@ func (g Seen) effect(e Edge, f Effect) Seen {
 		}
 	case response.StartBody:
 		g.Body = f.ID
+	case playout.EmitStopped:
+		g.Heard = f.Resp
 	case playout.Drop:
-		g.Taken = g.Taken || f.Resp > g.Given && byVoice(e.Event)
+		g.Taken = g.Taken || f.Resp > max(g.Given, g.Heard) && byVoice(e.Event)
 	case turn.RejectCandidate:
 		g.Ended = f.Turn
 	case turn.DiscardTurn:

@@ -25,10 +25,15 @@ func (c *composition) fromDetector(e turn.Event) {
 		}
 		e = turn.Onset{Turn: fresh, AgentAudible: c.s.Config.Interrupt && c.agentBusy()}
 	case turn.ClientCandidate:
-		if !c.s.Config.Interrupt || !c.agentBusy() {
+		if !c.s.Config.Interrupt || !c.agentBusy() && !c.tailAhead() {
 			c.ignored("turn", c.s.Turn, e, "there is nothing to interrupt")
 			return
 		}
+		if c.cutting() {
+			c.ignored("turn", c.s.Turn, e, "its reply is interrupted already")
+			return
+		}
+		c.reports = c.s.Config.Reports
 		e = turn.ClientCandidate{Turn: fresh}
 	case turn.Commit:
 		e = turn.Commit{Turn: fresh}
@@ -44,10 +49,18 @@ func (c *composition) fromDetector(e turn.Event) {
 		c.ignored("turn", c.s.Turn, e, "it is the connection's to say")
 		return
 	}
-	_, wasIdle := c.s.Turn.(turn.Idle)
+	was := c.s.Turn
 	c.turn(e)
-	if used(e) && wasIdle {
-		c.s.LastTurn = fresh
+	switch was := was.(type) {
+	case turn.Idle:
+		if used(e) {
+			c.s.LastTurn = fresh
+		}
+	case turn.Candidate:
+		if c.reports { // the server's own onset came first, or an older one of the client's
+			c.hold(was.Turn)
+		}
+	case turn.Speaking, turn.Confirming:
 	}
 }
 
@@ -99,7 +112,7 @@ func (c *composition) fromSpeaker(e playout.Event) {
 	case playout.Begin:
 		c.begin(ev.Resp)
 	case playout.Clear:
-		c.playout(playout.Clear{Reason: playout.ByClient, Heard: c.at})
+		c.playout(playout.Clear{Reason: playout.ByClient, Heard: c.at, Reports: c.s.Config.Reports})
 		c.dropQueued()
 		if response.Live(c.s.Response) == 0 {
 			c.s.Owed = false
@@ -112,6 +125,11 @@ func (c *composition) fromSpeaker(e playout.Event) {
 		if response.Live(c.s.Response) == 0 && c.s.Queued.Len() == 0 {
 			c.s.Owed = false
 		}
+		c.playQueued()
+	case playout.Ready, playout.ReadyExpired:
+		c.playout(ev)
+	case playout.Heard, playout.HeardExpired:
+		c.playout(ev)
 		c.playQueued()
 	case playout.Candidate, playout.Confirm, playout.Reject, playout.Shutdown:
 		c.ignored("playout", c.s.Playout, e, "it is a turn's or the connection's to say")

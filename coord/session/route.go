@@ -38,7 +38,7 @@ func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 	c.out = append(c.out, f)
 	switch f := f.(type) {
 	case turn.OpenCandidate:
-		c.playout(playout.Candidate{Candidate: f.Turn, Heard: c.at})
+		c.hold(f.Turn)
 		c.live(transcription.Open(f))
 	case turn.OpenTurn:
 		if turnIn(c.s.Live) != f.Turn {
@@ -58,6 +58,11 @@ func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 		c.committed(f)
 	case turn.EmitSpeechStarted, turn.EmitSpeechStopped, turn.EmitTimeout, turn.ArmFallback, turn.AskGate:
 	}
+}
+
+// hold holds the reply for the candidate t.
+func (c *composition) hold(t turn.ID) {
+	c.playout(playout.Candidate{Candidate: t, Heard: c.at, Reports: c.reports})
 }
 
 // committed hands the turn's stream over to be finalised and notes that the turn

@@ -18,6 +18,9 @@ type Config struct {
 	// CreateResponse is turn_detection.create_response: a turn that the detector
 	// commits gets a response.
 	CreateResponse bool
+	// Reports: the client takes part in interruptions. It lowers the agent itself, sends its candidates,
+	// and says what was heard: antiphon.hello with barge_in.
+	Reports bool
 }
 
 // State is the whole session: the machines' states and what lies between them.
@@ -75,8 +78,9 @@ type (
 	// OfResponse is the client's Create (its id is filled in here) or Cancel, or a
 	// body's BodyEnded. The others are made here and ignored from outside.
 	OfResponse struct{ response.Event }
-	// OfPlayout is Begin, Drained, or the client's Clear; Begin's Candidate and
-	// Clear's Heard are filled in here. The others are made here and ignored from outside.
+	// OfPlayout is Begin, Drained, the client's Clear, what it reports (Ready, Heard), or that it did
+	// not in time (ReadyExpired, HeardExpired); Begin's Candidate and Clear's Heard are filled in here.
+	// The others are made here and ignored from outside.
 	OfPlayout struct{ playout.Event }
 	// OfSynthesis is Enqueue, Finish or WorkerExited of the body that runs.
 	OfSynthesis struct{ synthesis.Event }

@@ -32,7 +32,7 @@ func TestSimulation(t *testing.T) {
 	}
 	for seed := first; seed < first+n; seed++ {
 		r := rand.New(rand.NewPCG(seed, 0))
-		w := newWorld(Config{Interrupt: r.IntN(4) > 0, CreateResponse: r.IntN(8) > 0}, r.IntN)
+		w := newWorld(Config{Interrupt: r.IntN(4) > 0, CreateResponse: r.IntN(8) > 0, Reports: r.IntN(3) == 0}, r.IntN)
 		broken := w.play(length)
 		if again {
 			t.Log(w.story(""))

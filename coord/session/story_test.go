@@ -133,7 +133,15 @@ func events(name string) []machine.Named {
 	case "response":
 		return []machine.Named{response.Create{}, response.Cancel{}, response.BodyEnded{}}
 	case "playout":
-		return []machine.Named{playout.Begin{}, playout.Drained{}, playout.Clear{}}
+		return []machine.Named{
+			playout.Begin{},
+			playout.Drained{},
+			playout.Clear{},
+			playout.Ready{},
+			playout.ReadyExpired{},
+			playout.Heard{},
+			playout.HeardExpired{},
+		}
 	case "synthesis":
 		return []machine.Named{synthesis.Enqueue{}, synthesis.Finish{}, synthesis.WorkerExited{}}
 	case "transcription":
@@ -154,6 +162,8 @@ func parseEvent(args []datadriven.CmdArg) (Event, error) {
 				c.Interrupt = true
 			case "create_response":
 				c.CreateResponse = true
+			case "reports":
+				c.Reports = true
 			default:
 				return nil, fmt.Errorf("there is no setting %q", a.Key)
 			}
@@ -211,6 +221,9 @@ func eventText(e Event) string {
 		}
 		if e.Config.CreateResponse {
 			out += " create_response"
+		}
+		if e.Config.Reports {
+			out += " reports"
 		}
 		return out
 	}

@@ -197,7 +197,8 @@ func (w *world) reported(e Event) {
 			w.begun = true
 		case playout.Drained:
 			w.segments = slices.DeleteFunc(w.segments, func(d playout.Drained) bool { return d == ev })
-		case playout.Candidate, playout.Confirm, playout.Reject, playout.Clear, playout.Shutdown:
+		case playout.Candidate, playout.Confirm, playout.Reject, playout.Clear, playout.Ready, playout.ReadyExpired,
+			playout.Heard, playout.HeardExpired, playout.Shutdown:
 		}
 	case OfTurn:
 		w.turnReported(e.Event)
@@ -276,6 +277,9 @@ func (w *world) owed() Event {
 		return OfTurn{turn.GatePassed(st)}
 	case turn.Idle:
 	}
+	if e := w.unreported(); e != nil {
+		return e
+	}
 	for _, t := range w.open() {
 		switch st := w.streams[t]; {
 		case !st.ready:
@@ -294,6 +298,20 @@ func (w *world) owed() Event {
 	}
 	if len(w.segments) > 0 {
 		return OfPlayout{w.segments[0]}
+	}
+	return nil
+}
+
+// unreported is the time-out of what a client has still to report, or nil.
+func (w *world) unreported() Event {
+	switch p := w.s.Playout.(type) {
+	case playout.Held:
+		if p.Awaits {
+			return OfPlayout{playout.ReadyExpired{Candidate: p.Client}}
+		}
+	case playout.Cut:
+		return OfPlayout{playout.HeardExpired{Resp: p.Resp}}
+	case playout.Silent, playout.Playing, playout.Terminated:
 	}
 	return nil
 }
