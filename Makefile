@@ -51,6 +51,7 @@ test: ## Set up what is missing and pass everything, as CI does
 tidy: verify-setup ## go.mod and go.sum are tidy
 	go mod tidy -diff
 	cd tools && go mod tidy -diff
+	cd tools/tinygo && go mod tidy -diff
 	cd formal-verification && go mod tidy -diff
 	cd formal-verification/setup && go mod tidy -diff
 

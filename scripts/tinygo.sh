@@ -1,0 +1,86 @@
+#!/bin/sh
+# Builds TinyGo into .cache/tinygo, for `make sdk`; nothing to do when it is there. `scripts/tinygo.sh build ...` then runs it:
+# what follows is its command line, with the target antiphon (tools/tinygo/target.json) chosen.
+#
+# TinyGo's module has its compiler and its library, but neither LLVM nor the C library that its programs link: those are
+# Debian's. What is put together here of them is
+#   .cache/tinygo/bin/tinygo   the compiler, linked with LLVM 19
+#   .cache/tinygo/root         its library and targets, with ours, and the two C libraries
+set -eu
+cd "$(dirname "$0")/.."
+
+here=$PWD/.cache/tinygo
+wanted="llvm-19-dev libclang-19-dev clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 binaryen g++"
+
+missing() {
+	found=
+	for package in $wanted; do
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || found="$found $package"
+	done
+	echo "${found# }"
+}
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+apt() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+}
+
+packages() {
+	need=$(missing)
+	[ -n "$need" ] || return 0
+	echo "tinygo: installing $need (apt-get)" >&2
+	apt update >&2 || echo "tinygo: apt-get update failed; trying with the package lists at hand" >&2
+	# shellcheck disable=SC2086 # a list of words
+	apt install -y --no-install-recommends $need >/dev/null || true
+	need=$(missing)
+	[ -z "$need" ] && return 0
+	echo "tinygo: could not install: $need" >&2
+	echo "tinygo: to install it by hand: sudo apt-get install $need (Debian 12 or newer; elsewhere LLVM 19 under these names)" >&2
+	exit 1
+}
+
+# library puts together the library that programs are compiled with.
+library() {
+	root=$1
+	module=$(cd tools/tinygo && go list -m -f '{{.Dir}}' github.com/tinygo-org/tinygo)
+	mkdir -p "$root/lib"
+	cp -r "$module/src" "$module/targets" "$root"
+	chmod -R u+w "$root"
+	mkdir -p "$root/src/net"
+	cp tools/tinygo/target.json "$root/targets/antiphon.json"
+	cp /usr/lib/wasm32-wasi/libc.a /usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a "$root/lib"
+	clang-19 --target=wasm32-unknown-wasi -Oz -ffreestanding -c -o "$root/lib/random.o" tools/tinygo/random.c
+	# Go's unicode without its maps: strings takes nothing of them, but TinyGo would fill them when the program starts, and with
+	# them comes every table of every script.
+	for file in "$(go env GOROOT)"/src/unicode/*.go; do
+		case $file in
+		*_test.go) ;;
+		*) awk '/^var [A-Za-z]+ = map\[/ {skip = 1} !skip {print} /^}/ {skip = 0}' "$file" >"$root/src/unicode/$(basename "$file")" ;;
+		esac
+	done
+}
+
+# What is there was made of these.
+made_of=$(cat "$0" tools/tinygo/go.mod tools/tinygo/target.json tools/tinygo/random.c && go env GOVERSION GOROOT)
+if [ ! -f "$here/made-of" ] || [ "$made_of" != "$(cat "$here/made-of")" ]; then
+	packages
+	echo "tinygo: building the compiler (a minute)" >&2
+	rm -rf "$here/root" "$here/made-of"
+	mkdir -p "$here/bin"
+	(cd tools/tinygo && CGO_ENABLED=1 go build -tags llvm19 -o "$here/bin/tinygo" github.com/tinygo-org/tinygo)
+	library "$here/root"
+	echo "$made_of" >"$here/made-of"
+fi
+[ "$#" -gt 0 ] || exit 0
+
+command=$1
+shift
+export TINYGOROOT="$here/root"
+exec "$here/bin/tinygo" "$command" -target antiphon "$@"
