@@ -4,7 +4,10 @@ go 1.26.0
 
 tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-require github.com/onsi/gomega v1.38.2
+require (
+	github.com/andybalholm/brotli v1.2.8
+	github.com/onsi/gomega v1.38.2
+)
 
 require (
 	4d63.com/gocheckcompilerdirectives v1.3.0 // indirect
