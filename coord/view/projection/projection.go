@@ -70,7 +70,7 @@ func sound(s playout.State) id.Response {
 		if s.Started {
 			return s.Resp
 		}
-	case playout.Silent, playout.Terminated:
+	case playout.Silent, playout.Cut, playout.Terminated:
 	}
 	return 0
 }
@@ -170,6 +170,10 @@ func ofPlayout(f playout.Effect) (view.Told, string) {
 		return view.Stopped{Resp: f.Resp}, ""
 	case playout.EmitCleared:
 		return view.Cleared{Resp: f.Resp}, ""
+	case playout.EmitRejected:
+		return view.Rejected{}, ""
+	case playout.AwaitReady, playout.AwaitHeard:
+		return nil, timers
 	case playout.Play, playout.Hold, playout.RewindAndResume, playout.Drop:
 		return nil, audio
 	case playout.Truncate:

@@ -58,6 +58,9 @@ var effects = map[string][]session.Effect{
 		playout.EmitStopped{},
 		playout.EmitCleared{},
 		playout.Truncate{},
+		playout.EmitRejected{},
+		playout.AwaitReady{},
+		playout.AwaitHeard{},
 	},
 	"transcription": {
 		transcription.OpenStream{},
