@@ -282,28 +282,6 @@ func TestSoundWaitsForAGesture(t *testing.T) {
 	p.expect(sdk.SoundBlocked{Blocked: false})
 }
 
-func TestLevelsAreMeasured(t *testing.T) {
-	p := newPage(t)
-	told := make(chan sdk.Levels, 100)
-	called, err := New(Options{Audio: p.audio}).Dial(t.Context(), sdk.CallConfig{}, func(e sdk.PeerEvent) {
-		if l, ok := e.(sdk.LevelsMeasured); ok {
-			told <- l.Levels
-		}
-	})
-	p.g.Expect(err).NotTo(gomega.HaveOccurred())
-	defer func() { _ = called.Close() }()
-	p.last("connections").Call("fire", "track", p.fake.Call("remote"))
-	// an amplitude of 0.1 is -20 dBFS
-	p.g.Eventually(told).Should(gomega.Receive(gomega.And(
-		gomega.HaveField("Mic", gomega.BeNumerically("~", 2.0/3, 0.01)),
-		gomega.HaveField("Agent", gomega.BeNumerically("~", 2.0/3, 0.01)))))
-	called.SetMuted(true)
-	p.g.Expect(p.last("tracks").Get("enabled").Bool()).To(gomega.BeFalse())
-	p.g.Eventually(told).Should(gomega.Receive(gomega.HaveField("Mic", float32(0))))
-	p.set("amplitude", 0)
-	p.g.Eventually(told).Should(gomega.Receive(gomega.Equal(sdk.Levels{})))
-}
-
 func TestTheMicrophoneIsChanged(t *testing.T) {
 	p := newPage(t)
 	call := p.dial(Options{}, sdk.CallConfig{Muted: true})

@@ -12,11 +12,15 @@ import (
 type Dialer struct {
 	opts  Options
 	audio js.Value
+
+	volume, gain float32 // what the person has chosen, and how much of it is played
+	silent       bool
+	fixed        bool // only the device's volume can be set
 }
 
 // New makes a dialer. Nothing is opened before Dial.
 func New(o Options) *Dialer {
-	d := &Dialer{opts: o, audio: o.Audio}
+	d := &Dialer{opts: o, audio: o.Audio, volume: 1, gain: 1}
 	if !defined(d.audio) {
 		if document := js.Global().Get("document"); defined(document) {
 			d.audio = document.Call("createElement", "audio")
@@ -26,6 +30,14 @@ func New(o Options) *Dialer {
 	}
 	d.audio.Set("autoplay", true)
 	return d
+}
+
+// worklet is the address of the worklet's module.
+func (d *Dialer) worklet() string {
+	if d.opts.Worklet != "" {
+		return d.opts.Worklet
+	}
+	return strings.TrimSuffix(d.opts.URL, "/") + "/antiphon-worklet.js"
 }
 
 // SetKey changes the key for the calls and questions to come; empty means none.
@@ -65,7 +77,7 @@ func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 			p.openFirst(ctx, c.Microphone)
 		}
 	}()
-	if !c.NoMicrophone && !microphoneAllowed(ctx) {
+	if !c.NoMicrophone && !defined(p.begun) && !microphoneAllowed(ctx) {
 		<-opened
 	}
 	err := d.signal(ctx, p, c.Model)
@@ -83,6 +95,9 @@ func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 // signal exchanges descriptions with the server. The offer is posted at once, without candidates: the server learns them from the
 // first packets.
 func (d *Dialer) signal(ctx context.Context, p *peer, model string) error {
+	if defined(p.begun) {
+		return d.signalled(ctx, p)
+	}
 	offer, err := p.offer(ctx)
 	if err != nil {
 		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "the call could not be offered", Cause: err}
@@ -102,9 +117,29 @@ func (d *Dialer) signal(ctx context.Context, p *peer, model string) error {
 	}
 	description := object("type", "answer", "sdp", sdp)
 	if _, err := await(ctx, p.pc.Call("setRemoteDescription", description), nil); err != nil {
-		return &sdk.Error{Kind: sdk.ErrServerGone, Detail: "its answer is not a description of a call", Cause: err}
+		return badAnswer(err)
 	}
 	return nil
+}
+
+// signalled waits for what the page's script has begun.
+func (d *Dialer) signalled(ctx context.Context, p *peer) error {
+	response, err := await(ctx, p.begun.Get("answer"), nil)
+	if err != nil {
+		return gone(ctx, err)
+	}
+	if response, err = accepted(ctx, response); err != nil {
+		return err
+	}
+	p.antiphon = response.Get("headers").Call("has", "Antiphon-Version").Bool()
+	if _, err := await(ctx, p.begun.Get("applied"), nil); err != nil {
+		return badAnswer(err)
+	}
+	return nil
+}
+
+func badAnswer(err error) error {
+	return &sdk.Error{Kind: sdk.ErrServerGone, Detail: "its answer is not a description of a call", Cause: err}
 }
 
 // fetch asks the server and gives its response when it is a good one.
@@ -125,6 +160,11 @@ func (d *Dialer) fetch(ctx context.Context, path string, init js.Value, contentT
 	if err != nil {
 		return js.Undefined(), gone(ctx, err)
 	}
+	return accepted(ctx, response)
+}
+
+// accepted gives the response back when it is a good one.
+func accepted(ctx context.Context, response js.Value) (js.Value, error) {
 	if response.Get("ok").Bool() {
 		return response, nil
 	}
@@ -148,8 +188,7 @@ const maxMessage = 500
 
 // message finds the words in the body of a refusal: those of {"error":{"message":…}}, or the body itself.
 func message(body string) string {
-	var parsed js.Value
-	if attempt(func() { parsed = js.Global().Get("JSON").Call("parse", body) }) == nil && parsed.Type() == js.TypeObject {
+	if parsed, err := call(js.Global().Get("JSON"), "parse", body); err == nil && parsed.Type() == js.TypeObject {
 		if e := parsed.Get("error"); text(e, "message") != "" {
 			body = text(e, "message")
 		}

@@ -34,8 +34,8 @@ func getUserMedia(ctx context.Context, id string) (js.Value, error) {
 	if id != "" {
 		audio.Set("deviceId", object("exact", id))
 	}
-	var promise js.Value
-	if err := attempt(func() { promise = devices.Call("getUserMedia", object("audio", audio)) }); err != nil {
+	promise, err := call(devices, "getUserMedia", object("audio", audio))
+	if err != nil {
 		return js.Undefined(), microphoneError(err)
 	}
 	stream, err := await(ctx, promise, stopTracks)
@@ -70,8 +70,8 @@ func microphoneAllowed(ctx context.Context) bool {
 	if !defined(permissions) {
 		return false
 	}
-	var promise js.Value
-	if attempt(func() { promise = permissions.Call("query", object("name", "microphone")) }) != nil {
+	promise, err := call(permissions, "query", object("name", "microphone"))
+	if err != nil {
 		return false
 	}
 	status, err := await(ctx, promise, nil)

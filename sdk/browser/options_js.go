@@ -1,5 +1,16 @@
 // Package browser places calls from a web page: it implements the interfaces of package sdk on the browser's own
 // RTCPeerConnection, getUserMedia and <audio> element, through syscall/js.
+//
+// # What is heard
+//
+// An AudioWorklet (sdk/npm/worklet.js) posts the microphone and the agent's track in frames of 10 ms. In them a voice over the
+// agent is found (sdk.Ear), and the levels are measured; no memory is taken a frame but what syscall/js itself takes for a
+// callback. A page without AudioWorklet, or whose policy keeps the worklet from loading, has calls without both.
+//
+// # TinyGo
+//
+// The package builds with TinyGo too, where the script that starts the program catches what the browser throws (see
+// throw_tinygo_js.go).
 package browser
 
 import "syscall/js"
@@ -10,10 +21,21 @@ type Options struct {
 	URL string
 	// Key is sent as a Bearer header. May be changed with Dialer.SetKey.
 	Key string
+	// Worklet is the address of the AudioWorklet's module. Empty is /antiphon-worklet.js of the server.
+	Worklet string
 	// Audio is an <audio> element to play the agent in. Undefined makes one that is not in the page.
 	Audio js.Value
 	// Stream is a MediaStream that is used as the microphone; the dialer does not stop its tracks. Undefined opens a device.
 	Stream js.Value
 	// ICEServers is an array of RTCIceServer. Undefined uses none.
 	ICEServers js.Value
+	// Begun is a call that the page's script has begun to place while this program was loading; the first Dial takes it
+	// over. Undefined begins each call here. Its fields: connection (an RTCPeerConnection), sender (of its audio
+	// transceiver), channel (its data channel), messages (an array of what came on the channel, which the script fills until
+	// release is called), track (the event, once it has come), stream (a promise of the microphone's MediaStream; null
+	// without one), answer (a promise of the server's Response), applied (a promise that its description was taken),
+	// release (a function without arguments).
+	Begun js.Value
+	// Log gets a line for every thing that does not work here and is done without. May be nil.
+	Log func(line string)
 }

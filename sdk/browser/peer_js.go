@@ -25,37 +25,55 @@ type peer struct {
 	muted, lost bool
 	closed      bool
 
-	levels *levels
-	ear    listeners // of the connection, for the whole call
-	track  listeners // of the microphone's track
-	ctx    context.Context
-	cancel context.CancelFunc
+	begun    js.Value // see Options.Begun; undefined when the call was begun here
+	graph    *graph
+	lowering lowering
+	measured int       // times that the levels were
+	ear      listeners // of the connection, for the whole call
+	track    listeners // of the microphone's track
+	ctx      context.Context
+	cancel   context.CancelFunc
 }
 
 func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, error) {
 	p := &peer{dialer: d, sink: sink, muted: c.Muted}
-	config := object()
-	if defined(d.opts.ICEServers) {
-		config.Set("iceServers", d.opts.ICEServers)
-	}
-	err := attempt(func() {
-		p.pc = js.Global().Get("RTCPeerConnection").New(config)
-		// Both ways also without a microphone, so that one can be opened in the middle of the call.
-		p.sender = p.pc.Call("addTransceiver", "audio", object("direction", "sendrecv")).Get("sender")
-		p.channel = p.pc.Call("createDataChannel", "oai-events")
-	})
-	if err != nil {
+	if err := p.connect(); err != nil {
 		return nil, &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.levels = newLevels(func(l sdk.Levels) {
-		if p.muted {
-			l.Mic = 0
-		}
-		p.tell(sdk.LevelsMeasured{Levels: l})
-	})
+	p.startLowering()
+	p.graph = newGraph(p.heard)
 	p.listen()
+	go func() {
+		if err := p.graph.start(p.ctx, d.worklet()); err != nil {
+			d.note("no levels and no prediction: " + err.Error())
+		}
+	}()
 	return p, nil
+}
+
+// connect makes the connection, or takes the one over that was begun.
+func (p *peer) connect() (err error) {
+	if begun := p.dialer.opts.Begun; defined(begun) {
+		p.dialer.opts.Begun = js.Undefined() // it is one call's
+		p.begun, p.pc, p.sender, p.channel = begun, begun.Get("connection"), begun.Get("sender"), begun.Get("channel")
+		return nil
+	}
+	config := object()
+	if defined(p.dialer.opts.ICEServers) {
+		config.Set("iceServers", p.dialer.opts.ICEServers)
+	}
+	if p.pc, err = construct(js.Global().Get("RTCPeerConnection"), config); err != nil {
+		return err
+	}
+	// Both ways also without a microphone, so that one can be opened in the middle of the call.
+	transceiver, err := call(p.pc, "addTransceiver", "audio", object("direction", "sendrecv"))
+	if err != nil {
+		return err
+	}
+	p.sender = transceiver.Get("sender")
+	p.channel, err = call(p.pc, "createDataChannel", "oai-events")
+	return err
 }
 
 // tell passes on what happens, until the call is closed.
@@ -65,18 +83,66 @@ func (p *peer) tell(e sdk.PeerEvent) {
 	}
 }
 
+// heard takes what the sound of both sides is.
+func (p *peer) heard(f found) {
+	if f.voice != sdk.None {
+		mark, known := p.Mark()
+		p.tell(f.voice.Event(mark, known))
+	}
+	if !f.measured {
+		return
+	}
+	if p.muted {
+		f.levels.Mic = 0
+	}
+	p.tell(sdk.LevelsMeasured{Levels: f.levels})
+	if p.measured++; p.measured%playoutPeriod == 0 {
+		go p.measurePlayout(p.ctx)
+	}
+}
+
+// playoutPeriod is how often the way of the sound is measured: once in so many measurements of the levels, which is once in
+// a second.
+const playoutPeriod = 20
+
 func (p *peer) listen() {
 	p.ear.on(p.channel, "open", func(js.Value) { p.tell(sdk.PeerOpened{}) })
 	p.ear.on(p.channel, "close", func(js.Value) { p.tell(sdk.PeerEnded{Err: sdk.ErrServerGone}) })
-	p.ear.on(p.channel, "message", func(e js.Value) {
-		if data := e.Get("data"); data.Type() == js.TypeString {
-			p.tell(sdk.Message{Data: []byte(data.String())})
-		}
-	})
+	p.ear.on(p.channel, "message", func(e js.Value) { p.message(e.Get("data")) })
 	p.ear.on(p.pc, "connectionstatechange", func(js.Value) { p.connection(text(p.pc, "connectionState")) })
-	p.ear.on(p.pc, "track", func(e js.Value) { p.play(e.Get("streams").Index(0), e.Get("track")) })
+	p.ear.on(p.pc, "track", p.play)
 	if devices := mediaDevices(); defined(devices) && defined(devices.Get("addEventListener")) {
 		p.ear.on(devices, "devicechange", func(js.Value) { go p.listDevices() })
+	}
+	p.catchUp()
+}
+
+// message takes an event of the server's.
+func (p *peer) message(data js.Value) {
+	if data.Type() == js.TypeString {
+		p.tell(sdk.Message{Data: []byte(data.String())})
+	}
+}
+
+// catchUp takes what happened on a call that was begun before it was listened to. Nothing can happen in between: it runs in the
+// same task of the browser's.
+func (p *peer) catchUp() {
+	if !defined(p.begun) {
+		return
+	}
+	p.begun.Call("release")
+	if text(p.channel, "readyState") == "open" {
+		p.tell(sdk.PeerOpened{})
+	}
+	messages := p.begun.Get("messages")
+	for i := range messages.Length() {
+		p.message(messages.Index(i))
+	}
+	if track := p.begun.Get("track"); defined(track) {
+		p.play(track)
+	}
+	if state := text(p.pc, "connectionState"); state == "failed" {
+		p.connection(state)
 	}
 }
 
@@ -107,13 +173,16 @@ func (p *peer) offer(ctx context.Context) (string, error) {
 	return text(offer, "sdp"), nil
 }
 
-// play lets the agent be heard.
-func (p *peer) play(stream, track js.Value) {
+// play lets the agent be heard, whose track an event brings.
+func (p *peer) play(event js.Value) {
+	stream := event.Get("streams").Index(0)
 	if !defined(stream) {
-		stream = js.Global().Get("MediaStream").New([]any{track})
+		stream = js.Global().Get("MediaStream").New([]any{event.Get("track")})
 	}
 	p.dialer.audio.Set("srcObject", stream)
-	p.levels.listenAgent(stream)
+	p.hears(event.Get("receiver"))
+	p.applyLevel()
+	p.graph.listenAgent(stream)
 	p.ResumeSound()
 }
 
@@ -122,7 +191,7 @@ func (p *peer) ResumeSound() {
 	if p.closed {
 		return
 	}
-	p.levels.resume()
+	p.graph.resume()
 	audio := p.dialer.audio
 	if !defined(audio.Get("srcObject")) {
 		return
@@ -145,7 +214,14 @@ func blocked(err error) bool {
 func (p *peer) openFirst(ctx context.Context, id string) {
 	stream, own := p.dialer.opts.Stream, false
 	var err error
-	if !defined(stream) {
+	switch {
+	case defined(stream):
+	case defined(p.begun) && defined(p.begun.Get("stream")):
+		own = true
+		if stream, err = await(ctx, p.begun.Get("stream"), stopTracks); err != nil {
+			err = microphoneError(err)
+		}
+	default:
 		own = true
 		stream, err = openMicrophone(ctx, id)
 	}
@@ -177,7 +253,7 @@ func (p *peer) use(ctx context.Context, stream js.Value, own bool) error {
 	p.stream, p.own = stream, own
 	track.Set("enabled", !p.muted)
 	p.track.on(track, "ended", func(js.Value) { go p.reopen() })
-	p.levels.listenMic(stream)
+	p.graph.listenMic(stream)
 	p.tell(sdk.MicrophoneOpened{ID: deviceOf(track)})
 	return nil
 }
@@ -205,7 +281,7 @@ func (p *peer) Send(message []byte) error {
 	case p.channel.Get("bufferedAmount").Int()+len(message) > maxBuffered:
 		return sdk.ErrOverrun
 	}
-	if err := attempt(func() { p.channel.Call("send", string(message)) }); err != nil {
+	if _, err := call(p.channel, "send", string(message)); err != nil {
 		return &sdk.Error{Kind: sdk.ErrServerGone, Cause: err}
 	}
 	return nil
@@ -259,7 +335,8 @@ func (p *peer) Close() error {
 	p.cancel()
 	p.ear.release()
 	p.dropStream()
-	p.levels.close()
+	p.graph.close()
+	p.lowering.close(p.dialer)
 	p.channel.Call("close")
 	p.pc.Call("close")
 	audio := p.dialer.audio

@@ -45,7 +45,7 @@ func await(ctx context.Context, promise js.Value, late func(js.Value)) (js.Value
 		err   error
 	}
 	done := make(chan result, 1)
-	var fine, refused js.Func
+	var fine, refused Func
 	settle := func(r result) {
 		fine.Release()
 		refused.Release()
@@ -55,67 +55,26 @@ func await(ctx context.Context, promise js.Value, late func(js.Value)) (js.Value
 		}
 		done <- r
 	}
-	fine = js.FuncOf(func(_ js.Value, args []js.Value) any {
+	fine = NewFunc(func(args []js.Value) any {
 		settle(result{value: args[0]})
 		return nil
 	})
-	refused = js.FuncOf(func(_ js.Value, args []js.Value) any {
+	refused = NewFunc(func(args []js.Value) any {
 		settle(result{err: asError(args[0])})
 		return nil
 	})
-	promise.Call("then", fine, refused)
+	promise.Call("then", fine.Value(), refused.Value())
 	select {
 	case r := <-done:
 		return r.value, r.err
 	case <-ctx.Done():
+	}
+	select {
+	case r := <-done: // it came at the same time, and is the caller's
+		return r.value, r.err
+	default:
 		return js.Undefined(), ctx.Err()
 	}
-}
-
-// attempt turns what the browser throws in f into an error.
-func attempt(f func()) (err error) {
-	defer func() {
-		switch thrown := recover().(type) {
-		case nil:
-		case js.Error:
-			err = asError(thrown.Value)
-		default:
-			panic(thrown)
-		}
-	}()
-	f()
-	return nil
-}
-
-// listeners are callbacks that the browser holds, to be taken back together.
-type listeners struct{ list []listener }
-
-type listener struct {
-	target js.Value
-	event  string
-	f      js.Func
-}
-
-// on calls f with the event's object, until release.
-func (l *listeners) on(target js.Value, event string, f func(js.Value)) {
-	wrapped := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if len(args) > 0 {
-			f(args[0])
-		} else {
-			f(js.Undefined())
-		}
-		return nil
-	})
-	target.Call("addEventListener", event, wrapped)
-	l.list = append(l.list, listener{target, event, wrapped})
-}
-
-func (l *listeners) release() {
-	for _, one := range l.list {
-		one.target.Call("removeEventListener", one.event, one.f)
-		one.f.Release()
-	}
-	l.list = nil
 }
 
 // object makes a JavaScript object of name-value pairs.

@@ -64,6 +64,15 @@
     }
   }
 
+  class Receiver {
+    getSynchronizationSources() {
+      return fake.sources;
+    }
+    async getStats() {
+      return new Map(fake.stats.map((one) => [one.id, one]));
+    }
+  }
+
   class PeerConnection extends Target {
     constructor(config) {
       super();
@@ -109,20 +118,47 @@
 
   class Context {
     state = "running";
-    constructor() {
+    audioWorklet = fake.tooOld ? undefined : {
+      addModule: async (module) => {
+        fake.modules.push(module);
+        if (fake.moduleThrows) throw named(fake.moduleThrows);
+      },
+    };
+    constructor(options) {
+      this.sampleRate = options.sampleRate ?? fake.sampleRate;
       fake.contexts.push(this);
     }
     createMediaStreamSource(stream) {
-      return { stream, connect() {}, disconnect() {} };
-    }
-    createAnalyser() {
-      return { getFloatTimeDomainData: (window) => window.fill(fake.amplitude) };
+      return {
+        connect: (node, output, input) => node.inputs.set(input, stream),
+        disconnect() {},
+      };
     }
     resume() {
       this.state = "running";
     }
     close() {
       this.state = "closed";
+    }
+  }
+
+  class WorkletNode {
+    inputs = new Map();
+    constructor(context, name, options) {
+      Object.assign(this, { context, name, options });
+      this.port = { posted: [], onmessage: null, postMessage: (message) => this.port.posted.push(message) };
+      fake.nodes.push(this);
+    }
+    // post gives 10 ms of both sides, as the worklet does; each is a function of the sample's number.
+    post(microphone, agent) {
+      const size = this.context.sampleRate / 100;
+      const frame = new Float32Array(2 * size);
+      for (let i = 0; i < size; i++) {
+        frame[i] = microphone(this.at ?? 0);
+        frame[size + i] = agent(this.at ?? 0);
+        this.at = (this.at ?? 0) + 1;
+      }
+      this.port.onmessage?.({ data: new Uint8Array(frame.buffer) });
     }
   }
 
@@ -155,18 +191,20 @@
       Object.assign(fake, {
         listeners: 0, tracks: [], connections: [], contexts: [], asked: [], requests: [],
         microphone: [], // the errors of the next questions; "" is none
-        permission: "prompt", amplitude: 0.1, sendThrows: false, replaceThrows: false, playThrows: "",
+        nodes: [], tooOld: false, modules: [], moduleThrows: "", sampleRate: 48000, stats: [], sources: [],
+        permission: "prompt", sendThrows: false, replaceThrows: false, playThrows: "",
         status: 201, body: "the answer", headers: { "Antiphon-Version": "1" }, unreachable: false, hangs: false,
       });
       globalThis.RTCPeerConnection = PeerConnection;
       globalThis.AudioContext = Context;
+      globalThis.AudioWorkletNode = WorkletNode;
       const navigator = { mediaDevices: new Devices(), permissions: { query: async () => ({ state: fake.permission }) } };
       Object.defineProperty(globalThis, "navigator", { value: navigator, configurable: true, writable: true });
     },
     stream: () => new Stream([new Track("given")]),
     emptyStream: () => new Stream([]),
     audio: () => ({
-      plays: 0, srcObject: null,
+      plays: 0, srcObject: null, volume: 1, muted: false,
       async play() {
         this.plays++;
         if (fake.playThrows) throw named(fake.playThrows);
@@ -177,7 +215,7 @@
         this.sinkId = id;
       },
     }),
-    remote: () => ({ streams: [new Stream([])], track: {} }),
+    remote: () => ({ streams: [new Stream([])], track: {}, receiver: new Receiver() }),
     remoteWithoutStream: () => ({ streams: [], track: {} }),
   };
 

@@ -1,0 +1,240 @@
+package browser
+
+import (
+	"math"
+	"runtime"
+	"strconv"
+	"syscall/js"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// tone is a function for the worklet's post: a sine of an amplitude, whatever the rate.
+func (p *page) tone(amplitude float64) js.Value {
+	return js.Global().Get("Function").New("i", "return "+strconv.FormatFloat(amplitude, 'g', -1, 64)+" * Math.sin(i / 10)")
+}
+
+// worklet waits for the call's and gives it.
+func (p *page) worklet() js.Value {
+	p.g.Eventually(func() int { return p.fake.Get("nodes").Length() }).Should(gomega.BeNumerically(">", 0))
+	return p.last("nodes")
+}
+
+// listening dials, for a test that closes the call, and gives what is told of levels and voices.
+func (p *page) listening(o Options) (*peer, chan sdk.PeerEvent) {
+	told := make(chan sdk.PeerEvent, 1000)
+	o.Audio = p.audio
+	called, err := New(o).Dial(p.t.Context(), sdk.CallConfig{}, func(e sdk.PeerEvent) {
+		switch e.(type) {
+		case sdk.LevelsMeasured, sdk.VoiceBegan, sdk.VoiceLasted, sdk.VoiceEnded, sdk.MarkPassed:
+			told <- e
+		}
+	})
+	p.g.Expect(err).NotTo(gomega.HaveOccurred())
+	p.last("connections").Call("fire", "track", p.fake.Call("remote"))
+	return called.(*peer), told
+}
+
+func TestLevelsAreMeasured(t *testing.T) {
+	for _, rate := range []int{48000, 44100, 96000} {
+		p := newPage(t)
+		p.set("sampleRate", rate)
+		call, told := p.listening(Options{URL: "https://voice.example/"})
+		worklet := p.worklet()
+		p.g.Expect(p.fake.Get("modules").Index(0).String()).To(gomega.Equal("https://voice.example/antiphon-worklet.js"))
+		p.g.Expect(text(p.last("contexts"), "state")).To(gomega.Equal("running"))
+		post := func(mic, agent float64) {
+			for range 2*levelFrames + 1 {
+				worklet.Call("post", p.tone(mic), p.tone(agent))
+			}
+		}
+		// the power of a sine of 0.1 is -23 dBFS
+		post(0.1, 0.1)
+		<-told // begins with the silence before
+		p.g.Expect(<-told).To(gomega.HaveField("Levels", gomega.And(
+			gomega.HaveField("Mic", gomega.BeNumerically("~", 37./60, 0.02)),
+			gomega.HaveField("Agent", gomega.BeNumerically("~", 37./60, 0.02)))), "%d Hz", rate)
+		call.SetMuted(true)
+		p.g.Expect(p.last("tracks").Get("enabled").Bool()).To(gomega.BeFalse())
+		post(0.1, 0)
+		<-told // begins with the agent's sound before
+		p.g.Expect(<-told).To(gomega.Equal(sdk.LevelsMeasured{}))
+		p.g.Expect(call.Close()).To(gomega.Succeed())
+		p.g.Expect(worklet.Get("port").Get("posted").Index(0).String()).To(gomega.Equal("close"))
+		p.g.Eventually(LiveFuncs).Should(gomega.BeZero())
+	}
+}
+
+// A page whose policy does not let the worklet load has calls, and says what they are without.
+func TestWithoutAWorkletThereIsACall(t *testing.T) {
+	for name, prepare := range map[string]func(*page){
+		"refused":  func(p *page) { p.set("moduleThrows", "AbortError") },
+		"too old":  func(p *page) { p.set("tooOld", true) },
+		"no sound": func(*page) { js.Global().Set("AudioContext", js.Undefined()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPage(t)
+			prepare(p)
+			notes := make(chan string, 10)
+			call := p.dial(Options{Log: func(line string) { notes <- line }}, sdk.CallConfig{})
+			p.g.Eventually(notes).Should(gomega.Receive(gomega.ContainSubstring("no levels and no prediction")))
+			call.SetLevel(sdk.LevelDucked)
+			call.Mute()
+			p.g.Eventually(func() bool { return p.audio.Get("muted").Bool() }).Should(gomega.BeFalse(), "muting ends without an ear")
+			p.g.Expect(call.Close()).To(gomega.Succeed())
+			p.g.Expect(p.audio.Get("volume").Float()).To(gomega.Equal(1.0))
+		})
+	}
+}
+
+func TestAVoiceIsFoundAndItsPlaceTold(t *testing.T) {
+	p := newPage(t)
+	at := js.Global().Get("performance").Get("timeOrigin").Float() + js.Global().Get("performance").Call("now").Float() - 1e6
+	p.fake.Get("sources").Call("push", object("rtpTimestamp", 48*1000, "timestamp", at))
+	call, told := p.listening(Options{})
+	defer func() { p.g.Expect(call.Close()).To(gomega.Succeed()) }()
+	worklet := p.worklet()
+	voiced := js.Global().Get("Function").New("i", `
+		let v = 0;
+		const f = 140 + 30 * Math.sin(i / 9000); // a voice moves
+		for (let n = 1; n < 20; n++) v += Math.sin(2 * Math.PI * n * f * i / 48000) / n;
+		return 0.1 * v * (0.6 + 0.4 * Math.sin(i / 3000));`)
+	quiet := p.tone(0)
+	for range 50 {
+		worklet.Call("post", quiet, quiet)
+	}
+	for range 60 {
+		worklet.Call("post", voiced, quiet)
+	}
+	for range 60 {
+		worklet.Call("post", quiet, quiet)
+	}
+	var found []sdk.PeerEvent
+	for len(told) > 0 {
+		if e := <-told; e != nil {
+			if _, level := e.(sdk.LevelsMeasured); !level {
+				found = append(found, e)
+			}
+		}
+	}
+	// The packet is long past: what is heard is the most that the playback is taken to have gone on, less its own delay.
+	p.g.Expect(found).To(gomega.Equal([]sdk.PeerEvent{
+		sdk.VoiceBegan{Mark: 48 * (1000 + maxAhead - usualPlayout), Known: true}, sdk.VoiceLasted{}, sdk.VoiceEnded{},
+	}))
+}
+
+func TestNoMemoryIsTakenAFrame(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h, err := newHearing(48000)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for i := range h.raw {
+		h.raw[i] = 0.3 * float32(math.Sin(float64(i)/30))
+	}
+	g.Expect(testing.AllocsPerRun(200, func() { h.take(true) })).To(gomega.BeZero())
+}
+
+func TestAStreamOfTwoRatesStaysInStep(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h, err := newHearing(44100)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for range 1000 {
+		h.take(true)
+		g.Expect(len(h.mic.waiting)).To(gomega.Equal(len(h.agent.waiting)))
+		g.Expect(len(h.mic.waiting)).To(gomega.BeNumerically("<", voice.FrameSize))
+	}
+}
+
+func TestTheAgentIsLowered(t *testing.T) {
+	p := newPage(t)
+	call, _ := p.listening(Options{})
+	volume := func() float64 { return math.Round(100*p.audio.Get("volume").Float()) / 100 }
+	muted := func() bool { return p.audio.Get("muted").Bool() }
+	call.SetLevel(sdk.LevelDucked)
+	p.g.Expect(volume()).To(gomega.Equal(0.1))
+	p.g.Expect(call.SetVolume(0.5)).To(gomega.Succeed())
+	p.g.Expect(volume()).To(gomega.Equal(0.05))
+	call.SetLevel(sdk.LevelSilent)
+	p.g.Expect(muted()).To(gomega.BeTrue())
+	call.SetLevel(sdk.LevelFull)
+	p.g.Expect(volume()).To(gomega.Equal(0.5))
+	p.g.Expect(muted()).To(gomega.BeFalse())
+
+	worklet := p.worklet()
+	for range 10 {
+		worklet.Call("post", p.tone(0), p.tone(0.1))
+	}
+	call.Mute()
+	p.g.Expect(muted()).To(gomega.BeTrue())
+	worklet.Call("post", p.tone(0), p.tone(0.1))
+	p.g.Consistently(muted, "60ms").Should(gomega.BeTrue(), "the dead reply still plays")
+	for range 2 * muteFrames {
+		worklet.Call("post", p.tone(0), p.tone(0))
+	}
+	p.g.Eventually(muted).Should(gomega.BeFalse(), "the silence behind it plays")
+
+	js.Global().Get("Object").Call("defineProperty", p.audio, "volume", object("value", 1, "writable", false))
+	p.g.Expect(call.SetVolume(0.2)).To(gomega.MatchError(sdk.ErrUnavailable))
+	p.g.Expect(call.Close()).To(gomega.Succeed())
+}
+
+func TestAPlaceInThePlaybackIsAwaited(t *testing.T) {
+	p := newPage(t)
+	call, told := p.listening(Options{})
+	_, ok := call.Mark()
+	p.g.Expect(ok).To(gomega.BeFalse(), "nothing was played")
+	source := object("rtpTimestamp", float64(math.MaxUint32), "timestamp", js.Global().Get("performance").Call("now"))
+	p.fake.Get("sources").Call("push", source)
+	mark, ok := call.Mark()
+	p.g.Expect(ok).To(gomega.BeTrue())
+	call.AwaitMark(mark + 48*60*1000)
+	call.AwaitMark(mark + 48*20) // beyond the wrap, perhaps
+	p.g.Eventually(told).Should(gomega.Receive(gomega.Equal(sdk.MarkPassed{Mark: mark + 48*20})))
+	p.g.Expect(defined(call.lowering.timer)).To(gomega.BeFalse(), "nobody waits")
+	call.AwaitMark(mark - 480)
+	p.g.Expect(<-told).To(gomega.Equal(sdk.MarkPassed{Mark: mark - 480}))
+
+	p.fake.Get("stats").Call("push", object("id", "1", "type", "media-playout", "totalPlayoutDelay", 4800*0.05, "totalSamplesCount", 4800))
+	call.measurePlayout(t.Context())
+	p.g.Expect(call.lowering.playout).To(gomega.BeNumerically("~", 50, 0.001))
+	call.AwaitMark(mark + 48*1000) // and is let go with the call
+	p.g.Expect(call.Close()).To(gomega.Succeed())
+}
+
+// The browser's side of a call that is opened and closed again and again: everything is let go.
+func TestNothingIsLeftOfTwoHundredCalls(t *testing.T) {
+	p := newPage(t)
+	once := func() {
+		p.fake.Call("reset")
+		call, _ := p.listening(Options{})
+		worklet := p.worklet()
+		for range levelFrames {
+			worklet.Call("post", p.tone(0.1), p.tone(0.1))
+		}
+		call.SetLevel(sdk.LevelDucked)
+		call.AwaitMark(1)
+		p.g.Expect(call.Close()).To(gomega.Succeed())
+		p.g.Expect(p.fake.Get("listeners").Int()).To(gomega.BeZero())
+	}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	for range 20 {
+		once()
+	}
+	before := heap()
+	for range 200 {
+		once()
+	}
+	p.g.Eventually(LiveFuncs).Should(gomega.BeZero())
+	grown := int64(heap()) - int64(before)
+	t.Logf("200 calls: %d bytes of heap more, %d functions", grown, LiveFuncs())
+	p.g.Expect(grown).To(gomega.BeNumerically("<", 200*1000), "less than 1 kB a call")
+}
