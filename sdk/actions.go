@@ -3,6 +3,7 @@ package sdk
 import (
 	"strconv"
 
+	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -10,6 +11,7 @@ import (
 type intent struct {
 	kind intentKind
 	item string
+	seq  view.Seq // what is expected of it; 0 is nothing
 }
 
 type intentKind uint8
@@ -95,16 +97,17 @@ func (s *Session) refused(e wire.Error) {
 	}
 	switch in.kind {
 	case intentHello, intentTruncate, intentClear, intentCandidate:
+		s.flow.refuse(in.seq)
 		s.trace("refused: " + problem.Code) // not its words, which may quote what was said
 	case intentCancel:
+		s.flow.refuse(in.seq)
 		if e.Code != "response_cancel_not_active" { // it had ended meanwhile
-			s.flow.dying = false
 			s.err = problem
 		}
 	case intentAnswer:
-		s.answerRefused(in.item, problem)
+		s.answerRefused(in, problem)
 	case intentMessage:
-		s.messageRefused(in.item, problem)
+		s.messageRefused(in, problem)
 	case intentOutput:
 		s.tools.untaken = max(s.tools.untaken-1, 0)
 		s.err = problem
@@ -114,7 +117,7 @@ func (s *Session) refused(e wire.Error) {
 		}
 	case intentCommit:
 		s.committing = false
-		s.flow.dropTurn("")
+		s.flow.refuse(in.seq)
 		s.err = problem
 	case intentConfigure:
 		s.err = problem
@@ -122,9 +125,9 @@ func (s *Session) refused(e wire.Error) {
 }
 
 // answerRefused: where another answer is going on, this one is asked for again after it.
-func (s *Session) answerRefused(item string, problem *ServerError) {
-	s.flow.dropTurn(item)
-	s.unwanted = false
+func (s *Session) answerRefused(in intent, problem *ServerError) {
+	s.flow.refuse(in.seq)
+	s.flow.unwanted = false
 	if problem.Code == "conversation_already_has_active_response" && s.tools.tries < maxTries {
 		s.tools.tries++
 		s.tools.wants = true
@@ -133,10 +136,10 @@ func (s *Session) answerRefused(item string, problem *ServerError) {
 	s.err = problem
 }
 
-func (s *Session) messageRefused(id string, problem *ServerError) {
-	s.flow.dropTurn(id)
+func (s *Session) messageRefused(in intent, problem *ServerError) {
+	s.flow.refuse(in.seq)
 	s.err = problem
-	if it := s.items.find(id); it != nil {
+	if it := s.items.find(in.item); it != nil {
 		s.items.note(it, "not delivered: "+problem.Error(), true)
 		s.items.settle(it)
 	}
@@ -152,19 +155,20 @@ func (s *Session) sendText(text string) {
 	id := "item_client_" + strconv.FormatUint(s.call.events, 10)
 	it := s.items.open(id, User)
 	s.items.text(it, text)
+	write := s.flow.expect(view.Write{}, id, s.limits.AnswerStart, s.clock.Now())
 	s.send(&wire.ConversationItemCreate{Item: wire.Item{
 		ID: id, Type: wire.ItemMessage, Role: "user",
 		Content: []wire.Content{{Type: wire.ContentInputText, Text: text}},
-	}}, intent{kind: intentMessage, item: id})
+	}}, intent{kind: intentMessage, item: id, seq: write})
 	s.meter.begin(id, s.clock.Now())
 	s.askAnswer(id)
 }
 
 func (s *Session) interrupt() {
 	s.hush()
-	if s.flow.turn == turnOwed {
-		s.unwanted = true
-		s.flow.endTurn()
+	if s.flow.owed() {
+		s.flow.unwanted = true
+		s.flow.dropAnswers()
 	}
 }
 
@@ -172,10 +176,10 @@ func (s *Session) interrupt() {
 func (s *Session) hush() {
 	s.dirty = true
 	s.tools.hush()
-	live, sounding := s.flow.response != "", s.flow.sounding
+	live, sounding := s.flow.confirmed().Live != 0, s.flow.sounding()
 	if live {
-		s.flow.dying = true
-		s.send(&wire.ResponseCancel{}, intent{kind: intentCancel})
+		seq := s.flow.expect(view.Cancel{}, "", s.limits.Acknowledge, s.clock.Now())
+		s.send(&wire.ResponseCancel{}, intent{kind: intentCancel, seq: seq})
 	}
 	if s.call == nil {
 		return
@@ -186,7 +190,8 @@ func (s *Session) hush() {
 		return
 	}
 	if live || sounding {
-		s.send(&wire.OutputAudioBufferClear{}, intent{kind: intentClear})
+		seq := s.flow.expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
+		s.send(&wire.OutputAudioBufferClear{}, intent{kind: intentClear, seq: seq})
 		s.cutOff(s.interruption.lastHeard(), false) // at once; the server hears of it after what it was asked
 	}
 }
@@ -212,8 +217,8 @@ func (s *Session) stopPlayer() {
 // commit ends the person's turn by hand. The answer is asked for when the server has taken it.
 func (s *Session) commit() {
 	now := s.clock.Now()
-	s.send(&wire.InputAudioBufferCommit{}, intent{kind: intentCommit})
+	seq := s.flow.expect(view.Commit{}, "", s.limits.Commit, now)
+	s.send(&wire.InputAudioBufferCommit{}, intent{kind: intentCommit, seq: seq})
 	s.meter.begin("", now)
-	s.flow.owe("", now)
 	s.committing, s.dirty = true, true
 }

@@ -3,6 +3,7 @@ package sdk
 import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -34,6 +35,7 @@ func (s *Session) rejected(candidate int) {
 	}
 	if in.pending() == c {
 		in.score.rejected(s.clock.Now())
+		s.flow.tell(view.Rejected{}, in.suspects)
 	}
 	s.bargeIn(bargein.Rejected{Candidate: c})
 }

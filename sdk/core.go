@@ -33,7 +33,6 @@ type core struct {
 	machines MachinesMatch // whether the server's are ours, as it has told
 
 	committing bool // the person's turn was ended by hand, and the server has not taken it yet
-	unwanted   bool // the answer that is owed was interrupted before it began
 
 	muted      bool
 	microphone string
@@ -68,13 +67,13 @@ func (s *Session) init() {
 // resetCall makes everything new that belongs to one call.
 func (s *Session) resetCall() {
 	s.session, s.machines = serverSession{}, MachinesUnknown
-	s.flow = flow{}
+	s.flow = newFlow(s.viewStepped)
 	s.items = newTranscript(s.limits)
 	s.tools = newToolbox(s.opts.Tools)
 	s.meter = meter{}
 	s.pending = newPending()
 	s.interruption.score = score{}
-	s.committing, s.unwanted = false, false
+	s.committing = false
 	s.micErr, s.micAsked, s.blocked, s.err = nil, false, false, nil
 	s.textOnly = s.opts.NoMicrophone
 }

@@ -1,113 +1,260 @@
 package sdk
 
-import "time"
+import (
+	"time"
 
-// flow is who has the floor, as the server's events tell it. Three small states, one for each of the server's machines
-// that a client can see (turn, response, playout), and the times that their deadlines count from.
-//
-// It is the client's confirmed state. A prediction is a second flow: this one with the unacknowledged inputs replayed.
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/view"
+)
+
+// flow is who has the floor. What the server has said and what is expected beyond it is coord/view's; here is what a view
+// leaves to its driver: names, the turn that is between its end and the server's word for it, and all deadlines.
 type flow struct {
-	turn  turnState
-	item  string        // the turn's item; "" in turnNone, and when an answer was asked for without one
-	since time.Duration // when the turn came to its state, or last gave a sign
+	model view.Model
+	// turns and responses number what the protocol names.
+	turns, responses names
+	expected         []expected // of the inputs that wait for their answer. Invariant: len <= view.Most
+	hook             func(from view.State, e view.Event, to view.State)
 
-	response string // the live response; "" when none is
-	dying    bool   // its end was asked for
-	alive    time.Duration
+	stopped  id.Turn       // its speech has stopped, and the server is about to take it in; 0 is none
+	since    time.Duration // when the turn came to its state, or last gave a sign
+	unwanted bool          // the answer that is owed was interrupted before it began
 
-	sound    string // the response that is heard; "" when none is
-	sounding bool   // a server may leave the response's id away
-	heard    time.Duration
-	metered  time.Duration // when levels were told last: only then silence can be told from sound
+	alive   time.Duration // when the live response last gave a sign
+	sound   string        // the response that is heard; "" where the server leaves its id away, and when none is
+	heard   time.Duration
+	metered time.Duration // when levels were told last: only then silence can be told from sound
 }
 
-// turnState is how far the person's turn has come.
-type turnState uint8
-
-const (
-	turnNone     turnState = iota
-	turnSpeaking           // speech_started was told
-	turnStopped            // speech_stopped was told, the turn is not taken in yet
-	turnOwed               // taken in (or written): an answer is owed
-)
+// expected is what was done here and is not answered yet: its default verdict is that nothing came of it.
+type expected struct {
+	seq   view.Seq
+	input view.Input
+	item  string // that it is about; may be empty
+	since time.Duration
+	wait  time.Duration
+}
 
 // audible is the level above which somebody may be speaking: -42 dBFS.
 const audible = 0.3
 
+func newFlow(hook func(from view.State, e view.Event, to view.State)) flow {
+	return flow{model: view.New(), hook: hook}
+}
+
+// confirmed is what the server has said.
+func (f *flow) confirmed() view.Open { return open(f.model.Confirmed) }
+
+// predicted is what that comes to when all that was done here does what is expected of it.
+func (f *flow) predicted() view.Open {
+	o := open(f.model.Predicted())
+	if f.unwanted {
+		o.Waiting = 0
+	}
+	return o
+}
+
+func open(s view.State) view.Open {
+	o, _ := s.(view.Open)
+	return o
+}
+
+// tell takes what the server has said. answers is the input that it names, or 0.
+func (f *flow) tell(e view.Told, answers view.Seq) {
+	before := f.model.Confirmed
+	f.model = f.model.Hear(e, answers)
+	f.tidy()
+	f.hook(before, e, f.model.Confirmed)
+}
+
+// expect takes what is done here, before its message is sent.
+func (f *flow) expect(in view.Input, item string, wait, now time.Duration) view.Seq {
+	before := f.model.Predicted()
+	model, seq := f.model.With(in)
+	if !model.Awaits(seq) {
+		return 0 // too much waits already: this is not predicted
+	}
+	f.model = model
+	f.expected = append(f.expected, expected{seq: seq, input: in, item: item, since: now, wait: wait})
+	f.hook(before, in, f.model.Predicted())
+	return seq
+}
+
+// drop gives an expectation up.
+func (f *flow) drop(seq view.Seq) {
+	f.model = f.model.Drop(seq)
+	f.tidy()
+}
+
+// refuse takes the server's word that nothing comes of what was asked for.
+func (f *flow) refuse(seq view.Seq) { f.tell(view.Refused{}, seq) }
+
+// dropAnswers gives up all that expects an answer.
+func (f *flow) dropAnswers() {
+	for _, e := range f.expected {
+		if asks(e.input) {
+			f.model = f.model.Drop(e.seq)
+		}
+	}
+	f.tidy()
+}
+
+func asks(in view.Input) bool {
+	switch in.(type) {
+	case view.Write, view.Ask, view.Commit:
+		return true
+	case view.Candidate, view.Interrupt, view.Cancel, view.Clear:
+	}
+	return false
+}
+
+// tidy forgets what is answered.
+func (f *flow) tidy() {
+	left := f.expected[:0]
+	for _, e := range f.expected {
+		if f.model.Awaits(e.seq) {
+			left = append(left, e)
+		}
+	}
+	f.expected = left
+}
+
+// shown is what to show while a call is on. tools: the application is answering the agent.
+func (f *flow) shown(o view.Open, tools bool) State {
+	switch {
+	case o.Speech != 0:
+		return UserSpeaking
+	case o.Sound != 0:
+		return AgentSpeaking
+	case o.Live != 0 || o.Waiting != 0 || f.stopped != 0 || tools:
+		return Thinking
+	}
+	return Listening
+}
+
+// idle reports whether nobody has the floor and no answer is due, so that one may be asked for.
+func (f *flow) idle() bool {
+	o := f.predicted()
+	return o.Speech == 0 && o.Waiting == 0 && o.Live == 0 && f.stopped == 0 && f.confirmed().Live == 0
+}
+
+// owed: an answer is due that has not begun.
+func (f *flow) owed() bool {
+	for _, e := range f.expected {
+		if asks(e.input) {
+			return true
+		}
+	}
+	return f.confirmed().Waiting != 0
+}
+
+// live is the response that the server makes; "" when it makes none, or one without an id.
+func (f *flow) live() string { return f.responses.name(uint64(f.confirmed().Live)) }
+
+// item is the present turn's; "" when there is none.
+func (f *flow) item() string {
+	o := f.confirmed()
+	switch {
+	case o.Speech != 0:
+		return f.turns.name(uint64(o.Speech))
+	case f.stopped != 0:
+		return f.turns.name(uint64(f.stopped))
+	}
+	return f.turns.name(uint64(o.Waiting))
+}
+
+func (f *flow) turn(item string) id.Turn         { return id.Turn(f.turns.number(item)) }
+func (f *flow) response(name string) id.Response { return id.Response(f.responses.number(name)) }
+
+// isLive reports whether the server makes this response now.
+func (f *flow) isLive(name string) bool {
+	live := f.confirmed().Live
+	return live != 0 && uint64(live) == f.responses.find(name)
+}
+
+func (f *flow) speaking() bool { return f.confirmed().Speech != 0 }
+func (f *flow) sounding() bool { return f.confirmed().Sound != 0 }
 func (f *flow) speechStarted(item string, now time.Duration) {
-	f.turn, f.item, f.since = turnSpeaking, item, now
+	f.stopped, f.unwanted, f.since = 0, false, now
+	f.tell(view.SpeechStarted{Turn: f.turn(item)}, 0)
 }
 
 // speechStopped: answered says whether the server will answer the turn by itself.
 func (f *flow) speechStopped(item string, answered bool, now time.Duration) {
-	switch {
-	case f.turn != turnSpeaking || f.item != item:
-	case answered:
-		f.turn, f.since = turnStopped, now
-	default:
-		f.endTurn()
+	turn := f.turn(item)
+	if f.confirmed().Speech == turn && answered {
+		f.stopped, f.since = turn, now
 	}
+	f.tell(view.SpeechStopped{Turn: turn}, 0)
 }
 
-func (f *flow) committed(item string, answered bool, now time.Duration) {
-	mine := f.turn == turnNone || f.item == item
-	switch {
-	case !mine:
-	case answered:
-		f.owe(item, now)
-	default:
-		f.endTurn()
+// committed: the server has taken a turn in. byClient: because it was asked to.
+func (f *flow) committed(item string, byClient bool, now time.Duration) {
+	turn := f.turn(item)
+	if f.confirmed().Speech == turn {
+		f.tell(view.SpeechStopped{Turn: turn}, 0) // it was left out
 	}
-}
-
-// owe: the server owes an answer.
-func (f *flow) owe(item string, now time.Duration) {
-	f.turn, f.item, f.since = turnOwed, item, now
-}
-
-func (f *flow) endTurn() {
-	f.turn, f.item = turnNone, ""
+	if f.stopped == turn {
+		f.stopped = 0
+	}
+	f.since = now
+	f.tell(view.Committed{Turn: turn, ByClient: byClient}, 0)
 }
 
 // dropTurn ends the turn of this item, if it is the present one.
 func (f *flow) dropTurn(item string) {
-	if f.turn != turnNone && f.item == item {
+	if item != "" && f.item() == item {
 		f.endTurn()
 	}
 }
 
-func (f *flow) responseCreated(id string, now time.Duration) {
-	if f.turn == turnOwed {
-		f.endTurn()
+// endTurn ends the present turn without an answer.
+func (f *flow) endTurn() {
+	o := f.confirmed()
+	f.stopped = 0
+	if o.Speech != 0 {
+		f.tell(view.SpeechStopped{Turn: o.Speech}, 0)
 	}
-	f.response, f.dying, f.alive = id, false, now
-}
-
-func (f *flow) responseDone(id string, now time.Duration) {
-	if f.response == id {
-		f.response = ""
-		f.heard = now
+	if o.Waiting != 0 {
+		f.tell(view.Transcribed{Turn: o.Waiting, Empty: true}, 0)
 	}
 }
 
-func (f *flow) soundStarted(response string, now time.Duration) {
-	f.sounding, f.sound, f.heard = true, response, now
+func (f *flow) responseCreated(name string, now time.Duration) {
+	f.alive = now
+	f.tell(view.Created{Resp: f.response(name)}, 0)
 }
 
-// soundEnded reports whether it was this response that was heard.
-func (f *flow) soundEnded(response string) bool {
-	if !f.sounding || (response != "" && f.sound != "" && f.sound != response) {
+func (f *flow) responseDone(name string, now time.Duration) {
+	f.heard = now
+	f.tell(view.Done{Resp: f.response(name)}, 0)
+}
+
+func (f *flow) soundStarted(name string, now time.Duration) {
+	f.sound, f.heard = name, now
+	f.tell(view.Started{Resp: f.response(name)}, 0)
+}
+
+// soundEnded reports whether it was this response that was heard; "" is any.
+func (f *flow) soundEnded(name string, cut bool) bool {
+	o := f.confirmed()
+	if o.Sound == 0 || name != "" && f.sound != "" && f.sound != name {
 		return false
 	}
-	f.sounding, f.sound = false, ""
+	f.sound = ""
+	if cut {
+		f.tell(view.Cleared{Resp: o.Sound}, 0)
+	} else {
+		f.tell(view.Stopped{Resp: o.Sound}, 0)
+	}
 	return true
 }
 
-// sign: the server has said something.
+// sign: the server has said something, after a while in which it could not.
 func (f *flow) sign(now time.Duration) {
-	f.alive, f.heard = now, now
-	if f.turn != turnNone {
-		f.since = now
+	f.alive, f.heard, f.since = now, now, now
+	for i := range f.expected {
+		f.expected[i].since = now
 	}
 }
 
@@ -117,45 +264,39 @@ func (f *flow) levels(l Levels, now time.Duration) {
 	if l.Agent > audible {
 		f.heard, f.alive = now, now
 	}
-	if l.Mic > audible && f.turn == turnSpeaking {
+	if l.Mic > audible && f.speaking() {
 		f.since = now
 	}
 }
 
-// state is what to show while a call is on. tools: the application is answering the agent.
-func (f *flow) state(tools bool) State {
-	switch {
-	case f.turn == turnSpeaking:
-		return UserSpeaking
-	case f.sounding:
-		return AgentSpeaking
-	case f.response != "" && !f.dying || f.turn == turnStopped || f.turn == turnOwed || tools:
-		return Thinking
-	}
-	return Listening
-}
-
-// idle reports whether nobody has the floor and no answer is due, so that one may be asked for.
-func (f *flow) idle() bool { return f.turn == turnNone && f.response == "" }
-
 // The deadlines are the moments at which a state has waited too long for somebody else; Never when it waits for nobody.
 
 func (f *flow) turnDeadline(l *Limits) time.Duration {
-	switch f.turn {
-	case turnNone:
-		return Never
-	case turnSpeaking:
+	o := f.confirmed()
+	switch {
+	case o.Speech != 0:
 		return f.since + l.TurnSilence
-	case turnStopped:
+	case f.stopped != 0:
 		return f.since + l.Commit
-	case turnOwed:
+	case o.Waiting != 0 && o.Live == 0:
 		return f.since + l.AnswerStart
 	}
 	return Never
 }
 
+// expectedDeadline is that of the first expectation to be given up.
+func (f *flow) expectedDeadline() time.Duration {
+	next := Never
+	for _, e := range f.expected {
+		if at := e.since + e.wait; next == Never || at < next {
+			next = at
+		}
+	}
+	return next
+}
+
 func (f *flow) responseDeadline(l *Limits) time.Duration {
-	if f.response == "" {
+	if f.confirmed().Live == 0 {
 		return Never
 	}
 	return f.alive + l.AnswerSilence
@@ -163,7 +304,7 @@ func (f *flow) responseDeadline(l *Limits) time.Duration {
 
 // soundDeadline holds only when the reply is made.
 func (f *flow) soundDeadline(l *Limits) time.Duration {
-	if !f.sounding || f.response != "" {
+	if o := f.confirmed(); o.Sound == 0 || o.Live != 0 {
 		return Never
 	}
 	return f.heard + l.SoundSilence
@@ -175,7 +316,7 @@ const meteredLag = 2 * time.Second
 // unheard puts off the deadlines that silence decides.
 func (f *flow) unheard(now time.Duration) {
 	f.heard = now
-	if f.turn == turnSpeaking {
+	if f.speaking() {
 		f.since = now
 	}
 }

@@ -1,8 +1,11 @@
 package sdk
 
 import (
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
 // Interruptions are how well this session's call has predicted: see Session.Interrupt and the package comment. All count
@@ -110,4 +113,51 @@ func (s *Session) Inspect() Inspection {
 		shown.Last = append(shown.Last, i.ring[k%maxTransitions])
 	}
 	return shown
+}
+
+// viewStepped notes what the server has said, or what is expected beyond it.
+func (s *Session) viewStepped(from view.State, e view.Event, to view.State) {
+	t := Transition{
+		At: s.clock.Now(), Lane: "server", Machine: "view", From: wordsOfView(from), Event: e.Name(), To: wordsOfView(to),
+	}
+	if _, mine := e.(view.Input); mine {
+		t.Lane = "client"
+	}
+	if _, _, row := view.Table.Next(from, e); row >= 0 {
+		t.Action = view.Table[row].Action
+	}
+	s.inspector.add(t)
+}
+
+// wordsOfView says a view for a reader, such as "agent heard, interrupting?".
+func wordsOfView(s view.State) string {
+	o, on := s.(view.Open)
+	if !on {
+		return strings.ToLower(s.Name())
+	}
+	var words []string
+	say := func(is bool, word string) {
+		if is {
+			words = append(words, word)
+		}
+	}
+	say(o.Speech != 0, "user speaking")
+	say(o.Waiting != 0, "an answer is owed")
+	say(o.Live != 0, "an answer is made")
+	say(o.Sound != 0, "agent heard")
+	say(o.Interrupting, "interrupting?")
+	if len(words) == 0 {
+		return "listening"
+	}
+	return strings.Join(words, ", ")
+}
+
+// inspect notes both lanes and the machines as they are.
+func (s *Session) inspect() {
+	predicted, confirmed := wordsOfView(s.flow.model.Predicted()), wordsOfView(s.flow.model.Confirmed)
+	machines := []MachineState{{"bargein", s.interruption.state().Name()}, {"view", confirmed}}
+	i := &s.inspector
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.predicted, i.confirmed, i.machines = predicted, confirmed, machines
 }

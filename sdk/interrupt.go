@@ -6,6 +6,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
 // verdictTime is how long a candidate waits for its verdict. The server decides within 1.2 s.
@@ -31,9 +32,11 @@ type interruption struct {
 	names [8]string   // of the last replies, by number
 	heard id.Response // is heard now, as the server or the player says; 0 is none
 
-	full    bargein.Mark // where the candidate that was last began
-	quietAt bargein.Mark // where the agent was silenced; 0 while it can be heard
-	score   score
+	suspects view.Seq     // what is expected of the candidate
+	lasts    view.Seq     // … of its voice that lasts
+	full     bargein.Mark // where the candidate that was last began
+	quietAt  bargein.Mark // where the agent was silenced; 0 while it can be heard
+	score    score
 }
 
 // attend begins with a new peer, and ends with one that is gone.
@@ -50,6 +53,9 @@ func (s *Session) attend() {
 		s.bargeIn(bargein.Close{}) // the level is the peer's, not the session's: it goes up
 	}
 	*in = interruption{peer: peer, due: Never, score: in.score}
+	if peer == nil {
+		s.flow.tell(view.Ended{}, 0)
+	}
 	if peer == nil || s.opts.NoPrediction {
 		return
 	}
@@ -78,6 +84,10 @@ func (s *Session) bargeIn(e bargein.Event) {
 	}
 	s.goOn(waited)
 	s.dirty = true
+	if _, cut := e.(bargein.Confirmed); waited != 0 && in.pending() == 0 && !cut {
+		s.flow.drop(in.suspects)
+		s.flow.drop(in.lasts)
+	}
 	if c := in.reached; c != 0 {
 		in.reached = 0
 		s.bargeIn(bargein.Passed{Candidate: c})
@@ -278,6 +288,7 @@ func (s *Session) voiceBegan(e VoiceBegan) {
 	}
 	in.candidate++
 	in.score.began(s.clock.Now())
+	in.suspects = s.flow.expect(view.Candidate{}, "", verdictTime, s.clock.Now())
 	s.bargeIn(bargein.Onset{Candidate: in.candidate, At: in.markOf(e)})
 }
 
@@ -291,13 +302,19 @@ func (in *interruption) markOf(e VoiceBegan) bargein.Mark {
 // voiceLasted silences only what can be said again.
 func (s *Session) voiceLasted() {
 	in := &s.interruption
-	if c := in.pending(); c != 0 && (in.knows || in.out.holder != nil) {
+	c := in.pending()
+	if c == 0 {
+		return
+	}
+	in.lasts, s.dirty = s.flow.expect(view.Interrupt{}, "", verdictTime, s.clock.Now()), true
+	if in.knows || in.out.holder != nil {
 		s.bargeIn(bargein.Sustained{Candidate: c})
 	}
 }
 
 func (s *Session) voiceEnded() {
 	if c := s.interruption.pending(); c != 0 {
+		s.flow.drop(s.interruption.lasts)
 		s.bargeIn(bargein.VoiceEnded{Candidate: c})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -67,6 +68,11 @@ func (s *Session) sessionTold(told *wire.Session) {
 		answers: td != nil && td.CreateResponse, interrupts: td != nil && td.InterruptResponse,
 		transcribes: told.Audio.Input.Transcription != nil,
 	}
+	if _, on := s.flow.model.Confirmed.(view.Open); on {
+		s.flow.tell(view.Configured{Interrupts: s.session.interrupts, Answers: s.session.answers}, 0)
+	} else {
+		s.flow.tell(view.Opened{Interrupts: s.session.interrupts, Answers: s.session.answers}, 0)
+	}
 	s.dirty = true
 }
 
@@ -77,7 +83,6 @@ func (s *Session) turnEvent(e wire.ServerEvent) bool {
 	case *wire.InputAudioBufferSpeechStarted:
 		it := s.items.open(e.ItemID, User)
 		it.entry.Spoken = true
-		s.unwanted = false
 		s.flow.speechStarted(e.ItemID, now)
 		if s.session.interrupts {
 			s.cutOff(s.interruption.lastHeard(), true)
@@ -90,7 +95,7 @@ func (s *Session) turnEvent(e wire.ServerEvent) bool {
 		if it := s.items.find(e.ItemID); it != nil {
 			s.items.place(it, e.PreviousItemID)
 		}
-		s.flow.committed(e.ItemID, s.session.answers, now)
+		s.flow.committed(e.ItemID, s.committing, now)
 		if s.committing {
 			s.committing = false
 			s.meter.turn.ItemID = e.ItemID
@@ -103,8 +108,8 @@ func (s *Session) turnEvent(e wire.ServerEvent) bool {
 	case *wire.OutputAudioBufferStopped:
 		s.soundEnded(e.ResponseID)
 	case *wire.OutputAudioBufferCleared:
-		s.cutOff(s.interruption.number(e.ResponseID), !s.flow.dying)
-		s.soundEnded(e.ResponseID)
+		s.cutOff(s.interruption.number(e.ResponseID), s.flow.speaking())
+		s.soundCut(e.ResponseID)
 	case *wire.ConversationItemInputAudioTranscriptionDelta:
 		s.caption(e.ItemID, e.ContentIndex, e.Delta)
 	case *wire.ConversationItemInputAudioTranscriptionCompleted:
@@ -120,10 +125,10 @@ func (s *Session) turnEvent(e wire.ServerEvent) bool {
 
 // dropTurn ends a turn that comes to nothing. Words that were shown stay, an empty line goes.
 func (s *Session) dropTurn() {
-	if s.flow.turn != turnSpeaking && s.flow.turn != turnStopped {
+	if !s.flow.speaking() && s.flow.stopped == 0 {
 		return
 	}
-	it := s.items.find(s.flow.item)
+	it := s.items.find(s.flow.item())
 	s.flow.endTurn()
 	switch {
 	case it == nil:
@@ -144,11 +149,21 @@ func (s *Session) soundStarted(response string) {
 }
 
 func (s *Session) soundEnded(response string) {
-	if s.flow.soundEnded(response) {
-		s.interruption.heard = 0
-		s.meter.silence(s.clock.Now())
-		s.dirty = true
+	if s.flow.soundEnded(response, false) {
+		s.silent()
 	}
+}
+
+func (s *Session) soundCut(response string) {
+	if s.flow.soundEnded(response, true) {
+		s.silent()
+	}
+}
+
+func (s *Session) silent() {
+	s.interruption.heard = 0
+	s.meter.silence(s.clock.Now())
+	s.dirty = true
 }
 
 // caption appends to the words of a turn while they are being recognised.
@@ -156,7 +171,7 @@ func (s *Session) caption(id string, index int, delta string) {
 	it := s.items.open(id, User)
 	it.entry.Spoken = true
 	s.items.part(it, index, delta, true)
-	if s.flow.item == id {
+	if s.flow.item() == id {
 		s.flow.since = s.clock.Now()
 	}
 }
@@ -173,7 +188,7 @@ func (s *Session) transcribed(id, words string) {
 		return
 	}
 	s.items.note(it, "no words were understood", false)
-	s.unanswered(id)
+	s.flow.tell(view.Transcribed{Turn: s.flow.turn(id), Empty: true}, 0) // it needs no answer; should one come all the same, it is shown
 }
 
 // untranscribed takes the captions of a turn back: its words are not known.
@@ -186,12 +201,5 @@ func (s *Session) untranscribed(id, why string) {
 		why = "the words could not be recognised"
 	}
 	s.items.note(it, why, true)
-	s.unanswered(id)
-}
-
-// unanswered: a turn without words needs no answer. Should one come all the same, it is shown.
-func (s *Session) unanswered(id string) {
-	if s.flow.turn == turnOwed {
-		s.flow.dropTurn(id)
-	}
+	s.flow.tell(view.Transcribed{Turn: s.flow.turn(id), Empty: true}, 0)
 }

@@ -98,6 +98,9 @@ type Limits struct {
 	// AnswerSilence is how long an answer that is being made may give no sign (60 s), after which the session listens
 	// again and says ErrServerSilent.
 	AnswerSilence time.Duration
+	// Acknowledge is how long the server may take to do what it was asked to (5 s), such as to end an answer: after that
+	// the session shows again what the server has said.
+	Acknowledge time.Duration
 	// TurnSilence is how long the server may think that the person speaks while it says nothing and the microphone hears
 	// nothing (15 s).
 	TurnSilence time.Duration
@@ -130,6 +133,7 @@ func (l Limits) withDefaults() Limits {
 	wait(&l.Commit, 5*time.Second)
 	wait(&l.AnswerStart, 15*time.Second)
 	wait(&l.AnswerSilence, 60*time.Second)
+	wait(&l.Acknowledge, 5*time.Second)
 	wait(&l.TurnSilence, 15*time.Second)
 	wait(&l.SoundSilence, 5*time.Second)
 	wait(&l.Retrieve, 3*time.Second)

@@ -43,7 +43,7 @@ func (s *Session) responseEvent(e wire.ServerEvent) {
 }
 
 func (s *Session) responseCreated(r *wire.Response) {
-	if r.ConversationID == nil && s.flow.response != "" {
+	if r.ConversationID == nil && s.flow.confirmed().Live != 0 {
 		return // it runs beside the conversation
 	}
 	now := s.clock.Now()
@@ -51,18 +51,18 @@ func (s *Session) responseCreated(r *wire.Response) {
 	s.meter.answer(r.ID)
 	s.tools.answered()
 	s.err = nil
-	if s.unwanted {
-		s.unwanted = false
+	if s.flow.unwanted {
+		s.flow.unwanted = false
 		s.hush()
 	}
 }
 
 func (s *Session) responseDone(r *wire.Response) {
-	if s.flow.response != r.ID {
+	if !s.flow.isLive(r.ID) {
 		return
 	}
 	if r.Status == "cancelled" {
-		s.cutOff(s.interruption.number(r.ID), !s.flow.dying)
+		s.cutOff(s.interruption.number(r.ID), r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected")
 	}
 	s.flow.responseDone(r.ID, s.clock.Now())
 	s.items.settleResponse(r.ID)
@@ -169,7 +169,7 @@ func (s *Session) outputSound(e *wire.ResponseOutputAudioDelta) {
 	it := s.items.open(e.ItemID, Agent)
 	it.entry.Spoken = true
 	it.sound = max(it.sound, 0) + time.Duration(len(e.Delta))*time.Second/bytesPerSecond
-	if p, ok := s.call.peer.(Player); ok && s.flow.response == e.ResponseID {
+	if p, ok := s.call.peer.(Player); ok && s.flow.isLive(e.ResponseID) {
 		p.Play(e.ResponseID, e.ItemID, e.ContentIndex, e.Delta)
 	}
 }

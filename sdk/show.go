@@ -1,6 +1,10 @@
 package sdk
 
-import "time"
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/view"
+)
 
 // publish makes a snapshot, when there is something new, and shows it.
 func (s *Session) publish() {
@@ -9,10 +13,13 @@ func (s *Session) publish() {
 	}
 	s.dirty = false
 	before := s.shown.Load()
-	confirmed := s.state()
+	predicted, confirmed := s.flow.predicted(), s.flow.confirmed()
+	if s.opts.NoPrediction {
+		predicted = confirmed
+	}
 	now := &Snapshot{
-		Seq: before.Seq + 1, State: confirmed, Confirmed: confirmed,
-		Interrupting: s.interruption.pending() != 0, Interruptions: s.interruption.score.shown,
+		Seq: before.Seq + 1, State: s.state(predicted), Confirmed: s.state(confirmed), Predicted: predicted != confirmed,
+		Interrupting: s.interruption.pending() != 0 && s.phase == phaseLive, Interruptions: s.interruption.score.shown,
 		SessionID: s.session.id, Model: s.session.model, Machines: s.machines,
 		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
 		Muted: s.muted, MicAsked: s.micAsked, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,
@@ -22,11 +29,13 @@ func (s *Session) publish() {
 	if now.State != before.State {
 		s.trace("state: " + before.State.String() + " -> " + now.State.String())
 	}
+	s.inspect()
 	s.shown.Store(now)
 	s.subs.show(0, *now)
 }
 
-func (s *Session) state() State {
+// state is what to show of a lane.
+func (s *Session) state(of view.Open) State {
 	switch s.phase {
 	case phaseNone:
 		return Disconnected
@@ -37,7 +46,7 @@ func (s *Session) state() State {
 	case phaseFailed:
 		return Failed
 	case phaseLive:
-		return s.flow.state(s.tools.busy())
+		return s.flow.shown(of, s.tools.busy())
 	}
 	return Disconnected
 }
@@ -94,6 +103,7 @@ func (s *Session) nextDeadline() time.Duration {
 		sooner(s.call.lost + s.limits.Lost)
 	case phaseLive:
 		sooner(s.flow.turnDeadline(&s.limits))
+		sooner(s.flow.expectedDeadline())
 		sooner(s.flow.responseDeadline(&s.limits))
 		sooner(s.flow.soundDeadline(&s.limits))
 		for _, it := range s.items.items {
@@ -134,9 +144,13 @@ func (s *Session) ring(now time.Duration) {
 	}
 	if late(s.flow.responseDeadline(&s.limits)) {
 		s.trace("a response gave no sign of life: it is not waited for any more")
-		s.items.settleResponse(s.flow.response)
-		s.flow.response = ""
+		live := s.flow.live()
+		s.items.settleResponse(live)
+		s.flow.responseDone(live, now)
 		s.err, s.dirty = ErrServerSilent, true
+	}
+	for late(s.flow.expectedDeadline()) {
+		s.expectationOverdue(now)
 	}
 	if late(s.flow.soundDeadline(&s.limits)) {
 		s.trace("the end of the playback was not told, but it is silent: it has ended")
@@ -150,18 +164,39 @@ func (s *Session) ring(now time.Duration) {
 }
 
 func (s *Session) turnOverdue() {
-	switch s.flow.turn {
-	case turnNone:
-	case turnSpeaking, turnStopped:
+	if s.flow.speaking() || s.flow.stopped != 0 {
 		s.trace("a turn has no end: it is dropped")
 		s.dropTurn()
-	case turnOwed:
-		s.trace("a turn has no answer: it is not waited for any more")
-		if it := s.items.find(s.flow.item); it != nil {
-			s.items.settle(it)
+		return
+	}
+	s.unanswered(s.flow.item())
+	s.flow.endTurn()
+}
+
+// unanswered: this turn or message has waited too long for its answer.
+func (s *Session) unanswered(item string) {
+	s.trace("a turn has no answer: it is not waited for any more")
+	if it := s.items.find(item); it != nil {
+		s.items.settle(it)
+	}
+	s.err, s.dirty = ErrServerSilent, true
+}
+
+// expectationOverdue takes back what was predicted, where nothing came of it.
+func (s *Session) expectationOverdue(now time.Duration) {
+	for _, e := range s.flow.expected {
+		if e.since+e.wait > now {
+			continue
 		}
-		s.flow.endTurn()
-		s.err, s.dirty = ErrServerSilent, true
+		s.flow.drop(e.seq)
+		s.dirty = true
+		if !asks(e.input) {
+			s.trace("nothing came of a prediction: " + e.input.Name())
+			return
+		}
+		s.committing = false
+		s.unanswered(e.item)
+		return
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -178,9 +179,9 @@ func (s *Session) owedAnswer() {
 
 // askAnswer asks for a response; item is what it is to answer, "" when that is no item of the person's.
 func (s *Session) askAnswer(item string) {
-	s.flow.owe(item, s.clock.Now())
+	seq := s.flow.expect(view.Ask{}, item, s.limits.AnswerStart, s.clock.Now())
 	s.dirty = true
-	s.send(&wire.ResponseCreate{}, intent{kind: intentAnswer, item: item})
+	s.send(&wire.ResponseCreate{}, intent{kind: intentAnswer, item: item, seq: seq})
 }
 
 // showCall shows a call of the agent's.
