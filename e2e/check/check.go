@@ -29,8 +29,10 @@
 //   - StableIndexes: an item keeps its output_index and its content_index, and no two share one.
 //   - MetadataComesBack: a response carries the metadata that its response.create gave.
 //   - TruncateWithinSent: no item is truncated beyond the audio that was sent.
-//   - PlaybackIsClosed: every output_audio_buffer.started gets one stopped or cleared; stopped comes after response.done.
-//   - InterruptionOrder: speech_started, output_audio_buffer.cleared, the dones, response.done, truncated.
+//   - PlaybackIsClosed: every output_audio_buffer.started gets one stopped or cleared; stopped comes after response.done. A
+//     response is started once, or again where the client that predicts interruptions had a candidate over its last words.
+//   - InterruptionOrder: speech_started, output_audio_buffer.cleared, the dones, response.done, truncated; the latter before the
+//     next response, unless the client predicts interruptions and is to say first what was heard.
 //   - OneTransport: output_audio_buffer.* is WebRTC's, response.output_audio.delta is the WebSocket's.
 package check
 

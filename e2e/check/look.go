@@ -13,6 +13,8 @@ func (s *session) client(text json.RawMessage) {
 		Type       string `json:"type"`
 		ItemID     string `json:"item_id"`
 		AudioEndMS int    `json:"audio_end_ms"`
+		BargeIn    bool   `json:"barge_in"`
+		ResponseID string `json:"response_id"`
 		Response   struct {
 			Metadata json.RawMessage `json:"metadata"`
 		} `json:"response"`
@@ -28,6 +30,10 @@ func (s *session) client(text json.RawMessage) {
 		if s.playback.playing != "" {
 			s.clears++
 		}
+	case "antiphon.hello":
+		s.playback.predicted = e.BargeIn
+	case "antiphon.barge_in.candidate":
+		s.playback.mayBe = e.ResponseID
 	}
 	s.look(false, e.Type, text)
 }

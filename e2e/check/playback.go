@@ -13,7 +13,12 @@ type playback struct {
 	since           time.Time
 	ended           map[string]bool // responses whose playback is over
 	owed            *response       // interrupted: its truncation must come before the next response
+	predicted       bool            // the client predicts interruptions, and says what was heard
+	mayBe           string          // the response that it predicted one of last
 }
+
+// again: the end of a response is said once more, since the client's candidate over it was none.
+func (p *playback) again(r *response) bool { return p.predicted && p.mayBe == r.id }
 
 // early is how far the audio may be ahead of the clock: what a pacer sends to catch up, and the rounding of times.
 const early = 100 * time.Millisecond
@@ -38,7 +43,7 @@ func (s *session) ofPlayback(e *event) {
 	}
 	switch e.Type {
 	case "output_audio_buffer.started":
-		if p.playing != "" || p.ended[r.id] || len(r.outputs) == 0 || r.outputs[len(r.outputs)-1].stage < partAdded {
+		if p.playing != "" || p.ended[r.id] && !p.again(r) || len(r.outputs) == 0 || r.outputs[len(r.outputs)-1].stage < partAdded {
 			s.broken("PlaybackIsClosed", "%s of %s: %q is playing, or it has no part, or was played before", e.Type, r.id, p.playing)
 		}
 		p.playing, p.since, r.started = r.id, e.t, s.line
@@ -55,7 +60,7 @@ func (s *session) ofPlayback(e *event) {
 			s.broken("PlaybackIsClosed", "%s of %s before its response.done", e.Type, r.id)
 		}
 		for _, o := range r.outputs {
-			p.sent[o.id] = e.t.Sub(p.since) + early
+			p.sent[o.id] = max(p.sent[o.id], e.t.Sub(p.since)+early)
 		}
 	}
 }
@@ -81,7 +86,9 @@ func (s *session) interrupted(r *response, e *event) {
 		if r.cut > 0 && r.cut < r.cleared {
 			s.broken("InterruptionOrder", "output_audio_buffer.cleared of %s comes after its dones", r.id)
 		}
-		s.playback.owed = r
+		if !s.playback.predicted { // else the client says first what was heard
+			s.playback.owed = r
+		}
 	}
 }
 

@@ -11,8 +11,9 @@ type Place struct {
 	Gen uint64
 	// At is how far the reply of that segment was played. In the silence behind a hold that is where the reply stopped.
 	At voice.Samples
-	// NextGen and Next are, in a silence, the segment that is audible after it and where in its reply that begins.
-	// NextGen is 0 in speech, and in a silence that goes on.
+	// Silent: nothing is audible then. NextGen and Next are the segment that is audible after this silence and where in its
+	// reply that begins; NextGen is 0 in speech, and in a silence that goes on.
+	Silent  bool
 	NextGen uint64
 	Next    voice.Samples
 }
@@ -59,6 +60,7 @@ func (p *positions) at(ts uint32) (place Place, ok bool) {
 
 // before is the place with what is audible after it, where it is in a silence.
 func (p Place) before(after *position, silent bool) Place {
+	p.Silent = silent
 	if silent && after != nil {
 		p.NextGen, p.Next = after.gen, after.pos
 	}

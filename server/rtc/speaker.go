@@ -53,9 +53,10 @@ type Speaker struct {
 	dropped uint64 // samples refused above MaxUnsent
 }
 
-// newSpeaker returns a Speaker whose RTP clock starts anywhere, as RFC 3550 section 5.1 asks.
+// newSpeaker returns a Speaker whose RTP clock starts anywhere, as RFC 3550 section 5.1 asks, but in the lower half: the
+// timestamp 0, which in an event says that there is none, is half a day away.
 func newSpeaker() *Speaker {
-	ts := rand.Uint32()
+	ts := 1 + rand.Uint32N(1<<31)
 	return &Speaker{startTS: ts, nextTS: ts, silent: ts}
 }
 

@@ -126,6 +126,12 @@ func (s *Session) dispatch(e wire.ClientEvent) {
 		s.cancelResponse(e.ResponseID)
 	case *wire.AntiphonHello:
 		s.hello(e)
+	case *wire.AntiphonBargeInCandidate:
+		s.candidate(e)
+	case *wire.AntiphonBargeInReady:
+		s.ready(e)
+	case *wire.AntiphonBargeInHeard:
+		s.heard(e)
 	}
 }
 

@@ -45,6 +45,7 @@ type caller struct {
 	over    sync.WaitGroup // the goroutine that calls them
 	pacer   *pacer         // nil for a client that plays by itself
 	record  record         // of everything that went to and fro
+	tap     func(wire.ServerEvent)
 }
 
 // byWebRTC places a call whose audio is paced by the server.
@@ -148,6 +149,9 @@ func (c *caller) Send(text []byte, sent func()) error {
 		return c.fails
 	}
 	c.events = append(c.events, e)
+	if c.tap != nil {
+		c.tap(e)
+	}
 	if sent != nil {
 		c.sent <- sent
 	}

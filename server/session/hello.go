@@ -7,9 +7,11 @@ import (
 
 // hello takes what a client says that knows our extensions, and tells it which machines run here.
 func (s *Session) hello(e *wire.AntiphonHello) {
-	s.extended, s.metrics, s.reports = true, e.Metrics, e.BargeIn
-	if !s.control {
+	s.extended, s.metrics = true, e.Metrics
+	if !s.control { // who controls a call from the side hears nothing of it
 		s.resumable.Store(true)
+		s.reports = e.BargeIn
+		s.claim.candidate, s.claim.turn = 0, 0 // a new client counts its candidates anew
 	}
 	s.step(coord.Configure{Config: s.coordConfig()})
 	_, differ := coord.Differing(func(name string) (string, bool) {
@@ -31,4 +33,9 @@ func (s *Session) hello(e *wire.AntiphonHello) {
 }
 
 // coordConfig is what of the settings, and of what the client has said of itself, decides transitions.
-func (s *Session) coordConfig() coord.Config { return coordConfig(&s.settings) }
+// Over a WebSocket the audio is the client's, whatever it says of it.
+func (s *Session) coordConfig() coord.Config {
+	c := coordConfig(&s.settings)
+	c.Reports = s.reports && s.media
+	return c
+}

@@ -10,6 +10,7 @@ const (
 	judgeEnd     = 250  // a silence this long ends the candidate
 	judgeWords   = 150  // voice that must be there before words are believed
 	judgeDecides = 1000 // the latest decision after the onset
+	judgeLead    = 100  // how much earlier than its voice a client's candidate may come
 )
 
 // verdict is what a judge says.
@@ -31,6 +32,9 @@ type judge struct {
 	words string
 }
 
+// predicted is the judge of a candidate that the client's detector has opened: its voice may still be on the way.
+func predicted() judge { return judge{gap: -judgeLead} }
+
 // frame takes 10 ms of audio.
 func (j *judge) frame(speech bool) verdict {
 	j.heard += frameMS
@@ -39,7 +43,7 @@ func (j *judge) frame(speech bool) verdict {
 		if j.gap > judgeGap {
 			j.run = 0
 		} else {
-			j.run += j.gap
+			j.run += max(0, j.gap)
 		}
 		j.gap = 0
 		j.run += frameMS
@@ -66,9 +70,9 @@ func (j *judge) partial(text string) verdict {
 	return undecided
 }
 
-// deadline must decide: the voice goes on or not.
+// deadline must decide: the voice goes on or not, or was never heard.
 func (j *judge) deadline() verdict {
-	if j.gap <= judgeGap && !onlyAcknowledges(j.words) {
+	if j.voice > 0 && j.gap <= judgeGap && !onlyAcknowledges(j.words) {
 		return confirmed
 	}
 	return rejected

@@ -1,12 +1,14 @@
 package session
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -28,10 +30,25 @@ type pacer struct {
 	cut   int     // how much of a reply had gone out when it was dropped
 	again []int   // how much was said again at each Resume; less than nothing is what was skipped
 	whole int     // how much had gone out when a reply was drained first
+
+	ts, silent uint32       // of the next packet, and of the one behind the last with speech
+	log        []packet     // those with speech
+	begun      []uint64     // the first segments of the replies
+	out        func(packet) // gets every packet; may be nil
 }
 
+// packet is 20 ms on their way to the ear.
+type packet struct {
+	ts  uint32
+	gen uint64
+	pos int // in the reply
+	n   int // samples; 0 is silence
+}
+
+const packetTicks = 960
+
 func newPacer(s *Session) *pacer {
-	p := &pacer{s: s, stop: make(chan struct{})}
+	p := &pacer{s: s, stop: make(chan struct{}), ts: 5000, silent: 5000}
 	p.over.Go(func() {
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
@@ -51,10 +68,15 @@ func (p *pacer) tick() {
 	p.mu.Lock()
 	gen, drained := p.gen, false
 	n := 0
+	k := packet{ts: p.ts, gen: gen, pos: p.pos}
+	p.ts += packetTicks
 	if p.live && !p.held {
 		n = min(len(p.tape)-p.pos, 480)
 		p.heard = append(p.heard, p.tape[p.pos:p.pos+n]...)
 		p.pos += n
+		if k.n = n; n > 0 {
+			p.log, p.silent = append(p.log, k), p.ts
+		}
 		drained = p.ended && !p.done && p.pos == len(p.tape)
 		p.done = p.done || drained
 		if drained && p.whole == 0 {
@@ -63,6 +85,9 @@ func (p *pacer) tick() {
 	}
 	pos := p.pos
 	p.mu.Unlock()
+	if p.out != nil {
+		p.out(k)
+	}
 	if n > 0 {
 		p.s.Sent(gen, voice.Samples(pos), pos == n)
 	}
@@ -81,6 +106,7 @@ func (p *pacer) Begin(gen uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tape, p.gen, p.pos, p.live, p.held, p.ended, p.done = nil, gen, 0, true, false, false, false
+	p.begun = append(p.begun, gen)
 }
 
 // Write implements Speaker.
@@ -131,6 +157,40 @@ func (p *pacer) Sent() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return voice.Samples(p.pos)
+}
+
+// FirstSilent implements Timeline.
+func (p *pacer) FirstSilent() (uint32, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.silent, !p.live || p.held || p.ended && p.pos == len(p.tape)
+}
+
+// PlaceAt implements Timeline.
+func (p *pacer) PlaceAt(ts uint32) (place rtc.Place, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ts >= p.ts || ts < 5000 {
+		return rtc.Place{}, false
+	}
+	place.Silent = true
+	for _, k := range p.log {
+		if k.ts > ts {
+			if place.Silent {
+				place.NextGen, place.Next = k.gen, voice.Samples(k.pos)
+			}
+			break
+		}
+		place = rtc.Place{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: ts-k.ts >= packetTicks}
+	}
+	return place, true
+}
+
+// begins are the first segments of the replies.
+func (p *pacer) begins() []uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.begun)
 }
 
 // heardMS is how much went out, in milliseconds; cutMS is how much of a reply had, when it was dropped.

@@ -105,6 +105,7 @@ func (s *Session) performTurn(f turn.Effect) {
 		s.hearing.cut()
 		s.armIdle()
 	case turn.BargeIn: // routed: the playout and the response are told by the composition
+		s.claim.turn = 0
 		s.log.Info("the user interrupts", "turn", f.Turn)
 	}
 }
@@ -231,9 +232,9 @@ func (s *Session) performPlayout(f playout.Effect) {
 	case playout.Play:
 		s.play(s.replies[f.Resp], uint64(f.Gen))
 	case playout.Hold:
-		if r := s.onAir; r != nil && r.id == f.Resp {
-			s.speaker.Hold()
-		}
+		s.hold(f.Resp)
+	case playout.AwaitReady:
+		s.after("ready", s.reportIn(), readyDue{f.Candidate})
 	case playout.RewindAndResume:
 		s.speaker.Resume(uint64(f.Gen), s.replies[f.Resp].position(f.From))
 	case playout.Drop:
@@ -250,18 +251,26 @@ func (s *Session) performPlayout(f playout.Effect) {
 		if r := s.replies[f.Resp]; s.media && r != nil {
 			s.send(&wire.OutputAudioBufferCleared{ResponseID: r.object.ID})
 		}
+	case playout.EmitRejected:
+		s.rejected(f.Candidate)
+	case playout.AwaitHeard:
+		s.after("heard", s.reportIn(), heardDue{f.Resp})
 	case playout.Truncate:
 		// A client that plays by itself cuts what it got, and has nothing of a reply that waited.
 		if r := s.replies[f.Resp]; r != nil && (s.media || !r.onAir) {
 			s.truncate(r, f.End)
+			s.forget(r)
+			s.startWaiting()
 		}
 	}
 }
 
 // play gives the speaker to r.
 func (s *Session) play(r *reply, gen uint64) {
+	s.endTail()
+	note(s.claim.played[:], r.object.ID)
 	s.onAir = r
-	r.onAir = true
+	r.onAir, r.gen = true, gen
 	if r.body != nil {
 		s.credit.Store(&credit{sem: r.body.credit, since: gen})
 	}
@@ -276,6 +285,7 @@ func (s *Session) play(r *reply, gen uint64) {
 // drop forgets what of r was not sent.
 func (s *Session) drop(r *reply) {
 	r.dropped, r.backlog = true, nil
+	note(s.claim.cut[:], r.object.ID)
 	if r.body != nil {
 		r.body.free() // what it still says is heard by nobody, and must not wait for that
 	}
@@ -303,6 +313,10 @@ func (s *Session) stopped(r *reply) {
 		s.truncate(r, r.mark(r.audio))
 	}
 	s.offAir()
-	s.turnMetrics(r)
+	if !r.ended { // else its tail was said again
+		r.ended = true
+		s.turnMetrics(r)
+	}
+	s.linger(r)
 	s.forget(r)
 }

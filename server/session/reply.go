@@ -48,6 +48,8 @@ type reply struct {
 	audio   voice.Samples // generated
 	backlog []int16       // generated before the speaker was given to the reply
 	onAir   bool          // the speaker is the reply's, or was
+	gen     uint64        // its first segment
+	ended   bool          // its audio was sent to its end
 	said    bool          // all audio is generated, or no more will be
 	dropped bool          // what is not sent is not wanted
 	played  bool          // the machines gave it a beginning

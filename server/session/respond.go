@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -95,9 +96,10 @@ func (s *Session) canSpeak() bool {
 	return true
 }
 
-// startWaiting starts the bodies that wait, once every transcript that they must read is there.
+// startWaiting starts the bodies that wait, once every transcript that they must read is there, and it is known what was
+// heard of a reply that was interrupted.
 func (s *Session) startWaiting() {
-	if s.conversation.pending() {
+	if _, cut := s.state.Playout.(playout.Cut); cut || s.conversation.pending() {
 		return
 	}
 	if r := s.starting; r != nil {

@@ -67,6 +67,8 @@ type Session struct {
 	running        *reply      // whose body the synthesis machine serves
 	starting       *reply      // whose body waits for transcripts
 	onAir          *reply      // whose the speaker is
+	tail           *reply      // that was sent to its end, which may be ahead of a reporting client's ear
+	claim          claim       // of the client to be interrupting
 	answering      *userTurn
 	latest         cause                // of the newest reply
 	cause          string               // event_id of the client event in hand
@@ -245,6 +247,8 @@ func (s *Session) handle(e any) {
 		s.leave(e)
 	case drained:
 		s.drainedAt(e.gen)
+	case readyDue, heardDue, tailOver:
+		s.reportDue(e)
 	case spent:
 		s.spend(e.tokens)
 	case besideEnded:
@@ -297,6 +301,7 @@ func (s *Session) step(e coord.Event) {
 		s.perform(f)
 	}
 	s.followLink()
+	s.verdictGiven()
 }
 
 // hush stops the sound of a reply that the effects take away, before anything else is done: how much of it was heard is
@@ -319,12 +324,12 @@ func (s *Session) hush(effects []coord.Effect) {
 // again has an event handled after the one in hand.
 func (s *Session) again(e any) { s.later = append(s.later, e) }
 
-// position is how far the reply on air has got.
+// position is how far the reply on air has got, or the one whose tail may be under way.
 func (s *Session) position() playout.Mark {
-	if s.onAir == nil {
-		return playout.Mark{}
+	if r := s.sounding(); r != nil {
+		return r.mark(s.speaker.Sent())
 	}
-	return s.onAir.mark(s.speaker.Sent())
+	return playout.Mark{}
 }
 
 // audible: the agent is heard at the moment.

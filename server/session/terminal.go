@@ -167,14 +167,18 @@ func (s *Session) forgetNow(id response.ID) {
 	}
 }
 
-// awaited: r sounds, is held, or waits to be heard.
+// awaited: r sounds, is held, waits to be heard, or it is not known yet what of it was heard.
 func (s *Session) awaited(r *reply) bool {
 	switch st := s.state.Playout.(type) {
 	case playout.Playing:
 		return st.Resp == r.id || s.state.Queued.Has(r.id)
 	case playout.Held:
 		return st.Resp == r.id || s.state.Queued.Has(r.id)
-	case playout.Silent, playout.Terminated:
+	case playout.Cut:
+		return st.Resp == r.id || s.state.Queued.Has(r.id)
+	case playout.Silent:
+		return s.tail == r
+	case playout.Terminated:
 	}
 	return false
 }
