@@ -50,6 +50,8 @@ type call struct {
 	replies map[response.ID]*reply
 	running *reply
 	early   []func() // what the client sent before the session was open
+	watcher Watcher
+	effects []Effect // of the event in hand
 	broken  string
 	gone    bool // the transport is released
 }
@@ -57,6 +59,9 @@ type call struct {
 // play plays a plan to its end and returns what does not hold; see, where it is not nil, sees every step.
 func (p plan) play(next nextFunc, see func(Event, Step)) (*call, string) {
 	c := &call{plan: p, end: p.end, streams: map[turn.ID]*ear{}, replies: map[response.ID]*reply{}}
+	if NewWatcher != nil {
+		c.watcher = NewWatcher(p.config)
+	}
 	c.w = newWorld(p.config, nil)
 	c.w.next, c.w.onEffect, c.w.onStep = next, c.perform, see
 	c.up = &lane{source: c.source(ofNetwork, 1), near: p.near, far: p.far, loss: p.loss, reliable: p.socket}
@@ -97,6 +102,11 @@ func (c *call) verdict() string {
 	if len(c.streams) > 0 {
 		return fmt.Sprintf("%d streams of the recogniser are left", len(c.streams))
 	}
+	if c.watcher != nil {
+		if broken := c.watcher.Rests(); broken != "" {
+			return broken
+		}
+	}
 	return c.client.agrees(c.w)
 }
 
@@ -105,8 +115,19 @@ func (c *call) take(e Event) {
 	if c.broken != "" {
 		return
 	}
-	c.w.at = c.mark()
+	from := c.w.s
+	c.w.at, c.effects = c.mark(), nil
 	if broken := c.w.take(e); broken != "" {
+		c.wrong(broken)
+	}
+	if c.watcher != nil {
+		c.watch(c.watcher.Stepped(Edge{from, e, c.w.s, c.effects}))
+	}
+}
+
+// watch notes what the watcher has seen.
+func (c *call) watch(broken string) {
+	if broken != "" {
 		c.wrong(broken)
 	}
 }
@@ -158,6 +179,7 @@ func (c *call) quiet() bool {
 // perform does what an effect asks of the driver.
 func (c *call) perform(f Effect) {
 	c.performed = append(c.performed, f.Name())
+	c.effects = append(c.effects, f)
 	switch f := f.(type) {
 	case conn.Effect:
 		c.performConn(f)
@@ -188,6 +210,9 @@ func (c *call) tell(f machine.Named) {
 		c.down.event(func() {
 			if broken := c.client.see(f); broken != "" {
 				c.wrong("the client: " + broken)
+			}
+			if c.watcher != nil {
+				c.watch(c.watcher.Delivered(f))
 			}
 		})
 	}
