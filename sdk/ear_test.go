@@ -1,0 +1,197 @@
+package sdk
+
+import (
+	"math"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// speech makes syllables of 200 ms with a gap of 50 ms between them: pulses at a pitch that glides, through two resonances
+// that move.
+func speech(pitch float64, ms int) []float32 {
+	x := make([]float32, ms*voice.FrameRate/1000)
+	var phase float64
+	var y [2][2]float64
+	for i := range x {
+		t := float64(i) / voice.FrameRate
+		in := math.Mod(t, 0.25)
+		f := pitch * (1 + 0.12*math.Sin(2*math.Pi*1.7*t))
+		var pulse float64
+		if phase += f / voice.FrameRate; phase >= 1 {
+			phase--
+			pulse = 1
+		}
+		var sum float64
+		for k, at := range []float64{500 + 250*math.Sin(2*math.Pi*2.3*t), 1500 + 500*math.Sin(2*math.Pi*1.1*t)} {
+			r := math.Exp(-math.Pi * 90 / voice.FrameRate)
+			next := pulse + 2*r*math.Cos(2*math.Pi*at/voice.FrameRate)*y[k][0] - r*r*y[k][1]
+			y[k][0], y[k][1] = next, y[k][0]
+			sum += next
+		}
+		if in < 0.2 {
+			x[i] = float32(0.02 * sum * math.Min(1, math.Min(in, 0.2-in)/0.01))
+		}
+	}
+	return x
+}
+
+func pause(ms int) []float32 { return make([]float32, ms*voice.FrameRate/1000) }
+
+func joined(parts ...[]float32) []float32 {
+	var all []float32
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// echoOf is what comes back of x: later and quieter.
+func echoOf(x []float32, ms int, gain float32) []float32 {
+	y := make([]float32, len(x))
+	late := ms * voice.FrameRate / 1000
+	for i := late; i < len(x); i++ {
+		y[i] = gain * x[i-late]
+	}
+	return y
+}
+
+// found is one thing that an ear has found, and when: at the end of which frame, in milliseconds.
+type found struct {
+	what Voice
+	ms   int
+}
+
+// listen gives all that e finds in mic. A nil agent is no reference.
+func listen(e *Ear, mic, agent []float32, playing bool) []found {
+	var all []found
+	for i := 0; i+voice.FrameSize <= len(mic); i += voice.FrameSize {
+		var reference []float32
+		if agent != nil {
+			reference = agent[i : i+voice.FrameSize]
+		}
+		if v := e.Frame(mic[i:i+voice.FrameSize], reference, playing); v != None {
+			all = append(all, found{v, (i + voice.FrameSize) * 1000 / voice.FrameRate})
+		}
+	}
+	return all
+}
+
+func TestAnEarFollowsAVoice(t *testing.T) {
+	g := gomega.NewWithT(t)
+	all := listen(NewEar(), joined(pause(1000), speech(120, 700), pause(600)), nil, false)
+	g.Expect(all).To(gomega.HaveLen(3))
+	g.Expect(all[0].what).To(gomega.Equal(Began))
+	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 1060, 40))
+	g.Expect(all[1].what).To(gomega.Equal(Lasted))
+	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 150, 20))
+	g.Expect(all[2].what).To(gomega.Equal(Ended))
+	g.Expect(all[2].ms).To(gomega.BeNumerically("~", 1700+310, 60))
+}
+
+func TestAShortSoundDoesNotLast(t *testing.T) {
+	g := gomega.NewWithT(t)
+	all := listen(NewEar(), joined(pause(1000), speech(120, 90), pause(600)), nil, false)
+	g.Expect(all).To(gomega.HaveLen(2))
+	g.Expect(all[0].what).To(gomega.Equal(Began))
+	g.Expect(all[1].what).To(gomega.Equal(Ended))
+}
+
+func TestAGapBeginsTheVoiceAnew(t *testing.T) {
+	g := gomega.NewWithT(t)
+	// Two short sounds too far apart are no voice that lasts; the same with a gap of 70 ms are.
+	apart := joined(pause(1000), speech(120, 60), pause(230), speech(120, 60), pause(600))
+	near := joined(pause(1000), speech(120, 90), pause(70), speech(120, 150), pause(600))
+	count := func(x []float32) (n int) {
+		for _, f := range listen(NewEar(), x, nil, false) {
+			if f.what == Lasted {
+				n++
+			}
+		}
+		return n
+	}
+	g.Expect(count(apart)).To(gomega.BeZero())
+	g.Expect(count(near)).To(gomega.Equal(1))
+}
+
+func TestTheAgentsOwnSoundIsNobody(t *testing.T) {
+	g := gomega.NewWithT(t)
+	agent := joined(pause(500), speech(105, 8000), pause(500))
+	for _, late := range []int{40, 80, 120} {
+		echo := echoOf(agent, late, 0.1)
+		g.Expect(listen(NewEar(), echo, agent, true)).To(gomega.BeEmpty(), "%d ms late", late)
+		g.Expect(listen(NewEar(), echo, nil, true)).NotTo(gomega.BeEmpty(), "without the reference")
+	}
+}
+
+func TestAPersonIsHeardOverTheAgent(t *testing.T) {
+	g := gomega.NewWithT(t)
+	agent := joined(pause(500), speech(105, 6500))
+	mic := echoOf(agent, 60, 0.05)
+	for i, x := range joined(pause(5000), speech(190, 1000), pause(1000)) {
+		mic[i] += x
+	}
+	all := listen(NewEar(), mic, agent, true)
+	g.Expect(all).NotTo(gomega.BeEmpty())
+	g.Expect(all[0].what).To(gomega.Equal(Began))
+	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 5080, 70))
+}
+
+// While echo cancellation adapts, more is asked of an onset: in the first 3 s of playback and for 250 ms after each.
+func TestThresholdsAreRaised(t *testing.T) {
+	g := gomega.NewWithT(t)
+	began := func(e *Ear, playing bool) int {
+		return listen(e, joined(pause(500), speech(120, 300), pause(700)), nil, playing)[0].ms
+	}
+	fresh := NewEar()
+	early := began(fresh, true)
+	settled := NewEar()
+	listen(settled, pause(3000), nil, true)
+	late := began(settled, true)
+	g.Expect(early).To(gomega.BeNumerically(">", late))
+	g.Expect(began(NewEar(), false)).To(gomega.Equal(late))
+
+	after := NewEar()
+	listen(after, pause(4000), nil, true)
+	soon := listen(after, joined(speech(120, 300), pause(700)), nil, false)[0].ms
+	g.Expect(soon).To(gomega.BeNumerically(">", late-500))
+}
+
+func TestAnEarForgets(t *testing.T) {
+	g := gomega.NewWithT(t)
+	e := NewEar()
+	listen(e, joined(pause(500), speech(120, 300)), nil, false)
+	e.Reset()
+	g.Expect(listen(e, pause(1000), nil, false)).To(gomega.BeEmpty(), "the voice before is another microphone's")
+}
+
+func TestWhatAnEarFindsIsTold(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(None.Event(1, true)).To(gomega.BeNil())
+	g.Expect(Began.Event(1, true)).To(gomega.Equal(VoiceBegan{Mark: 1, Known: true}))
+	g.Expect(Lasted.Event(1, true)).To(gomega.Equal(VoiceLasted{}))
+	g.Expect(Ended.Event(1, true)).To(gomega.Equal(VoiceEnded{}))
+}
+
+func TestAnEarTakesNoMemory(t *testing.T) {
+	e, frames := NewEar(), speech(120, 2000)
+	at := 0
+	allocations := testing.AllocsPerRun(1000, func() {
+		e.Frame(frames[at:at+voice.FrameSize], frames[at:at+voice.FrameSize], true)
+		at = (at + voice.FrameSize) % (len(frames) - voice.FrameSize)
+	})
+	gomega.NewWithT(t).Expect(allocations).To(gomega.BeZero())
+}
+
+// BenchmarkEarFrame is 10 ms of a call: a page has 50 us for it under wasm.
+func BenchmarkEarFrame(b *testing.B) {
+	e, mic, agent := NewEar(), speech(120, 2000), speech(105, 2000)
+	b.ReportAllocs()
+	at := 0
+	for b.Loop() {
+		e.Frame(mic[at:at+voice.FrameSize], agent[at:at+voice.FrameSize], true)
+		at = (at + voice.FrameSize) % (len(mic) - voice.FrameSize)
+	}
+}
