@@ -49,8 +49,9 @@ type Config struct {
 	MaxMessage int64
 	// EventsPerSecond bounds the events of one connection, see signal.Config; 0 takes 500.
 	EventsPerSecond int
-	// Grace is how long a caller whose network is gone may take to come back before the call ends; 0 takes 20 s.
-	Grace time.Duration
+	// Grace is how long a caller whose network is gone may take to come back before the call ends; 0 takes 20 s. Keep is the same
+	// for a caller that knows our extensions, who may come back over another connection; 0 takes 60 s.
+	Grace, Keep time.Duration
 
 	// CheckInvariants evaluates what is proven of the machines in every session, after every event; what does not hold
 	// is logged as an error.
@@ -83,7 +84,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	sc := signal.Config{
 		Engine: engine, Pipeline: cfg.Pipeline, Settings: settings(cfg), Version: Version, Logger: cfg.Logger,
-		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace,
+		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
 		MaxSessions: cfg.MaxSessions, MaxMessage: cfg.MaxMessage, EventsPerSecond: cfg.EventsPerSecond,
 		CheckInvariants: cfg.CheckInvariants,
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -31,18 +30,14 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who caller) *prob
 	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, &slowed{s, newSluice(h.cfg.EventsPerSecond, s.Refuse)})
 	if err != nil {
 		h.abandon(id, c)
-		if !errors.Is(err, rtc.ErrBadSDP) && !errors.Is(err, rtc.ErrNoAudio) {
-			return internal("call_failed", err)
-		}
-		return &problem{status: http.StatusBadRequest, code: "invalid_offer", message: err.Error(), param: "sdp"}
+		return badOffer(err)
 	}
-	link := newHub(peerLink{peer})
+	link := newHub(peerLink{peer}, s.Resumable)
 	h.began(c, link)
 	s.Start(link)
-	w.Header().Set("Content-Type", "application/sdp")
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
-	w.WriteHeader(http.StatusCreated)
-	_, _ = io.WriteString(w, answer) // an error here is a client that went away: the call ends by itself
+	w.Header().Set(resumeHeader, c.token)
+	writeSDP(w, http.StatusCreated, answer)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -91,7 +92,7 @@ func TestControlIsBounded(t *testing.T) {
 // TestControlThatDoesNotRead: who reads nothing is cut off, and the call goes on.
 func TestControlThatDoesNotRead(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h := newHub(deaf{})
+	h := newHub(deaf{}, func() bool { return false })
 	s := &side{link: newSocketLink(), done: make(chan struct{})}
 	g.Expect(h.join(s)).To(gomega.BeNil())
 	for range maxQueued + 1 {
@@ -113,10 +114,13 @@ type deaf struct{}
 func (deaf) Send([]byte, func()) error { return nil }
 
 // Speaker implements session.Link.
-func (deaf) Speaker() session.Speaker { return nil }
+func (deaf) Speaker() session.Speaker { return &rtc.Speaker{} }
 
 // Close implements session.Link.
 func (deaf) Close() error { return nil }
+
+// abandon implements transport.
+func (deaf) abandon() []func() { return nil }
 
 func TestSockets(t *testing.T) {
 	d := open(t, func(c *Config) {

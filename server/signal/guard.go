@@ -123,7 +123,7 @@ func (h *Handler) begins(next endpoint) endpoint {
 
 // allowedHeaders are those that a page of another origin may send. Beside them it may send what the protocol's own clients
 // describe themselves with: see ownHeader.
-const allowedHeaders = "authorization, content-type, x-openai-agents-sdk, idempotency-key"
+const allowedHeaders = "authorization, content-type, x-openai-agents-sdk, idempotency-key, antiphon-resume, antiphon-resume-after"
 
 // maxHeaders bounds the headers that a preflight may ask for.
 const maxHeaders = 32
@@ -165,7 +165,7 @@ func (h *Handler) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origin)
-	w.Header().Set("Access-Control-Expose-Headers", "Location, Antiphon-Version, Retry-After")
+	w.Header().Set("Access-Control-Expose-Headers", "Location, Antiphon-Version, Antiphon-Resume, Antiphon-Resume-Seen, Retry-After")
 	return true
 }
 

@@ -2,6 +2,7 @@ package signal
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -38,8 +39,10 @@ type Config struct {
 	// EventsPerSecond bounds the events of one connection; one of each 16 KiB counts. Four times as many may come at once.
 	// Those that come faster wait, and the client is told. 0 takes 500.
 	EventsPerSecond int
-	// Grace is how long a lost transport may take to come back; 0 takes the session's default.
-	Grace  time.Duration
+	// Grace is how long a lost transport may take to come back, Keep how long the session waits for a client that may come back
+	// over another one; 0 takes the session's default.
+	Grace, Keep time.Duration
+
 	Record func(session, dir string, text []byte)
 	Trace  func(session string, step coord.Step)
 	// CheckInvariants has every session check its machines after every event.
@@ -74,7 +77,8 @@ type Handler struct {
 type call struct {
 	session *session.Session
 	owner   caller
-	hub     *hub // nil for a call that has no control from the side: one over a WebSocket, or one that has not begun
+	token   string // with which its client comes back
+	hub     *hub   // nil for a call that has not begun
 }
 
 // New makes a Handler. Close it.
@@ -157,14 +161,14 @@ func (h *Handler) newCall(id string, settings wire.Session, who caller) (*call, 
 	}
 	s, err := session.New(session.Config{
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
-		Grace: h.cfg.Grace, CheckInvariants: h.cfg.CheckInvariants,
+		Grace: h.cfg.Grace, Keep: h.cfg.Keep, CheckInvariants: h.cfg.CheckInvariants,
 		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who),
 	})
 	if err != nil {
 		h.secrets.giveBack(who.secret)
 		return nil, internal("internal", err)
 	}
-	c := &call{session: s, owner: who}
+	c := &call{session: s, owner: who, token: rand.Text()}
 	h.calls[id] = c
 	h.joined.Go(func() {
 		<-s.Done()
@@ -184,7 +188,7 @@ func (h *Handler) abandon(id string, c *call) {
 	delete(h.calls, id)
 }
 
-// began counts a call that was set up, and opens it to control from the side where it has a hub.
+// began counts a call that was set up, and opens it to control from the side.
 func (h *Handler) began(c *call, link *hub) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -192,7 +196,7 @@ func (h *Handler) began(c *call, link *hub) {
 	h.total++
 }
 
-// find is the call that who may control or end, and its hub if it has one.
+// find is the call that who may control or end, and its hub if it has begun.
 func (h *Handler) find(id string, who caller) (*session.Session, *hub, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
@@ -16,12 +17,27 @@ import (
 // maxSides is how many may control one call from the side at a time.
 const maxSides = 8
 
-// hub is the link of a WebRTC call: what the session sends goes to the caller, and to those who control the call from the side.
-// It implements session.Link.
+// transport is one connection of a call's client.
+type transport interface {
+	session.Link
+	// abandon ends a connection whose client is gone: nobody takes leave. It joins its goroutines, and gives back what should
+	// have been called when events were sent.
+	abandon() (owed []func())
+}
+
+// hub is the link of a call: what the session sends goes to the caller, over the connection that there is at the time, and to
+// those who control the call from the side. It implements session.Returning.
 type hub struct {
-	session.Link // the caller's
+	speaker session.Speaker // nil for a client that plays by itself
+	// keeps says whether the caller may come back over another connection.
+	keeps func() bool
 
 	mu     sync.Mutex
+	line   transport // nil while the caller is away
+	gone   chan struct{}
+	owed   []func() // what waits for events to be sent, while the caller is away
+	tape   tape
+	coming bool // the caller is coming back
 	sides  map[*side]struct{}
 	latest *wire.Session // as the last session.created or session.updated had it; nil before
 	closed bool
@@ -33,13 +49,44 @@ type side struct {
 	done chan struct{} // closed when nothing of it is left
 }
 
-func newHub(link session.Link) *hub { return &hub{Link: link, sides: map[*side]struct{}{}} }
+func newHub(line transport, keeps func() bool) *hub {
+	h := &hub{line: line, speaker: line.Speaker(), keeps: keeps, sides: map[*side]struct{}{}, gone: make(chan struct{})}
+	close(h.gone)
+	h.tape = tape{maxItems: maxKept, maxBytes: maxKeptBytes}
+	if h.speaker == nil {
+		h.tape = tape{maxItems: maxKeptSocket, maxBytes: maxKeptSocketBytes}
+	}
+	return h
+}
+
+// Speaker implements session.Link.
+func (h *hub) Speaker() session.Speaker { return h.speaker }
+
+// RoundTrip is the connection's, 0 where it is not known.
+func (h *hub) RoundTrip() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t, ok := h.line.(interface{ RoundTrip() time.Duration }); ok {
+		return t.RoundTrip()
+	}
+	return 0
+}
 
 // Send implements session.Link. A side that does not read is cut off; the call goes on.
 func (h *hub) Send(text []byte, sent func()) error {
-	err := h.Link.Send(text, sent)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	err := rtc.ErrUnreachable
+	if h.line != nil {
+		err = h.line.Send(text, sent)
+	}
+	if errors.Is(err, rtc.ErrUnreachable) && h.keeps() { // the caller is away, or about to be
+		err = nil
+		if sent != nil {
+			h.owed = append(h.owed, sent)
+		}
+	}
+	h.tape.add(text, h.keeps())
 	h.remember(text)
 	for s := range h.sides {
 		if errors.Is(s.link.Send(text, nil), rtc.ErrBackpressure) {
@@ -74,7 +121,7 @@ func (h *hub) join(s *side) *problem {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.closed:
+	case h.closed || h.speaker == nil: // a client that plays by itself is in control itself
 		return noCall()
 	case len(h.sides) >= maxSides:
 		return &problem{
@@ -97,17 +144,112 @@ func (h *hub) leave(s *side) {
 	delete(h.sides, s)
 }
 
+// LetGo implements session.Returning.
+func (h *hub) LetGo() { h.letGo() }
+
+// letGo is LetGo; gone is closed when nothing of any former connection is left.
+func (h *hub) letGo() (gone <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	line, before, now := h.line, h.gone, make(chan struct{})
+	if line == nil {
+		return before
+	}
+	h.line, h.gone = nil, now
+	go func() {
+		defer close(now)
+		owed := line.abandon()
+		<-before
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.owed = append(owed, h.owed...)
+	}()
+	return now
+}
+
+// begin reserves the call for one who comes back and has seen the event seen.
+func (h *hub) begin(seen string) *problem {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, there := h.tape.after(seen)
+	switch {
+	case h.closed || !h.keeps():
+		return noResume()
+	case h.coming:
+		return &problem{
+			status: http.StatusConflict, code: "resume_in_progress", message: "the call is being resumed by another request: wait for its answer",
+		}
+	case !there:
+		return &problem{
+			status: http.StatusConflict, code: "resume_lost",
+			message: "more has happened in the call than is kept for one who comes back: call without Antiphon-Resume",
+		}
+	}
+	h.coming = true
+	return nil
+}
+
+// settle ends what begin began.
+func (h *hub) settle() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.coming = false
+}
+
+// attach gives the caller another connection, over which comes first what was sent since the event seen. It reports false when
+// the call has ended meanwhile.
+func (h *hub) attach(line transport, seen string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	events, there := h.tape.after(seen)
+	if h.closed || h.line != nil || !there {
+		return false
+	}
+	owed := h.owed
+	settle := func() {
+		for _, sent := range owed {
+			sent()
+		}
+	}
+	for i, text := range events {
+		var sent func()
+		if i == len(events)-1 {
+			sent = settle
+		}
+		if line.Send(text, sent) != nil {
+			return false // the connection is gone already
+		}
+	}
+	if len(events) == 0 {
+		settle() // nothing is on its way that could
+	}
+	h.line, h.owed = line, nil
+	return true
+}
+
+// transport is the connection that there is now; nil when the caller is away.
+func (h *hub) transport() transport {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.line
+}
+
 // Close implements session.Link: the call has ended, and with it the control of it.
 func (h *hub) Close() error {
 	h.mu.Lock()
 	h.closed = true
+	line, gone := h.line, h.gone
 	left := make([]*side, 0, len(h.sides))
 	for s := range h.sides {
 		s.link.end()
 		left = append(left, s)
 	}
 	h.mu.Unlock()
-	err := h.Link.Close()
+	var err error
+	if line != nil {
+		err = line.Close()
+	}
+	<-gone
 	for _, s := range left {
 		<-s.done
 	}

@@ -16,7 +16,8 @@ type route struct {
 
 func (h *Handler) routes() []route {
 	return []route{
-		{http.MethodPost, "/v1/realtime/calls", h.begins(h.call)},
+		{http.MethodPost, "/v1/realtime/calls", h.opens(h.call, h.callOn)},
+		{http.MethodPost, "/v1/realtime/calls/{id}/restart", h.restart},
 		{http.MethodPost, "/v1/realtime/calls/{id}/hangup", h.hangup},
 		{http.MethodPost, "/v1/realtime/calls/{id}/accept", telephone},
 		{http.MethodPost, "/v1/realtime/calls/{id}/reject", telephone},

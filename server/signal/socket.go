@@ -31,7 +31,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if r.URL.Query().Has("call_id") {
 		return h.control(w, r, who)
 	}
-	return h.begins(h.talk)(w, r, who)
+	return h.opens(h.talk, h.talkOn)(w, r, who)
 }
 
 // notASocket is what is wrong with a request for a WebSocket, or nil.
@@ -69,18 +69,24 @@ func (h *Handler) talk(w http.ResponseWriter, r *http.Request, who caller) *prob
 	if p != nil {
 		return p
 	}
+	w.Header().Set(resumeHeader, c.token)
 	ws, err := accept(w, r)
 	if err != nil {
 		h.abandon(id, c)
 		return nil // Accept has answered
 	}
-	h.began(c, nil)
-	s := c.session
-	l := newSocketLink()
-	l.run(context.WithoutCancel(r.Context()), ws, h, inlet{message: s.Message, refuse: s.Refuse, gone: s.Failed})
-	s.Start(l)
-	<-s.Done()
+	s, l := c.session, newSocketLink()
+	link := newHub(l, s.Resumable)
+	h.began(c, link)
+	l.run(context.WithoutCancel(r.Context()), ws, h, inletOf(s))
+	s.Start(link)
+	<-l.over
 	return nil
+}
+
+// inletOf is where the events of a call's client go.
+func inletOf(s *session.Session) inlet {
+	return inlet{message: s.Message, refuse: s.Refuse, gone: s.Failed}
 }
 
 // control lets the caller rule a WebRTC call from the side.
@@ -133,7 +139,7 @@ func (h *Handler) read(ctx context.Context, ws *websocket.Conn, to inlet) {
 	for {
 		kind, reader, err := ws.Reader(ctx)
 		if err != nil {
-			to.gone(fmt.Errorf("%w: %w", rtc.ErrHungUp, err))
+			to.gone(parted(err))
 			return
 		}
 		text, err := io.ReadAll(io.LimitReader(reader, h.cfg.MaxMessage+1))
@@ -146,7 +152,7 @@ func (h *Handler) read(ctx context.Context, ws *websocket.Conn, to inlet) {
 			text = nil
 		}
 		if err != nil {
-			to.gone(fmt.Errorf("%w: %w", rtc.ErrHungUp, err))
+			to.gone(parted(err))
 			return
 		}
 		flow.pass(int(size), ctx.Done())
@@ -176,3 +182,9 @@ func (l peerLink) RoundTrip() time.Duration { return l.peer.RoundTrip() }
 
 // Close implements session.Link.
 func (l peerLink) Close() error { return l.peer.Close() }
+
+// abandon implements transport: what a data channel takes counts as sent at once.
+func (l peerLink) abandon() (owed []func()) {
+	_ = l.peer.Abandon() // of use to a log only
+	return nil
+}

@@ -32,9 +32,11 @@ type socketLink struct {
 	joined sync.WaitGroup
 	wake   chan struct{}
 	ended  chan struct{} // closed when nothing more is to be sent
+	over   chan struct{} // closed when nothing of it is left
 
 	mu      sync.Mutex
 	queue   []outgoing
+	unsent  []outgoing // taken from the queue, and not written
 	bytes   int
 	closed  bool
 	overrun bool
@@ -46,7 +48,7 @@ type outgoing struct {
 }
 
 func newSocketLink() *socketLink {
-	return &socketLink{wake: make(chan struct{}, 1), ended: make(chan struct{}), cancel: func() {}}
+	return &socketLink{wake: make(chan struct{}, 1), ended: make(chan struct{}), over: make(chan struct{}), cancel: func() {}}
 }
 
 // run begins to read and to write.
@@ -111,6 +113,34 @@ func (l *socketLink) cut() {
 	l.end()
 }
 
+// keep notes what was not written.
+func (l *socketLink) keep(out []outgoing) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unsent = out
+}
+
+// abandon implements transport.
+func (l *socketLink) abandon() (owed []func()) {
+	l.mu.Lock()
+	closed := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	l.cancel()
+	_ = l.ws.CloseNow() // it is gone
+	l.joined.Wait()
+	if !closed {
+		close(l.ended)
+	}
+	defer close(l.over)
+	for _, o := range append(l.unsent, l.queue...) {
+		if o.sent != nil {
+			owed = append(owed, o.sent)
+		}
+	}
+	return owed
+}
+
 // farewell is how the connection is closed.
 func (l *socketLink) farewell() (websocket.StatusCode, string) {
 	l.mu.Lock()
@@ -125,10 +155,11 @@ func (l *socketLink) farewell() (websocket.StatusCode, string) {
 func (l *socketLink) write(ctx context.Context, to inlet) {
 	for {
 		out, open := l.take()
-		for _, o := range out {
+		for i, o := range out {
 			if err := l.writeOne(ctx, o.text); err != nil {
+				l.keep(out[i:])
 				if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-					to.gone(fmt.Errorf("%w: %w", rtc.ErrHungUp, err))
+					to.gone(parted(err))
 				}
 				return
 			}
@@ -165,7 +196,17 @@ func (l *socketLink) Close() error {
 	l.joined.Wait()
 	stop()
 	l.cancel()
+	defer close(l.over)
 	return l.ws.CloseNow()
+}
+
+// parted is the end of a connection as a session has it: a client that takes leave has hung up, and one whose connection breaks
+// cannot be reached.
+func parted(err error) error {
+	if websocket.CloseStatus(err) < 0 {
+		return fmt.Errorf("%w: %w", rtc.ErrUnreachable, err)
+	}
+	return fmt.Errorf("%w: %w", rtc.ErrHungUp, err)
 }
 
 // afterPatience cuts the connection when a client does not take the rest in time.

@@ -1,0 +1,254 @@
+package signal
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// greeted opens a WebSocket whose client knows our extensions.
+func (d *desk) greeted(address, bearer string) *plug {
+	d.t.Helper()
+	p := d.plug(address, bearer)
+	p.next("session.created")
+	p.send(`{"type":"antiphon.hello","event_id":"hello"}`)
+	p.next("antiphon.ack")
+	return p
+}
+
+// token is what resumes the call.
+func (p *plug) token() string { return p.answer.Header.Get("Antiphon-Resume") }
+
+// again is the address that resumes the call behind the event seen.
+func (p *plug) again(address, seen string) string {
+	return address + "?antiphon_resume=" + url.QueryEscape(p.token()) + "&antiphon_resume_after=" + url.QueryEscape(seen)
+}
+
+const talkInText = `{"type":"session.update","event_id":"u","session":{"type":"realtime","output_modalities":["text"]}}`
+
+// TestResume: a client whose connection broke comes back to its conversation, and hears what it has missed, each event once.
+func TestResume(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys = keys(t) })
+	address := d.house() + "/v1/realtime"
+	p := d.greeted(address, key)
+	d.g.Expect(p.token()).To(gomega.MatchRegexp(`^\w{26,}$`))
+	d.g.Expect(p.answer.Header.Get("Antiphon-Resume-Seen")).To(gomega.BeEmpty())
+	p.send(talkInText)
+	p.send(`{"type":"conversation.item.create","event_id":"i","item":{"id":"said","type":"message","role":"user","content":[{"type":"input_text","text":"say 30 words"}]}}`)
+	p.send(`{"type":"response.create","event_id":"r"}`)
+	created, _ := p.next("response.created").(*wire.ResponseCreated)
+	d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+
+	for round, seen := range []string{created.EventID, created.EventID} { // it may break again before anything was heard
+		if round == 1 {
+			d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+		}
+		p = d.plug(p.again(address, seen), key)
+		d.g.Expect(p.answer.Header.Get("Antiphon-Resume-Seen")).To(gomega.Equal("r"))
+		done, _ := p.next("response.done").(*wire.ResponseDone)
+		d.g.Expect(done.Response.ID).To(gomega.Equal(created.Response.ID))
+		d.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
+		d.g.Expect(p.seen).To(gomega.HaveKeyWithValue("response.output_item.added", 1))
+		d.g.Expect(p.seen).NotTo(gomega.HaveKey("response.created"), "that was seen")
+		d.g.Expect(p.seen).NotTo(gomega.HaveKey("session.created"), "it is the same session")
+	}
+	p.send(`{"type":"conversation.item.retrieve","item_id":"said"}`)
+	got, _ := p.next("conversation.item.retrieved").(*wire.ConversationItemRetrieved)
+	d.g.Expect(got.Item.Content[0].Text).To(gomega.Equal("say 30 words"))
+	now, total := d.h.Calls()
+	d.g.Expect(now).To(gomega.Equal(1))
+	d.g.Expect(total).To(gomega.Equal(uint64(1)), "it is one call")
+
+	d.g.Expect(p.ws.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
+	d.g.Eventually(func() int {
+		now, _ := d.h.Calls()
+		return now
+	}, patience).Should(gomega.BeZero(), "who takes leave is not waited for")
+	d.unplugged(p.again(address, created.EventID), key, http.StatusNotFound, "resume_not_found")
+}
+
+// TestResumeTakesOver: the client knows before the server that its connection is dead.
+func TestResumeTakesOver(t *testing.T) {
+	d := open(t, nil)
+	address := d.house() + "/v1/realtime"
+	old := d.greeted(address, "")
+	began := time.Now()
+	p := d.plug(old.again(address, ""), "")
+	d.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", closePatience), "the dead are not waited for")
+	d.g.Expect(p.answer.Header.Get("Antiphon-Resume")).To(gomega.Equal(old.token()))
+	_, is := p.first().(*wire.SessionCreated)
+	d.g.Expect(is).To(gomega.BeTrue(), "who has seen nothing gets all")
+	p.next("antiphon.ack")
+	old.ended()
+	p.send(talkAbout)
+	p.send(`{"type":"response.create"}`)
+	p.next("response.done")
+	d.g.Expect(p.ws.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
+}
+
+// TestResumeWithAudio: what the client plays itself is sent again where it did not arrive, and the voice goes on.
+func TestResumeWithAudio(t *testing.T) {
+	d := open(t, nil)
+	address := d.house() + "/v1/realtime"
+	said := func(tear bool) (bytes int) {
+		p := d.greeted(address, "")
+		p.send(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"say 60 words"}]}}`)
+		p.send(`{"type":"response.create"}`)
+		for heard := 0; ; {
+			switch e := p.first().(type) {
+			case *wire.ResponseOutputAudioDelta:
+				bytes += len(e.Delta)
+				if heard++; heard == 3 && tear {
+					d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+					p = d.plug(p.again(address, e.EventID), "")
+				}
+			case *wire.ResponseDone:
+				d.g.Expect(e.Response.Status).To(gomega.Equal("completed"))
+				return bytes
+			}
+		}
+	}
+	d.g.Expect(said(true)).To(gomega.Equal(said(false)))
+}
+
+func TestNoResume(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys = keys(t) })
+	address := d.house() + "/v1/realtime"
+	p := d.greeted(address, key)
+	silent := d.plug(address, key)
+	silent.next("session.created")
+	webRTC := d.offered("/v1/realtime/calls", key)
+	webRTC.begun()
+
+	other := &plug{answer: &http.Response{Header: http.Header{"Antiphon-Resume": {"AAAABBBBCCCCDDDDEEEEFFFFGG"}}}}
+	d.unplugged(other.again(address, ""), key, http.StatusNotFound, "resume_not_found")
+	d.unplugged(p.again(address, ""), "another-key-of-the-house", http.StatusNotFound, "resume_not_found")
+	d.unplugged(p.again(address, ""), d.secret(`{}`), http.StatusNotFound, "resume_not_found")
+	d.unplugged(p.again(address, ""), "nobody", http.StatusUnauthorized, "invalid_api_key")
+	d.unplugged(p.again(address, "event_of_nobody"), key, http.StatusConflict, "resume_lost")
+	d.unplugged(silent.again(address, ""), key, http.StatusNotFound, "resume_not_found") // it never said hello
+	rtc := &plug{answer: webRTC.Result()}
+	d.unplugged(rtc.again(address, ""), key, http.StatusConflict, "resume_transport")
+
+	offered := func(token string, more ...string) answered {
+		headers := append([]string{"Content-Type", "application/sdp", "Antiphon-Resume", token}, more...)
+		return answered{d, d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), append(headers, withKey...)...)}
+	}
+	offered(p.token()).refused(http.StatusConflict, "resume_transport")
+	offered(rtc.token()).refused(http.StatusNotFound, "resume_not_found") // it never said hello
+	offered("x").refused(http.StatusNotFound, "resume_not_found")
+	offered("x", "Content-Type", "application/json").refused(http.StatusUnsupportedMediaType, "unsupported_media_type")
+
+	_, c := d.h.byToken(p.token(), caller{principal: "desk"})
+	d.g.Expect(c.hub.begin("")).To(gomega.BeNil())
+	d.unplugged(p.again(address, ""), key, http.StatusConflict, "resume_in_progress")
+	c.hub.settle()
+
+	p.send(talkAbout) // nothing of all that has disturbed the call
+	p.next("conversation.item.done")
+	now, _ := d.h.Calls()
+	d.g.Expect(now).To(gomega.Equal(3))
+}
+
+// TestResumeWithASecret: a secret for one call goes on with that call, and begins no other.
+func TestResumeWithASecret(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys, c.Secrets.SingleUse = keys(t), true })
+	address := d.house() + "/v1/realtime"
+	secret := d.secret(`{}`)
+	p := d.greeted(address, secret)
+	d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+	p = d.plug(p.again(address, ""), secret)
+	p.next("antiphon.ack")
+	d.unplugged(address, secret, http.StatusUnauthorized, "client_secret_used")
+}
+
+func TestResumeIsCharged(t *testing.T) {
+	d := open(t, func(c *Config) { c.Rates = Rates{RequestsPerMinute: 2} })
+	address := d.house() + "/v1/realtime"
+	p := d.greeted(address, "")
+	d.unplugged(p.again(address, "event_of_nobody"), "", http.StatusConflict, "resume_lost")
+	d.unplugged(p.again(address, ""), "", http.StatusTooManyRequests, "rate_limit_exceeded")
+}
+
+// TestKept: a client that does not come back is waited for no longer than the server was told.
+func TestKept(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keep = 50 * time.Millisecond })
+	p := d.greeted(d.house()+"/v1/realtime", "")
+	d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+	d.g.Eventually(func() int {
+		now, _ := d.h.Calls()
+		return now
+	}, patience).Should(gomega.BeZero())
+}
+
+func TestBadRestarts(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys = keys(t) })
+	location := d.offered("/v1/realtime/calls", key).begun()
+	restart := func(kind, body, bearer string) answered {
+		return answered{d, d.ask(http.MethodPost, location+"/restart", strings.NewReader(body), "Content-Type", kind, "Authorization", "Bearer "+bearer)}
+	}
+	restart("application/sdp", offer, key).refused(http.StatusBadRequest, "invalid_offer") // it restarts nothing
+	restart("application/sdp", "hello", key).refused(http.StatusBadRequest, "invalid_offer")
+	restart("application/json", offer, key).refused(http.StatusUnsupportedMediaType, "unsupported_media_type")
+	restart("application/sdp", strings.Repeat("x", maxBody+1), key).refused(http.StatusRequestEntityTooLarge, "body_too_large")
+	restart("application/sdp", offer, "another-key-of-the-house").refused(http.StatusNotFound, "call_not_found")
+	restart("application/sdp", offer, "nobody").refused(http.StatusUnauthorized, "invalid_api_key")
+
+	d.plug(d.house()+"/v1/realtime", key).next("session.created")
+	d.h.mu.Lock()
+	for id := range d.h.calls {
+		if strings.HasPrefix(id, "ws_") {
+			location = "/v1/realtime/calls/" + id
+		}
+	}
+	d.h.mu.Unlock()
+	restart("application/sdp", offer, key).refused(http.StatusConflict, "restart_not_possible")
+}
+
+func TestTape(t *testing.T) {
+	event := func(i int) []byte { return []byte(fmt.Sprintf(`{"type":"x","event_id":"event_%d","of":1}`, i)) }
+	fill := func(maxItems, maxBytes, n int, all bool) *tape {
+		k := &tape{maxItems: maxItems, maxBytes: maxBytes}
+		for i := range n {
+			k.add(event(i), all)
+		}
+		return k
+	}
+	for _, row := range []struct {
+		name  string
+		tape  *tape
+		after string
+		want  int
+		ok    bool
+	}{
+		{"nothing yet", fill(10, 1<<20, 0, true), "", 0, true},
+		{"all", fill(10, 1<<20, 10, true), "", 10, true},
+		{"what came after", fill(10, 1<<20, 10, true), "event_6", 3, true},
+		{"nothing came after", fill(10, 1<<20, 10, true), "event_9", 0, true},
+		{"all, but the first is gone", fill(10, 1<<20, 11, true), "", 11, false},
+		{"too many", fill(10, 1<<20, 30, true), "event_19", 0, false},
+		{"the oldest that is left", fill(10, 1<<20, 30, true), "event_20", 9, true},
+		{"too many bytes", fill(1000, 10*len(event(100)), 130, true), "event_119", 0, false},
+		{"as many bytes as there may be", fill(1000, 10*len(event(100)), 130, true), "event_120", 9, true},
+		{"few before the client says that it may come back", fill(1000, 1<<20, 30, false), "event_10", 0, false},
+		{"an event of nobody", fill(10, 1<<20, 3, true), "event", 0, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			events, ok := row.tape.after(row.after)
+			g.Expect(ok).To(gomega.Equal(row.ok))
+			if ok {
+				g.Expect(events).To(gomega.HaveLen(row.want))
+			}
+		})
+	}
+	gomega.NewWithT(t).Expect(eventID([]byte(`{}`))).To(gomega.BeEmpty())
+}
