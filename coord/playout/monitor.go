@@ -50,7 +50,7 @@ func see(g Seen, step edge) Seen {
 	for _, f := range step.Effects {
 		g = g.effect(f)
 	}
-	if g.Resp == 0 && g.Cut == 0 {
+	if g.Sounds || g.Resp == 0 && g.Cut == 0 {
 		g.At = Mark{} // nobody asks any more
 	}
 	return g

@@ -3,6 +3,7 @@ package conform
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -22,21 +23,42 @@ type playoutWorld = world[playout.State, playout.Seen]
 
 // playoutMachine also compares the spec's ghosts with what the monitor has seen.
 func playoutMachine() Comparer {
-	fields := Fields[playout.State](playout.Silent{}, playout.Playing{}, playout.Held{}, playout.Terminated{})
 	return Machine[playout.State, playout.Event, playout.Effect, playoutWorld]{
 		Spec: "playout", Table: playout.Table, First: playout.Silent{},
 		Domain: playoutWorld{At: playout.Silent{}},
 		Events: playoutEvents,
 		Grow:   monitored(playout.Table, playout.Monitor),
 		Vars: func(s playout.State, w playoutWorld) map[string]string {
-			held, _ := s.(playout.Held)
-			return ghosts(fields(s), map[string]any{
-				"at": slices.Index(playoutMarks, held.At), "newest": playoutNewest(w),
-				"ended": w.Seen.Ended, "heard_of": w.Seen.Resp, "announced": w.Seen.Started, "sounds": w.Seen.Sounds,
-				"held": w.Seen.Candidate, "heard": ifSo(w.Seen.Resp != 0, slices.Index(playoutMarks, w.Seen.At)),
-				"newest_gen": w.Seen.Gen, "down": w.Seen.Down,
-			})
+			fields := playoutFields(s)
+			fields["newest"] = playoutNewest(w)
+			g := w.Seen
+			return map[string]string{"s": JSON(fields), "g": JSON(map[string]any{
+				"ended": g.Ended, "resp": g.Resp, "started": g.Started, "tail": g.Tail, "sounds": g.Sounds, "candidate": g.Candidate,
+				"client": g.Client, "awaits": g.Awaits, "rejected": g.Rejected, "at": slices.Index(playoutMarks, g.At),
+				"last": g.Last, "cut": g.Cut, "gen": g.Gen, "down": g.Down, "bad": "",
+			})}
 		},
+	}
+}
+
+// playoutFields is a state as the spec has it: what it lacks is 0 or false.
+func playoutFields(s playout.State) map[string]any {
+	var all playout.Held
+	var last id.Response
+	switch s := s.(type) {
+	case playout.Silent:
+		all.Gen, last = s.Gen, s.Last
+	case playout.Playing:
+		all.Resp, all.Gen = s.Resp, s.Gen
+	case playout.Held:
+		all = s
+	case playout.Cut:
+		all.Resp, all.At, all.Gen = s.Resp, s.At, s.Gen
+	case playout.Terminated:
+	}
+	return map[string]any{
+		"state": s.Name(), "resp": all.Resp, "candidate": all.Candidate, "client": all.Client, "at": slices.Index(playoutMarks, all.At),
+		"started": all.Started, "tail": all.Tail, "awaits": all.Awaits, "rejected": all.Rejected, "gen": all.Gen, "last": last,
 	}
 }
 
@@ -45,33 +67,66 @@ func playoutNewest(w playoutWorld) id.Response { return max(w.Seen.Ended, w.Seen
 
 // playoutEvents offers the next reply, reports of every segment of every reply, verdicts
 // on every turn and clears, at any time. What would need a segment beyond the bound is
-// not offered: a reply, and a hold that only such a segment could end.
-func playoutEvents(_ playout.State, w playoutWorld) []Labelled[playout.Event] {
-	var out []Labelled[playout.Event]
-	add := func(e playout.Event, label string, a ...any) {
-		out = append(out, Labelled[playout.Event]{fmt.Sprintf(label, a...), e})
-	}
-	add(playout.Shutdown{}, "Shutdown")
-	add(playout.Clear{Reason: playout.ByClient, Heard: playoutMarks[1]}, "Clear place=1")
-	add(playout.Clear{Reason: playout.ByTurn, Heard: playoutMarks[2]}, "Clear place=2")
-	more := w.Seen.Gen < playoutGens
+// not offered: a reply, and a hold that only such a segment could end; neither is, while a reply is held, an older turn.
+func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
+	var o playoutOffers
+	o.add(playout.Shutdown{}, "Shutdown")
+	o.add(playout.Clear{Reason: playout.ByClient, Heard: playoutMarks[1]}, "Clear place=1")
+	o.add(playout.Clear{Reason: playout.ByTurn, Heard: playoutMarks[2], Reports: true}, "Clear place=2")
 	for turn := id.Turn(0); turn <= playoutTurns; turn++ {
-		if fresh := playoutNewest(w) + 1; more && fresh <= playoutReplies {
-			add(playout.Begin{Resp: fresh, Candidate: turn}, "Begin turn=%d", turn)
+		if fresh := playoutNewest(w) + 1; w.Seen.Gen < playoutGens && fresh <= playoutReplies {
+			o.add(playout.Begin{Resp: fresh, Candidate: turn}, "Begin turn=%d", turn)
 		}
-		if turn == 0 {
-			continue
-		}
-		add(playout.Confirm{Candidate: turn}, "Confirm turn=%d", turn)
-		add(playout.Reject{Candidate: turn}, "Reject turn=%d", turn)
-		for place := 1; more && place < len(playoutMarks); place++ {
-			add(playout.Candidate{Candidate: turn, Heard: playoutMarks[place]}, "Candidate turn=%d place=%d", turn, place)
+		if turn > 0 {
+			o.ofTurn(s, w, turn)
 		}
 	}
+	playing, _ := s.(playout.Playing)
+	cut, _ := s.(playout.Cut)
 	for reply := id.Response(1); reply <= playoutReplies; reply++ {
 		for segment := range uint32(playoutGens + 1) {
-			add(playout.Drained{Resp: reply, Gen: segment}, "Drained reply=%d segment=%d", reply, segment)
+			label := own("Drained", playing == playout.Playing{Resp: reply, Gen: segment})
+			o.add(playout.Drained{Resp: reply, Gen: segment}, "%s reply=%d segment=%d", label, reply, segment)
+		}
+		o.add(playout.Heard{Resp: reply, At: playoutMarks[2]}, "%s reply=%d", own("Heard", reply == cut.Resp), reply)
+		o.add(playout.HeardExpired{Resp: reply}, "%s reply=%d", own("HeardExpired", reply == cut.Resp), reply)
+	}
+	return o
+}
+
+// playoutOffers collects events. One of a label that begins with "own " is what the state waits for: the spec has it without
+// what it is about.
+type playoutOffers []Labelled[playout.Event]
+
+func own(action string, is bool) string {
+	if is {
+		return "own " + action
+	}
+	return action
+}
+
+func (o *playoutOffers) add(e playout.Event, label string, a ...any) {
+	label = fmt.Sprintf(label, a...)
+	if rest, is := strings.CutPrefix(label, "own "); is {
+		label, _, _ = strings.Cut(rest, " ")
+	}
+	*o = append(*o, Labelled[playout.Event]{label, e})
+}
+
+// ofTurn is what may be said of a turn.
+func (o *playoutOffers) ofTurn(s playout.State, w playoutWorld, turn id.Turn) {
+	held, is := s.(playout.Held)
+	o.add(playout.Reject{Candidate: turn}, "Reject turn=%d", turn)
+	o.add(playout.Ready{Candidate: turn, At: playoutMarks[1]}, "Ready turn=%d", turn)
+	o.add(playout.ReadyExpired{Candidate: turn}, "%s turn=%d", own("ReadyExpired", turn == held.Client), turn)
+	for _, reports := range []bool{false, true} {
+		if label := "Confirm reports=%t"; is && turn == held.Candidate {
+			o.add(playout.Confirm{Candidate: turn, Reports: reports}, label, reports)
+		} else {
+			o.add(playout.Confirm{Candidate: turn, Reports: reports}, label+" turn=%d", reports, turn)
+		}
+		if w.Seen.Gen < playoutGens && (!is || turn > held.Candidate || reports && turn > held.Client) {
+			o.add(playout.Candidate{Candidate: turn, Heard: playoutMarks[turn], Reports: reports}, "Candidate turn=%d reports=%t", turn, reports)
 		}
 	}
-	return out
 }

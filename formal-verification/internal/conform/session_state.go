@@ -66,11 +66,14 @@ func renamed(s session.State, reply func(id.Response) id.Response, of func(id.Tu
 	s.Response = renamedResponse(s.Response, reply)
 	switch p := s.Playout.(type) {
 	case playout.Silent:
-		s.Playout = playout.Silent{Gen: theGen}
+		s.Playout = playout.Silent{Gen: theGen, Last: reply(heardLast(s))}
 	case playout.Playing:
 		s.Playout = playout.Playing{Resp: reply(p.Resp), Gen: theGen}
 	case playout.Held:
-		p.Resp, p.Candidate, p.Gen = reply(p.Resp), of(p.Candidate), theGen
+		p.Resp, p.Candidate, p.Client, p.Gen = reply(p.Resp), of(p.Candidate), of(p.Client), theGen
+		s.Playout = p
+	case playout.Cut:
+		p.Resp, p.Gen = reply(p.Resp), theGen
 		s.Playout = p
 	case playout.Terminated:
 	}
@@ -111,6 +114,14 @@ func renamedStream(s transcription.State, of func(id.Turn) id.Turn) transcriptio
 	return s
 }
 
+// heardLast is what a client that reports may hear still, or 0: the others are not asked.
+func heardLast(s session.State) id.Response {
+	if p, is := s.Playout.(playout.Silent); is && s.Config.Reports {
+		return p.Last
+	}
+	return 0
+}
+
 // body is whose goroutine generates, or 0.
 func body(s response.State) id.Response {
 	switch s := s.(type) {
@@ -134,7 +145,7 @@ func sounding(s playout.State) id.Response {
 		return s.Resp
 	case playout.Held:
 		return s.Resp
-	case playout.Silent, playout.Terminated:
+	case playout.Silent, playout.Cut, playout.Terminated:
 	}
 	return 0
 }
