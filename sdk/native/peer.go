@@ -23,6 +23,8 @@ type peer struct {
 	antiphon bool
 	teller   *teller
 	meter    *levelMeter
+	hearing  *hearing  // nil without a detector
+	lower    *lowering // nil without a detector
 
 	pc      *webrtc.PeerConnection
 	channel *webrtc.DataChannel
@@ -47,6 +49,9 @@ func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, erro
 	p := &peer{opts: d.opts, pc: pc, changed: make(chan struct{}, 1), stop: make(chan struct{})}
 	p.teller = newTeller(sink)
 	p.meter = newLevelMeter(p.teller)
+	if p.opts.Detector {
+		p.hearing, p.lower = newHearing(), newLowering(p.opts.Speaker)
+	}
 	p.muted.Store(c.Muted)
 	if err := p.prepare(c); err != nil {
 		return nil, errors.Join(err, pc.Close())
@@ -142,6 +147,10 @@ func (p *peer) speak() {
 			clear(pcm)
 		}
 		p.meter.said(pcm)
+		if p.hearing != nil {
+			p.hearing.said(pcm, p.tellVoice)
+			p.tellPassed()
+		}
 		if p.track == nil {
 			return
 		}
@@ -172,6 +181,11 @@ func (p *peer) listen(track *webrtc.TrackRemote) {
 		// A packet that cannot be decoded is lost.
 		_ = dec.decode(packet.SequenceNumber, packet.Payload, func(pcm []int16) {
 			p.meter.heard(pcm)
+			if p.lower != nil {
+				p.lower.admit(pcm)
+				p.hearing.heard(pcm)
+				p.lower.play(packet.Timestamp, pcm)
+			}
 			if p.opts.Speaker != nil {
 				p.opts.Speaker.Hear(pcm)
 			}

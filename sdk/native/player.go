@@ -22,12 +22,20 @@ type player struct {
 	heard    int    // samples of item
 	given    string // the last response that sound came of
 	dropped  string // the response that was stopped: what still comes of it is not played
+
+	held    bool
+	played  []sound // of response, oldest first: the last keepPlayed
+	playedN int     // samples in played
 }
+
+// keepPlayed is how far a player can go back, in samples: 6 s.
+const keepPlayed = 6 * Rate
 
 // sound is a piece of an item, or the end of a response.
 type sound struct {
 	response, item string
 	index          int
+	begin          int // the first sample's place in the item; of what was played
 	pcm            []int16
 	end            bool
 }
@@ -60,25 +68,81 @@ func (p *player) finish(response string) {
 func (p *player) stop() (sdk.Heard, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	was := sdk.Heard{ItemID: p.item, ContentIndex: p.index, MS: int(time.Duration(p.heard) * time.Second / Rate / time.Millisecond)}
+	was := p.where()
 	playing := p.response != ""
 	if playing || len(p.queue) > 0 {
 		p.dropped = p.given
 	}
-	p.queue, p.queued, p.response, p.item, p.heard = nil, 0, "", "", 0
+	p.queue, p.queued, p.response, p.item, p.heard, p.held = nil, 0, "", "", 0, false
+	p.forget()
 	return was, playing
 }
+
+// position is what is played now.
+func (p *player) position() (sdk.Heard, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.where(), p.response != ""
+}
+
+func (p *player) where() sdk.Heard {
+	ms := int(time.Duration(p.heard) * time.Second / Rate / time.Millisecond)
+	return sdk.Heard{ItemID: p.item, ContentIndex: p.index, MS: ms}
+}
+
+func (p *player) hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = p.response != ""
+}
+
+// resume goes back to where from is kept, and plays on.
+func (p *player) resume(from sdk.Heard) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = false
+	at := from.MS * (Rate / 1000)
+	for i, s := range p.played {
+		if s.item != from.ItemID || s.index != from.ContentIndex || at < s.begin || at > s.begin+len(s.pcm) {
+			continue
+		}
+		again := append([]sound(nil), p.played[i:]...)
+		again[0].begin, again[0].pcm = at, s.pcm[at-s.begin:]
+		for _, a := range again {
+			p.queued += len(a.pcm)
+		}
+		p.queue = append(again, p.queue...)
+		p.item, p.index, p.heard = s.item, s.index, at
+		p.played = p.played[:i]
+		p.playedN = 0
+		for _, k := range p.played {
+			p.playedN += len(k.pcm)
+		}
+		return
+	}
+}
+
+// keep remembers what was just played of a sound.
+func (p *player) keep(s sound) {
+	p.played = append(p.played, s)
+	for p.playedN += len(s.pcm); p.playedN > keepPlayed; p.played = p.played[1:] {
+		p.playedN -= len(p.played[0].pcm)
+	}
+}
+
+func (p *player) forget() { p.played, p.playedN = nil, 0 }
 
 // frame fills pcm with what is played next and gives what has to be told. sounding is false when nothing was played.
 func (p *player) frame(pcm []int16) (tell []sdk.PeerEvent, sounding bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.queue) > 0 {
+	for len(p.queue) > 0 && !p.held {
 		next := &p.queue[0]
 		if next.end {
 			if p.response == next.response {
 				tell = append(tell, sdk.PlaybackStopped{ResponseID: p.response})
 				p.response = ""
+				p.forget()
 			}
 			p.queue = p.queue[1:]
 			continue
@@ -94,6 +158,7 @@ func (p *player) frame(pcm []int16) (tell []sdk.PeerEvent, sounding bool) {
 			p.item, p.index, p.heard = next.item, next.index, 0
 		}
 		n := copy(pcm, next.pcm)
+		p.keep(sound{response: next.response, item: next.item, index: next.index, begin: p.heard, pcm: next.pcm[:n:n]})
 		pcm, next.pcm = pcm[n:], next.pcm[n:]
 		p.heard += n
 		p.queued -= n

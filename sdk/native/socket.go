@@ -52,9 +52,16 @@ func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk
 		ready: make(chan struct{}, 1), antiphon: answer.Header.Get(versionHeader) != "",
 	}
 	p.meter = newLevelMeter(p.teller)
+	p.gain = newGain()
+	if p.opts.Detector {
+		p.hearing = newHearing()
+	}
 	p.muted.Store(c.Muted)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.start(c)
+	if d.opts.Detector {
+		return holdingPeer{p}, nil
+	}
 	return p, nil
 }
 
@@ -80,6 +87,10 @@ type socketPeer struct {
 	teller   *teller
 	meter    *levelMeter
 	player   player
+	hearing  *hearing // nil without a detector
+
+	loud sync.Mutex
+	gain gain
 
 	ctx    context.Context // of the connection
 	cancel context.CancelFunc
@@ -199,6 +210,9 @@ func (p *socketPeer) say(pcm []int16) {
 		clear(pcm)
 	}
 	p.meter.said(pcm)
+	if p.hearing != nil {
+		p.hearing.said(pcm, func(v sdk.Voice) { p.teller.tell(v.Event(0, false)) })
+	}
 	if p.speaking {
 		p.put(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, pcm)}), maxBuffered/2)
 	}
@@ -208,6 +222,12 @@ func (p *socketPeer) hear(pcm []int16) {
 	tell, sounding := p.player.frame(pcm)
 	if sounding {
 		p.meter.heard(pcm)
+		if p.hearing != nil {
+			p.hearing.heard(pcm)
+		}
+		p.loud.Lock()
+		p.gain.apply(pcm)
+		p.loud.Unlock()
 		if p.opts.Speaker != nil {
 			p.opts.Speaker.Hear(pcm)
 		}
@@ -228,7 +248,10 @@ func (p *socketPeer) Play(response, item string, index int, pcm []byte) {
 func (p *socketPeer) Finish(response string) { p.player.finish(response) }
 
 // Stop implements sdk.Player.
-func (p *socketPeer) Stop() (sdk.Heard, bool) { return p.player.stop() }
+func (p *socketPeer) Stop() (sdk.Heard, bool) {
+	heard, playing := p.player.stop()
+	return p.reached(heard), playing
+}
 
 // Send implements sdk.Peer.
 func (p *socketPeer) Send(message []byte) error {

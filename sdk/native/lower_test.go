@@ -1,0 +1,273 @@
+//go:build !js
+
+package native
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// lowered is a lowering whose time stands still until it is moved.
+func lowered(sink Sink) (l *lowering, pass func(time.Duration)) {
+	now := time.Unix(1000, 0)
+	l = newLowering(sink)
+	l.clock = func() time.Time { return now }
+	return l, func(d time.Duration) { now = now.Add(d) }
+}
+
+func loud() []int16 { return tone(FrameTime, 300) }
+
+func TestTheMarkIsWhereThePersonIs(t *testing.T) {
+	g := gomega.NewWithT(t)
+	l, pass := lowered(nil)
+	at := func() uint32 {
+		mark, ok := l.mark()
+		g.Expect(ok).To(gomega.BeTrue())
+		return mark
+	}
+	_, ok := l.mark()
+	g.Expect(ok).To(gomega.BeFalse(), "nothing has been played")
+
+	const begin = math.MaxUint32 - 900 // it goes round within the packet
+	l.play(begin, loud())
+	g.Expect(at()).To(gomega.Equal(uint32(begin)))
+	pass(10 * time.Millisecond)
+	g.Expect(at()).To(gomega.Equal(uint32(begin + 480)))
+	pass(time.Second)
+	end := uint32(begin)
+	end += 960
+	g.Expect(at()).To(gomega.Equal(end), "nothing is known of what comes next")
+}
+
+// late is a loudspeaker with a buffer.
+type late struct{ Sink }
+
+func (late) Delay() time.Duration { return 50 * time.Millisecond }
+
+func TestTheMarkKnowsOfTheLoudspeakersBuffer(t *testing.T) {
+	g := gomega.NewWithT(t)
+	l, _ := lowered(late{NewSpeaker(0)})
+	l.play(100000, loud())
+	mark, ok := l.mark()
+	g.Expect(ok).To(gomega.BeTrue())
+	g.Expect(mark).To(gomega.BeEquivalentTo(100000 + 960 - 50*48))
+}
+
+func TestAMarkIsToldOfOnce(t *testing.T) {
+	g := gomega.NewWithT(t)
+	l, pass := lowered(nil)
+	_, ok := l.passed()
+	g.Expect(ok).To(gomega.BeFalse(), "nobody waits")
+	l.awaited, l.awaiting = 1000, true
+	l.play(0, loud())
+	pass(FrameTime)
+	_, ok = l.passed()
+	g.Expect(ok).To(gomega.BeFalse())
+	l.play(960, loud())
+	pass(time.Millisecond)
+	mark, ok := l.passed()
+	g.Expect(ok).To(gomega.BeTrue())
+	g.Expect(mark).To(gomega.BeEquivalentTo(1000))
+	_, ok = l.passed()
+	g.Expect(ok).To(gomega.BeFalse())
+}
+
+func TestALevelChangesAtOnceAndWithoutAClick(t *testing.T) {
+	g := gomega.NewWithT(t)
+	l, _ := lowered(nil)
+	whole := loud()
+	before := dbfs(whole)
+	for _, row := range []struct {
+		level sdk.Level
+		under float64
+	}{{sdk.LevelDucked, 20}, {sdk.LevelFull, 0}} {
+		l.gain.level = row.level
+		l.play(0, loud()) // the level changes within it
+		again := loud()
+		l.play(960, again)
+		g.Expect(dbfs(again)).To(gomega.BeNumerically("~", before-row.under, 0.1))
+	}
+	l.gain.level = sdk.LevelSilent
+	constant := make([]int16, FrameSize)
+	for i := range constant {
+		constant[i] = 10000
+	}
+	l.play(0, constant)
+	for i := 1; i < len(constant); i++ {
+		g.Expect(constant[i-1]-constant[i]).To(gomega.BeNumerically("<=", 10000/ramp+1), "a step at %d", i)
+	}
+	g.Expect(constant[FrameSize-1]).To(gomega.BeZero())
+}
+
+func TestADeadReplyIsNotHeardAndTheNextOneIs(t *testing.T) {
+	still := func() []int16 { return make([]int16, FrameSize) }
+	mute := func(l *lowering) { l.hushed, l.still, l.hushEnd = true, 0, l.clock().Add(muteTime) }
+	t.Run("silence ends it", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		l, _ := lowered(nil)
+		mute(l)
+		old := loud()
+		for range 5 {
+			l.admit(old)
+			g.Expect(dbfs(old)).To(gomega.BeNumerically("==", -120))
+			old = loud()
+		}
+		for range muteFrames {
+			l.admit(still())
+		}
+		next := loud()
+		l.admit(next)
+		g.Expect(next).To(gomega.Equal(loud()))
+	})
+	t.Run("or time does", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		l, pass := lowered(nil)
+		mute(l)
+		pass(muteTime)
+		next := loud()
+		l.admit(next)
+		g.Expect(next).To(gomega.Equal(loud()))
+	})
+}
+
+// speech is a sound that the detector takes for a voice: a pitch with its overtones, and syllables.
+func speech(d time.Duration) []int16 {
+	pcm := make([]int16, int(d.Seconds()*Rate))
+	for i := range pcm {
+		at := float64(i) / Rate
+		pitch := 140 + 20*math.Sin(2*math.Pi*2.3*at)
+		var v float64
+		for n := 1.0; n <= 12; n++ {
+			v += math.Sin(2*math.Pi*pitch*n*at) / n
+		}
+		pcm[i] = int16(4000 * v * (0.55 + 0.45*math.Sin(2*math.Pi*4*at)))
+	}
+	return pcm
+}
+
+func TestAVoiceOverTheAgentIsFoundAndTheAgentsOwnIsNot(t *testing.T) {
+	quiet := make([]int16, int(time.Second.Seconds()*Rate))
+	for name, row := range map[string]struct {
+		mic, agent []int16
+		found      []sdk.Voice
+	}{
+		"a person": {append(append(quiet[:len(quiet):len(quiet)], speech(time.Second)...), quiet...), nil, []sdk.Voice{sdk.Began, sdk.Lasted, sdk.Ended}},
+		"nobody":   {append(quiet[:len(quiet):len(quiet)], quiet...), nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHearing()
+			var found []sdk.Voice
+			for i := 0; i+FrameSize <= len(row.mic); i += FrameSize {
+				if row.agent != nil {
+					h.heard(row.agent[i : i+FrameSize])
+				}
+				h.said(row.mic[i:i+FrameSize], func(v sdk.Voice) { found = append(found, v) })
+			}
+			gomega.NewWithT(t).Expect(found).To(gomega.Equal(row.found))
+		})
+	}
+}
+
+func TestTheReferenceIsBounded(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := newHearing()
+	for range 50 {
+		h.heard(loud())
+	}
+	h.heard(speech(time.Second))
+	g.Expect(h.waiting).To(gomega.HaveLen(maxReference))
+	whole := speech(time.Second)
+	g.Expect(h.waiting).To(gomega.Equal(whole[len(whole)-maxReference:]), "the newest is kept")
+}
+
+func TestHearingTakesNoMemory(t *testing.T) {
+	h := newHearing()
+	frame, tell := loud(), func(sdk.Voice) {}
+	for range 20 {
+		h.heard(frame)
+		h.said(frame, tell)
+	}
+	gomega.NewWithT(t).Expect(testing.AllocsPerRun(50, func() {
+		h.heard(frame)
+		h.said(frame, tell)
+	})).To(gomega.BeZero())
+}
+
+// numbered is sound whose samples say where they are.
+func numbered(from, n int) []byte {
+	pcm := make([]int16, n)
+	for i := range pcm {
+		pcm[i] = int16(from + i)
+	}
+	return voice.PCM16ToBytes(nil, pcm)
+}
+
+func TestThePlayerHoldsAndGoesBack(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var p player
+	frame := make([]int16, FrameSize)
+	position := func() sdk.Heard {
+		at, playing := p.position()
+		g.Expect(playing).To(gomega.BeTrue())
+		return at
+	}
+	p.hold()
+	g.Expect(p.play("r", "a", 0, numbered(0, 4*FrameSize))).To(gomega.BeTrue())
+	g.Expect(p.play("r", "b", 1, numbered(5000, 4*FrameSize))).To(gomega.BeTrue())
+	p.finish("r")
+	_, playing := p.position()
+	g.Expect(playing).To(gomega.BeFalse())
+	for range 3 {
+		p.frame(frame)
+	}
+	at := position() // there was nothing to hold yet
+	g.Expect(at).To(gomega.Equal(sdk.Heard{ItemID: "a", MS: 60}))
+	for range 2 {
+		p.frame(frame)
+	}
+
+	p.hold()
+	_, sounding := p.frame(frame)
+	g.Expect(sounding).To(gomega.BeFalse())
+	p.resume(at)
+	g.Expect(position()).To(gomega.Equal(at))
+	var heard []int16
+	for sounding := true; sounding; {
+		if _, sounding = p.frame(frame); sounding {
+			heard = append(heard, frame...)
+		}
+	}
+	g.Expect(voice.PCM16ToBytes(nil, heard)).To(gomega.Equal(append(numbered(3*FrameSize, FrameSize), numbered(5000, 4*FrameSize)...)))
+	g.Expect(p.queued).To(gomega.BeZero())
+	g.Expect(p.played).To(gomega.BeEmpty())
+}
+
+func TestThePlayerRemembersSeconds(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var p player
+	frame := make([]int16, FrameSize)
+	position := func() sdk.Heard {
+		at, playing := p.position()
+		g.Expect(playing).To(gomega.BeTrue())
+		return at
+	}
+	g.Expect(p.play("r", "a", 0, make([]byte, 2*20*Rate))).To(gomega.BeTrue())
+	for range 10 * Rate / FrameSize {
+		p.frame(frame)
+	}
+	g.Expect(p.playedN).To(gomega.BeNumerically("<=", keepPlayed))
+	p.hold()
+	p.resume(sdk.Heard{ItemID: "a", MS: 5000})
+	g.Expect(position()).To(gomega.Equal(sdk.Heard{ItemID: "a", MS: 5000}), "5 s are kept")
+	p.hold()
+	p.resume(sdk.Heard{ItemID: "a", MS: 1000})
+	g.Expect(position()).To(gomega.Equal(sdk.Heard{ItemID: "a", MS: 5000}), "what is not known any more is not said again")
+	_, sounding := p.frame(frame)
+	g.Expect(sounding).To(gomega.BeTrue())
+}
