@@ -71,8 +71,10 @@ func playoutNewest(w playoutWorld) id.Response { return max(w.Seen.Ended, w.Seen
 func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
 	var o playoutOffers
 	o.add(playout.Shutdown{}, "Shutdown")
-	o.add(playout.Clear{Reason: playout.ByClient, Heard: playoutMarks[1]}, "Clear place=1")
-	o.add(playout.Clear{Reason: playout.ByTurn, Heard: playoutMarks[2], Reports: true}, "Clear place=2")
+	for _, reports := range []bool{false, true} {
+		o.add(playout.Clear{Reason: playout.ByClient, Heard: playoutMarks[1], Reports: reports}, "Clear place=1 reports=%t", reports)
+		o.add(playout.Clear{Reason: playout.ByTurn, Heard: playoutMarks[2], Reports: reports}, "Clear place=2 reports=%t", reports)
+	}
 	for turn := id.Turn(0); turn <= playoutTurns; turn++ {
 		if fresh := playoutNewest(w) + 1; w.Seen.Gen < playoutGens && fresh <= playoutReplies {
 			o.add(playout.Begin{Resp: fresh, Candidate: turn}, "Begin turn=%d", turn)
