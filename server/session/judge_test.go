@@ -11,6 +11,9 @@ import (
 func TestJudge(t *testing.T) {
 	datadriven.RunTest(t, "testdata/judge.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var j judge
+		if d.Cmd == "predicted" {
+			j = predicted()
+		}
 		var out strings.Builder
 		for line := range strings.Lines(d.Input) {
 			kind, arg, _ := strings.Cut(strings.TrimSpace(line), " ")

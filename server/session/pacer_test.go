@@ -186,6 +186,13 @@ func (p *pacer) PlaceAt(ts uint32) (place rtc.Place, ok bool) {
 	return place, true
 }
 
+// resumes are how much was said again at each Resume.
+func (p *pacer) resumes() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.again)
+}
+
 // begins are the first segments of the replies.
 func (p *pacer) begins() []uint64 {
 	p.mu.Lock()
