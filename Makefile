@@ -122,7 +122,7 @@ trace-check: verify-setup ## What the servers of the last e2e did is a path of t
 	@scripts/trace-check.sh $(TRACE)
 
 ##@ Work
-.PHONY: fmt bench hooks clean
+.PHONY: fmt bench bench-bargein hooks clean
 
 fmt: lint-tool ## Format every file
 	$(LINT) fmt
@@ -131,6 +131,9 @@ fmt: lint-tool ## Format every file
 
 bench: build ## Print speed and size beside a reference (BENCH=regexp)
 	@scripts/bench.sh '$(BENCH)'
+
+bench-bargein: build ## Measure what a person hears who talks over the agent (ROWS=silence,coughs CLIENTS=ours N=8)
+	@scripts/bench-bargein.sh '$(ROWS)' '$(CLIENTS)' '$(if $(filter-out file,$(origin N)),$(N))'
 
 hooks: lint-tool ## Check format, vet and the machines before each commit
 	git config core.hooksPath .githooks

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"sort"
 )
 
 // Recording is what a page has received of the agent's voice: the decoded samples in the order of their coming, with the moment of
@@ -14,6 +15,15 @@ type Recording struct {
 	PCM  []int16
 	at   []float64 // ms, of the first sample of each frame
 	from []int     // index of the first sample of each frame
+}
+
+// NewRecording makes one of samples that came without a gap, from the moment 0 on.
+func NewRecording(pcm []int16, rate int) *Recording {
+	r := &Recording{Rate: rate, PCM: pcm}
+	for at := 0; at < len(pcm); at += rate / 100 {
+		r.at, r.from = append(r.at, 1000*float64(at)/float64(rate)), append(r.from, at)
+	}
+	return r
 }
 
 type rawRecording struct {
@@ -66,17 +76,18 @@ func Envelope(pcm []int16, rate int) []float64 {
 const Loud = 0.006
 
 // Time is the moment of a cell of the recording's envelope, on the page's clock.
-func (r *Recording) Time(cell int) float64 {
-	sample := cell * r.Rate * Cell / 1000
-	lo, hi := 0, len(r.from)
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; r.from[mid] <= sample {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return r.at[lo] + 1000*float64(sample-r.from[lo])/float64(r.Rate)
+func (r *Recording) Time(cell int) float64 { return r.At(cell * r.Rate * Cell / 1000) }
+
+// At is the moment of a sample, on the page's clock in ms.
+func (r *Recording) At(sample int) float64 {
+	i := max(0, sort.SearchInts(r.from, sample+1)-1)
+	return r.at[i] + 1000*float64(sample-r.from[i])/float64(r.Rate)
+}
+
+// Sample is the sample of a moment on the page's clock; one of the ends when the recording does not reach there.
+func (r *Recording) Sample(at float64) int {
+	i := max(0, sort.SearchFloat64s(r.at, at)-1)
+	return min(max(0, r.from[i]+int((at-r.at[i])*float64(r.Rate)/1000)), len(r.PCM))
 }
 
 // Locate finds where in reference the envelope part lies: the offset, in cells, with the highest correlation (-1 to 1).

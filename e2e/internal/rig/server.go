@@ -32,8 +32,8 @@ type Server struct {
 	trace  *os.File // nil, or what `make trace-check` reads
 }
 
-// Serve starts a server. The pipeline stays the caller's.
-func Serve(p *pipeline.Pipeline, logger *slog.Logger) (*Server, error) {
+// Serve starts a server. The pipeline stays the caller's. Pages of these origins may call it, beside its own.
+func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Server, error) {
 	if err := web.Check(); err != nil {
 		return nil, err
 	}
@@ -44,6 +44,7 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger) (*Server, error) {
 	}
 	s.server, err = server.New(server.Config{
 		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Record: s.Events, Trace: check.Both(s.Steps, s.trace),
+		Origins: origins,
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,66 @@
+package main
+
+import "fmt"
+
+// coughs measures what noises do to a reply.
+func coughs(h *house, o options, r *results) error {
+	made, err := noises(h.ctx, max(1, o.n/2))
+	if err != nil {
+		return err
+	}
+	all, err := h.disturb(o.among(ours, unpredicted, naive), made)
+	if err != nil {
+		return err
+	}
+	t := table{
+		title: "Noises that are no interruption, embedded pipeline, " + middle.String(),
+		head:  []string{"noise", "client", "n", "reply left its level", "back at its level after the noise, p50 / p95 ms", "said again, most ms", "words lost", "replies cancelled"},
+		notes: []string{
+			"Said again: of what had been heard at its level. Lost: never heard at its level. Both by comparison with the reply as it was synthesised, to 10 ms; " +
+				"a word is 350 ms of speech or a part of it.",
+		},
+	}
+	for _, d := range all {
+		for _, name := range []string{"cough", "click", "typing", "uh huh"} {
+			t.rows = append(t.rows, d.row(name))
+		}
+	}
+	r.add(t)
+	mine := all[0]
+	back, again, words := mine.of("")
+	r.judge(target{what: "words lost to noises", want: "0", got: fmt.Sprint(words), met: words == 0, hard: true})
+	r.judge(target{what: "replies cancelled by noises", want: "0", got: fmt.Sprint(mine.cancelled), met: mine.cancelled == 0, hard: true})
+	most := quantile(back, 0.95)
+	r.judge(target{what: "back at its level after a noise, p95", want: "<= 500 ms", got: ms(most), met: len(back) == 0 || most <= 500})
+	r.judge(target{what: "of what was heard at its level, said again, most", want: "<= 40 ms", got: ms(again), met: again <= 40})
+	return nil
+}
+
+// of sums up the disturbances by a noise, or by all when it has no name.
+func (d *disturbances) of(name string) (back []float64, again float64, words int) {
+	for _, one := range d.all {
+		if name != "" && one.noise != name {
+			continue
+		}
+		if one.left {
+			back = append(back, one.back)
+		}
+		again, words = max(again, one.repeated), words+one.words
+	}
+	return back, again, words
+}
+
+func (d *disturbances) row(name string) []string {
+	back, again, words := d.of(name)
+	n := 0
+	for _, one := range d.all {
+		if one.noise == name {
+			n++
+		}
+	}
+	cancelled := ""
+	if name == "cough" {
+		cancelled = fmt.Sprintf("%d by all", d.cancelled)
+	}
+	return []string{name, names[d.kind], fmt.Sprint(n), fmt.Sprint(len(back)), halfAndMost(back), fmt.Sprintf("%.0f", again), fmt.Sprint(words), cancelled}
+}

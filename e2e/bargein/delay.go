@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// recordingDelay is how long it takes, in ms, from a change of an element's volume to its place in the recording.
+func (h *house) recordingDelay() (delay float64, err error) {
+	err = h.inBrowser(func(b *rig.Browser) error {
+		tab, err := b.Open(h.site.url + "/")
+		if err != nil {
+			return err
+		}
+		defer tab.Close()
+		if err := tab.Listen(); err != nil {
+			return err
+		}
+		var all []float64
+		for range 7 {
+			at, err := rig.Await[float64](tab, `lower()`)
+			if err != nil {
+				return err
+			}
+			rec, err := tab.Output()
+			if err != nil {
+				return err
+			}
+			l := newLevels(rec)
+			full := l.db(rec.Sample(at-200), rec.Sample(at))
+			if fell, ok := l.below(at-50, full-19, 50); ok && full > -40 {
+				all = append(all, fell-at)
+			}
+		}
+		if len(all) == 0 {
+			return errors.New("the recording of the tab does not show an element's volume")
+		}
+		delay = quantile(all, 0.5)
+		return nil
+	})
+	return delay, err
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// house is what all rows share: servers, the page, and what people say. Close it.
+type house struct {
+	ctx  context.Context
+	site *site
+	dir  string // for files of the run
+
+	scripted, embedded *rig.Program // started when they are needed
+}
+
+// script answers what interrupts with one short sound, so that the next round begins soon.
+const script = `
+model:
+  replies:
+    - when: {contains: speech of}
+      say: "yes."
+`
+
+func open(ctx context.Context) (*house, error) {
+	page, err := pack(pageJS, installed)
+	if err != nil {
+		return nil, err
+	}
+	h := &house{ctx: ctx}
+	if h.dir, err = os.MkdirTemp("", "bargein"); err != nil {
+		return nil, err
+	}
+	if h.site, err = newSite(map[string][]byte{"/": page}); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(h.dir))
+	}
+	return h, nil
+}
+
+func (h *house) close() error {
+	err := h.site.close()
+	for _, p := range []*rig.Program{h.scripted, h.embedded} {
+		if p != nil {
+			err = errors.Join(err, p.Stop())
+		}
+	}
+	return errors.Join(err, os.RemoveAll(h.dir))
+}
+
+// tones gives the server whose agent speaks in tones, without a pause.
+func (h *house) tones() (string, error) {
+	if h.scripted == nil {
+		path := filepath.Join(h.dir, "script.yaml")
+		if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+			return "", err
+		}
+		var err error
+		if h.scripted, err = start(path); err != nil {
+			return "", err
+		}
+	}
+	return h.scripted.URL, nil
+}
+
+// speech gives the server that recognises and speaks words.
+func (h *house) speech() (string, error) {
+	if h.embedded == nil {
+		var err error
+		if h.embedded, err = start("embedded"); err != nil {
+			return "", err
+		}
+	}
+	return h.embedded.URL, nil
+}
+
+func start(pipeline string) (*rig.Program, error) {
+	p, err := rig.Start(".", "--pipeline", pipeline, "--listen", "127.0.0.1:0", "--origin", "*", "--log-level", "error")
+	if err != nil {
+		return nil, fmt.Errorf("the server with the pipeline %s: %w", pipeline, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// phrases are what interrupts. Each begins with another sound, and is long enough to have words for the scripted recogniser.
+var phrases = []string{
+	"Stop it right there.", "Wait a second.", "No, that is not what I meant.", "Hold on, I have a question.", "Excuse me, what was that?",
+	"Please let me say something.", "Actually, never mind.", "Tell me about the second one.",
+}
+
+// interruption is one, as it was measured. All are in ms.
+type interruption struct {
+	cut
+	lead     float64 // of the prediction before the server's event
+	ahead    bool
+	told     float64 // the place in the reply at which the server says that it was cut
+	heard    float64 // the place that was heard last, in the reply
+	atLevel  float64 // the place that was heard last at full level
+	measured bool    // told, heard and atLevel are there
+}
+
+// series are the interruptions of one client behind one link.
+type series struct {
+	kind   string
+	link   rig.Link
+	all    []interruption
+	failed []error // rounds that could not be measured
+}
+
+// interruptions measures each kind of client behind each link: the kinds side by side, so that all have the same machine.
+func (h *house) interruptions(kinds []string, links []rig.Link, rounds func(rig.Link) int) ([]*series, error) {
+	server, err := h.tones()
+	if err != nil {
+		return nil, err
+	}
+	reference, err := h.reply(server, longReply)
+	if err != nil {
+		return nil, err
+	}
+	spoken, err := h.spoken(phrases)
+	if err != nil {
+		return nil, err
+	}
+	var all []*series
+	var mu sync.Mutex
+	var side sync.WaitGroup
+	var failed error
+	for _, kind := range kinds {
+		side.Go(func() {
+			err := h.inBrowser(func(b *rig.Browser) error {
+				for _, link := range links {
+					s := &series{kind: kind, link: link}
+					mu.Lock()
+					all = append(all, s)
+					mu.Unlock()
+					if err := h.interrupt(b, server, s, spoken, newTracker(reference, tonesWindow), rounds(link)); err != nil {
+						return fmt.Errorf("%s behind %v: %w", kind, link, err)
+					}
+				}
+				return nil
+			})
+			mu.Lock()
+			failed = errors.Join(failed, err)
+			mu.Unlock()
+		})
+	}
+	side.Wait()
+	return all, failed
+}
+
+// inBrowser does something in a browser of its own.
+func (h *house) inBrowser(do func(*rig.Browser) error) error {
+	b, err := rig.Launch(h.ctx, rig.Options{Hearing: true})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return do(b)
+}
+
+// spoken lets flite say texts.
+func (h *house) spoken(texts []string) ([]rig.Sound, error) {
+	var all []rig.Sound
+	for _, text := range texts {
+		s, err := rig.Speak(h.ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rig.Join(s, rig.Silence(300*time.Millisecond)))
+	}
+	return all, nil
+}
+
+// longReply is asked for with this text; nobody waits for its end.
+const longReply = "say 60 words"
+
+// interrupt makes one call and interrupts in it again and again. The first reply is heard for longer, and not counted: the canceller of
+// echoes learns in it, and the thresholds are raised.
+func (h *house) interrupt(b *rig.Browser, server string, s *series, spoken []rig.Sound, t *tracker, rounds int) error {
+	c, err := h.call(b, s.kind, server, s.link)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	for n := range rounds + 1 {
+		playing := 1300*time.Millisecond + time.Duration(n%7)*53*time.Millisecond
+		if n == 0 {
+			playing = 4 * time.Second
+		}
+		one, err := c.interrupted(h.ctx, spoken[n%len(spoken)], playing, t)
+		switch {
+		case h.ctx.Err() != nil:
+			return h.ctx.Err()
+		case n == 0 && err == nil: // not counted
+		case err == nil:
+			s.all = append(s.all, one)
+		default:
+			s.failed = append(s.failed, err)
+			if err := c.close(); err != nil {
+				return err
+			}
+			if c, err = h.call(b, s.kind, server, s.link); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// interrupted is one round: a long reply, an interruption, a short reply.
+func (c *caller) interrupted(ctx context.Context, words rig.Sound, playing time.Duration, t *tracker) (interruption, error) {
+	if err := errors.Join(c.skip(), c.write(longReply)); err != nil {
+		return interruption{}, err
+	}
+	started, err := c.find("output_audio_buffer.started", patience)
+	if err := errors.Join(err, pause(ctx, playing)); err != nil {
+		return interruption{}, err
+	}
+	said, err := c.tab.Say(words.WAV())
+	if err != nil {
+		return interruption{}, err
+	}
+	onset := said + float64(words.Onset().Milliseconds())
+	if err := c.await("output_audio_buffer.cleared", 4*time.Second); err != nil {
+		return interruption{}, fmt.Errorf("%w: nobody was interrupted", err)
+	}
+	if err := errors.Join(c.await("output_audio_buffer.started", patience), c.await("output_audio_buffer.stopped", patience)); err != nil {
+		return interruption{}, err
+	}
+	if err := pause(ctx, 400*time.Millisecond); err != nil {
+		return interruption{}, err
+	}
+	rec, err := c.tab.Output()
+	if err != nil {
+		return interruption{}, err
+	}
+	var one interruption
+	var ok bool
+	if one.cut, ok = measureCut(rec, onset); !ok {
+		return one, errors.New("the output has no reply that falls silent")
+	}
+	if err := c.predicted(&one, onset); err != nil {
+		return one, err
+	}
+	c.cutAt(&one, rec, onset, onset-started.At+1000, t)
+	return one, nil
+}
+
+// predicted compares the moment of the prediction with that of the server's event.
+func (c *caller) predicted(one *interruption, onset float64) error {
+	if c.kind != ours {
+		return nil
+	}
+	events := c.since("input_audio_buffer.speech_started", onset)
+	r, err := c.report()
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	for _, i := range r.Interrupting {
+		if i.Is && i.At >= onset && i.At < events[0].At {
+			one.ahead, one.lead = true, events[0].At-i.At
+			return nil
+		}
+	}
+	return nil
+}
+
+// cutAt compares what the server says was heard with what was. The reply has gone on for so long, in ms, at most.
+func (c *caller) cutAt(one *interruption, rec *rig.Recording, onset, goneOn float64, t *tracker) {
+	events := c.since("conversation.item.truncated", onset)
+	if len(events) == 0 {
+		return
+	}
+	var e struct {
+		AudioEndMS float64 `json:"audio_end_ms"`
+	}
+	if json.Unmarshal(events[0].Event, &e) != nil {
+		return
+	}
+	heard, ok1 := t.at(rec, onset+one.silent, goneOn)
+	atLevel, ok2 := t.at(rec, onset+one.ducked, goneOn)
+	one.told, one.heard, one.atLevel, one.measured = e.AudioEndMS, heard, atLevel, ok1 && ok2
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// levels finds the power of any stretch of a recording at once.
+type levels struct {
+	rec *rig.Recording
+	sum []float64 // of squares, before each sample
+}
+
+func newLevels(rec *rig.Recording) *levels {
+	l := &levels{rec: rec, sum: make([]float64, len(rec.PCM)+1)}
+	for i, v := range rec.PCM {
+		f := float64(v) / 32768
+		l.sum[i+1] = l.sum[i] + f*f
+	}
+	return l
+}
+
+// db is the level between two samples, in dBFS, -120 at least.
+func (l *levels) db(from, to int) float64 {
+	from, to = max(0, from), min(to, len(l.rec.PCM))
+	if from >= to {
+		return -120
+	}
+	return max(-120, 10*math.Log10((l.sum[to]-l.sum[from])/float64(to-from)))
+}
+
+// ms is a number of samples.
+func (l *levels) ms(n int) int { return n * l.rec.Rate / 1000 }
+
+// below finds the first moment from a moment on, in ms on the page's clock, from which the sound stays under a level for so many ms.
+// It looks through windows of one period of the tones' pitch.
+func (l *levels) below(from, dbfs float64, forMS int) (float64, bool) {
+	window, quiet := l.ms(period), 0
+	begin := l.rec.Sample(from)
+	for at := begin; at+window <= len(l.rec.PCM); at += l.ms(1) {
+		if l.db(at, at+window) > dbfs {
+			quiet = 0
+			continue
+		}
+		if quiet++; quiet >= forMS {
+			return l.rec.At(at - (quiet-1)*l.ms(1)), true
+		}
+	}
+	return 0, false
+}
+
+// period of the pitch of the scripted voice, in ms.
+const period = 8
+
+// cut is how an interrupted reply fell silent, in ms after the onset of the interruption.
+type cut struct{ ducked, silent float64 }
+
+// measureCut needs a voice without pauses.
+func measureCut(rec *rig.Recording, onset float64) (cut, bool) {
+	l := newLevels(rec)
+	full := l.db(rec.Sample(onset-400), rec.Sample(onset-20))
+	if full < -30 {
+		return cut{}, false // there was nothing to interrupt
+	}
+	ducked, ok1 := l.below(onset, full-19, 60)
+	silent, ok2 := l.below(onset, full-40, 150)
+	return cut{ducked - onset, silent - onset}, ok1 && ok2
+}
+
+// quantile is the value below which the share q (0 to 1) of the values lies; NaN of none.
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}

@@ -1,0 +1,105 @@
+// What a page's author writes to use each client. The test asks for one by name and tells all of them the same.
+
+import { OpenAIRealtimeWebRTC, RealtimeAgent, RealtimeSession } from "@openai/agents-realtime";
+
+const microphone = () => navigator.mediaDevices.getUserMedia({ audio: true });
+
+// stock is @openai/agents-realtime as it is.
+const stock = async ({ url }) => {
+  const audioElement = document.createElement("audio");
+  const mediaStream = await microphone();
+  const transport = new OpenAIRealtimeWebRTC({ baseUrl: `${url}/v1/realtime/calls`, useInsecureApiKey: true, mediaStream, audioElement });
+  const session = new RealtimeSession(new RealtimeAgent({ name: "Porter", instructions: "Be brief." }), { transport });
+  session.on("error", ({ error }) => console.error("stock", error));
+  await session.connect({ apiKey: "none" });
+  return { audioElement, mediaStream, write: (text) => session.sendMessage(text), close: () => session.close() };
+};
+
+// naive is the same with what many pages add: it mutes the agent while the microphone is loud, and the stream goes on.
+const naive = async (options) => {
+  const client = await stock(options);
+  const context = new AudioContext();
+  const analyser = context.createAnalyser();
+  analyser.fftSize = 512;
+  context.createMediaStreamSource(client.mediaStream).connect(analyser);
+  const samples = new Float32Array(analyser.fftSize);
+  let loudAt = -Infinity;
+  const timer = setInterval(() => {
+    analyser.getFloatTimeDomainData(samples);
+    let sum = 0;
+    for (const s of samples) sum += s * s;
+    if (Math.sqrt(sum / samples.length) > 0.02) loudAt = performance.now();
+    client.audioElement.muted = performance.now() - loudAt < 300;
+  }, 10);
+  return {
+    ...client,
+    close: () => {
+      clearInterval(timer);
+      client.close();
+    },
+  };
+};
+
+// ours is Antiphon's script, from the server.
+const ours = async ({ url, prediction }) => {
+  await new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = `${url}/antiphon.js`;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${script.src} does not load`));
+    document.head.append(script);
+  });
+  const call = window.Antiphon.connect({ url, prediction, mediaStream: await microphone() });
+  const seen = { errors: [], interrupting: [] };
+  call.addEventListener("error", (e) => seen.errors.push(String(e.detail?.message ?? e.message ?? e.detail)));
+  let was = false;
+  const look = () => {
+    const is = Boolean(call.interrupting);
+    if (is !== was) seen.interrupting.push({ at: performance.now(), is });
+    was = is;
+  };
+  call.addEventListener("interrupting", look);
+  call.addEventListener("state", look);
+  await call.ready;
+  return {
+    write: (text) => call.send(text),
+    close: () => call.close(),
+    report: () => ({ metrics: call.metrics, errors: seen.errors, interrupting: seen.interrupting }),
+  };
+};
+
+const clients = {
+  stock,
+  naive,
+  ours: (options) => ours({ ...options, prediction: true }),
+  unpredicted: (options) => ours({ ...options, prediction: false }),
+};
+
+let client;
+
+window.begin = async (name, options) => {
+  client = await clients[name](options);
+};
+window.write = async (text) => void (await client.write(text));
+window.end = async () => void (await client.close());
+window.report = () => JSON.parse(JSON.stringify(client.report?.() ?? {}));
+
+// lower plays a tone in an element, lowers its volume, and gives the moment.
+window.lower = async () => {
+  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  const { context } = window.mouth;
+  const tone = new OscillatorNode(context, { frequency: 250 });
+  const out = context.createMediaStreamDestination();
+  tone.connect(out);
+  tone.start();
+  const element = document.createElement("audio");
+  element.srcObject = out.stream;
+  await element.play();
+  await pause(400 + 10 * Math.random());
+  const at = performance.now();
+  element.volume = 0.1;
+  await pause(300);
+  element.srcObject = null;
+  tone.stop();
+  return at;
+};

@@ -1,0 +1,72 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+//go:embed page.js
+var pageJS string
+
+// installed is where scripts/bench-bargein.sh puts the clients of others.
+const installed = ".cache/bargein"
+
+// site serves the page that uses the clients. It is no page of the server's.
+type site struct {
+	url    string
+	http   *http.Server
+	served chan error
+}
+
+// pack makes one script of a page's and all that it imports, as the page's author does.
+func pack(script, folder string) ([]byte, error) {
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	built := api.Build(api.BuildOptions{
+		Stdin:  &api.StdinOptions{Contents: script, ResolveDir: absolute, Loader: api.LoaderJS},
+		Bundle: true, Platform: api.PlatformBrowser, Format: api.FormatIIFE, Target: api.ES2022, LogLevel: api.LogLevelSilent,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
+	})
+	if len(built.Errors) > 0 {
+		return nil, errors.New("the page does not bundle: " + built.Errors[0].Text + " (run scripts/bench-bargein.sh)")
+	}
+	return built.OutputFiles[0].Contents, nil
+}
+
+// newSite serves pages by their paths; a page is a script.
+func newSite(scripts map[string][]byte) (*site, error) {
+	mux := http.NewServeMux()
+	for path, script := range scripts {
+		mux.HandleFunc("GET "+path+"{$}", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = w.Write([]byte(`<!doctype html><title>a page</title><link rel="icon" href="data:,"><body style="height:100vh"><script src="page.js"></script>`)) // the browser may be gone
+		})
+		mux.HandleFunc("GET "+path+"page.js", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+			_, _ = w.Write(script) // the browser may be gone
+		})
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &site{url: "http://" + listener.Addr().String(), http: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}, served: make(chan error, 1)}
+	go func() { s.served <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+func (s *site) close() error {
+	err := s.http.Close()
+	if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}

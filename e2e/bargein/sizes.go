@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+)
+
+// Bounds of the files that a page loads, in bytes.
+const (
+	mostTinyGo = 100_000
+	mostGo     = 600_000
+	mostLoader = 6_000
+)
+
+// others are what a page's author imports to talk to an agent, and keeps.
+var others = []struct{ name, script string }{
+	{"@openai/agents-realtime", `import { RealtimeAgent, RealtimeSession } from "@openai/agents-realtime"; window.kept = { RealtimeAgent, RealtimeSession };`},
+	{"livekit-client", `import { Room, RoomEvent } from "livekit-client"; window.kept = { Room, RoomEvent };`},
+	{"@elevenlabs/client", `import { Conversation } from "@elevenlabs/client"; window.kept = { Conversation };`},
+}
+
+// tinyGo is where make sdk puts the small build.
+const tinyGo = "sdk/npm/dist/antiphon.tiny.wasm"
+
+// packed is the size of a file in three forms, in bytes.
+type packed struct{ plain, gzip, brotli int }
+
+func pressed(file []byte) (packed, error) {
+	var g, b bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&g, gzip.BestCompression)
+	if err != nil {
+		return packed{}, err
+	}
+	br := brotli.NewWriterLevel(&b, brotli.BestCompression)
+	for _, w := range []io.WriteCloser{zip, br} {
+		if _, err := w.Write(file); err != nil {
+			return packed{}, err
+		}
+		if err := w.Close(); err != nil {
+			return packed{}, err
+		}
+	}
+	return packed{len(file), g.Len(), b.Len()}, nil
+}
+
+// sizes measures what a page loads, and the same of others.
+func sizes(h *house, _ options, r *results) error {
+	server, err := h.tones()
+	if err != nil {
+		return err
+	}
+	t := table{
+		title: "What a page loads", head: []string{"file", "plain kB", "gzip kB", "brotli kB"},
+		notes: []string{"All are packed by the same lines at their best; the bundles are made and minified by esbuild, of what a page that talks imports."},
+	}
+	measure := func(name string, file []byte) (packed, error) {
+		p, err := pressed(file)
+		t.rows = append(t.rows, []string{name, kB(p.plain), kB(p.gzip), kB(p.brotli)})
+		return p, err
+	}
+	loader, err := h.fetch(server + "/antiphon.js")
+	if err != nil {
+		return err
+	}
+	small, err := measure("Antiphon, loader", loader)
+	if err != nil {
+		return err
+	}
+	program, err := h.fetch(server + "/antiphon.wasm")
+	if err != nil {
+		return err
+	}
+	standard, err := measure("Antiphon, wasm by Go", program)
+	if err != nil {
+		return err
+	}
+	r.judge(target{what: "loader, gzip", want: "<= 6 kB", got: kB(small.gzip) + " kB", met: small.gzip <= mostLoader, hard: true})
+	r.judge(target{what: "wasm by Go, brotli", want: "<= 600 kB", got: kB(standard.brotli) + " kB", met: standard.brotli <= mostGo, hard: true})
+	tiny := target{what: "wasm by TinyGo, brotli", want: "<= 100 kB", got: "not built: run make sdk", hard: true}
+	switch program, err := os.ReadFile(tinyGo); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		p, err := measure("Antiphon, wasm by TinyGo", program)
+		if err != nil {
+			return err
+		}
+		tiny.got, tiny.met = kB(p.brotli)+" kB", p.brotli <= mostTinyGo
+	}
+	r.judge(tiny)
+	for _, o := range others {
+		file, err := pack(o.script, installed)
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+		if _, err := measure(o.name, file); err != nil {
+			return err
+		}
+	}
+	r.add(t)
+	return nil
+}
+
+func kB(bytes int) string { return fmt.Sprintf("%.1f", float64(bytes)/1000) }
+
+// maxFile bounds a file that is fetched, in bytes.
+const maxFile = 32 << 20
+
+// fetch gets a file of the server's, unpacked.
+func (h *house) fetch(url string) ([]byte, error) {
+	ask, err := http.NewRequestWithContext(h.ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	ask.Header.Set("Accept-Encoding", "identity")
+	answer, err := http.DefaultClient.Do(ask)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", url, strings.ToLower(http.StatusText(answer.StatusCode)))
+	}
+	return io.ReadAll(io.LimitReader(answer.Body, maxFile))
+}

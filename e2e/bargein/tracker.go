@@ -1,0 +1,96 @@
+package main
+
+import (
+	"math"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// trackRate is enough to tell one stretch of speech from another, in samples a second.
+const trackRate = 8000
+
+// Windows in which a place is recognised, in ms: the tones repeat within 8 ms and differ from one character of 60 ms to the next.
+const (
+	tonesWindow  = 210
+	speechWindow = 60
+)
+
+// tracker says which place of a reply is heard. Its reference is the reply as the server made it. It is safe for concurrent use.
+type tracker struct {
+	reference []float32
+	energy    []float64 // sums of squares, before each sample
+	window    int       // samples
+}
+
+func newTracker(reference []float32, windowMS int) *tracker {
+	return &tracker{reference: reference, energy: squares(reference), window: windowMS * trackRate / 1000}
+}
+
+func squares(x []float32) []float64 {
+	sum := make([]float64, len(x)+1)
+	for i, v := range x {
+		sum[i+1] = sum[i] + float64(v)*float64(v)
+	}
+	return sum
+}
+
+// tracked makes PCM of a rate what the tracker compares.
+func tracked(pcm []int16, rate int) ([]float32, error) {
+	r, err := voice.NewResampler(rate, trackRate)
+	if err != nil {
+		return nil, err
+	}
+	return r.Flush(r.Append(nil, voice.PCM16ToFloat(nil, pcm))), nil
+}
+
+// match is a place of the reference that sounds like a piece of a recording.
+type match struct {
+	place int     // sample of the reference
+	like  float64 // 0 to 1
+	gain  float64 // level of the piece over the reference's
+}
+
+// best finds the place between from and to at which the piece fits best.
+func (t *tracker) best(piece []float32, from, to int) match {
+	var own float64
+	for _, v := range piece {
+		own += float64(v) * float64(v)
+	}
+	found := match{place: from}
+	for at := max(0, from); at <= to && at+len(piece) <= len(t.reference); at++ {
+		energy := t.energy[at+len(piece)] - t.energy[at]
+		if energy < 1e-6 || own < 1e-9 {
+			continue
+		}
+		var dot float32
+		there := t.reference[at : at+len(piece)]
+		for i, v := range piece {
+			dot += v * there[i]
+		}
+		if like := float64(dot) / math.Sqrt(energy*own); like > found.like {
+			found = match{at, like, float64(dot) / energy}
+		}
+	}
+	return found
+}
+
+// surely is how much a piece must be like a place to be that place.
+const surely = 0.7
+
+// at gives the place, in ms of the reply, that is heard at a moment on the page's clock; ok is false when what is heard then is not the
+// reply. The sound just before the moment tells. The reply cannot be further than it has been going on.
+func (t *tracker) at(rec *rig.Recording, moment, goneOn float64) (ms float64, ok bool) {
+	end := rec.Sample(moment)
+	length := t.window * rec.Rate / trackRate
+	if end < length {
+		return 0, false
+	}
+	piece, err := tracked(rec.PCM[end-length:end], rec.Rate)
+	if err != nil {
+		return 0, false
+	}
+	piece = piece[:min(t.window, len(piece))]
+	m := t.best(piece, 0, int(goneOn*trackRate/1000))
+	return 1000 * float64(m.place+len(piece)) / trackRate, m.like >= surely
+}

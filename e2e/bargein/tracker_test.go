@@ -1,0 +1,125 @@
+package main
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+)
+
+const rate = pipeline.OutputRate
+
+// spoken is a reply that never says the same twice, and the tracker for it.
+func spoken(t *testing.T) ([]int16, *tracker) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	chance := rand.New(rand.NewPCG(3, 3))
+	var pcm []int16
+	for range 20 {
+		word := make([]byte, 6)
+		for i := range word {
+			word[i] = byte('a' + chance.IntN(26))
+		}
+		pcm = append(pcm, scripted.Tones(string(word))...)
+		pcm = append(pcm, make([]int16, rate/20)...)
+	}
+	reference, err := tracked(pcm, rate)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	return pcm, newTracker(reference, tonesWindow)
+}
+
+// seconds is a piece of a reply.
+func seconds(pcm []int16, from, to float64) []int16 {
+	return pcm[int(from*rate):int(to*rate)]
+}
+
+// ducked is a piece at -20 dB.
+func ducked(pcm []int16) []int16 {
+	low := make([]int16, len(pcm))
+	for i, v := range pcm {
+		low[i] = v / 10
+	}
+	return low
+}
+
+func silenceOf(s float64) []int16 { return make([]int16, int(s*rate)) }
+
+func record(pieces ...[]int16) *rig.Recording {
+	var pcm []int16
+	for _, p := range pieces {
+		pcm = append(pcm, p...)
+	}
+	return rig.NewRecording(pcm, rate)
+}
+
+// What a noise does to a reply is found to some 10 ms: each case cuts a reply at 3 s.
+func TestDisturbances(t *testing.T) {
+	pcm, tr := spoken(t)
+	for _, c := range []struct {
+		name     string
+		heard    [][]int16
+		left     bool
+		back     float64
+		repeated float64
+		lost     float64
+	}{
+		{"nothing", [][]int16{seconds(pcm, 0, 8)}, false, 0, 0, 0},
+		{"held, and on from there", [][]int16{seconds(pcm, 0, 3), silenceOf(1), seconds(pcm, 3, 7)}, true, 500, 0, 0},
+		{"ducked, and said again", [][]int16{seconds(pcm, 0, 3), ducked(seconds(pcm, 3, 3.4)), silenceOf(0.6), seconds(pcm, 3, 7)}, true, 500, 0, 0},
+		{"said again though it was heard", [][]int16{seconds(pcm, 0, 3), silenceOf(1), seconds(pcm, 2.7, 7)}, true, 500, 300, 0},
+		{"muted while it went on", [][]int16{seconds(pcm, 0, 3), silenceOf(1), seconds(pcm, 4, 8)}, true, 500, 0, 1000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			p, err := tr.follow(record(c.heard...))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			d := p.disturbed(made{"noise", 2950, 3500}, 7000)
+			g.Expect(d.left).To(gomega.Equal(c.left))
+			g.Expect(d.back).To(gomega.BeNumerically("~", c.back, 60))
+			g.Expect(d.repeated).To(gomega.BeNumerically("~", c.repeated, 80))
+			g.Expect(d.lost).To(gomega.BeNumerically("~", c.lost, 150))
+			g.Expect(d.words > 0).To(gomega.Equal(c.lost > 0))
+		})
+	}
+}
+
+// A place is found to a few milliseconds, and where there is none it is said.
+func TestAPlaceIsFound(t *testing.T) {
+	g := gomega.NewWithT(t)
+	pcm, tr := spoken(t)
+	rec := record(silenceOf(1), seconds(pcm, 0, 4))
+	at, ok := tr.at(rec, 3500, 4000)
+	g.Expect(ok).To(gomega.BeTrue())
+	g.Expect(at).To(gomega.BeNumerically("~", 2500, 5))
+	_, ok = tr.at(rec, 900, 4000)
+	g.Expect(ok).To(gomega.BeFalse())
+}
+
+// The moments at which a voice is ducked and falls silent are found to a period of its pitch.
+func TestACutIsMeasured(t *testing.T) {
+	g := gomega.NewWithT(t)
+	pcm := scripted.Tones("a long text without any pause")
+	rec := record(pcm[:rate], ducked(pcm[rate:rate+rate/10]), silenceOf(1))
+	c, ok := measureCut(rec, 950)
+	g.Expect(ok).To(gomega.BeTrue())
+	g.Expect(c.ducked).To(gomega.BeNumerically("~", 50, period))
+	g.Expect(c.silent).To(gomega.BeNumerically("~", 150, period))
+	_, ok = measureCut(record(silenceOf(2)), 950)
+	g.Expect(ok).To(gomega.BeFalse())
+}
+
+// No noise is so long that the next one comes before it is over, and none is silent.
+func TestNoises(t *testing.T) {
+	g := gomega.NewWithT(t)
+	all, err := noises(t.Context(), 2)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, n := range all {
+		g.Expect(n.sound.Duration()).To(gomega.And(gomega.BeNumerically(">", 0), gomega.BeNumerically("<", apart-time.Second)), n.name)
+		g.Expect(rig.Envelope(n.sound, rig.SpeechRate)).To(gomega.ContainElement(gomega.BeNumerically(">", rig.Loud)), n.name)
+	}
+}

@@ -1,0 +1,18 @@
+#!/bin/sh
+# bench-bargein.sh ROWS CLIENTS COUNT: what a person hears when they talk over the agent, beside what else there is. The clients of others are
+# installed into .cache/bargein, exactly as the lock says; nothing to do when they are there.
+set -eu
+cd "$(dirname "$0")/.."
+
+from=e2e/bargein/npm
+to=.cache/bargein
+if ! cmp -s $from/package-lock.json $to/node_modules/.locked; then
+	echo "bench-bargein: installing the clients of others (npm ci)"
+	mkdir -p $to
+	cp $from/package.json $from/package-lock.json $from/.npmrc $to/
+	(cd $to && npm ci --cache ../npm --prefer-offline --loglevel error >/dev/null)
+	cp $from/package-lock.json $to/node_modules/.locked
+fi
+
+go build -o .cache/bargein/bargein ./e2e/bargein
+exec .cache/bargein/bargein -rows "$1" -clients "$2" ${3:+-n "$3"} -out docs/benchmarks.md
