@@ -1,0 +1,193 @@
+package sdktest
+
+import (
+	"strings"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// now is the last call; nil before the first.
+func (s *Server) now() *peer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peer
+}
+
+// Heard says that the person hears this place now: an RTP timestamp with Tracks, milliseconds of the item with Messages. What the
+// session awaits is told.
+func (s *Server) Heard(place uint32) {
+	if p := s.now(); p != nil {
+		p.play(place)
+	}
+}
+
+// Level is how loud the session lets the agent be.
+func (s *Server) Level() sdk.Level {
+	p := s.now()
+	if p == nil {
+		return sdk.LevelFull
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.level
+}
+
+// Mutes is how often what was under way of an interrupted reply was dropped.
+func (s *Server) Mutes() int {
+	p := s.now()
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mutes
+}
+
+// Muted reports whether the microphone is closed.
+func (s *Server) Muted() bool {
+	p := s.now()
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.muted
+}
+
+// Volume is the last that was set; 0 when none was.
+func (s *Server) Volume() float32 {
+	p := s.now()
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.volume
+}
+
+// Closed reports whether the last call was ended.
+func (s *Server) Closed() bool {
+	p := s.now()
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// Speak is a turn of the person's, from its onset to its words, as a server tells it. item names it.
+func (s *Server) Speak(item, words string) {
+	transcript := words
+	s.Send(
+		&wire.InputAudioBufferSpeechStarted{ItemID: item},
+		&wire.InputAudioBufferSpeechStopped{ItemID: item},
+		&wire.InputAudioBufferCommitted{ItemID: item},
+		&wire.ConversationItemAdded{Item: spoken(item, "user", nil)},
+		&wire.ConversationItemDone{Item: spoken(item, "user", nil)},
+		&wire.ConversationItemInputAudioTranscriptionCompleted{ItemID: item, Transcript: transcript},
+	)
+}
+
+func spoken(id, role string, words *string) wire.Item {
+	kind := wire.ContentInputAudio
+	if role == "assistant" {
+		kind = wire.ContentOutputAudio
+	}
+	return wire.Item{
+		ID: id, Type: wire.ItemMessage, Role: role, Status: "completed",
+		Content: []wire.Content{{Type: kind, Transcript: words}},
+	}
+}
+
+// Reply is an answer of the agent's that is being made.
+type Reply struct {
+	// Response and Item are the protocol's ids.
+	Response, Item string
+
+	server *Server
+	words  strings.Builder
+}
+
+// Begin begins to answer: the response is made, and it is heard.
+func (s *Server) Begin(response string) *Reply {
+	r := &Reply{Response: response, Item: "item_" + response, server: s}
+	conversation := "conv_test"
+	item := wire.Item{ID: r.Item, Type: wire.ItemMessage, Role: "assistant", Status: "in_progress"}
+	s.Send(
+		&wire.ResponseCreated{Response: wire.Response{ID: response, Status: "in_progress", ConversationID: &conversation}},
+		&wire.ResponseOutputItemAdded{ResponseID: response, Item: item},
+		&wire.ConversationItemAdded{Item: item},
+		&wire.ResponseContentPartAdded{ResponseID: response, ItemID: r.Item, Part: wire.Part{Type: "audio"}},
+	)
+	if s.Sound != Messages {
+		s.Send(&wire.OutputAudioBufferStarted{ResponseID: response})
+	}
+	return r
+}
+
+// msPerWord is how long a word of a Reply sounds.
+const msPerWord = 300
+
+// Say makes the next words, and their sound where it goes in messages.
+func (r *Reply) Say(words string) {
+	r.words.WriteString(words)
+	r.server.Send(&wire.ResponseOutputAudioTranscriptDelta{ResponseID: r.Response, ItemID: r.Item, Delta: words})
+	if r.server.Sound == Messages {
+		pcm := make([]byte, 48*msPerWord*len(strings.Fields(words)))
+		r.server.Send(&wire.ResponseOutputAudioDelta{ResponseID: r.Response, ItemID: r.Item, Delta: pcm})
+	}
+}
+
+// Made ends the making; it may be heard still.
+func (r *Reply) Made() { r.done("completed", "") }
+
+func (r *Reply) done(status, reason string) {
+	words := r.words.String()
+	item := spoken(r.Item, "assistant", &words)
+	conversation := "conv_test"
+	over := wire.Response{ID: r.Response, Status: status, ConversationID: &conversation}
+	if status == "cancelled" {
+		item.Status = "incomplete"
+		over.StatusDetails = &wire.StatusDetails{Type: status, Reason: reason}
+	}
+	over.Output = []wire.Item{item}
+	r.server.Send(
+		&wire.ResponseOutputAudioTranscriptDone{ResponseID: r.Response, ItemID: r.Item, Transcript: words},
+		&wire.ResponseOutputItemDone{ResponseID: r.Response, Item: item},
+		&wire.ConversationItemDone{Item: item},
+		&wire.ResponseDone{Response: over},
+	)
+}
+
+// End ends the answer: it was made, and heard to its end.
+func (r *Reply) End() {
+	r.Made()
+	r.Stopped()
+}
+
+// Stopped: it was heard to its end.
+func (r *Reply) Stopped() {
+	if r.server.Sound == Messages {
+		if p := r.server.now(); p != nil {
+			p.set(func() { p.response = "" })
+			p.tell(sdk.PlaybackStopped{ResponseID: r.Response})
+		}
+		return
+	}
+	r.server.Send(&wire.OutputAudioBufferStopped{ResponseID: r.Response})
+}
+
+// Interrupt is somebody's turn, which begins in the middle of the answer, as a server tells it: item names the turn, heard
+// is how much of the answer was heard, and words are what of it that was, which the session asks for.
+func (r *Reply) Interrupt(item string, heard time.Duration, words string) {
+	r.server.Send(&wire.InputAudioBufferSpeechStarted{ItemID: item})
+	if r.server.Sound != Messages {
+		r.server.Send(&wire.OutputAudioBufferCleared{ResponseID: r.Response})
+	}
+	r.done("cancelled", "turn_detected")
+	r.server.Send(&wire.ConversationItemTruncated{ItemID: r.Item, AudioEndMS: int(heard.Milliseconds())})
+	r.server.Send(&wire.ConversationItemRetrieved{Item: spoken(r.Item, "assistant", &words)})
+}

@@ -1,0 +1,63 @@
+package sdktest
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Clock is an sdk.Clock that stands still until it is turned. The zero value is ready. Safe for concurrent use.
+type Clock struct {
+	mu     sync.Mutex
+	now    time.Duration
+	timers []*timer // by the time at which they ring
+}
+
+type timer struct {
+	at   time.Duration
+	ring func()
+}
+
+// Now implements sdk.Clock.
+func (c *Clock) Now() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// AfterFunc implements sdk.Clock.
+func (c *Clock) AfterFunc(d time.Duration, f func()) (stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := &timer{at: c.now + max(d, 0), ring: f}
+	at, _ := slices.BinarySearchFunc(c.timers, t.at+1, func(t *timer, at time.Duration) int { return int(t.at - at) })
+	c.timers = slices.Insert(c.timers, at, t)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.timers = slices.DeleteFunc(c.timers, func(other *timer) bool { return other == t })
+	}
+}
+
+// Advance turns the clock by d and calls, one after another and at their own time, the functions that are due by then.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	end := c.now + max(d, 0)
+	for len(c.timers) > 0 && c.timers[0].at <= end {
+		next := c.timers[0]
+		c.timers = c.timers[1:]
+		c.now = max(c.now, next.at)
+		c.mu.Unlock()
+		next.ring()
+		c.mu.Lock()
+	}
+	c.now = end
+	c.mu.Unlock()
+}
+
+// Waiting is how many functions wait for their time.
+func (c *Clock) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.timers)
+}

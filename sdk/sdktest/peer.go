@@ -1,0 +1,179 @@
+package sdktest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// peer is one call. What it is asked to do can be read at the Server.
+type peer struct {
+	server *Server
+	sink   func(sdk.PeerEvent)
+
+	mu       sync.Mutex
+	closed   bool
+	muted    bool
+	level    sdk.Level
+	volume   float32
+	mark     uint32
+	marked   bool // something was played
+	awaited  uint32
+	awaiting bool
+	mutes    int
+
+	response string // Messages: what is played; "" when nothing is
+	at       sdk.Heard
+	given    int // bytes of the item
+}
+
+// tell passes on what happens, until the call is closed.
+func (p *peer) tell(e sdk.PeerEvent) {
+	p.mu.Lock()
+	closed := p.closed
+	p.mu.Unlock()
+	if !closed {
+		p.sink(e)
+	}
+}
+
+// Send implements sdk.Peer.
+func (p *peer) Send(message []byte) error { return p.server.took(p, message) }
+
+// SetMuted implements sdk.Peer.
+func (p *peer) SetMuted(muted bool) { p.set(func() { p.muted = muted }) }
+
+// SetMicrophone implements sdk.Peer.
+func (p *peer) SetMicrophone(_ context.Context, id string) error {
+	if err := p.server.MicrophoneErr; err != nil {
+		return err
+	}
+	p.tell(sdk.MicrophoneOpened{ID: id})
+	return nil
+}
+
+// SetSpeaker implements sdk.SpeakerChooser.
+func (p *peer) SetSpeaker(context.Context, string) error { return nil }
+
+// SetVolume implements sdk.VolumeSetter.
+func (p *peer) SetVolume(volume float32) error {
+	p.set(func() { p.volume = volume })
+	return nil
+}
+
+// Antiphon implements sdk.Peer.
+func (p *peer) Antiphon() bool { return !p.server.Plain }
+
+// Close implements sdk.Peer.
+func (p *peer) Close() error {
+	p.set(func() { p.closed = true })
+	return nil
+}
+
+func (p *peer) set(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+}
+
+// trackPeer is a call whose sound goes in tracks.
+type trackPeer struct{ *peer }
+
+// SetLevel implements sdk.Lowerer.
+func (p trackPeer) SetLevel(level sdk.Level) { p.set(func() { p.level = level }) }
+
+// Mark implements sdk.Lowerer.
+func (p trackPeer) Mark() (uint32, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mark, p.marked
+}
+
+// AwaitMark implements sdk.Lowerer.
+func (p trackPeer) AwaitMark(mark uint32) {
+	p.set(func() { p.awaited, p.awaiting = mark, true })
+	p.reached()
+}
+
+// Mute implements sdk.Lowerer.
+func (p trackPeer) Mute() { p.set(func() { p.mutes++ }) }
+
+// play says that the person hears this place now.
+func (p *peer) play(mark uint32) {
+	p.set(func() { p.mark, p.marked = mark, true })
+	p.reached()
+}
+
+// reached tells of an awaited mark, once.
+func (p *peer) reached() {
+	p.mu.Lock()
+	now := p.awaiting && p.marked && int32(p.mark-p.awaited) >= 0
+	p.awaiting = p.awaiting && !now
+	mark := p.awaited
+	p.mu.Unlock()
+	if now {
+		p.tell(sdk.MarkPassed{Mark: mark})
+	}
+}
+
+// playerPeer is a call whose sound comes in messages. It plays nothing by itself: the place that is heard is what Server.Heard
+// has said, in milliseconds of the item that came last.
+type playerPeer struct{ *peer }
+
+// Play implements sdk.Player.
+func (p playerPeer) Play(response, item string, index int, pcm []byte) {
+	p.mu.Lock()
+	begins := p.response != response
+	if begins || p.at.ItemID != item || p.at.ContentIndex != index {
+		p.at, p.given = sdk.Heard{ItemID: item, ContentIndex: index}, 0
+		p.mark = 0
+	}
+	p.response = response
+	p.given += len(pcm)
+	p.mu.Unlock()
+	if begins {
+		p.tell(sdk.PlaybackStarted{ResponseID: response})
+	}
+}
+
+// Finish implements sdk.Player. The end of the playback is Reply.Stopped's to say.
+func (p playerPeer) Finish(string) {}
+
+// Stop implements sdk.Player.
+func (p playerPeer) Stop() (sdk.Heard, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, was := p.position()
+	p.response = ""
+	return at, was
+}
+
+func (p playerPeer) position() (sdk.Heard, bool) {
+	const bytesPerMS = 48
+	at := p.at
+	at.MS = min(int(p.mark), p.given/bytesPerMS)
+	return at, p.response != ""
+}
+
+// SetLevel implements sdk.Holder.
+func (p playerPeer) SetLevel(level sdk.Level) { p.set(func() { p.level = level }) }
+
+// Position implements sdk.Holder.
+func (p playerPeer) Position() (sdk.Heard, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.position()
+}
+
+// Hold implements sdk.Holder.
+func (p playerPeer) Hold() {}
+
+// Resume implements sdk.Holder.
+func (p playerPeer) Resume(from sdk.Heard) {
+	p.set(func() {
+		if from.ItemID == p.at.ItemID {
+			p.mark = uint32(max(from.MS, 0))
+		}
+	})
+}
