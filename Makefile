@@ -17,7 +17,7 @@ export CGO_ENABLED := 0
 
 JS       := GOOS=js GOARCH=wasm
 # What a browser runs.
-SHARED   := ./coord/... ./wire/... ./voice/... ./sdk/... ./web/...
+SHARED   := ./coord/... ./wire/... ./voice/... ./sdk/... ./wasm/... ./web/...
 LINT     := $(CURDIR)/.cache/bin/golangci-lint
 # The linter's cache does not tell platforms apart: one each.
 LINTED   := GOLANGCI_LINT_CACHE=$(CURDIR)/.cache/lint
@@ -139,4 +139,4 @@ hooks: lint-tool ## Check format, vet and the machines before each commit
 	git config core.hooksPath .githooks
 
 clean: ## Remove what was built
-	rm -rf bin .cache web/dist/* formal-verification/.gen
+	rm -rf bin .cache web/dist/* web/script/dist/* sdk/npm/dist formal-verification/.gen

@@ -4,7 +4,6 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -15,6 +14,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/antiphon-rt/antiphon/web/internal/asset"
 	"github.com/antiphon-rt/antiphon/web/internal/dist"
 )
 
@@ -31,24 +31,16 @@ var styleFiles embed.FS
 // of the page.
 var ErrNotBuilt = errors.New("the Talk page was not built: run make build")
 
-// asset is a file that is sent to the browser, in the encodings that there are.
-// At least one of plain and gzip is there.
-type asset struct {
-	contentType         string
-	plain, gzip, brotli []byte
-	size                int // of the plain file
-}
-
 // bundle is everything that the page consists of, apart from its HTML.
 type bundle struct {
 	version string // changes when anything in the bundle does
 	size    int    // of the client program, in bytes
-	assets  map[string]asset
+	assets  map[string]asset.Asset
 }
 
 // loadBundle reads the page's files; files are what the build made.
 func loadBundle(files fs.FS) (*bundle, error) {
-	b := &bundle{assets: make(map[string]asset)}
+	b := &bundle{assets: make(map[string]asset.Asset)}
 	m, err := readManifest(files)
 	if err != nil {
 		return nil, err
@@ -92,7 +84,7 @@ func (b *bundle) addWasm(files fs.FS, m dist.Manifest) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotBuilt, err)
 	}
-	b.assets["app.wasm"] = asset{contentType: "application/wasm", gzip: gz, brotli: br, size: m.Size}
+	b.assets["app.wasm"] = asset.Asset{ContentType: "application/wasm", Gzip: gz, Brotli: br, Size: m.Size}
 	return nil
 }
 
@@ -130,35 +122,9 @@ func eachFile(files fs.FS, f func(name string, content []byte)) error {
 func (b *bundle) add(sum io.Writer, name string, content []byte) {
 	fmt.Fprintln(sum, name, len(content))
 	_, _ = sum.Write(content) // a hash never fails
-	a := asset{contentType: contentType(name), plain: content, size: len(content)}
+	a := asset.Asset{ContentType: asset.ContentType(name), Plain: content, Size: len(content)}
 	if path.Ext(name) != ".png" {
-		a.gzip = squeeze(content)
+		a.Gzip = asset.Squeeze(content)
 	}
 	b.assets[name] = a
-}
-
-func squeeze(content []byte) []byte {
-	var short bytes.Buffer
-	w := gzip.NewWriter(&short)
-	_, _ = w.Write(content) // a buffer never fails
-	_ = w.Close()
-	return short.Bytes()
-}
-
-// contentType does not ask the machine's MIME tables, which differ.
-func contentType(name string) string {
-	switch path.Ext(name) {
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	case ".png":
-		return "image/png"
-	case ".wasm":
-		return "application/wasm"
-	default:
-		return "application/octet-stream"
-	}
 }

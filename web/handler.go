@@ -12,7 +12,9 @@ import (
 
 	"github.com/maxence-charriere/go-app/v10/pkg/app"
 
+	"github.com/antiphon-rt/antiphon/web/internal/asset"
 	"github.com/antiphon-rt/antiphon/web/internal/dist"
+	"github.com/antiphon-rt/antiphon/web/script"
 )
 
 //go:embed static/worker.js
@@ -26,16 +28,11 @@ type Options struct {
 	Dist fs.FS
 }
 
-const (
-	cacheForever = "public, max-age=31536000, immutable"
-	cacheCheck   = "no-cache"
-
-	// policy allows what the page does and nothing else: its own files and its own
-	// server. Calls by WebRTC are not subject to it.
-	policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
-		"connect-src 'self'; media-src 'self' blob:; worker-src 'self'; manifest-src 'self'; " +
-		"form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
-)
+// policy allows what the page does and nothing else: its own files and its own
+// server. Calls by WebRTC are not subject to it.
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; media-src 'self' blob:; worker-src 'self'; manifest-src 'self'; " +
+	"form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
 // Check reports whether the client program of the page was embedded into this
 // program: nil, or an error that wraps ErrNotBuilt.
@@ -68,7 +65,7 @@ func Handler(o Options) http.Handler {
 	if err != nil {
 		return notBuilt(err)
 	}
-	s := &site{bundle: b}
+	s := &site{bundle: b, script: script.Handler()}
 	s.app = &app.Handler{
 		Name:        "Antiphon",
 		ShortName:   "Antiphon",
@@ -98,6 +95,7 @@ func Handler(o Options) http.Handler {
 type site struct {
 	bundle *bundle
 	app    *app.Handler
+	script http.Handler // what pages of others include, and the Talk page's worklet
 }
 
 // Resolve puts the version into the address of a file, which therefore never
@@ -124,10 +122,14 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		s.app.ServeHTTP(w, r)
 	case "/" + dist.WasmExecFile:
-		s.bundle.assets[dist.WasmExecFile].send(w, r, s.bundle.version, cacheCheck)
+		s.bundle.assets[dist.WasmExecFile].Send(w, r, s.bundle.version, asset.CacheCheck)
 	case "/favicon.ico":
-		s.bundle.assets["icon-192.png"].send(w, r, s.bundle.version, cacheCheck)
+		s.bundle.assets["icon-192.png"].Send(w, r, s.bundle.version, asset.CacheCheck)
 	default:
+		if script.Serves(r.URL.Path) {
+			s.script.ServeHTTP(w, r)
+			return
+		}
 		s.serveFile(w, r)
 	}
 }
@@ -145,7 +147,7 @@ func (s *site) serveFile(w http.ResponseWriter, r *http.Request) {
 	rest, ok := strings.CutPrefix(r.URL.Path, "/web/")
 	version, name, found := strings.Cut(rest, "/")
 	if a, there := s.bundle.assets[name]; ok && found && there && version == s.bundle.version {
-		a.send(w, r, s.bundle.version, cacheForever)
+		a.Send(w, r, s.bundle.version, asset.CacheForever)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")

@@ -1,12 +1,14 @@
 //go:build !js
 
-package web
+// Package asset answers requests for files that are kept in several encodings.
+package asset
 
 import (
 	"bytes"
 	"compress/gzip"
 	"io"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -18,13 +20,26 @@ const (
 	encodingPlain  = "identity"
 )
 
-// send answers with a file in the best encoding that the client takes. A file
+// Asset is a file that is sent to the browser, in the encodings that there are. At least one of Plain and Gzip is there.
+type Asset struct {
+	ContentType         string
+	Plain, Gzip, Brotli []byte
+	Size                int // of the plain file
+}
+
+// How long a browser may keep a file: for ever, where its address changes with its content; else it asks each time.
+const (
+	CacheForever = "public, max-age=31536000, immutable"
+	CacheCheck   = "no-cache"
+)
+
+// Send answers with a file in the best encoding that the client takes. A file
 // that is only there in short form is unpacked on the way to a client that
 // wants it plain.
-func (a asset) send(w http.ResponseWriter, r *http.Request, version, caching string) {
+func (a Asset) Send(w http.ResponseWriter, r *http.Request, version, caching string) {
 	encoding := a.choose(r.Header.Get("Accept-Encoding"))
 	h := w.Header()
-	h.Set("Content-Type", a.contentType)
+	h.Set("Content-Type", a.ContentType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", caching)
 	h.Add("Vary", "Accept-Encoding")
@@ -46,37 +61,37 @@ func (a asset) send(w http.ResponseWriter, r *http.Request, version, caching str
 	_, _ = io.Copy(w, body)
 }
 
-func (a asset) choose(accept string) string {
-	if a.brotli != nil && accepts(accept, encodingBrotli) {
+func (a Asset) choose(accept string) string {
+	if a.Brotli != nil && accepts(accept, encodingBrotli) {
 		return encodingBrotli
 	}
-	if a.gzip != nil && accepts(accept, encodingGzip) {
+	if a.Gzip != nil && accepts(accept, encodingGzip) {
 		return encodingGzip
 	}
 	return encodingPlain
 }
 
-func (a asset) length(encoding string) int {
+func (a Asset) length(encoding string) int {
 	switch encoding {
 	case encodingBrotli:
-		return len(a.brotli)
+		return len(a.Brotli)
 	case encodingGzip:
-		return len(a.gzip)
+		return len(a.Gzip)
 	default:
-		return a.size
+		return a.Size
 	}
 }
 
-func (a asset) body(encoding string) io.Reader {
+func (a Asset) body(encoding string) io.Reader {
 	switch {
 	case encoding == encodingBrotli:
-		return bytes.NewReader(a.brotli)
+		return bytes.NewReader(a.Brotli)
 	case encoding == encodingGzip:
-		return bytes.NewReader(a.gzip)
-	case a.plain != nil:
-		return bytes.NewReader(a.plain)
+		return bytes.NewReader(a.Gzip)
+	case a.Plain != nil:
+		return bytes.NewReader(a.Plain)
 	}
-	plain, err := gzip.NewReader(bytes.NewReader(a.gzip))
+	plain, err := gzip.NewReader(bytes.NewReader(a.Gzip))
 	if err != nil {
 		return strings.NewReader("")
 	}
@@ -126,4 +141,31 @@ func matches(header, etag string) bool {
 		}
 	}
 	return false
+}
+
+// Squeeze packs a small file.
+func Squeeze(content []byte) []byte {
+	var short bytes.Buffer
+	w := gzip.NewWriter(&short)
+	_, _ = w.Write(content) // a buffer never fails
+	_ = w.Close()
+	return short.Bytes()
+}
+
+// ContentType is that of a file's name. It does not ask the machine's MIME tables, which differ.
+func ContentType(name string) string {
+	switch path.Ext(name) {
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js", ".mjs":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".png":
+		return "image/png"
+	case ".wasm":
+		return "application/wasm"
+	default:
+		return "application/octet-stream"
+	}
 }

@@ -1,0 +1,51 @@
+// Begins a call before there is a program that holds it: the person is asked for the microphone and the server for an answer
+// while the program is on its way. The program takes it over: see Options.Begun in sdk/browser.
+
+const quiet = (promise) => {
+  promise?.catch(() => {}); // whoever waits for it is told
+  return promise;
+};
+
+const microphone = (id) =>
+  navigator.mediaDevices.getUserMedia({
+    audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, ...(id && { deviceId: { exact: id } }) },
+  });
+
+// offer asks the server. Where the person has yet to allow the microphone that comes first, so that no call waits at the
+// server for a click.
+const offer = async ({ url, key, model }, { connection, stream }) => {
+  const made = await connection.createOffer();
+  await connection.setLocalDescription(made);
+  if (stream && (await navigator.permissions?.query({ name: "microphone" }).catch(() => {}))?.state !== "granted") {
+    await stream.catch(() => {});
+  }
+  return fetch(`${url}/v1/realtime/calls${model ? `?model=${encodeURIComponent(model)}` : ""}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/sdp", ...(key && { Authorization: `Bearer ${key}` }) },
+    body: made.sdp,
+  });
+};
+
+export const begin = (o) => {
+  const connection = new RTCPeerConnection({ iceServers: o.iceServers ?? [] });
+  const { sender } = connection.addTransceiver("audio", { direction: "sendrecv" });
+  const channel = connection.createDataChannel("oai-events");
+  const begun = { connection, sender, channel, messages: [], track: null };
+  channel.onmessage = ({ data }) => begun.messages.push(data);
+  connection.ontrack = (event) => (begun.track = event);
+  begun.release = () => (channel.onmessage = connection.ontrack = null);
+  begun.stream = o.microphone === false || o.mediaStream || !navigator.mediaDevices ? null : quiet(microphone(o.microphone));
+  begun.answer = quiet(offer(o, begun));
+  begun.applied = quiet(
+    begun.answer.then(async (response) => {
+      if (response.ok) await connection.setRemoteDescription({ type: "answer", sdp: await response.clone().text() });
+    }),
+  );
+  return begun;
+};
+
+// drop ends what nobody has taken over.
+export const drop = (begun) => {
+  begun.connection.close();
+  begun.stream?.then((stream) => stream.getTracks().forEach((track) => track.stop()), () => {});
+};

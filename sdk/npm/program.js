@@ -1,0 +1,106 @@
+// Loads the program (Go, compiled to WebAssembly) once, and starts it.
+
+import { failure } from "./errors.js";
+
+const catching = (f) => {
+  try {
+    return { value: f() };
+  } catch (thrown) {
+    return { thrown: thrown ?? new Error("something was thrown") };
+  }
+};
+
+const compile = async (address) => {
+  const response = await fetch(address).catch((cause) => {
+    throw failure("wasm_unreachable", `${address} cannot be loaded`, "check the address, and connect-src of the page's Content-Security-Policy", cause);
+  });
+  if (!response.ok) {
+    throw failure("wasm_unreachable", `${address} is not there (status ${response.status})`, "serve the package's files, or name their folder in the option assets");
+  }
+  try {
+    const streams = WebAssembly.compileStreaming && response.headers.get("Content-Type")?.startsWith("application/wasm");
+    return await (streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer()));
+  } catch (cause) {
+    if (/unsafe-eval|content security|csp/i.test(cause.message)) {
+      throw failure("wasm_blocked", "the page does not let WebAssembly run", "add 'wasm-unsafe-eval' to script-src of the page's Content-Security-Policy", cause);
+    }
+    throw failure("wasm_failed", `${address} cannot be run`, "use a current browser, and serve the files of one version", cause);
+  }
+};
+
+// support loads one more of the script's files.
+export const support = (address) =>
+  import(/* @vite-ignore */ /* webpackIgnore: true */ address).catch((cause) => {
+    throw failure("script_blocked", `${address} cannot be loaded`, "serve it beside antiphon.js, and allow it in script-src of the page's Content-Security-Policy", cause);
+  });
+
+// sweep lets go of the browser's objects that a program of TinyGo's does not hold any more: it has no finalizers. What it
+// holds is found in its memory, where a reference is the bits of a NaN with the object's number.
+const sweep = (go) => {
+  const words = new Uint32Array(go._inst.exports.memory.buffer);
+  const held = new Set();
+  for (let i = 1; i < words.length; i++) if ((words[i] & ~7) === 0x7ff80000) held.add(words[i - 1]);
+  for (let id = 7; id < go._values.length; id++) {
+    if (held.has(id) || !go._goRefCounts[id]) continue;
+    go._ids.delete(go._values[id]);
+    go._values[id] = null;
+    go._goRefCounts[id] = 0;
+    go._idPool.push(BigInt(id));
+  }
+};
+
+const run = (go, instance, shims) => {
+  const program = { go, ended: false, crash: new Set() };
+  // Go wants these while it starts; a page that has them keeps its own.
+  const lent = Object.keys(shims).filter((name) => name !== "Go" && !(name in globalThis));
+  for (const name of lent) globalThis[name] = shims[name];
+  globalThis.antiphonHost = {
+    call: (target, method, ...args) => catching(() => target[method](...args)),
+    construct: (constructor, ...args) => catching(() => new constructor(...args)),
+    ready: (connect, usage) => Object.assign(program, { connect, usage }),
+  };
+  go.run(instance).finally(() => {
+    program.ended = true;
+    for (const fail of program.crash) fail(failure("crashed", "the page's voice program has stopped", "call again"));
+  });
+  for (const name of [...lent, "antiphonHost"]) delete globalThis[name];
+  let limit = 2000;
+  // tidy is to be called while the program is not running.
+  program.tidy = () => {
+    if (!instance.exports.go_scheduler || program.ended || go._values.length - go._idPool.length < limit) return;
+    sweep(go);
+    limit = 2 * (go._values.length - go._idPool.length) + 2000;
+  };
+  return program;
+};
+
+const load = async (assets, version) => {
+  if (typeof WebAssembly !== "object") {
+    throw failure("unsupported", "this browser has no WebAssembly", "use a current Chrome, Edge, Firefox or Safari");
+  }
+  const [module, { Go, shims }] = await Promise.all([compile(`${assets}antiphon.wasm?v=${version}`), support(`${assets}antiphon-exec.js?v=${version}`)]);
+  const go = new Go();
+  return run(go, await WebAssembly.instantiate(module, go.importObject), shims);
+};
+
+let loading, loaded;
+
+// program gives the one program of the page. One that could not be loaded, or has ended, is loaded again.
+export const program = (assets, version) => {
+  if (loaded?.ended) loading = loaded = undefined;
+  loading ??= load(assets, version).then(
+    (p) => (loaded = p),
+    (error) => {
+      loading = undefined;
+      throw error;
+    },
+  );
+  return loading;
+};
+
+// usage is what the program holds: for tests, and for whoever looks for a leak.
+export const usage = () => ({
+  functions: loaded?.usage() ?? 0,
+  handles: loaded ? loaded.go._values.length - loaded.go._idPool.length : 0,
+  memory: (loaded?.go._inst.exports.mem ?? loaded?.go._inst.exports.memory)?.buffer.byteLength ?? 0,
+});

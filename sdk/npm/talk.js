@@ -1,0 +1,277 @@
+// What <antiphon-talk> shows: loaded when the first one is put into the page. Nothing in it is written as markup or as an inline style, so that it works under
+// the strictest Content-Security-Policy, trusted types included.
+
+import css from "./talk.css";
+
+const icons = {
+  talk: "M12 3a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0V6a3 3 0 0 1 3-3ZM5.5 11a6.5 6.5 0 0 0 13 0M12 17.5V21",
+  end: "M7 7l10 10M17 7L7 17",
+};
+
+const words = {
+  disconnected: ["Ready", "Press the button and speak."],
+  connecting: ["Connecting…", "One moment."],
+  listening: ["Listening", "Say something, or write."],
+  "user-speaking": ["I hear you", ""],
+  thinking: ["Thinking…", ""],
+  "agent-speaking": ["Speaking", "You may interrupt."],
+  reconnecting: ["Reconnecting…", "The connection was lost."],
+  failed: ["Not connected", "Press the button to try again."],
+};
+
+const who = { user: "You", agent: "Agent", tool: "Tool" };
+const tail = 150; // ms that the microphone stays open when the button is let go: the end of a word
+
+const make = (tag, { part, on = {}, ...fields } = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(fields)) name in element ? (element[name] = value) : element.setAttribute(name, value);
+  if (part) element.setAttribute("part", part);
+  for (const [type, f] of Object.entries(on)) element.addEventListener(type, f);
+  element.append(...children);
+  return element;
+};
+
+const icon = (d) => {
+  const [svg, path] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  path.setAttribute("d", d);
+  svg.append(path);
+  return svg;
+};
+
+const text = (element, value) => element.textContent === value || (element.textContent = value);
+
+// Talk is what an element shows and does; element.js has the element itself.
+export class Talk {
+  call = null;
+
+  #host;
+  #connect;
+  #root;
+  #parts = {};
+  #held = false;
+  #lines = new Map(); // of the transcript, by id
+
+  constructor(host, connect) {
+    this.#host = host;
+    this.#connect = connect;
+    this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+    this.#build();
+    this.#show();
+  }
+
+  // changed is told of an attribute.
+  changed(name) {
+    if (name === "muted" && !this.#push) this.call?.mute(this.#is("muted"));
+    if (name === "disabled" && this.#is("disabled")) this.stop();
+    this.#show();
+  }
+
+  #is(attribute) {
+    return this.#host.hasAttribute(attribute);
+  }
+
+  get #push() {
+    return this.#host.getAttribute("mode") === "push";
+  }
+
+  get #on() {
+    return this.call !== null && this.call.state !== "disconnected" && this.call.state !== "failed";
+  }
+
+  // start begins a call, as the button does. It gives the call.
+  start() {
+    if (this.#on || this.#is("disabled")) return this.call;
+    const of = (name) => this.#host.getAttribute(name) ?? undefined;
+    const call = this.#connect({
+      url: of("server"), key: of("key"), model: of("model"), instructions: of("instructions"), voice: of("voice"), language: of("language"),
+      assets: of("assets"), prediction: of("prediction") !== "off", muted: this.#push || this.#is("muted"), tools: this.#host.tools,
+      mediaStream: this.#host.mediaStream, turnDetection: this.#push ? { type: "manual" } : undefined,
+    });
+    this.call = call;
+    this.#lines.clear();
+    this.#parts.log.replaceChildren();
+    for (const type of ["state", "transcript", "interrupting", "error", "levels", "metrics"]) {
+      call.addEventListener(type, ({ detail }) => {
+        if (this.call !== call) return;
+        if (type === "levels") this.#level();
+        else this.#show();
+        this.#host.dispatchEvent(new CustomEvent(type, { detail }));
+      });
+    }
+    this.#show();
+    return call;
+  }
+
+  // stop ends the call, and waits until everything is freed.
+  async stop() {
+    await this.call?.close();
+  }
+
+  #build() {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(css);
+    this.#root.adoptedStyleSheets = [sheet];
+    const p = this.#parts;
+    p.talk = make("button", { type: "button", className: "talk", part: "talk", on: { click: () => (this.#on ? this.stop() : this.start()) } });
+    p.state = make("p", { className: "state", part: "state", role: "status" });
+    p.hint = make("p", { className: "hint", part: "hint" });
+    p.log = make("ol", { className: "log", part: "transcript", role: "log", tabIndex: 0 });
+    p.said = make("p");
+    p.error = make("div", { className: "error", part: "error", role: "alert" }, p.said,
+      make("button", { type: "button", ariaLabel: "Dismiss", on: { click: () => this.#dismiss() } }, "×"));
+    p.mute = make("button", { type: "button", part: "mute", on: { click: () => this.#host.toggleAttribute("muted") } }, "Mute");
+    p.hold = make("button", {
+      type: "button", className: "hold", part: "hold",
+      on: {
+        pointerdown: (e) => (p.hold.setPointerCapture(e.pointerId), this.#hold(true)), pointerup: () => this.#hold(false),
+        pointercancel: () => this.#hold(false), blur: () => this.#hold(false), contextmenu: (e) => e.preventDefault(),
+      },
+    }, "Hold to talk");
+    p.interrupt = make("button", { type: "button", part: "interrupt", on: { click: () => this.#attempt(() => this.call.interrupt()) } }, "Interrupt");
+    p.input = make("input", { type: "text", part: "input", placeholder: "Write a message", ariaLabel: "Message", enterKeyHint: "send", autocomplete: "off" });
+    p.send = make("button", { type: "submit", part: "send" }, "Send");
+    p.form = make("form", { part: "form", on: { submit: (e) => this.#send(e) } }, p.input, p.send);
+    p.tools = make("div", { className: "tools", part: "controls" }, p.hold, p.mute, p.interrupt);
+    p.card = make("div", { className: "card", part: "card", role: "group", on: { keydown: (e) => this.#key(e, true), keyup: (e) => this.#key(e, false) } },
+      make("div", { className: "head" }, p.talk, make("div", { className: "words" }, p.state, p.hint), make("slot", { name: "actions" })),
+      make("slot", { name: "intro" }), p.log, p.error, p.tools, p.form, make("slot"));
+    this.#root.append(p.card);
+  }
+
+  #attempt(f) {
+    try {
+      f();
+    } catch {
+      // There is no call any more; the state says so already.
+    }
+  }
+
+  #send(event) {
+    event.preventDefault();
+    const { input } = this.#parts;
+    const said = input.value.trim();
+    if (!said || !this.#on) return;
+    this.#attempt(() => {
+      this.call.send(said);
+      input.value = "";
+    });
+  }
+
+  // hold opens the microphone while the button is held down, and ends the turn when it is let go.
+  #hold(down) {
+    if (down === this.#held || !this.#on) return;
+    this.#held = down;
+    const { call } = this;
+    if (down) {
+      if (call.state === "agent-speaking") this.#attempt(() => call.interrupt());
+      call.mute(false);
+    } else {
+      setTimeout(() => {
+        if (this.#held || call !== this.call) return;
+        call.mute(true);
+        this.#attempt(() => call.commit());
+      }, tail);
+    }
+    this.#show();
+  }
+
+  #key(event, down) {
+    const { hold, input } = this.#parts;
+    const at = this.#root.activeElement;
+    if (event.key === " " && at === hold) {
+      event.preventDefault();
+      if (!event.repeat) this.#hold(down);
+    } else if (!down || event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    } else if (event.key === "Escape" && this.#on) {
+      this.#attempt(() => this.call.interrupt());
+    } else if (event.key.toLowerCase() === "m" && at !== input && !this.#push && this.#on) {
+      this.#host.toggleAttribute("muted");
+    }
+  }
+
+  #dismiss() {
+    this.call.dismissError();
+    this.#parts.error.hidden = true;
+  }
+
+  #level() {
+    const { microphone, agent } = this.call.levels;
+    this.#parts.talk.style.setProperty("--ring", Math.max(microphone, agent).toFixed(2));
+  }
+
+  #show() {
+    const p = this.#parts;
+    const call = this.call;
+    const state = call?.state ?? "disconnected";
+    const on = this.#on;
+    const disabled = this.#is("disabled");
+    const open = on && state !== "connecting" && state !== "reconnecting";
+    this.#host.setAttribute("state", state);
+    p.card.dataset.state = state;
+    p.card.toggleAttribute("data-call", on);
+    p.card.setAttribute("aria-label", this.#host.getAttribute("label") ?? "Conversation");
+    p.log.setAttribute("aria-label", "Transcript");
+    let [title, hint] = words[state];
+    if (call?.asking) hint = "Allow the microphone in your browser.";
+    else if (call?.interrupting) [title, hint] = ["Interrupting?", ""];
+    else if (open && call.textOnly) hint = "No microphone: write instead.";
+    else if (open && this.#push && state === "listening") hint = "Hold the button, or the space bar, while you speak.";
+    else if (open && this.#is("muted")) hint = "Your microphone is off.";
+    if (call?.soundBlocked) hint = "Press any button here to hear the agent.";
+    text(p.state, title);
+    text(p.hint, hint);
+    const label = on ? "End" : "Talk";
+    if (p.talk.ariaLabel !== label) {
+      p.talk.ariaLabel = p.talk.title = label;
+      p.talk.replaceChildren(icon(on ? icons.end : icons.talk));
+    }
+    if (!on) p.talk.style.setProperty("--ring", 0);
+    p.talk.disabled = disabled;
+    p.tools.hidden = !on;
+    p.hold.hidden = !this.#push;
+    p.hold.disabled = !open || call.textOnly;
+    p.hold.ariaPressed = String(this.#held);
+    p.mute.hidden = this.#push;
+    p.mute.ariaPressed = String(this.#is("muted"));
+    p.mute.disabled = !open;
+    p.interrupt.disabled = !open || (state !== "agent-speaking" && state !== "thinking");
+    p.form.hidden = !on;
+    p.input.disabled = p.send.disabled = !open;
+    const error = call?.error ?? call?.microphoneError;
+    p.error.hidden = !error;
+    if (error) text(p.said, `${error.message}${error.remedy && `. What to do: ${error.remedy}`}`);
+    this.#transcript(call?.transcript ?? []);
+  }
+
+  #transcript(entries) {
+    const { log } = this.#parts;
+    log.hidden = entries.length === 0;
+    const end = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    const left = new Set(this.#lines.keys());
+    for (const [at, entry] of entries.entries()) {
+      left.delete(entry.id);
+      let line = this.#lines.get(entry.id);
+      if (!line) {
+        line = { entry: null, said: make("span"), note: make("span", { className: "note" }) };
+        line.item = make("li", { part: "line" }, make("span", { className: "who" }, this.#host.getAttribute(`${entry.role}-name`) ?? who[entry.role]), line.said, line.note);
+        line.item.dataset.role = entry.role;
+        this.#lines.set(entry.id, line);
+      }
+      if (log.children[at] !== line.item) log.insertBefore(line.item, log.children[at] ?? null);
+      if (line.entry === entry) continue;
+      line.entry = entry;
+      line.item.toggleAttribute("data-live", entry.live);
+      line.item.hidden = !entry.text && !entry.note && !entry.call;
+      text(line.said, entry.call ? `${entry.call.name}${entry.call.done ? "" : "…"}` : entry.text);
+      text(line.note, entry.interrupted ? " — interrupted" : entry.note && ` ${entry.note}`);
+    }
+    for (const id of left) {
+      this.#lines.get(id).item.remove();
+      this.#lines.delete(id);
+    }
+    if (end) log.scrollTop = log.scrollHeight;
+  }
+}

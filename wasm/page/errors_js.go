@@ -1,0 +1,88 @@
+package page
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// codes are the names of the client's errors in the script.
+var codes = []struct {
+	err  error
+	code string
+}{
+	{sdk.ErrNoMicrophone, "no_microphone"},
+	{sdk.ErrPermission, "permission_denied"},
+	{sdk.ErrMicrophoneBusy, "microphone_busy"},
+	{sdk.ErrUnsupported, "unsupported"},
+	{sdk.ErrUnavailable, "unavailable"},
+	{sdk.ErrServerGone, "server_gone"},
+	{sdk.ErrServerSilent, "server_silent"},
+	{sdk.ErrOverrun, "overrun"},
+	{sdk.ErrNotConnected, "not_connected"},
+	{sdk.ErrConnected, "connected"},
+	{sdk.ErrClosed, "closed"},
+	{sdk.ErrInvalid, "invalid"},
+}
+
+// appendError writes {code, message, remedy}: what happened, and what a person can do. remedy may be empty.
+func appendError(b []byte, err error) []byte {
+	code, message, remedy := describe(err)
+	return begin(b).text("code", code).text("message", message).text("remedy", remedy).end()
+}
+
+func describe(err error) (code, message, remedy string) {
+	var refused *sdk.RefusedError
+	var told *sdk.ServerError
+	switch {
+	case errors.As(err, &refused):
+		return refusal(refused)
+	case errors.As(err, &told):
+		if told.Code != "" {
+			return told.Code, told.Error(), ""
+		}
+		return "server_error", told.Error(), ""
+	}
+	for _, c := range codes {
+		if !errors.Is(err, c.err) {
+			continue
+		}
+		// The client's own words are a fact and, behind a colon, what to do about it.
+		message, remedy, _ = strings.Cut(c.err.Error(), ": ")
+		var more *sdk.Error
+		if errors.As(err, &more) {
+			if more.Detail != "" {
+				message += " (" + more.Detail + ")"
+			}
+			if more.Cause != nil {
+				message += ": " + more.Cause.Error()
+			}
+		}
+		return c.code, message, remedy
+	}
+	return "failed", err.Error(), ""
+}
+
+func refusal(err *sdk.RefusedError) (code, message, remedy string) {
+	message = err.Error()
+	if at := strings.LastIndex(message, " ("); at > 0 && strings.HasSuffix(message, ")") && remedies(err.Status) {
+		message, remedy = message[:at], message[at+2:len(message)-1]
+	}
+	switch err.Status {
+	case 401, 403:
+		return "unauthorized", message, remedy
+	case 429, 503:
+		return "busy", message, remedy
+	}
+	return "refused", message, remedy
+}
+
+// remedies: the error's own text ends with what to do.
+func remedies(status int) bool {
+	switch status {
+	case 401, 403, 404, 429, 503:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package page
+
+import "github.com/antiphon-rt/antiphon/sdk"
+
+// writer turns snapshots into JSON texts. Of what is long a text has only what is new.
+type writer struct {
+	transcript []sdk.Entry // that the script has
+	trimmed    int
+	devices    sdk.Devices
+	begun      bool
+	buf        []byte
+}
+
+// snapshot gives the text; it is the writer's again with the next call.
+func (w *writer) snapshot(s sdk.Snapshot) []byte {
+	o := begin(w.buf[:0])
+	o.text("state", stateName(s.State)).text("confirmed", stateName(s.Confirmed)).flag("predicted", s.Predicted)
+	o.flag("interrupting", s.Interrupting).text("machines", s.Machines.String())
+	o.text("sessionId", s.SessionID).text("model", s.Model)
+	o.flag("muted", s.Muted).flag("asking", s.MicAsked).flag("textOnly", s.TextOnly).flag("soundBlocked", s.SoundBlocked)
+	o.text("microphone", s.Microphone).text("speaker", s.Speaker)
+	o.err("microphoneError", s.MicErr).err("error", s.Err)
+	o.key("metrics").b = appendMetrics(o.b, s)
+	w.addTranscript(o, s)
+	if !w.begun || !sameDevices(w.devices.Microphones, s.Devices.Microphones) || !sameDevices(w.devices.Speakers, s.Devices.Speakers) {
+		w.devices = s.Devices
+		o.key("devices").b = appendDevices(o.b, s.Devices)
+	}
+	w.begun = true
+	w.buf = o.end()
+	return w.buf
+}
+
+// addTranscript adds the entries from the first one that is new.
+func (w *writer) addTranscript(o *object, s sdk.Snapshot) {
+	gone := s.Trimmed - w.trimmed
+	from := 0
+	for gone >= 0 && from < len(s.Transcript) && from+gone < len(w.transcript) && s.Transcript[from] == w.transcript[from+gone] {
+		from++
+	}
+	if w.begun && gone == 0 && from == len(s.Transcript) && from == len(w.transcript) {
+		return
+	}
+	o.number("gone", max(gone, 0)).number("from", from)
+	o.key("entries").b = appendList(o.b, s.Transcript[from:], appendEntry)
+	w.transcript, w.trimmed = s.Transcript, s.Trimmed
+}
+
+func sameDevices(a, b []sdk.Device) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func appendEntry(b []byte, e sdk.Entry) []byte {
+	o := begin(b).text("id", e.ItemID).text("role", e.Role.String()).text("text", e.Text).flag("spoken", e.Spoken)
+	o.flag("live", e.Live).flag("interrupted", e.Interrupted).number("heardMs", e.HeardMS).flag("failed", e.Failed).text("note", e.Note)
+	if e.Call == nil {
+		return o.null("call").end()
+	}
+	c := begin(o.key("call").b).text("id", e.Call.ID).text("name", e.Call.Name).text("arguments", e.Call.Arguments)
+	o.b = c.text("output", e.Call.Output).flag("done", e.Call.Done).flag("failed", e.Call.Failed).end()
+	return o.end()
+}
+
+func appendDevices(b []byte, d sdk.Devices) []byte {
+	o := begin(b)
+	o.key("microphones").b = appendList(o.b, d.Microphones, appendDevice)
+	o.key("speakers").b = appendList(o.b, d.Speakers, appendDevice)
+	return o.end()
+}
+
+func appendDevice(b []byte, d sdk.Device) []byte {
+	return begin(b).text("id", d.ID).text("label", d.Label).end()
+}
+
+func appendMetrics(b []byte, s sdk.Snapshot) []byte {
+	o := begin(b)
+	i := s.Interruptions
+	n := begin(o.key("interruptions").b).number("candidates", i.Candidates).number("confirmed", i.Confirmed).number("ahead", i.Ahead)
+	n.number("rejected", i.Rejected).number("expired", i.Expired).number("leadMs", i.LeadMS).number("lastLeadMs", i.LastLeadMS)
+	n.number("mispredictedMs", i.MispredictedMS).number("rollbackMs", i.RollbackMS)
+	o.b = n.number("repeatedMs", i.RepeatedMS).number("lostMs", i.LostMS).end()
+	t := s.LastTurn
+	if t == nil {
+		return o.null("turn").end()
+	}
+	n = begin(o.key("turn").b).text("itemId", t.ItemID).text("responseId", t.ResponseID)
+	n.ms("firstText", t.FirstText).ms("firstSound", t.FirstSound).ms("playbackEnd", t.PlaybackEnd)
+	if t.Server == nil {
+		n.null("server")
+	} else {
+		n.b = appendServerTurn(n.key("server").b, t.Server)
+	}
+	o.b = n.end()
+	return o.end()
+}
+
+func appendServerTurn(b []byte, t *sdk.ServerTurn) []byte {
+	o := begin(b).ms("speechStopped", t.SpeechStopped).ms("commit", t.Commit).ms("transcript", t.Transcript)
+	o.ms("firstToken", t.FirstToken).ms("firstAudio", t.FirstAudio).ms("firstPacket", t.FirstPacket).ms("playbackEnd", t.PlaybackEnd)
+	return o.end()
+}
+
+// appendInspection writes what goes on inside.
+func appendInspection(b []byte, i sdk.Inspection) []byte {
+	o := begin(b).text("predicted", i.Predicted).text("confirmed", i.Confirmed)
+	o.key("machines").b = appendList(o.b, i.Machines, func(b []byte, m sdk.MachineState) []byte {
+		return begin(b).text("name", m.Name).text("state", m.State).end()
+	})
+	o.key("last").b = appendList(o.b, i.Last, func(b []byte, t sdk.Transition) []byte {
+		o := begin(b).ms("at", t.At).text("lane", t.Lane).text("machine", t.Machine).text("from", t.From)
+		return o.text("event", t.Event).text("action", t.Action).text("to", t.To).end()
+	})
+	return o.end()
+}
+
+// stateName is a state's name in the script.
+func stateName(s sdk.State) string {
+	switch s {
+	case sdk.UserSpeaking:
+		return "user-speaking"
+	case sdk.AgentSpeaking:
+		return "agent-speaking"
+	case sdk.Disconnected, sdk.Connecting, sdk.Listening, sdk.Thinking, sdk.Reconnecting, sdk.Failed:
+	}
+	return s.String()
+}

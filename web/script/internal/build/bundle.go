@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// bundle makes the scripts: for a script tag, as a module, the program's support and the worklet.
+func (b builder) bundle(version string, support []byte) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for name, o := range map[string]api.BuildOptions{
+		"antiphon.js": {
+			EntryPoints: []string{filepath.Join(b.source, "antiphon.js")}, Format: api.FormatIIFE, GlobalName: "Antiphon",
+			Define: map[string]string{"HERE": "document.currentScript.src"},
+		},
+		"antiphon.mjs": {
+			EntryPoints: []string{filepath.Join(b.source, "antiphon.js")}, Format: api.FormatESModule,
+			Define: map[string]string{"HERE": "import.meta.url"},
+		},
+		"antiphon-worklet.js": {EntryPoints: []string{filepath.Join(b.source, "worklet.js")}, Format: api.FormatIIFE},
+		"antiphon-talk.js":    {EntryPoints: []string{filepath.Join(b.source, "talk.js")}, Format: api.FormatESModule},
+		"antiphon-exec.js": {
+			Stdin: &api.StdinOptions{Contents: string(support), Sourcefile: "wasm_exec.js", Loader: api.LoaderJS}, Format: api.FormatESModule,
+			Define: shimmed(),
+			Banner: map[string]string{"js": "const shims={};"},
+			Footer: map[string]string{"js": "export const{Go}=shims;export{shims};"},
+		},
+	} {
+		if o.Define == nil {
+			o.Define = map[string]string{}
+		}
+		o.Define["VERSION"] = `"` + version + `"`
+		content, err := run(o)
+		if err != nil {
+			return nil, err
+		}
+		files[name] = content
+	}
+	return files, nil
+}
+
+// shimmed has the support script put what it would leave in the page's global names into an object of its own instead. The
+// loader lends them to the page for the moment in which the program starts.
+func shimmed() map[string]string {
+	define := map[string]string{"global": "globalThis", "fs": "shims.fs", "process": "shims.process", "require": "undefined"}
+	for _, global := range []string{"global", "globalThis"} {
+		for _, name := range []string{"Go", "fs", "process", "path", "require"} {
+			define[global+"."+name] = "shims." + name
+		}
+	}
+	return define
+}
+
+func run(o api.BuildOptions) ([]byte, error) {
+	o.Bundle, o.Platform, o.Target, o.LogLevel = true, api.PlatformBrowser, api.ES2022, api.LogLevelSilent
+	o.MinifyWhitespace, o.MinifyIdentifiers, o.MinifySyntax = true, true, true
+	o.Charset = api.CharsetUTF8
+	o.Plugins = []api.Plugin{styles}
+	made := api.Build(o)
+	if len(made.Errors) > 0 {
+		var all []error
+		for _, text := range api.FormatMessages(made.Errors, api.FormatMessagesOptions{Kind: api.ErrorMessage}) {
+			all = append(all, errors.New(text))
+		}
+		return nil, errors.Join(all...)
+	}
+	return made.OutputFiles[0].Contents, nil
+}
+
+// styles makes a style sheet a text in the script, without its white space.
+var styles = api.Plugin{Name: "styles", Setup: func(build api.PluginBuild) {
+	build.OnLoad(api.OnLoadOptions{Filter: `\.css$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+		content, err := os.ReadFile(args.Path)
+		if err != nil {
+			return api.OnLoadResult{}, err
+		}
+		small := api.Transform(string(content), api.TransformOptions{Loader: api.LoaderCSS, MinifyWhitespace: true, MinifySyntax: true})
+		if len(small.Errors) > 0 {
+			return api.OnLoadResult{Errors: small.Errors}, nil
+		}
+		text := string(small.Code)
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderText}, nil
+	})
+}}

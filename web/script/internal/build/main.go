@@ -1,0 +1,165 @@
+// Command build makes the page's script (sdk/npm) and the program behind it:
+//
+//	go run ./web/script/internal/build
+//
+// It runs in the repository's root with the Go toolchain alone, and puts the npm package together in sdk/npm/dist and, packed,
+// what the server serves in web/script/dist, from where it is embedded. When nothing has changed, what is there is left as it is.
+// -best spends half a minute on files that are an eighth smaller, for a release. -wasm and -exec name a program that was compiled
+// already (with TinyGo) and the script that such programs need; -embed "" leaves the server's files alone.
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+)
+
+func main() {
+	var b builder
+	flag.StringVar(&b.source, "source", filepath.Join("sdk", "npm"), "folder of the script")
+	flag.StringVar(&b.pkg, "npm", filepath.Join("sdk", "npm", "dist"), "folder for the npm package")
+	flag.StringVar(&b.embed, "embed", filepath.Join("web", "script", "dist"), "folder for what the server serves; empty for none")
+	flag.StringVar(&b.wasm, "wasm", "", "a compiled program; empty compiles ./wasm with Go")
+	flag.StringVar(&b.exec, "exec", "", "the script that -wasm needs; empty takes Go's")
+	best := flag.Bool("best", false, "spend much more time for smaller files")
+	flag.Parse()
+	b.level, b.log = brotliLevel, os.Stdout
+	if *best {
+		b.level = brotli.BestCompression
+	}
+	if err := b.build(); err != nil {
+		fmt.Fprintln(os.Stderr, "build of the page's script failed:", err)
+		os.Exit(1)
+	}
+}
+
+// brotliLevel takes a second for this program where the best takes ten.
+const brotliLevel = 9
+
+type builder struct {
+	source, pkg, embed, wasm, exec string
+	level                          int // of brotli
+	log                            io.Writer
+}
+
+func (b builder) build() error {
+	program, support, err := b.program()
+	if err != nil {
+		return err
+	}
+	version, err := b.version(program, support)
+	if err != nil {
+		return err
+	}
+	if b.current(version) {
+		fmt.Fprintln(b.log, "the page's script is up to date")
+		return nil
+	}
+	files, err := b.bundle(version, support)
+	if err != nil {
+		return err
+	}
+	files["antiphon.wasm"] = program
+	if b.embed != "" {
+		if err := b.writeEmbedded(version, files); err != nil {
+			return err
+		}
+	}
+	if err := b.writePackage(version, files); err != nil {
+		return err
+	}
+	return b.report(files)
+}
+
+// program gives the compiled program and the script that it needs.
+func (b builder) program() (program, support []byte, err error) {
+	support, err = read(b.exec, func() ([]byte, error) {
+		root, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			return nil, fmt.Errorf("go env GOROOT: %w", err)
+		}
+		return os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err = read(b.wasm, compile)
+	return program, support, err
+}
+
+func read(file string, otherwise func() ([]byte, error)) ([]byte, error) {
+	if file == "" {
+		return otherwise()
+	}
+	return os.ReadFile(file)
+}
+
+// compile builds the program for the browser and returns it.
+func compile() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "antiphon-script-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "antiphon.wasm")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", out, "./wasm")
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("go build ./wasm for the browser: %w", err)
+	}
+	return os.ReadFile(out)
+}
+
+// sources are the files of the package that are not made.
+func (b builder) sources() ([]string, error) {
+	entries, err := os.ReadDir(b.source)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// version names everything that the result is made of.
+func (b builder) version(program, support []byte) (string, error) {
+	sum := sha256.New()
+	names, err := b.sources()
+	if err != nil {
+		return "", err
+	}
+	add := func(content []byte) {
+		fmt.Fprintln(sum, len(content))
+		_, _ = sum.Write(content) // a hash never fails
+	}
+	add(program)
+	add(support)
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	for _, name := range append(names, self) {
+		if name != self {
+			name = filepath.Join(b.source, name)
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		add(content)
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:12], nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/andybalholm/brotli"
+
+	"github.com/antiphon-rt/antiphon/web/script"
+)
+
+// stamp is the file in the npm package that says what it was made of. It is written last.
+const stamp = "version.txt"
+
+// current reports whether both folders hold this very version.
+func (b builder) current(version string) bool {
+	if there, err := os.ReadFile(filepath.Join(b.pkg, stamp)); err != nil || string(there) != version+"\n" {
+		return false
+	}
+	if b.embed == "" {
+		return true
+	}
+	raw, err := os.ReadFile(filepath.Join(b.embed, script.ManifestFile))
+	var there script.Manifest
+	return err == nil && json.Unmarshal(raw, &there) == nil && there.Version == version && there.Level == b.level
+}
+
+// writeEmbedded packs what the server serves.
+func (b builder) writeEmbedded(version string, files map[string][]byte) error {
+	if err := os.MkdirAll(b.embed, 0o755); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(b.embed, script.ManifestFile)); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	m := script.Manifest{Version: version, Sizes: map[string]int{}, Level: b.level}
+	for _, name := range script.Files {
+		m.Sizes[name] = len(files[name])
+		for extension, content := range b.pack(files[name]) {
+			if err := os.WriteFile(filepath.Join(b.embed, name+extension), content, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	manifest, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(b.embed, script.ManifestFile), append(manifest, '\n'), 0o644)
+}
+
+// pack gives a file in its short forms, by extension.
+func (b builder) pack(content []byte) map[string][]byte {
+	var br, gz bytes.Buffer
+	short := brotli.NewWriterLevel(&br, b.level)
+	zipped, err := gzip.NewWriterLevel(&gz, gzip.BestCompression)
+	if err != nil {
+		panic(err) // the level is a good one
+	}
+	for _, w := range []io.WriteCloser{short, zipped} {
+		_, _ = w.Write(content) // a buffer never fails
+		_ = w.Close()
+	}
+	return map[string][]byte{".br": br.Bytes(), ".gz": gz.Bytes()}
+}
+
+// packaged are the files of the npm package that stand in the source as they are.
+var packaged = []string{"package.json", "antiphon.d.ts", "README.md"}
+
+// writePackage puts the npm package together.
+func (b builder) writePackage(version string, files map[string][]byte) error {
+	if err := os.MkdirAll(b.pkg, 0o755); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(b.pkg, stamp)); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	for _, name := range packaged {
+		content, err := os.ReadFile(filepath.Join(b.source, name))
+		if err != nil {
+			return err
+		}
+		files[name] = content
+	}
+	license, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return err
+	}
+	files["LICENSE"] = license
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(b.pkg, name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(b.pkg, stamp), []byte(version+"\n"), 0o644)
+}
+
+// report prints the sizes.
+func (b builder) report(files map[string][]byte) error {
+	for _, name := range script.Files {
+		short := b.pack(files[name])
+		_, err := fmt.Fprintf(b.log, "%-20s %8d bytes, %7d brotli, %7d gzip\n", name, len(files[name]), len(short[".br"]), len(short[".gz"]))
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(b.log, "the npm package is in", b.pkg, "with", len(files)+1, "files:", slices.Sorted(maps.Keys(files)))
+	return nil
+}
