@@ -101,7 +101,15 @@ func (r *blockClock) step(frames, blocks int) (place int, full bool) {
 const leastLevel = -100
 
 func (b *bands) reset() {
-	*b = bands{peak: MinDBFS, lastLevels: [2]float32{MinDBFS, MinDBFS}}
+	clear(b.power[:])
+	clear(b.smooth[:])
+	clear(b.level[:])
+	for i := range b.shape {
+		clear(b.shape[i][:])
+	}
+	b.minTick, b.extTick = blockClock{}, blockClock{}
+	b.at, b.voicing, b.run = 0, 0, 0
+	b.peak, b.lastLevels[0], b.lastLevels[1] = MinDBFS, MinDBFS, MinDBFS
 	for c := range b.noise {
 		b.noise[c] = firstNoise * channelWidth(c)
 		b.minimum[c], b.lowest[c] = 1, 1
@@ -110,10 +118,11 @@ func (b *bands) reset() {
 		}
 	}
 	// Before the stream there was silence: a voice that it begins with does not pass for steady noise.
-	b.least, b.most = constant(leastLevel), constant(leastLevel)
-	b.lowest6, b.highest6 = b.least, b.most
-	for i := range b.leasts {
-		b.leasts[i], b.mosts[i] = b.least, b.most
+	for i := range b.least {
+		b.least[i], b.most[i], b.lowest6[i], b.highest6[i] = leastLevel, leastLevel, leastLevel, leastLevel
+		for k := range b.leasts {
+			b.leasts[k][i], b.mosts[k][i] = leastLevel, leastLevel
+		}
 	}
 }
 
@@ -211,17 +220,17 @@ func (b *bands) elevation() float32 {
 // noise, however its level jumps, does not.
 func (b *bands) flux() float32 {
 	top := b.level[0]
-	for _, l := range b.level {
+	for _, l := range b.level[:] {
 		top = max(top, l)
 	}
 	var mean float32
-	for _, l := range b.level {
+	for _, l := range b.level[:] {
 		mean += max(l, top-fluxRange) / bandCount
 	}
 	old := &b.shape[b.at]
 	b.at = (b.at + 1) % fluxFrames
 	var sum float32
-	for i, l := range b.level {
+	for i, l := range b.level[:] {
 		shape := max(l, top-fluxRange) - mean
 		sum += absolute(shape - old[i])
 		old[i] = shape
@@ -230,38 +239,43 @@ func (b *bands) flux() float32 {
 }
 
 func (b *bands) trackMinima() {
-	for c, s := range b.smooth {
+	for c, s := range b.smooth[:] {
 		b.minimum[c] = min(b.minimum[c], s)
 	}
 	place, full := b.minTick.step(minimaFrames, minimaBlocks)
 	if !full {
 		return
 	}
-	b.minima[place], b.lowest, b.minimum = b.minimum, b.minimum, b.smooth
+	copy(b.minima[place][:], b.minimum[:])
+	copy(b.lowest[:], b.minimum[:])
+	copy(b.minimum[:], b.smooth[:])
 	for i := range b.minima {
-		for c, m := range b.minima[i] {
+		for c, m := range b.minima[i][:] {
 			b.lowest[c] = min(b.lowest[c], m)
 		}
 	}
 }
 
 func (b *bands) trackExtrema() {
-	for i, l := range b.level {
+	for i, l := range b.level[:] {
 		b.least[i], b.most[i] = min(b.least[i], l), max(b.most[i], l)
 	}
 	place, full := b.extTick.step(extremaFrames, extremaBlocks)
 	if !full {
 		return
 	}
-	b.leasts[place], b.mosts[place] = b.least, b.most
-	b.lowest6, b.highest6 = b.least, b.most
+	copy(b.leasts[place][:], b.least[:])
+	copy(b.mosts[place][:], b.most[:])
+	copy(b.lowest6[:], b.least[:])
+	copy(b.highest6[:], b.most[:])
 	for k := range extremaBlocks {
 		for i := range bandCount {
 			b.lowest6[i] = min(b.lowest6[i], b.leasts[k][i])
 			b.highest6[i] = max(b.highest6[i], b.mosts[k][i])
 		}
 	}
-	b.least, b.most = b.level, b.level
+	copy(b.least[:], b.level[:])
+	copy(b.most[:], b.level[:])
 }
 
 // band returns the power in band i.
@@ -279,11 +293,4 @@ func channelWidth(c int) float32 {
 		return 1
 	}
 	return float32(highEdge[c-lowBins+1] - highEdge[c-lowBins])
-}
-
-func constant(x float32) (l bandLevels) {
-	for i := range l {
-		l[i] = x
-	}
-	return l
 }

@@ -1,7 +1,5 @@
 package voice
 
-import "math"
-
 // The features of a frame give a log-likelihood ratio, speech against none, and a hidden Markov chain of the two states
 // turns the ratios into a probability, as J. Sohn, N. S. Kim and W. Sung do ("A statistical model-based voice activity
 // detection", 1999). The constants were fitted by random search on recorded and synthetic speech with noise: see the
@@ -44,7 +42,7 @@ func (b *belief) update(f *features) (probability, voiced float32) {
 	voiced = b.voiced(f)
 	prior := probabilityOf(b.logOdds)
 	prior = staying*prior + beginning*(1-prior)
-	odds := float32(math.Log(float64(prior/(1-prior)))) + evidence(f, voiced)
+	odds := float32(logarithm(float64(prior/(1-prior)))) + evidence(f, voiced)
 	b.logOdds = clamp(odds, leastOdds, mostOdds)
 	p := probabilityOf(b.logOdds)
 	b.speaking = p >= 0.5 || b.speaking && p >= 0.25
@@ -81,4 +79,4 @@ func evidence(f *features, voiced float32) float32 {
 	return present*support - (1-present)*silence*clamp(f.room/roomFor, leastRoom, 1)
 }
 
-func probabilityOf(logOdds float32) float32 { return float32(1 / (1 + math.Exp(-float64(logOdds)))) }
+func probabilityOf(logOdds float32) float32 { return float32(1 / (1 + exponential(-float64(logOdds)))) }

@@ -64,7 +64,8 @@ type features struct {
 
 // NewDetector returns a detector that has heard nothing yet.
 func NewDetector(c DetectorConfig) *Detector {
-	d := &Detector{window: analysisWindow()}
+	d := &Detector{}
+	fillWindow(&d.window)
 	d.SetThreshold(c.Threshold)
 	d.spectrum.init()
 	d.harmonicity.init(&d.window)
@@ -98,7 +99,7 @@ func (d *Detector) Frame(frame []float32) Decision {
 		panic("voice: a detector takes frames of exactly FrameSize samples; cut the stream with a Framer")
 	}
 	level := d.take(frame)
-	for i, x := range d.past {
+	for i, x := range d.past[:] {
 		d.windowed[i] = x * d.window[i]
 	}
 	d.spectrum.power(&d.power, &d.windowed)
@@ -129,11 +130,12 @@ func (d *Detector) take(frame []float32) float32 {
 	return max(decibels(sum/FrameSize), MinDBFS)
 }
 
-// analysisWindow rises over 24 ms and falls over 8 ms, both as half a period of a cosine: the steep end makes an onset
-// count early, the long rise resolves the harmonics of a low voice. It is scaled so that the bins add up to the mean square.
-func analysisWindow() [windowSize]float32 {
+// fillWindow makes the analysis window. It rises over 24 ms and falls over 8 ms, both as half a period of a cosine: the steep
+// end makes an onset count early, the long rise resolves the harmonics of a low voice. It is scaled so that the bins add up
+// to the mean square.
+func fillWindow(scaled *[windowSize]float32) {
 	const rise, fall = windowSize * 3 / 4, windowSize / 4
-	var w [windowSize]float64
+	w := make([]float64, windowSize)
 	var sum float64
 	for i := range w {
 		if i < rise {
@@ -144,11 +146,9 @@ func analysisWindow() [windowSize]float32 {
 		sum += w[i] * w[i]
 	}
 	gain := 1 / math.Sqrt(sum*windowSize/2)
-	var scaled [windowSize]float32
 	for i := range w {
 		scaled[i] = float32(w[i] * gain)
 	}
-	return scaled
 }
 
 // decibels is 10 log10 of a power, at least -150. The logarithm of the mantissa is a polynomial of degree four through

@@ -57,7 +57,8 @@ type ear struct {
 
 // NewEcho returns an Echo that has heard nothing yet.
 func NewEcho() *Echo {
-	e := &Echo{window: analysisWindow()}
+	e := &Echo{}
+	fillWindow(&e.window)
 	e.spectrum.init()
 	e.Reset()
 	return e
@@ -65,7 +66,11 @@ func NewEcho() *Echo {
 
 // Reset forgets the room and all sound, as for another microphone or loudspeaker.
 func (e *Echo) Reset() {
-	e.mic, e.agent, e.at = ear{}, ear{}, 0
+	for _, s := range []*ear{&e.mic, &e.agent} {
+		clear(s.past[:])
+		clear(s.power[:])
+	}
+	e.at = 0
 	for i := range e.gain {
 		e.gain[i], e.floor[i], e.level[i] = firstGain, 0, MinDBFS
 		for k := range e.ring {
@@ -85,7 +90,7 @@ func (e *Echo) Frame(mic, reference []float32) (explained bool) {
 	e.hear(&e.agent, reference)
 	e.expect()
 	var all, told float32
-	for b, power := range e.mic.power {
+	for b, power := range e.mic.power[:] {
 		level := decibels(power)
 		e.settle(b, level)
 		all += power
@@ -106,7 +111,7 @@ func (e *Echo) hear(s *ear, frame []float32) {
 		}
 	}
 	var windowed [windowSize]float32
-	for i, x := range s.past {
+	for i, x := range s.past[:] {
 		windowed[i] = x * e.window[i]
 	}
 	var power [binCount]float32
@@ -123,7 +128,7 @@ func (e *Echo) hear(s *ear, frame []float32) {
 // expect notes what plays and how loud each band of it was of late.
 func (e *Echo) expect() {
 	e.at = (e.at + 1) % echoFrames
-	for b, power := range e.agent.power {
+	for b, power := range e.agent.power[:] {
 		e.ring[e.at][b] = decibels(power)
 		highest := e.level[b] - echoDecay
 		for k := range e.ring {

@@ -65,8 +65,12 @@ func (h *harmonicity) init(window *[windowSize]float32) {
 }
 
 func (h *harmonicity) reset() {
-	h.sums, h.upperSums, h.total, h.upperTotal = lags{}, lags{}, 0, 0
-	h.magnitude, h.at = [changeFrames][lowBins]float32{}, 0
+	clear(h.sums[:])
+	clear(h.upperSums[:])
+	for i := range h.magnitude {
+		clear(h.magnitude[i][:])
+	}
+	h.total, h.upperTotal, h.at = 0, 0, 0
 }
 
 // measure takes a power spectrum and the floor into the features that need single bins.

@@ -24,12 +24,12 @@ func DBFS(amplitude float32) float32 {
 	if !(amplitude > least) {
 		return MinDBFS
 	}
-	return float32(20 * math.Log10(float64(amplitude)))
+	return float32(20 / math.Ln10 * logarithm(float64(amplitude)))
 }
 
 // Amplitude is the inverse of DBFS: the amplitude (full scale 1) at a level in dBFS.
 func Amplitude(dbfs float32) float32 {
-	return float32(math.Pow(10, float64(dbfs)/20))
+	return float32(exponential(math.Ln10 / 20 * float64(dbfs)))
 }
 
 // MeterDecay is the rate at which a Meter falls when nothing else is asked for, in decibels a second: 20 dB in 1.7 s, the

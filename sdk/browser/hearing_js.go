@@ -127,8 +127,8 @@ func (t *track) level() float32 {
 	if sum == 0 {
 		return 0
 	}
-	db := 10 * math.Log10(sum/(levelFrames*voice.FrameSize))
-	return float32(min(max(1-db/quietest, 0), 1))
+	db := voice.DBFS(float32(math.Sqrt(sum / (levelFrames * voice.FrameSize))))
+	return min(max(1-db/quietest, 0), 1)
 }
 
 func squares(sound []float32) (sum float64) {
