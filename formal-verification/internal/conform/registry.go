@@ -28,5 +28,6 @@ func All() []Comparer {
 		idempotencyKeys(),
 		idempotencyUnknown(),
 		bargeinClient(),
+		viewMachine(),
 	}
 }
