@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/antiphon-rt/antiphon/coord/view"
@@ -27,6 +28,7 @@ const (
 	intentRetrieve
 	intentTruncate
 	intentCommit
+	intentRetold    // words of a conversation that was lost
 	intentCandidate // a barge-in's event; a refusal is found by its deadline
 )
 
@@ -59,17 +61,43 @@ func (s *Session) send(e wire.ClientEvent, in intent) string {
 	id := "client_" + strconv.FormatUint(s.call.events, 10)
 	e.SetID(id)
 	s.pending.add(id, in)
-	if err := s.call.peer.Send(wire.AppendClient(nil, e)); err != nil {
+	s.post(letter{id, wire.AppendClient(nil, e), in})
+	return id
+}
+
+// post gives one event to the link, or keeps it while there is none. What is said of an interruption is of no use later.
+func (s *Session) post(l letter) {
+	c := s.call
+	switch {
+	case s.phase == phaseLost && l.in.kind == intentCandidate:
+		s.trace("an event about an interruption was left out: the link is lost")
+		return
+	case s.phase == phaseLost:
+		if !c.outbox.wait(l) {
+			s.fail(ErrOverrun)
+		}
+		return
+	}
+	c.outbox.note(l)
+	err := c.peer.Send(l.text)
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrServerGone) && s.phase == phaseLive:
+		s.broken(err)
+	default:
 		s.fail(err)
 	}
-	return id
 }
 
 // greet answers the server's first event: it says what this client knows and what it wants.
 func (s *Session) greet(told *wire.Session) {
-	if s.phase != phaseDialing {
-		return
+	if s.phase == phaseDialing {
+		s.introduce(told)
 	}
+}
+
+// introduce says what this client knows and what it wants.
+func (s *Session) introduce(told *wire.Session) {
 	s.attend()
 	if s.call.peer.Antiphon() {
 		s.send(&wire.AntiphonHello{Metrics: true, BargeIn: s.bargesIn(), Machines: ownMachines()}, intent{kind: intentHello})
@@ -96,7 +124,7 @@ func (s *Session) refused(e wire.Error) {
 		return
 	}
 	switch in.kind {
-	case intentHello, intentTruncate, intentClear, intentCandidate:
+	case intentHello, intentTruncate, intentClear, intentCandidate, intentRetold:
 		s.flow.refuse(in.seq)
 		s.trace("refused: " + problem.Code) // not its words, which may quote what was said
 	case intentCancel:
@@ -146,13 +174,20 @@ func (s *Session) messageRefused(in intent, problem *ServerError) {
 }
 
 func (s *Session) sendText(text string) {
+	if s.phase == phaseLost && !s.call.outbox.takesMessages() {
+		s.err, s.dirty = ErrReconnecting, true
+		it := s.items.open(s.itemName(), User)
+		s.items.text(it, text)
+		s.items.note(it, "not delivered: "+ErrReconnecting.Error(), true)
+		s.items.settle(it)
+		return
+	}
 	s.err = nil
 	s.interrupt()
 	if s.call == nil {
 		return // the link took nothing
 	}
-	s.call.events++
-	id := "item_client_" + strconv.FormatUint(s.call.events, 10)
+	id := s.itemName()
 	it := s.items.open(id, User)
 	s.items.text(it, text)
 	write := s.flow.expect(view.Write{}, id, s.limits.AnswerStart, s.clock.Now())
@@ -162,6 +197,12 @@ func (s *Session) sendText(text string) {
 	}}, intent{kind: intentMessage, item: id, seq: write})
 	s.meter.begin(id, s.clock.Now())
 	s.askAnswer(id)
+}
+
+// itemName names an item of the person's.
+func (s *Session) itemName() string {
+	s.call.events++
+	return "item_client_" + strconv.FormatUint(s.call.events, 10)
 }
 
 func (s *Session) interrupt() {

@@ -14,11 +14,29 @@ type call struct {
 	work   sync.WaitGroup // the goroutines of this call
 	begun  time.Duration
 	lost   time.Duration // when the link was lost, in phaseLost
-	peer   Peer          // nil while it is dialled
-	early  []PeerEvent   // messages that came before the peer was there. Invariant: len <= Limits.Queue
+	peer   Peer          // nil while it is dialled first
+	early  []PeerEvent   // what came before the peer was there. Invariant: len <= Limits.Queue
 	opened bool
 	waits  chan error // Connect waits here; nil when it has been told
 	events uint64     // names the client's events
+
+	dials     uint64 // the number of the last dial
+	dialing   uint64 // the dial that is under way; 0 when none is
+	stopDial  context.CancelFunc
+	link      uint64 // the dial that has given peer; 0 while its link is of no use any more
+	dismissed bool   // peer is closed
+	token     string // resumes the conversation; empty when nothing does
+	seen      string // the server's last event
+	recovery  recovery
+	outbox    outbox
+}
+
+// stopDialing gives the dial up that is under way.
+func (c *call) stopDialing() {
+	if c.dialing != 0 {
+		c.stopDial()
+		c.dialing, c.early = 0, nil
+	}
 }
 
 func (s *Session) dial(done chan error) uint64 {
@@ -31,37 +49,60 @@ func (s *Session) dial(done chan error) uint64 {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &call{n: s.calls, ctx: ctx, cancel: cancel, begun: s.clock.Now(), waits: done}
 	s.call, s.phase, s.dirty = c, phaseDialing, true
-	config := CallConfig{
+	c.recovery.due = Never
+	s.place(c, s.callConfig())
+	return c.n
+}
+
+func (s *Session) callConfig() CallConfig {
+	return CallConfig{
 		Model: s.opts.Model, Microphone: s.microphone, Speaker: s.speaker, NoMicrophone: s.opts.NoMicrophone, Muted: s.muted,
 	}
+}
+
+// place dials in the background.
+func (s *Session) place(c *call, config CallConfig) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.dials++
+	n := c.dials
+	c.dialing, c.stopDial = n, cancel
 	c.work.Add(1)
 	go func() {
 		defer c.work.Done()
-		peer, err := s.opts.Dialer.Dial(ctx, config, func(e PeerEvent) { s.hear(c, e) })
+		peer, err := s.opts.Dialer.Dial(ctx, config, func(e PeerEvent) { s.hear(c, n, e) })
+		cancel()
 		adopted := make(chan bool, 1)
-		s.box.must(s.job(func() { adopted <- s.dialed(c, peer, err) }))
+		s.box.must(s.job(func() { adopted <- s.dialed(c, n, peer, err) }))
 		if !<-adopted && peer != nil {
 			_ = peer.Close() // nobody is left who could be told
 		}
 	}()
-	return c.n
 }
 
-// dialed takes the peer over. It reports false when the call is over already.
-func (s *Session) dialed(c *call, peer Peer, err error) bool {
-	if s.call != c {
+// dialed takes the peer over. It reports false when the call is over already, or goes on without it.
+func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
+	if s.call != c || c.dialing != n {
 		return false
 	}
-	if err != nil {
-		s.fail(err)
-		return false
-	}
-	c.peer = peer
-	peer.SetMuted(s.muted)
+	c.dialing = 0
 	early := c.early
 	c.early = nil
+	first := c.peer == nil
+	switch {
+	case err != nil && first:
+		s.fail(err)
+		return false
+	case err != nil:
+		s.redialFailed(err)
+		return false
+	case first:
+		c.peer, c.link, c.token = peer, n, resumption(peer).Token
+		peer.SetMuted(s.muted)
+	default:
+		s.succeed(c, n, peer)
+	}
 	for _, e := range early {
-		if s.call == c {
+		if s.call == c && c.link == n {
 			s.peerEvent(c, e)
 		}
 	}
@@ -69,16 +110,18 @@ func (s *Session) dialed(c *call, peer Peer, err error) bool {
 }
 
 // hear takes what happens on a call, from any goroutine.
-func (s *Session) hear(c *call, e PeerEvent) {
+func (s *Session) hear(c *call, n uint64, e PeerEvent) {
 	job := s.job(func() {
 		switch {
 		case s.call != c:
 			s.trace("an event of a call that is over was dropped")
-		case c.peer == nil && needsPeer(e):
+		case n == c.dialing && (needsPeer(e) || c.peer != nil && ofLink(e)):
 			c.early = append(c.early, e)
 			if len(c.early) > s.limits.Queue {
 				s.fail(ErrOverrun)
 			}
+		case n != c.dialing && n != c.link && !(n < c.dials && c.link == 0 && ofSound(e)):
+			s.trace("an event of a link that is gone was dropped")
 		default:
 			s.peerEvent(c, e)
 		}
@@ -102,21 +145,45 @@ func needsPeer(e PeerEvent) bool {
 	return ok
 }
 
+// ofLink reports whether e tells of the link alone.
+func ofLink(e PeerEvent) bool {
+	switch e.(type) {
+	case PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded:
+		return true
+	case Message, MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted,
+		PlaybackStopped, VoiceBegan, VoiceLasted, VoiceEnded, MarkPassed:
+	}
+	return false
+}
+
+// ofSound reports whether e tells of what is played, which goes on without a link.
+func ofSound(e PeerEvent) bool {
+	switch e.(type) {
+	case PlaybackStarted, PlaybackStopped, LevelsMeasured:
+		return true
+	case Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded, MicrophoneAsked, MicrophoneOpened, MicrophoneFailed,
+		DevicesChanged, SoundBlocked, VoiceBegan, VoiceLasted, VoiceEnded, MarkPassed:
+	}
+	return false
+}
+
 func (s *Session) peerEvent(c *call, e PeerEvent) {
 	switch e := e.(type) {
 	case Message:
 		s.message(e.Data)
 	case PeerOpened:
 		c.opened = true
-	case PeerLost:
-		if s.phase == phaseLive {
-			s.phase, c.lost, s.dirty = phaseLost, s.clock.Now(), true
+		if s.phase == phaseLost && !c.recovery.afresh {
+			s.relive()
 		}
+	case PeerLost:
+		s.interrupted(c)
 	case PeerRestored:
 		if s.phase == phaseLost {
-			s.phase, s.dirty = phaseLive, true
-			s.flow.sign(s.clock.Now())
+			s.relive()
 		}
+	case PeerBroken:
+		s.broken(e.Err)
 	case PeerEnded:
 		err := e.Err
 		if err == nil {
@@ -199,6 +266,7 @@ func (s *Session) fail(err error) {
 	if s.call == nil {
 		return
 	}
+	s.undelivered(s.call)
 	s.err = err
 	s.tell(s.call, err)
 	s.end(phaseFailed)
@@ -214,7 +282,7 @@ func (s *Session) end(to phase) {
 	gone := make(chan struct{})
 	s.gone = gone
 	go func() {
-		if c.peer != nil {
+		if c.peer != nil && !c.dismissed {
 			_ = c.peer.Close() // the call is over whatever it says
 		}
 		c.work.Wait()

@@ -27,6 +27,11 @@ var (
 	ErrRefused = errors.New("the server refused the call")
 	// ErrNotConnected: the method needs a call, and there is none.
 	ErrNotConnected = errors.New("there is no call: connect first")
+	// ErrReconnecting: the link is lost for the moment, and what was asked for cannot wait until it is back.
+	ErrReconnecting = errors.New("the connection is being brought back: wait until it is, then do it again")
+	// ErrBegunAnew: the link was lost, and the server had not kept the conversation. Another one has begun with the words of the
+	// transcript. The call goes on.
+	ErrBegunAnew = errors.New("the connection was lost, and a new conversation has begun with the words of the old one: say again what the agent does not know")
 	// ErrConnected: Connect was called while a call was on.
 	ErrConnected = errors.New("there is a call already: close it first")
 	// ErrClosed: the session was closed for good, or the call was closed while something waited for it.

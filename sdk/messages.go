@@ -32,6 +32,9 @@ func (s *Session) message(data []byte) {
 		}
 		return
 	}
+	if s.call != nil {
+		s.call.seen = e.ID()
+	}
 	if s.sessionEvent(e) || s.turnEvent(e) || s.itemEvent(e) {
 		return
 	}
@@ -43,6 +46,10 @@ func (s *Session) sessionEvent(e wire.ServerEvent) bool {
 	switch e := e.(type) {
 	case *wire.SessionCreated:
 		s.sessionTold(&e.Session)
+		if s.phase == phaseLost && s.call.recovery.afresh {
+			s.renewed(&e.Session)
+			break
+		}
 		s.greet(&e.Session)
 		s.connected()
 	case *wire.SessionUpdated:

@@ -25,11 +25,17 @@ type CallConfig struct {
 	NoMicrophone bool
 	// Muted begins with a closed microphone.
 	Muted bool
+	// Resume names the conversation that the call goes on with; its zero value begins a new one. A server that does not keep
+	// it refuses the call. From is the peer of that conversation; one that plays by itself has sound left, which the new one
+	// takes over. It is closed by the session. Nil for a new conversation.
+	Resume Resume
+	From   Peer
 }
 
 // Peer is one call. Safe for concurrent use.
 //
-// A Peer may also be a Player, a Lowerer or Holder, a SpeakerChooser, a VolumeSetter and a SoundResumer.
+// A Peer may also be a Player, a Lowerer or Holder, a SpeakerChooser, a VolumeSetter, a SoundResumer, a Restarter and
+// Resumable.
 type Peer interface {
 	// Send queues one message in order; the slice is the peer's afterwards. Errors: ErrServerGone when the call is over,
 	// ErrOverrun when too much waits to be sent.
@@ -90,7 +96,7 @@ type PipelineSource interface {
 	Pipeline(ctx context.Context) (Pipeline, error)
 }
 
-// PeerEvent is what happens on a call. Exhaustively: Message, PeerOpened, PeerLost, PeerRestored, PeerEnded,
+// PeerEvent is what happens on a call. Exhaustively: Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded,
 // MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped,
 // VoiceBegan, VoiceLasted, VoiceEnded, MarkPassed.
 //
@@ -106,6 +112,8 @@ type (
 	PeerLost struct{}
 	// PeerRestored: the link is back.
 	PeerRestored struct{}
+	// PeerBroken: the link is down for good, and nobody has ended the call: another one may go on with it. Err says why.
+	PeerBroken struct{ Err error }
 	// PeerEnded: the call is over. Err says why: ErrServerGone and the like. The session closes the peer.
 	PeerEnded struct{ Err error }
 	// MicrophoneAsked: the microphone is being opened, and the person may be asked for it. MicrophoneOpened or
@@ -143,6 +151,7 @@ func (Message) peerEvent()          {}
 func (PeerOpened) peerEvent()       {}
 func (PeerLost) peerEvent()         {}
 func (PeerRestored) peerEvent()     {}
+func (PeerBroken) peerEvent()       {}
 func (PeerEnded) peerEvent()        {}
 func (MicrophoneAsked) peerEvent()  {}
 func (MicrophoneOpened) peerEvent() {}

@@ -96,9 +96,10 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 }
 
-// SendText sends a message of the person's and asks for an answer. It interrupts what the agent is saying. Errors:
-// ErrNotConnected, ErrInvalid for an empty message or one beyond Limits.EntryBytes. What the server says against it comes as a Note on
-// the message's entry.
+// SendText sends a message of the person's and asks for an answer. It interrupts what the agent is saying. While the link is being
+// brought back the message waits for it, and goes out in its turn. Errors: ErrNotConnected, ErrInvalid for an empty message or
+// one beyond Limits.EntryBytes. What the server says against it, and that it was not delivered, comes as a Note on the message's
+// entry.
 func (s *Session) SendText(text string) error {
 	if text == "" {
 		return &Error{Kind: ErrInvalid, Detail: "the message is empty"}
@@ -106,17 +107,19 @@ func (s *Session) SendText(text string) error {
 	if len(text) > s.limits.EntryBytes {
 		return &Error{Kind: ErrInvalid, Detail: "the message is too long"}
 	}
-	return s.act(func() { s.sendText(text) })
+	return s.act(func() { s.sendText(text) }, true)
 }
 
-// Interrupt stops the agent: what it is saying and what it is making. Harmless when it does neither. Errors: ErrNotConnected.
+// Interrupt stops the agent: what it is saying and what it is making. Harmless when it does neither. The server hears of it when
+// the link is back, if it is lost. Errors: ErrNotConnected.
 func (s *Session) Interrupt() error {
-	return s.act(s.interrupt)
+	return s.act(s.interrupt, true)
 }
 
-// Commit ends the person's turn by hand and asks for an answer, for TurnDetection.Manual. Errors: ErrNotConnected.
+// Commit ends the person's turn by hand and asks for an answer, for TurnDetection.Manual. Errors: ErrNotConnected,
+// ErrReconnecting.
 func (s *Session) Commit() error {
-	return s.act(s.commit)
+	return s.act(s.commit, false)
 }
 
 // SetMuted closes or opens the microphone, now or for the calls to come.
@@ -212,13 +215,16 @@ func (s *Session) RefreshPipeline(ctx context.Context) error {
 	return err
 }
 
-// act runs f on the present call.
-func (s *Session) act(f func()) error {
-	if !s.shown.Load().State.OnCall() {
+// act runs f on the present call. waits: what f sends may wait for a link that is lost.
+func (s *Session) act(f func(), waits bool) error {
+	switch now := s.shown.Load().State; {
+	case now == Reconnecting && !waits:
+		return ErrReconnecting
+	case now != Reconnecting && !now.OnCall():
 		return ErrNotConnected
 	}
 	if !s.box.put(s.job(func() {
-		if s.phase == phaseLive {
+		if s.phase == phaseLive || s.phase == phaseLost && waits {
 			f()
 		}
 	})) {

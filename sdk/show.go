@@ -101,6 +101,7 @@ func (s *Session) nextDeadline() time.Duration {
 		sooner(s.call.begun + s.limits.Connect)
 	case phaseLost:
 		sooner(s.call.lost + s.limits.Lost)
+		sooner(s.call.recovery.due)
 	case phaseLive:
 		sooner(s.flow.turnDeadline(&s.limits))
 		sooner(s.flow.expectedDeadline())
@@ -130,8 +131,11 @@ func (s *Session) ring(now time.Duration) {
 		}
 		return
 	case phaseLost:
-		if late(s.call.lost + s.limits.Lost) {
-			s.fail(ErrServerGone)
+		switch {
+		case late(s.call.lost + s.limits.Lost):
+			s.fail(s.lossError())
+		case late(s.call.recovery.due):
+			s.recoverNow()
 		}
 		return
 	case phaseLive:

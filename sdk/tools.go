@@ -17,6 +17,8 @@ type toolbox struct {
 	active int             // running now
 	// epoch changes with an interruption: what was called before gets no answer of its own.
 	epoch int
+	// oldest is the first epoch whose answers the server can take: those of before are of a conversation that was lost.
+	oldest int
 	// wants: an answer is to be asked for as soon as nobody has the floor. tries bounds how often in a row.
 	wants bool
 	tries int
@@ -140,6 +142,9 @@ func (s *Session) toolRan(c *call, call toolCall, output string, err error) {
 	}
 	s.tools.active--
 	switch {
+	case call.epoch < s.tools.oldest:
+		s.trace("a tool's answer was dropped: its conversation is lost")
+		s.dirty = true
 	case err != nil:
 		s.toolAnswer(call, cutBytes(err.Error(), s.limits.ToolBytes), true)
 	case len(output) > s.limits.ToolBytes:

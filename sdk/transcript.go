@@ -18,6 +18,7 @@ type transcript struct {
 type item struct {
 	id       string
 	hidden   bool // has a place, but is nothing to show
+	retold   bool // it came before a loss: its place is the old one
 	entry    Entry
 	response string
 	parts    []string      // text by content_index
@@ -63,7 +64,7 @@ func (t *transcript) trim() {
 
 // place moves an item behind the one that the server says precedes it. A nil or unknown one leaves it where it is.
 func (t *transcript) place(it *item, previous *string) {
-	if previous == nil || *previous == it.id {
+	if previous == nil || *previous == it.id || it.retold {
 		return
 	}
 	before := t.byID[*previous]

@@ -1,0 +1,291 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// How a lost link is brought back. A peer whose link is only interrupted is restarted; one whose link is broken, or does not
+// come back by that, is followed by another one, which goes on with the conversation where the server has kept it, and begins a
+// new one with the same words where it has not.
+
+const (
+	// restartAfter is how long a link may be interrupted before it is restarted.
+	restartAfter = 2 * time.Second
+	// restartTime is how long a restart may take to be agreed on, restoreTime how long the link may then take to come back.
+	restartTime, restoreTime = 3 * time.Second, 5 * time.Second
+	// redialTime is how long another call may take to stand.
+	redialTime = 10 * time.Second
+	// firstPause is before the first new call, and doubles with each that fails, up to longestPause. Each is shortened by up to a
+	// half, so that not all clients of a server call at once.
+	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
+)
+
+// Restarter is a Peer that can look for a new way to the server for the call that it has (an ICE restart).
+type Restarter interface {
+	// Restart agrees with the server on a new way. PeerRestored follows when it carries. Errors: ErrUnavailable when the server
+	// knows no restart, ErrServerGone, *RefusedError, ctx's.
+	Restart(ctx context.Context) error
+}
+
+// Resumable is a Peer of a server that keeps a conversation whose link broke.
+type Resumable interface {
+	// Resumption may be asked as soon as Dial has returned.
+	Resumption() Resumption
+}
+
+// Resumption is what a server has said of its keeping.
+type Resumption struct {
+	// Token is for CallConfig.Resume of a later call; empty when the server keeps nothing.
+	Token string
+	// Resumed: this call goes on with the conversation of CallConfig.Resume. Seen is the last event of the client's that the
+	// server has taken in it, empty for none.
+	Resumed bool
+	Seen    string
+}
+
+// Resume says which conversation a call goes on with.
+type Resume struct {
+	// Token is the former call's; empty begins a new conversation.
+	Token string
+	// After is the last event of the server's that was heard: what came after it is told again. Empty: all of it.
+	After string
+}
+
+// recovery is how far the bringing back of a link has come.
+type recovery struct {
+	due  time.Duration // when step is to be taken; Never while something else is waited for
+	step recoveryStep
+	n    uint64 // the restart that is under way
+	// tries are the calls that were made in vain. shown: Snapshot.Err says why.
+	tries int
+	shown bool
+	// afresh: another conversation is begun, and the server has not made its session yet.
+	afresh bool
+}
+
+type recoveryStep uint8
+
+const (
+	recoverRestart recoveryStep = iota // the link has been interrupted for long enough
+	recoverRedial                      // the next call is due
+	recoverAbort                       // the call that is being made takes too long
+)
+
+// lose: the link carries nothing.
+func (s *Session) lose() {
+	if s.phase == phaseLive {
+		s.phase, s.call.lost, s.dirty = phaseLost, s.clock.Now(), true
+		s.call.recovery = recovery{due: Never}
+	}
+}
+
+// interrupted: the link may come back by itself, and is helped where the server keeps the conversation all the same. Where it
+// does not, a restart that fails would cost it.
+func (s *Session) interrupted(c *call) {
+	if s.phase != phaseLive {
+		return
+	}
+	s.lose()
+	if _, can := c.peer.(Restarter); can && c.token != "" {
+		s.recover(recoverRestart, restartAfter)
+	}
+}
+
+// broken: the link does not come back.
+func (s *Session) broken(err error) {
+	if err == nil {
+		err = ErrServerGone
+	}
+	if s.phase == phaseDialing {
+		s.fail(err)
+		return
+	}
+	if s.phase == phaseLost {
+		s.again(err)
+		return
+	}
+	s.lose()
+	s.trace("the link is broken: another call goes on")
+	s.recover(recoverRedial, s.pause())
+}
+
+// lossError is why a link that does not come back ends the call.
+func (s *Session) lossError() error {
+	if s.call.recovery.shown {
+		return s.err
+	}
+	return ErrServerGone
+}
+
+// recover sets the next step.
+func (s *Session) recover(step recoveryStep, in time.Duration) {
+	r := &s.call.recovery
+	r.step, r.due = step, s.clock.Now()+in
+	r.n++
+}
+
+// pause is how long to wait before the next call.
+func (s *Session) pause() time.Duration {
+	p := min(firstPause<<min(s.call.recovery.tries, 10), longestPause)
+	return p - rand.N(p/2+1)
+}
+
+// recoverNow takes the step that is due.
+func (s *Session) recoverNow() {
+	c := s.call
+	c.recovery.due = Never
+	switch c.recovery.step {
+	case recoverRestart:
+		s.restart(c)
+	case recoverRedial:
+		s.redial(c)
+	case recoverAbort:
+		s.trace("a call that was to go on with another did not stand in time")
+		s.again(&Error{Kind: ErrServerSilent, Detail: "the call was not taken up again"})
+	}
+}
+
+func (s *Session) restart(c *call) {
+	r, can := c.peer.(Restarter)
+	if !can {
+		return
+	}
+	c.recovery.n++
+	n := c.recovery.n
+	ctx, cancel := context.WithCancel(c.ctx)
+	stop := s.clock.AfterFunc(restartTime, cancel)
+	c.work.Go(func() {
+		err := r.Restart(ctx)
+		stop()
+		cancel()
+		s.box.must(s.job(func() {
+			if s.call == c && s.phase == phaseLost && c.recovery.n == n {
+				s.restarted(err)
+			}
+		}))
+	})
+}
+
+// restarted: the link has restoreTime to come back, when both ends have agreed on a new way.
+func (s *Session) restarted(err error) {
+	switch {
+	case err == nil:
+		s.recover(recoverRedial, restoreTime)
+	case errors.Is(err, ErrUnavailable):
+		s.trace("the server knows no restart: the link comes back by itself, or not at all")
+	default:
+		s.trace("the restart failed: another call goes on")
+		s.explain(err)
+		s.recover(recoverRedial, 0)
+	}
+}
+
+// explain shows what stands in the way, while it is being got out of the way.
+func (s *Session) explain(err error) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		err = &Error{Kind: ErrServerGone, Detail: "it did not answer"}
+	}
+	s.err, s.call.recovery.shown, s.dirty = err, true, true
+}
+
+// redial places a call that goes on with this one. A peer that plays what it has goes on with that meanwhile.
+func (s *Session) redial(c *call) {
+	c.link = 0
+	config := s.callConfig()
+	config.Resume, config.From = Resume{Token: c.token, After: c.seen}, c.peer
+	if _, plays := c.peer.(Player); !plays {
+		s.dismiss(c)
+	}
+	s.place(c, config)
+	s.recover(recoverAbort, redialTime)
+}
+
+// dismiss closes the peer, which is not needed any more.
+func (s *Session) dismiss(c *call) {
+	if p := c.peer; !c.dismissed {
+		c.dismissed = true
+		c.work.Go(func() { _ = p.Close() }) // the call goes on, whatever it says
+	}
+}
+
+// again makes another try after one that failed.
+func (s *Session) again(why error) {
+	c := s.call
+	c.stopDialing()
+	c.link, c.recovery.afresh = 0, false
+	s.explain(why)
+	c.recovery.tries++
+	s.recover(recoverRedial, s.pause())
+}
+
+// redialFailed decides what a failed call means for the next.
+func (s *Session) redialFailed(err error) {
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused):
+		switch {
+		case s.call.token != "" && (refused.Status == 400 || refused.Status == 404 || refused.Status == 410):
+			s.trace("the server does not keep the conversation any more")
+			s.call.token = ""
+			s.recover(recoverRedial, 0)
+		case refused.Status == 409 || refused.Status == 429 || refused.Status >= 500:
+			s.again(err)
+		default:
+			s.fail(err)
+		}
+	case errors.Is(err, ErrServerGone), errors.Is(err, ErrServerSilent), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		s.again(err)
+	default:
+		s.fail(err)
+	}
+}
+
+// succeed puts a new peer in the place of the former one.
+func (s *Session) succeed(c *call, n uint64, peer Peer) {
+	s.dismiss(c)
+	in := &s.interruption
+	knows, candidate := in.knows, in.candidate
+	c.peer, c.link, c.dismissed = peer, n, false
+	s.attend()
+	peer.SetMuted(s.muted)
+	told := resumption(peer)
+	c.token = told.Token
+	if told.Resumed {
+		in.knows, in.candidate = knows && in.steps != nil, candidate
+		if s.flow.sounding() {
+			in.sounds(s.flow.sound)
+		}
+		c.outbox.resume(told.Seen)
+		return
+	}
+	s.forget(c)
+}
+
+func resumption(p Peer) Resumption {
+	if r, ok := p.(Resumable); ok {
+		return r.Resumption()
+	}
+	return Resumption{}
+}
+
+// relive: the link carries again.
+func (s *Session) relive() {
+	c := s.call
+	c.stopDialing()
+	s.phase, s.dirty = phaseLive, true
+	if c.recovery.shown {
+		s.err = nil
+	}
+	c.recovery = recovery{due: Never, n: c.recovery.n + 1}
+	s.flow.sign(s.clock.Now())
+	for _, l := range c.outbox.take() {
+		if s.phase != phaseLive {
+			_ = c.outbox.wait(l) // the link broke again, and there was room for it before
+			continue
+		}
+		s.post(l)
+	}
+}

@@ -1,0 +1,118 @@
+package sdk
+
+import "github.com/antiphon-rt/antiphon/wire"
+
+// Bounds of the words that a new conversation begins with, the newest of the one that was lost.
+const maxRetold, maxRetoldBytes = 100, 256 << 10
+
+// forget gives the server's conversation up, which is lost. The transcript stays; another conversation begins with its words.
+func (s *Session) forget(c *call) {
+	s.trace("the conversation was lost: another one begins with its words")
+	c.recovery.afresh, c.seen = true, ""
+	c.outbox.renew(func(id string) bool {
+		it := s.items.find(id)
+		return it != nil && it.entry.Live
+	})
+	undelivered := map[string]bool{}
+	for _, l := range c.outbox.waiting {
+		undelivered[l.in.item] = true
+	}
+	s.items.closeLive(s.flow.sound)
+	for id := range undelivered {
+		if it := s.items.find(id); it != nil {
+			it.entry.Live = true
+		}
+	}
+	s.items.changed()
+	s.session, s.machines = serverSession{}, MachinesUnknown
+	s.flow = newFlow(s.viewStepped)
+	s.tools.forget()
+	s.pending = newPending()
+	s.committing = false
+}
+
+// forget drops what runs for a conversation that is gone: its answers would be nobody's.
+func (t *toolbox) forget() {
+	t.epoch++
+	t.oldest = t.epoch
+	t.queue, t.wants, t.tries, t.untaken = nil, false, 0, 0
+}
+
+// renewed: the server has made the session of the new conversation.
+func (s *Session) renewed(told *wire.Session) {
+	c := s.call
+	c.recovery.afresh = false
+	s.phase = phaseLive // what follows goes out now, before what waits
+	s.introduce(told)
+	s.retell()
+	if s.call != c || s.phase != phaseLive {
+		return
+	}
+	s.relive()
+	s.err = ErrBegunAnew
+}
+
+// retell gives the new conversation the words of the one that was lost.
+func (s *Session) retell() {
+	waiting := map[string]bool{}
+	for _, l := range s.call.outbox.waiting {
+		waiting[l.in.item] = true
+	}
+	var told []*item
+	bytes := 0
+	for i := len(s.items.items) - 1; i >= 0 && len(told) < maxRetold; i-- {
+		it := s.items.items[i]
+		e := &it.entry
+		if it.hidden || e.Role == ToolUse || e.Failed || e.Text == "" || waiting[it.id] {
+			continue
+		}
+		if bytes += len(e.Text); bytes > maxRetoldBytes {
+			break
+		}
+		told = append(told, it)
+	}
+	for i := len(told) - 1; i >= 0; i-- {
+		it := told[i]
+		it.retold = true
+		w := wire.Item{ID: it.id, Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: it.entry.Text}}}
+		if it.entry.Role == Agent {
+			w.Role, w.Content[0].Type = "assistant", wire.ContentOutputText
+		}
+		s.send(&wire.ConversationItemCreate{Item: w}, intent{kind: intentRetold, item: it.id})
+	}
+	s.markLoss(waiting)
+}
+
+// lossNote stands beside the last line before the loss.
+const lossNote = "The connection was lost here. The agent knows the words so far, and nothing else of them."
+
+func (s *Session) markLoss(waiting map[string]bool) {
+	for i := len(s.items.items) - 1; i >= 0; i-- {
+		it := s.items.items[i]
+		if it.hidden || waiting[it.id] {
+			continue
+		}
+		note := lossNote
+		if it.entry.Note != "" && it.entry.Note != lossNote {
+			note = it.entry.Note + " " + lossNote
+		}
+		s.items.note(it, note, it.entry.Failed)
+		return
+	}
+}
+
+// undelivered says of every message that waits that it will not reach the server any more, and of every one that was sent and
+// that the server has not taken that nobody knows.
+func (s *Session) undelivered(c *call) {
+	say := func(letters []letter, note string) {
+		for _, l := range letters {
+			it := s.items.find(l.in.item)
+			if it != nil && it.entry.Live && l.in.kind == intentMessage {
+				s.items.note(it, note, true)
+				s.items.settle(it)
+			}
+		}
+	}
+	say(c.outbox.take(), "not delivered: the connection was lost")
+	say(c.outbox.sent, "perhaps not delivered: the connection was lost")
+}
