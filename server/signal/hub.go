@@ -181,7 +181,7 @@ func (h *hub) begin(seen string) *problem {
 		}
 	case !there:
 		return &problem{
-			status: http.StatusConflict, code: "resume_lost",
+			status: http.StatusGone, code: "resume_lost",
 			message: "more has happened in the call than is kept for one who comes back: call without Antiphon-Resume",
 		}
 	}

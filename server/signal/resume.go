@@ -65,7 +65,7 @@ func (h *Handler) comeBack(r *http.Request, who caller, media bool) (id string, 
 	}
 	if media != (c.hub.speaker != nil) {
 		return "", nil, "", nil, &problem{
-			status: http.StatusConflict, code: "resume_transport", param: resumeHeader,
+			status: http.StatusBadRequest, code: "resume_transport", param: resumeHeader,
 			message: "a call is resumed the way it was begun: over WebRTC, or over a WebSocket",
 		}
 	}

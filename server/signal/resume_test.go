@@ -133,16 +133,16 @@ func TestNoResume(t *testing.T) {
 	d.unplugged(p.again(address, ""), "another-key-of-the-house", http.StatusNotFound, "resume_not_found")
 	d.unplugged(p.again(address, ""), d.secret(`{}`), http.StatusNotFound, "resume_not_found")
 	d.unplugged(p.again(address, ""), "nobody", http.StatusUnauthorized, "invalid_api_key")
-	d.unplugged(p.again(address, "event_of_nobody"), key, http.StatusConflict, "resume_lost")
+	d.unplugged(p.again(address, "event_of_nobody"), key, http.StatusGone, "resume_lost")
 	d.unplugged(silent.again(address, ""), key, http.StatusNotFound, "resume_not_found") // it never said hello
 	rtc := &plug{answer: webRTC.Result()}
-	d.unplugged(rtc.again(address, ""), key, http.StatusConflict, "resume_transport")
+	d.unplugged(rtc.again(address, ""), key, http.StatusBadRequest, "resume_transport")
 
 	offered := func(token string, more ...string) answered {
 		headers := append([]string{"Content-Type", "application/sdp", "Antiphon-Resume", token}, more...)
 		return answered{d, d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), append(headers, withKey...)...)}
 	}
-	offered(p.token()).refused(http.StatusConflict, "resume_transport")
+	offered(p.token()).refused(http.StatusBadRequest, "resume_transport")
 	offered(rtc.token()).refused(http.StatusNotFound, "resume_not_found") // it never said hello
 	offered("x").refused(http.StatusNotFound, "resume_not_found")
 	offered("x", "Content-Type", "application/json").refused(http.StatusUnsupportedMediaType, "unsupported_media_type")
@@ -174,7 +174,7 @@ func TestResumeIsCharged(t *testing.T) {
 	d := open(t, func(c *Config) { c.Rates = Rates{RequestsPerMinute: 2} })
 	address := d.house() + "/v1/realtime"
 	p := d.greeted(address, "")
-	d.unplugged(p.again(address, "event_of_nobody"), "", http.StatusConflict, "resume_lost")
+	d.unplugged(p.again(address, "event_of_nobody"), "", http.StatusGone, "resume_lost")
 	d.unplugged(p.again(address, ""), "", http.StatusTooManyRequests, "rate_limit_exceeded")
 }
 
