@@ -10,7 +10,7 @@ import (
 // flow is who has the floor. What the server has said and what is expected beyond it is coord/view's; here is what a view
 // leaves to its driver: names, the turn that is between its end and the server's word for it, and all deadlines.
 type flow struct {
-	model view.Model
+	model *view.Model
 	// turns and responses number what the protocol names.
 	turns, responses names
 	expected         []expected // of the inputs that wait for their answer. Invariant: len <= view.Most
@@ -39,7 +39,7 @@ type expected struct {
 const audible = 0.3
 
 func newFlow(hook func(from view.State, e view.Event, to view.State)) flow {
-	return flow{model: view.New(), hook: hook}
+	return flow{model: &view.Model{Confirmed: view.Closed{}}, hook: hook}
 }
 
 // confirmed is what the server has said.
@@ -47,7 +47,7 @@ func (f *flow) confirmed() view.Open { return open(f.model.Confirmed) }
 
 // predicted is what that comes to when all that was done here does what is expected of it.
 func (f *flow) predicted() view.Open {
-	o := open(f.model.Predicted())
+	o := open(f.model.Replay())
 	if f.unwanted {
 		o.Waiting = 0
 	}
@@ -62,27 +62,26 @@ func open(s view.State) view.Open {
 // tell takes what the server has said. answers is the input that it names, or 0.
 func (f *flow) tell(e view.Told, answers view.Seq) {
 	before := f.model.Confirmed
-	f.model = f.model.Hear(e, answers)
+	f.model.Take(e, answers)
 	f.tidy()
 	f.hook(before, e, f.model.Confirmed)
 }
 
 // expect takes what is done here, before its message is sent.
 func (f *flow) expect(in view.Input, item string, wait, now time.Duration) view.Seq {
-	before := f.model.Predicted()
-	model, seq := f.model.With(in)
-	if !model.Awaits(seq) {
+	before := f.model.Replay()
+	seq := f.model.Expect(in)
+	if !f.model.Awaits(seq) {
 		return 0 // too much waits already: this is not predicted
 	}
-	f.model = model
 	f.expected = append(f.expected, expected{seq: seq, input: in, item: item, since: now, wait: wait})
-	f.hook(before, in, f.model.Predicted())
+	f.hook(before, in, f.model.Replay())
 	return seq
 }
 
 // drop gives an expectation up.
 func (f *flow) drop(seq view.Seq) {
-	f.model = f.model.Drop(seq)
+	f.model.Forget(seq)
 	f.tidy()
 }
 
@@ -93,7 +92,7 @@ func (f *flow) refuse(seq view.Seq) { f.tell(view.Refused{}, seq) }
 func (f *flow) dropAnswers() {
 	for _, e := range f.expected {
 		if asks(e.input) {
-			f.model = f.model.Drop(e.seq)
+			f.model.Forget(e.seq)
 		}
 	}
 	f.tidy()

@@ -133,7 +133,7 @@ func (s *Session) viewStepped(from view.State, e view.Event, to view.State) {
 func wordsOfView(s view.State) string {
 	o, on := s.(view.Open)
 	if !on {
-		return strings.ToLower(s.Name())
+		return "closed"
 	}
 	var words []string
 	say := func(is bool, word string) {
@@ -154,7 +154,7 @@ func wordsOfView(s view.State) string {
 
 // inspect notes both lanes and the machines as they are.
 func (s *Session) inspect() {
-	predicted, confirmed := wordsOfView(s.flow.model.Predicted()), wordsOfView(s.flow.model.Confirmed)
+	predicted, confirmed := wordsOfView(s.flow.model.Replay()), wordsOfView(s.flow.model.Confirmed)
 	machines := []MachineState{{"bargein", s.interruption.state().Name()}, {"view", confirmed}}
 	i := &s.inspector
 	i.mu.Lock()

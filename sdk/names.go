@@ -3,28 +3,33 @@ package sdk
 // names number what the protocol names, as it appears. The last of them are known: an older one that comes again gets a
 // new number.
 type names struct {
-	ring [32]string
+	ring []string // len keptNames, once there is a name
 	last uint64
 }
+
+const keptNames = 32
 
 // number is the name's, made where there is none.
 func (n *names) number(name string) uint64 {
 	if i := n.find(name); i != 0 {
 		return i
 	}
+	if n.ring == nil {
+		n.ring = make([]string, keptNames)
+	}
 	n.last++
-	n.ring[n.last%uint64(len(n.ring))] = name
+	n.ring[n.last%keptNames] = name
 	return n.last
 }
 
 // find is the name's number, 0 where there is none.
 func (n *names) find(name string) uint64 {
 	oldest := uint64(1)
-	if kept := uint64(len(n.ring)); n.last > kept {
-		oldest = n.last - kept + 1
+	if n.last > keptNames {
+		oldest = n.last - keptNames + 1
 	}
 	for i := n.last; i >= oldest; i-- {
-		if n.ring[i%uint64(len(n.ring))] == name {
+		if n.ring[i%keptNames] == name {
 			return i
 		}
 	}
@@ -33,8 +38,8 @@ func (n *names) find(name string) uint64 {
 
 // name is a number's, "" where it is not known.
 func (n *names) name(number uint64) string {
-	if number == 0 || number > n.last || n.last-number >= uint64(len(n.ring)) {
+	if number == 0 || number > n.last || n.last-number >= keptNames {
 		return ""
 	}
-	return n.ring[number%uint64(len(n.ring))]
+	return n.ring[number%keptNames]
 }

@@ -10,17 +10,20 @@ type output struct {
 	lowerer Lowerer // one of both at most
 	holder  Holder
 
-	places [16]Heard // by mark. A candidate needs three.
+	places []Heard // a Holder's, by mark; keptPlaces of them
 	last   bargein.Mark
 
 	level Level
 	held  bool
 }
 
+// keptPlaces is more than a candidate needs: three.
+const keptPlaces = 16
+
 func newOutput(p Peer) output {
 	if h, ok := p.(Holder); ok {
 		if _, plays := p.(Player); plays {
-			return output{holder: h}
+			return output{holder: h, places: make([]Heard, keptPlaces)}
 		}
 	}
 	l, _ := p.(Lowerer)
@@ -40,7 +43,7 @@ func (o *output) here() bargein.Mark {
 	case o.holder != nil:
 		if at, ok := o.holder.Position(); ok {
 			o.last++
-			o.places[int(o.last)%len(o.places)] = at
+			o.places[int(o.last)%keptPlaces] = at
 			return o.last
 		}
 	}
@@ -52,7 +55,7 @@ func (o *output) place(at bargein.Mark) (Heard, bool) {
 	if o.holder == nil || at == 0 {
 		return Heard{}, false
 	}
-	return o.places[int(at)%len(o.places)], true
+	return o.places[int(at)%keptPlaces], true
 }
 
 func (o *output) setLevel(l Level) {

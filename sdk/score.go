@@ -1,14 +1,11 @@
 package sdk
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // score counts how well interruptions are predicted.
 type score struct {
 	shown Interruptions
-	leads [64]int // of the last predictions that came true, in milliseconds
+	leads []int // of the last predictions that came true, in milliseconds: maxLeads at most
 	begun time.Duration
 	quiet time.Duration // when the agent was silenced; Never when it can be heard
 	lost  int           // what of it has not been heard since the candidate, in milliseconds
@@ -50,12 +47,28 @@ func (s *score) confirmed(waited bool, now time.Duration) {
 		return
 	}
 	lead := int((now - s.begun).Milliseconds())
-	s.leads[s.shown.Ahead%len(s.leads)] = lead
+	if len(s.leads) < maxLeads {
+		s.leads = append(s.leads, lead)
+	} else {
+		s.leads[s.shown.Ahead%maxLeads] = lead
+	}
 	s.shown.Ahead++
-	s.shown.LastLeadMS = lead
-	sorted := slices.Clone(s.leads[:min(s.shown.Ahead, len(s.leads))])
-	slices.Sort(sorted)
-	s.shown.LeadMS = sorted[len(sorted)/2]
+	s.shown.LastLeadMS, s.shown.LeadMS = lead, median(s.leads)
+}
+
+const maxLeads = 64
+
+// median of some numbers, of which there are few.
+func median(of []int) int {
+	sorted := make([]int, 0, len(of))
+	for _, v := range of {
+		at := len(sorted)
+		for sorted = append(sorted, v); at > 0 && sorted[at-1] > v; at-- {
+			sorted[at] = sorted[at-1]
+		}
+		sorted[at] = v
+	}
+	return sorted[len(sorted)/2]
 }
 
 func (s *score) rejected(now time.Duration) {
