@@ -14,7 +14,6 @@ func (s *session) client(text json.RawMessage) {
 		ItemID     string `json:"item_id"`
 		AudioEndMS int    `json:"audio_end_ms"`
 		BargeIn    bool   `json:"barge_in"`
-		ResponseID string `json:"response_id"`
 		Response   struct {
 			Metadata json.RawMessage `json:"metadata"`
 		} `json:"response"`
@@ -31,9 +30,9 @@ func (s *session) client(text json.RawMessage) {
 			s.clears++
 		}
 	case "antiphon.hello":
-		s.playback.predicted = e.BargeIn
+		s.playback.predicted = s.playback.predicted || e.BargeIn
 	case "antiphon.barge_in.candidate":
-		s.playback.mayBe = e.ResponseID
+		s.playback.mayBe = true
 	}
 	s.look(false, e.Type, text)
 }

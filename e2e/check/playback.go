@@ -14,11 +14,8 @@ type playback struct {
 	ended           map[string]bool // responses whose playback is over
 	owed            *response       // interrupted: its truncation must come before the next response
 	predicted       bool            // the client predicts interruptions, and says what was heard
-	mayBe           string          // the response that it predicted one of last
+	mayBe           bool            // it predicted one since a response was said again
 }
-
-// again: the end of a response is said once more, since the client's candidate over it was none.
-func (p *playback) again(r *response) bool { return p.predicted && p.mayBe == r.id }
 
 // early is how far the audio may be ahead of the clock: what a pacer sends to catch up, and the rounding of times.
 const early = 100 * time.Millisecond
@@ -43,7 +40,9 @@ func (s *session) ofPlayback(e *event) {
 	}
 	switch e.Type {
 	case "output_audio_buffer.started":
-		if p.playing != "" || p.ended[r.id] && !p.again(r) || len(r.outputs) == 0 || r.outputs[len(r.outputs)-1].stage < partAdded {
+		again := p.ended[r.id] && p.predicted && p.mayBe // the client's candidate over its end was none
+		p.mayBe = p.mayBe && !again
+		if p.playing != "" || p.ended[r.id] && !again || len(r.outputs) == 0 || r.outputs[len(r.outputs)-1].stage < partAdded {
 			s.broken("PlaybackIsClosed", "%s of %s: %q is playing, or it has no part, or was played before", e.Type, r.id, p.playing)
 		}
 		p.playing, p.since, r.started = r.id, e.t, s.line

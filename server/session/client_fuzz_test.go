@@ -24,6 +24,10 @@ func FuzzClient(f *testing.F) {
 			"\n"+`{"type":"input_audio_buffer.append","audio":"AAAA"}`+"\n"+`{"type":"input_audio_buffer.commit"}`+"\n"+`{"type":"input_audio_buffer.clear"}`)
 		f.Add(media, `{"type":"response.create","response":{"conversation":"none"}}`+"\n"+`{"type":"output_audio_buffer.clear"}`+"\n"+
 			`{"type":"antiphon.hello","event_id":"a","metrics":true}`+"\n"+`{"type":"conversation.item.delete","item_id":"x"}`+"\n\x00\xff\n[]\n\"\"")
+		f.Add(media, `{"type":"antiphon.hello","event_id":"a","barge_in":true}`+"\n"+`{"type":"response.create"}`+"\n"+
+			`{"type":"antiphon.barge_in.candidate","event_id":"b","candidate":1,"response_id":"resp_x","rtp_timestamp":6000,"item_id":"y","heard_ms":3}`+"\n"+
+			`{"type":"antiphon.barge_in.ready","candidate":1,"rtp_timestamp":4294967296}`+"\n"+
+			`{"type":"antiphon.barge_in.heard","response_id":"resp_x","rtp_timestamp":-5}`)
 	}
 	f.Fuzz(func(t *testing.T, media bool, script string) {
 		synctest.Test(t, func(t *testing.T) {

@@ -63,6 +63,7 @@ func converse(t *testing.T, r *rand.Rand, media bool) {
 	moves := []func(){
 		c.speaks, c.speaks, c.speaks, c.speaks, c.asks, c.asks, c.demands, c.changesBuffers, c.changesDetection, c.changesSound,
 		c.meddles, c.meddles, c.inserts, c.answersCall, c.appends, c.isLost, c.waits,
+		c.predicts, c.predicts,
 	}
 	for range 25 {
 		moves[r.IntN(len(moves))]()
@@ -159,6 +160,27 @@ func (w *whim) appends() {
 	w.append(spoken[:len(spoken)/(1+w.r.IntN(20))])
 	if w.r.IntN(2) == 0 {
 		w.send(`{"type":"input_audio_buffer.commit"}`)
+	}
+}
+
+// predicts interruptions, as wildly as everything else.
+func (w *whim) predicts() {
+	w.send(`{"type":"antiphon.hello","event_id":"hello","barge_in":` + w.one("true", "true", "true", "false") + `}`)
+	response := "resp_of_nobody"
+	for _, e := range w.all() {
+		if created, is := e.(*wire.ResponseCreated); is && w.r.IntN(3) > 0 {
+			response = created.Response.ID
+		}
+	}
+	for range 1 + w.r.IntN(4) {
+		at := strconv.Itoa(w.r.IntN(5_000_000) - 1000)
+		if w.pacer != nil && w.r.IntN(4) > 0 {
+			silent, _ := w.pacer.FirstSilent()
+			at = strconv.Itoa(int(silent) - w.r.IntN(50_000))
+		}
+		w.send(`{"event_id":"report","candidate":` + strconv.Itoa(w.r.IntN(8)) + `,"response_id":"` + response + `","rtp_timestamp":` + at +
+			`,"type":"antiphon.barge_in.` + w.one("candidate", "candidate", "ready", "ready", "heard") + `"}`)
+		wait(time.Duration(w.r.IntN(300)) * time.Millisecond)
 	}
 }
 
