@@ -146,7 +146,9 @@ func (s *Session) refused(e wire.Error) {
 	case intentCommit:
 		s.committing = false
 		s.flow.refuse(in.seq)
-		s.err = problem
+		if !s.pushed || e.Code != "input_audio_buffer_commit_empty" { // a key that was touched only
+			s.err = problem
+		}
 	case intentConfigure:
 		s.err = problem
 	}
@@ -174,6 +176,11 @@ func (s *Session) messageRefused(in intent, problem *ServerError) {
 }
 
 func (s *Session) sendText(text string) {
+	s.write([]wire.Content{{Type: wire.ContentInputText, Text: text}}, text)
+}
+
+// write sends a message of the person's, and asks for an answer when there are words in it.
+func (s *Session) write(content []wire.Content, text string) {
 	if s.phase == phaseLost && !s.call.outbox.takesMessages() {
 		s.err, s.dirty = ErrReconnecting, true
 		it := s.items.open(s.itemName(), User)
@@ -183,19 +190,25 @@ func (s *Session) sendText(text string) {
 		return
 	}
 	s.err = nil
-	s.interrupt()
+	if text != "" {
+		s.interrupt()
+	}
 	if s.call == nil {
 		return // the link took nothing
 	}
-	id := s.itemName()
+	id, now := s.itemName(), s.clock.Now()
 	it := s.items.open(id, User)
+	it.entry.Image = content[0].Type == wire.ContentInputImage
 	s.items.text(it, text)
-	write := s.flow.expect(view.Write{}, id, s.limits.AnswerStart, s.clock.Now())
-	s.send(&wire.ConversationItemCreate{Item: wire.Item{
-		ID: id, Type: wire.ItemMessage, Role: "user",
-		Content: []wire.Content{{Type: wire.ContentInputText, Text: text}},
-	}}, intent{kind: intentMessage, item: id, seq: write})
-	s.meter.begin(id, s.clock.Now())
+	message := &wire.ConversationItemCreate{Item: wire.Item{ID: id, Type: wire.ItemMessage, Role: "user", Content: content}}
+	if text == "" {
+		s.send(message, intent{kind: intentMessage, item: id})
+		s.dirty = true
+		return
+	}
+	seq := s.flow.expect(view.Write{}, id, s.limits.AnswerStart, now)
+	s.send(message, intent{kind: intentMessage, item: id, seq: seq})
+	s.meter.begin(id, now)
 	s.askAnswer(id)
 }
 
@@ -261,5 +274,5 @@ func (s *Session) commit() {
 	seq := s.flow.expect(view.Commit{}, "", s.limits.Commit, now)
 	s.send(&wire.InputAudioBufferCommit{}, intent{kind: intentCommit, seq: seq})
 	s.meter.begin("", now)
-	s.committing, s.dirty = true, true
+	s.committing, s.pushed, s.dirty = true, false, true
 }

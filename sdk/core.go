@@ -29,6 +29,9 @@ type core struct {
 	pending pending
 
 	interruption interruption
+	talk         talk
+	pushed       bool // the last commit was push-to-talk's
+	volume       float32
 
 	machines MachinesMatch // whether the server's are ours, as it has told
 
@@ -56,7 +59,7 @@ func (s *Session) init() {
 	s.muted = s.opts.Muted
 	s.microphone, s.speaker = s.opts.Microphone, s.opts.Speaker
 	s.textOnly = s.opts.NoMicrophone
-	s.interruption.due = Never
+	s.interruption.due, s.volume = Never, 1
 	s.resetCall()
 	s.loud.Store(&Levels{})
 	s.shown.Store(&Snapshot{})
@@ -68,12 +71,13 @@ func (s *Session) init() {
 func (s *Session) resetCall() {
 	s.session, s.machines = serverSession{}, MachinesUnknown
 	s.flow = newFlow(s.viewStepped)
+	s.flow.most = s.limits.Unmeasured
 	s.items = newTranscript(s.limits)
 	s.tools = newToolbox(s.opts.Tools)
 	s.meter = meter{}
 	s.pending = newPending()
 	s.interruption.score = score{}
-	s.committing = false
+	s.committing, s.pushed, s.talk.on = false, false, false
 	s.micErr, s.micAsked, s.blocked, s.err = nil, false, false, nil
 	s.textOnly = s.opts.NoMicrophone
 }

@@ -18,12 +18,16 @@ type flow struct {
 
 	stopped  id.Turn       // its speech has stopped, and the server is about to take it in; 0 is none
 	since    time.Duration // when the turn came to its state, or last gave a sign
+	began    time.Duration // when its speech began
+	talking  bool          // push-to-talk: nobody but the client knows
 	unwanted bool          // the answer that is owed was interrupted before it began
 
 	alive   time.Duration // when the live response last gave a sign
 	sound   string        // the response that is heard; "" where the server leaves its id away, and when none is
-	heard   time.Duration
+	heard   time.Duration // when the sound last gave a sign
+	made    time.Duration // when what sounds began to, or was made
 	metered time.Duration // when levels were told last: only then silence can be told from sound
+	most    time.Duration // Limits.Unmeasured
 }
 
 // expected is what was done here and is not answered yet: its default verdict is that nothing came of it.
@@ -50,6 +54,9 @@ func (f *flow) predicted() view.Open {
 	o := open(f.model.Replay())
 	if f.unwanted {
 		o.Waiting = 0
+	}
+	if f.talking && o.Speech == 0 {
+		o.Speech = view.ForeseenTurn
 	}
 	return o
 }
@@ -174,7 +181,7 @@ func (f *flow) isLive(name string) bool {
 func (f *flow) speaking() bool { return f.confirmed().Speech != 0 }
 func (f *flow) sounding() bool { return f.confirmed().Sound != 0 }
 func (f *flow) speechStarted(item string, now time.Duration) {
-	f.stopped, f.unwanted, f.since = 0, false, now
+	f.stopped, f.unwanted, f.since, f.began = 0, false, now, now
 	f.tell(view.SpeechStarted{Turn: f.turn(item)}, 0)
 }
 
@@ -225,12 +232,12 @@ func (f *flow) responseCreated(name string, now time.Duration) {
 }
 
 func (f *flow) responseDone(name string, now time.Duration) {
-	f.heard = now
+	f.heard, f.made = now, now
 	f.tell(view.Done{Resp: f.response(name)}, 0)
 }
 
 func (f *flow) soundStarted(name string, now time.Duration) {
-	f.sound, f.heard = name, now
+	f.sound, f.heard, f.made = name, now, now
 	f.tell(view.Started{Resp: f.response(name)}, 0)
 }
 
@@ -312,10 +319,12 @@ func (f *flow) soundDeadline(l *Limits) time.Duration {
 // meteredLag is how old the last levels may be. They come some 20 times a second, once a second in a page that is hidden.
 const meteredLag = 2 * time.Second
 
-// unheard puts off the deadlines that silence decides.
+// unheard puts off the deadlines that silence decides, but not for ever.
 func (f *flow) unheard(now time.Duration) {
-	f.heard = now
-	if f.speaking() {
+	if now-f.made < f.most {
+		f.heard = now
+	}
+	if f.speaking() && now-f.began < f.most {
 		f.since = now
 	}
 }

@@ -55,8 +55,12 @@ func (s *Session) attend() {
 	*in = interruption{peer: peer, due: Never, score: in.score}
 	if peer == nil {
 		s.flow.tell(view.Ended{}, 0)
+		return
 	}
-	if peer == nil || s.opts.NoPrediction {
+	if s.volume != 1 {
+		s.applyVolume(peer)
+	}
+	if s.opts.NoPrediction {
 		return
 	}
 	if in.out = newOutput(peer); in.out.able() {

@@ -78,6 +78,8 @@ type Tool struct {
 type Limits struct {
 	// Entries of the transcript that are kept (500), and bytes of text in one (65536).
 	Entries, EntryBytes int
+	// ImageBytes bounds a picture as a data URL (200000): an event over WebRTC has at most 256 KiB.
+	ImageBytes int
 	// Queue is how many things may wait to be handled (1024): beyond it the call ends with ErrOverrun.
 	Queue int
 	// ToolTime is how long a tool may run (30 s), ToolBytes how long its answer may be (65536).
@@ -107,6 +109,8 @@ type Limits struct {
 	// SoundSilence is how long the agent's finished reply may be silent before it counts as played, when the server does
 	// not say so (5 s).
 	SoundSilence time.Duration
+	// Unmeasured bounds the last two where nobody measures the levels, so that no silence can be told from sound (6 minutes).
+	Unmeasured time.Duration
 	// Retrieve is how long the server may take to say what was heard of an interrupted reply (3 s).
 	Retrieve time.Duration
 }
@@ -124,6 +128,7 @@ func (l Limits) withDefaults() Limits {
 	}
 	count(&l.Entries, 500)
 	count(&l.EntryBytes, 65536)
+	count(&l.ImageBytes, 200_000)
 	count(&l.Queue, 1024)
 	count(&l.ToolBytes, 65536)
 	count(&l.ToolsAtOnce, 16)
@@ -136,6 +141,7 @@ func (l Limits) withDefaults() Limits {
 	wait(&l.Acknowledge, 5*time.Second)
 	wait(&l.TurnSilence, 15*time.Second)
 	wait(&l.SoundSilence, 5*time.Second)
+	wait(&l.Unmeasured, 6*time.Minute)
 	wait(&l.Retrieve, 3*time.Second)
 	return l
 }

@@ -23,7 +23,7 @@ func (s *Session) publish() {
 		SessionID: s.session.id, Model: s.session.model, Machines: s.machines,
 		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
 		Muted: s.muted, MicAsked: s.micAsked, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,
-		Microphone: s.microphone, Speaker: s.speaker, Devices: s.devices, Pipeline: s.pipeline,
+		Microphone: s.microphone, Speaker: s.speaker, Volume: s.volume, Devices: s.devices, Pipeline: s.pipeline,
 		LastTurn: s.meter.last, Err: s.err,
 	}
 	if now.State != before.State {

@@ -103,6 +103,8 @@ type Entry struct {
 	Interrupted bool
 	// HeardMS is how much of an interrupted spoken reply was heard, in milliseconds; -1 where nobody has measured it.
 	HeardMS int
+	// Image: the message has a picture.
+	Image bool
 	// Failed: the words could not be recognised, the message was not taken, or the answer failed. Note says why.
 	Failed bool
 	// Note is a short remark to show beside the text, such as why there are no words. May be empty.
@@ -225,6 +227,8 @@ type Snapshot struct {
 	SoundBlocked bool
 	// Microphone and Speaker are the ids of the devices in use; empty for the system's default.
 	Microphone, Speaker string
+	// Volume is how loud the agent is, from 0 to 1.
+	Volume float32
 	// Devices are those there are, as last told.
 	Devices Devices
 	// Pipeline is the server's, as last told.

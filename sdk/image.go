@@ -1,0 +1,27 @@
+package sdk
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// SendImage shows the agent a picture: a data URL of a PNG or JPEG, "data:image/png;base64,…", of at most Limits.ImageBytes. With text it
+// asks for an answer, as SendText does; without, the agent has it for what is said or written next. Errors: ErrNotConnected, ErrInvalid. A
+// server that takes no pictures says so in a Note on the message's entry.
+func (s *Session) SendImage(image, text string) error {
+	switch {
+	case !strings.HasPrefix(image, "data:image/png;base64,") && !strings.HasPrefix(image, "data:image/jpeg;base64,"):
+		return &Error{Kind: ErrInvalid, Detail: "the picture is no data URL of a PNG or JPEG: read the file as one, and convert other kinds"}
+	case len(image) > s.limits.ImageBytes:
+		return &Error{Kind: ErrInvalid, Detail: "the picture is longer than " + strconv.Itoa(s.limits.ImageBytes) + " bytes as a data URL: make it smaller"}
+	case len(text) > s.limits.EntryBytes:
+		return &Error{Kind: ErrInvalid, Detail: "the message is too long"}
+	}
+	content := []wire.Content{{Type: wire.ContentInputImage, ImageURL: image}}
+	if text != "" {
+		content = append(content, wire.Content{Type: wire.ContentInputText, Text: text})
+	}
+	return s.act(func() { s.write(content, text) }, true)
+}
