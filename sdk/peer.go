@@ -26,8 +26,9 @@ type CallConfig struct {
 	// Muted begins with a closed microphone.
 	Muted bool
 	// Resume names the conversation that the call goes on with; its zero value begins a new one. A server that does not keep
-	// it refuses the call. From is the peer of that conversation; one that plays by itself has sound left, which the new one
-	// takes over. It is closed by the session. Nil for a new conversation.
+	// it refuses the call. From is the peer that is followed, nil for a new call: its microphone is the new peer's, and so is the sound that
+	// it has left where it plays by itself. The session closes it when the new one stands, and not before: its leave would end the
+	// conversation.
 	Resume Resume
 	From   Peer
 }

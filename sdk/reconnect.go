@@ -191,14 +191,12 @@ func (s *Session) explain(err error) {
 	s.err, s.call.recovery.shown, s.dirty = err, true, true
 }
 
-// redial places a call that goes on with this one. A peer that plays what it has goes on with that meanwhile.
+// redial places a call that goes on with this one. The peer stays until there is another: it may have sound to play, and its
+// leave would end the conversation.
 func (s *Session) redial(c *call) {
 	c.link = 0
 	config := s.callConfig()
 	config.Resume, config.From = Resume{Token: c.token, After: c.seen}, c.peer
-	if _, plays := c.peer.(Player); !plays {
-		s.dismiss(c)
-	}
 	s.place(c, config)
 	s.recover(recoverAbort, redialTime)
 }

@@ -5,6 +5,7 @@ package native
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/pion/ice/v4"
 	"github.com/pion/webrtc/v4"
@@ -42,6 +43,13 @@ type Dialer struct {
 // maxMessage is the largest event that is taken, in bytes.
 const maxMessage = 1 << 20
 
+// How long the network is silent before a link counts as interrupted, how much longer before it counts as broken, and how often
+// it is tried. The server's packets come every 20 ms.
+const disconnected, failed, keepAlive = 3 * time.Second, 25 * time.Second, time.Second
+
+// sdpType is the content type of descriptions.
+const sdpType = "application/sdp"
+
 // NewDialer makes a dialer. Nothing is opened before Dial.
 func NewDialer(o Options) (*Dialer, error) {
 	var s webrtc.SettingEngine
@@ -50,6 +58,7 @@ func NewDialer(o Options) (*Dialer, error) {
 	s.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
 	s.DisableActiveTCP(true)
 	s.SetSCTPMaxMessageSize(maxMessage)
+	s.SetICETimeouts(disconnected, failed, keepAlive)
 	media := &webrtc.MediaEngine{}
 	if err := media.RegisterCodec(webrtc.RTPCodecParameters{
 		RTPCodecCapability: opusCapability(), PayloadType: 111,
@@ -75,10 +84,11 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 	if err != nil {
 		return nil, &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}
 	}
-	if err := d.signal(ctx, p, c.Model); err != nil {
+	if err := d.signal(ctx, p, c); err != nil {
 		_ = p.Close() // the first error says more
 		return nil, err
 	}
+	follow(c.From)
 	p.start(c)
 	if d.opts.Detector {
 		return loweringPeer{p}, nil
@@ -87,7 +97,7 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 }
 
 // signal exchanges descriptions. The offer goes at once, without candidates: the server learns them from the first packets.
-func (d *Dialer) signal(ctx context.Context, p *peer, model string) error {
+func (d *Dialer) signal(ctx context.Context, p *peer, c sdk.CallConfig) error {
 	offer, err := p.pc.CreateOffer(nil)
 	if err == nil {
 		err = p.pc.SetLocalDescription(offer)
@@ -95,16 +105,14 @@ func (d *Dialer) signal(ctx context.Context, p *peer, model string) error {
 	if err != nil {
 		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "the call could not be offered", Cause: err}
 	}
-	answer, header, err := d.site.ask(ctx, http.MethodPost, withModel("/v1/realtime/calls", model), "application/sdp", []byte(offer.SDP))
+	path := withModel("/v1/realtime/calls", c.Model)
+	answer, header, err := d.site.ask(ctx, http.MethodPost, path, sdpType, resuming(http.Header{}, c.Resume), []byte(offer.SDP))
 	if err != nil {
 		return err
 	}
 	p.antiphon = header.Get(versionHeader) != ""
-	err = p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(answer)})
-	if err != nil {
-		return &sdk.Error{Kind: sdk.ErrServerGone, Detail: "its answer is not a description of a call", Cause: err}
-	}
-	return nil
+	p.location, p.kept = header.Get("Location"), resumption(header, c.Resume)
+	return taken(p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(answer)}))
 }
 
 // Pipeline implements sdk.PipelineSource.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -47,13 +48,14 @@ func (s site) header() http.Header {
 	return h
 }
 
-// ask sends one request and gives the body of a good answer.
-func (s site) ask(ctx context.Context, method, path, contentType string, body []byte) ([]byte, http.Header, error) {
+// ask sends one request, with more headers than the usual, and gives the body of a good answer.
+func (s site) ask(ctx context.Context, method, path, contentType string, more http.Header, body []byte) ([]byte, http.Header, error) {
 	r, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, &sdk.Error{Kind: sdk.ErrInvalid, Detail: "the server's address", Cause: err}
 	}
 	r.Header = s.header()
+	maps.Copy(r.Header, more)
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
@@ -100,7 +102,7 @@ func refusal(body []byte) string {
 
 // pipeline asks an Antiphon for its pipeline.
 func (s site) pipeline(ctx context.Context) (sdk.Pipeline, error) {
-	body, _, err := s.ask(ctx, http.MethodGet, "/v1/antiphon/pipeline", "", nil)
+	body, _, err := s.ask(ctx, http.MethodGet, "/v1/antiphon/pipeline", "", nil, nil)
 	if err != nil {
 		return sdk.Pipeline{}, err
 	}

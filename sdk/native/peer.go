@@ -20,7 +20,11 @@ const maxBuffered = 1 << 20
 // peer is one call over WebRTC.
 type peer struct {
 	opts     Options
+	site     site
 	antiphon bool
+	location string // of the call at the server
+	kept     sdk.Resumption
+	left     atomic.Bool // the microphone is another peer's
 	teller   *teller
 	meter    *levelMeter
 	hearing  *hearing  // nil without a detector
@@ -46,7 +50,7 @@ func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{opts: d.opts, pc: pc, changed: make(chan struct{}, 1), stop: make(chan struct{})}
+	p := &peer{opts: d.opts, site: d.site, pc: pc, changed: make(chan struct{}, 1), stop: make(chan struct{})}
 	p.teller = newTeller(sink)
 	p.meter = newLevelMeter(p.teller)
 	if p.opts.Detector {
@@ -140,6 +144,9 @@ func (p *peer) speak() {
 	pcm := make([]int16, FrameSize)
 	packet := &rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111}}
 	pace(p.stop, func() {
+		if p.left.Load() {
+			return
+		}
 		if p.opts.Microphone != nil && p.track != nil {
 			p.opts.Microphone.Frame(pcm)
 		}
@@ -211,7 +218,10 @@ func (p *peer) watch() {
 				lost = false
 				p.teller.tell(sdk.PeerRestored{})
 			}
-		case webrtc.PeerConnectionStateFailed, webrtc.PeerConnectionStateClosed:
+		case webrtc.PeerConnectionStateFailed:
+			p.teller.tell(sdk.PeerBroken{Err: sdk.ErrServerGone})
+			return
+		case webrtc.PeerConnectionStateClosed:
 			p.teller.tell(sdk.PeerEnded{Err: sdk.ErrServerGone})
 			return
 		case webrtc.PeerConnectionStateUnknown, webrtc.PeerConnectionStateNew, webrtc.PeerConnectionStateConnecting:

@@ -12,7 +12,12 @@ import (
 
 // player plays the replies of a call whose sound comes in messages: in real time, one frame at a time.
 type player struct {
-	mu     sync.Mutex
+	mu sync.Mutex
+	playing
+}
+
+// playing is all that a player has to play, and how far it has come.
+type playing struct {
 	queue  []sound
 	queued int // samples. Invariant: the sum of what is in queue, at most MaxQueued's.
 

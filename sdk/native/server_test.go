@@ -256,7 +256,7 @@ func (c *testCall) speak(from *Microphone) {
 func (s *testServer) socket(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"realtime"}})
 	must(err)
-	s.keep(closer(conn.CloseNow))
+	s.keep(closer(func() error { return conn.Close(websocket.StatusGoingAway, "") }))
 	send := func(e wire.ServerEvent) {
 		_ = conn.Write(r.Context(), websocket.MessageText, wire.AppendServer(nil, e))
 	}

@@ -20,7 +20,7 @@ const (
 	// maxSocketMessage is the largest event that is taken, in bytes; replies' sound comes in events here.
 	maxSocketMessage = 4 << 20
 	// pingTime is how often the server is asked for a sign of life, and how long it may take.
-	pingTime = 10 * time.Second
+	pingTime = 5 * time.Second
 )
 
 // SocketDialer places calls over a WebSocket. Make it with NewSocketDialer. It implements sdk.Dialer and sdk.PipelineSource
@@ -38,7 +38,7 @@ func NewSocketDialer(o Options) *SocketDialer {
 // Dial implements sdk.Dialer.
 func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
 	conn, answer, err := websocket.Dial(ctx, d.site.url+withModel("/v1/realtime", c.Model), &websocket.DialOptions{
-		HTTPClient: d.site.client, HTTPHeader: d.site.header(), Subprotocols: []string{"realtime"},
+		HTTPClient: d.site.client, HTTPHeader: resuming(d.site.header(), c.Resume), Subprotocols: []string{"realtime"},
 	})
 	switch {
 	case err != nil && answer != nil && answer.StatusCode != http.StatusSwitchingProtocols:
@@ -51,6 +51,7 @@ func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk
 		opts: d.opts, conn: conn, teller: newTeller(sink), speaking: !c.NoMicrophone, stop: make(chan struct{}),
 		ready: make(chan struct{}, 1), antiphon: answer.Header.Get(versionHeader) != "",
 	}
+	p.kept = resumption(answer.Header, c.Resume)
 	p.meter = newLevelMeter(p.teller)
 	p.gain = newGain()
 	if p.opts.Detector {
@@ -58,6 +59,10 @@ func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk
 	}
 	p.muted.Store(c.Muted)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
+	follow(c.From)
+	if p.kept.Resumed {
+		p.inherit(c.From)
+	}
 	p.start(c)
 	if d.opts.Detector {
 		return holdingPeer{p}, nil
@@ -82,7 +87,9 @@ type socketPeer struct {
 	opts     Options
 	conn     *websocket.Conn
 	antiphon bool
-	speaking bool // there is a microphone
+	kept     sdk.Resumption
+	left     atomic.Bool // the microphone is another peer's
+	speaking bool        // there is a microphone
 	muted    atomic.Bool
 	teller   *teller
 	meter    *levelMeter
@@ -96,6 +103,7 @@ type socketPeer struct {
 	cancel context.CancelFunc
 	stop   chan struct{}
 	close  sync.Once
+	ending sync.Once // its end is told
 	work   sync.WaitGroup
 
 	mu     sync.Mutex
@@ -125,7 +133,7 @@ func (p *socketPeer) read() {
 	for {
 		kind, text, err := p.conn.Read(p.ctx)
 		if err != nil {
-			p.teller.tell(sdk.PeerEnded{Err: ended(err)})
+			p.over(err)
 			return
 		}
 		if kind == websocket.MessageText {
@@ -195,14 +203,28 @@ func (p *socketPeer) watch() {
 		err := p.conn.Ping(ctx)
 		cancel()
 		if err != nil {
-			p.teller.tell(sdk.PeerEnded{Err: ended(err)})
+			p.over(err)
 			return
 		}
 	}
 }
 
+// over tells of the connection's end: a server that closes it has ended the call, and a connection that breaks has not.
+func (p *socketPeer) over(err error) {
+	p.ending.Do(func() {
+		if websocket.CloseStatus(err) >= 0 {
+			p.teller.tell(sdk.PeerEnded{Err: ended(err)})
+			return
+		}
+		p.teller.tell(sdk.PeerBroken{Err: ended(err)})
+	})
+}
+
 // say sends one frame of the person's. Where the server does not keep up, sound is dropped and events are not.
 func (p *socketPeer) say(pcm []int16) {
+	if p.left.Load() {
+		return
+	}
 	if p.opts.Microphone != nil && p.speaking {
 		p.opts.Microphone.Frame(pcm)
 	}

@@ -1,0 +1,94 @@
+//go:build !js
+
+package native
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// The headers of a call that goes on with another one: see docs/protocol.md.
+const (
+	resumeHeader = "Antiphon-Resume"
+	afterHeader  = "Antiphon-Resume-After"
+	seenHeader   = "Antiphon-Resume-Seen"
+)
+
+// resuming adds what names the conversation to go on with.
+func resuming(h http.Header, r sdk.Resume) http.Header {
+	if r.Token != "" {
+		h.Set(resumeHeader, r.Token)
+		h.Set(afterHeader, r.After)
+	}
+	return h
+}
+
+// resumption is what the server has said of its keeping.
+func resumption(h http.Header, asked sdk.Resume) sdk.Resumption {
+	token := h.Get(resumeHeader)
+	return sdk.Resumption{Token: token, Resumed: asked.Token != "" && token == asked.Token, Seen: h.Get(seenHeader)}
+}
+
+// follow has the former peer of a conversation leave the microphone to its successor.
+func follow(former sdk.Peer) {
+	if p, ok := former.(interface{ leave() }); ok {
+		p.leave()
+	}
+}
+
+func (p *peer) leave() { p.left.Store(true) }
+
+func (p *socketPeer) leave() { p.left.Store(true) }
+
+// inherit takes over what the former peer has still to play.
+func (p *socketPeer) inherit(former sdk.Peer) {
+	from, ok := former.(interface{ estate() *player })
+	if !ok {
+		return
+	}
+	old := from.estate()
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	p.player.mu.Lock()
+	defer p.player.mu.Unlock()
+	p.player.playing, old.playing = old.playing, playing{}
+}
+
+func (p *socketPeer) estate() *player { return &p.player }
+
+// Resumption implements sdk.Resumable.
+func (p *peer) Resumption() sdk.Resumption { return p.kept }
+
+// Resumption implements sdk.Resumable.
+func (p *socketPeer) Resumption() sdk.Resumption { return p.kept }
+
+// Restart implements sdk.Restarter. After an error the call does not come back: another one has to follow.
+func (p *peer) Restart(ctx context.Context) error {
+	if !p.antiphon || p.location == "" {
+		return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "no restart"}
+	}
+	offer, err := p.pc.CreateOffer(&webrtc.OfferOptions{ICERestart: true})
+	if err == nil {
+		err = p.pc.SetLocalDescription(offer)
+	}
+	if err != nil {
+		return ended(err)
+	}
+	answer, _, err := p.site.ask(ctx, http.MethodPost, p.location+"/restart", sdpType, nil, []byte(offer.SDP))
+	if err != nil {
+		return err
+	}
+	return taken(p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(answer)}))
+}
+
+// taken says what is wrong with an answer that cannot be taken; nil when it can.
+func taken(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &sdk.Error{Kind: sdk.ErrServerGone, Detail: "its answer is not a description of a call", Cause: err}
+}
