@@ -28,7 +28,12 @@ type caller struct {
 }
 
 // call opens the page in a new tab and connects a client of a kind to the server behind the link.
-func (h *house) call(b *rig.Browser, kind, server string, link rig.Link) (_ *caller, err error) {
+func (h *house) call(b *rig.Browser, kind, server string, link rig.Link) (*caller, error) {
+	return h.callWith(b, kind, server, link, "{}")
+}
+
+// callWith is call with options of the page's.
+func (h *house) callWith(b *rig.Browser, kind, server string, link rig.Link, options string) (_ *caller, err error) {
 	c := &caller{kind: kind}
 	if c.relay, err = rig.NewRelay(server, link); err != nil {
 		return nil, err
@@ -37,7 +42,7 @@ func (h *house) call(b *rig.Browser, kind, server string, link rig.Link) (_ *cal
 		return nil, errors.Join(err, c.relay.Close())
 	}
 	if err = c.tab.Listen(); err == nil {
-		_, err = rig.Await[any](c.tab, fmt.Sprintf(`begin(%q, {url: %q})`, kind, c.relay.URL))
+		_, err = rig.Await[any](c.tab, fmt.Sprintf(`begin(%q, {...%s, url: %q})`, kind, options, c.relay.URL))
 	}
 	if err == nil {
 		err = c.await("session.created", patience)

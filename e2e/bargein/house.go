@@ -28,7 +28,11 @@ model:
 `
 
 func open(ctx context.Context) (*house, error) {
-	page, err := pack(pageJS, installed)
+	talk, err := pack(pageJS, installed)
+	if err != nil {
+		return nil, err
+	}
+	agents, err := pack(stockJS, installed)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +40,9 @@ func open(ctx context.Context) (*house, error) {
 	if h.dir, err = os.MkdirTemp("", "bargein"); err != nil {
 		return nil, err
 	}
-	if h.site, err = newSite(map[string][]byte{"/": page}); err != nil {
+	if h.site, err = newSite(map[string][]byte{
+		"/page.js": talk, "/start/page.js": []byte(startJS), "/start/agents.js": agents,
+	}); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(h.dir))
 	}
 	return h, nil

@@ -20,6 +20,7 @@ var phrases = []string{
 // interruption is one, as it was measured. All are in ms.
 type interruption struct {
 	cut
+	found    float64 // the client's own onset, when it told the server
 	lead     float64 // of the prediction before the server's event
 	ahead    bool
 	told     float64 // the place in the reply at which the server says that it was cut
@@ -179,6 +180,12 @@ func (c *caller) interrupted(ctx context.Context, words rig.Sound, playing time.
 func (c *caller) predicted(one *interruption, onset float64) error {
 	if c.kind != ours {
 		return nil
+	}
+	for _, p := range c.passed {
+		if p.Dir == "client" && p.At >= onset && typeOf(p) == "antiphon.barge_in.candidate" {
+			one.found = p.At - onset
+			break
+		}
 	}
 	events := c.since("input_audio_buffer.speech_started", onset)
 	r, err := c.report()

@@ -38,7 +38,9 @@ type row struct {
 var rows = []row{
 	{"silence", silence},
 	{"coughs", coughs},
+	{"echo", echo},
 	{"sizes", sizes},
+	{"start", starts},
 }
 
 func main() {

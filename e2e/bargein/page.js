@@ -75,10 +75,31 @@ const clients = {
   unpredicted: (options) => ours({ ...options, prediction: false }),
 };
 
+// echo lets every microphone hear the agent, so much later and lower, past the browser's own canceller.
+const echo = ({ lateMS, gain }) => {
+  const { context, mix } = window.mouth;
+  const [receiver] = window.hearing.peers.at(-1).getReceivers();
+  const delay = new DelayNode(context, { delayTime: lateMS / 1000, maxDelayTime: 1 });
+  const lower = new GainNode(context, { gain });
+  context.createMediaStreamSource(new MediaStream([receiver.track])).connect(delay).connect(lower);
+  mix(lower);
+};
+
+// deafen takes the playback away from the client's ear: the second input of its worklet stays silent.
+const deafen = () => {
+  const connect = AudioNode.prototype.connect;
+  AudioNode.prototype.connect = function (to, output, input) {
+    if (to instanceof AudioWorkletNode && input === 1) return to;
+    return connect.apply(this, arguments);
+  };
+};
+
 let client;
 
 window.begin = async (name, options) => {
+  if (options.deaf) deafen();
   client = await clients[name](options);
+  if (options.echo) echo(options.echo);
 };
 window.write = async (text) => void (await client.write(text));
 window.end = async () => void (await client.close());

@@ -40,7 +40,7 @@ func silence(h *house, o options, r *results) error {
 	}
 	t := table{
 		title: "Talking over the agent: onset in the microphone to the tab's output",
-		head:  []string{"round trip, loss", "client", "n", "ducked 20 dB, p50 / p95 ms", "silent, p50 / p95 ms", "prediction ahead", "lead p50 ms", "audio_end_ms off by, p50 / p95 ms"},
+		head:  []string{"round trip, loss", "client", "n", "found by the client, p50 / p95 ms", "ducked 20 dB, p50 / p95 ms", "silent, p50 / p95 ms", "prediction ahead", "lead p50 ms", "audio_end_ms off by, p50 / p95 ms"},
 		notes: []string{
 			fmt.Sprintf("Every time here has the %.0f ms in it that the browser's output and the recording take by themselves.", delay),
 			"The clients run side by side, each in a browser of its own behind a link of its own.",
@@ -111,12 +111,13 @@ func (s *series) share() float64 {
 }
 
 func (s *series) row() []string {
-	ahead, lead := "", ""
+	found, ahead, lead := "", "", ""
 	if s.kind == ours {
+		found = halfAndMost(s.values(func(i interruption) (float64, bool) { return i.found, i.found > 0 }))
 		ahead, lead = fmt.Sprintf("%.0f %%", 100*s.share()), fmt.Sprintf("%.0f", quantile(s.leads(), 0.5))
 	}
 	return []string{
-		s.link.String(), names[s.kind], fmt.Sprint(len(s.all)), halfAndMost(s.ducked()), halfAndMost(s.silent()), ahead, lead, halfAndMost(s.off()),
+		s.link.String(), names[s.kind], fmt.Sprint(len(s.all)), found, halfAndMost(s.ducked()), halfAndMost(s.silent()), ahead, lead, halfAndMost(s.off()),
 	}
 }
 

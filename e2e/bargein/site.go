@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -41,19 +42,20 @@ func pack(script, folder string) ([]byte, error) {
 	return built.OutputFiles[0].Contents, nil
 }
 
-// newSite serves pages by their paths; a page is a script.
+// page is what a page's author writes around a script.
+const page = `<!doctype html><title>a page</title><link rel="icon" href="data:,"><body style="height:100vh"><script src="page.js"></script>`
+
+// newSite serves scripts by their paths, and in each of their folders a page that has the script page.js.
 func newSite(scripts map[string][]byte) (*site, error) {
 	mux := http.NewServeMux()
-	for path, script := range scripts {
-		mux.HandleFunc("GET "+path+"{$}", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			_, _ = w.Write([]byte(`<!doctype html><title>a page</title><link rel="icon" href="data:,"><body style="height:100vh"><script src="page.js"></script>`)) // the browser may be gone
-		})
-		mux.HandleFunc("GET "+path+"page.js", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-			_, _ = w.Write(script) // the browser may be gone
-		})
-	}
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, q *http.Request) {
+		script, text := scripts[q.URL.Path], "text/javascript; charset=utf-8"
+		if strings.HasSuffix(q.URL.Path, "/") {
+			script, text = []byte(page), "text/html; charset=utf-8"
+		}
+		w.Header().Set("Content-Type", text)
+		_, _ = w.Write(script) // the browser may be gone
+	})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
