@@ -157,3 +157,11 @@ func (v *visitor) picture(name string) {
 	v.g.Expect(os.MkdirAll(pictures, 0o755)).To(gomega.Succeed())
 	v.g.Expect(os.WriteFile(filepath.Join(pictures, "page-"+name+".png"), png, 0o600)).To(gomega.Succeed())
 }
+
+// says speaks into the microphone and gives the moment of the first sound of it, on the page's clock.
+func (v *visitor) says(s rig.Sound) (onsetMS float64) {
+	v.t.Helper()
+	at, err := v.Say(s.WAV())
+	v.g.Expect(err).NotTo(gomega.HaveOccurred())
+	return at + float64(s.Onset().Milliseconds())
+}

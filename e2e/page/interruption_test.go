@@ -1,0 +1,61 @@
+package page_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// volume is what became of the agent's loudness.
+type volume struct {
+	At, Volume float64
+	Muted      bool
+}
+
+// speaking opens a page whose agent says something long, and waits until it is heard.
+func speaking(t *testing.T) *visitor {
+	t.Helper()
+	a := newAuthor(t, nil)
+	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
+	v := a.visit(a.launch(rig.Options{}), "/")
+	v.does(`await begin().ready`)
+	v.does(`call.send("say 80 words")`)
+	a.g.Eventually(v.Heard).Should(gomega.HaveField("LoudMS", gomega.BeNumerically(">", 3500)))
+	v.does(`seen.volumes.length = 0`)
+	return v
+}
+
+// The agent is lowered on the first of a person's voice, before the server says a word, and falls silent.
+func TestAnInterruptionIsPredicted(t *testing.T) {
+	v := speaking(t)
+	question, err := rig.Speak(t.Context(), "stop, what is two plus two")
+	v.g.Expect(err).NotTo(gomega.HaveOccurred())
+	spoke := v.says(rig.Join(question, rig.Silence(time.Second)))
+	v.becomes(`call.metrics.interruptions.confirmed > 0`)
+	volumes := told[[]volume](v, `seen.volumes`)
+	v.g.Expect(volumes).NotTo(gomega.BeEmpty())
+	t.Logf("ducked %.0f ms after the onset; %v; %v", volumes[0].At-spoke, volumes, told[any](v, `call.metrics.interruptions`))
+	v.g.Expect(volumes[0].Volume).To(gomega.BeNumerically("~", 0.1, 0.001))
+	v.becomes(`call.metrics.interruptions.ahead === 1`)
+	v.becomes(`audio.volume === 1 && !audio.muted`)
+	v.becomes(`call.transcript.some((e) => e.role === "agent" && e.interrupted)`)
+	v.does(`await call.close()`)
+	v.g.Expect(v.Complaints()).To(gomega.BeEmpty())
+}
+
+// A cough lowers it for a moment only.
+func TestACoughIsTakenBack(t *testing.T) {
+	v := speaking(t)
+	v.says(rig.Join(rig.Cough(), rig.Silence(2*time.Second)))
+	v.becomes(`call.metrics.interruptions.candidates > 0`)
+	v.becomes(`call.metrics.interruptions.rejected > 0`)
+	v.becomes(`audio.volume === 1 && !audio.muted && !call.interrupting`)
+	t.Log(told[any](v, `seen.volumes`), told[any](v, `call.metrics.interruptions`))
+	v.g.Expect(told[bool](v, `call.transcript.some((e) => e.interrupted)`)).To(gomega.BeFalse())
+	v.g.Expect(told[int](v, `call.metrics.interruptions.lostMs`)).To(gomega.BeZero())
+	v.does(`await call.close()`)
+	v.g.Expect(v.Complaints()).To(gomega.BeEmpty())
+}
