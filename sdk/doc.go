@@ -20,6 +20,17 @@
 //
 // # Prediction
 //
-// The states shown here are the server's word. flow.go is the only place that decides them; it is where a prediction made
-// by the client can be laid over what the server has confirmed.
+// [Snapshot.State] is what the client believes: what the server has said ([Snapshot.Confirmed]), and what it will say to what
+// was done here since. A message that was sent is being thought about before the server has it; an answer that was
+// interrupted has ended. What the server then says replaces what was believed, and what it does not say in time is
+// taken back. [Options.NoPrediction] leaves all of that away.
+//
+// Somebody who talks over the agent is heard by an [Ear] beside the microphone. The agent is lowered at once
+// ([Snapshot.Interrupting]), and the server is asked; it holds its answer, decides, and says again what was lowered if nobody
+// interrupted. Only what can be undone is done before it has decided. With a server that is no Antiphon the agent is lowered
+// until that confirms the interruption, or 1.5 s. [Snapshot.Interruptions] counts how well that went.
+//
+// # Tests
+//
+// Package sdk/sdktest has a server in memory, a clock that a test turns, and scripts.
 package sdk
