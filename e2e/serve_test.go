@@ -33,7 +33,7 @@ func TestServeRecordsWhatHappened(t *testing.T) {
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		if kept != nil {
 			g.Expect(kept.Close()).To(gomega.Succeed())
-			trace = kept.Name()
+			trace, record = kept.Name(), check.Beside(kept.Name())
 		}
 		s := serve(t, program, "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--record", record, "--trace", trace)
 

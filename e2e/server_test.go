@@ -49,7 +49,9 @@ func open(t tester, script *scripted.Script, change func(*server.Config)) *house
 	p := scripted.New(scripted.Options{Script: script})
 	trace, err := check.Trace("e2e")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	cfg := server.Config{Pipeline: p, Loopback: true, Record: &h.record, Trace: check.Both(&h.trace, trace)}
+	record, err := check.RecordOf(trace)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	cfg := server.Config{Pipeline: p, Loopback: true, Record: check.Both(&h.record, record), Trace: check.Both(&h.trace, trace)}
 	if change != nil {
 		change(&cfg)
 	}
@@ -68,6 +70,7 @@ func open(t tester, script *scripted.Script, change func(*server.Config)) *house
 		g.Expect(now).To(gomega.BeZero())
 		if trace != nil {
 			g.Expect(trace.Close()).To(gomega.Succeed())
+			g.Expect(record.Close()).To(gomega.Succeed())
 		}
 		h.check(t)
 	})

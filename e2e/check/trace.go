@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // tracesFolder names the environment variable with the folder that keeps what the machines of the tests' servers did.
@@ -24,10 +25,25 @@ func Trace(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Both writes to w and, where there is one, to the trace.
-func Both(w io.Writer, trace *os.File) io.Writer {
+// Beside is the name of the record that goes with the trace of that name: `make trace-check` compares the two.
+func Beside(trace string) string { return strings.TrimSuffix(trace, ".jsonl") + ".record" }
+
+// RecordOf is a new file for the record that goes with a trace; nil where there is none. Close it when the server is closed.
+func RecordOf(trace *os.File) (*os.File, error) {
 	if trace == nil {
+		return nil, nil
+	}
+	f, err := os.Create(Beside(trace.Name()))
+	if err != nil {
+		return nil, fmt.Errorf("keep a record beside a trace: %w", err)
+	}
+	return f, nil
+}
+
+// Both writes to w and, where there is one, to the file that is kept.
+func Both(w io.Writer, kept *os.File) io.Writer {
+	if kept == nil {
 		return w
 	}
-	return io.MultiWriter(w, trace)
+	return io.MultiWriter(w, kept)
 }

@@ -38,7 +38,7 @@ func open(t *testing.T, name string, flags ...string) *house {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	if kept != nil {
 		g.Expect(kept.Close()).To(gomega.Succeed())
-		trace = kept.Name()
+		trace, h.record = kept.Name(), check.Beside(kept.Name())
 	}
 	h.Program, err = rig.Start(root, append([]string{
 		"--pipeline", "scripted", "--listen", "127.0.0.1:0", "--api-key-file", keys, "--record", h.record, "--trace", trace,

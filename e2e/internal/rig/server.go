@@ -30,6 +30,7 @@ type Server struct {
 	http   *http.Server
 	served chan error
 	trace  *os.File // nil, or what `make trace-check` reads
+	record *os.File // and what goes with it
 }
 
 // Serve starts a server. The pipeline stays the caller's. Pages of these origins may call it, beside its own.
@@ -42,9 +43,12 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Serve
 	if s.trace, err = check.Trace("browser"); err != nil {
 		return nil, err
 	}
+	if s.record, err = check.RecordOf(s.trace); err != nil {
+		return nil, errors.Join(err, s.trace.Close())
+	}
 	s.server, err = server.New(server.Config{
-		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Record: s.Events, Trace: check.Both(s.Steps, s.trace),
-		Origins: origins,
+		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Record: check.Both(s.Events, s.record),
+		Trace: check.Both(s.Steps, s.trace), Origins: origins,
 	})
 	if err != nil {
 		return nil, err
@@ -74,7 +78,7 @@ func (s *Server) Close() error {
 		err = errors.Join(err, served)
 	}
 	if s.trace != nil {
-		err = errors.Join(err, s.trace.Close())
+		err = errors.Join(err, s.trace.Close(), s.record.Close())
 	}
 	return err
 }

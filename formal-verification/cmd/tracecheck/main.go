@@ -4,6 +4,9 @@
 //	go run ./cmd/tracecheck FILE.jsonl...
 //	go run ./cmd/tracecheck -specs "" FILE.jsonl...   to the tables alone, at once
 //
+// Where FILE.record is beside FILE.jsonl, which `antiphon serve --record FILE.record` wrote of the same sessions, what a client
+// can know by these events is compared with the machines' states, too.
+//
 // It prints what it has checked, and exits with 1 at the first line that is no step.
 package main
 
@@ -13,8 +16,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/trace"
@@ -54,8 +59,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	f := c.Figures()
-	_, err := fmt.Fprintf(out, "traces=%d sessions=%d steps=%d ignored=%d specified=%d beyond=%d\n",
-		flags.NArg(), f.Sessions, f.Steps, f.Ignored, f.Specified, f.Beyond)
+	_, err := fmt.Fprintf(out, "traces=%d sessions=%d steps=%d ignored=%d specified=%d beyond=%d views=%d\n",
+		flags.NArg(), f.Sessions, f.Steps, f.Ignored, f.Specified, f.Beyond, f.Views)
 	return err
 }
 
@@ -65,5 +70,19 @@ func one(c *trace.Checker, name string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // it is only read
-	return c.Log(name, f)
+	if err := c.Log(name, f); err != nil {
+		return err
+	}
+	record, err := os.Open(strings.TrimSuffix(name, ".jsonl") + ".record")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = record.Close() }() // and so is this
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("read %s again: %w", name, err)
+	}
+	return c.View(name, f, record)
 }

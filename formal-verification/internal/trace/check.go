@@ -32,6 +32,8 @@ type Figures struct {
 	Sessions, Steps, Ignored int
 	// Specified of all are steps and ignored events that the specs have too; Beyond lie outside their bounds.
 	Specified, Beyond int
+	// Views are the moments at which what a client can know was compared.
+	Views int
 }
 
 // Checker checks logs, each on its own: a session is in one of them.

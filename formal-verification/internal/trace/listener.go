@@ -1,0 +1,146 @@
+package trace
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/id"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/view"
+)
+
+// listener is a client that only hears: the recorded events, as package view takes them. It decodes by itself, so that it
+// shares no mistake with either end's codec.
+type listener struct {
+	state       view.State
+	settings    coord.Config
+	transcribes bool
+	media       bool // the server plays: WebRTC
+	commits     bool // the client's commit is in hand
+	items       map[string]id.Turn
+	responses   map[string]id.Response
+}
+
+func newListener() *listener {
+	return &listener{state: view.Closed{}, items: map[string]id.Turn{}, responses: map[string]id.Response{}}
+}
+
+// heard is what of any event a view asks for.
+type heard struct {
+	Type       string `json:"type"`
+	ItemID     string `json:"item_id"`
+	ResponseID string `json:"response_id"`
+	Transcript string `json:"transcript"`
+	Response   *struct {
+		ID             string  `json:"id"`
+		ConversationID *string `json:"conversation_id"`
+	} `json:"response"`
+	Session *struct {
+		Type  string `json:"type"`
+		Audio struct {
+			Input struct {
+				Transcription *struct{} `json:"transcription"`
+				TurnDetection *struct {
+					CreateResponse    bool `json:"create_response"`
+					InterruptResponse bool `json:"interrupt_response"`
+				} `json:"turn_detection"`
+			} `json:"input"`
+		} `json:"audio"`
+	} `json:"session"`
+}
+
+// refusals are errors that answer what a client asked for.
+var refusals = []string{"conversation_already_has_active_response", "response_cancel_not_active"}
+
+func (c *listener) hear(r *recordLine) string {
+	if r.Dir == "client" {
+		var e struct{ Type string }
+		c.commits = json.Unmarshal(r.Event, &e) == nil && e.Type == "input_audio_buffer.commit"
+		return "" // what is no event is the server's to refuse
+	}
+	var e heard
+	if err := json.Unmarshal(r.Event, &e); err != nil {
+		return "it is no event: " + err.Error()
+	}
+	if told := c.told(e, r.Event); told != nil {
+		c.state = view.Next(c.state, told)
+	}
+	return ""
+}
+
+// told is the event of a view that e is, or nil.
+func (c *listener) told(e heard, raw []byte) view.Told {
+	switch e.Type {
+	case "session.created", "session.updated":
+		return c.configured(e)
+	case "input_audio_buffer.speech_started":
+		return view.SpeechStarted{Turn: c.turn(e.ItemID)}
+	case "input_audio_buffer.speech_stopped":
+		return view.SpeechStopped{Turn: c.turn(e.ItemID)}
+	case "input_audio_buffer.committed":
+		by := c.commits
+		c.commits = false
+		return view.Committed{Turn: c.turn(e.ItemID), ByClient: by}
+	case "conversation.item.input_audio_transcription.completed":
+		return view.Transcribed{Turn: c.turn(e.ItemID), Empty: e.Transcript == ""}
+	case "conversation.item.input_audio_transcription.failed":
+		return view.Transcribed{Turn: c.turn(e.ItemID), Empty: true}
+	case "response.created", "response.done":
+		return c.responded(e)
+	case "output_audio_buffer.started":
+		return view.Started{Resp: c.response(e.ResponseID)}
+	case "output_audio_buffer.stopped":
+		return view.Stopped{Resp: c.response(e.ResponseID)}
+	case "output_audio_buffer.cleared":
+		return view.Cleared{Resp: c.response(e.ResponseID)}
+	case "antiphon.barge_in.rejected":
+		return view.Rejected{}
+	case "error":
+		var bad struct{ Error struct{ Code string } }
+		if json.Unmarshal(raw, &bad) == nil && slices.Contains(refusals, bad.Error.Code) {
+			return view.Refused{}
+		}
+	}
+	return nil
+}
+
+func (c *listener) configured(e heard) view.Told {
+	if e.Session == nil {
+		return nil
+	}
+	in := e.Session.Audio.Input
+	c.settings, c.transcribes = coord.Config{}, in.Transcription != nil
+	if td := in.TurnDetection; td != nil && e.Session.Type != "transcription" {
+		c.settings = coord.Config{Interrupt: td.InterruptResponse, CreateResponse: td.CreateResponse}
+	}
+	if e.Type == "session.created" {
+		return view.Opened{Interrupts: c.settings.Interrupt, Answers: c.settings.CreateResponse}
+	}
+	return view.Configured{Interrupts: c.settings.Interrupt, Answers: c.settings.CreateResponse}
+}
+
+// responded is a response of the conversation; those beside it are in no view.
+func (c *listener) responded(e heard) view.Told {
+	if e.Response == nil || e.Response.ConversationID == nil {
+		return nil
+	}
+	if e.Type == "response.created" {
+		return view.Created{Resp: c.response(e.Response.ID)}
+	}
+	return view.Done{Resp: c.response(e.Response.ID)}
+}
+
+// turn is the number of a turn, by the name of its item.
+func (c *listener) turn(item string) id.Turn {
+	if _, known := c.items[item]; !known {
+		c.items[item] = id.Turn(len(c.items) + 1)
+	}
+	return c.items[item]
+}
+
+func (c *listener) response(name string) id.Response {
+	if _, known := c.responses[name]; !known {
+		c.responses[name] = id.Response(len(c.responses) + 1)
+	}
+	return c.responses[name]
+}
