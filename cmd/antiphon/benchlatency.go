@@ -167,7 +167,7 @@ func echoLatency(ctx context.Context, within time.Duration) (latencies []time.Du
 		for {
 			select {
 			case p := <-called.Packets():
-				_ = called.Speak(p) // a lost packet is no measurement
+				_ = called.Speak(p.Payload) // a lost packet is no measurement
 			case <-stop:
 				return
 			}

@@ -34,7 +34,7 @@ type Peer struct {
 
 	open     chan struct{} // closed when messages can be sent
 	messages chan []byte
-	packets  chan []byte
+	packets  chan Packet
 	working  sync.WaitGroup
 
 	mu     sync.Mutex
@@ -110,7 +110,7 @@ func newPeer(calls bool) (*Peer, error) {
 		return nil, err
 	}
 	p := &Peer{
-		pc: pc, open: make(chan struct{}), messages: make(chan []byte, maxMessages), packets: make(chan []byte, maxPackets),
+		pc: pc, open: make(chan struct{}), messages: make(chan []byte, maxMessages), packets: make(chan Packet, maxPackets),
 		packet: rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111}},
 	}
 	if p.track, err = webrtc.NewTrackLocalStaticRTP(opus, "voice", "bare"); err == nil {
@@ -179,13 +179,13 @@ func (p *Peer) listen(t *webrtc.TrackRemote) {
 		if err != nil {
 			return // the call is over
 		}
-		put(p.packets, packet.Payload)
+		put(p.packets, Packet{packet.Timestamp, packet.Payload})
 	}
 }
 
-func put(c chan<- []byte, data []byte) {
+func put[T any](c chan<- T, what T) {
 	select {
-	case c <- data:
+	case c <- what:
 	default:
 	}
 }
@@ -211,8 +211,14 @@ func (p *Peer) Speak(payload []byte) error {
 	return p.track.WriteRTP(&p.packet)
 }
 
-// Packets are the payloads of the audio that comes, up to 1024 that wait.
-func (p *Peer) Packets() <-chan []byte { return p.packets }
+// Packet is one packet of audio.
+type Packet struct {
+	Timestamp uint32 // of RTP, at 48 kHz
+	Payload   []byte
+}
+
+// Packets are those of the audio that comes, in the order in which they come, up to 1024 that wait.
+func (p *Peer) Packets() <-chan Packet { return p.packets }
 
 // Close ends the call and joins its goroutines.
 func (p *Peer) Close() error {
