@@ -13,8 +13,9 @@ const (
 	Rate = 24_000
 	// FrameSize is the number of samples in one outgoing packet.
 	FrameSize = Rate / 50
-	// Keep is how much audio stays available for Resume after it was sent: 2 s.
-	Keep = voice.Samples(2 * Rate)
+	// Keep is how much audio stays available for Resume after it was sent: 10 s. An interruption goes back by less than one; what
+	// was sent to a client that had gone is known to be lost only after some.
+	Keep = voice.Samples(10 * Rate)
 	// MaxUnsent bounds the audio that waits to be sent: 5 minutes (14 MB). Watch Buffered and generate
 	// no further ahead than is useful; what a Write brings above this bound is dropped and counted.
 	MaxUnsent = voice.Samples(5 * 60 * Rate)
@@ -102,7 +103,7 @@ func (s *Speaker) Hold() (sent voice.Samples) {
 }
 
 // Resume goes on with the reply at position from, as segment gen, held or not. A from outside what is
-// kept (two seconds back, and never beyond what was written) is moved to the nearest position that is.
+// kept (Keep back, and never beyond what was written) is moved to the nearest position that is.
 // Without a reply it does nothing.
 func (s *Speaker) Resume(gen uint64, from voice.Samples) {
 	s.mu.Lock()

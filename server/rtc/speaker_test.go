@@ -192,7 +192,7 @@ func TestSpeakerIsExact(t *testing.T) {
 	}
 }
 
-func TestSpeakerKeepsTwoSecondsAndNoMore(t *testing.T) {
+func TestSpeakerKeepsTenSecondsAndNoMore(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := newSpeaker()
 	s.Begin(1)
@@ -204,9 +204,9 @@ func TestSpeakerKeepsTwoSecondsAndNoMore(t *testing.T) {
 	}
 	s.Resume(2, s.Sent()-Keep)
 	s.next(&pcm)
-	g.Expect(pcm[:]).To(gomega.Equal(ramp(18*Rate, 18*Rate+FrameSize)))
+	g.Expect(pcm[:]).To(gomega.Equal(ramp(10*Rate, 10*Rate+FrameSize)))
 	s.Resume(3, 0)
-	g.Expect(s.Sent()).To(gomega.BeNumerically("~", 18*Rate, blockSize), "as far back as there is")
+	g.Expect(s.Sent()).To(gomega.BeNumerically("~", 10*Rate, blockSize), "as far back as there is")
 	s.Resume(4, 1<<40)
 	g.Expect(s.Sent()).To(gomega.Equal(voice.Samples(20*Rate)), "never beyond what was written")
 }

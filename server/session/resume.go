@@ -16,8 +16,11 @@ import (
 const (
 	// keep is how long a session waits for such a client.
 	keep = 60 * time.Second
-	// sayAgain is how much of a reply is said again to a client that was away: what was under way to it may not have arrived.
-	sayAgain = 2 * time.Second
+	// filled is how much silence a transport makes up for audio that does not come, at most, and usuallyLost how long a client is
+	// gone before that is noticed, where it sends no audio.
+	filled, usuallyLost = 2 * time.Second, 4 * time.Second
+	// maxAgain is the most of a reply that is said again.
+	maxAgain = 8 * time.Second
 )
 
 // Returning is a Link whose client may come back over another connection. The session has one Link for all of them.
@@ -100,12 +103,25 @@ func (s *Session) followLink() {
 	_, away := s.state.Conn.(conn.Interrupted)
 	playing, plays := s.state.Playout.(playout.Playing)
 	back := s.away && !away && conn.Up(s.state.Conn)
+	if away && !s.away {
+		s.unheard = s.sinceLastHeard()
+	}
 	s.away = away
 	switch {
 	case !plays || s.onAir == nil:
 	case away:
 		s.speaker.Hold()
 	case back:
-		s.speaker.Resume(uint64(playing.Gen), max(0, s.speaker.Sent()-voice.SamplesIn(sayAgain.Milliseconds(), outputRate)))
+		s.speaker.Resume(uint64(playing.Gen), max(0, s.speaker.Sent()-voice.SamplesIn(s.unheard.Milliseconds(), outputRate)))
 	}
+}
+
+// sinceLastHeard is how much of what was sent last may not have reached a client that has just been found to be gone: what was
+// sent since it was heard itself, and half a second that was under way.
+func (s *Session) sinceLastHeard() time.Duration {
+	gone := s.now().Sub(s.hearing.audio) + filled
+	if s.hearing.audio.IsZero() {
+		gone = usuallyLost
+	}
+	return min(gone+500*time.Millisecond, maxAgain)
 }

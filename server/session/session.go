@@ -49,11 +49,12 @@ type Session struct {
 	seen     coord.Seen // when invariants are checked
 	settings wire.Session
 	vad      bool
-	metrics  bool   // the client wants the turns' times
-	extended bool   // the client knows our extensions
-	reports  bool   // the client predicts interruptions, and says what was heard
-	away     bool   // the client cannot be reached at the moment
-	taken    string // event_id of the client's last event
+	metrics  bool          // the client wants the turns' times
+	extended bool          // the client knows our extensions
+	reports  bool          // the client predicts interruptions, and says what was heard
+	away     bool          // the client cannot be reached at the moment
+	unheard  time.Duration // of what was sent to it before that was known
+	taken    string        // event_id of the client's last event
 
 	conversation conversation
 	// conversationID is its name for the client.
