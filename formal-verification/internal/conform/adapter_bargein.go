@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
@@ -22,18 +23,22 @@ const (
 	bargeinReplies    = 2
 )
 
-// bargeinExchange compares the client's half of specs/bargein.fizz with the table: whatever the client may meet in
-// any state of the exchange is given to the table too, its effects are performed, and both must come to the same.
+// bargeinExchange compares both halves of specs/bargein.fizz with the code. The client's is a table: whatever the client may
+// meet in any state of the exchange is given to the table too, its effects are performed, and both must come to the same. The
+// server's is in bargein_server.go.
 type bargeinExchange struct {
 	table bargeinTable
 	met   []int      // by row: one more than the most effects that it had; 0: never met
 	nodes []exchange // of the graph, once they were read
+
+	next   nextFunc        // the server's composition
+	served map[string]bool // the actions of its playout that were met
 }
 
 type bargeinTable = machine.Table[bargein.State, bargein.Event, bargein.Effect]
 
-// bargeinClient is the client's half of the exchange.
-func bargeinClient() Comparer { return &bargeinExchange{table: bargein.Table} }
+// bargeinEnds is the exchange with both of its ends.
+func bargeinEnds() Comparer { return &bargeinExchange{table: bargein.Table, next: session.Next} }
 
 // exchange is a node of the spec, as far as the client has to do with it.
 type exchange struct {
@@ -49,10 +54,7 @@ type exchange struct {
 		Timers                  []int
 		Begun                   bool
 	}
-	Server struct {
-		Kind, Turn string
-		Pos, Cand  int
-	}
+	Server   serving
 	Up, Down []string
 	Media    []int
 }
@@ -251,6 +253,9 @@ func (b *bargeinExchange) Compare(g *graph.Graph) (Figures, error) {
 		if b.met[i] == 0 && row.Why == "" {
 			return figures, &Difference{What: "this row of the table was never met: " + row.From + " + " + row.Event + ", " + row.Action}
 		}
+	}
+	if err := b.serves(g, out, &figures); err != nil {
+		return figures, err
 	}
 	return figures, nil
 }

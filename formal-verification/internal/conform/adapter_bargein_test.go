@@ -17,7 +17,7 @@ func (b *bargeinExchange) plant(t *testing.T, g *graph.Graph) {
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
 	planted := 0
 	expect := func(row machine.Row[bargein.State, bargein.Event, bargein.Effect], what string, faulty bargeinTable) {
-		_, err := (&bargeinExchange{table: faulty, nodes: b.nodes}).Compare(g)
+		_, err := (&bargeinExchange{table: faulty, nodes: b.nodes, next: b.next}).Compare(g)
 		gomega.NewWithT(t).Expect(err).To(gomega.BeAssignableToTypeOf(&Difference{}),
 			"%s + %s, %s: %s is not seen", row.From, row.Event, row.Action, what)
 		planted++

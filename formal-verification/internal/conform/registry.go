@@ -27,7 +27,7 @@ func All() []Comparer {
 		runMachine(),
 		idempotencyKeys(),
 		idempotencyUnknown(),
-		bargeinClient(),
+		bargeinEnds(),
 		viewMachine(),
 	}
 }

@@ -1,0 +1,416 @@
+package conform
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
+)
+
+// The server's half of specs/bargein.fizz is a whole session, with the driver that bargeinServer is: beside every state of the
+// spec stands a session, every step of the server's is an event of its queue, and both must come to the same.
+
+// serving is the server in a node of the spec.
+type serving struct {
+	Kind, Turn, Play       string
+	Pos, Sent, Start, Cand int
+	Ready, Rejected        bool
+	Stop, Back             []int
+	Dead, Said             bool
+	Next                   string
+	up, down               []string
+	media                  []int
+	asking, cut            int // the candidate that is told of; where the item must be cut
+	wrong                  string
+	session                session.State
+	next                   nextFunc
+	met                    map[string]bool
+	acted                  bool // the code has not ignored all of it
+}
+
+// units is UNITS of the spec.
+func (v *serving) units() int {
+	if v.Kind == "extended" {
+		return 1
+	}
+	return 2
+}
+
+// serverPlace is a node of the spec beside the session that came there.
+type serverPlace struct {
+	node    int
+	session session.State
+}
+
+// serves compares the server's half.
+func (b *bargeinExchange) serves(g *graph.Graph, out [][]graph.Edge, figures *Figures) error {
+	b.served = map[string]bool{}
+	var queue []serverPlace
+	came := map[serverPlace]bool{}
+	arrive := func(p serverPlace) {
+		if !came[p] {
+			came[p] = true
+			queue = append(queue, p)
+			figures.States++
+		}
+	}
+	for _, n := range g.Init {
+		s, err := b.begins(b.nodes[n])
+		if err != nil {
+			return err
+		}
+		arrive(serverPlace{n, s})
+	}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		if len(came) > maxPairs {
+			return &Difference{What: "the exchange has ever more sessions"}
+		}
+		if what := b.serve(at, out[at.node], figures, arrive); what != "" {
+			return &Difference{What: vars(g.Nodes[at.node].Vars) + ": " + what}
+		}
+	}
+	for _, action := range bargeinServes {
+		if !b.served[action] {
+			return &Difference{What: "the server's playout never does this in the exchange: " + action}
+		}
+	}
+	return nil
+}
+
+// bargeinServes are the rows of coord/playout that the exchange is there for.
+var bargeinServes = []string{
+	"HoldTail", "Hold", "HoldForNewer", "HoldAgain", "Ready", "ResumeWhenReady", "GiveReadyUp", "ResumeUnready", "RejectUnready", "Reject",
+	"ConfirmReported", "Confirm", "Truncate", "TruncateUnheard", "Drained",
+}
+
+// begins is the session that speaks its first reply.
+func (b *bargeinExchange) begins(x exchange) (session.State, error) {
+	config := session.Config{Interrupt: true, CreateResponse: true, Reports: x.Server.Kind != "plain"}
+	v := serving{session: session.New(config), next: b.next, met: map[string]bool{}, Stop: make([]int, 2), Back: make([]int, 2)}
+	v.take(session.OfConn{Event: conn.Opened{VAD: true}}, session.OfResponse{Event: response.Create{}},
+		session.OfPlayout{Event: playout.Begin{Resp: 1}})
+	v.down = nil
+	if _, plays := v.session.Playout.(playout.Playing); !plays {
+		return v.session, &Difference{What: "the server does not begin to play"}
+	}
+	return v.named(), nil
+}
+
+// serve meets all that the server may meet now.
+func (b *bargeinExchange) serve(at serverPlace, out []graph.Edge, figures *Figures, arrive func(serverPlace)) string {
+	x := b.nodes[at.node]
+	offered := map[string]func(*serving){}
+	if _, closed := at.session.Conn.(conn.Closed); !closed {
+		offered = x.serverMeets()
+	}
+	for _, e := range out {
+		to := b.nodes[e.To]
+		do, servers := offered[e.Action]
+		if !servers {
+			if !reflect.DeepEqual(to.Server, x.Server) {
+				return e.Label() + " changes the server"
+			}
+			arrive(serverPlace{e.To, at.session})
+			continue
+		}
+		delete(offered, e.Action)
+		v := b.serving(x, at.session)
+		if do(&v); v.wrong != "" {
+			return e.Label() + ": " + v.wrong
+		}
+		if what := v.differs(to); what != "" {
+			return e.Label() + ": " + what
+		}
+		figures.Edges++
+		arrive(serverPlace{e.To, v.named()})
+	}
+	for action, do := range offered {
+		v := b.serving(x, at.session)
+		if do(&v); v.wrong != "" || v.acted {
+			return "only the code can take " + action + " " + v.wrong
+		}
+		figures.Refused++
+	}
+	return ""
+}
+
+func (b *bargeinExchange) serving(x exchange, s session.State) serving {
+	v := x.Server
+	v.Stop, v.Back = slices.Clone(v.Stop), slices.Clone(v.Back)
+	v.up, v.down, v.media = slices.Clone(x.Up), slices.Clone(x.Down), slices.Clone(x.Media)
+	v.session, v.next, v.met = s, b.next, b.served
+	return v
+}
+
+// serverMeets are the server's actions that may come, and what they are to the code. What the spec leaves out (its comment says
+// what) is not among them.
+func (x exchange) serverMeets() map[string]func(*serving) {
+	out := map[string]func(*serving){
+		"Close": (*serving).close, "Confirm": (*serving).confirm,
+		"Reject": func(v *serving) {
+			v.take(session.OfTurn{Event: turn.Misfire{Turn: turn.Open(v.session.Turn)}})
+		},
+	}
+	s := x.Server
+	if len(x.Up) > 0 {
+		out["RecvUp"] = (*serving).receive
+	}
+	if len(x.Media) == 0 {
+		out["Send"] = (*serving).send
+	}
+	if s.Kind == "hurried" {
+		out["ReadyTimeout"] = (*serving).readyTimeout
+		out["HeardTimeout"] = func(v *serving) {
+			v.cut = v.Start
+			v.take(session.OfPlayout{Event: playout.HeardExpired{Resp: 1}})
+		}
+	}
+	if s.Said || s.Kind != "extended" {
+		out["Answer"] = (*serving).answer
+	}
+	first := !s.Dead && s.Next == ""
+	if first && s.Kind != "hurried" && x.Client.State != "Silent" && (s.Play != "silent" || s.Kind == "plain") {
+		out["ServerOnset"] = func(v *serving) { v.take(session.OfTurn{Event: turn.Onset{}}) }
+	}
+	if first && s.Kind == "plain" && s.Turn == "idle" && s.Play == "silent" {
+		out["ReplyAfter"] = func(v *serving) {
+			v.bodyEnds(response.Completed)
+			v.take(session.OfResponse{Event: response.Create{}}, session.OfPlayout{Event: playout.Begin{Resp: 2}})
+		}
+	}
+	return out
+}
+
+// send is one packet.
+func (v *serving) send() {
+	p, plays := v.session.Playout.(playout.Playing)
+	if !plays {
+		return
+	}
+	v.acted = true
+	switch {
+	case p.Resp != 1:
+		v.media = append(v.media, bargeinSilence-1)
+	default:
+		v.Pos++
+		v.Sent = v.Pos
+		v.media = append(v.media, v.Pos)
+		if v.Pos < v.units() {
+			return
+		}
+	}
+	v.take(session.OfPlayout{Event: playout.Drained(p)})
+}
+
+// receive is a client's message. A candidate for a reply that was taken away has crossed the news on the way, and of a
+// client's candidates the newest alone counts.
+func (v *serving) receive() {
+	words := strings.Fields(v.up[0])
+	v.up, v.acted = v.up[1:], true
+	numbers := make([]int, len(words))
+	for i, w := range words[1:] {
+		n, err := strconv.Atoi(w)
+		if err != nil {
+			v.wrong = fmt.Sprintf("the server cannot read %v", words)
+			return
+		}
+		numbers[i] = n
+	}
+	held, _ := v.session.Playout.(playout.Held)
+	switch n := numbers[0]; words[0] {
+	case "candidate":
+		if !v.Dead {
+			v.asking = n
+			v.take(session.OfTurn{Event: turn.ClientCandidate{}})
+		}
+	case "ready":
+		if n != v.Cand {
+			return
+		}
+		place := v.place(numbers[1], v.Back)
+		if held.Awaits {
+			v.Back[n-1] = place
+		}
+		v.take(session.OfPlayout{Event: playout.Ready{Candidate: held.Client, At: unitMark(place)}})
+	case "heard":
+		v.cut = v.place(n, v.Stop)
+		v.take(session.OfPlayout{Event: playout.Heard{Resp: 1, At: unitMark(v.cut)}})
+	default:
+		v.wrong = "the server knows no message " + words[0]
+	}
+}
+
+// place is what a mark is in the reply; in a silence what of is there.
+func (v *serving) place(mark int, of []int) int {
+	if mark > bargeinSilence {
+		return of[mark-bargeinSilence-1]
+	}
+	return mark
+}
+
+func unitMark(unit int) playout.Mark { return playout.Mark{Item: 1, MS: uint32(unit)} }
+
+func (v *serving) readyTimeout() {
+	held, _ := v.session.Playout.(playout.Held)
+	if held.Awaits {
+		v.Back[v.Cand-1] = int(held.At.MS)
+	}
+	v.take(session.OfPlayout{Event: playout.ReadyExpired{Candidate: held.Client}})
+}
+
+// confirm is enough of a voice, or of words; the reply's body notices that it is not wanted any more.
+func (v *serving) confirm() {
+	v.cut = v.Sent
+	if v.take(session.OfTurn{Event: turn.Sustained{Turn: turn.Open(v.session.Turn)}}); v.acted {
+		v.bodyEnds(response.ClientCancelled)
+	}
+}
+
+// answer is the end of the turn, its words, and the first audio of what is said to them.
+func (v *serving) answer() {
+	open := turn.Open(v.session.Turn)
+	v.take(session.OfTurn{Event: turn.Silence{Turn: open}}, session.OfTranscription{Event: transcription.Done{Turn: open}},
+		session.OfPlayout{Event: playout.Begin{Resp: 2}})
+}
+
+func (v *serving) bodyEnds(status response.Status) {
+	v.take(session.OfSynthesis{Event: synthesis.WorkerExited{}},
+		session.OfResponse{Event: response.BodyEnded{ID: body(v.session.Response), Status: status}})
+}
+
+// close is the end of all.
+func (v *serving) close() {
+	v.take(session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
+	if body(v.session.Response) != 0 {
+		v.bodyEnds(response.ClientCancelled)
+	}
+	_, closed := v.session.Conn.(conn.Closed)
+	_, ended := v.session.Playout.(playout.Terminated)
+	if !closed || !ended {
+		v.wrong = "the session does not close"
+	}
+	none := []int{0, 0}
+	*v = serving{Kind: v.Kind, Stop: none, Back: none, session: v.session, met: v.met, wrong: v.wrong, acted: true}
+}
+
+// take is the session's queue; what follows at once is taken at once.
+func (v *serving) take(events ...session.Event) {
+	for _, e := range events {
+		to, effects, steps := v.next(v.session, unitMark(v.Pos), e)
+		v.acted = v.acted || to != v.session || len(effects) > 0
+		v.session = to
+		for _, st := range steps {
+			if st.Machine == "playout" && st.Why == "" {
+				v.met[st.Action] = true
+			}
+			if st.Why == NoRow {
+				v.wrong = st.Machine + " has no row for " + st.Event.Name()
+			}
+		}
+		for _, f := range effects {
+			v.perform(f)
+		}
+	}
+}
+
+func (v *serving) must(f session.Effect, so bool) {
+	if !so && v.wrong == "" {
+		v.wrong = fmt.Sprintf("the driver is told %s %+v", f.Name(), f)
+	}
+}
+
+// perform does what an effect asks of the driver.
+func (v *serving) perform(f session.Effect) {
+	switch f := f.(type) {
+	case turn.BargeIn:
+		v.down = append(v.down, "confirmed 1")
+		v.Dead, v.Pos, v.Cand = true, 0, 0
+	case playout.Hold:
+		v.must(f, f.Resp == 1)
+	case playout.AwaitReady:
+		v.must(f, v.asking != 0 && f.Candidate == turn.Open(v.session.Turn))
+		v.Cand, v.Stop[v.asking-1] = v.asking, v.Sent
+		v.media = append(v.media, bargeinSilence+v.asking)
+		v.down = append(v.down, fmt.Sprintf("ack %d", v.asking))
+	case playout.RewindAndResume:
+		v.must(f, f.Resp == 1 && !v.Dead && f.From.Item == 1)
+		if v.Pos = int(f.From.MS); v.Pos == v.units() { // there is nothing left to say
+			v.take(session.OfPlayout{Event: playout.Drained{Resp: f.Resp, Gen: f.Gen}})
+		}
+	case playout.EmitStarted:
+		if f.Resp == 2 {
+			v.Next = "begun"
+			v.down = append(v.down, "began 2")
+		}
+	case playout.EmitRejected:
+		v.must(f, v.Cand != 0)
+		v.down = append(v.down, fmt.Sprintf("rejected %d", v.Cand))
+		v.Cand = 0
+	case playout.Truncate:
+		v.must(f, f.Resp == 1 && f.End == unitMark(v.cut))
+	}
+}
+
+// differs says how the spec's next server is not the code's.
+func (v *serving) differs(to exchange) string {
+	v.describe()
+	is := *v
+	is.up, is.down, is.media = nil, nil, nil
+	is.asking, is.cut, is.wrong, is.session, is.next, is.met, is.acted = 0, 0, "", session.State{}, nil, nil, false
+	if !reflect.DeepEqual(is, to.Server) {
+		return fmt.Sprintf("the spec's server is then %+v, the code's %+v", to.Server, is)
+	}
+	if !slices.Equal(v.up, to.Up) || !slices.Equal(v.down, to.Down) || !slices.Equal(v.media, to.Media) {
+		return fmt.Sprintf("under way are then %v, %v and %v in the spec, %v, %v and %v in the code", to.Up, to.Down, to.Media, v.up, v.down, v.media)
+	}
+	return ""
+}
+
+// describe writes the session as the spec does.
+func (v *serving) describe() {
+	v.Turn = map[string]string{"Idle": "idle", "Candidate": "candidate", "Speaking": "speaking"}[v.session.Turn.Name()]
+	v.Play, v.Start, v.Ready, v.Rejected = "silent", 0, false, false
+	v.Said = v.Dead
+	switch p := v.session.Playout.(type) {
+	case playout.Playing:
+		v.Play = "playing"
+	case playout.Held:
+		v.Play, v.Start, v.Ready, v.Rejected = "held", int(p.At.MS), !p.Awaits, p.Rejected
+		if (p.Client != 0) != (v.Cand != 0) {
+			v.Play = "held for another's candidate"
+		}
+	case playout.Cut:
+		v.Start, v.Said = int(p.At.MS), false
+	case playout.Silent, playout.Terminated:
+	}
+	if v.Said { // nobody asks for the log any more
+		v.Stop, v.Back, v.Sent = []int{0, 0}, []int{0, 0}, 0
+	}
+	if v.session.Queued.Len() > 0 {
+		v.Next = "waits"
+	}
+}
+
+// named is the session with the smallest numbers for its turns, and one for every generation. The two replies have theirs.
+func (v *serving) named() session.State {
+	var turns []id.Turn
+	same := func(r id.Response) id.Response { return r }
+	renamed(v.session, same, func(t id.Turn) id.Turn {
+		turns = append(turns, t)
+		return t
+	})
+	return renamed(v.session, same, ranks(turns))
+}
