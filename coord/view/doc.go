@@ -39,9 +39,12 @@
 //
 // Turns and responses are numbered by the driver as they appear, each name once; only their equality counts. A turn's name
 // is its item's. It tells all events of the list, in their order, and nothing of responses beside the conversation
-// (conversation_id null). ByClient of a committed turn is what the wire does not say: it is so where the client's own
-// commit is the cause (antiphon.ack of it comes before; else the next committed or error after it). Settings are those
-// of session.created and session.updated, both false where turn_detection is null or the session only transcribes.
+// (conversation_id null). Settings are those of session.created and session.updated, both false where turn_detection is
+// null or the session only transcribes. Ended is told when the transport is gone for good; a new session is a new Model.
+//
+// ByClient of a committed turn is what the wire does not say. It is told of the first committed turn after the client's own
+// commit was sent, unless an error names that. Where a turn that the detector has committed is on its way just then, it is
+// taken for the client's: it is not seen to wait, until its response is created.
 //
 // An input is told before its message is sent, and gets a number; the driver keeps which event id that is and arms the
 // input's deadline. Hear is told the number where the server's event names it (an error's event_id, the candidate of a
