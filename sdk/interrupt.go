@@ -88,9 +88,12 @@ func (s *Session) bargeIn(e bargein.Event) {
 	}
 	s.goOn(waited)
 	s.dirty = true
-	if _, cut := e.(bargein.Confirmed); waited != 0 && in.pending() == 0 && !cut {
-		s.flow.drop(in.suspects)
-		s.flow.drop(in.lasts)
+	if waited != 0 && in.pending() == 0 {
+		in.due = Never
+		if _, cut := e.(bargein.Confirmed); !cut {
+			s.flow.drop(in.suspects)
+			s.flow.drop(in.lasts)
+		}
 	}
 	if c := in.reached; c != 0 {
 		in.reached = 0
