@@ -18,6 +18,7 @@ type Echo struct {
 	ring  [echoFrames]echoBands // of the reference; the newest is at at
 	at    int
 	level echoBands // the highest level of late, by band, falling with the room
+	least echoBands // the lowest level within the ring
 	gain  echoBands // of the path from the loudspeaker to the microphone
 	floor echoBands // of the microphone's own noise
 }
@@ -34,6 +35,9 @@ const (
 	// The gain is a running quantile: it rises to what four of five frames stay under. A person who talks over the agent
 	// for half a second moves it by 1.2 dB.
 	gainRise, gainFall = 0.024, 0.006
+	// gainSink is how fast it falls where it cannot be so high: whenever the echo came, it would have been louder than all that
+	// is heard. So where there is none, as with headphones, nobody has to speak against the first gain for long.
+	gainSink = 0.1
 	// playsAbove is the level in dBFS of a band at which the agent counts as heard in it.
 	playsAbove = -75
 	// floorRise is how fast the noise floor follows a noise that becomes louder, in dB a frame, and floorMargin how far noise
@@ -72,7 +76,7 @@ func (e *Echo) Reset() {
 	}
 	e.at = 0
 	for i := range e.gain {
-		e.gain[i], e.floor[i], e.level[i] = firstGain, 0, MinDBFS
+		e.gain[i], e.floor[i], e.level[i], e.least[i] = firstGain, 0, MinDBFS, MinDBFS
 		for k := range e.ring {
 			e.ring[k][i] = MinDBFS
 		}
@@ -130,11 +134,11 @@ func (e *Echo) expect() {
 	e.at = (e.at + 1) % echoFrames
 	for b, power := range e.agent.power[:] {
 		e.ring[e.at][b] = decibels(power)
-		highest := e.level[b] - echoDecay
+		highest, lowest := e.level[b]-echoDecay, e.ring[e.at][b]
 		for k := range e.ring {
-			highest = max(highest, e.ring[k][b])
+			highest, lowest = max(highest, e.ring[k][b]), min(lowest, e.ring[k][b])
 		}
-		e.level[b] = highest
+		e.level[b], e.least[b] = highest, lowest
 	}
 }
 
@@ -150,6 +154,9 @@ func (e *Echo) settle(b int, level float32) {
 func (e *Echo) learn(b int, level float32) {
 	if e.level[b] < playsAbove {
 		return
+	}
+	if most := level - e.least[b]; most < e.gain[b] {
+		e.gain[b] = max(e.gain[b]-gainSink, most, leastGain)
 	}
 	if level-e.level[b] > e.gain[b] {
 		e.gain[b] = min(e.gain[b]+gainRise, 0)

@@ -110,3 +110,16 @@ func TestAnEchoTakesFramesOfOneSize(t *testing.T) {
 	e := NewEcho()
 	g.Expect(testing.AllocsPerRun(100, func() { e.Frame(x, x) })).To(gomega.BeZero())
 }
+
+// Where there is no echo at all, as with headphones, a quiet person soon need not speak against the first gain.
+func TestAQuietPersonWithHeadphonesIsFound(t *testing.T) {
+	g := gomega.NewWithT(t)
+	agent := atLevel(-15, newSpeaker(110).say(8))
+	const begins = 5.0
+	person := concat(quiet(begins), atLevel(-32, newSpeaker(170).say(3)))
+	silence := make([]float32, len(agent))
+	found, alone := foreign(person, agent), foreign(person, silence)
+	g.Expect(alone).NotTo(gomega.BeEmpty())
+	g.Expect(found).NotTo(gomega.BeEmpty())
+	g.Expect(found[0]).To(gomega.BeNumerically("~", alone[0], 3))
+}
