@@ -1,5 +1,6 @@
 #!/bin/sh
-# Holds what the servers of the last `make e2e` did, or the traces named, to the machines' tables and to their specs.
+# Holds what the servers of the last `make e2e` did, or the traces named, to the machines' tables and to their specs; and what they
+# told their clients, where FILE.record lies beside FILE.jsonl, to what the machines were.
 set -eu
 here=$(pwd)
 cd "$(dirname "$0")/.."
