@@ -63,6 +63,7 @@ func TestCallerVanishes(t *testing.T) {
 			c.ask("say 60 words")
 			c.begin()
 			c.hear(time.Second)
+			w.refuse()
 			w.tear()
 			h.gone(c)
 		},
@@ -70,7 +71,7 @@ func TestCallerVanishes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			steady(t, func(t tester) {
-				vanish(t, open(t, nil, func(c *server.Config) { c.Grace = time.Second }))
+				vanish(t, open(t, nil, func(c *server.Config) { c.Grace, c.Keep = time.Second, time.Second }))
 			})
 		})
 	}

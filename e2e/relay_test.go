@@ -153,14 +153,18 @@ func (g *gate) pass() {
 
 // wireTap is an HTTP client whose connections can be stopped and torn.
 type wireTap struct {
-	gate gate
-	mu   sync.Mutex
-	all  []net.Conn
+	gate    gate
+	refuses atomic.Bool // there is no way to the server any more
+	mu      sync.Mutex
+	all     []net.Conn
 }
 
 func newWireTap(t tester) (*wireTap, *http.Client) {
 	w := &wireTap{}
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if w.refuses.Load() {
+			return nil, errNoNetwork
+		}
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
@@ -173,6 +177,9 @@ func newWireTap(t tester) (*wireTap, *http.Client) {
 	t.Cleanup(transport.CloseIdleConnections)
 	return w, &http.Client{Transport: transport}
 }
+
+// refuse lets nobody connect any more.
+func (w *wireTap) refuse() { w.refuses.Store(true) }
 
 // tear resets all connections: nothing is said any more.
 func (w *wireTap) tear() {

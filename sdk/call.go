@@ -179,7 +179,7 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 	case PeerLost:
 		s.interrupted(c)
 	case PeerRestored:
-		if s.phase == phaseLost {
+		if s.phase == phaseLost && !c.recovery.restarting {
 			s.relive()
 		}
 	case PeerBroken:

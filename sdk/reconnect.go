@@ -14,8 +14,8 @@ import (
 const (
 	// restartAfter is how long a link may be interrupted before it is restarted.
 	restartAfter = 2 * time.Second
-	// restartTime is how long a restart may take to be agreed on, restoreTime how long the link may then take to come back.
-	restartTime, restoreTime = 3 * time.Second, 5 * time.Second
+	// restartTime is how long a restart may take until the link carries again.
+	restartTime = 8 * time.Second
 	// redialTime is how long another call may take to stand.
 	redialTime = 10 * time.Second
 	// firstPause is before the first new call, and doubles with each that fails, up to longestPause. Each is shortened by up to a
@@ -25,8 +25,9 @@ const (
 
 // Restarter is a Peer that can look for a new way to the server for the call that it has (an ICE restart).
 type Restarter interface {
-	// Restart agrees with the server on a new way. PeerRestored follows when it carries. Errors: ErrUnavailable when the server
-	// knows no restart, ErrServerGone, *RefusedError, ctx's.
+	// Restart agrees with the server on a new way, for which it asks no longer than 3 s, and returns when that carries. Errors:
+	// ErrUnavailable when the server knows no restart and nothing was done, ErrServerGone, *RefusedError, ctx's. After any other
+	// than the first the call does not come back.
 	Restart(ctx context.Context) error
 }
 
@@ -58,7 +59,9 @@ type Resume struct {
 type recovery struct {
 	due  time.Duration // when step is to be taken; Never while something else is waited for
 	step recoveryStep
-	n    uint64 // the restart that is under way
+	n    uint64 // the last step
+	// restarting: whether the old way carries does not matter any more.
+	restarting bool
 	// tries are the calls that were made in vain. shown: Snapshot.Err says why.
 	tries int
 	shown bool
@@ -123,7 +126,7 @@ func (s *Session) lossError() error {
 // recover sets the next step.
 func (s *Session) recover(step recoveryStep, in time.Duration) {
 	r := &s.call.recovery
-	r.step, r.due = step, s.clock.Now()+in
+	r.step, r.due, r.restarting = step, s.clock.Now()+in, false
 	r.n++
 }
 
@@ -154,6 +157,7 @@ func (s *Session) restart(c *call) {
 		return
 	}
 	c.recovery.n++
+	c.recovery.restarting = true
 	n := c.recovery.n
 	ctx, cancel := context.WithCancel(c.ctx)
 	stop := s.clock.AfterFunc(restartTime, cancel)
@@ -163,17 +167,17 @@ func (s *Session) restart(c *call) {
 		cancel()
 		s.box.must(s.job(func() {
 			if s.call == c && s.phase == phaseLost && c.recovery.n == n {
+				c.recovery.restarting = false
 				s.restarted(err)
 			}
 		}))
 	})
 }
 
-// restarted: the link has restoreTime to come back, when both ends have agreed on a new way.
 func (s *Session) restarted(err error) {
 	switch {
 	case err == nil:
-		s.recover(recoverRedial, restoreTime)
+		s.relive()
 	case errors.Is(err, ErrUnavailable):
 		s.trace("the server knows no restart: the link comes back by itself, or not at all")
 	default:

@@ -5,6 +5,7 @@ package native
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/pion/webrtc/v4"
 
@@ -78,11 +79,42 @@ func (p *peer) Restart(ctx context.Context) error {
 	if err != nil {
 		return ended(err)
 	}
-	answer, _, err := p.site.ask(ctx, http.MethodPost, p.location+"/restart", sdpType, nil, []byte(offer.SDP))
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	answer, _, err := p.site.ask(asking, http.MethodPost, p.location+"/restart", sdpType, nil, []byte(offer.SDP))
 	if err != nil {
 		return err
 	}
-	return taken(p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(answer)}))
+	err = p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(answer)})
+	if err != nil {
+		return taken(err)
+	}
+	return p.awaitWay(ctx)
+}
+
+// askTime is how long the server may take to answer a restart.
+const askTime = 3 * time.Second
+
+// awaitWay waits until packets have a way again. A restart takes the old one away at once.
+func (p *peer) awaitWay(ctx context.Context) error {
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		pair, err := p.pc.SCTP().Transport().ICETransport().GetSelectedCandidatePair()
+		switch {
+		case err != nil:
+			return ended(err)
+		case pair != nil:
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-p.stop:
+			return sdk.ErrServerGone
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // taken says what is wrong with an answer that cannot be taken; nil when it can.
