@@ -61,6 +61,7 @@ type fakePeer struct {
 	note     func(string) // called for all that the session does
 	// noteClosed is called for Close, which comes from a goroutine of its own.
 	noteClosed func()
+	level      func(Level) // is told the agent's level, when it is not nil
 	sendErr    error
 	micErr     error
 	playing    string // a player's response
@@ -125,10 +126,17 @@ func (p *fakePlayer) Stop() (Heard, bool) {
 	return Heard{ItemID: p.item, MS: p.given / 2 / 48}, true
 }
 
+func (p *fakePeer) setLevel(l Level) {
+	p.note("> (level " + l.String() + ")")
+	if p.level != nil {
+		p.level(l)
+	}
+}
+
 // fakeLowerer writes down what is done to the agent's sound.
 type fakeLowerer struct{ *fakePeer }
 
-func (p fakeLowerer) SetLevel(l Level)      { p.note("> (level " + l.String() + ")") }
+func (p fakeLowerer) SetLevel(l Level)      { p.setLevel(l) }
 func (p fakeLowerer) Mark() (uint32, bool)  { return p.at, p.at != 0 }
 func (p fakeLowerer) AwaitMark(mark uint32) { p.note("> (await " + strconv.Itoa(int(mark)) + ")") }
 func (p fakeLowerer) Mute()                 { p.note("> (mute)") }
@@ -136,7 +144,7 @@ func (p fakeLowerer) Mute()                 { p.note("> (mute)") }
 // fakeHolder is a player that can go back.
 type fakeHolder struct{ fakePlayer }
 
-func (p *fakeHolder) SetLevel(l Level) { p.note("> (level " + l.String() + ")") }
+func (p *fakeHolder) SetLevel(l Level) { p.setLevel(l) }
 func (p *fakeHolder) Hold()            { p.note("> (hold)") }
 
 func (p *fakeHolder) Position() (Heard, bool) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -340,57 +339,4 @@ func TestManyWriters(t *testing.T) {
 		g.Expect(s.Close(t.Context())).To(gomega.Succeed())
 		g.Expect(s.Snapshot().State).To(gomega.Equal(Disconnected))
 	})
-}
-
-// Whatever a server sends and then forgets, the session listens again in the end. components-js#1227
-func TestNeverStuck(t *testing.T) {
-	for seed := range uint64(80) {
-		synctest.Test(t, func(t *testing.T) {
-			g := gomega.NewWithT(t)
-			r := rand.New(rand.NewPCG(seed, 7))
-			s, peer := onCall(t, Options{Tools: []Tool{{Name: "tool", Run: func(context.Context, string) (string, error) { return "done", nil }}}})
-			for range 40 {
-				tell(peer, anyEvent(r))
-				if r.IntN(8) == 0 {
-					_ = s.SendText("hello")
-				}
-				synctest.Wait()
-			}
-			for range 200 { // a second each: longer than all deadlines after one another
-				<-time.After(time.Second)
-				peer.sink(LevelsMeasured{})
-			}
-			synctest.Wait()
-			g.Expect(s.Snapshot().State).To(gomega.Equal(Listening), "seed %d", seed)
-			g.Expect(s.Close(t.Context())).To(gomega.Succeed())
-		})
-	}
-}
-
-// anyEvent gives one of the events that say who has the floor.
-func anyEvent(r *rand.Rand) wire.ServerEvent {
-	id := func(kind string) string { return kind + fmt.Sprint(r.IntN(3)) }
-	previous := id("u")
-	status := []string{"completed", "cancelled", "failed", "incomplete"}[r.IntN(4)]
-	events := []wire.ServerEvent{
-		&wire.InputAudioBufferSpeechStarted{ItemID: id("u")},
-		&wire.InputAudioBufferSpeechStopped{ItemID: id("u")},
-		&wire.InputAudioBufferCommitted{ItemID: id("u"), PreviousItemID: &previous},
-		&wire.InputAudioBufferCleared{},
-		&wire.ConversationItemAdded{Item: wire.Item{ID: id("u"), Type: wire.ItemMessage, Role: "user"}, PreviousItemID: &previous},
-		&wire.ConversationItemDeleted{ItemID: id("u")},
-		&wire.ConversationItemTruncated{ItemID: id("a"), AudioEndMS: r.IntN(2000)},
-		&wire.ConversationItemInputAudioTranscriptionCompleted{ItemID: id("u"), Transcript: id("")},
-		&wire.ResponseCreated{Response: wire.Response{ID: id("r"), ConversationID: &previous}},
-		&wire.ResponseDone{Response: wire.Response{ID: id("r"), Status: status}},
-		&wire.ResponseOutputItemAdded{ResponseID: id("r"), Item: wire.Item{ID: id("a"), Type: wire.ItemMessage, Role: "assistant"}},
-		&wire.ResponseOutputAudioTranscriptDelta{ResponseID: id("r"), ItemID: id("a"), Delta: "word "},
-		&wire.OutputAudioBufferStarted{ResponseID: id("r")},
-		&wire.OutputAudioBufferStopped{ResponseID: id("r")},
-		&wire.OutputAudioBufferCleared{ResponseID: id("r")},
-		called(id("c"), "tool"),
-	}
-	e := events[r.IntN(len(events))]
-	e.SetID("e")
-	return e
 }

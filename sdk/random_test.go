@@ -1,0 +1,167 @@
+package sdk
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/bargein"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// A server that says anything in any order, a detector that hears anything at any time and a person who does anything: the
+// client keeps the contract of coord/bargein, the agent is lowered only while a candidate waits, and in the end the session
+// listens. components-js#1227
+func TestAnythingInAnyOrder(t *testing.T) {
+	for seed := range uint64(120) {
+		synctest.Test(t, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			r := rand.New(rand.NewPCG(seed, 7))
+			c := newRandomCall(t, r, seed)
+			for range 80 {
+				c.something()
+				synctest.Wait()
+				c.check(g)
+			}
+			for range 200 { // a second each: longer than all deadlines after one another
+				<-time.After(time.Second)
+				c.peer.sink(LevelsMeasured{})
+			}
+			synctest.Wait()
+			c.check(g)
+			now := c.session.Snapshot()
+			g.Expect(now.State).To(gomega.Equal(Listening), "seed %d", seed)
+			g.Expect(now.Confirmed).To(gomega.Equal(Listening), "seed %d", seed)
+			g.Expect(now.Predicted || now.Interrupting).To(gomega.BeFalse(), "seed %d", seed)
+			g.Expect(c.session.Close(t.Context())).To(gomega.Succeed())
+		})
+	}
+}
+
+// randomCall is a call to which anything happens.
+type randomCall struct {
+	*rand.Rand
+	seed    uint64
+	session *Session
+	peer    *fakePeer
+	level   Level
+	seen    bargein.Seen
+	broken  string // the first invariant that did not hold, and the step
+}
+
+func newRandomCall(t *testing.T, r *rand.Rand, seed uint64) *randomCall {
+	c := &randomCall{Rand: r, seed: seed, peer: quiet()}
+	c.peer.level = func(l Level) { c.level = l }
+	o := Options{Dialer: &fakeDialer{peer: c.peer, greets: true, lowerer: seed%3 == 0, holder: seed%3 == 1}}
+	o.Tools = []Tool{{Name: "tool", Run: func(context.Context, string) (string, error) { return "done", nil }}}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	c.session = s
+	if in := &s.interruption; in.steps != nil {
+		in.steps = machine.NewCoordinator(bargein.Table, in.state(), c.watch)
+		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: "client_1", Machines: ownMachines()})
+	}
+	return c
+}
+
+func (c *randomCall) watch(step machine.Transition[bargein.State, bargein.Event, bargein.Effect]) {
+	var broken string
+	c.seen, broken = bargein.Monitor.Watch(c.seen, machine.Edge[bargein.State, bargein.Event, bargein.Effect]{
+		From: step.From, Event: step.Event, To: step.To, Effects: step.Effects,
+	})
+	if broken != "" && c.broken == "" {
+		c.broken = fmt.Sprintf("%s: %T -> %T by %T", broken, step.From, step.To, step.Event)
+	}
+}
+
+func (c *randomCall) check(g *gomega.WithT) {
+	g.Expect(c.broken).To(gomega.BeEmpty(), "seed %d", c.seed)
+	if !c.session.Snapshot().Interrupting {
+		g.Expect(c.level).To(gomega.Equal(LevelFull), "seed %d", c.seed)
+	}
+}
+
+// something happens.
+func (c *randomCall) something() {
+	s := c.session
+	in := &s.interruption
+	switch c.IntN(18) {
+	case 0:
+		_ = s.SendText("hello") // there is a call
+	case 1:
+		_ = s.Interrupt()
+	case 2:
+		_ = s.Commit()
+	case 3, 4:
+		c.peer.at += 480
+		c.peer.sink(VoiceBegan{Mark: c.peer.at, Known: c.IntN(4) > 0})
+	case 5:
+		c.peer.sink(VoiceLasted{})
+	case 6:
+		c.peer.sink(VoiceEnded{})
+	case 7:
+		c.peer.sink(MarkPassed{Mark: uint32(1 + c.IntN(5)*960)})
+	case 8:
+		<-time.After(time.Duration(c.IntN(1600)) * time.Millisecond)
+	case 9:
+		if c.seed%3 == 1 {
+			c.peer.sink(PlaybackStarted{ResponseID: "r" + fmt.Sprint(c.IntN(3))})
+		}
+	case 10:
+		if c.seed%3 == 1 {
+			c.peer.sink(PlaybackStopped{ResponseID: "r" + fmt.Sprint(c.IntN(3))})
+		}
+	case 11: // the silence that the newest candidate has asked for
+		c.peer.at += 960
+		last := in.asked[in.candidate%bargein.ID(len(in.asked))]
+		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: last, RTPTimestamp: int(c.peer.at)})
+	case 12: // which is reached
+		c.peer.sink(MarkPassed{Mark: uint32(in.awaited)})
+	case 13:
+		tell(c.peer, &wire.AntiphonBargeInRejected{EventID: "e", Candidate: int(in.candidate)})
+	default:
+		tell(c.peer, anyEvent(c.Rand))
+	}
+}
+
+// anyEvent gives one of the events that say who has the floor.
+func anyEvent(r *rand.Rand) wire.ServerEvent {
+	id := func(kind string) string { return kind + fmt.Sprint(r.IntN(3)) }
+	previous := id("u")
+	status := []string{"completed", "cancelled", "failed", "incomplete"}[r.IntN(4)]
+	events := []wire.ServerEvent{
+		&wire.InputAudioBufferSpeechStarted{ItemID: id("u")},
+		&wire.InputAudioBufferSpeechStopped{ItemID: id("u")},
+		&wire.InputAudioBufferCommitted{ItemID: id("u"), PreviousItemID: &previous},
+		&wire.InputAudioBufferCleared{},
+		&wire.ConversationItemAdded{Item: wire.Item{ID: id("u"), Type: wire.ItemMessage, Role: "user"}, PreviousItemID: &previous},
+		&wire.ConversationItemDeleted{ItemID: id("u")},
+		&wire.ConversationItemTruncated{ItemID: id("a"), AudioEndMS: r.IntN(2000)},
+		&wire.ConversationItemInputAudioTranscriptionCompleted{ItemID: id("u"), Transcript: id("")},
+		&wire.ResponseCreated{Response: wire.Response{ID: id("r"), ConversationID: &previous}},
+		&wire.ResponseDone{Response: wire.Response{ID: id("r"), Status: status}},
+		&wire.ResponseOutputItemAdded{ResponseID: id("r"), Item: wire.Item{ID: id("a"), Type: wire.ItemMessage, Role: "assistant"}},
+		&wire.ResponseOutputAudioTranscriptDelta{ResponseID: id("r"), ItemID: id("a"), Delta: "word "},
+		&wire.OutputAudioBufferStarted{ResponseID: id("r")},
+		&wire.OutputAudioBufferStopped{ResponseID: id("r")},
+		&wire.OutputAudioBufferCleared{ResponseID: id("r")},
+		&wire.AntiphonAck{Acknowledges: "client_" + fmt.Sprint(r.IntN(60)), RTPTimestamp: 1 + r.IntN(5)*960},
+		&wire.AntiphonBargeInRejected{Candidate: r.IntN(12)},
+		called(id("c"), "tool"),
+	}
+	e := events[r.IntN(len(events))]
+	e.SetID("e")
+	return e
+}
