@@ -41,7 +41,8 @@ type roundTripper interface{ RoundTrip() time.Duration }
 type claim struct {
 	candidate int           // the newest; 0 is none yet
 	turn      turn.ID       // that it is a candidate of, while it waits for its verdict; 0 else
-	from      voice.Samples // what the client heard at full level when it lowered the agent, if it said so
+	from      voice.Samples // what the client heard at full level when it lowered the agent
+	lowered   bool          // it has, and said so
 	// back is where the reply goes on after the silence that is being sent, when that is decided: none before.
 	back    voice.Samples
 	decided bool
@@ -102,11 +103,8 @@ func (s *Session) open(e *wire.AntiphonBargeInCandidate) {
 	if _, silent := s.state.Playout.(playout.Silent); silent && s.media && s.tail == nil {
 		return // it was heard to its end
 	}
-	s.claim.from = -1
-	if r := s.sounding(); r != nil && s.media {
-		if pos, ok := s.fullUpTo(r, e.RTPTimestamp); ok {
-			s.claim.from = pos
-		}
+	if r := s.sounding(); r != nil {
+		s.claim.from, s.claim.lowered = s.fullUpTo(r, e.RTPTimestamp)
 	}
 	was := turn.Open(s.state.Turn)
 	s.step(coord.OfTurn{Event: turn.ClientCandidate{}})
@@ -228,8 +226,11 @@ func (s *Session) reportDue(e any) {
 
 // overdue has the estimate stand where a report does not come. It is the one case in which a word may be lost, or the
 // conversation may say that one was heard that was not: it is counted, and told.
-func (s *Session) overdue(e playout.Event, report string, uncertain voice.Samples) {
-	before := s.state.Playout
+func (s *Session) overdue(e playout.Event, report string, sent voice.Samples) {
+	before, uncertain := s.state.Playout, voice.Samples(0)
+	if s.claim.lowered {
+		uncertain = max(0, sent-s.claim.from)
+	}
 	s.step(coord.OfPlayout{Event: e})
 	if s.state.Playout == before {
 		return
@@ -241,20 +242,14 @@ func (s *Session) overdue(e playout.Event, report string, uncertain voice.Sample
 
 // readyOverdue: what was sent stands for what was heard at full level. What was lowered is lost.
 func (s *Session) readyOverdue(t turn.ID) {
-	uncertain := voice.Samples(0)
-	if s.claim.from >= 0 {
-		uncertain = max(0, s.speaker.Sent()-s.claim.from)
-	}
-	s.overdue(playout.ReadyExpired{Candidate: t}, "ready", uncertain)
+	s.overdue(playout.ReadyExpired{Candidate: t}, "ready", s.speaker.Sent())
 }
 
 // heardOverdue: the item is cut where the reply was held, or had been sent to.
 func (s *Session) heardOverdue(resp response.ID) {
-	uncertain := voice.Samples(0)
-	if cut, ok := s.state.Playout.(playout.Cut); ok && s.claim.from >= 0 {
-		uncertain = max(0, s.replies[cut.Resp].position(cut.At)-s.claim.from)
+	if cut, ok := s.state.Playout.(playout.Cut); ok {
+		s.overdue(playout.HeardExpired{Resp: resp}, "heard", s.replies[cut.Resp].position(cut.At))
 	}
-	s.overdue(playout.HeardExpired{Resp: resp}, "heard", uncertain)
 }
 
 // linger keeps a reply whose end was sent and may not have been heard yet.
@@ -301,7 +296,7 @@ func (s *Session) verdictGiven() {
 // rejected tells the client that its candidate of turn t was none.
 func (s *Session) rejected(t turn.ID) {
 	if t == s.claim.turn {
-		s.claim.turn = 0
+		s.claim.turn, s.claim.lowered = 0, false
 		s.send(&wire.AntiphonBargeInRejected{Candidate: s.claim.candidate})
 	}
 }

@@ -269,6 +269,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 func (s *Session) play(r *reply, gen uint64) {
 	s.endTail()
 	note(s.claim.played[:], r.object.ID)
+	s.claim.lowered = false
 	s.onAir = r
 	r.onAir, r.gen = true, gen
 	if r.body != nil {
