@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ type author struct {
 	server *rig.Server
 	site   *httptest.Server
 	pages  map[string]sent
+	close  func() error // of the server, once
 }
 
 // sent is one page: its text and its Content-Security-Policy.
@@ -61,9 +63,10 @@ func newAuthor(t *testing.T, p *pipeline.Pipeline) *author {
 	var err error
 	a.server, err = rig.Serve(p, slog.New(slog.DiscardHandler), a.site.URL)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
+	a.close = sync.OnceValue(a.server.Close)
 	t.Cleanup(func() {
 		a.site.Close()
-		g.Expect(a.server.Close()).To(gomega.Succeed())
+		g.Expect(a.close()).To(gomega.Succeed())
 		g.Expect(p.Close()).To(gomega.Succeed())
 	})
 	return a
@@ -76,13 +79,13 @@ func (a *author) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if page.policy != "" {
-		w.Header().Set("Content-Security-Policy", page.policy)
+		w.Header().Set("Content-Security-Policy", strings.ReplaceAll(page.policy, "SERVER", a.server.URL))
 	}
-	kind := "text/html; charset=utf-8"
-	if strings.HasSuffix(r.URL.Path, ".js") {
-		kind = "text/javascript; charset=utf-8"
+	kind := map[string]string{".js": "text/javascript", ".css": "text/css"}[filepath.Ext(r.URL.Path)]
+	if kind == "" {
+		kind = "text/html"
 	}
-	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Type", kind+"; charset=utf-8")
 	_, _ = w.Write([]byte(strings.ReplaceAll(page.html, "SERVER", a.server.URL))) // the browser may be gone
 }
 

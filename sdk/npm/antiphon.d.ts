@@ -30,6 +30,8 @@ export type ErrorCode =
   | "server_silent"
   | "overrun"
   | "not_connected"
+  | "reconnecting" // the link is being brought back: do it again when it is
+  | "begun_anew" // the conversation could not be resumed: a new one has begun with its words
   | "closed"
   | "invalid"
   | (string & {});
@@ -245,6 +247,8 @@ export interface Call extends EventTarget {
   /** The ids of the devices in use. */
   readonly microphone: string;
   readonly speaker: string;
+  /** From 0 to 1. */
+  readonly volume: number;
   readonly sessionId: string;
   readonly model: string;
   /** Whether the server runs the same state machines as this page. */
@@ -257,6 +261,15 @@ export interface Call extends EventTarget {
 
   /** Sends a message and asks for an answer. Throws an AntiphonError. */
   send(text: string): void;
+  /**
+   * Shows the agent a picture: a data URL of a PNG or JPEG, of at most 200,000 characters. With text it asks for an answer; without, the
+   * agent has it for what comes next. Throws an AntiphonError.
+   */
+  sendImage(image: string, text?: string): void;
+  /** Opens the microphone, as a key that is held down does; with turnDetection "manual" that begins a turn. */
+  startTalking(): void;
+  /** Closes it, and ends that turn. */
+  stopTalking(): void;
   /** Stops the agent. */
   interrupt(): void;
   /** Ends the person's turn, for turnDetection "manual". */

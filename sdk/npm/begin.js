@@ -13,7 +13,7 @@ const microphone = (id) =>
 
 // offer asks the server. Where the person has yet to allow the microphone that comes first, so that no call waits at the
 // server for a click.
-const offer = async ({ url, key, model }, { connection, stream }) => {
+const offer = async ({ url, model }, headers, { connection, stream }) => {
   const made = await connection.createOffer();
   await connection.setLocalDescription(made);
   if (stream && (await navigator.permissions?.query({ name: "microphone" }).catch(() => {}))?.state !== "granted") {
@@ -21,7 +21,7 @@ const offer = async ({ url, key, model }, { connection, stream }) => {
   }
   return fetch(`${url}/v1/realtime/calls${model ? `?model=${encodeURIComponent(model)}` : ""}`, {
     method: "POST",
-    headers: { "Content-Type": "application/sdp", ...(key && { Authorization: `Bearer ${key}` }) },
+    headers: { ...headers, "Content-Type": "application/sdp" },
     body: made.sdp,
   });
 };
@@ -35,7 +35,13 @@ export const begin = (o) => {
   connection.ontrack = (event) => (begun.track = event);
   begun.release = () => (channel.onmessage = connection.ontrack = null);
   begun.stream = o.microphone === false || o.mediaStream || !navigator.mediaDevices ? null : quiet(microphone(o.microphone));
-  begun.answer = quiet(offer(o, begun));
+  const headers = o.key ? { Authorization: `Bearer ${o.key}` } : {};
+  begun.answer = quiet(offer(o, headers, begun));
+  // A call that was never heard of again would stay with the server for a while.
+  begun.hangUp = async () => {
+    const location = (await begun.answer).headers.get("Location");
+    if (location) await fetch(`${o.url}${location}/hangup`, { method: "POST", headers });
+  };
   begun.applied = quiet(
     begun.answer.then(async (response) => {
       if (response.ok) await connection.setRemoteDescription({ type: "answer", sdp: await response.clone().text() });
@@ -47,5 +53,6 @@ export const begin = (o) => {
 // drop ends what nobody has taken over.
 export const drop = (begun) => {
   begun.connection.close();
+  quiet(begun.hangUp());
   begun.stream?.then((stream) => stream.getTracks().forEach((track) => track.stop()), () => {});
 };

@@ -20,6 +20,7 @@ export class Call extends EventTarget {
   soundBlocked = false;
   microphone = "";
   speaker = "";
+  volume = 1;
   sessionId = "";
   model = "";
   machines = "unknown";
@@ -178,6 +179,18 @@ export class Call extends EventTarget {
 
   send(text) {
     this.#now("send", String(text));
+  }
+
+  sendImage(image, text = "") {
+    this.#now("image", String(image), String(text));
+  }
+
+  startTalking() {
+    this.#now("talk");
+  }
+
+  stopTalking() {
+    this.#do?.("talked");
   }
 
   interrupt() {

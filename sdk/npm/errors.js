@@ -12,4 +12,7 @@ export class AntiphonError extends Error {
 export const failure = (code, message, remedy, cause) => new AntiphonError({ code, message, remedy }, cause);
 
 // read takes an error as the program tells it.
-export const read = (text) => new AntiphonError(JSON.parse(text));
+export const read = (text) => {
+  const told = JSON.parse(text);
+  return new AntiphonError(told, told.cause);
+};

@@ -31,7 +31,7 @@ const compile = async (address) => {
 // support loads one more of the script's files.
 export const support = (address) =>
   import(/* @vite-ignore */ /* webpackIgnore: true */ address).catch((cause) => {
-    throw failure("script_blocked", `${address} cannot be loaded`, "serve it beside antiphon.js, and allow it in script-src of the page's Content-Security-Policy", cause);
+    throw failure("script_blocked", `${address} cannot be loaded`, "serve it beside antiphon.js, or name its folder in the option assets; and allow it in script-src of the page's Content-Security-Policy", cause);
   });
 
 // sweep lets go of the browser's objects that a program of TinyGo's does not hold any more: it has no finalizers. What it

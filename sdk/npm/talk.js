@@ -5,7 +5,7 @@ import css from "./talk.css";
 
 const icons = {
   talk: "M12 3a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0V6a3 3 0 0 1 3-3ZM5.5 11a6.5 6.5 0 0 0 13 0M12 17.5V21",
-  end: "M7 7l10 10M17 7L7 17",
+  end: "M5 5l14 14M19 5L5 19",
 };
 
 const words = {
@@ -20,7 +20,6 @@ const words = {
 };
 
 const who = { user: "You", agent: "Agent", tool: "Tool" };
-const tail = 150; // ms that the microphone stays open when the button is let go: the end of a word
 
 const make = (tag, { part, on = {}, ...fields } = {}, ...children) => {
   const element = document.createElement(tag);
@@ -39,6 +38,8 @@ const icon = (d) => {
   svg.append(path);
   return svg;
 };
+
+const sentence = (words) => words && ` ${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 
 const text = (element, value) => element.textContent === value || (element.textContent = value);
 
@@ -117,9 +118,11 @@ export class Talk {
     p.talk = make("button", { type: "button", className: "talk", part: "talk", on: { click: () => (this.#on ? this.stop() : this.start()) } });
     p.state = make("p", { className: "state", part: "state", role: "status" });
     p.hint = make("p", { className: "hint", part: "hint" });
+    p.intro = make("slot", { name: "intro" });
     p.log = make("ol", { className: "log", part: "transcript", role: "log", tabIndex: 0 });
-    p.said = make("p");
-    p.error = make("div", { className: "error", part: "error", role: "alert" }, p.said,
+    p.said = make("span");
+    p.remedy = make("span", { className: "hint" });
+    p.error = make("div", { className: "error", part: "error", role: "alert" }, make("p", {}, p.said, p.remedy),
       make("button", { type: "button", ariaLabel: "Dismiss", on: { click: () => this.#dismiss() } }, "×"));
     p.mute = make("button", { type: "button", part: "mute", on: { click: () => this.#host.toggleAttribute("muted") } }, "Mute");
     p.hold = make("button", {
@@ -129,14 +132,14 @@ export class Talk {
         pointercancel: () => this.#hold(false), blur: () => this.#hold(false), contextmenu: (e) => e.preventDefault(),
       },
     }, "Hold to talk");
-    p.interrupt = make("button", { type: "button", part: "interrupt", on: { click: () => this.#attempt(() => this.call.interrupt()) } }, "Interrupt");
+    p.interrupt = make("button", { type: "button", className: "stop", part: "interrupt", on: { click: () => this.#attempt(() => this.call.interrupt()) } }, "Interrupt");
     p.input = make("input", { type: "text", part: "input", placeholder: "Write a message", ariaLabel: "Message", enterKeyHint: "send", autocomplete: "off" });
     p.send = make("button", { type: "submit", part: "send" }, "Send");
     p.form = make("form", { part: "form", on: { submit: (e) => this.#send(e) } }, p.input, p.send);
     p.tools = make("div", { className: "tools", part: "controls" }, p.hold, p.mute, p.interrupt);
     p.card = make("div", { className: "card", part: "card", role: "group", on: { keydown: (e) => this.#key(e, true), keyup: (e) => this.#key(e, false) } },
       make("div", { className: "head" }, p.talk, make("div", { className: "words" }, p.state, p.hint), make("slot", { name: "actions" })),
-      make("slot", { name: "intro" }), p.log, p.error, p.tools, p.form, make("slot"));
+      p.intro, p.log, p.error, p.tools, p.form, make("slot"));
     this.#root.append(p.card);
   }
 
@@ -159,21 +162,11 @@ export class Talk {
     });
   }
 
-  // hold opens the microphone while the button is held down, and ends the turn when it is let go.
+  // hold lets the person talk while the button is held down.
   #hold(down) {
-    if (down === this.#held || !this.#on) return;
+    if (down === this.#held || (down && !this.#on)) return;
     this.#held = down;
-    const { call } = this;
-    if (down) {
-      if (call.state === "agent-speaking") this.#attempt(() => call.interrupt());
-      call.mute(false);
-    } else {
-      setTimeout(() => {
-        if (this.#held || call !== this.call) return;
-        call.mute(true);
-        this.#attempt(() => call.commit());
-      }, tail);
-    }
+    this.#attempt(() => (down ? this.call.startTalking() : this.call.stopTalking()));
     this.#show();
   }
 
@@ -242,13 +235,17 @@ export class Talk {
     p.input.disabled = p.send.disabled = !open;
     const error = call?.error ?? call?.microphoneError;
     p.error.hidden = !error;
-    if (error) text(p.said, `${error.message}${error.remedy && `. What to do: ${error.remedy}`}`);
+    if (error) {
+      text(p.said, sentence(error.message));
+      text(p.remedy, sentence(error.remedy));
+    }
     this.#transcript(call?.transcript ?? []);
   }
 
   #transcript(entries) {
     const { log } = this.#parts;
     log.hidden = entries.length === 0;
+    this.#parts.intro.hidden = !log.hidden;
     const end = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
     const left = new Set(this.#lines.keys());
     for (const [at, entry] of entries.entries()) {

@@ -87,8 +87,14 @@ func (c *call) command(args []js.Value) any {
 		err = c.session.Commit()
 	case "mute":
 		c.session.SetMuted(args[1].Truthy())
+	case "image":
+		err = c.session.SendImage(args[1].String(), args[2].String())
+	case "talk":
+		err = c.session.StartTalking()
+	case "talked":
+		c.session.StopTalking()
 	case "volume":
-		err = c.dialer.SetVolume(float32(args[1].Float()))
+		err = c.session.SetVolume(float32(args[1].Float()))
 	case "resume":
 		c.session.ResumeSound()
 	case "dismiss":

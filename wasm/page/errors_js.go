@@ -20,16 +20,24 @@ var codes = []struct {
 	{sdk.ErrServerGone, "server_gone"},
 	{sdk.ErrServerSilent, "server_silent"},
 	{sdk.ErrOverrun, "overrun"},
+	{sdk.ErrReconnecting, "reconnecting"},
+	{sdk.ErrBegunAnew, "begun_anew"},
 	{sdk.ErrNotConnected, "not_connected"},
 	{sdk.ErrConnected, "connected"},
 	{sdk.ErrClosed, "closed"},
 	{sdk.ErrInvalid, "invalid"},
 }
 
-// appendError writes {code, message, remedy}: what happened, and what a person can do. remedy may be empty.
+// appendError writes {code, message, remedy, cause}: what happened, what a person can do, and what the browser said. The last two
+// may be empty.
 func appendError(b []byte, err error) []byte {
 	code, message, remedy := describe(err)
-	return begin(b).text("code", code).text("message", message).text("remedy", remedy).end()
+	o := begin(b).text("code", code).text("message", message).text("remedy", remedy)
+	var more *sdk.Error
+	if errors.As(err, &more) && more.Cause != nil {
+		o.text("cause", more.Cause.Error())
+	}
+	return o.end()
 }
 
 func describe(err error) (code, message, remedy string) {
@@ -51,13 +59,8 @@ func describe(err error) (code, message, remedy string) {
 		// The client's own words are a fact and, behind a colon, what to do about it.
 		message, remedy, _ = strings.Cut(c.err.Error(), ": ")
 		var more *sdk.Error
-		if errors.As(err, &more) {
-			if more.Detail != "" {
-				message += " (" + more.Detail + ")"
-			}
-			if more.Cause != nil {
-				message += ": " + more.Cause.Error()
-			}
+		if errors.As(err, &more) && more.Detail != "" {
+			message += " (" + more.Detail + ")"
 		}
 		return c.code, message, remedy
 	}

@@ -1,6 +1,9 @@
 package page
 
-import "github.com/antiphon-rt/antiphon/sdk"
+import (
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/wire"
+)
 
 // writer turns snapshots into JSON texts. Of what is long a text has only what is new.
 type writer struct {
@@ -18,6 +21,7 @@ func (w *writer) snapshot(s sdk.Snapshot) []byte {
 	o.flag("interrupting", s.Interrupting).text("machines", s.Machines.String())
 	o.text("sessionId", s.SessionID).text("model", s.Model)
 	o.flag("muted", s.Muted).flag("asking", s.MicAsked).flag("textOnly", s.TextOnly).flag("soundBlocked", s.SoundBlocked)
+	o.key("volume").b = wire.AppendFloat(o.b, float64(s.Volume))
 	o.text("microphone", s.Microphone).text("speaker", s.Speaker)
 	o.err("microphoneError", s.MicErr).err("error", s.Err)
 	o.key("metrics").b = appendMetrics(o.b, s)

@@ -1,0 +1,88 @@
+package page_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// refused is what a page's author is told.
+type refused struct{ Name, Code, Message, Remedy string }
+
+// What keeps a page from calling is a typed error that says what to do, and never a wait without end.
+func TestAPageThatCannotCallSaysWhy(t *testing.T) {
+	for name, row := range map[string]struct {
+		policy, prepare, options string
+		code, remedy             string
+	}{
+		"WebAssembly is not allowed": {
+			policy: "default-src 'none'; script-src 'self' SERVER; connect-src SERVER", code: "wasm_blocked", remedy: "'wasm-unsafe-eval'",
+		},
+		"the server may not be asked": {
+			policy: "default-src 'none'; script-src 'self' SERVER 'wasm-unsafe-eval'", code: "wasm_unreachable", remedy: "connect-src",
+		},
+		"no WebAssembly":          {prepare: `WebAssembly = undefined`, code: "unsupported", remedy: "current Chrome"},
+		"no WebRTC":               {prepare: `RTCPeerConnection = undefined`, code: "unsupported", remedy: "current Chrome"},
+		"the files are elsewhere": {options: `{ assets: location.origin }`, code: "script_blocked|wasm_unreachable", remedy: "assets"},
+		"no server":               {options: `{ url: "http://127.0.0.1:9" }`, code: "server_gone", remedy: "check that it runs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAuthor(t, nil)
+			a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html"), policy: row.policy}, sent{html: a.file("page.js")}
+			v := a.visit(a.launch(rig.Options{}), "/")
+			v.does(`%s`, strings.ReplaceAll(row.prepare, "SERVER", a.server.URL))
+			v.does(`begin(%s)`, strings.ReplaceAll(row.options, "SERVER", a.server.URL))
+			v.becomes(`seen.refused`)
+			told := told[refused](v, `seen.refused`)
+			t.Logf("%+v", told)
+			a.g.Expect(told.Name).To(gomega.Equal("AntiphonError"))
+			a.g.Expect(told.Code).To(gomega.MatchRegexp("^(" + row.code + ")$"))
+			a.g.Expect(told.Remedy).To(gomega.ContainSubstring(row.remedy))
+			v.becomes(`call.state === "failed" && call.error.code === seen.refused.code && seen.errors.length === 1`)
+			v.does(`await call.close()`)
+			a.g.Eventually(a.server.Calls).Should(gomega.BeZero())
+		})
+	}
+}
+
+// A microphone that the person refuses leaves a call to be written in, and the element says so.
+func TestARefusedMicrophoneLeavesText(t *testing.T) {
+	v := withElement(t, rig.Options{Permission: rig.Denied})
+	v.press("talk")
+	v.becomes(`talk.getAttribute("state") === "listening"`)
+	v.becomes(`talk.call.textOnly && talk.call.microphoneError.code === "permission_denied"`)
+	v.becomes(`/Allow it for this page/.test(part("error").textContent) && !part("error").hidden`)
+	v.picture("element-refused")
+	v.does(`talk.call.send("can you hear me")`)
+	v.becomes(`talk.call.transcript.some((e) => e.role === "agent" && /hear me/.test(e.text))`)
+	v.does(`await talk.stop()`)
+}
+
+// A page whose policy keeps the worklet out has calls, without prediction.
+func TestWithoutTheWorkletThereAreCalls(t *testing.T) {
+	a := newAuthor(t, nil)
+	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
+	v := a.visit(a.launch(rig.Options{}), "/")
+	v.does(`AudioWorklet.prototype.addModule = () => Promise.reject(new DOMException("blocked", "AbortError"))`)
+	v.does(`seen.notes = []; begin().addEventListener("note", (e) => seen.notes.push(e.detail)); await call.ready`)
+	v.becomes(`seen.notes.some((n) => /no levels and no prediction/.test(n))`)
+	v.does(`call.send("hello")`)
+	v.becomes(`call.transcript.some((e) => e.role === "agent" && /hello/.test(e.text))`)
+	v.does(`await call.close()`)
+}
+
+// The server goes away in the middle of a call: the page shows that it is being looked for, and then that it is gone.
+func TestAServerThatGoesAway(t *testing.T) {
+	a := newAuthor(t, nil)
+	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
+	v := a.visit(a.launch(rig.Options{}), "/")
+	v.does(`await begin().ready`)
+	a.g.Expect(a.close()).To(gomega.Succeed())
+	v.becomes(`call.state === "reconnecting" || call.state === "failed"`)
+	v.becomes(`seen.errors.length > 0 || call.state === "reconnecting"`)
+	v.does(`await call.close()`)
+	v.becomes(`call.state === "failed" || call.state === "disconnected"`)
+}

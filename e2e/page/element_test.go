@@ -1,0 +1,90 @@
+package page_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// strict is the policy of a page that allows nothing but its own style sheet and the server.
+const strict = "default-src 'none'; script-src SERVER 'wasm-unsafe-eval'; connect-src SERVER; style-src 'self'; img-src data:; " +
+	"require-trusted-types-for 'script'; trusted-types 'none'"
+
+// withElement opens a page of another origin with the element, under the strict policy.
+func withElement(t *testing.T, o rig.Options) *visitor {
+	t.Helper()
+	a := newAuthor(t, nil)
+	a.pages["/"], a.pages["/page.css"] = sent{html: a.file("element.html"), policy: strict}, sent{html: a.file("page.css")}
+	v := a.visit(a.launch(o), "/")
+	v.becomes(`document.querySelector("antiphon-talk").shadowRoot?.querySelector("button.talk")`)
+	v.does(`globalThis.talk = document.querySelector("antiphon-talk"); globalThis.part = (name) => talk.shadowRoot.querySelector("[part=" + name + "]")`)
+	return v
+}
+
+// press clicks a part with the mouse.
+func (v *visitor) press(part string) {
+	v.t.Helper()
+	box := told[struct{ X, Y float64 }](v, fmt.Sprintf(`(({x, y, width, height}) => ({x: x + width / 2, y: y + height / 2}))(part(%q).getBoundingClientRect())`, part))
+	v.g.Expect(v.Click(box.X, box.Y)).To(gomega.Succeed())
+}
+
+// A person uses the element by mouse and by keyboard, in a page whose policy allows no inline style and no evaluation.
+func TestTheElementIsUsed(t *testing.T) {
+	v := withElement(t, rig.Options{})
+	v.g.Expect(v.Look(1000, 800, "light")).To(gomega.Succeed())
+	v.picture("element-idle-light")
+	v.press("talk")
+	v.becomes(`talk.getAttribute("state") === "listening"`)
+	v.does(`part("input").focus()`)
+	v.g.Expect(v.Type("how are you today" + kb.Enter)).To(gomega.Succeed())
+	v.becomes(`[...talk.shadowRoot.querySelectorAll("li")].some((li) => li.dataset.role === "agent" && /how are you today/.test(li.textContent) && !("live" in li.dataset))`)
+	v.becomes(`talk.getAttribute("state") === "listening"`)
+	v.g.Expect(v.Type("say 40 words" + kb.Enter)).To(gomega.Succeed())
+	v.becomes(`talk.getAttribute("state") === "agent-speaking"`)
+	v.g.Eventually(v.Heard).Should(gomega.HaveField("LoudMS", gomega.BeNumerically(">", 1500)))
+	for _, look := range []struct {
+		width  int64
+		scheme string
+	}{{1000, "light"}, {1000, "dark"}, {320, "light"}, {320, "dark"}} {
+		v.g.Expect(v.Look(look.width, 800, look.scheme)).To(gomega.Succeed())
+		v.g.Expect(told[bool](v, `document.documentElement.scrollWidth <= innerWidth`)).To(gomega.BeTrue(), "%d px scroll sideways", look.width)
+		v.picture(fmt.Sprintf("element-speaking-%d-%s", look.width, look.scheme))
+	}
+	v.g.Expect(v.Key(kb.Escape)).To(gomega.Succeed())
+	v.becomes(`talk.shadowRoot.querySelector("[part=transcript]").textContent.includes("interrupted")`)
+	v.does(`part("talk").focus()`)
+	v.g.Expect(v.Type("m")).To(gomega.Succeed())
+	v.becomes(`talk.hasAttribute("muted") && talk.call.muted`)
+	controls, err := v.Controls()
+	v.g.Expect(err).NotTo(gomega.HaveOccurred())
+	v.g.Expect(controls).To(gomega.Equal([]string{"button End", "button Mute", "button Interrupt", "textbox Message", "button Send"}))
+	v.does(`const talk = document.querySelector("antiphon-talk"); const call = talk.call; talk.remove(); await call.close()`)
+	v.g.Expect(told[int](v, `Antiphon.usage().functions`)).To(gomega.BeZero(), "an element that is taken out of the page ends its call")
+	v.g.Expect(v.Complaints()).To(gomega.BeEmpty())
+}
+
+// With mode="push" the person talks while a key is held down.
+func TestTheElementIsPushedToTalk(t *testing.T) {
+	v := withElement(t, rig.Options{})
+	v.does(`talk.setAttribute("mode", "push")`)
+	v.press("talk")
+	v.becomes(`talk.getAttribute("state") === "listening"`)
+	v.g.Expect(told[bool](v, `talk.call.muted`)).To(gomega.BeTrue())
+	v.picture("element-push")
+	v.does(`part("hold").focus(); part("hold").dispatchEvent(new KeyboardEvent("keydown", {key: " ", bubbles: true, composed: true}))`)
+	v.becomes(`!talk.call.muted && part("hold").ariaPressed === "true"`)
+	word, err := rig.Speak(t.Context(), "hello there")
+	v.g.Expect(err).NotTo(gomega.HaveOccurred())
+	v.says(rig.Join(word, rig.Silence(100*time.Millisecond)))
+	v.becomes(`talk.call.levels.microphone > 0.3`)
+	v.becomes(`talk.call.levels.microphone < 0.1`)
+	v.does(`part("hold").dispatchEvent(new KeyboardEvent("keyup", {key: " ", bubbles: true, composed: true}))`)
+	v.becomes(`talk.call.transcript.some((e) => e.role === "agent")`)
+	v.does(`await talk.stop()`)
+	v.g.Expect(v.Complaints()).To(gomega.BeEmpty())
+}

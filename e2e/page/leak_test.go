@@ -1,0 +1,45 @@
+package page_test
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// used is what the page's calls hold.
+type used struct{ Functions, Handles, Memory int }
+
+// Two hundred calls are opened and closed: what they held is free again.
+func TestTwoHundredCallsLeaveNothing(t *testing.T) {
+	a := newAuthor(t, nil)
+	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
+	v := a.visit(a.launch(rig.Options{}), "/")
+	calls := func(n int) {
+		v.does(`for (let i = 0; i < %d; i++) {
+			const call = Antiphon.connect({ url: %q });
+			await call.ready;
+			await call.close();
+		}`, n, a.server.URL)
+	}
+	look := func() (used, float64) {
+		heap, err := v.Heap()
+		a.g.Expect(err).NotTo(gomega.HaveOccurred())
+		return told[used](v, `Antiphon.usage()`), heap
+	}
+	for range 4 {
+		calls(5)
+	}
+	before, heapBefore := look()
+	for range 20 {
+		calls(10)
+	}
+	after, heapAfter := look()
+	t.Logf("before: %+v, %.0f bytes of heap; after 200 calls more: %+v, %.0f bytes", before, heapBefore, after, heapAfter)
+	a.g.Expect(after.Functions).To(gomega.BeZero())
+	a.g.Expect(after.Handles-before.Handles).To(gomega.BeNumerically("<", 4000), "handles wait for a collection, but do not grow from call to call")
+	a.g.Expect(after.Memory).To(gomega.BeNumerically("<=", before.Memory+4<<20))
+	a.g.Expect(heapAfter-heapBefore).To(gomega.BeNumerically("<", 200*5000), "less than 5 kB a call")
+	a.g.Expect(a.server.Calls()).To(gomega.BeZero())
+}
