@@ -260,7 +260,7 @@ func TestTheLinkIsLostAndRestoredAndGone(t *testing.T) {
 	pc.Call("state", "connected")
 	p.expect(sdk.PeerRestored{})
 	pc.Call("state", "failed")
-	p.expect(sdk.PeerEnded{Err: sdk.ErrServerGone})
+	p.expect(sdk.PeerBroken{Err: sdk.ErrServerGone})
 	pc.Get("channel").Call("fire", "close")
 	p.expect(sdk.PeerEnded{Err: sdk.ErrServerGone})
 }

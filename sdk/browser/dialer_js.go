@@ -54,6 +54,9 @@ func Supported() error {
 // Dial implements sdk.Dialer. Where the person will not be asked, the microphone is opened while the server answers; otherwise it
 // comes first, so that no call waits at the server for a click.
 func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
+	if d.opts.WebSocket {
+		return d.dialSocket(ctx, c, sink)
+	}
 	if err := Supported(); err != nil {
 		return nil, err
 	}
@@ -70,17 +73,21 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 
 func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 	opened := make(chan struct{})
+	heritage := js.Undefined()
+	if !c.NoMicrophone {
+		heritage = inherited(c.From)
+	}
 	go func() {
 		defer close(opened)
 		if !c.NoMicrophone {
 			p.tell(sdk.MicrophoneAsked{})
-			p.openFirst(ctx, c.Microphone)
+			p.openFirst(ctx, c.Microphone, heritage)
 		}
 	}()
-	if !c.NoMicrophone && !defined(p.begun) && !microphoneAllowed(ctx) {
+	if !c.NoMicrophone && !defined(p.begun) && !defined(heritage) && !microphoneAllowed(ctx) {
 		<-opened
 	}
-	err := d.signal(ctx, p, c.Model)
+	err := d.signal(ctx, p, c)
 	<-opened // ctx ends it
 	if err != nil {
 		return err
@@ -94,23 +101,24 @@ func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 
 // signal exchanges descriptions with the server. The offer is posted at once, without candidates: the server learns them from the
 // first packets.
-func (d *Dialer) signal(ctx context.Context, p *peer, model string) error {
+func (d *Dialer) signal(ctx context.Context, p *peer, c sdk.CallConfig) error {
 	if defined(p.begun) {
 		return d.signalled(ctx, p)
 	}
-	offer, err := p.offer(ctx)
+	offer, err := p.offer(ctx, object())
 	if err != nil {
 		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "the call could not be offered", Cause: err}
 	}
 	path := "/v1/realtime/calls"
-	if model != "" {
-		path += "?model=" + js.Global().Call("encodeURIComponent", model).String()
+	if c.Model != "" {
+		path += "?model=" + js.Global().Call("encodeURIComponent", c.Model).String()
 	}
-	answer, err := d.fetch(ctx, path, object("method", "POST", "body", offer), "application/sdp")
+	init := object("method", "POST", "body", offer, "headers", resuming(c.Resume))
+	answer, err := d.fetch(ctx, path, init, "application/sdp")
 	if err != nil {
 		return err
 	}
-	p.antiphon = answer.Get("headers").Call("has", "Antiphon-Version").Bool()
+	p.taken(answer, c.Resume)
 	sdp, err := await(ctx, answer.Call("text"), nil)
 	if err != nil {
 		return gone(ctx, err)
@@ -131,7 +139,7 @@ func (d *Dialer) signalled(ctx context.Context, p *peer) error {
 	if response, err = accepted(ctx, response); err != nil {
 		return err
 	}
-	p.antiphon = response.Get("headers").Call("has", "Antiphon-Version").Bool()
+	p.taken(response, sdk.Resume{})
 	if _, err := await(ctx, p.begun.Get("applied"), nil); err != nil {
 		return badAnswer(err)
 	}
@@ -144,7 +152,10 @@ func badAnswer(err error) error {
 
 // fetch asks the server and gives its response when it is a good one.
 func (d *Dialer) fetch(ctx context.Context, path string, init js.Value, contentType string) (js.Value, error) {
-	headers := object()
+	headers := init.Get("headers")
+	if !defined(headers) {
+		headers = object()
+	}
 	if contentType != "" {
 		headers.Set("Content-Type", contentType)
 	}

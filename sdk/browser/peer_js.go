@@ -17,11 +17,14 @@ type peer struct {
 	dialer   *Dialer
 	sink     func(sdk.PeerEvent)
 	antiphon bool
+	location string // of the call at the server
+	kept     sdk.Resumption
 
 	pc, channel js.Value
 	sender      js.Value
 	stream      js.Value // the microphone's; undefined when there is none
 	own         bool     // stream was opened here and is stopped here
+	playing     js.Value // the agent's stream, once it is heard
 	muted, lost bool
 	closed      bool
 
@@ -157,13 +160,13 @@ func (p *peer) connection(state string) {
 			p.tell(sdk.PeerRestored{})
 		}
 	case "failed":
-		p.tell(sdk.PeerEnded{Err: sdk.ErrServerGone})
+		p.tell(sdk.PeerBroken{Err: sdk.ErrServerGone})
 	}
 }
 
 // offer makes the description that the server gets.
-func (p *peer) offer(ctx context.Context) (string, error) {
-	offer, err := await(ctx, p.pc.Call("createOffer"), nil)
+func (p *peer) offer(ctx context.Context, options js.Value) (string, error) {
+	offer, err := await(ctx, p.pc.Call("createOffer", options), nil)
 	if err != nil {
 		return "", err
 	}
@@ -179,6 +182,7 @@ func (p *peer) play(event js.Value) {
 	if !defined(stream) {
 		stream = js.Global().Get("MediaStream").New([]any{event.Get("track")})
 	}
+	p.playing = stream
 	p.dialer.audio.Set("srcObject", stream)
 	p.hears(event.Get("receiver"))
 	p.applyLevel()
@@ -210,12 +214,14 @@ func blocked(err error) bool {
 	return errors.As(err, &thrown) && thrown.name == "NotAllowedError"
 }
 
-// openFirst opens the microphone that the call begins with. Without one the call goes on.
-func (p *peer) openFirst(ctx context.Context, id string) {
+// openFirst opens the microphone that the call begins with, or takes the one over that there is. Without one the call goes on.
+func (p *peer) openFirst(ctx context.Context, id string, heritage js.Value) {
 	stream, own := p.dialer.opts.Stream, false
 	var err error
 	switch {
 	case defined(stream):
+	case defined(heritage):
+		stream, own = heritage, true
 	case defined(p.begun) && defined(p.begun.Get("stream")):
 		own = true
 		if stream, err = await(ctx, p.begun.Get("stream"), stopTracks); err != nil {
@@ -243,7 +249,7 @@ func (p *peer) use(ctx context.Context, stream js.Value, own bool) error {
 		return sdk.ErrNoMicrophone
 	}
 	track.Set("enabled", !p.muted)
-	if _, err := await(ctx, p.sender.Call("replaceTrack", track), nil); err != nil || p.closed {
+	if err := p.send(ctx, track); err != nil || p.closed {
 		if own {
 			stopTracks(stream)
 		}
@@ -256,6 +262,15 @@ func (p *peer) use(ctx context.Context, stream js.Value, own bool) error {
 	p.graph.listenMic(stream)
 	p.tell(sdk.MicrophoneOpened{ID: deviceOf(track)})
 	return nil
+}
+
+// send has the connection carry this track. Over a WebSocket the sound goes through the graph.
+func (p *peer) send(ctx context.Context, track js.Value) error {
+	if !defined(p.sender) {
+		return nil
+	}
+	_, err := await(ctx, p.sender.Call("replaceTrack", track), nil)
+	return err
 }
 
 // reopen takes the default device when the one in use was pulled out.
@@ -337,9 +352,14 @@ func (p *peer) Close() error {
 	p.dropStream()
 	p.graph.close()
 	p.lowering.close(p.dialer)
-	p.channel.Call("close")
-	p.pc.Call("close")
+	if defined(p.pc) {
+		p.channel.Call("close")
+		p.pc.Call("close")
+	}
 	audio := p.dialer.audio
+	if now := audio.Get("srcObject"); defined(now) && !(defined(p.playing) && now.Equal(p.playing)) {
+		return nil // another peer is heard already
+	}
 	if defined(audio.Get("pause")) {
 		audio.Call("pause")
 	}

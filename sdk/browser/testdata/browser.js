@@ -45,6 +45,9 @@
     getAudioTracks() {
       return this.tracks;
     }
+    clone() {
+      return new Stream(this.tracks.map((track) => new Track(track.id)));
+    }
   }
 
   class Channel extends Target {
@@ -97,8 +100,8 @@
       this.channel = Object.assign(new Channel(), { label });
       return this.channel;
     }
-    async createOffer() {
-      return { type: "offer", sdp: "the offer" };
+    async createOffer(options) {
+      return { type: "offer", sdp: options?.iceRestart ? "the offer again" : "the offer" };
     }
     async setLocalDescription(description) {
       this.local = description;
