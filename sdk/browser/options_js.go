@@ -21,6 +21,9 @@ type Options struct {
 	URL string
 	// Key is sent as a Bearer header. May be changed with Dialer.SetKey.
 	Key string
+	// WebSocket places the calls over a WebSocket, for networks that let no WebRTC through: the sound of both sides comes in
+	// messages, the microphone must be allowed before the call is placed, and the worklet must load.
+	WebSocket bool
 	// Worklet is the address of the AudioWorklet's module. Empty is /antiphon-worklet.js of the server.
 	Worklet string
 	// Audio is an <audio> element to play the agent in. Undefined makes one that is not in the page.

@@ -50,10 +50,11 @@ export class Call extends EventTarget {
 
   async #start(assets, version) {
     await null; // whoever has called connect may listen first
-    if (typeof RTCPeerConnection !== "function") {
+    const socket = this.#options.transport === "websocket";
+    if (!socket && typeof RTCPeerConnection !== "function") {
       throw failure("unsupported", "this browser has no WebRTC", "use a current Chrome, Edge, Firefox or Safari");
     }
-    this.#begun = begin(this.#options);
+    this.#begun = socket ? null : begin(this.#options);
     this.#program = await program(assets, version);
     if (this.#closed) return;
     this.#program.crash.add(this.#crash);
@@ -62,7 +63,7 @@ export class Call extends EventTarget {
     this.#begun = null;
     const made = this.#program.connect({ ...this.#options, muted: this.muted, tools }, begun, this.#told);
     if (typeof made === "string") {
-      drop(begun);
+      if (begun) drop(begun);
       throw read(made);
     }
     this.#do = made;

@@ -32,3 +32,49 @@ registerProcessor(
     }
   },
 );
+
+// "antiphon-mouth" plays what it is given, where the sound comes in messages (a WebSocket). Its places are counted in samples
+// from the beginning of the call. It keeps some of what was played, so that it can go back.
+const kept = 6 * sampleRate;
+
+registerProcessor(
+  "antiphon-mouth",
+  class extends AudioWorkletProcessor {
+    pieces = []; // { from, samples }, one behind the other
+    at = 0;
+    told = 0;
+    held = false;
+    running = true;
+
+    constructor() {
+      super();
+      this.port.onmessage = ({ data }) => this.take(data);
+    }
+
+    take({ from, samples, hold, seek, stop, close }) {
+      if (samples) this.pieces.push({ from, samples });
+      if (hold !== undefined) this.held = hold;
+      if (seek !== undefined) this.at = seek;
+      if (stop !== undefined) [this.pieces, this.at, this.held] = [[], stop, false];
+      if (close) this.running = false;
+    }
+
+    process(_, [[out]]) {
+      for (let done = 0; done < out.length && !this.held; ) {
+        const piece = this.pieces.find(({ from, samples }) => this.at < from + samples.length);
+        if (!piece) break;
+        this.at = Math.max(this.at, piece.from);
+        const part = piece.samples.subarray(this.at - piece.from, this.at - piece.from + out.length - done);
+        out.set(part, done);
+        done += part.length;
+        this.at += part.length;
+      }
+      while (this.pieces.length && this.pieces[0].from + this.pieces[0].samples.length < this.at - kept) this.pieces.shift();
+      if (Math.abs(this.at - this.told) >= sampleRate / 100 || (this.at !== this.told && !this.pieces.some(({ from, samples }) => this.at < from + samples.length))) {
+        this.told = this.at;
+        this.port.postMessage(this.at);
+      }
+      return this.running;
+    }
+  },
+);

@@ -26,7 +26,8 @@ func newCall(options, begun, sink js.Value) (*call, error) {
 	c.dialer = browser.New(browser.Options{
 		URL: field(options, "url"), Key: field(options, "key"), Worklet: field(options, "worklet"), Audio: options.Get("audio"),
 		Stream: options.Get("mediaStream"), ICEServers: options.Get("iceServers"), Begun: begun,
-		Log: func(line string) { c.tell("note", line) },
+		WebSocket: field(options, "transport") == "websocket",
+		Log:       func(line string) { c.tell("note", line) },
 	})
 	var err error
 	if c.session, err = sdk.New(c.options(options)); err != nil {
