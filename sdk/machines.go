@@ -1,14 +1,24 @@
 package sdk
 
 import (
-	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/bargein"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// ownMachines are the fingerprints of the machines that this client was built with.
+// machines are those that a client runs. The server has them too, to compare: the others are its own.
+func machines() []machine.Version {
+	return []machine.Version{
+		machine.VersionOf("bargein", bargein.Fingerprint),
+		machine.VersionOf("view", view.Fingerprint),
+	}
+}
+
+// ownMachines are the fingerprints of the machines that this client runs.
 func ownMachines() wire.Raw {
 	var told wire.Raw
-	for _, m := range coord.Machines() {
+	for _, m := range machines() {
 		told = told.WithText(m.Name, m.Fingerprint)
 	}
 	return told
@@ -16,7 +26,7 @@ func ownMachines() wire.Raw {
 
 // compareMachines says whether those of the server are the same; differ names those that are not.
 func compareMachines(told wire.Raw) (match MachinesMatch, differ []string) {
-	known, differ := coord.Differing(func(name string) (string, bool) {
+	known, differ := machine.Differing(machines(), func(name string) (string, bool) {
 		theirs, ok := told.Field(name)
 		if !ok {
 			return "", false

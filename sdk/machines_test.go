@@ -17,8 +17,8 @@ func TestMachinesAreCompared(t *testing.T) {
 		"the same build":           {ownMachines(), MachinesSame},
 		"a server without a word":  {nil, MachinesUnknown},
 		"other machines":           {wire.Raw(nil).WithText("telephone", "1"), MachinesUnknown},
-		"a server of another time": {wire.Raw(nil).WithText("turn", "1"), MachinesDiffer},
-		"no texts":                 {wire.Raw(`{"turn":1}`), MachinesUnknown},
+		"a server of another time": {wire.Raw(nil).WithText("view", "1"), MachinesDiffer},
+		"no texts":                 {wire.Raw(`{"view":1}`), MachinesUnknown},
 		"no object":                {wire.Raw(`7`), MachinesUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {

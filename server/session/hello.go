@@ -1,6 +1,7 @@
 package session
 
 import (
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -14,7 +15,7 @@ func (s *Session) hello(e *wire.AntiphonHello) {
 		s.claim.candidate, s.claim.turn = 0, 0 // a new client counts its candidates anew
 	}
 	s.step(coord.Configure{Config: s.coordConfig()})
-	_, differ := coord.Differing(func(name string) (string, bool) {
+	_, differ := machine.Differing(coord.Machines(), func(name string) (string, bool) {
 		theirs, ok := e.Machines.Field(name)
 		if !ok {
 			return "", false

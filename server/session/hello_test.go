@@ -5,6 +5,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -15,7 +16,7 @@ func TestHello(t *testing.T) {
 		c.send(`{"type":"antiphon.hello","event_id":"h1","barge_in":true,"machines":{"turn":"0000000000000001"}}`)
 		ack := next[*wire.AntiphonAck](c, "antiphon.ack")
 		c.g.Expect(ack.Acknowledges).To(gomega.Equal("h1"))
-		known, differ := coord.Differing(func(name string) (string, bool) {
+		known, differ := machine.Differing(coord.Machines(), func(name string) (string, bool) {
 			v, ok := ack.Machines.Field(name)
 			c.g.Expect(ok).To(gomega.BeTrue(), name)
 			return v.Text()
