@@ -103,11 +103,15 @@ func (s *Session) open(e *wire.AntiphonBargeInCandidate) {
 	if _, silent := s.state.Playout.(playout.Silent); silent && s.media && s.tail == nil {
 		return // it was heard to its end
 	}
+	// What was heard at full level when the client lowered the agent stands for its ready, should that not come.
+	at := s.position()
 	if r := s.sounding(); r != nil {
-		s.claim.from, s.claim.lowered = s.fullUpTo(r, e.RTPTimestamp)
+		if s.claim.from, s.claim.lowered = s.fullUpTo(r, e.RTPTimestamp); s.claim.lowered {
+			at = r.mark(s.claim.from)
+		}
 	}
 	was := turn.Open(s.state.Turn)
-	s.step(coord.OfTurn{Event: turn.ClientCandidate{}})
+	s.stepAt(at, coord.OfTurn{Event: turn.ClientCandidate{}})
 	c, is := s.state.Turn.(turn.Candidate)
 	if !is {
 		return
@@ -224,8 +228,8 @@ func (s *Session) reportDue(e any) {
 	}
 }
 
-// overdue has the estimate stand where a report does not come. It is the one case in which a word may be lost, or the
-// conversation may say that one was heard that was not: it is counted, and told.
+// overdue has the estimate stand where a report does not come. It is the one case in which a word may be lost, or said again that
+// was heard, or cut off in the conversation elsewhere than for the ear: it is counted, and told how much is uncertain.
 func (s *Session) overdue(e playout.Event, report string, sent voice.Samples) {
 	before, uncertain := s.state.Playout, voice.Samples(0)
 	if s.claim.lowered {
@@ -240,7 +244,7 @@ func (s *Session) overdue(e playout.Event, report string, sent voice.Samples) {
 		"uncertain_ms", uncertain.Milliseconds(outputRate), "guesses", s.claim.guesses)
 }
 
-// readyOverdue: what was sent stands for what was heard at full level. What was lowered is lost.
+// readyOverdue: the reply goes on from where it was held, and that is where the client has lowered it, if it said so.
 func (s *Session) readyOverdue(t turn.ID) {
 	s.overdue(playout.ReadyExpired{Candidate: t}, "ready", s.speaker.Sent())
 }

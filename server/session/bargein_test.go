@@ -129,7 +129,20 @@ func TestPredictedCough(t *testing.T) {
 		p.speak(grunt())
 		p.quiet(1500)
 		p.g.Expect(p.rejections()).To(gomega.Equal([]int{1}))
-		first(p.caller, "output_audio_buffer.stopped")
+		p.saidToItsEnd(1) // from where the candidate came
+		p.s.Close(0)
+		<-p.s.Done()
+		p.g.Expect(p.s.claim.guesses).To(gomega.Equal(1))
+	})
+
+	story(t, "a client whose timestamps mean nothing", func(t *testing.T) {
+		p := talking(t, "20", near())
+		p.noReady = true
+		p.candidateOf("1", p.playing(), `,"rtp_timestamp":7`)
+		p.send(`{"type":"antiphon.barge_in.ready","candidate":1,"rtp_timestamp":4000000000}`)
+		p.quiet(1500)
+		p.g.Expect(p.rejections()).To(gomega.Equal([]int{1}))
+		p.saidToItsEnd(0)
 		p.s.Close(0)
 		<-p.s.Done()
 		p.g.Expect(p.s.claim.guesses).To(gomega.Equal(1))
@@ -180,11 +193,13 @@ func TestPredictedInterruption(t *testing.T) {
 
 	story(t, "the answer waits for what was heard, and no longer than it may", func(t *testing.T) {
 		p := talking(t, "40", near())
-		p.noHeard = true
+		p.noHeard, p.roundTrip = true, 2*time.Second
 		p.says(scripted.Tones("stop it now please"))
 		first(p.caller, "output_audio_buffer.stopped")
 		names := p.names()
 		p.g.Expect(slices.Index(names, "conversation.item.truncated")).To(gomega.BeNumerically("<", lastIndex(names, "output_audio_buffer.started")))
+		p.g.Expect(slices.Index(names, "conversation.item.truncated")).To(gomega.BeNumerically(">", slices.Index(names, "input_audio_buffer.committed")),
+			"it was waited for 2.3 s")
 		p.s.Close(0)
 		<-p.s.Done()
 		p.g.Expect(p.s.claim.guesses).To(gomega.Equal(1))

@@ -46,7 +46,12 @@ type caller struct {
 	pacer   *pacer         // nil for a client that plays by itself
 	record  record         // of everything that went to and fro
 	tap     func(wire.ServerEvent)
+	// roundTrip is what is measured of the way to this client; 0 is nothing yet.
+	roundTrip time.Duration
 }
+
+// RoundTrip tells the session.
+func (c *caller) RoundTrip() time.Duration { return c.roundTrip }
 
 // byWebRTC places a call whose audio is paced by the server.
 func byWebRTC(t *testing.T, p *pipeline.Pipeline) *caller {

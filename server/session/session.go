@@ -280,9 +280,12 @@ func (s *Session) ofClient(e any) {
 }
 
 // step runs one event through the machines and performs what follows.
-func (s *Session) step(e coord.Event) {
+func (s *Session) step(e coord.Event) { s.stepAt(s.position(), e) }
+
+// stepAt is step where the reply on air has got to at.
+func (s *Session) stepAt(at playout.Mark, e coord.Event) {
 	from := s.state
-	next, effects, steps := coord.Next(from, s.position(), e)
+	next, effects, steps := coord.Next(from, at, e)
 	s.state = next
 	s.hush(effects)
 	if s.cfg.CheckInvariants {
