@@ -97,7 +97,7 @@ func (h *house) disturbCall(b *rig.Browser, server string, d *disturbances, nois
 		if err != nil {
 			return 0, err
 		}
-		all = append(all, made{noise.name, said + float64(noise.sound.Onset().Milliseconds()), said + float64(noise.sound.Duration().Milliseconds())})
+		all = append(all, made{noise.name, said + onset(noise.sound), said + float64(noise.sound.Duration().Milliseconds())})
 		// Another distance each time, so that the noises fall on words and on pauses.
 		if err := pause(h.ctx, apart+time.Duration(i%5)*77*time.Millisecond); err != nil {
 			return 0, err

@@ -13,7 +13,7 @@ import (
 
 // phrases are what interrupts. Each begins with another sound, and is long enough to have words for the scripted recogniser.
 var phrases = []string{
-	"Stop it right there.", "Wait a second.", "No, that is not what I meant.", "Hold on, I have a question.", "Excuse me, what was that?",
+	"Stop it right there.", "But wait a second.", "No, that is not what I meant.", "Hold on, I have a question.", "Excuse me, what was that?",
 	"Please let me say something.", "Actually, never mind.", "Tell me about the second one.",
 }
 
@@ -150,7 +150,7 @@ func (c *caller) interrupted(ctx context.Context, words rig.Sound, playing time.
 	if err != nil {
 		return interruption{}, err
 	}
-	onset := said + float64(words.Onset().Milliseconds())
+	onset := said + onset(words)
 	if err := c.await("output_audio_buffer.cleared", 4*time.Second); err != nil {
 		return interruption{}, fmt.Errorf("%w: nobody was interrupted", err)
 	}

@@ -69,6 +69,19 @@ func measureCut(rec *rig.Recording, onset float64) (cut, bool) {
 	return cut{ducked - onset, silent - onset}, ok1 && ok2
 }
 
+// audible is the level from which on a sound counts as begun: 20 dB under what people say here.
+const audible = 0.01
+
+// onset is how far into a sound its first 10 ms are that are audible, in ms.
+func onset(s rig.Sound) float64 {
+	for i, level := range rig.Envelope(s, rig.SpeechRate) {
+		if level >= audible {
+			return float64(i * rig.Cell)
+		}
+	}
+	return 0
+}
+
 // quantile is the value below which the share q (0 to 1) of the values lies; NaN of none.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {

@@ -90,7 +90,23 @@ func (t *tracker) at(rec *rig.Recording, moment, goneOn float64) (ms float64, ok
 	if err != nil {
 		return 0, false
 	}
-	piece = piece[:min(t.window, len(piece))]
+	piece = levelled(piece[:min(t.window, len(piece))])
 	m := t.best(piece, 0, int(goneOn*trackRate/1000))
 	return 1000 * float64(m.place+len(piece)) / trackRate, m.like >= surely
+}
+
+// levelled is a piece in which each 10 ms that can be heard are as loud as the others, so that a place is found while the reply is lowered.
+func levelled(x []float32) []float32 {
+	out := append([]float32(nil), x...)
+	for from := 0; from < len(out); from += hop {
+		part := out[from:min(from+hop, len(out))]
+		loud := amplitude(part)
+		if loud < faint/3 {
+			continue
+		}
+		for i := range part {
+			part[i] *= float32(0.1 / loud)
+		}
+	}
+	return out
 }

@@ -1,7 +1,7 @@
 // Runs in a page before its own scripts: its microphone is what the test says, when it says it.
 
 (() => {
-  const context = new AudioContext({ sampleRate: 48000 });
+  const context = new AudioContext({ sampleRate: 48000, latencyHint: 0 });
   const mouths = [];
   const mixed = []; // what every microphone hears beside what is said
 
