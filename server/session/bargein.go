@@ -119,6 +119,7 @@ func (s *Session) open(e *wire.AntiphonBargeInCandidate) {
 	s.claim.turn = c.Turn
 	if u := s.turns[c.Turn]; u != nil && c.Turn != was {
 		u.judge = predicted()
+		s.hearing.paused = false // what was the last pause is another turn's
 	}
 }
 

@@ -205,6 +205,22 @@ func TestPredictedInterruption(t *testing.T) {
 		p.g.Expect(p.s.claim.guesses).To(gomega.Equal(1))
 	})
 
+	story(t, "confirmed in the silence after its only word, the turn ends", func(t *testing.T) {
+		p := byPredictor(t, plain(), near())
+		p.utter("say 40 words") // a turn that has ended in a pause
+		first(p.caller, "output_audio_buffer.started")
+		p.quiet(3000)
+		p.onset()
+		p.quiet(50)
+		p.speak(scripted.Tones("stop")[:24*250])
+		p.quiet(100)
+		p.s.queue.post(earPartial{turn: 2, text: "stop"})
+		p.quiet(1500)
+		p.g.Expect(p.count("input_audio_buffer.speech_started")).To(gomega.Equal(2))
+		p.g.Expect(p.count("input_audio_buffer.committed")).To(gomega.Equal(2))
+		p.truncatedWhereHeard()
+	})
+
 	story(t, "over the last words, of which all were sent", func(t *testing.T) {
 		p := byPredictor(t, plain(), trip{20 * time.Millisecond, 20 * time.Millisecond, 500 * time.Millisecond})
 		p.ask("say 4 words")
