@@ -43,7 +43,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-official \
-	generated unit race protocol mutate-code simulate wasm-test examples fuzz e2e trace-check
+	generated unit race protocol mutate-code simulate wasm-test types examples fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
@@ -108,6 +108,9 @@ simulate: ## Play whole calls on virtual time (N=20000), or one again (SEED=n)
 
 wasm-test: ## Unit tests of what a browser runs, under js/wasm in Node
 	@scripts/wasm-test.sh $(SHARED)
+
+types: ## The types of the page's script, read by a strict compiler
+	@scripts/types.sh
 
 examples: ## Build and run every example
 	go test -count=1 ./examples/...

@@ -53,6 +53,7 @@ target protocol
 target mutate-code
 target simulate
 target wasm-test
+target types
 target examples
 target fuzz FUZZTIME=20s
 target e2e

@@ -1,6 +1,6 @@
 // What a page's author writes, and what the test looks at.
 const began = performance.now();
-const seen = { states: [], errors: [], volumes: [] };
+const seen = { states: [], errors: [], volumes: [], agentMs: 0 };
 
 const begin = (options = {}) => {
   const audio = document.createElement("audio");
@@ -10,6 +10,7 @@ const begin = (options = {}) => {
   };
   call.addEventListener("state", look);
   call.addEventListener("error", ({ detail }) => seen.errors.push({ name: detail.name, code: detail.code, message: detail.message, remedy: detail.remedy }));
+  call.addEventListener("levels", ({ detail }) => (seen.agentMs += detail.agent > 0.3 ? 50 : 0));
   audio.addEventListener("volumechange", () => seen.volumes.push({ at: performance.now(), volume: audio.volume, muted: audio.muted }));
   call.ready.then(
     () => (seen.connectedMs = performance.now() - began),

@@ -1,0 +1,45 @@
+package page_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// A page whose network is another one in the middle of a reply is found again on that one: by a restart of the same connection,
+// or, where that fails, by another call that goes on with the conversation.
+func TestAPageChangesItsNetwork(t *testing.T) {
+	for name, denied := range map[string]string{"restart": "", "resume": "/restart"} {
+		t.Run(name, func(t *testing.T) {
+			a := newAuthor(t, nil)
+			a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
+			relay, err := rig.NewRelay(a.server.URL, rig.Link{})
+			a.g.Expect(err).NotTo(gomega.HaveOccurred())
+			t.Cleanup(func() { a.g.Expect(relay.Close()).To(gomega.Succeed()) })
+			v := a.visit(a.launch(rig.Options{}), "/")
+			v.does(`await begin({ url: %q }).ready`, relay.URL)
+			v.does(`call.send("say 30 words")`)
+			a.g.Eventually(v.Heard).Should(gomega.HaveField("LoudMS", gomega.BeNumerically(">", 1000)))
+
+			relay.Deny(denied)
+			relay.Cut()
+			v.becomes(`call.state === "reconnecting"`)
+			v.does(`call.send("and then hello")`)
+			v.becomes(`call.state !== "reconnecting"`)
+			v.becomes(`call.transcript.some((e) => e.role === "agent" && !e.live && /and then hello/.test(e.text))`)
+			v.becomes(`call.state === "listening"`)
+			a.g.Expect(told[[]string](v, `seen.states`)).NotTo(gomega.ContainElement("failed"))
+			a.g.Expect(told[[]string](v, `seen.errors.map((e) => e.code)`)).NotTo(gomega.ContainElement("begun_anew"))
+			a.g.Expect(told[int](v, `call.transcript.filter((e) => e.note).length`)).To(gomega.BeZero())
+			events, err := io.ReadAll(a.server.Events.Reader())
+			a.g.Expect(err).NotTo(gomega.HaveOccurred())
+			a.g.Expect(strings.Count(string(events), `"session.created"`)).To(gomega.Equal(1), "it is one conversation")
+			t.Log(told[any](v, `seen`))
+			v.does(`await call.close()`)
+		})
+	}
+}
