@@ -139,6 +139,9 @@ type speaker struct {
 
 // mark is how far the reply on air has got.
 func (c *call) mark() playout.Mark {
+	if c.resp == 0 && c.teller.tail != 0 {
+		return playout.Mark{Item: 1, MS: uint32(c.teller.lastPos)}
+	}
 	if c.resp == 0 {
 		return playout.Mark{}
 	}
@@ -149,11 +152,15 @@ func (c *call) mark() playout.Mark {
 func (c *call) pump() {
 	r := c.replies[c.resp]
 	if r == nil || !c.playing || c.drained {
+		c.transmit(c.silence())
 		return
 	}
-	if c.pos < r.audio {
+	if from := c.pos; c.pos < r.audio {
 		c.pos = min(c.pos+tick, r.audio)
+		c.transmit(packet{resp: c.resp, from: from, to: c.pos})
 		c.down.packet(func() { c.heard++ })
+	} else {
+		c.transmit(c.silence())
 	}
 	if c.pos == r.audio && r.said {
 		c.drained = true
@@ -163,12 +170,16 @@ func (c *call) pump() {
 }
 
 func (c *call) performPlayout(f playout.Effect) {
+	c.performReport(f)
 	switch f := f.(type) {
 	case playout.Play:
 		c.resp, c.gen, c.pos, c.playing, c.drained = f.Resp, f.Gen, 0, true, false
 	case playout.Hold:
-		if c.resp != f.Resp { // it begins held
-			c.resp, c.pos = f.Resp, 0
+		if c.resp != f.Resp { // it begins held, or was sent to its end
+			if c.pos = 0; c.teller.tail == f.Resp {
+				c.pos = c.teller.lastPos
+			}
+			c.resp = f.Resp
 		}
 		c.playing = false
 	case playout.RewindAndResume:
@@ -179,6 +190,6 @@ func (c *call) performPlayout(f playout.Effect) {
 		}
 	case playout.EmitStopped:
 		c.resp, c.playing = 0, false
-	case playout.EmitStarted, playout.EmitCleared, playout.Truncate:
+	case playout.EmitStarted, playout.EmitCleared, playout.Truncate, playout.AwaitReady, playout.AwaitHeard, playout.EmitRejected:
 	}
 }

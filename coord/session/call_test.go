@@ -46,6 +46,8 @@ type call struct {
 	client
 	detector
 	speaker
+	teller  teller
+	ear     predictor
 	streams map[turn.ID]*ear
 	replies map[response.ID]*reply
 	running *reply
@@ -68,6 +70,7 @@ func (p plan) play(next nextFunc, see func(Event, Step)) (*call, string) {
 	c.down = &lane{source: c.source(ofNetwork, 2), near: p.near, far: p.far, loss: p.loss, reliable: p.socket}
 	c.detector.source, c.speaker.source, c.client.source = c.source(ofDetector, 0), c.source(ofSpeaker, 0), c.source(ofPerson, 0)
 	c.mic = c.hears
+	c.teller, c.ear, c.client.reports = newTeller(c), newPredictor(c), p.config.Reports
 	for _, w := range p.wishes {
 		c.end = max(c.end, w.at)
 		c.after(w.at, func() { c.wish(w) })
@@ -107,7 +110,10 @@ func (c *call) verdict() string {
 			return broken
 		}
 	}
-	return c.client.agrees(c.w)
+	if broken := c.client.agrees(c.w); broken != "" {
+		return broken
+	}
+	return c.conforms()
 }
 
 // take is the server's actor: one event, and what follows from it.
@@ -120,6 +126,7 @@ func (c *call) take(e Event) {
 	if broken := c.w.take(e); broken != "" {
 		c.wrong(broken)
 	}
+	c.judged()
 	if c.watcher != nil {
 		c.watch(c.watcher.Stepped(Edge{from, e, c.w.s, c.effects}))
 	}
@@ -162,6 +169,9 @@ func (c *call) tick() {
 		return
 	}
 	c.client.talk()
+	if c.plan.config.Reports {
+		c.ear.listens(c.now < c.talks)
+	}
 	c.listen()
 	c.pump()
 	if c.now < c.end+grace+hang || !c.quiet() {
@@ -173,7 +183,7 @@ func (c *call) tick() {
 func (c *call) quiet() bool {
 	_, silent := c.w.s.Playout.(playout.Silent)
 	_, ended := c.w.s.Playout.(playout.Terminated)
-	return turn.Open(c.w.s.Turn) == 0 && (silent || ended) && len(c.streams) == 0 && c.w.body == 0 && len(c.due) == 0
+	return turn.Open(c.w.s.Turn) == 0 && (silent || ended) && len(c.streams) == 0 && c.w.body == 0 && len(c.due) == c.teller.flying
 }
 
 // perform does what an effect asks of the driver.
@@ -205,11 +215,14 @@ func (c *call) tell(f machine.Named) {
 	switch f.(type) {
 	case conn.AnnounceSession, turn.EmitSpeechStarted, turn.EmitSpeechStopped, turn.EmitTimeout, turn.CommitTurn,
 		response.EmitCreated, response.EmitTerminal, response.RejectActive, response.RejectNotActive,
-		playout.EmitStarted, playout.EmitStopped, playout.EmitCleared, playout.Truncate,
+		playout.EmitStarted, playout.EmitStopped, playout.EmitCleared, playout.EmitRejected, playout.Truncate,
 		transcription.DeliverText, transcription.DeliverFailure, transcription.Degrade:
 		c.down.event(func() {
 			if broken := c.client.see(f); broken != "" {
 				c.wrong("the client: " + broken)
+			}
+			if c.plan.config.Reports {
+				c.ear.sees(f)
 			}
 			if c.watcher != nil {
 				c.watch(c.watcher.Delivered(f))

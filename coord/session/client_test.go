@@ -27,6 +27,7 @@ type client struct {
 	wordless  map[turn.ID]bool
 	heard     int
 	outages   int
+	reports   bool
 	performed []string
 }
 
@@ -99,7 +100,7 @@ func (c *client) seePlayout(f playout.Effect) string {
 	}
 	switch f := f.(type) {
 	case playout.EmitStarted:
-		if c.started != 0 || f.Resp <= c.ended {
+		if c.started != 0 || f.Resp < c.ended || f.Resp == c.ended && !c.reports { // the end of one may be said again
 			return fmt.Sprintf("the sound of %d begins beside %d, after %d", f.Resp, c.started, c.ended)
 		}
 		c.started = f.Resp
@@ -133,7 +134,9 @@ func (c *client) agrees(w *world) string {
 	case playout.Playing:
 		started = p.Resp
 	case playout.Held:
-		started = p.Resp
+		if p.Started {
+			started = p.Resp
+		}
 	case playout.Silent, playout.Cut, playout.Terminated:
 	}
 	switch {
@@ -190,10 +193,16 @@ func (c *call) wish(w wish) {
 	case clearOutput:
 		c.send(func() { c.take(OfPlayout{playout.Clear{}}) })
 	case configure:
-		c.send(func() { c.take(Configure{Config{Interrupt: w.n&1 > 0, CreateResponse: w.n&2 > 0}}) })
+		c.send(func() {
+			c.take(Configure{Config{Interrupt: w.n&1 > 0, CreateResponse: w.n&2 > 0, Reports: c.plan.config.Reports}})
+		})
 	case detect:
 		c.send(func() { c.take(OfConn{conn.SetVAD{On: w.n > 0}}) })
 	case suspect:
+		if c.plan.config.Reports {
+			c.ear.onset()
+			return
+		}
 		c.send(func() { c.take(OfTurn{turn.ClientCandidate{}}) })
 	case outage:
 		c.outage(ms(w.n))

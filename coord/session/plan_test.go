@@ -22,6 +22,7 @@ type plan struct {
 	pause   ms   // the silence that ends a turn
 	patient bool // a silence alone does not: it starts a fallback
 	idle    bool // the agent speaks up when nobody does
+	mumbles int  // of what a client reports, in percent, that is never sent
 	end     ms
 	wishes  []wish
 }
@@ -72,6 +73,8 @@ func draw(seed uint64) plan {
 	for range busy {
 		p.wishes = append(p.wishes, someWish(r, p.end))
 	}
+	p.config.Reports = !p.socket && r.IntN(2) == 0
+	p.mumbles = []int{0, 0, 0, 30}[r.IntN(4)]
 	slices.SortStableFunc(p.wishes, func(a, b wish) int { return cmp.Compare(a.at, b.at) })
 	return p
 }
@@ -112,8 +115,8 @@ func (p plan) dice(kind, nth uint64) *rand.Rand { return rand.New(rand.NewPCG(p.
 
 func (p plan) String() string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "%s; socket=%t delay=%d..%d loss=%d%% asks=%t pause=%d patient=%t idle=%t until %d\n", eventText(Configure{p.config}),
-		p.socket, p.near, p.far, p.loss, p.asks, p.pause, p.patient, p.idle, p.end)
+	_, _ = fmt.Fprintf(&b, "%s; socket=%t delay=%d..%d loss=%d%% asks=%t pause=%d patient=%t idle=%t mumbles=%d%% until %d\n", eventText(Configure{p.config}),
+		p.socket, p.near, p.far, p.loss, p.asks, p.pause, p.patient, p.idle, p.mumbles, p.end)
 	for _, w := range p.wishes {
 		_, _ = fmt.Fprintf(&b, "%6d %s %d\n", w.at, w.what, w.n)
 	}
@@ -133,7 +136,8 @@ func shrink(p plan, broken string, again func(plan) string) plan {
 		}
 		for _, calm := range []func(*plan){
 			func(p *plan) { p.loss = 0 }, func(p *plan) { p.far = p.near }, func(p *plan) { p.asks = false },
-			func(p *plan) { p.patient = false }, func(p *plan) { p.idle = false }, func(p *plan) { p.end /= 2 },
+			func(p *plan) { p.patient = false }, func(p *plan) { p.idle = false }, func(p *plan) { p.mumbles = 0 },
+			func(p *plan) { p.end /= 2 },
 		} {
 			less := p
 			calm(&less)
