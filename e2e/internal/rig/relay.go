@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,7 +46,32 @@ type Relay struct {
 	rand   *rand.Rand
 	server *net.UDPAddr
 	flows  map[string]*flow // by the page's address
+	denied string           // requests whose path ends so fail; "" denies none
 	closed bool
+}
+
+// Cut ends the network that the page has: no packet of its addresses passes any more. Those of addresses to come do.
+func (r *Relay) Cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.flows {
+		f.cut.Store(true)
+	}
+}
+
+// Deny lets requests fail whose path ends so; "" denies none.
+func (r *Relay) Deny(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.denied = path
+}
+
+var errDenied = errors.New("denied by the test")
+
+func (r *Relay) denies(q *http.Request) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.denied != "" && strings.HasSuffix(q.URL.Path, r.denied)
 }
 
 // maxFlows bounds the addresses that one page may send from.
@@ -56,6 +82,7 @@ type flow struct {
 	page *net.UDPAddr
 	back *net.UDPConn
 	down *delayed
+	cut  atomic.Bool
 }
 
 // NewRelay makes a relay before a server.
@@ -118,6 +145,9 @@ func (r *Relay) RoundTrip(q *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	<-time.After(r.link.RTT / 2)
+	if r.denies(q) {
+		return nil, errDenied
+	}
 	if q.Method == http.MethodPost && q.Body != nil {
 		body, err := io.ReadAll(q.Body)
 		if err != nil {
@@ -187,7 +217,7 @@ func (r *Relay) carryUp() {
 			return
 		}
 		f, server := r.flow(page)
-		if f == nil || server == nil || r.lost() {
+		if f == nil || server == nil || f.cut.Load() || r.lost() {
 			continue
 		}
 		r.up.send(f.back, server, buf[:n])
@@ -221,7 +251,7 @@ func (r *Relay) carryDown(f *flow) {
 		if err != nil {
 			return
 		}
-		if !r.lost() {
+		if !f.cut.Load() && !r.lost() {
 			f.down.send(r.front, f.page, buf[:n])
 		}
 	}
