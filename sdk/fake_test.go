@@ -65,6 +65,7 @@ type fakePeer struct {
 	sendErr    error
 	micErr     error
 	playing    string // a player's response
+	held       bool   // a holder waits
 	at         uint32 // what is heard now: a lowerer's mark, a holder's milliseconds
 
 	mu     sync.Mutex
@@ -119,6 +120,7 @@ func (p *fakePlayer) Finish(response string) { p.note("> (all sound of " + respo
 
 // Stop says that half of what was given was heard.
 func (p *fakePlayer) Stop() (Heard, bool) {
+	p.held = false
 	if p.playing == "" {
 		return Heard{}, false
 	}
@@ -145,7 +147,10 @@ func (p fakeLowerer) Mute()                 { p.note("> (mute)") }
 type fakeHolder struct{ fakePlayer }
 
 func (p *fakeHolder) SetLevel(l Level) { p.setLevel(l) }
-func (p *fakeHolder) Hold()            { p.note("> (hold)") }
+func (p *fakeHolder) Hold() {
+	p.note("> (hold)")
+	p.held = true
+}
 
 func (p *fakeHolder) Position() (Heard, bool) {
 	return Heard{ItemID: p.item, MS: int(p.at)}, p.playing != ""
@@ -153,5 +158,5 @@ func (p *fakeHolder) Position() (Heard, bool) {
 
 func (p *fakeHolder) Resume(from Heard) {
 	p.note("> (resume at " + strconv.Itoa(from.MS) + " ms of " + from.ItemID + ")")
-	p.at = uint32(from.MS)
+	p.at, p.held = uint32(from.MS), false
 }

@@ -139,7 +139,9 @@ func (s *Session) perform(f bargein.Effect) {
 		s.sendReady(f)
 	case bargein.Mute:
 		if in.out.lowerer != nil {
-			in.out.lowerer.Mute() // a Player is stopped
+			in.out.lowerer.Mute()
+		} else {
+			s.stopPlayer()
 		}
 	case bargein.SendHeard:
 		s.sendHeard(f)
@@ -167,7 +169,7 @@ func (s *Session) goOn(waited bargein.ID) {
 	switch in.state().(type) {
 	case bargein.Ducked, bargein.Silenced, bargein.Restored:
 		return
-	case bargein.Silent, bargein.Closed: // what was held is thrown away by whoever has ended it
+	case bargein.Silent, bargein.Closed: // what was held is thrown away
 		in.quietAt, in.out.held = 0, false
 	case bargein.Playing, bargein.Unanswered:
 		in.quietAt = 0

@@ -64,7 +64,7 @@ type Holder interface {
 	SetLevel(level Level)
 	// Position is what the person hears now. ok is false when no reply is being played.
 	Position() (at Heard, ok bool)
-	// Hold stops the playback where it is. What is given to Play meanwhile is kept.
+	// Hold stops the playback where it is. What is given to Play meanwhile is kept. Resume and Stop end it.
 	Hold()
 	// Resume plays on from a position that Position gave for the reply that is being played, or from where it was held
 	// when that is not known any more: at least the last 5 s of what was played are kept.

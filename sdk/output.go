@@ -77,7 +77,8 @@ func (o *output) hold() {
 
 // goOn lets a Holder play again, from at where that is known.
 func (o *output) goOn(at bargein.Mark) {
-	if from, ok := o.place(at); ok {
+	from, known := o.place(at)
+	if known || o.held {
 		o.held = false
 		o.holder.Resume(from)
 	}

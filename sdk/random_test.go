@@ -90,6 +90,7 @@ func (c *randomCall) check(g *gomega.WithT) {
 	g.Expect(c.broken).To(gomega.BeEmpty(), "seed %d", c.seed)
 	if !c.session.Snapshot().Interrupting {
 		g.Expect(c.level).To(gomega.Equal(LevelFull), "seed %d", c.seed)
+		g.Expect(c.peer.held).To(gomega.BeFalse(), "seed %d", c.seed)
 	}
 }
 

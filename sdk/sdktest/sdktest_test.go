@@ -87,9 +87,9 @@ func TestWhatWasHeard(t *testing.T) {
 	g.Expect(session.Snapshot().Interruptions.RepeatedMS).To(gomega.Equal(160))
 	g.Expect(session.Interrupt()).To(gomega.Succeed())
 	server.Expect("response.cancel")
-	server.Expect("antiphon.barge_in.heard")
 	cut := server.Expect("conversation.item.truncate").(*wire.ConversationItemTruncate)
 	g.Expect(cut.AudioEndMS).To(gomega.Equal(250), "it was played again from there")
+	server.Expect("antiphon.barge_in.heard")
 }
 
 func TestAScript(t *testing.T) {
