@@ -48,9 +48,9 @@ const (
 )
 
 // Ear finds the moments at which somebody begins to speak while the agent does. A peer has one beside its microphone and
-// gives it every frame of the call. Measured with 48 phrases of the speech synthesiser flite at -26 dBFS in silence, an onset
-// is found 35 ms after it (median), in 95 % of them within 90 ms. It takes 60 kB and no memory after NewEar. One goroutine at
-// a time.
+// gives it every frame of the call. With 48 phrases of the speech synthesiser flite at -26 dBFS, played in silence, it found the
+// onset after 41 ms (median), 95 % of them within 95 ms; over an agent whose echo came at -30 dB, and with the reference, after
+// 26 ms and 61 ms, with none that was the agent's. It takes 60 kB and no memory after NewEar. One goroutine at a time.
 type Ear struct {
 	detector *voice.Detector
 	echo     *voice.Echo

@@ -185,7 +185,7 @@ func TestAnEarTakesNoMemory(t *testing.T) {
 	gomega.NewWithT(t).Expect(allocations).To(gomega.BeZero())
 }
 
-// BenchmarkEarFrame is 10 ms of a call: a page has 50 us for it under wasm.
+// BenchmarkEarFrame is 10 ms of a call.
 func BenchmarkEarFrame(b *testing.B) {
 	e, mic, agent := NewEar(), speech(120, 2000), speech(105, 2000)
 	b.ReportAllocs()
