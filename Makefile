@@ -25,7 +25,7 @@ LINTED   := GOLANGCI_LINT_CACHE=$(CURDIR)/.cache/lint
 .DEFAULT_GOAL := help
 
 ##@ Use
-.PHONY: help talk build doctor
+.PHONY: help talk build sdk sdk-budget doctor
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
@@ -37,6 +37,12 @@ talk: ## Set up what is missing, build, and serve the Talk page (PORT=8080 PIPEL
 
 build: ## Build bin/antiphon with the Talk page inside
 	@scripts/build.sh
+
+sdk: ## Build the npm package for a release (TinyGo), run its program, hold its size to the budget
+	@scripts/sdk.sh
+
+sdk-budget: ## Take the present sizes of the SDK for its budget
+	@scripts/sdk.sh -write
 
 doctor: build ## Say what is installed, what is missing and how to get it
 	@bin/antiphon doctor
@@ -142,4 +148,4 @@ hooks: lint-tool ## Check format, vet and the machines before each commit
 	git config core.hooksPath .githooks
 
 clean: ## Remove what was built
-	rm -rf bin .cache web/dist/* web/script/dist/* sdk/npm/dist formal-verification/.gen
+	rm -rf bin .cache web/dist/* web/script/dist/* sdk/npm/dist sdk/npm/release formal-verification/.gen

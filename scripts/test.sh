@@ -6,6 +6,7 @@
 #   protocol   every event and field of the protocol by real sessions, as a figure
 #   simulate   20,000 whole calls on virtual time, without the detector
 #   wasm-test  what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
+#   sdk        the npm package as it is released, compiled by TinyGo: its program runs, and its files keep to their budget
 #   fuzz       every fuzz target for 20 seconds, from its corpus on; FUZZTIME makes `make fuzz` take longer
 #   e2e        whole calls in real time, without the race detector: twenty at once, and a real Chromium
 #   trace-check  what the machines of these servers did, held to the tables and to the specs
@@ -53,6 +54,7 @@ target protocol
 target mutate-code
 target simulate
 target wasm-test
+target sdk
 target types
 target examples
 target fuzz FUZZTIME=20s

@@ -9,9 +9,9 @@ import (
 
 // line is one line of the budget.
 type line struct {
-	name, how string
-	was, most int // bytes
-	text      string
+	name, how       string
+	was, most, goal int // bytes
+	text            string
 }
 
 // parse reads a budget. Empty lines and those that begin with # say nothing.
@@ -23,15 +23,18 @@ func parse(text string) ([]line, error) {
 		if len(f) == 0 || strings.HasPrefix(l, "#") {
 			continue
 		}
-		if len(f) != 4 || f[1] != "brotli" && f[1] != "gzip" {
-			return nil, fmt.Errorf("%q: a line is NAME brotli|gzip BYTES MOST", l)
+		if len(f) != 5 || f[1] != "brotli" && f[1] != "gzip" {
+			return nil, fmt.Errorf("%q: a line is NAME brotli|gzip BYTES MOST GOAL", l)
 		}
-		was, errWas := strconv.Atoi(f[2])
-		most, errMost := strconv.Atoi(f[3])
-		if errWas != nil || errMost != nil {
-			return nil, fmt.Errorf("%q: the sizes are no numbers", l)
+		one := line{name: f[0], how: f[1], text: l}
+		for i, p := range []*int{&one.was, &one.most, &one.goal} {
+			n, err := strconv.Atoi(f[2+i])
+			if err != nil {
+				return nil, fmt.Errorf("%q: a size is no number: %w", l, err)
+			}
+			*p = n
 		}
-		lines = append(lines, line{f[0], f[1], was, most, l})
+		lines = append(lines, one)
 	}
 	return lines, nil
 }
@@ -43,9 +46,17 @@ func (l line) check(now int) error {
 		return fmt.Errorf("%w: %s has %d bytes (%s), and may have %d", errBudget, l.name, now, l.how, l.most)
 	case float64(now) > growth*float64(l.was):
 		return fmt.Errorf("%w: %s has grown from %d to %d bytes (%s), by more than 3 %%: make it smaller, or say why in the "+
-			"commit that runs make sdk-size-write", errBudget, l.name, l.was, now, l.how)
+			"commit that runs make sdk-budget", errBudget, l.name, l.was, now, l.how)
 	}
 	return nil
+}
+
+// judge says whether the goal is met, and by how much it is missed.
+func (l line) judge(now int) string {
+	if now <= l.goal {
+		return fmt.Sprintf("%d, met", l.goal)
+	}
+	return fmt.Sprintf("%d, missed by %d %%", l.goal, (now-l.goal)*100/l.goal)
 }
 
 func rewrite(file, text string, budget []line, measured map[string]sizes) error {
@@ -54,7 +65,7 @@ func rewrite(file, text string, budget []line, measured map[string]sizes) error 
 		if !ok {
 			continue
 		}
-		text = strings.Replace(text, l.text+"\n", fmt.Sprintf("%s %s %d %d\n", l.name, l.how, s.packed(l.how), l.most), 1)
+		text = strings.Replace(text, l.text+"\n", fmt.Sprintf("%s %s %d %d %d\n", l.name, l.how, s.packed(l.how), l.most, l.goal), 1)
 	}
 	return os.WriteFile(file, []byte(text), 0o644)
 }

@@ -1,0 +1,26 @@
+#!/bin/sh
+# sdk.sh [-write]: build the npm package as it is released, with the program compiled by TinyGo, into sdk/npm/release; run its
+# program, and Go's, against a made-up page; and hold the files to their budget (tools/sdksize/budget.txt), or take their present
+# sizes for it.
+set -eu
+cd "$(dirname "$0")/.."
+
+out=.cache/sdk
+mkdir -p $out
+scripts/tinygo.sh
+# A panic ends the program in both builds: the script says so, and the next call gets a new one. The texts of panics would be a
+# fifth of the program.
+WASMOPT=$PWD/scripts/wasm-opt.sh scripts/tinygo.sh build -opt z -no-debug -panic trap -o $out/first.wasm ./wasm
+wasm-opt -Oz --converge --merge-similar-functions --strip-producers --strip-target-features $out/first.wasm -o $out/antiphon.wasm
+
+CGO_ENABLED=0 go run ./web/script/internal/build
+CGO_ENABLED=0 go run ./web/script/internal/build -best -npm sdk/npm/release -embed "" \
+	-wasm $out/antiphon.wasm -exec .cache/tinygo/root/targets/wasm_exec.js
+cp $out/antiphon.wasm sdk/npm/dist/antiphon.tiny.wasm
+
+for package in release dist; do
+	node tools/tinygo/smoke.mjs sdk/npm/$package
+done
+cd tools
+exec go run ./sdksize "$@" sdksize/budget.txt tinygo=../sdk/npm/release/antiphon.wasm go=../sdk/npm/dist/antiphon.wasm \
+	loader=../sdk/npm/release/antiphon.js exec=../sdk/npm/release/antiphon-exec.js talk=../sdk/npm/release/antiphon-talk.js
