@@ -112,9 +112,13 @@ func (s *socketPeer) connect(ctx context.Context, model string) error {
 		settle(nil)
 		p.tell(sdk.PeerOpened{})
 	})
-	p.ear.on(s.socket, "close", func(js.Value) {
+	p.ear.on(s.socket, "close", func(e js.Value) {
 		settle(&sdk.Error{Kind: sdk.ErrServerGone, Detail: "or it refused the call: a browser does not say"})
-		p.tell(sdk.PeerEnded{Err: sdk.ErrServerGone})
+		if e.Get("wasClean").Truthy() { // the server has ended the call
+			p.tell(sdk.PeerEnded{Err: sdk.ErrServerGone})
+			return
+		}
+		p.tell(sdk.PeerBroken{Err: sdk.ErrServerGone})
 	})
 	p.ear.on(s.socket, "message", func(e js.Value) { p.message(e.Get("data")) })
 	select {
