@@ -8,6 +8,10 @@
   navigator.mediaDevices.getUserMedia = async () => {
     const mouth = context.createMediaStreamDestination();
     mouths.push(mouth);
+    // A microphone never ends: without a source the stream would stop where what is said does.
+    const idle = new ConstantSourceNode(context, { offset: 0 });
+    idle.connect(mouth);
+    idle.start();
     for (const node of mixed) node.connect(mouth);
     return mouth.stream;
   };
