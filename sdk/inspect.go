@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
@@ -86,8 +87,8 @@ const maxTransitions = 64
 // inspector remembers what an Inspection shows. Safe for concurrent use.
 type inspector struct {
 	mu                   sync.Mutex
-	predicted, confirmed string
-	machines             []MachineState
+	predicted, confirmed view.State
+	bargeIn              bargein.State
 	ring                 [maxTransitions]Transition
 	n                    int // of all transitions
 }
@@ -105,9 +106,11 @@ func (s *Session) Inspect() Inspection {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	kept := min(i.n, maxTransitions)
+	confirmed := wordsOfView(i.confirmed)
 	shown := Inspection{
-		Predicted: i.predicted, Confirmed: i.confirmed, Machines: append([]MachineState(nil), i.machines...),
-		Last: make([]Transition, 0, kept),
+		Predicted: wordsOfView(i.predicted), Confirmed: confirmed,
+		Machines: []MachineState{{"bargein", i.bargeIn.Name()}, {"view", confirmed}},
+		Last:     make([]Transition, 0, kept),
 	}
 	for k := i.n - kept; k < i.n; k++ {
 		shown.Last = append(shown.Last, i.ring[k%maxTransitions])
@@ -154,10 +157,8 @@ func wordsOfView(s view.State) string {
 
 // inspect notes both lanes and the machines as they are.
 func (s *Session) inspect() {
-	predicted, confirmed := wordsOfView(s.flow.model.Replay()), wordsOfView(s.flow.model.Confirmed)
-	machines := []MachineState{{"bargein", s.interruption.state().Name()}, {"view", confirmed}}
 	i := &s.inspector
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.predicted, i.confirmed, i.machines = predicted, confirmed, machines
+	i.predicted, i.confirmed, i.bargeIn = s.flow.model.Replay(), s.flow.model.Confirmed, s.interruption.state()
 }
