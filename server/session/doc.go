@@ -19,6 +19,12 @@
 // Every field of the session and of response.create is honoured, refused, or comes back as null: settings.go, transcribing.go and
 // request.go say which. What a response asks for itself is fixed when it is created; the session's settings count for the next one.
 //
+// # Interruptions
+//
+// judge.go says whether a voice over the agent is one. A client may predict them (antiphon.hello with barge_in): bargein.go is the
+// server's half of that exchange, coord/bargein the client's. What such a client says of its playback are RTP timestamps, and a
+// Speaker that is a Timeline knows what they are in the reply.
+//
 // # Faults
 //
 // A stage that panics has failed: its response or its transcript ends with an error (contain.go). An actor that panics

@@ -6,7 +6,8 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// Link is a session's way to its client. The session closes it, once.
+// Link is a session's way to its client. The session closes it, once. One that measures the way has RoundTrip() time.Duration
+// too, 0 while it does not know.
 type Link interface {
 	// Send queues one event, a JSON text; the session does not use it afterwards. It does not block. sent, when not
 	// nil, is called by the link's goroutine once the event is on its way. An error other than rtc.ErrTooLarge means that
@@ -18,7 +19,8 @@ type Link interface {
 	Close() error
 }
 
-// Speaker paces one reply at a time to the ear: see rtc.Speaker, which is one. Positions are samples at 24 kHz since Begin.
+// Speaker paces one reply at a time to the ear: see rtc.Speaker, which is one. Positions are samples at 24 kHz since Begin. One
+// whose packets have timestamps that a client can name is a Timeline too.
 type Speaker interface {
 	Begin(gen uint64)
 	Write(pcm []int16)
