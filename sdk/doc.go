@@ -30,6 +30,14 @@
 // interrupted. Only what can be undone is done before it has decided. With a server that is no Antiphon the agent is lowered
 // until that confirms the interruption, or 1.5 s. [Snapshot.Interruptions] counts how well that went.
 //
+// # A link that is lost
+//
+// [Reconnecting] is shown until the link is back, and [Snapshot.Err] says what stands in the way. A link that is interrupted
+// comes back by itself, or is restarted after two seconds ([Restarter]). One that is broken is followed by another call, with
+// growing pauses, until [Limits.Lost] is over: it goes on with the conversation where the server has kept it ([Resumable]),
+// with every event of both sides once. Where it has not, or is no Antiphon, a new conversation begins with the words of the
+// transcript, and [ErrBegunAnew] says so. What the person writes meanwhile waits, and goes out in its turn.
+//
 // # Tests
 //
 // Package sdk/sdktest has a server in memory, a clock that a test turns, and scripts.

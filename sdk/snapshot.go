@@ -20,7 +20,8 @@ const (
 	Thinking
 	// AgentSpeaking: the agent is heard. Ends when its playback has ended or was cleared, not when its audio was made.
 	AgentSpeaking
-	// Reconnecting: the link is lost, perhaps for a moment. It comes back by itself or becomes Failed.
+	// Reconnecting: the link is lost, perhaps for a moment. It is brought back, or the call becomes Failed; Snapshot.Err says what
+	// stands in the way.
 	Reconnecting
 	// Failed: the call ended by itself; Snapshot.Err says why and what to do.
 	Failed
