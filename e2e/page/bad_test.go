@@ -24,8 +24,11 @@ func TestAPageThatCannotCallSaysWhy(t *testing.T) {
 		"the server may not be asked": {
 			policy: "default-src 'none'; script-src 'self' SERVER 'wasm-unsafe-eval'", code: "wasm_unreachable", remedy: "connect-src",
 		},
-		"no WebAssembly":          {prepare: `WebAssembly = undefined`, code: "unsupported", remedy: "current Chrome"},
-		"no WebRTC":               {prepare: `RTCPeerConnection = undefined`, code: "unsupported", remedy: "current Chrome"},
+		"no WebAssembly": {prepare: `WebAssembly = undefined`, code: "unsupported", remedy: "current Chrome"},
+		"no WebRTC":      {prepare: `RTCPeerConnection = undefined`, code: "unsupported", remedy: "current Chrome"},
+		"no more connections": {
+			prepare: `RTCPeerConnection = class { constructor() { throw new DOMException("so many", "UnknownError"); } }`, code: "failed", remedy: "reload",
+		},
 		"the files are elsewhere": {options: `{ assets: location.origin }`, code: "script_blocked|wasm_unreachable", remedy: "assets"},
 		"no server":               {options: `{ url: "http://127.0.0.1:9" }`, code: "server_gone", remedy: "check that it runs"},
 	} {

@@ -28,8 +28,8 @@ func TestTwoHundredCallsLeaveNothing(t *testing.T) {
 		a.g.Expect(err).NotTo(gomega.HaveOccurred())
 		return told[used](v, `Antiphon.usage()`), heap
 	}
-	for range 4 {
-		calls(5)
+	for range 6 {
+		calls(10) // until the program has as much memory as it needs between two collections
 	}
 	before, heapBefore := look()
 	for range 20 {
@@ -38,7 +38,7 @@ func TestTwoHundredCallsLeaveNothing(t *testing.T) {
 	after, heapAfter := look()
 	t.Logf("before: %+v, %.0f bytes of heap; after 200 calls more: %+v, %.0f bytes", before, heapBefore, after, heapAfter)
 	a.g.Expect(after.Functions).To(gomega.BeZero())
-	a.g.Expect(after.Handles-before.Handles).To(gomega.BeNumerically("<", 4000), "handles wait for a collection, but do not grow from call to call")
+	a.g.Expect(after.Handles-before.Handles).To(gomega.BeNumerically("<", 5000), "handles wait for a collection, but do not grow from call to call")
 	a.g.Expect(after.Memory).To(gomega.BeNumerically("<=", before.Memory+4<<20))
 	a.g.Expect(heapAfter-heapBefore).To(gomega.BeNumerically("<", 200*5000), "less than 5 kB a call")
 	a.g.Expect(a.server.Calls()).To(gomega.BeZero())

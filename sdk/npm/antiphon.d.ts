@@ -19,6 +19,7 @@ export type ErrorCode =
   | "wasm_failed" // antiphon.wasm cannot be run here
   | "script_blocked" // one of the script's other files was not loaded
   | "crashed" // the program has stopped
+  | "failed" // the browser did not place the call
   | "no_microphone"
   | "permission_denied" // of the microphone, also in the middle of a call
   | "microphone_busy"

@@ -1,5 +1,5 @@
 import { begin, drop } from "./begin.js";
-import { failure, read } from "./errors.js";
+import { AntiphonError, failure, read } from "./errors.js";
 import { program } from "./program.js";
 
 const noTurn = { interruptions: {}, turn: null };
@@ -45,7 +45,9 @@ export class Call extends EventTarget {
     this.muted = Boolean(options.muted);
     this.ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     this.ready.catch(() => {}); // the event tells it too
-    this.#start(assets, version).catch((error) => this.#fail(error));
+    this.#start(assets, version).catch((error) =>
+      this.#fail(error instanceof AntiphonError ? error : failure("failed", `the call could not be placed: ${error.message}`, "call again, or reload the page", error)),
+    );
   }
 
   async #start(assets, version) {
