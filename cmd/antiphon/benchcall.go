@@ -87,7 +87,7 @@ func (c *benchCall) hear(e sdk.PeerEvent) {
 			default:
 			}
 		}
-	case sdk.PeerEnded:
+	case sdk.PeerBroken, sdk.PeerEnded:
 		c.end.Do(func() { close(c.ended) })
 	}
 }

@@ -14,5 +14,5 @@
 //	expect TYPE          the next event of the session's is of this type
 //	send JSON            the server sends this text, whether it is an event or not
 //	advance DURATION     the clock goes on, such as 1.5s
-//	tell WHAT            what happens to the call: opened, lost, restored, ended, voice, lasted, hushed, unplugged
+//	tell WHAT            what happens to the call: opened, lost, restored, broken, ended, voice, lasted, hushed, unplugged
 package sdktest

@@ -54,6 +54,8 @@ func happening(name string) sdk.PeerEvent {
 		return sdk.PeerLost{}
 	case "restored":
 		return sdk.PeerRestored{}
+	case "broken":
+		return sdk.PeerBroken{}
 	case "ended":
 		return sdk.PeerEnded{}
 	case "voice":

@@ -113,6 +113,20 @@ func TestAScript(t *testing.T) {
 	g.Eventually(server.Closed).Should(gomega.BeTrue())
 }
 
+// A server that keeps no conversation: another one begins with the words of the one that was lost.
+func TestALinkThatBreaks(t *testing.T) {
+	g := gomega.NewWithT(t)
+	server := sdktest.NewServer(t)
+	session := connect(t, server, sdk.Options{})
+	g.Expect(session.SendText("remember me")).To(gomega.Succeed())
+	server.Run("expect conversation.item.create\nexpect response.create\ntell broken")
+	sdktest.AwaitState(t, session, sdk.Reconnecting)
+	server.Clock.Advance(time.Second)
+	g.Eventually(func() error { return session.Snapshot().Err }).Should(gomega.MatchError(sdk.ErrBegunAnew))
+	server.Run("expect conversation.item.create\nexpect response.create")
+	g.Expect(session.Snapshot().Transcript[0].Text).To(gomega.Equal("remember me"))
+}
+
 func TestAScriptThatCannotBePlayed(t *testing.T) {
 	for script, want := range map[string]string{
 		"dance":                  `line 1 of the script: "dance" is no step`,
