@@ -181,6 +181,9 @@ func (r *reply) heardAt(place rtc.Place) voice.Samples {
 	return place.At
 }
 
+// heardWhole: somebody spoke over the end of r, and heard it all the same. Nothing is cut then.
+func (r *reply) heardWhole(end playout.Mark) bool { return r.ended && end == r.mark(r.audio) }
+
 // fullUpTo is how far r was heard without a gap where ts plays: in a silence of ours that is where it goes on after it.
 func (s *Session) fullUpTo(r *reply, ts int) (voice.Samples, bool) {
 	place, ok := s.place(ts)

@@ -221,8 +221,21 @@ func TestPredictedInterruption(t *testing.T) {
 		p.truncatedWhereHeard()
 	})
 
+	story(t, "over the last words, which were heard all the same", func(t *testing.T) {
+		p := byPredictor(t, plain(), near())
+		p.ask("say 4 words")
+		first(p.caller, "output_audio_buffer.stopped")
+		p.onset()
+		p.speak(scripted.Tones("stop it now please"))
+		p.quiet(700)
+		p.g.Expect(p.count("input_audio_buffer.speech_started")).To(gomega.Equal(1))
+		p.g.Expect(p.count("conversation.item.truncated")).To(gomega.BeZero(), "nothing is cut")
+		first(p.caller, "output_audio_buffer.stopped")
+		p.restsAtFull()
+	})
+
 	story(t, "over the last words, of which all were sent", func(t *testing.T) {
-		p := byPredictor(t, plain(), trip{20 * time.Millisecond, 20 * time.Millisecond, 500 * time.Millisecond})
+		p := byPredictor(t, plain(), trip{20 * time.Millisecond, 20 * time.Millisecond, time.Second})
 		p.ask("say 4 words")
 		first(p.caller, "output_audio_buffer.stopped")
 		wait(50 * time.Millisecond)

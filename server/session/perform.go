@@ -258,7 +258,9 @@ func (s *Session) performPlayout(f playout.Effect) {
 	case playout.Truncate:
 		// A client that plays by itself cuts what it got, and has nothing of a reply that waited.
 		if r := s.replies[f.Resp]; r != nil && (s.media || !r.onAir) {
-			s.truncate(r, f.End)
+			if !r.heardWhole(f.End) {
+				s.truncate(r, f.End)
+			}
 			s.forget(r)
 			s.startWaiting()
 		}
