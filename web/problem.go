@@ -17,6 +17,8 @@ const (
 	ProblemBusy         ProblemKind = "busy"
 	ProblemBlocked      ProblemKind = "playback-blocked"
 	ProblemServer       ProblemKind = "server"
+	ProblemAway         ProblemKind = "away"
+	ProblemAnew         ProblemKind = "anew"
 )
 
 // Remedy is what the page offers to do about a problem.
@@ -103,6 +105,17 @@ func explainConnection(kind ProblemKind) Problem {
 		return Problem{
 			Title:  "This browser cannot make calls",
 			Advice: "It has no WebRTC. A current Chrome, Edge, Firefox or Safari has.",
+		}
+	case ProblemAway:
+		return Problem{
+			Title:  "The connection is lost",
+			Advice: "It is being brought back. What you write meanwhile is sent then.",
+		}
+	case ProblemAnew:
+		return Problem{
+			Title: "The connection was lost",
+			Advice: "A new conversation has begun with the words of the old one. " +
+				"Say again what the agent does not know.",
 		}
 	case ProblemBlocked:
 		return Problem{

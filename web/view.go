@@ -193,6 +193,8 @@ func milliseconds(d time.Duration) int {
 func problemOf(s sdk.Snapshot) *Problem {
 	var p Problem
 	switch {
+	case s.Err != nil && s.State == sdk.Reconnecting:
+		p = ProblemOf(ProblemAway, detailOf(s.Err))
 	case s.Err != nil:
 		p = ProblemOf(callProblem(s.Err), detailOf(s.Err))
 	case s.MicErr != nil:
@@ -217,6 +219,8 @@ func callProblem(err error) ProblemKind {
 		return ProblemServerGone
 	case errors.Is(err, sdk.ErrServerSilent):
 		return ProblemSilent
+	case errors.Is(err, sdk.ErrBegunAnew):
+		return ProblemAnew
 	default:
 		return ProblemServer
 	}

@@ -105,6 +105,8 @@ func TestErrorsBecomeProblems(t *testing.T) {
 		want ProblemKind
 	}{
 		{"server gone", sdk.Snapshot{Err: &sdk.Error{Kind: sdk.ErrServerGone}}, ProblemServerGone},
+		{"being brought back", sdk.Snapshot{State: sdk.Reconnecting, Err: sdk.ErrServerGone}, ProblemAway},
+		{"brought back without the conversation", sdk.Snapshot{State: sdk.Listening, Err: sdk.ErrBegunAnew}, ProblemAnew},
 		{"server silent", sdk.Snapshot{Err: sdk.ErrServerSilent}, ProblemSilent},
 		{"no WebRTC", sdk.Snapshot{Err: &sdk.Error{Kind: sdk.ErrUnsupported}}, ProblemUnsupported},
 		{"wrong key", sdk.Snapshot{Err: &sdk.RefusedError{Status: 401}}, ProblemKey},

@@ -68,7 +68,7 @@ func TestOnlyAnAnswerUnderWayCanBeInterrupted(t *testing.T) {
 func TestEveryProblemSaysWhatToDo(t *testing.T) {
 	kinds := []ProblemKind{
 		ProblemNoMicrophone, ProblemPermission, ProblemMicBusy, ProblemServerGone, ProblemSilent, ProblemInsecure,
-		ProblemUnsupported, ProblemKey, ProblemBusy, ProblemBlocked, ProblemServer,
+		ProblemUnsupported, ProblemKey, ProblemBusy, ProblemBlocked, ProblemServer, ProblemAway, ProblemAnew,
 	}
 	g := gomega.NewWithT(t)
 	titles := make(map[string]ProblemKind)
