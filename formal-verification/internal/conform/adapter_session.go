@@ -57,8 +57,11 @@ func waitingFor(s session.State) string {
 
 func wordsAwaited(s session.State) bool { return streamOf(s.Final) != 0 }
 
-// oddVoice says how a session differs from one whose voice ends with its body.
-func oddVoice(s session.State) string {
+// oddVoice says how a session differs from one whose voice ends with its body, and whose hold is for the open turn.
+func oddVoice(s session.State) string { return oddBody(s) + oddHold(s) }
+
+// oddBody says how a session differs from one whose voice ends with its body.
+func oddBody(s session.State) string {
 	want := synthesis.State(synthesis.Closed{})
 	switch s.Response.(type) {
 	case response.Active:
@@ -70,7 +73,7 @@ func oddVoice(s session.State) string {
 	if s.Synthesis != want {
 		return "the synthesis is " + s.Synthesis.Name() + ", the response " + s.Response.Name()
 	}
-	return oddHold(s)
+	return ""
 }
 
 // oddHold says how a session differs from one whose hold is for the open turn.

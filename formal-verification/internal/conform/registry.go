@@ -24,6 +24,7 @@ func All() []Comparer {
 		sessionTextMachine(),
 		sessionEndMachine(),
 		sessionQueueMachine(),
+		sessionReportsMachine(),
 		runMachine(),
 		idempotencyKeys(),
 		idempotencyUnknown(),

@@ -22,6 +22,9 @@ func (f said) Name() string { return f.text }
 // Text is what a spec's fx has.
 func (f said) Text() string { return f.text }
 
+// heardMark is how far a client says that it heard.
+var heardMark = playout.Mark{Item: 1, MS: 3}
+
 // hereNow is how far the reply is heard when an event comes: never where it is held.
 func hereNow(s session.State) playout.Mark {
 	if _, held := s.Playout.(playout.Held); held {
@@ -80,6 +83,8 @@ func replyName(s session.State, r id.Response) string {
 		return "past"
 	case r == s.Queued[0]:
 		return "next"
+	case r == heardLast(s), r == awaitedOf(s.Playout):
+		return "past"
 	}
 	for i, q := range s.Queued {
 		if q == r {
@@ -108,9 +113,14 @@ func turnName(s session.State, t id.Turn) string {
 
 func markName(s session.State, m playout.Mark) string {
 	held, _ := s.Playout.(playout.Held)
+	cut, _ := s.Playout.(playout.Cut)
 	switch m {
 	case playout.Mark{}:
 		return "start"
+	case heardMark:
+		return "heard"
+	case cut.At:
+		return "cut"
 	case hereNow(s):
 		return "now"
 	case held.At:

@@ -1,0 +1,94 @@
+package conform
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// sessionReportsMachine is the session whose client reports what it heard.
+func sessionReportsMachine() sessionSpec {
+	return sessionSpec{
+		Spec:   "session_reports",
+		Next:   session.Next,
+		First:  []session.Config{{Interrupt: true, Reports: true}},
+		Begin:  []session.Event{session.OfConn{Event: conn.Opened{VAD: true}}},
+		Events: sessionReportsEvents,
+		Vars: func(s session.State) map[string]any {
+			held, _ := s.Playout.(playout.Held)
+			last := heardLast(s)
+			live := response.Live(s.Response)
+			return map[string]any{
+				"turn": s.Turn.Name(), "resp": s.Response.Name(), "play": s.Playout.Name(),
+				"heard": replyName(s, max(sounding(s.Playout), awaitedOf(s.Playout))), "last": replyName(s, last),
+				"started": held.Started, "tail": held.Tail, "client": turnName(s, held.Client), "awaits": held.Awaits, "rejected": held.Rejected,
+				"begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]), "owed": s.Owed,
+			}
+		},
+		Odd: func(s session.State) string {
+			held, is := s.Playout.(playout.Held)
+			switch {
+			case s.Queued.Len() > 1:
+				return "two replies wait to be heard"
+			case s.Waiting != 0, s.Texted, streamOf(s.Final) != 0:
+				return "a turn waits for its words"
+			case is && held.Candidate != turn.Open(s.Turn) && !held.Rejected:
+				return "it is held for a turn that is not open"
+			}
+			return oddBody(s) + oddStreams(s)
+		},
+	}
+}
+
+// awaitedOf is the reply that was cut off, of which is awaited what was heard, or 0.
+func awaitedOf(s playout.State) id.Response {
+	cut, _ := s.(playout.Cut)
+	return cut.Resp
+}
+
+// sessionReportsEvents restricts a session to what session_reports.fizz says.
+func sessionReportsEvents(s session.State) []Labelled[moment] {
+	var o offers
+	if response.Live(s.Response) == 0 {
+		o.add("Create", session.OfResponse{Event: response.Create{}})
+	} else {
+		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
+	}
+	o.add("ClearOutput", session.OfPlayout{Event: playout.Clear{}})
+	o.add("ClientCandidate", session.OfTurn{Event: turn.ClientCandidate{}})
+	o.add("ClearInput", session.OfTurn{Event: turn.Clear{}})
+	o.reports(s)
+	open, runs := turn.Open(s.Turn), body(s.Response)
+	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
+	o.add("Sustained", session.OfTurn{Event: turn.Sustained{Turn: open}})
+	o.add("Misfire", session.OfTurn{Event: turn.Misfire{Turn: open}})
+	o.add("Silence", session.OfTurn{Event: turn.Silence{Turn: open}}, session.OfTranscription{Event: transcription.Done{Turn: open}})
+	if s.Queued.Len() == 0 {
+		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
+	}
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounding(s.Playout), Gen: theGen}})
+	if runs != 0 {
+		o.add("BodyEnds", session.OfSynthesis{Event: synthesis.WorkerExited{}},
+			session.OfResponse{Event: response.BodyEnded{ID: runs, Status: response.Completed}})
+	}
+	return o
+}
+
+// reports is what the client says, that it does not, and what it says of others.
+func (o *offers) reports(s session.State) {
+	held, _ := s.Playout.(playout.Held)
+	cut, _ := s.Playout.(playout.Cut)
+	o.add("Ready", session.OfPlayout{Event: playout.Ready{Candidate: held.Client, At: held.At}})
+	o.add("Ready of another", session.OfPlayout{Event: playout.Ready{Candidate: nobody}})
+	o.add("ReadyExpired", session.OfPlayout{Event: playout.ReadyExpired{Candidate: held.Client}})
+	o.add("ReadyExpired of another", session.OfPlayout{Event: playout.ReadyExpired{Candidate: nobody}})
+	o.add("Heard", session.OfPlayout{Event: playout.Heard{Resp: cut.Resp, At: heardMark}})
+	o.add("Heard of another", session.OfPlayout{Event: playout.Heard{Resp: nobody, At: heardMark}})
+	o.add("HeardExpired", session.OfPlayout{Event: playout.HeardExpired{Resp: cut.Resp}})
+	o.add("HeardExpired of another", session.OfPlayout{Event: playout.HeardExpired{Resp: nobody}})
+}
