@@ -119,6 +119,9 @@ func (s *Session) open(e *wire.AntiphonBargeInCandidate) {
 	s.claim.turn = c.Turn
 	if u := s.turns[c.Turn]; u != nil && c.Turn != was {
 		u.judge = predicted()
+		if h, held := s.state.Playout.(playout.Held); held {
+			u.judge.over = h.Tail
+		}
 		s.hearing.paused = false // what was the last pause is another turn's
 	}
 }

@@ -221,6 +221,17 @@ func TestPredictedInterruption(t *testing.T) {
 		p.truncatedWhereHeard()
 	})
 
+	story(t, "an answer of one word that comes early", func(t *testing.T) {
+		p := byPredictor(t, plain(), near())
+		p.ask("say 4 words")
+		first(p.caller, "output_audio_buffer.stopped")
+		p.onset()
+		p.speak(scripted.Tones("yes"))
+		p.quiet(900)
+		p.g.Expect(p.count("input_audio_buffer.committed")).To(gomega.Equal(1))
+		first(p.caller, "output_audio_buffer.stopped")
+	})
+
 	story(t, "over the last words, which were heard all the same", func(t *testing.T) {
 		p := byPredictor(t, plain(), near())
 		p.ask("say 4 words")

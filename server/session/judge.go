@@ -11,6 +11,7 @@ const (
 	judgeWords   = 150  // voice that must be there before words are believed
 	judgeDecides = 1000 // the latest decision after the onset
 	judgeLead    = 100  // how much earlier than its voice a client's candidate may come
+	judgeAnswer  = 300  // voice that is an answer where the agent has said all
 )
 
 // verdict is what a judge says.
@@ -30,6 +31,8 @@ type judge struct {
 	voice int // ms of voice in all
 	gap   int // ms since the last voice
 	words string
+	// over: of the reply only the end is under way, and who speaks answers it rather than listening to it.
+	over bool
 }
 
 // predicted is the judge of a candidate that the client's detector has opened: its voice may still be on the way.
@@ -51,7 +54,9 @@ func (j *judge) frame(speech bool) verdict {
 		j.gap += frameMS
 	}
 	switch {
-	case j.run >= judgeVoice && !onlyAcknowledges(j.words):
+	case j.run >= judgeVoice && !j.listens():
+		return confirmed
+	case j.gap >= judgeEnd && j.over && j.voice >= judgeAnswer:
 		return confirmed
 	case j.gap >= judgeEnd:
 		return rejected
@@ -64,15 +69,18 @@ func (j *judge) frame(speech bool) verdict {
 // partial takes the text so far of the live transcription.
 func (j *judge) partial(text string) verdict {
 	j.words = text
-	if j.voice >= judgeWords && meansInterruption(text) {
+	if j.voice >= judgeWords && (meansInterruption(text) || j.over && text != "") {
 		return confirmed
 	}
 	return undecided
 }
 
+// listens: what was said only acknowledges what the agent says.
+func (j *judge) listens() bool { return !j.over && onlyAcknowledges(j.words) }
+
 // deadline must decide: the voice goes on or not, or was never heard.
 func (j *judge) deadline() verdict {
-	if j.voice > 0 && j.gap <= judgeGap && !onlyAcknowledges(j.words) {
+	if j.voice > 0 && j.gap <= judgeGap && !j.listens() {
 		return confirmed
 	}
 	return rejected

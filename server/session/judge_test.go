@@ -13,6 +13,7 @@ func TestJudge(t *testing.T) {
 		var j judge
 		if d.Cmd == "predicted" {
 			j = predicted()
+			j.over = d.HasArg("over")
 		}
 		var out strings.Builder
 		for line := range strings.Lines(d.Input) {
