@@ -3,7 +3,6 @@ package session
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -17,15 +16,6 @@ import (
 // The server's half of an interruption that the client predicts: see coord/bargein for the client's. What the client says of
 // its playback are RTP timestamps, and only here it is known what they are in the reply.
 
-const (
-	// reportWait is how long a report of the client's may take beside its way to and fro.
-	reportWait = 300 * time.Millisecond
-	// usualTrip is the round trip where nothing has measured it.
-	usualTrip = 200 * time.Millisecond
-	// tailFor is how long the end of a reply may still be ahead of the ear after it was sent.
-	tailFor = 2 * time.Second
-)
-
 // Timeline is what a Speaker knows besides whose packets have RTP timestamps, which a client can name: see rtc.Speaker.
 type Timeline interface {
 	// FirstSilent is the first packet of the silence that is being sent; ok is false while a reply is being said.
@@ -33,9 +23,6 @@ type Timeline interface {
 	// PlaceAt is what a client plays at ts; ok is false where that is not known any more, or not yet.
 	PlaceAt(ts uint32) (p rtc.Place, ok bool)
 }
-
-// roundTripper is a Link that knows how long its client's answers are on the way; 0 is not known.
-type roundTripper interface{ RoundTrip() time.Duration }
 
 // claim is what is known of a client's own candidates. They count up; the newest alone counts.
 type claim struct {
@@ -203,81 +190,6 @@ func (s *Session) fullUpTo(r *reply, ts int) (voice.Samples, bool) {
 		return s.speaker.Sent(), true
 	}
 	return place.At, true
-}
-
-// reportIn is how long to wait for a report of the client's.
-func (s *Session) reportIn() time.Duration {
-	trip := usualTrip
-	if l, ok := s.link.(roundTripper); ok && l.RoundTrip() > 0 {
-		trip = l.RoundTrip()
-	}
-	return trip + reportWait
-}
-
-// Events that say that a report has not come in time.
-type (
-	readyDue struct{ turn turn.ID }
-	heardDue struct{ resp response.ID }
-	tailOver struct{ resp response.ID }
-)
-
-// reportDue takes the news that something of the client's has not come in time.
-func (s *Session) reportDue(e any) {
-	switch e := e.(type) {
-	case readyDue:
-		s.readyOverdue(e.turn)
-	case heardDue:
-		s.heardOverdue(e.resp)
-	case tailOver:
-		if s.tail != nil && s.tail.id == e.resp {
-			s.endTail()
-		}
-	}
-}
-
-// overdue has the estimate stand where a report does not come. It is the one case in which a word may be lost, or said again that
-// was heard, or cut off in the conversation elsewhere than for the ear: it is counted, and told how much is uncertain.
-func (s *Session) overdue(e playout.Event, report string, sent voice.Samples) {
-	before, uncertain := s.state.Playout, voice.Samples(0)
-	if s.claim.lowered {
-		uncertain = max(0, sent-s.claim.from)
-	}
-	s.step(coord.OfPlayout{Event: e})
-	if s.state.Playout == before {
-		return
-	}
-	s.claim.guesses++
-	s.log.Warn("a client did not say what it heard: the estimate stands", "report", report,
-		"uncertain_ms", uncertain.Milliseconds(outputRate), "guesses", s.claim.guesses)
-}
-
-// readyOverdue: the reply goes on from where it was held, and that is where the client has lowered it, if it said so.
-func (s *Session) readyOverdue(t turn.ID) {
-	s.overdue(playout.ReadyExpired{Candidate: t}, "ready", s.speaker.Sent())
-}
-
-// heardOverdue: the item is cut where the reply was held, or had been sent to.
-func (s *Session) heardOverdue(resp response.ID) {
-	if cut, ok := s.state.Playout.(playout.Cut); ok {
-		s.overdue(playout.HeardExpired{Resp: resp}, "heard", s.replies[cut.Resp].position(cut.At))
-	}
-}
-
-// linger keeps a reply whose end was sent and may not have been heard yet.
-func (s *Session) linger(r *reply) {
-	if s.coordConfig().Reports {
-		s.tail = r
-		s.after("tail", tailFor, tailOver{r.id})
-	}
-}
-
-// endTail lets go of such a reply.
-func (s *Session) endTail() {
-	if r := s.tail; r != nil {
-		s.tail = nil
-		s.stopTimer("tail")
-		s.forget(r)
-	}
 }
 
 // hold stops the reply that is heard, or whose end still may be.
