@@ -1091,7 +1091,7 @@ func (e *AntiphonAck) SetID(id string) { e.EventID = id }
 func (*AntiphonAck) server() {}
 
 func (e *AntiphonAck) fields(c *codec) {
-	c.bind("event_id! acknowledges! rtp_timestamp? machines?", &e.EventID, &e.Acknowledges, &e.RTPTimestamp, (*rawObject)(&e.Machines))
+	c.bind("event_id! acknowledges! rtp_timestamp? machines? resume?", &e.EventID, &e.Acknowledges, &e.RTPTimestamp, (*rawObject)(&e.Machines), &e.Resume)
 }
 
 // Type returns "antiphon.barge_in.rejected".

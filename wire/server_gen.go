@@ -382,12 +382,13 @@ type ResponseMCPCallFailed struct {
 
 // AntiphonAck is the event antiphon.ack. It answers a client event that has no answer of its own; Acknowledges is that
 // event's id. RTPTimestamp is the first silent packet of a hold, Machines the fingerprint of each of the server's
-// machines by name.
+// machines by name, Resume the token with which the client comes back.
 type AntiphonAck struct {
 	EventID      string
 	Acknowledges string
 	RTPTimestamp int
 	Machines     Raw
+	Resume       string
 }
 
 // AntiphonBargeInRejected is the event antiphon.barge_in.rejected. It says that the candidate was no interruption: the

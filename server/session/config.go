@@ -26,6 +26,8 @@ type Config struct {
 	Grace time.Duration
 	// Keep is Grace for a client that knows our extensions, which may come back over another connection; 0 takes 60 s.
 	Keep time.Duration
+	// Token is told to a client that may come back over another connection; empty is none.
+	Token string
 	// Longest is how long the session may be; 0 takes the protocol's 60 minutes.
 	Longest time.Duration
 	// Limits is the budget that the session's responses are taken from; nil is one of the session's own, which no

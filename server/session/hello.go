@@ -30,7 +30,11 @@ func (s *Session) hello(e *wire.AntiphonHello) {
 	for _, m := range coord.Machines() {
 		machines = machines.WithText(m.Name, m.Fingerprint)
 	}
-	s.send(&wire.AntiphonAck{Acknowledges: e.ID(), Machines: machines})
+	ack := &wire.AntiphonAck{Acknowledges: e.ID(), Machines: machines}
+	if !s.control {
+		ack.Resume = s.cfg.Token
+	}
+	s.send(ack)
 }
 
 // coordConfig is what of the settings, and of what the client has said of itself, decides transitions.

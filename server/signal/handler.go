@@ -159,7 +159,9 @@ func (h *Handler) newCall(id string, settings wire.Session, who caller) (*call, 
 	if who.principal != "" {
 		logger = logger.With("principal", who.principal)
 	}
+	token := rand.Text()
 	s, err := session.New(session.Config{
+		Token:    token,
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, CheckInvariants: h.cfg.CheckInvariants,
 		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who),
@@ -168,7 +170,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who caller) (*call, 
 		h.secrets.giveBack(who.secret)
 		return nil, internal("internal", err)
 	}
-	c := &call{session: s, owner: who, token: rand.Text()}
+	c := &call{session: s, owner: who, token: token}
 	h.calls[id] = c
 	h.joined.Go(func() {
 		<-s.Done()

@@ -2,6 +2,7 @@ package signal
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"mime"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // The headers of a call that goes on over another connection. A page that opens a WebSocket cannot set headers: it sends the
@@ -147,6 +149,11 @@ func (h *Handler) talkOn(w http.ResponseWriter, r *http.Request, who caller) *pr
 	}
 	l := newSocketLink()
 	_, after := resumed(r)
+	if r.Header.Get(resumeHeader) == "" { // a page sees no headers
+		ack := &wire.AntiphonAck{Acknowledges: seen, Resume: c.token}
+		ack.SetID("event_" + rand.Text())
+		_ = l.Send(wire.AppendServer(nil, ack), nil) // its queue is empty
+	}
 	attached := c.hub.attach(l, after)
 	l.run(context.WithoutCancel(r.Context()), ws, h, inletOf(c.session))
 	if !attached {

@@ -20,8 +20,18 @@ func (d *desk) greeted(address, bearer string) *plug {
 	p := d.plug(address, bearer)
 	p.next("session.created")
 	p.send(`{"type":"antiphon.hello","event_id":"hello"}`)
-	p.next("antiphon.ack")
+	ack, _ := p.next("antiphon.ack").(*wire.AntiphonAck)
+	p.told = ack.Resume
 	return p
+}
+
+// welcomed checks the first event of a page that has come back.
+func (p *plug) welcomed(seen string) {
+	p.d.t.Helper()
+	ack, is := p.first().(*wire.AntiphonAck)
+	p.d.g.Expect(is).To(gomega.BeTrue())
+	p.d.g.Expect(ack.Acknowledges).To(gomega.Equal(seen))
+	p.d.g.Expect(ack.Resume).To(gomega.Equal(p.token()))
 }
 
 // token is what resumes the call.
@@ -41,6 +51,7 @@ func TestResume(t *testing.T) {
 	p := d.greeted(address, key)
 	d.g.Expect(p.token()).To(gomega.MatchRegexp(`^\w{26,}$`))
 	d.g.Expect(p.answer.Header.Get("Antiphon-Resume-Seen")).To(gomega.BeEmpty())
+	d.g.Expect(p.told).To(gomega.Equal(p.token()), "a page cannot read headers")
 	p.send(talkInText)
 	p.send(`{"type":"conversation.item.create","event_id":"i","item":{"id":"said","type":"message","role":"user","content":[{"type":"input_text","text":"say 30 words"}]}}`)
 	p.send(`{"type":"response.create","event_id":"r"}`)
@@ -53,6 +64,7 @@ func TestResume(t *testing.T) {
 		}
 		p = d.plug(p.again(address, seen), key)
 		d.g.Expect(p.answer.Header.Get("Antiphon-Resume-Seen")).To(gomega.Equal("r"))
+		p.welcomed("r")
 		done, _ := p.next("response.done").(*wire.ResponseDone)
 		d.g.Expect(done.Response.ID).To(gomega.Equal(created.Response.ID))
 		d.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
@@ -84,6 +96,7 @@ func TestResumeTakesOver(t *testing.T) {
 	p := d.plug(old.again(address, ""), "")
 	d.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", closePatience), "the dead are not waited for")
 	d.g.Expect(p.answer.Header.Get("Antiphon-Resume")).To(gomega.Equal(old.token()))
+	p.welcomed("hello")
 	_, is := p.first().(*wire.SessionCreated)
 	d.g.Expect(is).To(gomega.BeTrue(), "who has seen nothing gets all")
 	p.next("antiphon.ack")
