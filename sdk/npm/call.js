@@ -2,6 +2,9 @@ import { begin, drop } from "./begin.js";
 import { AntiphonError, failure, read } from "./errors.js";
 import { program } from "./program.js";
 
+// patience is how long the program may take to arrive, in ms. After that its own limits hold.
+const patience = 60_000;
+
 const noTurn = { interruptions: {}, turn: null };
 
 // Call is one call. Its fields say what is so now; its events say that they have changed.
@@ -37,6 +40,7 @@ export class Call extends EventTarget {
   #token = 0;
   #closed = null; // the promise of close
   #settle;
+  #late = 0;
   #crash = (error) => this.#fail(error);
 
   constructor(options, { assets, version }) {
@@ -57,7 +61,9 @@ export class Call extends EventTarget {
       throw failure("unsupported", "this browser has no WebRTC", "use a current Chrome, Edge, Firefox or Safari");
     }
     this.#begun = socket ? null : begin(this.#options);
+    this.#late = setTimeout(() => this.#fail(failure("server_silent", "the page's voice program did not arrive in time", "check the network, and call again")), patience);
     this.#program = await program(assets, version);
+    clearTimeout(this.#late);
     if (this.#closed) return;
     this.#program.crash.add(this.#crash);
     const tools = this.#options.tools?.map((tool) => ({ ...tool, parameters: tool.parameters && JSON.stringify(tool.parameters) }));
@@ -243,6 +249,7 @@ export class Call extends EventTarget {
   }
 
   async #end() {
+    clearTimeout(this.#late);
     if (this.#begun) drop(this.#begun);
     this.#begun = null;
     try {

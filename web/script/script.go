@@ -46,8 +46,10 @@ func Check() error {
 }
 
 // Handler serves Files, by the last part of the path. It answers 404 for every other name.
-func Handler() http.Handler {
-	assets, version, err := load(built)
+func Handler() http.Handler { return handler(built) }
+
+func handler(all fs.FS) http.Handler {
+	assets, version, err := load(all)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		// Everyone may have them: a page of another origin needs leave to load a program, a module and a worklet.

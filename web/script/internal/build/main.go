@@ -1,3 +1,5 @@
+//go:build !js
+
 // Command build makes the page's script (sdk/npm) and the program behind it:
 //
 //	go run ./web/script/internal/build

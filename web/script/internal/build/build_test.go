@@ -1,0 +1,96 @@
+//go:build !js
+
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/web/script"
+)
+
+// made builds the script around a program that is none.
+func made(t *testing.T) (b builder, g *gomega.WithT) {
+	t.Helper()
+	t.Chdir("../../../..")
+	g = gomega.NewWithT(t)
+	dir := t.TempDir()
+	wasm := filepath.Join(dir, "some.wasm")
+	g.Expect(os.WriteFile(wasm, []byte("a program"), 0o600)).To(gomega.Succeed())
+	b = builder{
+		source: filepath.Join("sdk", "npm"), pkg: filepath.Join(dir, "npm"), embed: filepath.Join(dir, "embed"), wasm: wasm, level: 5, log: io.Discard,
+	}
+	g.Expect(b.build()).To(gomega.Succeed())
+	return b, g
+}
+
+func TestThePackageIsWhole(t *testing.T) {
+	b, g := made(t)
+	raw, err := os.ReadFile(filepath.Join(b.pkg, "package.json"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	var p struct {
+		Main, Types string
+		Exports     map[string]json.RawMessage
+	}
+	g.Expect(json.Unmarshal(raw, &p)).To(gomega.Succeed())
+	names := []string{p.Main, p.Types, "README.md", "LICENSE"}
+	for name := range p.Exports {
+		if name != "." {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		g.Expect(filepath.Join(b.pkg, name)).To(gomega.BeAnExistingFile())
+	}
+	for _, name := range script.Files {
+		g.Expect(filepath.Join(b.pkg, name)).To(gomega.BeAnExistingFile())
+		g.Expect(filepath.Join(b.embed, name+".br")).To(gomega.BeAnExistingFile())
+	}
+}
+
+func TestWhatIsThereIsLeft(t *testing.T) {
+	b, g := made(t)
+	program, support, err := b.program()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	version, err := b.version(program, support)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(b.current(version)).To(gomega.BeTrue())
+	b.level = 6
+	g.Expect(b.current(version)).To(gomega.BeFalse(), "a better packing")
+	other, err := b.version([]byte("another program"), support)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(b.current(other)).To(gomega.BeFalse())
+}
+
+// Go's support script leaves five names in a page; ours leaves none, and still gives Go what it wants.
+func TestTheSupportLeavesNoGlobalName(t *testing.T) {
+	b, g := made(t)
+	module := filepath.Join(t.TempDir(), "exec.mjs")
+	content, err := os.ReadFile(filepath.Join(b.pkg, "antiphon-exec.js"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(os.WriteFile(module, content, 0o600)).To(gomega.Succeed())
+	cmd := exec.CommandContext(t.Context(), "node", "--input-type=module", "-e", `
+		const before = new Set(Object.getOwnPropertyNames(globalThis));
+		const { Go, shims } = await import(process.argv[1]);
+		const more = Object.getOwnPropertyNames(globalThis).filter((name) => !before.has(name));
+		console.log(typeof new Go().importObject, Object.keys(shims).sort().join(), more.join());`, module)
+	out, err := cmd.CombinedOutput()
+	g.Expect(err).NotTo(gomega.HaveOccurred(), string(out))
+	g.Expect(strings.TrimSpace(string(out))).To(gomega.Equal("object Go,fs,path,process"))
+}
+
+// A page's author sees every reason that keeps the script from being built.
+func TestASourceThatIsBroken(t *testing.T) {
+	g := gomega.NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(dir, "antiphon.js"), []byte("const = 1"), 0o600)).To(gomega.Succeed())
+	_, err := builder{source: dir}.bundle("v", nil)
+	g.Expect(err).To(gomega.HaveOccurred())
+}
