@@ -10,6 +10,9 @@ import (
 // acknowledged takes the server's word for an event that has no answer of its own.
 func (s *Session) acknowledged(e *wire.AntiphonAck) {
 	s.machinesTold(e.Machines)
+	if e.Resume != "" && s.call != nil { // a page reads no headers of a WebSocket
+		s.call.token = e.Resume
+	}
 	in := &s.interruption
 	for i, event := range in.asked {
 		if event == "" || event != e.Acknowledges {

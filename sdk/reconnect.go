@@ -45,6 +45,8 @@ type Resumption struct {
 	// server has taken in it, empty for none.
 	Resumed bool
 	Seen    string
+	// Sound: what CallConfig.From had still to play is this peer's now. Otherwise it is not heard, and the server is told so.
+	Sound bool
 }
 
 // Resume says which conversation a call goes on with.
@@ -247,13 +249,16 @@ func (s *Session) redialFailed(err error) {
 
 // succeed puts a new peer in the place of the former one.
 func (s *Session) succeed(c *call, n uint64, peer Peer) {
+	told := resumption(peer)
+	if _, plays := c.peer.(Player); plays && told.Resumed && !told.Sound && s.flow.sounding() {
+		s.interrupt() // what was not played is lost, so the reply ends with what was heard
+	}
 	s.dismiss(c)
 	in := &s.interruption
 	knows, candidate := in.knows, in.candidate
 	c.peer, c.link, c.dismissed = peer, n, false
 	s.attend()
 	peer.SetMuted(s.muted)
-	told := resumption(peer)
 	c.token = told.Token
 	if told.Resumed {
 		in.knows, in.candidate = knows && in.steps != nil, candidate

@@ -39,6 +39,7 @@ type plan struct {
 	sendErr error
 	restart func(ctx context.Context) error // nil: it cannot
 	player  bool
+	sound   bool // it takes over what was not played
 }
 
 // link is one peer of an exchange.
@@ -112,7 +113,7 @@ func (l *link) SetMuted(bool)                               {}
 func (l *link) SetMicrophone(context.Context, string) error { return nil }
 func (l *link) Antiphon() bool                              { return l.token != "" }
 func (l *link) Resumption() Resumption {
-	return Resumption{Token: l.token, Resumed: l.resumed, Seen: l.seen}
+	return Resumption{Token: l.token, Resumed: l.resumed, Seen: l.seen, Sound: l.sound}
 }
 
 func (l *link) Close() error {
@@ -144,7 +145,7 @@ type playingLink struct{ *link }
 
 func (*playingLink) Play(string, string, int, []byte) {}
 func (*playingLink) Finish(string)                    {}
-func (*playingLink) Stop() (Heard, bool)              { return Heard{}, false }
+func (*playingLink) Stop() (Heard, bool)              { return Heard{ItemID: "a1", MS: 500}, true }
 
 // line is a session that stands on the first link of an exchange.
 type line struct {
@@ -437,6 +438,39 @@ func TestABrokenLinkIsFollowedByAnother(t *testing.T) {
 		l.wait(time.Second)
 		l.g.Expect(l.x.dialed[1].From).To(gomega.BeAssignableToTypeOf(&playingLink{}))
 		l.g.Expect(l.x.links[0].isClosed()).To(gomega.BeTrue())
+		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
+	})
+}
+
+func TestSoundThatWasNotPlayed(t *testing.T) {
+	for name, takes := range map[string]bool{"goes on": true, "ends with what was heard": false} {
+		bubble(t, name, func(t *testing.T) {
+			first := kept
+			first.player = true
+			l := connectedBy(t, Options{}, first, plan{token: "T", resumed: true, seen: "client_1", player: true, sound: takes})
+			l.x.links[0].sink(PlaybackStarted{ResponseID: "r"})
+			l.x.links[0].sink(PeerBroken{})
+			l.wait(time.Second)
+			sent := strings.Join(l.x.links[1].got(), ", ")
+			if takes {
+				l.g.Expect(sent).NotTo(gomega.ContainSubstring("truncate"))
+				l.g.Expect(l.Snapshot().State).To(gomega.Equal(AgentSpeaking))
+			} else {
+				l.g.Expect(sent).To(gomega.ContainSubstring("conversation.item.truncate"))
+				l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
+			}
+		})
+	}
+}
+
+// A page reads no headers of a WebSocket: the token comes with the answer to its hello.
+func TestATokenThatComesLater(t *testing.T) {
+	bubble(t, "resumes, too", func(t *testing.T) {
+		l := connectedBy(t, Options{}, plan{}, plan{token: "T", resumed: true})
+		l.x.links[0].sink(message(&wire.AntiphonAck{EventID: "a", Acknowledges: "client_1", Resume: "T"}))
+		l.x.links[0].sink(PeerBroken{})
+		l.wait(time.Second)
+		l.g.Expect(l.x.dialed[1].Resume).To(gomega.Equal(Resume{Token: "T", After: "a"}))
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 	})
 }

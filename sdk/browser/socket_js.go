@@ -76,21 +76,27 @@ func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 		_, err := p.dialer.fetch(ctx, "/v1/antiphon/pipeline", object(), "")
 		p.antiphon = err == nil
 	}()
-	err = s.connect(ctx, c.Model)
+	err = s.connect(ctx, c.Model, c.Resume)
 	<-known // ctx ends it
+	if err != nil && p.antiphon && c.Resume.Token != "" && ctx.Err() == nil {
+		return &sdk.RefusedError{Status: 404, Message: "the conversation is not kept any more"} // a browser does not say
+	}
 	return err
 }
 
 // connect opens the connection and listens to it.
-func (s *socketPeer) connect(ctx context.Context, model string) error {
+func (s *socketPeer) connect(ctx context.Context, model string, resume sdk.Resume) error {
 	d, p := s.p.dialer, s.p
 	base := d.opts.URL
 	if base == "" {
 		base = js.Global().Get("location").Get("origin").String()
 	}
 	address := "ws" + strings.TrimPrefix(strings.TrimSuffix(base, "/"), "http") + "/v1/realtime"
-	if model != "" {
-		address += "?model=" + js.Global().Call("encodeURIComponent", model).String()
+	switch {
+	case resume.Token != "":
+		address += "?antiphon_resume=" + escaped(resume.Token) + "&antiphon_resume_after=" + escaped(resume.After)
+	case model != "":
+		address += "?model=" + escaped(model)
 	}
 	protocols := js.Global().Get("Array").New()
 	protocols.Call("push", "realtime")
@@ -109,8 +115,10 @@ func (s *socketPeer) connect(ctx context.Context, model string) error {
 		}
 	}
 	p.ear.on(s.socket, "open", func(js.Value) {
-		settle(nil)
-		p.tell(sdk.PeerOpened{})
+		if resume.Token == "" {
+			settle(nil)
+			p.tell(sdk.PeerOpened{})
+		}
 	})
 	p.ear.on(s.socket, "close", func(e js.Value) {
 		settle(&sdk.Error{Kind: sdk.ErrServerGone, Detail: "or it refused the call: a browser does not say"})
@@ -120,13 +128,41 @@ func (s *socketPeer) connect(ctx context.Context, model string) error {
 		}
 		p.tell(sdk.PeerBroken{Err: sdk.ErrServerGone})
 	})
-	p.ear.on(s.socket, "message", func(e js.Value) { p.message(e.Get("data")) })
+	p.ear.on(s.socket, "message", func(e js.Value) {
+		if resume.Token != "" && s.welcomed(e.Get("data"), resume) {
+			settle(nil)
+			p.tell(sdk.PeerOpened{})
+			return
+		}
+		p.message(e.Get("data"))
+	})
 	select {
 	case err := <-opened:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// welcomed takes the first event of a conversation that goes on. It reports false for any other.
+func (s *socketPeer) welcomed(data js.Value, resume sdk.Resume) bool {
+	if s.p.kept.Resumed || data.Type() != js.TypeString {
+		return false
+	}
+	e, err := wire.DecodeServer([]byte(data.String()))
+	ack, is := e.(*wire.AntiphonAck)
+	if err != nil || !is || ack.Resume != resume.Token {
+		return false
+	}
+	s.p.kept = sdk.Resumption{Token: ack.Resume, Resumed: true, Seen: ack.Acknowledges}
+	return true
+}
+
+// Resumption implements sdk.Resumable. The token of a new call comes with the answer to its hello.
+func (s *socketPeer) Resumption() sdk.Resumption { return s.p.kept }
+
+func escaped(text string) string {
+	return js.Global().Call("encodeURIComponent", text).String()
 }
 
 // heard takes 10 ms of both sides.

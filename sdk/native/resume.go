@@ -51,6 +51,7 @@ func (p *socketPeer) inherit(former sdk.Peer) {
 	if !ok {
 		return
 	}
+	p.kept.Sound = true
 	old := from.estate()
 	old.mu.Lock()
 	defer old.mu.Unlock()
