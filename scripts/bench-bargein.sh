@@ -14,5 +14,10 @@ if ! cmp -s $from/package-lock.json $to/node_modules/.locked; then
 	cp $from/package-lock.json $to/node_modules/.locked
 fi
 
+# The small build is made when it is not there, or older than the other; its compiler takes a while to build the first time.
+case ",$1," in
+,, | *,sizes,*) [ -n "$(find sdk/npm/dist/antiphon.tiny.wasm -newer sdk/npm/dist/antiphon.wasm 2>/dev/null)" ] || scripts/sdk.sh || echo "bench-bargein: no build by TinyGo" >&2 ;;
+esac
+
 go build -o .cache/bargein/bargein ./e2e/bargein
 exec .cache/bargein/bargein -rows "$1" -clients "$2" ${3:+-n "$3"} -out docs/benchmarks.md

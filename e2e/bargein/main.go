@@ -41,6 +41,7 @@ var rows = []row{
 	{"echo", echo},
 	{"sizes", sizes},
 	{"start", starts},
+	{"heap", heap},
 }
 
 func main() {
