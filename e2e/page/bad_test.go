@@ -33,9 +33,9 @@ func TestAPageThatCannotCallSaysWhy(t *testing.T) {
 		"no server":               {options: `{ url: "http://127.0.0.1:9" }`, code: "server_gone", remedy: "check that it runs"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := newAuthor(t, nil)
+			a := newAuthor(t)
 			a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html"), policy: row.policy}, sent{html: a.file("page.js")}
-			v := a.visit(a.launch(rig.Options{}), "/")
+			v := a.visit(a.launch(rig.Options{}))
 			v.does(`%s`, strings.ReplaceAll(row.prepare, "SERVER", a.server.URL))
 			v.does(`begin(%s)`, strings.ReplaceAll(row.options, "SERVER", a.server.URL))
 			v.becomes(`seen.refused`)
@@ -66,9 +66,9 @@ func TestARefusedMicrophoneLeavesText(t *testing.T) {
 
 // A page whose policy keeps the worklet out has calls, without prediction.
 func TestWithoutTheWorkletThereAreCalls(t *testing.T) {
-	a := newAuthor(t, nil)
+	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
-	v := a.visit(a.launch(rig.Options{}), "/")
+	v := a.visit(a.launch(rig.Options{}))
 	v.does(`AudioWorklet.prototype.addModule = () => Promise.reject(new DOMException("blocked", "AbortError"))`)
 	v.does(`seen.notes = []; begin().addEventListener("note", (e) => seen.notes.push(e.detail)); await call.ready`)
 	v.becomes(`seen.notes.some((n) => /no levels and no prediction/.test(n))`)
@@ -79,9 +79,9 @@ func TestWithoutTheWorkletThereAreCalls(t *testing.T) {
 
 // The server goes away in the middle of a call: the page shows that it is being looked for, and then that it is gone.
 func TestAServerThatGoesAway(t *testing.T) {
-	a := newAuthor(t, nil)
+	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
-	v := a.visit(a.launch(rig.Options{}), "/")
+	v := a.visit(a.launch(rig.Options{}))
 	v.does(`await begin().ready`)
 	a.g.Expect(a.close()).To(gomega.Succeed())
 	v.becomes(`call.state === "reconnecting" || call.state === "failed"`)

@@ -10,9 +10,9 @@ import (
 
 // A page of another origin includes the script, connects, writes, and hears the answer.
 func TestAPageHoldsACall(t *testing.T) {
-	a := newAuthor(t, nil)
+	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
-	v := a.visit(a.launch(rig.Options{}), "/")
+	v := a.visit(a.launch(rig.Options{}))
 	globals := told[[]string](v, `Object.keys(globalThis).filter((n) => /antiphon|^go$|^fs$|^process$|^path$/i.test(n))`)
 	a.g.Expect(globals).To(gomega.Equal([]string{"Antiphon"}))
 	v.does(`await begin().ready`)

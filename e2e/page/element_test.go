@@ -18,9 +18,9 @@ const strict = "default-src 'none'; script-src SERVER 'wasm-unsafe-eval'; connec
 // withElement opens a page of another origin with the element, under the strict policy.
 func withElement(t *testing.T, o rig.Options) *visitor {
 	t.Helper()
-	a := newAuthor(t, nil)
+	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.css"] = sent{html: a.file("element.html"), policy: strict}, sent{html: a.file("page.css")}
-	v := a.visit(a.launch(o), "/")
+	v := a.visit(a.launch(o))
 	v.becomes(`document.querySelector("antiphon-talk").shadowRoot?.querySelector("button.talk")`)
 	v.does(`globalThis.talk = document.querySelector("antiphon-talk"); globalThis.part = (name) => talk.shadowRoot.querySelector("[part=" + name + "]")`)
 	return v

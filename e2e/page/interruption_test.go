@@ -18,9 +18,9 @@ type volume struct {
 // speaking opens a page whose agent says something long, and waits until it is heard.
 func speaking(t *testing.T) *visitor {
 	t.Helper()
-	a := newAuthor(t, nil)
+	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
-	v := a.visit(a.launch(rig.Options{}), "/")
+	v := a.visit(a.launch(rig.Options{}))
 	v.does(`await begin().ready`)
 	v.does(`call.send("say 80 words")`)
 	a.g.Eventually(v.Heard).Should(gomega.HaveField("LoudMS", gomega.BeNumerically(">", 3500)))

@@ -18,7 +18,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/web/script"
 )
@@ -47,16 +46,14 @@ type author struct {
 // sent is one page: its text and its Content-Security-Policy.
 type sent struct{ html, policy string }
 
-// newAuthor starts a server with a pipeline (nil: the scripted one) and an origin beside it.
-func newAuthor(t *testing.T, p *pipeline.Pipeline) *author {
+// newAuthor starts a server with the scripted pipeline and an origin beside it.
+func newAuthor(t *testing.T) *author {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(patience)
 	g.SetDefaultEventuallyPollingInterval(glance)
 	g.Expect(script.Check()).To(gomega.Succeed())
-	if p == nil {
-		p = scripted.New(scripted.Options{})
-	}
+	p := scripted.New(scripted.Options{})
 	a := &author{t: t, g: g, pages: map[string]sent{}}
 	// The site is there first: the server is told of its origin.
 	a.site = httptest.NewServer(http.HandlerFunc(a.serve))
@@ -112,10 +109,10 @@ type visitor struct {
 	*author
 }
 
-// visit opens a page.
-func (a *author) visit(b *rig.Browser, path string) *visitor {
+// visit opens the author's page.
+func (a *author) visit(b *rig.Browser) *visitor {
 	a.t.Helper()
-	tab, err := b.Open(a.site.URL + path)
+	tab, err := b.Open(a.site.URL + "/")
 	a.g.Expect(err).NotTo(gomega.HaveOccurred())
 	v := &visitor{Tab: tab, author: a}
 	a.t.Cleanup(func() {

@@ -13,9 +13,9 @@ type used struct{ Functions, Handles, Memory int }
 
 // Two hundred calls are opened and closed: what they held is free again.
 func TestTwoHundredCallsLeaveNothing(t *testing.T) {
-	a := newAuthor(t, nil)
+	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
-	v := a.visit(a.launch(rig.Options{}), "/")
+	v := a.visit(a.launch(rig.Options{}))
 	calls := func(n int) {
 		v.does(`for (let i = 0; i < %d; i++) {
 			const call = Antiphon.connect({ url: %q });

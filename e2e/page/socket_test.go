@@ -11,9 +11,9 @@ import (
 
 // Where no WebRTC comes through, a page calls over a WebSocket: it speaks, hears, and knows what was heard.
 func TestAPageCallsOverAWebSocket(t *testing.T) {
-	a := newAuthor(t, nil)
+	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
-	v := a.visit(a.launch(rig.Options{}), "/")
+	v := a.visit(a.launch(rig.Options{}))
 	v.does(`RTCPeerConnection = undefined; await begin({ transport: "websocket" }).ready`)
 	v.does(`call.send("say 60 words")`)
 	v.becomes(`call.state === "agent-speaking" && call.levels.agent > 0.3`)
