@@ -47,6 +47,7 @@ type Relay struct {
 	server *net.UDPAddr
 	flows  map[string]*flow // by the page's address
 	denied string           // requests whose path ends so fail; "" denies none
+	pipes  []net.Conn       // of the page's WebSockets
 	closed bool
 }
 
@@ -57,6 +58,33 @@ func (r *Relay) Cut() {
 	for _, f := range r.flows {
 		f.cut.Store(true)
 	}
+}
+
+// maxPipes bounds the WebSockets that one page may open.
+const maxPipes = 64
+
+// pipe notes a connection that has become a WebSocket.
+func (r *Relay) pipe(c net.Conn, state http.ConnState) {
+	if state != http.StateHijacked {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.pipes) < maxPipes {
+		r.pipes = append(r.pipes, c)
+	}
+}
+
+// Tear breaks the WebSockets that there are, without a word to either end.
+func (r *Relay) Tear() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	for _, c := range r.pipes {
+		err = errors.Join(err, c.Close())
+	}
+	r.pipes = nil
+	return err
 }
 
 // Deny lets requests fail whose path ends so; "" denies none.
@@ -110,7 +138,7 @@ func NewRelay(server string, link Link) (*Relay, error) {
 		ModifyResponse: r.answered,
 		FlushInterval:  -1,
 	}
-	r.http = &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second}
+	r.http = &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second, ConnState: r.pipe}
 	go func() { r.served <- r.http.Serve(listener) }()
 	r.joined.Go(r.up.run)
 	r.joined.Go(r.carryUp)
