@@ -137,6 +137,9 @@
         disconnect() {},
       };
     }
+    createGain() {
+      return { gain: { value: 1 }, connect() {}, disconnect() {} };
+    }
     resume() {
       this.state = "running";
     }
@@ -152,6 +155,8 @@
       this.port = { posted: [], onmessage: null, postMessage: (message) => this.port.posted.push(message) };
       fake.nodes.push(this);
     }
+    connect() {}
+    disconnect() {}
     // post gives 10 ms of both sides, as the worklet does; each is a function of the sample's number.
     post(microphone, agent) {
       const size = this.context.sampleRate / 100;

@@ -1,0 +1,123 @@
+package browser
+
+import (
+	"syscall/js"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// mouth is a player on a made-up worklet.
+type mouth struct {
+	*player
+	g      *gomega.WithT
+	events []sdk.PeerEvent
+	port   js.Value
+}
+
+func newMouth(t *testing.T) *mouth {
+	t.Helper()
+	p := newPage(t)
+	m := &mouth{g: p.g}
+	g := newGraph(func(found) {})
+	p.g.Expect(g.start(t.Context(), "worklet.js")).To(gomega.Succeed())
+	var err error
+	m.player, err = newPlayer(g, func(e sdk.PeerEvent) { m.events = append(m.events, e) })
+	p.g.Expect(err).NotTo(gomega.HaveOccurred())
+	m.port = m.node.Get("port")
+	t.Cleanup(func() {
+		m.close()
+		g.close()
+		p.g.Expect(LiveFuncs()).To(gomega.BeZero())
+	})
+	return m
+}
+
+// plays gives silence of a length.
+func (m *mouth) plays(response, item string, d time.Duration) {
+	m.g.Expect(m.play(response, item, 0, make([]byte, 2*int(d.Seconds()*wireRate)))).To(gomega.BeTrue())
+}
+
+// reaches has the worklet play up to a time since the beginning.
+func (m *mouth) reaches(d time.Duration) {
+	m.port.Call("onmessage", object("data", int(d.Seconds()*float64(m.rate))))
+}
+
+// told takes what was told since the last time.
+func (m *mouth) told() []sdk.PeerEvent {
+	told := m.events
+	m.events = nil
+	return told
+}
+
+func (m *mouth) posted() js.Value { return m.port.Get("posted").Call("at", -1) }
+
+func TestAReplyIsPlayedToItsEnd(t *testing.T) {
+	m := newMouth(t)
+	m.plays("r1", "i1", 500*time.Millisecond)
+	m.plays("r1", "i1", 500*time.Millisecond)
+	m.g.Expect(m.pieces).To(gomega.HaveLen(1), "it is one item")
+	_, playing := m.position()
+	m.g.Expect(playing).To(gomega.BeFalse())
+	m.reaches(100 * time.Millisecond)
+	m.g.Expect(m.told()).To(gomega.Equal([]sdk.PeerEvent{sdk.PlaybackStarted{ResponseID: "r1"}}))
+	m.reaches(400 * time.Millisecond)
+	at, playing := m.position()
+	m.g.Expect(playing).To(gomega.BeTrue())
+	m.g.Expect(at).To(gomega.Equal(sdk.Heard{ItemID: "i1", MS: 400}))
+	m.reaches(1100 * time.Millisecond)
+	m.g.Expect(m.told()).To(gomega.BeEmpty(), "more of it may come")
+	m.finish("r1")
+	m.g.Expect(m.told()).To(gomega.Equal([]sdk.PeerEvent{sdk.PlaybackStopped{ResponseID: "r1"}}))
+	m.plays("r2", "i2", time.Second)
+	m.finish("r2")
+	m.reaches(1500 * time.Millisecond)
+	at, _ = m.position()
+	m.g.Expect(at.ItemID).To(gomega.Equal("i2"))
+	m.g.Expect(at.MS).To(gomega.BeNumerically("~", 500, 5))
+	m.reaches(3 * time.Second)
+	m.g.Expect(m.told()).To(gomega.Equal([]sdk.PeerEvent{sdk.PlaybackStarted{ResponseID: "r2"}, sdk.PlaybackStopped{ResponseID: "r2"}}))
+	m.reaches(12 * time.Second)
+	m.g.Expect(m.pieces).To(gomega.BeEmpty(), "what was played long ago is forgotten")
+}
+
+func TestWhatWasStoppedIsNotPlayed(t *testing.T) {
+	m := newMouth(t)
+	m.plays("r1", "i1", 2*time.Second)
+	m.reaches(700 * time.Millisecond)
+	at, playing := m.stop()
+	m.g.Expect(playing).To(gomega.BeTrue())
+	m.g.Expect(at).To(gomega.Equal(sdk.Heard{ItemID: "i1", MS: 700}))
+	m.g.Expect(m.posted().Get("stop").Int()).To(gomega.Equal(m.given))
+	m.told()
+	m.reaches(710 * time.Millisecond) // was under way
+	_, playing = m.position()
+	m.g.Expect(playing).To(gomega.BeFalse())
+	given := m.given
+	m.plays("r1", "i1", time.Second)
+	m.finish("r1")
+	m.g.Expect(m.given).To(gomega.Equal(given), "it is dropped")
+	m.plays("r2", "i2", time.Second)
+	m.port.Call("onmessage", object("data", given+m.rate/2))
+	m.g.Expect(m.told()).To(gomega.Equal([]sdk.PeerEvent{sdk.PlaybackStarted{ResponseID: "r2"}}))
+	at, _ = m.position()
+	m.g.Expect(at).To(gomega.Equal(sdk.Heard{ItemID: "i2", MS: 500}))
+}
+
+func TestPlaybackGoesBackToWhatWasHeard(t *testing.T) {
+	m := newMouth(t)
+	m.plays("r1", "i1", 3*time.Second)
+	m.reaches(time.Second)
+	m.resume(sdk.Heard{ItemID: "i1", MS: 600})
+	m.g.Expect(m.posted().Get("seek").Int()).To(gomega.Equal(600 * m.rate / 1000))
+	m.g.Expect(m.posted().Get("hold").Bool()).To(gomega.BeFalse())
+	at, _ := m.position()
+	m.g.Expect(at.MS).To(gomega.Equal(600))
+	m.resume(sdk.Heard{ItemID: "unknown"})
+	m.g.Expect(m.posted().Get("seek").IsUndefined()).To(gomega.BeTrue(), "it goes on where it was held")
+	m.g.Expect(m.play("r1", "i1", 0, make([]byte, 2*wireRate*maxPlay))).To(gomega.BeTrue())
+	m.g.Expect(m.play("r1", "i1", 0, make([]byte, 2))).To(gomega.BeFalse(), "more waits than may")
+}
