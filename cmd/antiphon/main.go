@@ -18,6 +18,7 @@ var version = "unknown"
 // commands are the subcommands. Every flag is also an environment variable: ANTIPHON_ and its name.
 type commands struct {
 	Serve   serve   `cmd:"" help:"Serve calls and the Talk page."`
+	Talk    talk    `cmd:"" help:"Talk with an agent from this terminal."`
 	Doctor  doctor  `cmd:"" help:"Say what is installed, what is missing and how to get it, and what answers."`
 	Backend backend `cmd:"" help:"Serve one back end of a pipeline, on standard input and output or on a Unix socket."`
 	Key     key     `cmd:"" help:"Make an API key, and the line of the key file for it."`

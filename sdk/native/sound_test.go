@@ -357,3 +357,11 @@ func FuzzReadWAV(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatIsWrittenAsWAVIsRead(t *testing.T) {
+	g := gomega.NewWithT(t)
+	pcm := tone(100*time.Millisecond, 440)
+	var file bytes.Buffer
+	g.Expect(WriteWAV(&file, pcm)).To(gomega.Succeed())
+	g.Expect(ReadWAV(&file)).To(gomega.Equal(pcm))
+}

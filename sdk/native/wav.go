@@ -76,3 +76,22 @@ func firstChannel(b []byte, rate, channels int) ([]int16, error) {
 	}
 	return r.FlushPCM16(r.AppendPCM16(nil, pcm)), nil
 }
+
+// WriteWAV writes sound at Rate as a WAV file of 16 bit PCM. Errors: w's.
+func WriteWAV(w io.Writer, pcm []int16) error {
+	size := uint32(2 * len(pcm))
+	b := append([]byte(nil), "RIFF"...)
+	b = binary.LittleEndian.AppendUint32(b, 36+size)
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16)
+	b = append(b, 1, 0, 1, 0) // PCM, one channel
+	b = binary.LittleEndian.AppendUint32(b, Rate)
+	b = binary.LittleEndian.AppendUint32(b, 2*Rate)
+	b = append(b, 2, 0, 16, 0)
+	b = append(b, "data"...)
+	b = binary.LittleEndian.AppendUint32(b, size)
+	if _, err := w.Write(voice.PCM16ToBytes(b, pcm)); err != nil {
+		return fmt.Errorf("native: write WAV: %w", err)
+	}
+	return nil
+}
