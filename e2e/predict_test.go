@@ -35,7 +35,8 @@ func TestPredictedGrunt(t *testing.T) {
 				c.next("antiphon.barge_in.rejected")
 				c.hear(time.Duration(len(twenty)) * scripted.Character)
 				if webSocket { // no silence parts what was heard before from what goes on: it cannot be read
-					c.Consistently(c.heard, time.Second).Should(gomega.BeNumerically("<=", time.Duration(len(twenty))*scripted.Character+200*time.Millisecond))
+					again := time.Duration(c.Snapshot().Interruptions.RepeatedMS) * time.Millisecond
+					c.Consistently(c.heard, time.Second).Should(gomega.BeNumerically("<=", time.Duration(len(twenty))*scripted.Character+again+200*time.Millisecond))
 				} else {
 					c.Eventually(func() int { return missing(twenty, c.heardText()) }, patience).Should(gomega.BeNumerically("<=", 3),
 						"a packet that is lost on the way takes a character with it")
