@@ -1,0 +1,145 @@
+package sdk
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+func TestAConversationThatIsLostBeginsAnew(t *testing.T) {
+	told := func(l *link) string {
+		var items []string
+		for _, s := range l.got() {
+			if _, item, is := strings.Cut(s, "conversation.item.create "); is {
+				items = append(items, item)
+			}
+		}
+		return strings.Join(items, "; ")
+	}
+	for name, plans := range map[string][]plan{
+		"the server has restarted":         {kept, {err: &RefusedError{Status: 404}}, {token: "U"}},
+		"the server keeps too little":      {kept, {err: &RefusedError{Status: 410}}, {token: "U"}},
+		"a server of the plain protocol":   {{}, {}},
+		"one that takes another one's way": {kept, {token: "U"}},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			l := connectedBy(t, Options{Instructions: "Be brief."}, plans...)
+			first := l.x.links[0]
+			user, agent := "u1", "a1"
+			for _, e := range []wire.ServerEvent{
+				&wire.InputAudioBufferSpeechStarted{EventID: "1", ItemID: user},
+				&wire.ConversationItemInputAudioTranscriptionCompleted{EventID: "2", ItemID: user, Transcript: "Tell me a story."},
+				&wire.ResponseCreated{EventID: "3", Response: wire.Response{ID: "r1", Status: "in_progress"}},
+				&wire.ResponseOutputItemAdded{EventID: "4", ResponseID: "r1", Item: wire.Item{ID: agent, Type: wire.ItemMessage, Role: "assistant"}},
+				&wire.ResponseOutputAudioTranscriptDelta{EventID: "5", ResponseID: "r1", ItemID: agent, Delta: "Once upon a time"},
+			} {
+				first.sink(message(e))
+			}
+			first.sink(PeerBroken{})
+			l.g.Expect(l.SendText("Go on.")).To(gomega.Succeed())
+			l.wait(2 * time.Second)
+			l.g.Expect(l.x.links).To(gomega.HaveLen(2))
+			second := l.x.links[1]
+			l.g.Expect(told(second)).To(gomega.Equal("user: Tell me a story.; assistant: Once upon a time; user: Go on."))
+			sent := strings.Join(second.got(), ", ")
+			l.g.Expect(sent).To(gomega.MatchRegexp(`session.update.*Tell me.*Go on\., client_\d+ response.create$`))
+			now := l.Snapshot()
+			l.g.Expect(now.SessionID).To(gomega.Equal("sess_2"))
+			l.g.Expect(now.Err).To(gomega.MatchError(ErrBegunAnew))
+			l.g.Expect(now.Transcript).To(gomega.HaveLen(3))
+			l.g.Expect(now.Transcript[1].Note).To(gomega.ContainSubstring(lossNote))
+			l.g.Expect(now.Transcript[2].Note).To(gomega.BeEmpty())
+
+			// The server's word of the old items changes neither their place nor their words.
+			for i, id := range []string{user, agent} {
+				previous := []*string{nil, &user}[i]
+				second.sink(message(&wire.ConversationItemAdded{EventID: "x", PreviousItemID: previous, Item: wire.Item{
+					ID: id, Type: wire.ItemMessage, Role: []string{"user", "assistant"}[i],
+				}}))
+			}
+			l.g.Expect(l.Snapshot().Transcript).To(gomega.Equal(now.Transcript))
+			second.sink(message(&wire.ResponseCreated{EventID: "y", Response: wire.Response{ID: "r2", Status: "in_progress"}}))
+			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Thinking))
+			l.g.Expect(l.Snapshot().Err).NotTo(gomega.HaveOccurred())
+		})
+	}
+
+	bubble(t, "a message that had not arrived is sent again", func(t *testing.T) {
+		l := connectedBy(t, Options{}, plan{}, plan{})
+		l.g.Expect(l.SendText("taken")).To(gomega.Succeed())
+		id := l.Snapshot().Transcript[0].ItemID
+		l.x.links[0].sink(message(&wire.ConversationItemAdded{EventID: "1", Item: wire.Item{
+			ID: id, Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: "taken"}},
+		}}))
+		l.g.Expect(l.SendText("lost")).To(gomega.Succeed())
+		l.x.links[0].sink(PeerBroken{})
+		l.wait(time.Second)
+		l.g.Expect(told(l.x.links[1])).To(gomega.Equal("user: taken; user: lost"))
+		sent := l.x.links[1].got()
+		l.g.Expect(sent[len(sent)-1]).To(gomega.HaveSuffix("response.create"))
+	})
+
+	bubble(t, "what a tool says for the old one is nobody's", func(t *testing.T) {
+		answer := make(chan string)
+		run := func(context.Context, string) (string, error) { return <-answer, nil }
+		l := connectedBy(t, Options{Tools: []Tool{{Name: "weather", Run: run}}}, plan{}, plan{})
+		call := wire.Item{ID: "f1", Type: wire.ItemFunctionCall, CallID: "c1", Name: "weather", Arguments: "{}", Status: "completed"}
+		l.x.links[0].sink(message(&wire.ResponseOutputItemDone{EventID: "1", ResponseID: "r", Item: call}))
+		l.x.links[0].sink(PeerBroken{})
+		l.wait(time.Second)
+		answer <- "rain"
+		synctest.Wait()
+		l.g.Expect(strings.Join(l.x.links[1].got(), ", ")).NotTo(gomega.ContainSubstring("conversation.item.create"))
+		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
+	})
+}
+
+func TestMessagesThatWaitAreBounded(t *testing.T) {
+	bubble(t, "what is too much is refused, and said", func(t *testing.T) {
+		l := connectedBy(t, Options{}, kept, plan{err: errTorn})
+		l.x.links[0].sink(PeerBroken{})
+		for range maxWaiting {
+			l.g.Expect(l.SendText("hello?")).To(gomega.Succeed())
+		}
+		now := l.Snapshot()
+		l.g.Expect(now.State).To(gomega.Equal(Reconnecting), "it is no reason to give up")
+		l.g.Expect(now.Err).To(gomega.MatchError(ErrReconnecting))
+		waiting, refused := 0, 0
+		for _, e := range now.Transcript {
+			if e.Failed {
+				refused++
+			} else {
+				waiting++
+			}
+		}
+		l.g.Expect(waiting).To(gomega.Equal(maxWaiting / 4)) // a message and the request for its answer
+		l.g.Expect(refused).To(gomega.Equal(maxWaiting - waiting))
+	})
+}
+
+func TestOutbox(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var o outbox
+	for i := range maxSent + 10 {
+		o.note(letter{id: strconv.Itoa(i), text: []byte("x")})
+	}
+	g.Expect(o.sent).To(gomega.HaveLen(maxSent))
+	g.Expect(o.sentBytes).To(gomega.Equal(maxSent))
+	o.note(letter{id: "big", text: make([]byte, maxSentBytes)})
+	g.Expect(o.sent).To(gomega.HaveLen(1))
+	g.Expect(o.wait(letter{id: "late", text: []byte("y")})).To(gomega.BeTrue())
+	g.Expect(o.wait(letter{text: make([]byte, maxWaitingBytes)})).To(gomega.BeFalse())
+	o.resume("of a time before")
+	all := o.take()
+	g.Expect(all).To(gomega.HaveLen(2))
+	g.Expect(all[0].id).To(gomega.Equal("big"))
+	g.Expect(all[1].id).To(gomega.Equal("late"))
+	g.Expect(o.take()).To(gomega.BeEmpty())
+}
