@@ -154,14 +154,14 @@ func (h *Handler) talkOn(w http.ResponseWriter, r *http.Request, who caller) *pr
 		ack.SetID("event_" + rand.Text())
 		_ = l.Send(wire.AppendServer(nil, ack), nil) // its queue is empty
 	}
-	attached := c.hub.attach(l, after)
-	l.run(context.WithoutCancel(r.Context()), ws, h, inletOf(c.session))
-	if !attached {
+	l.open(context.WithoutCancel(r.Context()), ws)
+	if !c.hub.attach(l, after) {
 		_ = l.Close() // the session has ended
 		return nil
 	}
 	done()
-	c.session.Restored()
+	c.session.Restored() // before anything is read: the end of this connection comes after its beginning
+	l.begin(h, inletOf(c.session))
 	<-l.over
 	return nil
 }

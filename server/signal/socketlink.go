@@ -28,6 +28,7 @@ const closePatience = 2 * time.Second
 // socketLink is a WebSocket as a session sees it. What is sent before run waits. It implements session.Link.
 type socketLink struct {
 	ws     *websocket.Conn
+	ctx    context.Context //nolint:containedctx // the life of the link's goroutines, not of a call
 	cancel context.CancelFunc
 	joined sync.WaitGroup
 	wake   chan struct{}
@@ -39,6 +40,7 @@ type socketLink struct {
 	unsent  []outgoing // taken from the queue, and not written
 	bytes   int
 	closed  bool
+	left    bool // nothing of it may begin any more
 	overrun bool
 }
 
@@ -53,10 +55,25 @@ func newSocketLink() *socketLink {
 
 // run begins to read and to write.
 func (l *socketLink) run(ctx context.Context, ws *websocket.Conn, h *Handler, to inlet) {
-	ctx, cancel := context.WithCancel(ctx)
-	l.ws, l.cancel = ws, cancel
-	l.joined.Go(func() { l.write(ctx, to) })
-	l.joined.Go(func() { h.read(ctx, ws, to) })
+	l.open(ctx, ws)
+	l.begin(h, to)
+}
+
+// open gives the link its connection.
+func (l *socketLink) open(ctx context.Context, ws *websocket.Conn) {
+	l.ws = ws
+	l.ctx, l.cancel = context.WithCancel(ctx)
+}
+
+// begin reads and writes, unless the link was closed meanwhile.
+func (l *socketLink) begin(h *Handler, to inlet) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.left {
+		return
+	}
+	l.joined.Go(func() { l.write(l.ctx, to) })
+	l.joined.Go(func() { h.read(l.ctx, l.ws, to) })
 }
 
 // Speaker implements session.Link: the client plays by itself.
@@ -113,6 +130,12 @@ func (l *socketLink) cut() {
 	l.end()
 }
 
+func (l *socketLink) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left = true
+}
+
 // keep notes what was not written.
 func (l *socketLink) keep(out []outgoing) {
 	l.mu.Lock()
@@ -124,7 +147,7 @@ func (l *socketLink) keep(out []outgoing) {
 func (l *socketLink) abandon() (owed []func()) {
 	l.mu.Lock()
 	closed := l.closed
-	l.closed = true
+	l.closed, l.left = true, true
 	l.mu.Unlock()
 	l.cancel()
 	_ = l.ws.CloseNow() // it is gone
@@ -192,6 +215,7 @@ func (l *socketLink) writeOne(ctx context.Context, text []byte) error {
 // Close implements session.Link: it writes what waits, for as long as a client that reads needs, and ends the connection.
 func (l *socketLink) Close() error {
 	l.end()
+	l.leave()
 	stop := l.afterPatience()
 	l.joined.Wait()
 	stop()
