@@ -38,6 +38,7 @@ type plug struct {
 	answer *http.Response
 	seen   map[string]int // events that next has read, by name
 	told   string         // the token of the answer to its hello
+	last   string         // that answer
 }
 
 // house serves the desk on a port of its own until the test ends, and gives its address.
@@ -54,7 +55,7 @@ func (d *desk) plug(address, bearer string) *plug {
 	d.g.Expect(err).NotTo(gomega.HaveOccurred())
 	d.t.Cleanup(func() { _ = p.CloseNow() }) // the test may have closed it
 	p.SetReadLimit(-1)
-	return &plug{d, p, answer, map[string]int{}, ""}
+	return &plug{d, p, answer, map[string]int{}, "", ""}
 }
 
 func (d *desk) dial(address, bearer string) (*websocket.Conn, *http.Response, error) {

@@ -2,8 +2,10 @@ package signal
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +23,7 @@ func (d *desk) greeted(address, bearer string) *plug {
 	p.next("session.created")
 	p.send(`{"type":"antiphon.hello","event_id":"hello"}`)
 	ack, _ := p.next("antiphon.ack").(*wire.AntiphonAck)
-	p.told = ack.Resume
+	p.told, p.last = ack.Resume, ack.EventID
 	return p
 }
 
@@ -130,6 +132,57 @@ func TestResumeWithAudio(t *testing.T) {
 		}
 	}
 	d.g.Expect(said(true)).To(gomega.Equal(said(false)))
+}
+
+// TestResumeOnceEach: however often the connection breaks, every event of the client's is taken once, in order, and every one
+// of the server's arrives once.
+func TestResumeOnceEach(t *testing.T) {
+	d := open(t, nil)
+	address := d.house() + "/v1/realtime"
+	rnd := rand.New(rand.NewPCG(3, 1))
+	p := d.greeted(address, "")
+	event := func(n int) string {
+		return fmt.Sprintf(`{"type":"conversation.item.create","event_id":"%d","item":{"id":"item_%d","type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}}`, n, n)
+	}
+	const all = 200
+	sent, breaks, last := 0, 0, p.last
+	var added []string
+	for len(added) < all {
+		for range rnd.IntN(20) {
+			if sent < all {
+				sent++
+				p.send(event(sent))
+			}
+		}
+		for range rnd.IntN(20) {
+			if len(added) == min(sent, all) {
+				break
+			}
+			e := p.first()
+			last = e.ID()
+			if a, is := e.(*wire.ConversationItemAdded); is {
+				added = append(added, a.Item.ID)
+			}
+		}
+		if rnd.IntN(3) > 0 || len(added) == all {
+			continue
+		}
+		breaks++
+		d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+		p = d.plug(p.again(address, last), "")
+		ack, _ := p.first().(*wire.AntiphonAck)
+		taken, err := strconv.Atoi(ack.Acknowledges)
+		if err != nil {
+			taken = 0 // its hello was the last
+		}
+		for n := taken + 1; n <= sent; n++ {
+			p.send(event(n))
+		}
+	}
+	for i, id := range added {
+		d.g.Expect(id).To(gomega.Equal(fmt.Sprintf("item_%d", i+1)))
+	}
+	d.g.Expect(breaks).To(gomega.BeNumerically(">", 3))
 }
 
 func TestNoResume(t *testing.T) {
