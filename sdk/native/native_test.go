@@ -262,3 +262,24 @@ func TestAnInterruptionOverAWebSocketSaysWhatWasHeard(t *testing.T) {
 	g.Expect(truncate.AudioEndMS).To(gomega.BeNumerically(">", 0))
 	g.Expect(truncate.AudioEndMS).To(gomega.BeNumerically("<=", sounded.Milliseconds()+20))
 }
+
+// A server that keeps no conversation gets the words of the one that was lost.
+func TestABrokenLinkBeginsAnew(t *testing.T) {
+	g, ctx := gomega.NewWithT(t), inTime(t)
+	server := newTestServer(t)
+	c := newClient(t, server.URL, "right", transports()["websocket"], sdk.Options{})
+	g.Expect(c.Connect(ctx)).To(gomega.Succeed())
+	g.Expect(c.SendText("sing")).To(gomega.Succeed())
+	g.Expect(c.await(ctx, is(sdk.AgentSpeaking))).To(gomega.Succeed())
+	g.Expect(c.await(ctx, is(sdk.Listening))).To(gomega.Succeed())
+	server.tear()
+	g.Expect(c.await(ctx, is(sdk.Reconnecting))).To(gomega.Succeed())
+	g.Expect(c.await(ctx, func(s sdk.Snapshot) bool { return errors.Is(s.Err, sdk.ErrBegunAnew) })).To(gomega.Succeed())
+	g.Eventually(server.heard).Should(gomega.HaveExactElements(
+		"antiphon.hello", "conversation.item.create", "response.create",
+		"antiphon.hello", "conversation.item.create", "conversation.item.create"))
+	told, _ := server.last().(*wire.ConversationItemCreate)
+	g.Expect(told.Item.Role).To(gomega.Equal("assistant"))
+	g.Expect(told.Item.Content[0].Text).To(gomega.Equal("tone"))
+	g.Expect(c.Snapshot().State).To(gomega.Equal(sdk.Listening))
+}

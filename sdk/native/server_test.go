@@ -26,6 +26,7 @@ type testServer struct {
 	mu    sync.Mutex
 	got   []wire.ClientEvent
 	links []io.Closer
+	lines []*websocket.Conn
 	ear   *Speaker
 	n     int
 }
@@ -66,6 +67,17 @@ func (s *testServer) hangUp() {
 	s.mu.Unlock()
 	for _, l := range links {
 		_ = l.Close()
+	}
+}
+
+// tear breaks all WebSockets, as a network does that is gone.
+func (s *testServer) tear() {
+	s.mu.Lock()
+	lines := s.lines
+	s.lines = nil
+	s.mu.Unlock()
+	for _, l := range lines {
+		_ = l.CloseNow()
 	}
 }
 
@@ -257,6 +269,9 @@ func (s *testServer) socket(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"realtime"}})
 	must(err)
 	s.keep(closer(func() error { return conn.Close(websocket.StatusGoingAway, "") }))
+	s.mu.Lock()
+	s.lines = append(s.lines, conn)
+	s.mu.Unlock()
 	send := func(e wire.ServerEvent) {
 		_ = conn.Write(r.Context(), websocket.MessageText, wire.AppendServer(nil, e))
 	}
@@ -272,6 +287,8 @@ func (s *testServer) socket(w http.ResponseWriter, r *http.Request) {
 			for _, one := range s.reply(tone(500*time.Millisecond, 440)) {
 				send(one)
 			}
+		case *wire.ConversationItemCreate:
+			send(&wire.ConversationItemAdded{EventID: "e", Item: e.Item})
 		case *wire.AntiphonHello:
 			send(&wire.AntiphonAck{EventID: "e", Acknowledges: e.EventID})
 		case *wire.SessionUpdate:
