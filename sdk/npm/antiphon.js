@@ -3,19 +3,21 @@
 import { Call } from "./call.js";
 import { defineTalk } from "./element.js";
 import { AntiphonError } from "./errors.js";
-import { support, usage } from "./program.js";
+import { program, support, usage } from "./program.js";
 
 // Both are put here by the build: the folder that this file was loaded from, and what its program's name is made unique with.
 /* global HERE, VERSION */
 const version = VERSION;
 const assets = new URL(".", HERE).href;
 
+const folder = (named) => (named ? new URL(named.replace(/\/?$/, "/"), document.baseURI).href : assets);
+
 // connect begins a call. It does not wait: see ready.
-const connect = (options = {}) => {
-  const folder = options.assets ? new URL(options.assets.replace(/\/?$/, "/"), document.baseURI).href : assets;
-  return new Call(options, { assets: folder, version });
-};
+const connect = (options = {}) => new Call(options, { assets: folder(options.assets), version });
 
-defineTalk(connect, () => support(`${assets}antiphon-talk.js?v=${version}`));
+// preload has the program there before the first call.
+const preload = async (options = {}) => void (await program(folder(options.assets), version));
 
-export { AntiphonError, Call, connect, usage, version };
+defineTalk({ connect, preload }, () => support(`${assets}antiphon-talk.js?v=${version}`));
+
+export { AntiphonError, Call, connect, preload, usage, version };

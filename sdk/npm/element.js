@@ -1,6 +1,6 @@
 // <antiphon-talk>: a ready-made conversation. What it shows is loaded with the first one that is put into a page.
 
-const define = (connect, load) => {
+const define = (page, load) => {
   customElements.define(
     "antiphon-talk",
     class extends HTMLElement {
@@ -14,7 +14,7 @@ const define = (connect, load) => {
       #loading = null;
 
       #loaded() {
-        return (this.#loading ??= load().then(({ Talk }) => (this.#talk = new Talk(this, connect))));
+        return (this.#loading ??= load().then(({ Talk }) => (this.#talk = new Talk(this, page))));
       }
 
       connectedCallback() {
@@ -49,6 +49,6 @@ const define = (connect, load) => {
 };
 
 // defineTalk makes <antiphon-talk> known to the page, once.
-export const defineTalk = (connect, load) => {
-  if (globalThis.customElements && !customElements.get("antiphon-talk")) define(connect, load);
+export const defineTalk = (page, load) => {
+  if (globalThis.customElements && !customElements.get("antiphon-talk")) define(page, load);
 };

@@ -48,15 +48,15 @@ export class Talk {
   call = null;
 
   #host;
-  #connect;
+  #page; // { connect, preload }
   #root;
   #parts = {};
   #held = false;
   #lines = new Map(); // of the transcript, by id
 
-  constructor(host, connect) {
+  constructor(host, page) {
     this.#host = host;
-    this.#connect = connect;
+    this.#page = page;
     this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     this.#build();
     this.#show();
@@ -85,7 +85,7 @@ export class Talk {
   start() {
     if (this.#on || this.#is("disabled")) return this.call;
     const of = (name) => this.#host.getAttribute(name) ?? undefined;
-    const call = this.#connect({
+    const call = this.#page.connect({
       url: of("server"), key: of("key"), model: of("model"), instructions: of("instructions"), voice: of("voice"), language: of("language"),
       assets: of("assets"), prediction: of("prediction") !== "off", muted: this.#push || this.#is("muted"), tools: this.#host.tools,
       mediaStream: this.#host.mediaStream, turnDetection: this.#push ? { type: "manual" } : undefined,
@@ -115,7 +115,7 @@ export class Talk {
     sheet.replaceSync(css);
     this.#root.adoptedStyleSheets = [sheet];
     const p = this.#parts;
-    p.talk = make("button", { type: "button", className: "talk", part: "talk", on: { click: () => (this.#on ? this.stop() : this.start()) } });
+    p.talk = make("button", { type: "button", className: "talk", part: "talk", on: { click: () => (this.#on ? this.stop() : this.start()), pointerenter: () => this.#preload(), focus: () => this.#preload() } });
     p.state = make("p", { className: "state", part: "state", role: "status" });
     p.hint = make("p", { className: "hint", part: "hint" });
     p.intro = make("slot", { name: "intro" });
@@ -141,6 +141,11 @@ export class Talk {
       make("div", { className: "head" }, p.talk, make("div", { className: "words" }, p.state, p.hint), make("slot", { name: "actions" })),
       p.intro, p.log, p.error, p.tools, p.form, make("slot"));
     this.#root.append(p.card);
+  }
+
+  // Whoever comes near the button is about to press it.
+  #preload() {
+    if (!this.#is("disabled")) this.#page.preload({ assets: this.#host.getAttribute("assets") ?? undefined }).catch(() => {}); // the call tells
   }
 
   #attempt(f) {

@@ -1,6 +1,6 @@
 // How a program uses the types. Every line that begins with @ts-expect-error must be an error.
 
-import { type Call, connect, type Entry, type State, type Tool, usage, version } from "antiphon";
+import { type Call, connect, type Entry, preload, type State, type Tool, usage, version } from "antiphon";
 import { AntiphonError } from "antiphon";
 
 const weather: Tool<{ place: string }> = {
@@ -41,6 +41,7 @@ export const talk = async (key: string): Promise<Call> => {
     if (error instanceof AntiphonError) console.log(error.name, error.code);
     throw error;
   }
+  await preload({ assets: "/voice/" });
   call.send("hello");
   call.sendImage("data:image/png;base64,");
   call.startTalking();
