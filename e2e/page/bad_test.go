@@ -59,6 +59,8 @@ func TestARefusedMicrophoneLeavesText(t *testing.T) {
 	v.becomes(`talk.call.textOnly && talk.call.microphoneError.code === "permission_denied"`)
 	v.becomes(`/Allow it for this page/.test(part("error").textContent) && !part("error").hidden`)
 	v.picture("element-refused")
+	v.does(`part("error").querySelector("button").click()`)
+	v.becomes(`part("error").hidden`)
 	v.does(`talk.call.send("can you hear me")`)
 	v.becomes(`talk.call.transcript.some((e) => e.role === "agent" && /hear me/.test(e.text))`)
 	v.does(`await talk.stop()`)

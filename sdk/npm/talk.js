@@ -52,6 +52,7 @@ export class Talk {
   #root;
   #parts = {};
   #held = false;
+  #dismissed = null; // the error that the person has seen
   #lines = new Map(); // of the transcript, by id
 
   constructor(host, page) {
@@ -92,7 +93,7 @@ export class Talk {
     });
     this.call = call;
     this.#lines.clear();
-    this.#parts.log.replaceChildren();
+    this.#parts.lines.replaceChildren();
     for (const type of ["state", "transcript", "interrupting", "error", "levels", "metrics"]) {
       call.addEventListener(type, ({ detail }) => {
         if (this.call !== call) return;
@@ -119,7 +120,8 @@ export class Talk {
     p.state = make("p", { className: "state", part: "state", role: "status" });
     p.hint = make("p", { className: "hint", part: "hint" });
     p.intro = make("slot", { name: "intro" });
-    p.log = make("ol", { className: "log", part: "transcript", role: "log", tabIndex: 0 });
+    p.lines = make("ol");
+    p.log = make("div", { className: "log", part: "transcript", role: "log", tabIndex: 0 }, p.lines);
     p.said = make("span");
     p.remedy = make("span", { className: "hint" });
     p.error = make("div", { className: "error", part: "error", role: "alert" }, make("p", {}, p.said, p.remedy),
@@ -191,8 +193,13 @@ export class Talk {
   }
 
   #dismiss() {
+    this.#dismissed = this.#error;
     this.call.dismissError();
-    this.#parts.error.hidden = true;
+    this.#show();
+  }
+
+  get #error() {
+    return this.call?.error ?? this.call?.microphoneError;
   }
 
   #level() {
@@ -238,8 +245,8 @@ export class Talk {
     p.interrupt.disabled = !open || (state !== "agent-speaking" && state !== "thinking");
     p.form.hidden = !on;
     p.input.disabled = p.send.disabled = !open;
-    const error = call?.error ?? call?.microphoneError;
-    p.error.hidden = !error;
+    const error = this.#error;
+    p.error.hidden = !error || error === this.#dismissed;
     if (error) {
       text(p.said, sentence(error.message));
       text(p.remedy, sentence(error.remedy));
@@ -248,7 +255,7 @@ export class Talk {
   }
 
   #transcript(entries) {
-    const { log } = this.#parts;
+    const { log, lines } = this.#parts;
     log.hidden = entries.length === 0;
     this.#parts.intro.hidden = !log.hidden;
     const end = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
@@ -262,7 +269,7 @@ export class Talk {
         line.item.dataset.role = entry.role;
         this.#lines.set(entry.id, line);
       }
-      if (log.children[at] !== line.item) log.insertBefore(line.item, log.children[at] ?? null);
+      if (lines.children[at] !== line.item) lines.insertBefore(line.item, lines.children[at] ?? null);
       if (line.entry === entry) continue;
       line.entry = entry;
       line.item.toggleAttribute("data-live", entry.live);

@@ -19,6 +19,7 @@ export type ErrorCode =
   | "wasm_failed" // antiphon.wasm cannot be run here
   | "script_blocked" // one of the script's other files was not loaded
   | "crashed" // the program has stopped
+  | "failed" // the browser did not place the call
   | "no_microphone"
   | "permission_denied" // of the microphone, also in the middle of a call
   | "microphone_busy"
@@ -305,6 +306,9 @@ export const Call: { readonly prototype: Call };
 
 /** Begins a call and does not wait: see ready and the events. Call it from the handler of a click, so that the browser lets it play. */
 export function connect(options?: Options): Call;
+
+/** Has the program there before the first call, so that it begins sooner. Rejects with an AntiphonError. */
+export function preload(options?: { assets?: string }): Promise<void>;
 
 /** What all calls of the page hold: none of it grows from call to call. */
 export function usage(): { readonly functions: number; readonly handles: number; readonly memory: number };
