@@ -213,7 +213,8 @@ func (c *caller) cutAt(one *interruption, rec *rig.Recording, onset, goneOn floa
 	if json.Unmarshal(events[0].Event, &e) != nil {
 		return
 	}
-	heard, ok1 := t.at(rec, onset+one.silent, goneOn)
-	atLevel, ok2 := t.at(rec, onset+one.ducked, goneOn)
+	atLevel, ok1 := t.at(rec, onset+one.ducked, 0, goneOn)
+	// Lowered it went on for as long as it was, and no longer.
+	heard, ok2 := t.at(rec, onset+one.silent, atLevel-50, atLevel+one.silent-one.ducked+100)
 	one.told, one.heard, one.atLevel, one.measured = e.AudioEndMS, heard, atLevel, ok1 && ok2
 }

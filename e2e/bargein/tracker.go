@@ -78,9 +78,9 @@ func (t *tracker) best(piece []float32, from, to int) match {
 // surely is how much a piece must be like a place to be that place.
 const surely = 0.7
 
-// at gives the place, in ms of the reply, that is heard at a moment on the page's clock; ok is false when what is heard then is not the
-// reply. The sound just before the moment tells. The reply cannot be further than it has been going on.
-func (t *tracker) at(rec *rig.Recording, moment, goneOn float64) (ms float64, ok bool) {
+// at gives the place, in ms of the reply and between two others, that is heard at a moment on the page's clock; ok is false when what is
+// heard then is not the reply. The sound just before the moment tells.
+func (t *tracker) at(rec *rig.Recording, moment, from, to float64) (ms float64, ok bool) {
 	end := rec.Sample(moment)
 	length := t.window * rec.Rate / trackRate
 	if end < length {
@@ -91,7 +91,7 @@ func (t *tracker) at(rec *rig.Recording, moment, goneOn float64) (ms float64, ok
 		return 0, false
 	}
 	piece = levelled(piece[:min(t.window, len(piece))])
-	m := t.best(piece, 0, int(goneOn*trackRate/1000))
+	m := t.best(piece, int(from*trackRate/1000)-len(piece), int(to*trackRate/1000)-len(piece))
 	return 1000 * float64(m.place+len(piece)) / trackRate, m.like >= surely
 }
 

@@ -93,10 +93,10 @@ func TestAPlaceIsFound(t *testing.T) {
 	g := gomega.NewWithT(t)
 	pcm, tr := spoken(t)
 	rec := record(silenceOf(1), seconds(pcm, 0, 4))
-	at, ok := tr.at(rec, 3500, 4000)
+	at, ok := tr.at(rec, 3500, 0, 4000)
 	g.Expect(ok).To(gomega.BeTrue())
 	g.Expect(at).To(gomega.BeNumerically("~", 2500, 5))
-	_, ok = tr.at(rec, 900, 4000)
+	_, ok = tr.at(rec, 900, 0, 4000)
 	g.Expect(ok).To(gomega.BeFalse())
 }
 
