@@ -10,14 +10,15 @@ mkdir -p $out
 scripts/tinygo.sh
 # A panic ends the program in both builds: the script says so, and the next call gets a new one. The texts of panics would be a
 # fifth of the program.
-WASMOPT=$PWD/scripts/wasm-opt.sh scripts/tinygo.sh build -opt z -no-debug -panic trap -o $out/first.wasm ./wasm
-wasm-opt -Oz --converge --merge-similar-functions --strip-producers --strip-target-features $out/first.wasm -o $out/antiphon.wasm
+CHECKED=$PWD/$out/checked.wasm WASMOPT=$PWD/scripts/wasm-opt.sh scripts/tinygo.sh build -opt z -no-debug -panic trap -o $out/first.wasm ./wasm
+wasm-opt -Oz --converge --strip-producers --strip-target-features $out/first.wasm -o $out/antiphon.wasm
 
 CGO_ENABLED=0 go run ./web/script/internal/build
 CGO_ENABLED=0 go run ./web/script/internal/build -best -npm sdk/npm/release -embed "" \
 	-wasm $out/antiphon.wasm -exec .cache/tinygo/root/targets/wasm_exec.js
 cp $out/antiphon.wasm sdk/npm/dist/antiphon.tiny.wasm
 
+node tools/tinygo/smoke.mjs sdk/npm/release $out/checked.wasm
 for package in release dist; do
 	node tools/tinygo/smoke.mjs sdk/npm/$package
 done

@@ -57,6 +57,9 @@ library() {
 	cp tools/tinygo/target.json "$root/targets/antiphon.json"
 	cp /usr/lib/wasm32-wasi/libc.a /usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a "$root/lib"
 	clang-19 --target=wasm32-unknown-wasi -Oz -ffreestanding -c -o "$root/lib/random.o" tools/tinygo/random.c
+	# One thread runs the program, and nothing in it waits while it holds a lock. So a lock that is held is a mistake, and ends the
+	# program instead of waiting: for a wait every function that takes a lock would have to be unwound (see wasm-opt.sh).
+	sed -i '/^\t\t\/\/ Push self onto/,/^\t\treturn$/c\\t\tpanic("sync: a lock is held while its holder waits")' "$root/src/internal/task/mutex-cooperative.go"
 	# Go's unicode without its maps: strings takes nothing of them, but TinyGo would fill them when the program starts, and with
 	# them comes every table of every script.
 	for file in "$(go env GOROOT)"/src/unicode/*.go; do

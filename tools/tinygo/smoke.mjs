@@ -1,5 +1,6 @@
-// smoke.mjs FOLDER: run the program of an npm package under Node, against a page that is made up. It has to start, place a call,
-// take the server's events in, send its own, answer with snapshots, and let everything go.
+// smoke.mjs FOLDER [PROGRAM]: run the program of an npm package, or another one in its place, under Node, against a page that is
+// made up. It has to start, place a call, take the server's events in, send its own, run tools, be interrupted, answer with
+// snapshots, and let everything go.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -49,14 +50,14 @@ globalThis.antiphonHost = {
   ready: (connect, usage) => Object.assign(host, { connect, usage }),
 };
 const go = new Go();
-const { instance } = await WebAssembly.instantiate(await readFile(`${folder}/antiphon.wasm`), go.importObject);
+const { instance } = await WebAssembly.instantiate(await readFile(process.argv[3] ?? `${folder}/antiphon.wasm`), go.importObject);
 let ended = false;
 go.run(instance).finally(() => (ended = true));
 await eventually("the program registers what the script calls", () => host.connect);
 
 const told = [];
 const audio = globalThis.document.createElement("audio");
-const command = host.connect({ url: "http://localhost:1", microphone: false, worklet: "", audio }, begun, (...args) => told.push(args));
+const command = host.connect({ url: "http://localhost:1", microphone: false, worklet: "", audio, tools: [{ name: "add" }] }, begun, (...args) => told.push(args));
 assert.equal(typeof command, "function", `${folder}: a call begins, and no error: ${command}`);
 const of = (kind) => told.filter(([k]) => k === kind);
 const snapshot = () => Object.assign({}, ...of("snapshot").map(([, text]) => JSON.parse(text)));
@@ -77,10 +78,44 @@ say({ type: "response.done", response: { id: "resp_1", status: "completed", outp
 await eventually("the answer is in the transcript", () => JSON.stringify(of("snapshot")).includes("Four."));
 assert.equal(snapshot().sessionId, "sess_1");
 
+// Tools wait for the page; one of them still does when the call ends.
+const calls = (id) => {
+  const called = { id: `item_${id}`, type: "function_call", call_id: id, name: "add", arguments: "{}", status: "completed" };
+  say({ type: "response.created", response: { id: `resp_${id}`, status: "in_progress", output: [] } });
+  say({ type: "response.output_item.done", response_id: `resp_${id}`, output_index: 0, item: called });
+  say({ type: "response.done", response: { id: `resp_${id}`, status: "completed", output: [called] } });
+};
+calls("call_1");
+await eventually("a tool is run", () => of("tool").length === 1);
+assert.equal(command("tool", of("tool")[0][1], "four", false) ?? "", "");
+await eventually("the tool's answer is sent", () => sent.some(({ item: i }) => i?.type === "function_call_output" && i.output === "four"));
+await eventually("the answer to it is asked for", () => sent.filter(({ type }) => type === "response.create").length === 2);
+calls("call_2");
+await eventually("a tool is run again", () => of("tool").length === 2);
+
+// Somebody interrupts, in words and by hand.
+say({ type: "output_audio_buffer.started", response_id: "resp_call_2" });
+say({ type: "input_audio_buffer.speech_started", item_id: "item_2", audio_start_ms: 0 });
+say({ type: "output_audio_buffer.cleared", response_id: "resp_call_2" });
+say({ type: "antiphon.barge_in.rejected", candidate: 1 });
+await eventually("the person is heard", () => snapshot().state === "user-speaking");
+command("interrupt");
+command("mute", true);
+assert(JSON.parse(command("inspect")).last.length > 0);
+say({ type: "conversation.item.input_audio_transcription.completed", item_id: "item_2", content_index: 0, transcript: "And three?" });
+await eventually("the person's words are shown", () => JSON.stringify(of("snapshot")).includes("And three?"));
+
+// What takes its time is answered, also when it fails.
+for (const [token, name] of ["devices", "microphone", "speaker"].entries()) {
+  command(name, token, "one");
+  await eventually(`${name} is answered`, () => of("done").some(([, t]) => t === token));
+}
+
 // A thousand events more: what they take is let go.
 for (let i = 0; i < 1000; i++) say({ type: "response.output_text.delta", ...part, delta: "x" });
 command("close", 7, null);
 await eventually("the call ends", () => of("done").some(([, token]) => token === 7));
+await eventually("a tool that runs is told of the end", () => of("abort").length === 1);
 assert(!ended, `${folder}: the program goes on`);
 console.log(`smoke: ${process.argv[2]} places a call, is answered, and lets go`);
 process.exit(0);
