@@ -118,8 +118,8 @@ wasm-test: ## Unit tests of what a browser runs, under js/wasm in Node
 types: ## The types of the page's script, read by a strict compiler
 	@scripts/types.sh
 
-examples: ## Build and run every example
-	go test -count=1 ./examples/...
+examples: build ## Build and run every example, those that are pages in a real Chromium
+	go test -count=1 ./examples/... ./e2e/examples
 
 fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each)
 	@scripts/fuzz.sh $(FUZZTIME)

@@ -1,0 +1,86 @@
+package examples
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// The element holds a call without a line of script.
+func TestScriptInclude(t *testing.T) {
+	p := show(t, "script-include")
+	p.does(`await customElements.whenDefined("antiphon-talk"); globalThis.talk = document.querySelector("antiphon-talk"); await (await talk.start()).ready`)
+	p.does(`talk.call.send("hello there")`)
+	p.becomes(`talk.call.transcript.map((e) => e.role + ": " + e.text)`, "agent: You said: hello there")
+	p.Eventually(p.Heard).Should(gomega.HaveField("LoudMS", gomega.BeNumerically(">", 200)))
+	p.does(`await talk.stop()`)
+	p.quiet()
+}
+
+// What is said while the button is held is a turn, and nothing else is.
+func TestPushToTalk(t *testing.T) {
+	p := show(t, "push-to-talk")
+	press := func(kind string) {
+		p.does(`document.getElementById("talk").dispatchEvent(new KeyboardEvent(%q, { key: " ", bubbles: true }))`, kind)
+	}
+	hold := func(text string, held bool) {
+		sound, err := rig.Speak(t.Context(), text)
+		p.Expect(err).NotTo(gomega.HaveOccurred())
+		if held {
+			press("keydown")
+			p.becomes(`document.getElementById("state").textContent`, "listening|user-speaking")
+		}
+		_, err = p.Say(sound.WAV())
+		p.Expect(err).NotTo(gomega.HaveOccurred())
+		p.does(`await new Promise((next) => setTimeout(next, %d))`, sound.Duration().Milliseconds())
+		press("keyup")
+	}
+	hold("one two three", true)
+	p.becomes(`document.getElementById("transcript").textContent`, "user: speech of .*agent: You said: speech of ")
+	p.becomes(`document.getElementById("state").textContent`, "^listening$")
+	said := p.text(`document.getElementById("transcript").childElementCount`)
+	hold("nobody listens to this", false)
+	p.Expect(p.text(`document.getElementById("transcript").childElementCount`)).To(gomega.Equal(said))
+	p.quiet()
+}
+
+// The agent calls the page's functions, and goes on with what they give.
+func TestTools(t *testing.T) {
+	p := show(t, "tools")
+	p.does(`globalThis.talk = document.querySelector("antiphon-talk"); await (await talk.start()).ready`)
+	p.does(`talk.call.send("please set_colour")`)
+	p.becomes(`talk.call.transcript.map((e) => e.role + ": " + e.text)`, "agent: Tool said: it is light")
+	p.becomes(`document.body.style.background`, "^light")
+	p.becomes(`talk.call.state`, "^listening$")
+	p.does(`talk.call.send("please add_item")`)
+	p.becomes(`document.getElementById("list").childElementCount`, "^1$")
+	p.does(`await talk.stop()`)
+	p.quiet()
+}
+
+// The package is installed, bundled and runs under a strict Content-Security-Policy.
+func TestNPMBundler(t *testing.T) {
+	g := gomega.NewWithT(t)
+	folder := filepath.Join(root, "examples", "npm-bundler")
+	cache, err := filepath.Abs(filepath.Join(root, ".cache", "npm"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(filepath.Join(root, "sdk", "npm", "dist", "antiphon.mjs")).To(gomega.BeAnExistingFile(), "make build puts it there")
+	for _, args := range [][]string{{"ci", "--cache", cache, "--prefer-offline", "--loglevel", "error"}, {"run", "build"}} {
+		cmd := exec.CommandContext(t.Context(), "npm", args...)
+		cmd.Dir, cmd.Env = folder, os.Environ()
+		out, err := cmd.CombinedOutput()
+		g.Expect(err).NotTo(gomega.HaveOccurred(), string(out))
+	}
+	p := show(t, "npm-bundler/www")
+	p.does(`document.getElementById("begin").click()`)
+	p.becomes(`document.getElementById("state").textContent`, "^listening$")
+	p.does(`document.getElementById("text").value = "hello there"; document.querySelector("form button").click()`)
+	p.becomes(`document.getElementById("transcript").textContent`, "(?s)user: hello there.*agent: You said: hello there")
+	p.does(`document.getElementById("begin").click()`)
+	p.quiet()
+}

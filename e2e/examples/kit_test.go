@@ -1,0 +1,111 @@
+package examples
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+)
+
+// root is the repository's.
+const root = "../.."
+
+// written is the server's address as the examples have it.
+const written = "http://localhost:8080"
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// page is an example in a browser, with a server of its own.
+type page struct {
+	*rig.Tab
+	*gomega.WithT
+	t *testing.T
+}
+
+// show opens an example's folder: what it says of the server's address is changed to where the server is, and nothing else.
+func show(t *testing.T, folder string) *page {
+	t.Helper()
+	p := &page{WithT: gomega.NewWithT(t), t: t}
+	p.SetDefaultEventuallyTimeout(40 * time.Second)
+	p.SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	var server *rig.Server
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := path.Clean(r.URL.Path)
+		if name == "/" {
+			name = "/index.html"
+		}
+		content, err := os.ReadFile(filepath.Join(root, "examples", folder, filepath.FromSlash(name)))
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+		_, _ = w.Write(bytes.ReplaceAll(content, []byte(written), []byte(server.URL))) // the browser may be gone
+	}))
+	pipeline := scripted.New(scripted.Options{})
+	var err error
+	server, err = rig.Serve(pipeline, slog.New(slog.DiscardHandler), site.URL)
+	p.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() {
+		site.Close()
+		p.Expect(server.Close()).To(gomega.Succeed())
+		p.Expect(pipeline.Close()).To(gomega.Succeed())
+	})
+	browser, err := rig.Launch(context.WithoutCancel(t.Context()), rig.Options{})
+	p.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(browser.Close)
+	p.Tab, err = browser.Open(site.URL + "/")
+	p.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() {
+		if t.Failed() {
+			said, err := p.Complaints()
+			t.Log("the browser complains of", said, err)
+		}
+		p.Close()
+	})
+	return p
+}
+
+// does runs a script; a promise is waited for.
+func (p *page) does(format string, args ...any) {
+	p.t.Helper()
+	_, err := rig.Await[bool](p.Tab, "(async () => {"+fmt.Sprintf(format, args...)+"; return true; })()")
+	p.Expect(err).NotTo(gomega.HaveOccurred())
+}
+
+// text asks for a text in the page.
+func (p *page) text(expression string) string {
+	p.t.Helper()
+	told, err := rig.Await[string](p.Tab, "(async () => JSON.stringify(String("+expression+")))()")
+	p.Expect(err).NotTo(gomega.HaveOccurred())
+	var text string
+	p.Expect(json.Unmarshal([]byte(told), &text)).To(gomega.Succeed(), told)
+	return text
+}
+
+// becomes waits until a text in the page fits.
+func (p *page) becomes(expression string, fits any) {
+	p.t.Helper()
+	p.Eventually(func() string { return p.text(expression) }).Should(gomega.MatchRegexp(fmt.Sprint(fits)), expression)
+}
+
+// quiet checks that the browser had nothing to complain of.
+func (p *page) quiet() {
+	p.t.Helper()
+	p.Expect(p.Complaints()).To(gomega.BeEmpty())
+}
