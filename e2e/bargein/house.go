@@ -13,6 +13,7 @@ import (
 // house is what all rows share: servers, the page, and what people say. Close it.
 type house struct {
 	ctx  context.Context
+	root string // the repository's folder
 	site *site
 	dir  string // for files of the run
 
@@ -28,7 +29,7 @@ model:
 `
 
 func open(ctx context.Context) (*house, error) {
-	talk, err := pack(pageJS, installed)
+	others, err := pack(othersJS, installed)
 	if err != nil {
 		return nil, err
 	}
@@ -36,12 +37,12 @@ func open(ctx context.Context) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &house{ctx: ctx}
+	h := &house{ctx: ctx, root: "."}
 	if h.dir, err = os.MkdirTemp("", "bargein"); err != nil {
 		return nil, err
 	}
 	if h.site, err = newSite(map[string][]byte{
-		"/page.js": talk, "/start/page.js": []byte(startJS), "/start/agents.js": agents,
+		"/page.js": append([]byte(pageJS), others...), "/start/page.js": []byte(startJS), "/start/agents.js": agents,
 	}); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(h.dir))
 	}
@@ -66,7 +67,7 @@ func (h *house) tones() (string, error) {
 			return "", err
 		}
 		var err error
-		if h.scripted, err = start(path); err != nil {
+		if h.scripted, err = h.start(path); err != nil {
 			return "", err
 		}
 	}
@@ -77,15 +78,15 @@ func (h *house) tones() (string, error) {
 func (h *house) speech() (string, error) {
 	if h.embedded == nil {
 		var err error
-		if h.embedded, err = start("embedded"); err != nil {
+		if h.embedded, err = h.start("embedded"); err != nil {
 			return "", err
 		}
 	}
 	return h.embedded.URL, nil
 }
 
-func start(pipeline string) (*rig.Program, error) {
-	p, err := rig.Start(".", "--pipeline", pipeline, "--listen", "127.0.0.1:0", "--origin", "*", "--log-level", "error")
+func (h *house) start(pipeline string) (*rig.Program, error) {
+	p, err := rig.Start(h.root, "--pipeline", pipeline, "--listen", "127.0.0.1:0", "--origin", "*", "--log-level", "error")
 	if err != nil {
 		return nil, fmt.Errorf("the server with the pipeline %s: %w", pipeline, err)
 	}

@@ -1,44 +1,7 @@
-// What a page's author writes to use each client. The test asks for one by name and tells all of them the same.
-
-import { OpenAIRealtimeWebRTC, RealtimeAgent, RealtimeSession } from "@openai/agents-realtime";
+// What a page's author writes to use a client. The test asks for one by name and tells all of them the same. others.js adds those of
+// others.
 
 const microphone = () => navigator.mediaDevices.getUserMedia({ audio: true });
-
-// stock is @openai/agents-realtime as it is.
-const stock = async ({ url }) => {
-  const audioElement = document.createElement("audio");
-  const mediaStream = await microphone();
-  const transport = new OpenAIRealtimeWebRTC({ baseUrl: `${url}/v1/realtime/calls`, useInsecureApiKey: true, mediaStream, audioElement });
-  const session = new RealtimeSession(new RealtimeAgent({ name: "Porter", instructions: "Be brief." }), { transport });
-  session.on("error", ({ error }) => console.error("stock", error));
-  await session.connect({ apiKey: "none" });
-  return { audioElement, mediaStream, write: (text) => session.sendMessage(text), close: () => session.close() };
-};
-
-// naive is the same with what many pages add: it mutes the agent while the microphone is loud, and the stream goes on.
-const naive = async (options) => {
-  const client = await stock(options);
-  const context = new AudioContext();
-  const analyser = context.createAnalyser();
-  analyser.fftSize = 512;
-  context.createMediaStreamSource(client.mediaStream).connect(analyser);
-  const samples = new Float32Array(analyser.fftSize);
-  let loudAt = -Infinity;
-  const timer = setInterval(() => {
-    analyser.getFloatTimeDomainData(samples);
-    let sum = 0;
-    for (const s of samples) sum += s * s;
-    if (Math.sqrt(sum / samples.length) > 0.02) loudAt = performance.now();
-    client.audioElement.muted = performance.now() - loudAt < 300;
-  }, 10);
-  return {
-    ...client,
-    close: () => {
-      clearInterval(timer);
-      client.close();
-    },
-  };
-};
 
 // ours is Antiphon's script, from the server.
 const ours = async ({ url, prediction }) => {
@@ -68,9 +31,7 @@ const ours = async ({ url, prediction }) => {
   };
 };
 
-const clients = {
-  stock,
-  naive,
+window.clients = {
   ours: (options) => ours({ ...options, prediction: true }),
   unpredicted: (options) => ours({ ...options, prediction: false }),
 };
@@ -98,7 +59,7 @@ let client;
 
 window.begin = async (name, options) => {
   if (options.deaf) deafen();
-  client = await clients[name](options);
+  client = await window.clients[name](options);
   if (options.echo) echo(options.echo);
 };
 window.write = async (text) => void (await client.write(text));

@@ -15,6 +15,9 @@ import (
 //go:embed page.js
 var pageJS string
 
+//go:embed others.js
+var othersJS string
+
 // installed is where scripts/bench-bargein.sh puts the clients of others.
 const installed = ".cache/bargein"
 

@@ -27,7 +27,7 @@ func starts(h *house, o options, r *results) error {
 	took := map[string][]float64{}
 	for range max(3, o.n/2) {
 		for _, kind := range o.among(ours, stock) {
-			ms, err := h.start(kind, server)
+			ms, err := h.connect(kind, server)
 			if err != nil {
 				return fmt.Errorf("%s: %w", kind, err)
 			}
@@ -43,7 +43,7 @@ func starts(h *house, o options, r *results) error {
 	return nil
 }
 
-func (h *house) start(kind, server string) (ms float64, err error) {
+func (h *house) connect(kind, server string) (ms float64, err error) {
 	err = h.inBrowser(func(b *rig.Browser) error {
 		tab, err := b.Open(h.site.url + "/start/")
 		if err != nil {

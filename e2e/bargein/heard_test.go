@@ -1,0 +1,74 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// town is a link like that of a town.
+var town = rig.Link{RTT: 40 * time.Millisecond}
+
+// talking is a person on a page of their own, who hears the agent say many words, and the tracker of these.
+func talking(t *testing.T, say string) (*caller, *tracker) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	s, err := newSite(map[string][]byte{"/page.js": []byte(pageJS)})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	h := &house{ctx: t.Context(), root: "../..", site: s, dir: t.TempDir()}
+	t.Cleanup(func() { g.Expect(h.close()).To(gomega.Succeed()) })
+	server, err := h.tones()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	reference, err := h.reply(server, say)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	b, err := rig.Launch(t.Context(), rig.Options{Hearing: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(b.Close)
+	c, err := h.call(b, ours, server, town)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() { g.Expect(c.close()).To(gomega.Succeed()) })
+	return c, newTracker(reference, tonesWindow)
+}
+
+// A cough lowers the agent, the server takes it for what it is, and at the output every word is heard.
+func TestEveryWordIsHeardAfterACough(t *testing.T) {
+	const say = "say 20 words"
+	g := gomega.NewWithT(t)
+	c, tr := talking(t, say)
+	g.Expect(c.write(say)).To(gomega.Succeed())
+	g.Expect(c.await("output_audio_buffer.started", patience)).To(gomega.Succeed())
+	g.Expect(pause(t.Context(), 4*time.Second)).To(gomega.Succeed())
+	said, err := c.tab.Say(rig.Join(rig.Cough(), rig.Silence(time.Second)).WAV())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(c.await("antiphon.barge_in.rejected", patience)).To(gomega.Succeed())
+	g.Expect(c.await("output_audio_buffer.stopped", 2*patience)).To(gomega.Succeed())
+	rec, err := c.tab.Output()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	p, err := tr.follow(rec)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	d := p.disturbed(made{"cough", said, said + float64(rig.Cough().Duration().Milliseconds())}, rec.At(len(rec.PCM)-1))
+	t.Logf("%+v", d)
+	g.Expect(d.left).To(gomega.BeTrue(), "nobody noticed")
+	g.Expect(d.words).To(gomega.BeZero())
+	g.Expect(c.cancelled()).To(gomega.BeZero())
+	whole := len(tr.reference)
+	g.Expect(p.reached(len(p.steps))).To(gomega.BeNumerically("~", whole, trackRate/2), "it was heard to its end")
+}
+
+// A person who means it is heard: the agent is ducked, then silent, and what the server says was heard is what was.
+func TestAnInterruptionCutsWhatIsHeard(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c, tr := talking(t, longReply)
+	words, err := rig.Speak(t.Context(), phrases[1])
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	one, err := c.interrupted(t.Context(), rig.Join(words, rig.Silence(time.Second)), 4*time.Second, tr)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Logf("%+v", one)
+	g.Expect(one.ahead).To(gomega.BeTrue(), "the prediction comes first")
+	g.Expect(one.measured).To(gomega.BeTrue())
+	g.Expect(one.told).To(gomega.BeNumerically("~", one.heard, 300))
+	g.Expect(one.told).To(gomega.BeNumerically(">=", one.atLevel-100))
+}
