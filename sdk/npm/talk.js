@@ -241,7 +241,7 @@ export class Talk {
     p.hold.ariaPressed = String(this.#held);
     p.mute.hidden = this.#push;
     p.mute.ariaPressed = String(this.#is("muted"));
-    p.mute.disabled = !open;
+    p.mute.disabled = !open || call.textOnly;
     p.interrupt.disabled = !open || (state !== "agent-speaking" && state !== "thinking");
     p.form.hidden = !on;
     p.input.disabled = p.send.disabled = !open;

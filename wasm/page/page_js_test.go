@@ -1,0 +1,121 @@
+package page
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// script is what a page's script makes of the texts.
+type script struct {
+	State, Confirmed    string
+	Gone, From          int
+	Entries             []struct{ ID, Text, Role string }
+	Devices             *struct{ Microphones []struct{ ID string } }
+	Error               *struct{ Code, Message, Remedy, Cause string }
+	Metrics             struct{ Turn *struct{ FirstText *float64 } }
+	transcript          []string
+	MicrophoneError     *struct{ Code string }
+	Volume              float64
+	Muted, Interrupting bool
+}
+
+// take reads one text as sdk/npm/call.js does.
+func (s *script) take(g *gomega.WithT, text []byte) {
+	before := s.transcript
+	*s = script{Gone: -1}
+	g.Expect(json.Unmarshal(text, s)).To(gomega.Succeed(), string(text))
+	s.transcript = before
+	if s.Gone >= 0 {
+		s.transcript = append([]string(nil), before[min(s.Gone, len(before)):min(s.Gone+s.From, len(before))]...)
+		for _, e := range s.Entries {
+			s.transcript = append(s.transcript, e.Text)
+		}
+	}
+}
+
+func entries(texts ...string) (list []sdk.Entry) {
+	for _, t := range texts {
+		list = append(list, sdk.Entry{ItemID: "id " + t[:1], Role: sdk.Agent, Text: t})
+	}
+	return list
+}
+
+func TestATranscriptIsToldFromItsFirstChangeOn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var w writer
+	var s script
+	for _, step := range []struct {
+		shown   sdk.Snapshot
+		entries int // that the text has
+	}{
+		{sdk.Snapshot{}, 0},
+		{sdk.Snapshot{Transcript: entries("a")}, 1},
+		{sdk.Snapshot{Transcript: entries("a", "b")}, 1},
+		{sdk.Snapshot{Transcript: entries("a", "b and more")}, 1},
+		{sdk.Snapshot{Transcript: entries("a", "b and more")}, 0},
+		{sdk.Snapshot{Transcript: entries("b and more", "c"), Trimmed: 1}, 1},
+		{sdk.Snapshot{Transcript: entries("c", "d"), Trimmed: 2}, 1},
+		{sdk.Snapshot{Transcript: entries("x"), Trimmed: 0}, 1},
+		{sdk.Snapshot{}, 0},
+	} {
+		s.take(g, w.snapshot(step.shown))
+		g.Expect(s.Entries).To(gomega.HaveLen(step.entries))
+		var want []string
+		for _, e := range step.shown.Transcript {
+			want = append(want, e.Text)
+		}
+		g.Expect(s.transcript).To(gomega.HaveExactElements(want))
+	}
+}
+
+func TestASnapshotIsOneText(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var w writer
+	var s script
+	s.take(g, w.snapshot(sdk.Snapshot{
+		State: sdk.UserSpeaking, Confirmed: sdk.AgentSpeaking, Volume: 0.5, Muted: true, Interrupting: true,
+		Devices:    sdk.Devices{Microphones: []sdk.Device{{ID: `"quoted"`}}},
+		LastTurn:   &sdk.Turn{FirstText: 1500000, FirstSound: sdk.Never, Server: &sdk.ServerTurn{}},
+		Transcript: []sdk.Entry{{ItemID: "i", Role: sdk.ToolUse, Call: &sdk.Call{ID: "c", Name: "n", Arguments: "{}"}}},
+		MicErr:     sdk.ErrNoMicrophone,
+	}))
+	g.Expect(s.State).To(gomega.Equal("user-speaking"))
+	g.Expect(s.Confirmed).To(gomega.Equal("agent-speaking"))
+	g.Expect(s.Volume).To(gomega.Equal(0.5))
+	g.Expect(s.Devices.Microphones[0].ID).To(gomega.Equal(`"quoted"`))
+	g.Expect(*s.Metrics.Turn.FirstText).To(gomega.Equal(1.5))
+	g.Expect(s.Entries[0].Role).To(gomega.Equal("tool"))
+	g.Expect(s.MicrophoneError.Code).To(gomega.Equal("no_microphone"))
+	s.take(g, w.snapshot(sdk.Snapshot{Devices: sdk.Devices{Microphones: []sdk.Device{{ID: `"quoted"`}}}}))
+	g.Expect(s.Devices).To(gomega.BeNil(), "the devices are as they were")
+	i := sdk.Inspection{Machines: []sdk.MachineState{{Name: "turn", State: "Idle"}}, Last: []sdk.Transition{{Lane: "client"}}}
+	g.Expect(json.Valid(appendInspection(nil, i))).To(gomega.BeTrue())
+}
+
+func TestAnErrorHasACodeAndARemedy(t *testing.T) {
+	for name, row := range map[string]struct {
+		err                   error
+		code, message, remedy string
+	}{
+		"a sentinel":       {sdk.ErrServerGone, "server_gone", "the server is gone", "check that it runs and that the network is up, then call again"},
+		"with more":        {&sdk.Error{Kind: sdk.ErrUnsupported, Detail: "it has no WebRTC", Cause: errors.New("x")}, "unsupported", "this browser cannot place calls (it has no WebRTC)", "use a current Chrome, Edge, Firefox or Safari, and open the page over https or from localhost"},
+		"a wrong key":      {&sdk.RefusedError{Status: 401, Message: "no such key"}, "unauthorized", "the server refused the call with status 401: no such key", "check the key"},
+		"another refusal":  {&sdk.RefusedError{Status: 400, Message: "odd (very)"}, "refused", "the server refused the call with status 400: odd (very)", ""},
+		"a full server":    {&sdk.RefusedError{Status: 503}, "busy", "the server refused the call with status 503", "the server is full: try again in a moment"},
+		"the server's own": {&sdk.ServerError{Code: "invalid_value", Message: "no"}, "invalid_value", "no", ""},
+		"without a code":   {&sdk.ServerError{Message: "no"}, "server_error", "no", ""},
+		"anything else":    {errors.New("odd"), "failed", "odd", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			code, message, remedy := describe(row.err)
+			g.Expect([]string{code, message, remedy}).To(gomega.Equal([]string{row.code, row.message, row.remedy}))
+			g.Expect(json.Valid(appendError(nil, row.err))).To(gomega.BeTrue())
+		})
+	}
+}
