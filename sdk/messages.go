@@ -21,9 +21,9 @@ type serverSession struct {
 func (s *Session) message(data []byte) {
 	e, err := wire.DecodeServer(data)
 	if err != nil {
-		var refused *wire.DecodeError
+		refused, ok := errors.AsType[*wire.DecodeError](err)
 		switch {
-		case !errors.As(err, &refused):
+		case !ok:
 			s.trace("a message was dropped")
 		case refused.Code == wire.CodeUnknownEvent:
 			s.trace("an event that this client does not know was left out")

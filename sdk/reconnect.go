@@ -227,9 +227,9 @@ func (s *Session) again(why error) {
 
 // redialFailed decides what a failed call means for the next.
 func (s *Session) redialFailed(err error) {
-	var refused *RefusedError
+	refused, ok := errors.AsType[*RefusedError](err)
 	switch {
-	case errors.As(err, &refused):
+	case ok:
 		switch {
 		case s.call.token != "" && (refused.Status == 400 || refused.Status == 404 || refused.Status == 410):
 			s.trace("the server does not keep the conversation any more")

@@ -47,8 +47,8 @@ func getUserMedia(ctx context.Context, id string) (js.Value, error) {
 
 // microphoneError says in the client's words why a microphone was not opened.
 func microphoneError(err error) error {
-	var thrown *jsError
-	if !errors.As(err, &thrown) {
+	thrown, ok := errors.AsType[*jsError](err)
+	if !ok {
 		return err
 	}
 	kind := sdk.ErrMicrophoneBusy // NotReadableError, AbortError and what no browser should say

@@ -210,8 +210,8 @@ func (p *peer) ResumeSound() {
 }
 
 func blocked(err error) bool {
-	var thrown *jsError
-	return errors.As(err, &thrown) && thrown.name == "NotAllowedError"
+	thrown, ok := errors.AsType[*jsError](err)
+	return ok && thrown.name == "NotAllowedError"
 }
 
 // openFirst opens the microphone that the call begins with, or takes the one over that there is. Without one the call goes on.

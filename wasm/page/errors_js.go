@@ -33,20 +33,17 @@ var codes = []struct {
 func appendError(b []byte, err error) []byte {
 	code, message, remedy := describe(err)
 	o := begin(b).text("code", code).text("message", message).text("remedy", remedy)
-	var more *sdk.Error
-	if errors.As(err, &more) && more.Cause != nil {
+	if more, ok := errors.AsType[*sdk.Error](err); ok && more.Cause != nil {
 		o.text("cause", more.Cause.Error())
 	}
 	return o.end()
 }
 
 func describe(err error) (code, message, remedy string) {
-	var refused *sdk.RefusedError
-	var told *sdk.ServerError
-	switch {
-	case errors.As(err, &refused):
+	if refused, ok := errors.AsType[*sdk.RefusedError](err); ok {
 		return refusal(refused)
-	case errors.As(err, &told):
+	}
+	if told, ok := errors.AsType[*sdk.ServerError](err); ok {
 		if told.Code != "" {
 			return told.Code, told.Error(), ""
 		}
@@ -58,8 +55,7 @@ func describe(err error) (code, message, remedy string) {
 		}
 		// The client's own words are a fact and, behind a colon, what to do about it.
 		message, remedy, _ = strings.Cut(c.err.Error(), ": ")
-		var more *sdk.Error
-		if errors.As(err, &more) && more.Detail != "" {
+		if more, ok := errors.AsType[*sdk.Error](err); ok && more.Detail != "" {
 			message += " (" + more.Detail + ")"
 		}
 		return c.code, message, remedy
