@@ -6,9 +6,14 @@ const quiet = (promise) => {
   return promise;
 };
 
+const ask = (deviceId) =>
+  navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, ...deviceId } });
+
+// microphone opens a device, or the default one when there is none with this id.
 const microphone = (id) =>
-  navigator.mediaDevices.getUserMedia({
-    audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, ...(id && { deviceId: { exact: id } }) },
+  ask(id && { deviceId: { exact: id } }).catch((error) => {
+    if (id && /^(Overconstrained|NotFound)Error$/.test(error.name)) return ask();
+    throw error;
   });
 
 // offer asks the server. Where the person has yet to allow the microphone that comes first, so that no call waits at the

@@ -6,9 +6,9 @@ const define = (page, load) => {
     class extends HTMLElement {
       static observedAttributes = ["muted", "disabled", "label", "mode"];
 
-      // Given to the next call.
-      tools = [];
-      mediaStream = undefined;
+      // Given to the next call. A page may have set them before this script was there.
+      tools = this.tools ?? [];
+      mediaStream = this.mediaStream;
 
       #talk = null;
       #loading = null;
