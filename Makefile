@@ -141,7 +141,7 @@ fmt: lint-tool ## Format every file
 bench: build ## Print speed and size beside a reference (BENCH=regexp)
 	@scripts/bench.sh '$(BENCH)'
 
-bench-bargein: build ## Measure what a person hears who talks over the agent (ROWS=silence,coughs CLIENTS=ours N=8)
+bench-bargein: build ## Measure what a person hears who talks over the agent (ROWS=silence,coughs CLIENTS=ours N=6)
 	@scripts/bench-bargein.sh '$(ROWS)' '$(CLIENTS)' '$(if $(filter-out file,$(origin N)),$(N))'
 
 hooks: lint-tool ## Check format, vet and the machines before each commit

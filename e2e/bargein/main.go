@@ -61,7 +61,7 @@ func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("bargein", flag.ContinueOnError)
 	only := f.String("rows", "", "rows to measure, with commas between; all of them when empty")
 	clients := f.String("clients", "", "clients to measure, with commas between: ours, unpredicted, stock, naive; all of them when empty")
-	f.IntVar(&o.n, "n", 8, "interruptions behind each link; three times as many behind that of the targets")
+	f.IntVar(&o.n, "n", 6, "interruptions behind each link; three times as many behind that of the targets")
 	f.DurationVar(&o.echo, "echo", 5*time.Minute, "playback with an echo")
 	f.StringVar(&o.out, "out", "", "file for the table, when all rows are measured")
 	if err := f.Parse(args); err != nil {
