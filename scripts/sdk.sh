@@ -1,7 +1,7 @@
 #!/bin/sh
 # sdk.sh [-write]: build the npm package as it is released, with the program compiled by TinyGo, into sdk/npm/release; run its
-# program, and Go's, against a made-up page; and hold the files to their budget (tools/sdksize/budget.txt), or take their present
-# sizes for it.
+# program, and Go's, against a made-up page, and TinyGo's in a real Chromium; and hold the files to their budget
+# (tools/sdksize/budget.txt), or take their present sizes for it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -22,6 +22,7 @@ node tools/tinygo/smoke.mjs sdk/npm/release $out/checked.wasm
 for package in release dist; do
 	node tools/tinygo/smoke.mjs sdk/npm/$package
 done
+go test -count=1 -vet=off ./e2e/release
 cd tools
 exec go run ./sdksize "$@" sdksize/budget.txt tinygo=../sdk/npm/release/antiphon.wasm go=../sdk/npm/dist/antiphon.wasm \
 	loader=../sdk/npm/release/antiphon.js exec=../sdk/npm/release/antiphon-exec.js talk=../sdk/npm/release/antiphon-talk.js

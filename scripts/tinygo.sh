@@ -79,7 +79,7 @@ if [ ! -f "$here/made-of" ] || [ "$made_of" != "$(cat "$here/made-of")" ]; then
 	mkdir -p "$here/bin"
 	(cd tools/tinygo && CGO_ENABLED=1 go build -tags llvm19 -o "$here/bin/tinygo" github.com/tinygo-org/tinygo)
 	library "$here/root"
-	echo "$made_of" >"$here/made-of"
+	printf "%s\n" "$made_of" >"$here/made-of"
 fi
 [ "$#" -gt 0 ] || exit 0
 
