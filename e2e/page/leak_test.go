@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -42,4 +43,20 @@ func TestTwoHundredCallsLeaveNothing(t *testing.T) {
 	a.g.Expect(after.Memory).To(gomega.BeNumerically("<=", before.Memory+4<<20))
 	a.g.Expect(heapAfter-heapBefore).To(gomega.BeNumerically("<", 200*5000), "less than 5 kB a call")
 	a.g.Eventually(a.server.Calls).Should(gomega.BeZero())
+}
+
+// A call that is given up at once, whatever it waits for, is given up at the server too.
+func TestACallIsGivenUpAtOnce(t *testing.T) {
+	a := newAuthor(t)
+	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
+	v := a.visit(a.launch(rig.Options{}))
+	v.does(`await Antiphon.preload();
+		for (let wait = 0; wait < 200; wait += 10) {
+			const call = begin();
+			await new Promise((done) => setTimeout(done, wait));
+			await call.close();
+			if (call.state !== "disconnected") throw new Error(call.state);
+		}`)
+	a.g.Eventually(a.server.Calls).WithTimeout(10 * time.Second).Should(gomega.BeZero())
+	v.becomes(`Antiphon.usage().functions === 0`)
 }

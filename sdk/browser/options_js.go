@@ -37,7 +37,8 @@ type Options struct {
 	// transceiver), channel (its data channel), messages (an array of what came on the channel, which the script fills until
 	// release is called), track (the event, once it has come), stream (a promise of the microphone's MediaStream; null
 	// without one), answer (a promise of the server's Response), applied (a promise that its description was taken),
-	// release (a function without arguments).
+	// release and hangUp (functions without arguments: nothing is to be noted any more; the server is to end the call, whenever
+	// it answers).
 	Begun js.Value
 	// Log gets a line for every thing that does not work here and is done without. May be nil.
 	Log func(line string)

@@ -352,6 +352,9 @@ func (p *peer) Close() error {
 	p.dropStream()
 	p.graph.close()
 	p.lowering.close(p.dialer)
+	if defined(p.begun) && text(p.channel, "readyState") == "connecting" {
+		p.begun.Call("hangUp") // else the server would wait for it for a while
+	}
 	if defined(p.pc) {
 		p.channel.Call("close")
 		p.pc.Call("close")

@@ -40,6 +40,10 @@ func text(v js.Value, name string) string {
 // await waits for a promise. It must not be called from a callback of the browser's. When ctx ends first, what the promise comes to
 // goes to late, which may be nil.
 func await(ctx context.Context, promise js.Value, late func(js.Value)) (js.Value, error) {
+	var end js.Value
+	if late == nil {
+		promise, end = endable(promise)
+	}
 	type result struct {
 		value js.Value
 		err   error
@@ -73,8 +77,22 @@ func await(ctx context.Context, promise js.Value, late func(js.Value)) (js.Value
 	case r := <-done: // it came at the same time, and is the caller's
 		return r.value, r.err
 	default:
-		return js.Undefined(), ctx.Err()
 	}
+	if defined(end) {
+		end.Invoke()
+	}
+	return js.Undefined(), ctx.Err()
+}
+
+// endable is a promise that ends with this one, or when end is called: those of a connection that was closed never come to
+// anything, and would keep what waits for them. end is undefined in a browser that is too old for it.
+func endable(promise js.Value) (either, end js.Value) {
+	constructor := js.Global().Get("Promise")
+	if !defined(constructor.Get("withResolvers")) {
+		return promise, js.Undefined()
+	}
+	ending := constructor.Call("withResolvers")
+	return constructor.Call("race", []any{promise, ending.Get("promise")}), ending.Get("resolve")
 }
 
 // object makes a JavaScript object of name-value pairs.

@@ -43,10 +43,13 @@ export const begin = (o) => {
   const headers = o.key ? { Authorization: `Bearer ${o.key}` } : {};
   begun.answer = quiet(offer(o, headers, begun));
   // A call that was never heard of again would stay with the server for a while.
-  begun.hangUp = async () => {
-    const location = (await begun.answer).headers.get("Location");
-    if (location) await fetch(`${o.url}${location}/hangup`, { method: "POST", headers });
-  };
+  begun.hangUp = () =>
+    quiet(
+      begun.answer.then((response) => {
+        const location = response.headers.get("Location");
+        return location && fetch(`${o.url}${location}/hangup`, { method: "POST", headers });
+      }),
+    );
   begun.applied = quiet(
     begun.answer.then(async (response) => {
       if (response.ok) await connection.setRemoteDescription({ type: "answer", sdp: await response.clone().text() });
@@ -58,6 +61,6 @@ export const begin = (o) => {
 // drop ends what nobody has taken over.
 export const drop = (begun) => {
   begun.connection.close();
-  quiet(begun.hangUp());
+  begun.hangUp();
   begun.stream?.then((stream) => stream.getTracks().forEach((track) => track.stop()), () => {});
 };
