@@ -11,7 +11,7 @@ import (
 const (
 	hop    = trackRate * 10 / 1000  // one step, and one cell of the reference
 	near   = trackRate * 8 / 1000   // the place may be so far from where it is expected
-	wide   = trackRate * 360 / 1000 // of sound that is looked for all around
+	wide   = trackRate * 300 / 1000 // of sound that is looked for all around
 	around = trackRate * 2500 / 1000
 	faint  = 0.003 // amplitude of the reference under which there is nothing to recognise
 )
@@ -135,24 +135,25 @@ func (p *path) step(i, expected int) step {
 }
 
 // search looks for a step: where the reply stopped, where it would be if it had gone on, and only then all around, since the same word
-// may be said twice. A wrong place is given away by what follows.
+// may be said twice. It looks at what follows: before it there may be silence in the middle of a word. A wrong place is given away by
+// what comes then.
 func (p *path) search(i, stopped, goneOn int) (place int, found bool) {
-	piece := p.piece(i, wide)
-	if len(piece) < wide || amplitude(piece[:wide/2]) < faint || amplitude(piece[wide/2:]) < faint {
+	piece := p.pcm[i*hop : min(i*hop+wide, len(p.pcm))]
+	if len(piece) < wide || amplitude(piece[:hop]) < faint {
 		return 0, false
 	}
-	m := p.t.best(piece, stopped-wide/2-around/4, stopped-wide/2+around/4)
-	if on := p.t.best(piece, goneOn-wide/2-around/8, goneOn-wide/2+around/8); on.like > m.like {
+	m := p.t.best(piece, stopped-around/2, stopped+around/8)
+	if on := p.t.best(piece, goneOn-around/8, goneOn+around/8); on.like > m.like {
 		m = on
 	}
 	if m.like < surely {
 		m = p.t.best(piece, stopped-around, stopped+around)
 	}
-	place = m.place + wide/2
+	place = m.place + hop/2
 	if m.like < surely {
 		return 0, false
 	}
-	for ahead := 0; ahead <= 12; ahead += 4 {
+	for ahead := 4; ahead <= 12; ahead += 4 {
 		if s := p.step(min(i+ahead, len(p.steps)-1), place+ahead*hop).state; s == unknown || s == vague {
 			return 0, false
 		}

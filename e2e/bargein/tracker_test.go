@@ -30,7 +30,7 @@ func spoken(t *testing.T) ([]int16, *tracker) {
 	}
 	reference, err := tracked(pcm, rate)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	return pcm, newTracker(reference, tonesWindow)
+	return pcm, newTracker(reference, speechWindow)
 }
 
 // seconds is a piece of a reply.
