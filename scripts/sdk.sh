@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 
 out=.cache/sdk
 mkdir -p $out
+(cd tools/tinygo && go test ./library/...)
 scripts/tinygo.sh
 # A panic ends the program in both builds: the script says so, and the next call gets a new one. The texts of panics would be a
 # fifth of the program.

@@ -6,6 +6,7 @@
 # Debian's. What is put together here of them is
 #   .cache/tinygo/bin/tinygo   the compiler, linked with LLVM 19
 #   .cache/tinygo/root         its library and targets, with ours, and the two C libraries
+#   .cache/tinygo/goroot       links to Go's library, with our own packages in the place of some: tools/tinygo/library
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -70,8 +71,24 @@ library() {
 	done
 }
 
+# goroot puts together what TinyGo takes for Go's own library: links to it, but for the packages that are ours.
+goroot() {
+	made=$1
+	from=$(go env GOROOT)
+	rm -rf "$made"
+	mkdir -p "$made/src/internal"
+	for file in "$from"/* "$from"/src/* "$from"/src/internal/*; do
+		case ${file#"$from/"} in
+		src | src/internal | src/context | src/internal/godebug) ;;
+		*) ln -s "$file" "$made/${file#"$from/"}" ;;
+		esac
+	done
+	cp -r tools/tinygo/library/context "$made/src"
+	cp -r tools/tinygo/library/godebug "$made/src/internal"
+}
+
 # What is there was made of these.
-made_of=$(cat "$0" tools/tinygo/go.mod tools/tinygo/target.json tools/tinygo/random.c && go env GOVERSION GOROOT)
+made_of=$(cat "$0" tools/tinygo/go.mod tools/tinygo/target.json tools/tinygo/random.c tools/tinygo/library/*/*.go && go env GOVERSION GOROOT)
 if [ ! -f "$here/made-of" ] || [ "$made_of" != "$(cat "$here/made-of")" ]; then
 	packages
 	echo "tinygo: building the compiler (a minute)" >&2
@@ -79,11 +96,12 @@ if [ ! -f "$here/made-of" ] || [ "$made_of" != "$(cat "$here/made-of")" ]; then
 	mkdir -p "$here/bin"
 	(cd tools/tinygo && CGO_ENABLED=1 go build -tags llvm19 -o "$here/bin/tinygo" github.com/tinygo-org/tinygo)
 	library "$here/root"
+	goroot "$here/goroot"
 	printf "%s\n" "$made_of" >"$here/made-of"
 fi
 [ "$#" -gt 0 ] || exit 0
 
 command=$1
 shift
-export TINYGOROOT="$here/root"
+export TINYGOROOT="$here/root" GOROOT="$here/goroot"
 exec "$here/bin/tinygo" "$command" -target antiphon "$@"

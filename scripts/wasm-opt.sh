@@ -5,7 +5,7 @@
 # which a wait that is not foreseen is a trap ($CHECKED names a file for it):
 #   - No call of the browser waits: what the browser calls back runs on a stack of its own, above the call.
 #   - No function value waits, but for an application's tool, which Session.startTools calls.
-#   - A context only looks whether another one has ended, and the answer to a tool's call goes into a channel that has room for it.
+#   - The answer to a tool's call goes into a channel that has room for it.
 # Locks do not wait either: see tinygo.sh.
 set -eu
 case $1 in
@@ -15,7 +15,7 @@ sdk='github.com/antiphon-rt/antiphon/sdk'
 page='github.com/antiphon-rt/antiphon/wasm/page'
 told="--pass-arg=asyncify-ignore-imports --pass-arg=asyncify-ignore-indirect
 	--pass-arg=asyncify-addlist@(*$sdk.Session).startTools\$1
-	--pass-arg=asyncify-removelist@(*context.cancelCtx).propagateCancel,(*context.cancelCtx).Err,(*$page.call).command\$bound"
+	--pass-arg=asyncify-removelist@(*$page.call).command\$bound"
 set -f # the stars are names
 if [ -n "${CHECKED:-}" ]; then
 	eval "input=\${$(($# - 2))}" # ... INPUT --output OUTPUT
