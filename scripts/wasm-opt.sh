@@ -18,6 +18,7 @@ told="--pass-arg=asyncify-ignore-imports --pass-arg=asyncify-ignore-indirect
 	--pass-arg=asyncify-removelist@(*$page.call).command\$bound"
 set -f # the stars are names
 if [ -n "${CHECKED:-}" ]; then
+	input=
 	eval "input=\${$(($# - 2))}" # ... INPUT --output OUTPUT
 	# shellcheck disable=SC2086 # a list of words
 	wasm-opt $told --pass-arg=asyncify-asserts --asyncify -g "$input" -o "$CHECKED"
