@@ -21,7 +21,7 @@ const (
 	muteMS      = 1000
 	muteBlindMS = 300
 	// jitterTarget is how much of the agent's sound the browser is asked to hold back against a jumpy network, in milliseconds.
-	jitterTarget = 40
+	jitterTarget = 20
 )
 
 // lowering is how loud the agent is played, and where in its sound the person is.
