@@ -48,6 +48,7 @@ type Speaker struct {
 	done  bool // the segment was reported as drained
 	pos   voice.Samples
 	heard positions
+	past  past
 	// RTP timestamps: of the first packet, of the next, and of the one behind the last frame of speech.
 	startTS, nextTS, silent uint32
 
@@ -182,6 +183,19 @@ type frame struct {
 func (s *Speaker) next(pcm *[FrameSize]int16) frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	f := s.take(pcm)
+	if f.voiced {
+		s.past.add(pcm[:])
+	} else {
+		s.past.add(hush[:])
+	}
+	return f
+}
+
+// hush is a frame of silence.
+var hush [FrameSize]int16
+
+func (s *Speaker) take(pcm *[FrameSize]int16) frame {
 	f := frame{gen: s.gen, ts: s.nextTS, cut: !s.live || s.held}
 	s.nextTS += frameTicks
 	if f.cut {
@@ -211,6 +225,9 @@ func (s *Speaker) skip(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.nextTS += uint32(n) * frameTicks
+	for range min(n, int(pastKept/FrameSize)) {
+		s.past.add(hush[:])
+	}
 }
 
 func (s *Speaker) refused() uint64 {

@@ -43,6 +43,7 @@ type hearing struct {
 	first   time.Time   // when the first playback began
 	quiet   time.Time   // when the last playback ended
 	padding int         // ms of audio before the onset that belong to a turn
+	echo    echo
 }
 
 func newHearing() (*hearing, error) {
@@ -50,7 +51,11 @@ func newHearing() (*hearing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hearing{down: down, detector: voice.NewDetector(voice.DetectorConfig{})}, nil
+	e, err := newEcho()
+	if err != nil {
+		return nil, err
+	}
+	return &hearing{down: down, detector: voice.NewDetector(voice.DetectorConfig{}), echo: e}, nil
 }
 
 // onset is where a turn begins that is noticed now: the speech that was noticed and the padding before it, but
@@ -122,6 +127,9 @@ func (s *Session) hearFrame(frame []float32) {
 	}
 	h.detector.SetThreshold(s.threshold())
 	speech := h.detector.Frame(frame).Speech
+	if own := s.explained(frame); own && !s.speaking() {
+		speech = false
+	}
 	if speech {
 		h.run++
 		h.silent, h.stopped = 0, s.now()
@@ -144,6 +152,16 @@ func (s *Session) hearFrame(frame []float32) {
 	case turn.Confirming:
 		s.listenOn(st.Turn, speech)
 	}
+}
+
+// speaking: it is certain that somebody speaks. What is heard then is theirs, whatever else it may be.
+func (s *Session) speaking() bool {
+	switch s.state.Turn.(type) {
+	case turn.Speaking, turn.Confirming:
+		return true
+	case turn.Idle, turn.Candidate:
+	}
+	return false
 }
 
 // listenOn watches for the end of turn t.

@@ -27,6 +27,7 @@ type pacer struct {
 	ended bool
 	done  bool
 	heard []int16 // everything that went out, without the silence
+	all   []int16 // and with it
 	cut   int     // how much of a reply had gone out when it was dropped
 	again []int   // how much was said again at each Resume; less than nothing is what was skipped
 	whole int     // how much had gone out when a reply was drained first
@@ -83,6 +84,8 @@ func (p *pacer) tick() {
 			p.whole = len(p.heard)
 		}
 	}
+	p.all = append(p.all, p.heard[len(p.heard)-n:]...)
+	p.all = append(p.all, make([]int16, 480-n)...)
 	pos := p.pos
 	p.mu.Unlock()
 	if p.out != nil {
@@ -157,6 +160,24 @@ func (p *pacer) Sent() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return voice.Samples(p.pos)
+}
+
+// Outgone implements Outgoing.
+func (p *pacer) Outgone() voice.Samples {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return voice.Samples(len(p.all))
+}
+
+// ReadOutgone implements Outgoing.
+func (p *pacer) ReadOutgone(at voice.Samples, dst []int16) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at < 0 || int(at)+len(dst) > len(p.all) {
+		return false
+	}
+	copy(dst, p.all[at:])
+	return true
 }
 
 // FirstSilent implements Timeline.

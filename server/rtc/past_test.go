@@ -1,0 +1,46 @@
+package rtc
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+func TestWhatWentOutIsKeptForASecond(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := newSpeaker()
+	var pcm [FrameSize]int16
+	dst := make([]int16, FrameSize)
+	g.Expect(s.ReadOutgone(0, dst)).To(gomega.BeFalse(), "nothing has gone out")
+
+	s.next(&pcm) // silence
+	s.Begin(1)
+	said := make([]int16, 3*FrameSize)
+	for i := range said {
+		said[i] = int16(i + 1)
+	}
+	s.Write(said)
+	s.next(&pcm)
+	s.next(&pcm)
+	s.Hold()
+	s.next(&pcm)
+	g.Expect(s.Outgone()).To(gomega.Equal(voice.Samples(4 * FrameSize)))
+	for i, first := range []int16{0, 1, FrameSize + 1, 0} {
+		g.Expect(s.ReadOutgone(voice.Samples(i*FrameSize), dst)).To(gomega.BeTrue())
+		g.Expect(dst[0]).To(gomega.Equal(first), "frame %d", i)
+	}
+	g.Expect(s.ReadOutgone(FrameSize/2, dst)).To(gomega.BeTrue())
+	g.Expect(dst[FrameSize/2:]).To(gomega.Equal(said[:FrameSize/2]), "from anywhere")
+	g.Expect(s.ReadOutgone(3*FrameSize+1, dst)).To(gomega.BeFalse(), "not yet")
+	g.Expect(s.ReadOutgone(-1, dst)).To(gomega.BeFalse())
+
+	s.skip(2)
+	g.Expect(s.Outgone()).To(gomega.Equal(voice.Samples(6*FrameSize)), "what is left out passes too")
+	for range 50 {
+		s.next(&pcm)
+	}
+	g.Expect(s.ReadOutgone(0, dst)).To(gomega.BeFalse(), "too long ago")
+	g.Expect(s.ReadOutgone(s.Outgone()-pastKept, dst)).To(gomega.BeTrue())
+}

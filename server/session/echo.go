@@ -1,0 +1,87 @@
+package session
+
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// Outgoing is what a Speaker knows besides that keeps what went out for a while: see rtc.Speaker.
+type Outgoing interface {
+	// Outgone is how much has gone out since the call began, silence included.
+	Outgone() voice.Samples
+	// ReadOutgone copies what went out from a position of Outgone on; ok is false where that is not known (any more).
+	ReadOutgone(at voice.Samples, dst []int16) (ok bool)
+}
+
+const (
+	// echoFor is how long an echo is looked for after the agent was heard, in frames: its way to and fro, and the room's.
+	echoFor = 1000 / frameMS
+	// leastPlayout is what a client waits at least before it plays what has come.
+	leastPlayout = 20 * time.Millisecond
+	// echoDrift is how far the reference may be off before it is put right: a client's clock is not ours, and packets come in bursts.
+	echoDrift = outputRate * 60 / 1000
+)
+
+// echo finds the agent's own sound in what comes in, where the client's echo cancellation has left it: a page that plays its
+// microphone's stream past the browser's, a loud loudspeaker.
+type echo struct {
+	voice  *voice.Echo
+	down   *voice.Resampler // outputRate to the detector's rate
+	framer voice.Framer
+	at     voice.Samples // of Outgone, where the next 10 ms of the reference begin
+	idle   int           // frames since the agent was heard
+
+	pcm      [outputRate / 1000 * frameMS]int16
+	scratch  []float32
+	resample []float32
+}
+
+func newEcho() (echo, error) {
+	down, err := voice.NewResampler(outputRate, voice.FrameRate)
+	return echo{voice: voice.NewEcho(), down: down, idle: echoFor}, err
+}
+
+// explained reports whether frame, 10 ms of what came in, is what went out a way to and fro ago.
+func (s *Session) explained(frame []float32) bool {
+	out, known := s.speaker.(Outgoing)
+	e := &s.hearing.echo
+	switch {
+	case !known:
+		return false
+	case s.audible():
+		e.idle = 0
+	case e.idle >= echoFor:
+		return false
+	default:
+		e.idle++
+	}
+	return e.voice.Frame(frame, e.reference(out, s.wayBack()))
+}
+
+// wayBack is the least time from what goes out to what comes of it.
+func (s *Session) wayBack() time.Duration {
+	if l, ok := s.link.(roundTripper); ok {
+		return l.RoundTrip() + leastPlayout
+	}
+	return leastPlayout
+}
+
+// reference is what went out so long ago, the next 10 ms of it; nil where that is not known.
+func (e *echo) reference(out Outgoing, ago time.Duration) []float32 {
+	due := out.Outgone() - voice.SamplesIn(ago.Milliseconds(), outputRate) - voice.Samples(len(e.pcm))
+	if off := e.at - due; off > echoDrift || off < -echoDrift {
+		e.at = due
+	}
+	if !out.ReadOutgone(e.at, e.pcm[:]) {
+		return nil
+	}
+	e.at += voice.Samples(len(e.pcm))
+	e.scratch = voice.PCM16ToFloat(e.scratch[:0], e.pcm[:])
+	e.resample = e.down.Append(e.resample[:0], e.scratch)
+	frame, rest := e.framer.Push(e.resample)
+	if len(rest) > 0 {
+		e.framer.Push(rest) // less than a frame: 10 ms came in
+	}
+	return frame
+}

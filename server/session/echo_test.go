@@ -1,0 +1,61 @@
+package session
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// overEcho speaks pcm over the agent's own sound, which comes back at -20 dB so much later than it went out.
+func (c *caller) overEcho(later time.Duration, pcm []int16) {
+	const piece = 480
+	back := make([]int16, piece)
+	for ; len(pcm) >= piece; pcm = pcm[piece:] {
+		mixed := append([]int16(nil), pcm[:piece]...)
+		at := c.pacer.Outgone() - voice.SamplesIn(later.Milliseconds(), outputRate) - piece
+		if c.pacer.ReadOutgone(at, back) {
+			for i := range mixed {
+				mixed[i] += back[i] / 10
+			}
+		}
+		c.speak(mixed)
+	}
+}
+
+func TestTheAgentsEchoIsNobody(t *testing.T) {
+	speaking := func(t *testing.T) *caller {
+		t.Helper()
+		c := newCaller(t, plain())
+		c.roundTrip = 100 * time.Millisecond
+		c.pacer = newPacer(c.s)
+		c.start()
+		c.ask("say 60 words")
+		first(c, "output_audio_buffer.started")
+		return c
+	}
+	for _, later := range []time.Duration{140, 220, 330} {
+		story(t, (later * time.Millisecond).String(), func(t *testing.T) {
+			c := speaking(t)
+			c.overEcho(later*time.Millisecond, make([]int16, 24*10_000))
+			c.g.Expect(c.count("input_audio_buffer.speech_started")).To(gomega.BeZero())
+			c.g.Expect(c.pacer.again).To(gomega.BeEmpty(), "nothing was held")
+		})
+	}
+	story(t, "too late to be its echo", func(t *testing.T) {
+		c := speaking(t)
+		c.overEcho(3*time.Second, make([]int16, 24*10_000))
+		c.g.Expect(c.count("input_audio_buffer.speech_started")).NotTo(gomega.BeZero())
+	})
+	story(t, "a person over it", func(t *testing.T) {
+		c := speaking(t)
+		c.overEcho(220*time.Millisecond, make([]int16, 24*3000))
+		c.overEcho(220*time.Millisecond, scripted.Tones("stop it now please"))
+		c.overEcho(220*time.Millisecond, make([]int16, 24*1000))
+		first(c, "input_audio_buffer.speech_started")
+		first(c, "conversation.item.truncated")
+	})
+}
