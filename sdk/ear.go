@@ -36,7 +36,7 @@ func (v Voice) Event(mark uint32, known bool) PeerEvent {
 // follows from it can be undone.
 const (
 	earOnset  = 2   // speech in a row that is an onset
-	earLasted = 16  // from the onset on
+	earLasted = 14  // from the onset on, which is found some 20 ms after the voice begins: 160 ms of voice
 	earGap    = 10  // the longest gap in a voice that lasts
 	earEnded  = 25  // without speech
 	earFirst  = 300 // of playback at first: echo cancellation adapts

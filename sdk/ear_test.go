@@ -86,7 +86,7 @@ func TestAnEarFollowsAVoice(t *testing.T) {
 	g.Expect(all[0].what).To(gomega.Equal(Began))
 	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 1060, 40))
 	g.Expect(all[1].what).To(gomega.Equal(Lasted))
-	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 150, 20))
+	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 130, 20))
 	g.Expect(all[2].what).To(gomega.Equal(Ended))
 	g.Expect(all[2].ms).To(gomega.BeNumerically("~", 1700+310, 60))
 }

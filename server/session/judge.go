@@ -7,10 +7,10 @@ const (
 	frameMS      = 10
 	judgeVoice   = 600  // voice with short gaps that confirms by itself
 	judgeGap     = 100  // a longer gap ends one run of voice
-	judgeEnd     = 250  // a silence this long ends the candidate
+	judgeEnd     = 200  // a silence this long ends the candidate; the detector has waited some 70 ms more
 	judgeWords   = 150  // voice that must be there before words are believed
 	judgeDecides = 1000 // the latest decision after the onset
-	judgeLead    = 100  // how much earlier than its voice a client's candidate may come
+	judgeLead    = 150  // how much earlier than its voice a client's candidate may come
 	judgeAnswer  = 300  // voice that is an answer where the agent has said all
 )
 
