@@ -193,7 +193,8 @@ func TestPredictedInterruption(t *testing.T) {
 
 	story(t, "the answer waits for what was heard, and no longer than it may", func(t *testing.T) {
 		p := talking(t, "40", near())
-		p.noHeard, p.roundTrip = true, 2*time.Second
+		p.noHeard = true
+		p.roundTrip.Store(int64(2 * time.Second))
 		p.says(scripted.Tones("stop it now please"))
 		first(p.caller, "output_audio_buffer.stopped")
 		names := p.names()

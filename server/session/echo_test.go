@@ -30,7 +30,7 @@ func TestTheAgentsEchoIsNobody(t *testing.T) {
 	speaking := func(t *testing.T) *caller {
 		t.Helper()
 		c := newCaller(t, plain())
-		c.roundTrip = 100 * time.Millisecond
+		c.roundTrip.Store(int64(100 * time.Millisecond))
 		c.pacer = newPacer(c.s)
 		c.start()
 		c.ask("say 60 words")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,12 +47,12 @@ type caller struct {
 	pacer   *pacer         // nil for a client that plays by itself
 	record  record         // of everything that went to and fro
 	tap     func(wire.ServerEvent)
-	// roundTrip is what is measured of the way to this client; 0 is nothing yet.
-	roundTrip time.Duration
+	// roundTrip is what is measured of the way to this client, in nanoseconds; 0 is nothing yet.
+	roundTrip atomic.Int64
 }
 
 // RoundTrip tells the session.
-func (c *caller) RoundTrip() time.Duration { return c.roundTrip }
+func (c *caller) RoundTrip() time.Duration { return time.Duration(c.roundTrip.Load()) }
 
 // byWebRTC places a call whose audio is paced by the server.
 func byWebRTC(t *testing.T, p *pipeline.Pipeline) *caller {
