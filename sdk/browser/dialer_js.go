@@ -88,6 +88,9 @@ func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 		<-opened
 	}
 	err := d.signal(ctx, p, c)
+	if err == nil {
+		go p.hark()
+	}
 	<-opened // ctx ends it
 	if err != nil {
 		return err

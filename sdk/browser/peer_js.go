@@ -47,12 +47,14 @@ func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, erro
 	p.startLowering()
 	p.graph = newGraph(p.heard)
 	p.listen()
-	go func() {
-		if err := p.graph.start(p.ctx, d.worklet()); err != nil {
-			d.note("no levels and no prediction: " + err.Error())
-		}
-	}()
 	return p, nil
+}
+
+// hark begins to hear both sides. Its script is the server's, so the call comes first: a server that is gone has none.
+func (p *peer) hark() {
+	if err := p.graph.start(p.ctx, p.dialer.worklet()); err != nil {
+		p.dialer.note("no levels and no prediction: " + err.Error())
+	}
 }
 
 // connect makes the connection, or takes the one over that was begun.
