@@ -4,15 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-from=e2e/bargein/npm
-to=.cache/bargein
-if ! cmp -s $from/package-lock.json $to/node_modules/.locked; then
-	echo "bench-bargein: installing the clients of others (npm ci)"
-	mkdir -p $to
-	cp $from/package.json $from/package-lock.json $from/.npmrc $to/
-	(cd $to && npm ci --cache ../npm --prefer-offline --loglevel error >/dev/null)
-	cp $from/package-lock.json $to/node_modules/.locked
-fi
+scripts/npm-ci.sh bench-bargein e2e/bargein/npm .cache/bargein
 
 # The small build is made when it is not there, or older than the other; its compiler takes a while to build the first time.
 case ",$1," in

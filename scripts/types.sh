@@ -3,13 +3,5 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-from=e2e/page/types
-to=.cache/types
-if ! cmp -s $from/package-lock.json $to/node_modules/.locked; then
-	echo "types: installing the compiler (npm ci)"
-	mkdir -p $to
-	cp $from/package.json $from/package-lock.json $from/.npmrc $to/
-	(cd $to && npm ci --cache ../npm --prefer-offline --loglevel error >/dev/null)
-	cp $from/package-lock.json $to/node_modules/.locked
-fi
-exec node $to/node_modules/typescript/bin/tsc -p $from/tsconfig.json
+scripts/npm-ci.sh types e2e/page/types .cache/types
+exec node .cache/types/node_modules/typescript/bin/tsc -p e2e/page/types/tsconfig.json
