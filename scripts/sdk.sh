@@ -15,7 +15,7 @@ CHECKED=$PWD/$out/checked.wasm WASMOPT=$PWD/scripts/wasm-opt.sh scripts/tinygo.s
 wasm-opt -Oz --converge --strip-producers --strip-target-features $out/first.wasm -o $out/antiphon.wasm
 
 CGO_ENABLED=0 go run ./web/script/internal/build
-CGO_ENABLED=0 go run ./web/script/internal/build -best -npm sdk/npm/release -embed "" \
+CGO_ENABLED=0 go run ./web/script/internal/build -npm sdk/npm/release -embed "" \
 	-wasm $out/antiphon.wasm -exec .cache/tinygo/root/targets/wasm_exec.js
 cp $out/antiphon.wasm sdk/npm/dist/antiphon.tiny.wasm
 

@@ -84,7 +84,6 @@ func handler(all fs.FS) http.Handler {
 type Manifest struct {
 	Version string         `json:"version"` // changes when any of the files does
 	Sizes   map[string]int `json:"sizes"`   // of the plain files, in bytes
-	Level   int            `json:"level"`   // of brotli, up to 11
 }
 
 // ManifestFile is the name of the file beside the others. Of each of Files there are NAME.br and NAME.gz.

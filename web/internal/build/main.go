@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/antiphon-rt/antiphon/web/internal/dist"
+	"github.com/antiphon-rt/antiphon/web/internal/slim"
 )
 
 func main() {
@@ -57,6 +59,12 @@ type builder struct {
 func (b builder) build() error {
 	program, err := compile(b.pkg)
 	if err != nil {
+		return err
+	}
+	program, err = slim.Program(program)
+	if errors.Is(err, slim.ErrTables) {
+		fmt.Fprintln(b.log, "warning:", err)
+	} else if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(program)

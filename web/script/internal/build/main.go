@@ -6,13 +6,14 @@
 //
 // It runs in the repository's root with the Go toolchain alone, and puts the npm package together in sdk/npm/dist and, packed,
 // what the server serves in web/script/dist, from where it is embedded. When nothing has changed, what is there is left as it is.
-// -best spends half a minute on files that are an eighth smaller, for a release. -wasm and -exec name a program that was compiled
-// already (with TinyGo) and the script that such programs need; -embed "" leaves the server's files alone.
+// -wasm and -exec name a program that was compiled already (with TinyGo) and the script that such programs need; -embed "" leaves the
+// server's files alone; -names keeps the names of functions in the program, for the stack that a panic prints.
 package main
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/andybalholm/brotli"
+	"github.com/antiphon-rt/antiphon/web/internal/slim"
 )
 
 func main() {
@@ -31,24 +32,18 @@ func main() {
 	flag.StringVar(&b.embed, "embed", filepath.Join("web", "script", "dist"), "folder for what the server serves; empty for none")
 	flag.StringVar(&b.wasm, "wasm", "", "a compiled program; empty compiles ./wasm with Go")
 	flag.StringVar(&b.exec, "exec", "", "the script that -wasm needs; empty takes Go's")
-	best := flag.Bool("best", false, "spend much more time for smaller files")
+	flag.BoolVar(&b.names, "names", false, "keep the names of functions, for the stack of a panic; a fifth larger")
 	flag.Parse()
-	b.level, b.log = brotliLevel, os.Stdout
-	if *best {
-		b.level = brotli.BestCompression
-	}
+	b.log = os.Stdout
 	if err := b.build(); err != nil {
 		fmt.Fprintln(os.Stderr, "build of the page's script failed:", err)
 		os.Exit(1)
 	}
 }
 
-// brotliLevel takes a second for this program where the best takes ten.
-const brotliLevel = 9
-
 type builder struct {
 	source, pkg, embed, wasm, exec string
-	level                          int // of brotli
+	names                          bool // of functions are kept
 	log                            io.Writer
 }
 
@@ -70,15 +65,16 @@ func (b builder) build() error {
 		return err
 	}
 	files["antiphon.wasm"] = program
+	packed := pack(files)
 	if b.embed != "" {
-		if err := b.writeEmbedded(version, files); err != nil {
+		if err := b.writeEmbedded(version, files, packed); err != nil {
 			return err
 		}
 	}
 	if err := b.writePackage(version, files); err != nil {
 		return err
 	}
-	return b.report(files)
+	return b.report(files, packed)
 }
 
 // program gives the compiled program and the script that it needs.
@@ -94,6 +90,16 @@ func (b builder) program() (program, support []byte, err error) {
 		return nil, nil, err
 	}
 	program, err = read(b.wasm, compile)
+	if err != nil || b.names {
+		return program, support, err
+	}
+	program, err = slim.Program(program)
+	if errors.Is(err, slim.ErrTables) {
+		if b.wasm == "" { // TinyGo's programs have no such table
+			fmt.Fprintln(b.log, "warning:", err)
+		}
+		err = nil
+	}
 	return program, support, err
 }
 

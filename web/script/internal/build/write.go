@@ -31,21 +31,21 @@ func (b builder) current(version string) bool {
 	}
 	raw, err := os.ReadFile(filepath.Join(b.embed, script.ManifestFile))
 	var there script.Manifest
-	return err == nil && json.Unmarshal(raw, &there) == nil && there.Version == version && there.Level == b.level
+	return err == nil && json.Unmarshal(raw, &there) == nil && there.Version == version
 }
 
 // writeEmbedded packs what the server serves.
-func (b builder) writeEmbedded(version string, files map[string][]byte) error {
+func (b builder) writeEmbedded(version string, files map[string][]byte, packed map[string]short) error {
 	if err := os.MkdirAll(b.embed, 0o755); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(b.embed, script.ManifestFile)); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	m := script.Manifest{Version: version, Sizes: map[string]int{}, Level: b.level}
+	m := script.Manifest{Version: version, Sizes: map[string]int{}}
 	for _, name := range script.Files {
 		m.Sizes[name] = len(files[name])
-		for extension, content := range b.pack(files[name]) {
+		for extension, content := range packed[name] {
 			if err := os.WriteFile(filepath.Join(b.embed, name+extension), content, 0o644); err != nil {
 				return err
 			}
@@ -58,19 +58,25 @@ func (b builder) writeEmbedded(version string, files map[string][]byte) error {
 	return os.WriteFile(filepath.Join(b.embed, script.ManifestFile), append(manifest, '\n'), 0o644)
 }
 
-// pack gives a file in its short forms, by extension.
-func (b builder) pack(content []byte) map[string][]byte {
-	var br, gz bytes.Buffer
-	short := brotli.NewWriterLevel(&br, b.level)
-	zipped, err := gzip.NewWriterLevel(&gz, gzip.BestCompression)
-	if err != nil {
-		panic(err) // the level is a good one
+// short is a file in its packed forms, by the extension of the name.
+type short map[string][]byte
+
+// pack packs the files that a page loads, as well as can be: ten seconds for the program.
+func pack(files map[string][]byte) map[string]short {
+	packed := map[string]short{}
+	for _, name := range script.Files {
+		var br, gz bytes.Buffer
+		zipped, err := gzip.NewWriterLevel(&gz, gzip.BestCompression)
+		if err != nil {
+			panic(err) // the level is a good one
+		}
+		for _, w := range []io.WriteCloser{brotli.NewWriterLevel(&br, brotli.BestCompression), zipped} {
+			_, _ = w.Write(files[name]) // a buffer never fails
+			_ = w.Close()
+		}
+		packed[name] = short{".br": br.Bytes(), ".gz": gz.Bytes()}
 	}
-	for _, w := range []io.WriteCloser{short, zipped} {
-		_, _ = w.Write(content) // a buffer never fails
-		_ = w.Close()
-	}
-	return map[string][]byte{".br": br.Bytes(), ".gz": gz.Bytes()}
+	return packed
 }
 
 // packaged are the files of the npm package that stand in the source as they are.
@@ -105,10 +111,9 @@ func (b builder) writePackage(version string, files map[string][]byte) error {
 }
 
 // report prints the sizes.
-func (b builder) report(files map[string][]byte) error {
+func (b builder) report(files map[string][]byte, packed map[string]short) error {
 	for _, name := range script.Files {
-		short := b.pack(files[name])
-		_, err := fmt.Fprintf(b.log, "%-20s %8d bytes, %7d brotli, %7d gzip\n", name, len(files[name]), len(short[".br"]), len(short[".gz"]))
+		_, err := fmt.Fprintf(b.log, "%-20s %8d bytes, %7d brotli, %7d gzip\n", name, len(files[name]), len(packed[name][".br"]), len(packed[name][".gz"]))
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,169 @@
+// Package slim makes a program that Go compiled to WebAssembly smaller to send, by a fifth once it is packed. What it does is the same
+// for every call but for the text of a panic, whose stack has no names.
+//
+// Two things are done. Go's linker leaves out every run of zeros of the memory that a program starts with, and so makes tens of
+// thousands of data segments with an address each: one segment, zeros and all, packs into less, and is faster to load. And the tables
+// that the runtime prints a stack from (names of functions and files, numbers of lines) are emptied.
+package slim
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// ErrTables is returned beside a program whose names were left in because their tables are not as this package knows them, as another
+// version of Go may have them.
+var ErrTables = errors.New("the program's table of functions is not as Go 1.20 to 1.26 write it: its names are left in")
+
+// memoryMost is the largest memory, in bytes, that a program may start with. It bounds what a made-up program can ask for.
+const memoryMost = 64 << 20
+
+// Sections of a module: https://webassembly.github.io/spec/core/binary/modules.html#sections.
+const (
+	header        = "\x00asm\x01\x00\x00\x00"
+	dataSection   = 11
+	opI32Const    = 0x41
+	opEnd         = 0x0b
+	activeSegment = 0 // of memory 0, at an offset
+)
+
+// Program returns the smaller program. An error that is ErrTables comes with a program that is good, and only less small; the
+// program is nil with every other error, which says that this is no program of Go's.
+func Program(wasm []byte) ([]byte, error) {
+	if len(wasm) < len(header) || string(wasm[:len(header)]) != header {
+		return nil, errors.New("slim: this is no WebAssembly module of version 1")
+	}
+	var tables error
+	out := slices.Clone(wasm[:len(header)])
+	for r := (reader{rest: wasm[len(header):]}); len(r.rest) > 0; {
+		id := r.byte()
+		content := r.bytes(r.uint())
+		if r.err != nil {
+			return nil, fmt.Errorf("slim: section %d: %w", id, r.err)
+		}
+		if id == dataSection {
+			at, memory, err := load(content)
+			if err != nil {
+				return nil, fmt.Errorf("slim: the data section: %w", err)
+			}
+			tables = forget(memory)
+			content = segment(at, memory)
+		}
+		out = append(out, id)
+		out = binary.AppendUvarint(out, uint64(len(content)))
+		out = append(out, content...)
+	}
+	return out, tables
+}
+
+// load returns the memory that a data section makes, and its address.
+func load(section []byte) (at int, memory []byte, err error) {
+	r := reader{rest: section}
+	type piece struct {
+		at      int
+		content []byte
+	}
+	var pieces []piece
+	first, end := memoryMost, 0
+	for range r.uint() {
+		kind, op, at := r.byte(), r.byte(), r.int()
+		if r.err == nil && (kind != activeSegment || op != opI32Const || r.byte() != opEnd) {
+			return 0, nil, errors.New("a segment is not at a fixed place of the memory, as Go's are")
+		}
+		p := piece{at: at, content: r.bytes(r.uint())}
+		if r.err != nil {
+			return 0, nil, r.err
+		}
+		if p.at < 0 || p.at+len(p.content) > memoryMost {
+			return 0, nil, fmt.Errorf("a segment is at %d, and this package takes programs of up to %d bytes", p.at, memoryMost)
+		}
+		first, end = min(first, p.at), max(end, p.at+len(p.content))
+		pieces = append(pieces, p)
+	}
+	if r.err != nil || len(pieces) == 0 {
+		return 0, nil, r.err
+	}
+	memory = make([]byte, end-first)
+	for _, p := range pieces {
+		copy(memory[p.at-first:], p.content)
+	}
+	return first, memory, nil
+}
+
+// segment is a data section of one segment.
+func segment(at int, memory []byte) []byte {
+	out := []byte{1, activeSegment, opI32Const}
+	out = appendInt(out, at)
+	out = append(out, opEnd)
+	out = binary.AppendUvarint(out, uint64(len(memory)))
+	return append(out, memory...)
+}
+
+// appendInt appends a signed LEB128 number.
+func appendInt(out []byte, n int) []byte {
+	for ; n < -64 || n > 63; n >>= 7 {
+		out = append(out, byte(n)|0x80)
+	}
+	return append(out, byte(n)&0x7f)
+}
+
+// reader reads a module's numbers. After an error it gives zeros.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+var errShort = errors.New("it ends too early")
+
+func (r *reader) bytes(n uint64) []byte {
+	if r.err == nil && n > uint64(len(r.rest)) {
+		r.err = errShort
+	}
+	if r.err != nil {
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *reader) byte() byte {
+	if b := r.bytes(1); len(b) == 1 {
+		return b[0]
+	}
+	return 0
+}
+
+// uint reads an unsigned LEB128 number.
+func (r *reader) uint() uint64 {
+	n, size := binary.Uvarint(r.rest)
+	if r.err == nil && size <= 0 {
+		r.err = errShort
+	}
+	if r.err != nil {
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return n
+}
+
+// int reads a signed LEB128 number of 32 bits.
+func (r *reader) int() int {
+	n := 0
+	for shift := 0; shift < 35; shift += 7 {
+		b := r.byte()
+		n |= int(b&0x7f) << shift
+		if b&0x80 == 0 {
+			if b&0x40 != 0 {
+				n -= 1 << (shift + 7)
+			}
+			return n
+		}
+	}
+	if r.err == nil {
+		r.err = errors.New("a number is too long")
+	}
+	return 0
+}
