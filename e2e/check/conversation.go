@@ -57,6 +57,7 @@ func (s *session) ofItem(e *event) {
 	case "conversation.item.deleted":
 		if at := slices.Index(s.conversation, e.ItemID); at >= 0 {
 			s.conversation = slices.Delete(s.conversation, at, at+1)
+			s.items[e.ItemID] = true // one in progress is not done any more
 		} else {
 			s.broken("KnownPreviousItem", "item %q is deleted and was not there", e.ItemID)
 		}

@@ -47,6 +47,9 @@ func (c *conversation) find(name string) (*item, int) {
 	return c.items[i], i
 }
 
+// has says whether it is still there: another item may have its name by now.
+func (c *conversation) has(it *item) bool { return slices.Contains(c.items, it) }
+
 // add puts w behind the item named after: "" is the end, "root" the beginning. It returns the name of the item before
 // it, nil for none, and what fell out of the front for it; ok is false when after is unknown.
 func (c *conversation) add(w wire.Item, after string) (it *item, previous *string, fell []*item, ok bool) {

@@ -79,11 +79,9 @@ func (p *protocol) conversation(e wire.ServerEvent) {
 		p.expect(known(e.PreviousItemID), e, "previous_item_id is an item's")
 		p.items[e.Item.ID] = true
 	case *wire.ConversationItemDeleted:
-		done, added := p.items[e.ItemID]
+		_, added := p.items[e.ItemID]
 		p.expect(added, e, "what is deleted is an item")
-		if done { // its name may come again; one in progress will still be done
-			delete(p.items, e.ItemID)
-		}
+		delete(p.items, e.ItemID) // its name may come again, and one in progress is never done
 	case *wire.ConversationItemTruncated:
 		_, added := p.items[e.ItemID]
 		p.expect(added && e.AudioEndMS >= 0, e, "what is truncated is an item")

@@ -262,7 +262,7 @@ func (s *Session) closeOutput(r *reply, o *output, status string) {
 		})
 	}
 	s.send(&wire.ResponseOutputItemDone{ResponseID: resp, OutputIndex: o.index, Item: it.Item})
-	if r.beside == nil {
+	if s.conversation.has(it) { // else it is another conversation's, or was deleted, and done would bring it back
 		s.send(&wire.ConversationItemDone{PreviousItemID: s.conversation.previous(it), Item: it.Item})
 	}
 	if r.message == o {

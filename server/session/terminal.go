@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -119,7 +118,7 @@ func (s *Session) cutItem(it *item, ms int) {
 	it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &heard}}
 	it.said = min(it.said, at)
 	it.pcm = it.pcm[:min(len(it.pcm), int(at))]
-	if slices.Contains(s.conversation.items, it) { // else the client has deleted it
+	if s.conversation.has(it) { // else the client has deleted it
 		s.send(&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms})
 	}
 }

@@ -125,9 +125,25 @@ func TestWrongUses(t *testing.T) {
 		c.quiet(2000)
 		c.utter("stop it now please")
 		first(c, "output_audio_buffer.cleared")
+		c.g.Expect(next[*wire.ResponseOutputItemDone](c, "response.output_item.done").Item.ID).To(gomega.Equal(item), "its response has it")
 		first(c, "response.done")
 		first(c, "response.done")
 		c.g.Expect(c.count("conversation.item.truncated")).To(gomega.BeZero())
+		c.g.Expect(c.doneItems()).NotTo(gomega.ContainElement(item))
+	})
+
+	// A client corrects an item by deleting it and creating it anew (openai-agents-js, resetHistory).
+	story(t, "an item that is corrected while it is said: what it was is not told any more", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.ask("say 60 words")
+		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
+		c.send(`{"type":"conversation.item.delete","item_id":"` + item + `"}`)
+		c.send(`{"type":"conversation.item.create","item":{"id":"` + item + `","type":"message","role":"assistant","content":[{"type":"output_text","text":"mine"}]}}`)
+		first(c, "response.done")
+		c.send(`{"type":"conversation.item.retrieve","item_id":"` + item + `"}`)
+		kept := next[*wire.ConversationItemRetrieved](c, "conversation.item.retrieved").Item
+		c.g.Expect(kept.Content).To(gomega.HaveExactElements(gomega.HaveField("Text", "mine")))
+		c.g.Expect(c.doneItems()).To(gomega.ContainElement(item))
 	})
 
 	overBoth(t, "a commit of nothing, and of next to nothing", func(c *caller) {
@@ -156,6 +172,17 @@ func TestWrongUses(t *testing.T) {
 			"item_already_exists", "item.id")
 		goesOn(c)
 	})
+}
+
+// doneItems are the names in the conversation.item.done so far.
+func (c *caller) doneItems() []string {
+	var all []string
+	for _, e := range c.all() {
+		if done, is := e.(*wire.ConversationItemDone); is {
+			all = append(all, done.Item.ID)
+		}
+	}
+	return all
 }
 
 // live is the id of the newest response.
