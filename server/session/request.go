@@ -23,6 +23,9 @@ func (s *Session) checkRequest(p *wire.ResponseParams) *failure {
 			message: "this server has no MCP tools: want tools of type \"function\"",
 		}
 	}
+	if i := twice(p.Tools); i >= 0 {
+		return &failure{code: wire.CodeInvalidValue, param: fmt.Sprintf("response.tools[%d].name", i), message: sameName(p.Tools[i].Name)}
+	}
 	if wrong := choosable(choice, tools); wrong != "" {
 		return &failure{code: wire.CodeInvalidValue, param: "response.tool_choice", message: wrong}
 	}

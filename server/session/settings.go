@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -67,6 +68,9 @@ func settle(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) error
 	if next.Type == typeTranscription {
 		return settleTranscription(next, patch)
 	}
+	if i := twice(next.Tools); i >= 0 {
+		return refused(fmt.Sprintf("tools[%d].name", i), sameName(next.Tools[i].Name))
+	}
 	next.Tools = slices.DeleteFunc(next.Tools, func(t wire.Tool) bool { return t.Type != "function" })
 	if next.Audio.Output.Voice != set.Audio.Output.Voice {
 		if err := knownVoice(p, next.Audio.Output.Voice); err != nil {
@@ -126,6 +130,23 @@ func hasLogprobs(p *pipeline.Pipeline) bool {
 	}
 	s, ok := p.Transcriber.(pipeline.Scorer)
 	return ok && s.Scores()
+}
+
+// twice is the index of the first function whose name another before it has, or -1.
+func twice(tools []wire.Tool) int {
+	names := make(map[string]bool, len(tools))
+	return slices.IndexFunc(tools, func(t wire.Tool) bool {
+		if t.Type != "function" {
+			return false
+		}
+		had := names[t.Name]
+		names[t.Name] = true
+		return had
+	})
+}
+
+func sameName(name string) string {
+	return "there are two functions \"" + name + "\", and a call could mean either: give one of them another name"
 }
 
 // choosable says what is wrong with a tool_choice among tools, or "".

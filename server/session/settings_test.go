@@ -73,6 +73,22 @@ func TestToolChoice(t *testing.T) {
 	}
 }
 
+// TestToolsOfOneName: the agents SDKs refuse them too, before they are sent (openai-agents-python#3441).
+func TestToolsOfOneName(t *testing.T) {
+	story(t, "a call could mean either", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		const twins = `"tools":[{"type":"mcp","server_label":"clock"},{"type":"function","name":"clock"},{"type":"function","name":"tide"},{"type":"function","name":"clock"}]`
+		c.settle(twoTools)
+		e := c.refuses(change(`"instructions":"x",`+twins), "invalid_value", "session.tools[3].name")
+		c.g.Expect(e.Message).To(gomega.ContainSubstring(`"clock"`))
+		c.refuses(request(`"tools":[{"type":"function","name":"a"},{"type":"function","name":"a"}]`), "invalid_value", "response.tools[1].name")
+		c.send(change(`"audio":{"output":{"speed":1.5}}`))
+		s := next[*wire.SessionUpdated](c, "session.updated").Session
+		c.g.Expect(s.Tools).To(gomega.HaveLen(2), "nothing of what was refused holds")
+		c.g.Expect(s.Instructions).To(gomega.BeEmpty())
+	})
+}
+
 func TestPrompts(t *testing.T) {
 	const keeper = `
 prompts:
