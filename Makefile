@@ -124,7 +124,7 @@ examples: build ## Build and run every example, those that are pages in a real C
 fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each)
 	@scripts/fuzz.sh $(FUZZTIME)
 
-e2e: build ## Native callers and a real Chromium against the real server
+e2e: build ## Native callers, Chromium and Firefox against the real server
 	@scripts/e2e.sh
 
 trace-check: verify-setup ## What the servers of the last e2e did is a path of the tables and of the specs (TRACE=FILE: that one)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh talk|test: install what is missing on Debian.
 # talk: Go and the speech packages; without the packages the server works with text, so their lack is only reported.
-# test: also the browser, Node with npm, a C compiler (for the race detector), a checker of shell scripts and a sound server;
+# test: also two browsers, Node with npm, a C compiler (for the race detector), a checker of shell scripts and a sound server;
 # there, anything missing is an error.
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ mode=${1:-talk}
 speech="flite pocketsphinx pocketsphinx-en-us"
 case $mode in
 talk) wanted=$speech ;;
-test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio" ;;
+test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr" ;;
 *)
 	echo "usage: $0 talk|test" >&2
 	exit 2

@@ -1,0 +1,156 @@
+// Package firefox holds a call in another browser than Chromium: nothing of the page's script may be of one browser alone.
+package firefox
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+//go:embed page.html
+var page string
+
+// preferences let a page talk and listen without a person, to a server on this machine, and keep the browser from calling anybody.
+var preferences = map[string]string{
+	"media.autoplay.default":                     "0",
+	"media.autoplay.blocking_policy":             "0",
+	"media.autoplay.block-webaudio":              "false",
+	"media.peerconnection.ice.loopback":          "true",
+	"app.update.enabled":                         "false",
+	"browser.shell.checkDefaultBrowser":          "false",
+	"datareporting.policy.dataSubmissionEnabled": "false",
+	"network.captive-portal-service.enabled":     "false",
+	"network.connectivity-service.enabled":       "false",
+	"browser.startup.homepage_override.mstone":   `"ignore"`,
+}
+
+// outcome is what the page tells of its call.
+type outcome struct {
+	Failed     string
+	Transcript []struct {
+		Role, Text  string
+		Interrupted bool
+		HeardMs     float64
+	}
+	Interruptions struct{ Candidates, Confirmed, Ahead int }
+	Machines      string
+	States        []string
+	Errors        []string
+	Functions     int
+}
+
+func TestACallInFirefox(t *testing.T) {
+	for _, transport := range []string{"webrtc", "websocket"} {
+		t.Run(transport, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			got := call(t, g, transport)
+			g.Expect(got.Failed).To(gomega.BeEmpty())
+			g.Expect(got.Errors).To(gomega.BeEmpty())
+			g.Expect(got.Machines).To(gomega.Equal("same"), "the machines are the server's")
+			g.Expect(got.States).To(gomega.ContainElements("listening", "thinking", "agent-speaking", "user-speaking"))
+			g.Expect(got.Interruptions.Confirmed).To(gomega.Equal(1))
+			g.Expect(got.Interruptions.Ahead).To(gomega.Equal(1), "of the server's word")
+			g.Expect(got.Transcript).To(gomega.HaveLen(4))
+			long, last := got.Transcript[1], got.Transcript[3]
+			g.Expect(long.Interrupted).To(gomega.BeTrue())
+			g.Expect(long.HeardMs).To(gomega.BeNumerically(">", 200))
+			g.Expect(last.Interrupted).To(gomega.BeFalse())
+			g.Expect(last.Text).NotTo(gomega.BeEmpty())
+			g.Expect(got.Functions).To(gomega.BeZero(), "functions that the page could still call back")
+		})
+	}
+}
+
+// call opens the page in a new browser and returns what it tells.
+func call(t *testing.T, g *gomega.WithT, transport string) outcome {
+	t.Helper()
+	speech, err := rig.Speak(t.Context(), "stop it now please, that is enough")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	done := make(chan outcome, 1)
+	var server *rig.Server
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte(strings.ReplaceAll(page, "SERVER", server.URL))) // the browser may be gone
+		case "/speech.wav":
+			_, _ = w.Write(speech.WAV())
+		case "/done":
+			var told outcome
+			if err := json.NewDecoder(r.Body).Decode(&told); err != nil {
+				told.Failed = err.Error()
+			}
+			select {
+			case done <- told:
+			default: // it has told already
+			}
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(site.Close)
+	pipeline := scripted.New(scripted.Options{})
+	server, err = rig.Serve(pipeline, slog.New(slog.DiscardHandler), site.URL)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() {
+		g.Expect(server.Close()).To(gomega.Succeed())
+		g.Expect(pipeline.Close()).To(gomega.Succeed())
+	})
+	browse(t, g, site.URL+"/?transport="+transport)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	select {
+	case told := <-done:
+		return told
+	case <-ctx.Done():
+		return outcome{Failed: "the page tells nothing"}
+	}
+}
+
+// browse opens a page in a Firefox of its own, without a window, whose sound goes nowhere.
+func browse(t *testing.T, g *gomega.WithT, address string) {
+	t.Helper()
+	dir := t.TempDir()
+	var user strings.Builder
+	for name, value := range preferences {
+		user.WriteString(`user_pref("` + name + `", ` + value + ");\n")
+	}
+	g.Expect(os.WriteFile(filepath.Join(dir, "user.js"), []byte(user.String()), 0o600)).To(gomega.Succeed())
+	socket := filepath.Join(dir, "sound")
+	env := append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "PULSE_RUNTIME_PATH="+dir, "PULSE_SERVER=unix:"+socket)
+	start(t, g, env, "pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
+		"-L", "module-native-protocol-unix auth-anonymous=1 socket="+socket, "-L", "module-null-sink")
+	g.Eventually(func() error { _, err := os.Stat(socket); return err }).WithTimeout(20 * time.Second).Should(gomega.Succeed())
+	start(t, g, env, "firefox-esr", "--headless", "--no-remote", "--profile", dir, address)
+}
+
+// start runs a program until the test ends, and then ends it with all that it has started.
+func start(t *testing.T, g *gomega.WithT, env []string, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	g.Expect(cmd.Start()).To(gomega.Succeed(), "scripts/setup.sh test installs %s", name)
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+		_ = cmd.Wait()
+	})
+}
