@@ -44,7 +44,7 @@ type limits struct {
 	TokensPerMinute   int      `placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
 	EventsPerSecond   int      `default:"500" help:"Events that one connection may send in a second; faster ones wait."`
 	SecretSingleUse   bool     `help:"Let a client secret begin one call; else it begins any number until it expires."`
-	SecretLock        []string `placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions or audio.output.voice; * for all."`
+	SecretLock        []string `placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
 }
 
 // into checks the limits and writes them into cfg.

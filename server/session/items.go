@@ -16,6 +16,9 @@ func (s *Session) createItem(e *wire.ConversationItemCreate) {
 		s.fail(f)
 		return
 	}
+	if !s.mayAdd(&w) {
+		return
+	}
 	if w.ID == "" {
 		w.ID = newID("item_")
 	} else if it, _ := s.conversation.find(w.ID); it != nil {

@@ -4,14 +4,25 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // Locks are paths of the session object that a client may not change, such as "instructions" or "audio.output.voice"; "*"
-// is all of them. A path locks everything below it.
+// is all of them. A path locks everything below it. What stands in a field's place is locked with it: responses may not ask for
+// it, and where "instructions" are locked, a client can neither choose a prompt nor write system messages.
 type Locks []string
+
+// paths are the locks, and those that go with them.
+func (l Locks) paths() []string {
+	if !slices.Contains(l, "instructions") {
+		return l
+	}
+	return append(slices.Clip(l), "prompt") // its text stands for the instructions
+}
 
 // CodeLocked is the code of an error that refuses to change a locked field.
 const CodeLocked = "session_locked"
@@ -35,7 +46,7 @@ func (l Locks) Check(before, after *wire.Session) error {
 		return nil
 	}
 	was, is := Object(before), Object(after)
-	for _, p := range l {
+	for _, p := range l.paths() {
 		old, had := at(was, p)
 		now, has := at(is, p)
 		if had != has || !bytes.Equal(old, now) {
@@ -65,12 +76,28 @@ func (l Locks) response(p *wire.ResponseParams) error {
 			return locked("response", own.path)
 		}
 	}
+	for i := range p.Input {
+		if err := l.item(fmt.Sprintf("response.input[%d]", i), &p.Input[i]); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// item refuses an item, of which param is the name in the event, that a model reads as instructions.
+func (l Locks) item(param string, w *wire.Item) error {
+	if w.Type != wire.ItemMessage || w.Role != pipeline.RoleSystem || !l.cover("instructions") {
+		return nil
+	}
+	return &wire.DecodeError{
+		Code: CodeLocked, Param: param + ".role",
+		Message: "this session was made with a client secret that fixes instructions, and a system message would add to them: say it as the user, or leave it out",
+	}
 }
 
 // cover: path is locked, or something below it.
 func (l Locks) cover(path string) bool {
-	for _, p := range l {
+	for _, p := range l.paths() {
 		if p == "*" || p == path || strings.HasPrefix(path, p+".") || strings.HasPrefix(p, path+".") {
 			return true
 		}
@@ -124,14 +151,17 @@ func (s *Session) merge(patch wire.Raw) error {
 }
 
 // mayAsk reports whether a response may be asked for as p says; an error event says why not.
-func (s *Session) mayAsk(p *wire.ResponseParams) bool {
-	if s.control {
+func (s *Session) mayAsk(p *wire.ResponseParams) bool { return s.may(s.cfg.Locks.response(p)) }
+
+// mayAdd reports whether the item in hand may be put into the conversation; an error event says why not.
+func (s *Session) mayAdd(w *wire.Item) bool { return s.may(s.cfg.Locks.item("item", w)) }
+
+// may reports whether the client may do what the locks have refused or not.
+func (s *Session) may(refusal error) bool {
+	var bad *wire.DecodeError
+	if s.control || !errors.As(refusal, &bad) {
 		return true
 	}
-	var bad *wire.DecodeError
-	if errors.As(s.cfg.Locks.response(p), &bad) {
-		s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
-		return false
-	}
-	return true
+	s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
+	return false
 }
