@@ -52,8 +52,12 @@ func TestThePackageIsWhole(t *testing.T) {
 	for _, name := range names {
 		g.Expect(filepath.Join(b.pkg, name)).To(gomega.BeAnExistingFile())
 	}
-	for _, name := range script.Files {
+	var tests struct{ Types, Default string }
+	g.Expect(json.Unmarshal(p.Exports["./sdktest"], &tests)).To(gomega.Succeed())
+	for _, name := range append([]string{tests.Types, tests.Default}, script.Files...) {
 		g.Expect(filepath.Join(b.pkg, name)).To(gomega.BeAnExistingFile())
+	}
+	for _, name := range script.Files {
 		g.Expect(filepath.Join(b.embed, name+".br")).To(gomega.BeAnExistingFile())
 	}
 }

@@ -134,14 +134,16 @@ func compile() ([]byte, error) {
 
 // sources are the files of the package that are not made.
 func (b builder) sources() ([]string, error) {
-	entries, err := os.ReadDir(b.source)
-	if err != nil {
-		return nil, err
-	}
 	var names []string
-	for _, e := range entries {
-		if !e.IsDir() {
-			names = append(names, e.Name())
+	for _, folder := range []string{"", sdktest} {
+		entries, err := os.ReadDir(filepath.Join(b.source, folder))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if !e.IsDir() {
+				names = append(names, filepath.Join(folder, e.Name()))
+			}
 		}
 	}
 	return names, nil

@@ -79,8 +79,11 @@ func pack(files map[string][]byte) map[string]short {
 	return packed
 }
 
-// packaged are the files of the npm package that stand in the source as they are.
+// packaged are the files of the npm package that stand in the source as they are, beside those of sdktest.
 var packaged = []string{"package.json", "antiphon.d.ts", "README.md"}
+
+// sdktest is the folder of what tests of pages use. It is for people to step through, so it is left as it is, and no page loads it.
+const sdktest = "sdktest"
 
 // writePackage puts the npm package together.
 func (b builder) writePackage(version string, files map[string][]byte) error {
@@ -107,6 +110,13 @@ func (b builder) writePackage(version string, files map[string][]byte) error {
 			return err
 		}
 	}
+	tests := filepath.Join(b.pkg, sdktest)
+	if err := os.RemoveAll(tests); err != nil {
+		return err
+	}
+	if err := os.CopyFS(tests, os.DirFS(filepath.Join(b.source, sdktest))); err != nil {
+		return err
+	}
 	return os.WriteFile(filepath.Join(b.pkg, stamp), []byte(version+"\n"), 0o644)
 }
 
@@ -118,6 +128,6 @@ func (b builder) report(files map[string][]byte, packed map[string]short) error 
 			return err
 		}
 	}
-	fmt.Fprintln(b.log, "the npm package is in", b.pkg, "with", len(files)+1, "files:", slices.Sorted(maps.Keys(files)))
+	fmt.Fprintln(b.log, "the npm package is in", b.pkg, "with", sdktest, "and", len(files)+1, "files:", slices.Sorted(maps.Keys(files)))
 	return nil
 }

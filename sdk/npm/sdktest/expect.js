@@ -1,0 +1,128 @@
+import { after } from "./tasks.js";
+
+// What a test has expected, and did not come.
+export class ExpectationError extends Error {
+  name = "ExpectationError";
+}
+
+// kept bounds the page's events that nobody has expected yet, in number and in characters. The oldest ones go first.
+const kept = { events: 10_000, characters: 16_000_000 };
+
+// shown bounds what an error quotes of an event, in characters.
+const shown = 400;
+
+// quote shows a value in an error.
+export const quote = (value) => {
+  const text = value instanceof RegExp ? String(value) : (JSON.stringify(value) ?? String(value));
+  return text.length > shown ? `${text.slice(0, shown)}… (${text.length} characters)` : text;
+};
+
+const isObject = (value) => typeof value === "object" && value !== null;
+
+// differs says where a value is not as a part of it is wanted; "" when it is. Objects may have more than is wanted, lists may not,
+// and a text may be wanted as a regular expression.
+export const differs = (want, got, path = "it") => {
+  if (want instanceof RegExp) return typeof got === "string" && want.test(got) ? "" : `${path} is ${quote(got)}, and ${want} does not match that`;
+  if (!isObject(want)) return Object.is(want, got) ? "" : `${path} is ${quote(got)}, not ${quote(want)}`;
+  if (Array.isArray(want) !== Array.isArray(got) || !isObject(got)) return `${path} is ${quote(got)}, not ${quote(want)}`;
+  if (Array.isArray(want) && want.length !== got.length) return `${path} has ${got.length} elements, not ${want.length}: ${quote(got)}`;
+  for (const [key, part] of Object.entries(want)) {
+    const found = differs(part, got[key], Array.isArray(want) ? `${path}[${key}]` : path === "it" ? key : `${path}.${key}`);
+    if (found) return found;
+  }
+  return "";
+};
+
+// Inbox keeps what a page has sent until somebody expects it.
+export class Inbox {
+  dropped = 0; // events that nobody has expected, and that there was no room for
+
+  #events = []; // { event, size }
+  #size = 0;
+  #waiting = []; // { take, fail }
+  #last = []; // types of the last ones that were taken
+  #closed = false;
+
+  put(event, size) {
+    const waiting = this.#waiting.shift();
+    if (waiting) return waiting.take(event);
+    this.#events.push({ event, size });
+    this.#size += size;
+    while (this.#events.length > kept.events || (this.#size > kept.characters && this.#events.length > 1)) {
+      this.#size -= this.#events.shift().size;
+      this.dropped++;
+    }
+  }
+
+  // all takes everything that is there.
+  all() {
+    const all = this.#events.map(({ event }) => event);
+    [this.#events, this.#size] = [[], 0];
+    return all;
+  }
+
+  // next takes the next event, and waits for it. what is said of it where none comes.
+  async next(within, what) {
+    const event = await this.#next(within, what);
+    this.#last = [...this.#last.slice(-4), event.type];
+    return event;
+  }
+
+  #next(within, what) {
+    if (this.#closed) return Promise.reject(new ExpectationError(`the server was closed: ${what} cannot come`));
+    const first = this.#events.shift();
+    if (first) {
+      this.#size -= first.size;
+      return Promise.resolve(first.event);
+    }
+    return new Promise((resolve, reject) => {
+      const fail = (why) => reject(new ExpectationError(`${why}: ${what} was expected${this.#before()}`));
+      const stop = after(within, () => {
+        this.#waiting = this.#waiting.filter((one) => one !== waiting);
+        fail(`the page sent nothing in ${within} ms`);
+      });
+      const waiting = { take: (event) => (stop(), resolve(event)), fail: () => (stop(), fail("the server was closed")) };
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #before() {
+    const dropped = this.dropped ? `; ${this.dropped} events were dropped because nobody had expected them` : "";
+    return this.#last.length ? `, after ${this.#last.join(", ")}${dropped}` : dropped;
+  }
+
+  close() {
+    this.#closed = true;
+    for (const { fail } of this.#waiting.splice(0)) fail();
+    this.all();
+  }
+}
+
+// opening is what each call begins with: it is passed over unless it is what is expected.
+const opening = new Set(["antiphon.hello", "session.update"]);
+
+// expect takes the next event, which must be of this type and have these parts.
+export const expect = async (inbox, type, like, within) => {
+  for (;;) {
+    const event = await inbox.next(within, type);
+    if (event.type !== type) {
+      if (opening.has(event.type)) continue;
+      throw new ExpectationError(`the page sent ${event.type} instead of ${type}: ${quote(event)}`);
+    }
+    const found = differs(like, event);
+    if (found) throw new ExpectationError(`the page sent ${type}, but ${found}: ${quote(event)}`);
+    return event;
+  }
+};
+
+// until takes events until one is of this type and has these parts.
+export const until = async (inbox, type, like, within) => {
+  let nearly = "";
+  for (;;) {
+    const event = await inbox.next(within, nearly || type);
+    if (event.type !== type) continue;
+    const found = differs(like, event);
+    if (!found) return event;
+    nearly = `another ${type} (of the last one ${found})`;
+  }
+};

@@ -1,0 +1,114 @@
+import { Target } from "./events.js";
+import { task } from "./tasks.js";
+
+// What of WebRTC a call needs: the data channel with the events. There are no tracks: what is heard is what the server tells of it.
+
+// offered finds a connection by its offer, until it is answered or closed.
+const offered = new Map();
+let number = 0;
+
+class Channel extends Target {
+  readyState = "connecting";
+  bufferedAmount = 0;
+  link = { transport: "webrtc", deliver: (text) => this.readyState === "open" && this.emit("message", { data: text }) };
+
+  constructor(label) {
+    super();
+    this.label = label;
+  }
+
+  send(text) {
+    if (this.readyState !== "open") throw new DOMException("the channel is not open", "InvalidStateError");
+    this.link.take?.(String(text));
+  }
+
+  close() {
+    if (this.readyState === "closed") return;
+    this.readyState = "closed";
+    this.link.gone?.();
+    task(() => this.emit("close"));
+  }
+}
+
+// Connection is a page's RTCPeerConnection to a Server.
+export class Connection extends Target {
+  connectionState = "new";
+  iceConnectionState = "new";
+  signalingState = "stable";
+  localDescription = null;
+  remoteDescription = null;
+
+  #channel = null;
+  #transceivers = [];
+  #offer = `sdktest-${++number}`;
+  #server = null;
+
+  addTransceiver(track, { direction = "sendrecv" } = {}) {
+    const sender = { track: null, replaceTrack: async (next) => void (sender.track = next), getStats: async () => new Map() };
+    const made = { sender, receiver: { getSynchronizationSources: () => [], getStats: async () => new Map() }, direction };
+    this.#transceivers.push(made);
+    return made;
+  }
+
+  createDataChannel(label) {
+    this.#channel = new Channel(label);
+    this.#channel.link.end = (clean) => (clean ? this.#channel.close() : this.#become("failed"));
+    this.#channel.link.become = (state) => this.#become(state);
+    return this.#channel;
+  }
+
+  async createOffer() {
+    return { type: "offer", sdp: `v=0\r\ns=${this.#offer}\r\n` };
+  }
+
+  async setLocalDescription(description) {
+    this.localDescription = description;
+    offered.set(this.#offer, this);
+  }
+
+  // The answer brings everything up.
+  async setRemoteDescription(description) {
+    this.remoteDescription = description;
+    if (!this.#server || !this.#channel) throw new DOMException("this is no answer of a Server's", "InvalidAccessError");
+    task(() => {
+      if (this.connectionState === "closed" || this.#channel.readyState !== "connecting") return;
+      this.#become("connected");
+      this.#channel.readyState = "open";
+      this.#channel.emit("open");
+      this.#server.began(this.#channel.link);
+    });
+  }
+
+  // answered is told by the server that has taken the offer.
+  answered(server) {
+    this.#server = server;
+  }
+
+  getSenders = () => this.#transceivers.map(({ sender }) => sender);
+  getReceivers = () => this.#transceivers.map(({ receiver }) => receiver);
+  getTransceivers = () => [...this.#transceivers];
+  getStats = async () => new Map();
+
+  restartIce() {}
+
+  close() {
+    offered.delete(this.#offer);
+    this.connectionState = this.iceConnectionState = this.signalingState = "closed";
+    this.#channel?.close();
+  }
+
+  #become(state) {
+    if (this.connectionState === "closed") return;
+    this.connectionState = this.iceConnectionState = state;
+    this.emit("connectionstatechange");
+    this.emit("iceconnectionstatechange");
+  }
+}
+
+// connectionOf gives the connection that has made this offer, once; undefined when none here has.
+export const connectionOf = (sdp) => {
+  const name = /^s=(sdktest-\d+)/m.exec(String(sdp))?.[1];
+  const connection = offered.get(name);
+  offered.delete(name);
+  return connection;
+};
