@@ -51,13 +51,13 @@ func names(ring []string, name string) bool { return name != "" && slices.Contai
 
 // mayReport: the client has said that it predicts interruptions. One that has not gets an error: its author is to know.
 func (s *Session) mayReport() bool {
-	if !s.reports || s.control {
+	if !s.reports || s.side != nil {
 		s.fail(failure{
 			code: "unsupported_event", param: "type",
 			message: "antiphon.barge_in events are for clients that predict interruptions: send antiphon.hello with barge_in first",
 		})
 	}
-	return s.reports && !s.control
+	return s.reports && s.side == nil
 }
 
 // candidate takes the word of the client's detector that somebody may be interrupting. Every one is answered, but for a reply

@@ -370,10 +370,11 @@ func TestCandidatesOfNothing(t *testing.T) {
 
 	story(t, "from who controls the call from the side", func(t *testing.T) {
 		p := talking(t, "20", near())
-		p.s.Control([]byte(`{"type":"antiphon.hello","event_id":"side"}`), true)
-		p.s.Control([]byte(`{"type":"antiphon.barge_in.candidate","candidate":1,"response_id":"x"}`), true)
-		wait(100 * time.Millisecond)
-		p.g.Expect(p.count("error")).To(gomega.Equal(1))
+		from := p.side(true)
+		from.send(`{"type":"antiphon.hello","event_id":"side"}`)
+		p.g.Expect((<-from.told).Type()).To(gomega.Equal("antiphon.ack"))
+		from.refused(`{"type":"antiphon.barge_in.candidate","candidate":1,"response_id":"x"}`, "unsupported_event")
+		p.g.Expect(p.count("error")).To(gomega.BeZero(), "it is not the client's")
 		p.onset() // the caller predicts all the same
 		p.speak(grunt())
 		p.quiet(1000)

@@ -17,9 +17,7 @@ const minCommit = inputRate / 10
 
 // fromClient takes one event of the client. Whatever is wrong with it is answered and the session goes on.
 func (s *Session) fromClient(text []byte) {
-	if s.cfg.Record != nil {
-		s.cfg.Record(s.id, "client", text)
-	}
+	s.record("client", text)
 	e, err := wire.DecodeClient(text)
 	var bad *wire.DecodeError
 	if errors.As(err, &bad) {
@@ -70,10 +68,10 @@ func (s *Session) caughtUp() {
 		s.again(e)
 	}
 	if s.earlyLost > 0 {
-		s.again(failure{
+		s.again(untaken{nil, failure{
 			code:    "session_not_ready",
 			message: fmt.Sprintf("%d events came before session.created and did not fit in the queue: send them again", s.earlyLost),
-		})
+		}})
 	}
 	s.early, s.earlyBytes, s.earlyLost = nil, 0, 0
 }

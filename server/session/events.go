@@ -29,7 +29,30 @@ func (s *Session) fail(f failure) {
 		e.EventID = &cause
 	}
 	s.log.Debug("error event", "code", f.code, "param", f.param)
-	s.send(&wire.ErrorEvent{Error: e})
+	s.answer(&wire.ErrorEvent{Error: e})
+}
+
+// answer gives an event to whoever sent the one in hand, and to nobody else: real clients take an error for one of their own, some
+// of them for the end. Where no client's event is in hand it is for all.
+func (s *Session) answer(e wire.ServerEvent) {
+	e.SetID(newID("event_"))
+	text := wire.AppendServer(nil, e)
+	switch shared, is := s.link.(Shared); {
+	case s.side != nil:
+		s.record("server", text)
+		s.side.Answer(text)
+	case s.asked && is:
+		s.sendBy(shared.Only, text, nil)
+	default:
+		s.sendText(text, nil)
+	}
+}
+
+// record writes down what went to a client or came from one.
+func (s *Session) record(direction string, text []byte) {
+	if s.cfg.Record != nil {
+		s.cfg.Record(s.id, direction, text)
+	}
 }
 
 // send gives an event to the client, in order.

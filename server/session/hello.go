@@ -8,9 +8,13 @@ import (
 
 // hello takes what a client says that knows our extensions, and tells it which machines run here.
 func (s *Session) hello(e *wire.AntiphonHello) {
-	s.extended, s.metrics = true, e.Metrics
-	if !s.control { // who controls a call from the side hears nothing of it
+	s.extended = true
+	if s.side != nil {
+		s.side.extended.Store(true)
+		s.metrics = s.metrics || e.Metrics
+	} else {
 		s.resumable.Store(true)
+		s.metrics = e.Metrics
 		s.reports = e.BargeIn
 		s.claim.candidate, s.claim.turn = 0, 0 // a new client counts its candidates anew
 	}
@@ -31,10 +35,10 @@ func (s *Session) hello(e *wire.AntiphonHello) {
 		machines = machines.WithText(m.Name, m.Fingerprint)
 	}
 	ack := &wire.AntiphonAck{Acknowledges: e.ID(), Machines: machines}
-	if !s.control {
+	if s.side == nil { // nobody else comes back to this call
 		ack.Resume = s.cfg.Token
 	}
-	s.send(ack)
+	s.answer(ack)
 }
 
 // coordConfig is what of the settings, and of what the client has said of itself, decides transitions.

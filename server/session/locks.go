@@ -141,7 +141,7 @@ func (s *Session) merge(patch wire.Raw) error {
 	if err := SettingsFor(s.cfg.Pipeline, &next, patch); err != nil {
 		return err
 	}
-	if !s.control {
+	if !s.mayAll() {
 		if err := s.cfg.Locks.Check(&s.settings, &next); err != nil {
 			return err
 		}
@@ -149,6 +149,9 @@ func (s *Session) merge(patch wire.Raw) error {
 	s.settings = next
 	return nil
 }
+
+// mayAll: no lock holds whoever sent the event in hand.
+func (s *Session) mayAll() bool { return s.side != nil && s.side.Rules }
 
 // mayAsk reports whether a response may be asked for as p says; an error event says why not.
 func (s *Session) mayAsk(p *wire.ResponseParams) bool { return s.may(s.cfg.Locks.response(p)) }
@@ -159,7 +162,7 @@ func (s *Session) mayAdd(w *wire.Item) bool { return s.may(s.cfg.Locks.item("ite
 // may reports whether the client may do what the locks have refused or not.
 func (s *Session) may(refusal error) bool {
 	var bad *wire.DecodeError
-	if s.control || !errors.As(refusal, &bad) {
+	if s.mayAll() || !errors.As(refusal, &bad) {
 		return true
 	}
 	s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})

@@ -53,7 +53,7 @@ func TestLocks(t *testing.T) {
 			c.g.Expect(e.Code).To(gomega.Equal(CodeLocked))
 			c.g.Expect(e.Param).To(gomega.HaveValue(gomega.Equal(row.param)))
 			c.g.Expect(e.EventID).To(gomega.HaveValue(gomega.Equal("me")))
-			c.s.Control([]byte(update), true)
+			c.side(true).send(update)
 			first(c, "session.updated")
 		})
 	}
@@ -76,7 +76,7 @@ func TestLocksOfResponses(t *testing.T) {
 			c.g.Expect(e.Code).To(gomega.Equal(CodeLocked), path)
 			c.g.Expect(e.Param).To(gomega.HaveValue(gomega.Equal(path)))
 		}
-		c.s.Control([]byte(`{"type":"response.create","response":{"instructions":"be kind"}}`), true)
+		c.side(true).send(`{"type":"response.create","response":{"instructions":"be kind"}}`)
 		first(c, "response.done")
 		c.send(`{"type":"response.create","response":{"max_output_tokens":100}}`)
 		first(c, "response.done")
@@ -92,7 +92,8 @@ func TestLocksOfItems(t *testing.T) {
 			c.start()
 			const create = `{"type":"conversation.item.create","event_id":"e","item":`
 			c.refuses(create+itemOf("system")+"}", CodeLocked, "item.role")
-			c.s.Control([]byte(create+itemOf("system")+"}"), true)
+			c.side(false).refused(create+itemOf("system")+"}", CodeLocked)
+			c.side(true).send(create + itemOf("system") + "}")
 			c.g.Expect(next[*wire.ConversationItemAdded](c, "conversation.item.added").Item.Role).To(gomega.Equal("system"))
 			c.send(create + itemOf("user") + "}")
 			c.g.Expect(next[*wire.ConversationItemAdded](c, "conversation.item.added").Item.Role).To(gomega.Equal("user"))

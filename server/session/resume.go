@@ -71,7 +71,7 @@ func (s *Session) leave(e leaving) {
 
 // took notes the client's event in hand. Those of whoever controls the call from the side are not the client's.
 func (s *Session) took(event string) {
-	if event != "" && !s.control {
+	if event != "" && s.side == nil {
 		s.taken = event
 	}
 }

@@ -134,8 +134,10 @@ func TestAClientComesBack(t *testing.T) {
 
 	story(t, "what is controlled from the side does not count as the client's", func(t *testing.T) {
 		c := byReturning(t, true)
-		c.s.Control([]byte(`{"type":"input_audio_buffer.clear","event_id":"side"}`), true)
-		first(c.caller, "input_audio_buffer.cleared")
+		for _, rules := range []bool{true, false} {
+			c.side(rules).send(`{"type":"input_audio_buffer.clear","event_id":"side"}`)
+			first(c.caller, "input_audio_buffer.cleared")
+		}
 		c.send(`{"type":"nonsense","event_id":"bad"}`)
 		c.g.Expect(next[*wire.ErrorEvent](c.caller, "error").Error.Code).To(gomega.Equal(wire.CodeUnknownEvent))
 		seen, _ := c.s.Leave()

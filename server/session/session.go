@@ -73,7 +73,8 @@ type Session struct {
 	answering      *userTurn
 	latest         cause                // of the newest reply
 	cause          string               // event_id of the client event in hand
-	control        bool                 // the client event in hand is a controller's, whom no lock holds
+	asked          bool                 // a client's event is in hand
+	side           *Side                // whose it is; nil for the client's own
 	request        *wire.ResponseParams // of the response.create in hand
 	later          []any                // events that effects gave rise to
 	early          []any                // of the client's, before the session was announced
@@ -207,10 +208,14 @@ func (s *Session) release() {
 type (
 	warmed   struct{ err error }
 	incoming struct {
-		text    []byte
-		control bool
+		text []byte
+		from *Side // nil for the client
 	}
-	binary    struct{}
+	binary  struct{ from *Side }
+	untaken struct {
+		from *Side
+		why  failure
+	}
 	audioIn   struct{ pcm []int16 }
 	firstSent struct{}
 	decideDue struct{ turn turn.ID }
@@ -222,7 +227,7 @@ func (s *Session) handle(e any) {
 	switch e := e.(type) {
 	case coord.Event:
 		s.step(e)
-	case incoming, binary, failure:
+	case incoming, binary, untaken:
 		if !s.premature(e) {
 			s.ofClient(e)
 		}
@@ -267,16 +272,19 @@ func (s *Session) handle(e any) {
 
 // ofClient takes what a client sent, or tried to.
 func (s *Session) ofClient(e any) {
+	s.asked = true
 	switch e := e.(type) {
 	case incoming:
-		s.control = e.control
+		s.side = e.from
 		s.fromClient(e.text)
-		s.control = false
 	case binary:
+		s.side = e.from
 		s.fail(failure{code: wire.CodeInvalidJSON, message: "binary messages are not events: send JSON text"})
-	case failure:
-		s.fail(e)
+	case untaken:
+		s.side = e.from
+		s.fail(e.why)
 	}
+	s.asked, s.side = false, nil
 }
 
 // step runs one event through the machines and performs what follows.

@@ -18,17 +18,14 @@ import (
 func (s *Session) Opened() {}
 
 // Message takes one event of the client. Binary ones are answered with an error.
-func (s *Session) Message(data []byte, text bool) { s.take(data, text, false) }
+func (s *Session) Message(data []byte, text bool) { s.take(nil, data, text) }
 
-// Control is Message for whoever may change what is locked.
-func (s *Session) Control(data []byte, text bool) { s.take(data, text, true) }
-
-func (s *Session) take(data []byte, text, control bool) {
+func (s *Session) take(from *Side, data []byte, text bool) {
 	if !text {
-		s.queue.post(binary{})
+		s.queue.post(binary{from})
 		return
 	}
-	s.queue.post(incoming{append([]byte(nil), data...), control})
+	s.queue.post(incoming{append([]byte(nil), data...), from})
 }
 
 // Audio takes audio of the client: mono, 24 kHz.
@@ -76,7 +73,9 @@ func (s *Session) Drained(gen uint64) { s.queue.post(drained{gen}) }
 type drained struct{ gen uint64 }
 
 // Refuse answers a message that could not be taken, such as one above the transport's limit.
-func (s *Session) Refuse(code, message string) { s.queue.post(failure{code: code, message: message}) }
+func (s *Session) Refuse(code, message string) {
+	s.queue.post(untaken{nil, failure{code: code, message: message}})
+}
 
 // credit gives back to a reply's voice what was sent of it, so that it may generate on. It is touched by one
 // goroutine of the link only: the pacer, or the one that writes events.
@@ -93,12 +92,12 @@ func (c *credit) upTo(sent int64) {
 	}
 }
 
-// sendText gives an encoded event to the client, in order.
-func (s *Session) sendText(text []byte, sent func()) {
-	if s.cfg.Record != nil {
-		s.cfg.Record(s.id, "server", text)
-	}
-	err := s.link.Send(text, sent)
+// sendText gives an encoded event to the client and to whoever hears the session with it, in order.
+func (s *Session) sendText(text []byte, sent func()) { s.sendBy(s.link.Send, text, sent) }
+
+func (s *Session) sendBy(send func([]byte, func()) error, text []byte, sent func()) {
+	s.record("server", text)
+	err := send(text, sent)
 	switch {
 	case err == nil:
 	case errors.Is(err, rtc.ErrTooLarge):

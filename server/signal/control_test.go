@@ -41,7 +41,6 @@ func TestControl(t *testing.T) {
 
 	second.send(`{"type":"session.update","event_id":"x","session":{"type":"realtime","instructions":"Be rude."}}`)
 	second.refused("session_locked")
-	rules.refused("session_locked")
 
 	rules.send(talkAbout)
 	rules.send(`{"type":"response.create"}`)
@@ -49,7 +48,8 @@ func TestControl(t *testing.T) {
 		done, _ := p.next("response.done").(*wire.ResponseDone)
 		d.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
 	}
-	second.send(`{"type":"nonsense"}`)
+	d.g.Expect(rules.seen["error"]).To(gomega.BeZero(), "another's error is no error of its own")
+	rules.send(`{"type":"nonsense"}`)
 	rules.refused("unknown_event")
 
 	d.g.Expect(second.ws.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
@@ -93,7 +93,7 @@ func TestControlIsBounded(t *testing.T) {
 func TestControlThatDoesNotRead(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := newHub(deaf{}, func() bool { return false })
-	s := &side{link: newSocketLink(), done: make(chan struct{})}
+	s := newSide(true)
 	g.Expect(h.join(s)).To(gomega.BeNil())
 	for range maxQueued + 1 {
 		g.Expect(h.Send([]byte(`{"type":"x"}`), nil)).To(gomega.Succeed())
@@ -105,6 +105,33 @@ func TestControlThatDoesNotRead(t *testing.T) {
 	close(s.done)
 	g.Expect(h.Close()).To(gomega.Succeed())
 	g.Expect(h.join(s).code).To(gomega.Equal("call_not_found"))
+}
+
+// TestWhoHearsWhat: what is for the caller alone, and our extensions, reach nobody who has not asked for them.
+func TestWhoHearsWhat(t *testing.T) {
+	g := gomega.NewWithT(t)
+	knows := false
+	h := newHub(deaf{}, func() bool { return knows })
+	s := newSide(true)
+	g.Expect(h.join(s)).To(gomega.BeNil())
+	heard := func() int {
+		out, _ := s.link.take()
+		return len(out)
+	}
+	extension := []byte(`{"type":"antiphon.turn.metrics","event_id":"event_x"}`)
+	g.Expect(h.Only([]byte(`{"type":"error","event_id":"event_w"}`), nil)).To(gomega.Succeed())
+	g.Expect(h.Send(extension, nil)).To(gomega.Succeed())
+	g.Expect(heard()).To(gomega.BeZero())
+	g.Expect(h.tape.events).To(gomega.HaveLen(1), "the error, for a caller that comes back")
+	g.Expect(h.Send([]byte(`{"type":"x"}`), nil)).To(gomega.Succeed())
+	g.Expect(heard()).To(gomega.Equal(1))
+	knows = true
+	g.Expect(h.Send(extension, nil)).To(gomega.Succeed())
+	g.Expect(heard()).To(gomega.BeZero(), "the caller has said hello, and the side has not")
+	g.Expect(h.tape.events).To(gomega.HaveLen(3))
+	h.leave(s)
+	close(s.done)
+	g.Expect(h.Close()).To(gomega.Succeed())
 }
 
 // deaf is a link that takes everything and says nothing.

@@ -45,8 +45,23 @@ type hub struct {
 
 // side is one who controls a call from the side.
 type side struct {
+	who  session.Side
 	link *socketLink
 	done chan struct{} // closed when nothing of it is left
+}
+
+// newSide is a side that has not joined; rules: no lock holds it.
+func newSide(rules bool) *side {
+	s := &side{link: newSocketLink(), done: make(chan struct{})}
+	s.who.Rules, s.who.Answer = rules, s.tell
+	return s
+}
+
+// tell gives it an event. One that does not read is cut off.
+func (s *side) tell(text []byte) {
+	if errors.Is(s.link.Send(text, nil), rtc.ErrBackpressure) {
+		s.link.cut()
+	}
 }
 
 func newHub(line transport, keeps func() bool) *hub {
@@ -72,10 +87,36 @@ func (h *hub) RoundTrip() time.Duration {
 	return 0
 }
 
+// ours begins the events of our extensions: they are for those who have said that they know them.
+var ours = []byte(`{"type":"antiphon.`)
+
 // Send implements session.Link. A side that does not read is cut off; the call goes on.
 func (h *hub) Send(text []byte, sent func()) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	var err error
+	extension := bytes.HasPrefix(text, ours)
+	if !extension || h.keeps() {
+		err = h.toCaller(text, sent)
+	}
+	h.remember(text)
+	for s := range h.sides {
+		if !extension || s.who.Extended() {
+			s.tell(text)
+		}
+	}
+	return err
+}
+
+// Only implements session.Shared.
+func (h *hub) Only(text []byte, sent func()) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.toCaller(text, sent)
+}
+
+// toCaller needs mu.
+func (h *hub) toCaller(text []byte, sent func()) error {
 	err := rtc.ErrUnreachable
 	if h.line != nil {
 		err = h.line.Send(text, sent)
@@ -87,12 +128,6 @@ func (h *hub) Send(text []byte, sent func()) error {
 		}
 	}
 	h.tape.add(text, h.keeps())
-	h.remember(text)
-	for s := range h.sides {
-		if errors.Is(s.link.Send(text, nil), rtc.ErrBackpressure) {
-			s.link.cut()
-		}
-	}
 	return err
 }
 

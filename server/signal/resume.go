@@ -230,4 +230,7 @@ func badOffer(err error) *problem {
 	return &problem{status: http.StatusBadRequest, code: "invalid_offer", message: err.Error(), param: "sdp"}
 }
 
-var _ session.Returning = (*hub)(nil)
+var (
+	_ session.Returning = (*hub)(nil)
+	_ session.Shared    = (*hub)(nil)
+)

@@ -98,8 +98,8 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who caller) *p
 	case hub == nil:
 		return noCall()
 	}
-	l := newSocketLink()
-	s := &side{link: l, done: make(chan struct{})}
+	s := newSide(who.secret == nil)
+	l := s.link
 	if p := hub.join(s); p != nil {
 		return p
 	}
@@ -109,11 +109,11 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who caller) *p
 	if err != nil {
 		return nil // Accept has answered
 	}
-	message := call.Control
-	if who.secret != nil {
-		message = call.Message
-	}
-	l.run(context.WithoutCancel(r.Context()), ws, h, inlet{message: message, refuse: call.Refuse, gone: func(error) { l.end() }})
+	l.run(context.WithoutCancel(r.Context()), ws, h, inlet{
+		message: func(data []byte, text bool) { call.Control(&s.who, data, text) },
+		refuse:  func(code, message string) { call.RefuseSide(&s.who, code, message) },
+		gone:    func(error) { l.end() },
+	})
 	<-l.ended
 	_ = l.Close() // the other side may be gone: that is fine too
 	return nil
