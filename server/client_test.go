@@ -118,8 +118,8 @@ type client struct {
 
 	mu      sync.Mutex
 	events  []wire.ServerEvent
-	closed  bool
-	read    int // what first has passed
+	closed  websocket.StatusCode // how the server closed it; 0 before
+	read    int                  // what first has passed
 	arrived chan struct{}
 }
 
@@ -165,7 +165,7 @@ func (c *client) receive() {
 		_, text, err := c.ws.Read(context.Background())
 		c.mu.Lock()
 		if err != nil {
-			c.closed = true
+			c.closed = websocket.CloseStatus(err)
 		} else if e, bad := wire.DecodeServer(text); bad != nil {
 			c.t.Errorf("the server sent %.200s: %v", text, bad)
 		} else {
@@ -301,8 +301,8 @@ func goesOn(c *client) {
 	c.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
 }
 
-// ended waits until the server has closed the connection.
-func (c *client) ended() {
+// ended waits until the connection is closed, and says how the server did it.
+func (c *client) ended() websocket.StatusCode {
 	c.t.Helper()
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -310,8 +310,8 @@ func (c *client) ended() {
 		c.mu.Lock()
 		closed := c.closed
 		c.mu.Unlock()
-		if closed {
-			return
+		if closed != 0 {
+			return closed
 		}
 		select {
 		case <-c.arrived:

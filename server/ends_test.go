@@ -85,7 +85,8 @@ func TestEnds(t *testing.T) {
 		first(stuck, "response.created")
 		h.close()
 		for _, c := range []*client{silent, busy, stuck} {
-			c.ended()
+			c.g.Expect(c.ended()).To(gomega.Equal(websocket.StatusGoingAway))
+			c.g.Expect(c.names()).NotTo(gomega.ContainElement("error"))
 		}
 		busy.g.Expect(next[*wire.ResponseDone](busy, "response.done").Response.Status).To(gomega.Equal("cancelled"))
 		answer := h.get("/v1/realtime", "Connection", "Upgrade", "Upgrade", "websocket",
@@ -101,7 +102,7 @@ func TestEnds(t *testing.T) {
 		wait(59 * time.Minute)
 		goesOn(c)
 		wait(2 * time.Minute)
-		c.ended()
+		c.g.Expect(c.ended()).To(gomega.Equal(websocket.StatusNormalClosure), "the error session_expired has said it")
 		h.calls(0)
 		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 62*time.Minute))
 	})

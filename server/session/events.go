@@ -16,7 +16,9 @@ type failure struct {
 }
 
 // fail tells the client what could not be done. The session goes on.
-func (s *Session) fail(f failure) {
+func (s *Session) fail(f failure) { s.answer(s.problem(f)) }
+
+func (s *Session) problem(f failure) *wire.ErrorEvent {
 	if f.kind == "" {
 		f.kind = typeInvalid
 	}
@@ -29,23 +31,33 @@ func (s *Session) fail(f failure) {
 		e.EventID = &cause
 	}
 	s.log.Debug("error event", "code", f.code, "param", f.param)
-	s.answer(&wire.ErrorEvent{Error: e})
+	return &wire.ErrorEvent{Error: e}
 }
 
 // answer gives an event to whoever sent the one in hand, and to nobody else: real clients take an error for one of their own, some
 // of them for the end. Where no client's event is in hand it is for all.
 func (s *Session) answer(e wire.ServerEvent) {
-	e.SetID(newID("event_"))
-	text := wire.AppendServer(nil, e)
-	switch shared, is := s.link.(Shared); {
+	switch {
 	case s.side != nil:
+		e.SetID(newID("event_"))
+		text := wire.AppendServer(nil, e)
 		s.record("server", text)
 		s.side.Answer(text)
-	case s.asked && is:
-		s.sendBy(shared.Only, text, nil)
+	case s.asked:
+		s.tellClient(e)
 	default:
-		s.sendText(text, nil)
+		s.send(e)
 	}
+}
+
+// tellClient gives an event to the client and to nobody else.
+func (s *Session) tellClient(e wire.ServerEvent) {
+	send := s.link.Send
+	if shared, is := s.link.(Shared); is {
+		send = shared.Only
+	}
+	e.SetID(newID("event_"))
+	s.sendBy(send, wire.AppendServer(nil, e), nil)
 }
 
 // record writes down what went to a client or came from one.

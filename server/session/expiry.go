@@ -33,15 +33,19 @@ func (s *Session) expiring() {
 	}
 }
 
-// outOfTime tells the client why a session ends that has reached its limit.
-func (s *Session) outOfTime(why conn.Reason) {
-	if why != conn.TimeLimit {
-		return
+// sayWhy tells the client of an end that is not its doing.
+func (s *Session) sayWhy(why conn.Reason) {
+	switch {
+	case why == conn.TimeLimit:
+		s.fail(failure{
+			code:    "session_expired",
+			message: fmt.Sprintf("Your session hit the maximum duration of %g minutes: open another one to go on.", s.cfg.Longest.Minutes()),
+		})
+	case why == conn.ServerStops && s.media: // a WebSocket's end has a code and a reason, a data channel's has not
+		s.tellClient(s.problem(failure{
+			kind: typeServer, code: "server_stopping", message: "the server is stopping: call again in a moment",
+		}))
 	}
-	s.fail(failure{
-		code:    "session_expired",
-		message: fmt.Sprintf("Your session hit the maximum duration of %g minutes: open another one to go on.", s.cfg.Longest.Minutes()),
-	})
 }
 
 // maxTraceName bounds the names in the log, in bytes.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -38,3 +39,36 @@ func TestTimeLimit(t *testing.T) {
 		c.g.Expect(c.names()).To(gomega.Equal([]string{"session.created", "conversation.created", "error"}))
 	})
 }
+
+// TestTheServerStops: a data channel closes without a reason, so an error says it there.
+func TestTheServerStops(t *testing.T) {
+	story(t, "over WebRTC", func(t *testing.T) {
+		c := byWebRTC(t, plain())
+		c.ask("say 40 words")
+		first(c, "output_audio_buffer.started")
+		c.s.Close(conn.ServerStops)
+		<-c.s.Done()
+		e := next[*wire.ErrorEvent](c, "error").Error
+		c.g.Expect([]string{e.Type, e.Code}).To(gomega.Equal([]string{"server_error", "server_stopping"}))
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("cancelled"))
+	})
+
+	story(t, "over a WebSocket, where the closing has a code", func(t *testing.T) {
+		c := &explaining{caller: newCaller(t, plain())}
+		c.s.Start(c)
+		c.start() // only the first counts
+		c.s.Close(conn.ServerStops)
+		<-c.s.Done()
+		c.g.Expect(c.count("error")).To(gomega.BeZero())
+		c.g.Expect(c.why).To(gomega.Equal(conn.ServerStops))
+	})
+}
+
+// explaining is a link that can say why it is closed.
+type explaining struct {
+	*caller
+	why conn.Reason
+}
+
+// Because implements Explaining.
+func (l *explaining) Because(why conn.Reason) { l.why = why }

@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -17,6 +18,13 @@ type Link interface {
 	Speaker() Speaker
 	// Close ends the transport and joins its goroutines.
 	Close() error
+}
+
+// Explaining is a Link that can tell its client why it is closed.
+type Explaining interface {
+	Link
+	// Because is called once, before Close.
+	Because(why conn.Reason)
 }
 
 // Speaker paces one reply at a time to the ear: see rtc.Speaker, which is one. Positions are samples at 24 kHz since Begin. One

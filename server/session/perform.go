@@ -49,7 +49,8 @@ func (s *Session) performConn(f conn.Effect) {
 	case conn.ArmGrace:
 		s.armGrace(f.Gen)
 	case conn.StopChildren:
-		s.outOfTime(f.Reason)
+		s.ends = f.Reason
+		s.sayWhy(f.Reason)
 		s.shutBeside()
 		s.log.Info("session ends", "reason", f.Reason, "dropped_audio_frames", s.dropped.Load())
 	case conn.ReleaseTransport:

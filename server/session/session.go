@@ -81,8 +81,9 @@ type Session struct {
 	earlyBytes     int                  // in early
 	earlyLost      int                  // what early had no room for
 	timers         map[string]*time.Timer
-	clips          int    // recordings that are being transcribed
-	idle           uint64 // names the count of idle_timeout_ms
+	clips          int         // recordings that are being transcribed
+	idle           uint64      // names the count of idle_timeout_ms
+	ends           conn.Reason // why it does, once it does
 	fullSaid       bool
 	released       bool
 	forgotten      bool
@@ -199,6 +200,9 @@ func (s *Session) release() {
 		}
 	}
 	s.workers.Wait()
+	if l, is := s.link.(Explaining); is {
+		l.Because(s.ends)
+	}
 	if err := s.link.Close(); err != nil {
 		s.log.Debug("closing the transport", "err", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -267,6 +268,18 @@ func (h *hub) transport() transport {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.line
+}
+
+// Because implements session.Explaining. The end of a WebRTC call has no reason; that of its control has.
+func (h *hub) Because(why conn.Reason) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l, is := h.line.(*socketLink); is {
+		l.because(why)
+	}
+	for s := range h.sides {
+		s.link.because(why)
+	}
 }
 
 // Close implements session.Link: the call has ended, and with it the control of it.

@@ -231,6 +231,7 @@ func badOffer(err error) *problem {
 }
 
 var (
-	_ session.Returning = (*hub)(nil)
-	_ session.Shared    = (*hub)(nil)
+	_ session.Returning  = (*hub)(nil)
+	_ session.Shared     = (*hub)(nil)
+	_ session.Explaining = (*hub)(nil)
 )

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
@@ -288,9 +289,13 @@ func TestStopping(t *testing.T) {
 	d := open(t, nil)
 	d.g.Expect(d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), "Content-Type", "application/sdp").Code).
 		To(gomega.Equal(http.StatusCreated))
+	location := d.offered("/v1/realtime/calls", "").begun()
+	side := d.plug(d.house()+"/v1/realtime?call_id="+location[strings.LastIndex(location, "/")+1:], "")
+	side.next("session.created")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d.g.Expect(d.h.Close(ctx)).To(gomega.Succeed())
+	d.g.Expect(side.ended()).To(gomega.Equal(websocket.StatusGoingAway))
 	now, _ := d.h.Calls()
 	d.g.Expect(now).To(gomega.BeZero())
 	d.refused(d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), "Content-Type", "application/sdp"),

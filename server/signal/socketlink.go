@@ -9,6 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 )
@@ -35,13 +36,13 @@ type socketLink struct {
 	ended  chan struct{} // closed when nothing more is to be sent
 	over   chan struct{} // closed when nothing of it is left
 
-	mu      sync.Mutex
-	queue   []outgoing
-	unsent  []outgoing // taken from the queue, and not written
-	bytes   int
-	closed  bool
-	left    bool // nothing of it may begin any more
-	overrun bool
+	mu     sync.Mutex
+	queue  []outgoing
+	unsent []outgoing // taken from the queue, and not written
+	bytes  int
+	closed bool
+	left   bool // nothing of it may begin any more
+	why    conn.Reason
 }
 
 type outgoing struct {
@@ -125,7 +126,7 @@ func (l *socketLink) end() {
 // cut ends the connection of a client that does not read: what waits is of no use.
 func (l *socketLink) cut() {
 	l.mu.Lock()
-	l.queue, l.bytes, l.overrun = nil, 0, true
+	l.queue, l.bytes, l.why = nil, 0, conn.Overrun
 	l.mu.Unlock()
 	l.end()
 }
@@ -164,12 +165,25 @@ func (l *socketLink) abandon() (owed []func()) {
 	return owed
 }
 
+// because says why the connection will be closed.
+func (l *socketLink) because(why conn.Reason) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why != conn.Overrun {
+		l.why = why
+	}
+}
+
 // farewell is how the connection is closed.
 func (l *socketLink) farewell() (websocket.StatusCode, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.overrun {
+	switch l.why {
+	case conn.Overrun:
 		return websocket.StatusPolicyViolation, rtc.ErrBackpressure.Error()
+	case conn.ServerStops:
+		return websocket.StatusGoingAway, "the server is stopping: call again in a moment"
+	case conn.ByClient, conn.GraceOver, conn.Failed, conn.TimeLimit: // an error has said it, or nobody needs to be told
 	}
 	return websocket.StatusNormalClosure, ""
 }
