@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/id"
@@ -125,7 +126,7 @@ func message(w wire.Item) (pipeline.Message, bool) {
 		m := pipeline.Message{Role: w.Role, Text: contentText(w.Content), Images: images(w.Content)}
 		return m, m.Text != "" || m.Images != nil
 	case wire.ItemFunctionCall:
-		call := pipeline.ToolCall{ID: w.CallID, Name: w.Name, Arguments: w.Arguments}
+		call := pipeline.ToolCall{ID: w.CallID, Name: w.Name, Arguments: cmp.Or(w.Arguments, noArguments)}
 		return pipeline.Message{Role: pipeline.RoleAssistant, Call: &call}, w.Status != statusIncomplete
 	case wire.ItemFunctionCallOutput:
 		result := pipeline.ToolResult{CallID: w.CallID, Output: w.Output}

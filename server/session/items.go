@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
+
+// noArguments are those of a call without any: they are a JSON object, whatever a client or a model leaves out.
+const noArguments = "{}"
 
 func (s *Session) createItem(e *wire.ConversationItemCreate) {
 	w := e.Item
@@ -25,9 +29,12 @@ func (s *Session) createItem(e *wire.ConversationItemCreate) {
 		s.fail(failure{code: "item_already_exists", param: "item.id", message: "there is an item " + w.ID + " already: choose another id, or leave it out"})
 		return
 	}
-	w.Status = statusCompleted
-	if w.Type == wire.ItemFunctionCall && w.CallID == "" {
-		w.CallID = newID("call_")
+	if w.Type != wire.ItemMessage || w.Status != statusIncomplete { // else a message was cut off, and stays so
+		w.Status = statusCompleted
+	}
+	if w.Type == wire.ItemFunctionCall {
+		w.CallID = cmp.Or(w.CallID, newID("call_"))
+		w.Arguments = cmp.Or(w.Arguments, noArguments)
 	}
 	recorded, f := s.clipOf(&w)
 	if f != nil {

@@ -238,6 +238,9 @@ func (s *Session) closeOutput(r *reply, o *output, status string) {
 	it.Status = status
 	switch {
 	case it.Type == wire.ItemFunctionCall:
+		if o.text == "" && status == statusCompleted { // clients parse it
+			s.argumentsDelta(r, o, noArguments)
+		}
 		it.Arguments = o.text
 		s.send(&wire.ResponseFunctionCallArgumentsDone{
 			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, CallID: it.CallID, Name: it.Name, Arguments: o.text,

@@ -1,0 +1,64 @@
+package session
+
+import (
+	"context"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// TestCallsWithoutArguments: whoever reads arguments parses a JSON object, a client's tools and a pipeline's model alike.
+func TestCallsWithoutArguments(t *testing.T) {
+	story(t, "a client's", func(t *testing.T) {
+		p, l := remembered(byScript(t, `model: {replies: [{say: ok}]}`))
+		c := byWebSocket(t, p)
+		for _, left := range []string{"", `,"arguments":""`} {
+			c.send(`{"type":"conversation.item.create","item":{"type":"function_call","name":"clock"` + left + `}}`)
+			added := next[*wire.ConversationItemAdded](c, "conversation.item.added").Item
+			c.g.Expect(added.Arguments).To(gomega.Equal("{}"))
+			c.g.Expect(added.CallID).NotTo(gomega.BeEmpty())
+		}
+		c.answer()
+		for _, m := range l.request().Messages {
+			c.g.Expect(m.Call.Arguments).To(gomega.Equal("{}"))
+		}
+		c.send(request(`"input":[{"type":"function_call","name":"clock"}],"conversation":"none","output_modalities":["text"]`))
+		first(c, "response.done")
+		c.g.Expect(l.request().Messages[0].Call.Arguments).To(gomega.Equal("{}"))
+	})
+
+	story(t, "a model's", func(t *testing.T) {
+		c := byWebSocket(t, withModel(func(_ context.Context, emit func(pipeline.ModelEvent) error) error {
+			return emit(pipeline.CallDone{Index: 0, Name: "clock"})
+		}))
+		c.settle(twoTools)
+		c.ask("now")
+		c.g.Expect(next[*wire.ResponseFunctionCallArgumentsDelta](c, "response.function_call_arguments.delta").Delta).To(gomega.Equal("{}"))
+		c.g.Expect(next[*wire.ResponseFunctionCallArgumentsDone](c, "response.function_call_arguments.done").Arguments).To(gomega.Equal("{}"))
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Arguments).To(gomega.Equal("{}"))
+	})
+}
+
+// TestStatusOfAClientsItem: the agents SDK creates a corrected item with the status that it knew.
+func TestStatusOfAClientsItem(t *testing.T) {
+	const message = `"type":"message","role":"assistant","content":[{"type":"output_text","text":"so far"}]`
+	for _, row := range []struct{ name, item, status string }{
+		{"none", message, "completed"},
+		{"completed", message + `,"status":"completed"`, "completed"},
+		{"a message that was cut off", message + `,"status":"incomplete"`, "incomplete"},
+		{"nobody would end it", message + `,"status":"in_progress"`, "completed"},
+		{"a call is for the model to read", `"type":"function_call","name":"clock","arguments":"{}","status":"incomplete"`, "completed"},
+	} {
+		story(t, row.name, func(t *testing.T) {
+			c := byWebSocket(t, plain())
+			c.send(`{"type":"conversation.item.create","item":{"id":"mine",` + row.item + `}}`)
+			c.g.Expect(next[*wire.ConversationItemAdded](c, "conversation.item.added").Item.Status).To(gomega.Equal(row.status))
+			c.g.Expect(next[*wire.ConversationItemDone](c, "conversation.item.done").Item.Status).To(gomega.Equal(row.status))
+			c.send(`{"type":"conversation.item.retrieve","item_id":"mine"}`)
+			c.g.Expect(next[*wire.ConversationItemRetrieved](c, "conversation.item.retrieved").Item.Status).To(gomega.Equal(row.status))
+		})
+	}
+}
