@@ -81,7 +81,7 @@ func Handler(o Options) http.Handler {
 		ThemeColor:            "#f7f4ed",
 		LoadingLabel:          "Loading {progress}%",
 		Styles:                []string{"/web/page.css"},
-		Scripts:               []string{"/web/guard.js defer"},
+		Scripts:               []string{"/web/guard.js defer", "/antiphon-host.js defer"},
 		Version:               b.version,
 		WasmContentLength:     strconv.Itoa(b.size),
 		ServiceWorkerTemplate: workerJS,
@@ -95,7 +95,7 @@ func Handler(o Options) http.Handler {
 type site struct {
 	bundle *bundle
 	app    *app.Handler
-	script http.Handler // what pages of others include, and the Talk page's worklet
+	script http.Handler // what pages of others include, and two scripts of the Talk page: the browser's part of its program, and the worklet
 }
 
 // Resolve puts the version into the address of a file, which therefore never

@@ -3,7 +3,9 @@ package browser
 import (
 	"context"
 	_ "embed"
+	"os"
 	"reflect"
+	"strings"
 	"syscall/js"
 	"testing"
 	"time"
@@ -30,12 +32,30 @@ func newPage(t *testing.T) *page {
 	t.Helper()
 	if !defined(js.Global().Get("fake")) {
 		js.Global().Call("eval", fakeBrowser)
+		js.Global().Call("eval", script(t))
+		host = js.Global().Get("antiphonHost")
 	}
 	fake := js.Global().Get("fake")
 	fake.Call("reset")
 	return &page{
 		t: t, g: gomega.NewWithT(t), fake: fake, audio: fake.Call("audio"), events: make(chan sdk.PeerEvent, 1000),
 	}
+}
+
+// script is the page's script (sdk/npm/standalone.js), made one text that is no module.
+func script(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range []string{"begin", "answer", "line", "peer", "socket", "host"} {
+		source, err := os.ReadFile("../npm/" + name + ".js")
+		gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+		for line := range strings.Lines(string(source)) {
+			if !strings.HasPrefix(line, "import ") {
+				all.WriteString(strings.TrimPrefix(line, "export "))
+			}
+		}
+	}
+	return `"use strict"; { ` + all.String() + `; globalThis.antiphonHost = { ...host, begin, bearer, microphone, offered, post } }`
 }
 
 func (p *page) set(name string, value any) { p.fake.Set(name, value) }

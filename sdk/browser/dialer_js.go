@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"syscall/js"
 
@@ -37,14 +38,19 @@ func (d *Dialer) worklet() string {
 	if d.opts.Worklet != "" {
 		return d.opts.Worklet
 	}
-	return strings.TrimSuffix(d.opts.URL, "/") + "/antiphon-worklet.js"
+	return d.url() + "/antiphon-worklet.js"
 }
+
+func (d *Dialer) url() string { return strings.TrimSuffix(d.opts.URL, "/") }
 
 // SetKey changes the key for the calls and questions to come; empty means none.
 func (d *Dialer) SetKey(key string) { d.opts.Key = key }
 
 // Supported says why this browser or page cannot place calls: it wraps sdk.ErrUnsupported. Nil when it can.
 func Supported() error {
+	if !defined(host) {
+		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "the page has not loaded antiphon-host.js"}
+	}
 	if js.Global().Get("RTCPeerConnection").Type() != js.TypeFunction {
 		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "it has no WebRTC"}
 	}
@@ -60,10 +66,8 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 	if err := Supported(); err != nil {
 		return nil, err
 	}
-	p, err := newPeer(d, c, sink)
-	if err != nil {
-		return nil, err
-	}
+	p := newPeer(d, "peer", c, sink, nil)
+	p.ear = newEar(p.line, p.heard)
 	if err := d.place(ctx, p, c); err != nil {
 		_ = p.Close()
 		return nil, err
@@ -72,22 +76,21 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 }
 
 func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
-	opened := make(chan struct{})
-	heritage := js.Undefined()
+	stream := js.Null()
 	if !c.NoMicrophone {
-		heritage = inherited(c.From)
+		stream = inherited(c.From)
 	}
+	if thrown := p.line.Call("begin", stream, resuming(c.Resume)); defined(thrown) {
+		return &sdk.Error{Kind: sdk.ErrUnsupported, Cause: asError(thrown)}
+	}
+	opened := make(chan struct{})
 	go func() {
 		defer close(opened)
 		if !c.NoMicrophone {
-			p.tell(sdk.MicrophoneAsked{})
-			p.openFirst(ctx, c.Microphone, heritage)
+			p.openFirst(ctx, stream)
 		}
 	}()
-	if !c.NoMicrophone && !defined(p.begun) && !defined(heritage) && !microphoneAllowed(ctx) {
-		<-opened
-	}
-	err := d.signal(ctx, p, c)
+	err := p.answered(ctx, c.Resume)
 	if err == nil {
 		go p.hark()
 	}
@@ -102,134 +105,65 @@ func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 	return ctx.Err()
 }
 
-// signal exchanges descriptions with the server. The offer is posted at once, without candidates: the server learns them from the
-// first packets.
-func (d *Dialer) signal(ctx context.Context, p *peer, c sdk.CallConfig) error {
-	if defined(p.begun) {
-		return d.signalled(ctx, p)
+// call is what the page has to know of a call: see sdk/npm/begin.js.
+func (d *Dialer) call(c sdk.CallConfig) js.Value {
+	o := object("url", d.url(), "key", d.opts.Key, "model", c.Model, "muted", c.Muted, "microphone", c.Microphone,
+		"audio", d.audio, "mediaStream", d.opts.Stream, "iceServers", d.opts.ICEServers, "begun", d.opts.Begun)
+	if c.NoMicrophone {
+		o.Set("microphone", false)
 	}
-	offer, err := p.offer(ctx, object())
-	if err != nil {
-		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "the call could not be offered", Cause: err}
-	}
-	path := "/v1/realtime/calls"
-	if c.Model != "" {
-		path += "?model=" + js.Global().Call("encodeURIComponent", c.Model).String()
-	}
-	init := object("method", "POST", "body", offer, "headers", resuming(c.Resume))
-	answer, err := d.fetch(ctx, path, init, "application/sdp")
+	d.opts.Begun = js.Undefined() // it is one call's
+	return o
+}
+
+// answered waits for the server to take the call.
+func (p *peer) answered(ctx context.Context, asked sdk.Resume) error {
+	told, err := answer(ask(ctx, p.line, "answered"))
 	if err != nil {
 		return err
 	}
-	p.taken(answer, c.Resume)
-	sdp, err := await(ctx, answer.Call("text"), nil)
+	p.antiphon = told.Get("antiphon").Bool()
+	p.location = text(told, "location")
+	token := text(told, "token")
+	p.kept = sdk.Resumption{Token: token, Resumed: asked.Token != "" && token == asked.Token, Seen: text(told, "seen")}
+	_, err = ask(ctx, p.line, "applied")
+	return badAnswer(err)
+}
+
+// answer gives what the page tells of a server's answer, or why it is not a good one.
+func answer(told js.Value, err error) (js.Value, error) {
 	if err != nil {
-		return gone(ctx, err)
+		return told, gone(err, "")
 	}
-	description := object("type", "answer", "sdp", sdp)
-	if _, err := await(ctx, p.pc.Call("setRemoteDescription", description), nil); err != nil {
-		return badAnswer(err)
+	if status := told.Get("status").Int(); status != 0 {
+		return told, &sdk.RefusedError{Status: status, Message: text(told, "message")}
 	}
-	return nil
-}
-
-// signalled waits for what the page's script has begun.
-func (d *Dialer) signalled(ctx context.Context, p *peer) error {
-	response, err := await(ctx, p.begun.Get("answer"), nil)
-	if err != nil {
-		return gone(ctx, err)
-	}
-	if response, err = accepted(ctx, response); err != nil {
-		return err
-	}
-	p.taken(response, sdk.Resume{})
-	if _, err := await(ctx, p.begun.Get("applied"), nil); err != nil {
-		return badAnswer(err)
-	}
-	return nil
-}
-
-func badAnswer(err error) error {
-	return &sdk.Error{Kind: sdk.ErrServerGone, Detail: "its answer is not a description of a call", Cause: err}
-}
-
-// fetch asks the server and gives its response when it is a good one.
-func (d *Dialer) fetch(ctx context.Context, path string, init js.Value, contentType string) (js.Value, error) {
-	headers := init.Get("headers")
-	if !defined(headers) {
-		headers = object()
-	}
-	if contentType != "" {
-		headers.Set("Content-Type", contentType)
-	}
-	if d.opts.Key != "" {
-		headers.Set("Authorization", "Bearer "+d.opts.Key)
-	}
-	init.Set("headers", headers)
-	abort := js.Global().Get("AbortController").New()
-	init.Set("signal", abort.Get("signal"))
-	stop := context.AfterFunc(ctx, func() { abort.Call("abort") })
-	defer stop()
-	response, err := await(ctx, js.Global().Call("fetch", strings.TrimSuffix(d.opts.URL, "/")+path, init), nil)
-	if err != nil {
-		return js.Undefined(), gone(ctx, err)
-	}
-	return accepted(ctx, response)
-}
-
-// accepted gives the response back when it is a good one.
-func accepted(ctx context.Context, response js.Value) (js.Value, error) {
-	if response.Get("ok").Bool() {
-		return response, nil
-	}
-	refused := &sdk.RefusedError{Status: response.Get("status").Int()}
-	if body, err := await(ctx, response.Call("text"), nil); err == nil {
-		refused.Message = message(body.String())
-	}
-	return js.Undefined(), refused
+	return told, nil
 }
 
 // gone says that the server cannot be reached, unless it is the caller who has given up.
-func gone(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
+func gone(err error, detail string) error {
+	if thrown, ok := errors.AsType[*jsError](err); ok {
+		return &sdk.Error{Kind: sdk.ErrServerGone, Detail: detail, Cause: thrown}
 	}
-	return &sdk.Error{Kind: sdk.ErrServerGone, Cause: err}
+	return err
 }
 
-// maxMessage bounds what is shown of a refusal, in bytes.
-const maxMessage = 500
-
-// message finds the words in the body of a refusal: those of {"error":{"message":…}}, or the body itself.
-func message(body string) string {
-	if parsed, err := call(js.Global().Get("JSON"), "parse", body); err == nil && parsed.Type() == js.TypeObject {
-		if e := parsed.Get("error"); text(e, "message") != "" {
-			body = text(e, "message")
-		}
-	}
-	body = strings.TrimSpace(body)
-	if len(body) > maxMessage {
-		body = strings.ToValidUTF8(body[:maxMessage], "")
-	}
-	return body
-}
+func badAnswer(err error) error { return gone(err, "its answer is not a description of a call") }
 
 // Pipeline implements sdk.PipelineSource.
 func (d *Dialer) Pipeline(ctx context.Context) (sdk.Pipeline, error) {
 	var p sdk.Pipeline
-	response, err := d.fetch(ctx, "/v1/antiphon/pipeline", object(), "")
+	told, err := answer(ask(ctx, host, "pipeline", object("url", d.url(), "key", d.opts.Key)))
 	if err != nil {
 		return p, err
 	}
-	told, err := await(ctx, response.Call("json"), nil)
-	if err != nil {
-		return p, gone(ctx, err)
-	}
-	if told.Type() != js.TypeObject {
+	body := told.Get("body")
+	if body.Type() != js.TypeObject {
 		return p, nil
 	}
-	p.Name = text(told, "pipeline")
-	list := told.Get("components")
+	p.Name = text(body, "pipeline")
+	list := body.Get("components")
 	if list.Type() != js.TypeObject {
 		return p, nil
 	}

@@ -26,34 +26,3 @@ func (f Func) Value() js.Value { return f.f.Value }
 // LiveFuncs is how many functions the browser could call now: none when every call is closed and nothing waits for a
 // promise.
 func LiveFuncs() int { return live }
-
-// listeners are callbacks that the browser holds, to be taken back together.
-type listeners struct{ list []listener }
-
-type listener struct {
-	target js.Value
-	event  string
-	f      Func
-}
-
-// on calls f with the event's object, until release.
-func (l *listeners) on(target js.Value, event string, f func(js.Value)) {
-	wrapped := NewFunc(func(args []js.Value) any {
-		if len(args) > 0 {
-			f(args[0])
-		} else {
-			f(js.Undefined())
-		}
-		return nil
-	})
-	target.Call("addEventListener", event, wrapped.Value())
-	l.list = append(l.list, listener{target, event, wrapped})
-}
-
-func (l *listeners) release() {
-	for _, one := range l.list {
-		one.target.Call("removeEventListener", one.event, one.f.Value())
-		one.f.Release()
-	}
-	l.list = nil
-}

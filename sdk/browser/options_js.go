@@ -1,5 +1,5 @@
 // Package browser places calls from a web page: it implements the interfaces of package sdk on the browser's own
-// RTCPeerConnection, getUserMedia and <audio> element, through syscall/js.
+// RTCPeerConnection, getUserMedia and <audio> element.
 //
 // # What is heard
 //
@@ -7,10 +7,11 @@
 // agent is found (sdk.Ear), and the levels are measured; no memory is taken a frame but what syscall/js itself takes for a
 // callback. A page without AudioWorklet, or whose policy keeps the worklet from loading, has calls without both.
 //
-// # TinyGo
+// # The page's part
 //
-// The package builds with TinyGo too, where the script that starts the program catches what the browser throws (see
-// throw_tinygo_js.go).
+// What the browser is to do is written in JavaScript (sdk/npm/host.js), in coarse steps: the page loads it before the program
+// starts, as antiphon-host.js or within the page's script, and it leaves the object antiphonHost. That catches what the browser throws, too, which a
+// program of TinyGo's cannot. It never calls this program while this program calls it.
 package browser
 
 import "syscall/js"
@@ -32,13 +33,8 @@ type Options struct {
 	Stream js.Value
 	// ICEServers is an array of RTCIceServer. Undefined uses none.
 	ICEServers js.Value
-	// Begun is a call that the page's script has begun to place while this program was loading; the first Dial takes it
-	// over. Undefined begins each call here. Its fields: connection (an RTCPeerConnection), sender (of its audio
-	// transceiver), channel (its data channel), messages (an array of what came on the channel, which the script fills until
-	// release is called), track (the event, once it has come), stream (a promise of the microphone's MediaStream; null
-	// without one), answer (a promise of the server's Response), applied (a promise that its description was taken),
-	// release and hangUp (functions without arguments: nothing is to be noted any more; the server is to end the call, whenever
-	// it answers).
+	// Begun is a call that the page's script has begun to place while this program was loading (sdk/npm/begin.js); the first Dial
+	// takes it over. Undefined begins each call here.
 	Begun js.Value
 	// Log gets a line for every thing that does not work here and is done without. May be nil.
 	Log func(line string)

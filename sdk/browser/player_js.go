@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"syscall/js"
 	"unsafe"
 
@@ -21,9 +22,7 @@ const (
 type player struct {
 	tell      func(sdk.PeerEvent)
 	rate      int
-	node      js.Value // the worklet's
-	gain      js.Value // behind it
-	context   js.Value
+	line      js.Value // the call in the page
 	moved     Func
 	resampler *voice.Resampler
 	pcm       []int16
@@ -48,33 +47,25 @@ type piece struct {
 	end, passed    bool
 }
 
-// newPlayer makes a player in a graph that runs.
-func newPlayer(g *graph, tell func(sdk.PeerEvent)) (*player, error) {
-	p := &player{tell: tell, rate: g.context.Get("sampleRate").Int(), context: g.context}
+// newPlayer makes a player in a call that hears at this rate.
+func newPlayer(ctx context.Context, line js.Value, rate int, tell func(sdk.PeerEvent)) (*player, error) {
+	p := &player{tell: tell, rate: rate, line: line}
 	var err error
-	if p.resampler, err = voice.NewResampler(wireRate, p.rate); err != nil {
+	if p.resampler, err = voice.NewResampler(wireRate, rate); err != nil {
 		return nil, err
 	}
-	channels := js.Global().Get("Array").New()
-	channels.Call("push", 1)
-	p.node, err = construct(js.Global().Get("AudioWorkletNode"), g.context, "antiphon-mouth", object("numberOfInputs", 0, "outputChannelCount", channels))
-	if err != nil {
-		return nil, &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}
-	}
-	p.gain = g.context.Call("createGain")
-	p.node.Call("connect", p.gain)
-	p.gain.Call("connect", g.context.Get("destination"))
-	g.agent = p.gain
-	g.join(g.agent, agentInput)
 	p.moved = NewFunc(func(args []js.Value) any {
-		p.advance(args[0].Get("data").Int())
+		p.advance(args[0].Int())
 		return nil
 	})
-	p.node.Get("port").Set("onmessage", p.moved.Value())
+	if _, err := ask(ctx, line, "speak", p.moved.Value()); err != nil {
+		p.close()
+		return nil, &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}
+	}
 	return p, nil
 }
 
-func (p *player) post(message js.Value) { p.node.Get("port").Call("postMessage", message) }
+func (p *player) post(message js.Value) { p.line.Call("post", message) }
 
 // play gives sound to the worklet. It reports false when more waits than may.
 func (p *player) play(response, item string, index int, pcm []byte) bool {
@@ -99,7 +90,7 @@ func (p *player) give(response, item string, index int) {
 	}
 	bytes := js.Global().Get("Uint8Array").New(4 * len(p.sound))
 	js.CopyBytesToJS(bytes, unsafe.Slice((*byte)(unsafe.Pointer(&p.sound[0])), 4*len(p.sound)))
-	p.post(object("from", p.given, "samples", js.Global().Get("Float32Array").New(bytes.Get("buffer"))))
+	p.line.Call("play", p.given, bytes)
 	end := p.given + len(p.sound)
 	if n := len(p.pieces); n > 0 && !p.pieces[n-1].end && p.pieces[n-1].item == item && p.pieces[n-1].index == index {
 		p.pieces[n-1].to = end
@@ -155,10 +146,7 @@ func (p *player) position() (heard sdk.Heard, ok bool) {
 	if p.response == "" {
 		return heard, false
 	}
-	at := p.at
-	if latency := p.context.Get("outputLatency"); latency.Type() == js.TypeNumber {
-		at -= int(latency.Float() * float64(p.rate))
-	}
+	at := p.at - int(p.line.Get("latency").Float()*float64(p.rate))
 	for _, one := range p.pieces {
 		if !one.end && (p.at > one.from || !ok) {
 			heard = sdk.Heard{ItemID: one.item, ContentIndex: one.index, MS: max(min(at, one.to)-one.from, 0) * 1000 / p.rate}
@@ -192,10 +180,5 @@ func (p *player) resume(from sdk.Heard) {
 	p.post(object("hold", false))
 }
 
-func (p *player) close() {
-	port := p.node.Get("port")
-	port.Set("onmessage", js.Null())
-	p.post(object("close", true))
-	p.moved.Release()
-	p.node.Call("disconnect")
-}
+// close is for a call whose line is closed.
+func (p *player) close() { p.moved.Release() }

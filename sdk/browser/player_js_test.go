@@ -22,15 +22,19 @@ func newMouth(t *testing.T) *mouth {
 	t.Helper()
 	p := newPage(t)
 	m := &mouth{g: p.g}
-	g := newGraph(func(found) {})
-	p.g.Expect(g.start(t.Context(), "worklet.js")).To(gomega.Succeed())
+	nobody := NewFunc(func([]js.Value) any { return nil })
+	line := host.Call("socket", object("audio", p.audio), nobody.Value())
+	e := newEar(line, func(found) {})
+	p.g.Expect(e.start(t.Context(), "worklet.js")).To(gomega.Succeed())
 	var err error
-	m.player, err = newPlayer(g, func(e sdk.PeerEvent) { m.events = append(m.events, e) })
+	m.player, err = newPlayer(t.Context(), line, e.rate, func(e sdk.PeerEvent) { m.events = append(m.events, e) })
 	p.g.Expect(err).NotTo(gomega.HaveOccurred())
-	m.port = m.node.Get("port")
+	m.port = p.last("nodes").Get("port")
 	t.Cleanup(func() {
+		line.Call("close")
 		m.close()
-		g.close()
+		e.close()
+		nobody.Release()
 		p.g.Expect(LiveFuncs()).To(gomega.BeZero())
 	})
 	return m

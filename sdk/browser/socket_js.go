@@ -2,7 +2,6 @@ package browser
 
 import (
 	"context"
-	"strings"
 	"syscall/js"
 
 	"github.com/antiphon-rt/antiphon/sdk"
@@ -16,9 +15,10 @@ const saidSamples = wireRate / 50
 // socketPeer is one call over a WebSocket, for networks that let no WebRTC through. It is an sdk.Player and an sdk.Holder.
 type socketPeer struct {
 	*device
-	socket js.Value
 	player *player
 	level  sdk.Level
+	resume sdk.Resume
+	opened chan error // what came of the connection, once
 
 	speaking  bool
 	resampler *voice.Resampler
@@ -31,21 +31,16 @@ type device struct{ p *peer }
 
 // dialSocket places a call over a WebSocket.
 func (d *Dialer) dialSocket(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
-	p := &peer{dialer: d, sink: sink, muted: c.Muted}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.startLowering()
-	s := &socketPeer{device: &device{p}, speaking: !c.NoMicrophone}
-	p.graph = newGraph(s.heard)
+	s := &socketPeer{speaking: !c.NoMicrophone, resume: c.Resume, opened: make(chan error, 1)}
+	p := newPeer(d, "socket", c, sink, s.happened)
+	s.device = &device{p}
+	p.ear = newEar(p.line, s.heard)
 	if err := s.open(ctx, c); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
-	if devices := mediaDevices(); defined(devices) && defined(devices.Get("addEventListener")) {
-		p.ear.on(devices, "devicechange", func(js.Value) { go p.listDevices() })
-	}
 	go p.listDevices()
-	p.ear.on(p.graph.context, "statechange", func(js.Value) { s.blocked() })
-	s.blocked()
+	p.tell(sdk.SoundBlocked{Blocked: p.line.Get("blocked").Bool()})
 	if c.Speaker != "" {
 		_ = s.SetSpeaker(ctx, c.Speaker) // the default one plays then
 	}
@@ -55,28 +50,30 @@ func (d *Dialer) dialSocket(ctx context.Context, c sdk.CallConfig, sink func(sdk
 // open brings everything up: the worklet, the microphone, the connection.
 func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 	p := s.p
-	if err := p.graph.start(ctx, p.dialer.worklet()); err != nil {
+	if err := p.ear.start(ctx, p.dialer.worklet()); err != nil {
 		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "without the worklet nothing can be played", Cause: err}
 	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	var err error
-	if s.player, err = newPlayer(p.graph, p.tell); err != nil {
+	if s.player, err = newPlayer(ctx, p.line, p.ear.rate, p.tell); err != nil {
 		return err
 	}
-	if s.resampler, err = voice.NewResampler(s.player.rate, wireRate); err != nil {
+	if s.resampler, err = voice.NewResampler(p.ear.rate, wireRate); err != nil {
 		return err
 	}
 	s.gain()
 	if s.speaking {
-		p.tell(sdk.MicrophoneAsked{})
-		p.openFirst(ctx, c.Microphone, inherited(c.From))
+		p.openFirst(ctx, inherited(c.From))
 	}
 	known := make(chan struct{})
 	go func() {
 		defer close(known)
-		_, err := p.dialer.fetch(ctx, "/v1/antiphon/pipeline", object(), "")
+		_, err := p.dialer.Pipeline(ctx)
 		p.antiphon = err == nil
 	}()
-	err = s.connect(ctx, c.Model, c.Resume)
+	err = s.connect(ctx)
 	<-known // ctx ends it
 	if err != nil && p.antiphon && c.Resume.Token != "" && ctx.Err() == nil {
 		return &sdk.RefusedError{Status: 404, Message: "the conversation is not kept any more"} // a browser does not say
@@ -84,74 +81,55 @@ func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 	return err
 }
 
-// connect opens the connection and listens to it.
-func (s *socketPeer) connect(ctx context.Context, model string, resume sdk.Resume) error {
-	d, p := s.p.dialer, s.p
-	base := d.opts.URL
-	if base == "" {
-		base = js.Global().Get("location").Get("origin").String()
+// connect opens the connection.
+func (s *socketPeer) connect(ctx context.Context) error {
+	if thrown := s.p.line.Call("connect", s.resume.Token, s.resume.After); defined(thrown) {
+		return &sdk.Error{Kind: sdk.ErrServerGone, Cause: asError(thrown)}
 	}
-	address := "ws" + strings.TrimPrefix(strings.TrimSuffix(base, "/"), "http") + "/v1/realtime"
-	switch {
-	case resume.Token != "":
-		address += "?antiphon_resume=" + escaped(resume.Token) + "&antiphon_resume_after=" + escaped(resume.After)
-	case model != "":
-		address += "?model=" + escaped(model)
-	}
-	protocols := js.Global().Get("Array").New()
-	protocols.Call("push", "realtime")
-	if d.opts.Key != "" {
-		protocols.Call("push", "openai-insecure-api-key."+d.opts.Key)
-	}
-	var err error
-	if s.socket, err = construct(js.Global().Get("WebSocket"), address, protocols); err != nil {
-		return &sdk.Error{Kind: sdk.ErrServerGone, Cause: err}
-	}
-	opened := make(chan error, 1)
-	settle := func(err error) {
-		select {
-		case opened <- err:
-		default: // it is over already
-		}
-	}
-	p.ear.on(s.socket, "open", func(js.Value) {
-		if resume.Token == "" {
-			settle(nil)
-			p.tell(sdk.PeerOpened{})
-		}
-	})
-	p.ear.on(s.socket, "close", func(e js.Value) {
-		settle(&sdk.Error{Kind: sdk.ErrServerGone, Detail: "or it refused the call: a browser does not say"})
-		if e.Get("wasClean").Truthy() { // the server has ended the call
-			p.tell(sdk.PeerEnded{Err: sdk.ErrServerGone})
-			return
-		}
-		p.tell(sdk.PeerBroken{Err: sdk.ErrServerGone})
-	})
-	p.ear.on(s.socket, "message", func(e js.Value) {
-		if resume.Token != "" && s.welcomed(e.Get("data"), resume) {
-			settle(nil)
-			p.tell(sdk.PeerOpened{})
-			return
-		}
-		p.message(e.Get("data"))
-	})
 	select {
-	case err := <-opened:
+	case err := <-s.opened:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
+// happened takes what is told until the conversation stands: one that goes on does with its first event.
+func (s *socketPeer) happened(what string, args []js.Value) bool {
+	switch what {
+	case "open":
+		if s.resume.Token != "" {
+			return true
+		}
+		s.settle(nil)
+	case "close":
+		s.settle(&sdk.Error{Kind: sdk.ErrServerGone, Detail: "or it refused the call: a browser does not say"})
+	case "message":
+		if s.resume.Token != "" && s.welcomed(args[0]) {
+			s.settle(nil)
+			s.p.tell(sdk.PeerOpened{})
+			return true
+		}
+	}
+	return false
+}
+
+// settle says what came of the connection.
+func (s *socketPeer) settle(err error) {
+	select {
+	case s.opened <- err:
+	default: // it is over already
+	}
+}
+
 // welcomed takes the first event of a conversation that goes on. It reports false for any other.
-func (s *socketPeer) welcomed(data js.Value, resume sdk.Resume) bool {
+func (s *socketPeer) welcomed(data js.Value) bool {
 	if s.p.kept.Resumed || data.Type() != js.TypeString {
 		return false
 	}
 	e, err := wire.DecodeServer([]byte(data.String()))
 	ack, is := e.(*wire.AntiphonAck)
-	if err != nil || !is || ack.Resume != resume.Token {
+	if err != nil || !is || ack.Resume != s.resume.Token {
 		return false
 	}
 	s.p.kept = sdk.Resumption{Token: ack.Resume, Resumed: true, Seen: ack.Acknowledges}
@@ -161,31 +139,24 @@ func (s *socketPeer) welcomed(data js.Value, resume sdk.Resume) bool {
 // Resumption implements sdk.Resumable. The token of a new call comes with the answer to its hello.
 func (s *socketPeer) Resumption() sdk.Resumption { return s.p.kept }
 
-func escaped(text string) string {
-	return js.Global().Call("encodeURIComponent", text).String()
-}
-
 // heard takes 10 ms of both sides.
 func (s *socketPeer) heard(f found) {
 	p := s.p
 	if s.player == nil {
 		return // it is not opened yet
 	}
-	s.say(p.graph.hearing.raw[:len(p.graph.hearing.raw)/2])
+	s.say(p.ear.hearing.raw[:len(p.ear.hearing.raw)/2])
 	if f.voice != sdk.None {
 		p.tell(f.voice.Event(0, false))
 	}
 	if f.measured {
-		if p.muted {
-			f.levels.Mic = 0
-		}
-		p.tell(sdk.LevelsMeasured{Levels: f.levels})
+		p.levels(f.levels)
 	}
 }
 
 // say sends the person's sound. Where the network does not keep up, sound is dropped and events are not.
 func (s *socketPeer) say(mic []float32) {
-	if !s.speaking || !defined(s.p.stream) {
+	if !s.speaking || !s.p.line.Get("speaks").Bool() {
 		return
 	}
 	s.sound = s.resampler.Append(s.sound[:0], mic)
@@ -195,27 +166,11 @@ func (s *socketPeer) say(mic []float32) {
 	}
 	message := wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, s.pcm)})
 	s.pcm = s.pcm[:0]
-	if s.ready() && s.socket.Get("bufferedAmount").Int() < maxBuffered/2 {
-		s.socket.Call("send", string(message))
-	}
-}
-
-// ready: messages can be sent.
-func (s *socketPeer) ready() bool {
-	return !s.p.closed && defined(s.socket) && s.socket.Get("readyState").Int() == 1
+	s.p.line.Call("send", string(message), maxBuffered/2)
 }
 
 // Send implements sdk.Peer.
-func (s *socketPeer) Send(message []byte) error {
-	switch {
-	case !s.ready():
-		return sdk.ErrServerGone
-	case s.socket.Get("bufferedAmount").Int()+len(message) > maxBuffered:
-		return sdk.ErrOverrun
-	}
-	s.socket.Call("send", string(message))
-	return nil
-}
+func (s *socketPeer) Send(message []byte) error { return s.p.Send(message) }
 
 // Play implements sdk.Player.
 func (s *socketPeer) Play(response, item string, index int, pcm []byte) {
@@ -244,7 +199,7 @@ func (s *socketPeer) SetVolume(volume float32) error {
 }
 
 func (s *socketPeer) gain() {
-	s.player.gain.Get("gain").Set("value", s.p.dialer.volume*s.level.Gain())
+	s.p.line.Call("gain", s.p.dialer.volume*s.level.Gain())
 }
 
 // Position implements sdk.Holder.
@@ -258,34 +213,22 @@ func (s *socketPeer) Resume(from sdk.Heard) { s.player.resume(from) }
 
 // SetSpeaker implements sdk.SpeakerChooser.
 func (s *socketPeer) SetSpeaker(ctx context.Context, id string) error {
-	context := s.p.graph.context
-	if !defined(context.Get("setSinkId")) {
-		return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "this browser cannot choose the loudspeaker"}
-	}
-	_, err := await(ctx, context.Call("setSinkId", id), nil)
-	return err
+	return setSpeaker(ctx, s.p.line.Get("context"), id)
 }
 
 // ResumeSound implements sdk.SoundResumer.
-func (s *socketPeer) ResumeSound() { s.p.graph.resume() }
-
-// blocked tells whether the browser waits for a gesture.
-func (s *socketPeer) blocked() {
-	s.p.tell(sdk.SoundBlocked{Blocked: text(s.p.graph.context, "state") == "suspended"})
-}
+func (s *socketPeer) ResumeSound() { s.p.ResumeSound() }
 
 // Close implements sdk.Peer.
 func (s *socketPeer) Close() error {
 	if s.p.closed {
 		return nil
 	}
+	err := s.p.Close()
 	if s.player != nil {
 		s.player.close()
 	}
-	if defined(s.socket) {
-		s.socket.Call("close")
-	}
-	return s.p.Close()
+	return err
 }
 
 // SetMuted implements sdk.Peer.

@@ -1,14 +1,7 @@
 // Loads the program (Go, compiled to WebAssembly) once, and starts it.
 
+import * as begin from "./begin.js";
 import { failure } from "./errors.js";
-
-const catching = (f) => {
-  try {
-    return { value: f() };
-  } catch (thrown) {
-    return { thrown: thrown ?? new Error("something was thrown") };
-  }
-};
 
 const compile = async (address) => {
   const response = await fetch(address).catch((cause) => {
@@ -49,16 +42,12 @@ const sweep = (go) => {
   }
 };
 
-const run = (go, instance, shims) => {
+const run = (go, instance, shims, host) => {
   const program = { go, ended: false, crash: new Set() };
   // Go wants these while it starts; a page that has them keeps its own.
   const lent = Object.keys(shims).filter((name) => name !== "Go" && !(name in globalThis));
   for (const name of lent) globalThis[name] = shims[name];
-  globalThis.antiphonHost = {
-    call: (target, method, ...args) => catching(() => target[method](...args)),
-    construct: (constructor, ...args) => catching(() => new constructor(...args)),
-    ready: (connect, usage) => Object.assign(program, { connect, usage }),
-  };
+  globalThis.antiphonHost = { ...host, ...begin, ready: (connect, usage) => Object.assign(program, { connect, usage }) };
   go.run(instance).finally(() => {
     program.ended = true;
     for (const fail of program.crash) fail(failure("crashed", "the page's voice program has stopped", "call again"));
@@ -78,9 +67,9 @@ const load = async (assets, version) => {
   if (typeof WebAssembly !== "object") {
     throw failure("unsupported", "this browser has no WebAssembly", "use a current Chrome, Edge, Firefox or Safari");
   }
-  const [module, { Go, shims }] = await Promise.all([compile(`${assets}antiphon.wasm?v=${version}`), support(`${assets}antiphon-exec.js?v=${version}`)]);
+  const [module, { Go, shims, host }] = await Promise.all([compile(`${assets}antiphon.wasm?v=${version}`), support(`${assets}antiphon-exec.js?v=${version}`)]);
   const go = new Go();
-  return run(go, await WebAssembly.instantiate(module, go.importObject), shims);
+  return run(go, await WebAssembly.instantiate(module, go.importObject), shims, host);
 };
 
 let loading, loaded;

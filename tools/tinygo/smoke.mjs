@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 
 const folder = resolve(process.argv[2]);
-const { Go, shims } = await import(pathToFileURL(`${folder}/antiphon-exec.js`));
+const { Go, shims, host: browser } = await import(pathToFileURL(`${folder}/antiphon-exec.js`));
 const patience = AbortSignal.timeout(20_000);
 
 // eventually waits for what must come.
@@ -36,19 +36,8 @@ const begun = {
 };
 
 const host = {};
-const catching = (f) => {
-  try {
-    return { value: f() };
-  } catch (thrown) {
-    return { thrown };
-  }
-};
 for (const name of Object.keys(shims)) if (name !== "Go" && !(name in globalThis)) globalThis[name] = shims[name];
-globalThis.antiphonHost = {
-  call: (target, method, ...args) => catching(() => target[method](...args)),
-  construct: (constructor, ...args) => catching(() => new constructor(...args)),
-  ready: (connect, usage) => Object.assign(host, { connect, usage }),
-};
+globalThis.antiphonHost = { ...browser, ready: (connect, usage) => Object.assign(host, { connect, usage }) };
 const go = new Go();
 const { instance } = await WebAssembly.instantiate(await readFile(process.argv[3] ?? `${folder}/antiphon.wasm`), go.importObject);
 let ended = false;

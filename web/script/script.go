@@ -34,7 +34,9 @@ var built embed.FS
 var ErrNotBuilt = errors.New("the page's script was not built: run make build")
 
 // Files are the names of what is served, each in the root of the server or in one folder.
-var Files = []string{"antiphon.js", "antiphon.mjs", "antiphon.wasm", "antiphon-exec.js", "antiphon-worklet.js", "antiphon-talk.js"}
+var Files = []string{
+	"antiphon.js", "antiphon.mjs", "antiphon.wasm", "antiphon-exec.js", "antiphon-host.js", "antiphon-worklet.js", "antiphon-talk.js",
+}
 
 // Serves reports whether a path is one of Files in the root.
 func Serves(path string) bool { return slices.Contains(Files, strings.TrimPrefix(path, "/")) }

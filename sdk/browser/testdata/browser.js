@@ -6,13 +6,11 @@
 
   // Counts what is listened to, so that a test can see that all was let go.
   class Target extends EventTarget {
-    addEventListener(...args) {
+    addEventListener(type, f, { signal }) {
+      const counted = fake;
       fake.listeners++;
-      super.addEventListener(...args);
-    }
-    removeEventListener(...args) {
-      fake.listeners--;
-      super.removeEventListener(...args);
+      signal.addEventListener("abort", () => counted.listeners--, { once: true });
+      super.addEventListener(type, f, { signal });
     }
     fire(type, fields) {
       this.dispatchEvent(Object.assign(new Event(type), fields));
@@ -187,6 +185,9 @@
   }
 
   const answer = (status, body, headers = {}) => ({
+    clone() {
+      return this;
+    },
     ok: status >= 200 && status < 300,
     status,
     headers: new Headers(headers),
@@ -229,10 +230,10 @@
 
   globalThis.MediaStream = Stream;
   globalThis.fetch = (url, init) => {
-    fake.requests.push({ url, method: init.method ?? "GET", body: init.body ?? "", headers: init.headers });
+    fake.requests.push({ url, method: init?.method ?? "GET", body: init?.body ?? "", headers: init?.headers });
     return new Promise((resolve, reject) => {
       if (fake.hangs) {
-        init.signal.addEventListener("abort", () => reject(named("AbortError")));
+        init.signal?.addEventListener("abort", () => reject(named("AbortError")));
         return;
       }
       if (fake.unreachable) return reject(named("TypeError", "Failed to fetch"));

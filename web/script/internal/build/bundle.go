@@ -10,9 +10,14 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// bundle makes the scripts: for a script tag, as a module, the program's support and the worklet.
+// bundle makes the scripts: for a script tag, as a module, what the program needs of a page (with the loader, and alone), and the
+// worklet.
 func (b builder) bundle(version string, support []byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
+	source, err := filepath.Abs(b.source)
+	if err != nil {
+		return nil, err
+	}
 	for name, o := range map[string]api.BuildOptions{
 		"antiphon.js": {
 			EntryPoints: []string{filepath.Join(b.source, "antiphon.js")}, Format: api.FormatIIFE, GlobalName: "Antiphon",
@@ -24,8 +29,12 @@ func (b builder) bundle(version string, support []byte) (map[string][]byte, erro
 		},
 		"antiphon-worklet.js": {EntryPoints: []string{filepath.Join(b.source, "worklet.js")}, Format: api.FormatIIFE},
 		"antiphon-talk.js":    {EntryPoints: []string{filepath.Join(b.source, "talk.js")}, Format: api.FormatESModule},
+		"antiphon-host.js":    {EntryPoints: []string{filepath.Join(b.source, "standalone.js")}, Format: api.FormatIIFE},
 		"antiphon-exec.js": {
-			Stdin: &api.StdinOptions{Contents: string(support), Sourcefile: "wasm_exec.js", Loader: api.LoaderJS}, Format: api.FormatESModule,
+			Stdin: &api.StdinOptions{
+				Contents: string(support) + "\nexport { host } from \"./host.js\";", Sourcefile: "wasm_exec.js", ResolveDir: source, Loader: api.LoaderJS,
+			},
+			Format: api.FormatESModule,
 			Define: shimmed(),
 			Banner: map[string]string{"js": "const shims={};"},
 			Footer: map[string]string{"js": "export const{Go}=shims;export{shims};"},

@@ -5,6 +5,9 @@ import (
 	"syscall/js"
 )
 
+// host is what the page's script has left for this program: the browser's part of what is done here (sdk/npm/host.js).
+var host = js.Global().Get("antiphonHost")
+
 // jsError is what the browser threw or a promise was refused with.
 type jsError struct{ name, message string }
 
@@ -37,37 +40,26 @@ func text(v js.Value, name string) string {
 	return ""
 }
 
-// await waits for a promise. It must not be called from a callback of the browser's. When ctx ends first, what the promise comes to
-// goes to late, which may be nil.
-func await(ctx context.Context, promise js.Value, late func(js.Value)) (js.Value, error) {
-	var end js.Value
-	if late == nil {
-		promise, end = endable(promise)
-	}
+// ask has the page do what takes its time: a method of target's that gives a promise. Its last argument is a signal that says
+// when ctx has ended. What the page then still comes to is lost: the method lets go of it. ask must not be called from a callback of the
+// browser's. Errors: ctx's, *jsError.
+func ask(ctx context.Context, target js.Value, method string, args ...any) (js.Value, error) {
 	type result struct {
 		value js.Value
 		err   error
 	}
 	done := make(chan result, 1)
-	var fine, refused Func
-	settle := func(r result) {
-		fine.Release()
-		refused.Release()
-		if ctx.Err() != nil && r.err == nil && late != nil {
-			late(r.value)
-			r.err = ctx.Err()
+	var told Func
+	told = NewFunc(func(args []js.Value) any {
+		told.Release()
+		if len(args) > 1 {
+			done <- result{err: asError(args[1])}
+		} else {
+			done <- result{value: args[0]}
 		}
-		done <- r
-	}
-	fine = NewFunc(func(args []js.Value) any {
-		settle(result{value: args[0]})
 		return nil
 	})
-	refused = NewFunc(func(args []js.Value) any {
-		settle(result{err: asError(args[0])})
-		return nil
-	})
-	promise.Call("then", fine.Value(), refused.Value())
+	control := host.Call("ask", append([]any{told.Value(), target, method}, args...)...)
 	select {
 	case r := <-done:
 		return r.value, r.err
@@ -78,21 +70,8 @@ func await(ctx context.Context, promise js.Value, late func(js.Value)) (js.Value
 		return r.value, r.err
 	default:
 	}
-	if defined(end) {
-		end.Invoke()
-	}
+	control.Call("abort")
 	return js.Undefined(), ctx.Err()
-}
-
-// endable is a promise that ends with this one, or when end is called: those of a connection that was closed never come to
-// anything, and would keep what waits for them. end is undefined in a browser that is too old for it.
-func endable(promise js.Value) (either, end js.Value) {
-	constructor := js.Global().Get("Promise")
-	if !defined(constructor.Get("withResolvers")) {
-		return promise, js.Undefined()
-	}
-	ending := constructor.Call("withResolvers")
-	return constructor.Call("race", []any{promise, ending.Get("promise")}), ending.Get("resolve")
 }
 
 // object makes a JavaScript object of name-value pairs.

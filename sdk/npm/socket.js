@@ -1,0 +1,71 @@
+// A call over a WebSocket, which plays the agent through the worklet antiphon-mouth.
+
+import { agentInput, Line } from "./line.js";
+
+export class Socket extends Line {
+  #mouth = null;
+  #gain;
+
+  // speak makes the mouth. played is told how far it has come.
+  async speak(played) {
+    const { context } = this;
+    this.#mouth = new AudioWorkletNode(context, "antiphon-mouth", { numberOfInputs: 0, outputChannelCount: [1] });
+    this.#gain = context.createGain();
+    this.#mouth.connect(this.#gain);
+    this.#gain.connect(context.destination);
+    this.source(agentInput, this.#gain);
+    this.#mouth.port.onmessage = ({ data }) => played(data);
+    this.on(context, "statechange", () => this.tell("blocked", this.blocked));
+  }
+
+  // play gives sound to the mouth, as the bytes of 32-bit floats; from is its place.
+  play(from, bytes) {
+    this.post({ from, samples: new Float32Array(bytes.buffer) });
+  }
+
+  post(message) {
+    this.#mouth?.port.postMessage(message);
+  }
+
+  gain(gain) {
+    this.#gain.gain.value = gain;
+  }
+
+  // latency is the way to the loudspeaker in seconds.
+  get latency() {
+    return this.context.outputLatency ?? 0;
+  }
+
+  // blocked: the browser waits for a gesture.
+  get blocked() {
+    return this.context.state === "suspended";
+  }
+
+  // connect opens the connection. It gives why it cannot.
+  connect(token, after) {
+    const { url, key, model } = this.o;
+    const query = token
+      ? `?antiphon_resume=${encodeURIComponent(token)}&antiphon_resume_after=${encodeURIComponent(after)}`
+      : model
+        ? `?model=${encodeURIComponent(model)}`
+        : "";
+    const address = `${(url || location.origin).replace(/^http/, "ws")}/v1/realtime${query}`;
+    try {
+      this.channel = new WebSocket(address, ["realtime", ...(key ? [`openai-insecure-api-key.${key}`] : [])]);
+    } catch (error) {
+      return error;
+    }
+    this.on(this.channel, "open", () => this.tell("open"));
+    this.on(this.channel, "close", ({ wasClean }) => this.tell("close", wasClean));
+    this.on(this.channel, "message", ({ data }) => this.tell("message", data));
+  }
+
+  close() {
+    if (this.#mouth) {
+      this.#mouth.port.onmessage = null;
+      this.post({ close: true });
+      this.#mouth.disconnect();
+    }
+    super.close();
+  }
+}
