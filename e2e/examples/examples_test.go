@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -63,14 +64,14 @@ func TestTools(t *testing.T) {
 	p.quiet()
 }
 
-// The package is installed, bundled and runs under a strict Content-Security-Policy.
+// The package is installed, bundled and runs under a strict Content-Security-Policy. The page's own tests pass, in Node and in the browser.
 func TestNPMBundler(t *testing.T) {
 	g := gomega.NewWithT(t)
 	folder := filepath.Join(root, "examples", "npm-bundler")
 	cache, err := filepath.Abs(filepath.Join(root, ".cache", "npm"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(filepath.Join(root, "sdk", "npm", "dist", "antiphon.mjs")).To(gomega.BeAnExistingFile(), "make build puts it there")
-	for _, args := range [][]string{{"ci", "--cache", cache, "--prefer-offline", "--loglevel", "error"}, {"run", "build"}} {
+	for _, args := range [][]string{{"ci", "--cache", cache, "--prefer-offline", "--loglevel", "error"}, {"test"}, {"run", "build"}, {"run", "build:test"}} {
 		cmd := exec.CommandContext(t.Context(), "npm", args...)
 		cmd.Dir, cmd.Env = folder, os.Environ()
 		out, err := cmd.CombinedOutput()
@@ -82,5 +83,7 @@ func TestNPMBundler(t *testing.T) {
 	p.does(`document.getElementById("text").value = "hello there"; document.querySelector("form button").click()`)
 	p.becomes(`document.getElementById("transcript").textContent`, "(?s)user: hello there.*agent: You said: hello there")
 	p.does(`document.getElementById("begin").click()`)
+	const each = "user: hello | agent: You said: hello | user: count to three | agent: ..."
+	p.Expect(p.text(`(await (await import("/test.js")).run()).join()`)).To(gomega.Equal(strings.Join([]string{each, each, each}, ",")))
 	p.quiet()
 }

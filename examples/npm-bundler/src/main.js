@@ -1,7 +1,13 @@
-import { connect } from "antiphon";
+import { talk } from "./talk.js";
 
-const [begin, form, text, transcript, state] = ["begin", "form", "text", "transcript", "state"].map((id) => document.getElementById(id));
+const [begin, form, text, transcript, state, list] = ["begin", "form", "text", "transcript", "state", "list"].map((id) => document.getElementById(id));
 let call;
+
+const show = (now) => {
+  state.textContent = now.status;
+  transcript.textContent = now.lines.join("\n");
+  list.replaceChildren(...now.list.map((item) => Object.assign(document.createElement("li"), { textContent: item })));
+};
 
 begin.addEventListener("click", async () => {
   if (call) {
@@ -10,15 +16,9 @@ begin.addEventListener("click", async () => {
     begin.textContent = "Begin";
     return ending.close();
   }
-  call = connect({ url: "http://localhost:8080", instructions: "Be brief." });
+  call = talk(show);
   begin.textContent = "End";
-  call.addEventListener("state", ({ target: { state: now, interrupting, error } }) => {
-    state.textContent = interrupting ? "interrupting?" : error ? `${now}: ${error.message}. ${error.remedy}` : now;
-  });
-  call.addEventListener("transcript", ({ detail }) => {
-    transcript.textContent = detail.map(({ role, text, interrupted }) => `${role}: ${text}${interrupted ? " ..." : ""}`).join("\n");
-  });
-  await call.ready.catch(() => {}); // the event has said why
+  await call.ready.catch(() => {}); // what is shown says why
 });
 
 form.addEventListener("submit", (event) => {

@@ -40,7 +40,10 @@ export class Clock {
     const { now, timers } = this.#kept;
     this.#kept = null;
     timers.forEach((f, i) => (globalThis[names[i]] = f));
-    for (const { at, ring, every } of this.#timers.values()) every ? setInterval(ring, every) : setTimeout(ring, at - this.#now);
+    for (const { at, ring, every } of this.#timers.values()) {
+      const timer = every ? setInterval(ring, every) : setTimeout(ring, at - this.#now);
+      timer.unref?.(); // Node need not wait for what a test has left behind
+    }
     this.#timers.clear();
     const ahead = Math.max(this.#now - now.call(performance), 0);
     this.#clocked(ahead ? () => now.call(performance) + ahead : now);

@@ -39,9 +39,9 @@ const sockets = (real) =>
     },
   });
 
-// Node fetches no files, and the package's program is one.
+// Node fetches no files, and the package's program is one. No bundler for browsers needs to know the module's name.
 const file = async (address) => {
-  const { readFile } = await import("node:fs/promises");
+  const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ ["node:fs", "promises"].join("/"));
   const type = address.pathname.endsWith(".wasm") ? "application/wasm" : "text/javascript";
   return new Response(await readFile(new URL(address.pathname, "file:")), { headers: { "Content-Type": type } });
 };

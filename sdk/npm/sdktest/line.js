@@ -60,9 +60,7 @@ export class Line {
 
   // settled waits until nothing is under way, and the page has had its turn. What comes late is not waited for.
   async settled() {
-    do {
-      for (let i = 0; i < 3; i++) await turn();
-    } while (this.#queue.length > 0);
+    for (let quiet = 0; quiet < 3; quiet = this.#queue.length > 0 ? 0 : quiet + 1) await turn();
   }
 
   misbehave(faults) {

@@ -1,0 +1,34 @@
+// The same in a browser, where there are a WebSocket, WebRTC and sound already: `npm run build:test` bundles it.
+import { awaitCall, awaitState, Server } from "antiphon/sdktest";
+import { talk } from "../src/talk.js";
+
+const url = "http://sdktest.test";
+
+const said = (call, text) => awaitCall(call, () => call.transcript.some((line) => line.text === text && !line.live), { what: `one that says ${text}` });
+
+// run holds one call with the browser's own sound, and one with nothing of the browser's at all. Each gives its transcript.
+export const run = async () => {
+  const all = [];
+  for (const [fakes, options] of [
+    ["missing", { transport: "websocket", microphone: false }],
+    ["all", {}],
+    ["all", { transport: "websocket" }],
+  ]) {
+    const server = new Server({ url }).install({ fakes });
+    const call = talk(() => {}, { url, ...options });
+    await call.ready;
+    call.send("hello");
+    await said(call, "You said: hello");
+    await awaitState(call, "listening");
+    server.will({ text: "One, two, three.", hold: true });
+    call.send("count to three");
+    await awaitState(call, "agent-speaking");
+    call.interrupt();
+    await server.until(options.transport ? "conversation.item.truncate" : "output_audio_buffer.clear");
+    await awaitCall(call, () => call.state === "listening" && call.transcript.at(-1).interrupted, { what: "interrupted" });
+    all.push(call.transcript.map(({ role, text, interrupted }) => `${role}: ${interrupted ? "..." : text}`).join(" | "));
+    await call.close();
+    await server.close();
+  }
+  return all;
+};
