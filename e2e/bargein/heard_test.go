@@ -69,6 +69,6 @@ func TestAnInterruptionCutsWhatIsHeard(t *testing.T) {
 	t.Logf("%+v", one)
 	g.Expect(one.ahead).To(gomega.BeTrue(), "the prediction comes first")
 	g.Expect(one.measured).To(gomega.BeTrue())
-	g.Expect(one.told).To(gomega.BeNumerically("~", one.heard, 300))
+	g.Expect(one.told).To(gomega.BeNumerically("~", one.heard, 60))
 	g.Expect(one.told).To(gomega.BeNumerically(">=", one.atLevel-100))
 }

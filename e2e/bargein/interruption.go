@@ -24,7 +24,7 @@ type interruption struct {
 	lead     float64 // of the prediction before the server's event
 	ahead    bool
 	told     float64 // the place in the reply at which the server says that it was cut
-	heard    float64 // the place that was heard last, in the reply
+	heard    float64 // the place that was heard last, in the reply; where a candidate was rejected first, behind the first silence
 	atLevel  float64 // the place that was heard last at full level
 	measured bool    // told, heard and atLevel are there
 }
@@ -213,8 +213,22 @@ func (c *caller) cutAt(one *interruption, rec *rig.Recording, onset, goneOn floa
 	if json.Unmarshal(events[0].Event, &e) != nil {
 		return
 	}
-	atLevel, ok1 := t.at(rec, onset+one.ducked, 0, goneOn)
-	// Lowered it went on for as long as it was, and no longer.
-	heard, ok2 := t.at(rec, onset+one.silent, atLevel-50, atLevel+one.silent-one.ducked+100)
-	one.told, one.heard, one.atLevel, one.measured = e.AudioEndMS, heard, atLevel, ok1 && ok2
+	atLevel, ok := t.at(rec, onset+one.ducked, 0, goneOn)
+	if !ok {
+		return
+	}
+	from, to, ok := newLevels(rec).last(onset, c.nextSound(events[0].At, rec))
+	if !ok {
+		return
+	}
+	heard, ok := t.ended(rec, from, to, onset, atLevel, one.cut)
+	one.told, one.heard, one.atLevel, one.measured = e.AudioEndMS, heard, atLevel, ok
+}
+
+// nextSound is the moment at which the reply after that of a moment begins, else the end of the recording.
+func (c *caller) nextSound(at float64, rec *rig.Recording) float64 {
+	if next := c.since("output_audio_buffer.started", at); len(next) > 0 {
+		return next[0].At
+	}
+	return rec.At(len(rec.PCM) - 1)
 }

@@ -54,18 +54,56 @@ func (l *levels) below(from, dbfs float64, forMS int) (float64, bool) {
 // period of the pitch of the scripted voice, in ms.
 const period = 8
 
+// A voice that is so many dB under its level for so many ms is silent.
+const (
+	nothing = 40
+	quiet   = 150
+)
+
+// full is the level of the reply before an onset.
+func (l *levels) full(onset float64) float64 {
+	return l.db(l.rec.Sample(onset-400), l.rec.Sample(onset-20))
+}
+
+// last finds between which moments the reply that is heard at the onset sounded without a silence, the last time before another one:
+// from the onset on where it has not been silent since.
+func (l *levels) last(onset, until float64) (from, to float64, ok bool) {
+	silent := l.full(onset) - nothing
+	window, step := l.ms(period), l.ms(1)
+	begin, end, still := l.rec.Sample(onset), 0, 0
+	at := l.rec.Sample(until) - window
+	for ; at >= begin && still < quiet; at -= step {
+		switch {
+		case l.db(at, at+window) > silent:
+			still = 0
+			if end == 0 {
+				end = at + step // what is behind it is as good as nothing
+			}
+		case end != 0:
+			still++
+		}
+	}
+	switch {
+	case end == 0:
+		return 0, 0, false
+	case still < quiet:
+		return onset, l.rec.At(end), true
+	}
+	return l.rec.At(at + still*step + window), l.rec.At(end), true
+}
+
 // cut is how an interrupted reply fell silent, in ms after the onset of the interruption.
 type cut struct{ ducked, silent float64 }
 
 // measureCut needs a voice without pauses.
 func measureCut(rec *rig.Recording, onset float64) (cut, bool) {
 	l := newLevels(rec)
-	full := l.db(rec.Sample(onset-400), rec.Sample(onset-20))
+	full := l.full(onset)
 	if full < -30 {
 		return cut{}, false // there was nothing to interrupt
 	}
 	ducked, ok1 := l.below(onset, full-19, 60)
-	silent, ok2 := l.below(onset, full-40, 150)
+	silent, ok2 := l.below(onset, full-nothing, quiet)
 	return cut{ducked - onset, silent - onset}, ok1 && ok2
 }
 

@@ -53,6 +53,9 @@ func silence(h *house, o options, r *results) error {
 		}
 	}
 	for _, s := range all {
+		if lost := len(s.all) - len(s.off()); lost > 0 {
+			t.notes = append(t.notes, fmt.Sprintf("What was heard last was not found in %d of %d: %s behind %v.", lost, len(s.all), names[s.kind], s.link))
+		}
 		for _, err := range s.failed {
 			t.notes = append(t.notes, fmt.Sprintf("Not measured: %s behind %v: %s.", names[s.kind], s.link, oneLine(err.Error())))
 		}

@@ -81,9 +81,14 @@ const surely = 0.7
 // at gives the place, in ms of the reply and between two others, that is heard at a moment on the page's clock; ok is false when what is
 // heard then is not the reply. The sound just before the moment tells.
 func (t *tracker) at(rec *rig.Recording, moment, from, to float64) (ms float64, ok bool) {
+	return t.between(rec, moment-1000*float64(t.window)/trackRate, moment, from, to)
+}
+
+// between is at for a moment before which the reply is heard from begin on only.
+func (t *tracker) between(rec *rig.Recording, begin, moment, from, to float64) (ms float64, ok bool) {
 	end := rec.Sample(moment)
-	length := t.window * rec.Rate / trackRate
-	if end < length {
+	length := min(t.window*rec.Rate/trackRate, int((moment-begin)*float64(rec.Rate)/1000+0.5))
+	if length <= 0 || end < length {
 		return 0, false
 	}
 	piece, err := tracked(rec.PCM[end-length:end], rec.Rate)
@@ -93,6 +98,20 @@ func (t *tracker) at(rec *rig.Recording, moment, from, to float64) (ms float64, 
 	piece = levelled(piece[:min(t.window, len(piece))])
 	m := t.best(piece, int(from*trackRate/1000)-len(piece), int(to*trackRate/1000)-len(piece))
 	return 1000 * float64(m.place+len(piece)) / trackRate, m.like >= surely
+}
+
+// ended is the place at which a reply was heard last: it sounded between two moments, and was at atLevel when it was lowered. A reply
+// whose candidate was rejected has sounded again behind the silence of c, from about where it was lowered on or from where it was held.
+func (t *tracker) ended(rec *rig.Recording, from, to, onset, atLevel float64, c cut) (ms float64, ok bool) {
+	lowered := c.silent - c.ducked
+	if from <= onset { // lowered it went on for as long as it was, and no longer
+		return t.at(rec, to, atLevel-50, atLevel+lowered+100)
+	}
+	sounded := to - from
+	if ms, ok = t.between(rec, from, to, atLevel+sounded-60, atLevel+sounded+40); ok {
+		return ms, ok
+	}
+	return t.between(rec, from, to, atLevel+sounded-200, atLevel+sounded+lowered+100)
 }
 
 // levelled is a piece in which each 10 ms that can be heard are as loud as the others, so that a place is found while the reply is lowered.

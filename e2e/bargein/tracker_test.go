@@ -113,6 +113,41 @@ func TestACutIsMeasured(t *testing.T) {
 	g.Expect(ok).To(gomega.BeFalse())
 }
 
+// Where a reply was heard last is found also when its candidate was rejected first, so that it sounded again. Each is heard to 2 s.
+func TestTheEndOfWhatWasHeardIsFound(t *testing.T) {
+	pcm, tr := spoken(t)
+	tr = newTracker(tr.reference, tonesWindow)
+	low := ducked(seconds(pcm, 2, 2.12))
+	for _, c := range []struct {
+		name  string
+		after [][]int16
+		place float64
+	}{
+		{"silenced", [][]int16{low}, 2120},
+		{"said again and stopped at once", [][]int16{low, silenceOf(0.3), seconds(pcm, 1.98, 2.04)}, 2040},
+		{"said again and lowered again", [][]int16{low, silenceOf(0.3), seconds(pcm, 1.98, 2.3), ducked(seconds(pcm, 2.3, 2.42))}, 2420},
+		{"held, and on from there", [][]int16{silenceOf(0.3), seconds(pcm, 2, 2.08)}, 2080},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			heard := append([][]int16{silenceOf(1), seconds(pcm, 0, 2)}, c.after...)
+			rec := record(append(heard, silenceOf(1), seconds(pcm, 5, 6))...) // the next reply
+			const onset = 2900
+			first, ok := measureCut(rec, onset)
+			g.Expect(ok).To(gomega.BeTrue())
+			from, to, ok := newLevels(rec).last(onset, rec.At(len(rec.PCM)-1)-1500)
+			g.Expect(ok).To(gomega.BeTrue())
+			atLevel, ok := tr.at(rec, onset+first.ducked, 0, 4000)
+			g.Expect(ok).To(gomega.BeTrue())
+			place, ok := tr.ended(rec, from, to, onset, atLevel, first)
+			g.Expect(ok).To(gomega.BeTrue())
+			g.Expect(place).To(gomega.BeNumerically("~", c.place, 15))
+		})
+	}
+	_, _, ok := newLevels(record(pcm)).last(1000, 1000)
+	gomega.NewWithT(t).Expect(ok).To(gomega.BeFalse(), "there is no time between")
+}
+
 // No noise is so long that the next one comes before it is over, and none is silent.
 func TestNoises(t *testing.T) {
 	g := gomega.NewWithT(t)
