@@ -39,17 +39,18 @@ func (l Level) String() string {
 	return "unknown"
 }
 
-// Lowerer is a Peer that can lower the agent's sound, and knows which packet of it the person hears (WebRTC). Such a peer
+// Lowerer is a Peer that can lower the agent's sound, and knows in which packet of it that is heard (WebRTC). Such a peer
 // has a voice detector beside the microphone (see Ear) and tells VoiceBegan, VoiceLasted and VoiceEnded, from which the
 // session predicts an interruption. Its methods are called by one goroutine at a time and must not wait.
 type Lowerer interface {
 	// SetLevel plays the agent at this level from now on, at once.
 	SetLevel(level Level)
-	// Mark is the RTP timestamp of what the person hears now: interpolated between packets, the delay of the playout
-	// subtracted. ok is false while nothing of the agent's track has been played.
+	// Mark is the RTP timestamp of the sound in which a level that is set now is heard first, interpolated between packets, and
+	// rather too early than too late. What is before it may be on its way to the ear still, and is heard as it is. ok is
+	// false while nothing of the agent's track has been played.
 	Mark() (mark uint32, ok bool)
-	// AwaitMark owes one MarkPassed{mark}, when what is heard has reached mark; at once if it has already. A newer one
-	// replaces it. Timestamps wrap round.
+	// AwaitMark owes one MarkPassed{mark}, when Mark has reached mark; at once if it has already. A newer one replaces it.
+	// Timestamps wrap round.
 	AwaitMark(mark uint32)
 	// Mute drops what is still under way of the reply that is heard now, whatever the level is. It ends by itself where
 	// the silence behind that reply plays, or where nothing has come for a while, so that the next reply is heard.
@@ -62,7 +63,8 @@ type Lowerer interface {
 type Holder interface {
 	// SetLevel plays the agent at this level from now on, at once.
 	SetLevel(level Level)
-	// Position is what the person hears now. ok is false when no reply is being played.
+	// Position is where Hold would stop now: what is before it may be on its way to the ear still. ok is false when no reply is
+	// being played.
 	Position() (at Heard, ok bool)
 	// Hold stops the playback where it is. What is given to Play meanwhile is kept. Resume and Stop end it.
 	Hold()

@@ -26,7 +26,6 @@ type peer struct {
 
 	ear      *ear // nil where nothing is heard
 	lowering lowering
-	measured int // times that the levels were
 	ctx      context.Context
 	cancel   context.CancelFunc
 }
@@ -66,12 +65,8 @@ func (p *peer) heard(f found) {
 		mark, known := p.Mark()
 		p.tell(f.voice.Event(mark, known))
 	}
-	if !f.measured {
-		return
-	}
-	p.levels(f.levels)
-	if p.measured++; p.measured%playoutPeriod == 0 {
-		p.line.Call("measure")
+	if f.measured {
+		p.levels(f.levels)
 	}
 }
 
@@ -81,10 +76,6 @@ func (p *peer) levels(levels sdk.Levels) {
 	}
 	p.tell(sdk.LevelsMeasured{Levels: levels})
 }
-
-// playoutPeriod is how often the way of the sound is measured: once in so many measurements of the levels, which is once in
-// a second.
-const playoutPeriod = 20
 
 // happened takes what the line tells.
 func (p *peer) happened(what string, args []js.Value) {

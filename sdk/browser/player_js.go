@@ -141,15 +141,14 @@ func (p *player) advance(at int) {
 	}
 }
 
-// position is what the person hears: what is played, less the way to the loudspeaker.
+// position is where the playback is: what is on its way to the loudspeaker is heard, whatever becomes of the rest.
 func (p *player) position() (heard sdk.Heard, ok bool) {
 	if p.response == "" {
 		return heard, false
 	}
-	at := p.at - int(p.line.Get("latency").Float()*float64(p.rate))
 	for _, one := range p.pieces {
 		if !one.end && (p.at > one.from || !ok) {
-			heard = sdk.Heard{ItemID: one.item, ContentIndex: one.index, MS: max(min(at, one.to)-one.from, 0) * 1000 / p.rate}
+			heard = sdk.Heard{ItemID: one.item, ContentIndex: one.index, MS: max(min(p.at, one.to)-one.from, 0) * 1000 / p.rate}
 			ok = true
 		}
 	}

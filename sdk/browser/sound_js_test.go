@@ -121,9 +121,9 @@ func TestAVoiceIsFoundAndItsPlaceTold(t *testing.T) {
 			}
 		}
 	}
-	// The packet is long past: what is heard is the most that the playback is taken to have gone on, less its own delay.
+	// The packet is long past: the mark is the most that the playback is taken to have gone on, less what the volume cannot change any more.
 	p.g.Expect(found).To(gomega.Equal([]sdk.PeerEvent{
-		sdk.VoiceBegan{Mark: 48 * (1000 + 100 - 30), Known: true}, sdk.VoiceLasted{}, sdk.VoiceEnded{},
+		sdk.VoiceBegan{Mark: 48 * (1000 + 100 - 10), Known: true}, sdk.VoiceLasted{}, sdk.VoiceEnded{},
 	}))
 }
 
@@ -190,6 +190,8 @@ func TestAPlaceInThePlaybackIsAwaited(t *testing.T) {
 	p.fake.Get("sources").Call("push", source)
 	mark, ok := call.Mark()
 	p.g.Expect(ok).To(gomega.BeTrue())
+	ahead := int32(mark-math.MaxUint32) + 48*10
+	p.g.Expect(ahead).To(gomega.And(gomega.BeNumerically(">=", 0), gomega.BeNumerically("<=", 48*100)), "the volume is heard in what was decoded last")
 	call.AwaitMark(mark + 48*60*1000)
 	call.AwaitMark(mark + 48*20) // beyond the wrap, perhaps
 	p.g.Eventually(told).Should(gomega.Receive(gomega.Equal(sdk.MarkPassed{Mark: mark + 48*20})))
@@ -197,12 +199,6 @@ func TestAPlaceInThePlaybackIsAwaited(t *testing.T) {
 	call.AwaitMark(mark - 480)
 	p.g.Expect(<-told).To(gomega.Equal(sdk.MarkPassed{Mark: mark - 480}))
 
-	p.fake.Get("stats").Call("push", object("id", "1", "type", "media-playout", "totalPlayoutDelay", 4800*0.05, "totalSamplesCount", 4800))
-	before, _ := call.Mark()
-	_, err := ask(t.Context(), call.line, "measure")
-	p.g.Expect(err).NotTo(gomega.HaveOccurred())
-	after, _ := call.Mark()
-	p.g.Expect(int32(after-before)).To(gomega.BeNumerically("~", -48*20, 48*10), "50 ms to the ear, and not 30")
 	call.AwaitMark(mark + 48*1000) // and is let go with the call
 	p.g.Expect(call.Close()).To(gomega.Succeed())
 }

@@ -3,18 +3,15 @@
 import { answered } from "./answer.js";
 import { Line } from "./line.js";
 
-// How much of the agent's sound the browser is asked to hold back against a jumpy network, the way from the decoder to the
-// ear until the browser's statistics say, and how far the playback is taken to go on behind the last packet, in ms; and the clock of Opus.
+// How much of the agent's sound the browser is asked to hold back against a jumpy network, how much of it is between the decoder and the
+// place where the volume is applied, and how far the playback is taken to go on behind the last packet, in ms; and the clock of Opus.
 const jitterTarget = 20;
-const usualPlayout = 30;
+const block = 10;
 const maxAhead = 100;
 const rtpPerMS = 48;
 
 export class Peer extends Line {
   #receiver; // of the agent's track
-  #playout = usualPlayout;
-  #delay = 0; // seconds, times samples, that the statistics had when they were last read
-  #samples = 0;
   #poll;
 
   // begin places the call, or takes over the one that was begun. It gives why it cannot.
@@ -95,8 +92,9 @@ export class Peer extends Line {
     this.tell("blocked", error?.name === "NotAllowedError");
   }
 
-  // mark is the place in the agent's sound that the person hears, as an RTP timestamp; undefined while that is not known. The browser
-  // tells the timestamp of the last packet that it has decoded, and when that was: since 1970, or since the page began.
+  // mark is the place in the agent's sound at which a volume that is set now is heard, as an RTP timestamp; undefined while that is not
+  // known. The browser tells the timestamp of the last packet that it has decoded, and when that was: since 1970, or since the page
+  // began. What is beyond the volume, on its way to the ear, is heard as it is.
   mark() {
     let last;
     try {
@@ -106,24 +104,13 @@ export class Peer extends Line {
     const { timeOrigin } = performance;
     const now = performance.now() + (last.timestamp > timeOrigin / 2 ? timeOrigin : 0);
     const since = Math.min(Math.max(now - last.timestamp, 0), maxAhead);
-    return (last.rtpTimestamp + (since - this.#playout) * rtpPerMS) >>> 0;
+    return (last.rtpTimestamp + (since - block) * rtpPerMS) >>> 0;
   }
 
   // poll has the program look at the playback every so many ms, until 0.
   poll(every) {
     clearInterval(this.#poll);
     this.#poll = every && setInterval(() => this.tell("look"), every);
-  }
-
-  // measure asks the browser's statistics how long sound takes from the decoder to the ear.
-  async measure() {
-    const report = await this.#receiver?.getStats().catch(() => {}); // the call may be over
-    for (const one of report?.values() ?? []) {
-      if (one.type !== "media-playout" || typeof one.totalPlayoutDelay !== "number") continue;
-      const more = one.totalSamplesCount - this.#samples;
-      if (more > 0) this.#playout = (1000 * (one.totalPlayoutDelay - this.#delay)) / more;
-      [this.#delay, this.#samples] = [one.totalPlayoutDelay, one.totalSamplesCount];
-    }
   }
 
   close() {

@@ -31,11 +31,6 @@ export class Socket extends Line {
     this.#gain.gain.value = gain;
   }
 
-  // latency is the way to the loudspeaker in seconds.
-  get latency() {
-    return this.context.outputLatency ?? 0;
-  }
-
   // blocked: the browser waits for a gesture.
   get blocked() {
     return this.context.state === "suspended";
