@@ -4,9 +4,9 @@ import { awaitState, Clock, ExpectationError, Server } from "antiphon/sdktest";
 import assert from "node:assert/strict";
 import test from "node:test";
 
-const open = async (t, options) => {
+const open = async (t, options, of) => {
   const server = new Server({ within: 50, ...options }).install();
-  const call = connect({ url: server.url, transport: "websocket", microphone: false });
+  const call = connect({ url: server.url, transport: "websocket", microphone: false, ...of });
   t.after(async () => {
     await call.close();
     await server.close();
@@ -18,16 +18,16 @@ const open = async (t, options) => {
 test("an error says what came instead", async (t) => {
   const { server, call } = await open(t, { byHand: true });
   const fails = (promise, message) => assert.rejects(promise, (error) => error instanceof ExpectationError && message.test(error.message));
-  await fails(server.expect("response.create"), /^the page sent nothing in 50 ms: response.create was expected, after antiphon.hello$/);
+  await fails(server.expect("response.create"), /^response.create did not come in 50 ms; before came antiphon.hello$/);
   call.send("hello");
   await fails(server.expect("response.create"), /^the page sent conversation.item.create instead of response.create: \{"type":"conversation.item.create"/);
   call.send("hello");
   await server.expect("response.create");
   await fails(server.expect("conversation.item.create", { item: { content: [{ text: "good bye" }] } }), /but item.content\[0\].text is "hello", not "good bye"/);
-  await fails(server.until("response.cancel"), /response.cancel was expected/);
+  await fails(server.until("response.cancel"), /^response.cancel did not come in 50 ms; before came /);
   call.send("hello");
   await fails(server.expect("conversation.item.create", { item: { content: [{ text: /^bye/ }] } }), /is "hello", and \/\^bye\/ does not match that/);
-  await fails(server.until("response.create", { response: { conversation: "none" } }), /another response.create \(of the last one response is undefined/);
+  await fails(server.until("response.create", { response: { conversation: "none" } }), /^another response.create \(of the last one response is undefined, not .* did not come/);
   await fails(awaitState(call, "user-speaking", { within: 50 }), /^the call is not user-speaking after 50 ms: it is thinking .* ends with user: "hello"/);
 });
 
@@ -37,8 +37,10 @@ test("what happens before there is a call, and after it", async (t) => {
   const { server: other, call } = await open(t, { url: "http://other.test" });
   assert.throws(() => other.tell("rain"), /nothing is called "rain": there are broken, ended,/);
   assert.throws(() => other.tell("lost"), /a WebSocket is not lost/);
+  const { server: tracked } = await open(t, { url: "http://tracks.test" }, { transport: "webrtc" });
+  assert.throws(() => tracked.heard(100), /over WebRTC nothing is played here/);
   await other.next(); // antiphon.hello
-  const waiting = assert.rejects(other.expect("response.create"), /the server was closed: response.create was expected/);
+  const waiting = assert.rejects(other.expect("response.create"), /the server was closed while response.create was expected/);
   await other.close();
   await waiting;
   await assert.rejects(awaitState(call, "listening"), /the call will not be listening: it is failed .* its error is server_gone/);

@@ -1,6 +1,6 @@
 // How a page is tested without a server, a network, a microphone or a moment's waiting: with the page's own code and the real program of
 // the package. `npm test` runs it in Node.
-import { Clock } from "antiphon/sdktest";
+import { awaitCall, Clock } from "antiphon/sdktest";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { open } from "./page.js";
@@ -33,6 +33,31 @@ for (const transport of ["webrtc", "websocket"]) {
     await page.server.expect("response.create");
     await page.shows('agent: Done: {"items":1}');
     assert.deepEqual(page.now.list, ["milk"]);
+  });
+
+  test(`the person speaks while the agent does, over ${transport}`, async (t) => {
+    const page = await open(t, { call });
+    page.server.will({ text: "One, two, three, four, five.", hold: true });
+    await page.server.speak("item_1", "count to five");
+    await page.is("agent-speaking");
+    await page.server.speak("item_2", "that is enough");
+    await page.shows("agent: You said: that is enough");
+    assert.match(page.now.lines[1], /^agent: .* \.\.\.$/);
+  });
+
+  test(`the person ends the turn by hand, over ${transport}`, async (t) => {
+    const page = await open(t, { call: { ...call, turnDetection: { type: "manual" } }, speech: "over" });
+    page.call.startTalking();
+    await page.server.until("input_audio_buffer.clear");
+    page.call.stopTalking();
+    await page.shows("agent: You said: over");
+  });
+
+  test(`a server that is no Antiphon, over ${transport}`, async (t) => {
+    const page = await open(t, { call, plain: true });
+    page.call.send("hello");
+    await page.shows("agent: You said: hello");
+    assert(!page.server.sent().some(({ type }) => type.startsWith("antiphon.")));
   });
 
   test(`a server that never answers, over ${transport}`, async (t) => {
@@ -110,6 +135,23 @@ test("the person speaks over the agent", async (t) => {
   await page.is("user-speaking");
   assert.equal(page.now.lines.at(-2), "agent: One, two, three, ...");
   assert.equal(page.call.metrics.interruptions.confirmed, 1);
+});
+
+test("a network that is lost for a moment", async (t) => {
+  const page = await open(t);
+  await page.server.tell("lost");
+  await page.is("reconnecting");
+  await page.server.tell("restored");
+  await page.is("listening");
+});
+
+test("a microphone that is pulled out", async (t) => {
+  const page = await open(t);
+  assert.equal(page.server.microphone.open, 1);
+  page.server.microphone.devices = [];
+  await page.server.tell("unplugged");
+  await awaitCall(page.call, () => page.call.microphoneError?.code === "no_microphone");
+  assert.equal(page.server.microphone.open, 0);
 });
 
 test("a microphone that is refused leaves the call in writing", async (t) => {

@@ -25,7 +25,7 @@ export class Clock {
   install() {
     if (this.#kept) return this;
     this.#now = performance.now();
-    this.#kept = { now: performance.now, timers: names.map((name) => globalThis[name]) };
+    this.#kept = { now: performance.now, own: Object.hasOwn(performance, "now"), timers: names.map((name) => globalThis[name]) };
     const set = (every) => (f, ms = 0, ...args) => this.#set(f, ms, args, every);
     const clear = (timer) => void this.#timers.delete(Number(timer));
     [set(false), clear, set(true), clear].forEach((f, i) => (globalThis[names[i]] = f));
@@ -37,7 +37,7 @@ export class Clock {
   // page's program must not see it go back.
   restore() {
     if (!this.#kept) return;
-    const { now, timers } = this.#kept;
+    const { now, own, timers } = this.#kept;
     this.#kept = null;
     timers.forEach((f, i) => (globalThis[names[i]] = f));
     for (const { at, ring, every } of this.#timers.values()) {
@@ -46,7 +46,8 @@ export class Clock {
     }
     this.#timers.clear();
     const ahead = Math.max(this.#now - now.call(performance), 0);
-    this.#clocked(ahead ? () => now.call(performance) + ahead : now);
+    if (!ahead && !own) delete performance.now;
+    else this.#clocked(ahead ? () => now.call(performance) + ahead : now);
   }
 
   #clocked(now) {

@@ -52,7 +52,9 @@ export class Conversation {
   // add keeps an item and gives it with what a server fills in, and the one before it.
   add(item) {
     const whole = { id: `item_${++this.#count}`, object: "realtime.item", status: "completed", ...item };
-    const previous = [...this.items.keys()].filter((id) => id !== whole.id).at(-1) ?? null;
+    const ids = [...this.items.keys()];
+    const at = ids.indexOf(whole.id);
+    const previous = ids[(at < 0 ? ids.length : at) - 1] ?? null;
     this.items.set(whole.id, whole);
     if (this.items.size > kept) this.items.delete(this.items.keys().next().value);
     return { item: whole, previous_item_id: previous };

@@ -61,14 +61,14 @@ export class Inbox {
     return all;
   }
 
-  // next takes the next event, and waits for it. what is said of it where none comes.
-  async next(within, what) {
-    const event = await this.#next(within, what);
+  // next takes the next event, and waits for it. what says in an error what did not come, and of how long since.
+  async next(within, what, of = within) {
+    const event = await this.#next(within, what, of);
     this.#last = [...this.#last.slice(-4), event.type];
     return event;
   }
 
-  #next(within, what) {
+  #next(within, what, of) {
     if (this.#closed) return Promise.reject(new ExpectationError(`the server was closed: ${what} cannot come`));
     const first = this.#events.shift();
     if (first) {
@@ -76,19 +76,19 @@ export class Inbox {
       return Promise.resolve(first.event);
     }
     return new Promise((resolve, reject) => {
-      const fail = (why) => reject(new ExpectationError(`${why}: ${what} was expected${this.#before()}`));
+      const fail = (why) => reject(new ExpectationError(`${why}${this.#before()}`));
       const stop = after(within, () => {
         this.#waiting = this.#waiting.filter((one) => one !== waiting);
-        fail(`the page sent nothing in ${within} ms`);
+        fail(`${what} did not come in ${of} ms`);
       });
-      const waiting = { take: (event) => (stop(), resolve(event)), fail: () => (stop(), fail("the server was closed")) };
+      const waiting = { take: (event) => (stop(), resolve(event)), fail: () => (stop(), fail(`the server was closed while ${what} was expected`)) };
       this.#waiting.push(waiting);
     });
   }
 
   #before() {
     const dropped = this.dropped ? `; ${this.dropped} events were dropped because nobody had expected them` : "";
-    return this.#last.length ? `, after ${this.#last.join(", ")}${dropped}` : dropped;
+    return this.#last.length ? `; before came ${this.#last.join(", ")}${dropped}` : dropped;
   }
 
   close() {
@@ -118,8 +118,8 @@ export const expect = async (inbox, type, like, within) => {
 // until takes events until one is of this type and has these parts.
 export const until = async (inbox, type, like, within) => {
   let nearly = "";
-  for (;;) {
-    const event = await inbox.next(within, nearly || type);
+  for (const end = Date.now() + within; ; ) {
+    const event = await inbox.next(Math.max(end - Date.now(), 0), nearly || type, within);
     if (event.type !== type) continue;
     const found = differs(like, event);
     if (!found) return event;

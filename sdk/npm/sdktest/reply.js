@@ -82,13 +82,13 @@ export class Reply {
   }
 
   // interrupt is somebody's turn, which begins in the middle of the answer: item names it, and heardMs is how much of the answer was
-  // heard.
-  interrupt(item, heardMs = 0) {
-    this.#to.heard(heardMs);
+  // heard. Without it that is what was played, or all that was said where nothing is played.
+  interrupt(item, heardMs) {
+    if (heardMs !== undefined) this.#to.heard(heardMs);
     this.#to.tell({ type: "input_audio_buffer.speech_started", item_id: item, audio_start_ms: 0 });
     if (this.#to.tracks) this.#tell("output_audio_buffer.cleared");
     this.cancel("turn_detected");
-    if (this.#to.tracks && this.#message) this.#to.truncate(this.item, heardMs);
+    if (this.#to.tracks && this.#message) this.#to.truncate(this.item, heardMs ?? split(this.#words).length * msPerWord);
     return this.#to.settled();
   }
 

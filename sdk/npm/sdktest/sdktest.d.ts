@@ -69,6 +69,8 @@ export interface ServerOptions {
   refuse?: number;
   /** Is waited for before a call is taken. */
   hold?: Promise<unknown> | null;
+  /** The words of a turn that the page ends by hand. Left out: "(speech)". */
+  speech?: string;
   /** For "advance" in scripts. */
   clock?: Clock | null;
   /** How long is waited for what is expected. Left out: 5000. */
@@ -116,6 +118,7 @@ export class Server {
   refuse: number;
   hold: Promise<unknown> | null;
   session: object;
+  speech: string;
   /** The origin that it answers for. */
   readonly url: string;
   /** The last 1000 calls that were placed. */
@@ -151,7 +154,7 @@ export class Server {
   next(options?: Waiting): Promise<Event>;
   /** Takes all events that nobody has expected yet. */
   sent(): Event[];
-  /** Waits until nothing is under way to the page. */
+  /** Waits until nothing is under way to the page, but for what comes late. */
   settled(): Promise<void>;
 
   /** The next responses, in this order; after them answer holds again. */
@@ -162,7 +165,10 @@ export class Server {
   sendText(text: string): Promise<void>;
   /** Makes the session, for a server that is silent. */
   greet(): Promise<void>;
-  /** A turn of the person's, from its onset to its words. item names it. It is answered, as the session says. */
+  /**
+   * A turn of the person's, from its onset to its words. item names it. It interrupts an answer that is being made, and is answered, as
+   * the session says.
+   */
   speak(item: string, words: string): Promise<void>;
   /** Begins to answer. */
   begin(options?: { id?: string; written?: boolean }): Reply;
@@ -210,7 +216,10 @@ export class Reply {
   end(): Promise<void>;
   fail(code?: string, message?: string): Promise<void>;
   cancel(reason?: "client_cancelled" | "turn_detected"): Promise<void>;
-  /** Somebody's turn, which item names, begins when so much of the answer was heard. */
+  /**
+   * Somebody's turn, which item names, begins when so much of the answer was heard. Left out: what was played, or over WebRTC all that was
+   * said.
+   */
   interrupt(item: string, heardMs?: number): Promise<void>;
 }
 

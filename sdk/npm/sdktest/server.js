@@ -2,17 +2,15 @@ import { answered, hello } from "./answers.js";
 import { patience } from "./await.js";
 import { Conversation, merge } from "./conversation.js";
 import { ExpectationError, Inbox, expect, until } from "./expect.js";
+import { asked } from "./http.js";
 import { install, uninstall } from "./install.js";
 import { Line } from "./line.js";
 import { Reply } from "./reply.js";
-import { connectionOf } from "./rtc.js";
 import { run } from "./script.js";
 import { microphone, speaker } from "./sound.js";
 
 // kept bounds the calls that are known.
 const kept = 1000;
-
-const json = (status, body, headers) => new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json", ...headers } });
 
 const words = ({ text, outputs }) => (outputs.length ? `Tool said: ${outputs.map(({ output }) => output).join(" ")}` : `You said: ${text}`);
 
@@ -34,8 +32,8 @@ export class Server {
   #count = { events: 0, replies: 0, turns: 0 };
   #closed = false;
 
-  constructor({ url = "http://antiphon.test", session = {}, answer = words, plain = false, silent = false, byHand = false, refuse = 0, hold = null, clock = null, within = patience } = {}) {
-    Object.assign(this, { url: new URL(url).origin, session, answer, plain, silent, byHand, refuse, hold, clock, within });
+  constructor({ url = "http://antiphon.test", session = {}, answer = words, plain = false, silent = false, byHand = false, refuse = 0, hold = null, clock = null, speech = "(speech)", within = patience } = {}) {
+    Object.assign(this, { url: new URL(url).origin, session, answer, plain, silent, byHand, refuse, hold, clock, speech, within });
   }
 
   // install has pages call it from now on.
@@ -160,10 +158,12 @@ export class Server {
   speak(item, transcript) {
     this.#called();
     const { tell } = this.#to;
-    tell({ type: "input_audio_buffer.speech_started", item_id: item, audio_start_ms: 0 });
+    const { turn_detection: turns } = this.#conversation.session.audio.input;
+    if (this.#live && turns?.interrupt_response) this.#live.interrupt(item);
+    else tell({ type: "input_audio_buffer.speech_started", item_id: item, audio_start_ms: 0 });
     tell({ type: "input_audio_buffer.speech_stopped", item_id: item, audio_end_ms: 1000 });
     this.#turn(item, transcript);
-    if (!this.byHand && this.#conversation.session.audio.input.turn_detection?.create_response) this.#answer({});
+    if (!this.byHand && turns?.create_response) this.#answer({});
     return this.settled();
   }
 
@@ -171,6 +171,7 @@ export class Server {
   heard(ms) {
     const link = this.#called();
     if (link.transport !== "websocket") throw new Error("over WebRTC nothing is played here: say what was heard to interrupt()");
+    if (!speaker.here()) throw new Error('the browser plays the sound by itself: install({ fakes: "all" }) to say how far it was heard');
     this.#to.heard(ms);
     return this.settled();
   }
@@ -203,7 +204,7 @@ export class Server {
     heard: (ms) => this.#line.then(() => speaker.heard(ms)),
     settled: () => this.settled(),
     update: (patch) => (this.#conversation.session = merge(this.#conversation.session, patch)),
-    turn: () => this.#turn(`item_turn_${++this.#count.turns}`, "(speech)"),
+    turn: () => this.#turn(`item_turn_${++this.#count.turns}`, this.speech),
     answer: (params) => this.#answer(params),
     over: (reply) => reply === this.#live && (this.#live = null),
   }))(this);
@@ -280,27 +281,18 @@ export class Server {
 
   #took(link, text) {
     if (link !== this.#link) return;
-    const event = JSON.parse(text);
+    let event;
+    try {
+      event = JSON.parse(text);
+    } catch (error) {
+      return this.#to.tell({ type: "error", error: { type: "invalid_request_error", code: "invalid_json", message: error.message } });
+    }
     if (event.type !== "input_audio_buffer.append") this.#inbox.put(event, text.length);
     if (event.type === "antiphon.hello" && !this.plain) hello(this.#to, event);
     else if (!this.byHand) answered(this.#to, event);
   }
 
-  // asked answers what a page fetches.
-  async asked({ address, method, body, headers }) {
-    const { pathname } = address;
-    const version = this.plain ? {} : { "Antiphon-Version": "sdktest" };
-    if (pathname === "/v1/antiphon/pipeline" && !this.plain) return json(200, { pipeline: "sdktest", components: [] }, version);
-    if (pathname === "/v1/realtime/calls" && method === "POST") {
-      const call = { transport: "webrtc", url: address.href, model: address.searchParams.get("model") ?? "", key: headers.get("Authorization")?.replace(/^Bearer /, "") ?? "" };
-      const taken = await this.placed(call);
-      if (!taken) return json(this.refuse || 503, { error: { type: "server_error", code: "refused", message: "the test refuses the call" } }, version);
-      const connection = connectionOf(body);
-      if (!connection) return json(400, { error: { type: "invalid_request_error", code: "real_webrtc", message: "this offer is the browser's own: install({ fakes: \"all\" }), or connect({ transport: \"websocket\" })" } }, version);
-      connection.answered(this);
-      return new Response("v=0\r\ns=sdktest\r\n", { status: 201, headers: { ...version, "Content-Type": "application/sdp", Location: `/v1/realtime/calls/rtc_${this.calls.length}` } });
-    }
-    if (/^\/v1\/realtime\/calls\/[^/]+\/hangup$/.test(pathname)) return json(200, {}, version);
-    return json(404, { error: { type: "invalid_request_error", code: "not_found", message: `sdktest has no ${pathname}` } }, version);
+  asked(request) {
+    return asked(this, request);
   }
 }

@@ -103,6 +103,8 @@ export class FakeAudioContext extends Target {
 
 // speaker is what is heard.
 export const speaker = {
+  // Whether there is a faked one.
+  here: () => Boolean(mouth()),
   // comes says whose sound comes next.
   comes: (item) => mouth() && (mouth().item = item),
   heard: (ms) => mouth()?.heard(ms),
