@@ -160,7 +160,7 @@ func (s *agentsSuite) connects() {
 	s.tell("connect", nil)
 	s.Eventually(s.report).Should(gomega.And(
 		gomega.HaveField("Status", "connected"), gomega.HaveField("Agent", "Porter"),
-		gomega.HaveField("Server", gomega.ContainElement("session.updated")),
+		gomega.HaveField("Server", gomega.ContainElements("session.updated", "mcp_list_tools.failed")),
 	))
 	r := s.see()
 	s.Expect(r.Server[0]).To(gomega.Equal("session.created"))

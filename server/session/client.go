@@ -144,6 +144,9 @@ func (s *Session) updateSession(e *wire.SessionUpdate) {
 	}
 	s.applySettings()
 	s.send(&wire.SessionUpdated{Session: s.settings})
+	for range remoteTools(e.Session) { // a client with several settings in one update must not lose the others for these
+		s.send(&wire.MCPListToolsFailed{ItemID: newID("item_")})
+	}
 	s.recordTracing(before)
 	s.step(coord.Configure{Config: s.coordConfig()})
 	s.step(coord.OfConn{Event: conn.SetVAD{On: s.settings.Audio.Input.TurnDetection != nil}})

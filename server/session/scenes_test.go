@@ -35,7 +35,7 @@ func changeEverything(c *caller) {
 		"instructions":"Be brief.","max_output_tokens":400,"tool_choice":{"type":"function","name":"clock"},"parallel_tool_calls":false,
 		"tracing":{"workflow_name":"w","group_id":"g","metadata":{"a":"b"}},"prompt":{"id":"pmpt_guide","version":"2","variables":{"mood":"kind"}},
 		"include":["item.input_audio_transcription.logprobs"],"truncation":{"type":"retention_ratio","retention_ratio":0.8},
-		"tools":[{"type":"function","name":"clock","description":"what time it is","parameters":{"type":"object"}}],
+		"tools":[{"type":"function","name":"clock","description":"what time it is","parameters":{"type":"object"}},{"type":"mcp","server_label":"x","server_url":"http://x"}],
 		"audio":{"input":{"format":{"type":"audio/pcm","rate":24000},"noise_reduction":{"type":"near_field"},
 		"transcription":{"model":"any","language":"en","prompt":"names"},
 		"turn_detection":{"type":"server_vad","threshold":0.4,"prefix_padding_ms":200,"silence_duration_ms":400,"idle_timeout_ms":6000,
@@ -43,6 +43,7 @@ func changeEverything(c *caller) {
 		"output":{"format":{"type":"audio/pcm","rate":24000},"voice":"slt","speed":1.25}}}}`)
 	set := next[*wire.SessionUpdated](c, "session.updated").Session
 	c.g.Expect(set.Audio.Input.NoiseReduction).To(gomega.BeNil(), "there is none: it comes back as null")
+	first(c, "mcp_list_tools.failed")
 	c.send(`{"type":"session.update","session":{"type":"realtime","tracing":null,"prompt":null,"tool_choice":"auto","truncation":"disabled"}}`)
 	first(c, "session.updated")
 }

@@ -132,6 +132,19 @@ func hasLogprobs(p *pipeline.Pipeline) bool {
 	return ok && s.Scores()
 }
 
+// remoteTools is how many MCP servers a session object names that was found to be right.
+func remoteTools(patch wire.Raw) (n int) {
+	var asked wire.Session
+	if asked.Merge(patch) == nil {
+		for _, t := range asked.Tools {
+			if t.Type != "function" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // twice is the index of the first function whose name another before it has, or -1.
 func twice(tools []wire.Tool) int {
 	names := make(map[string]bool, len(tools))

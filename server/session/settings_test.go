@@ -41,6 +41,11 @@ func TestWhatIsNotThereComesBackAsNone(t *testing.T) {
 		c.g.Expect(s.Audio.Input.NoiseReduction).To(gomega.BeNil())
 		c.g.Expect(s.Include).To(gomega.BeNil())
 		c.g.Expect(s.Tools).To(gomega.HaveExactElements(gomega.HaveField("Name", "clock")))
+		c.g.Expect(next[*wire.MCPListToolsFailed](c, "mcp_list_tools.failed").ItemID).NotTo(gomega.BeEmpty())
+		c.send(change(`"instructions":"Be brief."`))
+		first(c, "session.updated")
+		c.g.Expect(c.count("mcp_list_tools.failed")).To(gomega.Equal(1))
+		c.g.Expect(c.count("error")).To(gomega.BeZero(), "the agents SDK sends all of its settings at once")
 	})
 }
 

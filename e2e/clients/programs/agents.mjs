@@ -1,5 +1,6 @@
 // @openai/agents-realtime as an application uses it: two agents with tools, a session, and a report of all that it says.
 
+import { hostedMcpTool } from "@openai/agents-core";
 import { OpenAIRealtimeWebRTC, OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession, tool } from "@openai/agents-realtime";
 import { z } from "zod";
 
@@ -30,8 +31,10 @@ export function agents({ url, key, webRTC }) {
       throw new Error("the window is stuck");
     },
   });
+  // The server has no such tools, and must not lose the others for them: the client sends all of its settings at once.
+  const remote = hostedMcpTool({ serverLabel: "papers", serverUrl: "https://papers.test/mcp" });
   const clerk = new RealtimeAgent({ name: "Clerk", handoffDescription: "Knows about papers.", instructions: "Be exact." });
-  const porter = new RealtimeAgent({ name: "Porter", instructions: "Be brief.", tools: [weather, broken], handoffs: [clerk] });
+  const porter = new RealtimeAgent({ name: "Porter", instructions: "Be brief.", tools: [remote, weather, broken], handoffs: [clerk] });
 
   const transport = webRTC
     ? new OpenAIRealtimeWebRTC({ baseUrl: `${url}/v1/realtime/calls` })
