@@ -2,19 +2,7 @@
 
 package native
 
-import (
-	"time"
-
-	"github.com/antiphon-rt/antiphon/sdk"
-)
-
-// reached takes off what the loudspeaker has not played yet.
-func (p *socketPeer) reached(given sdk.Heard) sdk.Heard {
-	if d, ok := p.opts.Speaker.(Delayer); ok {
-		given.MS = max(given.MS-int(d.Delay()/time.Millisecond), 0)
-	}
-	return given
-}
+import "github.com/antiphon-rt/antiphon/sdk"
 
 // holdingPeer is a peer with a voice detector. It is an sdk.Holder and an sdk.VolumeSetter.
 type holdingPeer struct{ *socketPeer }
@@ -35,10 +23,7 @@ func (p holdingPeer) SetVolume(volume float32) error {
 }
 
 // Position implements sdk.Holder.
-func (p holdingPeer) Position() (sdk.Heard, bool) {
-	given, playing := p.player.position()
-	return p.reached(given), playing
-}
+func (p holdingPeer) Position() (sdk.Heard, bool) { return p.player.position() }
 
 // Hold implements sdk.Holder.
 func (p holdingPeer) Hold() { p.player.hold() }

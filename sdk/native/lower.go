@@ -21,12 +21,6 @@ const (
 	ramp = Rate * 5 / 1000
 )
 
-// Delayer is a Sink that holds sound back before it is heard, as a loudspeaker's buffer does.
-type Delayer interface {
-	// Delay is how much of what Hear was given is not heard yet. Called from any goroutine.
-	Delay() time.Duration
-}
-
 // gain is how loud the agent is played. It changes at once, but without a click.
 type gain struct {
 	level  sdk.Level
@@ -53,27 +47,22 @@ func (g *gain) apply(pcm []int16) {
 	}
 }
 
-// lowering is how loud the agent is played over WebRTC, and where in its sound the person is.
+// lowering is how loud the agent is played over WebRTC, and where in its sound that is heard.
 type lowering struct {
 	mu    sync.Mutex
 	gain  gain
-	sink  Sink
 	clock func() time.Time
 
 	hushed   bool      // what comes is of a reply that is dead
 	hushEnd  time.Time // it ends in any case
 	still    int       // frames of silence in a row since then
 	played   bool
-	end      uint32    // the timestamp behind what was played last
-	given    time.Time // when that was
-	length   time.Duration
+	end      uint32 // the timestamp behind what was played last
 	awaited  uint32
 	awaiting bool
 }
 
-func newLowering(sink Sink) *lowering {
-	return &lowering{gain: newGain(), sink: sink, clock: time.Now}
-}
+func newLowering() *lowering { return &lowering{gain: newGain(), clock: time.Now} }
 
 // admit empties a frame of a reply that is dead.
 func (l *lowering) admit(pcm []int16) {
@@ -97,21 +86,11 @@ func (l *lowering) play(stamp uint32, pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gain.apply(pcm)
-	l.played, l.end, l.given = true, stamp+uint32(len(pcm)*rtpPerMS*1000/Rate), l.clock()
-	l.length = time.Duration(len(pcm)) * time.Second / Rate
+	l.played, l.end = true, stamp+uint32(len(pcm)*rtpPerMS*1000/Rate)
 }
 
-// mark is where the person is. The lock is held.
-func (l *lowering) mark() (uint32, bool) {
-	if !l.played {
-		return 0, false
-	}
-	waits := max(l.length-l.clock().Sub(l.given), 0)
-	if d, ok := l.sink.(Delayer); ok {
-		waits = d.Delay()
-	}
-	return l.end - uint32(waits*rtpPerMS/time.Millisecond), true
-}
+// mark is what a level that is set now is heard in first: the loudspeaker has what is before it. The lock is held.
+func (l *lowering) mark() (uint32, bool) { return l.end, l.played }
 
 // passed gives the mark that was waited for, once, when it has passed.
 func (l *lowering) passed() (uint32, bool) {

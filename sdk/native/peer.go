@@ -54,7 +54,7 @@ func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, erro
 	p.teller = newTeller(sink)
 	p.meter = newLevelMeter(p.teller)
 	if p.opts.Detector {
-		p.hearing, p.lower = newHearing(), newLowering(p.opts.Speaker)
+		p.hearing, p.lower = newHearing(), newLowering()
 	}
 	p.muted.Store(c.Muted)
 	if err := p.prepare(c); err != nil {

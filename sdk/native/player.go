@@ -83,7 +83,7 @@ func (p *player) stop() (sdk.Heard, bool) {
 	return was, playing
 }
 
-// position is what is played now.
+// position is the end of what the loudspeaker was given.
 func (p *player) position() (sdk.Heard, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -56,12 +56,6 @@ func (q *queue) take(pcm []int16) {
 	clear(pcm[n:])
 }
 
-func (q *queue) len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.pcm)
-}
-
 // device is what a Microphone and a Speaker have in common: a goroutine that exchanges blocks with the server.
 type device struct {
 	queue queue
@@ -132,11 +126,8 @@ func OpenMicrophone(name string) (*Microphone, error) {
 // Frame implements native.Source.
 func (m *Microphone) Frame(pcm []int16) { m.queue.take(pcm) }
 
-// Speaker is a native.Sink and a native.Delayer. Safe for concurrent use.
-type Speaker struct {
-	device
-	latency atomic.Int64 // of the server, in nanoseconds
-}
+// Speaker is a native.Sink. Safe for concurrent use.
+type Speaker struct{ device }
 
 // OpenSpeaker opens a device by the server's name for it, empty for the default one. Errors: ErrNoLibrary, ErrNoServer.
 func OpenSpeaker(name string) (*Speaker, error) {
@@ -147,17 +138,10 @@ func OpenSpeaker(name string) (*Speaker, error) {
 	p := &Speaker{device: newDevice()}
 	go p.run(s, func(pcm []int16) error {
 		p.queue.take(pcm)
-		err := s.write(pcm)
-		p.latency.Store(int64(s.latency()))
-		return err
+		return s.write(pcm)
 	})
 	return p, nil
 }
 
 // Hear implements native.Sink.
 func (s *Speaker) Hear(pcm []int16) { s.queue.put(pcm) }
-
-// Delay implements native.Delayer.
-func (s *Speaker) Delay() time.Duration {
-	return time.Duration(s.latency.Load()) + time.Duration(s.queue.len())*time.Second/native.Rate
-}

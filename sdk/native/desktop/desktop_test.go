@@ -11,9 +11,8 @@ import (
 )
 
 var (
-	_ native.Source  = (*Microphone)(nil)
-	_ native.Sink    = (*Speaker)(nil)
-	_ native.Delayer = (*Speaker)(nil)
+	_ native.Source = (*Microphone)(nil)
+	_ native.Sink   = (*Speaker)(nil)
 )
 
 func TestTheQueueIsBoundedAndKeepsTheNewest(t *testing.T) {
@@ -25,14 +24,14 @@ func TestTheQueueIsBoundedAndKeepsTheNewest(t *testing.T) {
 	}
 	q.put(pcm[:50])
 	q.put(pcm)
-	g.Expect(q.len()).To(gomega.Equal(kept))
+	g.Expect(q.pcm).To(gomega.HaveLen(kept))
 	out := make([]int16, 10)
 	q.take(out)
 	g.Expect(out[0]).To(gomega.Equal(int16(100)))
 	q.take(make([]int16, kept-11))
 	q.take(out)
 	g.Expect(out).To(gomega.Equal([]int16{int16(kept + 99), 0, 0, 0, 0, 0, 0, 0, 0, 0}))
-	g.Expect(q.len()).To(gomega.BeZero())
+	g.Expect(q.pcm).To(gomega.BeEmpty())
 }
 
 func TestWithoutAServerThereIsAWordForIt(t *testing.T) {

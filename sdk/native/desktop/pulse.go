@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -39,7 +38,6 @@ type library struct {
 	free    func(s uintptr)
 	read    func(s uintptr, data *int16, size uintptr, code *int32) int32
 	write   func(s uintptr, data *int16, size uintptr, code *int32) int32
-	latency func(s uintptr, code *int32) uint64
 	text    func(code int32) string
 }
 
@@ -56,7 +54,6 @@ var load = sync.OnceValues(func() (*library, error) {
 	}
 	for name, fn := range map[string]any{
 		"pa_simple_new": &l.connect, "pa_simple_free": &l.free, "pa_simple_read": &l.read, "pa_simple_write": &l.write,
-		"pa_simple_get_latency": &l.latency,
 	} {
 		purego.RegisterLibFunc(fn, simple, name)
 	}
@@ -104,16 +101,6 @@ func (s *stream) write(pcm []int16) error {
 		return fmt.Errorf("%w: %s", ErrNoServer, s.lib.text(code))
 	}
 	return nil
-}
-
-// latency is how long what is written now takes until it is heard.
-func (s *stream) latency() time.Duration {
-	var code int32
-	us := s.lib.latency(s.handle, &code)
-	if code != 0 || us > uint64(time.Minute/time.Microsecond) {
-		return 0
-	}
-	return time.Duration(us) * time.Microsecond
 }
 
 func (s *stream) free() { s.lib.free(s.handle) }
