@@ -85,5 +85,6 @@ func TestNPMBundler(t *testing.T) {
 	p.does(`document.getElementById("begin").click()`)
 	const each = "user: hello | agent: You said: hello | user: count to three | agent: ..."
 	p.Expect(p.text(`(await (await import("/test.js")).run()).join()`)).To(gomega.Equal(strings.Join([]string{each, each, each}, ",")))
+	p.Expect(p.text(`await (await import("/test.js")).unanswered()`)).To(gomega.Equal("server_silent"))
 	p.quiet()
 }

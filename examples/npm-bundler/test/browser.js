@@ -1,12 +1,29 @@
 // The same in a browser, where there are a WebSocket, WebRTC and sound already: `npm run build:test` bundles it.
-import { awaitCall, awaitState, Server } from "antiphon/sdktest";
+import { awaitCall, awaitState, Clock, Server } from "antiphon/sdktest";
 import { talk } from "../src/talk.js";
 
 const url = "http://sdktest.test";
 
 const said = (call, text) => awaitCall(call, () => call.transcript.some((line) => line.text === text && !line.live), { what: `one that says ${text}` });
 
-// run holds one call with the browser's own sound, and one with nothing of the browser's at all. Each gives its transcript.
+// unanswered is a call with a server that never answers, and gives the error's code. It waits a quarter of a minute, which takes no time.
+export const unanswered = async () => {
+  const clock = new Clock().install();
+  const server = new Server({ url, answer: null }).install({ fakes: "all" });
+  const call = talk(() => {}, { url });
+  await call.ready;
+  call.send("is anybody there?");
+  await awaitState(call, "thinking");
+  await clock.advance(16_000);
+  await awaitState(call, "listening");
+  const { code } = call.error;
+  await call.close();
+  await server.close();
+  clock.restore();
+  return code;
+};
+
+// run holds one call with the browser's own sound, and two with nothing of the browser's at all, and gives their transcripts.
 export const run = async () => {
   const all = [];
   for (const [fakes, options] of [
