@@ -118,15 +118,25 @@ test("nothing is left of a hundred calls", async () => {
 });
 
 test("what is not the server's goes where it went before", async (t) => {
-  const real = globalThis.fetch;
+  const real = { fetch: globalThis.fetch, WebSocket: globalThis.WebSocket };
+  t.after(() => Object.assign(globalThis, real));
   globalThis.fetch = async (address) => new Response(`asked for ${address}`);
-  t.after(() => (globalThis.fetch = real));
+  globalThis.WebSocket = class {
+    constructor(address) {
+      this.called = address;
+    }
+  };
   const server = new Server().install();
   assert.equal(await (await fetch("http://page.test/data.json")).text(), "asked for http://page.test/data.json");
   assert.equal((await fetch(`${server.url}/v1/other`)).status, 404);
-  assert.throws(() => new WebSocket("ws://page.test/"), /no Server has the address/);
+  assert.equal(new WebSocket("ws://page.test/").called, "ws://page.test/");
+  assert.equal(new WebSocket(server.url.replace("http", "ws")).readyState, 0);
   await server.close();
   assert.equal((await (await fetch("http://page.test/")).text()).slice(0, 9), "asked for");
+  globalThis.WebSocket = undefined; // as in Node 20
+  const other = new Server({ url: "http://other.test" }).install();
+  assert.throws(() => new WebSocket("ws://page.test/"), /no Server has the address/);
+  await other.close();
 });
 
 test("more than a page may send is dropped, and counted", async (t) => {
