@@ -76,7 +76,10 @@ func TestALostLinkIsRestarted(t *testing.T) {
 		l.g.Expect(l.Snapshot().Err).To(gomega.MatchError(ErrServerGone))
 		l.g.Expect(l.x.dialed).To(gomega.HaveLen(1))
 	})
+}
 
+// TestALostLinkIsGivenUp: how the wait for a link ends otherwise.
+func TestALostLinkIsGivenUp(t *testing.T) {
 	bubble(t, "a server that is gone is noticed within five seconds", func(t *testing.T) {
 		p := kept
 		p.restart = func(context.Context) error {
@@ -158,7 +161,10 @@ func TestABrokenLinkIsFollowedByAnother(t *testing.T) {
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 		l.g.Expect(l.x.links).To(gomega.HaveLen(3))
 	})
+}
 
+// TestABrokenLinkIsNotFollowedAtOnce: what may be in the way of another link, for a time or for ever.
+func TestABrokenLinkIsNotFollowedAtOnce(t *testing.T) {
 	for name, second := range map[string]plan{
 		"a dial that never returns":      {never: true},
 		"a link that never opens":        {token: "T", resumed: true, mute: true},
@@ -220,7 +226,10 @@ func TestABrokenLinkIsFollowedByAnother(t *testing.T) {
 		l.g.Expect(<-connected).To(gomega.MatchError(ErrServerGone))
 		l.g.Expect(s.Close(t.Context())).To(gomega.Succeed())
 	})
+}
 
+// TestBetweenTwoLinks: nothing is lost between two links.
+func TestBetweenTwoLinks(t *testing.T) {
 	bubble(t, "a send that finds it broken is not lost", func(t *testing.T) {
 		broken := kept
 		broken.sendErr = nil

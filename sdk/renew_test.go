@@ -13,16 +13,18 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-func TestAConversationThatIsLostBeginsAnew(t *testing.T) {
-	told := func(l *link) string {
-		var items []string
-		for _, s := range l.got() {
-			if _, item, is := strings.Cut(s, "conversation.item.create "); is {
-				items = append(items, item)
-			}
+// told are the items that a link has been told of.
+func told(l *link) string {
+	var items []string
+	for _, s := range l.got() {
+		if _, item, is := strings.Cut(s, "conversation.item.create "); is {
+			items = append(items, item)
 		}
-		return strings.Join(items, "; ")
 	}
+	return strings.Join(items, "; ")
+}
+
+func TestAConversationThatIsLostBeginsAnew(t *testing.T) {
 	for name, plans := range map[string][]plan{
 		"the server has restarted":         {kept, {err: &RefusedError{Status: 404}}, {token: "U"}},
 		"the server keeps too little":      {kept, {err: &RefusedError{Status: 410}}, {token: "U"}},
@@ -70,7 +72,10 @@ func TestAConversationThatIsLostBeginsAnew(t *testing.T) {
 			l.g.Expect(l.Snapshot().Err).NotTo(gomega.HaveOccurred())
 		})
 	}
+}
 
+// TestBetweenTwoConversations: what was under way when the old conversation was lost.
+func TestBetweenTwoConversations(t *testing.T) {
 	bubble(t, "a message that had not arrived is sent again", func(t *testing.T) {
 		l := connectedBy(t, Options{}, plan{}, plan{})
 		l.g.Expect(l.SendText("taken")).To(gomega.Succeed())

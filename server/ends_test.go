@@ -48,7 +48,10 @@ func TestEnds(t *testing.T) {
 		c.g.Expect(c.ws.CloseNow()).To(gomega.Succeed())
 		h.calls(0)
 	})
+}
 
+// TestClientsThatDoNotRead: whoever reads too little costs the others nothing.
+func TestClientsThatDoNotRead(t *testing.T) {
 	story(t, "the client never reads", func(t *testing.T) {
 		h := serve(t, scripted.New(scripted.Options{}), nil)
 		other := h.dial()
@@ -75,7 +78,10 @@ func TestEnds(t *testing.T) {
 		h.calls(0)
 		h.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 10*time.Second), "it is not waited for")
 	})
+}
 
+// TestEndsByTheServer: a call that its client would have gone on with.
+func TestEndsByTheServer(t *testing.T) {
 	story(t, "the server stops while calls are open", func(t *testing.T) {
 		h := serve(t, scripted.New(scripted.Options{}), nil)
 		silent, busy, stuck := h.dial(), h.dial(), h.dial()

@@ -229,7 +229,10 @@ func TestItems(t *testing.T) {
 		}
 		goesOn(c)
 	})
+}
 
+// TestTruncatedItems: what a client may cut, and how far.
+func TestTruncatedItems(t *testing.T) {
 	// truncate beyond what was sent: openai-agents-python#2370; at 0 before the first audio: livekit/agents#6157.
 	story(t, "a truncation stays within what was said", func(t *testing.T) {
 		c := dial(t)

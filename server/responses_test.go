@@ -64,7 +64,10 @@ func TestResponses(t *testing.T) {
 		c.g.Expect(done.Usage.OutputTokenDetails.AudioTokens).To(gomega.BeNumerically("~", samples/2400, 1))
 		c.g.Expect(done.Usage.TotalTokens).To(gomega.Equal(done.Usage.InputTokens + done.Usage.OutputTokens))
 	})
+}
 
+// TestRequests: what a response.create says of its response alone.
+func TestRequests(t *testing.T) {
 	// A client cannot match its request when response.metadata is not echoed.
 	story(t, "a request's own settings count for its response alone", func(t *testing.T) {
 		c := dial(t)
@@ -102,7 +105,10 @@ func TestResponses(t *testing.T) {
 		c.send(&wire.ResponseCreate{})
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Content[0].Text).To(gomega.Equal("You said: the second"))
 	})
+}
 
+// TestLiveResponses: one response at a time, and its cancel.
+func TestLiveResponses(t *testing.T) {
 	// "already has an active response", two writers: openai-agents-python#1466.
 	story(t, "a second response is refused while one is active, and the first is not disturbed", func(t *testing.T) {
 		c := dial(t)

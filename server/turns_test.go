@@ -75,7 +75,10 @@ func TestTurns(t *testing.T) {
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Content[0].Transcript).
 			To(gomega.HaveValue(gomega.Equal("You said: then that")))
 	})
+}
 
+// TestEndsOfTurns: when a turn is over.
+func TestEndsOfTurns(t *testing.T) {
 	// livekit/agents#3373: the agent starts before the user has ended.
 	story(t, "a pause that is shorter than asked does not end the turn", func(t *testing.T) {
 		c := dial(t)
@@ -138,7 +141,10 @@ func TestTurns(t *testing.T) {
 			c.g.Expect(seconds).To(gomega.BeNumerically("~", float64(padding+len(spoken)/24+500)/1000, 0.1), "and the silence that ends it")
 		})
 	}
+}
 
+// TestTurnsWithoutAnAnswer: what is heard and not answered.
+func TestTurnsWithoutAnAnswer(t *testing.T) {
 	story(t, "create_response is off: a turn becomes an item and nothing else", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":{"create_response":false}}}`)
@@ -215,7 +221,10 @@ func TestManualTurns(t *testing.T) {
 		c.g.Expect(refused(c, "input_audio_buffer_commit_empty", "short").Message).To(gomega.ContainSubstring("99.00ms"))
 		goesOn(c)
 	})
+}
 
+// TestManualEndsOfTurns: commits, clears and settings in the middle of a turn.
+func TestManualEndsOfTurns(t *testing.T) {
 	story(t, "a turn that is cleared stops and is forgotten", func(t *testing.T) {
 		c := dial(t)
 		c.speak(quiet(300))
@@ -296,7 +305,10 @@ func TestInterruptions(t *testing.T) {
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Content[0].Transcript).
 			To(gomega.HaveValue(gomega.Equal("You said: hello")))
 	})
+}
 
+// TestInterruptionsThatAreNone: the user speaks, and the reply is heard to its end all the same.
+func TestInterruptionsThatAreNone(t *testing.T) {
 	story(t, "interrupt_response is off: the agent speaks on, and the turn is answered after it", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"turn_detection":{"interrupt_response":false}}}`)

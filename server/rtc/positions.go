@@ -9,7 +9,8 @@ const positionsKept = 500
 type Place struct {
 	// Gen is the segment that is audible then, or the last one before; 0 is none yet.
 	Gen uint64
-	// At is how far the reply of that segment was played. In the silence behind a hold that is where the reply stopped.
+	// At is how far the reply of that segment was played. In the silence behind a hold that is where the reply stopped, and behind
+	// a Resume of which nothing went out that is where it was to go on.
 	At voice.Samples
 	// Silent: nothing is audible then. NextGen and Next are the segment that is audible after this silence and where in its
 	// reply that begins; NextGen is 0 in speech, and in a silence that goes on.
@@ -27,7 +28,7 @@ type positions struct {
 
 type position struct {
 	ts  uint32
-	n   uint32 // samples in the frame; the rest of it was silence
+	n   uint32 // samples in the frame; the rest of it was silence. 0 is no frame: the segment began there
 	gen uint64
 	pos voice.Samples
 }
@@ -51,7 +52,7 @@ func (p *positions) at(ts uint32) (place Place, ok bool) {
 		e := &p.ring[(p.next+i)%len(p.ring)]
 		if since := int32(ts - e.ts); since >= 0 {
 			place = Place{Gen: e.gen, At: e.pos + voice.Samples(min(uint32(since)/ticksPerSample, e.n))}
-			return place.before(after, since >= frameTicks), true
+			return place.before(after, e.n == 0 || since >= frameTicks), true
 		}
 		after = e
 	}

@@ -114,6 +114,7 @@ func (s *Speaker) Resume(gen uint64, from voice.Samples) {
 	}
 	s.pos = min(max(from, s.tape.start), s.tape.end)
 	s.gen, s.held, s.done = gen, false, false
+	s.heard.add(s.nextTS, gen, s.pos, 0)
 }
 
 // Drop ends the reply at once and forgets it. It returns how much was sent. Drained does not follow.

@@ -163,10 +163,14 @@ func (s *Session) place(ts int) (p rtc.Place, ok bool) {
 	return l.PlaceAt(uint32(ts))
 }
 
-// heardAt is how far r was heard, at any level, where place plays.
+// heardAt is how far r was heard, at any level, where place plays. Once it was to go on from somewhere, what was lowered before is as if
+// it had not been heard: it was to be said again.
 func (r *reply) heardAt(place rtc.Place) voice.Samples {
-	if place.Gen < r.gen { // the reply before it, or nothing yet
+	switch {
+	case place.Gen < r.gen: // the reply before it, or nothing yet
 		return 0
+	case place.NextGen != 0:
+		return place.Next
 	}
 	return place.At
 }

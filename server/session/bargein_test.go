@@ -121,7 +121,10 @@ func TestPredictedCough(t *testing.T) {
 		p.g.Expect(p.rejections()).To(gomega.Equal([]int{1, 2}))
 		p.saidToItsEnd(2)
 	})
+}
 
+// TestPredictedCoughAtTheEdges: a cough over a client that reports little, and over the last words.
+func TestPredictedCoughAtTheEdges(t *testing.T) {
 	story(t, "a client that does not say what it heard holds nothing up", func(t *testing.T) {
 		p := talking(t, "20", near())
 		p.noReady = true
@@ -221,7 +224,10 @@ func TestPredictedInterruption(t *testing.T) {
 		p.g.Expect(p.count("input_audio_buffer.committed")).To(gomega.Equal(2))
 		p.truncatedWhereHeard()
 	})
+}
 
+// TestPredictedInterruptionOfTheEnd: an interruption of what has nearly been said.
+func TestPredictedInterruptionOfTheEnd(t *testing.T) {
 	story(t, "an answer of one word that comes early", func(t *testing.T) {
 		p := byPredictor(t, plain(), near())
 		p.ask("say 4 words")
@@ -343,7 +349,10 @@ func TestCandidatesOfNothing(t *testing.T) {
 		p.g.Expect(next[*wire.AntiphonAck](p.caller, "antiphon.ack").RTPTimestamp).NotTo(gomega.BeZero(), "silent since then")
 		first(p.caller, "antiphon.barge_in.rejected")
 	})
+}
 
+// TestCandidatesOfNobody: candidates of those who may not interrupt.
+func TestCandidatesOfNobody(t *testing.T) {
 	story(t, "where turns do not interrupt", func(t *testing.T) {
 		p := byPredictor(t, plain(), near())
 		p.settle(`"audio":{"input":{"turn_detection":{"type":"server_vad","interrupt_response":false}}}`)

@@ -74,7 +74,10 @@ func TestBesideTheConversation(t *testing.T) {
 		}
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.ID).To(gomega.Equal(main))
 	})
+}
 
+// TestVoiceBesideTheConversation: a response has a voice where that goes out in events.
+func TestVoiceBesideTheConversation(t *testing.T) {
 	story(t, "it is spoken over a WebSocket, at once", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.ask("say 40 words")
@@ -109,7 +112,10 @@ func TestBesideTheConversation(t *testing.T) {
 		c.g.Expect(done.OutputModalities).To(gomega.Equal([]string{"text"}))
 		c.g.Expect(c.count("output_audio_buffer.started")).To(gomega.BeZero())
 	})
+}
 
+// TestEndsBesideTheConversation: how such a response ends.
+func TestEndsBesideTheConversation(t *testing.T) {
 	story(t, "a cancel names it; one without a name does not mean it", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.aside(asText + input("stall"))
@@ -157,7 +163,10 @@ func TestBesideTheConversation(t *testing.T) {
 		c.g.Expect(done.StatusDetails.Error.Code).To(gomega.Equal("model_failed"))
 		goesOn(c)
 	})
+}
 
+// TestWordsBesideTheConversation: what such a response shares with the one of the conversation.
+func TestWordsBesideTheConversation(t *testing.T) {
 	story(t, "it waits for the words of a turn, and a cancel ends that", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `transcriber: {delay: 3s}`))
 		c.settle(`"audio":{"input":{"turn_detection":null}}`)

@@ -114,7 +114,10 @@ func TestModelIsMad(t *testing.T) {
 			goesOn(c)
 		})
 	}
+}
 
+// TestModelIsDeaf: a model that does not stop is waited for, and not heard.
+func TestModelIsDeaf(t *testing.T) {
 	story(t, "it goes on when it is told to stop: nothing of it is said, and the next answer waits for its end", func(t *testing.T) {
 		c := byWebRTC(t, withModel(func(ctx context.Context, emit func(pipeline.ModelEvent) error) error {
 			_ = emit(pipeline.TextDelta{Text: "well "})

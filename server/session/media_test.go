@@ -110,7 +110,10 @@ func TestHeldReply(t *testing.T) {
 		held := time.Since(began) - time.Duration(len(*done.Output[0].Content[0].Transcript)*60-4000)*time.Millisecond
 		c.g.Expect(held).To(gomega.BeNumerically("~", 400*time.Millisecond, 250*time.Millisecond), "it was held meanwhile")
 	})
+}
 
+// TestWordsOverAReply: what a voice over a reply says decides, and so does what happens meanwhile.
+func TestWordsOverAReply(t *testing.T) {
 	for _, row := range []struct {
 		name, words string
 		interrupts  bool

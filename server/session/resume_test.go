@@ -104,7 +104,10 @@ func TestAClientComesBack(t *testing.T) {
 		after, _ := c.audio()
 		c.g.Expect(after).To(gomega.BeNumerically(">", 5000))
 	})
+}
 
+// TestAClientStaysAway: what no connection follows, and what is no client's.
+func TestAClientStaysAway(t *testing.T) {
 	story(t, "not at all: the session ends after a minute", func(t *testing.T) {
 		c := byReturning(t, true)
 		began := time.Now()

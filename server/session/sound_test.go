@@ -18,21 +18,25 @@ func (c *caller) retrieve(id string) wire.Item {
 	return next[*wire.ConversationItemRetrieved](c, "conversation.item.retrieved").Item
 }
 
-func TestRetrievedAudio(t *testing.T) {
-	turn := func(c *caller, pcm []int16) string {
-		c.append(pcm)
-		c.send(`{"type":"input_audio_buffer.commit"}`)
-		id := next[*wire.InputAudioBufferCommitted](c, "input_audio_buffer.committed").ItemID
-		first(c, "conversation.item.input_audio_transcription.completed")
-		return id
-	}
-	const manual = `"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`
+// commits has the client end its turns, and get their transcripts.
+const commits = `"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`
 
+// turn commits audio, and gives its item once that is transcribed.
+func (c *caller) turn(pcm []int16) (item string) {
+	c.t.Helper()
+	c.append(pcm)
+	c.send(`{"type":"input_audio_buffer.commit"}`)
+	item = next[*wire.InputAudioBufferCommitted](c, "input_audio_buffer.committed").ItemID
+	first(c, "conversation.item.input_audio_transcription.completed")
+	return item
+}
+
+func TestRetrievedAudio(t *testing.T) {
 	story(t, "both sides' audio comes with their items over a WebSocket", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		c.settle(manual)
+		c.settle(commits)
 		said := scripted.Tones("hello")
-		user := turn(c, said)
+		user := c.turn(said)
 		c.g.Expect(c.retrieve(user).Content[0].Audio).To(gomega.Equal(voice.PCM16ToBytes(nil, said)))
 		c.send(`{"type":"response.create"}`)
 		agent := next[*wire.ResponseDone](c, "response.done").Response.Output[0].ID
@@ -50,13 +54,13 @@ func TestRetrievedAudio(t *testing.T) {
 
 	story(t, "of a long conversation only the newest is kept", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		c.settle(manual)
+		c.settle(commits)
 		quiet := make([]int16, 12*inputRate)
-		one, two, three := turn(c, quiet), turn(c, quiet), turn(c, quiet)
+		one, two, three := c.turn(quiet), c.turn(quiet), c.turn(quiet)
 		c.g.Expect(c.retrieve(one).Content[0].Audio).To(gomega.BeEmpty())
 		c.g.Expect(c.retrieve(two).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
 		c.g.Expect(c.retrieve(three).Content[0].Audio).To(gomega.HaveLen(48 * 12_000))
-		long := turn(c, make([]int16, 16*inputRate))
+		long := c.turn(make([]int16, 16*inputRate))
 		c.g.Expect(c.retrieve(long).Content[0].Audio).To(gomega.BeEmpty())
 		c.g.Expect(c.retrieve(two).Content[0].Audio).To(gomega.BeEmpty())
 		c.g.Expect(c.retrieve(three).Content[0].Audio).NotTo(gomega.BeEmpty())
@@ -89,8 +93,8 @@ func TestRetrievedAudio(t *testing.T) {
 
 	story(t, "over WebRTC it does not", func(t *testing.T) {
 		c := byWebRTC(t, plain())
-		c.settle(manual)
-		c.g.Expect(c.retrieve(turn(c, scripted.Tones("hello"))).Content[0].Audio).To(gomega.BeEmpty())
+		c.settle(commits)
+		c.g.Expect(c.retrieve(c.turn(scripted.Tones("hello"))).Content[0].Audio).To(gomega.BeEmpty())
 	})
 }
 

@@ -53,7 +53,10 @@ func TestOthersBugs(t *testing.T) {
 		c.g.Expect(ended).To(gomega.BeTrue())
 		first(c, "response.done")
 	})
+}
 
+// TestOthersBugsInWhatWasHeard: of what was heard of an answer.
+func TestOthersBugsInWhatWasHeard(t *testing.T) {
 	// openai-agents-js#523, openai-agents-python#2009, livekit/agents#2201, agent-squad#561: every reply after an interruption
 	// remembers words that were never heard. Over a WebSocket the client says what was.
 	story(t, "the next answer knows what was heard of the one before", func(t *testing.T) {
@@ -83,7 +86,10 @@ func TestOthersBugs(t *testing.T) {
 		c.g.Expect(next[*wire.ConversationItemTruncated](c, "conversation.item.truncated").AudioEndMS).To(gomega.Equal(of[done.ID]))
 		first(c, "response.done")
 	})
+}
 
+// TestOthersBugsInTurns: of turns.
+func TestOthersBugsInTurns(t *testing.T) {
 	// The mapped system: speech_started without item_id, "TODO" as previous_item_id, three ids for one turn.
 	overBoth(t, "a turn has one id, and a real one before it", func(c *caller) {
 		c.settle(captions)
@@ -115,7 +121,10 @@ func TestOthersBugs(t *testing.T) {
 		c.g.Expect(completed.Transcript).To(gomega.Equal("a manual commit"))
 		c.g.Expect(completed.Usage.Seconds).To(gomega.BeNumerically("~", float64(len(spoken))/24000, 0.02))
 	})
+}
 
+// TestOthersBugsInResponses: of responses and settings.
+func TestOthersBugsInResponses(t *testing.T) {
 	// The mapped system: a failed response has no response.done, and output_item.done is missing on a cancel.
 	overBoth(t, "a response that fails or is cancelled closes what it has opened", func(c *caller) {
 		c.ask("fail")

@@ -123,7 +123,10 @@ func TestTruncation(t *testing.T) {
 		c.answer()
 		c.g.Expect(l.last()).To(gomega.Equal("ok|call:tide|result:high"))
 	})
+}
 
+// TestTruncationByTheWindow: the window that the model has of itself.
+func TestTruncationByTheWindow(t *testing.T) {
 	story(t, "auto leaves out what the model's window cannot hold beside instructions and answer", func(t *testing.T) {
 		p, l := remembered(byScript(t, `model: {window: 20, replies: [{say: ok}]}`))
 		c := byWebSocket(t, p)

@@ -71,7 +71,10 @@ func TestWrongUses(t *testing.T) {
 		c.wrong(`"typ":"response.create"`, "missing_field", "type")
 		goesOn(c)
 	})
+}
 
+// TestWrongTruncations: nothing is cut that was not sent.
+func TestWrongTruncations(t *testing.T) {
 	// Beyond what was sent: openai-agents-python#2370.
 	overBoth(t, "a truncation beyond the end", func(c *caller) {
 		c.ask("say 12 words")
@@ -114,7 +117,10 @@ func TestWrongUses(t *testing.T) {
 		c.send(`{"type":"response.cancel"}`)
 		first(c, "response.done")
 	})
+}
 
+// TestDeletedWhileItIsSaid: an item leaves the conversation while its response is live.
+func TestDeletedWhileItIsSaid(t *testing.T) {
 	story(t, "an item that is deleted while it is said: nothing is told of it any more", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 60 words")
@@ -145,7 +151,10 @@ func TestWrongUses(t *testing.T) {
 		c.g.Expect(kept.Content).To(gomega.HaveExactElements(gomega.HaveField("Text", "mine")))
 		c.g.Expect(c.doneItems()).To(gomega.ContainElement(item))
 	})
+}
 
+// TestWrongBuffersAndNames: buffers with nothing in them, and a name that is taken.
+func TestWrongBuffersAndNames(t *testing.T) {
 	overBoth(t, "a commit of nothing, and of next to nothing", func(c *caller) {
 		c.settle(`"audio":{"input":{"turn_detection":null}}`)
 		c.wrong(`"type":"input_audio_buffer.commit"`, "input_audio_buffer_commit_empty", "")
