@@ -151,10 +151,15 @@ func gone(err error, detail string) error {
 
 func badAnswer(err error) error { return gone(err, "its answer is not a description of a call") }
 
+// pipeline asks the server for its pipeline.
+func (d *Dialer) pipeline(ctx context.Context) (js.Value, error) {
+	return answer(ask(ctx, host, "pipeline", object("url", d.url(), "key", d.opts.Key)))
+}
+
 // Pipeline implements sdk.PipelineSource.
 func (d *Dialer) Pipeline(ctx context.Context) (sdk.Pipeline, error) {
 	var p sdk.Pipeline
-	told, err := answer(ask(ctx, host, "pipeline", object("url", d.url(), "key", d.opts.Key)))
+	told, err := d.pipeline(ctx)
 	if err != nil {
 		return p, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// said is how many samples of the microphone go into one message: 20 ms.
+// saidSamples is how many samples of the microphone go into one message: 20 ms.
 const saidSamples = wireRate / 50
 
 // socketPeer is one call over a WebSocket, for networks that let no WebRTC through. It is an sdk.Player and an sdk.Holder.
@@ -70,7 +70,7 @@ func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 	known := make(chan struct{})
 	go func() {
 		defer close(known)
-		_, err := p.dialer.Pipeline(ctx)
+		_, err := p.dialer.pipeline(ctx) // only an Antiphon has one
 		p.antiphon = err == nil
 	}()
 	err = s.connect(ctx)

@@ -4,7 +4,7 @@ export const devices = () => globalThis.navigator?.mediaDevices;
 
 export const named = (name, message) => Object.assign(new Error(message), { name });
 
-const stop = (stream) => stream.getTracks().forEach((track) => track.stop());
+export const stop = (stream) => stream.getTracks().forEach((track) => track.stop());
 
 // The inputs of the worklet antiphon-ear.
 const microphoneInput = 0;

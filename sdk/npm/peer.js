@@ -1,7 +1,7 @@
 // A call over WebRTC.
 
 import { answered } from "./answer.js";
-import { Line } from "./line.js";
+import { Line, stop } from "./line.js";
 
 // How much of the agent's sound the browser is asked to hold back against a jumpy network, how much of it is between the decoder and the
 // place where the volume is applied, and how far the playback is taken to go on behind the last packet, in ms; and the clock of Opus.
@@ -19,6 +19,7 @@ export class Peer extends Line {
     try {
       this.begun = this.o.begun ?? this.#place(inherited, headers);
     } catch (error) {
+      if (inherited) stop(inherited);
       return error;
     }
     const { begun, tell } = this;
