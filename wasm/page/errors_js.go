@@ -64,24 +64,19 @@ func describe(err error) (code, message, remedy string) {
 }
 
 func refusal(err *sdk.RefusedError) (code, message, remedy string) {
-	message = err.Error()
-	if at := strings.LastIndex(message, " ("); at > 0 && strings.HasSuffix(message, ")") && remedies(err.Status) {
-		message, remedy = message[:at], message[at+2:len(message)-1]
-	}
+	code, message = "refused", err.Error()
 	switch err.Status {
 	case 401, 403:
-		return "unauthorized", message, remedy
+		code = "unauthorized"
 	case 429, 503:
-		return "busy", message, remedy
+		code = "busy"
+	case 404:
+	default:
+		return code, message, ""
 	}
-	return "refused", message, remedy
-}
-
-// remedies: the error's own text ends with what to do.
-func remedies(status int) bool {
-	switch status {
-	case 401, 403, 404, 429, 503:
-		return true
+	// These end with what to do.
+	if at := strings.LastIndex(message, " ("); at > 0 && strings.HasSuffix(message, ")") {
+		message, remedy = message[:at], message[at+2:len(message)-1]
 	}
-	return false
+	return code, message, remedy
 }

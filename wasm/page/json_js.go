@@ -61,14 +61,15 @@ func (o *object) err(name string, err error) *object {
 
 func (o *object) end() []byte { return append(o.b, '}') }
 
-// appendList writes an array; one appends an element.
-func appendList[T any](b []byte, list []T, one func([]byte, T) []byte) []byte {
-	b = append(b, '[')
-	for i, v := range list {
+// list writes an array of n elements; one appends the one with a number.
+func (o *object) list(name string, n int, one func(b []byte, i int) []byte) *object {
+	b := append(o.key(name).b, '[')
+	for i := range n {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = one(b, v)
+		b = one(b, i)
 	}
-	return append(b, ']')
+	o.b = append(b, ']')
+	return o
 }

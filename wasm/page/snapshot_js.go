@@ -1,6 +1,8 @@
 package page
 
 import (
+	"slices"
+
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -26,7 +28,7 @@ func (w *writer) snapshot(s sdk.Snapshot) []byte {
 	o.err("microphoneError", s.MicErr).err("error", s.Err)
 	o.key("metrics").b = appendMetrics(o.b, s)
 	w.addTranscript(o, s)
-	if !w.begun || !sameDevices(w.devices.Microphones, s.Devices.Microphones) || !sameDevices(w.devices.Speakers, s.Devices.Speakers) {
+	if !w.begun || !slices.Equal(w.devices.Microphones, s.Devices.Microphones) || !slices.Equal(w.devices.Speakers, s.Devices.Speakers) {
 		w.devices = s.Devices
 		o.key("devices").b = appendDevices(o.b, s.Devices)
 	}
@@ -46,20 +48,8 @@ func (w *writer) addTranscript(o *object, s sdk.Snapshot) {
 		return
 	}
 	o.number("gone", max(gone, 0)).number("from", from)
-	o.key("entries").b = appendList(o.b, s.Transcript[from:], appendEntry)
+	o.list("entries", len(s.Transcript)-from, func(b []byte, i int) []byte { return appendEntry(b, s.Transcript[from+i]) })
 	w.transcript, w.trimmed = s.Transcript, s.Trimmed
-}
-
-func sameDevices(a, b []sdk.Device) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func appendEntry(b []byte, e sdk.Entry) []byte {
@@ -74,14 +64,13 @@ func appendEntry(b []byte, e sdk.Entry) []byte {
 }
 
 func appendDevices(b []byte, d sdk.Devices) []byte {
-	o := begin(b)
-	o.key("microphones").b = appendList(o.b, d.Microphones, appendDevice)
-	o.key("speakers").b = appendList(o.b, d.Speakers, appendDevice)
-	return o.end()
+	return begin(b).devices("microphones", d.Microphones).devices("speakers", d.Speakers).end()
 }
 
-func appendDevice(b []byte, d sdk.Device) []byte {
-	return begin(b).text("id", d.ID).text("label", d.Label).end()
+func (o *object) devices(name string, list []sdk.Device) *object {
+	return o.list(name, len(list), func(b []byte, i int) []byte {
+		return begin(b).text("id", list[i].ID).text("label", list[i].Label).end()
+	})
 }
 
 func appendMetrics(b []byte, s sdk.Snapshot) []byte {
@@ -115,10 +104,11 @@ func appendServerTurn(b []byte, t *sdk.ServerTurn) []byte {
 // appendInspection writes what goes on inside.
 func appendInspection(b []byte, i sdk.Inspection) []byte {
 	o := begin(b).text("predicted", i.Predicted).text("confirmed", i.Confirmed)
-	o.key("machines").b = appendList(o.b, i.Machines, func(b []byte, m sdk.MachineState) []byte {
-		return begin(b).text("name", m.Name).text("state", m.State).end()
+	o.list("machines", len(i.Machines), func(b []byte, n int) []byte {
+		return begin(b).text("name", i.Machines[n].Name).text("state", i.Machines[n].State).end()
 	})
-	o.key("last").b = appendList(o.b, i.Last, func(b []byte, t sdk.Transition) []byte {
+	o.list("last", len(i.Last), func(b []byte, n int) []byte {
+		t := &i.Last[n]
 		o := begin(b).ms("at", t.At).text("lane", t.Lane).text("machine", t.Machine).text("from", t.From)
 		return o.text("event", t.Event).text("action", t.Action).text("to", t.To).end()
 	})
