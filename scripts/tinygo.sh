@@ -61,6 +61,11 @@ library() {
 	# One thread runs the program, and nothing in it waits while it holds a lock. So a lock that is held is a mistake, and ends the
 	# program instead of waiting: for a wait every function that takes a lock would have to be unwound (see wasm-opt.sh).
 	sed -i '/^\t\t\/\/ Push self onto/,/^\t\treturn$/c\\t\tpanic("sync: a lock is held while its holder waits")' "$root/src/internal/task/mutex-cooperative.go"
+	# Memory is collected between two events (library/runtime), and the stacks of goroutines that have ended are freed at once.
+	cp tools/tinygo/library/runtime/*.go "$root/src/runtime"
+	cp tools/tinygo/library/task/*.go "$root/src/internal/task"
+	sed -i 's/^\tscheduler(false)$/&\n\tidle()/' "$root/src/runtime/scheduler_cooperative.go" "$root/src/runtime/runtime_wasm_js_scheduler.go"
+	sed -i 's/^\tcurrentTask = prevTask$/&\n\tt.freeEnded()/' "$root/src/internal/task/task_asyncify.go"
 	# Go's unicode without its maps: strings takes nothing of them, but TinyGo would fill them when the program starts, and with
 	# them comes every table of every script.
 	for file in "$(go env GOROOT)"/src/unicode/*.go; do
@@ -84,7 +89,7 @@ goroot() {
 		esac
 	done
 	cp -r tools/tinygo/library/context "$made/src"
-	cp -r tools/tinygo/library/godebug "$made/src/internal"
+	cp -r tools/tinygo/library/godebug tools/tinygo/library/heap "$made/src/internal"
 }
 
 # What is there was made of these.

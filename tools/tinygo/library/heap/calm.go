@@ -1,0 +1,5 @@
+//go:build !stress
+
+package heap
+
+const stress = false
