@@ -76,6 +76,39 @@ func TestMarks(t *testing.T) {
 		p.quiet(700)
 		first(p.caller, "output_audio_buffer.stopped")
 	})
+	for name, late := range map[string]bool{"has passed": true, "has not passed": false} {
+		story(t, "of an interruption, in a hold that came before a word was said again, which the ear "+name, func(t *testing.T) {
+			p := talking(t, "40", near())
+			p.noHeard = true
+			over := `"response_id":"` + p.playing() + `"`
+			p.pacer.mu.Lock()
+			mark := p.pacer.log[len(p.pacer.log)-10]
+			p.pacer.mu.Unlock()
+			say(p, "candidate", `"candidate":1,`+over, mark.ts)
+			p.quiet(100)
+			silent, _ := p.pacer.FirstSilent()
+			say(p, "ready", `"candidate":1`, mark.ts)
+			p.quiet(240)
+			// What was late comes at once: the candidate is rejected and the next voice heard before a packet goes out.
+			voice := scripted.Tones("stop it now please")
+			p.s.Audio(append(make([]int16, 24*40), voice[:24*120]...))
+			var speaks sync.WaitGroup
+			speaks.Go(func() { p.speak(voice[24*120:]) })
+			first(p.caller, "output_audio_buffer.cleared")
+			at := silent + packetTicks
+			if late {
+				p.pacer.mu.Lock()
+				at = p.pacer.ts - packetTicks
+				p.pacer.mu.Unlock()
+			}
+			say(p, "heard", over, at)
+			p.g.Expect(p.pacer.resumes()).To(gomega.HaveLen(1))
+			p.g.Expect(next[*wire.ConversationItemTruncated](p.caller, "conversation.item.truncated").AudioEndMS).To(gomega.Equal(mark.pos / 24))
+			speaks.Wait()
+			p.quiet(700)
+			first(p.caller, "output_audio_buffer.stopped")
+		})
+	}
 	story(t, "a voice that comes late is waited for", func(t *testing.T) {
 		p := talking(t, "40", near())
 		p.onset()

@@ -33,7 +33,7 @@ type pacer struct {
 	whole int     // how much had gone out when a reply was drained first
 
 	ts, silent uint32       // of the next packet, and of the one behind the last with speech
-	log        []packet     // those with speech
+	log        []packet     // those with speech, and one without before each that a Resume began with
 	begun      []uint64     // the first segments of the replies
 	out        func(packet) // gets every packet; may be nil
 }
@@ -144,6 +144,7 @@ func (p *pacer) Resume(gen uint64, from voice.Samples) {
 		p.again = append(p.again, p.pos-int(from))
 		p.pos = int(from)
 		p.gen, p.held, p.done = gen, false, false
+		p.log = append(p.log, packet{ts: p.ts, gen: gen, pos: p.pos})
 	}
 }
 
@@ -202,7 +203,7 @@ func (p *pacer) PlaceAt(ts uint32) (place rtc.Place, ok bool) {
 			}
 			break
 		}
-		place = rtc.Place{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: ts-k.ts >= packetTicks}
+		place = rtc.Place{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: k.n == 0 || ts-k.ts >= packetTicks}
 	}
 	return place, true
 }
