@@ -6,6 +6,12 @@ import "slices"
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
+// AppendAudio appends the text of an InputAudioBufferAppend without an id, as AppendClient does.
+func AppendAudio(dst, audio []byte) []byte {
+	dst = append(dst, `{"type":"input_audio_buffer.append","audio":"`...)
+	return append(appendBase64(dst, audio), `"}`...)
+}
+
 // appendBase64 appends the text of src, padded.
 func appendBase64(dst, src []byte) []byte {
 	size := (len(src) + 2) / 3 * 4

@@ -24,6 +24,7 @@
 //
 //	events.table           all events, one row each; internal/gen makes the *_gen.go files of it
 //	event.go, envelope.go  the entry points; type and event_id
+//	members.go             the other entry point: a server's event member by member, for a client that wants little of it
 //	session.go, item.go, response.go, objects.go   the objects; *_fields.go what they look like and what clients may put into them
 //	merge.go, check.go     session.update, and the checks of clients' values
 //	scan.go, text.go, number.go, base64.go   JSON itself

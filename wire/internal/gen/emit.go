@@ -74,6 +74,7 @@ func methods(events []event) ([]byte, error) {
 	b.WriteString(header)
 	constructor(&b, events, true)
 	constructor(&b, events, false)
+	needs(&b, events)
 	for _, e := range events {
 		side := "client"
 		if e.Server {
@@ -101,6 +102,24 @@ func constructor(b *bytes.Buffer, events []event, server bool) {
 		}
 	}
 	b.WriteString("\t}\n\treturn nil\n}\n")
+}
+
+// needs writes which members a reader must find in the server's events.
+func needs(b *bytes.Buffer, events []event) {
+	b.WriteString("\n// serverNeeds are the members that each server event must have.\nvar serverNeeds = [...]struct{ typ, needs string }{\n")
+	for _, e := range events {
+		if !e.Server {
+			continue
+		}
+		var names []string
+		for _, f := range e.Fields {
+			if f.Mark == required {
+				names = append(names, f.Name)
+			}
+		}
+		fmt.Fprintf(b, "\t{%q, %q},\n", e.Type, strings.Join(names, " "))
+	}
+	b.WriteString("}\n")
 }
 
 // bind is the statement that names all fields.

@@ -31,6 +31,7 @@ func TestRunWritesTheFiles(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "codec_gen.go"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(string(text)).To(gomega.ContainSubstring(`c.bind("event_id! id! n?", &e.EventID, &e.OwnID, &e.N)`))
+	g.Expect(string(text)).To(gomega.ContainSubstring(`{"a.b", "event_id id"}`))
 }
 
 func TestNames(t *testing.T) {
