@@ -49,8 +49,8 @@ type Lowerer interface {
 	// rather too early than too late. What is before it may be on its way to the ear still, and is heard as it is. ok is
 	// false while nothing of the agent's track has been played.
 	Mark() (mark uint32, ok bool)
-	// AwaitMark owes one MarkPassed{mark}, when Mark has reached mark; at once if it has already. A newer one replaces it.
-	// Timestamps wrap round.
+	// AwaitMark owes one MarkPassed{mark}, when a level that is set then is surely not heard before mark; at once if that is so
+	// already. A newer one replaces it. Timestamps wrap round.
 	AwaitMark(mark uint32)
 	// Mute drops what is still under way of the reply that is heard now, whatever the level is. It ends by itself where
 	// the silence behind that reply plays, or where nothing has come for a while, so that the next reply is heard.

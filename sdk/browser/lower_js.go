@@ -9,6 +9,9 @@ import (
 const (
 	// pollMS is how often the playback is looked at while somebody waits for a place in it.
 	pollMS = 10
+	// surely is how far behind a place that is awaited the playback has to be, in ticks of Opus's clock: 20 ms. One that stalls is taken
+	// to go on, and a level that is raised too early lets a shred of a word be heard.
+	surely = 20 * 48
 	// A muted reply has ended after muteFrames of silence of 10 ms, or muteMS at the latest; after muteBlindMS where nobody listens.
 	muteFrames  = 6
 	muteMS      = 1000
@@ -77,7 +80,7 @@ func (p *peer) look() {
 		return
 	}
 	if l.waits {
-		if at, ok := p.Mark(); ok && int32(at-l.awaited) >= 0 {
+		if at, ok := p.Mark(); ok && int32(at-l.awaited) >= surely {
 			l.waits = false
 			p.tell(sdk.MarkPassed{Mark: l.awaited})
 		}
