@@ -23,7 +23,8 @@ type call struct {
 	dials     uint64 // the number of the last dial
 	dialing   uint64 // the dial that is under way; 0 when none is
 	stopDial  context.CancelFunc
-	link      uint64 // the dial that has given peer; 0 while its link is of no use any more
+	dial      uint64 // the dial that has given peer
+	link      uint64 // the same; 0 while its link is of no use any more
 	dismissed bool   // peer is closed
 	token     string // resumes the conversation; empty when nothing does
 	seen      string // the server's last event
@@ -96,7 +97,7 @@ func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
 		s.redialFailed(err)
 		return false
 	case first:
-		c.peer, c.link, c.token = peer, n, resumption(peer).Token
+		c.peer, c.dial, c.link, c.token = peer, n, n, resumption(peer).Token
 		peer.SetMuted(s.muted)
 	default:
 		s.succeed(c, n, peer)

@@ -95,8 +95,8 @@ func (e *RefusedError) Error() string {
 	return s
 }
 
-// Is makes every refusal match ErrRefused.
-func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
+// Unwrap makes every refusal match ErrRefused.
+func (e *RefusedError) Unwrap() error { return ErrRefused }
 
 // ServerError is an error event, or the error of a response that failed. The call goes on after it.
 type ServerError struct {

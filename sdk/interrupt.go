@@ -15,7 +15,7 @@ const verdictTime = 1500 * time.Millisecond
 // interruption drives coord/bargein for one peer: it turns what the detector, the playback and the server say into the
 // machine's events, and performs its effects. The zero value predicts nothing.
 type interruption struct {
-	peer  Peer // nil without a call
+	of    attended // zero without a call
 	out   output
 	steps *machine.Coordinator[bargein.State, bargein.Event, bargein.Effect] // nil where nothing is predicted
 	knows bool                                                               // the server takes candidates
@@ -39,20 +39,24 @@ type interruption struct {
 	score    score
 }
 
+// attended names a peer: two values of an interface compare at the cost of comparing whatever may be in them.
+type attended struct{ call, dial uint64 }
+
 // attend begins with a new peer, and ends with one that is gone.
 func (s *Session) attend() {
 	var peer Peer
-	if s.call != nil {
-		peer = s.call.peer
+	var of attended
+	if c := s.call; c != nil && c.peer != nil {
+		peer, of = c.peer, attended{c.n, c.dial}
 	}
 	in := &s.interruption
-	if in.peer == peer {
+	if in.of == of {
 		return
 	}
 	if in.steps != nil {
 		s.bargeIn(bargein.Close{}) // the level is the peer's, not the session's: it goes up
 	}
-	*in = interruption{peer: peer, due: Never, score: in.score}
+	*in = interruption{of: of, due: Never, score: in.score}
 	if peer == nil {
 		s.flow.tell(view.Ended{}, 0)
 		return

@@ -256,7 +256,7 @@ func (s *Session) succeed(c *call, n uint64, peer Peer) {
 	s.dismiss(c)
 	in := &s.interruption
 	knows, candidate := in.knows, in.candidate
-	c.peer, c.link, c.dismissed = peer, n, false
+	c.peer, c.dial, c.link, c.dismissed = peer, n, n, false
 	s.attend()
 	peer.SetMuted(s.muted)
 	c.token = told.Token
