@@ -52,16 +52,16 @@ func (p *pending) add(id string, in intent) {
 	}
 }
 
-// send sends one event under an id of its own, which it gives. A link that does not take it ends the call.
-func (s *Session) send(e wire.ClientEvent, in intent) string {
+// send sends one event with these members under an id of its own, which it gives. A link that does not take it ends the call.
+func (s *Session) send(kind string, members *jsonText, in intent) string {
 	if s.call == nil || s.call.peer == nil {
 		return ""
 	}
 	s.call.events++
 	id := "client_" + strconv.FormatUint(s.call.events, 10)
-	e.SetID(id)
 	s.pending.add(id, in)
-	s.post(letter{id, wire.AppendClient(nil, e), in})
+	e := newJSON().open().key("type").str(kind).key("event_id").str(id).raw(members.b).close()
+	s.post(letter{id, e.b, in})
 	return id
 }
 
@@ -90,20 +90,24 @@ func (s *Session) post(l letter) {
 }
 
 // greet answers the server's first event: it says what this client knows and what it wants.
-func (s *Session) greet(told *wire.Session) {
+func (s *Session) greet() {
 	if s.phase == phaseDialing {
-		s.introduce(told)
+		s.introduce()
 	}
 }
 
 // introduce says what this client knows and what it wants.
-func (s *Session) introduce(told *wire.Session) {
+func (s *Session) introduce() {
 	s.attend()
 	if s.call.peer.Antiphon() {
-		s.send(&wire.AntiphonHello{Metrics: true, BargeIn: s.bargesIn(), Machines: ownMachines()}, intent{kind: intentHello})
+		hello := newJSON().key("metrics").bool(true)
+		if s.bargesIn() {
+			hello.key("barge_in").bool(true)
+		}
+		s.send("antiphon.hello", hello.key("machines").raw(ownMachines()), intent{kind: intentHello})
 	}
-	if patch := s.opening(told); patch != nil {
-		s.send(&wire.SessionUpdate{Session: patch}, intent{kind: intentConfigure})
+	if patch := s.opening(); patch != nil {
+		s.configure(patch)
 	}
 }
 
@@ -176,11 +180,11 @@ func (s *Session) messageRefused(in intent, problem *ServerError) {
 }
 
 func (s *Session) sendText(text string) {
-	s.write([]wire.Content{{Type: wire.ContentInputText, Text: text}}, text)
+	s.write("", text)
 }
 
-// write sends a message of the person's, and asks for an answer when there are words in it.
-func (s *Session) write(content []wire.Content, text string) {
+// write sends a message of the person's, with a picture or without, and asks for an answer when there are words in it.
+func (s *Session) write(image, text string) {
 	if s.phase == phaseLost && !s.call.outbox.takesMessages() {
 		s.err, s.dirty = ErrReconnecting, true
 		it := s.items.open(s.itemName(), User)
@@ -198,16 +202,23 @@ func (s *Session) write(content []wire.Content, text string) {
 	}
 	id, now := s.itemName(), s.clock.Now()
 	it := s.items.open(id, User)
-	it.entry.Image = content[0].Type == wire.ContentInputImage
+	it.entry.Image = image != ""
 	s.items.text(it, text)
-	message := &wire.ConversationItemCreate{Item: wire.Item{ID: id, Type: wire.ItemMessage, Role: "user", Content: content}}
+	message := newMessage(id, "user")
+	if image != "" {
+		message.open().key("type").str(wire.ContentInputImage).key("image_url").str(image).close()
+	}
+	if text != "" {
+		message.words(wire.ContentInputText, text)
+	}
+	message.end().close()
 	if text == "" {
-		s.send(message, intent{kind: intentMessage, item: id})
+		s.send("conversation.item.create", message, intent{kind: intentMessage, item: id})
 		s.dirty = true
 		return
 	}
 	seq := s.flow.expect(view.Write{}, id, s.limits.AnswerStart, now)
-	s.send(message, intent{kind: intentMessage, item: id, seq: seq})
+	s.send("conversation.item.create", message, intent{kind: intentMessage, item: id, seq: seq})
 	s.meter.begin(id, now)
 	s.askAnswer(id)
 }
@@ -233,7 +244,7 @@ func (s *Session) hush() {
 	live, sounding := s.flow.confirmed().Live != 0, s.flow.sounding()
 	if live {
 		seq := s.flow.expect(view.Cancel{}, "", s.limits.Acknowledge, s.clock.Now())
-		s.send(&wire.ResponseCancel{}, intent{kind: intentCancel, seq: seq})
+		s.send("response.cancel", newJSON(), intent{kind: intentCancel, seq: seq})
 	}
 	if s.call == nil {
 		return
@@ -245,7 +256,7 @@ func (s *Session) hush() {
 	}
 	if live || sounding {
 		seq := s.flow.expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
-		s.send(&wire.OutputAudioBufferClear{}, intent{kind: intentClear, seq: seq})
+		s.send("output_audio_buffer.clear", newJSON(), intent{kind: intentClear, seq: seq})
 		s.cutOff(s.interruption.lastHeard(), false) // at once; the server hears of it after what it was asked
 	}
 }
@@ -262,9 +273,9 @@ func (s *Session) stopPlayer() {
 	heard, was := p.Stop()
 	s.soundEnded("")
 	if was {
-		s.send(&wire.ConversationItemTruncate{
-			ItemID: heard.ItemID, ContentIndex: heard.ContentIndex, AudioEndMS: heard.MS,
-		}, intent{kind: intentTruncate, item: heard.ItemID})
+		at := newJSON().key("item_id").str(heard.ItemID).
+			key("content_index").int(int64(heard.ContentIndex)).key("audio_end_ms").int(int64(heard.MS))
+		s.send("conversation.item.truncate", at, intent{kind: intentTruncate, item: heard.ItemID})
 	}
 }
 
@@ -272,7 +283,7 @@ func (s *Session) stopPlayer() {
 func (s *Session) commit() {
 	now := s.clock.Now()
 	seq := s.flow.expect(view.Commit{}, "", s.limits.Commit, now)
-	s.send(&wire.InputAudioBufferCommit{}, intent{kind: intentCommit, seq: seq})
+	s.send("input_audio_buffer.commit", newJSON(), intent{kind: intentCommit, seq: seq})
 	s.meter.begin("", now)
 	s.committing, s.pushed, s.dirty = true, false, true
 }

@@ -4,23 +4,22 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/view"
-	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // acknowledged takes the server's word for an event that has no answer of its own.
-func (s *Session) acknowledged(e *wire.AntiphonAck) {
-	s.machinesTold(e.Machines)
-	if e.Resume != "" && s.call != nil { // a page reads no headers of a WebSocket
-		s.call.token = e.Resume
+func (s *Session) acknowledged(e *received) {
+	s.machinesTold(e.machines)
+	if e.resume != "" && s.call != nil { // a page reads no headers of a WebSocket
+		s.call.token = e.resume
 	}
 	in := &s.interruption
 	for i, event := range in.asked {
-		if event == "" || event != e.Acknowledges {
+		if event == "" || event != e.acknowledges {
 			continue
 		}
 		// The number is the newest one that is kept there.
 		c := in.candidate - (in.candidate-bargein.ID(i))%bargein.ID(len(in.asked))
-		at := bargein.Mark(uint32(e.RTPTimestamp))
+		at := bargein.Mark(uint32(e.rtp))
 		if in.out.holder != nil {
 			at = in.out.here()
 		}
@@ -48,9 +47,8 @@ func (s *Session) sendCandidate(f bargein.SendCandidate) {
 	if !in.knows {
 		return
 	}
-	e := &wire.AntiphonBargeInCandidate{Candidate: int(f.Candidate), ResponseID: in.name(f.Resp)}
-	e.RTPTimestamp, e.ItemID, e.HeardMS = in.out.told(f.At)
-	in.asked[f.Candidate%bargein.ID(len(in.asked))] = s.send(e, intent{kind: intentCandidate})
+	e := newJSON().key("candidate").int(int64(f.Candidate)).key("response_id").str(in.name(f.Resp))
+	in.asked[f.Candidate%bargein.ID(len(in.asked))] = s.send("antiphon.barge_in.candidate", in.out.tell(e, f.At), intent{kind: intentCandidate})
 }
 
 func (s *Session) sendReady(f bargein.SendReady) {
@@ -58,9 +56,8 @@ func (s *Session) sendReady(f bargein.SendReady) {
 	if !in.knows {
 		return
 	}
-	e := &wire.AntiphonBargeInReady{Candidate: int(f.Candidate)}
-	e.RTPTimestamp, e.ItemID, e.HeardMS = in.out.told(f.At)
-	s.send(e, intent{kind: intentCandidate})
+	e := newJSON().key("candidate").int(int64(f.Candidate))
+	s.send("antiphon.barge_in.ready", in.out.tell(e, f.At), intent{kind: intentCandidate})
 }
 
 func (s *Session) sendHeard(f bargein.SendHeard) {
@@ -68,20 +65,20 @@ func (s *Session) sendHeard(f bargein.SendHeard) {
 	if !in.knows {
 		return
 	}
-	e := &wire.AntiphonBargeInHeard{ResponseID: in.name(f.Resp)}
-	e.RTPTimestamp, e.ItemID, e.HeardMS = in.out.told(f.At)
-	s.send(e, intent{kind: intentCandidate})
+	e := newJSON().key("response_id").str(in.name(f.Resp))
+	s.send("antiphon.barge_in.heard", in.out.tell(e, f.At), intent{kind: intentCandidate})
 }
 
 func (in *interruption) name(n id.Response) string { return in.names[n%id.Response(len(in.names))] }
 
-// told is how a mark is said on the wire.
-func (o *output) told(at bargein.Mark) (rtp int, item string, heardMS int) {
-	if heard, ok := o.place(at); ok {
-		return 0, heard.ItemID, heard.MS
+// tell writes a mark as it is said on the wire.
+func (o *output) tell(j *jsonText, at bargein.Mark) *jsonText {
+	heard, ok := o.place(at)
+	if !ok && o.lowerer != nil {
+		return j.some("rtp_timestamp", int64(uint32(at)))
 	}
-	if o.lowerer != nil {
-		return int(uint32(at)), "", 0
+	if ok && heard.ItemID != "" {
+		j.key("item_id").str(heard.ItemID)
 	}
-	return 0, "", 0
+	return j.some("heard_ms", int64(heard.MS))
 }

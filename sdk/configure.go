@@ -10,7 +10,7 @@ import (
 const plainRecogniser = "gpt-4o-mini-transcribe"
 
 // opening is what a new session is told: the options that were given. Nil when there is nothing to tell.
-func (s *Session) opening(told *wire.Session) wire.Raw {
+func (s *Session) opening() wire.Raw {
 	o := &s.opts
 	p := Patch{TurnDetection: o.TurnDetection}
 	if o.Instructions != "" {
@@ -29,7 +29,7 @@ func (s *Session) opening(told *wire.Session) wire.Raw {
 	if !s.call.peer.Antiphon() {
 		recogniser = plainRecogniser
 	}
-	if told.Audio.Input.Transcription == nil || o.Language != "" {
+	if !s.session.transcribes || o.Language != "" {
 		p.Language = &o.Language
 	}
 	return sessionJSON(p, recogniser)
@@ -61,8 +61,12 @@ func (s *Session) update(p Patch) {
 		return
 	}
 	if patch := sessionJSON(p, ""); patch != nil {
-		s.send(&wire.SessionUpdate{Session: patch}, intent{kind: intentConfigure})
+		s.configure(patch)
 	}
+}
+
+func (s *Session) configure(patch wire.Raw) {
+	s.send("session.update", newJSON().key("session").raw(patch), intent{kind: intentConfigure})
 }
 
 // sessionJSON writes the fields of a session that p names. Nil when it names none.

@@ -3,8 +3,6 @@ package sdk
 import (
 	"strconv"
 	"strings"
-
-	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // SendImage shows the agent a picture: a data URL of a PNG or JPEG, "data:image/png;base64,…", of at most Limits.ImageBytes. With text it
@@ -19,9 +17,5 @@ func (s *Session) SendImage(image, text string) error {
 	case len(text) > s.limits.EntryBytes:
 		return &Error{Kind: ErrInvalid, Detail: "the message is too long"}
 	}
-	content := []wire.Content{{Type: wire.ContentInputImage, ImageURL: image}}
-	if text != "" {
-		content = append(content, wire.Content{Type: wire.ContentInputText, Text: text})
-	}
-	return s.act(func() { s.write(content, text) }, true)
+	return s.act(func() { s.write(image, text) }, true)
 }

@@ -7,22 +7,22 @@ import (
 )
 
 // itemEvent takes what is about the conversation's items. It reports whether e was.
-func (s *Session) itemEvent(e wire.ServerEvent) bool {
-	switch e := e.(type) {
-	case *wire.ConversationItemAdded:
-		s.itemAdded(&e.Item, e.PreviousItemID)
-	case *wire.ConversationItemCreated:
-		s.itemAdded(&e.Item, e.PreviousItemID)
-		s.itemDone(&e.Item, e.PreviousItemID)
-	case *wire.ConversationItemDone:
-		s.itemDone(&e.Item, e.PreviousItemID)
-	case *wire.ConversationItemDeleted:
-		s.items.remove(e.ItemID)
-		s.flow.dropTurn(e.ItemID)
-	case *wire.ConversationItemRetrieved:
-		s.itemRetrieved(&e.Item)
-	case *wire.ConversationItemTruncated:
-		s.itemTruncated(e)
+func (s *Session) itemEvent(e *received) bool {
+	switch e.kind {
+	case "conversation.item.added":
+		s.itemAdded(&e.item, e.previous)
+	case "conversation.item.created":
+		s.itemAdded(&e.item, e.previous)
+		s.itemDone(&e.item, e.previous)
+	case "conversation.item.done":
+		s.itemDone(&e.item, e.previous)
+	case "conversation.item.deleted":
+		s.items.remove(e.itemID)
+		s.flow.dropTurn(e.itemID)
+	case "conversation.item.retrieved":
+		s.itemRetrieved(&e.item)
+	case "conversation.item.truncated":
+		s.itemTruncated(e.itemID, e.endMS)
 	default:
 		return false
 	}
@@ -115,16 +115,16 @@ func wordsOf(told *wire.Item) (words string, spoken, known bool) {
 const charsPerSecond = 15
 
 // itemTruncated: a reply was cut at what was heard. The words are the server's to say.
-func (s *Session) itemTruncated(e *wire.ConversationItemTruncated) {
-	it := s.items.find(e.ItemID)
+func (s *Session) itemTruncated(id string, heardMS int) {
+	it := s.items.find(id)
 	if it == nil {
 		return
 	}
-	it.entry.Interrupted, it.entry.Spoken, it.entry.HeardMS = true, true, max(e.AudioEndMS, 0)
+	it.entry.Interrupted, it.entry.Spoken, it.entry.HeardMS = true, true, max(heardMS, 0)
 	it.entry.Live = true
 	it.asked = s.clock.Now()
 	s.items.changed()
-	s.send(&wire.ConversationItemRetrieve{ItemID: e.ItemID}, intent{kind: intentRetrieve, item: e.ItemID})
+	s.send("conversation.item.retrieve", newJSON().key("item_id").str(id), intent{kind: intentRetrieve, item: id})
 }
 
 // itemRetrieved shows an interrupted reply as far as it was heard.

@@ -54,9 +54,13 @@ func (j *jsonText) key(name string) *jsonText {
 	return j
 }
 
-func (j *jsonText) raw(text []byte) {
-	j.value()
-	j.b = append(j.b, text...)
+// raw writes what is JSON already. Nothing is not even a value.
+func (j *jsonText) raw(text []byte) *jsonText {
+	if len(text) > 0 {
+		j.value()
+		j.b = append(j.b, text...)
+	}
+	return j
 }
 
 func (j *jsonText) int(n int64) *jsonText {
@@ -77,24 +81,18 @@ func (j *jsonText) bool(v bool) *jsonText {
 	return j
 }
 
+// some writes a member that is left out when it is 0.
+func (j *jsonText) some(name string, n int64) *jsonText {
+	if n == 0 {
+		return j
+	}
+	return j.key(name).int(n)
+}
+
 // str writes text; what is no UTF-8 becomes the replacement character.
 func (j *jsonText) str(text string) *jsonText {
-	const hex = "0123456789abcdef"
 	j.value()
-	j.b = append(j.b, '"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			j.b = append(j.b, '\\', byte(r))
-		case r == '\n':
-			j.b = append(j.b, '\\', 'n')
-		case r < 0x20:
-			j.b = append(j.b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
-		default:
-			j.b = append(j.b, string(r)...)
-		}
-	}
-	j.b = append(j.b, '"')
+	j.b = wire.AppendString(j.b, text)
 	return j
 }
 
@@ -108,4 +106,15 @@ func jsonObject(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// newMessage begins an item of the conversation, up to its content.
+func newMessage(id, role string) *jsonText {
+	return newJSON().key("item").open().key("id").str(id).key("object").str("realtime.item").key("type").str(wire.ItemMessage).
+		key("role").str(role).key("content").list()
+}
+
+// words writes a part of a message.
+func (j *jsonText) words(kind, text string) *jsonText {
+	return j.open().key("type").str(kind).key("text").str(text).close()
 }

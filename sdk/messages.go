@@ -19,7 +19,7 @@ type serverSession struct {
 
 // message takes one event of the server's.
 func (s *Session) message(data []byte) {
-	e, err := wire.DecodeServer(data)
+	e, err := readEvent(data)
 	if err != nil {
 		refused, ok := errors.AsType[*wire.DecodeError](err)
 		switch {
@@ -33,7 +33,7 @@ func (s *Session) message(data []byte) {
 		return
 	}
 	if s.call != nil {
-		s.call.seen = e.ID()
+		s.call.seen = e.id
 	}
 	if s.sessionEvent(e) || s.turnEvent(e) || s.itemEvent(e) {
 		return
@@ -42,25 +42,25 @@ func (s *Session) message(data []byte) {
 }
 
 // sessionEvent takes what is about the whole session. It reports whether e was.
-func (s *Session) sessionEvent(e wire.ServerEvent) bool {
-	switch e := e.(type) {
-	case *wire.SessionCreated:
-		s.sessionTold(&e.Session)
+func (s *Session) sessionEvent(e *received) bool {
+	switch e.kind {
+	case "session.created":
+		s.sessionTold(e.session)
 		if s.phase == phaseLost && s.call.recovery.afresh {
-			s.renewed(&e.Session)
+			s.renewed()
 			break
 		}
-		s.greet(&e.Session)
+		s.greet()
 		s.connected()
-	case *wire.SessionUpdated:
-		s.sessionTold(&e.Session)
-	case *wire.ErrorEvent:
-		s.refused(e.Error)
-	case *wire.AntiphonAck:
+	case "session.updated":
+		s.sessionTold(e.session)
+	case "error":
+		s.refused(e.problem)
+	case "antiphon.ack":
 		s.acknowledged(e)
-	case *wire.AntiphonBargeInRejected:
-		s.rejected(e.Candidate)
-	case *wire.AntiphonTurnMetrics:
+	case "antiphon.barge_in.rejected":
+		s.rejected(e.candidate)
+	case "antiphon.turn.metrics":
 		s.dirty = s.meter.told(e) || s.dirty
 	default:
 		return false
@@ -68,61 +68,56 @@ func (s *Session) sessionEvent(e wire.ServerEvent) bool {
 	return true
 }
 
-func (s *Session) sessionTold(told *wire.Session) {
-	td := told.Audio.Input.TurnDetection
-	s.session = serverSession{
-		id: told.ID, model: told.Model,
-		answers: td != nil && td.CreateResponse, interrupts: td != nil && td.InterruptResponse,
-		transcribes: told.Audio.Input.Transcription != nil,
-	}
+func (s *Session) sessionTold(told serverSession) {
+	s.session = told
 	if _, on := s.flow.model.Confirmed.(view.Open); on {
-		s.flow.tell(view.Configured{Interrupts: s.session.interrupts, Answers: s.session.answers}, 0)
+		s.flow.tell(view.Configured{Interrupts: told.interrupts, Answers: told.answers}, 0)
 	} else {
-		s.flow.tell(view.Opened{Interrupts: s.session.interrupts, Answers: s.session.answers}, 0)
+		s.flow.tell(view.Opened{Interrupts: told.interrupts, Answers: told.answers}, 0)
 	}
 	s.dirty = true
 }
 
 // turnEvent takes what is about the person's turn and the agent's sound.
-func (s *Session) turnEvent(e wire.ServerEvent) bool {
+func (s *Session) turnEvent(e *received) bool {
 	now := s.clock.Now()
-	switch e := e.(type) {
-	case *wire.InputAudioBufferSpeechStarted:
-		it := s.items.open(e.ItemID, User)
+	switch e.kind {
+	case "input_audio_buffer.speech_started":
+		it := s.items.open(e.itemID, User)
 		it.entry.Spoken = true
-		s.flow.speechStarted(e.ItemID, now)
+		s.flow.speechStarted(e.itemID, now)
 		if s.session.interrupts {
 			s.cutOff(s.interruption.lastHeard(), true)
 			s.stopPlayer()
 		}
-	case *wire.InputAudioBufferSpeechStopped:
-		s.flow.speechStopped(e.ItemID, s.session.answers, now)
-		s.meter.begin(e.ItemID, now)
-	case *wire.InputAudioBufferCommitted:
-		if it := s.items.find(e.ItemID); it != nil {
-			s.items.place(it, e.PreviousItemID)
+	case "input_audio_buffer.speech_stopped":
+		s.flow.speechStopped(e.itemID, s.session.answers, now)
+		s.meter.begin(e.itemID, now)
+	case "input_audio_buffer.committed":
+		if it := s.items.find(e.itemID); it != nil {
+			s.items.place(it, e.previous)
 		}
-		s.flow.committed(e.ItemID, s.committing, now)
+		s.flow.committed(e.itemID, s.committing, now)
 		if s.committing {
 			s.committing = false
-			s.meter.turn.ItemID = e.ItemID
-			s.askAnswer(e.ItemID)
+			s.meter.turn.ItemID = e.itemID
+			s.askAnswer(e.itemID)
 		}
-	case *wire.InputAudioBufferCleared:
+	case "input_audio_buffer.cleared":
 		s.dropTurn()
-	case *wire.OutputAudioBufferStarted:
-		s.soundStarted(e.ResponseID)
-	case *wire.OutputAudioBufferStopped:
-		s.soundEnded(e.ResponseID)
-	case *wire.OutputAudioBufferCleared:
-		s.cutOff(s.interruption.number(e.ResponseID), s.flow.speaking())
-		s.soundCut(e.ResponseID)
-	case *wire.ConversationItemInputAudioTranscriptionDelta:
-		s.caption(e.ItemID, e.ContentIndex, e.Delta)
-	case *wire.ConversationItemInputAudioTranscriptionCompleted:
-		s.transcribed(e.ItemID, e.Transcript)
-	case *wire.ConversationItemInputAudioTranscriptionFailed:
-		s.untranscribed(e.ItemID, e.Error.Message)
+	case "output_audio_buffer.started":
+		s.soundStarted(e.responseID)
+	case "output_audio_buffer.stopped":
+		s.soundEnded(e.responseID)
+	case "output_audio_buffer.cleared":
+		s.cutOff(s.interruption.number(e.responseID), s.flow.speaking())
+		s.soundCut(e.responseID)
+	case "conversation.item.input_audio_transcription.delta":
+		s.caption(e.itemID, e.index, e.text)
+	case "conversation.item.input_audio_transcription.completed":
+		s.transcribed(e.itemID, e.text)
+	case "conversation.item.input_audio_transcription.failed":
+		s.untranscribed(e.itemID, e.problem.Message)
 	default:
 		return false
 	}

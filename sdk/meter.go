@@ -1,10 +1,6 @@
 package sdk
 
-import (
-	"time"
-
-	"github.com/antiphon-rt/antiphon/wire"
-)
+import "time"
 
 // meter measures one turn at a time.
 type meter struct {
@@ -57,28 +53,17 @@ func (m *meter) show() {
 }
 
 // told takes the server's measurement. It reports whether it belongs to a turn that is shown or going on.
-func (m *meter) told(e *wire.AntiphonTurnMetrics) bool {
-	ms := func(n int) time.Duration {
-		if n < 0 {
-			return Never
-		}
-		return time.Duration(n) * time.Millisecond
-	}
-	told := &ServerTurn{
-		SpeechStopped: ms(e.SpeechStoppedMS), Commit: ms(e.CommitMS), Transcript: ms(e.TranscriptMS),
-		FirstToken: ms(e.FirstTokenMS), FirstAudio: ms(e.FirstAudioMS), FirstPacket: ms(e.FirstPacketMS),
-		PlaybackEnd: ms(e.PlaybackEndMS),
-	}
+func (m *meter) told(e *received) bool {
 	of := func(t *Turn) bool {
-		return e.ItemID != "" && t.ItemID == e.ItemID || e.ResponseID != "" && t.ResponseID == e.ResponseID
+		return e.itemID != "" && t.ItemID == e.itemID || e.responseID != "" && t.ResponseID == e.responseID
 	}
 	found := false
 	if m.on && of(&m.turn) {
-		m.turn.Server, found = told, true
+		m.turn.Server, found = e.times, true
 	}
 	if m.last != nil && of(m.last) {
 		shown := *m.last
-		shown.Server = told
+		shown.Server = e.times
 		m.last, found = &shown, true
 	}
 	return found

@@ -39,11 +39,11 @@ func (t *toolbox) forget() {
 }
 
 // renewed: the server has made the session of the new conversation.
-func (s *Session) renewed(told *wire.Session) {
+func (s *Session) renewed() {
 	c := s.call
 	c.recovery.afresh = false
 	s.phase = phaseLive // what follows goes out now, before what waits
-	s.introduce(told)
+	s.introduce()
 	s.retell()
 	if s.call != c || s.phase != phaseLive {
 		return
@@ -74,11 +74,11 @@ func (s *Session) retell() {
 	for i := len(told) - 1; i >= 0; i-- {
 		it := told[i]
 		it.retold = true
-		w := wire.Item{ID: it.id, Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: it.entry.Text}}}
+		role, kind := "user", wire.ContentInputText
 		if it.entry.Role == Agent {
-			w.Role, w.Content[0].Type = "assistant", wire.ContentOutputText
+			role, kind = "assistant", wire.ContentOutputText
 		}
-		s.send(&wire.ConversationItemCreate{Item: w}, intent{kind: intentRetold, item: it.id})
+		s.send("conversation.item.create", newMessage(it.id, role).words(kind, it.entry.Text).end().close(), intent{kind: intentRetold, item: it.id})
 	}
 	s.markLoss(waiting)
 }

@@ -10,30 +10,26 @@ import (
 const bytesPerSecond = 48000
 
 // responseEvent takes what is about one response. What else there is says nothing that a page shows.
-func (s *Session) responseEvent(e wire.ServerEvent) {
+func (s *Session) responseEvent(e *received) {
 	now := s.clock.Now()
-	switch e := e.(type) {
-	case *wire.ResponseCreated:
-		s.responseCreated(&e.Response)
-	case *wire.ResponseDone:
-		s.responseDone(&e.Response)
-	case *wire.ResponseOutputItemAdded:
+	switch e.kind {
+	case "response.created":
+		s.responseCreated(&e.response)
+	case "response.done":
+		s.responseDone(&e.response)
+	case "response.output_item.added":
 		s.outputAdded(e)
-	case *wire.ResponseOutputItemDone:
+	case "response.output_item.done":
 		s.outputDone(e)
-	case *wire.ResponseContentPartAdded:
-		it := s.items.open(e.ItemID, Agent)
-		it.entry.Spoken = it.entry.Spoken || e.Part.Type == "audio"
+	case "response.content_part.added":
+		it := s.items.open(e.itemID, Agent)
+		it.entry.Spoken = it.entry.Spoken || e.part == "audio"
 		s.items.changed()
-	case *wire.ResponseOutputTextDelta:
-		s.outputText(e.ItemID, e.ContentIndex, e.Delta, true)
-	case *wire.ResponseOutputTextDone:
-		s.outputText(e.ItemID, e.ContentIndex, e.Text, false)
-	case *wire.ResponseOutputAudioTranscriptDelta:
-		s.outputText(e.ItemID, e.ContentIndex, e.Delta, true)
-	case *wire.ResponseOutputAudioTranscriptDone:
-		s.outputText(e.ItemID, e.ContentIndex, e.Transcript, false)
-	case *wire.ResponseOutputAudioDelta:
+	case "response.output_text.delta", "response.output_audio_transcript.delta":
+		s.outputText(e.itemID, e.index, e.text, true)
+	case "response.output_text.done", "response.output_audio_transcript.done":
+		s.outputText(e.itemID, e.index, e.text, false)
+	case "response.output_audio.delta":
 		s.outputSound(e)
 	default:
 		return
@@ -119,39 +115,39 @@ func (s *Session) responseFailed(r *wire.Response) {
 	}
 }
 
-func (s *Session) outputAdded(e *wire.ResponseOutputItemAdded) {
-	if e.Item.ID == "" {
+func (s *Session) outputAdded(e *received) {
+	if e.item.ID == "" {
 		return
 	}
-	told := e.Item
+	told := e.item
 	if told.Type == wire.ItemMessage {
 		told.Role = "assistant"
 	}
 	s.itemAdded(&told, nil)
 	if it := s.items.find(told.ID); it != nil {
-		it.response = e.ResponseID
+		it.response = e.responseID
 	}
 }
 
-func (s *Session) outputDone(e *wire.ResponseOutputItemDone) {
-	it := s.items.find(e.Item.ID)
+func (s *Session) outputDone(e *received) {
+	it := s.items.find(e.item.ID)
 	if it == nil {
-		s.outputAdded(&wire.ResponseOutputItemAdded{ResponseID: e.ResponseID, Item: e.Item})
-		if it = s.items.find(e.Item.ID); it == nil {
+		s.outputAdded(e)
+		if it = s.items.find(e.item.ID); it == nil {
 			return
 		}
 	}
-	switch e.Item.Type {
+	switch e.item.Type {
 	case wire.ItemMessage:
-		s.fill(it, &e.Item)
+		s.fill(it, &e.item)
 		if it.asked == Never {
 			s.items.settle(it)
 		}
 	case wire.ItemFunctionCall:
-		s.showCall(it, &e.Item)
+		s.showCall(it, &e.item)
 		s.items.settle(it)
-		if e.Item.Status == "completed" {
-			s.runTool(&e.Item)
+		if e.item.Status == "completed" {
+			s.runTool(&e.item)
 		}
 	}
 }
@@ -165,11 +161,11 @@ func (s *Session) outputText(id string, index int, text string, more bool) {
 }
 
 // outputSound is for a Player: the reply's sound comes in messages.
-func (s *Session) outputSound(e *wire.ResponseOutputAudioDelta) {
-	it := s.items.open(e.ItemID, Agent)
+func (s *Session) outputSound(e *received) {
+	it := s.items.open(e.itemID, Agent)
 	it.entry.Spoken = true
-	it.sound = max(it.sound, 0) + time.Duration(len(e.Delta))*time.Second/bytesPerSecond
-	if p, ok := s.call.peer.(Player); ok && s.flow.isLive(e.ResponseID) {
-		p.Play(e.ResponseID, e.ItemID, e.ContentIndex, e.Delta)
+	it.sound = max(it.sound, 0) + time.Duration(len(e.sound))*time.Second/bytesPerSecond
+	if p, ok := s.call.peer.(Player); ok && s.flow.isLive(e.responseID) {
+		p.Play(e.responseID, e.itemID, e.index, e.sound)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // eventText makes an event of a line such as: response.created response=r1 status=completed.
@@ -119,6 +121,11 @@ func expandItem(part func(int) string) map[string]any {
 
 // sentText says in one line what a client event asks.
 func sentText(message []byte) string {
+	if meant, err := wire.DecodeClient(message); err != nil {
+		return "REFUSED: " + err.Error()
+	} else if said := wire.AppendClient(nil, meant); string(said) != string(message) {
+		return "SPELLED OTHERWISE: " + string(message) + "\nTHAN " + string(said)
+	}
 	var e map[string]any
 	if err := json.Unmarshal(message, &e); err != nil {
 		return "NO JSON: " + string(message)

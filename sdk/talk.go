@@ -1,10 +1,6 @@
 package sdk
 
-import (
-	"time"
-
-	"github.com/antiphon-rt/antiphon/wire"
-)
+import "time"
 
 // talkTail is how long after the end of push-to-talk the last of its sound may be under way, where sound and events take
 // different paths.
@@ -36,7 +32,7 @@ func (s *Session) startTalking() {
 	s.talk.nth++
 	if s.manual() && !again {
 		s.interrupt()
-		s.send(&wire.InputAudioBufferClear{}, intent{kind: intentClear})
+		s.send("input_audio_buffer.clear", newJSON(), intent{kind: intentClear})
 		s.flow.talking = true
 	}
 	s.setMuted(false)

@@ -167,9 +167,9 @@ func (s *Session) toolAnswer(call toolCall, output string, failed bool) {
 	if call.epoch == s.tools.epoch {
 		s.tools.wants = true
 	}
-	s.send(&wire.ConversationItemCreate{
-		Item: wire.Item{Type: wire.ItemFunctionCallOutput, CallID: call.id, Output: sent},
-	}, intent{kind: intentOutput})
+	result := newJSON().key("item").open().key("object").str("realtime.item").key("type").str(wire.ItemFunctionCallOutput).
+		key("call_id").str(call.id).key("output").str(sent).close()
+	s.send("conversation.item.create", result, intent{kind: intentOutput})
 }
 
 // owedAnswer asks for the answer to the tools' results: one for all, and not into somebody's words.
@@ -186,7 +186,7 @@ func (s *Session) owedAnswer() {
 func (s *Session) askAnswer(item string) {
 	seq := s.flow.expect(view.Ask{}, item, s.limits.AnswerStart, s.clock.Now())
 	s.dirty = true
-	s.send(&wire.ResponseCreate{}, intent{kind: intentAnswer, item: item, seq: seq})
+	s.send("response.create", newJSON(), intent{kind: intentAnswer, item: item, seq: seq})
 }
 
 // showCall shows a call of the agent's.

@@ -1,0 +1,134 @@
+package sdk
+
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// received is one event of the server's, as far as a client reads it. What the event does not have is zero.
+type received struct {
+	kind, id string
+
+	itemID, responseID string
+	previous           *string // nil: at the beginning
+	index              int     // of the part
+	endMS              int     // what was heard of the item
+	part               string  // the type of the part
+	text               string  // what is added to a text, or the whole of it
+	sound              []byte
+
+	session  serverSession
+	item     wire.Item
+	response wire.Response
+	problem  wire.Error
+	times    *ServerTurn
+
+	candidate, rtp       int
+	acknowledges, resume string
+	machines             wire.Raw
+}
+
+// readEvent reads an event as a whole. What it has no use for it does not look at.
+func readEvent(data []byte) (*received, error) {
+	m, err := wire.ReadServer(data)
+	if err != nil {
+		return nil, err
+	}
+	e := &received{
+		kind: m.Type, id: m.ID,
+		itemID: m.Text("item_id"), responseID: m.Text("response_id"), previous: textOrNil(m.Members, "previous_item_id"),
+		index: m.Whole("content_index"), endMS: m.Whole("audio_end_ms"), part: readPart(m.Object("part")),
+		candidate: m.Whole("candidate"), rtp: m.Whole("rtp_timestamp"),
+		acknowledges: m.Text("acknowledges"), resume: m.Text("resume"), machines: m.Raw("machines"),
+	}
+	readItem(&e.item, m.Object("item"))
+	readResponse(&e.response, m.Object("response"))
+	readError(&e.problem, m.Object("error"))
+	switch e.kind {
+	case "session.created", "session.updated":
+		e.session = readSession(m.Object("session"))
+	case "antiphon.turn.metrics":
+		e.times = readTimes(m.Members)
+	case "response.output_audio.delta":
+		e.sound = m.Audio("delta")
+	default:
+		e.text = m.Text("delta") + m.Text("text") + m.Text("transcript") // an event has one of them
+	}
+	return e, m.Err()
+}
+
+func textOrNil(o wire.Members, name string) *string {
+	if !o.Has(name) {
+		return nil
+	}
+	text := o.Text(name)
+	return &text
+}
+
+func readSession(o wire.Members) serverSession {
+	input := o.Object("audio").Object("input")
+	turns := input.Object("turn_detection")
+	on := input.Has("turn_detection")
+	return serverSession{
+		id: o.Text("id"), model: o.Text("model"),
+		answers:     on && turns.True("create_response", true),
+		interrupts:  on && turns.True("interrupt_response", true),
+		transcribes: input.Has("transcription"),
+	}
+}
+
+func readItem(i *wire.Item, o wire.Members) {
+	o.Need("type")
+	*i = wire.Item{
+		ID: o.Text("id"), Type: o.Text("type"), Status: o.Text("status"), Role: o.Text("role"),
+		CallID: o.Text("call_id"), Name: o.Text("name"), Arguments: o.Text("arguments"), Output: o.Text("output"),
+	}
+	o.Each("content", func(o wire.Members) {
+		o.Need("type")
+		i.Content = append(i.Content, wire.Content{Type: o.Text("type"), Text: o.Text("text"), Transcript: textOrNil(o, "transcript")})
+	})
+}
+
+func readPart(o wire.Members) string {
+	o.Need("type")
+	return o.Text("type")
+}
+
+func readResponse(r *wire.Response, o wire.Members) {
+	*r = wire.Response{ID: o.Text("id"), Status: o.Text("status"), ConversationID: textOrNil(o, "conversation_id")}
+	if o.Has("status_details") {
+		details := o.Object("status_details")
+		r.StatusDetails = &wire.StatusDetails{Reason: details.Text("reason")}
+		if details.Has("error") {
+			why := details.Object("error")
+			r.StatusDetails.Error = &wire.StatusError{Type: why.Text("type"), Code: why.Text("code")}
+		}
+	}
+	o.Each("output", func(o wire.Members) {
+		r.Output = append(r.Output, wire.Item{})
+		readItem(&r.Output[len(r.Output)-1], o)
+	})
+}
+
+func readError(e *wire.Error, o wire.Members) {
+	*e = wire.Error{
+		Type: o.Text("type"), Code: o.Text("code"), Message: o.Text("message"),
+		Param: textOrNil(o, "param"), EventID: textOrNil(o, "event_id"),
+	}
+}
+
+func readTimes(o wire.Members) *ServerTurn {
+	ms := func(name string) time.Duration {
+		n := o.Whole(name)
+		if n < 0 {
+			return Never
+		}
+		return time.Duration(n) * time.Millisecond
+	}
+	return &ServerTurn{
+		SpeechStopped: ms("speech_stopped_ms"), Commit: ms("commit_ms"), Transcript: ms("transcript_ms"),
+		FirstToken: ms("first_token_ms"), FirstAudio: ms("first_audio_ms"), FirstPacket: ms("first_packet_ms"),
+		PlaybackEnd: ms("playback_end_ms"),
+	}
+}
