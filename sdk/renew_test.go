@@ -13,8 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// told are the items that a link has been told of.
-func told(l *link) string {
+// itemsTold are the items that a link has been told of.
+func itemsTold(l *link) string {
 	var items []string
 	for _, s := range l.got() {
 		if _, item, is := strings.Cut(s, "conversation.item.create "); is {
@@ -49,7 +49,7 @@ func TestAConversationThatIsLostBeginsAnew(t *testing.T) {
 			l.wait(2 * time.Second)
 			l.g.Expect(l.x.links).To(gomega.HaveLen(2))
 			second := l.x.links[1]
-			l.g.Expect(told(second)).To(gomega.Equal("user: Tell me a story.; assistant: Once upon a time; user: Go on."))
+			l.g.Expect(itemsTold(second)).To(gomega.Equal("user: Tell me a story.; assistant: Once upon a time; user: Go on."))
 			sent := strings.Join(second.got(), ", ")
 			l.g.Expect(sent).To(gomega.MatchRegexp(`session.update.*Tell me.*Go on\., client_\d+ response.create$`))
 			now := l.Snapshot()
@@ -86,7 +86,7 @@ func TestBetweenTwoConversations(t *testing.T) {
 		l.g.Expect(l.SendText("lost")).To(gomega.Succeed())
 		l.x.links[0].sink(PeerBroken{})
 		l.wait(time.Second)
-		l.g.Expect(told(l.x.links[1])).To(gomega.Equal("user: taken; user: lost"))
+		l.g.Expect(itemsTold(l.x.links[1])).To(gomega.Equal("user: taken; user: lost"))
 		sent := l.x.links[1].got()
 		l.g.Expect(sent[len(sent)-1]).To(gomega.HaveSuffix("response.create"))
 	})
