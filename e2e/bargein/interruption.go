@@ -221,7 +221,8 @@ func (c *caller) cutAt(one *interruption, rec *rig.Recording, onset, goneOn floa
 	if !ok {
 		return
 	}
-	heard, ok := t.ended(rec, from, to, onset, atLevel, one.cut)
+	rejected := len(c.since("antiphon.barge_in.rejected", onset)) > 0
+	heard, ok := t.ended(rec, from, to, onset, atLevel, one.cut, rejected)
 	one.told, one.heard, one.atLevel, one.measured = e.AudioEndMS, heard, atLevel, ok
 }
 

@@ -101,10 +101,14 @@ func (t *tracker) between(rec *rig.Recording, begin, moment, from, to float64) (
 }
 
 // ended is the place at which a reply was heard last: it sounded between two moments, and was at atLevel when it was lowered. A reply
-// whose candidate was rejected has sounded again behind the silence of c, from about where it was lowered on or from where it was held.
-func (t *tracker) ended(rec *rig.Recording, from, to, onset, atLevel float64, c cut) (ms float64, ok bool) {
+// whose candidate was rejected has sounded again behind the silence of c, from about where it was lowered on or from where it was held;
+// where it was stopped before it did, what was lowered is what was to be said again.
+func (t *tracker) ended(rec *rig.Recording, from, to, onset, atLevel float64, c cut, rejected bool) (ms float64, ok bool) {
 	lowered := c.silent - c.ducked
-	if from <= onset { // lowered it went on for as long as it was, and no longer
+	switch {
+	case from <= onset && rejected:
+		return atLevel, true
+	case from <= onset: // lowered it went on for as long as it was, and no longer
 		return t.at(rec, to, atLevel-50, atLevel+lowered+100)
 	}
 	sounded := to - from

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,6 +125,7 @@ func TestTheEndOfWhatWasHeardIsFound(t *testing.T) {
 		place float64
 	}{
 		{"silenced", [][]int16{low}, 2120},
+		{"to be said again, and stopped before that", [][]int16{low}, 2000},
 		{"said again and stopped at once", [][]int16{low, silenceOf(0.3), seconds(pcm, 1.98, 2.04)}, 2040},
 		{"said again and lowered again", [][]int16{low, silenceOf(0.3), seconds(pcm, 1.98, 2.3), ducked(seconds(pcm, 2.3, 2.42))}, 2420},
 		{"held, and on from there", [][]int16{silenceOf(0.3), seconds(pcm, 2, 2.08)}, 2080},
@@ -139,7 +141,7 @@ func TestTheEndOfWhatWasHeardIsFound(t *testing.T) {
 			g.Expect(ok).To(gomega.BeTrue())
 			atLevel, ok := tr.at(rec, onset+first.ducked, 0, 4000)
 			g.Expect(ok).To(gomega.BeTrue())
-			place, ok := tr.ended(rec, from, to, onset, atLevel, first)
+			place, ok := tr.ended(rec, from, to, onset, atLevel, first, strings.Contains(c.name, "again"))
 			g.Expect(ok).To(gomega.BeTrue())
 			g.Expect(place).To(gomega.BeNumerically("~", c.place, 15))
 		})
