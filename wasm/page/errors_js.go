@@ -54,7 +54,10 @@ func describe(err error) (code, message, remedy string) {
 			continue
 		}
 		// The client's own words are a fact and, behind a colon, what to do about it.
-		message, remedy, _ = strings.Cut(c.err.Error(), ": ")
+		message = c.err.Error()
+		if at := strings.IndexByte(message, ':'); at > 0 {
+			message, remedy = message[:at], message[at+2:]
+		}
 		if more, ok := errors.AsType[*sdk.Error](err); ok && more.Detail != "" {
 			message += " (" + more.Detail + ")"
 		}
@@ -75,8 +78,8 @@ func refusal(err *sdk.RefusedError) (code, message, remedy string) {
 		return code, message, ""
 	}
 	// These end with what to do.
-	if at := strings.LastIndex(message, " ("); at > 0 && strings.HasSuffix(message, ")") {
-		message, remedy = message[:at], message[at+2:len(message)-1]
+	if at := strings.LastIndexByte(message, '('); at > 0 && strings.HasSuffix(message, ")") {
+		message, remedy = message[:at-1], message[at+1:len(message)-1]
 	}
 	return code, message, remedy
 }
