@@ -196,7 +196,7 @@ func TestAPlaceInThePlaybackIsAwaited(t *testing.T) {
 	call.AwaitMark(mark + 48*20) // beyond the wrap, perhaps
 	p.g.Eventually(told).Should(gomega.Receive(gomega.Equal(sdk.MarkPassed{Mark: mark + 48*20})))
 	reached, _ := call.Mark()
-	p.g.Expect(int32(reached-mark-48*20)).To(gomega.BeNumerically(">=", surely))
+	p.g.Expect(int32(reached - mark - 48*20)).To(gomega.BeNumerically(">=", surely))
 	p.g.Expect(call.lowering.polls).To(gomega.BeFalse(), "nobody waits")
 	call.AwaitMark(mark - 480)
 	p.g.Expect(<-told).To(gomega.Equal(sdk.MarkPassed{Mark: mark - 480}))
