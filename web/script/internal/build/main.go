@@ -18,9 +18,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/antiphon-rt/antiphon/web/internal/slim"
 )
@@ -80,11 +78,11 @@ func (b builder) build() error {
 // program gives the compiled program and the script that it needs.
 func (b builder) program() (program, support []byte, err error) {
 	support, err = read(b.exec, func() ([]byte, error) {
-		root, err := exec.Command("go", "env", "GOROOT").Output()
+		root, err := goroot()
 		if err != nil {
-			return nil, fmt.Errorf("go env GOROOT: %w", err)
+			return nil, err
 		}
-		return os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+		return os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js"))
 	})
 	if err != nil {
 		return nil, nil, err
@@ -108,28 +106,6 @@ func read(file string, otherwise func() ([]byte, error)) ([]byte, error) {
 		return otherwise()
 	}
 	return os.ReadFile(file)
-}
-
-// inlining is for the voice detector alone, which runs a hundred times a second, and for what it calls. For all else it makes the
-// program larger by a fifteenth and nothing noticeably faster.
-var inlining = []string{"-gcflags=all=-l", "-gcflags=github.com/antiphon-rt/antiphon/voice=", "-gcflags=math/...="}
-
-// compile builds the program for the browser and returns it.
-func compile() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "antiphon-script-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "antiphon.wasm")
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w"}, inlining...)
-	cmd := exec.Command("go", append(args, "-o", out, "./wasm")...)
-	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("go build ./wasm for the browser: %w", err)
-	}
-	return os.ReadFile(out)
 }
 
 // sources are the files of the package that are not made.
