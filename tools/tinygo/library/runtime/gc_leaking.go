@@ -21,6 +21,11 @@ var objects heap.Heap
 
 var nothing [16]byte
 
+// variables is where the program's begin, behind its constants: see random.c.
+//
+//go:extern variables
+var variables [16]byte
+
 //go:noinline
 func alloc(size uintptr, _ unsafe.Pointer) unsafe.Pointer {
 	if size == 0 {
@@ -62,7 +67,7 @@ func idle() {
 
 // GC may only be called by idle.
 func GC() {
-	objects.Mark(globalsStart, globalsEnd)
+	objects.Mark(uintptr(unsafe.Pointer(&variables)), globalsEnd)
 	objects.Sweep()
 }
 
