@@ -24,6 +24,7 @@ const memoryMost = 64 << 20
 const (
 	header        = "\x00asm\x01\x00\x00\x00"
 	dataSection   = 11
+	countSection  = 12 // of data segments; a compiler may leave it out
 	opI32Const    = 0x41
 	opEnd         = 0x0b
 	activeSegment = 0 // of memory 0, at an offset
@@ -43,7 +44,10 @@ func Program(wasm []byte) ([]byte, error) {
 		if r.err != nil {
 			return nil, fmt.Errorf("slim: section %d: %w", id, r.err)
 		}
-		if id == dataSection {
+		switch id {
+		case countSection:
+			content = []byte{1}
+		case dataSection:
 			at, memory, err := load(content)
 			if err != nil {
 				return nil, fmt.Errorf("slim: the data section: %w", err)
