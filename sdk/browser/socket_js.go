@@ -127,12 +127,11 @@ func (s *socketPeer) welcomed(data js.Value) bool {
 	if s.p.kept.Resumed || data.Type() != js.TypeString {
 		return false
 	}
-	e, err := wire.DecodeServer([]byte(data.String()))
-	ack, is := e.(*wire.AntiphonAck)
-	if err != nil || !is || ack.Resume != s.resume.Token {
+	ack, err := wire.ReadServer([]byte(data.String()))
+	if err != nil || ack.Type != "antiphon.ack" || ack.Text("resume") != s.resume.Token {
 		return false
 	}
-	s.p.kept = sdk.Resumption{Token: ack.Resume, Resumed: true, Seen: ack.Acknowledges}
+	s.p.kept = sdk.Resumption{Token: s.resume.Token, Resumed: true, Seen: ack.Text("acknowledges")}
 	return true
 }
 
@@ -164,7 +163,7 @@ func (s *socketPeer) say(mic []float32) {
 	if len(s.pcm) < saidSamples {
 		return
 	}
-	message := wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, s.pcm)})
+	message := wire.AppendAudio(nil, voice.PCM16ToBytes(nil, s.pcm))
 	s.pcm = s.pcm[:0]
 	s.p.line.Call("send", string(message), maxBuffered/2)
 }
