@@ -3,9 +3,10 @@
 package runtime
 
 import (
+	"unsafe"
+
 	"internal/heap"
 	"internal/task"
-	"unsafe"
 )
 
 // This stands in the place of the collector that never collects: for that one the compiler keeps no list of the pointers on the
