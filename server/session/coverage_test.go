@@ -62,7 +62,7 @@ func onStage(t *testing.T, media bool, settings wire.Session) *caller {
 	t.Helper()
 	c := newCallerWith(t, Config{Pipeline: byScript(t, strings.ReplaceAll(stage, "\t", "  ")), Settings: settings})
 	if media {
-		c.pacer = newPacer(c.s)
+		c.pacer = newPacer(c.s, nil)
 	}
 	return c
 }

@@ -31,7 +31,7 @@ func TestTheAgentsEchoIsNobody(t *testing.T) {
 		t.Helper()
 		c := newCaller(t, plain())
 		c.roundTrip.Store(int64(100 * time.Millisecond))
-		c.pacer = newPacer(c.s)
+		c.pacer = newPacer(c.s, nil)
 		c.start()
 		c.ask("say 60 words")
 		first(c, "output_audio_buffer.started")

@@ -58,7 +58,7 @@ func (c *caller) RoundTrip() time.Duration { return time.Duration(c.roundTrip.Lo
 func byWebRTC(t *testing.T, p *pipeline.Pipeline) *caller {
 	t.Helper()
 	c := newCaller(t, p)
-	c.pacer = newPacer(c.s)
+	c.pacer = newPacer(c.s, nil)
 	return c.start()
 }
 

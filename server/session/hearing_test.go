@@ -15,7 +15,7 @@ import (
 func byHand(t *testing.T) *caller {
 	t.Helper()
 	c := newCaller(t, plain())
-	c.s.link, c.s.speaker = c, newPacer(c.s)
+	c.s.link, c.s.speaker = c, newPacer(c.s, nil)
 	c.pacer, c.s.media = c.s.speaker.(*pacer), true
 	c.s.step(coord.OfConn{Event: conn.Opened{VAD: true}})
 	t.Cleanup(func() { c.s.release() })

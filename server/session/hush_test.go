@@ -17,7 +17,7 @@ func TestNothingGoesOutUncounted(t *testing.T) {
 	slow := func(t *testing.T) *caller {
 		t.Helper()
 		c := newCaller(t, plain())
-		c.pacer = newPacer(c.s)
+		c.pacer = newPacer(c.s, nil)
 		c.s.cfg.Trace = func(_ string, st coord.Step) {
 			if st.Machine == "playout" {
 				wait(200 * time.Millisecond)

@@ -48,8 +48,8 @@ type packet struct {
 
 const packetTicks = 960
 
-func newPacer(s *Session) *pacer {
-	p := &pacer{s: s, stop: make(chan struct{}), ts: 5000, silent: 5000}
+func newPacer(s *Session, out func(packet)) *pacer {
+	p := &pacer{s: s, out: out, stop: make(chan struct{}), ts: 5000, silent: 5000}
 	p.over.Go(func() {
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()

@@ -107,8 +107,7 @@ func predicting(c *caller, far trip) *predictor {
 	}
 	c.t.Cleanup(func() { p.up.end(); p.down.end(); p.media.end() })
 	c.tap = func(e wire.ServerEvent) { p.down.put(func() { p.event(e) }) }
-	c.pacer = newPacer(c.s)
-	c.pacer.out = func(k packet) { p.media.put(func() { p.plays(k) }) }
+	c.pacer = newPacer(c.s, func(k packet) { p.media.put(func() { p.plays(k) }) })
 	c.start()
 	c.send(`{"type":"antiphon.hello","event_id":"hello","barge_in":true}`)
 	c.g.Expect(next[*wire.AntiphonAck](c, "antiphon.ack").Acknowledges).To(gomega.Equal("hello"))

@@ -28,7 +28,7 @@ func byReturning(t *testing.T, paced bool) *returning {
 	t.Helper()
 	r := &returning{caller: newCaller(t, plain())}
 	if paced {
-		r.pacer = newPacer(r.s)
+		r.pacer = newPacer(r.s, nil)
 	}
 	r.s.Start(r)
 	t.Cleanup(func() {
