@@ -64,8 +64,9 @@ library() {
 	# Memory is collected between two events (library/runtime), and the stacks of goroutines that have ended are freed at once.
 	cp tools/tinygo/library/runtime/*.go "$root/src/runtime"
 	cp tools/tinygo/library/task/*.go "$root/src/internal/task"
+	sed -i '/^func deadlock/,/^}/s/task.Pause/task.End/' "$root/src/runtime/scheduler_cooperative.go"
 	sed -i 's/^\tscheduler(false)$/&\n\tidle()/' "$root/src/runtime/scheduler_cooperative.go" "$root/src/runtime/runtime_wasm_js_scheduler.go"
-	sed -i 's/^\tcurrentTask = prevTask$/&\n\tt.stopped()/' "$root/src/internal/task/task_asyncify.go"
+	sed -i 's/^\tcurrentTask = prevTask$/&\n\tt.stopped()/; s/^\tstack := runtime_alloc(.*$/&\n\tStacks++/' "$root/src/internal/task/task_asyncify.go"
 	# Go's unicode without its maps: strings takes nothing of them, but TinyGo would fill them when the program starts, and with
 	# them comes every table of every script.
 	for file in "$(go env GOROOT)"/src/unicode/*.go; do

@@ -17,8 +17,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The program that TinyGo made holds calls: in writing, by voice, with an interruption, one after the other, and lets them go.
-func TestTheReleaseHoldsCalls(t *testing.T) {
+// visit opens a page that has the script of the release, beside a server that it may call.
+func visit(t *testing.T) (*gomega.WithT, *rig.Tab, *rig.Server) {
+	t.Helper()
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(40 * time.Second)
 	files := http.FileServer(http.Dir("../../sdk/npm/release"))
@@ -44,18 +45,25 @@ func TestTheReleaseHoldsCalls(t *testing.T) {
 	tab, err := browser.Open(site.URL + "/")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(tab.Close)
+	return g, tab, server
+}
+
+// does runs a script in the page; a promise is waited for.
+func does(g *gomega.WithT, tab *rig.Tab, script string) {
+	_, err := rig.Await[bool](tab, "(async () => {"+script+"; return true })()")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+}
+
+// The program that TinyGo made holds calls: in writing, by voice, with an interruption, one after the other, and lets them go.
+func TestTheReleaseHoldsCalls(t *testing.T) {
+	g, tab, server := visit(t)
 	is := func(expression string) func() (bool, error) {
 		return func() (bool, error) { return rig.Await[bool](tab, "(async () => Boolean("+expression+"))()") }
-	}
-	does := func(script string) {
-		t.Helper()
-		_, err := rig.Await[bool](tab, "(async () => {"+script+"; return true })()")
-		g.Expect(err).NotTo(gomega.HaveOccurred())
 	}
 	speech, err := rig.Speak(t.Context(), "stop it now please, that is enough")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	for range 3 {
-		does(`globalThis.call = Antiphon.connect({ url: "` + server.URL + `" }); await call.ready; call.send("say 60 words")`)
+		does(g, tab, `globalThis.call = Antiphon.connect({ url: "`+server.URL+`" }); await call.ready; call.send("say 60 words")`)
 		g.Eventually(is(`call.state === "agent-speaking"`)).Should(gomega.BeTrue())
 		g.Eventually(tab.Heard).Should(gomega.HaveField("LoudMS", gomega.BeNumerically(">", 200)))
 		_, err = tab.Say(speech.WAV())
@@ -63,8 +71,36 @@ func TestTheReleaseHoldsCalls(t *testing.T) {
 		g.Eventually(is(`call.transcript.some((e) => e.interrupted) && call.metrics.interruptions.candidates > 0`)).Should(gomega.BeTrue())
 		g.Eventually(is(`call.transcript.at(-1).role === "agent" && call.state === "listening"`)).Should(gomega.BeTrue())
 		g.Expect(is(`call.machines === "same"`)()).To(gomega.BeTrue(), "the machines are the server's")
-		does(`await call.close()`)
+		does(g, tab, `await call.close()`)
 	}
 	g.Expect(is(`Antiphon.usage().functions === 0`)()).To(gomega.BeTrue())
 	g.Expect(tab.Complaints()).To(gomega.BeEmpty())
+}
+
+// used is what the page's calls hold.
+type used struct{ Functions, Memory int }
+
+// Calls that come and go leave no memory taken: the program collects it between two events.
+func TestTheReleaseFreesMemory(t *testing.T) {
+	g, tab, server := visit(t)
+	does(g, tab, `globalThis.calls = async (n) => {
+		for (let i = 0; i < n; i++) {
+			const call = Antiphon.connect({ url: "`+server.URL+`", microphone: false });
+			await call.ready;
+			await call.close();
+		}
+	}`)
+	look := func() used {
+		u, err := rig.Await[used](tab, `(async () => Antiphon.usage())()`)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		return u
+	}
+	does(g, tab, `await calls(20)`)
+	before := look()
+	does(g, tab, `await calls(40)`)
+	after := look()
+	t.Logf("before: %+v, after: %+v", before, after)
+	g.Expect(after.Functions).To(gomega.BeZero())
+	g.Expect(after.Memory).To(gomega.BeNumerically("<=", before.Memory+1<<20))
+	g.Expect(after.Memory).To(gomega.BeNumerically("<=", 8<<20), "bytes")
 }

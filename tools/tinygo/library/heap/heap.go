@@ -22,12 +22,15 @@ const (
 	each = block + 1 + unsafe.Sizeof(uint32(0))
 	// slack is what is allocated at least between two collections, in blocks.
 	slack = 256 << 10 / block
+	// little is what is allocated at least before an early one.
+	little = slack / 4
 )
 
 // A Heap is empty at first, and has no room.
 type Heap struct {
 	first, blocks uintptr     // the address of the first block, and how many there are
 	used, enough  uintptr     // blocks of objects, and how many make a collection worthwhile
+	early         uintptr     // how many make an early one worthwhile
 	from          [28]uintptr // by the logarithm of a size in blocks: where to look for room for it
 }
 
@@ -119,8 +122,9 @@ func (h *Heap) release(b uintptr) {
 	}
 }
 
-// Due tells that as much was allocated since the last collection as was left by it, and more than a little.
-func (h *Heap) Due() bool { return stress || h.used >= h.enough }
+// Due tells that as much was allocated since the last collection as was left by it, and more than a little; or, when that is the
+// right moment, that a little was.
+func (h *Heap) Due(now bool) bool { return stress || h.used >= h.enough || now && h.used >= h.early }
 
 // Mark marks every object that can be reached from the words between two addresses.
 func (h *Heap) Mark(from, to uintptr) {
@@ -167,5 +171,5 @@ func (h *Heap) Sweep() {
 		}
 	}
 	clear(h.from[:])
-	h.enough = h.used + max(h.used, slack)
+	h.enough, h.early = h.used+max(h.used, slack), h.used+little
 }

@@ -127,7 +127,7 @@ func TestACollectionIsDue(t *testing.T) {
 	a := newArena(t, 1<<18)
 	a.grow(1 << 18)
 	var roots []uintptr
-	for !a.Due() {
+	for !a.Due(false) {
 		roots = append(roots, pointer(a.alloc(t, 512)))
 	}
 	if a.used != slack {
@@ -135,10 +135,16 @@ func TestACollectionIsDue(t *testing.T) {
 	}
 	a.collect(roots)
 	a.collect(roots)
-	if a.used != slack || a.Due() {
+	if a.used != slack || a.Due(false) || a.Due(true) {
 		t.Fatal("all is there")
 	}
-	for !a.Due() {
+	for !a.Due(true) {
+		a.alloc(t, 512)
+	}
+	if a.used != slack+little {
+		t.Fatalf("at the right moment, after %d blocks", a.used)
+	}
+	for !a.Due(false) {
 		a.alloc(t, 512)
 	}
 	if a.used != 2*slack {

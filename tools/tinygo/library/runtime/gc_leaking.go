@@ -60,8 +60,11 @@ func initHeap() { setHeapEnd(heapEnd) }
 
 // idle is called when there is nothing left to do, before control goes back to the browser. If that is to a call of the browser's by
 // a goroutine, there is something on the stack.
+//
+// What waits keeps more than it needs: old words on its stack may look like pointers to what was allocated since. So when nothing waits,
+// as after a call, the opportunity is taken early.
 func idle() {
-	if task.OnSystemStack() && objects.Due() {
+	if task.OnSystemStack() && objects.Due(task.Stacks == 0) {
 		GC()
 	}
 }

@@ -7,11 +7,24 @@ import "unsafe"
 //go:linkname runtime_free runtime.free
 func runtime_free(unsafe.Pointer)
 
-// stopped frees the stack of a goroutine that has ended: one that waits has something to come back to on it. A stack is 64 kB, and
-// everything that the browser calls back has one; this way it is always the same.
+var (
+	// Stacks is how many goroutines there are that will go on.
+	Stacks int
+	ending bool
+)
+
+// End is Pause for a goroutine that will never go on: it has ended, or waits for nothing. Its stack, of 64 kB, is freed at once: everything
+// that the browser calls back has one, and this way it is always the same.
+func End() {
+	ending = true
+	Pause()
+}
+
+// stopped is called when a goroutine has paused.
 func (t *Task) stopped() {
-	s := &t.state
-	if s.asyncifysp == unsafe.Add(unsafe.Pointer(s.canaryPtr), unsafe.Sizeof(*s.canaryPtr)) {
-		runtime_free(unsafe.Pointer(s.canaryPtr))
+	if ending {
+		ending = false
+		Stacks--
+		runtime_free(unsafe.Pointer(t.state.canaryPtr))
 	}
 }
