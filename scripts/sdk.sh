@@ -22,7 +22,7 @@ wasm-opt -Oz --converge --strip-producers --strip-target-features $out/first.was
 CGO_ENABLED=0 go run ./web/script/internal/build
 CGO_ENABLED=0 go run ./web/script/internal/build -npm sdk/npm/release -embed "" \
 	-wasm $out/antiphon.wasm -exec .cache/tinygo/root/targets/wasm_exec.js
-cp $out/antiphon.wasm sdk/npm/dist/antiphon.tiny.wasm
+cp sdk/npm/release/antiphon.wasm sdk/npm/dist/antiphon.tiny.wasm
 
 node tools/tinygo/smoke.mjs sdk/npm/release $out/checked.wasm
 for package in release dist; do
