@@ -45,14 +45,15 @@ func (p *positions) add(ts uint32, gen uint64, pos voice.Samples, n int) {
 
 // at finds the last frame that began at or before ts. Timestamps wrap around, so they compare by their
 // distance (RFC 1982); the ring spans far less than half the circle unless a call is silent for hours,
-// and then the frame is too old to be asked for. ok is false for what was forgotten.
-func (p *positions) at(ts uint32) (place Place, ok bool) {
+// and then the frame is too old to be asked for. The end of what was sent is in no silence: what comes next is not known. ok is false for
+// what was forgotten.
+func (p *positions) at(ts, sent uint32) (place Place, ok bool) {
 	var after *position
 	for i := len(p.ring) - 1; i >= 0; i-- {
 		e := &p.ring[(p.next+i)%len(p.ring)]
 		if since := int32(ts - e.ts); since >= 0 {
 			place = Place{Gen: e.gen, At: e.pos + voice.Samples(min(uint32(since)/ticksPerSample, e.n))}
-			return place.before(after, e.n == 0 || since >= frameTicks), true
+			return place.before(after, e.n == 0 || since > frameTicks || since == frameTicks && ts != sent), true
 		}
 		after = e
 	}

@@ -16,6 +16,8 @@ const (
 	// Keep is how much audio stays available for Resume after it was sent: 10 s. An interruption goes back by less than one; what
 	// was sent to a client that had gone is known to be lost only after some.
 	Keep = voice.Samples(10 * Rate)
+	// maxAhead is how far behind the end of what was sent a client may take its playback to be, in ticks: 100 ms.
+	maxAhead = 100 * 48
 	// MaxUnsent bounds the audio that waits to be sent: 5 minutes (14 MB). Watch Buffered and generate
 	// no further ahead than is useful; what a Write brings above this bound is dropped and counted.
 	MaxUnsent = voice.Samples(5 * 60 * Rate)
@@ -159,14 +161,18 @@ func (s *Speaker) FirstSilent() (ts uint32, ok bool) {
 }
 
 // PlaceAt says what a client plays when it plays RTP timestamp ts. It remembers the last 10 s of speech, also of replies that
-// were dropped or have ended; ok is false for a timestamp before that, or one that was not sent yet.
+// were dropped or have ended; ok is false for a timestamp before that, or one that was not sent yet. A client that has all that was sent
+// tells the end of it, and one that takes its playback to go on, a little more: both are the end.
 func (s *Speaker) PlaceAt(ts uint32) (p Place, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if int32(ts-s.nextTS) >= 0 || int32(ts-s.startTS) < 0 {
+	if int32(ts-s.nextTS) > maxAhead || int32(ts-s.startTS) < 0 {
 		return Place{}, false
 	}
-	return s.heard.at(ts)
+	if int32(ts-s.nextTS) > 0 {
+		ts = s.nextTS
+	}
+	return s.heard.at(ts, s.nextTS)
 }
 
 // frame is what the pacer sends next.

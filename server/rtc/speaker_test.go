@@ -230,9 +230,9 @@ func TestPositionsForgetTheOldest(t *testing.T) {
 	for i := range uint32(positionsKept + 50) {
 		p.add(base+i*frameTicks, 7, voice.Samples(i)*FrameSize, FrameSize)
 	}
-	_, ok := p.at(base + 49*frameTicks)
+	_, ok := p.at(base+49*frameTicks, 0)
 	g.Expect(ok).To(gomega.BeFalse())
-	place, ok := p.at(base + 300*frameTicks + 480)
+	place, ok := p.at(base+300*frameTicks+480, 0)
 	g.Expect(ok).To(gomega.BeTrue())
 	g.Expect(place).To(gomega.Equal(Place{Gen: 7, At: voice.Samples(300*FrameSize + 240)}))
 }

@@ -192,9 +192,10 @@ func (p *pacer) FirstSilent() (uint32, bool) {
 func (p *pacer) PlaceAt(ts uint32) (place rtc.Place, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if ts >= p.ts || ts < 5000 {
+	if ts > p.ts+100*48 || ts < 5000 {
 		return rtc.Place{}, false
 	}
+	ts = min(ts, p.ts)
 	place.Silent = true
 	for _, k := range p.log {
 		if k.ts > ts {
@@ -203,7 +204,7 @@ func (p *pacer) PlaceAt(ts uint32) (place rtc.Place, ok bool) {
 			}
 			break
 		}
-		place = rtc.Place{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: k.n == 0 || ts-k.ts >= packetTicks}
+		place = rtc.Place{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: k.n == 0 || ts-k.ts > packetTicks || ts-k.ts == packetTicks && ts != p.ts}
 	}
 	return place, true
 }
