@@ -12,7 +12,7 @@ import (
 const (
 	perHalf = perSymbol   // hops of half a character
 	perCell = 2 * perHalf // hops of a character
-	gap     = 4           // looks of silence that part two pieces of speech: 20 ms
+	gap     = 1           // looks of silence that part two pieces of speech: a silent packet of 20 ms has one at least
 )
 
 // Heard reads back what the scripted synthesizer spoke at speed 1, from a recording of any part of it (mono, 24 kHz). Pieces
