@@ -35,7 +35,7 @@ func TestACoughDoesNotStopTheAnswer(t *testing.T) {
 	rec, err := p.Recording()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	reference, sound := envelope(voice.clauses(g, line.Said)), rig.Envelope(rec.PCM, rec.Rate)
-	stop, again := longestSilence(rec, sound, coughed, 2000)
+	stop, again := longestSilence(rec, sound, coughed+coughMS, 2000)
 	before := find(g, reference, sound[max(0, stop-probe):stop]) + probe
 	after := find(g, reference, sound[again:min(len(sound), again+probe)])
 	t.Logf("silent %.0f ms after the cough began, for %d ms; stopped at %d ms of the answer and went on at %d ms",
@@ -53,6 +53,9 @@ func loudBetween(envelope []float64, from, to int) (n int) {
 	}
 	return n
 }
+
+// coughMS is how long a cough is. The silence that it causes ends behind it; one that ends before is between two words.
+const coughMS = 350
 
 // longestSilence finds the longest silence that ends within so many ms after a moment on the recording's clock: its first cell, and the
 // first with sound again.
