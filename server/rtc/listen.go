@@ -72,6 +72,7 @@ func (p *Peer) listen(t voiceTrack) {
 		case err != nil:
 			return // the transport is closed
 		default:
+			p.reachable(true)
 			if payload, ok := payloadOf(&header, buf[:n]); ok {
 				in.push(voicePacket{seq: header.SequenceNumber, ts: header.Timestamp, payload: payload, at: now})
 			}

@@ -86,7 +86,7 @@ func (s *script) Read(b []byte) (int, interceptor.Attributes, error) {
 	return n, nil, nil
 }
 
-// A wait that runs out does not end the listening, and neither does garbage.
+// A wait that runs out does not end the listening, and neither does garbage; and a caller that was lost is back.
 func TestListenGoesOn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	voiced := func(seq uint16) []byte {
@@ -97,11 +97,13 @@ func TestListenGoesOn(t *testing.T) {
 	}
 	r := &recorder{}
 	p := &Peer{handler: r}
+	p.reachable(false)
 	p.listen(&script{
 		packets: [][]byte{voiced(1), {1, 2, 3}, voiced(2), voiced(3)},
 		waits:   []bool{false, false, true, false},
 	})
 	g.Expect(r.audio).To(gomega.HaveLen(3 * FrameSize))
+	g.Expect(r.states).To(gomega.Equal([]string{"lost", "restored"}), "who is heard is there")
 }
 
 func TestFeedbackReadsReports(t *testing.T) {

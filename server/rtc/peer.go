@@ -30,6 +30,9 @@ type Peer struct {
 	restarting chan struct{} // holds a token while a restart is negotiated
 	abandoned  atomic.Bool   // nobody is there to take leave of
 
+	reach sync.Mutex
+	lost  bool // Lost was reported, and not yet Restored
+
 	mu        sync.Mutex
 	stopped   bool
 	listening bool // the caller's track is taken

@@ -52,7 +52,22 @@ func (p *Peer) watch() {
 // link is what watch remembers of the connection.
 type link struct {
 	connected bool // it was, once
-	lost      bool // Lost was reported, and not yet Restored
+}
+
+// reachable tells the handler when that changes. Whatever comes of the caller shows that it is back, before pion looks: what is said
+// in between is not lost on a session that takes it for unreachable.
+func (p *Peer) reachable(now bool) {
+	p.reach.Lock()
+	defer p.reach.Unlock()
+	if p.lost != now {
+		return
+	}
+	p.lost = !now
+	if now {
+		p.handler.Restored()
+	} else {
+		p.handler.Lost()
+	}
 }
 
 func (p *Peer) step(l *link, state webrtc.PeerConnectionState) {
@@ -65,14 +80,10 @@ func (p *Peer) step(l *link, state webrtc.PeerConnectionState) {
 				p.handler.Opened()
 			}
 		}
-		if l.lost {
-			l.lost = false
-			p.handler.Restored()
-		}
+		p.reachable(true)
 	case webrtc.PeerConnectionStateDisconnected:
-		if l.connected && !l.lost {
-			l.lost = true
-			p.handler.Lost()
+		if l.connected {
+			p.reachable(false)
 		}
 	case webrtc.PeerConnectionStateFailed:
 		p.fail(fmt.Errorf("%w: its network answers no more", ErrUnreachable))
