@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -12,7 +13,8 @@ import (
 const (
 	perHalf = perSymbol   // hops of half a character
 	perCell = 2 * perHalf // hops of a character
-	gap     = 1           // looks of silence that part two pieces of speech: a silent packet of 20 ms has one at least
+	gap     = 4           // looks of silence that part two pieces of speech: 20 ms
+	slip    = 2           // what it costs to leave a look out, beside at most 20 that a character is worth
 )
 
 // Heard reads back what the scripted synthesizer spoke at speed 1, from a recording of any part of it (mono, 24 kHz). Pieces
@@ -44,34 +46,42 @@ func Heard(pcm []int16) (string, error) {
 	return b.String(), nil
 }
 
-// readPiece reads one piece at the place in a cell where it is surest.
+// readPiece reads the characters that it can be surest of together, one behind the other. Looks may be left out between two: where
+// some of the speech is missing.
 func readPiece(p []sight) string {
-	best, top := "", float32(0)
-	for at := range perCell {
-		if text, sure := readFrom(p, at); sure > top {
-			best, top = text, sure
+	total, taken := make([]float32, len(p)+perHalf), make([]string, len(p)+perHalf)
+	for n := 1; n < len(total); n++ {
+		if total[n] = total[n-1] - slip; n < perCell {
+			total[n] = 0
+			continue
+		}
+		c, sure := readCell(p[n-perCell], p[n-perHalf])
+		if sum := total[n-perCell] + sure; sum > total[n] {
+			total[n], taken[n] = sum, c
 		}
 	}
-	return best
+	var read []string
+	for n := len(total) - 1; n >= perCell; {
+		if total[n] == total[n-1]-slip && taken[n] == "" {
+			n--
+			continue
+		}
+		read = append(read, taken[n])
+		n -= perCell
+	}
+	slices.Reverse(read)
+	return strings.Join(read, "")
 }
 
-// readFrom reads characters from a look on, and says how sure it is of all of them together. What is not printable was not
-// spoken, so it counts against the place.
-func readFrom(p []sight, at int) (string, float32) {
-	var b strings.Builder
-	var sure float32
-	for ; at+perHalf < len(p); at += perCell {
-		hi, lo := p[at], p[at+perHalf]
-		c := hi.value<<4 | lo.value
-		s := min(hi.sure, lo.sure, 20)
-		switch {
-		case s < clearly:
-		case c < ' ' || c > '~':
-			sure -= s
-		default:
-			b.WriteByte(c)
-			sure += s
-		}
+// readCell reads one character, and says how sure it is of it. What is not printable was not spoken, so it counts against the place.
+func readCell(hi, lo sight) (string, float32) {
+	c := hi.value<<4 | lo.value
+	s := min(hi.sure, lo.sure, 20)
+	switch {
+	case s < clearly:
+		return "", 0
+	case c < ' ' || c > '~':
+		return "", -s
 	}
-	return b.String(), sure
+	return string(rune(c)), s
 }
