@@ -13,19 +13,27 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestMarks says timestamps past the machine: where they lie decides where a reply goes on, or is cut.
+// say says a timestamp past the machine.
+func say(p *predictor, kind, who string, ts uint32) {
+	p.send(fmt.Sprintf(`{"type":"antiphon.barge_in.%s",%s,"rtp_timestamp":%d}`, kind, who, ts))
+}
+
+// lowered says that the agent was lowered ten packets ago, as candidate 1. It gives the reply and that packet.
+func lowered(p *predictor) (over string, mark packet) {
+	over = `"response_id":"` + p.playing() + `"`
+	p.pacer.mu.Lock()
+	mark = p.pacer.log[len(p.pacer.log)-10]
+	p.pacer.mu.Unlock()
+	say(p, "candidate", `"candidate":1,`+over, mark.ts)
+	p.quiet(100)
+	return over, mark
+}
+
+// TestMarks: where timestamps lie decides where a reply goes on, or is cut.
 func TestMarks(t *testing.T) {
-	say := func(p *predictor, kind, who string, ts uint32) {
-		p.send(fmt.Sprintf(`{"type":"antiphon.barge_in.%s",%s,"rtp_timestamp":%d}`, kind, who, ts))
-	}
 	story(t, "a second candidate in the silence of the first goes on where that one would have", func(t *testing.T) {
 		p := talking(t, "20", near())
-		over := `"response_id":"` + p.playing() + `"`
-		p.pacer.mu.Lock()
-		mark := p.pacer.log[len(p.pacer.log)-10]
-		p.pacer.mu.Unlock()
-		say(p, "candidate", `"candidate":1,`+over, mark.ts)
-		p.quiet(100)
+		over, mark := lowered(p)
 		say(p, "ready", `"candidate":1`, mark.ts)
 		silent, _ := p.pacer.FirstSilent()
 		say(p, "candidate", `"candidate":2,`+over, silent+packetTicks)
@@ -37,7 +45,20 @@ func TestMarks(t *testing.T) {
 		p.g.Expect(p.rejections()).To(gomega.Equal([]int{2}), "the newer one took the older one's place")
 		first(p.caller, "output_audio_buffer.stopped")
 	})
+	story(t, "a voice that comes late is waited for", func(t *testing.T) {
+		p := talking(t, "40", near())
+		p.onset()
+		p.quiet(290)
+		p.speak(scripted.Tones("stop it now please"))
+		p.quiet(700)
+		p.g.Expect(p.rejections()).To(gomega.BeEmpty())
+		p.truncatedWhereHeard()
+		first(p.caller, "output_audio_buffer.stopped")
+	})
+}
 
+// TestMarksInTheReplyBefore: the ear is at a reply that has been said, and the next one is under way.
+func TestMarksInTheReplyBefore(t *testing.T) {
 	// second is the moment at which the first packets of a second reply go out, while the ear is at the first.
 	second := func(t *testing.T) (*predictor, string, uint32) {
 		t.Helper()
@@ -76,16 +97,15 @@ func TestMarks(t *testing.T) {
 		p.quiet(700)
 		first(p.caller, "output_audio_buffer.stopped")
 	})
+}
+
+// TestMarksWhereAReplyWasToGoOn: it was taken away again before a word of it was said.
+func TestMarksWhereAReplyWasToGoOn(t *testing.T) {
 	for name, late := range map[string]bool{"has passed": true, "has not passed": false} {
 		story(t, "of an interruption, in a hold that came before a word was said again, which the ear "+name, func(t *testing.T) {
 			p := talking(t, "40", near())
 			p.noHeard = true
-			over := `"response_id":"` + p.playing() + `"`
-			p.pacer.mu.Lock()
-			mark := p.pacer.log[len(p.pacer.log)-10]
-			p.pacer.mu.Unlock()
-			say(p, "candidate", `"candidate":1,`+over, mark.ts)
-			p.quiet(100)
+			over, mark := lowered(p)
 			silent, _ := p.pacer.FirstSilent()
 			say(p, "ready", `"candidate":1`, mark.ts)
 			p.quiet(240)
@@ -109,16 +129,6 @@ func TestMarks(t *testing.T) {
 			first(p.caller, "output_audio_buffer.stopped")
 		})
 	}
-	story(t, "a voice that comes late is waited for", func(t *testing.T) {
-		p := talking(t, "40", near())
-		p.onset()
-		p.quiet(290)
-		p.speak(scripted.Tones("stop it now please"))
-		p.quiet(700)
-		p.g.Expect(p.rejections()).To(gomega.BeEmpty())
-		p.truncatedWhereHeard()
-		first(p.caller, "output_audio_buffer.stopped")
-	})
 }
 
 // TestPredictionOverWebSocket: the client holds the audio, goes back in it and cuts it by itself.
