@@ -1,4 +1,4 @@
-// What a call has in the browser, whatever way it takes: the microphone, and the ear beside it.
+// What a call has in the browser, whatever way it takes: the microphone, and the capture worklet beside it.
 
 export const devices = () => globalThis.navigator?.mediaDevices;
 
@@ -6,7 +6,7 @@ export const named = (name, message) => Object.assign(new Error(message), { name
 
 export const stop = (stream) => stream.getTracks().forEach((track) => track.stop());
 
-// The inputs of the worklet antiphon-ear.
+// The inputs of the worklet antiphon-capture.
 const microphoneInput = 0;
 export const agentInput = 1;
 
@@ -19,8 +19,8 @@ export class Line {
   #stream = null; // the microphone's
   #own = false; // it was opened here, and is stopped here
   #unplugged;
-  #sources = []; // of the ear, by input
-  #node = null; // the ear's; null until it runs
+  #sources = []; // of the capture worklet, by input
+  #node = null; // the capture worklet; null until it runs
 
   constructor(host, o, tell) {
     this.host = host;
@@ -107,7 +107,7 @@ export class Line {
     if (!this.context?.audioWorklet) return false;
     await this.context.audioWorklet.addModule(module);
     if (this.closed) return true;
-    this.#node = new AudioWorkletNode(this.context, "antiphon-ear", { numberOfInputs: 2, numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit" });
+    this.#node = new AudioWorkletNode(this.context, "antiphon-capture", { numberOfInputs: 2, numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit" });
     this.#node.port.onmessage = this.heard;
     this.#sources.forEach((source, input) => source?.connect(this.#node, 0, input));
     return true;

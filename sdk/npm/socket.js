@@ -1,30 +1,30 @@
-// A call over a WebSocket, which plays the agent through the worklet antiphon-mouth.
+// A call over a WebSocket, which plays the agent through the worklet antiphon-playout.
 
 import { agentInput, Line } from "./line.js";
 
 export class Socket extends Line {
-  #mouth = null;
+  #playout = null;
   #gain;
 
-  // speak makes the mouth. played is told how far it has come.
+  // speak makes the playout worklet. played is told how far it has come.
   async speak(played) {
     const { context } = this;
-    this.#mouth = new AudioWorkletNode(context, "antiphon-mouth", { numberOfInputs: 0, outputChannelCount: [1] });
+    this.#playout = new AudioWorkletNode(context, "antiphon-playout", { numberOfInputs: 0, outputChannelCount: [1] });
     this.#gain = context.createGain();
-    this.#mouth.connect(this.#gain);
+    this.#playout.connect(this.#gain);
     this.#gain.connect(context.destination);
     this.source(agentInput, this.#gain);
-    this.#mouth.port.onmessage = ({ data }) => played(data);
+    this.#playout.port.onmessage = ({ data }) => played(data);
     this.on(context, "statechange", () => this.tell("blocked", this.blocked));
   }
 
-  // play gives sound to the mouth, as the bytes of 32-bit floats; from is its place.
+  // play gives sound to the playout worklet, as the bytes of 32-bit floats; from is its place.
   play(from, bytes) {
     this.post({ from, samples: new Float32Array(bytes.buffer) });
   }
 
   post(message) {
-    this.#mouth?.port.postMessage(message);
+    this.#playout?.port.postMessage(message);
   }
 
   gain(gain) {
@@ -56,10 +56,10 @@ export class Socket extends Line {
   }
 
   close() {
-    if (this.#mouth) {
-      this.#mouth.port.onmessage = null;
+    if (this.#playout) {
+      this.#playout.port.onmessage = null;
       this.post({ close: true });
-      this.#mouth.disconnect();
+      this.#playout.disconnect();
     }
     super.close();
   }

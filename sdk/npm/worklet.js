@@ -1,9 +1,9 @@
 // Runs beside the sound. It has neither TextDecoder nor crypto, so that no Go program can run here: it only passes sound on.
 
-// "antiphon-ear" posts 10 ms at a time: those of its first input (the microphone), then those of its second (the agent), as the
+// "antiphon-capture" posts 10 ms at a time: those of its first input (the microphone), then those of its second (the agent), as the
 // bytes of 32-bit floats. It posts the same memory each time, which the browser copies.
 registerProcessor(
-  "antiphon-ear",
+  "antiphon-capture",
   class extends AudioWorkletProcessor {
     size = Math.round(sampleRate / 100);
     frame = new Float32Array(2 * this.size);
@@ -33,12 +33,12 @@ registerProcessor(
   },
 );
 
-// "antiphon-mouth" plays what it is given, where the sound comes in messages (a WebSocket). Its places are counted in samples
+// "antiphon-playout" plays what it is given, where the sound comes in messages (a WebSocket). Its places are counted in samples
 // from the beginning of the call. It keeps some of what was played, so that it can go back.
 const kept = 6 * sampleRate;
 
 registerProcessor(
-  "antiphon-mouth",
+  "antiphon-playout",
   class extends AudioWorkletProcessor {
     pieces = []; // { from, samples }, one behind the other
     at = 0;

@@ -57,8 +57,8 @@ export class FakeWorkletNode {
 
   constructor(context, name) {
     const tell = (data) => this.port.onmessage?.({ data });
-    if (name === "antiphon-mouth") this.mouth = context.mouth = new Mouth(tell);
-    if (name === "antiphon-ear") context.ear = { tell, stream: null };
+    if (name === "antiphon-playout") this.mouth = context.mouth = new Mouth(tell);
+    if (name === "antiphon-capture") context.ear = { tell, stream: null };
     this.name = name;
     this.context = context;
   }
@@ -83,7 +83,7 @@ export class FakeAudioContext extends Target {
   }
 
   createMediaStreamSource(stream) {
-    const connect = ({ name }, _, input) => name === "antiphon-ear" && input === 0 && (this.ear.stream = stream);
+    const connect = ({ name }, _, input) => name === "antiphon-capture" && input === 0 && (this.ear.stream = stream);
     return { connect, disconnect: () => this.ear?.stream === stream && (this.ear.stream = null) };
   }
 
