@@ -70,7 +70,7 @@ func conversation(t tester, g *gomega.WithT, h *house, name string, webSocket bo
 
 	var said []string
 	for _, e := range c.Snapshot().Transcript {
-		if e.Call == nil {
+		if e.ToolCall == nil {
 			said = append(said, e.Text)
 		}
 	}

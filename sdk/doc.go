@@ -25,7 +25,7 @@
 // interrupted has ended. What the server then says replaces what was believed, and what it does not say in time is
 // taken back. [Options.NoPrediction] leaves all of that away.
 //
-// Somebody who talks over the agent is heard by an [Ear] beside the microphone. The agent is lowered at once
+// Somebody who talks over the agent is heard by a [BargeInDetector] beside the microphone. The agent is lowered at once
 // ([Snapshot.Interrupting]), and the server is asked; it holds its answer, decides, and says again what was lowered if nobody
 // interrupted. Only what can be undone is done before it has decided. With a server that is no Antiphon the agent is lowered
 // until that confirms the interruption, or 1.5 s. [Snapshot.Interruptions] counts how well that went.

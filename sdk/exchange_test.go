@@ -143,7 +143,7 @@ type playingLink struct{ *link }
 
 func (*playingLink) Play(string, string, int, []byte) {}
 func (*playingLink) Finish(string)                    {}
-func (*playingLink) Stop() (Heard, bool)              { return Heard{ItemID: "a1", MS: 500}, true }
+func (*playingLink) Stop() (PlayedPosition, bool)     { return PlayedPosition{ItemID: "a1", MS: 500}, true }
 
 // line is a session that stands on the first link of an exchange.
 type line struct {

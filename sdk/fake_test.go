@@ -119,13 +119,13 @@ func (p *fakePlayer) Play(response, item string, _ int, pcm []byte) {
 func (p *fakePlayer) Finish(response string) { p.note("> (all sound of " + response + " given)") }
 
 // Stop says that half of what was given was heard.
-func (p *fakePlayer) Stop() (Heard, bool) {
+func (p *fakePlayer) Stop() (PlayedPosition, bool) {
 	p.held = false
 	if p.playing == "" {
-		return Heard{}, false
+		return PlayedPosition{}, false
 	}
 	p.playing = ""
-	return Heard{ItemID: p.item, MS: p.given / 2 / 48}, true
+	return PlayedPosition{ItemID: p.item, MS: p.given / 2 / 48}, true
 }
 
 func (p *fakePeer) setLevel(l Level) {
@@ -152,11 +152,11 @@ func (p *fakeHolder) Hold() {
 	p.held = true
 }
 
-func (p *fakeHolder) Position() (Heard, bool) {
-	return Heard{ItemID: p.item, MS: int(p.at)}, p.playing != ""
+func (p *fakeHolder) Position() (PlayedPosition, bool) {
+	return PlayedPosition{ItemID: p.item, MS: int(p.at)}, p.playing != ""
 }
 
-func (p *fakeHolder) Resume(from Heard) {
+func (p *fakeHolder) Resume(from PlayedPosition) {
 	p.note("> (resume at " + strconv.Itoa(from.MS) + " ms of " + from.ItemID + ")")
 	p.at, p.held = uint32(from.MS), false
 }

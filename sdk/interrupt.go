@@ -167,7 +167,7 @@ func (s *Session) awaitMark(f bargein.AwaitMark) {
 	}
 }
 
-// goOn lets a Holder play on, from where the reply was heard at full level, when the candidate that waited does no more.
+// goOn lets a Rewinder play on, from where the reply was heard at full level, when the candidate that waited does no more.
 func (s *Session) goOn(waited bargein.ID) {
 	in := &s.interruption
 	switch in.state().(type) {

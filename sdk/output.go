@@ -4,13 +4,13 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 )
 
-// output is what can be done with the agent's sound on one peer: a Lowerer's marks are timestamps, a Holder's are numbers
+// output is what can be done with the agent's sound on one peer: a Ducker's marks are timestamps, a Rewinder's are numbers
 // of positions that are kept here.
 type output struct {
-	lowerer Lowerer // one of both at most
-	holder  Holder
+	lowerer Ducker // one of both at most
+	holder  Rewinder
 
-	places []Heard // a Holder's, by mark; keptPlaces of them
+	places []PlayedPosition // a Rewinder's, by mark; keptPlaces of them
 	last   bargein.Mark
 
 	level Level
@@ -21,12 +21,12 @@ type output struct {
 const keptPlaces = 16
 
 func newOutput(p Peer) output {
-	if h, ok := p.(Holder); ok {
+	if h, ok := p.(Rewinder); ok {
 		if _, plays := p.(Player); plays {
-			return output{holder: h, places: make([]Heard, keptPlaces)}
+			return output{holder: h, places: make([]PlayedPosition, keptPlaces)}
 		}
 	}
-	l, _ := p.(Lowerer)
+	l, _ := p.(Ducker)
 	return output{lowerer: l}
 }
 
@@ -50,10 +50,10 @@ func (o *output) here() bargein.Mark {
 	return 0
 }
 
-// place is what a Holder's mark stands for.
-func (o *output) place(at bargein.Mark) (Heard, bool) {
+// place is what a Rewinder's mark stands for.
+func (o *output) place(at bargein.Mark) (PlayedPosition, bool) {
 	if o.holder == nil || at == 0 {
-		return Heard{}, false
+		return PlayedPosition{}, false
 	}
 	return o.places[int(at)%keptPlaces], true
 }
@@ -67,7 +67,7 @@ func (o *output) setLevel(l Level) {
 	}
 }
 
-// hold stops a Holder's playback.
+// hold stops a Rewinder's playback.
 func (o *output) hold() {
 	if o.holder != nil && !o.held {
 		o.held = true
@@ -75,7 +75,7 @@ func (o *output) hold() {
 	}
 }
 
-// goOn lets a Holder play again, from at where that is known.
+// goOn lets a Rewinder play again, from at where that is known.
 func (o *output) goOn(at bargein.Mark) {
 	from, known := o.place(at)
 	if known || o.held {

@@ -35,7 +35,7 @@ type CallConfig struct {
 
 // Peer is one call. Safe for concurrent use.
 //
-// A Peer may also be a Player, a Lowerer or Holder, a SpeakerChooser, a VolumeSetter, a SoundResumer, a Restarter and
+// A Peer may also be a Player, a Ducker or Rewinder, a SpeakerChooser, a VolumeSetter, a SoundResumer, a Restarter and
 // Resumable.
 type Peer interface {
 	// Send queues one message in order; the slice is the peer's afterwards. Errors: ErrServerGone when the call is over,
@@ -63,11 +63,11 @@ type Player interface {
 	// Finish says that all sound of a reply was given. Told back: PlaybackStopped, once it is played.
 	Finish(responseID string)
 	// Stop throws away what was not played yet and says what was being played. ok is false when nothing was.
-	Stop() (heard Heard, ok bool)
+	Stop() (heard PlayedPosition, ok bool)
 }
 
-// Heard is how far an item was played.
-type Heard struct {
+// PlayedPosition is how far an item was played.
+type PlayedPosition struct {
 	ItemID       string
 	ContentIndex int
 	// MS is milliseconds from the item's beginning, rounded down, never more than was given to Play.
@@ -134,8 +134,8 @@ type (
 	PlaybackStarted struct{ ResponseID string }
 	// PlaybackStopped is told once for every PlaybackStarted that no Stop has ended.
 	PlaybackStopped struct{ ResponseID string }
-	// VoiceBegan, VoiceLasted and VoiceEnded are what an Ear finds, told by a Lowerer or a Holder. VoiceBegan: somebody
-	// begins to speak, and the playback does not explain it. Mark is Lowerer.Mark at that moment, where it was Known.
+	// VoiceBegan, VoiceLasted and VoiceEnded are what a BargeInDetector finds, told by a Ducker or a Rewinder. VoiceBegan: somebody
+	// begins to speak, and the playback does not explain it. Mark is Ducker.Mark at that moment, where it was Known.
 	VoiceBegan struct {
 		Mark  uint32
 		Known bool
@@ -144,7 +144,7 @@ type (
 	VoiceLasted struct{}
 	// VoiceEnded: there was no voice for 250 ms. Told once for every VoiceBegan.
 	VoiceEnded struct{}
-	// MarkPassed is a Lowerer's answer to AwaitMark.
+	// MarkPassed is a Ducker's answer to AwaitMark.
 	MarkPassed struct{ Mark uint32 }
 )
 

@@ -22,7 +22,7 @@ type received struct {
 	item     wire.Item
 	response wire.Response
 	problem  wire.Error
-	times    *ServerTurn
+	times    *ServerTurnMetrics
 
 	candidate, rtp       int
 	acknowledges, resume string
@@ -118,7 +118,7 @@ func readError(e *wire.Error, o wire.Members) {
 	}
 }
 
-func readTimes(o wire.Members) *ServerTurn {
+func readTimes(o wire.Members) *ServerTurnMetrics {
 	ms := func(name string) time.Duration {
 		n := o.Whole(name)
 		if n < 0 {
@@ -126,7 +126,7 @@ func readTimes(o wire.Members) *ServerTurn {
 		}
 		return time.Duration(n) * time.Millisecond
 	}
-	return &ServerTurn{
+	return &ServerTurnMetrics{
 		SpeechStopped: ms("speech_stopped_ms"), Commit: ms("commit_ms"), Transcript: ms("transcript_ms"),
 		FirstToken: ms("first_token_ms"), FirstAudio: ms("first_audio_ms"), FirstPacket: ms("first_packet_ms"),
 		PlaybackEnd: ms("playback_end_ms"),

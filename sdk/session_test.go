@@ -205,9 +205,9 @@ func TestToolsHaveLimits(t *testing.T) {
 		entries := s.Snapshot().Transcript
 		g.Expect(entries).To(gomega.HaveLen(8))
 		for _, e := range entries {
-			g.Expect(e.Call.Done && e.Call.Failed).To(gomega.BeTrue())
+			g.Expect(e.ToolCall.Done && e.ToolCall.Failed).To(gomega.BeTrue())
 		}
-		g.Expect(entries[7].Call.Output).To(gomega.ContainSubstring("longer than 10 bytes"))
+		g.Expect(entries[7].ToolCall.Output).To(gomega.ContainSubstring("longer than 10 bytes"))
 		g.Expect(s.Close(t.Context())).To(gomega.Succeed())
 	})
 }

@@ -70,7 +70,7 @@ const (
 	User Role = iota
 	// Agent: what the agent said or wrote.
 	Agent
-	// ToolUse: a function that the agent called; see Entry.Call.
+	// ToolUse: a function that the agent called; see Entry.ToolCall.
 	ToolUse
 )
 
@@ -110,12 +110,12 @@ type Entry struct {
 	Failed bool
 	// Note is a short remark to show beside the text, such as why there are no words. May be empty.
 	Note string
-	// Call is the function call of a ToolUse entry, otherwise nil.
-	Call *Call
+	// ToolCall is the function call of a ToolUse entry, otherwise nil.
+	ToolCall *ToolCall
 }
 
-// Call is a function that the agent called.
-type Call struct {
+// ToolCall is a function that the agent called.
+type ToolCall struct {
 	// ID is the protocol's call_id.
 	ID string
 	// Name and Arguments (JSON) are as the agent gave them.
@@ -175,20 +175,20 @@ type Pipeline struct {
 // Never is the value of a time that has not come.
 const Never time.Duration = -1
 
-// Turn is the measurement of one turn, all from the end of the person's speech (or the sending of a message).
+// TurnMetrics is the measurement of one turn, all from the end of the person's speech (or the sending of a message).
 // What did not happen, or is not known, is Never.
-type Turn struct {
+type TurnMetrics struct {
 	// ItemID and ResponseID name the user's item and the response to it.
 	ItemID, ResponseID string
 	// FirstText, FirstSound and PlaybackEnd are the client's own measurement, from the arrival of the event that ends
 	// the person's speech: the first text of the answer, the start of its playback, the end of its playback.
 	FirstText, FirstSound, PlaybackEnd time.Duration
 	// Server is the server's own measurement, from the true end of speech; see its fields. Nil when the server gave none.
-	Server *ServerTurn
+	Server *ServerTurnMetrics
 }
 
-// ServerTurn is the server's measurement of one turn. What did not happen is Never.
-type ServerTurn struct {
+// ServerTurnMetrics is the server's measurement of one turn. What did not happen is Never.
+type ServerTurnMetrics struct {
 	// SpeechStopped is when the end of speech was decided, Commit when the turn was committed, Transcript when its words
 	// were known, FirstToken when the model began, FirstAudio when synthesis began, FirstPacket when the first packet of
 	// the answer was sent, PlaybackEnd when the last one was.
@@ -235,7 +235,7 @@ type Snapshot struct {
 	// Pipeline is the server's, as last told.
 	Pipeline Pipeline
 	// LastTurn measures the last turn whose answer has begun; its fields fill in as they come. Nil before the first.
-	LastTurn *Turn
+	LastTurn *TurnMetrics
 	// Err is what went wrong last: in Failed why the call ended, otherwise something that the call survived. It goes away
 	// with the next call, the next answer, or Session.DismissError.
 	Err error

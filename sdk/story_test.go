@@ -375,8 +375,8 @@ func (s *story) transcript(*datadriven.TestData) string {
 				b.WriteString(mark.text)
 			}
 		}
-		if e.Call != nil {
-			fmt.Fprintf(&b, " %s(%s) = %q done %v failed %v", e.Call.Name, e.Call.Arguments, e.Call.Output, e.Call.Done, e.Call.Failed)
+		if e.ToolCall != nil {
+			fmt.Fprintf(&b, " %s(%s) = %q done %v failed %v", e.ToolCall.Name, e.ToolCall.Arguments, e.ToolCall.Output, e.ToolCall.Done, e.ToolCall.Failed)
 		}
 		b.WriteByte('\n')
 	}

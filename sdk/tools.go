@@ -191,11 +191,11 @@ func (s *Session) askAnswer(item string) {
 
 // showCall shows a call of the agent's.
 func (s *Session) showCall(it *item, told *wire.Item) {
-	shown := Call{ID: told.CallID, Name: told.Name, Arguments: cutBytes(told.Arguments, s.limits.EntryBytes)}
-	if old := it.entry.Call; old != nil && old.ID == told.CallID {
+	shown := ToolCall{ID: told.CallID, Name: told.Name, Arguments: cutBytes(told.Arguments, s.limits.EntryBytes)}
+	if old := it.entry.ToolCall; old != nil && old.ID == told.CallID {
 		shown.Output, shown.Done, shown.Failed = old.Output, old.Done, old.Failed
 	}
-	it.entry.Role, it.entry.Call = ToolUse, &shown
+	it.entry.Role, it.entry.ToolCall = ToolUse, &shown
 	s.items.changed()
 }
 
@@ -203,13 +203,13 @@ func (s *Session) showCall(it *item, told *wire.Item) {
 func (s *Session) showOutput(callID, output string, failed bool) {
 	for i := len(s.items.items) - 1; i >= 0; i-- {
 		it := s.items.items[i]
-		if it.entry.Call == nil || it.entry.Call.ID != callID {
+		if it.entry.ToolCall == nil || it.entry.ToolCall.ID != callID {
 			continue
 		}
-		if !it.entry.Call.Done {
-			shown := *it.entry.Call
+		if !it.entry.ToolCall.Done {
+			shown := *it.entry.ToolCall
 			shown.Output, shown.Done, shown.Failed = cutBytes(output, s.limits.EntryBytes), true, failed
-			it.entry.Call = &shown
+			it.entry.ToolCall = &shown
 			s.items.changed()
 		}
 		return

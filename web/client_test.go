@@ -269,10 +269,10 @@ func TestAnAnswerEndsTheShowOfAnInterruption(t *testing.T) {
 
 func TestTheLastLatencyStaysUntilTheNext(t *testing.T) {
 	d := newScreen(t, nil)
-	turn := &sdk.Turn{ItemID: "u", FirstSound: 130 * time.Millisecond}
+	turn := &sdk.TurnMetrics{ItemID: "u", FirstSound: 130 * time.Millisecond}
 	d.client.changed(sdk.Snapshot{State: sdk.Listening, LastTurn: turn})
 	d.Expect(d.shown().Latency.Total).To(gomega.Equal(130))
-	d.client.changed(sdk.Snapshot{State: sdk.AgentSpeaking, LastTurn: &sdk.Turn{ItemID: "v", FirstSound: time.Millisecond}})
+	d.client.changed(sdk.Snapshot{State: sdk.AgentSpeaking, LastTurn: &sdk.TurnMetrics{ItemID: "v", FirstSound: time.Millisecond}})
 	d.Expect(d.shown().Latency.Total).To(gomega.Equal(130))
 	d.client.changed(sdk.Snapshot{State: sdk.Connecting})
 	d.Expect(d.shown().Latency.Total).To(gomega.BeZero(), "a new call begins")

@@ -94,13 +94,13 @@ func lineOf(e *sdk.Entry) Line {
 	case sdk.Agent:
 		l.Role = RoleAgent
 	case sdk.ToolUse:
-		l.Role, l.Text = RoleTool, callText(e.Call)
+		l.Role, l.Text = RoleTool, callText(e.ToolCall)
 	}
 	return l
 }
 
 // callText is a function call in one line.
-func callText(c *sdk.Call) string {
+func callText(c *sdk.ToolCall) string {
 	if c == nil {
 		return ""
 	}

@@ -16,7 +16,7 @@ func TestCaptionIsThePersonsWords(t *testing.T) {
 	said := sdk.Entry{ItemID: "u", Role: sdk.User, Text: "what is", Spoken: true, Live: true}
 	typed := sdk.Entry{ItemID: "u", Role: sdk.User, Text: "typed"}
 	begun := sdk.Entry{ItemID: "b", Role: sdk.Agent, Live: true}
-	tool := sdk.Entry{ItemID: "t", Role: sdk.ToolUse, Call: &sdk.Call{Name: "clock"}}
+	tool := sdk.Entry{ItemID: "t", Role: sdk.ToolUse, ToolCall: &sdk.ToolCall{Name: "clock"}}
 	for _, row := range []struct {
 		name    string
 		state   sdk.State
@@ -49,14 +49,14 @@ func TestACutIsShownWhenItIsKnownWhatWasHeard(t *testing.T) {
 func TestToolCallsAreOneLine(t *testing.T) {
 	long := strings.Repeat("ä", maxCallText)
 	for _, row := range []struct {
-		call *sdk.Call
+		call *sdk.ToolCall
 		want string
 	}{
 		{nil, ""},
-		{&sdk.Call{Name: "clock", Arguments: "{}"}, "clock({}) …"},
-		{&sdk.Call{Name: "clock", Arguments: "{}", Output: "nine", Done: true}, "clock({}) → nine"},
-		{&sdk.Call{Name: "clock", Arguments: "{}", Output: "broken", Done: true, Failed: true}, "clock({}) failed: broken"},
-		{&sdk.Call{Name: "clock", Arguments: "{}", Output: long, Done: true}, "clock({}) → " + long[:maxCallText] + "…"},
+		{&sdk.ToolCall{Name: "clock", Arguments: "{}"}, "clock({}) …"},
+		{&sdk.ToolCall{Name: "clock", Arguments: "{}", Output: "nine", Done: true}, "clock({}) → nine"},
+		{&sdk.ToolCall{Name: "clock", Arguments: "{}", Output: "broken", Done: true, Failed: true}, "clock({}) failed: broken"},
+		{&sdk.ToolCall{Name: "clock", Arguments: "{}", Output: long, Done: true}, "clock({}) → " + long[:maxCallText] + "…"},
 	} {
 		g := gomega.NewWithT(t)
 		g.Expect(callText(row.call)).To(gomega.Equal(row.want))
@@ -68,23 +68,23 @@ func TestToolCallsAreOneLine(t *testing.T) {
 func TestLatencyPrefersTheServersMeasurement(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	spoken := []sdk.Entry{{ItemID: "u", Role: sdk.User, Spoken: true}}
-	server := &sdk.ServerTurn{
+	server := &sdk.ServerTurnMetrics{
 		Commit: ms(310), Transcript: ms(370), FirstToken: ms(372), FirstAudio: ms(420), FirstPacket: ms(424), PlaybackEnd: sdk.Never,
 	}
 	for _, row := range []struct {
 		name string
-		turn *sdk.Turn
+		turn *sdk.TurnMetrics
 		want Latency
 	}{
 		{"no turn yet", nil, Latency{}},
 		{
-			"both", &sdk.Turn{ItemID: "u", FirstSound: ms(130), FirstText: ms(100), Server: server},
+			"both", &sdk.TurnMetrics{ItemID: "u", FirstSound: ms(130), FirstText: ms(100), Server: server},
 			Latency{Total: 424, Silence: 310, Recognition: 60, Model: 2, Voice: 48, Network: 4},
 		},
-		{"the client's sound", &sdk.Turn{ItemID: "u", FirstSound: ms(130), FirstText: ms(100)}, Latency{Total: 130}},
-		{"the client's text", &sdk.Turn{ItemID: "u", FirstSound: sdk.Never, FirstText: ms(100)}, Latency{Total: 100}},
-		{"nothing came", &sdk.Turn{ItemID: "u", FirstSound: sdk.Never, FirstText: sdk.Never}, Latency{}},
-		{"unknown item", &sdk.Turn{ItemID: "x", FirstSound: ms(5)}, Latency{Total: 5}},
+		{"the client's sound", &sdk.TurnMetrics{ItemID: "u", FirstSound: ms(130), FirstText: ms(100)}, Latency{Total: 130}},
+		{"the client's text", &sdk.TurnMetrics{ItemID: "u", FirstSound: sdk.Never, FirstText: ms(100)}, Latency{Total: 100}},
+		{"nothing came", &sdk.TurnMetrics{ItemID: "u", FirstSound: sdk.Never, FirstText: sdk.Never}, Latency{}},
+		{"unknown item", &sdk.TurnMetrics{ItemID: "x", FirstSound: ms(5)}, Latency{Total: 5}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
@@ -92,9 +92,9 @@ func TestLatencyPrefersTheServersMeasurement(t *testing.T) {
 		})
 	}
 	g := gomega.NewWithT(t)
-	underWay := sdk.Snapshot{State: sdk.AgentSpeaking, Transcript: spoken, LastTurn: &sdk.Turn{ItemID: "u", FirstSound: ms(26)}}
+	underWay := sdk.Snapshot{State: sdk.AgentSpeaking, Transcript: spoken, LastTurn: &sdk.TurnMetrics{ItemID: "u", FirstSound: ms(26)}}
 	g.Expect(viewOf(underWay).Latency).To(gomega.Equal(Latency{}), "the server has not said yet")
-	written := sdk.Snapshot{Transcript: []sdk.Entry{{ItemID: "u"}}, LastTurn: &sdk.Turn{ItemID: "u", FirstSound: ms(5)}}
+	written := sdk.Snapshot{Transcript: []sdk.Entry{{ItemID: "u"}}, LastTurn: &sdk.TurnMetrics{ItemID: "u", FirstSound: ms(5)}}
 	g.Expect(viewOf(written).Latency.Written).To(gomega.BeTrue())
 }
 

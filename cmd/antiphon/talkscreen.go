@@ -79,7 +79,7 @@ func (s *screen) entry(e sdk.Entry) {
 		text = strings.TrimSpace(text + " (" + clean(e.Note) + ")")
 	}
 	switch {
-	case text == "" || e.Call != nil:
+	case text == "" || e.ToolCall != nil:
 	case s.shown && e.Role == sdk.Agent:
 		s.line(s.out, "agent  "+text)
 	case s.shown:

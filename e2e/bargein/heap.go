@@ -36,7 +36,7 @@ func heap(h *house, _ options, r *results) error {
 	if err != nil {
 		return err
 	}
-	t := &talker{person: spoken, agent: spoken[2].Floats(), ear: sdk.NewEar()}
+	t := &talker{person: spoken, agent: spoken[2].Floats(), ear: sdk.NewBargeInDetector()}
 	all, err := t.talk()
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func heap(h *house, _ options, r *results) error {
 type talker struct {
 	person  []rig.Sound
 	agent   []float32
-	ear     *sdk.Ear
+	ear     *sdk.BargeInDetector
 	server  *sdktest.Server
 	mark    uint32
 	failure error

@@ -28,7 +28,7 @@ type hearing struct {
 	bytes []byte    // the same memory
 
 	mic, agent track
-	ear        *sdk.Ear
+	ear        *sdk.BargeInDetector
 
 	tail  int // frames for which the agent still counts as being played
 	still int // frames of silence in a row of the agent's
@@ -53,7 +53,7 @@ type found struct {
 
 // newHearing is for sound at this rate, in hertz; it fails for rates that voice.NewResampler does not take.
 func newHearing(rate int) (*hearing, error) {
-	h := &hearing{ear: sdk.NewEar()}
+	h := &hearing{ear: sdk.NewBargeInDetector()}
 	for _, t := range []*track{&h.mic, &h.agent} {
 		var err error
 		if t.resampler, err = voice.NewResampler(rate, voice.FrameRate); err != nil {

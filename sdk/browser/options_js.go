@@ -4,7 +4,7 @@
 // # What is heard
 //
 // An AudioWorklet (sdk/npm/worklet.js) posts the microphone and the agent's track in frames of 10 ms. In them a voice over the
-// agent is found (sdk.Ear), and the levels are measured; no memory is taken a frame but what syscall/js itself takes for a
+// agent is found (sdk.BargeInDetector), and the levels are measured; no memory is taken a frame but what syscall/js itself takes for a
 // callback. A page without AudioWorklet, or whose policy keeps the worklet from loading, has calls without both.
 //
 // # The page's part

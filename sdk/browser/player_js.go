@@ -142,13 +142,13 @@ func (p *player) advance(at int) {
 }
 
 // position is where the playback is: what is on its way to the loudspeaker is heard, whatever becomes of the rest.
-func (p *player) position() (heard sdk.Heard, ok bool) {
+func (p *player) position() (heard sdk.PlayedPosition, ok bool) {
 	if p.response == "" {
 		return heard, false
 	}
 	for _, one := range p.pieces {
 		if !one.end && (p.at > one.from || !ok) {
-			heard = sdk.Heard{ItemID: one.item, ContentIndex: one.index, MS: max(min(p.at, one.to)-one.from, 0) * 1000 / p.rate}
+			heard = sdk.PlayedPosition{ItemID: one.item, ContentIndex: one.index, MS: max(min(p.at, one.to)-one.from, 0) * 1000 / p.rate}
 			ok = true
 		}
 	}
@@ -156,7 +156,7 @@ func (p *player) position() (heard sdk.Heard, ok bool) {
 }
 
 // stop throws away what was not played.
-func (p *player) stop() (sdk.Heard, bool) {
+func (p *player) stop() (sdk.PlayedPosition, bool) {
 	heard, playing := p.position()
 	if playing || p.given > p.at {
 		p.dropped = p.last
@@ -168,7 +168,7 @@ func (p *player) stop() (sdk.Heard, bool) {
 }
 
 // resume plays on from a place.
-func (p *player) resume(from sdk.Heard) {
+func (p *player) resume(from sdk.PlayedPosition) {
 	for _, one := range p.pieces {
 		if !one.end && one.item == from.ItemID && one.index == from.ContentIndex {
 			p.at = min(max(one.from+from.MS*p.rate/1000, p.at-keepPlay*p.rate), p.given)

@@ -12,7 +12,7 @@ import (
 // saidSamples is how many samples of the microphone go into one message: 20 ms.
 const saidSamples = wireRate / 50
 
-// socketPeer is one call over a WebSocket, for networks that let no WebRTC through. It is an sdk.Player and an sdk.Holder.
+// socketPeer is one call over a WebSocket, for networks that let no WebRTC through. It is an sdk.Player and an sdk.Rewinder.
 type socketPeer struct {
 	*device
 	player *player
@@ -182,9 +182,9 @@ func (s *socketPeer) Play(response, item string, index int, pcm []byte) {
 func (s *socketPeer) Finish(response string) { s.player.finish(response) }
 
 // Stop implements sdk.Player.
-func (s *socketPeer) Stop() (sdk.Heard, bool) { return s.player.stop() }
+func (s *socketPeer) Stop() (sdk.PlayedPosition, bool) { return s.player.stop() }
 
-// SetLevel implements sdk.Holder.
+// SetLevel implements sdk.Rewinder.
 func (s *socketPeer) SetLevel(level sdk.Level) {
 	s.level = level
 	s.gain()
@@ -201,14 +201,14 @@ func (s *socketPeer) gain() {
 	s.p.line.Call("gain", s.p.dialer.volume*s.level.Gain())
 }
 
-// Position implements sdk.Holder.
-func (s *socketPeer) Position() (sdk.Heard, bool) { return s.player.position() }
+// Position implements sdk.Rewinder.
+func (s *socketPeer) Position() (sdk.PlayedPosition, bool) { return s.player.position() }
 
-// Hold implements sdk.Holder.
+// Hold implements sdk.Rewinder.
 func (s *socketPeer) Hold() { s.player.post(object("hold", true)) }
 
-// Resume implements sdk.Holder.
-func (s *socketPeer) Resume(from sdk.Heard) { s.player.resume(from) }
+// Resume implements sdk.Rewinder.
+func (s *socketPeer) Resume(from sdk.PlayedPosition) { s.player.resume(from) }
 
 // SetSpeaker implements sdk.SpeakerChooser.
 func (s *socketPeer) SetSpeaker(ctx context.Context, id string) error {

@@ -26,7 +26,7 @@ type Options struct {
 	// Speaker is what hears. Nil hears nothing.
 	Speaker Sink
 	// Detector listens for the person while the agent speaks, so that the session can predict interruptions: the peers are
-	// then sdk.Lowerers (WebRTC) or sdk.Holders (WebSocket). It takes about a hundredth of a core for each call.
+	// then sdk.Duckers (WebRTC) or sdk.Rewinders (WebSocket). It takes about a hundredth of a core for each call.
 	Detector bool
 	// Loopback also uses the machine's loopback address (WebRTC only), for a server on the same machine.
 	Loopback bool

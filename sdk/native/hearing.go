@@ -21,7 +21,7 @@ const (
 // hearing finds the person's voice over the agent's. The agent's sound comes from one goroutine, the person's from
 // another, which is told what was found.
 type hearing struct {
-	ear        *sdk.Ear
+	ear        *sdk.BargeInDetector
 	mic, agent track
 	tail       int // frames for which the agent still counts as being played
 	reference  []int16
@@ -38,7 +38,7 @@ type track struct {
 }
 
 func newHearing() *hearing {
-	h := &hearing{ear: sdk.NewEar(), reference: make([]int16, FrameSize), waiting: make([]int16, 0, maxReference)}
+	h := &hearing{ear: sdk.NewBargeInDetector(), reference: make([]int16, FrameSize), waiting: make([]int16, 0, maxReference)}
 	for _, t := range []*track{&h.mic, &h.agent} {
 		t.resampler, _ = voice.NewResampler(Rate, voice.FrameRate) // both rates are known to it
 		t.floats = make([]float32, 0, FrameSize)

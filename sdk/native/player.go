@@ -70,7 +70,7 @@ func (p *player) finish(response string) {
 }
 
 // stop throws away what was not played and says what was being played.
-func (p *player) stop() (sdk.Heard, bool) {
+func (p *player) stop() (sdk.PlayedPosition, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	was := p.where()
@@ -84,15 +84,15 @@ func (p *player) stop() (sdk.Heard, bool) {
 }
 
 // position is the end of what the loudspeaker was given.
-func (p *player) position() (sdk.Heard, bool) {
+func (p *player) position() (sdk.PlayedPosition, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.where(), p.response != ""
 }
 
-func (p *player) where() sdk.Heard {
+func (p *player) where() sdk.PlayedPosition {
 	ms := int(time.Duration(p.heard) * time.Second / Rate / time.Millisecond)
-	return sdk.Heard{ItemID: p.item, ContentIndex: p.index, MS: ms}
+	return sdk.PlayedPosition{ItemID: p.item, ContentIndex: p.index, MS: ms}
 }
 
 func (p *player) hold() {
@@ -102,7 +102,7 @@ func (p *player) hold() {
 }
 
 // resume goes back to where from is kept, and plays on.
-func (p *player) resume(from sdk.Heard) {
+func (p *player) resume(from sdk.PlayedPosition) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held = false

@@ -270,7 +270,7 @@ func (p *socketPeer) Play(response, item string, index int, pcm []byte) {
 func (p *socketPeer) Finish(response string) { p.player.finish(response) }
 
 // Stop implements sdk.Player.
-func (p *socketPeer) Stop() (sdk.Heard, bool) { return p.player.stop() }
+func (p *socketPeer) Stop() (sdk.PlayedPosition, bool) { return p.player.stop() }
 
 // Send implements sdk.Peer.
 func (p *socketPeer) Send(message []byte) error {

@@ -289,7 +289,7 @@ func TestThePlayerKnowsWhatWasHeard(t *testing.T) {
 	}
 	heard, playing := p.stop()
 	g.Expect(playing).To(gomega.BeTrue())
-	g.Expect(heard).To(gomega.Equal(sdk.Heard{ItemID: "a3", ContentIndex: 1, MS: 30}))
+	g.Expect(heard).To(gomega.Equal(sdk.PlayedPosition{ItemID: "a3", ContentIndex: 1, MS: 30}))
 
 	g.Expect(p.play("r3", "a4", 0, sound[:2*FrameSize])).To(gomega.BeTrue())
 	p.finish("r3")

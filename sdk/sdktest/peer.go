@@ -24,7 +24,7 @@ type peer struct {
 	mutes    int
 
 	response string // Messages: what is played; "" when nothing is
-	at       sdk.Heard
+	at       sdk.PlayedPosition
 	given    int // bytes of the item
 }
 
@@ -80,23 +80,23 @@ func (p *peer) set(f func()) {
 // trackPeer is a call whose sound goes in tracks.
 type trackPeer struct{ *peer }
 
-// SetLevel implements sdk.Lowerer.
+// SetLevel implements sdk.Ducker.
 func (p trackPeer) SetLevel(level sdk.Level) { p.set(func() { p.level = level }) }
 
-// Mark implements sdk.Lowerer.
+// Mark implements sdk.Ducker.
 func (p trackPeer) Mark() (uint32, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mark, p.marked
 }
 
-// AwaitMark implements sdk.Lowerer.
+// AwaitMark implements sdk.Ducker.
 func (p trackPeer) AwaitMark(mark uint32) {
 	p.set(func() { p.awaited, p.awaiting = mark, true })
 	p.reached()
 }
 
-// Mute implements sdk.Lowerer.
+// Mute implements sdk.Ducker.
 func (p trackPeer) Mute() { p.set(func() { p.mutes++ }) }
 
 // play says that the person hears this place now.
@@ -126,7 +126,7 @@ func (p playerPeer) Play(response, item string, index int, pcm []byte) {
 	p.mu.Lock()
 	begins := p.response != response
 	if begins || p.at.ItemID != item || p.at.ContentIndex != index {
-		p.at, p.given = sdk.Heard{ItemID: item, ContentIndex: index}, 0
+		p.at, p.given = sdk.PlayedPosition{ItemID: item, ContentIndex: index}, 0
 		p.mark = 0
 	}
 	p.response = response
@@ -141,7 +141,7 @@ func (p playerPeer) Play(response, item string, index int, pcm []byte) {
 func (p playerPeer) Finish(string) {}
 
 // Stop implements sdk.Player.
-func (p playerPeer) Stop() (sdk.Heard, bool) {
+func (p playerPeer) Stop() (sdk.PlayedPosition, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, was := p.position()
@@ -149,28 +149,28 @@ func (p playerPeer) Stop() (sdk.Heard, bool) {
 	return at, was
 }
 
-func (p playerPeer) position() (sdk.Heard, bool) {
+func (p playerPeer) position() (sdk.PlayedPosition, bool) {
 	const bytesPerMS = 48
 	at := p.at
 	at.MS = min(int(p.mark), p.given/bytesPerMS)
 	return at, p.response != ""
 }
 
-// SetLevel implements sdk.Holder.
+// SetLevel implements sdk.Rewinder.
 func (p playerPeer) SetLevel(level sdk.Level) { p.set(func() { p.level = level }) }
 
-// Position implements sdk.Holder.
-func (p playerPeer) Position() (sdk.Heard, bool) {
+// Position implements sdk.Rewinder.
+func (p playerPeer) Position() (sdk.PlayedPosition, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.position()
 }
 
-// Hold implements sdk.Holder.
+// Hold implements sdk.Rewinder.
 func (p playerPeer) Hold() {}
 
-// Resume implements sdk.Holder.
-func (p playerPeer) Resume(from sdk.Heard) {
+// Resume implements sdk.Rewinder.
+func (p playerPeer) Resume(from sdk.PlayedPosition) {
 	p.set(func() {
 		if from.ItemID == p.at.ItemID {
 			p.mark = uint32(max(from.MS, 0))

@@ -25,9 +25,9 @@ type Sound uint8
 
 // The ways of the sound. Exhaustively:
 const (
-	// Tracks is WebRTC: the sound is no events. The peer is an sdk.Lowerer.
+	// Tracks is WebRTC: the sound is no events. The peer is an sdk.Ducker.
 	Tracks Sound = iota
-	// Messages is a WebSocket: the sound comes in events, and the client plays it. The peer is an sdk.Player and an sdk.Holder.
+	// Messages is a WebSocket: the sound comes in events, and the client plays it. The peer is an sdk.Player and an sdk.Rewinder.
 	Messages
 	// Bare is WebRTC without any way to lower the agent.
 	Bare

@@ -80,8 +80,8 @@ func TestASnapshotIsOneText(t *testing.T) {
 	s.take(g, w.snapshot(sdk.Snapshot{
 		State: sdk.UserSpeaking, Confirmed: sdk.AgentSpeaking, Volume: 0.5, Muted: true, Interrupting: true,
 		Devices:    sdk.Devices{Microphones: []sdk.Device{{ID: `"quoted"`}}},
-		LastTurn:   &sdk.Turn{FirstText: 1500000, FirstSound: sdk.Never, Server: &sdk.ServerTurn{}},
-		Transcript: []sdk.Entry{{ItemID: "i", Role: sdk.ToolUse, Call: &sdk.Call{ID: "c", Name: "n", Arguments: "{}"}}},
+		LastTurn:   &sdk.TurnMetrics{FirstText: 1500000, FirstSound: sdk.Never, Server: &sdk.ServerTurnMetrics{}},
+		Transcript: []sdk.Entry{{ItemID: "i", Role: sdk.ToolUse, ToolCall: &sdk.ToolCall{ID: "c", Name: "n", Arguments: "{}"}}},
 		MicErr:     sdk.ErrNoMicrophone,
 	}))
 	g.Expect(s.State).To(gomega.Equal("user-speaking"))

@@ -55,11 +55,11 @@ func (w *writer) addTranscript(o *object, s sdk.Snapshot) {
 func appendEntry(b []byte, e sdk.Entry) []byte {
 	o := begin(b).text("id", e.ItemID).text("role", e.Role.String()).text("text", e.Text).flag("spoken", e.Spoken)
 	o.flag("live", e.Live).flag("interrupted", e.Interrupted).number("heardMs", e.HeardMS).flag("failed", e.Failed).text("note", e.Note)
-	if e.Call == nil {
+	if e.ToolCall == nil {
 		return o.null("call").end()
 	}
-	c := begin(o.key("call").b).text("id", e.Call.ID).text("name", e.Call.Name).text("arguments", e.Call.Arguments)
-	o.b = c.text("output", e.Call.Output).flag("done", e.Call.Done).flag("failed", e.Call.Failed).end()
+	c := begin(o.key("call").b).text("id", e.ToolCall.ID).text("name", e.ToolCall.Name).text("arguments", e.ToolCall.Arguments)
+	o.b = c.text("output", e.ToolCall.Output).flag("done", e.ToolCall.Done).flag("failed", e.ToolCall.Failed).end()
 	return o.end()
 }
 
@@ -95,7 +95,7 @@ func appendMetrics(b []byte, s sdk.Snapshot) []byte {
 	return o.end()
 }
 
-func appendServerTurn(b []byte, t *sdk.ServerTurn) []byte {
+func appendServerTurn(b []byte, t *sdk.ServerTurnMetrics) []byte {
 	o := begin(b).ms("speechStopped", t.SpeechStopped).ms("commit", t.Commit).ms("transcript", t.Transcript)
 	o.ms("firstToken", t.FirstToken).ms("firstAudio", t.FirstAudio).ms("firstPacket", t.FirstPacket).ms("playbackEnd", t.PlaybackEnd)
 	return o.end()

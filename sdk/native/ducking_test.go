@@ -202,7 +202,7 @@ func TestThePlayerHoldsAndGoesBack(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var p player
 	frame := make([]int16, FrameSize)
-	position := func() sdk.Heard {
+	position := func() sdk.PlayedPosition {
 		at, playing := p.position()
 		g.Expect(playing).To(gomega.BeTrue())
 		return at
@@ -217,7 +217,7 @@ func TestThePlayerHoldsAndGoesBack(t *testing.T) {
 		p.frame(frame)
 	}
 	at := position() // there was nothing to hold yet
-	g.Expect(at).To(gomega.Equal(sdk.Heard{ItemID: "a", MS: 60}))
+	g.Expect(at).To(gomega.Equal(sdk.PlayedPosition{ItemID: "a", MS: 60}))
 	for range 2 {
 		p.frame(frame)
 	}
@@ -242,7 +242,7 @@ func TestThePlayerRemembersSeconds(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var p player
 	frame := make([]int16, FrameSize)
-	position := func() sdk.Heard {
+	position := func() sdk.PlayedPosition {
 		at, playing := p.position()
 		g.Expect(playing).To(gomega.BeTrue())
 		return at
@@ -253,11 +253,11 @@ func TestThePlayerRemembersSeconds(t *testing.T) {
 	}
 	g.Expect(p.playedN).To(gomega.BeNumerically("<=", keepPlayed))
 	p.hold()
-	p.resume(sdk.Heard{ItemID: "a", MS: 5000})
-	g.Expect(position()).To(gomega.Equal(sdk.Heard{ItemID: "a", MS: 5000}), "5 s are kept")
+	p.resume(sdk.PlayedPosition{ItemID: "a", MS: 5000})
+	g.Expect(position()).To(gomega.Equal(sdk.PlayedPosition{ItemID: "a", MS: 5000}), "5 s are kept")
 	p.hold()
-	p.resume(sdk.Heard{ItemID: "a", MS: 1000})
-	g.Expect(position()).To(gomega.Equal(sdk.Heard{ItemID: "a", MS: 5000}), "what is not known any more is not said again")
+	p.resume(sdk.PlayedPosition{ItemID: "a", MS: 1000})
+	g.Expect(position()).To(gomega.Equal(sdk.PlayedPosition{ItemID: "a", MS: 5000}), "what is not known any more is not said again")
 	_, sounding := p.frame(frame)
 	g.Expect(sounding).To(gomega.BeTrue())
 }

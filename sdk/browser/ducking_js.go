@@ -29,7 +29,7 @@ type lowering struct {
 	polls   bool // the playback is looked at
 }
 
-// SetLevel implements sdk.Lowerer.
+// SetLevel implements sdk.Ducker.
 func (p *peer) SetLevel(level sdk.Level) {
 	p.lowering.level = level
 	p.applyLevel()
@@ -44,7 +44,7 @@ func (p *peer) applyLevel() {
 // SetVolume implements sdk.VolumeSetter.
 func (p *peer) SetVolume(volume float32) error { return p.dialer.SetVolume(volume) }
 
-// Mark implements sdk.Lowerer.
+// Mark implements sdk.Ducker.
 func (p *peer) Mark() (mark uint32, ok bool) {
 	at := p.line.Call("mark")
 	if at.Type() != js.TypeNumber {
@@ -56,13 +56,13 @@ func (p *peer) Mark() (mark uint32, ok bool) {
 // now is the time since the page began, in milliseconds.
 func now() float64 { return js.Global().Get("performance").Call("now").Float() }
 
-// AwaitMark implements sdk.Lowerer.
+// AwaitMark implements sdk.Ducker.
 func (p *peer) AwaitMark(mark uint32) {
 	p.lowering.awaited, p.lowering.waits = mark, true
 	p.look()
 }
 
-// Mute implements sdk.Lowerer. The server sends silence behind what it has cut off; what comes before that is dead.
+// Mute implements sdk.Ducker. The server sends silence behind what it has cut off; what comes before that is dead.
 func (p *peer) Mute() {
 	l := &p.lowering
 	l.hushed, l.hushEnd = true, now()+muteBlindMS

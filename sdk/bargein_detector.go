@@ -2,10 +2,10 @@ package sdk
 
 import "github.com/antiphon-rt/antiphon/voice"
 
-// Voice is what an Ear finds in one frame.
+// Voice is what a BargeInDetector finds in one frame.
 type Voice uint8
 
-// What an Ear finds. Exhaustively:
+// What a BargeInDetector finds. Exhaustively:
 const (
 	// None: nothing new.
 	None Voice = iota
@@ -17,7 +17,7 @@ const (
 	Ended
 )
 
-// Event is what a peer tells its sink about v, nil for None. mark and known are those of a Lowerer at this moment.
+// Event is what a peer tells its sink about v, nil for None. mark and known are those of a Ducker at this moment.
 func (v Voice) Event(mark uint32, known bool) PeerEvent {
 	switch v {
 	case None:
@@ -32,7 +32,7 @@ func (v Voice) Event(mark uint32, known bool) PeerEvent {
 	return nil
 }
 
-// The Ear's times, in frames of 10 ms, and the thresholds of its detector. An onset is found early rather than surely: what
+// The detector's times, in frames of 10 ms, and the thresholds of its detector. An onset is found early rather than surely: what
 // follows from it can be undone.
 const (
 	earOnset  = 1   // speech in a row that is an onset
@@ -47,11 +47,11 @@ const (
 	earThresholdRaised = 0.7
 )
 
-// Ear finds the moments at which somebody begins to speak while the agent does. A peer has one beside its microphone and
+// BargeInDetector finds the moments at which somebody begins to speak while the agent does. A peer has one beside its microphone and
 // gives it every frame of the call. With the phrases of make bench-bargein, spoken by flite in silence, it found the onset after
 // 40 ms (median), all within 70 ms; in 75 minutes of an agent whose echo came at -20 and -14 dB it found, with the reference, none
-// that was the agent's. It takes 60 kB and no memory after NewEar. One goroutine at a time.
-type Ear struct {
+// that was the agent's. It takes 60 kB and no memory after NewBargeInDetector. One goroutine at a time.
+type BargeInDetector struct {
 	detector *voice.Detector
 	echo     *voice.Echo
 
@@ -67,15 +67,15 @@ type Ear struct {
 	raised   bool
 }
 
-// NewEar makes an ear that has heard nothing yet.
-func NewEar() *Ear {
-	return &Ear{detector: voice.NewDetector(voice.DetectorConfig{Threshold: earThreshold}), echo: voice.NewEcho()}
+// NewBargeInDetector makes an ear that has heard nothing yet.
+func NewBargeInDetector() *BargeInDetector {
+	return &BargeInDetector{detector: voice.NewDetector(voice.DetectorConfig{Threshold: earThreshold}), echo: voice.NewEcho()}
 }
 
 // Frame takes the next 10 ms of the microphone: 160 samples of mono sound at 16 kHz in [-1, 1]. agent is what the
 // loudspeaker played in the same 10 ms, in the same form, or nil where that is not known. playing says whether a reply is
 // being played. It panics when a frame has another size.
-func (e *Ear) Frame(mic, agent []float32, playing bool) Voice {
+func (e *BargeInDetector) Frame(mic, agent []float32, playing bool) Voice {
 	e.adapt(playing)
 	speech := e.detector.Frame(mic).Speech
 	if agent != nil || e.referred { // once there was a reference, its echo may come for a while
@@ -87,7 +87,7 @@ func (e *Ear) Frame(mic, agent []float32, playing bool) Voice {
 }
 
 // adapt raises what is asked of an onset while echo cancellation has not settled.
-func (e *Ear) adapt(playing bool) {
+func (e *BargeInDetector) adapt(playing bool) {
 	switch {
 	case playing:
 		e.played++
@@ -107,7 +107,7 @@ func (e *Ear) adapt(playing bool) {
 	e.detector.SetThreshold(threshold)
 }
 
-func (e *Ear) take(speech bool) Voice {
+func (e *BargeInDetector) take(speech bool) Voice {
 	if speech {
 		e.run++
 		e.gap = 0
@@ -141,7 +141,7 @@ func (e *Ear) take(speech bool) Voice {
 }
 
 // Reset forgets all sound, as for a new microphone or loudspeaker.
-func (e *Ear) Reset() {
+func (e *BargeInDetector) Reset() {
 	e.detector.Reset()
 	e.echo.Reset()
 	e.run, e.gap, e.voiced, e.speaking, e.lasted = 0, 0, 0, false, false

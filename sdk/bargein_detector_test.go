@@ -65,7 +65,7 @@ type found struct {
 }
 
 // listen gives all that e finds in mic. A nil agent is no reference.
-func listen(e *Ear, mic, agent []float32, playing bool) []found {
+func listen(e *BargeInDetector, mic, agent []float32, playing bool) []found {
 	var all []found
 	for i := 0; i+voice.FrameSize <= len(mic); i += voice.FrameSize {
 		var reference []float32
@@ -81,7 +81,7 @@ func listen(e *Ear, mic, agent []float32, playing bool) []found {
 
 func TestAnEarFollowsAVoice(t *testing.T) {
 	g := gomega.NewWithT(t)
-	all := listen(NewEar(), joined(pause(1000), speech(120, 700), pause(600)), nil, false)
+	all := listen(NewBargeInDetector(), joined(pause(1000), speech(120, 700), pause(600)), nil, false)
 	g.Expect(all).To(gomega.HaveLen(3))
 	g.Expect(all[0].what).To(gomega.Equal(Began))
 	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 1060, 40))
@@ -93,7 +93,7 @@ func TestAnEarFollowsAVoice(t *testing.T) {
 
 func TestAShortSoundDoesNotLast(t *testing.T) {
 	g := gomega.NewWithT(t)
-	all := listen(NewEar(), joined(pause(1000), speech(120, 90), pause(600)), nil, false)
+	all := listen(NewBargeInDetector(), joined(pause(1000), speech(120, 90), pause(600)), nil, false)
 	g.Expect(all).To(gomega.HaveLen(2))
 	g.Expect(all[0].what).To(gomega.Equal(Began))
 	g.Expect(all[1].what).To(gomega.Equal(Ended))
@@ -105,7 +105,7 @@ func TestAGapBeginsTheVoiceAnew(t *testing.T) {
 	apart := joined(pause(1000), speech(120, 60), pause(230), speech(120, 60), pause(600))
 	near := joined(pause(1000), speech(120, 90), pause(70), speech(120, 150), pause(600))
 	count := func(x []float32) (n int) {
-		for _, f := range listen(NewEar(), x, nil, false) {
+		for _, f := range listen(NewBargeInDetector(), x, nil, false) {
 			if f.what == Lasted {
 				n++
 			}
@@ -121,8 +121,8 @@ func TestTheAgentsOwnSoundIsNobody(t *testing.T) {
 	agent := joined(pause(500), speech(105, 8000), pause(500))
 	for _, late := range []int{40, 80, 120} {
 		echo := echoOf(agent, late, 0.1)
-		g.Expect(listen(NewEar(), echo, agent, true)).To(gomega.BeEmpty(), "%d ms late", late)
-		g.Expect(listen(NewEar(), echo, nil, true)).NotTo(gomega.BeEmpty(), "without the reference")
+		g.Expect(listen(NewBargeInDetector(), echo, agent, true)).To(gomega.BeEmpty(), "%d ms late", late)
+		g.Expect(listen(NewBargeInDetector(), echo, nil, true)).NotTo(gomega.BeEmpty(), "without the reference")
 	}
 }
 
@@ -133,7 +133,7 @@ func TestAPersonIsHeardOverTheAgent(t *testing.T) {
 	for i, x := range joined(pause(5000), speech(190, 1000), pause(1000)) {
 		mic[i] += x
 	}
-	all := listen(NewEar(), mic, agent, true)
+	all := listen(NewBargeInDetector(), mic, agent, true)
 	g.Expect(all).NotTo(gomega.BeEmpty())
 	g.Expect(all[0].what).To(gomega.Equal(Began))
 	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 5080, 70))
@@ -142,18 +142,18 @@ func TestAPersonIsHeardOverTheAgent(t *testing.T) {
 // While echo cancellation adapts, more is asked of an onset: in the first 3 s of playback and for 250 ms after each.
 func TestThresholdsAreRaised(t *testing.T) {
 	g := gomega.NewWithT(t)
-	began := func(e *Ear, playing bool) int {
+	began := func(e *BargeInDetector, playing bool) int {
 		return listen(e, joined(pause(500), speech(120, 300), pause(700)), nil, playing)[0].ms
 	}
-	fresh := NewEar()
+	fresh := NewBargeInDetector()
 	early := began(fresh, true)
-	settled := NewEar()
+	settled := NewBargeInDetector()
 	listen(settled, pause(3000), nil, true)
 	late := began(settled, true)
 	g.Expect(early).To(gomega.BeNumerically(">", late))
-	g.Expect(began(NewEar(), false)).To(gomega.Equal(late))
+	g.Expect(began(NewBargeInDetector(), false)).To(gomega.Equal(late))
 
-	after := NewEar()
+	after := NewBargeInDetector()
 	listen(after, pause(4000), nil, true)
 	soon := listen(after, joined(speech(120, 300), pause(700)), nil, false)[0].ms
 	g.Expect(soon).To(gomega.BeNumerically(">", late-500))
@@ -161,7 +161,7 @@ func TestThresholdsAreRaised(t *testing.T) {
 
 func TestAnEarForgets(t *testing.T) {
 	g := gomega.NewWithT(t)
-	e := NewEar()
+	e := NewBargeInDetector()
 	listen(e, joined(pause(500), speech(120, 300)), nil, false)
 	e.Reset()
 	g.Expect(listen(e, pause(1000), nil, false)).To(gomega.BeEmpty(), "the voice before is another microphone's")
@@ -176,7 +176,7 @@ func TestWhatAnEarFindsIsTold(t *testing.T) {
 }
 
 func TestAnEarTakesNoMemory(t *testing.T) {
-	e, frames := NewEar(), speech(120, 2000)
+	e, frames := NewBargeInDetector(), speech(120, 2000)
 	at := 0
 	allocations := testing.AllocsPerRun(1000, func() {
 		e.Frame(frames[at:at+voice.FrameSize], frames[at:at+voice.FrameSize], true)
@@ -187,7 +187,7 @@ func TestAnEarTakesNoMemory(t *testing.T) {
 
 // BenchmarkEarFrame is 10 ms of a call.
 func BenchmarkEarFrame(b *testing.B) {
-	e, mic, agent := NewEar(), speech(120, 2000), speech(105, 2000)
+	e, mic, agent := NewBargeInDetector(), speech(120, 2000), speech(105, 2000)
 	b.ReportAllocs()
 	at := 0
 	for b.Loop() {

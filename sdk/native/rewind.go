@@ -4,10 +4,10 @@ package native
 
 import "github.com/antiphon-rt/antiphon/sdk"
 
-// holdingPeer is a peer with a voice detector. It is an sdk.Holder and an sdk.VolumeSetter.
+// holdingPeer is a peer with a voice detector. It is an sdk.Rewinder and an sdk.VolumeSetter.
 type holdingPeer struct{ *socketPeer }
 
-// SetLevel implements sdk.Holder.
+// SetLevel implements sdk.Rewinder.
 func (p holdingPeer) SetLevel(level sdk.Level) {
 	p.loud.Lock()
 	defer p.loud.Unlock()
@@ -22,11 +22,11 @@ func (p holdingPeer) SetVolume(volume float32) error {
 	return nil
 }
 
-// Position implements sdk.Holder.
-func (p holdingPeer) Position() (sdk.Heard, bool) { return p.player.position() }
+// Position implements sdk.Rewinder.
+func (p holdingPeer) Position() (sdk.PlayedPosition, bool) { return p.player.position() }
 
-// Hold implements sdk.Holder.
+// Hold implements sdk.Rewinder.
 func (p holdingPeer) Hold() { p.player.hold() }
 
-// Resume implements sdk.Holder.
-func (p holdingPeer) Resume(from sdk.Heard) { p.player.resume(from) }
+// Resume implements sdk.Rewinder.
+func (p holdingPeer) Resume(from sdk.PlayedPosition) { p.player.resume(from) }

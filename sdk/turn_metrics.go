@@ -4,14 +4,14 @@ import "time"
 
 // meter measures one turn at a time.
 type meter struct {
-	turn  Turn
+	turn  TurnMetrics
 	since time.Duration
 	on    bool
-	last  *Turn // what is shown; replaced, never written to
+	last  *TurnMetrics // what is shown; replaced, never written to
 }
 
-func newTurn(item string) Turn {
-	return Turn{ItemID: item, FirstText: Never, FirstSound: Never, PlaybackEnd: Never}
+func newTurn(item string) TurnMetrics {
+	return TurnMetrics{ItemID: item, FirstText: Never, FirstSound: Never, PlaybackEnd: Never}
 }
 
 // begin: the person has finished.
@@ -54,7 +54,7 @@ func (m *meter) show() {
 
 // told takes the server's measurement. It reports whether it belongs to a turn that is shown or going on.
 func (m *meter) told(e *received) bool {
-	of := func(t *Turn) bool {
+	of := func(t *TurnMetrics) bool {
 		return e.itemID != "" && t.ItemID == e.itemID || e.responseID != "" && t.ResponseID == e.responseID
 	}
 	found := false

@@ -39,10 +39,10 @@ func (l Level) String() string {
 	return "unknown"
 }
 
-// Lowerer is a Peer that can lower the agent's sound, and knows in which packet of it that is heard (WebRTC). Such a peer
-// has a voice detector beside the microphone (see Ear) and tells VoiceBegan, VoiceLasted and VoiceEnded, from which the
+// Ducker is a Peer that can lower the agent's sound, and knows in which packet of it that is heard (WebRTC). Such a peer
+// has a voice detector beside the microphone (see BargeInDetector) and tells VoiceBegan, VoiceLasted and VoiceEnded, from which the
 // session predicts an interruption. Its methods are called by one goroutine at a time and must not wait.
-type Lowerer interface {
+type Ducker interface {
 	// SetLevel plays the agent at this level from now on, at once.
 	SetLevel(level Level)
 	// Mark is the RTP timestamp of the sound in which a level that is set now is heard first, interpolated between packets, and
@@ -57,25 +57,25 @@ type Lowerer interface {
 	Mute()
 }
 
-// Holder is a Player that can hold its playback and go back in it. It takes the place of a Lowerer where the client plays
+// Rewinder is a Player that can hold its playback and go back in it. It takes the place of a Ducker where the client plays
 // the sound itself: such a peer tells VoiceBegan, VoiceLasted and VoiceEnded too. Its methods are called by one
 // goroutine at a time and must not wait.
-type Holder interface {
+type Rewinder interface {
 	// SetLevel plays the agent at this level from now on, at once.
 	SetLevel(level Level)
 	// Position is where Hold would stop now: what is before it may be on its way to the ear still. ok is false when no reply is
 	// being played.
-	Position() (at Heard, ok bool)
+	Position() (at PlayedPosition, ok bool)
 	// Hold stops the playback where it is. What is given to Play meanwhile is kept. Resume and Stop end it.
 	Hold()
 	// Resume plays on from a position that Position gave for the reply that is being played, or from where it was held
 	// when that is not known any more: at least the last 5 s of what was played are kept.
-	Resume(from Heard)
+	Resume(from PlayedPosition)
 }
 
 // VolumeSetter is a Peer that can play the agent louder and softer.
 type VolumeSetter interface {
-	// SetVolume sets the volume from 0 to 1; the levels of a Lowerer or Holder are under it. Errors: ErrUnavailable where
+	// SetVolume sets the volume from 0 to 1; the levels of a Ducker or Rewinder are under it. Errors: ErrUnavailable where
 	// only the device itself can be set.
 	SetVolume(volume float32) error
 }

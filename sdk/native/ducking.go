@@ -107,10 +107,10 @@ func (l *lowering) passed() (uint32, bool) {
 	return l.awaited, true
 }
 
-// loweringPeer is a peer with a voice detector. It is an sdk.Lowerer and an sdk.VolumeSetter.
+// loweringPeer is a peer with a voice detector. It is an sdk.Ducker and an sdk.VolumeSetter.
 type loweringPeer struct{ *peer }
 
-// SetLevel implements sdk.Lowerer.
+// SetLevel implements sdk.Ducker.
 func (p loweringPeer) SetLevel(level sdk.Level) {
 	p.lower.mu.Lock()
 	defer p.lower.mu.Unlock()
@@ -125,14 +125,14 @@ func (p loweringPeer) SetVolume(volume float32) error {
 	return nil
 }
 
-// Mark implements sdk.Lowerer.
+// Mark implements sdk.Ducker.
 func (p loweringPeer) Mark() (mark uint32, ok bool) {
 	p.lower.mu.Lock()
 	defer p.lower.mu.Unlock()
 	return p.lower.mark()
 }
 
-// AwaitMark implements sdk.Lowerer.
+// AwaitMark implements sdk.Ducker.
 func (p loweringPeer) AwaitMark(mark uint32) {
 	p.lower.mu.Lock()
 	p.lower.awaited, p.lower.awaiting = mark, true
@@ -140,7 +140,7 @@ func (p loweringPeer) AwaitMark(mark uint32) {
 	p.tellPassed()
 }
 
-// Mute implements sdk.Lowerer.
+// Mute implements sdk.Ducker.
 func (p loweringPeer) Mute() {
 	p.lower.mu.Lock()
 	defer p.lower.mu.Unlock()
