@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -16,7 +17,7 @@ type span struct {
 }
 
 // perRune is how long a character takes to say when nothing is known: 65 ms, the rate of unhurried English.
-const perRune = outputRate * 65 / 1000
+const perRune = format.OutputRate * 65 / 1000
 
 // alignment knows which words of an item lie before a position in its audio.
 type alignment []span

@@ -6,10 +6,11 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-const second = voice.Samples(outputRate)
+const second = voice.Samples(format.OutputRate)
 
 func TestHeardText(t *testing.T) {
 	said := alignment{
@@ -51,8 +52,8 @@ func TestEstimate(t *testing.T) {
 		drained: func(_ uint64, in time.Duration) { end = in },
 	}
 	e.Begin(1)
-	e.Write(make([]int16, 2*outputRate))
-	g.Expect(sent).To(gomega.Equal(2*outputRate), "the client gets audio at once")
+	e.Write(make([]int16, 2*format.OutputRate))
+	g.Expect(sent).To(gomega.Equal(2*format.OutputRate), "the client gets audio at once")
 	now = now.Add(500 * time.Millisecond)
 	g.Expect(e.Sent()).To(gomega.Equal(second / 2))
 	e.End()
@@ -74,13 +75,13 @@ func TestEstimateKeepsWhatComesWhileHeld(t *testing.T) {
 	e := &estimate{now: func() time.Time { return now }, emit: func(pcm []int16) { sent += len(pcm) }, drained: func(uint64, time.Duration) {}}
 	e.Begin(1)
 	e.Hold()
-	e.Write(make([]int16, outputRate))
+	e.Write(make([]int16, format.OutputRate))
 	g.Expect(sent).To(gomega.BeZero())
 	e.Resume(2, 0)
-	g.Expect(sent).To(gomega.Equal(outputRate))
+	g.Expect(sent).To(gomega.Equal(format.OutputRate))
 	e.Hold()
-	e.Write(make([]int16, outputRate))
+	e.Write(make([]int16, format.OutputRate))
 	g.Expect(e.Drop()).To(gomega.BeZero())
 	e.Resume(3, 0)
-	g.Expect(sent).To(gomega.Equal(outputRate), "what was dropped never comes")
+	g.Expect(sent).To(gomega.Equal(format.OutputRate), "what was dropped never comes")
 }

@@ -10,12 +10,13 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 )
 
 // Limits of one response's body.
 const (
-	maxClauses = 1024           // clauses that may wait for the voice
-	lookAhead  = 5 * outputRate // audio that may be generated ahead of what was sent: 5 s
+	maxClauses = 1024                  // clauses that may wait for the voice
+	lookAhead  = 5 * format.OutputRate // audio that may be generated ahead of what was sent: 5 s
 )
 
 // What a body reports. The order of one body's reports is theirs; bodyOver is the last.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -36,13 +37,13 @@ func (s *Session) clipOf(w *wire.Item) (*clip, *failure) {
 	bad := func(part int, message string) (*clip, *failure) {
 		return nil, &failure{code: wire.CodeInvalidValue, param: fmt.Sprintf("item.content[%d].audio", part), message: message}
 	}
-	format, audio := s.settings.Audio.Input.Format.Type, w.Content[at].Audio
+	kind, audio := s.settings.Audio.Input.Format.Type, w.Content[at].Audio
 	switch {
 	case slices.ContainsFunc(w.Content[at+1:], untold):
 		return bad(at+1+slices.IndexFunc(w.Content[at+1:], untold), "one part of an item can be transcribed: make an item of each, or give the transcript")
 	case len(audio) == 0:
 		return bad(at, "there is no audio in it: give audio in the session's input format, or a transcript")
-	case format == wire.FormatPCM && len(audio)%2 != 0:
+	case kind == wire.FormatPCM && len(audio)%2 != 0:
 		return bad(at, "audio/pcm has 2 bytes a sample: the length must be even")
 	case s.clips == maxClips:
 		return nil, &failure{
@@ -50,14 +51,14 @@ func (s *Session) clipOf(w *wire.Item) (*clip, *failure) {
 			message: fmt.Sprintf("%d recordings are being transcribed: wait for one to be", maxClips),
 		}
 	}
-	var in intake
-	pcm, err := in.samples(format, audio)
+	var in format.Decoder
+	pcm, err := in.Decode(kind, audio)
 	if err != nil {
 		return nil, &failure{kind: typeServer, code: "audio_format", param: "item", message: err.Error()}
 	}
 	w.Content = slices.Clone(w.Content)
 	w.Content[at].Audio = nil
-	return &clip{at, append(pcm, in.rest()...)}, nil
+	return &clip{at, append(pcm, in.Rest()...)}, nil
 }
 
 // hearClip has the clip of an item transcribed. Responses wait for its words.

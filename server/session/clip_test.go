@@ -11,6 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -53,7 +54,7 @@ func TestRecordedAudio(t *testing.T) {
 	story(t, "in the format of the session", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.settle(`"audio":{"input":{"format":{"type":"audio/pcmu"},"transcription":{"model":"any"},"turn_detection":null}}`)
-		down, err := voice.NewResampler(inputRate, lawRate)
+		down, err := voice.NewResampler(format.InputRate, format.LawRate)
 		c.g.Expect(err).NotTo(gomega.HaveOccurred())
 		narrow := append(down.AppendPCM16(nil, scripted.Tones("hello")), voice.FloatToPCM16(nil, down.Flush(nil))...)
 		c.send("{" + recorded("clip", voice.AppendMuLaw(nil, narrow), "") + "}")

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -24,7 +25,7 @@ func (s *Session) sendAudio(pcm []int16) {
 func (s *Session) sendPCM(r *reply, c *credit, pcm []int16) {
 	o := r.lastMessage()
 	for piece := range slices.Chunk(pcm, maxDelta) {
-		s.sendDelta(r, o, r.outlet.bytes(piece), func() {
+		s.sendDelta(r, o, r.encoder.Encode(piece), func() {
 			if c != nil {
 				c.upTo(c.sent + int64(len(piece)))
 			}
@@ -40,13 +41,13 @@ func (s *Session) sendDelta(r *reply, o *output, audio []byte, sent func()) {
 
 // lastAudio sends what the conversion to the client's format has kept back of o's audio.
 func (s *Session) lastAudio(r *reply, o *output) {
-	if r.outlet == nil || r.dropped {
+	if r.encoder == nil || r.dropped {
 		return
 	}
-	if rest := r.outlet.rest(); len(rest) > 0 {
+	if rest := r.encoder.Rest(); len(rest) > 0 {
 		s.sendDelta(r, o, rest, nil)
 	}
 }
 
 // maxDelta is the audio in one event at most: 200 ms.
-const maxDelta = outputRate / 5
+const maxDelta = format.OutputRate / 5

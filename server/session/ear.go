@@ -9,6 +9,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -48,7 +49,7 @@ var (
 // session's goroutine; they do not block.
 type ear struct {
 	turn   turn.ID
-	whole  []int16 // a turn that is over, at inputRate; nil for one that goes on
+	whole  []int16 // a turn that is over, at format.InputRate; nil for one that goes on
 	audio  chan []float32
 	cancel context.CancelFunc
 	closed bool
@@ -142,7 +143,7 @@ func (e *ear) run(ctx context.Context, tr pipeline.Transcriber, c pipeline.Trans
 		case pcm, more := <-audio:
 			if !more {
 				audio = nil
-				late.Reset(finalAfter + time.Duration(len(e.whole))*time.Second/inputRate)
+				late.Reset(finalAfter + time.Duration(len(e.whole))*time.Second/format.InputRate)
 				err = stream.CloseInput()
 			} else if err = stream.Write(pcm); errors.Is(err, pipeline.ErrOverrun) {
 				err = errEarOverrun
@@ -169,12 +170,12 @@ func (e *ear) feed(stream pipeline.Transcription) error {
 	if e.whole == nil {
 		return nil
 	}
-	down, err := voice.NewResampler(inputRate, pipeline.InputRate)
+	down, err := voice.NewResampler(format.InputRate, pipeline.InputRate)
 	if err != nil {
 		return err
 	}
 	var wide, pcm []float32
-	for piece := range slices.Chunk(e.whole, inputRate/10) {
+	for piece := range slices.Chunk(e.whole, format.InputRate/10) {
 		wide = voice.PCM16ToFloat(wide[:0], piece)
 		pcm = down.Append(pcm[:0], wide)
 		if err := stream.Write(pcm); err != nil {

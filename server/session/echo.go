@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -20,25 +21,25 @@ const (
 	// leastPlayout is what a client waits at least before it plays what has come.
 	leastPlayout = 20 * time.Millisecond
 	// echoDrift is how far the reference may be off before it is put right: a client's clock is not ours, and packets come in bursts.
-	echoDrift = outputRate * 60 / 1000
+	echoDrift = format.OutputRate * 60 / 1000
 )
 
 // echo finds the agent's own sound in what comes in, where the client's echo cancellation has left it: a page that plays its
 // microphone's stream past the browser's, a loud loudspeaker.
 type echo struct {
 	voice  *voice.Echo
-	down   *voice.Resampler // outputRate to the detector's rate
+	down   *voice.Resampler // format.OutputRate to the detector's rate
 	framer voice.Framer
 	at     voice.Samples // of Outgone, where the next 10 ms of the reference begin
 	idle   int           // frames since the agent was heard
 
-	pcm      [outputRate / 1000 * frameMS]int16
+	pcm      [format.OutputRate / 1000 * frameMS]int16
 	scratch  []float32
 	resample []float32
 }
 
 func newEcho() (echo, error) {
-	down, err := voice.NewResampler(outputRate, voice.FrameRate)
+	down, err := voice.NewResampler(format.OutputRate, voice.FrameRate)
 	return echo{voice: voice.NewEcho(), down: down, idle: echoFor}, err
 }
 
@@ -69,7 +70,7 @@ func (s *Session) wayBack() time.Duration {
 
 // reference is what went out so long ago, the next 10 ms of it; nil where that is not known.
 func (e *echo) reference(out Outgoing, ago time.Duration) []float32 {
-	due := out.Outgone() - voice.SamplesIn(ago.Milliseconds(), outputRate) - voice.Samples(len(e.pcm))
+	due := out.Outgone() - voice.SamplesIn(ago.Milliseconds(), format.OutputRate) - voice.Samples(len(e.pcm))
 	if off := e.at - due; off > echoDrift || off < -echoDrift {
 		e.at = due
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -16,7 +17,7 @@ func (c *caller) overEcho(later time.Duration, pcm []int16) {
 	back := make([]int16, piece)
 	for ; len(pcm) >= piece; pcm = pcm[piece:] {
 		mixed := append([]int16(nil), pcm[:piece]...)
-		at := c.pacer.Outgone() - voice.SamplesIn(later.Milliseconds(), outputRate) - piece
+		at := c.pacer.Outgone() - voice.SamplesIn(later.Milliseconds(), format.OutputRate) - piece
 		if c.pacer.ReadOutgone(at, back) {
 			for i := range mixed {
 				mixed[i] += back[i] / 10

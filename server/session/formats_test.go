@@ -6,33 +6,34 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // heard is the text of the audio that came as events of a response, in a format of the protocol.
-func (c *caller) heard(response, format string) (text string, ms int) {
+func (c *caller) heard(response, kind string) (text string, ms int) {
 	var audio []byte
 	for _, e := range c.all() {
 		if d, ok := e.(*wire.ResponseOutputAudioDelta); ok && d.ResponseID == response {
 			audio = append(audio, d.Delta...)
 		}
 	}
-	var in intake
-	pcm, err := in.samples(format, audio)
+	var in format.Decoder
+	pcm, err := in.Decode(kind, audio)
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
-	pcm = append(pcm, in.rest()...)
+	pcm = append(pcm, in.Rest()...)
 	words, err := scripted.Heard(pcm)
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	return words, len(pcm) / 24
 }
 
 func TestFormats(t *testing.T) {
-	for _, format := range []string{wire.FormatPCM, wire.FormatPCMU, wire.FormatPCMA} {
-		story(t, "both ways: "+format, func(t *testing.T) {
+	for _, kind := range []string{wire.FormatPCM, wire.FormatPCMU, wire.FormatPCMA} {
+		story(t, "both ways: "+kind, func(t *testing.T) {
 			c := byWebSocket(t, plain())
-			c.settle(`"audio":{"input":{"format":{"type":"` + format + `"},"transcription":{"model":"any"},"turn_detection":null},"output":{"format":{"type":"` + format + `"}}}`)
-			spoken, err := inFormat(format, scripted.Tones("hello there"))
+			c.settle(`"audio":{"input":{"format":{"type":"` + kind + `"},"transcription":{"model":"any"},"turn_detection":null},"output":{"format":{"type":"` + kind + `"}}}`)
+			spoken, err := format.Whole(kind, scripted.Tones("hello there"))
 			c.g.Expect(err).NotTo(gomega.HaveOccurred())
 			for len(spoken) > 0 { // pieces of odd sizes, a sample whole
 				n := min(len(spoken), 962)
@@ -44,8 +45,8 @@ func TestFormats(t *testing.T) {
 			c.g.Expect(next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed").Transcript).
 				To(gomega.Equal("hello there"))
 			done := next[*wire.ResponseDone](c, "response.done").Response
-			c.g.Expect(done.Audio.Format.Type).To(gomega.Equal(format))
-			text, ms := c.heard(done.ID, format)
+			c.g.Expect(done.Audio.Format.Type).To(gomega.Equal(kind))
+			text, ms := c.heard(done.ID, kind)
 			c.g.Expect(text).To(gomega.Equal("You said: hello there"))
 			c.g.Expect(ms).To(gomega.Equal(len(text)*60), "to the sample")
 		})
@@ -62,12 +63,12 @@ func TestFormats(t *testing.T) {
 
 	// Manual commit of 24 kHz audio handled as 16 kHz: the mapped system. 100 ms are 100 ms in any format.
 	story(t, "the least commit", func(t *testing.T) {
-		for format, bytes := range map[string]int{wire.FormatPCM: 4800, wire.FormatPCMU: 800, wire.FormatPCMA: 800} {
+		for kind, bytes := range map[string]int{wire.FormatPCM: 4800, wire.FormatPCMU: 800, wire.FormatPCMA: 800} {
 			c := byWebSocket(t, plain())
-			c.settle(`"audio":{"input":{"format":{"type":"` + format + `"},"turn_detection":null}}`)
+			c.settle(`"audio":{"input":{"format":{"type":"` + kind + `"},"turn_detection":null}}`)
 			c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: make([]byte, bytes-2)})))
 			c.send(`{"type":"input_audio_buffer.commit"}`)
-			c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("input_audio_buffer_commit_empty"), format)
+			c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("input_audio_buffer_commit_empty"), kind)
 			c.send(`{"type":"input_audio_buffer.clear"}`)
 			c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: make([]byte, bytes)})))
 			c.send(`{"type":"input_audio_buffer.commit"}`)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -150,7 +151,7 @@ func TestVoiceIsMad(t *testing.T) {
 		{"it panics", withTongue(func(func([]int16) error) error { panic("hoarse") }), "failed"},
 		{"it is silent", withTongue(func(func([]int16) error) error { return nil }), "completed"},
 		{"it gives empty audio", withTongue(func(emit func([]int16) error) error { return emit(nil) }), "completed"},
-		{"it gives a minute at once", withTongue(func(emit func([]int16) error) error { return emit(make([]int16, 60*outputRate)) }), "completed"},
+		{"it gives a minute at once", withTongue(func(emit func([]int16) error) error { return emit(make([]int16, 60*format.OutputRate)) }), "completed"},
 		{"it gives one sample at a time", withTongue(func(emit func([]int16) error) error {
 			for i := range 500 {
 				if err := emit([]int16{int16(i)}); err != nil {

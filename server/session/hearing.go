@@ -7,26 +7,27 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // How the detector's frames become events.
 const (
-	onsetFrames  = 3                          // frames of speech that are an onset: 30 ms
-	carryFrames  = 25                         // frames more, when a turn was cut off in its voice: its last sound is no turn
-	pauseMS      = 200                        // silence that lets an end of utterance count (semantic_vad)
-	keepFrames   = 120                        // 10 ms frames kept for a recogniser that opens late: 1.2 s
-	raisedBy     = 0.2                        // threshold while echo cancellation adapts
-	adaptFirst   = 3 * time.Second            // ... in the first playback
-	adaptAfter   = 250 * time.Millisecond     // ... after every playback
-	starveAfter  = 5 * time.Second            // without any audio a turn is over: its client has stopped sending
-	frameSamples = inputRate / 1000 * frameMS // of the input, in one frame
+	onsetFrames  = 3                                 // frames of speech that are an onset: 30 ms
+	carryFrames  = 25                                // frames more, when a turn was cut off in its voice: its last sound is no turn
+	pauseMS      = 200                               // silence that lets an end of utterance count (semantic_vad)
+	keepFrames   = 120                               // 10 ms frames kept for a recogniser that opens late: 1.2 s
+	raisedBy     = 0.2                               // threshold while echo cancellation adapts
+	adaptFirst   = 3 * time.Second                   // ... in the first playback
+	adaptAfter   = 250 * time.Millisecond            // ... after every playback
+	starveAfter  = 5 * time.Second                   // without any audio a turn is over: its client has stopped sending
+	frameSamples = format.InputRate / 1000 * frameMS // of the input, in one frame
 )
 
 // hearing is the path from the client's audio to the detector's word.
 type hearing struct {
-	down     *voice.Resampler // inputRate to the detector's rate
+	down     *voice.Resampler // format.InputRate to the detector's rate
 	framer   voice.Framer
 	detector *voice.Detector
 	scratch  []float32
@@ -47,7 +48,7 @@ type hearing struct {
 }
 
 func newHearing() (*hearing, error) {
-	down, err := voice.NewResampler(inputRate, voice.FrameRate)
+	down, err := voice.NewResampler(format.InputRate, voice.FrameRate)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (h *hearing) cut() {
 // heardMS is how much audio the detector has heard.
 func (h *hearing) heardMS() int { return int(h.frames) * frameMS }
 
-// hear takes audio from the client: mono, inputRate. It goes in pieces of one frame, so that a turn that ends inside pcm
+// hear takes audio from the client: mono, format.InputRate. It goes in pieces of one frame, so that a turn that ends inside pcm
 // does not take what was said after it.
 func (s *Session) hear(pcm []int16) {
 	s.hearing.audio = s.now()

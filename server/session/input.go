@@ -1,15 +1,12 @@
 package session
 
-import "github.com/antiphon-rt/antiphon/voice"
-
-// Rates of the audio inside a session, in samples per second, all mono.
-const (
-	inputRate  = 24000 // what clients send and the input buffer keeps
-	outputRate = 24000 // what the voice says
+import (
+	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // maxInput is the longest input buffer: five minutes, 14 MB.
-const maxInput = 5 * 60 * inputRate
+const maxInput = 5 * 60 * format.InputRate
 
 // inputBuffer is the audio that is not yet an item. Its samples are conserved:
 // appended = committed + cleared + dropped + Len (BytesConserved).

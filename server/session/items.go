@@ -7,6 +7,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -133,11 +134,11 @@ func (s *Session) truncateItem(e *wire.ConversationItemTruncate) {
 		s.fail(failure{code: "unsupported_content_type", param: "item_id", message: "Only model output audio messages can be truncated"})
 	case e.ContentIndex != 0:
 		s.fail(failure{code: wire.CodeInvalidValue, param: "content_index", message: "the item has one part: content_index must be 0"})
-	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), outputRate) > said+outputRate/1000:
+	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), format.OutputRate) > said+format.OutputRate/1000:
 		s.fail(failure{
 			code: wire.CodeInvalidValue, param: "audio_end_ms",
 			message: fmt.Sprintf("Audio content of %dms is already shorter than %dms",
-				said.Milliseconds(outputRate), e.AudioEndMS),
+				said.Milliseconds(format.OutputRate), e.AudioEndMS),
 		})
 	default:
 		s.cutItem(it, e.AudioEndMS)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -120,7 +121,7 @@ func (e *estimate) settle() {
 		return
 	}
 	now := e.now()
-	passed := voice.SamplesIn(now.Sub(e.since).Milliseconds(), outputRate)
+	passed := voice.SamplesIn(now.Sub(e.since).Milliseconds(), format.OutputRate)
 	before := min(e.ahead, passed)
 	e.ahead -= before
 	e.played = min(e.written, e.played+passed-before)
@@ -130,7 +131,7 @@ func (e *estimate) settle() {
 func (e *estimate) schedule() {
 	if e.live && e.ended && e.running {
 		e.settle()
-		left := time.Duration((e.ahead + e.written - e.played).Milliseconds(outputRate)) * time.Millisecond
+		left := time.Duration((e.ahead + e.written - e.played).Milliseconds(format.OutputRate)) * time.Millisecond
 		e.drained(e.gen, left)
 	}
 }

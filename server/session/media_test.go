@@ -10,6 +10,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -40,7 +41,7 @@ func TestSpokenReply(t *testing.T) {
 		c.pacer.mu.Lock()
 		ahead := len(c.pacer.tape) - c.pacer.pos
 		c.pacer.mu.Unlock()
-		c.g.Expect(ahead).To(gomega.BeNumerically("~", lookAhead, outputRate/2))
+		c.g.Expect(ahead).To(gomega.BeNumerically("~", lookAhead, format.OutputRate/2))
 		first(c, "output_audio_buffer.stopped")
 	})
 

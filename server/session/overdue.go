@@ -7,6 +7,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -67,7 +68,7 @@ func (s *Session) overdue(e playout.Event, report string, sent voice.Samples) {
 	}
 	s.claim.guesses++
 	s.log.Warn("a client did not say what it heard: the estimate stands", "report", report,
-		"uncertain_ms", uncertain.Milliseconds(outputRate), "guesses", s.claim.guesses)
+		"uncertain_ms", uncertain.Milliseconds(format.OutputRate), "guesses", s.claim.guesses)
 }
 
 // readyOverdue: the reply goes on from where it was held, and that is where the client has lowered it, if it said so.

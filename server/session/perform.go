@@ -10,6 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -83,14 +84,14 @@ func (s *Session) performTurn(f turn.Effect) {
 	case turn.EmitSpeechStarted:
 		u := s.turns[f.Turn]
 		u.announced = true
-		s.send(&wire.InputAudioBufferSpeechStarted{AudioStartMS: int(u.start.Milliseconds(inputRate)), ItemID: u.itemID})
+		s.send(&wire.InputAudioBufferSpeechStarted{AudioStartMS: int(u.start.Milliseconds(format.InputRate)), ItemID: u.itemID})
 		s.caption(u)
 	case turn.EmitSpeechStopped:
 		s.send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: s.hearing.heardMS(), ItemID: s.turns[f.Turn].itemID})
 	case turn.EmitTimeout:
 		u := s.turnOf(f.Turn)
 		s.send(&wire.InputAudioBufferTimeoutTriggered{
-			AudioStartMS: int(s.input.Start().Milliseconds(inputRate)), AudioEndMS: s.hearing.heardMS(), ItemID: u.itemID,
+			AudioStartMS: int(s.input.Start().Milliseconds(format.InputRate)), AudioEndMS: s.hearing.heardMS(), ItemID: u.itemID,
 		})
 	case turn.ArmFallback:
 		s.after("fallback", time.Duration(f.MS)*time.Millisecond,

@@ -7,6 +7,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -31,7 +32,7 @@ type reply struct {
 	body     *body                // nil until it is started
 	beside   *beside              // what it has for itself outside the conversation, else nil
 	splitter *pipeline.Clauses
-	outlet   *outlet // of audio that goes out in events; nil where none does
+	encoder  *format.Encoder // of audio that goes out in events; nil where none does
 
 	message *output         // the message that is open, nil when none is
 	calls   map[int]*output // calls by the model's index
@@ -73,7 +74,7 @@ func (r *reply) mark(pos voice.Samples) playout.Mark {
 	var m playout.Mark
 	for _, o := range r.outputs {
 		if o.it.Type == wire.ItemMessage && o.start <= pos {
-			m = playout.Mark{Item: o.it.num, MS: uint32((pos - o.start).Milliseconds(outputRate))}
+			m = playout.Mark{Item: o.it.num, MS: uint32((pos - o.start).Milliseconds(format.OutputRate))}
 		}
 	}
 	return m
@@ -83,7 +84,7 @@ func (r *reply) mark(pos voice.Samples) playout.Mark {
 func (r *reply) position(m playout.Mark) voice.Samples {
 	for _, o := range r.outputs {
 		if o.it.num == m.Item {
-			return o.start + voice.SamplesIn(int64(m.MS), outputRate)
+			return o.start + voice.SamplesIn(int64(m.MS), format.OutputRate)
 		}
 	}
 	return 0

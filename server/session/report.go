@@ -4,6 +4,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -87,7 +88,7 @@ func (s *Session) transcribed(itemID string, part int, said earFinal, samples in
 	s.segments(itemID, part, said.words)
 	s.send(&wire.ConversationItemInputAudioTranscriptionCompleted{
 		ItemID: itemID, ContentIndex: part, Transcript: said.text, Logprobs: s.logprobs(said.words),
-		Usage: wire.TranscriptionUsage{Type: "duration", Seconds: float64(samples) / inputRate},
+		Usage: wire.TranscriptionUsage{Type: "duration", Seconds: float64(samples) / format.InputRate},
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -58,9 +59,9 @@ func (s *Session) newReply(id response.ID, why cause, conversation *string) *rep
 		r.object.OutputModalities, r.object.Audio = []string{"text"}, nil
 	} else if !s.media {
 		var err error
-		if r.outlet, err = newOutlet(r.object.Audio.Format.Type); err != nil {
+		if r.encoder, err = format.NewEncoder(r.object.Audio.Format.Type); err != nil {
 			s.log.Error("a format of audio cannot be made", "err", err)
-			r.outlet = &outlet{}
+			r.encoder = &format.Encoder{}
 		}
 	}
 	return r

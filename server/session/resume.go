@@ -8,6 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -112,7 +113,7 @@ func (s *Session) followLink() {
 	case away:
 		s.speaker.Hold()
 	case back:
-		s.speaker.Resume(uint64(playing.Gen), max(0, s.speaker.Sent()-voice.SamplesIn(s.unheard.Milliseconds(), outputRate)))
+		s.speaker.Resume(uint64(playing.Gen), max(0, s.speaker.Sent()-voice.SamplesIn(s.unheard.Milliseconds(), format.OutputRate)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -65,7 +66,7 @@ func TestAClientComesBack(t *testing.T) {
 		wait(50 * time.Second) // asking for it has given it the whole time again
 		c.s.Restored()
 		first(c.caller, "output_audio_buffer.stopped")
-		c.g.Expect(c.pacer.again).To(gomega.HaveExactElements(gomega.BeNumerically("~", 3.5*outputRate, outputRate/10)), "what was under way is said again")
+		c.g.Expect(c.pacer.again).To(gomega.HaveExactElements(gomega.BeNumerically("~", 3.5*format.OutputRate, format.OutputRate/10)), "what was under way is said again")
 		c.ask("hello")
 		first(c.caller, "response.done")
 	})

@@ -14,6 +14,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -60,7 +61,7 @@ type Session struct {
 	// conversationID is its name for the client.
 	conversationID string
 	input          inputBuffer
-	intake         intake // of the audio that comes in events
+	decoder        format.Decoder // of the audio that comes in events
 	hearing        *hearing
 	turns          map[turn.ID]*userTurn
 	replies        map[response.ID]*reply

@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -10,8 +11,8 @@ import (
 // How much audio is kept for conversation.item.retrieve, in samples. It is kept over WebSockets only: an event of a data channel
 // is too small for it.
 const (
-	maxSound = 30 * inputRate // of a conversation: 1.4 MB
-	maxPiece = 15 * inputRate // of an item: its event stays below the 1 MiB that common clients take
+	maxSound = 30 * format.InputRate // of a conversation: 1.4 MB
+	maxPiece = 15 * format.InputRate // of an item: its event stays below the 1 MiB that common clients take
 )
 
 // keepTurn keeps the audio of a turn with its item.
@@ -47,11 +48,11 @@ func (s *Session) withSound(it *item) wire.Item {
 	if len(it.pcm) == 0 || voice.Samples(len(it.pcm)) < it.said || part < 0 {
 		return w
 	}
-	format := s.settings.Audio.Output.Format.Type
+	kind := s.settings.Audio.Output.Format.Type
 	if w.Role == "user" {
-		format = s.settings.Audio.Input.Format.Type
+		kind = s.settings.Audio.Input.Format.Type
 	}
-	audio, err := inFormat(format, it.pcm)
+	audio, err := format.Whole(kind, it.pcm)
 	if err != nil {
 		s.log.Error("a format of audio cannot be made", "err", err)
 		return w

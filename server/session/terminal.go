@@ -6,6 +6,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -108,7 +109,7 @@ func (s *Session) truncate(r *reply, end playout.Mark) {
 
 // cutItem removes from an assistant's message what lies beyond ms of its audio.
 func (s *Session) cutItem(it *item, ms int) {
-	at := voice.SamplesIn(int64(ms), outputRate)
+	at := voice.SamplesIn(int64(ms), format.OutputRate)
 	if it.cut {
 		at = min(at, it.said)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -154,7 +155,7 @@ func (s *Session) usage(r *reply) *wire.Usage {
 	u.InputTokenDetails.TextTokens = u.InputTokens
 	u.OutputTokenDetails.TextTokens = u.OutputTokens
 	if r.spoken {
-		u.OutputTokenDetails.AudioTokens = int((r.audio + outputRate/10 - 1) / (outputRate / 10))
+		u.OutputTokenDetails.AudioTokens = int((r.audio + format.OutputRate/10 - 1) / (format.OutputRate / 10))
 		u.OutputTokens += u.OutputTokenDetails.AudioTokens
 	}
 	u.TotalTokens = u.InputTokens + u.OutputTokens

@@ -13,7 +13,7 @@ import (
 type userTurn struct {
 	id     turn.ID
 	itemID string        // of the item that it will be: one name from the onset on
-	start  voice.Samples // its first sample in the input, at inputRate, pre-roll included
+	start  voice.Samples // its first sample in the input, at format.InputRate, pre-roll included
 	judge  judge
 
 	ear       *ear
