@@ -67,7 +67,7 @@ func BenchmarkSpeakSecond(b *testing.B) {
 	})
 	b.Run("write", func(b *testing.B) {
 		r := &recorder{}
-		_, p := call(b, newTestEngine(b, Config{}), r, clientOptions{})
+		_, p := dial(b, newTestEngine(b, Config{}), r, clientOptions{})
 		connected(gomega.NewWithT(b), r)
 		packet := rtp.Packet{Header: rtp.Header{Version: 2}, Payload: make([]byte, 100)}
 		for b.Loop() {
@@ -154,7 +154,7 @@ func BenchmarkMemory(b *testing.B) {
 			before := inUse()
 			e := newTestEngine(b, Config{})
 			for range pairs {
-				c, p := call(b, e, &mute{}, clientOptions{})
+				c, p := dial(b, e, &mute{}, clientOptions{})
 				p.Speaker().Begin(1)
 				p.Speaker().Write(speech)
 				g.Eventually(c.opened.Load, soon).Should(gomega.BeTrue())

@@ -13,6 +13,8 @@ import (
 	"github.com/pion/ice/v4"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/server/call"
 )
 
 // soon bounds every wait of the tests that use real sockets; it is reached only when something is broken.
@@ -137,7 +139,7 @@ func (c *client) offer(t testing.TB) string {
 }
 
 // call has a new client call the engine.
-func call(t testing.TB, e *Engine, h Handler, o clientOptions) (*client, *Peer) {
+func dial(t testing.TB, e *Engine, h call.Handler, o clientOptions) (*client, *Peer) {
 	t.Helper()
 	c := newClient(t, o)
 	offer := c.offer(t)

@@ -23,7 +23,7 @@ type Config struct {
 
 	// Disconnected is the silence of the network after which Handler.Lost comes; 0 takes 4 s.
 	Disconnected time.Duration
-	// Failed is how much longer until the call is given up (ErrUnreachable); 0 takes 25 s. The session's
+	// Failed is how much longer until the call is given up (call.ErrUnreachable); 0 takes 25 s. The session's
 	// own grace should be shorter.
 	Failed time.Duration
 	// KeepAlive is the interval of connectivity checks; 0 takes 1 s.

@@ -34,7 +34,7 @@
 // # Limits
 //
 // Outgoing events are queued up to Config.MaxQueuedEvents and Config.MaxQueuedBytes, then the
-// call fails with ErrBackpressure. An incoming event has at most Config.MaxMessage bytes.
+// call fails with call.ErrBackpressure. An incoming event has at most Config.MaxMessage bytes.
 // A Speaker takes at most MaxUnsent of audio that is not sent yet and keeps Keep of what is.
 // A gap in the caller's audio is filled with at most two seconds of silence.
 package rtc

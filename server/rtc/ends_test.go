@@ -14,6 +14,7 @@ import (
 	"github.com/onsi/gomega"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -31,13 +32,13 @@ func freePort(t *testing.T) int {
 func TestLargeEvents(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{offer: func(sdp string) string {
+	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{offer: func(sdp string) string {
 		return dropLines(sdp, "a=max-message-size") + "a=max-message-size:262144\r\n"
 	}})
 	connected(g, r)
 	fits := bytes.Repeat([]byte("x"), 262_144)
 	g.Expect(p.Send(fits)).To(gomega.Succeed())
-	g.Expect(p.Send(append(fits, 'x'))).To(gomega.MatchError(ErrTooLarge))
+	g.Expect(p.Send(append(fits, 'x'))).To(gomega.MatchError(call.ErrTooLarge))
 	g.Expect(p.Send([]byte("and on it goes"))).To(gomega.Succeed())
 	g.Eventually(func() int { return len(c.got()) }, soon).Should(gomega.Equal(2))
 	g.Expect(c.got()).To(gomega.Equal([]string{string(fits), "and on it goes"}))
@@ -54,19 +55,19 @@ func TestLargeEvents(t *testing.T) {
 func TestClientThatSendsTooMuch(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	c, _ := call(t, newTestEngine(t, Config{}), r, clientOptions{answer: func(sdp string) string {
+	c, _ := dial(t, newTestEngine(t, Config{}), r, clientOptions{answer: func(sdp string) string {
 		return strings.Replace(sdp, "a=max-message-size:262144", "a=max-message-size:9999999", 1)
 	}})
 	connected(g, r)
 	g.Expect(c.events.Send(make([]byte, 1_000_000))).To(gomega.Succeed())
-	g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrMessageTooLarge))
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrMessageTooLarge))
 	r.do(func() { g.Expect(r.messages).To(gomega.BeEmpty()) })
 }
 
 func TestClientThatNeverReads(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	_, p := call(t, newTestEngine(t, Config{MaxQueuedBytes: 1 << 20}), r, clientOptions{deaf: true})
+	_, p := dial(t, newTestEngine(t, Config{MaxQueuedBytes: 1 << 20}), r, clientOptions{deaf: true})
 	connected(g, r)
 	event := make([]byte, 10_000)
 	sent := 0
@@ -78,10 +79,10 @@ func TestClientThatNeverReads(t *testing.T) {
 			g.Eventually(func() bool { return p.Stats().EventsSent > before || sent > 100 }, soon).Should(gomega.BeTrue())
 		}
 	}
-	g.Expect(err).To(gomega.MatchError(ErrBackpressure))
+	g.Expect(err).To(gomega.MatchError(call.ErrBackpressure))
 	g.Expect(sent*len(event)).To(gomega.BeNumerically("<", 4<<20), "its window, SCTP's buffer and the queue")
-	g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrBackpressure))
-	g.Expect(p.Send([]byte("more"))).To(gomega.MatchError(ErrBackpressure))
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrBackpressure))
+	g.Expect(p.Send([]byte("more"))).To(gomega.MatchError(call.ErrBackpressure))
 }
 
 func TestQueueBounds(t *testing.T) {
@@ -94,9 +95,9 @@ func TestQueueBounds(t *testing.T) {
 	g.Expect(ok).To(gomega.BeTrue())
 	g.Expect(string(event)).To(gomega.Equal("abc"))
 	g.Expect(q.push([]byte("abcd"))).To(gomega.Succeed(), "ten bytes fit")
-	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(ErrBackpressure))
-	q.close(ErrClosed)
-	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(ErrBackpressure), "the first reason counts")
+	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(call.ErrBackpressure))
+	q.close(call.ErrClosed)
+	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(call.ErrBackpressure), "the first reason counts")
 	_, ok = q.pop()
 	g.Expect(ok).To(gomega.BeFalse())
 }
@@ -106,7 +107,7 @@ func TestClientThatIsLost(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	cfg := Config{Disconnected: time.Second, Failed: time.Second, KeepAlive: 100 * time.Millisecond}
-	c, p := call(t, newTestEngine(t, cfg), r, clientOptions{})
+	c, p := dial(t, newTestEngine(t, cfg), r, clientOptions{})
 	connected(g, r)
 	last := func() string {
 		r.mu.Lock()
@@ -120,7 +121,7 @@ func TestClientThatIsLost(t *testing.T) {
 	g.Eventually(last, soon).Should(gomega.Equal("restored"))
 	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away"}))
 	c.net.cut.Store(true)
-	g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrUnreachable))
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrUnreachable))
 	r.do(func() { // each loss is told once, and each return
 		for i, state := range r.states {
 			g.Expect(state).To(gomega.Equal([]string{"lost", "restored"}[i%2]))
@@ -139,13 +140,13 @@ func TestClientThatHangsUp(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			r := &recorder{}
-			c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+			c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
 			connected(g, r)
 			p.Speaker().Begin(1)
 			p.Speaker().Write(tone(440, 10*Rate))
 			g.Eventually(func() int { return len(r.told()) }, soon).Should(gomega.BeNumerically(">", 3), "in mid-sentence")
 			g.Expect(row.how(c)).To(gomega.Succeed())
-			g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrHungUp))
+			g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrHungUp))
 			g.Expect(p.Close()).To(gomega.Succeed())
 			r.do(func() { g.Expect(r.failures).To(gomega.HaveLen(1)) })
 		})
@@ -157,7 +158,7 @@ func TestClientThatHangsUp(t *testing.T) {
 func TestCloseTakesLeave(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
 	connected(g, r)
 	var state atomic.Value
 	c.events.OnClose(func() {
@@ -181,7 +182,7 @@ func TestCloseTakesLeave(t *testing.T) {
 func TestCloseIsOnceForAll(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	_, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+	_, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
 	connected(g, r)
 	p.Speaker().Begin(1)
 	p.Speaker().Write(tone(440, Rate))
@@ -210,7 +211,7 @@ func (c *closer) Sent(uint64, voice.Samples, bool) {
 func TestCloseFromWithinAHandler(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := &closer{peer: make(chan *Peer, 1), closed: make(chan error, 1)}
-	_, p := call(t, newTestEngine(t, Config{}), h, clientOptions{})
+	_, p := dial(t, newTestEngine(t, Config{}), h, clientOptions{})
 	h.peer <- p
 	p.Speaker().Begin(1)
 	p.Speaker().Write(tone(440, Rate))
@@ -239,7 +240,7 @@ func TestEngineCloseEndsAllCalls(t *testing.T) {
 	var peers []*Peer
 	for range 3 {
 		r := &recorder{}
-		_, p := call(t, e, r, clientOptions{})
+		_, p := dial(t, e, r, clientOptions{})
 		connected(g, r)
 		peers = append(peers, p)
 	}

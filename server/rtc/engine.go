@@ -10,6 +10,8 @@ import (
 	"github.com/pion/interceptor/pkg/nack"
 	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/server/call"
 )
 
 // opusFormat are the format parameters that we offer and answer with: redundancy against loss, and no packets
@@ -145,7 +147,7 @@ func (e *Engine) add(p *Peer) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return ErrClosed
+		return call.ErrClosed
 	}
 	e.peers[p] = struct{}{}
 	return nil

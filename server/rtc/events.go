@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/server/call"
 )
 
 const (
@@ -54,10 +56,10 @@ func (p *Peer) channel(d *webrtc.DataChannel, l *line) {
 			buf = make([]byte, min(4*len(buf), p.engine.cfg.MaxMessage)) // the message stays to be read again
 			continue
 		case errors.Is(err, io.ErrShortBuffer):
-			p.fail(fmt.Errorf("%w of %d bytes; send audio in smaller pieces", ErrMessageTooLarge, p.engine.cfg.MaxMessage))
+			p.fail(fmt.Errorf("%w of %d bytes; send audio in smaller pieces", call.ErrMessageTooLarge, p.engine.cfg.MaxMessage))
 			return
 		case err != nil:
-			p.fail(ErrHungUp)
+			p.fail(call.ErrHungUp)
 			return
 		}
 		if p.closing() {
@@ -95,7 +97,7 @@ func (p *Peer) events(d *webrtc.DataChannel, l *line) {
 			}
 		}
 		if _, err := l.raw.WriteDataChannel(event, true); err != nil {
-			p.fail(fmt.Errorf("%w: %w", ErrHungUp, err))
+			p.fail(fmt.Errorf("%w: %w", call.ErrHungUp, err))
 			return
 		}
 		p.counts.eventsSent.Add(1)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/pion/rtp"
+
+	"github.com/antiphon-rt/antiphon/server/call"
 )
 
 const (
@@ -26,7 +28,7 @@ type pacer struct {
 	speaker *Speaker
 	track   track
 	enc     encoder
-	handler Handler
+	handler call.Handler
 	failed  func(err error) // told of the encoder's errors
 
 	packet  rtp.Packet
@@ -43,7 +45,7 @@ type paceStats struct {
 	packets, bytes, late, skipped atomic.Uint64
 }
 
-func newPacer(s *Speaker, t track, enc encoder, h Handler, failed func(error)) *pacer {
+func newPacer(s *Speaker, t track, enc encoder, h call.Handler, failed func(error)) *pacer {
 	p := &pacer{
 		speaker: s, track: t, enc: enc, handler: h, failed: failed,
 		coded: make([]byte, maxOpusBytes), silent: silence(),

@@ -31,16 +31,16 @@ func (p *past) read(at voice.Samples, dst []int16) bool {
 	return true
 }
 
-// Outgone returns how much has gone out since the call began, silence included, in samples at Rate.
-func (s *Speaker) Outgone() voice.Samples {
+// FarEndPosition returns how much has gone out since the call began, silence included, in samples at Rate.
+func (s *Speaker) FarEndPosition() voice.Samples {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.past.end
 }
 
-// ReadOutgone copies what went out from position at of Outgone on into dst; ok is false where that is more than a second ago, or
+// ReadFarEnd copies what went out from position at of FarEndPosition on into dst; ok is false where that is more than a second ago, or
 // has not gone out yet.
-func (s *Speaker) ReadOutgone(at voice.Samples, dst []int16) (ok bool) {
+func (s *Speaker) ReadFarEnd(at voice.Samples, dst []int16) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.past.read(at, dst)

@@ -13,7 +13,7 @@ func TestWhatWentOutIsKeptForASecond(t *testing.T) {
 	s := newSpeaker()
 	var pcm [FrameSize]int16
 	dst := make([]int16, FrameSize)
-	g.Expect(s.ReadOutgone(0, dst)).To(gomega.BeFalse(), "nothing has gone out")
+	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "nothing has gone out")
 
 	s.next(&pcm) // silence
 	s.Begin(1)
@@ -26,21 +26,21 @@ func TestWhatWentOutIsKeptForASecond(t *testing.T) {
 	s.next(&pcm)
 	s.Hold()
 	s.next(&pcm)
-	g.Expect(s.Outgone()).To(gomega.Equal(voice.Samples(4 * FrameSize)))
+	g.Expect(s.FarEndPosition()).To(gomega.Equal(voice.Samples(4 * FrameSize)))
 	for i, first := range []int16{0, 1, FrameSize + 1, 0} {
-		g.Expect(s.ReadOutgone(voice.Samples(i*FrameSize), dst)).To(gomega.BeTrue())
+		g.Expect(s.ReadFarEnd(voice.Samples(i*FrameSize), dst)).To(gomega.BeTrue())
 		g.Expect(dst[0]).To(gomega.Equal(first), "frame %d", i)
 	}
-	g.Expect(s.ReadOutgone(FrameSize/2, dst)).To(gomega.BeTrue())
+	g.Expect(s.ReadFarEnd(FrameSize/2, dst)).To(gomega.BeTrue())
 	g.Expect(dst[FrameSize/2:]).To(gomega.Equal(said[:FrameSize/2]), "from anywhere")
-	g.Expect(s.ReadOutgone(3*FrameSize+1, dst)).To(gomega.BeFalse(), "not yet")
-	g.Expect(s.ReadOutgone(-1, dst)).To(gomega.BeFalse())
+	g.Expect(s.ReadFarEnd(3*FrameSize+1, dst)).To(gomega.BeFalse(), "not yet")
+	g.Expect(s.ReadFarEnd(-1, dst)).To(gomega.BeFalse())
 
 	s.skip(2)
-	g.Expect(s.Outgone()).To(gomega.Equal(voice.Samples(6*FrameSize)), "what is left out passes too")
+	g.Expect(s.FarEndPosition()).To(gomega.Equal(voice.Samples(6*FrameSize)), "what is left out passes too")
 	for range 50 {
 		s.next(&pcm)
 	}
-	g.Expect(s.ReadOutgone(0, dst)).To(gomega.BeFalse(), "too long ago")
-	g.Expect(s.ReadOutgone(s.Outgone()-pastKept, dst)).To(gomega.BeTrue())
+	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "too long ago")
+	g.Expect(s.ReadFarEnd(s.FarEndPosition()-pastKept, dst)).To(gomega.BeTrue())
 }

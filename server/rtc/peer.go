@@ -8,12 +8,14 @@ import (
 	"sync/atomic"
 
 	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/server/call"
 )
 
 // Peer is one call. It is safe for concurrent use. Whoever got it from Answer must Close it, whatever happens.
 type Peer struct {
 	engine  *Engine
-	handler Handler
+	handler call.Handler
 	offer   offer
 	pc      *webrtc.PeerConnection
 	track   *webrtc.TrackLocalStaticRTP
@@ -47,18 +49,18 @@ type Peer struct {
 // answer, which has all our addresses, and does not wait for the client to connect: the Handler gets Opened,
 // or Failed after Config.Connect. ctx bounds Answer itself and not the call.
 //
-// Errors wrap ErrBadSDP, ErrNoAudio, ErrClosed, or ctx's.
-func (e *Engine) Answer(ctx context.Context, sdp string, h Handler) (*Peer, string, error) {
+// Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed, or ctx's.
+func (e *Engine) Answer(ctx context.Context, sdp string, h call.Handler) (*Peer, string, error) {
 	return e.answer(ctx, sdp, h, newSpeaker())
 }
 
 // Resume is Answer for a call that goes on over another connection. s is the Speaker of the call's former peer, which must be
 // closed: what waits in it is said now.
-func (e *Engine) Resume(ctx context.Context, sdp string, h Handler, s *Speaker) (*Peer, string, error) {
+func (e *Engine) Resume(ctx context.Context, sdp string, h call.Handler, s *Speaker) (*Peer, string, error) {
 	return e.answer(ctx, sdp, h, s)
 }
 
-func (e *Engine) answer(ctx context.Context, sdp string, h Handler, s *Speaker) (*Peer, string, error) {
+func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, s *Speaker) (*Peer, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", fmt.Errorf("rtc: answer: %w", err)
 	}
@@ -78,7 +80,7 @@ func (e *Engine) answer(ctx context.Context, sdp string, h Handler, s *Speaker) 
 	return p, answer, nil
 }
 
-func (e *Engine) newPeer(o offer, h Handler, s *Speaker) (*Peer, error) {
+func (e *Engine) newPeer(o offer, h call.Handler, s *Speaker) (*Peer, error) {
 	enc, err := newOpusEncoder(e.cfg.OpusComplexity, e.cfg.OpusBitrate)
 	if err != nil {
 		return nil, err
@@ -143,18 +145,18 @@ func (p *Peer) Speaker() *Speaker { return p.speaker }
 // Send queues one event, as a text message, for the client; text is copied. Events arrive in the order of Send, also
 // those from before the data channel opened. Send does not wait.
 //
-// ErrTooLarge: the event exceeds what the client takes; it is not sent, and the call goes on. ErrBackpressure: the
-// client reads too slowly and the queue is full; Handler.Failed follows. ErrClosed and others: the call is over.
+// call.ErrTooLarge: the event exceeds what the client takes; it is not sent, and the call goes on. call.ErrBackpressure: the
+// client reads too slowly and the queue is full; Handler.Failed follows. call.ErrClosed and others: the call is over.
 func (p *Peer) Send(text []byte) error {
 	if !p.offer.events {
 		p.counts.eventsDropped.Add(1)
 		return nil
 	}
 	if limit := min(p.offer.maxMessage, p.engine.cfg.MaxQueuedBytes); len(text) > limit {
-		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(text), limit)
+		return fmt.Errorf("%w: %d bytes, at most %d", call.ErrTooLarge, len(text), limit)
 	}
 	err := p.queue.push(text)
-	if errors.Is(err, ErrBackpressure) {
+	if errors.Is(err, call.ErrBackpressure) {
 		p.fail(err)
 	}
 	return err
@@ -169,7 +171,7 @@ func (p *Peer) Stop() {
 	}
 	p.stopped = true
 	close(p.stop)
-	p.queue.seal(ErrClosed)
+	p.queue.seal(call.ErrClosed)
 	go p.shut()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/onsi/gomega"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -42,13 +43,13 @@ func TestCallCarriesEventsInOrder(t *testing.T) {
 	g.Expect(p.Stats().EventsSent).To(gomega.Equal(uint64(101)))
 	g.Expect(p.Stats().EventsReceived).To(gomega.Equal(uint64(3)))
 	g.Expect(p.Close()).To(gomega.Succeed())
-	g.Expect(p.Send([]byte("after"))).To(gomega.MatchError(ErrClosed))
+	g.Expect(p.Send([]byte("after"))).To(gomega.MatchError(call.ErrClosed))
 }
 
 func TestCallCarriesTheAgentsVoice(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
 	connected(g, r)
 	p.Speaker().Begin(7)
 	p.Speaker().Write(tone(440, Rate))
@@ -85,7 +86,7 @@ func TestCallCarriesTheAgentsVoice(t *testing.T) {
 func TestCallCarriesTheCallersVoice(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{})
+	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
 	connected(g, r)
 	packets := code(t, newTestEncoder(t), tone(440, Rate))
 	packets = append(packets, nil)
@@ -111,7 +112,7 @@ func TestCallsShareOnePort(t *testing.T) {
 	var peers []*Peer
 	for i := range 2 {
 		r := &recorder{}
-		c, p := call(t, e, r, clientOptions{answer: func(sdp string) string {
+		c, p := dial(t, e, r, clientOptions{answer: func(sdp string) string {
 			g.Expect(sdp).To(gomega.ContainSubstring(fmt.Sprintf(" 127.0.0.1 %d typ host", port)))
 			return sdp
 		}})
@@ -153,7 +154,7 @@ func TestCallDirections(t *testing.T) {
 			g := gomega.NewWithT(t)
 			r := &recorder{}
 			var answer string
-			c, p := call(t, newTestEngine(t, Config{}), r, clientOptions{
+			c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{
 				direction: row.offer, answer: func(sdp string) string { answer = sdp; return sdp },
 			})
 			g.Expect(answer).To(gomega.ContainSubstring("a=" + row.want + "\r\n"))
@@ -173,7 +174,7 @@ func TestAnswer(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var answer string
 	r := &recorder{}
-	call(t, newTestEngine(t, Config{MaxMessage: 100_000}), r, clientOptions{
+	dial(t, newTestEngine(t, Config{MaxMessage: 100_000}), r, clientOptions{
 		offer: func(sdp string) string { // with a camera and a wish for retransmissions, and without parameters for Opus
 			sdp = strings.Replace(sdp, "a=fmtp:111 minptime=10;useinbandfec=1\r\n", "a=rtcp-fb:111 nack\r\n", 1)
 			return sdp + strings.Join([]string{
@@ -205,7 +206,7 @@ func TestAnswer(t *testing.T) {
 func TestCallWithoutDataChannel(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	_, p := call(t, newTestEngine(t, Config{}), r, clientOptions{label: "-"})
+	_, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{label: "-"})
 	connected(g, r) // when the media is
 	g.Expect(p.Send([]byte("to nobody"))).To(gomega.Succeed())
 	g.Expect(p.Stats().EventsDropped).To(gomega.Equal(uint64(1)))
@@ -214,7 +215,7 @@ func TestCallWithoutDataChannel(t *testing.T) {
 func TestCallClosesOtherDataChannels(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	c, _ := call(t, newTestEngine(t, Config{}), r, clientOptions{label: "something"})
+	c, _ := dial(t, newTestEngine(t, Config{}), r, clientOptions{label: "something"})
 	g.Eventually(c.closed.Load, soon).Should(gomega.BeTrue())
 	_, err := c.pc.CreateDataChannel(eventsLabel, nil)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -231,7 +232,7 @@ func TestAnswerIsRefused(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(context.Canceled))
 	g.Expect(e.Close()).To(gomega.Succeed())
 	_, _, err = e.Answer(context.Background(), offer, &recorder{})
-	g.Expect(err).To(gomega.MatchError(ErrClosed))
+	g.Expect(err).To(gomega.MatchError(call.ErrClosed))
 }
 
 func TestCallThatNobodyTakes(t *testing.T) {
@@ -240,6 +241,6 @@ func TestCallThatNobodyTakes(t *testing.T) {
 	offer := newClient(t, clientOptions{}).offer(t)
 	_, _, err := newTestEngine(t, Config{Connect: 50 * time.Millisecond}).Answer(context.Background(), offer, r)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Eventually(r.failure, soon).Should(gomega.MatchError(ErrUnreachable))
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrUnreachable))
 	g.Expect(r.failure()).To(gomega.MatchError(gomega.ContainSubstring("UDP must get through")))
 }

@@ -1,23 +1,12 @@
 package rtc
 
-import "github.com/antiphon-rt/antiphon/voice"
+import (
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/voice"
+)
 
 // positionsKept is 10 s of speech: more than a client lags behind, and than an interruption takes.
 const positionsKept = 500
-
-// Place is what a client plays when it plays an RTP timestamp.
-type Place struct {
-	// Gen is the segment that is audible then, or the last one before; 0 is none yet.
-	Gen uint64
-	// At is how far the reply of that segment was played. In the silence behind a hold that is where the reply stopped, and behind
-	// a Resume of which nothing went out that is where it was to go on.
-	At voice.Samples
-	// Silent: nothing is audible then. NextGen and Next are the segment that is audible after this silence and where in its
-	// reply that begins; NextGen is 0 in speech, and in a silence that goes on.
-	Silent  bool
-	NextGen uint64
-	Next    voice.Samples
-}
 
 // positions remembers which part of which reply went out under which RTP timestamp. It spans replies: what was sent of one
 // that was dropped is known as long as the speech after it leaves room.
@@ -47,21 +36,21 @@ func (p *positions) add(ts uint32, gen uint64, pos voice.Samples, n int) {
 // distance (RFC 1982); the ring spans far less than half the circle unless a call is silent for hours,
 // and then the frame is too old to be asked for. The end of what was sent is in no silence: what comes next is not known. ok is false for
 // what was forgotten.
-func (p *positions) at(ts, sent uint32) (place Place, ok bool) {
+func (p *positions) at(ts, sent uint32) (found call.Position, ok bool) {
 	var after *position
 	for i := len(p.ring) - 1; i >= 0; i-- {
 		e := &p.ring[(p.next+i)%len(p.ring)]
 		if since := int32(ts - e.ts); since >= 0 {
-			place = Place{Gen: e.gen, At: e.pos + voice.Samples(min(uint32(since)/ticksPerSample, e.n))}
-			return place.before(after, e.n == 0 || since > frameTicks || since == frameTicks && ts != sent), true
+			found = call.Position{Gen: e.gen, At: e.pos + voice.Samples(min(uint32(since)/ticksPerSample, e.n))}
+			return before(found, after, e.n == 0 || since > frameTicks || since == frameTicks && ts != sent), true
 		}
 		after = e
 	}
-	return place.before(after, true), len(p.ring) < positionsKept
+	return before(found, after, true), len(p.ring) < positionsKept
 }
 
-// before is the place with what is audible after it, where it is in a silence.
-func (p Place) before(after *position, silent bool) Place {
+// before returns p with Silent set. In a silence it adds the segment that is audible after it, if one was sent.
+func before(p call.Position, after *position, silent bool) call.Position {
 	p.Silent = silent
 	if silent && after != nil {
 		p.NextGen, p.Next = after.gen, after.pos

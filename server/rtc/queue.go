@@ -1,6 +1,10 @@
 package rtc
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/antiphon-rt/antiphon/server/call"
+)
 
 // queue holds the events that wait to be sent, first in, first out, bounded by their number and bytes.
 // It is safe for concurrent use.
@@ -18,7 +22,7 @@ func newQueue(maxItems, maxBytes int) *queue {
 	return &queue{maxItems: maxItems, maxBytes: maxBytes, available: make(chan struct{}, 1)}
 }
 
-// push copies an event to the end. When it does not fit, the queue closes with ErrBackpressure.
+// push copies an event to the end. When it does not fit, the queue closes with call.ErrBackpressure.
 func (q *queue) push(event []byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -26,8 +30,8 @@ func (q *queue) push(event []byte) error {
 		return q.closed
 	}
 	if len(q.items) >= q.maxItems || q.bytes+len(event) > q.maxBytes {
-		q.closeLocked(ErrBackpressure)
-		return ErrBackpressure
+		q.closeLocked(call.ErrBackpressure)
+		return call.ErrBackpressure
 	}
 	q.items = append(q.items, append([]byte(nil), event...))
 	q.bytes += len(event)

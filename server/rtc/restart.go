@@ -7,6 +7,8 @@ import (
 
 	"github.com/pion/sdp/v3"
 	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/server/call"
 )
 
 // Restart looks for a new way to the client (an ICE restart): the client has lost the one it had, or changed its network. The
@@ -14,7 +16,7 @@ import (
 // what waits to be sent waits. Restart returns with the answer, which has all our addresses; Handler.Restored follows when the
 // client is found, if Handler.Lost was told. ctx bounds Restart itself. One restart is done at a time.
 //
-// Errors wrap ErrBadSDP, ErrNoAudio, ErrClosed when the call is over, or ctx's. After an error the call stands as before, or
+// Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed when the call is over, or ctx's. After an error the call stands as before, or
 // is over.
 func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 	o, err := readOffer(text)
@@ -25,19 +27,19 @@ func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 	case p.restarting <- struct{}{}:
 		defer func() { <-p.restarting }()
 	case <-p.stop:
-		return "", fmt.Errorf("rtc: restart: %w", ErrClosed)
+		return "", fmt.Errorf("rtc: restart: %w", call.ErrClosed)
 	case <-ctx.Done():
 		return "", fmt.Errorf("rtc: restart: %w", ctx.Err())
 	}
 	if state := p.pc.ConnectionState(); p.closing() || state == webrtc.PeerConnectionStateFailed || state == webrtc.PeerConnectionStateClosed {
-		return "", fmt.Errorf("rtc: restart: %w", ErrClosed)
+		return "", fmt.Errorf("rtc: restart: %w", call.ErrClosed)
 	}
 	if err := sameCall(p.pc.RemoteDescription(), &o.desc); err != nil {
 		return "", err
 	}
 	answer, err := p.renegotiate(ctx, o)
 	if err != nil && p.closing() {
-		return "", errors.Join(fmt.Errorf("rtc: restart: %w", ErrClosed), err)
+		return "", errors.Join(fmt.Errorf("rtc: restart: %w", call.ErrClosed), err)
 	}
 	return answer, err
 }

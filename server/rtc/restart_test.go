@@ -7,6 +7,8 @@ import (
 
 	"github.com/onsi/gomega"
 	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/server/call"
 )
 
 // again returns an offer that restarts the client's call.
@@ -52,7 +54,7 @@ func TestRestart(t *testing.T) {
 			g := gomega.NewWithT(t)
 			r := &recorder{}
 			row.cfg.Disconnected, row.cfg.Failed, row.cfg.KeepAlive = time.Second, time.Minute, 100*time.Millisecond
-			c, p := call(t, newTestEngine(t, row.cfg), r, clientOptions{})
+			c, p := dial(t, newTestEngine(t, row.cfg), r, clientOptions{})
 			connected(g, r)
 			last := func() string {
 				r.mu.Lock()
@@ -88,7 +90,7 @@ func TestResume(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	e := newTestEngine(t, Config{})
-	c, p := call(t, e, r, clientOptions{})
+	c, p := dial(t, e, r, clientOptions{})
 	connected(g, r)
 	voice := p.Speaker()
 	voice.Begin(1)
@@ -124,7 +126,7 @@ func TestResume(t *testing.T) {
 func TestBadRestarts(t *testing.T) {
 	r := &recorder{}
 	e := newTestEngine(t, Config{})
-	c, p := call(t, e, r, clientOptions{})
+	c, p := dial(t, e, r, clientOptions{})
 	connected(gomega.NewWithT(t), r)
 	good := c.again(t)
 	for _, row := range []struct {
@@ -153,5 +155,5 @@ func TestBadRestarts(t *testing.T) {
 	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"none the worse"}))
 	g.Expect(p.Close()).To(gomega.Succeed())
 	_, err := p.Restart(t.Context(), good)
-	g.Expect(err).To(gomega.MatchError(ErrClosed))
+	g.Expect(err).To(gomega.MatchError(call.ErrClosed))
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -160,14 +161,14 @@ func (s *Speaker) FirstSilent() (ts uint32, ok bool) {
 	return s.silent, !s.live || s.held || s.ended && s.pos == s.tape.end
 }
 
-// PlaceAt says what a client plays when it plays RTP timestamp ts. It remembers the last 10 s of speech, also of replies that
+// PositionAt says what a client plays when it plays RTP timestamp ts. It remembers the last 10 s of speech, also of replies that
 // were dropped or have ended; ok is false for a timestamp before that, or one that was not sent yet. A client that has all that was sent
 // tells the end of it, and one that takes its playback to go on, a little more: both are the end.
-func (s *Speaker) PlaceAt(ts uint32) (p Place, ok bool) {
+func (s *Speaker) PositionAt(ts uint32) (p call.Position, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if int32(ts-s.nextTS) > maxAhead || int32(ts-s.startTS) < 0 {
-		return Place{}, false
+		return call.Position{}, false
 	}
 	if int32(ts-s.nextTS) > 0 {
 		ts = s.nextTS

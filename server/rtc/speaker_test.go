@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -64,7 +65,7 @@ func perform(t *testing.T, s *stage, written *voice.Samples, start uint32, word,
 		return fmt.Sprintf("sent %d ms, buffered %d ms\n",
 			s.speaker.Sent().Milliseconds(Rate), s.speaker.Buffered().Milliseconds(Rate))
 	case "at":
-		p, ok := s.speaker.PlaceAt(start + uint32(a*48))
+		p, ok := s.speaker.PositionAt(start + uint32(a*48))
 		switch {
 		case !ok:
 			return "unknown\n"
@@ -234,5 +235,5 @@ func TestPositionsForgetTheOldest(t *testing.T) {
 	g.Expect(ok).To(gomega.BeFalse())
 	place, ok := p.at(base+300*frameTicks+480, 0)
 	g.Expect(ok).To(gomega.BeTrue())
-	g.Expect(place).To(gomega.Equal(Place{Gen: 7, At: voice.Samples(300*FrameSize + 240)}))
+	g.Expect(place).To(gomega.Equal(call.Position{Gen: 7, At: voice.Samples(300*FrameSize + 240)}))
 }

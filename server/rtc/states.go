@@ -7,6 +7,8 @@ import (
 
 	"github.com/pion/rtcp"
 	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/server/call"
 )
 
 // await waits for our own addresses to be complete, at most Config.Gather: the answer then has those found.
@@ -41,7 +43,7 @@ func (p *Peer) watch() {
 		case <-limit.C:
 			if !link.connected {
 				p.fail(fmt.Errorf("%w: no connection after %v; UDP must get through to the addresses of the answer",
-					ErrUnreachable, p.engine.cfg.Connect))
+					call.ErrUnreachable, p.engine.cfg.Connect))
 			}
 		case <-p.changed:
 			p.step(&link, p.pc.ConnectionState())
@@ -86,9 +88,9 @@ func (p *Peer) step(l *link, state webrtc.PeerConnectionState) {
 			p.reachable(false)
 		}
 	case webrtc.PeerConnectionStateFailed:
-		p.fail(fmt.Errorf("%w: its network answers no more", ErrUnreachable))
+		p.fail(fmt.Errorf("%w: its network answers no more", call.ErrUnreachable))
 	case webrtc.PeerConnectionStateClosed:
-		p.fail(ErrHungUp)
+		p.fail(call.ErrHungUp)
 	case webrtc.PeerConnectionStateUnknown, webrtc.PeerConnectionStateNew, webrtc.PeerConnectionStateConnecting:
 		// On the way: watch has a limit for that.
 	}

@@ -8,21 +8,13 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // The server's half of an interruption that the client predicts: see coord/bargein for the client's. What the client says of
 // its playback are RTP timestamps, and only here it is known what they are in the reply.
-
-// Timeline is what a Speaker knows besides whose packets have RTP timestamps, which a client can name: see rtc.Speaker.
-type Timeline interface {
-	// FirstSilent is the first packet of the silence that is being sent; ok is false while a reply is being said.
-	FirstSilent() (ts uint32, ok bool)
-	// PlaceAt is what a client plays at ts; ok is false where that is not known any more, or not yet.
-	PlaceAt(ts uint32) (p rtc.Place, ok bool)
-}
 
 // claim is what is known of a client's own candidates. They count up; the newest alone counts.
 type claim struct {
@@ -74,7 +66,7 @@ func (s *Session) candidate(e *wire.AntiphonBargeInCandidate) {
 		}
 	}
 	ack := &wire.AntiphonAck{Acknowledges: e.ID()}
-	if l, ok := s.speaker.(Timeline); ok {
+	if l := s.can.Timeline; l != nil {
 		if ts, silent := l.FirstSilent(); silent {
 			ack.RTPTimestamp = int(ts)
 		}
@@ -155,17 +147,17 @@ func (s *Session) sounding() *reply {
 }
 
 // place is what a client of WebRTC plays at a timestamp of its own telling.
-func (s *Session) place(ts int) (p rtc.Place, ok bool) {
-	l, is := s.speaker.(Timeline)
-	if !is || ts <= 0 || ts > math.MaxUint32 {
-		return rtc.Place{}, false
+func (s *Session) place(ts int) (p call.Position, ok bool) {
+	l := s.can.Timeline
+	if l == nil || ts <= 0 || ts > math.MaxUint32 {
+		return call.Position{}, false
 	}
-	return l.PlaceAt(uint32(ts))
+	return l.PositionAt(uint32(ts))
 }
 
 // heardAt is how far r was heard, at any level, where place plays. Once it was to go on from somewhere, what was lowered before is as if
 // it had not been heard: it was to be said again.
-func (r *reply) heardAt(place rtc.Place) voice.Samples {
+func (r *reply) heardAt(place call.Position) voice.Samples {
 	switch {
 	case place.Gen < r.gen: // the reply before it, or nothing yet
 		return 0

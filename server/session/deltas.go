@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -36,7 +37,7 @@ func (s *Session) sendPCM(r *reply, c *credit, pcm []int16) {
 func (s *Session) sendDelta(r *reply, o *output, audio []byte, sent func()) {
 	e := &wire.ResponseOutputAudioDelta{ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, Delta: audio}
 	e.SetID(newID("event_"))
-	s.sendText(wire.AppendServer(nil, e), sent)
+	s.sendEvent(call.Encode(e), sent)
 }
 
 // lastAudio sends what the conversion to the client's format has kept back of o's audio.

@@ -23,7 +23,7 @@
 //
 // judge.go says whether a voice over the agent is one. A client may predict them (antiphon.hello with barge_in): bargein.go is the
 // server's half of that exchange, coord/bargein the client's. What such a client says of its playback are RTP timestamps, and a
-// Speaker that is a Timeline knows what they are in the reply.
+// call.Timeline knows what they are in the reply.
 //
 // # Faults
 //

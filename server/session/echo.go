@@ -3,17 +3,10 @@ package session
 import (
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
-
-// Outgoing is what a Speaker knows besides that keeps what went out for a while: see rtc.Speaker.
-type Outgoing interface {
-	// Outgone is how much has gone out since the call began, silence included.
-	Outgone() voice.Samples
-	// ReadOutgone copies what went out from a position of Outgone on; ok is false where that is not known (any more).
-	ReadOutgone(at voice.Samples, dst []int16) (ok bool)
-}
 
 const (
 	// echoFor is how long an echo is looked for after the agent was heard, in frames: its way to and fro, and the room's.
@@ -30,7 +23,7 @@ type echo struct {
 	voice  *voice.Echo
 	down   *voice.Resampler // format.OutputRate to the detector's rate
 	framer voice.Framer
-	at     voice.Samples // of Outgone, where the next 10 ms of the reference begin
+	at     voice.Samples // the far-end position where the next 10 ms of the reference begin
 	idle   int           // frames since the agent was heard
 
 	pcm      [format.OutputRate / 1000 * frameMS]int16
@@ -45,10 +38,10 @@ func newEcho() (echo, error) {
 
 // explained reports whether frame, 10 ms of what came in, is what went out a way to and fro ago.
 func (s *Session) explained(frame []float32) bool {
-	out, known := s.speaker.(Outgoing)
+	out := s.can.FarEndReader
 	e := &s.hearing.echo
 	switch {
-	case !known:
+	case out == nil:
 		return false
 	case s.audible():
 		e.idle = 0
@@ -62,19 +55,19 @@ func (s *Session) explained(frame []float32) bool {
 
 // wayBack is the least time from what goes out to what comes of it.
 func (s *Session) wayBack() time.Duration {
-	if l, ok := s.link.(roundTripper); ok {
+	if l := s.can.RoundTripper; l != nil {
 		return l.RoundTrip() + leastPlayout
 	}
 	return leastPlayout
 }
 
 // reference is what went out so long ago, the next 10 ms of it; nil where that is not known.
-func (e *echo) reference(out Outgoing, ago time.Duration) []float32 {
-	due := out.Outgone() - voice.SamplesIn(ago.Milliseconds(), format.OutputRate) - voice.Samples(len(e.pcm))
+func (e *echo) reference(out call.FarEndReader, ago time.Duration) []float32 {
+	due := out.FarEndPosition() - voice.SamplesIn(ago.Milliseconds(), format.OutputRate) - voice.Samples(len(e.pcm))
 	if off := e.at - due; off > echoDrift || off < -echoDrift {
 		e.at = due
 	}
-	if !out.ReadOutgone(e.at, e.pcm[:]) {
+	if !out.ReadFarEnd(e.at, e.pcm[:]) {
 		return nil
 	}
 	e.at += voice.Samples(len(e.pcm))

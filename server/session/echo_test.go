@@ -17,8 +17,8 @@ func (c *caller) overEcho(later time.Duration, pcm []int16) {
 	back := make([]int16, piece)
 	for ; len(pcm) >= piece; pcm = pcm[piece:] {
 		mixed := append([]int16(nil), pcm[:piece]...)
-		at := c.pacer.Outgone() - voice.SamplesIn(later.Milliseconds(), format.OutputRate) - piece
-		if c.pacer.ReadOutgone(at, back) {
+		at := c.pacer.FarEndPosition() - voice.SamplesIn(later.Milliseconds(), format.OutputRate) - piece
+		if c.pacer.ReadFarEnd(at, back) {
 			for i := range mixed {
 				mixed[i] += back[i] / 10
 			}

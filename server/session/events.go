@@ -1,6 +1,7 @@
 package session
 
 import (
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -40,9 +41,9 @@ func (s *Session) answer(e wire.ServerEvent) {
 	switch {
 	case s.side != nil:
 		e.SetID(newID("event_"))
-		text := wire.AppendServer(nil, e)
-		s.record("server", text)
-		s.side.Answer(text)
+		encoded := call.Encode(e)
+		s.record("server", encoded.Text)
+		s.side.Answer(encoded)
 	case s.asked:
 		s.tellClient(e)
 	default:
@@ -53,11 +54,11 @@ func (s *Session) answer(e wire.ServerEvent) {
 // tellClient gives an event to the client and to nobody else.
 func (s *Session) tellClient(e wire.ServerEvent) {
 	send := s.link.Send
-	if shared, is := s.link.(Shared); is {
-		send = shared.Only
+	if shared := s.can.Shared; shared != nil {
+		send = shared.SendToPrimary
 	}
 	e.SetID(newID("event_"))
-	s.sendBy(send, wire.AppendServer(nil, e), nil)
+	s.sendBy(send, call.Encode(e), nil)
 }
 
 // record writes down what went to a client or came from one.
@@ -70,7 +71,7 @@ func (s *Session) record(direction string, text []byte) {
 // send gives an event to the client, in order.
 func (s *Session) send(e wire.ServerEvent) {
 	e.SetID(newID("event_"))
-	s.sendText(wire.AppendServer(nil, e), nil)
+	s.sendEvent(call.Encode(e), nil)
 }
 
 // insert puts an item into the conversation, and tells the client when an old one had to make room.

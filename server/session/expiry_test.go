@@ -70,5 +70,5 @@ type explaining struct {
 	why conn.Reason
 }
 
-// Because implements Explaining.
-func (l *explaining) Because(why conn.Reason) { l.why = why }
+// ExplainClose implements call.CloseExplainer.
+func (l *explaining) ExplainClose(why conn.Reason) { l.why = why }

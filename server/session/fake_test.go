@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -142,8 +143,9 @@ func byScript(t *testing.T, yaml string) *pipeline.Pipeline {
 	return scripted.New(scripted.Options{Script: s})
 }
 
-// Send implements Link.
-func (c *caller) Send(text []byte, sent func()) error {
+// Send implements call.Link.
+func (c *caller) Send(sending call.Event, sent func()) error {
+	text := sending.Text
 	e, err := wire.DecodeServer(text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,15 +170,15 @@ func (c *caller) Send(text []byte, sent func()) error {
 	return nil
 }
 
-// Speaker implements Link.
-func (c *caller) Speaker() Speaker {
+// Output implements call.Link.
+func (c *caller) Output() call.Output {
 	if c.pacer == nil {
 		return nil
 	}
 	return c.pacer
 }
 
-// Close implements Link.
+// Close implements call.Link.
 func (c *caller) Close() error {
 	if c.pacer != nil {
 		c.pacer.close()

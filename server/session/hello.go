@@ -10,7 +10,7 @@ import (
 func (s *Session) hello(e *wire.AntiphonHello) {
 	s.extended = true
 	if s.side != nil {
-		s.side.extended.Store(true)
+		s.side.SetExtended()
 		s.metrics = s.metrics || e.Metrics
 	} else {
 		s.resumable.Store(true)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -249,7 +249,7 @@ func TestTransport(t *testing.T) {
 		c.g.Expect(time.Since(began)).To(gomega.Equal(20 * time.Second))
 	})
 
-	for name, err := range map[string]error{"it fails": errors.New("the wire is cut"), "the client hangs up": rtc.ErrHungUp} {
+	for name, err := range map[string]error{"it fails": errors.New("the wire is cut"), "the client hangs up": call.ErrHungUp} {
 		story(t, name, func(t *testing.T) {
 			c := byWebRTC(t, plain())
 			c.ask("say 100 words")
@@ -262,7 +262,7 @@ func TestTransport(t *testing.T) {
 	story(t, "the client takes no events any more", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.mu.Lock()
-		c.fails = rtc.ErrBackpressure
+		c.fails = call.ErrBackpressure
 		c.mu.Unlock()
 		c.ask("hello")
 		<-c.s.Done()
@@ -272,7 +272,7 @@ func TestTransport(t *testing.T) {
 	story(t, "an event is too large for the client: the others come", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.mu.Lock()
-		c.fails = rtc.ErrTooLarge
+		c.fails = call.ErrTooLarge
 		c.mu.Unlock()
 		c.send(`{"type":"conversation.item.retrieve","item_id":"x"}`)
 		wait(time.Second)

@@ -22,13 +22,10 @@ const (
 	tailFor = 2 * time.Second
 )
 
-// roundTripper is a Link that knows how long its client's answers are on the way; 0 is not known.
-type roundTripper interface{ RoundTrip() time.Duration }
-
 // reportIn is how long to wait for a report of the client's.
 func (s *Session) reportIn() time.Duration {
 	trip := usualTrip
-	if l, ok := s.link.(roundTripper); ok && l.RoundTrip() > 0 {
+	if l := s.can.RoundTripper; l != nil && l.RoundTrip() > 0 {
 		trip = l.RoundTrip()
 	}
 	return trip + reportWait

@@ -7,8 +7,8 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -104,7 +104,7 @@ func (p *pacer) close() {
 	p.over.Wait()
 }
 
-// Begin implements Speaker.
+// Begin implements call.Output.
 func (p *pacer) Begin(gen uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +112,7 @@ func (p *pacer) Begin(gen uint64) {
 	p.begun = append(p.begun, gen)
 }
 
-// Write implements Speaker.
+// Write implements call.Output.
 func (p *pacer) Write(pcm []int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,14 +121,14 @@ func (p *pacer) Write(pcm []int16) {
 	}
 }
 
-// End implements Speaker.
+// End implements call.Output.
 func (p *pacer) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = p.live
 }
 
-// Hold implements Speaker.
+// Hold implements call.Output.
 func (p *pacer) Hold() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +136,7 @@ func (p *pacer) Hold() voice.Samples {
 	return voice.Samples(p.pos)
 }
 
-// Resume implements Speaker.
+// Resume implements call.Output.
 func (p *pacer) Resume(gen uint64, from voice.Samples) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +148,7 @@ func (p *pacer) Resume(gen uint64, from voice.Samples) {
 	}
 }
 
-// Drop implements Speaker.
+// Drop implements call.Output.
 func (p *pacer) Drop() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,22 +156,22 @@ func (p *pacer) Drop() voice.Samples {
 	return voice.Samples(p.pos)
 }
 
-// Sent implements Speaker.
+// Sent implements call.Output.
 func (p *pacer) Sent() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return voice.Samples(p.pos)
 }
 
-// Outgone implements Outgoing.
-func (p *pacer) Outgone() voice.Samples {
+// FarEndPosition implements call.FarEndReader.
+func (p *pacer) FarEndPosition() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return voice.Samples(len(p.all))
 }
 
-// ReadOutgone implements Outgoing.
-func (p *pacer) ReadOutgone(at voice.Samples, dst []int16) bool {
+// ReadFarEnd implements call.FarEndReader.
+func (p *pacer) ReadFarEnd(at voice.Samples, dst []int16) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if at < 0 || int(at)+len(dst) > len(p.all) {
@@ -181,19 +181,19 @@ func (p *pacer) ReadOutgone(at voice.Samples, dst []int16) bool {
 	return true
 }
 
-// FirstSilent implements Timeline.
+// FirstSilent implements call.Timeline.
 func (p *pacer) FirstSilent() (uint32, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.silent, !p.live || p.held || p.ended && p.pos == len(p.tape)
 }
 
-// PlaceAt implements Timeline.
-func (p *pacer) PlaceAt(ts uint32) (place rtc.Place, ok bool) {
+// PositionAt implements call.Timeline.
+func (p *pacer) PositionAt(ts uint32) (place call.Position, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ts > p.ts+100*48 || ts < 5000 {
-		return rtc.Place{}, false
+		return call.Position{}, false
 	}
 	ts = min(ts, p.ts)
 	place.Silent = true
@@ -204,7 +204,7 @@ func (p *pacer) PlaceAt(ts uint32) (place rtc.Place, ok bool) {
 			}
 			break
 		}
-		place = rtc.Place{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: k.n == 0 || ts-k.ts > packetTicks || ts-k.ts == packetTicks && ts != p.ts}
+		place = call.Position{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: k.n == 0 || ts-k.ts > packetTicks || ts-k.ts == packetTicks && ts != p.ts}
 	}
 	return place, true
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
@@ -23,13 +23,6 @@ const (
 	// maxAgain is the most of a reply that is said again.
 	maxAgain = 8 * time.Second
 )
-
-// Returning is a Link whose client may come back over another connection. The session has one Link for all of them.
-type Returning interface {
-	Link
-	// LetGo gives the connection up, which is dead, and keeps what is sent until there is another one. It does not wait.
-	LetGo()
-}
 
 // leaving asks the session to wait for its client, which comes back over another connection.
 type leaving struct{ answer chan<- left }
@@ -79,12 +72,12 @@ func (s *Session) took(event string) {
 
 // letGo gives a dead connection up, if the client may come back over another one.
 func (s *Session) letGo(err error) bool {
-	link, returns := s.link.(Returning)
-	if !returns || !s.resumable.Load() || !conn.Up(s.state.Conn) || !errors.Is(err, rtc.ErrUnreachable) {
+	link := s.can.Reconnectable
+	if link == nil || !s.resumable.Load() || !conn.Up(s.state.Conn) || !errors.Is(err, call.ErrUnreachable) {
 		return false
 	}
 	s.log.Info("the connection is gone: the session waits for its client", "wait", s.cfg.Keep, "err", err)
-	link.LetGo()
+	link.DropConnection()
 	s.step(coord.OfConn{Event: conn.Lost{}})
 	return true
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -21,8 +21,8 @@ type returning struct {
 	letGo atomic.Int32
 }
 
-// LetGo implements Returning.
-func (r *returning) LetGo() { r.letGo.Add(1) }
+// DropConnection implements call.Reconnectable.
+func (r *returning) DropConnection() { r.letGo.Add(1) }
 
 // byReturning places a call of a client that has said hello.
 func byReturning(t *testing.T, paced bool) *returning {
@@ -42,7 +42,7 @@ func byReturning(t *testing.T, paced bool) *returning {
 	return r
 }
 
-var errGone = fmt.Errorf("%w: test", rtc.ErrUnreachable)
+var errGone = fmt.Errorf("%w: test", call.ErrUnreachable)
 
 func TestAClientComesBack(t *testing.T) {
 	story(t, "over another connection: the conversation is there, and nothing was said to nobody", func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestAClientStaysAway(t *testing.T) {
 		c.g.Expect(ok).To(gomega.BeFalse())
 	})
 
-	for name, err := range map[string]error{"the client hangs up": rtc.ErrHungUp, "its connection is broken by a fault": errors.New("fault")} {
+	for name, err := range map[string]error{"the client hangs up": call.ErrHungUp, "its connection is broken by a fault": errors.New("fault")} {
 		story(t, name+": nobody waits", func(t *testing.T) {
 			c := byReturning(t, true)
 			c.s.Failed(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -43,8 +44,9 @@ type Session struct {
 	resumable atomic.Bool
 
 	// What follows belongs to run.
-	link     Link
-	speaker  Speaker
+	link     call.Link
+	can      call.Capabilities // of link
+	speaker  call.Output
 	media    bool // the speaker is the transport's: WebRTC
 	state    coord.State
 	seen     coord.Seen // when invariants are checked
@@ -72,15 +74,15 @@ type Session struct {
 	tail           *reply      // that was sent to its end, which may be ahead of a reporting client's ear
 	claim          claim       // of the client to be interrupting
 	answering      *userTurn
-	latest         cause                // of the newest reply
-	cause          string               // event_id of the client event in hand
-	asked          bool                 // a client's event is in hand
-	side           *Side                // whose it is; nil for the client's own
-	request        *wire.ResponseParams // of the response.create in hand
-	later          []any                // events that effects gave rise to
-	early          []any                // of the client's, before the session was announced
-	earlyBytes     int                  // in early
-	earlyLost      int                  // what early had no room for
+	latest         cause                    // of the newest reply
+	cause          string                   // event_id of the client event in hand
+	asked          bool                     // a client's event is in hand
+	side           *call.SidebandController // whose it is; nil for the client's own
+	request        *wire.ResponseParams     // of the response.create in hand
+	later          []any                    // events that effects gave rise to
+	early          []any                    // of the client's, before the session was announced
+	earlyBytes     int                      // in early
+	earlyLost      int                      // what early had no room for
 	timers         map[string]*time.Timer
 	clips          int         // recordings that are being transcribed
 	idle           uint64      // names the count of idle_timeout_ms
@@ -130,10 +132,10 @@ func New(cfg Config) (*Session, error) {
 func (s *Session) ID() string { return s.id }
 
 // Start gives the session its link and begins its life. Only the first call counts.
-func (s *Session) Start(link Link) {
+func (s *Session) Start(link call.Link) {
 	s.started.Do(func() {
-		s.link = link
-		if sp := link.Speaker(); sp != nil {
+		s.link, s.can = link, call.Resolve(link)
+		if sp := link.Output(); sp != nil {
 			s.speaker, s.media = sp, true
 		} else {
 			s.speaker = &estimate{now: time.Now, emit: s.sendAudio, drained: s.drainLater}
@@ -201,8 +203,8 @@ func (s *Session) release() {
 		}
 	}
 	s.workers.Wait()
-	if l, is := s.link.(Explaining); is {
-		l.Because(s.ends)
+	if l := s.can.CloseExplainer; l != nil {
+		l.ExplainClose(s.ends)
 	}
 	if err := s.link.Close(); err != nil {
 		s.log.Debug("closing the transport", "err", err)
@@ -214,11 +216,11 @@ type (
 	warmed   struct{ err error }
 	incoming struct {
 		text []byte
-		from *Side // nil for the client
+		from *call.SidebandController // nil for the client
 	}
-	binary  struct{ from *Side }
+	binary  struct{ from *call.SidebandController }
 	untaken struct {
-		from *Side
+		from *call.SidebandController
 		why  failure
 	}
 	audioIn   struct{ pcm []int16 }

@@ -8,7 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -20,7 +20,7 @@ func (s *Session) Opened() {}
 // Message takes one event of the client. Binary ones are answered with an error.
 func (s *Session) Message(data []byte, text bool) { s.take(nil, data, text) }
 
-func (s *Session) take(from *Side, data []byte, text bool) {
+func (s *Session) take(from *call.SidebandController, data []byte, text bool) {
 	if !text {
 		s.queue.post(binary{from})
 		return
@@ -41,14 +41,14 @@ func (s *Session) Lost() { s.queue.post(coord.OfConn{Event: conn.Lost{}}) }
 // Restored says that it can again.
 func (s *Session) Restored() { s.queue.post(coord.OfConn{Event: conn.Restored{}}) }
 
-// Failed says that the transport is gone for good; rtc.ErrHungUp is a client that left.
+// Failed says that the transport is gone for good; call.ErrHungUp is a client that left.
 func (s *Session) Failed(err error) { s.queue.post(linkGone{err}) }
 
 func (s *Session) gone(err error) {
 	if s.letGo(err) {
 		return
 	}
-	if errors.Is(err, rtc.ErrHungUp) {
+	if errors.Is(err, call.ErrHungUp) {
 		s.step(coord.OfConn{Event: conn.Close{Reason: conn.ByClient}})
 		return
 	}
@@ -92,16 +92,16 @@ func (c *credit) upTo(sent int64) {
 	}
 }
 
-// sendText gives an encoded event to the client and to whoever hears the session with it, in order.
-func (s *Session) sendText(text []byte, sent func()) { s.sendBy(s.link.Send, text, sent) }
+// sendEvent gives an encoded event to the client and to the side-band controllers, in order.
+func (s *Session) sendEvent(e call.Event, sent func()) { s.sendBy(s.link.Send, e, sent) }
 
-func (s *Session) sendBy(send func([]byte, func()) error, text []byte, sent func()) {
-	s.record("server", text)
-	err := send(text, sent)
+func (s *Session) sendBy(send func(call.Event, func()) error, e call.Event, sent func()) {
+	s.record("server", e.Text)
+	err := send(e, sent)
 	switch {
 	case err == nil:
-	case errors.Is(err, rtc.ErrTooLarge):
-		s.log.Warn("an event was too large for the client", "bytes", len(text))
+	case errors.Is(err, call.ErrTooLarge):
+		s.log.Warn("an event was too large for the client", "bytes", len(e.Text))
 	default:
 		s.log.Debug("the client does not take events", "err", err)
 		s.again(coord.OfConn{Event: conn.Close{Reason: conn.Overrun}})

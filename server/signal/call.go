@@ -47,7 +47,7 @@ type slowed struct {
 	flow *sluice
 }
 
-// Message implements rtc.Handler.
+// Message implements call.Handler.
 func (s *slowed) Message(data []byte, text bool) {
 	s.flow.pass(len(data), nil)
 	s.Session.Message(data, text)

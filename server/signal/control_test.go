@@ -9,6 +9,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -96,7 +97,7 @@ func TestControlThatDoesNotRead(t *testing.T) {
 	s := newSide(true)
 	g.Expect(h.join(s)).To(gomega.BeNil())
 	for range maxQueued + 1 {
-		g.Expect(h.Send([]byte(`{"type":"x"}`), nil)).To(gomega.Succeed())
+		g.Expect(h.Send(call.Event{Type: "x", Text: []byte(`{"type":"x"}`)}, nil)).To(gomega.Succeed())
 	}
 	g.Expect(s.link.ended).To(gomega.BeClosed())
 	code, _ := s.link.farewell()
@@ -118,12 +119,12 @@ func TestWhoHearsWhat(t *testing.T) {
 		out, _ := s.link.take()
 		return len(out)
 	}
-	extension := []byte(`{"type":"antiphon.turn.metrics","event_id":"event_x"}`)
-	g.Expect(h.Only([]byte(`{"type":"error","event_id":"event_w"}`), nil)).To(gomega.Succeed())
+	extension := call.Encode(&wire.AntiphonTurnMetrics{})
+	g.Expect(h.SendToPrimary(call.Encode(&wire.ErrorEvent{}), nil)).To(gomega.Succeed())
 	g.Expect(h.Send(extension, nil)).To(gomega.Succeed())
 	g.Expect(heard()).To(gomega.BeZero())
 	g.Expect(h.tape.events).To(gomega.HaveLen(1), "the error, for a caller that comes back")
-	g.Expect(h.Send([]byte(`{"type":"x"}`), nil)).To(gomega.Succeed())
+	g.Expect(h.Send(call.Event{Type: "x", Text: []byte(`{"type":"x"}`)}, nil)).To(gomega.Succeed())
 	g.Expect(heard()).To(gomega.Equal(1))
 	knows = true
 	g.Expect(h.Send(extension, nil)).To(gomega.Succeed())
@@ -137,13 +138,13 @@ func TestWhoHearsWhat(t *testing.T) {
 // deaf is a link that takes everything and says nothing.
 type deaf struct{}
 
-// Send implements session.Link.
-func (deaf) Send([]byte, func()) error { return nil }
+// Send implements call.Link.
+func (deaf) Send(call.Event, func()) error { return nil }
 
-// Speaker implements session.Link.
-func (deaf) Speaker() session.Speaker { return &rtc.Speaker{} }
+// Output implements call.Link.
+func (deaf) Output() call.Output { return &rtc.Speaker{} }
 
-// Close implements session.Link.
+// Close implements call.Link.
 func (deaf) Close() error { return nil }
 
 // abandon implements transport.

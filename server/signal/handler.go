@@ -67,14 +67,14 @@ type Handler struct {
 	budgets budgets
 
 	mu     sync.Mutex
-	calls  map[string]*call // by call id
+	calls  map[string]*callEntry // by call id
 	total  uint64
 	closed bool
 	joined sync.WaitGroup
 }
 
-// call is one entry of the book.
-type call struct {
+// callEntry is one call that the server serves.
+type callEntry struct {
 	session *session.Session
 	owner   caller
 	token   string // with which its client comes back
@@ -96,7 +96,7 @@ func New(cfg Config) *Handler {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Handler{
-		cfg: cfg, mux: http.NewServeMux(), secrets: newVault(cfg.Secrets), budgets: budgets{rates: cfg.Rates}, calls: map[string]*call{},
+		cfg: cfg, mux: http.NewServeMux(), secrets: newVault(cfg.Secrets), budgets: budgets{rates: cfg.Rates}, calls: map[string]*callEntry{},
 	}
 	h.route()
 	return h
@@ -140,7 +140,7 @@ func (h *Handler) Calls() (now int, total uint64) {
 }
 
 // newCall makes a session and enters it into the book under the call id, or refuses.
-func (h *Handler) newCall(id string, settings wire.Session, who caller) (*call, *problem) {
+func (h *Handler) newCall(id string, settings wire.Session, who caller) (*callEntry, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -170,7 +170,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who caller) (*call, 
 		h.secrets.giveBack(who.secret)
 		return nil, internal("internal", err)
 	}
-	c := &call{session: s, owner: who, token: token}
+	c := &callEntry{session: s, owner: who, token: token}
 	h.calls[id] = c
 	h.joined.Go(func() {
 		<-s.Done()
@@ -182,7 +182,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who caller) (*call, 
 }
 
 // abandon takes back a call that never began, at once: nobody counts it.
-func (h *Handler) abandon(id string, c *call) {
+func (h *Handler) abandon(id string, c *callEntry) {
 	c.session.Abandon()
 	h.secrets.giveBack(c.owner.secret)
 	h.mu.Lock()
@@ -191,7 +191,7 @@ func (h *Handler) abandon(id string, c *call) {
 }
 
 // began counts a call that was set up, and opens it to control from the side.
-func (h *Handler) began(c *call, link *hub) {
+func (h *Handler) began(c *callEntry, link *hub) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.hub = link

@@ -1,17 +1,16 @@
 package signal
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/server/rtc"
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -20,16 +19,16 @@ const maxSides = 8
 
 // transport is one connection of a call's client.
 type transport interface {
-	session.Link
+	call.Link
 	// abandon ends a connection whose client is gone: nobody takes leave. It joins its goroutines, and gives back what should
 	// have been called when events were sent.
 	abandon() (owed []func())
 }
 
 // hub is the link of a call: what the session sends goes to the caller, over the connection that there is at the time, and to
-// those who control the call from the side. It implements session.Returning.
+// those who control the call from the side. It implements call.Reconnectable.
 type hub struct {
-	speaker session.Speaker // nil for a client that plays by itself
+	speaker call.Output // nil for a client that plays by itself
 	// keeps says whether the caller may come back over another connection.
 	keeps func() bool
 
@@ -46,7 +45,7 @@ type hub struct {
 
 // side is one who controls a call from the side.
 type side struct {
-	who  session.Side
+	who  call.SidebandController
 	link *socketLink
 	done chan struct{} // closed when nothing of it is left
 }
@@ -59,14 +58,14 @@ func newSide(rules bool) *side {
 }
 
 // tell gives it an event. One that does not read is cut off.
-func (s *side) tell(text []byte) {
-	if errors.Is(s.link.Send(text, nil), rtc.ErrBackpressure) {
+func (s *side) tell(e call.Event) {
+	if errors.Is(s.link.Send(e, nil), call.ErrBackpressure) {
 		s.link.cut()
 	}
 }
 
 func newHub(line transport, keeps func() bool) *hub {
-	h := &hub{line: line, speaker: line.Speaker(), keeps: keeps, sides: map[*side]struct{}{}, gone: make(chan struct{})}
+	h := &hub{line: line, speaker: line.Output(), keeps: keeps, sides: map[*side]struct{}{}, gone: make(chan struct{})}
 	close(h.gone)
 	h.tape = tape{maxItems: maxKept, maxBytes: maxKeptBytes}
 	if h.speaker == nil {
@@ -75,8 +74,8 @@ func newHub(line transport, keeps func() bool) *hub {
 	return h
 }
 
-// Speaker implements session.Link.
-func (h *hub) Speaker() session.Speaker { return h.speaker }
+// Output implements call.Link.
+func (h *hub) Output() call.Output { return h.speaker }
 
 // RoundTrip is the connection's, 0 where it is not known.
 func (h *hub) RoundTrip() time.Duration {
@@ -88,67 +87,50 @@ func (h *hub) RoundTrip() time.Duration {
 	return 0
 }
 
-// ours begins the events of our extensions: they are for those who have said that they know them.
-var ours = []byte(`{"type":"antiphon.`)
+// extensionPrefix begins the types of our extension events: they are for those who have said that they know them.
+const extensionPrefix = "antiphon."
 
-// Send implements session.Link. A side that does not read is cut off; the call goes on.
-func (h *hub) Send(text []byte, sent func()) error {
+// Send implements call.Link. A side that does not read is cut off; the call goes on.
+func (h *hub) Send(e call.Event, sent func()) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var err error
-	extension := bytes.HasPrefix(text, ours)
+	extension := strings.HasPrefix(e.Type, extensionPrefix)
 	if !extension || h.keeps() {
-		err = h.toCaller(text, sent)
+		err = h.toCaller(e, sent)
 	}
-	h.remember(text)
+	if e.Session != nil {
+		h.latest = e.Session
+	}
 	for s := range h.sides {
 		if !extension || s.who.Extended() {
-			s.tell(text)
+			s.tell(e)
 		}
 	}
 	return err
 }
 
-// Only implements session.Shared.
-func (h *hub) Only(text []byte, sent func()) error {
+// SendToPrimary implements call.Shared.
+func (h *hub) SendToPrimary(e call.Event, sent func()) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.toCaller(text, sent)
+	return h.toCaller(e, sent)
 }
 
 // toCaller needs mu.
-func (h *hub) toCaller(text []byte, sent func()) error {
-	err := rtc.ErrUnreachable
+func (h *hub) toCaller(e call.Event, sent func()) error {
+	err := call.ErrUnreachable
 	if h.line != nil {
-		err = h.line.Send(text, sent)
+		err = h.line.Send(e, sent)
 	}
-	if errors.Is(err, rtc.ErrUnreachable) && h.keeps() { // the caller is away, or about to be
+	if errors.Is(err, call.ErrUnreachable) && h.keeps() { // the caller is away, or about to be
 		err = nil
 		if sent != nil {
 			h.owed = append(h.owed, sent)
 		}
 	}
-	h.tape.add(text, h.keeps())
+	h.tape.add(e, h.keeps())
 	return err
-}
-
-// ofSession begins the events that have the session in them: wire writes the type first.
-var ofSession = []byte(`{"type":"session.`)
-
-func (h *hub) remember(text []byte) {
-	if !bytes.HasPrefix(text, ofSession) {
-		return
-	}
-	e, err := wire.DecodeServer(text)
-	if err != nil {
-		return // it is our own text: there is none
-	}
-	switch e := e.(type) {
-	case *wire.SessionCreated:
-		h.latest = &e.Session
-	case *wire.SessionUpdated:
-		h.latest = &e.Session
-	}
 }
 
 // join lets s hear everything from now on. Its first event is session.created, as every client's is, with the session as it
@@ -169,7 +151,7 @@ func (h *hub) join(s *side) *problem {
 	if h.latest != nil {
 		hello := &wire.SessionCreated{Session: *h.latest}
 		hello.SetID("event_" + rand.Text())
-		_ = s.link.Send(wire.AppendServer(nil, hello), nil) // its queue is empty
+		_ = s.link.Send(call.Encode(hello), nil) // its queue is empty
 	}
 	return nil
 }
@@ -180,10 +162,10 @@ func (h *hub) leave(s *side) {
 	delete(h.sides, s)
 }
 
-// LetGo implements session.Returning.
-func (h *hub) LetGo() { h.letGo() }
+// DropConnection implements call.Reconnectable.
+func (h *hub) DropConnection() { h.letGo() }
 
-// letGo is LetGo; gone is closed when nothing of any former connection is left.
+// letGo is DropConnection; gone is closed when nothing of any former connection is left.
 func (h *hub) letGo() (gone <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -247,12 +229,12 @@ func (h *hub) attach(line transport, seen string) bool {
 			sent()
 		}
 	}
-	for i, text := range events {
+	for i, e := range events {
 		var sent func()
 		if i == len(events)-1 {
 			sent = settle
 		}
-		if line.Send(text, sent) != nil {
+		if line.Send(e, sent) != nil {
 			return false // the connection is gone already
 		}
 	}
@@ -270,8 +252,8 @@ func (h *hub) transport() transport {
 	return h.line
 }
 
-// Because implements session.Explaining. The end of a WebRTC call has no reason; that of its control has.
-func (h *hub) Because(why conn.Reason) {
+// ExplainClose implements call.CloseExplainer. The end of a WebRTC call has no reason; that of its control has.
+func (h *hub) ExplainClose(why conn.Reason) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if l, is := h.line.(*socketLink); is {
@@ -282,7 +264,7 @@ func (h *hub) Because(why conn.Reason) {
 	}
 }
 
-// Close implements session.Link: the call has ended, and with it the control of it.
+// Close implements call.Link: the call has ended, and with it the control of it.
 func (h *hub) Close() error {
 	h.mu.Lock()
 	h.closed = true

@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc"
-	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -59,7 +59,7 @@ func noResume() *problem {
 
 // comeBack takes the caller of a call off its old connection, and names the call. done must be called when there is another
 // one, or none.
-func (h *Handler) comeBack(r *http.Request, who caller, media bool) (id string, c *call, seen string, done func(), p *problem) {
+func (h *Handler) comeBack(r *http.Request, who caller, media bool) (id string, c *callEntry, seen string, done func(), p *problem) {
 	token, after := resumed(r)
 	id, c = h.byToken(token, who)
 	if c == nil {
@@ -84,7 +84,7 @@ func (h *Handler) comeBack(r *http.Request, who caller, media bool) (id string, 
 }
 
 // byToken is the call with that token, if it is who's; nil for none.
-func (h *Handler) byToken(token string, who caller) (string, *call) {
+func (h *Handler) byToken(token string, who caller) (string, *callEntry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, c := range h.calls {
@@ -124,7 +124,7 @@ func (h *Handler) callOn(w http.ResponseWriter, r *http.Request, who caller) *pr
 }
 
 // tell puts what a caller that comes back must know into the answer.
-func (c *call) tell(w http.ResponseWriter, seen string) {
+func (c *callEntry) tell(w http.ResponseWriter, seen string) {
 	w.Header().Set(resumeHeader, c.token)
 	w.Header().Set(seenHeader, seen)
 }
@@ -132,7 +132,7 @@ func (c *call) tell(w http.ResponseWriter, seen string) {
 // returned is a session whose caller has come back over WebRTC: it is there once its data channel is.
 type returned struct{ slowed }
 
-// Opened implements rtc.Handler.
+// Opened implements call.Handler.
 func (r *returned) Opened() { r.Restored() }
 
 // talkOn is talk for a caller that comes back.
@@ -152,7 +152,7 @@ func (h *Handler) talkOn(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if r.Header.Get(resumeHeader) == "" { // a page sees no headers
 		ack := &wire.AntiphonAck{Acknowledges: seen, Resume: c.token}
 		ack.SetID("event_" + rand.Text())
-		_ = l.Send(wire.AppendServer(nil, ack), nil) // its queue is empty
+		_ = l.Send(call.Encode(ack), nil) // its queue is empty
 	}
 	l.open(context.WithoutCancel(r.Context()), ws)
 	if !c.hub.attach(l, after) {
@@ -185,7 +185,7 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who caller) *p
 	}
 	answer, err := line.peer.Restart(r.Context(), offer)
 	switch {
-	case errors.Is(err, rtc.ErrClosed):
+	case errors.Is(err, call.ErrClosed):
 		return noRestart()
 	case err != nil:
 		return badOffer(err)
@@ -231,7 +231,7 @@ func badOffer(err error) *problem {
 }
 
 var (
-	_ session.Returning  = (*hub)(nil)
-	_ session.Shared     = (*hub)(nil)
-	_ session.Explaining = (*hub)(nil)
+	_ call.Reconnectable  = (*hub)(nil)
+	_ call.Shared         = (*hub)(nil)
+	_ call.CloseExplainer = (*hub)(nil)
 )

@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 )
@@ -91,7 +92,7 @@ func inletOf(s *session.Session) inlet {
 
 // control lets the caller rule a WebRTC call from the side.
 func (h *Handler) control(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	call, hub, p := h.find(r.URL.Query().Get("call_id"), who)
+	controlled, hub, p := h.find(r.URL.Query().Get("call_id"), who)
 	switch {
 	case p != nil:
 		return p
@@ -110,8 +111,8 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who caller) *p
 		return nil // Accept has answered
 	}
 	l.run(context.WithoutCancel(r.Context()), ws, h, inlet{
-		message: func(data []byte, text bool) { call.Control(&s.who, data, text) },
-		refuse:  func(code, message string) { call.RefuseSide(&s.who, code, message) },
+		message: func(data []byte, text bool) { controlled.Control(&s.who, data, text) },
+		refuse:  func(code, message string) { controlled.RefuseSide(&s.who, code, message) },
 		gone:    func(error) { l.end() },
 	})
 	<-l.ended
@@ -165,22 +166,22 @@ func (h *Handler) read(ctx context.Context, ws *websocket.Conn, to inlet) {
 // peerLink is a WebRTC call as a session sees it.
 type peerLink struct{ peer *rtc.Peer }
 
-// Send implements session.Link.
-func (l peerLink) Send(text []byte, sent func()) error {
-	err := l.peer.Send(text)
+// Send implements call.Link.
+func (l peerLink) Send(e call.Event, sent func()) error {
+	err := l.peer.Send(e.Text)
 	if err == nil && sent != nil {
 		sent()
 	}
 	return err
 }
 
-// Speaker implements session.Link.
-func (l peerLink) Speaker() session.Speaker { return l.peer.Speaker() }
+// Output implements call.Link.
+func (l peerLink) Output() call.Output { return l.peer.Speaker() }
 
 // RoundTrip tells the session how long its client's answers are on the way.
 func (l peerLink) RoundTrip() time.Duration { return l.peer.RoundTrip() }
 
-// Close implements session.Link.
+// Close implements call.Link.
 func (l peerLink) Close() error { return l.peer.Close() }
 
 // abandon implements transport: what a data channel takes counts as sent at once.

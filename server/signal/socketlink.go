@@ -10,8 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/server/rtc"
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/call"
 )
 
 // Limits of what waits to be written to one WebSocket client.
@@ -26,7 +25,7 @@ const writePatience = 20 * time.Second
 // closePatience is how long a closing connection may take to write what waits.
 const closePatience = 2 * time.Second
 
-// socketLink is a WebSocket as a session sees it. What is sent before run waits. It implements session.Link.
+// socketLink is a WebSocket as a session sees it. What is sent before run waits. It implements call.Link.
 type socketLink struct {
 	ws     *websocket.Conn
 	ctx    context.Context //nolint:containedctx // the life of the link's goroutines, not of a call
@@ -77,21 +76,21 @@ func (l *socketLink) begin(h *Handler, to inlet) {
 	l.joined.Go(func() { h.read(l.ctx, l.ws, to) })
 }
 
-// Speaker implements session.Link: the client plays by itself.
-func (l *socketLink) Speaker() session.Speaker { return nil }
+// Output implements call.Link: the client plays by itself.
+func (l *socketLink) Output() call.Output { return nil }
 
-// Send implements session.Link.
-func (l *socketLink) Send(text []byte, sent func()) error {
+// Send implements call.Link.
+func (l *socketLink) Send(e call.Event, sent func()) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
-		return rtc.ErrClosed
-	case len(l.queue) >= maxQueued || l.bytes+len(text) > maxQueuedBytes:
-		return rtc.ErrBackpressure
+		return call.ErrClosed
+	case len(l.queue) >= maxQueued || l.bytes+len(e.Text) > maxQueuedBytes:
+		return call.ErrBackpressure
 	}
-	l.queue = append(l.queue, outgoing{text, sent})
-	l.bytes += len(text)
+	l.queue = append(l.queue, outgoing{e.Text, sent})
+	l.bytes += len(e.Text)
 	l.signal()
 	return nil
 }
@@ -180,7 +179,7 @@ func (l *socketLink) farewell() (websocket.StatusCode, string) {
 	defer l.mu.Unlock()
 	switch l.why {
 	case conn.Overrun:
-		return websocket.StatusPolicyViolation, rtc.ErrBackpressure.Error()
+		return websocket.StatusPolicyViolation, call.ErrBackpressure.Error()
 	case conn.ServerStops:
 		return websocket.StatusGoingAway, "the server is stopping: call again in a moment"
 	case conn.ByClient, conn.GraceOver, conn.Failed, conn.TimeLimit: // an error has said it, or nobody needs to be told
@@ -226,7 +225,7 @@ func (l *socketLink) writeOne(ctx context.Context, text []byte) error {
 	return l.ws.Write(ctx, websocket.MessageText, text)
 }
 
-// Close implements session.Link: it writes what waits, for as long as a client that reads needs, and ends the connection.
+// Close implements call.Link: it writes what waits, for as long as a client that reads needs, and ends the connection.
 func (l *socketLink) Close() error {
 	l.end()
 	l.leave()
@@ -242,9 +241,9 @@ func (l *socketLink) Close() error {
 // cannot be reached.
 func parted(err error) error {
 	if websocket.CloseStatus(err) < 0 {
-		return fmt.Errorf("%w: %w", rtc.ErrUnreachable, err)
+		return fmt.Errorf("%w: %w", call.ErrUnreachable, err)
 	}
-	return fmt.Errorf("%w: %w", rtc.ErrHungUp, err)
+	return fmt.Errorf("%w: %w", call.ErrHungUp, err)
 }
 
 // afterPatience cuts the connection when a client does not take the rest in time.

@@ -7,13 +7,14 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // onlooker controls a call from the side. What it is told is what it alone is told.
 type onlooker struct {
 	c    *caller
-	side Side
+	side call.SidebandController
 	told chan wire.ServerEvent
 }
 
@@ -22,10 +23,10 @@ func (c *caller) side(rules bool) *onlooker {
 	c.t.Helper()
 	o := &onlooker{c: c, told: make(chan wire.ServerEvent, 16)}
 	o.side.Rules = rules
-	o.side.Answer = func(text []byte) {
-		e, err := wire.DecodeServer(text)
+	o.side.Answer = func(sent call.Event) {
+		e, err := wire.DecodeServer(sent.Text)
 		if err != nil {
-			c.t.Errorf("the session sent %.200s: %v", text, err)
+			c.t.Errorf("the session sent %.200s: %v", sent.Text, err)
 			return
 		}
 		o.told <- e
@@ -93,10 +94,10 @@ type shared struct {
 	alone atomic.Int32 // events that were for the caller alone
 }
 
-// Only implements Shared.
-func (l *shared) Only(text []byte, sent func()) error {
+// SendToPrimary implements call.Shared.
+func (l *shared) SendToPrimary(e call.Event, sent func()) error {
 	l.alone.Add(1)
-	return l.Send(text, sent)
+	return l.Send(e, sent)
 }
 
 func byShared(t *testing.T, cfg Config) *shared {

@@ -3,44 +3,11 @@ package session
 import (
 	"time"
 
-	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// Link is a session's way to its client. The session closes it, once. One that measures the way has RoundTrip() time.Duration
-// too, 0 while it does not know.
-type Link interface {
-	// Send queues one event, a JSON text; the session does not use it afterwards. It does not block. sent, when not
-	// nil, is called by the link's goroutine once the event is on its way. An error other than rtc.ErrTooLarge means that
-	// the client is lost to us: the session ends.
-	Send(text []byte, sent func()) error
-	// Speaker is where the agent's audio is paced to, or nil when the client paces it (WebSocket).
-	Speaker() Speaker
-	// Close ends the transport and joins its goroutines.
-	Close() error
-}
-
-// Explaining is a Link that can tell its client why it is closed.
-type Explaining interface {
-	Link
-	// Because is called once, before Close.
-	Because(why conn.Reason)
-}
-
-// Speaker paces one reply at a time to the ear: see rtc.Speaker, which is one. Positions are samples at 24 kHz since Begin. One
-// whose packets have timestamps that a client can name is a Timeline too.
-type Speaker interface {
-	Begin(gen uint64)
-	Write(pcm []int16)
-	End()
-	Hold() (sent voice.Samples)
-	Resume(gen uint64, from voice.Samples)
-	Drop() (sent voice.Samples)
-	Sent() voice.Samples
-}
-
-// estimate is the Speaker of a client that plays audio itself: what is written goes to the client at once, and time
+// estimate is the output (call.Output) of a client that plays audio itself: what is written goes to the client at once, and time
 // tells how much of it was probably heard. It belongs to the session's goroutine.
 type estimate struct {
 	emit    func(pcm []int16)                  // sends audio to the client
