@@ -44,7 +44,7 @@ func (d domain) may(s State, g Seen) []Event {
 	if g.Body != 0 {
 		events = append(events, OfSynthesis{synthesis.WorkerExited{}}, OfPlayout{playout.Begin{Resp: g.Body}})
 		if _, said := s.Synthesis.(synthesis.Closed); said {
-			events = append(events, OfResponse{response.BodyEnded{ID: g.Body, Status: response.Completed}})
+			events = append(events, bodyEnds(s, g.Body)...)
 		}
 	}
 	if p, ok := s.Playout.(playout.Playing); ok {
@@ -53,6 +53,20 @@ func (d domain) may(s State, g Seen) []Event {
 	events = append(events, ofRecogniser(s)...)
 	events = append(events, d.ofClient(s)...)
 	return append(events, d.ofConn(s)...)
+}
+
+// bodyEnds are the reports that may end a body: the body said everything, it was cut short, or one of its stages failed or
+// took too long. A response that the client cancelled before its body began reports that, too.
+func bodyEnds(s State, body response.ID) []Event {
+	statuses := []response.Status{response.Completed, response.Incomplete, response.Failed}
+	if response.Live(s.Response) != body {
+		statuses = append(statuses, response.ClientCancelled)
+	}
+	var events []Event
+	for _, status := range statuses {
+		events = append(events, OfResponse{response.BodyEnded{ID: body, Status: status}})
+	}
+	return events
 }
 
 // ofClient is what a client that reports has to say, and that it says nothing.

@@ -157,7 +157,8 @@ func answeredWithWords(before, _ Seen, e Edge) bool {
 }
 
 // A reply that waits to be heard begins, or waits on, or is dropped and cut; and
-// none waits in silence.
+// none waits in silence. The end of a body drops no reply: what the body has generated is heard,
+// also where the body was cut short or failed.
 func noReplyLost(_, _ Seen, e Edge) bool {
 	if _, up := e.To.Playout.(playout.Terminated); up {
 		return true
@@ -168,12 +169,22 @@ func noReplyLost(_, _ Seen, e Edge) bool {
 			!e.From.Queued.Has(id) && response.Live(e.From.Response) != id {
 			continue // it is not there to be heard
 		}
-		if !e.To.Queued.Has(id) && !heardOrDropped(e.Effects, id) {
+		if !e.To.Queued.Has(id) && (!heardOrDropped(e.Effects, id) || endsBody(e.Event)) {
 			return false
 		}
 	}
 	_, silent := e.To.Playout.(playout.Silent)
 	return !silent || e.To.Queued == Queue{}
+}
+
+// endsBody says whether e is the report that ends a body.
+func endsBody(e Event) bool {
+	r, ok := e.(OfResponse)
+	if !ok {
+		return false
+	}
+	_, ended := r.Event.(response.BodyEnded)
+	return ended
 }
 
 // begins is the reply whose audio e announces, or 0.

@@ -139,7 +139,22 @@ func is[T machine.Named](f Effect) bool { _, ok := f.(T); return ok }
 
 func about[T Event](e Event) bool { _, ok := e.(T); return ok }
 
-// mutants are compositions with one thing forgotten.
+// dropsFailed is a composition that takes the end of a failed response for a cancellation: it drops the response's audio
+// where that waits to be heard.
+func dropsFailed(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+	next, effects, steps := Next(s, at, e)
+	for i, f := range effects {
+		end, ends := f.(response.EmitTerminal)
+		if ends && end.Status == response.Failed && next.Queued.Has(end.ID) {
+			next.Queued = next.Queued.without(end.ID)
+			effects = slices.Insert(slices.Clone(effects), i+1, Effect(playout.Drop{Resp: end.ID}), Effect(playout.Truncate{Resp: end.ID}))
+			break
+		}
+	}
+	return next, effects, steps
+}
+
+// mutants are compositions with one fault.
 func mutants() map[string]nextFunc {
 	return map[string]nextFunc{
 		"the turn is not told":     deaf(func(a State, b *State) { b.Turn = a.Turn }, about[OfTurn], is[turn.Effect]),
@@ -149,14 +164,15 @@ func mutants() map[string]nextFunc {
 			is[synthesis.Effect]),
 		"the recogniser is not told": deaf(func(a State, b *State) { b.Live, b.Final, b.Older = a.Live, a.Final, a.Older },
 			about[OfTranscription], is[transcription.Effect]),
-		"the connection is not told":  deaf(func(a State, b *State) { b.Conn = a.Conn }, about[OfConn], is[conn.Effect]),
-		"a waiting turn is forgotten": forgets(func(_ State, b *State) { b.Waiting = 0 }),
-		"a text is forgotten":         forgets(func(_ State, b *State) { b.Texted = false }),
-		"a queued reply is forgotten": forgets(func(_ State, b *State) { b.Queued = Queue{} }),
-		"a reply is never owed":       forgets(func(_ State, b *State) { b.Owed = false }),
-		"a reply is always owed":      forgets(func(_ State, b *State) { b.Owed = b.LastResponse > 0 }),
-		"turns have no identity":      forgets(func(_ State, b *State) { b.LastTurn = 0 }),
-		"responses have no identity":  forgets(func(_ State, b *State) { b.LastResponse = 0 }),
+		"a failed response is dropped": dropsFailed,
+		"the connection is not told":   deaf(func(a State, b *State) { b.Conn = a.Conn }, about[OfConn], is[conn.Effect]),
+		"a waiting turn is forgotten":  forgets(func(_ State, b *State) { b.Waiting = 0 }),
+		"a text is forgotten":          forgets(func(_ State, b *State) { b.Texted = false }),
+		"a queued reply is forgotten":  forgets(func(_ State, b *State) { b.Queued = Queue{} }),
+		"a reply is never owed":        forgets(func(_ State, b *State) { b.Owed = false }),
+		"a reply is always owed":       forgets(func(_ State, b *State) { b.Owed = b.LastResponse > 0 }),
+		"turns have no identity":       forgets(func(_ State, b *State) { b.LastTurn = 0 }),
+		"responses have no identity":   forgets(func(_ State, b *State) { b.LastResponse = 0 }),
 	}
 }
 
