@@ -1,6 +1,8 @@
 package conform
 
 import (
+	"slices"
+
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -169,14 +171,25 @@ func (o *offers) bodyAndSpeaker(s session.State) {
 		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
 	}
 	o.add("BodyEnds of another", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
-	if runs != 0 {
-		o.add("BodyEnds", session.OfSynthesis{Event: synthesis.WorkerExited{}},
-			session.OfResponse{Event: response.BodyEnded{ID: runs, Status: response.Completed}})
-	}
+	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
 	sounds := sounding(s.Playout)
 	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: theGen}})
 	o.add("Drained of an older segment", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: theGen - 1}})
 	o.add("Drained of another", session.OfPlayout{Event: playout.Drained{Resp: nobody, Gen: theGen}})
+}
+
+// bodyEnds offers each way in which the body of runs may end, after the events of before. Nothing is offered where no body runs.
+func (o *offers) bodyEnds(runs id.Response, before ...session.Event) {
+	if runs == 0 {
+		return
+	}
+	for _, end := range []struct {
+		label  string
+		status response.Status
+	}{{"BodyEnds", response.Completed}, {"BodyIsCutShort", response.Incomplete}, {"BodyFails", response.Failed}} {
+		ended := session.OfResponse{Event: response.BodyEnded{ID: runs, Status: end.status}}
+		o.add(end.label, append(slices.Clone(before), ended)...)
+	}
 }
 
 // notForOutside is what only the session itself may tell its machines.

@@ -70,8 +70,8 @@ func sessionEndEvents(s session.State) []Labelled[moment] {
 	if s.Queued.Len() == 0 {
 		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
 	}
-	if _, said := s.Synthesis.(synthesis.Closed); said && runs != 0 {
-		o.add("BodyEnds", session.OfResponse{Event: response.BodyEnded{ID: runs, Status: response.Completed}})
+	if _, said := s.Synthesis.(synthesis.Closed); said {
+		o.bodyEnds(runs)
 	}
 	o.add("BodyEnds twice", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
 	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounding(s.Playout), Gen: theGen}})

@@ -58,9 +58,6 @@ func sessionQueueEvents(s session.State) []Labelled[moment] {
 	o.add("Begin of one that waits", session.OfPlayout{Event: playout.Begin{Resp: s.Queued[0]}})
 	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: theGen}})
 	o.add("Drained of one that waits", session.OfPlayout{Event: playout.Drained{Resp: s.Queued[0], Gen: theGen}})
-	if runs != 0 {
-		o.add("BodyEnds", session.OfSynthesis{Event: synthesis.WorkerExited{}},
-			session.OfResponse{Event: response.BodyEnded{ID: runs, Status: response.Completed}})
-	}
+	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
 	return o
 }

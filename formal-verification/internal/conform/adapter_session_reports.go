@@ -72,10 +72,7 @@ func sessionReportsEvents(s session.State) []Labelled[moment] {
 		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
 	}
 	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounding(s.Playout), Gen: theGen}})
-	if runs != 0 {
-		o.add("BodyEnds", session.OfSynthesis{Event: synthesis.WorkerExited{}},
-			session.OfResponse{Event: response.BodyEnded{ID: runs, Status: response.Completed}})
-	}
+	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
 	return o
 }
 

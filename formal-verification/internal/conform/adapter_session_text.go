@@ -82,10 +82,7 @@ func sessionTextEvents(s session.State) []Labelled[moment] {
 	o.add("Silence", session.OfTurn{Event: turn.Silence{Turn: open}})
 	o.add("Silence of another turn", session.OfTurn{Event: turn.Silence{Turn: nobody}})
 	o.recogniser(s)
-	if runs := body(s.Response); runs != 0 {
-		o.add("BodyEnds", session.OfSynthesis{Event: synthesis.WorkerExited{}},
-			session.OfResponse{Event: response.BodyEnded{ID: runs, Status: response.Completed}})
-	}
+	o.bodyEnds(body(s.Response), session.OfSynthesis{Event: synthesis.WorkerExited{}})
 	o.add("Close", session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
 	return o
 }
