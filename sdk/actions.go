@@ -28,8 +28,8 @@ const (
 	intentRetrieve
 	intentTruncate
 	intentCommit
-	intentRetold    // words of a conversation that was lost
-	intentCandidate // a barge-in's event; a refusal is found by its deadline
+	intentCarriedOver // words of a conversation that was lost
+	intentCandidate   // a barge-in's event; a refusal is found by its deadline
 )
 
 // pending remembers the last events that were sent, by event id.
@@ -61,29 +61,29 @@ func (s *Session) send(kind string, members *jsonText, in intent) string {
 	id := "client_" + strconv.FormatUint(s.call.events, 10)
 	s.pending.add(id, in)
 	e := newJSON().open().key("type").str(kind).key("event_id").str(id).raw(members.b).close()
-	s.post(letter{id, e.b, in})
+	s.post(outgoingEvent{id, e.b, in})
 	return id
 }
 
 // post gives one event to the link, or keeps it while there is none. What is said of an interruption is of no use later.
-func (s *Session) post(l letter) {
+func (s *Session) post(l outgoingEvent) {
 	c := s.call
 	switch {
 	case s.phase == phaseLost && l.in.kind == intentCandidate:
 		s.trace("an event about an interruption was left out: the link is lost")
 		return
 	case s.phase == phaseLost:
-		if !c.outbox.wait(l) {
+		if !c.outgoing.hold(l) {
 			s.fail(ErrOverrun)
 		}
 		return
 	}
-	c.outbox.note(l)
+	c.outgoing.record(l)
 	err := c.peer.Send(l.text)
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrServerGone) && s.phase == phaseLive:
-		s.broken(err)
+		s.linkBroken(err)
 	default:
 		s.fail(err)
 	}
@@ -92,13 +92,13 @@ func (s *Session) post(l letter) {
 // greet answers the server's first event: it says what this client knows and what it wants.
 func (s *Session) greet() {
 	if s.phase == phaseDialing {
-		s.introduce()
+		s.sendHello()
 	}
 }
 
-// introduce says what this client knows and what it wants.
-func (s *Session) introduce() {
-	s.attend()
+// sendHello says what this client knows and what it wants.
+func (s *Session) sendHello() {
+	s.bindPeer()
 	if s.call.peer.Antiphon() {
 		hello := newJSON().key("metrics").bool(true)
 		if s.bargesIn() {
@@ -128,11 +128,11 @@ func (s *Session) refused(e wire.Error) {
 		return
 	}
 	switch in.kind {
-	case intentHello, intentTruncate, intentClear, intentCandidate, intentRetold:
-		s.flow.refuse(in.seq)
+	case intentHello, intentTruncate, intentClear, intentCandidate, intentCarriedOver:
+		s.dialog.refuse(in.seq)
 		s.trace("refused: " + problem.Code) // not its words, which may quote what was said
 	case intentCancel:
-		s.flow.refuse(in.seq)
+		s.dialog.refuse(in.seq)
 		if e.Code != "response_cancel_not_active" { // it had ended meanwhile
 			s.err = problem
 		}
@@ -149,7 +149,7 @@ func (s *Session) refused(e wire.Error) {
 		}
 	case intentCommit:
 		s.committing = false
-		s.flow.refuse(in.seq)
+		s.dialog.refuse(in.seq)
 		if !s.pushed || e.Code != "input_audio_buffer_commit_empty" { // a key that was touched only
 			s.err = problem
 		}
@@ -160,8 +160,8 @@ func (s *Session) refused(e wire.Error) {
 
 // answerRefused: where another answer is going on, this one is asked for again after it.
 func (s *Session) answerRefused(in intent, problem *ServerError) {
-	s.flow.refuse(in.seq)
-	s.flow.unwanted = false
+	s.dialog.refuse(in.seq)
+	s.dialog.unwanted = false
 	if problem.Code == "conversation_already_has_active_response" && s.tools.tries < maxTries {
 		s.tools.tries++
 		s.tools.wants = true
@@ -171,7 +171,7 @@ func (s *Session) answerRefused(in intent, problem *ServerError) {
 }
 
 func (s *Session) messageRefused(in intent, problem *ServerError) {
-	s.flow.refuse(in.seq)
+	s.dialog.refuse(in.seq)
 	s.err = problem
 	if it := s.items.find(in.item); it != nil {
 		s.items.note(it, "not delivered: "+problem.Error(), true)
@@ -180,12 +180,12 @@ func (s *Session) messageRefused(in intent, problem *ServerError) {
 }
 
 func (s *Session) sendText(text string) {
-	s.write("", text)
+	s.sendMessage("", text)
 }
 
-// write sends a message of the person's, with a picture or without, and asks for an answer when there are words in it.
-func (s *Session) write(image, text string) {
-	if s.phase == phaseLost && !s.call.outbox.takesMessages() {
+// sendMessage sends a message of the person's, with a picture or without, and asks for an answer when there are words in it.
+func (s *Session) sendMessage(image, text string) {
+	if s.phase == phaseLost && !s.call.outgoing.takesMessages() {
 		s.err, s.dirty = ErrReconnecting, true
 		it := s.items.open(s.itemName(), User)
 		s.items.text(it, text)
@@ -217,9 +217,9 @@ func (s *Session) write(image, text string) {
 		s.dirty = true
 		return
 	}
-	seq := s.flow.expect(view.Write{}, id, s.limits.AnswerStart, now)
+	seq := s.dialog.expect(view.Write{}, id, s.limits.AnswerStart, now)
 	s.send("conversation.item.create", message, intent{kind: intentMessage, item: id, seq: seq})
-	s.meter.begin(id, now)
+	s.measurement.begin(id, now)
 	s.askAnswer(id)
 }
 
@@ -230,34 +230,34 @@ func (s *Session) itemName() string {
 }
 
 func (s *Session) interrupt() {
-	s.hush()
-	if s.flow.owed() {
-		s.flow.unwanted = true
-		s.flow.dropAnswers()
+	s.stopAgent()
+	if s.dialog.answerDue() {
+		s.dialog.unwanted = true
+		s.dialog.dropAnswers()
 	}
 }
 
-// hush stops what the agent is saying and making.
-func (s *Session) hush() {
+// stopAgent stops what the agent is saying and making.
+func (s *Session) stopAgent() {
 	s.dirty = true
-	s.tools.hush()
-	live, sounding := s.flow.confirmed().Live != 0, s.flow.sounding()
+	s.tools.discardResults()
+	live, sounding := s.dialog.confirmed().Live != 0, s.dialog.sounding()
 	if live {
-		seq := s.flow.expect(view.Cancel{}, "", s.limits.Acknowledge, s.clock.Now())
+		seq := s.dialog.expect(view.Cancel{}, "", s.limits.Acknowledge, s.clock.Now())
 		s.send("response.cancel", newJSON(), intent{kind: intentCancel, seq: seq})
 	}
 	if s.call == nil {
 		return
 	}
 	if _, ok := s.call.peer.(Player); ok {
-		s.cutOff(s.interruption.lastHeard(), false)
+		s.cutOff(s.barge.lastHeard(), false)
 		s.stopPlayer()
 		return
 	}
 	if live || sounding {
-		seq := s.flow.expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
+		seq := s.dialog.expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
 		s.send("output_audio_buffer.clear", newJSON(), intent{kind: intentClear, seq: seq})
-		s.cutOff(s.interruption.lastHeard(), false) // at once; the server hears of it after what it was asked
+		s.cutOff(s.barge.lastHeard(), false) // at once; the server hears of it after what it was asked
 	}
 }
 
@@ -282,8 +282,8 @@ func (s *Session) stopPlayer() {
 // commit ends the person's turn by hand. The answer is asked for when the server has taken it.
 func (s *Session) commit() {
 	now := s.clock.Now()
-	seq := s.flow.expect(view.Commit{}, "", s.limits.Commit, now)
+	seq := s.dialog.expect(view.Commit{}, "", s.limits.Commit, now)
 	s.send("input_audio_buffer.commit", newJSON(), intent{kind: intentCommit, seq: seq})
-	s.meter.begin("", now)
+	s.measurement.begin("", now)
 	s.committing, s.pushed, s.dirty = true, false, true
 }

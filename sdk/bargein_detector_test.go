@@ -60,7 +60,7 @@ func echoOf(x []float32, ms int, gain float32) []float32 {
 
 // found is one thing that an ear has found, and when: at the end of which frame, in milliseconds.
 type found struct {
-	what Voice
+	what Detection
 	ms   int
 }
 
@@ -72,7 +72,7 @@ func listen(e *BargeInDetector, mic, agent []float32, playing bool) []found {
 		if agent != nil {
 			reference = agent[i : i+voice.FrameSize]
 		}
-		if v := e.Frame(mic[i:i+voice.FrameSize], reference, playing); v != None {
+		if v := e.Frame(mic[i:i+voice.FrameSize], reference, playing); v != NoDetection {
 			all = append(all, found{v, (i + voice.FrameSize) * 1000 / voice.FrameRate})
 		}
 	}
@@ -83,11 +83,11 @@ func TestAnEarFollowsAVoice(t *testing.T) {
 	g := gomega.NewWithT(t)
 	all := listen(NewBargeInDetector(), joined(pause(1000), speech(120, 700), pause(600)), nil, false)
 	g.Expect(all).To(gomega.HaveLen(3))
-	g.Expect(all[0].what).To(gomega.Equal(Began))
+	g.Expect(all[0].what).To(gomega.Equal(DetectedOnset))
 	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 1060, 40))
-	g.Expect(all[1].what).To(gomega.Equal(Lasted))
+	g.Expect(all[1].what).To(gomega.Equal(DetectedSustained))
 	g.Expect(all[1].ms - all[0].ms).To(gomega.BeNumerically("~", 130, 20))
-	g.Expect(all[2].what).To(gomega.Equal(Ended))
+	g.Expect(all[2].what).To(gomega.Equal(DetectedEnd))
 	g.Expect(all[2].ms).To(gomega.BeNumerically("~", 1700+310, 60))
 }
 
@@ -95,8 +95,8 @@ func TestAShortSoundDoesNotLast(t *testing.T) {
 	g := gomega.NewWithT(t)
 	all := listen(NewBargeInDetector(), joined(pause(1000), speech(120, 90), pause(600)), nil, false)
 	g.Expect(all).To(gomega.HaveLen(2))
-	g.Expect(all[0].what).To(gomega.Equal(Began))
-	g.Expect(all[1].what).To(gomega.Equal(Ended))
+	g.Expect(all[0].what).To(gomega.Equal(DetectedOnset))
+	g.Expect(all[1].what).To(gomega.Equal(DetectedEnd))
 }
 
 func TestAGapBeginsTheVoiceAnew(t *testing.T) {
@@ -106,7 +106,7 @@ func TestAGapBeginsTheVoiceAnew(t *testing.T) {
 	near := joined(pause(1000), speech(120, 90), pause(70), speech(120, 150), pause(600))
 	count := func(x []float32) (n int) {
 		for _, f := range listen(NewBargeInDetector(), x, nil, false) {
-			if f.what == Lasted {
+			if f.what == DetectedSustained {
 				n++
 			}
 		}
@@ -135,7 +135,7 @@ func TestAPersonIsHeardOverTheAgent(t *testing.T) {
 	}
 	all := listen(NewBargeInDetector(), mic, agent, true)
 	g.Expect(all).NotTo(gomega.BeEmpty())
-	g.Expect(all[0].what).To(gomega.Equal(Began))
+	g.Expect(all[0].what).To(gomega.Equal(DetectedOnset))
 	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 5080, 70))
 }
 
@@ -169,10 +169,10 @@ func TestAnEarForgets(t *testing.T) {
 
 func TestWhatAnEarFindsIsTold(t *testing.T) {
 	g := gomega.NewWithT(t)
-	g.Expect(None.Event(1, true)).To(gomega.BeNil())
-	g.Expect(Began.Event(1, true)).To(gomega.Equal(VoiceBegan{Mark: 1, Known: true}))
-	g.Expect(Lasted.Event(1, true)).To(gomega.Equal(VoiceLasted{}))
-	g.Expect(Ended.Event(1, true)).To(gomega.Equal(VoiceEnded{}))
+	g.Expect(NoDetection.Event(1, true)).To(gomega.BeNil())
+	g.Expect(DetectedOnset.Event(1, true)).To(gomega.Equal(SpeechOnset{Mark: 1, Known: true}))
+	g.Expect(DetectedSustained.Event(1, true)).To(gomega.Equal(SpeechSustained{}))
+	g.Expect(DetectedEnd.Event(1, true)).To(gomega.Equal(SpeechEnded{}))
 }
 
 func TestAnEarTakesNoMemory(t *testing.T) {

@@ -20,20 +20,20 @@ type call struct {
 	waits  chan error // Connect waits here; nil when it has been told
 	events uint64     // names the client's events
 
-	dials     uint64 // the number of the last dial
-	dialing   uint64 // the dial that is under way; 0 when none is
-	stopDial  context.CancelFunc
-	dial      uint64 // the dial that has given peer
-	link      uint64 // the same; 0 while its link is of no use any more
-	dismissed bool   // peer is closed
-	token     string // resumes the conversation; empty when nothing does
-	seen      string // the server's last event
-	recovery  recovery
-	outbox    outbox
+	dials      uint64 // the number of the last dial
+	dialing    uint64 // the dial that is under way; 0 when none is
+	stopDial   context.CancelFunc
+	dial       uint64 // the dial that has given peer
+	link       uint64 // the same; 0 while its link is of no use any more
+	peerClosed bool   // peer is closed
+	token      string // resumes the conversation; empty when nothing does
+	seen       string // the server's last event
+	recovery   recovery
+	outgoing   resendBuffer
 }
 
 // stopDialing gives the dial up that is under way.
-func (c *call) stopDialing() {
+func (c *call) cancelDial() {
 	if c.dialing != 0 {
 		c.stopDial()
 		c.dialing, c.early = 0, nil
@@ -70,10 +70,10 @@ func (s *Session) place(c *call, config CallConfig) {
 	c.work.Add(1)
 	go func() {
 		defer c.work.Done()
-		peer, err := s.opts.Dialer.Dial(ctx, config, func(e PeerEvent) { s.hear(c, n, e) })
+		peer, err := s.opts.Dialer.Dial(ctx, config, func(e PeerEvent) { s.receive(c, n, e) })
 		cancel()
 		adopted := make(chan bool, 1)
-		s.box.must(s.job(func() { adopted <- s.dialed(c, n, peer, err) }))
+		s.queue.must(s.job(func() { adopted <- s.dialed(c, n, peer, err) }))
 		if !<-adopted && peer != nil {
 			_ = peer.Close() // nobody is left who could be told
 		}
@@ -100,7 +100,7 @@ func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
 		c.peer, c.dial, c.link, c.token = peer, n, n, resumption(peer).Token
 		peer.SetMuted(s.muted)
 	default:
-		s.succeed(c, n, peer)
+		s.adoptPeer(c, n, peer)
 	}
 	for _, e := range early {
 		if s.call == c && c.link == n {
@@ -110,8 +110,8 @@ func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
 	return true
 }
 
-// hear takes what happens on a call, from any goroutine.
-func (s *Session) hear(c *call, n uint64, e PeerEvent) {
+// receive takes what happens on a call, from any goroutine.
+func (s *Session) receive(c *call, n uint64, e PeerEvent) {
 	job := s.job(func() {
 		switch {
 		case s.call != c:
@@ -128,11 +128,11 @@ func (s *Session) hear(c *call, n uint64, e PeerEvent) {
 		}
 	})
 	if _, ok := e.(LevelsMeasured); ok {
-		s.box.offer(job)
+		s.queue.offer(job)
 		return
 	}
-	if !s.box.put(job) {
-		s.box.must(s.job(func() {
+	if !s.queue.put(job) {
+		s.queue.must(s.job(func() {
 			if s.call == c {
 				s.fail(ErrOverrun)
 			}
@@ -152,7 +152,7 @@ func ofLink(e PeerEvent) bool {
 	case PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded:
 		return true
 	case Message, MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted,
-		PlaybackStopped, VoiceBegan, VoiceLasted, VoiceEnded, MarkPassed:
+		PlaybackStopped, SpeechOnset, SpeechSustained, SpeechEnded, MarkPassed:
 	}
 	return false
 }
@@ -163,7 +163,7 @@ func ofSound(e PeerEvent) bool {
 	case PlaybackStarted, PlaybackStopped, LevelsMeasured:
 		return true
 	case Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded, MicrophoneAsked, MicrophoneOpened, MicrophoneFailed,
-		DevicesChanged, SoundBlocked, VoiceBegan, VoiceLasted, VoiceEnded, MarkPassed:
+		DevicesChanged, SoundBlocked, SpeechOnset, SpeechSustained, SpeechEnded, MarkPassed:
 	}
 	return false
 }
@@ -175,16 +175,16 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 	case PeerOpened:
 		c.opened = true
 		if s.phase == phaseLost && !c.recovery.afresh {
-			s.relive()
+			s.linkCarries()
 		}
 	case PeerLost:
-		s.interrupted(c)
+		s.linkInterrupted(c)
 	case PeerRestored:
 		if s.phase == phaseLost && !c.recovery.restarting {
-			s.relive()
+			s.linkCarries()
 		}
 	case PeerBroken:
-		s.broken(e.Err)
+		s.linkBroken(e.Err)
 	case PeerEnded:
 		err := e.Err
 		if err == nil {
@@ -208,12 +208,12 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 		s.soundStarted(e.ResponseID)
 	case PlaybackStopped:
 		s.soundEnded(e.ResponseID)
-	case VoiceBegan:
-		s.voiceBegan(e)
-	case VoiceLasted:
-		s.voiceLasted()
-	case VoiceEnded:
-		s.voiceEnded()
+	case SpeechOnset:
+		s.speechOnset(e)
+	case SpeechSustained:
+		s.speechSustained()
+	case SpeechEnded:
+		s.speechEnded()
 	case MarkPassed:
 		s.markPassed(e.Mark)
 	}
@@ -233,11 +233,11 @@ func (s *Session) connected() {
 		return
 	}
 	s.phase, s.dirty = phaseLive, true
-	s.tell(s.call, nil)
+	s.answerConnect(s.call, nil)
 }
 
-// tell answers Connect, after the snapshot is out.
-func (s *Session) tell(c *call, err error) {
+// answerConnect answers Connect, after the snapshot is out.
+func (s *Session) answerConnect(c *call, err error) {
 	if w := c.waits; w != nil {
 		c.waits = nil
 		s.after = append(s.after, func() { w <- err })
@@ -249,14 +249,14 @@ func (s *Session) abandon(n uint64, err error) {
 	if s.call == nil || s.call.n != n || s.call.waits == nil {
 		return
 	}
-	s.tell(s.call, err)
+	s.answerConnect(s.call, err)
 	s.end(phaseNone)
 }
 
 // hangUp ends the call and gives what is closed when all is freed.
 func (s *Session) hangUp() <-chan struct{} {
 	if s.call != nil {
-		s.tell(s.call, ErrClosed)
+		s.answerConnect(s.call, ErrClosed)
 		s.end(phaseNone)
 	}
 	return s.gone
@@ -267,9 +267,9 @@ func (s *Session) fail(err error) {
 	if s.call == nil {
 		return
 	}
-	s.undelivered(s.call)
+	s.noteUndelivered(s.call)
 	s.err = err
-	s.tell(s.call, err)
+	s.answerConnect(s.call, err)
 	s.end(phaseFailed)
 }
 
@@ -277,13 +277,13 @@ func (s *Session) fail(err error) {
 func (s *Session) end(to phase) {
 	c, before := s.call, s.gone
 	s.call, s.phase, s.dirty, s.micAsked = nil, to, true, false
-	s.items.closeLive(s.flow.sound)
+	s.items.closeLive(s.dialog.sound)
 	s.showLevels(Levels{})
 	c.cancel()
 	gone := make(chan struct{})
 	s.gone = gone
 	go func() {
-		if c.peer != nil && !c.dismissed {
+		if c.peer != nil && !c.peerClosed {
 			_ = c.peer.Close() // the call is over whatever it says
 		}
 		c.work.Wait()

@@ -21,17 +21,17 @@ type core struct {
 	// gone is closed when everything of all ended calls is freed.
 	gone chan struct{}
 
-	session serverSession
-	flow    flow
-	items   transcript
-	tools   toolbox
-	meter   meter
-	pending pending
+	session     serverSession
+	dialog      dialogState
+	items       transcript
+	tools       toolbox
+	measurement turnMeasurement
+	pending     pending
 
-	interruption interruption
-	talk         talk
-	pushed       bool // the last commit was push-to-talk's
-	volume       float32
+	barge  bargeInDriver
+	key    pushToTalk
+	pushed bool // the last commit was push-to-talk's
+	volume float32
 
 	machines MachinesMatch // whether the server's are ours, as it has told
 
@@ -59,7 +59,7 @@ func (s *Session) init() {
 	s.muted = s.opts.Muted
 	s.microphone, s.speaker = s.opts.Microphone, s.opts.Speaker
 	s.textOnly = s.opts.NoMicrophone
-	s.interruption.due, s.volume = Never, 1
+	s.barge.due, s.volume = Never, 1
 	s.resetCall()
 	s.loud.Store(&Levels{})
 	s.shown.Store(&Snapshot{})
@@ -70,14 +70,14 @@ func (s *Session) init() {
 // resetCall makes everything new that belongs to one call.
 func (s *Session) resetCall() {
 	s.session, s.machines = serverSession{}, MachinesUnknown
-	s.flow = newFlow(s.viewStepped)
-	s.flow.most = s.limits.Unmeasured
+	s.dialog = newDialogState(s.viewStepped)
+	s.dialog.maxUnmeasured = s.limits.Unmeasured
 	s.items = newTranscript(s.limits)
 	s.tools = newToolbox(s.opts.Tools)
-	s.meter = meter{}
+	s.measurement = turnMeasurement{}
 	s.pending = newPending()
-	s.interruption.score = score{}
-	s.committing, s.pushed, s.talk.on = false, false, false
+	s.barge.stats = predictionStats{}
+	s.committing, s.pushed, s.key.on = false, false, false
 	s.micErr, s.micAsked, s.blocked, s.err = nil, false, false, nil
 	s.textOnly = s.opts.NoMicrophone
 }
@@ -92,8 +92,8 @@ func (s *Session) job(f func()) func() {
 
 // settle draws the consequences of a change and shows them.
 func (s *Session) settle() {
-	s.attend()
-	s.tellEar()
+	s.bindPeer()
+	s.reportPlayback()
 	s.owedAnswer()
 	s.setAlarm()
 	s.publish()
@@ -125,7 +125,7 @@ func (s *Session) setMicrophone(ctx context.Context, id string, done chan error)
 	go func() {
 		defer c.work.Done()
 		err := c.peer.SetMicrophone(ctx, id)
-		s.box.must(s.job(func() {
+		s.queue.must(s.job(func() {
 			if s.call == c && err != nil {
 				s.micErr, s.dirty = err, true
 			}
@@ -150,7 +150,7 @@ func (s *Session) setSpeaker(ctx context.Context, id string, done chan error) {
 	go func() {
 		defer c.work.Done()
 		err := chooser.SetSpeaker(ctx, id)
-		s.box.must(s.job(func() {
+		s.queue.must(s.job(func() {
 			if err == nil {
 				s.speaker, s.dirty = id, true
 			}
@@ -189,7 +189,7 @@ func (s *Session) dismissError() {
 
 // measured takes the levels of both sides. They are signs of life for what waits for sound.
 func (s *Session) measured(l Levels) {
-	s.flow.levels(l, s.clock.Now())
+	s.dialog.levels(l, s.clock.Now())
 	s.showLevels(l)
 }
 

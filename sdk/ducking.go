@@ -40,7 +40,7 @@ func (l Level) String() string {
 }
 
 // Ducker is a Peer that can lower the agent's sound, and knows in which packet of it that is heard (WebRTC). Such a peer
-// has a voice detector beside the microphone (see BargeInDetector) and tells VoiceBegan, VoiceLasted and VoiceEnded, from which the
+// has a voice detector beside the microphone (see BargeInDetector) and tells SpeechOnset, SpeechSustained and SpeechEnded, from which the
 // session predicts an interruption. Its methods are called by one goroutine at a time and must not wait.
 type Ducker interface {
 	// SetLevel plays the agent at this level from now on, at once.
@@ -58,7 +58,7 @@ type Ducker interface {
 }
 
 // Rewinder is a Player that can hold its playback and go back in it. It takes the place of a Ducker where the client plays
-// the sound itself: such a peer tells VoiceBegan, VoiceLasted and VoiceEnded too. Its methods are called by one
+// the sound itself: such a peer tells SpeechOnset, SpeechSustained and SpeechEnded too. Its methods are called by one
 // goroutine at a time and must not wait.
 type Rewinder interface {
 	// SetLevel plays the agent at this level from now on, at once.

@@ -17,5 +17,5 @@ func (s *Session) SendImage(image, text string) error {
 	case len(text) > s.limits.EntryBytes:
 		return &Error{Kind: ErrInvalid, Detail: "the message is too long"}
 	}
-	return s.act(func() { s.write(image, text) }, true)
+	return s.act(func() { s.sendMessage(image, text) }, true)
 }

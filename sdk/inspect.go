@@ -160,5 +160,5 @@ func (s *Session) inspect() {
 	i := &s.inspector
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.predicted, i.confirmed, i.bargeIn = s.flow.model.Replay(), s.flow.model.Confirmed, s.interruption.state()
+	i.predicted, i.confirmed, i.bargeIn = s.dialog.model.Replay(), s.dialog.model.Confirmed, s.barge.state()
 }

@@ -25,7 +25,7 @@ func TestAnInspectorSeesBothLanes(t *testing.T) {
 
 	server.Begin("resp_1").Say("one two three")
 	server.Heard(4800)
-	server.Tell(sdk.VoiceBegan{})
+	server.Tell(sdk.SpeechOnset{})
 	seen = session.Inspect()
 	g.Expect(seen.Predicted).To(gomega.Equal("an answer is made, agent heard, interrupting?"))
 	g.Expect(seen.Machines).To(gomega.Equal([]sdk.MachineState{

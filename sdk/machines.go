@@ -49,11 +49,11 @@ func (s *Session) machinesTold(told wire.Raw) {
 		return
 	}
 	s.machines, s.dirty = match, true
-	s.interruption.knows = s.interruption.steps != nil // it lists its machines, so it takes candidates
+	s.barge.serverTakes = s.barge.machine != nil // it lists its machines, so it takes candidates
 	for _, name := range differ {
 		s.trace("the server runs another version of the machine " + name + ": predictions may be wrong")
 	}
 }
 
 // bargesIn: interruptions are predicted in this call, so the server may count on what the client says of them.
-func (s *Session) bargesIn() bool { return s.interruption.steps != nil }
+func (s *Session) bargesIn() bool { return s.barge.machine != nil }

@@ -99,7 +99,7 @@ type PipelineSource interface {
 
 // PeerEvent is what happens on a call. Exhaustively: Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded,
 // MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped,
-// VoiceBegan, VoiceLasted, VoiceEnded, MarkPassed.
+// SpeechOnset, SpeechSustained, SpeechEnded, MarkPassed.
 //
 //sumtype:decl
 type PeerEvent interface{ peerEvent() }
@@ -134,16 +134,16 @@ type (
 	PlaybackStarted struct{ ResponseID string }
 	// PlaybackStopped is told once for every PlaybackStarted that no Stop has ended.
 	PlaybackStopped struct{ ResponseID string }
-	// VoiceBegan, VoiceLasted and VoiceEnded are what a BargeInDetector finds, told by a Ducker or a Rewinder. VoiceBegan: somebody
+	// SpeechOnset, SpeechSustained and SpeechEnded are what a BargeInDetector finds, told by a Ducker or a Rewinder. SpeechOnset: somebody
 	// begins to speak, and the playback does not explain it. Mark is Ducker.Mark at that moment, where it was Known.
-	VoiceBegan struct {
+	SpeechOnset struct {
 		Mark  uint32
 		Known bool
 	}
-	// VoiceLasted: the voice has lasted for 150 ms. Told once for a VoiceBegan.
-	VoiceLasted struct{}
-	// VoiceEnded: there was no voice for 250 ms. Told once for every VoiceBegan.
-	VoiceEnded struct{}
+	// SpeechSustained: the voice has lasted for 150 ms. Told once for a SpeechOnset.
+	SpeechSustained struct{}
+	// SpeechEnded: there was no voice for 250 ms. Told once for every SpeechOnset.
+	SpeechEnded struct{}
 	// MarkPassed is a Ducker's answer to AwaitMark.
 	MarkPassed struct{ Mark uint32 }
 )
@@ -162,7 +162,7 @@ func (LevelsMeasured) peerEvent()   {}
 func (SoundBlocked) peerEvent()     {}
 func (PlaybackStarted) peerEvent()  {}
 func (PlaybackStopped) peerEvent()  {}
-func (VoiceBegan) peerEvent()       {}
-func (VoiceLasted) peerEvent()      {}
-func (VoiceEnded) peerEvent()       {}
+func (SpeechOnset) peerEvent()      {}
+func (SpeechSustained) peerEvent()  {}
+func (SpeechEnded) peerEvent()      {}
 func (MarkPassed) peerEvent()       {}

@@ -69,8 +69,8 @@ func newRandomCall(t *testing.T, r *rand.Rand, seed uint64) *randomCall {
 	}
 	synctest.Wait()
 	c.session = s
-	if in := &s.interruption; in.steps != nil {
-		in.steps = machine.NewCoordinator(bargein.Table, in.state(), c.watch)
+	if in := &s.barge; in.machine != nil {
+		in.machine = machine.NewCoordinator(bargein.Table, in.state(), c.watch)
 		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: "client_1", Machines: ownMachines()})
 	}
 	return c
@@ -97,7 +97,7 @@ func (c *randomCall) check(g *gomega.WithT) {
 // something happens.
 func (c *randomCall) something() {
 	s := c.session
-	in := &s.interruption
+	in := &s.barge
 	switch c.IntN(18) {
 	case 0:
 		_ = s.SendText("hello") // there is a call
@@ -107,11 +107,11 @@ func (c *randomCall) something() {
 		_ = s.Commit()
 	case 3, 4:
 		c.peer.at += 480
-		c.peer.sink(VoiceBegan{Mark: c.peer.at, Known: c.IntN(4) > 0})
+		c.peer.sink(SpeechOnset{Mark: c.peer.at, Known: c.IntN(4) > 0})
 	case 5:
-		c.peer.sink(VoiceLasted{})
+		c.peer.sink(SpeechSustained{})
 	case 6:
-		c.peer.sink(VoiceEnded{})
+		c.peer.sink(SpeechEnded{})
 	case 7:
 		c.peer.sink(MarkPassed{Mark: uint32(1 + c.IntN(5)*960)})
 	case 8:

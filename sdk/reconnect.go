@@ -79,28 +79,28 @@ const (
 	recoverAbort                       // the call that is being made takes too long
 )
 
-// lose: the link carries nothing.
-func (s *Session) lose() {
+// linkLost: the link carries nothing.
+func (s *Session) linkLost() {
 	if s.phase == phaseLive {
 		s.phase, s.call.lost, s.dirty = phaseLost, s.clock.Now(), true
 		s.call.recovery = recovery{due: Never}
 	}
 }
 
-// interrupted: the link may come back by itself, and is helped where the server keeps the conversation all the same. Where it
+// linkInterrupted: the link may come back by itself, and is helped where the server keeps the conversation all the same. Where it
 // does not, a restart that fails would cost it.
-func (s *Session) interrupted(c *call) {
+func (s *Session) linkInterrupted(c *call) {
 	if s.phase != phaseLive {
 		return
 	}
-	s.lose()
+	s.linkLost()
 	if _, can := c.peer.(Restarter); can && c.token != "" {
 		s.recover(recoverRestart, restartAfter)
 	}
 }
 
-// broken: the link does not come back.
-func (s *Session) broken(err error) {
+// linkBroken: the link does not come back.
+func (s *Session) linkBroken(err error) {
 	if err == nil {
 		err = ErrServerGone
 	}
@@ -109,10 +109,10 @@ func (s *Session) broken(err error) {
 		return
 	}
 	if s.phase == phaseLost {
-		s.again(err)
+		s.redialLater(err)
 		return
 	}
-	s.lose()
+	s.linkLost()
 	s.trace("the link is broken: another call goes on")
 	s.recover(recoverRedial, s.pause())
 }
@@ -149,7 +149,7 @@ func (s *Session) recoverNow() {
 		s.redial(c)
 	case recoverAbort:
 		s.trace("a call that was to go on with another did not stand in time")
-		s.again(&Error{Kind: ErrServerSilent, Detail: "the call was not taken up again"})
+		s.redialLater(&Error{Kind: ErrServerSilent, Detail: "the call was not taken up again"})
 	}
 }
 
@@ -167,7 +167,7 @@ func (s *Session) restart(c *call) {
 		err := r.Restart(ctx)
 		stop()
 		cancel()
-		s.box.must(s.job(func() {
+		s.queue.must(s.job(func() {
 			if s.call == c && s.phase == phaseLost && c.recovery.n == n {
 				c.recovery.restarting = false
 				s.restarted(err)
@@ -179,18 +179,18 @@ func (s *Session) restart(c *call) {
 func (s *Session) restarted(err error) {
 	switch {
 	case err == nil:
-		s.relive()
+		s.linkCarries()
 	case errors.Is(err, ErrUnavailable):
 		s.trace("the server knows no restart: the link comes back by itself, or not at all")
 	default:
 		s.trace("the restart failed: another call goes on")
-		s.explain(err)
+		s.showObstacle(err)
 		s.recover(recoverRedial, 0)
 	}
 }
 
-// explain shows what stands in the way, while it is being got out of the way.
-func (s *Session) explain(err error) {
+// showObstacle shows what stands in the way, while it is being got out of the way.
+func (s *Session) showObstacle(err error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = &Error{Kind: ErrServerGone, Detail: "it did not answer"}
 	}
@@ -207,20 +207,20 @@ func (s *Session) redial(c *call) {
 	s.recover(recoverAbort, redialTime)
 }
 
-// dismiss closes the peer, which is not needed any more.
-func (s *Session) dismiss(c *call) {
-	if p := c.peer; !c.dismissed {
-		c.dismissed = true
+// closeFormerPeer closes the peer, which is not needed any more.
+func (s *Session) closeFormerPeer(c *call) {
+	if p := c.peer; !c.peerClosed {
+		c.peerClosed = true
 		c.work.Go(func() { _ = p.Close() }) // the call goes on, whatever it says
 	}
 }
 
-// again makes another try after one that failed.
-func (s *Session) again(why error) {
+// redialLater makes another try after one that failed.
+func (s *Session) redialLater(why error) {
 	c := s.call
-	c.stopDialing()
+	c.cancelDial()
 	c.link, c.recovery.afresh = 0, false
-	s.explain(why)
+	s.showObstacle(why)
 	c.recovery.tries++
 	s.recover(recoverRedial, s.pause())
 }
@@ -236,39 +236,39 @@ func (s *Session) redialFailed(err error) {
 			s.call.token = ""
 			s.recover(recoverRedial, 0)
 		case refused.Status == 409 || refused.Status == 429 || refused.Status >= 500:
-			s.again(err)
+			s.redialLater(err)
 		default:
 			s.fail(err)
 		}
 	case errors.Is(err, ErrServerGone), errors.Is(err, ErrServerSilent), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		s.again(err)
+		s.redialLater(err)
 	default:
 		s.fail(err)
 	}
 }
 
-// succeed puts a new peer in the place of the former one.
-func (s *Session) succeed(c *call, n uint64, peer Peer) {
+// adoptPeer puts a new peer in the place of the former one.
+func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	told := resumption(peer)
-	if _, plays := c.peer.(Player); plays && told.Resumed && !told.Sound && s.flow.sounding() {
+	if _, plays := c.peer.(Player); plays && told.Resumed && !told.Sound && s.dialog.sounding() {
 		s.interrupt() // what was not played is lost, so the reply ends with what was heard
 	}
-	s.dismiss(c)
-	in := &s.interruption
-	knows, candidate := in.knows, in.candidate
-	c.peer, c.dial, c.link, c.dismissed = peer, n, n, false
-	s.attend()
+	s.closeFormerPeer(c)
+	in := &s.barge
+	knows, candidate := in.serverTakes, in.candidate
+	c.peer, c.dial, c.link, c.peerClosed = peer, n, n, false
+	s.bindPeer()
 	peer.SetMuted(s.muted)
 	c.token = told.Token
 	if told.Resumed {
-		in.knows, in.candidate = knows && in.steps != nil, candidate
-		if s.flow.sounding() {
-			in.sounds(s.flow.sound)
+		in.serverTakes, in.candidate = knows && in.machine != nil, candidate
+		if s.dialog.sounding() {
+			in.replyHeard(s.dialog.sound)
 		}
-		c.outbox.resume(told.Seen)
+		c.outgoing.requeueUntaken(told.Seen)
 		return
 	}
-	s.forget(c)
+	s.beginNewConversation(c)
 }
 
 func resumption(p Peer) Resumption {
@@ -278,19 +278,19 @@ func resumption(p Peer) Resumption {
 	return Resumption{}
 }
 
-// relive: the link carries again.
-func (s *Session) relive() {
+// linkCarries: the link carries again.
+func (s *Session) linkCarries() {
 	c := s.call
-	c.stopDialing()
+	c.cancelDial()
 	s.phase, s.dirty = phaseLive, true
 	if c.recovery.shown {
 		s.err = nil
 	}
 	c.recovery = recovery{due: Never, n: c.recovery.n + 1}
-	s.flow.sign(s.clock.Now())
-	for _, l := range c.outbox.take() {
+	s.dialog.linkRestored(s.clock.Now())
+	for _, l := range c.outgoing.takeWaiting() {
 		if s.phase != phaseLive {
-			_ = c.outbox.wait(l) // the link broke again, and there was room for it before
+			_ = c.outgoing.hold(l) // the link broke again, and there was room for it before
 			continue
 		}
 		s.post(l)

@@ -12,7 +12,7 @@ type Session struct {
 	opts   Options
 	limits Limits
 	clock  Clock
-	box    mailbox
+	queue  jobQueue
 	shown  atomic.Pointer[Snapshot]
 	loud   atomic.Pointer[Levels]
 
@@ -37,7 +37,7 @@ func New(o Options) (*Session, error) {
 	if s.clock == nil {
 		s.clock = NewClock()
 	}
-	s.box.limit = s.limits.Queue
+	s.queue.limit = s.limits.Queue
 	s.init()
 	return s, nil
 }
@@ -53,7 +53,7 @@ func (s *Session) Levels() Levels { return *s.loud.Load() }
 // still end after cancel.
 func (s *Session) Subscribe(f func(Snapshot)) (cancel func()) {
 	id := s.subs.add(f, nil)
-	s.box.must(func() { s.subs.show(id, s.Snapshot()) })
+	s.queue.must(func() { s.subs.show(id, s.Snapshot()) })
 	return func() { s.subs.remove(id) }
 }
 
@@ -69,13 +69,13 @@ func (s *Session) SubscribeLevels(f func(Levels)) (cancel func()) {
 func (s *Session) Connect(ctx context.Context) error {
 	done := make(chan error, 1)
 	var call uint64
-	s.box.must(s.job(func() { call = s.dial(done) }))
+	s.queue.must(s.job(func() { call = s.dial(done) }))
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
 	}
-	s.box.must(s.job(func() { s.abandon(call, ctx.Err()) }))
+	s.queue.must(s.job(func() { s.abandon(call, ctx.Err()) }))
 	return <-done
 }
 
@@ -83,7 +83,7 @@ func (s *Session) Connect(ctx context.Context) error {
 // The session may be connected again. The transcript stays until then.
 func (s *Session) Close(ctx context.Context) error {
 	ended := make(chan (<-chan struct{}), 1)
-	s.box.must(s.job(func() { ended <- s.hangUp() }))
+	s.queue.must(s.job(func() { ended <- s.hangUp() }))
 	var gone <-chan struct{}
 	for {
 		select {
@@ -124,14 +124,14 @@ func (s *Session) Commit() error {
 
 // SetMuted closes or opens the microphone, now or for the calls to come.
 func (s *Session) SetMuted(muted bool) {
-	s.box.must(s.job(func() { s.setMuted(muted) }))
+	s.queue.must(s.job(func() { s.setMuted(muted) }))
 }
 
 // SetMicrophone changes the device and waits until it is in use; without a call it is kept for the next. On an error the
 // old one stays in use. Errors: ErrNoMicrophone, ErrPermission, ErrMicrophoneBusy, ctx's.
 func (s *Session) SetMicrophone(ctx context.Context, id string) error {
 	done := make(chan error, 1)
-	s.box.must(s.job(func() { s.setMicrophone(ctx, id, done) }))
+	s.queue.must(s.job(func() { s.setMicrophone(ctx, id, done) }))
 	select {
 	case err := <-done:
 		return err
@@ -144,7 +144,7 @@ func (s *Session) SetMicrophone(ctx context.Context, id string) error {
 // old one stays in use. Errors: ErrUnavailable where it cannot be chosen, the platform's, ctx's.
 func (s *Session) SetSpeaker(ctx context.Context, id string) error {
 	done := make(chan error, 1)
-	s.box.must(s.job(func() { s.setSpeaker(ctx, id, done) }))
+	s.queue.must(s.job(func() { s.setSpeaker(ctx, id, done) }))
 	select {
 	case err := <-done:
 		return err
@@ -156,7 +156,7 @@ func (s *Session) SetSpeaker(ctx context.Context, id string) error {
 // UseMicrophone says whether the calls to come open the microphone; Options.NoMicrophone is what it begins with. A call
 // that is on stays as it is.
 func (s *Session) UseMicrophone(use bool) {
-	s.box.must(s.job(func() {
+	s.queue.must(s.job(func() {
 		s.opts.NoMicrophone = !use
 		if s.call == nil {
 			s.textOnly, s.dirty = !use, true
@@ -167,7 +167,7 @@ func (s *Session) UseMicrophone(use bool) {
 // ResumeSound lets the agent be heard where the browser waits for a gesture (Snapshot.SoundBlocked). Call it from the
 // gesture's handler.
 func (s *Session) ResumeSound() {
-	s.box.must(s.job(s.resumeSound))
+	s.queue.must(s.job(s.resumeSound))
 }
 
 // Update changes the session in the middle of a call, and what the calls to come begin with. Errors: ErrInvalid. What the
@@ -180,13 +180,13 @@ func (s *Session) Update(p Patch) error {
 		copied := append([]Tool(nil), (*p.Tools)...)
 		p.Tools = &copied
 	}
-	s.box.must(s.job(func() { s.update(p) }))
+	s.queue.must(s.job(func() { s.update(p) }))
 	return nil
 }
 
 // DismissError takes Snapshot.Err away; in Failed the state becomes Disconnected.
 func (s *Session) DismissError() {
-	s.box.must(s.job(s.dismissError))
+	s.queue.must(s.job(s.dismissError))
 }
 
 // RefreshDevices asks for the devices and shows them. Errors: ErrUnavailable when the dialer knows none, the platform's.
@@ -199,7 +199,7 @@ func (s *Session) RefreshDevices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.box.must(s.job(func() { s.devices = devices; s.dirty = true }))
+	s.queue.must(s.job(func() { s.devices = devices; s.dirty = true }))
 	return nil
 }
 
@@ -211,7 +211,7 @@ func (s *Session) RefreshPipeline(ctx context.Context) error {
 		return &Error{Kind: ErrUnavailable, Detail: "no question for the pipeline"}
 	}
 	p, err := src.Pipeline(ctx)
-	s.box.must(s.job(func() { s.setPipeline(p, err) }))
+	s.queue.must(s.job(func() { s.setPipeline(p, err) }))
 	return err
 }
 
@@ -223,7 +223,7 @@ func (s *Session) act(f func(), waits bool) error {
 	case now != Reconnecting && !now.OnCall():
 		return ErrNotConnected
 	}
-	if !s.box.put(s.job(func() {
+	if !s.queue.put(s.job(func() {
 		if s.phase == phaseLive || s.phase == phaseLost && waits {
 			f()
 		}

@@ -239,7 +239,7 @@ func (s *story) peerTells(c *datadriven.TestData) string {
 			"ended": PeerEnded{}, "mic-asked": MicrophoneAsked{}, "mic-refused": MicrophoneFailed{Err: ErrPermission},
 			"mic-opened": MicrophoneOpened{ID: first}, "sound-blocked": SoundBlocked{Blocked: true},
 			"played": PlaybackStopped{ResponseID: first}, "full": nil, "at": nil,
-			"voice": VoiceBegan{Mark: s.peer.at, Known: s.dialer.lowerer}, "lasted": VoiceLasted{}, "hushed": VoiceEnded{},
+			"voice": SpeechOnset{Mark: s.peer.at, Known: s.dialer.lowerer}, "lasted": SpeechSustained{}, "hushed": SpeechEnded{},
 			"passed": MarkPassed{Mark: uint32(level(first))},
 			"mic":    LevelsMeasured{Levels: Levels{Mic: level(first)}},
 			"agent":  LevelsMeasured{Levels: Levels{Agent: level(first)}},

@@ -40,7 +40,7 @@ func candidate(server *sdktest.Server) *sdktest.Reply {
 	r := server.Begin("resp_1")
 	r.Say("One two three four five six")
 	server.Heard(4800)
-	server.Tell(sdk.VoiceBegan{})
+	server.Tell(sdk.SpeechOnset{})
 	return r
 }
 
@@ -177,7 +177,7 @@ var theServer = []stuck{
 		name: "never answers a candidate", within: 1500 * time.Millisecond, state: sdk.AgentSpeaking, err: fine,
 		act: func(g *gomega.WithT, server *sdktest.Server, session *sdk.Session) {
 			candidate(server)
-			server.Tell(sdk.VoiceLasted{})
+			server.Tell(sdk.SpeechSustained{})
 			g.Expect(session.Snapshot().Interrupting).To(gomega.BeTrue())
 			g.Expect(server.Level()).To(gomega.Equal(sdk.LevelSilent))
 		},

@@ -11,10 +11,10 @@ import (
 // toolbox answers the agent's function calls: each once, and all that come together with one answer.
 type toolbox struct {
 	byName map[string]Tool
-	known  map[string]bool // by call_id
-	order  []string        // of known, oldest first. Invariant: len <= maxCalls.
-	queue  []toolCall      // wait for a place. Invariant: len <= maxCalls.
-	active int             // running now
+	known  map[string]bool  // by call_id
+	order  []string         // of known, oldest first. Invariant: len <= maxCalls.
+	queue  []queuedToolCall // wait for a place. Invariant: len <= maxCalls.
+	active int              // running now
 	// epoch changes with an interruption: what was called before gets no answer of its own.
 	epoch int
 	// oldest is the first epoch whose answers the server can take: those of before are of a conversation that was lost.
@@ -27,7 +27,7 @@ type toolbox struct {
 	untaken int
 }
 
-type toolCall struct {
+type queuedToolCall struct {
 	id, arguments string
 	tool          Tool
 	epoch         int
@@ -85,8 +85,8 @@ func (t *toolbox) answered() {
 	t.tries = 0
 }
 
-// hush: the person does not want the answer any more.
-func (t *toolbox) hush() {
+// discardResults: the person does not want the answer any more.
+func (t *toolbox) discardResults() {
 	t.epoch++
 	t.wants = false
 }
@@ -104,7 +104,7 @@ func (s *Session) runTool(told *wire.Item) {
 		s.trace("a function call came twice: it was run once")
 		return
 	}
-	call := toolCall{id: told.CallID, arguments: told.Arguments, epoch: t.epoch}
+	call := queuedToolCall{id: told.CallID, arguments: told.Arguments, epoch: t.epoch}
 	tool, ok := t.byName[told.Name]
 	switch {
 	case !ok:
@@ -131,12 +131,12 @@ func (s *Session) startTools() {
 			ctx, cancel := context.WithTimeout(c.ctx, s.limits.ToolTime)
 			defer cancel()
 			output, err := call.tool.Run(ctx, call.arguments)
-			s.box.must(s.job(func() { s.toolRan(c, call, output, err) }))
+			s.queue.must(s.job(func() { s.toolRan(c, call, output, err) }))
 		}()
 	}
 }
 
-func (s *Session) toolRan(c *call, call toolCall, output string, err error) {
+func (s *Session) toolRan(c *call, call queuedToolCall, output string, err error) {
 	if s.call != c {
 		return
 	}
@@ -156,7 +156,7 @@ func (s *Session) toolRan(c *call, call toolCall, output string, err error) {
 }
 
 // toolAnswer sends a call's result. The answer to it is asked for by owedAnswer.
-func (s *Session) toolAnswer(call toolCall, output string, failed bool) {
+func (s *Session) toolAnswer(call queuedToolCall, output string, failed bool) {
 	s.dirty = true
 	s.showOutput(call.id, output, failed)
 	sent := output
@@ -175,7 +175,7 @@ func (s *Session) toolAnswer(call toolCall, output string, failed bool) {
 // owedAnswer asks for the answer to the tools' results: one for all, and not into somebody's words.
 func (s *Session) owedAnswer() {
 	t := &s.tools
-	if !t.wants || t.active > 0 || len(t.queue) > 0 || s.phase != phaseLive || !s.flow.idle() {
+	if !t.wants || t.active > 0 || len(t.queue) > 0 || s.phase != phaseLive || !s.dialog.idle() {
 		return
 	}
 	t.wants = false
@@ -184,7 +184,7 @@ func (s *Session) owedAnswer() {
 
 // askAnswer asks for a response; item is what it is to answer, "" when that is no item of the person's.
 func (s *Session) askAnswer(item string) {
-	seq := s.flow.expect(view.Ask{}, item, s.limits.AnswerStart, s.clock.Now())
+	seq := s.dialog.expect(view.Ask{}, item, s.limits.AnswerStart, s.clock.Now())
 	s.dirty = true
 	s.send("response.create", newJSON(), intent{kind: intentAnswer, item: item, seq: seq})
 }

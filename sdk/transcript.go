@@ -16,14 +16,14 @@ type transcript struct {
 
 // item is one item of the conversation.
 type item struct {
-	id       string
-	hidden   bool // has a place, but is nothing to show
-	retold   bool // it came before a loss: its place is the old one
-	entry    Entry
-	response string
-	parts    []string      // text by content_index
-	sound    time.Duration // how long its sound is, where the client has had it; Never where it has not
-	asked    time.Duration // when the server was asked what was heard of it; Never when it was not
+	id          string
+	hidden      bool // has a place, but is nothing to show
+	carriedOver bool // it came before a loss: its place is the old one
+	entry       Entry
+	response    string
+	parts       []string      // text by content_index
+	sound       time.Duration // how long its sound is, where the client has had it; Never where it has not
+	asked       time.Duration // when the server was asked what was heard of it; Never when it was not
 }
 
 // maxParts bounds the parts of one item.
@@ -64,7 +64,7 @@ func (t *transcript) trim() {
 
 // place moves an item behind the one that the server says precedes it. A nil or unknown one leaves it where it is.
 func (t *transcript) place(it *item, previous *string) {
-	if previous == nil || *previous == it.id || it.retold {
+	if previous == nil || *previous == it.id || it.carriedOver {
 		return
 	}
 	before := t.byID[*previous]

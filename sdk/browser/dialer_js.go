@@ -15,8 +15,8 @@ type Dialer struct {
 	audio js.Value
 
 	volume, gain float32 // what the person has chosen, and how much of it is played
-	silent       bool
-	fixed        bool // only the device's volume can be set
+	muted        bool
+	volumeFixed  bool // only the device's volume can be set
 }
 
 // New makes a dialer. Nothing is opened before Dial.
@@ -67,7 +67,7 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 		return nil, err
 	}
 	p := newPeer(d, "peer", c, sink, nil)
-	p.ear = newEar(p.line, p.heard)
+	p.capture = newCapture(p.page, p.soundMeasured)
 	if err := d.place(ctx, p, c); err != nil {
 		_ = p.Close()
 		return nil, err
@@ -78,10 +78,10 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 	stream := js.Null()
 	if !c.NoMicrophone {
-		stream = inherited(c.From)
+		stream = formerMicrophone(c.From)
 	}
-	if thrown := p.line.Call("begin", stream, resuming(c.Resume)); defined(thrown) {
-		return &sdk.Error{Kind: sdk.ErrUnsupported, Cause: asError(thrown)}
+	if thrown := p.page.Call("begin", stream, resumeHeaders(c.Resume)); defined(thrown) {
+		return &sdk.Error{Kind: sdk.ErrUnsupported, Cause: errorOf(thrown)}
 	}
 	opened := make(chan struct{})
 	go func() {
@@ -92,7 +92,7 @@ func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 	}()
 	err := p.answered(ctx, c.Resume)
 	if err == nil {
-		go p.hark()
+		go p.startCapture()
 	}
 	<-opened // ctx ends it
 	if err != nil {
@@ -118,7 +118,7 @@ func (d *Dialer) call(c sdk.CallConfig) js.Value {
 
 // answered waits for the server to take the call.
 func (p *peer) answered(ctx context.Context, asked sdk.Resume) error {
-	told, err := answer(ask(ctx, p.line, "answered"))
+	told, err := answer(await(ctx, p.page, "answered"))
 	if err != nil {
 		return err
 	}
@@ -126,14 +126,14 @@ func (p *peer) answered(ctx context.Context, asked sdk.Resume) error {
 	p.location = text(told, "location")
 	token := text(told, "token")
 	p.kept = sdk.Resumption{Token: token, Resumed: asked.Token != "" && token == asked.Token, Seen: text(told, "seen")}
-	_, err = ask(ctx, p.line, "applied")
+	_, err = await(ctx, p.page, "applied")
 	return badAnswer(err)
 }
 
 // answer gives what the page tells of a server's answer, or why it is not a good one.
 func answer(told js.Value, err error) (js.Value, error) {
 	if err != nil {
-		return told, gone(err, "")
+		return told, unreachable(err, "")
 	}
 	if status := told.Get("status").Int(); status != 0 {
 		return told, &sdk.RefusedError{Status: status, Message: text(told, "message")}
@@ -141,19 +141,19 @@ func answer(told js.Value, err error) (js.Value, error) {
 	return told, nil
 }
 
-// gone says that the server cannot be reached, unless it is the caller who has given up.
-func gone(err error, detail string) error {
+// unreachable says that the server cannot be reached, unless it is the caller who has given up.
+func unreachable(err error, detail string) error {
 	if thrown, ok := errors.AsType[*jsError](err); ok {
 		return &sdk.Error{Kind: sdk.ErrServerGone, Detail: detail, Cause: thrown}
 	}
 	return err
 }
 
-func badAnswer(err error) error { return gone(err, "its answer is not a description of a call") }
+func badAnswer(err error) error { return unreachable(err, "its answer is not a description of a call") }
 
 // pipeline asks the server for its pipeline.
 func (d *Dialer) pipeline(ctx context.Context) (js.Value, error) {
-	return answer(ask(ctx, host, "pipeline", object("url", d.url(), "key", d.opts.Key)))
+	return answer(await(ctx, host, "pipeline", object("url", d.url(), "key", d.opts.Key)))
 }
 
 // Pipeline implements sdk.PipelineSource.

@@ -9,35 +9,35 @@ import (
 const (
 	// pollMS is how often the playback is looked at while somebody waits for a place in it.
 	pollMS = 10
-	// surely is how far behind a place that is awaited the playback has to be, in ticks of Opus's clock: 20 ms. One that stalls is taken
+	// awaitMargin is how far behind a place that is awaited the playback has to be, in ticks of Opus's clock: 20 ms. One that stalls is taken
 	// to go on, and a level that is raised too early lets a shred of a word be heard.
-	surely = 20 * 48
+	awaitMargin = 20 * 48
 	// A muted reply has ended after muteFrames of silence of 10 ms, or muteMS at the latest; after muteBlindMS where nobody listens.
 	muteFrames  = 6
 	muteMS      = 1000
 	muteBlindMS = 300
 )
 
-// lowering is how loud the agent is played, and where in its sound the person is.
-type lowering struct {
-	level   sdk.Level
-	hushed  bool
-	hushEnd float64 // performance.now() at which it ends in any case
+// ducking is how loud the agent is played, and where in its sound the person is.
+type ducking struct {
+	level      sdk.Level
+	muted      bool
+	mutedUntil float64 // performance.now() at which it ends in any case
 
-	awaited uint32
-	waits   bool // for awaited
-	polls   bool // the playback is looked at
+	awaited  uint32
+	awaiting bool // for awaited
+	polling  bool // the playback is looked at
 }
 
 // SetLevel implements sdk.Ducker.
 func (p *peer) SetLevel(level sdk.Level) {
-	p.lowering.level = level
+	p.ducking.level = level
 	p.applyLevel()
 }
 
 func (p *peer) applyLevel() {
 	if !p.closed {
-		p.dialer.setGain(p.lowering.level.Gain(), p.lowering.hushed)
+		p.dialer.setGain(p.ducking.level.Gain(), p.ducking.muted)
 	}
 }
 
@@ -46,7 +46,7 @@ func (p *peer) SetVolume(volume float32) error { return p.dialer.SetVolume(volum
 
 // Mark implements sdk.Ducker.
 func (p *peer) Mark() (mark uint32, ok bool) {
-	at := p.line.Call("mark")
+	at := p.page.Call("mark")
 	if at.Type() != js.TypeNumber {
 		return 0, false
 	}
@@ -58,44 +58,44 @@ func now() float64 { return js.Global().Get("performance").Call("now").Float() }
 
 // AwaitMark implements sdk.Ducker.
 func (p *peer) AwaitMark(mark uint32) {
-	p.lowering.awaited, p.lowering.waits = mark, true
-	p.look()
+	p.ducking.awaited, p.ducking.awaiting = mark, true
+	p.checkPlayback()
 }
 
 // Mute implements sdk.Ducker. The server sends silence behind what it has cut off; what comes before that is dead.
 func (p *peer) Mute() {
-	l := &p.lowering
-	l.hushed, l.hushEnd = true, now()+muteBlindMS
-	if p.ear.runs() {
-		l.hushEnd += muteMS - muteBlindMS
+	l := &p.ducking
+	l.muted, l.mutedUntil = true, now()+muteBlindMS
+	if p.capture.running() {
+		l.mutedUntil += muteMS - muteBlindMS
 	}
 	p.applyLevel()
-	p.look()
+	p.checkPlayback()
 }
 
-// look sees how far the playback has come, for as long as somebody waits for that.
-func (p *peer) look() {
-	l := &p.lowering
+// checkPlayback sees how far the playback has come, for as long as somebody waits for that.
+func (p *peer) checkPlayback() {
+	l := &p.ducking
 	if p.closed {
 		return
 	}
-	if l.waits {
-		if at, ok := p.Mark(); ok && int32(at-l.awaited) >= surely {
-			l.waits = false
+	if l.awaiting {
+		if at, ok := p.Mark(); ok && int32(at-l.awaited) >= awaitMargin {
+			l.awaiting = false
 			p.tell(sdk.MarkPassed{Mark: l.awaited})
 		}
 	}
-	if l.hushed && (now() >= l.hushEnd || p.ear.runs() && p.ear.hearing.still >= muteFrames) {
-		l.hushed = false
+	if l.muted && (now() >= l.mutedUntil || p.capture.running() && p.capture.detection.silentFrames >= muteFrames) {
+		l.muted = false
 		p.applyLevel()
 	}
-	if wanted := l.waits || l.hushed; wanted != l.polls {
-		l.polls = wanted
+	if wanted := l.awaiting || l.muted; wanted != l.polling {
+		l.polling = wanted
 		every := 0
 		if wanted {
 			every = pollMS
 		}
-		p.line.Call("poll", every)
+		p.page.Call("poll", every)
 	}
 }
 
@@ -103,7 +103,7 @@ func (p *peer) look() {
 // sdk.ErrUnavailable where only the device itself can be set.
 func (d *Dialer) SetVolume(volume float32) error {
 	d.volume = min(max(volume, 0), 1)
-	if !d.setGain(d.gain, d.silent) {
+	if !d.setGain(d.gain, d.muted) {
 		return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "this browser leaves the volume to the device"}
 	}
 	return nil
@@ -111,10 +111,10 @@ func (d *Dialer) SetVolume(volume float32) error {
 
 // setGain plays the agent at so much of the volume. It reports false where the browser does not let a page do that.
 func (d *Dialer) setGain(gain float32, silent bool) bool {
-	d.gain, d.silent = gain, silent
+	d.gain, d.muted = gain, silent
 	taken := host.Call("volume", d.audio, d.volume*gain, silent || gain == 0).Bool()
-	if !taken && !d.fixed {
-		d.fixed = true
+	if !taken && !d.volumeFixed {
+		d.volumeFixed = true
 		d.note("this browser leaves the volume to the device: the agent falls silent when it is interrupted, and is not lowered before")
 	}
 	return taken

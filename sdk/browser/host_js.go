@@ -21,7 +21,7 @@ func (e *jsError) Error() string {
 	return e.name + ": " + e.message
 }
 
-func asError(v js.Value) *jsError {
+func errorOf(v js.Value) *jsError {
 	e := &jsError{name: text(v, "name"), message: text(v, "message")}
 	if e.name == "" && e.message == "" {
 		e.message = js.Global().Get("String").Invoke(v).String()
@@ -40,10 +40,10 @@ func text(v js.Value, name string) string {
 	return ""
 }
 
-// ask has the page do what takes its time: a method of target's that gives a promise. Its last argument is a signal that says
+// await has the page do what takes its time: a method of target's that gives a promise. Its last argument is a signal that says
 // when ctx has ended. What the page then still comes to is lost: the method lets go of it. ask must not be called from a callback of the
 // browser's. Errors: ctx's, *jsError.
-func ask(ctx context.Context, target js.Value, method string, args ...any) (js.Value, error) {
+func await(ctx context.Context, target js.Value, method string, args ...any) (js.Value, error) {
 	type result struct {
 		value js.Value
 		err   error
@@ -53,7 +53,7 @@ func ask(ctx context.Context, target js.Value, method string, args ...any) (js.V
 	told = NewFunc(func(args []js.Value) any {
 		told.Release()
 		if len(args) > 1 {
-			done <- result{err: asError(args[1])}
+			done <- result{err: errorOf(args[1])}
 		} else {
 			done <- result{value: args[0]}
 		}

@@ -28,7 +28,7 @@ func microphoneError(err error) error {
 // Devices implements sdk.DeviceLister. A page that is not secure has none.
 func (d *Dialer) Devices(ctx context.Context) (sdk.Devices, error) {
 	var found sdk.Devices
-	list, err := ask(ctx, host, "devices", d.audio)
+	list, err := await(ctx, host, "devices", d.audio)
 	if err != nil {
 		return found, err
 	}

@@ -15,8 +15,8 @@ const maxBuffered = 1 << 20
 type peer struct {
 	dialer   *Dialer
 	sink     func(sdk.PeerEvent)
-	line     js.Value // the call in the page: see sdk/npm/host.js
-	told     Func     // what the line tells
+	page     js.Value // the call in the page: see sdk/npm/host.js
+	onEvent  Func     // what the line tells
 	antiphon bool
 	location string // of the call at the server
 	kept     sdk.Resumption
@@ -24,10 +24,10 @@ type peer struct {
 	muted, lost bool
 	closed      bool
 
-	ear      *ear // nil where nothing is heard
-	lowering lowering
-	ctx      context.Context
-	cancel   context.CancelFunc
+	capture *capture // nil where nothing is heard
+	ducking ducking
+	ctx     context.Context
+	cancel  context.CancelFunc
 }
 
 // newPeer makes a call of a kind: "peer" or "socket". What the line tells is given to first, unless that is nil; it reports whether
@@ -35,19 +35,19 @@ type peer struct {
 func newPeer(d *Dialer, kind string, c sdk.CallConfig, sink func(sdk.PeerEvent), first func(what string, args []js.Value) bool) *peer {
 	p := &peer{dialer: d, sink: sink, muted: c.Muted}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.told = NewFunc(func(args []js.Value) any {
+	p.onEvent = NewFunc(func(args []js.Value) any {
 		if what := args[0].String(); first == nil || !first(what, args[1:]) {
-			p.happened(what, args[1:])
+			p.pageEvent(what, args[1:])
 		}
 		return nil
 	})
-	p.line = host.Call(kind, d.call(c), p.told.Value())
+	p.page = host.Call(kind, d.call(c), p.onEvent.Value())
 	return p
 }
 
-// hark begins to hear both sides. Its script is the server's, so the call comes first: a server that is gone has none.
-func (p *peer) hark() {
-	if err := p.ear.start(p.ctx, p.dialer.worklet()); err != nil {
+// startCapture begins to hear both sides. Its script is the server's, so the call comes first: a server that is gone has none.
+func (p *peer) startCapture() {
+	if err := p.capture.start(p.ctx, p.dialer.worklet()); err != nil {
 		p.dialer.note("no levels and no prediction: " + err.Error())
 	}
 }
@@ -59,26 +59,26 @@ func (p *peer) tell(e sdk.PeerEvent) {
 	}
 }
 
-// heard takes what the sound of both sides is.
-func (p *peer) heard(f found) {
-	if f.voice != sdk.None {
+// soundMeasured takes what the sound of both sides is.
+func (p *peer) soundMeasured(f measurement) {
+	if f.detection != sdk.NoDetection {
 		mark, known := p.Mark()
-		p.tell(f.voice.Event(mark, known))
+		p.tell(f.detection.Event(mark, known))
 	}
-	if f.measured {
-		p.levels(f.levels)
+	if f.hasLevels {
+		p.sendLevels(f.levels)
 	}
 }
 
-func (p *peer) levels(levels sdk.Levels) {
+func (p *peer) sendLevels(levels sdk.Levels) {
 	if p.muted {
 		levels.Mic = 0
 	}
 	p.tell(sdk.LevelsMeasured{Levels: levels})
 }
 
-// happened takes what the line tells.
-func (p *peer) happened(what string, args []js.Value) {
+// pageEvent takes what the line tells.
+func (p *peer) pageEvent(what string, args []js.Value) {
 	switch what {
 	case "open":
 		p.tell(sdk.PeerOpened{})
@@ -98,7 +98,7 @@ func (p *peer) happened(what string, args []js.Value) {
 	case "blocked":
 		p.tell(sdk.SoundBlocked{Blocked: args[0].Bool()})
 	case "look":
-		p.look()
+		p.checkPlayback()
 	case "unplugged":
 		go p.reopen()
 	case "devices":
@@ -131,14 +131,14 @@ func (p *peer) connection(state string) {
 // ResumeSound implements sdk.SoundResumer.
 func (p *peer) ResumeSound() {
 	if !p.closed {
-		p.line.Call("sound")
+		p.page.Call("sound")
 	}
 }
 
 // openFirst opens the microphone that the call begins with, or takes the stream that there is. Without one the call goes on.
 func (p *peer) openFirst(ctx context.Context, stream js.Value) {
 	p.tell(sdk.MicrophoneAsked{})
-	if err := p.opened(ask(ctx, p.line, "first", stream)); err != nil {
+	if err := p.opened(await(ctx, p.page, "first", stream)); err != nil {
 		p.tell(sdk.MicrophoneFailed{Err: err})
 	}
 }
@@ -148,7 +148,7 @@ func (p *peer) opened(id js.Value, err error) error {
 	if err != nil {
 		return microphoneError(err)
 	}
-	p.ear.reset()
+	p.capture.reset()
 	p.tell(sdk.MicrophoneOpened{ID: id.String()})
 	return nil
 }
@@ -162,20 +162,20 @@ func (p *peer) reopen() {
 
 // Send implements sdk.Peer.
 func (p *peer) Send(message []byte) error {
-	failure := p.line.Call("send", string(message), maxBuffered)
+	failure := p.page.Call("send", string(message), maxBuffered)
 	switch {
 	case !defined(failure):
 		return nil
 	case failure.Type() == js.TypeString:
 		return sdk.ErrOverrun
 	}
-	return &sdk.Error{Kind: sdk.ErrServerGone, Cause: asError(failure)}
+	return &sdk.Error{Kind: sdk.ErrServerGone, Cause: errorOf(failure)}
 }
 
 // SetMuted implements sdk.Peer.
 func (p *peer) SetMuted(muted bool) {
 	p.muted = muted
-	p.line.Call("mute", muted)
+	p.page.Call("mute", muted)
 }
 
 // SetMicrophone implements sdk.Peer.
@@ -183,7 +183,7 @@ func (p *peer) SetMicrophone(ctx context.Context, id string) error {
 	if p.closed {
 		return sdk.ErrClosed
 	}
-	return p.opened(ask(ctx, p.line, "open", id))
+	return p.opened(await(ctx, p.page, "open", id))
 }
 
 // SetSpeaker implements sdk.SpeakerChooser.
@@ -196,7 +196,7 @@ func setSpeaker(ctx context.Context, target js.Value, id string) error {
 	if !defined(target.Get("setSinkId")) {
 		return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "this browser cannot choose the loudspeaker"}
 	}
-	_, err := ask(ctx, target, "setSinkId", id)
+	_, err := await(ctx, target, "setSinkId", id)
 	return err
 }
 
@@ -216,9 +216,9 @@ func (p *peer) Close() error {
 	}
 	p.closed = true
 	p.cancel()
-	p.line.Call("close")
-	p.told.Release()
-	p.ear.close()
+	p.page.Call("close")
+	p.onEvent.Release()
+	p.capture.close()
 	p.dialer.setGain(1, false)
 	return nil
 }

@@ -20,124 +20,124 @@ const (
 // player plays what comes in messages through a worklet, which knows where it is. Places are counted in samples from the
 // beginning of the call, at the rate of the audio context.
 type player struct {
-	tell      func(sdk.PeerEvent)
-	rate      int
-	line      js.Value // the call in the page
-	moved     Func
-	resampler *voice.Resampler
-	pcm       []int16
-	floats    []float32
-	sound     []float32
+	tell       func(sdk.PeerEvent)
+	rate       int
+	page       js.Value // the call in the page
+	onProgress Func
+	resampler  *voice.Resampler
+	pcm        []int16
+	floats     []float32
+	sound      []float32
 
-	pieces []piece
-	given  int // the end of what was given to the worklet
-	base   int // what was given before was thrown away
-	at     int // what is played now
+	segments  []segment
+	written   int // the end of what was given to the worklet
+	discarded int // what was given before was thrown away
+	at        int // what is played now
 
-	response string // what is being played; "" when nothing is
-	last     string // the last response that sound came of
-	dropped  string // the response that was stopped: what still comes of it is not played
+	response        string // what is being played; "" when nothing is
+	lastResponse    string // the last response that sound came of
+	stoppedResponse string // the response that was stopped: what still comes of it is not played
 }
 
-// piece is a part of an item, or the end of a response.
-type piece struct {
+// segment is a part of an item, or the end of a response.
+type segment struct {
 	response, item string
 	index          int
 	from, to       int
-	end, passed    bool
+	end, reported  bool
 }
 
 // newPlayer makes a player in a call that hears at this rate.
 func newPlayer(ctx context.Context, line js.Value, rate int, tell func(sdk.PeerEvent)) (*player, error) {
-	p := &player{tell: tell, rate: rate, line: line}
+	p := &player{tell: tell, rate: rate, page: line}
 	var err error
 	if p.resampler, err = voice.NewResampler(wireRate, rate); err != nil {
 		return nil, err
 	}
-	p.moved = NewFunc(func(args []js.Value) any {
+	p.onProgress = NewFunc(func(args []js.Value) any {
 		p.advance(args[0].Int())
 		return nil
 	})
-	if _, err := ask(ctx, line, "speak", p.moved.Value()); err != nil {
+	if _, err := await(ctx, line, "speak", p.onProgress.Value()); err != nil {
 		p.close()
 		return nil, &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}
 	}
 	return p, nil
 }
 
-func (p *player) post(message js.Value) { p.line.Call("post", message) }
+func (p *player) post(message js.Value) { p.page.Call("post", message) }
 
 // play gives sound to the worklet. It reports false when more waits than may.
 func (p *player) play(response, item string, index int, pcm []byte) bool {
-	if response == p.dropped {
+	if response == p.stoppedResponse {
 		return true
 	}
-	if p.given-p.at > maxPlay*p.rate {
+	if p.written-p.at > maxPlay*p.rate {
 		return false
 	}
-	p.last = response
+	p.lastResponse = response
 	p.pcm = voice.BytesToPCM16(p.pcm[:0], pcm)
 	p.floats = voice.PCM16ToFloat(p.floats[:0], p.pcm)
 	p.sound = p.resampler.Append(p.sound[:0], p.floats)
-	p.give(response, item, index)
+	p.write(response, item, index)
 	return true
 }
 
-// give passes p.sound on.
-func (p *player) give(response, item string, index int) {
+// write passes p.sound on.
+func (p *player) write(response, item string, index int) {
 	if len(p.sound) == 0 {
 		return
 	}
 	bytes := js.Global().Get("Uint8Array").New(4 * len(p.sound))
 	js.CopyBytesToJS(bytes, unsafe.Slice((*byte)(unsafe.Pointer(&p.sound[0])), 4*len(p.sound)))
-	p.line.Call("play", p.given, bytes)
-	end := p.given + len(p.sound)
-	if n := len(p.pieces); n > 0 && !p.pieces[n-1].end && p.pieces[n-1].item == item && p.pieces[n-1].index == index {
-		p.pieces[n-1].to = end
+	p.page.Call("play", p.written, bytes)
+	end := p.written + len(p.sound)
+	if n := len(p.segments); n > 0 && !p.segments[n-1].end && p.segments[n-1].item == item && p.segments[n-1].index == index {
+		p.segments[n-1].to = end
 	} else {
-		p.pieces = append(p.pieces, piece{response: response, item: item, index: index, from: p.given, to: end})
+		p.segments = append(p.segments, segment{response: response, item: item, index: index, from: p.written, to: end})
 	}
-	p.given = end
+	p.written = end
 }
 
 func (p *player) finish(response string) {
-	if response == p.dropped {
+	if response == p.stoppedResponse {
 		return
 	}
 	p.sound = p.resampler.Flush(p.sound[:0])
-	if n := len(p.pieces); n > 0 && p.pieces[n-1].response == response {
-		p.give(response, p.pieces[n-1].item, p.pieces[n-1].index)
+	if n := len(p.segments); n > 0 && p.segments[n-1].response == response {
+		p.write(response, p.segments[n-1].item, p.segments[n-1].index)
 	}
-	p.pieces = append(p.pieces, piece{response: response, from: p.given, to: p.given, end: true})
+	p.segments = append(p.segments, segment{response: response, from: p.written, to: p.written, end: true})
 	p.advance(p.at)
 }
 
 // advance takes the place that is played.
 func (p *player) advance(at int) {
-	if at < p.base {
+	if at < p.discarded {
 		return // told before the rest was thrown away
 	}
 	p.at = at
-	for i := range p.pieces {
-		one := &p.pieces[i]
+	for i := range p.segments {
+		one := &p.segments[i]
 		switch {
-		case one.passed:
+		case one.reported:
 		case one.end && at >= one.from:
-			one.passed = true
+			one.reported = true
 			if p.response == one.response {
 				p.response = ""
 				p.tell(sdk.PlaybackStopped{ResponseID: one.response})
 			}
 		case !one.end && at > one.from:
-			one.passed = true
+			one.reported = true
 			if p.response != one.response {
 				p.response = one.response
 				p.tell(sdk.PlaybackStarted{ResponseID: one.response})
 			}
 		}
 	}
-	for len(p.pieces) > 0 && p.pieces[0].passed && p.pieces[0].to < at-keepPlay*p.rate {
-		p.pieces = p.pieces[1:]
+	for len(p.segments) > 0 && p.segments[0].reported && p.segments[0].to < at-keepPlay*p.rate {
+		p.segments = p.segments[1:]
 	}
 }
 
@@ -146,7 +146,7 @@ func (p *player) position() (heard sdk.PlayedPosition, ok bool) {
 	if p.response == "" {
 		return heard, false
 	}
-	for _, one := range p.pieces {
+	for _, one := range p.segments {
 		if !one.end && (p.at > one.from || !ok) {
 			heard = sdk.PlayedPosition{ItemID: one.item, ContentIndex: one.index, MS: max(min(p.at, one.to)-one.from, 0) * 1000 / p.rate}
 			ok = true
@@ -158,20 +158,20 @@ func (p *player) position() (heard sdk.PlayedPosition, ok bool) {
 // stop throws away what was not played.
 func (p *player) stop() (sdk.PlayedPosition, bool) {
 	heard, playing := p.position()
-	if playing || p.given > p.at {
-		p.dropped = p.last
+	if playing || p.written > p.at {
+		p.stoppedResponse = p.lastResponse
 	}
 	p.resampler.Reset()
-	p.pieces, p.response, p.base, p.at = nil, "", p.given, p.given
-	p.post(object("stop", p.given))
+	p.segments, p.response, p.discarded, p.at = nil, "", p.written, p.written
+	p.post(object("stop", p.written))
 	return heard, playing
 }
 
 // resume plays on from a place.
 func (p *player) resume(from sdk.PlayedPosition) {
-	for _, one := range p.pieces {
+	for _, one := range p.segments {
 		if !one.end && one.item == from.ItemID && one.index == from.ContentIndex {
-			p.at = min(max(one.from+from.MS*p.rate/1000, p.at-keepPlay*p.rate), p.given)
+			p.at = min(max(one.from+from.MS*p.rate/1000, p.at-keepPlay*p.rate), p.written)
 			p.post(object("seek", p.at, "hold", false))
 			return
 		}
@@ -180,4 +180,4 @@ func (p *player) resume(from sdk.PlayedPosition) {
 }
 
 // close is for a call whose line is closed.
-func (p *player) close() { p.moved.Release() }
+func (p *player) close() { p.onProgress.Release() }

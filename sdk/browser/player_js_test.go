@@ -24,7 +24,7 @@ func newMouth(t *testing.T) *mouth {
 	m := &mouth{g: p.g}
 	nobody := NewFunc(func([]js.Value) any { return nil })
 	line := host.Call("socket", object("audio", p.audio), nobody.Value())
-	e := newEar(line, func(found) {})
+	e := newCapture(line, func(measurement) {})
 	p.g.Expect(e.start(t.Context(), "worklet.js")).To(gomega.Succeed())
 	var err error
 	m.player, err = newPlayer(t.Context(), line, e.rate, func(e sdk.PeerEvent) { m.events = append(m.events, e) })
@@ -63,7 +63,7 @@ func TestAReplyIsPlayedToItsEnd(t *testing.T) {
 	m := newMouth(t)
 	m.plays("r1", "i1", 500*time.Millisecond)
 	m.plays("r1", "i1", 500*time.Millisecond)
-	m.g.Expect(m.pieces).To(gomega.HaveLen(1), "it is one item")
+	m.g.Expect(m.segments).To(gomega.HaveLen(1), "it is one item")
 	_, playing := m.position()
 	m.g.Expect(playing).To(gomega.BeFalse())
 	m.reaches(100 * time.Millisecond)
@@ -85,7 +85,7 @@ func TestAReplyIsPlayedToItsEnd(t *testing.T) {
 	m.reaches(3 * time.Second)
 	m.g.Expect(m.told()).To(gomega.Equal([]sdk.PeerEvent{sdk.PlaybackStarted{ResponseID: "r2"}, sdk.PlaybackStopped{ResponseID: "r2"}}))
 	m.reaches(12 * time.Second)
-	m.g.Expect(m.pieces).To(gomega.BeEmpty(), "what was played long ago is forgotten")
+	m.g.Expect(m.segments).To(gomega.BeEmpty(), "what was played long ago is forgotten")
 }
 
 func TestWhatWasStoppedIsNotPlayed(t *testing.T) {
@@ -95,15 +95,15 @@ func TestWhatWasStoppedIsNotPlayed(t *testing.T) {
 	at, playing := m.stop()
 	m.g.Expect(playing).To(gomega.BeTrue())
 	m.g.Expect(at).To(gomega.Equal(sdk.PlayedPosition{ItemID: "i1", MS: 700}))
-	m.g.Expect(m.posted().Get("stop").Int()).To(gomega.Equal(m.given))
+	m.g.Expect(m.posted().Get("stop").Int()).To(gomega.Equal(m.written))
 	m.told()
 	m.reaches(710 * time.Millisecond) // was under way
 	_, playing = m.position()
 	m.g.Expect(playing).To(gomega.BeFalse())
-	given := m.given
+	given := m.written
 	m.plays("r1", "i1", time.Second)
 	m.finish("r1")
-	m.g.Expect(m.given).To(gomega.Equal(given), "it is dropped")
+	m.g.Expect(m.written).To(gomega.Equal(given), "it is dropped")
 	m.plays("r2", "i2", time.Second)
 	m.port.Call("onmessage", object("data", given+m.rate/2))
 	m.g.Expect(m.told()).To(gomega.Equal([]sdk.PeerEvent{sdk.PlaybackStarted{ResponseID: "r2"}}))

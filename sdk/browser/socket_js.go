@@ -10,7 +10,7 @@ import (
 )
 
 // saidSamples is how many samples of the microphone go into one message: 20 ms.
-const saidSamples = wireRate / 50
+const messageSamples = wireRate / 50
 
 // socketPeer is one call over a WebSocket, for networks that let no WebRTC through. It is an sdk.Player and an sdk.Rewinder.
 type socketPeer struct {
@@ -20,10 +20,10 @@ type socketPeer struct {
 	resume sdk.Resume
 	opened chan error // what came of the connection, once
 
-	speaking  bool
-	resampler *voice.Resampler
-	sound     []float32
-	pcm       []int16
+	hasMicrophone bool
+	resampler     *voice.Resampler
+	sound         []float32
+	pcm           []int16
 }
 
 // device is what a call over a WebSocket shares with one over WebRTC: the microphone, and the ear beside it.
@@ -31,16 +31,16 @@ type device struct{ p *peer }
 
 // dialSocket places a call over a WebSocket.
 func (d *Dialer) dialSocket(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
-	s := &socketPeer{speaking: !c.NoMicrophone, resume: c.Resume, opened: make(chan error, 1)}
-	p := newPeer(d, "socket", c, sink, s.happened)
+	s := &socketPeer{hasMicrophone: !c.NoMicrophone, resume: c.Resume, opened: make(chan error, 1)}
+	p := newPeer(d, "socket", c, sink, s.pageEvent)
 	s.device = &device{p}
-	p.ear = newEar(p.line, s.heard)
+	p.capture = newCapture(p.page, s.soundMeasured)
 	if err := s.open(ctx, c); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
 	go p.listDevices()
-	p.tell(sdk.SoundBlocked{Blocked: p.line.Get("blocked").Bool()})
+	p.tell(sdk.SoundBlocked{Blocked: p.page.Get("blocked").Bool()})
 	if c.Speaker != "" {
 		_ = s.SetSpeaker(ctx, c.Speaker) // the default one plays then
 	}
@@ -50,22 +50,22 @@ func (d *Dialer) dialSocket(ctx context.Context, c sdk.CallConfig, sink func(sdk
 // open brings everything up: the worklet, the microphone, the connection.
 func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 	p := s.p
-	if err := p.ear.start(ctx, p.dialer.worklet()); err != nil {
+	if err := p.capture.start(ctx, p.dialer.worklet()); err != nil {
 		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "without the worklet nothing can be played", Cause: err}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	var err error
-	if s.player, err = newPlayer(ctx, p.line, p.ear.rate, p.tell); err != nil {
+	if s.player, err = newPlayer(ctx, p.page, p.capture.rate, p.tell); err != nil {
 		return err
 	}
-	if s.resampler, err = voice.NewResampler(p.ear.rate, wireRate); err != nil {
+	if s.resampler, err = voice.NewResampler(p.capture.rate, wireRate); err != nil {
 		return err
 	}
 	s.gain()
-	if s.speaking {
-		p.openFirst(ctx, inherited(c.From))
+	if s.hasMicrophone {
+		p.openFirst(ctx, formerMicrophone(c.From))
 	}
 	known := make(chan struct{})
 	go func() {
@@ -83,8 +83,8 @@ func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 
 // connect opens the connection.
 func (s *socketPeer) connect(ctx context.Context) error {
-	if thrown := s.p.line.Call("connect", s.resume.Token, s.resume.After); defined(thrown) {
-		return &sdk.Error{Kind: sdk.ErrServerGone, Cause: asError(thrown)}
+	if thrown := s.p.page.Call("connect", s.resume.Token, s.resume.After); defined(thrown) {
+		return &sdk.Error{Kind: sdk.ErrServerGone, Cause: errorOf(thrown)}
 	}
 	select {
 	case err := <-s.opened:
@@ -94,19 +94,19 @@ func (s *socketPeer) connect(ctx context.Context) error {
 	}
 }
 
-// happened takes what is told until the conversation stands: one that goes on does with its first event.
-func (s *socketPeer) happened(what string, args []js.Value) bool {
+// pageEvent takes what is told until the conversation stands: one that goes on does with its first event.
+func (s *socketPeer) pageEvent(what string, args []js.Value) bool {
 	switch what {
 	case "open":
 		if s.resume.Token != "" {
 			return true
 		}
-		s.settle(nil)
+		s.connected(nil)
 	case "close":
-		s.settle(&sdk.Error{Kind: sdk.ErrServerGone, Detail: "or it refused the call: a browser does not say"})
+		s.connected(&sdk.Error{Kind: sdk.ErrServerGone, Detail: "or it refused the call: a browser does not say"})
 	case "message":
 		if s.resume.Token != "" && s.welcomed(args[0]) {
-			s.settle(nil)
+			s.connected(nil)
 			s.p.tell(sdk.PeerOpened{})
 			return true
 		}
@@ -114,8 +114,8 @@ func (s *socketPeer) happened(what string, args []js.Value) bool {
 	return false
 }
 
-// settle says what came of the connection.
-func (s *socketPeer) settle(err error) {
+// connected says what came of the connection.
+func (s *socketPeer) connected(err error) {
 	select {
 	case s.opened <- err:
 	default: // it is over already
@@ -138,34 +138,34 @@ func (s *socketPeer) welcomed(data js.Value) bool {
 // Resumption implements sdk.Resumable. The token of a new call comes with the answer to its hello.
 func (s *socketPeer) Resumption() sdk.Resumption { return s.p.kept }
 
-// heard takes 10 ms of both sides.
-func (s *socketPeer) heard(f found) {
+// soundMeasured takes 10 ms of both sides.
+func (s *socketPeer) soundMeasured(f measurement) {
 	p := s.p
 	if s.player == nil {
 		return // it is not opened yet
 	}
-	s.say(p.ear.hearing.raw[:len(p.ear.hearing.raw)/2])
-	if f.voice != sdk.None {
-		p.tell(f.voice.Event(0, false))
+	s.sendFrame(p.capture.detection.raw[:len(p.capture.detection.raw)/2])
+	if f.detection != sdk.NoDetection {
+		p.tell(f.detection.Event(0, false))
 	}
-	if f.measured {
-		p.levels(f.levels)
+	if f.hasLevels {
+		p.sendLevels(f.levels)
 	}
 }
 
-// say sends the person's sound. Where the network does not keep up, sound is dropped and events are not.
-func (s *socketPeer) say(mic []float32) {
-	if !s.speaking || !s.p.line.Get("speaks").Bool() {
+// sendFrame sends the person's sound. Where the network does not keep up, sound is dropped and events are not.
+func (s *socketPeer) sendFrame(mic []float32) {
+	if !s.hasMicrophone || !s.p.page.Get("speaks").Bool() {
 		return
 	}
 	s.sound = s.resampler.Append(s.sound[:0], mic)
 	s.pcm = voice.FloatToPCM16(s.pcm, s.sound)
-	if len(s.pcm) < saidSamples {
+	if len(s.pcm) < messageSamples {
 		return
 	}
 	message := wire.AppendAudio(nil, voice.PCM16ToBytes(nil, s.pcm))
 	s.pcm = s.pcm[:0]
-	s.p.line.Call("send", string(message), maxBuffered/2)
+	s.p.page.Call("send", string(message), maxBuffered/2)
 }
 
 // Send implements sdk.Peer.
@@ -198,7 +198,7 @@ func (s *socketPeer) SetVolume(volume float32) error {
 }
 
 func (s *socketPeer) gain() {
-	s.p.line.Call("gain", s.p.dialer.volume*s.level.Gain())
+	s.p.page.Call("gain", s.p.dialer.volume*s.level.Gain())
 }
 
 // Position implements sdk.Rewinder.
@@ -212,7 +212,7 @@ func (s *socketPeer) Resume(from sdk.PlayedPosition) { s.player.resume(from) }
 
 // SetSpeaker implements sdk.SpeakerChooser.
 func (s *socketPeer) SetSpeaker(ctx context.Context, id string) error {
-	return setSpeaker(ctx, s.p.line.Get("context"), id)
+	return setSpeaker(ctx, s.p.page.Get("context"), id)
 }
 
 // ResumeSound implements sdk.SoundResumer.

@@ -30,7 +30,7 @@ func (p *page) listening(o Options) (*peer, chan sdk.PeerEvent) {
 	o.Audio = p.audio
 	called, err := New(o).Dial(p.t.Context(), sdk.CallConfig{}, func(e sdk.PeerEvent) {
 		switch e.(type) {
-		case sdk.LevelsMeasured, sdk.VoiceBegan, sdk.VoiceLasted, sdk.VoiceEnded, sdk.MarkPassed:
+		case sdk.LevelsMeasured, sdk.SpeechOnset, sdk.SpeechSustained, sdk.SpeechEnded, sdk.MarkPassed:
 			told <- e
 		}
 	})
@@ -123,13 +123,13 @@ func TestAVoiceIsFoundAndItsPlaceTold(t *testing.T) {
 	}
 	// The packet is long past: the mark is the most that the playback is taken to have gone on, less what the volume cannot change any more.
 	p.g.Expect(found).To(gomega.Equal([]sdk.PeerEvent{
-		sdk.VoiceBegan{Mark: 48 * (1000 + 100 - 10), Known: true}, sdk.VoiceLasted{}, sdk.VoiceEnded{},
+		sdk.SpeechOnset{Mark: 48 * (1000 + 100 - 10), Known: true}, sdk.SpeechSustained{}, sdk.SpeechEnded{},
 	}))
 }
 
 func TestNoMemoryIsTakenAFrame(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h, err := newHearing(48000)
+	h, err := newDetection(48000)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	for i := range h.raw {
 		h.raw[i] = 0.3 * float32(math.Sin(float64(i)/30))
@@ -139,7 +139,7 @@ func TestNoMemoryIsTakenAFrame(t *testing.T) {
 
 func TestAStreamOfTwoRatesStaysInStep(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h, err := newHearing(44100)
+	h, err := newDetection(44100)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	for range 1000 {
 		h.take(true)
@@ -196,8 +196,8 @@ func TestAPlaceInThePlaybackIsAwaited(t *testing.T) {
 	call.AwaitMark(mark + 48*20) // beyond the wrap, perhaps
 	p.g.Eventually(told).Should(gomega.Receive(gomega.Equal(sdk.MarkPassed{Mark: mark + 48*20})))
 	reached, _ := call.Mark()
-	p.g.Expect(int32(reached - mark - 48*20)).To(gomega.BeNumerically(">=", surely))
-	p.g.Expect(call.lowering.polls).To(gomega.BeFalse(), "nobody waits")
+	p.g.Expect(int32(reached - mark - 48*20)).To(gomega.BeNumerically(">=", awaitMargin))
+	p.g.Expect(call.ducking.polling).To(gomega.BeFalse(), "nobody waits")
 	call.AwaitMark(mark - 480)
 	p.g.Expect(<-told).To(gomega.Equal(sdk.MarkPassed{Mark: mark - 480}))
 

@@ -35,9 +35,9 @@ type Options struct {
 // Dialer places calls over WebRTC. Make it with NewDialer. It implements sdk.Dialer and sdk.PipelineSource and is safe for
 // concurrent use; calls that it places at the same time share Microphone and Speaker.
 type Dialer struct {
-	opts Options
-	site site
-	api  *webrtc.API
+	opts   Options
+	server endpoint
+	api    *webrtc.API
 }
 
 // maxMessage is the largest event that is taken, in bytes.
@@ -66,7 +66,7 @@ func NewDialer(o Options) (*Dialer, error) {
 		return nil, &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}
 	}
 	return &Dialer{
-		opts: o, site: newSite(o.URL, o.Key, o.Client),
+		opts: o, server: newEndpoint(o.URL, o.Key, o.Client),
 		// No interceptors: a client on a good network needs no retransmission, and load tests need many clients.
 		api: webrtc.NewAPI(webrtc.WithSettingEngine(s), webrtc.WithMediaEngine(media)),
 	}, nil
@@ -88,10 +88,10 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 		_ = p.Close() // the first error says more
 		return nil, err
 	}
-	follow(c.From)
+	takeMicrophone(c.From)
 	p.start(c)
 	if d.opts.Detector {
-		return loweringPeer{p}, nil
+		return duckingPeer{p}, nil
 	}
 	return p, nil
 }
@@ -106,14 +106,14 @@ func (d *Dialer) signal(ctx context.Context, p *peer, c sdk.CallConfig) error {
 		return &sdk.Error{Kind: sdk.ErrUnsupported, Detail: "the call could not be offered", Cause: err}
 	}
 	path := withModel("/v1/realtime/calls", c.Model)
-	answer, header, err := d.site.ask(ctx, http.MethodPost, path, sdpType, resuming(http.Header{}, c.Resume), []byte(offer.SDP))
+	answer, header, err := d.server.request(ctx, http.MethodPost, path, sdpType, withResume(http.Header{}, c.Resume), []byte(offer.SDP))
 	if err != nil {
 		return err
 	}
 	p.antiphon = header.Get(versionHeader) != ""
 	p.location, p.kept = header.Get("Location"), resumption(header, c.Resume)
-	return taken(p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(answer)}))
+	return badAnswer(p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(answer)}))
 }
 
 // Pipeline implements sdk.PipelineSource.
-func (d *Dialer) Pipeline(ctx context.Context) (sdk.Pipeline, error) { return d.site.pipeline(ctx) }
+func (d *Dialer) Pipeline(ctx context.Context) (sdk.Pipeline, error) { return d.server.pipeline(ctx) }

@@ -47,42 +47,42 @@ func (g *gain) apply(pcm []int16) {
 	}
 }
 
-// lowering is how loud the agent is played over WebRTC, and where in its sound that is heard.
-type lowering struct {
+// ducking is how loud the agent is played over WebRTC, and where in its sound that is heard.
+type ducking struct {
 	mu    sync.Mutex
 	gain  gain
 	clock func() time.Time
 
-	hushed   bool      // what comes is of a reply that is dead
-	hushEnd  time.Time // it ends in any case
-	still    int       // frames of silence in a row since then
-	played   bool
-	end      uint32 // the timestamp behind what was played last
-	awaited  uint32
-	awaiting bool
+	muted        bool      // what comes is of a reply that is dead
+	mutedUntil   time.Time // it ends in any case
+	silentFrames int       // frames of silence in a row since then
+	played       bool
+	end          uint32 // the timestamp behind what was played last
+	awaited      uint32
+	awaiting     bool
 }
 
-func newLowering() *lowering { return &lowering{gain: newGain(), clock: time.Now} }
+func newDucking() *ducking { return &ducking{gain: newGain(), clock: time.Now} }
 
-// admit empties a frame of a reply that is dead.
-func (l *lowering) admit(pcm []int16) {
+// silenceMuted empties a frame of a reply that is dead.
+func (l *ducking) silenceMuted(pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.hushed {
+	if !l.muted {
 		return
 	}
 	if dbfs(pcm) < stillAgent {
-		l.still++
+		l.silentFrames++
 	} else {
-		l.still = 0
+		l.silentFrames = 0
 	}
-	if l.hushed = l.still < muteFrames && l.clock().Before(l.hushEnd); l.hushed {
+	if l.muted = l.silentFrames < muteFrames && l.clock().Before(l.mutedUntil); l.muted {
 		clear(pcm)
 	}
 }
 
 // play makes of a decoded packet with this timestamp what is to be heard of it.
-func (l *lowering) play(stamp uint32, pcm []int16) {
+func (l *ducking) play(stamp uint32, pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gain.apply(pcm)
@@ -90,10 +90,10 @@ func (l *lowering) play(stamp uint32, pcm []int16) {
 }
 
 // mark is what a level that is set now is heard in first: the loudspeaker has what is before it. The lock is held.
-func (l *lowering) mark() (uint32, bool) { return l.end, l.played }
+func (l *ducking) mark() (uint32, bool) { return l.end, l.played }
 
 // passed gives the mark that was waited for, once, when it has passed.
-func (l *lowering) passed() (uint32, bool) {
+func (l *ducking) passed() (uint32, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.awaiting {
@@ -107,57 +107,57 @@ func (l *lowering) passed() (uint32, bool) {
 	return l.awaited, true
 }
 
-// loweringPeer is a peer with a voice detector. It is an sdk.Ducker and an sdk.VolumeSetter.
-type loweringPeer struct{ *peer }
+// duckingPeer is a peer with a voice detector. It is an sdk.Ducker and an sdk.VolumeSetter.
+type duckingPeer struct{ *peer }
 
 // SetLevel implements sdk.Ducker.
-func (p loweringPeer) SetLevel(level sdk.Level) {
-	p.lower.mu.Lock()
-	defer p.lower.mu.Unlock()
-	p.lower.gain.level = level
+func (p duckingPeer) SetLevel(level sdk.Level) {
+	p.ducking.mu.Lock()
+	defer p.ducking.mu.Unlock()
+	p.ducking.gain.level = level
 }
 
 // SetVolume implements sdk.VolumeSetter.
-func (p loweringPeer) SetVolume(volume float32) error {
-	p.lower.mu.Lock()
-	defer p.lower.mu.Unlock()
-	p.lower.gain.volume = min(max(volume, 0), 1)
+func (p duckingPeer) SetVolume(volume float32) error {
+	p.ducking.mu.Lock()
+	defer p.ducking.mu.Unlock()
+	p.ducking.gain.volume = min(max(volume, 0), 1)
 	return nil
 }
 
 // Mark implements sdk.Ducker.
-func (p loweringPeer) Mark() (mark uint32, ok bool) {
-	p.lower.mu.Lock()
-	defer p.lower.mu.Unlock()
-	return p.lower.mark()
+func (p duckingPeer) Mark() (mark uint32, ok bool) {
+	p.ducking.mu.Lock()
+	defer p.ducking.mu.Unlock()
+	return p.ducking.mark()
 }
 
 // AwaitMark implements sdk.Ducker.
-func (p loweringPeer) AwaitMark(mark uint32) {
-	p.lower.mu.Lock()
-	p.lower.awaited, p.lower.awaiting = mark, true
-	p.lower.mu.Unlock()
-	p.tellPassed()
+func (p duckingPeer) AwaitMark(mark uint32) {
+	p.ducking.mu.Lock()
+	p.ducking.awaited, p.ducking.awaiting = mark, true
+	p.ducking.mu.Unlock()
+	p.reportTimestamp()
 }
 
 // Mute implements sdk.Ducker.
-func (p loweringPeer) Mute() {
-	p.lower.mu.Lock()
-	defer p.lower.mu.Unlock()
-	p.lower.hushed, p.lower.still, p.lower.hushEnd = true, 0, p.lower.clock().Add(muteTime)
+func (p duckingPeer) Mute() {
+	p.ducking.mu.Lock()
+	defer p.ducking.mu.Unlock()
+	p.ducking.muted, p.ducking.silentFrames, p.ducking.mutedUntil = true, 0, p.ducking.clock().Add(muteTime)
 }
 
-// tellPassed tells of a mark that was waited for.
-func (p *peer) tellPassed() {
-	if mark, ok := p.lower.passed(); ok {
-		p.teller.tell(sdk.MarkPassed{Mark: mark})
+// reportTimestamp tells of a mark that was waited for.
+func (p *peer) reportTimestamp() {
+	if mark, ok := p.ducking.passed(); ok {
+		p.events.send(sdk.MarkPassed{Mark: mark})
 	}
 }
 
-// tellVoice tells of the person's voice.
-func (p *peer) tellVoice(v sdk.Voice) {
-	p.lower.mu.Lock()
-	mark, ok := p.lower.mark()
-	p.lower.mu.Unlock()
-	p.teller.tell(v.Event(mark, ok))
+// reportDetection tells of the person's voice.
+func (p *peer) reportDetection(v sdk.Detection) {
+	p.ducking.mu.Lock()
+	mark, ok := p.ducking.mark()
+	p.ducking.mu.Unlock()
+	p.events.send(v.Event(mark, ok))
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // lowered is a lowering whose time stands still until it is moved.
-func lowered() (l *lowering, pass func(time.Duration)) {
+func lowered() (l *ducking, pass func(time.Duration)) {
 	now := time.Unix(1000, 0)
-	l = newLowering()
+	l = newDucking()
 	l.clock = func() time.Time { return now }
 	return l, func(d time.Duration) { now = now.Add(d) }
 }
@@ -97,22 +97,22 @@ func TestALevelChangesAtOnceAndWithoutAClick(t *testing.T) {
 
 func TestADeadReplyIsNotHeardAndTheNextOneIs(t *testing.T) {
 	still := func() []int16 { return make([]int16, FrameSize) }
-	mute := func(l *lowering) { l.hushed, l.still, l.hushEnd = true, 0, l.clock().Add(muteTime) }
+	mute := func(l *ducking) { l.muted, l.silentFrames, l.mutedUntil = true, 0, l.clock().Add(muteTime) }
 	t.Run("silence ends it", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		l, _ := lowered()
 		mute(l)
 		old := loud()
 		for range 5 {
-			l.admit(old)
+			l.silenceMuted(old)
 			g.Expect(dbfs(old)).To(gomega.BeNumerically("==", -120))
 			old = loud()
 		}
 		for range muteFrames {
-			l.admit(still())
+			l.silenceMuted(still())
 		}
 		next := loud()
-		l.admit(next)
+		l.silenceMuted(next)
 		g.Expect(next).To(gomega.Equal(loud()))
 	})
 	t.Run("or time does", func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestADeadReplyIsNotHeardAndTheNextOneIs(t *testing.T) {
 		mute(l)
 		pass(muteTime)
 		next := loud()
-		l.admit(next)
+		l.silenceMuted(next)
 		g.Expect(next).To(gomega.Equal(loud()))
 	})
 }
@@ -145,19 +145,19 @@ func TestAVoiceOverTheAgentIsFoundAndTheAgentsOwnIsNot(t *testing.T) {
 	quiet := make([]int16, int(time.Second.Seconds()*Rate))
 	for name, row := range map[string]struct {
 		mic, agent []int16
-		found      []sdk.Voice
+		found      []sdk.Detection
 	}{
-		"a person": {append(append(quiet[:len(quiet):len(quiet)], speech(time.Second)...), quiet...), nil, []sdk.Voice{sdk.Began, sdk.Lasted, sdk.Ended}},
+		"a person": {append(append(quiet[:len(quiet):len(quiet)], speech(time.Second)...), quiet...), nil, []sdk.Detection{sdk.DetectedOnset, sdk.DetectedSustained, sdk.DetectedEnd}},
 		"nobody":   {append(quiet[:len(quiet):len(quiet)], quiet...), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHearing()
-			var found []sdk.Voice
+			h := newSpeechDetection()
+			var found []sdk.Detection
 			for i := 0; i+FrameSize <= len(row.mic); i += FrameSize {
 				if row.agent != nil {
-					h.heard(row.agent[i : i+FrameSize])
+					h.agentFrame(row.agent[i : i+FrameSize])
 				}
-				h.said(row.mic[i:i+FrameSize], func(v sdk.Voice) { found = append(found, v) })
+				h.microphoneFrame(row.mic[i:i+FrameSize], func(v sdk.Detection) { found = append(found, v) })
 			}
 			gomega.NewWithT(t).Expect(found).To(gomega.Equal(row.found))
 		})
@@ -166,26 +166,26 @@ func TestAVoiceOverTheAgentIsFoundAndTheAgentsOwnIsNot(t *testing.T) {
 
 func TestTheReferenceIsBounded(t *testing.T) {
 	g := gomega.NewWithT(t)
-	h := newHearing()
+	h := newSpeechDetection()
 	for range 50 {
-		h.heard(loud())
+		h.agentFrame(loud())
 	}
-	h.heard(speech(time.Second))
-	g.Expect(h.waiting).To(gomega.HaveLen(maxReference))
+	h.agentFrame(speech(time.Second))
+	g.Expect(h.reference).To(gomega.HaveLen(maxReference))
 	whole := speech(time.Second)
-	g.Expect(h.waiting).To(gomega.Equal(whole[len(whole)-maxReference:]), "the newest is kept")
+	g.Expect(h.reference).To(gomega.Equal(whole[len(whole)-maxReference:]), "the newest is kept")
 }
 
 func TestHearingTakesNoMemory(t *testing.T) {
-	h := newHearing()
-	frame, tell := loud(), func(sdk.Voice) {}
+	h := newSpeechDetection()
+	frame, tell := loud(), func(sdk.Detection) {}
 	for range 20 {
-		h.heard(frame)
-		h.said(frame, tell)
+		h.agentFrame(frame)
+		h.microphoneFrame(frame, tell)
 	}
 	gomega.NewWithT(t).Expect(testing.AllocsPerRun(50, func() {
-		h.heard(frame)
-		h.said(frame, tell)
+		h.agentFrame(frame)
+		h.microphoneFrame(frame, tell)
 	})).To(gomega.BeZero())
 }
 
@@ -251,7 +251,7 @@ func TestThePlayerRemembersSeconds(t *testing.T) {
 	for range 10 * Rate / FrameSize {
 		p.frame(frame)
 	}
-	g.Expect(p.playedN).To(gomega.BeNumerically("<=", keepPlayed))
+	g.Expect(p.playedSamples).To(gomega.BeNumerically("<=", keepPlayed))
 	p.hold()
 	p.resume(sdk.PlayedPosition{ItemID: "a", MS: 5000})
 	g.Expect(position()).To(gomega.Equal(sdk.PlayedPosition{ItemID: "a", MS: 5000}), "5 s are kept")

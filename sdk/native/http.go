@@ -26,21 +26,21 @@ const (
 	versionHeader = "Antiphon-Version"
 )
 
-// site is the server's HTTP side.
-type site struct {
+// endpoint is the server's HTTP side.
+type endpoint struct {
 	url    string
 	key    string
 	client *http.Client
 }
 
-func newSite(url, key string, client *http.Client) site {
+func newEndpoint(url, key string, client *http.Client) endpoint {
 	if client == nil {
 		client = http.DefaultClient
 	}
-	return site{url: strings.TrimSuffix(url, "/"), key: key, client: client}
+	return endpoint{url: strings.TrimSuffix(url, "/"), key: key, client: client}
 }
 
-func (s site) header() http.Header {
+func (s endpoint) header() http.Header {
 	h := http.Header{}
 	if s.key != "" {
 		h.Set("Authorization", "Bearer "+s.key)
@@ -48,8 +48,8 @@ func (s site) header() http.Header {
 	return h
 }
 
-// ask sends one request, with more headers than the usual, and gives the body of a good answer.
-func (s site) ask(ctx context.Context, method, path, contentType string, more http.Header, body []byte) ([]byte, http.Header, error) {
+// request sends one request, with more headers than the usual, and gives the body of a good answer.
+func (s endpoint) request(ctx context.Context, method, path, contentType string, more http.Header, body []byte) ([]byte, http.Header, error) {
 	r, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, &sdk.Error{Kind: sdk.ErrInvalid, Detail: "the server's address", Cause: err}
@@ -61,12 +61,12 @@ func (s site) ask(ctx context.Context, method, path, contentType string, more ht
 	}
 	answer, err := s.client.Do(r)
 	if err != nil {
-		return nil, nil, gone(ctx, err)
+		return nil, nil, unreachable(ctx, err)
 	}
 	defer func() { _ = answer.Body.Close() }() // all that matters has been read
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return nil, nil, gone(ctx, err)
+		return nil, nil, unreachable(ctx, err)
 	}
 	if answer.StatusCode/100 != 2 {
 		return nil, nil, &sdk.RefusedError{Status: answer.StatusCode, Message: refusal(text)}
@@ -74,8 +74,8 @@ func (s site) ask(ctx context.Context, method, path, contentType string, more ht
 	return text, answer.Header, nil
 }
 
-// gone says that the server cannot be reached, unless it is the caller who has given up.
-func gone(ctx context.Context, err error) error {
+// unreachable says that the server cannot be reached, unless it is the caller who has given up.
+func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -101,8 +101,8 @@ func refusal(body []byte) string {
 }
 
 // pipeline asks an Antiphon for its pipeline.
-func (s site) pipeline(ctx context.Context) (sdk.Pipeline, error) {
-	body, _, err := s.ask(ctx, http.MethodGet, "/v1/antiphon/pipeline", "", nil, nil)
+func (s endpoint) pipeline(ctx context.Context) (sdk.Pipeline, error) {
+	body, _, err := s.request(ctx, http.MethodGet, "/v1/antiphon/pipeline", "", nil, nil)
 	if err != nil {
 		return sdk.Pipeline{}, err
 	}
@@ -130,8 +130,8 @@ func withModel(path, model string) string {
 	return path + "?model=" + url.QueryEscape(model)
 }
 
-// ended turns the end of a link into the client's words.
-func ended(err error) error {
+// linkError turns the end of a link into the client's words.
+func linkError(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return sdk.ErrServerGone
 	}

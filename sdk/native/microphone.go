@@ -46,7 +46,7 @@ func (m *Microphone) Speak(pcm []int16) (said <-chan struct{}, err error) {
 }
 
 // Hush throws away what was not said yet.
-func (m *Microphone) Hush() {
+func (m *Microphone) Clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, u := range m.queue {

@@ -19,16 +19,16 @@ const maxBuffered = 1 << 20
 
 // peer is one call over WebRTC.
 type peer struct {
-	opts     Options
-	site     site
-	antiphon bool
-	location string // of the call at the server
-	kept     sdk.Resumption
-	left     atomic.Bool // the microphone is another peer's
-	teller   *teller
-	meter    *levelMeter
-	hearing  *hearing  // nil without a detector
-	lower    *lowering // nil without a detector
+	opts            Options
+	server          endpoint
+	antiphon        bool
+	location        string // of the call at the server
+	kept            sdk.Resumption
+	microphoneGiven atomic.Bool // the microphone is another peer's
+	events          *eventSink
+	meter           *levelMeter
+	detection       *speechDetection // nil without a detector
+	ducking         *ducking         // nil without a detector
 
 	pc      *webrtc.PeerConnection
 	channel *webrtc.DataChannel
@@ -50,11 +50,11 @@ func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{opts: d.opts, site: d.site, pc: pc, changed: make(chan struct{}, 1), stop: make(chan struct{})}
-	p.teller = newTeller(sink)
-	p.meter = newLevelMeter(p.teller)
+	p := &peer{opts: d.opts, server: d.server, pc: pc, changed: make(chan struct{}, 1), stop: make(chan struct{})}
+	p.events = newEventSink(sink)
+	p.meter = newLevelMeter(p.events)
 	if p.opts.Detector {
-		p.hearing, p.lower = newHearing(), newLowering()
+		p.detection, p.ducking = newSpeechDetection(), newDucking()
 	}
 	p.muted.Store(c.Muted)
 	if err := p.prepare(c); err != nil {
@@ -77,18 +77,18 @@ func (p *peer) prepare(c sdk.CallConfig) error {
 	if p.channel, err = p.pc.CreateDataChannel("oai-events", nil); err != nil {
 		return err
 	}
-	p.pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.do(func() { p.listen(track) }) })
+	p.pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.do(func() { p.playSound(track) }) })
 	p.pc.OnConnectionStateChange(func(webrtc.PeerConnectionState) {
 		select {
 		case p.changed <- struct{}{}:
 		default:
 		}
 	})
-	p.channel.OnOpen(func() { p.teller.tell(sdk.PeerOpened{}) })
-	p.channel.OnClose(func() { p.teller.tell(sdk.PeerEnded{Err: sdk.ErrServerGone}) })
+	p.channel.OnOpen(func() { p.events.send(sdk.PeerOpened{}) })
+	p.channel.OnClose(func() { p.events.send(sdk.PeerEnded{Err: sdk.ErrServerGone}) })
 	p.channel.OnMessage(func(m webrtc.DataChannelMessage) {
 		if m.IsString {
-			p.teller.tell(sdk.Message{Data: m.Data})
+			p.events.send(sdk.Message{Data: m.Data})
 		}
 	})
 	return nil
@@ -128,23 +128,23 @@ func (p *peer) do(f func()) {
 // start begins to speak and to watch, once the server has answered.
 func (p *peer) start(c sdk.CallConfig) {
 	if !c.NoMicrophone {
-		p.teller.tell(sdk.MicrophoneOpened{ID: c.Microphone})
+		p.events.send(sdk.MicrophoneOpened{ID: c.Microphone})
 	}
-	p.do(p.speak)
+	p.do(p.sendSound)
 	p.do(p.watch)
 }
 
-// speak sends a packet every frame; without a microphone it only measures.
-func (p *peer) speak() {
+// sendSound sends a packet every frame; without a microphone it only measures.
+func (p *peer) sendSound() {
 	enc, err := newEncoder()
 	if err != nil {
-		p.teller.tell(sdk.MicrophoneFailed{Err: &sdk.Error{Kind: sdk.ErrMicrophoneBusy, Cause: err}})
+		p.events.send(sdk.MicrophoneFailed{Err: &sdk.Error{Kind: sdk.ErrMicrophoneBusy, Cause: err}})
 		return
 	}
 	pcm := make([]int16, FrameSize)
 	packet := &rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111}}
 	pace(p.stop, func() {
-		if p.left.Load() {
+		if p.microphoneGiven.Load() {
 			return
 		}
 		if p.opts.Microphone != nil && p.track != nil {
@@ -153,10 +153,10 @@ func (p *peer) speak() {
 		if p.muted.Load() {
 			clear(pcm)
 		}
-		p.meter.said(pcm)
-		if p.hearing != nil {
-			p.hearing.said(pcm, p.tellVoice)
-			p.tellPassed()
+		p.meter.microphoneFrame(pcm)
+		if p.detection != nil {
+			p.detection.microphoneFrame(pcm, p.reportDetection)
+			p.reportTimestamp()
 		}
 		if p.track == nil {
 			return
@@ -173,11 +173,11 @@ func (p *peer) speak() {
 	})
 }
 
-// listen hears the agent until the track ends.
-func (p *peer) listen(track *webrtc.TrackRemote) {
+// playSound hears the agent until the track ends.
+func (p *peer) playSound(track *webrtc.TrackRemote) {
 	dec, err := newDecoder()
 	if err != nil {
-		p.teller.tell(sdk.PeerEnded{Err: &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}})
+		p.events.send(sdk.PeerEnded{Err: &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}})
 		return
 	}
 	for {
@@ -187,11 +187,11 @@ func (p *peer) listen(track *webrtc.TrackRemote) {
 		}
 		// A packet that cannot be decoded is lost.
 		_ = dec.decode(packet.SequenceNumber, packet.Payload, func(pcm []int16) {
-			p.meter.heard(pcm)
-			if p.lower != nil {
-				p.lower.admit(pcm)
-				p.hearing.heard(pcm)
-				p.lower.play(packet.Timestamp, pcm)
+			p.meter.agentFrame(pcm)
+			if p.ducking != nil {
+				p.ducking.silenceMuted(pcm)
+				p.detection.agentFrame(pcm)
+				p.ducking.play(packet.Timestamp, pcm)
 			}
 			if p.opts.Speaker != nil {
 				p.opts.Speaker.Hear(pcm)
@@ -212,17 +212,17 @@ func (p *peer) watch() {
 		switch p.pc.ConnectionState() {
 		case webrtc.PeerConnectionStateDisconnected:
 			lost = true
-			p.teller.tell(sdk.PeerLost{})
+			p.events.send(sdk.PeerLost{})
 		case webrtc.PeerConnectionStateConnected:
 			if lost {
 				lost = false
-				p.teller.tell(sdk.PeerRestored{})
+				p.events.send(sdk.PeerRestored{})
 			}
 		case webrtc.PeerConnectionStateFailed:
-			p.teller.tell(sdk.PeerBroken{Err: sdk.ErrServerGone})
+			p.events.send(sdk.PeerBroken{Err: sdk.ErrServerGone})
 			return
 		case webrtc.PeerConnectionStateClosed:
-			p.teller.tell(sdk.PeerEnded{Err: sdk.ErrServerGone})
+			p.events.send(sdk.PeerEnded{Err: sdk.ErrServerGone})
 			return
 		case webrtc.PeerConnectionStateUnknown, webrtc.PeerConnectionStateNew, webrtc.PeerConnectionStateConnecting:
 		}
@@ -235,7 +235,7 @@ func (p *peer) Send(message []byte) error {
 		return sdk.ErrOverrun
 	}
 	if err := p.channel.SendText(string(message)); err != nil {
-		return ended(err)
+		return linkError(err)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (p *peer) Antiphon() bool { return p.antiphon }
 // Close implements sdk.Peer.
 func (p *peer) Close() error {
 	p.close.Do(func() {
-		p.teller.stop()
+		p.events.stop()
 		p.mu.Lock()
 		p.stopped = true
 		p.mu.Unlock()

@@ -13,24 +13,24 @@ import (
 // player plays the replies of a call whose sound comes in messages: in real time, one frame at a time.
 type player struct {
 	mu sync.Mutex
-	playing
+	playerState
 }
 
-// playing is all that a player has to play, and how far it has come.
-type playing struct {
+// playerState is all that a player has to play, and how far it has come.
+type playerState struct {
 	queue  []sound
 	queued int // samples. Invariant: the sum of what is in queue, at most MaxQueued's.
 
-	response string // what is being played; "" when nothing is
-	item     string
-	index    int
-	heard    int    // samples of item
-	given    string // the last response that sound came of
-	dropped  string // the response that was stopped: what still comes of it is not played
+	response        string // what is being played; "" when nothing is
+	item            string
+	index           int
+	itemSamples     int    // samples of item
+	lastResponse    string // the last response that sound came of
+	stoppedResponse string // the response that was stopped: what still comes of it is not played
 
-	held    bool
-	played  []sound // of response, oldest first: the last keepPlayed
-	playedN int     // samples in played
+	held          bool
+	played        []sound // of response, oldest first: the last keepPlayed
+	playedSamples int     // samples in played
 }
 
 // keepPlayed is how far a player can go back, in samples: 6 s.
@@ -40,7 +40,7 @@ const keepPlayed = 6 * Rate
 type sound struct {
 	response, item string
 	index          int
-	begin          int // the first sample's place in the item; of what was played
+	from           int // the first sample's place in the item; of what was played
 	pcm            []int16
 	end            bool
 }
@@ -49,13 +49,13 @@ type sound struct {
 func (p *player) play(response, item string, index int, pcm []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if response == p.dropped {
+	if response == p.stoppedResponse {
 		return true
 	}
 	if p.queued+len(pcm)/2 > int(MaxQueued/FrameTime)*FrameSize {
 		return false
 	}
-	p.given = response
+	p.lastResponse = response
 	p.queue = append(p.queue, sound{response: response, item: item, index: index, pcm: voice.BytesToPCM16(nil, pcm)})
 	p.queued += len(pcm) / 2
 	return true
@@ -64,7 +64,7 @@ func (p *player) play(response, item string, index int, pcm []byte) bool {
 func (p *player) finish(response string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if response != p.dropped {
+	if response != p.stoppedResponse {
 		p.queue = append(p.queue, sound{response: response, end: true})
 	}
 }
@@ -76,9 +76,9 @@ func (p *player) stop() (sdk.PlayedPosition, bool) {
 	was := p.where()
 	playing := p.response != ""
 	if playing || len(p.queue) > 0 {
-		p.dropped = p.given
+		p.stoppedResponse = p.lastResponse
 	}
-	p.queue, p.queued, p.response, p.item, p.heard, p.held = nil, 0, "", "", 0, false
+	p.queue, p.queued, p.response, p.item, p.itemSamples, p.held = nil, 0, "", "", 0, false
 	p.forget()
 	return was, playing
 }
@@ -91,7 +91,7 @@ func (p *player) position() (sdk.PlayedPosition, bool) {
 }
 
 func (p *player) where() sdk.PlayedPosition {
-	ms := int(time.Duration(p.heard) * time.Second / Rate / time.Millisecond)
+	ms := int(time.Duration(p.itemSamples) * time.Second / Rate / time.Millisecond)
 	return sdk.PlayedPosition{ItemID: p.item, ContentIndex: p.index, MS: ms}
 }
 
@@ -108,20 +108,20 @@ func (p *player) resume(from sdk.PlayedPosition) {
 	p.held = false
 	at := from.MS * (Rate / 1000)
 	for i, s := range p.played {
-		if s.item != from.ItemID || s.index != from.ContentIndex || at < s.begin || at > s.begin+len(s.pcm) {
+		if s.item != from.ItemID || s.index != from.ContentIndex || at < s.from || at > s.from+len(s.pcm) {
 			continue
 		}
 		again := append([]sound(nil), p.played[i:]...)
-		again[0].begin, again[0].pcm = at, s.pcm[at-s.begin:]
+		again[0].from, again[0].pcm = at, s.pcm[at-s.from:]
 		for _, a := range again {
 			p.queued += len(a.pcm)
 		}
 		p.queue = append(again, p.queue...)
-		p.item, p.index, p.heard = s.item, s.index, at
+		p.item, p.index, p.itemSamples = s.item, s.index, at
 		p.played = p.played[:i]
-		p.playedN = 0
+		p.playedSamples = 0
 		for _, k := range p.played {
-			p.playedN += len(k.pcm)
+			p.playedSamples += len(k.pcm)
 		}
 		return
 	}
@@ -130,12 +130,12 @@ func (p *player) resume(from sdk.PlayedPosition) {
 // keep remembers what was just played of a sound.
 func (p *player) keep(s sound) {
 	p.played = append(p.played, s)
-	for p.playedN += len(s.pcm); p.playedN > keepPlayed; p.played = p.played[1:] {
-		p.playedN -= len(p.played[0].pcm)
+	for p.playedSamples += len(s.pcm); p.playedSamples > keepPlayed; p.played = p.played[1:] {
+		p.playedSamples -= len(p.played[0].pcm)
 	}
 }
 
-func (p *player) forget() { p.played, p.playedN = nil, 0 }
+func (p *player) forget() { p.played, p.playedSamples = nil, 0 }
 
 // frame fills pcm with what is played next and gives what has to be told. sounding is false when nothing was played.
 func (p *player) frame(pcm []int16) (tell []sdk.PeerEvent, sounding bool) {
@@ -160,12 +160,12 @@ func (p *player) frame(pcm []int16) (tell []sdk.PeerEvent, sounding bool) {
 			tell = append(tell, sdk.PlaybackStarted{ResponseID: p.response})
 		}
 		if p.item != next.item || p.index != next.index {
-			p.item, p.index, p.heard = next.item, next.index, 0
+			p.item, p.index, p.itemSamples = next.item, next.index, 0
 		}
 		n := copy(pcm, next.pcm)
-		p.keep(sound{response: next.response, item: next.item, index: next.index, begin: p.heard, pcm: next.pcm[:n:n]})
+		p.keep(sound{response: next.response, item: next.item, index: next.index, from: p.itemSamples, pcm: next.pcm[:n:n]})
 		pcm, next.pcm = pcm[n:], next.pcm[n:]
-		p.heard += n
+		p.itemSamples += n
 		p.queued -= n
 		sounding = true
 		if len(next.pcm) == 0 {

@@ -4,29 +4,29 @@ package native
 
 import "github.com/antiphon-rt/antiphon/sdk"
 
-// holdingPeer is a peer with a voice detector. It is an sdk.Rewinder and an sdk.VolumeSetter.
-type holdingPeer struct{ *socketPeer }
+// rewindingPeer is a peer with a voice detector. It is an sdk.Rewinder and an sdk.VolumeSetter.
+type rewindingPeer struct{ *socketPeer }
 
 // SetLevel implements sdk.Rewinder.
-func (p holdingPeer) SetLevel(level sdk.Level) {
-	p.loud.Lock()
-	defer p.loud.Unlock()
+func (p rewindingPeer) SetLevel(level sdk.Level) {
+	p.gainMu.Lock()
+	defer p.gainMu.Unlock()
 	p.gain.level = level
 }
 
 // SetVolume implements sdk.VolumeSetter.
-func (p holdingPeer) SetVolume(volume float32) error {
-	p.loud.Lock()
-	defer p.loud.Unlock()
+func (p rewindingPeer) SetVolume(volume float32) error {
+	p.gainMu.Lock()
+	defer p.gainMu.Unlock()
 	p.gain.volume = min(max(volume, 0), 1)
 	return nil
 }
 
 // Position implements sdk.Rewinder.
-func (p holdingPeer) Position() (sdk.PlayedPosition, bool) { return p.player.position() }
+func (p rewindingPeer) Position() (sdk.PlayedPosition, bool) { return p.player.position() }
 
 // Hold implements sdk.Rewinder.
-func (p holdingPeer) Hold() { p.player.hold() }
+func (p rewindingPeer) Hold() { p.player.hold() }
 
 // Resume implements sdk.Rewinder.
-func (p holdingPeer) Resume(from sdk.PlayedPosition) { p.player.resume(from) }
+func (p rewindingPeer) Resume(from sdk.PlayedPosition) { p.player.resume(from) }

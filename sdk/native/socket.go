@@ -26,46 +26,46 @@ const (
 // SocketDialer places calls over a WebSocket. Make it with NewSocketDialer. It implements sdk.Dialer and sdk.PipelineSource
 // and is safe for concurrent use, as a Dialer is.
 type SocketDialer struct {
-	opts Options
-	site site
+	opts   Options
+	server endpoint
 }
 
 // NewSocketDialer makes a dialer. Nothing is opened before Dial.
 func NewSocketDialer(o Options) *SocketDialer {
-	return &SocketDialer{opts: o, site: newSite(o.URL, o.Key, o.Client)}
+	return &SocketDialer{opts: o, server: newEndpoint(o.URL, o.Key, o.Client)}
 }
 
 // Dial implements sdk.Dialer.
 func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
-	conn, answer, err := websocket.Dial(ctx, d.site.url+withModel("/v1/realtime", c.Model), &websocket.DialOptions{
-		HTTPClient: d.site.client, HTTPHeader: resuming(d.site.header(), c.Resume), Subprotocols: []string{"realtime"},
+	conn, answer, err := websocket.Dial(ctx, d.server.url+withModel("/v1/realtime", c.Model), &websocket.DialOptions{
+		HTTPClient: d.server.client, HTTPHeader: withResume(d.server.header(), c.Resume), Subprotocols: []string{"realtime"},
 	})
 	switch {
 	case err != nil && answer != nil && answer.StatusCode != http.StatusSwitchingProtocols:
 		return nil, &sdk.RefusedError{Status: answer.StatusCode, Message: refusal(readSome(answer))}
 	case err != nil:
-		return nil, gone(ctx, err)
+		return nil, unreachable(ctx, err)
 	}
 	conn.SetReadLimit(maxSocketMessage)
 	p := &socketPeer{
-		opts: d.opts, conn: conn, teller: newTeller(sink), speaking: !c.NoMicrophone, stop: make(chan struct{}),
+		opts: d.opts, conn: conn, events: newEventSink(sink), speaking: !c.NoMicrophone, stop: make(chan struct{}),
 		ready: make(chan struct{}, 1), antiphon: answer.Header.Get(versionHeader) != "",
 	}
 	p.kept = resumption(answer.Header, c.Resume)
-	p.meter = newLevelMeter(p.teller)
+	p.meter = newLevelMeter(p.events)
 	p.gain = newGain()
 	if p.opts.Detector {
-		p.hearing = newHearing()
+		p.detection = newSpeechDetection()
 	}
 	p.muted.Store(c.Muted)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	follow(c.From)
+	takeMicrophone(c.From)
 	if p.kept.Resumed {
-		p.inherit(c.From)
+		p.takePlayback(c.From)
 	}
 	p.start(c)
 	if d.opts.Detector {
-		return holdingPeer{p}, nil
+		return rewindingPeer{p}, nil
 	}
 	return p, nil
 }
@@ -79,25 +79,25 @@ func readSome(answer *http.Response) []byte {
 
 // Pipeline implements sdk.PipelineSource.
 func (d *SocketDialer) Pipeline(ctx context.Context) (sdk.Pipeline, error) {
-	return d.site.pipeline(ctx)
+	return d.server.pipeline(ctx)
 }
 
 // socketPeer is one call over a WebSocket. It is an sdk.Player.
 type socketPeer struct {
-	opts     Options
-	conn     *websocket.Conn
-	antiphon bool
-	kept     sdk.Resumption
-	left     atomic.Bool // the microphone is another peer's
-	speaking bool        // there is a microphone
-	muted    atomic.Bool
-	teller   *teller
-	meter    *levelMeter
-	player   player
-	hearing  *hearing // nil without a detector
+	opts            Options
+	conn            *websocket.Conn
+	antiphon        bool
+	kept            sdk.Resumption
+	microphoneGiven atomic.Bool // the microphone is another peer's
+	speaking        bool        // there is a microphone
+	muted           atomic.Bool
+	events          *eventSink
+	meter           *levelMeter
+	player          player
+	detection       *speechDetection // nil without a detector
 
-	loud sync.Mutex
-	gain gain
+	gainMu sync.Mutex
+	gain   gain
 
 	ctx    context.Context // of the connection
 	cancel context.CancelFunc
@@ -113,9 +113,9 @@ type socketPeer struct {
 }
 
 func (p *socketPeer) start(c sdk.CallConfig) {
-	p.teller.tell(sdk.PeerOpened{})
+	p.events.send(sdk.PeerOpened{})
 	if p.speaking {
-		p.teller.tell(sdk.MicrophoneOpened{ID: c.Microphone})
+		p.events.send(sdk.MicrophoneOpened{ID: c.Microphone})
 	}
 	p.work.Go(p.read)
 	p.work.Go(p.write)
@@ -123,8 +123,8 @@ func (p *socketPeer) start(c sdk.CallConfig) {
 	p.work.Go(func() {
 		said, heard := make([]int16, FrameSize), make([]int16, FrameSize)
 		pace(p.stop, func() {
-			p.say(said)
-			p.hear(heard)
+			p.sendFrame(said)
+			p.playFrame(heard)
 		})
 	})
 }
@@ -133,11 +133,11 @@ func (p *socketPeer) read() {
 	for {
 		kind, text, err := p.conn.Read(p.ctx)
 		if err != nil {
-			p.over(err)
+			p.connectionEnded(err)
 			return
 		}
 		if kind == websocket.MessageText {
-			p.teller.tell(sdk.Message{Data: text})
+			p.events.send(sdk.Message{Data: text})
 		}
 	}
 }
@@ -203,26 +203,26 @@ func (p *socketPeer) watch() {
 		err := p.conn.Ping(ctx)
 		cancel()
 		if err != nil {
-			p.over(err)
+			p.connectionEnded(err)
 			return
 		}
 	}
 }
 
-// over tells of the connection's end: a server that closes it has ended the call, and a connection that breaks has not.
-func (p *socketPeer) over(err error) {
+// connectionEnded tells of the connection's end: a server that closes it has ended the call, and a connection that breaks has not.
+func (p *socketPeer) connectionEnded(err error) {
 	p.ending.Do(func() {
 		if websocket.CloseStatus(err) >= 0 {
-			p.teller.tell(sdk.PeerEnded{Err: ended(err)})
+			p.events.send(sdk.PeerEnded{Err: linkError(err)})
 			return
 		}
-		p.teller.tell(sdk.PeerBroken{Err: ended(err)})
+		p.events.send(sdk.PeerBroken{Err: linkError(err)})
 	})
 }
 
-// say sends one frame of the person's. Where the server does not keep up, sound is dropped and events are not.
-func (p *socketPeer) say(pcm []int16) {
-	if p.left.Load() {
+// sendFrame sends one frame of the person's. Where the server does not keep up, sound is dropped and events are not.
+func (p *socketPeer) sendFrame(pcm []int16) {
+	if p.microphoneGiven.Load() {
 		return
 	}
 	if p.opts.Microphone != nil && p.speaking {
@@ -231,38 +231,38 @@ func (p *socketPeer) say(pcm []int16) {
 	if p.muted.Load() {
 		clear(pcm)
 	}
-	p.meter.said(pcm)
-	if p.hearing != nil {
-		p.hearing.said(pcm, func(v sdk.Voice) { p.teller.tell(v.Event(0, false)) })
+	p.meter.microphoneFrame(pcm)
+	if p.detection != nil {
+		p.detection.microphoneFrame(pcm, func(v sdk.Detection) { p.events.send(v.Event(0, false)) })
 	}
 	if p.speaking {
 		p.put(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, pcm)}), maxBuffered/2)
 	}
 }
 
-func (p *socketPeer) hear(pcm []int16) {
+func (p *socketPeer) playFrame(pcm []int16) {
 	tell, sounding := p.player.frame(pcm)
 	if sounding {
-		p.meter.heard(pcm)
-		if p.hearing != nil {
-			p.hearing.heard(pcm)
+		p.meter.agentFrame(pcm)
+		if p.detection != nil {
+			p.detection.agentFrame(pcm)
 		}
-		p.loud.Lock()
+		p.gainMu.Lock()
 		p.gain.apply(pcm)
-		p.loud.Unlock()
+		p.gainMu.Unlock()
 		if p.opts.Speaker != nil {
 			p.opts.Speaker.Hear(pcm)
 		}
 	}
 	for _, e := range tell {
-		p.teller.tell(e)
+		p.events.send(e)
 	}
 }
 
 // Play implements sdk.Player.
 func (p *socketPeer) Play(response, item string, index int, pcm []byte) {
 	if !p.player.play(response, item, index, pcm) {
-		p.teller.tell(sdk.PeerEnded{Err: sdk.ErrOverrun})
+		p.events.send(sdk.PeerEnded{Err: sdk.ErrOverrun})
 	}
 }
 
@@ -297,7 +297,7 @@ func (p *socketPeer) Antiphon() bool { return p.antiphon }
 // Close implements sdk.Peer.
 func (p *socketPeer) Close() error {
 	p.close.Do(func() {
-		p.teller.stop()
+		p.events.stop()
 		close(p.stop)
 		_ = p.conn.Close(websocket.StatusNormalClosure, "") // a server that does not answer it is left
 		p.cancel()

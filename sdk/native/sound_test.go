@@ -42,7 +42,7 @@ func TestAMicrophoneIsHushed(t *testing.T) {
 	var m Microphone
 	said, err := m.Speak(tone(time.Second, 440))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	m.Hush()
+	m.Clear()
 	g.Expect(said).To(gomega.BeClosed())
 	frame := tone(FrameTime, 440)
 	m.Frame(frame)

@@ -32,7 +32,7 @@ func Example() {
 	reply := server.Begin("resp_1")
 	reply.Say("One, two, three, ")
 	server.Heard(48_000) // the RTP timestamp of what the person hears
-	server.Tell(sdk.VoiceBegan{})
+	server.Tell(sdk.SpeechOnset{})
 	fmt.Println("the agent is", server.Level())
 	candidate := server.Expect("antiphon.barge_in.candidate").(*wire.AntiphonBargeInCandidate)
 	fmt.Println("at", candidate.RTPTimestamp)

@@ -59,11 +59,11 @@ func happening(name string) sdk.PeerEvent {
 	case "ended":
 		return sdk.PeerEnded{}
 	case "voice":
-		return sdk.VoiceBegan{}
+		return sdk.SpeechOnset{}
 	case "lasted":
-		return sdk.VoiceLasted{}
+		return sdk.SpeechSustained{}
 	case "hushed":
-		return sdk.VoiceEnded{}
+		return sdk.SpeechEnded{}
 	case "unplugged":
 		return sdk.MicrophoneFailed{Err: sdk.ErrNoMicrophone}
 	}

@@ -42,12 +42,12 @@ func (s *Session) message(data []byte) {
 }
 
 // sessionEvent takes what is about the whole session. It reports whether e was.
-func (s *Session) sessionEvent(e *received) bool {
+func (s *Session) sessionEvent(e *serverEvent) bool {
 	switch e.kind {
 	case "session.created":
 		s.sessionTold(e.session)
 		if s.phase == phaseLost && s.call.recovery.afresh {
-			s.renewed()
+			s.newConversationStands()
 			break
 		}
 		s.greet()
@@ -61,7 +61,7 @@ func (s *Session) sessionEvent(e *received) bool {
 	case "antiphon.barge_in.rejected":
 		s.rejected(e.candidate)
 	case "antiphon.turn.metrics":
-		s.dirty = s.meter.told(e) || s.dirty
+		s.dirty = s.measurement.told(e) || s.dirty
 	default:
 		return false
 	}
@@ -70,37 +70,37 @@ func (s *Session) sessionEvent(e *received) bool {
 
 func (s *Session) sessionTold(told serverSession) {
 	s.session = told
-	if _, on := s.flow.model.Confirmed.(view.Open); on {
-		s.flow.tell(view.Configured{Interrupts: told.interrupts, Answers: told.answers}, 0)
+	if _, on := s.dialog.model.Confirmed.(view.Open); on {
+		s.dialog.tell(view.Configured{Interrupts: told.interrupts, Answers: told.answers}, 0)
 	} else {
-		s.flow.tell(view.Opened{Interrupts: told.interrupts, Answers: told.answers}, 0)
+		s.dialog.tell(view.Opened{Interrupts: told.interrupts, Answers: told.answers}, 0)
 	}
 	s.dirty = true
 }
 
 // turnEvent takes what is about the person's turn and the agent's sound.
-func (s *Session) turnEvent(e *received) bool {
+func (s *Session) turnEvent(e *serverEvent) bool {
 	now := s.clock.Now()
 	switch e.kind {
 	case "input_audio_buffer.speech_started":
 		it := s.items.open(e.itemID, User)
 		it.entry.Spoken = true
-		s.flow.speechStarted(e.itemID, now)
+		s.dialog.speechStarted(e.itemID, now)
 		if s.session.interrupts {
-			s.cutOff(s.interruption.lastHeard(), true)
+			s.cutOff(s.barge.lastHeard(), true)
 			s.stopPlayer()
 		}
 	case "input_audio_buffer.speech_stopped":
-		s.flow.speechStopped(e.itemID, s.session.answers, now)
-		s.meter.begin(e.itemID, now)
+		s.dialog.speechStopped(e.itemID, s.session.answers, now)
+		s.measurement.begin(e.itemID, now)
 	case "input_audio_buffer.committed":
 		if it := s.items.find(e.itemID); it != nil {
 			s.items.place(it, e.previous)
 		}
-		s.flow.committed(e.itemID, s.committing, now)
+		s.dialog.committed(e.itemID, s.committing, now)
 		if s.committing {
 			s.committing = false
-			s.meter.turn.ItemID = e.itemID
+			s.measurement.turn.ItemID = e.itemID
 			s.askAnswer(e.itemID)
 		}
 	case "input_audio_buffer.cleared":
@@ -110,7 +110,7 @@ func (s *Session) turnEvent(e *received) bool {
 	case "output_audio_buffer.stopped":
 		s.soundEnded(e.responseID)
 	case "output_audio_buffer.cleared":
-		s.cutOff(s.interruption.number(e.responseID), s.flow.speaking())
+		s.cutOff(s.barge.number(e.responseID), s.dialog.speaking())
 		s.soundCut(e.responseID)
 	case "conversation.item.input_audio_transcription.delta":
 		s.caption(e.itemID, e.index, e.text)
@@ -127,11 +127,11 @@ func (s *Session) turnEvent(e *received) bool {
 
 // dropTurn ends a turn that comes to nothing. Words that were shown stay, an empty line goes.
 func (s *Session) dropTurn() {
-	if !s.flow.speaking() && s.flow.stopped == 0 {
+	if !s.dialog.speaking() && s.dialog.stopped == 0 {
 		return
 	}
-	it := s.items.find(s.flow.item())
-	s.flow.endTurn()
+	it := s.items.find(s.dialog.item())
+	s.dialog.endTurn()
 	switch {
 	case it == nil:
 	case it.entry.Text == "":
@@ -144,27 +144,27 @@ func (s *Session) dropTurn() {
 
 func (s *Session) soundStarted(response string) {
 	now := s.clock.Now()
-	s.flow.soundStarted(response, now)
-	s.interruption.sounds(response)
-	s.meter.sound(now)
+	s.dialog.soundStarted(response, now)
+	s.barge.replyHeard(response)
+	s.measurement.sound(now)
 	s.dirty = true
 }
 
 func (s *Session) soundEnded(response string) {
-	if s.flow.soundEnded(response, false) {
+	if s.dialog.soundEnded(response, false) {
 		s.silent()
 	}
 }
 
 func (s *Session) soundCut(response string) {
-	if s.flow.soundEnded(response, true) {
+	if s.dialog.soundEnded(response, true) {
 		s.silent()
 	}
 }
 
 func (s *Session) silent() {
-	s.interruption.heard = 0
-	s.meter.silence(s.clock.Now())
+	s.barge.heard = 0
+	s.measurement.silence(s.clock.Now())
 	s.dirty = true
 }
 
@@ -173,8 +173,8 @@ func (s *Session) caption(id string, index int, delta string) {
 	it := s.items.open(id, User)
 	it.entry.Spoken = true
 	s.items.part(it, index, delta, true)
-	if s.flow.item() == id {
-		s.flow.since = s.clock.Now()
+	if s.dialog.item() == id {
+		s.dialog.turnSignAt = s.clock.Now()
 	}
 }
 
@@ -190,7 +190,7 @@ func (s *Session) transcribed(id, words string) {
 		return
 	}
 	s.items.note(it, "no words were understood", false)
-	s.flow.tell(view.Transcribed{Turn: s.flow.turn(id), Empty: true}, 0) // it needs no answer; should one come all the same, it is shown
+	s.dialog.tell(view.Transcribed{Turn: s.dialog.turn(id), Empty: true}, 0) // it needs no answer; should one come all the same, it is shown
 }
 
 // untranscribed takes the captions of a turn back: its words are not known.
@@ -203,5 +203,5 @@ func (s *Session) untranscribed(id, why string) {
 		why = "the words could not be recognised"
 	}
 	s.items.note(it, why, true)
-	s.flow.tell(view.Transcribed{Turn: s.flow.turn(id), Empty: true}, 0)
+	s.dialog.tell(view.Transcribed{Turn: s.dialog.turn(id), Empty: true}, 0)
 }

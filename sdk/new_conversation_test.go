@@ -131,20 +131,20 @@ func TestMessagesThatWaitAreBounded(t *testing.T) {
 
 func TestOutbox(t *testing.T) {
 	g := gomega.NewWithT(t)
-	var o outbox
+	var o resendBuffer
 	for i := range maxSent + 10 {
-		o.note(letter{id: strconv.Itoa(i), text: []byte("x")})
+		o.record(outgoingEvent{id: strconv.Itoa(i), text: []byte("x")})
 	}
 	g.Expect(o.sent).To(gomega.HaveLen(maxSent))
 	g.Expect(o.sentBytes).To(gomega.Equal(maxSent))
-	o.note(letter{id: "big", text: make([]byte, maxSentBytes)})
+	o.record(outgoingEvent{id: "big", text: make([]byte, maxSentBytes)})
 	g.Expect(o.sent).To(gomega.HaveLen(1))
-	g.Expect(o.wait(letter{id: "late", text: []byte("y")})).To(gomega.BeTrue())
-	g.Expect(o.wait(letter{text: make([]byte, maxWaitingBytes)})).To(gomega.BeFalse())
-	o.resume("of a time before")
-	all := o.take()
+	g.Expect(o.hold(outgoingEvent{id: "late", text: []byte("y")})).To(gomega.BeTrue())
+	g.Expect(o.hold(outgoingEvent{text: make([]byte, maxWaitingBytes)})).To(gomega.BeFalse())
+	o.requeueUntaken("of a time before")
+	all := o.takeWaiting()
 	g.Expect(all).To(gomega.HaveLen(2))
 	g.Expect(all[0].id).To(gomega.Equal("big"))
 	g.Expect(all[1].id).To(gomega.Equal("late"))
-	g.Expect(o.take()).To(gomega.BeEmpty())
+	g.Expect(o.takeWaiting()).To(gomega.BeEmpty())
 }

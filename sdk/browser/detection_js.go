@@ -17,22 +17,22 @@ const (
 	stillAgent = -75
 	// levelFrames is how many frames of 10 ms one measurement of the levels has.
 	levelFrames = 5
-	// quietest is the level that counts as silence in a meter, in dBFS.
-	quietest = -60
+	// silenceLevel is the level that counts as silence in a meter, in dBFS.
+	silenceLevel = -60
 )
 
-// hearing is what is made of the sound of both sides, 10 ms at a time: the voice of the person over the playback, the levels
+// detection is what is made of the sound of both sides, 10 ms at a time: the voice of the person over the playback, the levels
 // of both, and how long the agent has been silent. It takes no memory after newHearing.
-type hearing struct {
+type detection struct {
 	raw   []float32 // 10 ms of the microphone, then 10 ms of the agent, at the rate of the browser
 	bytes []byte    // the same memory
 
 	mic, agent track
-	ear        *sdk.BargeInDetector
+	detector   *sdk.BargeInDetector
 
-	tail  int // frames for which the agent still counts as being played
-	still int // frames of silence in a row of the agent's
-	n     int // frames of the running measurement
+	playTailLeft int // frames for which the agent still counts as being played
+	silentFrames int // frames of silence in a row of the agent's
+	levelFrame   int // frames of the running measurement
 }
 
 // track is one side's sound at the rate of the detector.
@@ -43,17 +43,17 @@ type track struct {
 	sum       float64 // of squares, in the running measurement
 }
 
-// found is what hearing has found in 10 ms.
-type found struct {
-	voice sdk.Voice
+// measurement is what hearing has found in 10 ms.
+type measurement struct {
+	detection sdk.Detection
 	// measured: levels are new.
-	measured bool
-	levels   sdk.Levels
+	hasLevels bool
+	levels    sdk.Levels
 }
 
-// newHearing is for sound at this rate, in hertz; it fails for rates that voice.NewResampler does not take.
-func newHearing(rate int) (*hearing, error) {
-	h := &hearing{ear: sdk.NewBargeInDetector()}
+// newDetection is for sound at this rate, in hertz; it fails for rates that voice.NewResampler does not take.
+func newDetection(rate int) (*detection, error) {
+	h := &detection{detector: sdk.NewBargeInDetector()}
 	for _, t := range []*track{&h.mic, &h.agent} {
 		var err error
 		if t.resampler, err = voice.NewResampler(rate, voice.FrameRate); err != nil {
@@ -69,42 +69,42 @@ func newHearing(rate int) (*hearing, error) {
 
 // take hears what was put into raw. agent says whether the agent's half is the playback. What is found is nothing while less
 // than 10 ms at the detector's rate have come.
-func (h *hearing) take(agent bool) (f found) {
+func (h *detection) take(agent bool) (f measurement) {
 	half := len(h.raw) / 2
 	h.mic.add(h.raw[:half])
 	h.agent.add(h.raw[half:])
 	// Both sides have had as many samples, at the same rates.
 	for h.mic.next() && h.agent.next() {
-		if one := h.hear(agent); one != sdk.None {
-			f.voice = one
+		if one := h.frame(agent); one != sdk.NoDetection {
+			f.detection = one
 		}
-		if h.n++; h.n == levelFrames {
-			f.measured, f.levels = true, sdk.Levels{Mic: h.mic.level(), Agent: h.agent.level()}
-			h.n = 0
+		if h.levelFrame++; h.levelFrame == levelFrames {
+			f.hasLevels, f.levels = true, sdk.Levels{Mic: h.mic.level(), Agent: h.agent.level()}
+			h.levelFrame = 0
 		}
 	}
 	return f
 }
 
-func (h *hearing) hear(agent bool) sdk.Voice {
+func (h *detection) frame(agent bool) sdk.Detection {
 	loudness := voice.DBFS(voice.RMS(h.agent.frame[:]))
 	switch {
 	case loudness > loudAgent:
-		h.tail = playTail
-	case h.tail > 0:
-		h.tail--
+		h.playTailLeft = playTail
+	case h.playTailLeft > 0:
+		h.playTailLeft--
 	}
 	if loudness < stillAgent {
-		h.still++
+		h.silentFrames++
 	} else {
-		h.still = 0
+		h.silentFrames = 0
 	}
 	h.mic.sum += squares(h.mic.frame[:])
 	h.agent.sum += squares(h.agent.frame[:])
 	if !agent {
-		return h.ear.Frame(h.mic.frame[:], nil, false)
+		return h.detector.Frame(h.mic.frame[:], nil, false)
 	}
-	return h.ear.Frame(h.mic.frame[:], h.agent.frame[:], h.tail > 0)
+	return h.detector.Frame(h.mic.frame[:], h.agent.frame[:], h.playTailLeft > 0)
 }
 
 // add takes sound at the browser's rate.
@@ -128,7 +128,7 @@ func (t *track) level() float32 {
 		return 0
 	}
 	db := voice.DBFS(float32(math.Sqrt(sum / (levelFrames * voice.FrameSize))))
-	return min(max(1-db/quietest, 0), 1)
+	return min(max(1-db/silenceLevel, 0), 1)
 }
 
 func squares(sound []float32) (sum float64) {

@@ -4,11 +4,11 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 )
 
-// output is what can be done with the agent's sound on one peer: a Ducker's marks are timestamps, a Rewinder's are numbers
+// playout is what can be done with the agent's sound on one peer: a Ducker's marks are timestamps, a Rewinder's are numbers
 // of positions that are kept here.
-type output struct {
-	lowerer Ducker // one of both at most
-	holder  Rewinder
+type playout struct {
+	ducker   Ducker // one of both at most
+	rewinder Rewinder
 
 	places []PlayedPosition // a Rewinder's, by mark; keptPlaces of them
 	last   bargein.Mark
@@ -20,28 +20,28 @@ type output struct {
 // keptPlaces is more than a candidate needs: three.
 const keptPlaces = 16
 
-func newOutput(p Peer) output {
+func newPlayout(p Peer) playout {
 	if h, ok := p.(Rewinder); ok {
 		if _, plays := p.(Player); plays {
-			return output{holder: h, places: make([]PlayedPosition, keptPlaces)}
+			return playout{rewinder: h, places: make([]PlayedPosition, keptPlaces)}
 		}
 	}
 	l, _ := p.(Ducker)
-	return output{lowerer: l}
+	return playout{ducker: l}
 }
 
-// able: the agent can be lowered.
-func (o *output) able() bool { return o.lowerer != nil || o.holder != nil }
+// canDuck: the agent can be lowered.
+func (o *playout) canDuck() bool { return o.ducker != nil || o.rewinder != nil }
 
 // here is the place that the person hears now; 0 where that is not known.
-func (o *output) here() bargein.Mark {
+func (o *playout) here() bargein.Mark {
 	switch {
-	case o.lowerer != nil:
-		if at, ok := o.lowerer.Mark(); ok {
+	case o.ducker != nil:
+		if at, ok := o.ducker.Mark(); ok {
 			return bargein.Mark(at)
 		}
-	case o.holder != nil:
-		if at, ok := o.holder.Position(); ok {
+	case o.rewinder != nil:
+		if at, ok := o.rewinder.Position(); ok {
 			o.last++
 			o.places[int(o.last)%keptPlaces] = at
 			return o.last
@@ -51,45 +51,45 @@ func (o *output) here() bargein.Mark {
 }
 
 // place is what a Rewinder's mark stands for.
-func (o *output) place(at bargein.Mark) (PlayedPosition, bool) {
-	if o.holder == nil || at == 0 {
+func (o *playout) place(at bargein.Mark) (PlayedPosition, bool) {
+	if o.rewinder == nil || at == 0 {
 		return PlayedPosition{}, false
 	}
 	return o.places[int(at)%keptPlaces], true
 }
 
-func (o *output) setLevel(l Level) {
+func (o *playout) setLevel(l Level) {
 	o.level = l
-	if o.lowerer != nil {
-		o.lowerer.SetLevel(l)
-	} else if o.holder != nil {
-		o.holder.SetLevel(l)
+	if o.ducker != nil {
+		o.ducker.SetLevel(l)
+	} else if o.rewinder != nil {
+		o.rewinder.SetLevel(l)
 	}
 }
 
 // hold stops a Rewinder's playback.
-func (o *output) hold() {
-	if o.holder != nil && !o.held {
+func (o *playout) hold() {
+	if o.rewinder != nil && !o.held {
 		o.held = true
-		o.holder.Hold()
+		o.rewinder.Hold()
 	}
 }
 
-// goOn lets a Rewinder play again, from at where that is known.
-func (o *output) goOn(at bargein.Mark) {
+// resume lets a Rewinder play again, from at where that is known.
+func (o *playout) resume(at bargein.Mark) {
 	from, known := o.place(at)
 	if known || o.held {
 		o.held = false
-		o.holder.Resume(from)
+		o.rewinder.Resume(from)
 	}
 }
 
 // between is the sound from one place to another in milliseconds, 0 where that cannot be said.
-func (o *output) between(from, to bargein.Mark) int {
+func (o *playout) between(from, to bargein.Mark) int {
 	if from == 0 || to == 0 {
 		return 0
 	}
-	if o.lowerer != nil {
+	if o.ducker != nil {
 		return max(int(int32(to-from))/rtpPerMS, 0)
 	}
 	a, _ := o.place(from)

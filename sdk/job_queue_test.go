@@ -10,7 +10,7 @@ import (
 func TestJobsRunOneAtATimeAndInOrder(t *testing.T) {
 	g := gomega.NewWithT(t)
 	const writers, each = 8, 500
-	box := mailbox{limit: writers * each}
+	box := jobQueue{limit: writers * each}
 	seen := make([][]int, writers) // written by jobs alone: the race detector watches
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -34,7 +34,7 @@ func TestJobsRunOneAtATimeAndInOrder(t *testing.T) {
 
 func TestAFullQueueRefuses(t *testing.T) {
 	g := gomega.NewWithT(t)
-	box := mailbox{limit: 4}
+	box := jobQueue{limit: 4}
 	var ran []string
 	job := func(name string) func() { return func() { ran = append(ran, name) } }
 	box.put(func() {

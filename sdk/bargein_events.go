@@ -7,12 +7,12 @@ import (
 )
 
 // acknowledged takes the server's word for an event that has no answer of its own.
-func (s *Session) acknowledged(e *received) {
+func (s *Session) acknowledged(e *serverEvent) {
 	s.machinesTold(e.machines)
 	if e.resume != "" && s.call != nil { // a page reads no headers of a WebSocket
 		s.call.token = e.resume
 	}
-	in := &s.interruption
+	in := &s.barge
 	for i, event := range in.asked {
 		if event == "" || event != e.acknowledges {
 			continue
@@ -20,8 +20,8 @@ func (s *Session) acknowledged(e *received) {
 		// The number is the newest one that is kept there.
 		c := in.candidate - (in.candidate-bargein.ID(i))%bargein.ID(len(in.asked))
 		at := bargein.Mark(uint32(e.rtp))
-		if in.out.holder != nil {
-			at = in.out.here()
+		if in.playout.rewinder != nil {
+			at = in.playout.here()
 		}
 		s.bargeIn(bargein.Acked{Candidate: c, At: at})
 		return
@@ -30,51 +30,51 @@ func (s *Session) acknowledged(e *received) {
 
 // rejected: the candidate was no interruption.
 func (s *Session) rejected(candidate int) {
-	in := &s.interruption
+	in := &s.barge
 	c := bargein.ID(max(candidate, 0))
-	if c == 0 || in.steps == nil {
+	if c == 0 || in.machine == nil {
 		return
 	}
 	if in.pending() == c {
-		in.score.rejected(s.clock.Now())
-		s.flow.tell(view.Rejected{}, in.suspects)
+		in.stats.rejected(s.clock.Now())
+		s.dialog.tell(view.Rejected{}, in.suspects)
 	}
 	s.bargeIn(bargein.Rejected{Candidate: c})
 }
 
 func (s *Session) sendCandidate(f bargein.SendCandidate) {
-	in := &s.interruption
-	if !in.knows {
+	in := &s.barge
+	if !in.serverTakes {
 		return
 	}
 	e := newJSON().key("candidate").int(int64(f.Candidate)).key("response_id").str(in.name(f.Resp))
-	in.asked[f.Candidate%bargein.ID(len(in.asked))] = s.send("antiphon.barge_in.candidate", in.out.tell(e, f.At), intent{kind: intentCandidate})
+	in.asked[f.Candidate%bargein.ID(len(in.asked))] = s.send("antiphon.barge_in.candidate", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
 func (s *Session) sendReady(f bargein.SendReady) {
-	in := &s.interruption
-	if !in.knows {
+	in := &s.barge
+	if !in.serverTakes {
 		return
 	}
 	e := newJSON().key("candidate").int(int64(f.Candidate))
-	s.send("antiphon.barge_in.ready", in.out.tell(e, f.At), intent{kind: intentCandidate})
+	s.send("antiphon.barge_in.ready", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
 func (s *Session) sendHeard(f bargein.SendHeard) {
-	in := &s.interruption
-	if !in.knows {
+	in := &s.barge
+	if !in.serverTakes {
 		return
 	}
 	e := newJSON().key("response_id").str(in.name(f.Resp))
-	s.send("antiphon.barge_in.heard", in.out.tell(e, f.At), intent{kind: intentCandidate})
+	s.send("antiphon.barge_in.heard", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
-func (in *interruption) name(n id.Response) string { return in.names[n%id.Response(len(in.names))] }
+func (in *bargeInDriver) name(n id.Response) string { return in.names[n%id.Response(len(in.names))] }
 
-// tell writes a mark as it is said on the wire.
-func (o *output) tell(j *jsonText, at bargein.Mark) *jsonText {
+// writePosition writes a mark as it is said on the wire.
+func (o *playout) writePosition(j *jsonText, at bargein.Mark) *jsonText {
 	heard, ok := o.place(at)
-	if !ok && o.lowerer != nil {
+	if !ok && o.ducker != nil {
 		return j.some("rtp_timestamp", int64(uint32(at)))
 	}
 	if ok && heard.ItemID != "" {

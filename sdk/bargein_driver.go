@@ -12,13 +12,13 @@ import (
 // verdictTime is how long a candidate waits for its verdict. The server decides within 1.2 s.
 const verdictTime = 1500 * time.Millisecond
 
-// interruption drives coord/bargein for one peer: it turns what the detector, the playback and the server say into the
+// bargeInDriver drives coord/bargein for one peer: it turns what the detector, the playback and the server say into the
 // machine's events, and performs its effects. The zero value predicts nothing.
-type interruption struct {
-	of    attended // zero without a call
-	out   output
-	steps *machine.Coordinator[bargein.State, bargein.Event, bargein.Effect] // nil where nothing is predicted
-	knows bool                                                               // the server takes candidates
+type bargeInDriver struct {
+	bound       peerKey // zero without a call
+	playout     playout
+	machine     *machine.Coordinator[bargein.State, bargein.Event, bargein.Effect] // nil where nothing is predicted
+	serverTakes bool                                                               // the server takes candidates
 
 	candidate bargein.ID // the newest
 	asked     [8]string  // the events that told of the last candidates, by candidate
@@ -36,29 +36,29 @@ type interruption struct {
 	lasts    view.Seq     // … of its voice that lasts
 	full     bargein.Mark // where the candidate that was last began
 	quietAt  bargein.Mark // where the agent was silenced; 0 while it can be heard
-	score    score
+	stats    predictionStats
 }
 
 // attended names a peer: two values of an interface compare at the cost of comparing whatever may be in them.
-type attended struct{ call, dial uint64 }
+type peerKey struct{ call, dial uint64 }
 
-// attend begins with a new peer, and ends with one that is gone.
-func (s *Session) attend() {
+// bindPeer begins with a new peer, and ends with one that is gone.
+func (s *Session) bindPeer() {
 	var peer Peer
-	var of attended
+	var of peerKey
 	if c := s.call; c != nil && c.peer != nil {
-		peer, of = c.peer, attended{c.n, c.dial}
+		peer, of = c.peer, peerKey{c.n, c.dial}
 	}
-	in := &s.interruption
-	if in.of == of {
+	in := &s.barge
+	if in.bound == of {
 		return
 	}
-	if in.steps != nil {
+	if in.machine != nil {
 		s.bargeIn(bargein.Close{}) // the level is the peer's, not the session's: it goes up
 	}
-	*in = interruption{of: of, due: Never, score: in.score}
+	*in = bargeInDriver{bound: of, due: Never, stats: in.stats}
 	if peer == nil {
-		s.flow.tell(view.Ended{}, 0)
+		s.dialog.tell(view.Ended{}, 0)
 		return
 	}
 	if s.volume != 1 {
@@ -67,36 +67,36 @@ func (s *Session) attend() {
 	if s.opts.NoPrediction {
 		return
 	}
-	if in.out = newOutput(peer); in.out.able() {
-		in.steps = machine.NewCoordinator(bargein.Table, bargein.State(bargein.Silent{}), s.bargeInStepped)
+	if in.playout = newPlayout(peer); in.playout.canDuck() {
+		in.machine = machine.NewCoordinator(bargein.Table, bargein.State(bargein.Silent{}), s.bargeInStepped)
 	}
 }
 
 // state is the machine's; Closed where nothing is predicted.
-func (in *interruption) state() bargein.State {
-	if in.steps == nil {
+func (in *bargeInDriver) state() bargein.State {
+	if in.machine == nil {
 		return bargein.Closed{}
 	}
-	return in.steps.State()
+	return in.machine.State()
 }
 
 // pending is the candidate that waits for its verdict, 0 when none does.
-func (in *interruption) pending() bargein.ID { return bargein.Pending(in.state()) }
+func (in *bargeInDriver) pending() bargein.ID { return bargein.Pending(in.state()) }
 
 // bargeIn takes one step and performs its effects.
 func (s *Session) bargeIn(e bargein.Event) {
-	in := &s.interruption
+	in := &s.barge
 	waited := in.pending()
-	for _, f := range in.steps.Step(e) {
+	for _, f := range in.machine.Step(e) {
 		s.perform(f)
 	}
-	s.goOn(waited)
+	s.resumePlayout(waited)
 	s.dirty = true
 	if waited != 0 && in.pending() == 0 {
 		in.due = Never
 		if _, cut := e.(bargein.Confirmed); !cut {
-			s.flow.drop(in.suspects)
-			s.flow.drop(in.lasts)
+			s.dialog.drop(in.suspects)
+			s.dialog.drop(in.lasts)
 		}
 	}
 	if c := in.reached; c != 0 {
@@ -113,23 +113,23 @@ func (s *Session) bargeInStepped(t machine.Transition[bargein.State, bargein.Eve
 }
 
 func (s *Session) perform(f bargein.Effect) {
-	in := &s.interruption
+	in := &s.barge
 	switch f := f.(type) {
 	case bargein.Duck:
-		in.out.setLevel(LevelDucked)
-		if !in.out.held {
+		in.playout.setLevel(LevelDucked)
+		if !in.playout.held {
 			in.quietAt = 0
 		}
 	case bargein.Silence:
-		in.quietAt = in.out.here()
-		in.out.setLevel(LevelSilent)
-		in.out.hold()
-		if in.out.lowerer != nil {
-			in.score.silenced(s.clock.Now())
+		in.quietAt = in.playout.here()
+		in.playout.setLevel(LevelSilent)
+		in.playout.hold()
+		if in.playout.ducker != nil {
+			in.stats.silenced(s.clock.Now())
 		}
 	case bargein.Restore:
-		in.out.setLevel(LevelFull)
-		in.score.restored(s.clock.Now())
+		in.playout.setLevel(LevelFull)
+		in.stats.restored(s.clock.Now())
 	case bargein.SendCandidate:
 		s.sendCandidate(f)
 	case bargein.ArmDeadline:
@@ -137,13 +137,13 @@ func (s *Session) perform(f bargein.Effect) {
 	case bargein.AwaitMark:
 		s.awaitMark(f)
 	case bargein.SendReady:
-		if in.out.lowerer != nil {
-			in.score.repeats(in.out.between(f.At, in.awaited))
+		if in.playout.ducker != nil {
+			in.stats.replays(in.playout.between(f.At, in.awaited))
 		}
 		s.sendReady(f)
 	case bargein.Mute:
-		if in.out.lowerer != nil {
-			in.out.lowerer.Mute()
+		if in.playout.ducker != nil {
+			in.playout.ducker.Mute()
 		} else {
 			s.stopPlayer()
 		}
@@ -154,40 +154,40 @@ func (s *Session) perform(f bargein.Effect) {
 
 // awaitMark: where the client plays the sound itself, the server's silence is that it holds.
 func (s *Session) awaitMark(f bargein.AwaitMark) {
-	in := &s.interruption
+	in := &s.barge
 	in.awaits, in.awaited = f.Candidate, f.At
 	switch {
-	case in.out.holder != nil:
-		in.out.hold()
+	case in.playout.rewinder != nil:
+		in.playout.hold()
 		in.reached = f.Candidate
 	case f.At == 0: // the server did not say
 		in.reached = f.Candidate
 	default:
-		in.out.lowerer.AwaitMark(uint32(f.At))
+		in.playout.ducker.AwaitMark(uint32(f.At))
 	}
 }
 
-// goOn lets a Rewinder play on, from where the reply was heard at full level, when the candidate that waited does no more.
-func (s *Session) goOn(waited bargein.ID) {
-	in := &s.interruption
+// resumePlayout lets a Rewinder play on, from where the reply was heard at full level, when the candidate that waited does no more.
+func (s *Session) resumePlayout(waited bargein.ID) {
+	in := &s.barge
 	switch in.state().(type) {
 	case bargein.Ducked, bargein.Silenced, bargein.Restored:
 		return
 	case bargein.Silent, bargein.Closed: // what was held is thrown away
-		in.quietAt, in.out.held = 0, false
+		in.quietAt, in.playout.held = 0, false
 	case bargein.Playing, bargein.Unanswered:
 		in.quietAt = 0
-		if waited == 0 || in.out.holder == nil {
+		if waited == 0 || in.playout.rewinder == nil {
 			return
 		}
-		in.score.repeats(in.out.between(in.full, in.out.here()))
-		in.out.goOn(in.full)
+		in.stats.replays(in.playout.between(in.full, in.playout.here()))
+		in.playout.resume(in.full)
 	}
 }
 
-// tellEar tells the machine of what began or ended while a candidate waited.
-func (s *Session) tellEar() {
-	in := &s.interruption
+// reportPlayback tells the machine of what began or ended while a candidate waited.
+func (s *Session) reportPlayback() {
+	in := &s.barge
 	for range 2 {
 		switch now := in.state().(type) {
 		case bargein.Silent:
@@ -215,8 +215,8 @@ func (s *Session) tellEar() {
 	}
 }
 
-// sounds: this reply is heard from now on. The name may be empty, and the same reply may begin again.
-func (in *interruption) sounds(name string) {
+// replyHeard: this reply is heard from now on. The name may be empty, and the same reply may begin again.
+func (in *bargeInDriver) replyHeard(name string) {
 	if in.heard != 0 && in.names[in.heard%id.Response(len(in.names))] == name {
 		return
 	}
@@ -226,7 +226,7 @@ func (in *interruption) sounds(name string) {
 }
 
 // number is a reply's that was heard of late, 0 for any other.
-func (in *interruption) number(name string) id.Response {
+func (in *bargeInDriver) number(name string) id.Response {
 	oldest := max(int(in.reply)-len(in.names)+1, 1)
 	for n := int(in.reply); n >= oldest; n-- {
 		if in.names[n%len(in.names)] == name {
@@ -237,7 +237,7 @@ func (in *interruption) number(name string) id.Response {
 }
 
 // lastHeard is the reply that an interruption is about now: the one that is heard, or that a candidate waits for; else 0.
-func (in *interruption) lastHeard() id.Response {
+func (in *bargeInDriver) lastHeard() id.Response {
 	if in.pending() != 0 {
 		resp, _ := replyOf(in.state())
 		return max(resp, in.heard)
@@ -267,17 +267,17 @@ func replyOf(s bargein.State) (newest id.Response, cut bool) {
 
 // cutOff: this reply was interrupted. spoken says that the server heard somebody, and not that the application asked.
 func (s *Session) cutOff(n id.Response, spoken bool) {
-	in := &s.interruption
+	in := &s.barge
 	newest, cut := replyOf(in.state())
-	if n == 0 || in.steps == nil || n < newest || n == newest && cut {
+	if n == 0 || in.machine == nil || n < newest || n == newest && cut {
 		return
 	}
 	at := in.quietAt
 	if at == 0 {
-		at = in.out.here()
+		at = in.playout.here()
 	}
 	if spoken {
-		in.score.confirmed(in.pending() != 0, s.clock.Now())
+		in.stats.confirmed(in.pending() != 0, s.clock.Now())
 	}
 	s.bargeIn(bargein.Confirmed{Resp: n, At: at})
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// received is one event of the server's, as far as a client reads it. What the event does not have is zero.
-type received struct {
+// serverEvent is one event of the server's, as far as a client reads it. What the event does not have is zero.
+type serverEvent struct {
 	kind, id string
 
 	itemID, responseID string
@@ -30,12 +30,12 @@ type received struct {
 }
 
 // readEvent reads an event as a whole. What it has no use for it does not look at.
-func readEvent(data []byte) (*received, error) {
+func readEvent(data []byte) (*serverEvent, error) {
 	m, err := wire.ReadServer(data)
 	if err != nil {
 		return nil, err
 	}
-	e := &received{
+	e := &serverEvent{
 		kind: m.Type, id: m.ID,
 		itemID: m.Text("item_id"), responseID: m.Text("response_id"), previous: textOrNil(m.Members, "previous_item_id"),
 		index: m.Whole("content_index"), endMS: m.Whole("audio_end_ms"), part: readPart(m.Object("part")),

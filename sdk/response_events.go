@@ -10,7 +10,7 @@ import (
 const bytesPerSecond = 48000
 
 // responseEvent takes what is about one response. What else there is says nothing that a page shows.
-func (s *Session) responseEvent(e *received) {
+func (s *Session) responseEvent(e *serverEvent) {
 	now := s.clock.Now()
 	switch e.kind {
 	case "response.created":
@@ -34,33 +34,33 @@ func (s *Session) responseEvent(e *received) {
 	default:
 		return
 	}
-	s.flow.alive = now
+	s.dialog.responseSignAt = now
 	s.dirty = true
 }
 
 func (s *Session) responseCreated(r *wire.Response) {
-	if r.ConversationID == nil && s.flow.confirmed().Live != 0 {
+	if r.ConversationID == nil && s.dialog.confirmed().Live != 0 {
 		return // it runs beside the conversation
 	}
 	now := s.clock.Now()
-	s.flow.responseCreated(r.ID, now)
-	s.meter.answer(r.ID)
+	s.dialog.responseCreated(r.ID, now)
+	s.measurement.answer(r.ID)
 	s.tools.answered()
 	s.err = nil
-	if s.flow.unwanted {
-		s.flow.unwanted = false
-		s.hush()
+	if s.dialog.unwanted {
+		s.dialog.unwanted = false
+		s.stopAgent()
 	}
 }
 
 func (s *Session) responseDone(r *wire.Response) {
-	if !s.flow.isLive(r.ID) {
+	if !s.dialog.isLive(r.ID) {
 		return
 	}
 	if r.Status == "cancelled" {
-		s.cutOff(s.interruption.number(r.ID), r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected")
+		s.cutOff(s.barge.number(r.ID), r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected")
 	}
-	s.flow.responseDone(r.ID, s.clock.Now())
+	s.dialog.responseDone(r.ID, s.clock.Now())
 	s.items.settleResponse(r.ID)
 	if p, ok := s.call.peer.(Player); ok {
 		if r.Status == "cancelled" {
@@ -115,7 +115,7 @@ func (s *Session) responseFailed(r *wire.Response) {
 	}
 }
 
-func (s *Session) outputAdded(e *received) {
+func (s *Session) outputAdded(e *serverEvent) {
 	if e.item.ID == "" {
 		return
 	}
@@ -129,7 +129,7 @@ func (s *Session) outputAdded(e *received) {
 	}
 }
 
-func (s *Session) outputDone(e *received) {
+func (s *Session) outputDone(e *serverEvent) {
 	it := s.items.find(e.item.ID)
 	if it == nil {
 		s.outputAdded(e)
@@ -156,16 +156,16 @@ func (s *Session) outputText(id string, index int, text string, more bool) {
 	it := s.items.open(id, Agent)
 	s.items.part(it, index, text, more)
 	if text != "" {
-		s.meter.text(s.clock.Now())
+		s.measurement.text(s.clock.Now())
 	}
 }
 
 // outputSound is for a Player: the reply's sound comes in messages.
-func (s *Session) outputSound(e *received) {
+func (s *Session) outputSound(e *serverEvent) {
 	it := s.items.open(e.itemID, Agent)
 	it.entry.Spoken = true
 	it.sound = max(it.sound, 0) + time.Duration(len(e.sound))*time.Second/bytesPerSecond
-	if p, ok := s.call.peer.(Player); ok && s.flow.isLive(e.responseID) {
+	if p, ok := s.call.peer.(Player); ok && s.dialog.isLive(e.responseID) {
 		p.Play(e.responseID, e.itemID, e.index, e.sound)
 	}
 }

@@ -35,52 +35,52 @@ func pace(stop <-chan struct{}, tick func()) {
 	}
 }
 
-// teller passes on what happens, and after stop nothing more.
-type teller struct {
+// eventSink passes on what happens, and after stop nothing more.
+type eventSink struct {
 	sink func(sdk.PeerEvent)
 
 	mu      sync.Mutex
 	cond    *sync.Cond
-	telling int
+	sending int
 	stopped bool
 }
 
-func newTeller(sink func(sdk.PeerEvent)) *teller {
-	t := &teller{sink: sink}
+func newEventSink(sink func(sdk.PeerEvent)) *eventSink {
+	t := &eventSink{sink: sink}
 	t.cond = sync.NewCond(&t.mu)
 	return t
 }
 
-func (t *teller) tell(e sdk.PeerEvent) {
+func (t *eventSink) send(e sdk.PeerEvent) {
 	t.mu.Lock()
 	if t.stopped {
 		t.mu.Unlock()
 		return
 	}
-	t.telling++
+	t.sending++
 	t.mu.Unlock()
 	t.sink(e)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.telling--
-	if t.telling == 0 {
+	t.sending--
+	if t.sending == 0 {
 		t.cond.Broadcast()
 	}
 }
 
 // stop waits for those who are telling.
-func (t *teller) stop() {
+func (t *eventSink) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.stopped = true
-	for t.telling > 0 {
+	for t.sending > 0 {
 		t.cond.Wait()
 	}
 }
 
 // levelMeter tells how loud both sides are, every third frame.
 type levelMeter struct {
-	teller *teller
+	events *eventSink
 	frames int
 	mic    float64
 
@@ -88,10 +88,10 @@ type levelMeter struct {
 	agent float64
 }
 
-func newLevelMeter(t *teller) *levelMeter { return &levelMeter{teller: t, mic: -120, agent: -120} }
+func newLevelMeter(t *eventSink) *levelMeter { return &levelMeter{events: t, mic: -120, agent: -120} }
 
-// said takes a frame of the person's, once every FrameTime.
-func (m *levelMeter) said(pcm []int16) {
+// microphoneFrame takes a frame of the person's, once every FrameTime.
+func (m *levelMeter) microphoneFrame(pcm []int16) {
 	m.mic = max(m.mic, dbfs(pcm))
 	if m.frames++; m.frames%3 != 0 {
 		return
@@ -100,12 +100,12 @@ func (m *levelMeter) said(pcm []int16) {
 	agent := m.agent
 	m.agent = -120
 	m.mu.Unlock()
-	m.teller.tell(sdk.LevelsMeasured{Levels: sdk.Levels{Mic: meterLevel(m.mic), Agent: meterLevel(agent)}})
+	m.events.send(sdk.LevelsMeasured{Levels: sdk.Levels{Mic: meterLevel(m.mic), Agent: meterLevel(agent)}})
 	m.mic = -120
 }
 
-// heard takes a frame of the agent's.
-func (m *levelMeter) heard(pcm []int16) {
+// agentFrame takes a frame of the agent's.
+func (m *levelMeter) agentFrame(pcm []int16) {
 	level := dbfs(pcm)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 )
 
 // itemEvent takes what is about the conversation's items. It reports whether e was.
-func (s *Session) itemEvent(e *received) bool {
+func (s *Session) itemEvent(e *serverEvent) bool {
 	switch e.kind {
 	case "conversation.item.added":
 		s.itemAdded(&e.item, e.previous)
@@ -18,7 +18,7 @@ func (s *Session) itemEvent(e *received) bool {
 		s.itemDone(&e.item, e.previous)
 	case "conversation.item.deleted":
 		s.items.remove(e.itemID)
-		s.flow.dropTurn(e.itemID)
+		s.dialog.dropTurn(e.itemID)
 	case "conversation.item.retrieved":
 		s.itemRetrieved(&e.item)
 	case "conversation.item.truncated":

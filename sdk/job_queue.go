@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// mailbox is the queue in front of a session: whoever puts a job into an idle one runs it, and all that were put
+// jobQueue is the queue in front of a session: whoever puts a job into an idle one runs it, and all that were put
 // meanwhile. So jobs run one at a time and in order without a goroutine that waits for them.
-type mailbox struct {
+type jobQueue struct {
 	mu    sync.Mutex
 	jobs  []func() // Invariant: len(jobs) <= limit, empty when !busy.
 	busy  bool
@@ -16,21 +16,21 @@ type mailbox struct {
 }
 
 // put adds a job and runs the queue unless somebody does already. It reports false, and drops the job, when the queue is full.
-func (m *mailbox) put(job func()) bool {
+func (m *jobQueue) put(job func()) bool {
 	return m.add(job, m.limit)
 }
 
 // offer is put for jobs that may be dropped: it leaves half of the queue to the others.
-func (m *mailbox) offer(job func()) bool {
+func (m *jobQueue) offer(job func()) bool {
 	return m.add(job, m.limit/2)
 }
 
 // must is put for the few jobs that end things; they have no limit because each is put once.
-func (m *mailbox) must(job func()) {
+func (m *jobQueue) must(job func()) {
 	m.add(job, int(^uint(0)>>1))
 }
 
-func (m *mailbox) add(job func(), limit int) bool {
+func (m *jobQueue) add(job func(), limit int) bool {
 	m.mu.Lock()
 	if m.busy {
 		defer m.mu.Unlock()
@@ -49,7 +49,7 @@ func (m *mailbox) add(job func(), limit int) bool {
 	return true
 }
 
-func (m *mailbox) next() func() {
+func (m *jobQueue) next() func() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.jobs) == 0 {
@@ -68,7 +68,7 @@ func (m *mailbox) next() func() {
 }
 
 // rest gives what is closed once nobody runs a job; nil when nobody does now.
-func (m *mailbox) rest() <-chan struct{} {
+func (m *jobQueue) rest() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.busy {
@@ -82,7 +82,7 @@ func (m *mailbox) rest() <-chan struct{} {
 // Settle waits until all that has happened so far has been handled and shown, or ctx ends. Tests use it: whoever brings news
 // to a session that is busy with others' returns at once. Not from a subscriber. Errors: ctx's.
 func (s *Session) Settle(ctx context.Context) error {
-	r := s.box.rest()
+	r := s.queue.rest()
 	if r == nil {
 		return nil
 	}

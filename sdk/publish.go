@@ -13,18 +13,18 @@ func (s *Session) publish() {
 	}
 	s.dirty = false
 	before := s.shown.Load()
-	predicted, confirmed := s.flow.predicted(), s.flow.confirmed()
+	predicted, confirmed := s.dialog.predicted(), s.dialog.confirmed()
 	if s.opts.NoPrediction {
 		predicted = confirmed
 	}
 	now := &Snapshot{
 		Seq: before.Seq + 1, State: s.state(predicted), Confirmed: s.state(confirmed), Predicted: predicted != confirmed,
-		Interrupting: s.interruption.pending() != 0 && s.phase == phaseLive, Interruptions: s.interruption.score.shown,
+		Interrupting: s.barge.pending() != 0 && s.phase == phaseLive, Interruptions: s.barge.stats.shown,
 		SessionID: s.session.id, Model: s.session.model, Machines: s.machines,
 		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
 		Muted: s.muted, MicAsked: s.micAsked, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,
 		Microphone: s.microphone, Speaker: s.speaker, Volume: s.volume, Devices: s.devices, Pipeline: s.pipeline,
-		LastTurn: s.meter.last, Err: s.err,
+		LastTurn: s.measurement.last, Err: s.err,
 	}
 	if now.State != before.State {
 		s.trace("state: " + before.State.String() + " -> " + now.State.String())
@@ -46,7 +46,7 @@ func (s *Session) state(of view.Open) State {
 	case phaseFailed:
 		return Failed
 	case phaseLive:
-		return s.flow.shown(of, s.tools.busy())
+		return s.dialog.shown(of, s.tools.busy())
 	}
 	return Disconnected
 }
@@ -75,7 +75,7 @@ func (s *Session) setAlarm() {
 	n := s.alarm.n
 	s.alarm.at = at
 	s.alarm.stop = s.clock.AfterFunc(max(at-s.clock.Now(), 0), func() {
-		s.box.must(s.job(func() {
+		s.queue.must(s.job(func() {
 			if s.alarm.n == n {
 				s.alarm.stop = nil
 				s.ring(s.clock.Now())
@@ -91,7 +91,7 @@ func (s *Session) nextDeadline() time.Duration {
 			next = at
 		}
 	}
-	sooner(s.interruption.due)
+	sooner(s.barge.due)
 	switch s.phase {
 	case phaseNone, phaseFailed:
 	case phaseDialing:
@@ -103,10 +103,10 @@ func (s *Session) nextDeadline() time.Duration {
 		sooner(s.call.lost + s.limits.Lost)
 		sooner(s.call.recovery.due)
 	case phaseLive:
-		sooner(s.flow.turnDeadline(&s.limits))
-		sooner(s.flow.expectedDeadline())
-		sooner(s.flow.responseDeadline(&s.limits))
-		sooner(s.flow.soundDeadline(&s.limits))
+		sooner(s.dialog.turnDeadline(&s.limits))
+		sooner(s.dialog.expectedDeadline())
+		sooner(s.dialog.responseDeadline(&s.limits))
+		sooner(s.dialog.soundDeadline(&s.limits))
 		for _, it := range s.items.items {
 			if it.asked != Never {
 				sooner(it.asked + s.limits.Retrieve)
@@ -119,7 +119,7 @@ func (s *Session) nextDeadline() time.Duration {
 // ring gives every state that has waited too long its default.
 func (s *Session) ring(now time.Duration) {
 	late := func(at time.Duration) bool { return at != Never && at <= now }
-	if late(s.interruption.due) {
+	if late(s.barge.due) {
 		s.verdictOverdue()
 	}
 	switch s.phase {
@@ -140,23 +140,23 @@ func (s *Session) ring(now time.Duration) {
 		return
 	case phaseLive:
 	}
-	if s.flow.deaf(now) {
-		s.flow.unheard(now)
+	if s.dialog.unmetered(now) {
+		s.dialog.postponeSilence(now)
 	}
-	if late(s.flow.turnDeadline(&s.limits)) {
+	if late(s.dialog.turnDeadline(&s.limits)) {
 		s.turnOverdue()
 	}
-	if late(s.flow.responseDeadline(&s.limits)) {
+	if late(s.dialog.responseDeadline(&s.limits)) {
 		s.trace("a response gave no sign of life: it is not waited for any more")
-		live := s.flow.live()
+		live := s.dialog.live()
 		s.items.settleResponse(live)
-		s.flow.responseDone(live, now)
+		s.dialog.responseDone(live, now)
 		s.err, s.dirty = ErrServerSilent, true
 	}
-	for late(s.flow.expectedDeadline()) {
+	for late(s.dialog.expectedDeadline()) {
 		s.expectationOverdue(now)
 	}
-	if late(s.flow.soundDeadline(&s.limits)) {
+	if late(s.dialog.soundDeadline(&s.limits)) {
 		s.trace("the end of the playback was not told, but it is silent: it has ended")
 		s.soundEnded("")
 	}
@@ -168,13 +168,13 @@ func (s *Session) ring(now time.Duration) {
 }
 
 func (s *Session) turnOverdue() {
-	if s.flow.speaking() || s.flow.stopped != 0 {
+	if s.dialog.speaking() || s.dialog.stopped != 0 {
 		s.trace("a turn has no end: it is dropped")
 		s.dropTurn()
 		return
 	}
-	s.unanswered(s.flow.item())
-	s.flow.endTurn()
+	s.unanswered(s.dialog.item())
+	s.dialog.endTurn()
 }
 
 // unanswered: this turn or message has waited too long for its answer.
@@ -188,11 +188,11 @@ func (s *Session) unanswered(item string) {
 
 // expectationOverdue takes back what was predicted, where nothing came of it.
 func (s *Session) expectationOverdue(now time.Duration) {
-	for _, e := range s.flow.expected {
+	for _, e := range s.dialog.expected {
 		if e.since+e.wait > now {
 			continue
 		}
-		s.flow.drop(e.seq)
+		s.dialog.drop(e.seq)
 		s.dirty = true
 		if !asks(e.input) {
 			s.trace("nothing came of a prediction: " + e.input.Name())

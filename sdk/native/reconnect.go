@@ -19,8 +19,8 @@ const (
 	seenHeader   = "Antiphon-Resume-Seen"
 )
 
-// resuming adds what names the conversation to go on with.
-func resuming(h http.Header, r sdk.Resume) http.Header {
+// withResume adds what names the conversation to go on with.
+func withResume(h http.Header, r sdk.Resume) http.Header {
 	if r.Token != "" {
 		h.Set(resumeHeader, r.Token)
 		h.Set(afterHeader, r.After)
@@ -34,19 +34,19 @@ func resumption(h http.Header, asked sdk.Resume) sdk.Resumption {
 	return sdk.Resumption{Token: token, Resumed: asked.Token != "" && token == asked.Token, Seen: h.Get(seenHeader)}
 }
 
-// follow has the former peer of a conversation leave the microphone to its successor.
-func follow(former sdk.Peer) {
+// takeMicrophone has the former peer of a conversation leave the microphone to its successor.
+func takeMicrophone(former sdk.Peer) {
 	if p, ok := former.(interface{ leave() }); ok {
 		p.leave()
 	}
 }
 
-func (p *peer) leave() { p.left.Store(true) }
+func (p *peer) giveMicrophone() { p.microphoneGiven.Store(true) }
 
-func (p *socketPeer) leave() { p.left.Store(true) }
+func (p *socketPeer) giveMicrophone() { p.microphoneGiven.Store(true) }
 
-// inherit takes over what the former peer has still to play.
-func (p *socketPeer) inherit(former sdk.Peer) {
+// takePlayback takes over what the former peer has still to play.
+func (p *socketPeer) takePlayback(former sdk.Peer) {
 	from, ok := former.(interface{ estate() *player })
 	if !ok {
 		return
@@ -57,10 +57,10 @@ func (p *socketPeer) inherit(former sdk.Peer) {
 	defer old.mu.Unlock()
 	p.player.mu.Lock()
 	defer p.player.mu.Unlock()
-	p.player.playing, old.playing = old.playing, playing{}
+	p.player.playerState, old.playerState = old.playerState, playerState{}
 }
 
-func (p *socketPeer) estate() *player { return &p.player }
+func (p *socketPeer) playback() *player { return &p.player }
 
 // Resumption implements sdk.Resumable.
 func (p *peer) Resumption() sdk.Resumption { return p.kept }
@@ -78,33 +78,33 @@ func (p *peer) Restart(ctx context.Context) error {
 		err = p.pc.SetLocalDescription(offer)
 	}
 	if err != nil {
-		return ended(err)
+		return linkError(err)
 	}
-	asking, cancel := context.WithTimeout(ctx, askTime)
+	asking, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	answer, _, err := p.site.ask(asking, http.MethodPost, p.location+"/restart", sdpType, nil, []byte(offer.SDP))
+	answer, _, err := p.server.request(asking, http.MethodPost, p.location+"/restart", sdpType, nil, []byte(offer.SDP))
 	if err != nil {
 		return err
 	}
 	err = p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: string(answer)})
 	if err != nil {
-		return taken(err)
+		return badAnswer(err)
 	}
-	return p.awaitWay(ctx)
+	return p.awaitCandidatePair(ctx)
 }
 
-// askTime is how long the server may take to answer a restart.
-const askTime = 3 * time.Second
+// answerTime is how long the server may take to answer a restart.
+const answerTime = 3 * time.Second
 
-// awaitWay waits until packets have a way again. A restart takes the old one away at once.
-func (p *peer) awaitWay(ctx context.Context) error {
+// awaitCandidatePair waits until packets have a way again. A restart takes the old one away at once.
+func (p *peer) awaitCandidatePair(ctx context.Context) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
 		pair, err := p.pc.SCTP().Transport().ICETransport().GetSelectedCandidatePair()
 		switch {
 		case err != nil:
-			return ended(err)
+			return linkError(err)
 		case pair != nil:
 			return nil
 		}
@@ -118,8 +118,8 @@ func (p *peer) awaitWay(ctx context.Context) error {
 	}
 }
 
-// taken says what is wrong with an answer that cannot be taken; nil when it can.
-func taken(err error) error {
+// badAnswer says what is wrong with an answer that cannot be taken; nil when it can.
+func badAnswer(err error) error {
 	if err == nil {
 		return nil
 	}

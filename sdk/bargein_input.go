@@ -7,8 +7,8 @@ import (
 
 // The detector beside the microphone, and the playback, as the peer tells of them.
 
-func (s *Session) voiceBegan(e VoiceBegan) {
-	in := &s.interruption
+func (s *Session) speechOnset(e SpeechOnset) {
+	in := &s.barge
 	if s.muted || !s.session.interrupts || s.phase != phaseLive || in.pending() != 0 {
 		return
 	}
@@ -23,41 +23,41 @@ func (s *Session) voiceBegan(e VoiceBegan) {
 		}
 	}
 	in.candidate++
-	in.score.began(s.clock.Now())
-	in.suspects = s.flow.expect(view.Candidate{}, "", verdictTime, s.clock.Now())
+	in.stats.candidateBegan(s.clock.Now())
+	in.suspects = s.dialog.expect(view.Candidate{}, "", verdictTime, s.clock.Now())
 	s.bargeIn(bargein.Onset{Candidate: in.candidate, At: in.markOf(e)})
 }
 
-func (in *interruption) markOf(e VoiceBegan) bargein.Mark {
-	if e.Known && in.out.lowerer != nil {
+func (in *bargeInDriver) markOf(e SpeechOnset) bargein.Mark {
+	if e.Known && in.playout.ducker != nil {
 		return bargein.Mark(e.Mark)
 	}
-	return in.out.here()
+	return in.playout.here()
 }
 
-// voiceLasted silences only what can be said again.
-func (s *Session) voiceLasted() {
-	in := &s.interruption
+// speechSustained silences only what can be said again.
+func (s *Session) speechSustained() {
+	in := &s.barge
 	c := in.pending()
 	if c == 0 {
 		return
 	}
-	in.lasts, s.dirty = s.flow.expect(view.Interrupt{}, "", verdictTime, s.clock.Now()), true
-	if in.knows || in.out.holder != nil {
+	in.lasts, s.dirty = s.dialog.expect(view.Interrupt{}, "", verdictTime, s.clock.Now()), true
+	if in.serverTakes || in.playout.rewinder != nil {
 		s.bargeIn(bargein.Sustained{Candidate: c})
 	}
 }
 
-func (s *Session) voiceEnded() {
-	if c := s.interruption.pending(); c != 0 {
-		s.flow.drop(s.interruption.lasts)
+func (s *Session) speechEnded() {
+	if c := s.barge.pending(); c != 0 {
+		s.dialog.drop(s.barge.lasts)
 		s.bargeIn(bargein.VoiceEnded{Candidate: c})
 	}
 }
 
 func (s *Session) markPassed(mark uint32) {
-	in := &s.interruption
-	if c := in.awaits; c != 0 && bargein.Mark(mark) == in.awaited && in.steps != nil {
+	in := &s.barge
+	if c := in.awaits; c != 0 && bargein.Mark(mark) == in.awaited && in.machine != nil {
 		in.awaits = 0
 		s.bargeIn(bargein.Passed{Candidate: c})
 	}
@@ -65,16 +65,16 @@ func (s *Session) markPassed(mark uint32) {
 
 // verdictOverdue gives a candidate up. Where the client plays the sound nothing is left to wait for after that.
 func (s *Session) verdictOverdue() {
-	in := &s.interruption
+	in := &s.barge
 	in.due = Never
-	if in.steps == nil {
+	if in.machine == nil {
 		return
 	}
 	if in.pending() == in.dueOf {
-		in.score.expired(s.clock.Now())
+		in.stats.expired(s.clock.Now())
 	}
 	s.bargeIn(bargein.Expired{Candidate: in.dueOf})
-	if in.out.holder != nil {
+	if in.playout.rewinder != nil {
 		s.bargeIn(bargein.Rejected{Candidate: in.dueOf})
 	}
 }

@@ -4,10 +4,10 @@ import "time"
 
 // talkTail is how long after the end of push-to-talk the last of its sound may be under way, where sound and events take
 // different paths.
-const talkTail = 150 * time.Millisecond
+const soundTail = 150 * time.Millisecond
 
-// talk is push-to-talk.
-type talk struct {
+// pushToTalk is push-to-talk.
+type pushToTalk struct {
 	on  bool   // the key is down
 	nth uint64 // counts the ends, so that a key that is down again is known
 }
@@ -18,46 +18,46 @@ func (s *Session) StartTalking() error { return s.act(s.startTalking, false) }
 
 // StopTalking closes the microphone, as a key that is let go does. Where turns end by hand it ends the turn and asks for an answer; a
 // turn without sound is none, and no error, and one that the link was lost in is dropped.
-func (s *Session) StopTalking() { s.box.must(s.job(s.stopTalking)) }
+func (s *Session) StopTalking() { s.queue.must(s.job(s.stopTalking)) }
 
 // manual: turns end by hand.
 func (s *Session) manual() bool { return s.opts.TurnDetection != nil && s.opts.TurnDetection.Manual }
 
 func (s *Session) startTalking() {
-	if s.talk.on {
+	if s.key.on {
 		return
 	}
-	again := s.flow.talking // its end is under way: it goes on
-	s.talk.on = true
-	s.talk.nth++
+	again := s.dialog.pushToTalk // its end is under way: it goes on
+	s.key.on = true
+	s.key.nth++
 	if s.manual() && !again {
 		s.interrupt()
 		s.send("input_audio_buffer.clear", newJSON(), intent{kind: intentClear})
-		s.flow.talking = true
+		s.dialog.pushToTalk = true
 	}
 	s.setMuted(false)
 	s.dirty = true
 }
 
 func (s *Session) stopTalking() {
-	if !s.talk.on {
+	if !s.key.on {
 		return
 	}
-	s.talk.on = false
+	s.key.on = false
 	s.setMuted(true)
 	s.dirty = true
-	if !s.flow.talking || s.phase != phaseLive {
-		s.flow.talking = false
+	if !s.dialog.pushToTalk || s.phase != phaseLive {
+		s.dialog.pushToTalk = false
 		return
 	}
 	if _, plays := s.call.peer.(Player); plays { // its sound goes the same way as its events
 		s.endTalk()
 		return
 	}
-	c, n := s.call, s.talk.nth
-	s.clock.AfterFunc(talkTail, func() {
-		s.box.must(s.job(func() {
-			if s.call == c && s.talk.nth == n && s.flow.talking {
+	c, n := s.call, s.key.nth
+	s.clock.AfterFunc(soundTail, func() {
+		s.queue.must(s.job(func() {
+			if s.call == c && s.key.nth == n && s.dialog.pushToTalk {
 				s.endTalk()
 			}
 		}))
@@ -65,7 +65,7 @@ func (s *Session) stopTalking() {
 }
 
 func (s *Session) endTalk() {
-	s.flow.talking = false
+	s.dialog.pushToTalk = false
 	if s.phase == phaseLive {
 		s.commit()
 		s.pushed = true
@@ -78,7 +78,7 @@ func (s *Session) SetVolume(volume float32) error {
 	if !(volume >= 0 && volume <= 1) {
 		return &Error{Kind: ErrInvalid, Detail: "a volume is between 0 and 1"}
 	}
-	s.box.must(s.job(func() {
+	s.queue.must(s.job(func() {
 		s.volume = volume
 		if s.call != nil {
 			s.applyVolume(s.call.peer)

@@ -3,21 +3,21 @@ package sdk
 import "github.com/antiphon-rt/antiphon/wire"
 
 // Bounds of the words that a new conversation begins with, the newest of the one that was lost.
-const maxRetold, maxRetoldBytes = 100, 256 << 10
+const maxCarriedOver, maxCarriedOverBytes = 100, 256 << 10
 
-// forget gives the server's conversation up, which is lost. The transcript stays; another conversation begins with its words.
-func (s *Session) forget(c *call) {
+// beginNewConversation gives the server's conversation up, which is lost. The transcript stays; another conversation begins with its words.
+func (s *Session) beginNewConversation(c *call) {
 	s.trace("the conversation was lost: another one begins with its words")
 	c.recovery.afresh, c.seen = true, ""
-	c.outbox.renew(func(id string) bool {
+	c.outgoing.keepMessages(func(id string) bool {
 		it := s.items.find(id)
 		return it != nil && it.entry.Live
 	})
 	undelivered := map[string]bool{}
-	for _, l := range c.outbox.waiting {
+	for _, l := range c.outgoing.waiting {
 		undelivered[l.in.item] = true
 	}
-	s.items.closeLive(s.flow.sound)
+	s.items.closeLive(s.dialog.sound)
 	for id := range undelivered {
 		if it := s.items.find(id); it != nil {
 			it.entry.Live = true
@@ -25,60 +25,60 @@ func (s *Session) forget(c *call) {
 	}
 	s.items.changed()
 	s.session, s.machines = serverSession{}, MachinesUnknown
-	s.flow = newFlow(s.viewStepped)
-	s.tools.forget()
+	s.dialog = newDialogState(s.viewStepped)
+	s.tools.startOver()
 	s.pending = newPending()
 	s.committing = false
 }
 
-// forget drops what runs for a conversation that is gone: its answers would be nobody's.
-func (t *toolbox) forget() {
+// startOver drops what runs for a conversation that is gone: its answers would be nobody's.
+func (t *toolbox) startOver() {
 	t.epoch++
 	t.oldest = t.epoch
 	t.queue, t.wants, t.tries, t.untaken = nil, false, 0, 0
 }
 
-// renewed: the server has made the session of the new conversation.
-func (s *Session) renewed() {
+// newConversationStands: the server has made the session of the new conversation.
+func (s *Session) newConversationStands() {
 	c := s.call
 	c.recovery.afresh = false
 	s.phase = phaseLive // what follows goes out now, before what waits
-	s.introduce()
-	s.retell()
+	s.sendHello()
+	s.sendTranscript()
 	if s.call != c || s.phase != phaseLive {
 		return
 	}
-	s.relive()
+	s.linkCarries()
 	s.err = ErrBegunAnew
 }
 
-// retell gives the new conversation the words of the one that was lost.
-func (s *Session) retell() {
+// sendTranscript gives the new conversation the words of the one that was lost.
+func (s *Session) sendTranscript() {
 	waiting := map[string]bool{}
-	for _, l := range s.call.outbox.waiting {
+	for _, l := range s.call.outgoing.waiting {
 		waiting[l.in.item] = true
 	}
 	var told []*item
 	bytes := 0
-	for i := len(s.items.items) - 1; i >= 0 && len(told) < maxRetold; i-- {
+	for i := len(s.items.items) - 1; i >= 0 && len(told) < maxCarriedOver; i-- {
 		it := s.items.items[i]
 		e := &it.entry
 		if it.hidden || e.Role == ToolUse || e.Failed || e.Text == "" || waiting[it.id] {
 			continue
 		}
-		if bytes += len(e.Text); bytes > maxRetoldBytes {
+		if bytes += len(e.Text); bytes > maxCarriedOverBytes {
 			break
 		}
 		told = append(told, it)
 	}
 	for i := len(told) - 1; i >= 0; i-- {
 		it := told[i]
-		it.retold = true
+		it.carriedOver = true
 		role, kind := "user", wire.ContentInputText
 		if it.entry.Role == Agent {
 			role, kind = "assistant", wire.ContentOutputText
 		}
-		s.send("conversation.item.create", newMessage(it.id, role).words(kind, it.entry.Text).end().close(), intent{kind: intentRetold, item: it.id})
+		s.send("conversation.item.create", newMessage(it.id, role).words(kind, it.entry.Text).end().close(), intent{kind: intentCarriedOver, item: it.id})
 	}
 	s.markLoss(waiting)
 }
@@ -101,10 +101,10 @@ func (s *Session) markLoss(waiting map[string]bool) {
 	}
 }
 
-// undelivered says of every message that waits that it will not reach the server any more, and of every one that was sent and
+// noteUndelivered says of every message that waits that it will not reach the server any more, and of every one that was sent and
 // that the server has not taken that nobody knows.
-func (s *Session) undelivered(c *call) {
-	say := func(letters []letter, note string) {
+func (s *Session) noteUndelivered(c *call) {
+	say := func(letters []outgoingEvent, note string) {
 		for _, l := range letters {
 			it := s.items.find(l.in.item)
 			if it != nil && it.entry.Live && l.in.kind == intentMessage {
@@ -113,6 +113,6 @@ func (s *Session) undelivered(c *call) {
 			}
 		}
 	}
-	say(c.outbox.take(), "not delivered: the connection was lost")
-	say(c.outbox.sent, "perhaps not delivered: the connection was lost")
+	say(c.outgoing.takeWaiting(), "not delivered: the connection was lost")
+	say(c.outgoing.sent, "perhaps not delivered: the connection was lost")
 }
