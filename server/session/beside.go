@@ -24,7 +24,6 @@ type beside struct {
 	synthesis synthesis.State
 	seen      response.Seen // when invariants are checked
 	waits     bool          // its body has not begun
-	credit    *credit       // of its audio, nil until the body begins
 }
 
 // besideEnded is the end of a body that never began.
@@ -35,7 +34,7 @@ type besideEnded struct {
 
 // createBeside begins a response outside the conversation.
 func (s *Session) createBeside(q *wire.ResponseParams) {
-	if s.media && len(q.OutputModalities) > 0 && q.OutputModalities[0] == modalityAudio {
+	if s.player.ServerPaced() && len(q.OutputModalities) > 0 && q.OutputModalities[0] == modalityAudio {
 		s.fail(failure{
 			code: wire.CodeInvalidValue, param: "response.output_modalities",
 			message: "over WebRTC a response outside the conversation is text: its voice would sound over the conversation's; want [\"text\"]",
@@ -146,9 +145,7 @@ func (s *Session) startBeside() {
 	for _, r := range s.replies {
 		if b := r.beside; b != nil && b.waits {
 			b.waits = false
-			if s.start(r) {
-				b.credit = &credit{sem: r.body.credit}
-			}
+			s.start(r)
 		}
 	}
 }
@@ -159,13 +156,6 @@ func (s *Session) shutBeside() {
 		if r.beside != nil {
 			s.stepBeside(r, response.Shutdown{})
 		}
-	}
-}
-
-// soundBeside sends a piece of r's audio at once: nothing holds it, and the client plays it.
-func (s *Session) soundBeside(r *reply, pcm []int16) {
-	if r.lastMessage() != nil {
-		s.sendPCM(r, r.beside.credit, pcm)
 	}
 }
 

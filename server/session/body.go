@@ -6,17 +6,14 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/output"
 )
 
 // Limits of one response's body.
 const (
-	maxClauses = 1024                  // clauses that may wait for the voice
-	lookAhead  = 5 * format.OutputRate // audio that may be generated ahead of what was sent: 5 s
+	maxClauses = 1024 // clauses that may wait for the voice
 )
 
 // What a body reports. The order of one body's reports is theirs; bodyOver is the last.
@@ -59,9 +56,9 @@ type body struct {
 	id      response.ID
 	cancel  context.CancelFunc
 	clauses chan clause
-	credit  *semaphore.Weighted // samples that may still be generated ahead
-	waits   context.Context     //nolint:containedctx // ends when nobody will hear it: credit is not waited for any more
-	free    context.CancelFunc  // ends waits
+	credit  *output.Credit
+	waits   context.Context    //nolint:containedctx // ends when nobody will hear it: credit is not waited for any more
+	free    context.CancelFunc // ends waits
 }
 
 // startBody runs the model on request; what is to be said comes back through clauses, which the session fills and closes.
@@ -71,7 +68,7 @@ func startBody(
 	request pipeline.Request, voice pipeline.Utterance, delivers bool, post func(any) bool,
 ) *body {
 	ctx, cancel := context.WithCancel(ctx)
-	b := &body{id: id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: semaphore.NewWeighted(lookAhead)}
+	b := &body{id: id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: output.NewCredit()}
 	b.waits, b.free = context.WithCancel(ctx)
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -94,7 +91,7 @@ func startBody(
 	wg.Go(func() {
 		both.Wait()
 		if delivers {
-			_ = b.credit.Acquire(b.waits, lookAhead) // all of it is back, or nobody waits for the rest
+			_ = b.credit.Room.Acquire(b.waits, output.LookAhead) // all of it is back, or nobody waits for the rest
 		}
 		cancel()
 		post(bodyOver{id})
@@ -128,7 +125,7 @@ func (b *body) say(ctx context.Context, s pipeline.Synthesizer, voice pipeline.U
 // wait for ever for room that there cannot be, so its audio is cut.
 func (b *body) sound(ctx context.Context, n uint32, pcm []int16, post func(any) bool) error {
 	for piece := range slices.Chunk(pcm, pipeline.MaxChunk) {
-		if err := b.credit.Acquire(b.waits, int64(len(piece))); err != nil && ctx.Err() != nil {
+		if err := b.credit.Room.Acquire(b.waits, int64(len(piece))); err != nil && ctx.Err() != nil {
 			return err
 		}
 		if !post(bodyAudio{b.id, n, slices.Clone(piece)}) {

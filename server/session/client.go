@@ -106,7 +106,7 @@ func (s *Session) dispatch(e wire.ClientEvent) {
 		s.decoder.Reset()
 		s.send(&wire.InputAudioBufferCleared{})
 	case *wire.OutputAudioBufferClear:
-		if !s.media {
+		if !s.player.ServerPaced() {
 			s.fail(failure{code: "unsupported_event", param: "type", message: "output_audio_buffer.clear is for WebRTC: over a WebSocket the client holds the audio"})
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -22,6 +23,8 @@ type Config struct {
 	// CheckInvariants evaluates the invariants of coord/session after every event; what does not hold is logged as an
 	// error. For tests, and for whoever hunts a fault.
 	CheckInvariants bool
+	// Env is the machine that the session runs on; nil is the real one.
+	Env env.Env
 	// Grace is how long a lost transport may take to come back; 0 takes 20 s.
 	Grace time.Duration
 	// Keep is Grace for a client that knows our extensions, which may come back over another connection; 0 takes 60 s.

@@ -69,9 +69,12 @@ func (s *Session) record(direction string, text []byte) {
 }
 
 // send gives an event to the client, in order.
-func (s *Session) send(e wire.ServerEvent) {
+func (s *Session) send(e wire.ServerEvent) { s.sendThen(e, nil) }
+
+// sendThen is send; the link's goroutine calls sent, when not nil, once the event is on its way.
+func (s *Session) sendThen(e wire.ServerEvent, sent func()) {
 	e.SetID(newID("event_"))
-	s.sendEvent(call.Encode(e), nil)
+	s.sendEvent(call.Encode(e), sent)
 }
 
 // insert puts an item into the conversation, and tells the client when an old one had to make room.

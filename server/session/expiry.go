@@ -41,7 +41,7 @@ func (s *Session) sayWhy(why conn.Reason) {
 			code:    "session_expired",
 			message: fmt.Sprintf("Your session hit the maximum duration of %g minutes: open another one to go on.", s.cfg.Longest.Minutes()),
 		})
-	case why == conn.ServerStops && s.media: // a WebSocket's end has a code and a reason, a data channel's has not
+	case why == conn.ServerStops && s.player.ServerPaced(): // a WebSocket's end has a code and a reason, a data channel's has not
 		s.tellClient(s.problem(failure{
 			kind: typeServer, code: "server_stopping", message: "the server is stopping: call again in a moment",
 		}))

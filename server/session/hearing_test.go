@@ -8,7 +8,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -16,9 +15,8 @@ import (
 func byHand(t *testing.T) *caller {
 	t.Helper()
 	c := newCaller(t, plain())
-	c.s.link, c.s.speaker = c, newPacer(c.s, nil)
-	c.pacer, c.s.media = c.s.speaker.(*pacer), true
-	c.s.can = call.Resolve(c)
+	c.pacer = newPacer(c.s, nil)
+	c.s.attach(c)
 	c.s.step(coord.OfConn{Event: conn.Opened{VAD: true}})
 	t.Cleanup(func() { c.s.release() })
 	return c

@@ -16,7 +16,7 @@ func (s *Session) hello(e *wire.AntiphonHello) {
 		s.resumable.Store(true)
 		s.metrics = e.Metrics
 		s.reports = e.BargeIn
-		s.claim.candidate, s.claim.turn = 0, 0 // a new client counts its candidates anew
+		s.player.NewClient()
 	}
 	s.step(coord.Configure{Config: s.coordConfig()})
 	_, differ := machine.Differing(coord.Machines(), func(name string) (string, bool) {
@@ -45,6 +45,6 @@ func (s *Session) hello(e *wire.AntiphonHello) {
 // Over a WebSocket the audio is the client's, whatever it says of it.
 func (s *Session) coordConfig() coord.Config {
 	c := coordConfig(&s.settings)
-	c.Reports = s.reports && s.media
+	c.Reports = s.reports && s.player.ServerPaced()
 	return c
 }

@@ -148,7 +148,7 @@ func (s *Session) truncateItem(e *wire.ConversationItemTruncate) {
 
 // clientStopped: a client that plays by itself has cut the item off, so its playback is over.
 func (s *Session) clientStopped(it *item) {
-	if r := s.onAir; r != nil && !s.media && r.over && slices.ContainsFunc(r.outputs, func(o *output) bool { return o.it == it }) {
+	if r := s.replyOnAir(); r != nil && !s.player.ServerPaced() && r.over && slices.ContainsFunc(r.outputs, func(o *outputItem) bool { return o.it == it }) {
 		s.step(coord.OfPlayout{Event: playout.Clear{}})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -41,7 +42,7 @@ func TestSpokenReply(t *testing.T) {
 		c.pacer.mu.Lock()
 		ahead := len(c.pacer.tape) - c.pacer.pos
 		c.pacer.mu.Unlock()
-		c.g.Expect(ahead).To(gomega.BeNumerically("~", lookAhead, format.OutputRate/2))
+		c.g.Expect(ahead).To(gomega.BeNumerically("~", output.LookAhead, format.OutputRate/2))
 		first(c, "output_audio_buffer.stopped")
 	})
 

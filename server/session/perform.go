@@ -10,6 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -107,7 +108,7 @@ func (s *Session) performTurn(f turn.Effect) {
 		s.hearing.cut()
 		s.armIdle()
 	case turn.BargeIn: // routed: the playout and the response are told by the composition
-		s.claim.turn = 0
+		s.player.Confirmed()
 		s.log.Info("the user interrupts", "turn", f.Turn)
 	}
 }
@@ -232,35 +233,35 @@ func (s *Session) performSynthesis(r *reply, f synthesis.Effect) {
 func (s *Session) performPlayout(f playout.Effect) {
 	switch f := f.(type) {
 	case playout.Play:
-		s.play(s.replies[f.Resp], uint64(f.Gen))
+		s.playing(s.player.Play(s.replies[f.Resp].track, uint64(f.Gen)))
 	case playout.Hold:
-		s.hold(f.Resp)
+		s.player.Hold(f.Resp)
 	case playout.AwaitReady:
-		s.after("ready", s.reportIn(), readyDue{f.Candidate})
+		s.player.AwaitReady(f.Candidate)
 	case playout.RewindAndResume:
-		s.speaker.Resume(uint64(f.Gen), s.replies[f.Resp].position(f.From))
+		s.playing(s.player.Resume(s.replies[f.Resp].track, f.From, uint64(f.Gen)))
 	case playout.Drop:
 		if r := s.replies[f.Resp]; r != nil {
 			s.drop(r)
 		}
 	case playout.EmitStarted:
-		if s.media {
+		if s.player.ServerPaced() {
 			s.send(&wire.OutputAudioBufferStarted{ResponseID: s.replies[f.Resp].object.ID})
 		}
 	case playout.EmitStopped:
 		s.stopped(s.replies[f.Resp])
 	case playout.EmitCleared:
-		if r := s.replies[f.Resp]; s.media && r != nil {
+		if r := s.replies[f.Resp]; s.player.ServerPaced() && r != nil {
 			s.send(&wire.OutputAudioBufferCleared{ResponseID: r.object.ID})
 		}
 	case playout.EmitRejected:
-		s.rejected(f.Candidate)
+		s.rejected(s.player.Reject(f.Candidate))
 	case playout.AwaitHeard:
-		s.after("heard", s.reportIn(), heardDue{f.Resp})
+		s.player.AwaitHeard(f.Resp)
 	case playout.Truncate:
 		// A client that plays by itself cuts what it got, and has nothing of a reply that waited.
-		if r := s.replies[f.Resp]; r != nil && (s.media || !r.onAir) {
-			if !r.heardWhole(f.End) {
+		if r := s.replies[f.Resp]; r != nil && (s.player.ServerPaced() || !r.track.Heard()) {
+			if !r.track.Whole(f.End) {
 				s.truncate(r, f.End)
 			}
 			s.forget(r)
@@ -269,59 +270,57 @@ func (s *Session) performPlayout(f playout.Effect) {
 	}
 }
 
-// play gives the speaker to r.
-func (s *Session) play(r *reply, gen uint64) {
-	s.endTail()
-	note(s.claim.played[:], r.object.ID)
-	s.claim.lowered = false
-	s.onAir = r
-	r.onAir, r.gen = true, gen
-	if r.body != nil {
-		s.credit.Store(&credit{sem: r.body.credit, since: gen})
+// playing sends the audio that the player has for a client that plays by itself.
+func (s *Session) playing(out action.List) {
+	if len(out) > 0 {
+		s.firstPacket()
 	}
-	s.speaker.Begin(gen)
-	s.speaker.Write(r.backlog)
-	r.backlog = nil
-	if r.said {
-		s.speaker.End()
+	s.do(out)
+}
+
+// do performs what a component asks for, in order.
+func (s *Session) do(out action.List) {
+	for _, a := range out {
+		switch a := a.(type) {
+		case action.Send:
+			s.sendThen(a.Event, a.Sent)
+		case action.Step:
+			s.step(a.Event)
+		case action.Later:
+			s.again(a.Event)
+		}
 	}
 }
 
 // drop forgets what of r was not sent.
 func (s *Session) drop(r *reply) {
-	r.dropped, r.backlog = true, nil
-	note(s.claim.cut[:], r.object.ID)
 	if r.body != nil {
 		r.body.free() // what it still says is heard by nobody, and must not wait for that
 	}
 	s.takeBack(r)
-	if s.onAir == r {
-		s.speaker.Drop()
+	if s.player.Drop(r.track) {
 		s.offAir()
 	}
 	s.forget(r)
 }
 
 func (s *Session) offAir() {
-	s.onAir = nil
-	s.credit.Store(nil)
 	s.hearing.quiet = s.now()
 	s.armIdle()
 }
 
 // stopped: r was heard to its end.
 func (s *Session) stopped(r *reply) {
-	if s.media {
+	if s.player.ServerPaced() {
 		s.send(&wire.OutputAudioBufferStopped{ResponseID: r.object.ID})
+		if r.over && r.status == response.ClientCancelled {
+			s.truncate(r, r.track.Mark(r.track.Length()))
+		}
 	}
-	if r.over && r.status == response.ClientCancelled && s.media {
-		s.truncate(r, r.mark(r.audio))
-	}
+	first := s.player.Stopped(r.track, s.coordConfig().Reports)
 	s.offAir()
-	if !r.ended { // else its tail was said again
-		r.ended = true
+	if first { // else its tail was played again
 		s.turnMetrics(r)
 	}
-	s.linger(r)
 	s.forget(r)
 }

@@ -4,10 +4,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -32,11 +31,10 @@ type reply struct {
 	body     *body                // nil until it is started
 	beside   *beside              // what it has for itself outside the conversation, else nil
 	splitter *pipeline.Clauses
-	encoder  *format.Encoder // of audio that goes out in events; nil where none does
 
-	message *output         // the message that is open, nil when none is
-	calls   map[int]*output // calls by the model's index
-	outputs []*output
+	message *outputItem         // the message that is open, nil when none is
+	calls   map[int]*outputItem // calls by the model's index
+	outputs []*outputItem
 
 	clauses  uint32            // given to the voice
 	saying   map[uint32]spoken // of them, those that are not said to their end
@@ -46,48 +44,20 @@ type reply struct {
 	counted  bool           // the model has said what it cost
 	asked    int            // tokens of what the model was asked
 
-	audio   voice.Samples // generated
-	backlog []int16       // generated before the speaker was given to the reply
-	onAir   bool          // the speaker is the reply's, or was
-	gen     uint64        // its first segment
-	ended   bool          // its audio was sent to its end
-	said    bool          // all audio is generated, or no more will be
-	dropped bool          // what is not sent is not wanted
-	played  bool          // the machines gave it a beginning
-	over    bool          // its terminal is sent
-	cut     bool          // its items were truncated
-	status  response.Status
+	track  *output.Track
+	over   bool // its terminal is sent
+	cut    bool // its items were truncated
+	status response.Status
 }
 
-// output is one item of a response.
-type output struct {
+// outputItem is one item of a response.
+type outputItem struct {
 	it    *item
 	index int
 	start voice.Samples // of its audio within the reply
 	text  string
 	split string // the begin of a character that text goes on with
 	done  bool
-}
-
-// mark is where in the reply's items pos lies.
-func (r *reply) mark(pos voice.Samples) playout.Mark {
-	var m playout.Mark
-	for _, o := range r.outputs {
-		if o.it.Type == wire.ItemMessage && o.start <= pos {
-			m = playout.Mark{Item: o.it.num, MS: uint32((pos - o.start).Milliseconds(format.OutputRate))}
-		}
-	}
-	return m
-}
-
-// position is mark's inverse.
-func (r *reply) position(m playout.Mark) voice.Samples {
-	for _, o := range r.outputs {
-		if o.it.num == m.Item {
-			return o.start + voice.SamplesIn(int64(m.MS), format.OutputRate)
-		}
-	}
-	return 0
 }
 
 // --- the model's text
@@ -117,7 +87,7 @@ func (s *Session) modelSays(r *reply, ev pipeline.ModelEvent) {
 	}
 }
 
-func (s *Session) argumentsDelta(r *reply, o *output, delta string) {
+func (s *Session) argumentsDelta(r *reply, o *outputItem, delta string) {
 	if delta = o.characters(delta); delta == "" {
 		return
 	}
@@ -128,7 +98,7 @@ func (s *Session) argumentsDelta(r *reply, o *output, delta string) {
 }
 
 // characters gives the whole characters of what o says next: a model may cut its text within one, and an event cannot.
-func (o *output) characters(delta string) string {
+func (o *outputItem) characters(delta string) string {
 	delta = o.split + delta
 	end := len(delta)
 	for i := 1; i <= min(len(delta), utf8.UTFMax-1); i++ {
@@ -181,14 +151,15 @@ func (s *Session) openMessage(r *reply) bool {
 	if o == nil {
 		return false
 	}
-	o.start = r.audio
+	o.start = r.track.Length()
+	r.track.AddPart(o.it.num, o.it.ID, o.index)
 	r.message = o
 	s.send(&wire.ResponseContentPartAdded{ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, Part: part})
 	return true
 }
 
 // openCall is the call with the model's index, begun if it is new; nil when it has ended already.
-func (s *Session) openCall(r *reply, index int, name string) *output {
+func (s *Session) openCall(r *reply, index int, name string) *outputItem {
 	if o := r.calls[index]; o != nil {
 		if o.done {
 			return nil
@@ -204,7 +175,7 @@ func (s *Session) openCall(r *reply, index int, name string) *output {
 	})
 	if o != nil {
 		if r.calls == nil {
-			r.calls = map[int]*output{}
+			r.calls = map[int]*outputItem{}
 		}
 		r.calls[index] = o
 	}
@@ -214,11 +185,11 @@ func (s *Session) openCall(r *reply, index int, name string) *output {
 // maxOutputs bounds the items of one response.
 const maxOutputs = 64
 
-func (s *Session) openOutput(r *reply, w wire.Item) *output {
+func (s *Session) openOutput(r *reply, w wire.Item) *outputItem {
 	if len(r.outputs) >= maxOutputs {
 		return nil
 	}
-	o := &output{index: len(r.outputs)}
+	o := &outputItem{index: len(r.outputs)}
 	r.outputs = append(r.outputs, o)
 	s.send(&wire.ResponseOutputItemAdded{ResponseID: r.object.ID, OutputIndex: o.index, Item: w})
 	if r.beside != nil {
@@ -230,7 +201,7 @@ func (s *Session) openOutput(r *reply, w wire.Item) *output {
 }
 
 // closeOutput says everything that an item's end wants said.
-func (s *Session) closeOutput(r *reply, o *output, status string) {
+func (s *Session) closeOutput(r *reply, o *outputItem, status string) {
 	if o.done {
 		return
 	}
@@ -252,7 +223,7 @@ func (s *Session) closeOutput(r *reply, o *output, status string) {
 			kept, it.Status = it.audio.heardText(it.said), statusIncomplete
 		}
 		it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &kept}}
-		s.lastAudio(r, o)
+		s.do(r.track.LastDelta())
 		s.send(&wire.ResponseOutputAudioDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index})
 		s.send(&wire.ResponseOutputAudioTranscriptDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Transcript: text})
 		s.send(&wire.ResponseContentPartDone{

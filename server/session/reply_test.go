@@ -16,7 +16,7 @@ func TestDeltasAreWholeCharacters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			var o output
+			var o outputItem
 			for i, delta := range row.in {
 				g.Expect(o.characters(delta)).To(gomega.Equal(row.want[i]))
 			}

@@ -115,7 +115,7 @@ func (s *Session) settle(u *userTurn, text string) {
 
 // firstPacket: the reply on air is heard from now on.
 func (s *Session) firstPacket() {
-	if r := s.onAir; r != nil && r.turn != nil {
+	if r := s.replyOnAir(); r != nil && r.turn != nil {
 		r.turn.times.once(&r.turn.times.firstPacket, s.now())
 	}
 }

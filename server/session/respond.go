@@ -10,6 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -53,17 +54,19 @@ func (s *Session) newReply(id response.ID, why cause, conversation *string) *rep
 	if q := r.request; q != nil {
 		ownSettings(&r.object, q)
 	}
-	aside := conversation == nil && s.media // nobody could tell its voice from the conversation's
+	aside := conversation == nil && s.player.ServerPaced() // nobody could tell its voice from the conversation's
 	r.spoken = slices.Contains(r.object.OutputModalities, modalityAudio) && s.canSpeak() && !aside
+	var encoder *format.Encoder
 	if !r.spoken {
 		r.object.OutputModalities, r.object.Audio = []string{"text"}, nil
-	} else if !s.media {
+	} else if !s.player.ServerPaced() {
 		var err error
-		if r.encoder, err = format.NewEncoder(r.object.Audio.Format.Type); err != nil {
+		if encoder, err = format.NewEncoder(r.object.Audio.Format.Type); err != nil {
 			s.log.Error("a format of audio cannot be made", "err", err)
-			r.encoder = &format.Encoder{}
+			encoder = &format.Encoder{}
 		}
 	}
+	r.track = output.NewTrack(id, r.object.ID, encoder)
 	return r
 }
 
@@ -128,7 +131,8 @@ func (s *Session) start(r *reply) bool {
 	if r.object.Audio != nil {
 		speech.Voice = r.object.Audio.Voice
 	}
-	r.body = startBody(s.ctx, &s.workers, s.cfg.Pipeline, r.id, request, speech, !s.media, s.queue.post)
+	r.body = startBody(s.ctx, &s.workers, s.cfg.Pipeline, r.id, request, speech, !s.player.ServerPaced(), s.queue.post)
+	r.track.Fund(r.body.credit)
 	return true
 }
 
@@ -197,8 +201,5 @@ func (s *Session) bodyOver(r *reply) {
 
 // saidAll: no more audio of r will come.
 func (s *Session) saidAll(r *reply) {
-	r.said = true
-	if s.onAir == r {
-		s.speaker.End()
-	}
+	s.player.Complete(r.track)
 }

@@ -5,11 +5,8 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/call"
-	"github.com/antiphon-rt/antiphon/server/session/format"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // A client that knows our extensions may lose its connection and come back over another one: the session waits for it.
@@ -94,20 +91,7 @@ func (s *Session) armGrace(gen uint32) {
 
 // followLink holds the agent's voice as long as nobody can hear it: the reply on air, and one that begins meanwhile.
 func (s *Session) followLink() {
-	_, away := s.state.Conn.(conn.Interrupted)
-	playing, plays := s.state.Playout.(playout.Playing)
-	back := s.away && !away && conn.Up(s.state.Conn)
-	if away && !s.away {
-		s.unheard = s.sinceLastHeard()
-	}
-	s.away = away
-	switch {
-	case !plays || s.onAir == nil:
-	case away:
-		s.speaker.Hold()
-	case back:
-		s.speaker.Resume(uint64(playing.Gen), max(0, s.speaker.Sent()-voice.SamplesIn(s.unheard.Milliseconds(), format.OutputRate)))
-	}
+	s.playing(s.player.FollowLink(&s.state, s.sinceLastHeard))
 }
 
 // sinceLastHeard is how much of what was sent last may not have reached a client that has just been found to be gone: what was

@@ -14,8 +14,10 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -30,6 +32,7 @@ const (
 // Session is one call: see the package comment. Its exported methods are safe for concurrent use.
 type Session struct {
 	cfg     Config
+	env     env.Env
 	id      string
 	log     *slog.Logger
 	queue   queue
@@ -38,26 +41,22 @@ type Session struct {
 	workers sync.WaitGroup
 	ctx     context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
 	cancel  context.CancelFunc
-	dropped atomic.Int64           // audio frames for which the queue had no room
-	credit  atomic.Pointer[credit] // of the reply on air
+	dropped atomic.Int64 // audio frames for which the queue had no room
 	// resumable: the client may come back over another connection.
 	resumable atomic.Bool
 
 	// What follows belongs to run.
 	link     call.Link
 	can      call.Capabilities // of link
-	speaker  call.Output
-	media    bool // the speaker is the transport's: WebRTC
+	player   *output.Player
 	state    coord.State
 	seen     coord.Seen // when invariants are checked
 	settings wire.Session
 	vad      bool
-	metrics  bool          // the client wants the turns' times
-	extended bool          // the client knows our extensions
-	reports  bool          // the client predicts interruptions, and says what was heard
-	away     bool          // the client cannot be reached at the moment
-	unheard  time.Duration // of what was sent to it before that was known
-	taken    string        // event_id of the client's last event
+	metrics  bool   // the client wants the turns' times
+	extended bool   // the client knows our extensions
+	reports  bool   // the client predicts interruptions, and says what was heard
+	taken    string // event_id of the client's last event
 
 	conversation conversation
 	// conversationID is its name for the client.
@@ -70,9 +69,6 @@ type Session struct {
 	lastBeside     response.ID // of those outside the conversation
 	running        *reply      // whose body the synthesis machine serves
 	starting       *reply      // whose body waits for transcripts
-	onAir          *reply      // whose the speaker is
-	tail           *reply      // that was sent to its end, which may be ahead of a reporting client's ear
-	claim          claim       // of the client to be interrupting
 	answering      *userTurn
 	latest         cause                    // of the newest reply
 	cause          string                   // event_id of the client event in hand
@@ -100,6 +96,9 @@ func New(cfg Config) (*Session, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Env == nil {
+		cfg.Env = env.System()
+	}
 	if cfg.Longest == 0 {
 		cfg.Longest = longest
 	}
@@ -114,7 +113,7 @@ func New(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), settings: cfg.Settings, hearing: h,
+		cfg: cfg, env: cfg.Env, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), settings: cfg.Settings, hearing: h,
 		conversationID: newID("conv_"), turns: map[turn.ID]*userTurn{}, replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
 	}
 	if s.cfg.Limits == nil {
@@ -134,14 +133,15 @@ func (s *Session) ID() string { return s.id }
 // Start gives the session its link and begins its life. Only the first call counts.
 func (s *Session) Start(link call.Link) {
 	s.started.Do(func() {
-		s.link, s.can = link, call.Resolve(link)
-		if sp := link.Output(); sp != nil {
-			s.speaker, s.media = sp, true
-		} else {
-			s.speaker = &estimate{now: time.Now, emit: s.sendAudio, drained: s.drainLater}
-		}
+		s.attach(link)
 		go s.run()
 	})
+}
+
+// attach gives the session its link, and the player that plays over it.
+func (s *Session) attach(link call.Link) {
+	s.link, s.can = link, call.Resolve(link)
+	s.player = output.NewPlayer(link, s.can, s.env, func(e output.Event) bool { return s.queue.post(e) })
 }
 
 // Abandon ends a session that was never started.
@@ -194,6 +194,7 @@ func (s *Session) release() {
 	for _, t := range s.timers {
 		t.Stop()
 	}
+	s.player.Close()
 	for t := range s.turns {
 		s.dropTurn(t)
 	}
@@ -258,10 +259,8 @@ func (s *Session) handle(e any) {
 		s.gone(e.err)
 	case leaving:
 		s.leave(e)
-	case drained:
-		s.drainedAt(e.gen)
-	case readyDue, heardDue, tailOver:
-		s.reportDue(e)
+	case output.Event:
+		s.fromPlayer(e)
 	case spent:
 		s.spend(e.tokens)
 	case besideEnded:
@@ -295,7 +294,7 @@ func (s *Session) ofClient(e any) {
 }
 
 // step runs one event through the machines and performs what follows.
-func (s *Session) step(e coord.Event) { s.stepAt(s.position(), e) }
+func (s *Session) step(e coord.Event) { s.stepAt(s.player.Mark(), e) }
 
 // stepAt is step where the reply on air has got to at.
 func (s *Session) stepAt(at playout.Mark, e coord.Event) {
@@ -320,7 +319,7 @@ func (s *Session) stepAt(at playout.Mark, e coord.Event) {
 		s.perform(f)
 	}
 	s.followLink()
-	s.verdictGiven()
+	s.rejected(s.player.Settled(&s.state))
 }
 
 // hush stops the sound of a reply that the effects take away, before anything else is done: how much of it was heard is
@@ -334,22 +333,12 @@ func (s *Session) hush(effects []coord.Effect) {
 		case playout.Drop:
 			resp = f.Resp
 		}
-		if s.onAir != nil && s.onAir.id == resp {
-			s.speaker.Hold()
-		}
+		s.player.Pause(resp)
 	}
 }
 
 // again has an event handled after the one in hand.
 func (s *Session) again(e any) { s.later = append(s.later, e) }
-
-// position is how far the reply on air has got, or the one whose tail may be under way.
-func (s *Session) position() playout.Mark {
-	if r := s.sounding(); r != nil {
-		return r.mark(s.speaker.Sent())
-	}
-	return playout.Mark{}
-}
 
 // audible: the agent is heard at the moment.
 func (s *Session) audible() bool {

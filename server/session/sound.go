@@ -26,7 +26,7 @@ func (s *Session) keepTurn(u *userTurn) {
 // keepSound adds to the audio that is kept of an item. The oldest items' goes for it. Of an item that is too long its begin is
 // kept: it may be cut yet.
 func (s *Session) keepSound(it *item, pcm []int16) {
-	if s.media || it.mute {
+	if s.player.ServerPaced() || it.mute {
 		return
 	}
 	it.pcm = append(it.pcm, pcm[:min(len(pcm), maxPiece-len(it.pcm))]...)

@@ -34,20 +34,15 @@ func (s *Session) terminal(r *reply, status response.Status) {
 		s.forget(r)
 		return
 	}
-	unheard := !r.played
-	if e, mine := s.speaker.(*estimate); mine { // what has not gone out would be audio after the response's end
-		unheard = !r.onAir
+	if !s.player.ServerPaced() { // what has not gone out would be audio after the response's end
 		s.takeBack(r)
-		r.backlog = nil
-		if s.onAir == r {
-			e.backlog = nil
-		}
 	}
+	unheard := s.player.ResponseEnded(r.track)
 	if r.object.Status == statusCancelled && status != response.SessionEnded && r.spoken && unheard {
 		// Nobody heard a word of it: the model must not remember any (openai-agents-js#523).
 		s.truncate(r, playout.Mark{})
 	}
-	if !r.played { // else they wait for the end of the playback
+	if !r.track.Begun() { // else they wait for the end of the playback
 		s.turnMetrics(r)
 		s.armIdle()
 	}
@@ -127,20 +122,8 @@ func (s *Session) cutItem(it *item, ms int) {
 // takeBack counts what a client that plays by itself was not sent of r, and will not be, as never said: it cannot cut there.
 func (s *Session) takeBack(r *reply) {
 	for _, o := range r.outputs {
-		o.it.said = s.sent(r, o)
+		o.it.said = s.player.SentOf(r.track, o.start, o.it.said)
 	}
-}
-
-// sent is how much of o's audio the client has: over WebRTC all that was generated counts, since the pacer alone knows.
-func (s *Session) sent(r *reply, o *output) voice.Samples {
-	e, mine := s.speaker.(*estimate)
-	switch {
-	case !mine || r.onAir && s.onAir != r: // it has all gone out, or was taken back
-		return o.it.said
-	case s.onAir == r:
-		return min(o.it.said, max(0, e.written-o.start))
-	}
-	return 0 // it waits, and so does its audio
 }
 
 // sentOf is how much of an item's audio the client has.
@@ -148,7 +131,7 @@ func (s *Session) sentOf(it *item) voice.Samples {
 	for _, r := range s.replies {
 		for _, o := range r.outputs {
 			if o.it == it {
-				return s.sent(r, o)
+				return s.player.SentOf(r.track, o.start, o.it.said)
 			}
 		}
 	}
@@ -162,25 +145,9 @@ func (s *Session) forget(r *reply) { s.again(forgetReply{r.id}) }
 type forgetReply struct{ id response.ID }
 
 func (s *Session) forgetNow(id response.ID) {
-	if r := s.replies[id]; r != nil && r.over && !s.bodyRuns(r) && !s.awaited(r) {
+	if r := s.replies[id]; r != nil && r.over && !s.bodyRuns(r) && !s.player.Awaits(r.track, &s.state) {
 		delete(s.replies, id)
 	}
-}
-
-// awaited: r sounds, is held, waits to be heard, or it is not known yet what of it was heard.
-func (s *Session) awaited(r *reply) bool {
-	switch st := s.state.Playout.(type) {
-	case playout.Playing:
-		return st.Resp == r.id || s.state.Queued.Has(r.id)
-	case playout.Held:
-		return st.Resp == r.id || s.state.Queued.Has(r.id)
-	case playout.Cut:
-		return st.Resp == r.id || s.state.Queued.Has(r.id)
-	case playout.Silent:
-		return s.tail == r
-	case playout.Terminated:
-	}
-	return false
 }
 
 // bodyRuns: r's goroutines have not all reported.
@@ -203,7 +170,7 @@ func (s *Session) bodyRuns(r *reply) bool {
 }
 
 // lastMessage is the message that the newest audio belongs to.
-func (r *reply) lastMessage() *output {
+func (r *reply) lastMessage() *outputItem {
 	for i := len(r.outputs) - 1; i >= 0; i-- {
 		if r.outputs[i].it.Type == wire.ItemMessage {
 			return r.outputs[i]

@@ -3,12 +3,10 @@ package session
 import (
 	"errors"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -58,38 +56,18 @@ func (s *Session) gone(err error) {
 
 // Sent says that a frame of the reply on air has gone out, up to position sent of the reply.
 func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
-	if c := s.credit.Load(); c != nil && gen >= c.since {
-		c.upTo(int64(sent))
-	}
+	s.player.Sent(gen, sent)
 	if first {
 		s.queue.offer(firstSent{})
 	}
 }
 
 // Drained says that segment gen was sent to its end.
-func (s *Session) Drained(gen uint64) { s.queue.post(drained{gen}) }
-
-// drained is playout.Drained before run knows whose segment it was.
-type drained struct{ gen uint64 }
+func (s *Session) Drained(gen uint64) { s.queue.post(output.Drained{Gen: gen}) }
 
 // Refuse answers a message that could not be taken, such as one above the transport's limit.
 func (s *Session) Refuse(code, message string) {
 	s.queue.post(untaken{nil, failure{code: code, message: message}})
-}
-
-// credit gives back to a reply's voice what was sent of it, so that it may generate on. It is touched by one
-// goroutine of the link only: the pacer, or the one that writes events.
-type credit struct {
-	sem   *semaphore.Weighted
-	since uint64 // the reply's first segment: the pacer may still report of one before it
-	sent  int64
-}
-
-func (c *credit) upTo(sent int64) {
-	if sent > c.sent {
-		c.sem.Release(sent - c.sent)
-		c.sent = sent
-	}
 }
 
 // sendEvent gives an encoded event to the client and to the side-band controllers, in order.
@@ -105,11 +83,5 @@ func (s *Session) sendBy(send func(call.Event, func()) error, e call.Event, sent
 	default:
 		s.log.Debug("the client does not take events", "err", err)
 		s.again(coord.OfConn{Event: conn.Close{Reason: conn.Overrun}})
-	}
-}
-
-func (s *Session) drainedAt(gen uint64) {
-	if s.onAir != nil {
-		s.step(coord.OfPlayout{Event: playout.Drained{Resp: s.onAir.id, Gen: uint32(gen)}})
 	}
 }

@@ -155,7 +155,7 @@ func (s *Session) usage(r *reply) *wire.Usage {
 	u.InputTokenDetails.TextTokens = u.InputTokens
 	u.OutputTokenDetails.TextTokens = u.OutputTokens
 	if r.spoken {
-		u.OutputTokenDetails.AudioTokens = int((r.audio + format.OutputRate/10 - 1) / (format.OutputRate / 10))
+		u.OutputTokenDetails.AudioTokens = int((r.track.Length() + format.OutputRate/10 - 1) / (format.OutputRate / 10))
 		u.OutputTokens += u.OutputTokenDetails.AudioTokens
 	}
 	u.TotalTokens = u.InputTokens + u.OutputTokens

@@ -1,0 +1,322 @@
+package output
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// tailFor is how long after a track was sent its end may still be unplayed at the far end.
+const tailFor = 2 * time.Second
+
+// Player plays one track at a time, and knows what the far end has heard. All methods but Sent belong to the session's
+// goroutine.
+type Player struct {
+	out    call.Output
+	paced  *clientPaced // is out where the client plays by itself; nil over WebRTC
+	able   call.Capabilities
+	now    func() time.Time
+	timers *env.Timers
+	post   func(Event) bool
+
+	onAir *Track // whose the output is
+	tail  *Track // was sent to its end, which a reporting client may not have played yet
+	claim claim
+
+	away    bool          // the client cannot be reached at the moment
+	unheard time.Duration // of what was sent before that was known
+
+	emitted action.List // by the client-paced output, in the call in hand
+	credit  atomic.Pointer[Credit]
+}
+
+// Event is something that the Player has posted to its session: one of Drained, ReadyDue, HeardDue, TailOver.
+//
+//sumtype:decl
+type Event interface{ event() }
+
+type (
+	// Drained: segment Gen was sent to its end.
+	Drained struct{ Gen uint64 }
+	// TailOver: the end of Resp has been played by now.
+	TailOver struct{ Resp response.ID }
+)
+
+func (Drained) event()  {}
+func (TailOver) event() {}
+
+// NewPlayer returns the Player of a call. Where link has no Output, the client plays by itself, at its own pace. post
+// takes the Player's events from any goroutine; it reports false when the session has ended.
+func NewPlayer(link call.Link, able call.Capabilities, e env.Env, post func(Event) bool) *Player {
+	p := &Player{out: link.Output(), able: able, now: e.Now, timers: env.NewTimers(e), post: post}
+	if p.out == nil {
+		p.paced = &clientPaced{now: e.Now, emit: p.emit, drained: p.drainedIn}
+		p.out = p.paced
+	}
+	return p
+}
+
+// ServerPaced reports whether the server paces the audio (WebRTC), so that the protocol's output_audio_buffer events are
+// used. Else the client plays by itself (WebSocket).
+func (p *Player) ServerPaced() bool { return p.paced == nil }
+
+// Close stops the Player's timers.
+func (p *Player) Close() { p.timers.StopAll() }
+
+func (p *Player) emit(pcm []int16) {
+	if p.onAir != nil {
+		p.emitted = append(p.emitted, p.onAir.Deltas(pcm)...)
+	}
+}
+
+func (p *Player) drainedIn(gen uint64, in time.Duration) {
+	p.timers.Start("drained", in, func() { p.post(Drained{gen}) })
+}
+
+// take returns what the client-paced output has emitted.
+func (p *Player) take() action.List {
+	out := p.emitted
+	p.emitted = nil
+	return out
+}
+
+// --- one track after another
+
+// Write takes a piece of t's audio. audible says that the playout machine is Playing. Write does nothing for a track
+// that was dropped.
+func (p *Player) Write(t *Track, pcm []int16, audible bool) action.List {
+	if t.dropped {
+		return nil
+	}
+	t.length += voice.Samples(len(pcm))
+	if t.Heard() {
+		p.out.Write(pcm)
+		return p.take()
+	}
+	t.backlog = append(t.backlog, pcm...)
+	if t.progress == waiting {
+		return nil
+	}
+	t.progress = waiting
+	var out action.List
+	if p.paced != nil && audible {
+		// The client has all of the response before, and plays this one after it. To wait for the estimated end would only
+		// delay the audio.
+		out = p.Drained(p.paced.gen)
+	}
+	out.Step(coord.OfPlayout{Event: playout.Begin{Resp: t.resp}})
+	return out
+}
+
+// WriteOutOfBand is Write for the audio of an out-of-band response: nothing holds it, and the client plays it by itself.
+func (p *Player) WriteOutOfBand(t *Track, pcm []int16) action.List {
+	t.length += voice.Samples(len(pcm))
+	return t.Deltas(pcm)
+}
+
+// Complete notes that no more audio of t will come.
+func (p *Player) Complete(t *Track) {
+	t.complete = true
+	if p.onAir == t {
+		p.out.End()
+	}
+}
+
+// Play gives the output to t, as segment gen.
+func (p *Player) Play(t *Track, gen uint64) action.List {
+	p.EndTail()
+	remember(p.claim.played[:], t.name)
+	p.claim.ducked = false
+	p.onAir = t
+	t.progress, t.gen = playing, gen
+	if t.credit != nil {
+		t.credit.since = gen
+		p.credit.Store(t.credit)
+	}
+	p.out.Begin(gen)
+	p.out.Write(t.backlog)
+	t.backlog = nil
+	if t.complete {
+		p.out.End()
+	}
+	return p.take()
+}
+
+// Hold stops the track of resp where it is. If that is the tail, the tail is on air again.
+func (p *Player) Hold(resp response.ID) {
+	p.claim.decided = false
+	if t := p.tail; t != nil && t.resp == resp {
+		p.tail, p.onAir = nil, t
+		p.timers.Stop("tail")
+	}
+	p.Pause(resp)
+}
+
+// Pause stops the output if it is the track of resp that plays.
+func (p *Player) Pause(resp response.ID) {
+	if p.onAir != nil && p.onAir.resp == resp {
+		p.out.Hold()
+	}
+}
+
+// Resume continues t at from, as segment gen.
+func (p *Player) Resume(t *Track, from playout.Mark, gen uint64) action.List {
+	p.out.Resume(gen, t.Position(from))
+	return p.take()
+}
+
+// Drop forgets what of t was not sent. It reports whether t was on air: nothing is, then.
+func (p *Player) Drop(t *Track) (wasOnAir bool) {
+	t.dropped, t.backlog = true, nil
+	remember(p.claim.cut[:], t.name)
+	if p.onAir != t {
+		return false
+	}
+	p.out.Drop()
+	p.offAir()
+	return true
+}
+
+// Stopped notes that t was sent to its end. first is false if that happened before and its tail was played again since.
+// reports says that the client reports what it has played: the track is kept as the tail then.
+func (p *Player) Stopped(t *Track, reports bool) (first bool) {
+	p.offAir()
+	first = t.progress != sent
+	t.progress = sent
+	if reports {
+		p.tail = t
+		p.timers.Start("tail", tailFor, func() { p.post(TailOver{t.resp}) })
+	}
+	return first
+}
+
+// TailOver lets go of the tail if it is that of resp.
+func (p *Player) TailOver(resp response.ID) {
+	if p.tail != nil && p.tail.resp == resp {
+		p.EndTail()
+	}
+}
+
+func (p *Player) offAir() {
+	p.onAir = nil
+	p.credit.Store(nil)
+}
+
+// EndTail lets go of the tail. It returns the track, nil if there was none.
+func (p *Player) EndTail() *Track {
+	t := p.tail
+	if t != nil {
+		p.tail = nil
+		p.timers.Stop("tail")
+	}
+	return t
+}
+
+// ResponseEnded notes that the terminal event of t's response is sent. A client that plays by itself gets no audio after
+// that. unheard says that the far end has heard nothing of t.
+func (p *Player) ResponseEnded(t *Track) (unheard bool) {
+	if p.paced == nil {
+		return t.progress == silent
+	}
+	t.backlog = nil
+	if p.onAir == t {
+		p.paced.backlog = nil
+	}
+	return !t.Heard()
+}
+
+// --- what the far end has heard
+
+// OnAir is the track whose the output is, nil for none.
+func (p *Player) OnAir() *Track { return p.onAir }
+
+// Audible is the track that the far end hears: the one on air, or the tail; nil for none.
+func (p *Player) Audible() *Track {
+	if p.onAir != nil {
+		return p.onAir
+	}
+	return p.tail
+}
+
+// Mark is how far the audible track was sent.
+func (p *Player) Mark() playout.Mark {
+	if t := p.Audible(); t != nil {
+		return t.Mark(p.out.Sent())
+	}
+	return playout.Mark{}
+}
+
+// SentOf is how much of an item's audio the client has: said is how much was generated, start where it begins in t. Over
+// WebRTC all that was generated counts, since the pacer alone knows better.
+func (p *Player) SentOf(t *Track, start, said voice.Samples) voice.Samples {
+	switch {
+	case p.paced == nil, t.Heard() && p.onAir != t: // everything is sent, or was discounted
+		return said
+	case p.onAir == t:
+		return min(said, max(0, p.paced.written-start))
+	}
+	return 0 // the track waits, and its audio is still here
+}
+
+// Awaits reports whether t plays, is held, waits to be played, or its client has not yet reported what it played of it.
+func (p *Player) Awaits(t *Track, s *coord.State) bool {
+	switch st := s.Playout.(type) {
+	case playout.Playing:
+		return st.Resp == t.resp || s.Queued.Has(t.resp)
+	case playout.Held:
+		return st.Resp == t.resp || s.Queued.Has(t.resp)
+	case playout.Cut:
+		return st.Resp == t.resp || s.Queued.Has(t.resp)
+	case playout.Silent:
+		return p.tail == t
+	case playout.Terminated:
+	}
+	return false
+}
+
+// Sent reports that a frame of segment gen has gone out, up to position at of the response. It is safe for concurrent
+// use with the other methods; the link calls it from one goroutine.
+func (p *Player) Sent(gen uint64, at voice.Samples) {
+	if c := p.credit.Load(); c != nil && gen >= c.since {
+		c.upTo(at)
+	}
+}
+
+// Drained takes the news that segment gen was sent to its end.
+func (p *Player) Drained(gen uint64) action.List {
+	if p.onAir == nil {
+		return nil
+	}
+	return action.List{action.Step{Event: coord.OfPlayout{Event: playout.Drained{Resp: p.onAir.resp, Gen: uint32(gen)}}}}
+}
+
+// --- a link that is lost and comes back
+
+// FollowLink holds the output while the client cannot be reached, and continues it from what the client has not heard.
+// unheard says how much of what was sent last may not have reached a client that has just been found to be gone.
+func (p *Player) FollowLink(s *coord.State, unheard func() time.Duration) action.List {
+	_, away := s.Conn.(conn.Interrupted)
+	current, plays := s.Playout.(playout.Playing)
+	back := p.away && !away && conn.Up(s.Conn)
+	if away && !p.away {
+		p.unheard = unheard()
+	}
+	p.away = away
+	switch {
+	case !plays || p.onAir == nil:
+	case away:
+		p.out.Hold()
+	case back:
+		p.out.Resume(uint64(current.Gen), max(0, p.out.Sent()-voice.SamplesIn(p.unheard.Milliseconds(), format.OutputRate)))
+	}
+	return p.take()
+}
