@@ -46,7 +46,7 @@ func BenchmarkSpeakSecond(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := newSpeaker()
+			s := newOutput()
 			p := newPacer(s, mute{}, enc, mute{}, func(err error) { b.Error(err) })
 			s.Begin(1)
 			for b.Loop() {
@@ -58,7 +58,7 @@ func BenchmarkSpeakSecond(b *testing.B) {
 		})
 	}
 	b.Run("silence", func(b *testing.B) {
-		p := newPacer(newSpeaker(), mute{}, nil, mute{}, func(err error) { b.Error(err) })
+		p := newPacer(newOutput(), mute{}, nil, mute{}, func(err error) { b.Error(err) })
 		for b.Loop() {
 			for range 50 {
 				p.send()
@@ -155,10 +155,10 @@ func BenchmarkMemory(b *testing.B) {
 			e := newTestEngine(b, Config{})
 			for range pairs {
 				c, p := dial(b, e, &mute{}, clientOptions{})
-				p.Speaker().Begin(1)
-				p.Speaker().Write(speech)
+				p.output.Begin(1)
+				p.output.Write(speech)
 				g.Eventually(c.opened.Load, soon).Should(gomega.BeTrue())
-				g.Eventually(p.Speaker().Sent, soon).Should(gomega.BeNumerically(">", 10*FrameSize))
+				g.Eventually(p.output.Sent, soon).Should(gomega.BeNumerically(">", 10*FrameSize))
 				c.say(b, [][]byte{silence(), silence()})
 			}
 			b.ReportMetric(float64(inUse()-before)/pairs/1024, "KiB/pair")

@@ -4,7 +4,7 @@
 //
 // An Engine is shared by all calls: codecs, sockets, certificates' settings. Engine.Answer makes a
 // Peer, which is one call. A Peer reports through the Handler that it was given, and speaks
-// through its Speaker.
+// through its Output.
 //
 // # Audio
 //
@@ -35,6 +35,6 @@
 //
 // Outgoing events are queued up to Config.MaxQueuedEvents and Config.MaxQueuedBytes, then the
 // call fails with call.ErrBackpressure. An incoming event has at most Config.MaxMessage bytes.
-// A Speaker takes at most MaxUnsent of audio that is not sent yet and keeps Keep of what is.
+// A Output takes at most MaxUnsent of audio that is not sent yet and keeps Keep of what is.
 // A gap in the caller's audio is filled with at most two seconds of silence.
 package rtc

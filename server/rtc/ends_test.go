@@ -37,9 +37,9 @@ func TestLargeEvents(t *testing.T) {
 	}})
 	connected(g, r)
 	fits := bytes.Repeat([]byte("x"), 262_144)
-	g.Expect(p.Send(fits)).To(gomega.Succeed())
-	g.Expect(p.Send(append(fits, 'x'))).To(gomega.MatchError(call.ErrTooLarge))
-	g.Expect(p.Send([]byte("and on it goes"))).To(gomega.Succeed())
+	g.Expect(p.Send(event(fits), nil)).To(gomega.Succeed())
+	g.Expect(p.Send(event(append(fits, 'x')), nil)).To(gomega.MatchError(call.ErrTooLarge))
+	g.Expect(p.Send(event([]byte("and on it goes")), nil)).To(gomega.Succeed())
 	g.Eventually(func() int { return len(c.got()) }, soon).Should(gomega.Equal(2))
 	g.Expect(c.got()).To(gomega.Equal([]string{string(fits), "and on it goes"}))
 
@@ -69,20 +69,20 @@ func TestClientThatNeverReads(t *testing.T) {
 	r := &recorder{}
 	_, p := dial(t, newTestEngine(t, Config{MaxQueuedBytes: 1 << 20}), r, clientOptions{deaf: true})
 	connected(g, r)
-	event := make([]byte, 10_000)
+	text := make([]byte, 10_000)
 	sent := 0
 	var err error
 	for ; err == nil && sent < 1000; sent++ {
 		before := p.Stats().EventsSent
-		if err = p.Send(event); err == nil && sent < 200 {
+		if err = p.Send(event(text), nil); err == nil && sent < 200 {
 			// As long as the client's window takes them, events go out one by one.
 			g.Eventually(func() bool { return p.Stats().EventsSent > before || sent > 100 }, soon).Should(gomega.BeTrue())
 		}
 	}
 	g.Expect(err).To(gomega.MatchError(call.ErrBackpressure))
-	g.Expect(sent*len(event)).To(gomega.BeNumerically("<", 4<<20), "its window, SCTP's buffer and the queue")
+	g.Expect(sent*len(text)).To(gomega.BeNumerically("<", 4<<20), "its window, SCTP's buffer and the queue")
 	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrBackpressure))
-	g.Expect(p.Send([]byte("more"))).To(gomega.MatchError(call.ErrBackpressure))
+	g.Expect(p.Send(event([]byte("more")), nil)).To(gomega.MatchError(call.ErrBackpressure))
 }
 
 func TestQueueBounds(t *testing.T) {
@@ -116,7 +116,7 @@ func TestClientThatIsLost(t *testing.T) {
 	}
 	c.net.cut.Store(true)
 	g.Eventually(last, soon).Should(gomega.Equal("lost"))
-	g.Expect(p.Send([]byte("while away"))).To(gomega.Succeed())
+	g.Expect(p.Send(event([]byte("while away")), nil)).To(gomega.Succeed())
 	c.net.cut.Store(false)
 	g.Eventually(last, soon).Should(gomega.Equal("restored"))
 	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away"}))
@@ -142,8 +142,8 @@ func TestClientThatHangsUp(t *testing.T) {
 			r := &recorder{}
 			c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
 			connected(g, r)
-			p.Speaker().Begin(1)
-			p.Speaker().Write(tone(440, 10*Rate))
+			p.output.Begin(1)
+			p.output.Write(tone(440, 10*Rate))
 			g.Eventually(func() int { return len(r.told()) }, soon).Should(gomega.BeNumerically(">", 3), "in mid-sentence")
 			g.Expect(row.how(c)).To(gomega.Succeed())
 			g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrHungUp))
@@ -168,7 +168,7 @@ func TestCloseTakesLeave(t *testing.T) {
 	var sent []string
 	for i := range 200 {
 		sent = append(sent, fmt.Sprintf("last word %d", i))
-		g.Expect(p.Send([]byte(sent[i]))).To(gomega.Succeed())
+		g.Expect(p.Send(event([]byte(sent[i])), nil)).To(gomega.Succeed())
 	}
 	began := time.Now()
 	g.Expect(p.Close()).To(gomega.Succeed())
@@ -184,8 +184,8 @@ func TestCloseIsOnceForAll(t *testing.T) {
 	r := &recorder{}
 	_, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
 	connected(g, r)
-	p.Speaker().Begin(1)
-	p.Speaker().Write(tone(440, Rate))
+	p.output.Begin(1)
+	p.output.Write(tone(440, Rate))
 	var wg sync.WaitGroup
 	for range 5 {
 		wg.Go(func() { _ = p.Close() }) // any of them may do it, and all wait
@@ -213,8 +213,8 @@ func TestCloseFromWithinAHandler(t *testing.T) {
 	h := &closer{peer: make(chan *Peer, 1), closed: make(chan error, 1)}
 	_, p := dial(t, newTestEngine(t, Config{}), h, clientOptions{})
 	h.peer <- p
-	p.Speaker().Begin(1)
-	p.Speaker().Write(tone(440, Rate))
+	p.output.Begin(1)
+	p.output.Write(tone(440, Rate))
 	g.Eventually(h.closed, soon).Should(gomega.Receive(gomega.Not(gomega.HaveOccurred())))
 	g.Expect(p.Close()).To(gomega.Succeed(), "from here it waits for the end")
 	select {

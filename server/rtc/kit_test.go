@@ -10,6 +10,7 @@ import (
 	"github.com/pion/rtp"
 	"go.uber.org/goleak"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -146,3 +147,6 @@ func ramp(from, to voice.Samples) []int16 {
 	}
 	return pcm
 }
+
+// event is an event of that text.
+func event(text []byte) call.Event { return call.Event{Text: text} }

@@ -110,7 +110,7 @@ func TestFeedbackReadsReports(t *testing.T) {
 	g := gomega.NewWithT(t)
 	report, err := (&rtcp.ReceiverReport{Reports: []rtcp.ReceptionReport{{TotalLost: 12, Jitter: 480}}}).Marshal()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	p := &Peer{pacer: &pacer{}, speaker: newSpeaker()}
+	p := &Peer{pacer: &pacer{}, output: newOutput()}
 	speaking, err := (&rtcp.SenderReport{Reports: []rtcp.ReceptionReport{{TotalLost: 13, Jitter: 480, LastSenderReport: 1}}}).Marshal()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p.feedback((&script{packets: [][]byte{{1, 2, 3}, report}}).Read)

@@ -22,10 +22,10 @@ type track interface {
 	WriteRTP(p *rtp.Packet) error
 }
 
-// pacer sends one packet of the speaker's every 20 ms of wall clock. Every deadline is the first one plus a
+// pacer sends one packet of the output's every 20 ms of wall clock. Every deadline is the first one plus a
 // whole number of frames, so being late now and then never adds up.
 type pacer struct {
-	speaker *Speaker
+	output  *Output
 	track   track
 	enc     encoder
 	handler call.Handler
@@ -45,9 +45,9 @@ type paceStats struct {
 	packets, bytes, late, skipped atomic.Uint64
 }
 
-func newPacer(s *Speaker, t track, enc encoder, h call.Handler, failed func(error)) *pacer {
+func newPacer(s *Output, t track, enc encoder, h call.Handler, failed func(error)) *pacer {
 	p := &pacer{
-		speaker: s, track: t, enc: enc, handler: h, failed: failed,
+		output: s, track: t, enc: enc, handler: h, failed: failed,
 		coded: make([]byte, maxOpusBytes), silent: silence(),
 	}
 	p.packet.Version = 2
@@ -85,13 +85,13 @@ func (p *pacer) catchUp(deadline, now time.Time) time.Time {
 	}
 	n := int(late / frameTime)
 	p.stats.skipped.Add(uint64(n))
-	p.speaker.skip(n)
+	p.output.skip(n)
 	return deadline.Add(time.Duration(n) * frameTime)
 }
 
 // send sends one frame and reports it.
 func (p *pacer) send() {
-	f := p.speaker.next(&p.pcm)
+	f := p.output.next(&p.pcm)
 	payload := p.encode(f)
 	p.packet.Marker = f.voiced && !p.voiced
 	p.packet.Timestamp = f.ts

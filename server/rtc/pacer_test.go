@@ -12,24 +12,24 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// stage is a Speaker on a pacer whose packets can be looked at. It lives in a synctest bubble: time stands still
+// stage is a Output on a pacer whose packets can be looked at. It lives in a synctest bubble: time stands still
 // but for play.
 type stage struct {
-	speaker *Speaker
-	sink    *sink
-	enc     *rawEncoder
-	told    *recorder
-	pacer   *pacer
-	stop    chan struct{}
-	ended   chan struct{}
+	output *Output
+	sink   *sink
+	enc    *rawEncoder
+	told   *recorder
+	pacer  *pacer
+	stop   chan struct{}
+	ended  chan struct{}
 }
 
 func newStage() *stage {
 	s := &stage{
-		speaker: newSpeaker(), sink: &sink{}, enc: &rawEncoder{}, told: &recorder{},
+		output: newOutput(), sink: &sink{}, enc: &rawEncoder{}, told: &recorder{},
 		stop: make(chan struct{}), ended: make(chan struct{}),
 	}
-	s.pacer = newPacer(s.speaker, s.sink, s.enc, s.told, func(err error) { panic(err) })
+	s.pacer = newPacer(s.output, s.sink, s.enc, s.told, func(err error) { panic(err) })
 	s.pacer.coded = make([]byte, 2*FrameSize)
 	return s
 }
@@ -67,8 +67,8 @@ func TestPacerKeepsItsDeadlines(t *testing.T) {
 		g := gomega.NewWithT(t)
 		s := newStage()
 		start := time.Now()
-		s.speaker.Begin(1)
-		s.speaker.Write(ramp(0, 500*FrameSize))
+		s.output.Begin(1)
+		s.output.Write(ramp(0, 500*FrameSize))
 		s.open()
 		s.play(999)
 		s.close()
@@ -105,9 +105,9 @@ func TestPacerBringsOutTheCodecsTail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		s := newStage()
-		s.speaker.Begin(1)
-		s.speaker.Write(ramp(0, FrameSize+100))
-		s.speaker.End()
+		s.output.Begin(1)
+		s.output.Write(ramp(0, FrameSize+100))
+		s.output.End()
 		s.open()
 		s.play(4)
 		s.close()
@@ -127,13 +127,13 @@ func TestPacerCutsAtOnceWhenHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		s := newStage()
-		s.speaker.Begin(1)
-		s.speaker.Write(ramp(0, 10*FrameSize))
+		s.output.Begin(1)
+		s.output.Write(ramp(0, 10*FrameSize))
 		s.open()
 		s.play(2)
-		sent := s.speaker.Hold()
+		sent := s.output.Hold()
 		s.play(3)
-		firstSilent, silent := s.speaker.FirstSilent()
+		firstSilent, silent := s.output.FirstSilent()
 		g.Expect(silent).To(gomega.BeTrue())
 		s.close()
 
@@ -150,14 +150,14 @@ func TestPacerForgetsAnotherSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		s := newStage()
-		s.speaker.Begin(1)
-		s.speaker.Write(ramp(0, 10*FrameSize))
+		s.output.Begin(1)
+		s.output.Write(ramp(0, 10*FrameSize))
 		s.open()
 		s.play(2)
 		g.Expect(s.enc.resets).To(gomega.Equal(1))
-		s.speaker.Drop()
-		s.speaker.Begin(2) // before any silent frame went out
-		s.speaker.Write(ramp(0, 10*FrameSize))
+		s.output.Drop()
+		s.output.Begin(2) // before any silent frame went out
+		s.output.Write(ramp(0, 10*FrameSize))
 		s.play(2)
 		g.Expect(s.enc.resets).To(gomega.Equal(2), "nothing of the dropped reply may sound")
 		s.close()
@@ -169,10 +169,10 @@ func TestPacerMarksSpeechAfterSilence(t *testing.T) {
 		g := gomega.NewWithT(t)
 		s := newStage()
 		s.open()
-		s.speaker.Begin(1)
-		s.speaker.Write(ramp(0, 2*FrameSize))
+		s.output.Begin(1)
+		s.output.Write(ramp(0, 2*FrameSize))
 		s.play(5) // runs dry: the rest is not there yet
-		s.speaker.Write(ramp(2*FrameSize, 3*FrameSize))
+		s.output.Write(ramp(2*FrameSize, 3*FrameSize))
 		s.play(2)
 		s.close()
 		var marked []int
@@ -202,8 +202,8 @@ func TestPacerHeldUp(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			s := newStage()
-			s.speaker.Begin(1)
-			s.speaker.Write(ramp(0, 10*FrameSize))
+			s.output.Begin(1)
+			s.output.Write(ramp(0, 10*FrameSize))
 			deadline := time.Now()
 			s.pacer.send()
 			next := s.pacer.catchUp(deadline.Add(frameTime), deadline.Add(frameTime+row.late))
@@ -226,8 +226,8 @@ func TestPacerReportsABrokenEncoder(t *testing.T) {
 	var got error
 	s.pacer.enc = brokenEncoder{broken}
 	s.pacer.failed = func(err error) { got = err }
-	s.speaker.Begin(1)
-	s.speaker.Write(ramp(0, FrameSize))
+	s.output.Begin(1)
+	s.output.Write(ramp(0, FrameSize))
 	s.pacer.send()
 	g.Expect(got).To(gomega.MatchError(broken))
 	g.Expect(slices.Equal(s.sink.all()[0].payload, silence())).To(gomega.BeTrue())

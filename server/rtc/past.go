@@ -32,7 +32,7 @@ func (p *past) read(at voice.Samples, dst []int16) bool {
 }
 
 // FarEndPosition returns how much has gone out since the call began, silence included, in samples at Rate.
-func (s *Speaker) FarEndPosition() voice.Samples {
+func (s *Output) FarEndPosition() voice.Samples {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.past.end
@@ -40,7 +40,7 @@ func (s *Speaker) FarEndPosition() voice.Samples {
 
 // ReadFarEnd copies what went out from position at of FarEndPosition on into dst; ok is false where that is more than a second ago, or
 // has not gone out yet.
-func (s *Speaker) ReadFarEnd(at voice.Samples, dst []int16) (ok bool) {
+func (s *Output) ReadFarEnd(at voice.Samples, dst []int16) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.past.read(at, dst)

@@ -10,7 +10,7 @@ import (
 
 func TestWhatWentOutIsKeptForASecond(t *testing.T) {
 	g := gomega.NewWithT(t)
-	s := newSpeaker()
+	s := newOutput()
 	var pcm [FrameSize]int16
 	dst := make([]int16, FrameSize)
 	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "nothing has gone out")

@@ -19,7 +19,7 @@ type Peer struct {
 	offer   offer
 	pc      *webrtc.PeerConnection
 	track   *webrtc.TrackLocalStaticRTP
-	speaker *Speaker
+	output  *Output
 	queue   *queue
 	pacer   *pacer
 	counts  counts
@@ -51,16 +51,16 @@ type Peer struct {
 //
 // Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed, or ctx's.
 func (e *Engine) Answer(ctx context.Context, sdp string, h call.Handler) (*Peer, string, error) {
-	return e.answer(ctx, sdp, h, newSpeaker())
+	return e.answer(ctx, sdp, h, newOutput())
 }
 
-// Resume is Answer for a call that goes on over another connection. s is the Speaker of the call's former peer, which must be
-// closed: what waits in it is said now.
-func (e *Engine) Resume(ctx context.Context, sdp string, h call.Handler, s *Speaker) (*Peer, string, error) {
-	return e.answer(ctx, sdp, h, s)
+// Reconnect is Answer for a call that goes on over another connection. former is the call's peer before, which is closed; its
+// Output goes on with the new peer.
+func (e *Engine) Reconnect(ctx context.Context, sdp string, h call.Handler, former *Peer) (*Peer, string, error) {
+	return e.answer(ctx, sdp, h, former.output)
 }
 
-func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, s *Speaker) (*Peer, string, error) {
+func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, s *Output) (*Peer, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", fmt.Errorf("rtc: answer: %w", err)
 	}
@@ -80,7 +80,7 @@ func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, s *Spea
 	return p, answer, nil
 }
 
-func (e *Engine) newPeer(o offer, h call.Handler, s *Speaker) (*Peer, error) {
+func (e *Engine) newPeer(o offer, h call.Handler, s *Output) (*Peer, error) {
 	enc, err := newOpusEncoder(e.cfg.OpusComplexity, e.cfg.OpusBitrate)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (e *Engine) newPeer(o offer, h call.Handler, s *Speaker) (*Peer, error) {
 	}
 	p := &Peer{
 		engine: e, handler: h, offer: o, track: track,
-		speaker: s,
+		output:  s,
 		queue:   newQueue(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
 		changed: make(chan struct{}, 1),
 		fatal:   make(chan error, 1),
@@ -100,7 +100,7 @@ func (e *Engine) newPeer(o offer, h call.Handler, s *Speaker) (*Peer, error) {
 
 		restarting: make(chan struct{}, 1),
 	}
-	p.pacer = newPacer(p.speaker, track, enc, h, p.fail)
+	p.pacer = newPacer(p.output, track, enc, h, p.fail)
 	if p.pc, err = e.api.NewPeerConnection(webrtc.Configuration{}); err != nil {
 		return nil, fmt.Errorf("rtc: peer connection: %w", err)
 	}
@@ -139,15 +139,23 @@ func (p *Peer) negotiate(ctx context.Context) (string, error) {
 	return withFormat(p.pc.LocalDescription().SDP)
 }
 
-// Speaker returns what the agent speaks through: one for the whole call.
-func (p *Peer) Speaker() *Speaker { return p.speaker }
+// Output implements call.Link: one output for the whole call, also over later connections.
+func (p *Peer) Output() call.Output { return p.output }
 
-// Send queues one event, as a text message, for the client; text is copied. Events arrive in the order of Send, also
-// those from before the data channel opened. Send does not wait.
+// Send implements call.Link: it queues one event as a text message for the client and copies the text. Events arrive in the
+// order of Send, also those from before the data channel opened. A queued event counts as sent: Send calls sent itself.
 //
-// call.ErrTooLarge: the event exceeds what the client takes; it is not sent, and the call goes on. call.ErrBackpressure: the
-// client reads too slowly and the queue is full; Handler.Failed follows. call.ErrClosed and others: the call is over.
-func (p *Peer) Send(text []byte) error {
+// Errors: call.ErrTooLarge, call.ErrBackpressure (Handler.Failed follows), call.ErrClosed and others if the call is over.
+func (p *Peer) Send(e call.Event, sent func()) error {
+	err := p.push(e.Text)
+	if err == nil && sent != nil {
+		sent()
+	}
+	return err
+}
+
+// push queues the text of an event. A client without a data channel gets no events.
+func (p *Peer) push(text []byte) error {
 	if !p.offer.events {
 		p.counts.eventsDropped.Add(1)
 		return nil
@@ -175,10 +183,12 @@ func (p *Peer) Stop() {
 	go p.shut()
 }
 
-// Abandon is Close for a call whose client has gone over to another connection: nobody takes leave.
-func (p *Peer) Abandon() error {
+// Abandon implements call.Connection: it closes a call whose client has gone over to another connection, without waiting for the
+// client. No event is unsent, because a queued event counts as sent.
+func (p *Peer) Abandon() (unsent []func()) {
 	p.abandoned.Store(true)
-	return p.Close()
+	_ = p.Close() // its error is of use to a log only
+	return nil
 }
 
 // Close ends the call and returns when all its goroutines have. It may be called again, and from several

@@ -27,12 +27,12 @@ func TestCallCarriesEventsInOrder(t *testing.T) {
 	var want []string
 	for i := range 100 { // all before the client has even seen the answer
 		want = append(want, fmt.Sprintf(`{"type":"early","n":%d}`, i))
-		g.Expect(p.Send([]byte(want[i]))).To(gomega.Succeed())
+		g.Expect(p.Send(event([]byte(want[i])), nil)).To(gomega.Succeed())
 	}
 	g.Expect(c.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer})).To(gomega.Succeed())
 	connected(g, r)
 	want = append(want, "late")
-	g.Expect(p.Send([]byte("late"))).To(gomega.Succeed())
+	g.Expect(p.Send(event([]byte("late")), nil)).To(gomega.Succeed())
 	g.Eventually(c.got, soon).Should(gomega.Equal(want))
 
 	g.Expect(c.events.SendText("text")).To(gomega.Succeed())
@@ -43,7 +43,7 @@ func TestCallCarriesEventsInOrder(t *testing.T) {
 	g.Expect(p.Stats().EventsSent).To(gomega.Equal(uint64(101)))
 	g.Expect(p.Stats().EventsReceived).To(gomega.Equal(uint64(3)))
 	g.Expect(p.Close()).To(gomega.Succeed())
-	g.Expect(p.Send([]byte("after"))).To(gomega.MatchError(call.ErrClosed))
+	g.Expect(p.Send(event([]byte("after")), nil)).To(gomega.MatchError(call.ErrClosed))
 }
 
 func TestCallCarriesTheAgentsVoice(t *testing.T) {
@@ -51,9 +51,9 @@ func TestCallCarriesTheAgentsVoice(t *testing.T) {
 	r := &recorder{}
 	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
 	connected(g, r)
-	p.Speaker().Begin(7)
-	p.Speaker().Write(tone(440, Rate))
-	p.Speaker().End()
+	p.output.Begin(7)
+	p.output.Write(tone(440, Rate))
+	p.output.End()
 	g.Eventually(r.drains, soon).Should(gomega.Equal([]uint64{7}))
 	after := len(c.heard()) + 10
 	g.Eventually(func() int { return len(c.heard()) }, soon).Should(gomega.BeNumerically(">", after))
@@ -80,7 +80,7 @@ func TestCallCarriesTheAgentsVoice(t *testing.T) {
 	}
 	g.Expect(energy/Rate).To(gomega.BeNumerically("~", 0.125, 0.01), "a second of a sine at half of full scale")
 	g.Expect(rms(pcm[len(pcm)-5*FrameSize:])).To(gomega.BeZero(), "then silence")
-	g.Expect(p.Speaker().Sent()).To(gomega.Equal(voice.Samples(Rate)))
+	g.Expect(p.output.Sent()).To(gomega.Equal(voice.Samples(Rate)))
 }
 
 func TestCallCarriesTheCallersVoice(t *testing.T) {
@@ -117,11 +117,11 @@ func TestCallsShareOnePort(t *testing.T) {
 			return sdp
 		}})
 		connected(g, r)
-		g.Expect(p.Send([]byte(fmt.Sprint("for ", i)))).To(gomega.Succeed())
+		g.Expect(p.Send(event([]byte(fmt.Sprint("for ", i))), nil)).To(gomega.Succeed())
 		clients, peers = append(clients, c), append(peers, p)
 	}
-	peers[1].Speaker().Begin(1)
-	peers[1].Speaker().Write(tone(440, 10*FrameSize))
+	peers[1].output.Begin(1)
+	peers[1].output.Write(tone(440, 10*FrameSize))
 	for i, c := range clients {
 		g.Eventually(c.got, soon).Should(gomega.Equal([]string{fmt.Sprint("for ", i)}))
 		g.Eventually(func() int { return len(c.heard()) }, soon).Should(gomega.BeNumerically(">", 20))
@@ -208,7 +208,7 @@ func TestCallWithoutDataChannel(t *testing.T) {
 	r := &recorder{}
 	_, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{label: "-"})
 	connected(g, r) // when the media is
-	g.Expect(p.Send([]byte("to nobody"))).To(gomega.Succeed())
+	g.Expect(p.Send(event([]byte("to nobody")), nil)).To(gomega.Succeed())
 	g.Expect(p.Stats().EventsDropped).To(gomega.Equal(uint64(1)))
 }
 

@@ -63,7 +63,7 @@ func TestRestart(t *testing.T) {
 			}
 			c.net.cut.Store(true)
 			g.Eventually(last, soon).Should(gomega.Equal("lost"))
-			g.Expect(p.Send([]byte("while away"))).To(gomega.Succeed())
+			g.Expect(p.Send(event([]byte("while away")), nil)).To(gomega.Succeed())
 			g.Expect(c.events.SendText("still here")).To(gomega.Succeed())
 			c.net.cut.Store(false)
 			c.restart(t, p)
@@ -78,7 +78,7 @@ func TestRestart(t *testing.T) {
 			g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.BeNumerically(">", received), "and the person")
 
 			c.restart(t, p) // of a call that is not lost at all
-			g.Expect(p.Send([]byte("and again"))).To(gomega.Succeed())
+			g.Expect(p.Send(event([]byte("and again")), nil)).To(gomega.Succeed())
 			g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away", "and again"}))
 			g.Expect(r.failure()).NotTo(gomega.HaveOccurred())
 		})
@@ -92,7 +92,7 @@ func TestResume(t *testing.T) {
 	e := newTestEngine(t, Config{})
 	c, p := dial(t, e, r, clientOptions{})
 	connected(g, r)
-	voice := p.Speaker()
+	voice := p.output
 	voice.Begin(1)
 	voice.Write(tone(440, 50*FrameSize))
 	voice.End()
@@ -100,17 +100,17 @@ func TestResume(t *testing.T) {
 	voice.Hold()
 	c.net.cut.Store(true)
 	began := time.Now()
-	g.Expect(p.Abandon()).To(gomega.Succeed())
+	g.Expect(p.Abandon()).To(gomega.BeEmpty())
 	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewell), "a client that is gone is not waited for")
 	held := voice.Sent()
 
 	next := newClient(t, clientOptions{})
-	again, answer, err := e.Resume(t.Context(), next.offer(t), r, voice)
+	again, answer, err := e.Reconnect(t.Context(), next.offer(t), r, p)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { _ = again.Close() })
 	g.Expect(next.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer})).To(gomega.Succeed())
 	g.Eventually(func() int { r.mu.Lock(); defer r.mu.Unlock(); return r.opened }, soon).Should(gomega.Equal(2))
-	g.Expect(again.Speaker()).To(gomega.BeIdenticalTo(voice))
+	g.Expect(again.output).To(gomega.BeIdenticalTo(voice))
 	voice.Resume(1, held)
 	g.Eventually(r.drains, soon).Should(gomega.Equal([]uint64{1}))
 	frames := 0
@@ -151,7 +151,7 @@ func TestBadRestarts(t *testing.T) {
 	}
 	g := gomega.NewWithT(t)
 	c.restartWith(t, p, good)
-	g.Expect(p.Send([]byte("none the worse"))).To(gomega.Succeed())
+	g.Expect(p.Send(event([]byte("none the worse")), nil)).To(gomega.Succeed())
 	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"none the worse"}))
 	g.Expect(p.Close()).To(gomega.Succeed())
 	_, err := p.Restart(t.Context(), good)

@@ -11,7 +11,7 @@ import (
 type Stats struct {
 	// Outgoing audio. Late frames went out more than one frame after their time; skipped ones never
 	// did, because the pacer was held up for longer than it catches up. AudioDropped are samples that a
-	// Speaker refused above MaxUnsent.
+	// Output refused above MaxUnsent.
 	PacketsSent, BytesSent    uint64
 	LateFrames, SkippedFrames uint64
 	AudioDropped              uint64
@@ -78,7 +78,7 @@ func (p *Peer) Stats() Stats {
 	c, in, out := &p.counts, &p.counts.intake, &p.pacer.stats
 	return Stats{
 		PacketsSent: out.packets.Load(), BytesSent: out.bytes.Load(),
-		LateFrames: out.late.Load(), SkippedFrames: out.skipped.Load(), AudioDropped: p.speaker.refused(),
+		LateFrames: out.late.Load(), SkippedFrames: out.skipped.Load(), AudioDropped: p.output.refused(),
 		PacketsReceived: in.packets.Load(), BytesReceived: in.bytes.Load(),
 		PacketsLost: in.lost.Load(), PacketsGarbled: in.garbled.Load(), PacketsRefused: in.refused.Load(),
 		SamplesConcealed: in.concealed.Load(), SamplesFilled: in.filled.Load(),

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -17,59 +18,37 @@ type Rates struct {
 	TokensPerMinute int
 }
 
-// bucket holds what may be used at once, and fills again.
-type bucket struct {
-	size   float64
-	second float64 // what comes back in a second
-	level  float64 // at the time at; below zero where more was used
-	at     time.Time
-}
-
-func perMinute(limit int, now time.Time) bucket {
-	return bucket{size: float64(limit), second: float64(limit) / 60, level: float64(limit), at: now}
-}
-
-// fill brings the level up to now.
-func (b *bucket) fill(now time.Time) {
-	b.level = min(b.size, b.level+b.second*now.Sub(b.at).Seconds())
-	b.at = now
-}
-
-// wait is how long until the level is at least want. What rounding leaves of that is not waited for.
-func (b *bucket) wait(want float64) time.Duration {
-	if missing := want - b.level; missing > b.size*1e-9 {
-		return time.Duration(missing / b.second * float64(time.Second))
-	}
-	return 0
-}
-
 // budget is what one principal has left. It implements session.Limits.
 type budget struct {
 	mu               sync.Mutex
-	requests, tokens *bucket // nil without limit
+	requests, tokens *call.TokenBucket // nil without limit
 }
 
 func newBudget(r Rates, now time.Time) *budget {
 	b := &budget{}
 	if r.RequestsPerMinute > 0 {
-		requests := perMinute(r.RequestsPerMinute, now)
-		b.requests = &requests
+		b.requests = perMinute(r.RequestsPerMinute, now)
 	}
 	if r.TokensPerMinute > 0 {
-		tokens := perMinute(r.TokensPerMinute, now)
-		b.tokens = &tokens
+		b.tokens = perMinute(r.TokensPerMinute, now)
 	}
 	return b
 }
 
-func (b *budget) each(do func(name string, of *bucket)) {
+// perMinute is a bucket that allows limit a minute.
+func perMinute(limit int, now time.Time) *call.TokenBucket {
+	return call.NewTokenBucket(float64(limit), float64(limit)/60, now)
+}
+
+// each brings every limit up to now and calls do with its name and its bucket.
+func (b *budget) each(do func(name string, of *call.TokenBucket)) {
 	now := time.Now()
 	if b.requests != nil {
-		b.requests.fill(now)
+		b.requests.Fill(now)
 		do("requests", b.requests)
 	}
 	if b.tokens != nil {
-		b.tokens.fill(now)
+		b.tokens.Fill(now)
 		do("tokens", b.tokens)
 	}
 }
@@ -78,12 +57,12 @@ func (b *budget) each(do func(name string, of *bucket)) {
 func (b *budget) Begin() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.each(func(_ string, of *bucket) { wait = max(wait, of.wait(1)) })
+	b.each(func(_ string, of *call.TokenBucket) { wait = max(wait, of.Wait(1)) })
 	if wait > 0 {
 		return wait, false
 	}
 	if b.requests != nil {
-		b.requests.level--
+		b.requests.Take(1)
 	}
 	return 0, true
 }
@@ -93,12 +72,12 @@ func (b *budget) Spend(tokens int) []wire.RateLimit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var left []wire.RateLimit
-	b.each(func(name string, of *bucket) {
+	b.each(func(name string, of *call.TokenBucket) {
 		if name == "tokens" {
-			of.level -= float64(tokens)
+			of.Take(float64(tokens))
 		}
 		left = append(left, wire.RateLimit{
-			Name: name, Limit: int(of.size), Remaining: max(0, int(of.level)), ResetSeconds: of.wait(of.size).Seconds(),
+			Name: name, Limit: int(of.Size()), Remaining: max(0, int(of.Level())), ResetSeconds: of.Wait(of.Size()).Seconds(),
 		})
 	})
 	return left

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -27,13 +28,12 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who caller) *prob
 		return p
 	}
 	s := c.session
-	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, &slowed{s, newSluice(h.cfg.EventsPerSecond, s.Refuse)})
+	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, h.limited(s))
 	if err != nil {
 		h.abandon(id, c)
 		return badOffer(err)
 	}
-	link := newHub(peerLink{peer}, s.Resumable)
-	h.began(c, link)
+	link := h.began(c, peer, peer)
 	s.Start(link)
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
 	w.Header().Set(resumeHeader, c.token)
@@ -41,16 +41,21 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who caller) *prob
 	return nil
 }
 
-// slowed is a session whose caller's events pass a sluice.
-type slowed struct {
+// limitedHandler is a session whose client's events pass an event limiter.
+type limitedHandler struct {
 	*session.Session
-	flow *sluice
+	limiter *call.EventLimiter
+}
+
+// limited is s behind an event limiter.
+func (h *Handler) limited(s *session.Session) *limitedHandler {
+	return &limitedHandler{s, call.NewEventLimiter(h.env, h.cfg.EventsPerSecond, s.Refuse)}
 }
 
 // Message implements call.Handler.
-func (s *slowed) Message(data []byte, text bool) {
-	s.flow.pass(len(data), nil)
-	s.Session.Message(data, text)
+func (l *limitedHandler) Message(data []byte, text bool) {
+	l.limiter.Wait(len(data), nil)
+	l.Session.Message(data, text)
 }
 
 // What a call may be for, as the query and a session's type have it.

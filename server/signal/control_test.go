@@ -10,7 +10,6 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/call"
-	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -76,7 +75,7 @@ func TestControlIsBounded(t *testing.T) {
 	location := d.offered("/v1/realtime/calls", "").begun()
 	address := d.house() + "/v1/realtime?call_id=" + location[strings.LastIndex(location, "/")+1:]
 	var all []*plug
-	for range maxSides {
+	for range call.MaxControllers {
 		all = append(all, d.plug(address, ""))
 	}
 	d.unplugged(address, "", http.StatusTooManyRequests, "too_many_controllers")
@@ -89,66 +88,6 @@ func TestControlIsBounded(t *testing.T) {
 		return err
 	}, patience).Should(gomega.Succeed(), "there is room again")
 }
-
-// TestControlThatDoesNotRead: who reads nothing is cut off, and the call goes on.
-func TestControlThatDoesNotRead(t *testing.T) {
-	g := gomega.NewWithT(t)
-	h := newHub(deaf{}, func() bool { return false })
-	s := newSide(true)
-	g.Expect(h.join(s)).To(gomega.BeNil())
-	for range maxQueued + 1 {
-		g.Expect(h.Send(call.Event{Type: "x", Text: []byte(`{"type":"x"}`)}, nil)).To(gomega.Succeed())
-	}
-	g.Expect(s.link.ended).To(gomega.BeClosed())
-	code, _ := s.link.farewell()
-	g.Expect(code).To(gomega.Equal(websocket.StatusPolicyViolation))
-	h.leave(s)
-	close(s.done)
-	g.Expect(h.Close()).To(gomega.Succeed())
-	g.Expect(h.join(s).code).To(gomega.Equal("call_not_found"))
-}
-
-// TestWhoHearsWhat: what is for the caller alone, and our extensions, reach nobody who has not asked for them.
-func TestWhoHearsWhat(t *testing.T) {
-	g := gomega.NewWithT(t)
-	knows := false
-	h := newHub(deaf{}, func() bool { return knows })
-	s := newSide(true)
-	g.Expect(h.join(s)).To(gomega.BeNil())
-	heard := func() int {
-		out, _ := s.link.take()
-		return len(out)
-	}
-	extension := call.Encode(&wire.AntiphonTurnMetrics{})
-	g.Expect(h.SendToPrimary(call.Encode(&wire.ErrorEvent{}), nil)).To(gomega.Succeed())
-	g.Expect(h.Send(extension, nil)).To(gomega.Succeed())
-	g.Expect(heard()).To(gomega.BeZero())
-	g.Expect(h.tape.events).To(gomega.HaveLen(1), "the error, for a caller that comes back")
-	g.Expect(h.Send(call.Event{Type: "x", Text: []byte(`{"type":"x"}`)}, nil)).To(gomega.Succeed())
-	g.Expect(heard()).To(gomega.Equal(1))
-	knows = true
-	g.Expect(h.Send(extension, nil)).To(gomega.Succeed())
-	g.Expect(heard()).To(gomega.BeZero(), "the caller has said hello, and the side has not")
-	g.Expect(h.tape.events).To(gomega.HaveLen(3))
-	h.leave(s)
-	close(s.done)
-	g.Expect(h.Close()).To(gomega.Succeed())
-}
-
-// deaf is a link that takes everything and says nothing.
-type deaf struct{}
-
-// Send implements call.Link.
-func (deaf) Send(call.Event, func()) error { return nil }
-
-// Output implements call.Link.
-func (deaf) Output() call.Output { return &rtc.Speaker{} }
-
-// Close implements call.Link.
-func (deaf) Close() error { return nil }
-
-// abandon implements transport.
-func (deaf) abandon() []func() { return nil }
 
 func TestSockets(t *testing.T) {
 	d := open(t, func(c *Config) {

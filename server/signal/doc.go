@@ -13,14 +13,15 @@
 //
 // # What it takes
 //
-// Requests and responses are counted by principal (budget.go), events by connection (sluice.go). What is refused over HTTP
+// Requests and responses are counted by principal (budget.go), events by connection (call.EventLimiter). What is refused over HTTP
 // is answered with the protocol's error object (problem.go). openapi.json describes all requests and answers; every request
 // of the tests is compared with it.
 //
-//	routes.go                    what there is
+//	routes.go                    the routes
 //	guard.go, keys.go            origins, keys, who asks
 //	call.go                      calls over WebRTC
-//	socket.go, socketlink.go     WebSockets: calls, and control from the side
-//	hub.go                       a WebRTC call with those who control it
-//	clientsecret.go, secrets.go  client secrets: the request, and what is kept
+//	socket.go                    WebSockets: calls, and side-band control
+//	reconnect.go                 clients that reconnect
+//	clientsecret.go, secrets.go  client secrets: the request, and the store
+//	budget.go                    requests and tokens a minute
 package signal

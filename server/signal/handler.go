@@ -10,6 +10,8 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
@@ -53,7 +55,9 @@ type Config struct {
 const (
 	defaultMaxSessions = 200
 	defaultMaxMessage  = 1 << 20
-	maxBody            = 1 << 20 // of a request
+	// defaultEventsPerSecond is how many events of one client pass in a second.
+	defaultEventsPerSecond = 500
+	maxBody                = 1 << 20 // of a request
 )
 
 // fullRetry is when to ask again whether there is room for a call.
@@ -62,6 +66,7 @@ const fullRetry = 10 * time.Second
 // Handler answers the requests under /v1/realtime and /v1/antiphon. It is safe for concurrent use.
 type Handler struct {
 	cfg     Config
+	env     env.Env
 	mux     *http.ServeMux
 	secrets *vault
 	budgets budgets
@@ -77,8 +82,9 @@ type Handler struct {
 type callEntry struct {
 	session *session.Session
 	owner   caller
-	token   string // with which its client comes back
-	hub     *hub   // nil for a call that has not begun
+	token   string    // with which its client comes back
+	hub     *call.Hub // nil for a call that has not begun
+	peer    *rtc.Peer // the newest; nil for a call over a WebSocket
 }
 
 // New makes a Handler. Close it.
@@ -90,13 +96,13 @@ func New(cfg Config) *Handler {
 		cfg.MaxMessage = defaultMaxMessage
 	}
 	if cfg.EventsPerSecond == 0 {
-		cfg.EventsPerSecond = defaultEvents
+		cfg.EventsPerSecond = defaultEventsPerSecond
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Handler{
-		cfg: cfg, mux: http.NewServeMux(), secrets: newVault(cfg.Secrets), budgets: budgets{rates: cfg.Rates}, calls: map[string]*callEntry{},
+		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newVault(cfg.Secrets), budgets: budgets{rates: cfg.Rates}, calls: map[string]*callEntry{},
 	}
 	h.route()
 	return h
@@ -190,16 +196,33 @@ func (h *Handler) abandon(id string, c *callEntry) {
 	delete(h.calls, id)
 }
 
-// began counts a call that was set up, and opens it to control from the side.
-func (h *Handler) began(c *callEntry, link *hub) {
+// began counts a call that was set up on that connection, and opens it to side-band controllers. peer is that connection over
+// WebRTC, and nil over a WebSocket. began returns the call's link.
+func (h *Handler) began(c *callEntry, on call.Connection, peer *rtc.Peer) *call.Hub {
+	hub := call.NewHub(h.env, on, c.session.Resumable)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c.hub = link
+	c.hub, c.peer = hub, peer
 	h.total++
+	return hub
 }
 
-// find is the call that who may control or end, and its hub if it has begun.
-func (h *Handler) find(id string, who caller) (*session.Session, *hub, *problem) {
+// peerOf returns the newest peer of a call over WebRTC, and nil for a call over a WebSocket.
+func (h *Handler) peerOf(c *callEntry) *rtc.Peer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return c.peer
+}
+
+// nowOver notes the newest peer of a call over WebRTC.
+func (h *Handler) nowOver(c *callEntry, peer *rtc.Peer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.peer = peer
+}
+
+// find returns the call with that id, which who may control or end, and its hub if the call has begun.
+func (h *Handler) find(id string, who caller) (*session.Session, *call.Hub, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := h.calls[id]

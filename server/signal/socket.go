@@ -3,26 +3,16 @@ package signal
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/antiphon-rt/antiphon/server/call"
-	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/ws"
 )
-
-// inlet is where a WebSocket's events go.
-type inlet struct {
-	message func(data []byte, text bool)
-	refuse  func(code, message string)
-	gone    func(err error)
-}
 
 // socket is what a WebSocket is opened for: a call, or the control of one from the side.
 func (h *Handler) socket(w http.ResponseWriter, r *http.Request, who caller) *problem {
@@ -71,23 +61,28 @@ func (h *Handler) talk(w http.ResponseWriter, r *http.Request, who caller) *prob
 		return p
 	}
 	w.Header().Set(resumeHeader, c.token)
-	ws, err := accept(w, r)
+	conn, err := ws.Accept(w, r, realtimeProtocol)
 	if err != nil {
 		h.abandon(id, c)
 		return nil // Accept has answered
 	}
-	s, l := c.session, newSocketLink()
-	link := newHub(l, s.Resumable)
-	h.began(c, link)
-	l.run(context.WithoutCancel(r.Context()), ws, h, inletOf(s))
-	s.Start(link)
-	<-l.over
+	link := h.newLink()
+	hub := h.began(c, link, nil)
+	link.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
+	link.Begin()
+	c.session.Start(hub)
+	<-link.Gone()
 	return nil
 }
 
-// inletOf is where the events of a call's client go.
-func inletOf(s *session.Session) inlet {
-	return inlet{message: s.Message, refuse: s.Refuse, gone: s.Failed}
+// newLink returns a WebSocket link with the limits of the server.
+func (h *Handler) newLink() *ws.Link {
+	return ws.NewLink(ws.Limits{Env: h.env, EventsPerSecond: h.cfg.EventsPerSecond, MaxMessage: h.cfg.MaxMessage})
+}
+
+// receiver gives the events of a call's client to its session.
+func receiver(s *session.Session) ws.Receiver {
+	return ws.Receiver{Message: s.Message, Refuse: s.Refuse, Gone: s.Failed}
 }
 
 // control lets the caller rule a WebRTC call from the side.
@@ -99,93 +94,35 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who caller) *p
 	case hub == nil:
 		return noCall()
 	}
-	s := newSide(who.secret == nil)
-	l := s.link
-	if p := hub.join(s); p != nil {
-		return p
+	link := h.newLink()
+	sideband := call.NewSideband(who.secret == nil, link)
+	if err := hub.Join(sideband); err != nil {
+		return notJoined(err)
 	}
-	defer close(s.done)
-	defer hub.leave(s)
-	ws, err := accept(w, r)
+	defer hub.Leave(sideband)
+	conn, err := ws.Accept(w, r, realtimeProtocol)
 	if err != nil {
 		return nil // Accept has answered
 	}
-	l.run(context.WithoutCancel(r.Context()), ws, h, inlet{
-		message: func(data []byte, text bool) { controlled.Control(&s.who, data, text) },
-		refuse:  func(code, message string) { controlled.RefuseSide(&s.who, code, message) },
-		gone:    func(error) { l.end() },
+	controller := &sideband.Controller
+	link.Open(context.WithoutCancel(r.Context()), conn, ws.Receiver{
+		Message: func(data []byte, text bool) { controlled.Control(controller, data, text) },
+		Refuse:  func(code, message string) { controlled.RefuseSide(controller, code, message) },
+		Gone:    func(error) { link.End() },
 	})
-	<-l.ended
-	_ = l.Close() // the other side may be gone: that is fine too
+	link.Begin()
+	<-link.Ended()
+	_ = link.Close() // the controller may be gone, which is fine
 	return nil
 }
 
-// accept answers a request for a WebSocket.
-func accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{realtimeProtocol},
-		InsecureSkipVerify: true, // guarded has checked the origin by our own rules
-		CompressionMode:    websocket.CompressionDisabled,
-	})
-	if err != nil {
-		return nil, err
-	}
-	ws.SetReadLimit(-1) // read bounds each message itself, so that a large one costs an error and not the call
-	return ws, nil
-}
-
-// read takes the client's events until the connection ends.
-func (h *Handler) read(ctx context.Context, ws *websocket.Conn, to inlet) {
-	flow := newSluice(h.cfg.EventsPerSecond, to.refuse)
-	for {
-		kind, reader, err := ws.Reader(ctx)
-		if err != nil {
-			to.gone(parted(err))
-			return
-		}
-		text, err := io.ReadAll(io.LimitReader(reader, h.cfg.MaxMessage+1))
-		size := int64(len(text))
-		if err == nil && size > h.cfg.MaxMessage {
-			var rest int64
-			rest, err = io.Copy(io.Discard, io.LimitReader(reader, 64*h.cfg.MaxMessage))
-			size += rest
-			to.refuse("message_too_large", fmt.Sprintf("an event may have %d bytes: send audio in smaller pieces", h.cfg.MaxMessage))
-			text = nil
-		}
-		if err != nil {
-			to.gone(parted(err))
-			return
-		}
-		flow.pass(int(size), ctx.Done())
-		if text != nil {
-			to.message(text, kind == websocket.MessageText)
+// notJoined is the answer to a controller that could not join a call.
+func notJoined(err error) *problem {
+	if errors.Is(err, call.ErrTooManyControllers) {
+		return &problem{
+			status: http.StatusTooManyRequests, code: "too_many_controllers",
+			message: fmt.Sprintf("%d connections control this call already: close one of them", call.MaxControllers),
 		}
 	}
-}
-
-// peerLink is a WebRTC call as a session sees it.
-type peerLink struct{ peer *rtc.Peer }
-
-// Send implements call.Link.
-func (l peerLink) Send(e call.Event, sent func()) error {
-	err := l.peer.Send(e.Text)
-	if err == nil && sent != nil {
-		sent()
-	}
-	return err
-}
-
-// Output implements call.Link.
-func (l peerLink) Output() call.Output { return l.peer.Speaker() }
-
-// RoundTrip tells the session how long its client's answers are on the way.
-func (l peerLink) RoundTrip() time.Duration { return l.peer.RoundTrip() }
-
-// Close implements call.Link.
-func (l peerLink) Close() error { return l.peer.Close() }
-
-// abandon implements transport: what a data channel takes counts as sent at once.
-func (l peerLink) abandon() (owed []func()) {
-	_ = l.peer.Abandon() // of use to a log only
-	return nil
+	return noCall()
 }

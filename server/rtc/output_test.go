@@ -14,17 +14,17 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// TestSpeakerStories tells in testdata/speaker.txt what a Speaker sends. Lengths are in milliseconds. The audio written
+// TestOutputStories tells in testdata/output.txt what an Output sends. Lengths are in milliseconds. The audio written
 // is a ramp over the reply, so each line of output proves which part of the reply a run of frames was.
-func TestSpeakerStories(t *testing.T) {
+func TestOutputStories(t *testing.T) {
 	var s *stage
 	var written voice.Samples
 	var start uint32
-	datadriven.RunTest(t, "testdata/speaker.txt", func(t *testing.T, d *datadriven.TestData) string {
+	datadriven.RunTest(t, "testdata/output.txt", func(t *testing.T, d *datadriven.TestData) string {
 		switch d.Cmd {
 		case "new":
 			s, written = newStage(), 0
-			start = s.speaker.NextTimestamp()
+			start = s.output.NextTimestamp()
 			return ""
 		case "do":
 			var out strings.Builder
@@ -45,27 +45,27 @@ func perform(t *testing.T, s *stage, written *voice.Samples, start uint32, word,
 	_, _ = fmt.Sscan(rest, &a, &b) // what is not there stays 0
 	switch word {
 	case "begin":
-		s.speaker.Begin(uint64(a))
+		s.output.Begin(uint64(a))
 		*written = 0
 	case "write":
 		n := voice.SamplesIn(int64(a), Rate)
-		s.speaker.Write(ramp(*written, *written+n))
+		s.output.Write(ramp(*written, *written+n))
 		*written += n
 	case "end":
-		s.speaker.End()
+		s.output.End()
 	case "hold":
-		return fmt.Sprintf("held at %d ms\n", s.speaker.Hold().Milliseconds(Rate))
+		return fmt.Sprintf("held at %d ms\n", s.output.Hold().Milliseconds(Rate))
 	case "drop":
-		return fmt.Sprintf("dropped at %d ms\n", s.speaker.Drop().Milliseconds(Rate))
+		return fmt.Sprintf("dropped at %d ms\n", s.output.Drop().Milliseconds(Rate))
 	case "resume":
-		s.speaker.Resume(uint64(a), voice.SamplesIn(int64(b), Rate))
+		s.output.Resume(uint64(a), voice.SamplesIn(int64(b), Rate))
 	case "play":
 		return runs(s, a)
 	case "status":
 		return fmt.Sprintf("sent %d ms, buffered %d ms\n",
-			s.speaker.Sent().Milliseconds(Rate), s.speaker.Buffered().Milliseconds(Rate))
+			s.output.Sent().Milliseconds(Rate), s.output.Buffered().Milliseconds(Rate))
 	case "at":
-		p, ok := s.speaker.PositionAt(start + uint32(a*48))
+		p, ok := s.output.PositionAt(start + uint32(a*48))
 		switch {
 		case !ok:
 			return "unknown\n"
@@ -74,7 +74,7 @@ func perform(t *testing.T, s *stage, written *voice.Samples, start uint32, word,
 		}
 		return fmt.Sprintf("segment %d, %d ms\n", p.Gen, p.At.Milliseconds(Rate))
 	case "silent":
-		ts, ok := s.speaker.FirstSilent()
+		ts, ok := s.output.FirstSilent()
 		if !ok {
 			return "not silent\n"
 		}
@@ -138,12 +138,12 @@ func runs(s *stage, n int) string {
 	return out.String()
 }
 
-// TestSpeakerIsExact drives a Speaker at random beside a model that keeps everything, and compares each sample.
+// TestSpeakerIsExact drives a Output at random beside a model that keeps everything, and compares each sample.
 func TestSpeakerIsExact(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		g := gomega.NewWithT(t)
-		s := newSpeaker()
+		s := newOutput()
 		var reply []int16 // all that was written
 		var pos voice.Samples
 		var gen uint64
@@ -195,7 +195,7 @@ func TestSpeakerIsExact(t *testing.T) {
 
 func TestSpeakerKeepsTenSecondsAndNoMore(t *testing.T) {
 	g := gomega.NewWithT(t)
-	s := newSpeaker()
+	s := newOutput()
 	s.Begin(1)
 	var pcm [FrameSize]int16
 	for i := range voice.Samples(1000) { // 20 s
@@ -214,7 +214,7 @@ func TestSpeakerKeepsTenSecondsAndNoMore(t *testing.T) {
 
 func TestSpeakerRefusesWithoutEnd(t *testing.T) {
 	g := gomega.NewWithT(t)
-	s := newSpeaker()
+	s := newOutput()
 	s.Begin(1)
 	minute := make([]int16, 60*Rate)
 	for range 6 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/ws"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -59,28 +60,44 @@ func noResume() *problem {
 
 // comeBack takes the caller of a call off its old connection, and names the call. done must be called when there is another
 // one, or none.
-func (h *Handler) comeBack(r *http.Request, who caller, media bool) (id string, c *callEntry, seen string, done func(), p *problem) {
+func (h *Handler) comeBack(r *http.Request, who caller, overWebRTC bool) (id string, c *callEntry, seen string, done func(), p *problem) {
 	token, after := resumed(r)
 	id, c = h.byToken(token, who)
 	if c == nil {
 		return "", nil, "", nil, noResume()
 	}
-	if media != (c.hub.speaker != nil) {
+	if webRTC := h.peerOf(c) != nil; webRTC != overWebRTC {
 		return "", nil, "", nil, &problem{
 			status: http.StatusBadRequest, code: "resume_transport", param: resumeHeader,
 			message: "a call is resumed the way it was begun: over WebRTC, or over a WebSocket",
 		}
 	}
-	if p := c.hub.begin(after); p != nil {
-		return "", nil, "", nil, p
+	if err := c.hub.Reserve(after); err != nil {
+		return "", nil, "", nil, notReserved(err)
 	}
-	<-c.hub.letGo()
+	<-c.hub.Detach()
 	seen, ok := c.session.Leave()
 	if !ok {
-		c.hub.settle()
+		c.hub.Unreserve()
 		return "", nil, "", nil, noResume()
 	}
-	return id, c, seen, sync.OnceFunc(c.hub.settle), nil
+	return id, c, seen, sync.OnceFunc(c.hub.Unreserve), nil
+}
+
+// notReserved is the answer to a client whose call cannot be reserved for it.
+func notReserved(err error) *problem {
+	switch {
+	case errors.Is(err, call.ErrReconnecting):
+		return &problem{
+			status: http.StatusConflict, code: "resume_in_progress", message: "the call is being resumed by another request: wait for its answer",
+		}
+	case errors.Is(err, call.ErrReplayLost):
+		return &problem{
+			status: http.StatusGone, code: "resume_lost",
+			message: "more has happened in the call than is kept for one who comes back: call without Antiphon-Resume",
+		}
+	}
+	return noResume()
 }
 
 // byToken is the call with that token, if it is who's; nil for none.
@@ -106,17 +123,16 @@ func (h *Handler) callOn(w http.ResponseWriter, r *http.Request, who caller) *pr
 		return p
 	}
 	defer done()
-	s := c.session
-	voice, _ := c.hub.speaker.(*rtc.Speaker)
-	peer, answer, err := h.cfg.Engine.Resume(r.Context(), offer, &returned{slowed{s, newSluice(h.cfg.EventsPerSecond, s.Refuse)}}, voice)
+	peer, answer, err := h.cfg.Engine.Reconnect(r.Context(), offer, &reconnected{h.limited(c.session)}, h.peerOf(c))
 	if err != nil {
 		return badOffer(err)
 	}
 	_, after := resumed(r)
-	if !c.hub.attach(peerLink{peer}, after) {
-		_ = peer.Abandon() // nobody has got its answer
+	if !c.hub.Attach(peer, after) {
+		peer.Abandon() // no client has its answer
 		return noResume()
 	}
+	h.nowOver(c, peer)
 	c.tell(w, seen)
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
 	writeSDP(w, http.StatusCreated, answer)
@@ -129,11 +145,11 @@ func (c *callEntry) tell(w http.ResponseWriter, seen string) {
 	w.Header().Set(seenHeader, seen)
 }
 
-// returned is a session whose caller has come back over WebRTC: it is there once its data channel is.
-type returned struct{ slowed }
+// reconnected is a session whose client comes back over WebRTC: it is there once its data channel is open.
+type reconnected struct{ *limitedHandler }
 
 // Opened implements call.Handler.
-func (r *returned) Opened() { r.Restored() }
+func (r *reconnected) Opened() { r.Restored() }
 
 // talkOn is talk for a caller that comes back.
 func (h *Handler) talkOn(w http.ResponseWriter, r *http.Request, who caller) *problem {
@@ -143,47 +159,40 @@ func (h *Handler) talkOn(w http.ResponseWriter, r *http.Request, who caller) *pr
 	}
 	defer done()
 	c.tell(w, seen)
-	ws, err := accept(w, r)
+	conn, err := ws.Accept(w, r, realtimeProtocol)
 	if err != nil {
 		return nil // Accept has answered
 	}
-	l := newSocketLink()
+	link := h.newLink()
 	_, after := resumed(r)
 	if r.Header.Get(resumeHeader) == "" { // a page sees no headers
 		ack := &wire.AntiphonAck{Acknowledges: seen, Resume: c.token}
 		ack.SetID("event_" + rand.Text())
-		_ = l.Send(call.Encode(ack), nil) // its queue is empty
+		_ = link.Send(call.Encode(ack), nil) // its queue is empty
 	}
-	l.open(context.WithoutCancel(r.Context()), ws)
-	if !c.hub.attach(l, after) {
-		_ = l.Close() // the session has ended
+	link.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
+	if !c.hub.Attach(link, after) {
+		_ = link.Close() // the session has ended
 		return nil
 	}
 	done()
 	c.session.Restored() // before anything is read: the end of this connection comes after its beginning
-	l.begin(h, inletOf(c.session))
-	<-l.over
+	link.Begin()
+	<-link.Gone()
 	return nil
 }
 
 // restart looks for a new way to the caller of a call over WebRTC.
 func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	_, hub, p := h.find(r.PathValue("id"), who)
-	switch {
-	case p != nil:
+	peer, p := h.findPeer(r.PathValue("id"), who)
+	if p != nil {
 		return p
-	case hub == nil:
-		return noCall()
-	}
-	line, is := hub.transport().(peerLink)
-	if !is {
-		return noRestart()
 	}
 	offer, p := readSDP(w, r)
 	if p != nil {
 		return p
 	}
-	answer, err := line.peer.Restart(r.Context(), offer)
+	answer, err := peer.Restart(r.Context(), offer)
 	switch {
 	case errors.Is(err, call.ErrClosed):
 		return noRestart()
@@ -192,6 +201,20 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who caller) *p
 	}
 	writeSDP(w, http.StatusOK, answer)
 	return nil
+}
+
+// findPeer returns the peer of a call over WebRTC that who may control and whose client is connected.
+func (h *Handler) findPeer(id string, who caller) (*rtc.Peer, *problem) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.calls[id]
+	switch {
+	case c == nil || !who.rules(c.owner) || c.hub == nil:
+		return nil, noCall()
+	case c.peer == nil || !c.hub.Connected():
+		return nil, noRestart()
+	}
+	return c.peer, nil
 }
 
 func noRestart() *problem {
@@ -229,9 +252,3 @@ func badOffer(err error) *problem {
 	}
 	return &problem{status: http.StatusBadRequest, code: "invalid_offer", message: err.Error(), param: "sdp"}
 }
-
-var (
-	_ call.Reconnectable  = (*hub)(nil)
-	_ call.Shared         = (*hub)(nil)
-	_ call.CloseExplainer = (*hub)(nil)
-)

@@ -29,17 +29,17 @@ const (
 	ticksPerSample = 48_000 / Rate
 )
 
-// Speaker paces one reply at a time onto a call's outgoing track: exactly one packet every 20 ms, silence
+// Output paces one reply at a time onto a call's outgoing track: exactly one packet every 20 ms, silence
 // when there is nothing to say.
 //
 // Positions are samples at 24 kHz since the reply's Begin. A segment is an unbroken run of a reply: Begin
 // and Resume each start one, under the number gen that the caller chooses and the Handler gets back with
 // Sent and Drained.
 //
-// A Speaker is safe for concurrent use. Its methods return at once; they may be called from a Handler. A
+// A Output is safe for concurrent use. Its methods return at once; they may be called from a Handler. A
 // frame that the pacer has taken already still goes out after Hold or Drop has returned, and is
 // counted in the position that they return.
-type Speaker struct {
+type Output struct {
 	mu   sync.Mutex
 	tape tape
 
@@ -58,15 +58,15 @@ type Speaker struct {
 	dropped uint64 // samples refused above MaxUnsent
 }
 
-// newSpeaker returns a Speaker whose RTP clock starts anywhere, as RFC 3550 section 5.1 asks, but in the lower half: the
+// newOutput returns a Output whose RTP clock starts anywhere, as RFC 3550 section 5.1 asks, but in the lower half: the
 // timestamp 0, which in an event says that there is none, is half a day away.
-func newSpeaker() *Speaker {
+func newOutput() *Output {
 	ts := 1 + rand.Uint32N(1<<31)
-	return &Speaker{startTS: ts, nextTS: ts, silent: ts}
+	return &Output{startTS: ts, nextTS: ts, silent: ts}
 }
 
 // Begin starts a new reply as segment gen, at position 0. One that is still playing is dropped.
-func (s *Speaker) Begin(gen uint64) {
+func (s *Output) Begin(gen uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tape.reset()
@@ -75,7 +75,7 @@ func (s *Speaker) Begin(gen uint64) {
 
 // Write appends audio of any length to the reply; pcm is copied. Without a reply, or after its End,
 // it does nothing: what a cancelled synthesis still brings is not wanted.
-func (s *Speaker) Write(pcm []int16) {
+func (s *Output) Write(pcm []int16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.live || s.ended {
@@ -91,7 +91,7 @@ func (s *Speaker) Write(pcm []int16) {
 
 // End says that the reply has no more audio. When all is sent, Handler.Drained is called. The reply stays
 // until Begin or Drop, so a Hold and a Resume after Drained can still rewind it.
-func (s *Speaker) End() {
+func (s *Output) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = s.live
@@ -99,7 +99,7 @@ func (s *Speaker) End() {
 
 // Hold stops the reply where it is and keeps it; silence is sent instead. It returns how much was sent.
 // Holding what is held already, or before any audio, is fine.
-func (s *Speaker) Hold() (sent voice.Samples) {
+func (s *Output) Hold() (sent voice.Samples) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = s.live
@@ -109,7 +109,7 @@ func (s *Speaker) Hold() (sent voice.Samples) {
 // Resume goes on with the reply at position from, as segment gen, held or not. A from outside what is
 // kept (Keep back, and never beyond what was written) is moved to the nearest position that is.
 // Without a reply it does nothing.
-func (s *Speaker) Resume(gen uint64, from voice.Samples) {
+func (s *Output) Resume(gen uint64, from voice.Samples) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.live {
@@ -121,7 +121,7 @@ func (s *Speaker) Resume(gen uint64, from voice.Samples) {
 }
 
 // Drop ends the reply at once and forgets it. It returns how much was sent. Drained does not follow.
-func (s *Speaker) Drop() (sent voice.Samples) {
+func (s *Output) Drop() (sent voice.Samples) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.live, s.held = false, false
@@ -130,14 +130,14 @@ func (s *Speaker) Drop() (sent voice.Samples) {
 }
 
 // Sent returns the position in the reply up to which audio was sent. After Drop it stays until the next Begin.
-func (s *Speaker) Sent() voice.Samples {
+func (s *Output) Sent() voice.Samples {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pos
 }
 
 // Buffered returns how much of the reply is written and not sent.
-func (s *Speaker) Buffered() voice.Samples {
+func (s *Output) Buffered() voice.Samples {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.live {
@@ -147,7 +147,7 @@ func (s *Speaker) Buffered() voice.Samples {
 }
 
 // NextTimestamp returns the RTP timestamp of the next packet.
-func (s *Speaker) NextTimestamp() uint32 {
+func (s *Output) NextTimestamp() uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.nextTS
@@ -155,7 +155,7 @@ func (s *Speaker) NextTimestamp() uint32 {
 
 // FirstSilent returns the RTP timestamp of the first packet of the silence that is being sent: the one behind the last frame of
 // speech, however long ago. ok is false while a reply is being said.
-func (s *Speaker) FirstSilent() (ts uint32, ok bool) {
+func (s *Output) FirstSilent() (ts uint32, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.silent, !s.live || s.held || s.ended && s.pos == s.tape.end
@@ -164,7 +164,7 @@ func (s *Speaker) FirstSilent() (ts uint32, ok bool) {
 // PositionAt says what a client plays when it plays RTP timestamp ts. It remembers the last 10 s of speech, also of replies that
 // were dropped or have ended; ok is false for a timestamp before that, or one that was not sent yet. A client that has all that was sent
 // tells the end of it, and one that takes its playback to go on, a little more: both are the end.
-func (s *Speaker) PositionAt(ts uint32) (p call.Position, ok bool) {
+func (s *Output) PositionAt(ts uint32) (p call.Position, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if int32(ts-s.nextTS) > maxAhead || int32(ts-s.startTS) < 0 {
@@ -188,7 +188,7 @@ type frame struct {
 }
 
 // next takes the next frame's audio into pcm and moves on by one frame of time.
-func (s *Speaker) next(pcm *[FrameSize]int16) frame {
+func (s *Output) next(pcm *[FrameSize]int16) frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.take(pcm)
@@ -203,7 +203,7 @@ func (s *Speaker) next(pcm *[FrameSize]int16) frame {
 // hush is a frame of silence.
 var hush [FrameSize]int16
 
-func (s *Speaker) take(pcm *[FrameSize]int16) frame {
+func (s *Output) take(pcm *[FrameSize]int16) frame {
 	f := frame{gen: s.gen, ts: s.nextTS, cut: !s.live || s.held}
 	s.nextTS += frameTicks
 	if f.cut {
@@ -229,7 +229,7 @@ func (s *Speaker) take(pcm *[FrameSize]int16) frame {
 }
 
 // skip moves the RTP clock on by n frames that are not sent.
-func (s *Speaker) skip(n int) {
+func (s *Output) skip(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.nextTS += uint32(n) * frameTicks
@@ -238,7 +238,7 @@ func (s *Speaker) skip(n int) {
 	}
 }
 
-func (s *Speaker) refused() uint64 {
+func (s *Output) refused() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dropped
