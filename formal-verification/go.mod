@@ -11,20 +11,20 @@ require (
 	fizz v0.0.0
 	github.com/antiphon-rt/antiphon v0.0.0
 	github.com/fizzbee-io/fizzbee v0.5.4
-	github.com/onsi/gomega v1.38.2
+	github.com/onsi/gomega v1.44.0
 	go.starlark.net v0.0.0-20231121155337-90ade8b19d09
-	golang.org/x/sync v0.19.0
-	google.golang.org/protobuf v1.36.11
+	golang.org/x/sync v0.24.0
+	google.golang.org/protobuf v1.36.12
 )
 
 require (
 	github.com/cockroachdb/datadriven v1.0.3 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/net v0.50.0 // indirect
-	golang.org/x/sys v0.41.0 // indirect
-	golang.org/x/text v0.34.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 )
 
 require (
