@@ -48,11 +48,14 @@ doctor: build ## Say what is installed, what is missing and how to get it
 	@bin/antiphon doctor
 
 ##@ Prove
-.PHONY: test tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-official \
+.PHONY: test check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-official \
 	generated unit race protocol mutate-code simulate wasm-test types examples fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
+
+check: lint-tool verify-setup ## The loop at the desk: format, vet, unit tests of what changed, the machines' specs, the house's rules
+	@scripts/check.sh
 
 tidy: verify-setup ## go.mod and go.sum are tidy
 	go mod tidy -diff
@@ -99,9 +102,11 @@ verify-official: ## Check every spec with FizzBee's own program, where there is 
 generated: ## go generate changes nothing
 	@scripts/generated.sh
 
-unit: race
-race: ## Unit tests, natively, shuffled, with the race detector
-	@scripts/native-test.sh
+unit: ## Unit tests of the packages without goroutines, natively, shuffled
+	@scripts/native-test.sh unit
+
+race: ## Unit tests of all other packages, natively, shuffled, with the race detector
+	@scripts/native-test.sh race
 
 protocol: ## Every event and field of the protocol is in a real session; prints how many
 	@scripts/protocol.sh
@@ -121,7 +126,7 @@ types: ## The types of the page's script, read by a strict compiler
 examples: build ## Build and run every example, those that are pages in a real Chromium
 	go test -count=1 ./examples/... ./e2e/examples
 
-fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each)
+fuzz: verify-setup ## Run every fuzz target (FUZZTIME=20s each; make test takes 4s)
 	@scripts/fuzz.sh $(FUZZTIME)
 
 e2e: build ## Native callers, Chromium and Firefox against the real server

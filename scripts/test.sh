@@ -1,66 +1,139 @@
-#!/bin/sh
-# Passes everything, cheap steps first, and stops at the first failure. Each step is a make target of the same name.
+#!/usr/bin/env bash
+# Passes everything and stops at the first failure. Each step is a make target of the same name.
 #
-#   race       all packages but e2e, examples and tools: natively, shuffled, with the race detector. The exploration of the
-#              machines is part of it; there is no run without the detector, since it finds all that one would.
-#   protocol   every event and field of the protocol by real sessions, as a figure
-#   simulate   20,000 whole calls on virtual time, without the detector
-#   wasm-test  what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
-#   sdk        the npm package as it is released, compiled by TinyGo: its program runs, and its files keep to their budget
-#   fuzz       every fuzz target for 20 seconds, from its corpus on; FUZZTIME makes `make fuzz` take longer
-#   e2e        whole calls in real time, without the race detector: twenty at once, and a real Chromium
+# The first steps run one after the other: they set up and build what all others need. Then two lanes run side by side:
+#   - The real-time lane has the steps that play and record sound in real time. They wait most of the time.
+#   - The computing lane has all other steps, at a lower priority, so that it takes only the time that the first lane leaves.
+# When the real-time lane has no step left, it takes steps of the computing lane. The output of a step is printed in whole when the
+# step ends; .cache/test has it, too.
+#
+#   unit         packages without goroutines: natively, shuffled, without the race detector (native-test.sh says why)
+#   race         all other packages but e2e, examples and tools: natively, shuffled, with the race detector
+#   protocol     every event and field of the protocol by real sessions, as a figure
+#   mutate-code  every fault in one place of the machines' tables
+#   simulate     20,000 whole calls on virtual time, without the detector
+#   wasm-test    what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
+#   sdk          the npm package as it is released, compiled by TinyGo: its program runs, and its files keep to their budget
+#   fuzz         every fuzz target for 4 seconds, from its corpus on; `make fuzz FUZZTIME=20s` and more is the long form
+#   e2e          whole calls in real time, without the race detector: twenty at once, and real browsers
 #   trace-check  what the machines of these servers did, held to the tables and to the specs
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/.."
 
+first=(setup tidy fmt-check build generated)
+realtime=(e2e trace-check examples)
+computing=(house lint unit race verify-spec verify-test verify-official sdk wasm-test fuzz simulate mutate-code protocol types)
+
+# command_of STEP: the command that runs the step again.
+command_of() {
+	case $1 in
+	setup) echo "scripts/setup.sh test" ;;
+	fuzz) echo "make fuzz FUZZTIME=4s" ;;
+	*) echo "make $1" ;;
+	esac
+}
+
 export MAKEFLAGS="${MAKEFLAGS:-} --no-print-directory"
+logs=.cache/test
+rm -rf $logs
+mkdir -p $logs
 report=
 passed=0
-began=$(date +%s)
+began=$SECONDS
+total=$((${#first[@]} + ${#realtime[@]} + ${#computing[@]}))
 
-# step NAME COMMAND...
-step() {
-	name=$1
-	shift
-	started=$(date +%s)
-	echo "== $name"
-	if ! "$@"; then
+# The step that each lane runs: its name, its process (which leads a process group), the second when it began. "" is none.
+declare -A step=() process=() since=()
+
+# start LANE STEP: run a step in the background. What the first steps have built, a later step does not build again (-o).
+start() {
+	local lane=$1 name=$2 priority=10 words
+	[ "$lane" = computing ] || priority=0
+	read -ra words <<<"$(command_of "$name")"
+	if [ "$lane" != first ] && [ "${words[0]}" = make ]; then
+		words+=(-o build -o lint-tool -o verify-setup)
+	fi
+	step[$lane]=$name
+	since[$lane]=$SECONDS
+	set -m # the step gets a process group of its own
+	nice -n $priority "${words[@]}" >"$logs/$name.log" 2>&1 </dev/null &
+	process[$lane]=$!
+	set +m
+}
+
+# stop_all ends the steps that run, and all that they have started.
+stop_all() {
+	local lane
+	for lane in "${!process[@]}"; do
+		if [ -n "${step[$lane]}" ]; then
+			kill -TERM -- "-${process[$lane]}" 2>/dev/null || true
+			wait "${process[$lane]}" 2>/dev/null || true
+			step[$lane]=
+		fi
+	done
+}
+trap stop_all EXIT
+trap 'exit 130' INT TERM
+
+# ended LANE STATUS: print what the lane's step has said, and stop everything when it has failed.
+ended() {
+	local name=${step[$1]} took=$((SECONDS - since[$1])) line
+	step[$1]=
+	line=$(printf '%-15s %4d s' "$name" "$took")
+	echo "== $line"
+	cat "$logs/$name.log"
+	if [ "$2" -ne 0 ]; then
+		kill -TERM -- "-${process[$1]}" 2>/dev/null || true # what it has left running
+		stop_all
 		echo "$report"
-		echo "FAILED: $name. To run this step again: $*"
-		echo "steps: $passed passed, 1 failed"
+		echo "FAILED: $name. To run this step again: $(command_of "$name")"
+		echo "steps: $passed passed, 1 failed, $((total - passed - 1)) not run"
 		exit 1
 	fi
 	passed=$((passed + 1))
-	report="$report
-$(printf 'ok  %-10s %4d s' "$name" $(($(date +%s) - started)))"
+	report+=$'\n'"ok  $line"
 }
 
-target() {
-	step "$1" make "$@"
+# await waits for the next step that ends.
+await() {
+	local pid status=0 lane
+	wait -n -p pid || status=$?
+	for lane in "${!process[@]}"; do
+		if [ -n "${step[$lane]}" ] && [ "${process[$lane]}" = "${pid:-}" ]; then
+			ended "$lane" $status
+			return
+		fi
+	done
 }
 
-step setup scripts/setup.sh test
-target tidy
-target fmt-check
-target build
-target generated
-target lint
-target house
-target verify-spec
-target verify-test
-target verify-official
-target race
-target protocol
-target mutate-code
-target simulate
-target wasm-test
-target sdk
-target types
-target examples
-target fuzz FUZZTIME=20s
-target e2e
-target trace-check
+# next LANE: the lane takes its next step, if there is one.
+next() {
+	local name
+	if [ "$1" = realtime ] && [ ${#realtime[@]} -gt 0 ]; then
+		name=${realtime[0]}
+		realtime=("${realtime[@]:1}")
+	elif [ ${#computing[@]} -gt 0 ]; then
+		name=${computing[0]}
+		computing=("${computing[@]:1}")
+	else
+		return 0
+	fi
+	start "$1" "$name"
+}
+
+for name in "${first[@]}"; do
+	start first "$name"
+	await
+done
+next realtime
+next computing
+while [ -n "${step[realtime]:-}${step[computing]:-}" ]; do
+	await
+	for lane in realtime computing; do
+		[ -n "${step[$lane]:-}" ] || next $lane
+	done
+done
 
 echo "$report"
-echo "all in $(($(date +%s) - began)) s"
+echo "all in $((SECONDS - began)) s"
 echo "steps: $passed passed, 0 failed"
