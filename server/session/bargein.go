@@ -47,12 +47,9 @@ func (s *Session) open(e *wire.AntiphonBargeInCandidate) {
 		return
 	}
 	s.player.Opened(c.Turn)
-	if u := s.turns[c.Turn]; u != nil && c.Turn != was {
-		u.judge = predicted()
-		if h, held := s.state.Playout.(playout.Held); held {
-			u.judge.over = h.Tail
-		}
-		s.hearing.paused = false // what was the last pause is another turn's
+	if c.Turn != was {
+		h, held := s.state.Playout.(playout.Held)
+		s.input.OpenPredicted(c.Turn, held && h.Tail)
 	}
 }
 

@@ -19,8 +19,8 @@ func (c *caller) aside(more string) {
 
 const asText = `,"output_modalities":["text"]`
 
-// input is a request's own input of one message.
-func input(text string) string {
+// ownInput is a request's own input of one message.
+func ownInput(text string) string {
 	return `,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}]`
 }
 
@@ -64,7 +64,7 @@ func TestBesideTheConversation(t *testing.T) {
 		main := next[*wire.ResponseCreated](c, "response.created").Response.ID
 		var ids []string
 		for i := range 3 {
-			c.aside(asText + input(fmt.Sprintf("say %d words", 10*(3-i))))
+			c.aside(asText + ownInput(fmt.Sprintf("say %d words", 10*(3-i))))
 			ids = append(ids, next[*wire.ResponseCreated](c, "response.created").Response.ID)
 		}
 		for i := range 3 {
@@ -82,7 +82,7 @@ func TestVoiceBesideTheConversation(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.ask("say 40 words")
 		main := next[*wire.ResponseCreated](c, "response.created").Response.ID
-		c.aside(input("psst"))
+		c.aside(ownInput("psst"))
 		aside := next[*wire.ResponseCreated](c, "response.created").Response
 		c.g.Expect(aside.OutputModalities).To(gomega.Equal([]string{"audio"}))
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.ID).To(gomega.Equal(aside.ID))
@@ -95,7 +95,7 @@ func TestVoiceBesideTheConversation(t *testing.T) {
 
 	story(t, "more than it may say ahead goes out all the same", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		c.aside(input("say 60 words"))
+		c.aside(ownInput("say 60 words"))
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		_, of := c.audio()
 		c.g.Expect(of[done.ID]).To(gomega.BeNumerically(">", 10_000))
@@ -107,7 +107,7 @@ func TestVoiceBesideTheConversation(t *testing.T) {
 		e := next[*wire.ErrorEvent](c, "error").Error
 		c.g.Expect(deref(e.Param)).To(gomega.Equal("response.output_modalities"))
 		c.g.Expect(deref(e.EventID)).To(gomega.Equal("aside"))
-		c.aside(input("psst"))
+		c.aside(ownInput("psst"))
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		c.g.Expect(done.OutputModalities).To(gomega.Equal([]string{"text"}))
 		c.g.Expect(c.count("output_audio_buffer.started")).To(gomega.BeZero())
@@ -118,7 +118,7 @@ func TestVoiceBesideTheConversation(t *testing.T) {
 func TestEndsBesideTheConversation(t *testing.T) {
 	story(t, "a cancel names it; one without a name does not mean it", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		c.aside(asText + input("stall"))
+		c.aside(asText + ownInput("stall"))
 		id := next[*wire.ResponseCreated](c, "response.created").Response.ID
 		c.send(`{"type":"response.cancel","event_id":"any"}`)
 		c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("response_cancel_not_active"))
@@ -134,30 +134,30 @@ func TestEndsBesideTheConversation(t *testing.T) {
 		c := byWebSocket(t, plain())
 		var last string
 		for range maxBeside {
-			c.aside(asText + input("stall"))
+			c.aside(asText + ownInput("stall"))
 			last = next[*wire.ResponseCreated](c, "response.created").Response.ID
 		}
-		c.aside(asText + input("stall"))
+		c.aside(asText + ownInput("stall"))
 		e := next[*wire.ErrorEvent](c, "error").Error
 		c.g.Expect([]string{e.Code, deref(e.Param), deref(e.EventID)}).To(gomega.Equal([]string{"too_many_responses", "response.conversation", "aside"}))
 		c.send(`{"type":"response.cancel","response_id":"` + last + `"}`)
 		first(c, "response.done")
 		wait(time.Millisecond) // its goroutines end after it
-		c.aside(asText + input("hello"))
+		c.aside(asText + ownInput("hello"))
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
 		goesOn(c)
 	})
 
 	story(t, "the session's end ends it", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		c.aside(asText + input("stall"))
-		c.aside(input("say 200 words"))
+		c.aside(asText + ownInput("stall"))
+		c.aside(ownInput("say 200 words"))
 		first(c, "response.output_audio.delta")
 	})
 
 	story(t, "it fails alone", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		c.aside(asText + input("fail"))
+		c.aside(asText + ownInput("fail"))
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		c.g.Expect(done.Status).To(gomega.Equal("failed"))
 		c.g.Expect(done.StatusDetails.Error.Code).To(gomega.Equal("model_failed"))
@@ -185,7 +185,7 @@ func TestWordsBesideTheConversation(t *testing.T) {
 		steps := map[string][]string{}
 		c.s.cfg.Trace = func(session string, st coord.Step) { steps[session] = append(steps[session], st.Machine+" "+st.Action) }
 		c.start()
-		c.aside(input("say 1 word"))
+		c.aside(ownInput("say 1 word"))
 		id := next[*wire.ResponseDone](c, "response.done").Response.ID
 		wait(time.Millisecond)
 		c.g.Expect(steps[c.s.ID()+"."+id]).To(gomega.Equal([]string{

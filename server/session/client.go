@@ -9,12 +9,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// minCommit is the least audio that can be committed: 100 ms, as the protocol has it.
-const minCommit = format.InputRate / 10
 
 // fromClient takes one event of the client. Whatever is wrong with it is answered and the session goes on.
 func (s *Session) fromClient(text []byte) {
@@ -103,7 +99,6 @@ func (s *Session) dispatch(e wire.ClientEvent) {
 	case *wire.InputAudioBufferClear:
 		s.step(coord.OfTurn{Event: turn.Clear{}})
 		s.input.Clear()
-		s.decoder.Reset()
 		s.send(&wire.InputAudioBufferCleared{})
 	case *wire.OutputAudioBufferClear:
 		if !s.player.ServerPaced() {
@@ -156,42 +151,7 @@ func (s *Session) updateSession(e *wire.SessionUpdate) {
 
 // applySettings takes over what the audio path reads at every frame.
 func (s *Session) applySettings() {
-	if td := s.settings.Audio.Input.TurnDetection; td != nil {
-		s.hearing.padding = td.PrefixPaddingMS
-	}
-}
-
-// appended takes audio that came in an event.
-func (s *Session) appended(audio []byte) {
-	kind := s.settings.Audio.Input.Format.Type
-	if kind == wire.FormatPCM && len(audio)%2 != 0 {
-		s.fail(failure{
-			code: wire.CodeInvalidValue, param: "audio",
-			message: "audio/pcm has 2 bytes a sample: the length must be even",
-		})
-		return
-	}
-	pcm, err := s.decoder.Decode(kind, audio)
-	if err != nil {
-		s.fail(failure{kind: typeServer, code: "audio_format", param: "audio", message: err.Error()})
-		return
-	}
-	s.hear(pcm)
-}
-
-func (s *Session) commit() {
-	if rest := s.decoder.Rest(); len(rest) > 0 {
-		s.hear(rest)
-	}
-	if s.input.Len() < minCommit {
-		s.fail(failure{
-			code: "input_audio_buffer_commit_empty",
-			message: fmt.Sprintf("Error committing input audio buffer: buffer too small. Expected at least 100ms of audio, but buffer only has %.2fms of audio.",
-				float64(s.input.Len())*1000/format.InputRate),
-		})
-		return
-	}
-	s.step(coord.OfTurn{Event: turn.Commit{}})
+	s.input.Configure(s.settings.Audio.Input.TurnDetection)
 }
 
 func (s *Session) createResponse(e *wire.ResponseCreate) {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -18,6 +19,11 @@ type failure struct {
 
 // fail tells the client what could not be done. The session goes on.
 func (s *Session) fail(f failure) { s.answer(s.problem(f)) }
+
+// report tells the client of a failure of a component. The session goes on.
+func (s *Session) report(f *fault.Failure) {
+	s.fail(failure{kind: f.Type, code: f.Code, message: f.Message, param: f.Param})
+}
 
 func (s *Session) problem(f failure) *wire.ErrorEvent {
 	if f.kind == "" {

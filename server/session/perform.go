@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -41,12 +42,10 @@ func (s *Session) performConn(f conn.Effect) {
 		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversationID}})
 		s.recordTracing(nil)
 	case conn.StartVAD:
-		s.vad = true
-		s.hearing.detector.Reset()
-		s.hearing.run, s.hearing.carried, s.hearing.silent, s.hearing.paused = 0, false, 0, false
+		s.input.StartDetection()
 		s.armIdle()
 	case conn.StopVAD:
-		s.vad = false
+		s.input.StopDetection()
 		s.stopIdle()
 	case conn.ArmGrace:
 		s.armGrace(f.Gen)
@@ -66,15 +65,16 @@ func (s *Session) performTurn(f turn.Effect) {
 	switch f := f.(type) {
 	case turn.OpenCandidate:
 		s.newTurn(f.Turn)
-		s.after("decide", decideWait, decideDue{f.Turn})
+		s.input.OpenCandidate(f.Turn)
+		s.after("decide", input.VerdictTimeout, verdictTimeout{f.Turn})
 	case turn.RejectCandidate:
 		s.stopTimer("decide")
 		s.dropTurn(f.Turn)
-		s.input.DropBefore(s.hearing.onset(0))
+		s.input.CandidateRejected()
 	case turn.OpenTurn:
 		s.stopTimer("decide")
 		s.stopIdle()
-		s.after("starve", starveAfter, starve{f.Turn})
+		s.after("audio", input.AudioTimeout, audioTimeout{f.Turn})
 		if s.turns[f.Turn] == nil {
 			s.newTurn(f.Turn)
 		}
@@ -88,11 +88,11 @@ func (s *Session) performTurn(f turn.Effect) {
 		s.send(&wire.InputAudioBufferSpeechStarted{AudioStartMS: int(u.start.Milliseconds(format.InputRate)), ItemID: u.itemID})
 		s.caption(u)
 	case turn.EmitSpeechStopped:
-		s.send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: s.hearing.heardMS(), ItemID: s.turns[f.Turn].itemID})
+		s.send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: s.input.ElapsedMS(), ItemID: s.turns[f.Turn].itemID})
 	case turn.EmitTimeout:
 		u := s.turnOf(f.Turn)
 		s.send(&wire.InputAudioBufferTimeoutTriggered{
-			AudioStartMS: int(s.input.Start().Milliseconds(format.InputRate)), AudioEndMS: s.hearing.heardMS(), ItemID: u.itemID,
+			AudioStartMS: int(s.input.Start().Milliseconds(format.InputRate)), AudioEndMS: s.input.ElapsedMS(), ItemID: u.itemID,
 		})
 	case turn.ArmFallback:
 		s.after("fallback", time.Duration(f.MS)*time.Millisecond,
@@ -105,7 +105,7 @@ func (s *Session) performTurn(f turn.Effect) {
 		s.commitTurn(f)
 	case turn.DiscardTurn:
 		s.dropTurn(f.Turn)
-		s.hearing.cut()
+		s.input.TurnEnded()
 		s.armIdle()
 	case turn.BargeIn: // routed: the playout and the response are told by the composition
 		s.player.Confirmed()
@@ -119,7 +119,7 @@ func (s *Session) commitTurn(f turn.CommitTurn) {
 	u.audio = s.input.Commit()
 	now := s.now()
 	u.times.commit = now
-	u.times.spoke = s.hearing.stopped
+	u.times.spoke = s.input.LastSpeech()
 	if u.times.spoke.IsZero() {
 		u.times.spoke = now
 	}
@@ -133,8 +133,7 @@ func (s *Session) commitTurn(f turn.CommitTurn) {
 	s.send(&wire.InputAudioBufferCommitted{PreviousItemID: previous, ItemID: u.itemID})
 	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
 	s.send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
-	s.fullSaid = false
-	s.hearing.cut()
+	s.input.TurnEnded()
 	if f.Wordless {
 		u.wordless, u.audio = true, nil
 		s.answering = u
@@ -145,7 +144,7 @@ func (s *Session) commitTurn(f turn.CommitTurn) {
 func (s *Session) performTranscription(f transcription.Effect) {
 	switch f := f.(type) {
 	case transcription.OpenStream:
-		s.listen(s.turnOf(f.Turn), true)
+		s.openRecogniser(s.turnOf(f.Turn), true)
 	case transcription.CloseInput:
 		if u := s.turns[f.Turn]; u != nil && u.ear != nil {
 			u.ear.closeInput()
@@ -155,7 +154,7 @@ func (s *Session) performTranscription(f transcription.Effect) {
 		if u.ear != nil {
 			u.ear.close()
 		}
-		s.listen(u, false)
+		s.openRecogniser(u, false)
 	case transcription.CloseStream:
 		if u := s.turns[f.Turn]; u != nil && u.ear != nil {
 			u.ear.close()
@@ -305,7 +304,7 @@ func (s *Session) drop(r *reply) {
 }
 
 func (s *Session) offAir() {
-	s.hearing.quiet = s.now()
+	s.input.PlaybackEnded(s.now())
 	s.armIdle()
 }
 

@@ -38,7 +38,7 @@ func (s *Session) partial(e earPartial) {
 	}
 	u.text = e.text
 	if c, is := s.state.Turn.(turn.Candidate); is && c.Turn == u.id {
-		s.judged(u, u.judge.partial(e.text))
+		s.turnEvent(s.input.Partial(u.id, e.text))
 	}
 	s.caption(u)
 	td := s.settings.Audio.Input.TurnDetection
@@ -51,7 +51,7 @@ func (s *Session) partial(e earPartial) {
 
 // endOfUtterance tells the turn machine after what is in hand, which may be the opening of the turn itself.
 func (s *Session) endOfUtterance(t turn.ID) {
-	s.again(coord.OfTurn{Event: turn.EndOfUtterance{Turn: t, Voiced: s.hearing.silent < pauseMS}})
+	s.again(coord.OfTurn{Event: turn.EndOfUtterance{Turn: t, Voiced: s.input.Voiced()}})
 }
 
 // deliver gives a turn its text.

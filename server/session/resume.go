@@ -97,8 +97,8 @@ func (s *Session) followLink() {
 // sinceLastHeard is how much of what was sent last may not have reached a client that has just been found to be gone: what was
 // sent since it was heard itself, and half a second that was under way.
 func (s *Session) sinceLastHeard() time.Duration {
-	gone := s.now().Sub(s.hearing.audio) + filled
-	if s.hearing.audio.IsZero() {
+	gone := s.now().Sub(s.input.LastAudio()) + filled
+	if s.input.LastAudio().IsZero() {
 		gone = usuallyLost
 	}
 	return min(gone+500*time.Millisecond, maxAgain)

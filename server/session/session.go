@@ -16,17 +16,16 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // Times that bound a session.
 const (
-	warmAfter  = 15 * time.Second // the longest wait for the back ends before the session is announced
-	grace      = 20 * time.Second // a lost transport may come back for so long
-	longest    = 60 * time.Minute // the protocol's limit of a session
-	decideWait = judgeDecides*time.Millisecond + 200*time.Millisecond
+	warmAfter = 15 * time.Second // the longest wait for the back ends before the session is announced
+	grace     = 20 * time.Second // a lost transport may come back for so long
+	longest   = 60 * time.Minute // the protocol's limit of a session
 )
 
 // Session is one call: see the package comment. Its exported methods are safe for concurrent use.
@@ -52,7 +51,6 @@ type Session struct {
 	state    coord.State
 	seen     coord.Seen // when invariants are checked
 	settings wire.Session
-	vad      bool
 	metrics  bool   // the client wants the turns' times
 	extended bool   // the client knows our extensions
 	reports  bool   // the client predicts interruptions, and says what was heard
@@ -61,9 +59,7 @@ type Session struct {
 	conversation conversation
 	// conversationID is its name for the client.
 	conversationID string
-	input          inputBuffer
-	decoder        format.Decoder // of the audio that comes in events
-	hearing        *hearing
+	input          *input.Input
 	turns          map[turn.ID]*userTurn
 	replies        map[response.ID]*reply
 	lastBeside     response.ID // of those outside the conversation
@@ -83,7 +79,6 @@ type Session struct {
 	clips          int         // recordings that are being transcribed
 	idle           uint64      // names the count of idle_timeout_ms
 	ends           conn.Reason // why it does, once it does
-	fullSaid       bool
 	released       bool
 	forgotten      bool
 }
@@ -108,12 +103,12 @@ func New(cfg Config) (*Session, error) {
 	if cfg.Keep == 0 {
 		cfg.Keep = keep
 	}
-	h, err := newHearing()
+	in, err := input.New()
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, env: cfg.Env, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), settings: cfg.Settings, hearing: h,
+		cfg: cfg, env: cfg.Env, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), settings: cfg.Settings, input: in,
 		conversationID: newID("conv_"), turns: map[turn.ID]*userTurn{}, replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
 	}
 	if s.cfg.Limits == nil {
@@ -226,7 +221,6 @@ type (
 	}
 	audioIn   struct{ pcm []int16 }
 	firstSent struct{}
-	decideDue struct{ turn turn.ID }
 	linkGone  struct{ err error }
 )
 
@@ -240,19 +234,19 @@ func (s *Session) handle(e any) {
 			s.ofClient(e)
 		}
 	case audioIn:
-		s.hear(e.pcm)
+		s.audio(e.pcm)
 	case warmed:
 		s.opened(e.err)
 	case firstSent:
 		s.firstPacket()
-	case decideDue:
-		s.decide(e.turn)
-	case idleDue:
+	case verdictTimeout:
+		s.turnEvent(s.input.Decide(e.turn, s.now()))
+	case idleTimeout:
 		if e.gen == s.idle {
 			s.step(coord.OfTurn{Event: turn.IdleTimeout{}})
 		}
-	case starve:
-		s.starved(e.turn)
+	case audioTimeout:
+		s.checkAudio(e.turn)
 	case expiring:
 		s.expiring()
 	case linkGone:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -218,7 +219,7 @@ func TestClientStopsSending(t *testing.T) {
 		first(c, "input_audio_buffer.speech_started")
 		began := time.Now()
 		first(c, "input_audio_buffer.committed")
-		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", starveAfter, 300*time.Millisecond))
+		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", input.AudioTimeout, 300*time.Millisecond))
 		first(c, "response.done")
 	})
 

@@ -14,7 +14,6 @@ type userTurn struct {
 	id     turn.ID
 	itemID string        // of the item that it will be: one name from the onset on
 	start  voice.Samples // its first sample in the input, at format.InputRate, pre-roll included
-	judge  judge
 
 	ear       *ear
 	text      string // the live transcript so far
@@ -60,7 +59,7 @@ func (t *turnTimes) metrics(itemID, responseID string, end time.Time) *wire.Anti
 
 // newTurn notes that turn t begins where the voice was first heard.
 func (s *Session) newTurn(t turn.ID) {
-	s.turns[t] = &userTurn{id: t, itemID: newID("item_"), start: s.hearing.onset(s.input.Start())}
+	s.turns[t] = &userTurn{id: t, itemID: newID("item_"), start: s.input.TurnStart()}
 }
 
 // turnOf is the turn t, made if the client commits without the detector.

@@ -1,4 +1,4 @@
-package session
+package input
 
 import (
 	"strings"
@@ -7,26 +7,26 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// The stories in testdata/judge.txt: voice and silence in milliseconds, and the words of the live transcription.
+// The stories in testdata/judge.txt: speech and silence in milliseconds, and the words of the live transcript.
 func TestJudge(t *testing.T) {
 	datadriven.RunTest(t, "testdata/judge.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var j judge
 		if d.Cmd == "predicted" {
 			j = predicted()
-			j.over = d.HasArg("over")
+			j.answers = d.HasArg("over")
 		}
 		var out strings.Builder
 		for line := range strings.Lines(d.Input) {
 			kind, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
 			v := undecided
 			switch kind {
-			case "voice", "silence":
+			case "speech", "silence":
 				ms := 0
 				for _, r := range arg {
 					ms = ms*10 + int(r-'0')
 				}
 				for at := 0; at < ms && v == undecided; at += frameMS {
-					v = j.frame(kind == "voice")
+					v = j.frame(kind == "speech")
 				}
 			case "words":
 				v = j.partial(arg)
@@ -37,13 +37,13 @@ func TestJudge(t *testing.T) {
 			}
 			switch v {
 			case confirmed:
-				return out.String() + "confirmed after " + ms(j.heard)
+				return out.String() + "confirmed after " + ms(j.elapsed)
 			case rejected:
-				return out.String() + "rejected after " + ms(j.heard)
+				return out.String() + "rejected after " + ms(j.elapsed)
 			case undecided:
 			}
 		}
-		return out.String() + "undecided after " + ms(j.heard)
+		return out.String() + "undecided after " + ms(j.elapsed)
 	})
 }
 

@@ -1,4 +1,4 @@
-package session
+package input
 
 import (
 	"math/rand/v2"
@@ -15,7 +15,7 @@ func TestBytesConserved(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		var b inputBuffer
+		var b buffer
 		var next int16         // the value of the next sample appended
 		var last voice.Samples // position after the newest sample that left the buffer
 		for range 300 {

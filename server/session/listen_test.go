@@ -8,6 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -22,14 +23,24 @@ func byHand(t *testing.T) *caller {
 	return c
 }
 
+// The input buffer has a limit of five minutes.
 func TestFullBuffer(t *testing.T) {
+	full := make([]int16, 5*60*format.InputRate)
+	detect := func(c *caller, td *wire.TurnDetection) {
+		c.s.settings.Audio.Input.TurnDetection = td
+		c.s.applySettings()
+	}
+
 	story(t, "a turn that is longer than the buffer is committed, and goes on in the next", func(t *testing.T) {
 		c := byHand(t)
+		td := c.s.settings.Audio.Input.TurnDetection
 		c.s.step(coord.OfTurn{Event: turn.Onset{}})
-		c.s.input.Append(make([]int16, maxInput))
-		c.s.hear(make([]int16, 480))
+		detect(c, nil) // the silence of the test ends no turn
+		c.s.audio(full)
+		c.g.Expect(c.s.input.Len()).To(gomega.Equal(len(full)))
+		detect(c, td)
+		c.s.audio(make([]int16, 480))
 		c.g.Expect(c.s.input.Len()).To(gomega.Equal(480))
-		c.g.Expect(c.s.input.committed).To(gomega.BeNumerically("==", maxInput))
 		first(c, "input_audio_buffer.committed")
 		c.g.Expect(c.count("error")).To(gomega.BeZero())
 	})
@@ -37,15 +48,15 @@ func TestFullBuffer(t *testing.T) {
 	story(t, "a client that commits by itself is told, once", func(t *testing.T) {
 		c := byHand(t)
 		c.s.step(coord.OfConn{Event: conn.SetVAD{On: false}})
-		c.s.settings.Audio.Input.TurnDetection = nil
-		c.s.input.Append(make([]int16, maxInput))
-		c.s.hear(make([]int16, 480))
-		c.s.hear(make([]int16, 480))
+		detect(c, nil)
+		c.s.audio(full)
+		c.s.audio(make([]int16, 480))
+		c.s.audio(make([]int16, 480))
 		c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("input_audio_buffer_full"))
 		c.g.Expect(c.count("error")).To(gomega.Equal(1))
-		c.g.Expect(c.s.input.Len()).To(gomega.Equal(maxInput), "what was there stays")
+		c.g.Expect(c.s.input.Len()).To(gomega.Equal(len(full)), "what was there stays")
 		c.s.input.Clear()
-		c.s.hear(make([]int16, 480))
+		c.s.audio(make([]int16, 480))
 		c.g.Expect(c.s.input.Len()).To(gomega.Equal(480))
 	})
 }

@@ -1,0 +1,120 @@
+package input
+
+// What a session tells an Input besides audio, and what it asks.
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// minCommit is the least audio that can be committed, in samples: 100 ms, as in the protocol.
+const minCommit = format.InputRate / 10
+
+// Configure takes over the settings of turn detection; nil switches it off. The caller does not change td afterwards.
+func (in *Input) Configure(td *wire.TurnDetection) {
+	in.settings = td
+	if td != nil {
+		in.padding = td.PrefixPaddingMS
+	}
+}
+
+// StartDetection starts the detector afresh.
+func (in *Input) StartDetection() {
+	in.on = true
+	in.listener.detector.Reset()
+	in.listener.endpointing = endpointing{}
+}
+
+// StopDetection stops the detector.
+func (in *Input) StopDetection() { in.on = false }
+
+// PlaybackEnded says that the agent fell silent at now: the client's echo cancellation adapts to that.
+func (in *Input) PlaybackEnded(now time.Time) { in.listener.playback.ended = now }
+
+// TurnEnded says that a turn has ended, committed or discarded.
+func (in *Input) TurnEnded() { in.listener.endpointing.endTurn() }
+
+// CandidateRejected drops the audio of a rejected candidate, and keeps the pre-roll of a turn that may begin now.
+func (in *Input) CandidateRejected() {
+	in.listener.candidate = 0
+	in.buffer.DropBefore(in.onset(0))
+}
+
+// --- the buffer
+
+// Start returns the position of the first sample in the buffer.
+func (in *Input) Start() voice.Samples { return in.buffer.Start() }
+
+// Len returns the number of samples in the buffer.
+func (in *Input) Len() int { return in.buffer.Len() }
+
+// TurnStart returns where a turn begins that is noticed now: its pre-roll included, but nothing that has left the buffer.
+func (in *Input) TurnStart() voice.Samples { return in.onset(in.buffer.Start()) }
+
+// DropBefore drops the audio before position at.
+func (in *Input) DropBefore(at voice.Samples) { in.buffer.DropBefore(at) }
+
+// Commit empties the buffer and returns its audio at format.InputRate. The caller owns it.
+func (in *Input) Commit() []int16 {
+	in.reportedFull = false
+	return in.buffer.Commit()
+}
+
+// CheckCommit returns the failure of a client's commit when the buffer has too little audio, else nil.
+func (in *Input) CheckCommit() *fault.Failure {
+	if in.buffer.Len() >= minCommit {
+		return nil
+	}
+	return &fault.Failure{
+		Code: "input_audio_buffer_commit_empty",
+		Message: fmt.Sprintf("Error committing input audio buffer: buffer too small. Expected at least 100ms of audio, but buffer only has %.2fms of audio.",
+			float64(in.buffer.Len())*1000/format.InputRate),
+	}
+}
+
+// Clear forgets the buffer and what the decoder has kept back.
+func (in *Input) Clear() {
+	in.buffer.Clear()
+	in.decoder.Reset()
+}
+
+// --- times
+
+// ElapsedMS returns how much audio the detector has taken since the session began, in ms.
+func (in *Input) ElapsedMS() int { return int(in.frames) * frameMS }
+
+// LastAudio returns when the last audio came; zero before the first.
+func (in *Input) LastAudio() time.Time { return in.listener.lastAudio }
+
+// LastSpeech returns when the last speech came; zero before the first.
+func (in *Input) LastSpeech() time.Time { return in.listener.lastSpeech }
+
+// AudioTimeoutIn returns how long after now the client may still be silent before an open turn ends for it; 0 or less when that time
+// is over. The detector counts audio, not time: without audio it would wait for ever.
+func (in *Input) AudioTimeoutIn(now time.Time) time.Duration {
+	return AudioTimeout - now.Sub(in.listener.lastAudio)
+}
+
+// Voiced reports whether the user speaks or has only just stopped: less than 200 ms before.
+func (in *Input) Voiced() bool { return in.listener.endpointing.silentMS < pauseMS }
+
+// IdleTimeout returns after how long without speech the session answers by itself (idle_timeout_ms); ok is false if it does not.
+func (in *Input) IdleTimeout() (d time.Duration, ok bool) {
+	td := in.settings
+	if !in.Detecting() || td.Type != wire.ServerVAD || td.IdleTimeoutMS == nil {
+		return 0, false
+	}
+	return time.Duration(*td.IdleTimeoutMS) * time.Millisecond, true
+}
+
+// FramesSince returns the frames from position start on, as far back as they are kept: 1.2 s. They are for a recogniser that opens
+// when the turn has begun. Nobody changes them.
+func (in *Input) FramesSince(start voice.Samples) [][]float32 {
+	back := min(len(in.recent), int((voice.Samples(in.frames*frameSamples)-start)/frameSamples))
+	return append([][]float32(nil), in.recent[len(in.recent)-max(0, back):]...)
+}

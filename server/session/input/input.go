@@ -1,0 +1,240 @@
+package input
+
+// The Input: audio goes in, and frames with their turn events come out one by one.
+
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+const (
+	// AudioTimeout is how long an open turn lasts without any audio: its client has stopped sending.
+	AudioTimeout = 5 * time.Second
+
+	frameMS      = 10
+	frameSamples = format.InputRate / 1000 * frameMS // of the input, in one frame
+	keepFrames   = 120                               // frames that are kept for a recogniser that opens late: 1.2 s
+)
+
+// View is what an Input reads of the session's state while it looks at a frame.
+type View struct {
+	Turn         turn.State
+	AgentAudible bool // the agent's audio is played out
+	// NoLiveTranscription reports that the recogniser has no live transcription, and so no end of utterance.
+	NoLiveTranscription bool
+	// FarEnd is what went out to the client; nil if that is not known, and there is no echo judgement then.
+	FarEnd call.FarEndReader
+	Path   call.RoundTripper // measures the round trip to the client; nil if nothing does
+}
+
+// Result is what one call of Next has found. Fields that do not apply are nil.
+type Result struct {
+	// Frame is 10 ms of the user's audio for the recogniser: mono, at pipeline.InputRate. Nobody changes it.
+	Frame []float32
+	// Event is what the frame means for the turn machine: Onset, Sustained, Misfire, Silence or VoiceResumed.
+	Event turn.Event
+	// Failure is for the client.
+	Failure *fault.Failure
+}
+
+// Input is the user's audio and what is heard in it. See the package comment.
+type Input struct {
+	settings *wire.TurnDetection // nil while the client detects the turns
+	on       bool                // detection has been started
+	padding  int                 // ms of audio before an onset that belong to a turn
+
+	decoder format.Decoder
+	buffer  buffer
+	pending []int16 // appended, and not looked at yet
+	// making room: Next has returned the event that commits a turn which fills the buffer, or the failure that the buffer is full.
+	committing, reportedFull bool
+
+	down      *voice.Resampler // format.InputRate to the detector's rate
+	framer    voice.Framer
+	scratch   []float32
+	resampled []float32
+	rest      []float32   // of resampled, not yet in a frame
+	inPiece   bool        // frames of a piece are being handed out
+	frames    int64       // since the session began
+	recent    [][]float32 // the last keepFrames
+
+	listener listener
+}
+
+// listener decides what a frame means.
+type listener struct {
+	detector    *voice.Detector
+	endpointing endpointing
+	echo        echo
+	playback    playback
+	candidate   turn.ID // whom judge judges
+	judge       judge
+	lastAudio   time.Time // when the last audio came
+	lastSpeech  time.Time // when the last speech came
+}
+
+// New returns an Input that detects no turns until Configure and StartDetection.
+func New() (*Input, error) {
+	down, err := voice.NewResampler(format.InputRate, voice.FrameRate)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEcho()
+	if err != nil {
+		return nil, err
+	}
+	return &Input{down: down, listener: listener{detector: voice.NewDetector(voice.DetectorConfig{}), echo: e}}, nil
+}
+
+// Append takes mono audio at format.InputRate, which came at now. The caller calls Next until it reports false before it appends
+// again or changes pcm.
+func (in *Input) Append(pcm []int16, now time.Time) {
+	in.pending = pcm
+	in.listener.lastAudio = now
+}
+
+// AppendEncoded is Append for the audio of an event in a format of the protocol. A failure means that nothing was appended.
+func (in *Input) AppendEncoded(name string, audio []byte, now time.Time) *fault.Failure {
+	if name == wire.FormatPCM && len(audio)%2 != 0 {
+		return &fault.Failure{
+			Code: wire.CodeInvalidValue, Param: "audio",
+			Message: "audio/pcm has 2 bytes a sample: the length must be even",
+		}
+	}
+	pcm, err := in.decoder.Decode(name, audio)
+	if err != nil {
+		return &fault.Failure{Type: fault.TypeServer, Code: "audio_format", Param: "audio", Message: err.Error()}
+	}
+	in.Append(pcm, now)
+	return nil
+}
+
+// EndEncoded appends what the decoder has kept back of the audio of events, which ends. The caller goes on as after Append.
+func (in *Input) EndEncoded(now time.Time) {
+	if rest := in.decoder.Rest(); len(rest) > 0 {
+		in.Append(rest, now)
+	}
+}
+
+// Next looks at the next frame of the appended audio. ok is false when there is none; audio that is less than a frame waits for more.
+// The caller acts on the result before it calls Next again, with the view after that.
+//
+// The audio goes through in pieces of one frame, so that a turn that ends inside it leaves the audio after its end in the
+// buffer.
+func (in *Input) Next(v View) (r Result, ok bool) {
+	for {
+		if in.inPiece {
+			var frame []float32
+			if frame, in.rest = in.framer.Push(in.rest); frame != nil {
+				frame = append([]float32(nil), frame...)
+				return Result{Frame: frame, Event: in.frame(frame, v)}, true
+			}
+			in.inPiece = false
+			if in.Detecting() && turn.Open(v.Turn) == 0 {
+				in.buffer.DropBefore(in.onset(0))
+			}
+		}
+		n := min(len(in.pending), frameSamples)
+		if n == 0 {
+			in.pending = nil
+			return Result{}, false
+		}
+		if in.buffer.Len()+n > maxBuffer {
+			return in.makeRoom(v)
+		}
+		in.committing = false
+		in.beginPiece(in.pending[:n])
+		in.pending = in.pending[n:]
+	}
+}
+
+func (in *Input) beginPiece(pcm []int16) {
+	in.buffer.Append(pcm)
+	in.scratch = voice.PCM16ToFloat(in.scratch[:0], pcm)
+	in.resampled = in.down.Append(in.resampled[:0], in.scratch)
+	in.rest, in.inPiece = in.resampled, true
+}
+
+// makeRoom deals with a full buffer. A turn that is longer than the buffer is committed, so nothing is lost, and the audio goes on
+// after it. A client that commits by itself gets a failure, once; the rest of the audio is dropped.
+func (in *Input) makeRoom(v View) (Result, bool) {
+	if t := turn.Open(v.Turn); t != 0 && !in.committing {
+		in.committing = true
+		return Result{Event: turn.Silence{Turn: t}}, true
+	}
+	in.pending = nil
+	if in.committing || in.reportedFull {
+		in.committing = false
+		return Result{}, false
+	}
+	in.reportedFull = true
+	return Result{Failure: &fault.Failure{
+		Code: "input_audio_buffer_full", Message: "the input buffer is full (5 minutes): commit or clear it",
+	}}, true
+}
+
+// frame counts a frame and returns what it means for the turn machine, nil for nothing.
+func (in *Input) frame(frame []float32, v View) turn.Event {
+	in.frames++
+	if len(in.recent) == keepFrames {
+		in.recent = append(in.recent[:0], in.recent[1:]...)
+	}
+	in.recent = append(in.recent, frame)
+	if !in.Detecting() {
+		return nil
+	}
+	l := &in.listener
+	speech := l.isSpeech(frame, v, in.settings)
+	l.endpointing.add(speech)
+	if speech {
+		l.lastSpeech = l.lastAudio
+	}
+	switch st := v.Turn.(type) {
+	case turn.Idle:
+		if l.endpointing.onset() {
+			return turn.Onset{}
+		}
+	case turn.Candidate:
+		if l.candidate == st.Turn {
+			return l.verdict(l.judge.frame(speech))
+		}
+	case turn.Speaking:
+		after, fallback := silenceThatEnds(in.settings, v.NoLiveTranscription)
+		return l.endpointing.during(st.Turn, speech, after, fallback)
+	case turn.Confirming:
+		after, fallback := silenceThatEnds(in.settings, v.NoLiveTranscription)
+		return l.endpointing.during(st.Turn, speech, after, fallback)
+	}
+	return nil
+}
+
+// isSpeech reports whether frame is speech of the user. The agent's echo is none, unless it is certain that the user speaks: then
+// all speech is the user's.
+func (l *listener) isSpeech(frame []float32, v View, td *wire.TurnDetection) bool {
+	l.detector.SetThreshold(l.playback.threshold(td, v.AgentAudible, l.lastAudio))
+	speech := l.detector.Frame(frame).Speech
+	if l.echo.explains(frame, v) {
+		switch v.Turn.(type) {
+		case turn.Idle, turn.Candidate:
+			return false
+		case turn.Speaking, turn.Confirming:
+		}
+	}
+	return speech
+}
+
+// Detecting reports whether the server detects the turns.
+func (in *Input) Detecting() bool { return in.settings != nil && in.on }
+
+// onset returns where a turn begins that is noticed now: at the speech that was noticed, less the pre-roll, but not before
+// earliest.
+func (in *Input) onset(earliest voice.Samples) voice.Samples {
+	back := int64(in.listener.endpointing.lookBack()) + int64(in.padding/frameMS)
+	return max(earliest, voice.Samples((in.frames-back)*frameSamples))
+}
