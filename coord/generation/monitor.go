@@ -1,0 +1,141 @@
+package generation
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type edge = machine.Edge[State, Event, Effect]
+
+// Seen is what a monitor remembers of one response's generation.
+type Seen struct {
+	Asked    bool // Ask was taken
+	Ran      bool
+	Runs     bool // the body's goroutines run
+	Due      bool // ReportRefused stands for a body that never began, and its BodyOver has not come
+	Reported bool // ReportOver came
+	Closed   bool
+}
+
+// Monitor watches the machine: it is evaluated by the explore tests, by whoever simulates sessions, and by a server that
+// is asked to check itself.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: see,
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "RunOnce", Holds: runOnce},
+		{Name: "CloseOnce", Holds: closeOnce},
+		{Name: "NothingAfterClose", Holds: nothingAfterClose},
+		{Name: "EndIsReported", Holds: endIsReported},
+		{Name: "StopOnlyWhatRuns", Holds: stopOnlyWhatRuns},
+		{Name: "EndedAtRest", Holds: endedAtRest},
+	},
+}
+
+func see(g Seen, step edge) Seen {
+	g = g.event(step.From, step.Event)
+	for _, f := range step.Effects {
+		g = g.effect(f)
+	}
+	return g
+}
+
+func (g Seen) event(from State, e Event) Seen {
+	switch e.(type) {
+	case Ask:
+		if _, announced := from.(Announced); announced {
+			g.Asked = true
+		}
+	case BodyOver:
+		g.Runs, g.Due = false, false
+	case Begin, Refuse, Cancel, Terminal:
+	}
+	return g
+}
+
+func (g Seen) effect(f Effect) Seen {
+	switch f.(type) {
+	case Run:
+		g.Ran, g.Runs = true, true
+	case ReportRefused:
+		g.Due = true
+	case ReportOver:
+		g.Reported = true
+	case Close:
+		g.Closed = true
+	case Stop:
+	}
+	return g
+}
+
+func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
+	return machine.Each(before.event(step.From, step.Event), step.Effects, Seen.effect, holds)
+}
+
+// A body runs at most once, and only after it was asked for.
+func runOnce(before, _ Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		_, runs := f.(Run)
+		return !runs || g.Asked && !g.Ran && !g.Due
+	})
+	_, waiting := step.From.(Waiting)
+	_, begins := step.Event.(Begin)
+	runs := len(step.Effects) > 0 && step.Effects[0] == Effect(Run{})
+	return once && runs == (waiting && begins)
+}
+
+// The terminal event is announced exactly once, and the state says whether it is.
+func closeOnce(before, after Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		_, closes := f.(Close)
+		return !closes || !g.Closed
+	})
+	_, terminal := step.Event.(Terminal)
+	return once && Closed(step.To) == after.Closed && (after.Closed == (before.Closed || terminal))
+}
+
+// After the terminal event no body begins.
+func nothingAfterClose(before, _ Seen, step edge) bool {
+	return each(before, step, func(g Seen, f Effect) bool {
+		_, runs := f.(Run)
+		return !runs || !g.Closed
+	})
+}
+
+// The end of a body that was asked for is reported exactly once, when it has come: by the body, or by the report that stands for a
+// body that never began.
+func endIsReported(before, after Seen, step edge) bool {
+	once := each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case ReportOver:
+			return g.Asked && !g.Reported && !g.Runs && !g.Due
+		case ReportRefused:
+			return g.Asked && !g.Ran && !g.Due && !g.Reported
+		case Run, Stop, Close:
+		}
+		return true
+	})
+	_, over := step.Event.(BodyOver)
+	pending := before.Runs || before.Due
+	_, waiting := step.To.(Waiting)
+	return once && (after.Reported != before.Reported) == (over && pending) &&
+		(!after.Asked || waiting || after.Runs || after.Due || after.Reported)
+}
+
+// Only goroutines that run are stopped, and a cancel of a body that runs stops it.
+func stopOnlyWhatRuns(before, _ Seen, step edge) bool {
+	stops := 0
+	for _, f := range step.Effects {
+		if _, is := f.(Stop); is {
+			stops++
+		}
+	}
+	_, cancel := step.Event.(Cancel)
+	want := 0
+	if cancel && before.Runs && !before.Closed {
+		want = 1
+	}
+	return stops == want
+}
+
+// In Ended the terminal event is announced, and no body runs or is waited for; and nowhere else.
+func endedAtRest(_, after Seen, step edge) bool {
+	_, ended := step.To.(Ended)
+	return ended == (after.Closed && !after.Runs && !after.Due && (after.Reported || !after.Asked))
+}
