@@ -39,7 +39,7 @@ type Detector struct {
 	past     [windowSize]float32 // the last 32 ms of sound
 	windowed [windowSize]float32
 	power    [binCount]float32
-	spectrum spectrum
+	spectrum *Spectrum
 
 	bands       bands
 	harmonicity harmonicity
@@ -67,7 +67,7 @@ func NewDetector(c DetectorConfig) *Detector {
 	d := &Detector{}
 	fillWindow(&d.window)
 	d.SetThreshold(c.Threshold)
-	d.spectrum.init()
+	d.spectrum = NewSpectrum(windowSize)
 	d.harmonicity.init(&d.window)
 	d.Reset()
 	return d
@@ -102,7 +102,7 @@ func (d *Detector) Frame(frame []float32) Decision {
 	for i, x := range d.past[:] {
 		d.windowed[i] = x * d.window[i]
 	}
-	d.spectrum.power(&d.power, &d.windowed)
+	d.spectrum.Power(d.power[:], d.windowed[:])
 
 	f := &d.features
 	d.bands.measure(&d.power, f)

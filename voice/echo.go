@@ -12,7 +12,7 @@ package voice
 // It takes 20 kB. One goroutine at a time; no allocation after NewEcho.
 type Echo struct {
 	window     [windowSize]float32
-	spectrum   spectrum
+	spectrum   *Spectrum
 	mic, agent ear
 
 	ring  [echoFrames]echoBands // of the reference; the newest is at at
@@ -63,7 +63,7 @@ type ear struct {
 func NewEcho() *Echo {
 	e := &Echo{}
 	fillWindow(&e.window)
-	e.spectrum.init()
+	e.spectrum = NewSpectrum(windowSize)
 	e.Reset()
 	return e
 }
@@ -119,7 +119,7 @@ func (e *Echo) hear(s *ear, frame []float32) {
 		windowed[i] = x * e.window[i]
 	}
 	var power [binCount]float32
-	e.spectrum.power(&power, &windowed)
+	e.spectrum.Power(power[:], windowed[:])
 	for b := range s.power {
 		var sum float32
 		for _, p := range power[echoEdge[b]:echoEdge[b+1]] {

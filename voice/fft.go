@@ -2,68 +2,126 @@ package voice
 
 import "math"
 
+// This file has the one fast Fourier transform of the repository: power spectra of real signals.
+
 const (
-	windowSize = 512            // samples that one spectrum sees: 32 ms
-	binCount   = windowSize / 2 // bins from 0 Hz on, 31.25 Hz apart; the one at the Nyquist frequency is not needed
-	fftSize    = windowSize / 2 // a real transform of 512 is a complex one of half the size: J. W. Cooley et al., 1970
+	windowSize = 512            // samples in the window of the detector's spectrum: 32 ms
+	binCount   = windowSize / 2 // bins of that spectrum: 0 Hz to 7968.75 Hz, 31.25 Hz apart
 )
 
-// spectrum computes power spectra of real windows. Tables and work space are its own, so one goroutine at a time.
-type spectrum struct {
-	re, im     [fftSize]float32
-	cos, sin   [fftSize]float32  // e^(-2 pi i k/256)
-	hcos, hsin [binCount]float32 // e^(-2 pi i k/512)
-	order      [fftSize]uint8    // base-4 digits reversed
+// Spectrum computes power spectra of windows of one size. It owns its tables and its work space: only one goroutine may use a
+// Spectrum at a time.
+//
+// A real transform of n samples is a complex transform of n/2 points (J. W. Cooley, P. A. W. Lewis and P. D. Welch, "The fast
+// Fourier transform algorithm: programming considerations in the calculation of sine, cosine and Laplace transforms", 1970).
+type Spectrum struct {
+	re, im     []float32 // the n/2 complex points
+	cos, sin   []float32 // e^(-2 pi i k/(n/2))
+	hcos, hsin []float32 // e^(-2 pi i k/n)
+	order      []uint16  // order[k] is the index in re and im of frequency k
 }
 
-func (s *spectrum) init() {
-	for k := range fftSize {
-		a := 2 * math.Pi * float64(k) / fftSize
-		s.cos[k], s.sin[k] = float32(math.Cos(a)), float32(-math.Sin(a))
-		a = 2 * math.Pi * float64(k) / windowSize
-		s.hcos[k], s.hsin[k] = float32(math.Cos(a)), float32(-math.Sin(a))
-		s.order[k] = uint8(k&3<<6 | k>>2&3<<4 | k>>4&3<<2 | k>>6)
+// NewSpectrum returns a Spectrum for windows of n samples. n is a power of two from 4 to 65536.
+func NewSpectrum(n int) *Spectrum {
+	half := n / 2
+	tables := make([]float32, 6*half)
+	next := func() (t []float32) {
+		t, tables = tables[:half:half], tables[half:]
+		return t
 	}
+	s := &Spectrum{re: next(), im: next(), cos: next(), sin: next(), hcos: next(), hsin: next(), order: make([]uint16, half)}
+	for k := range half {
+		a := 2 * math.Pi * float64(k) / float64(half)
+		s.cos[k], s.sin[k] = float32(math.Cos(a)), float32(-math.Sin(a))
+		a /= 2
+		s.hcos[k], s.hsin[k] = float32(math.Cos(a)), float32(-math.Sin(a))
+		s.order[k] = position(k, half)
+	}
+	return s
 }
 
-// power writes the squared magnitudes of the transform of x to p.
-func (s *spectrum) power(p *[binCount]float32, x *[windowSize]float32) {
-	for n := range fftSize {
-		s.re[n], s.im[n] = x[2*n], x[2*n+1]
+// position returns the index at which a transform of size points leaves frequency k: its digits in reverse order.
+func position(k, size int) uint16 {
+	at := 0
+	for size > 1 {
+		r := radix(size)
+		size /= r
+		at += k % r * size
+		k /= r
+	}
+	return uint16(at)
+}
+
+// radix returns the radix of the pass over blocks of size points: 4, or once 2 where size is not a power of 4.
+func radix(size int) int {
+	const powersOf4 = 0x5555_5555
+	if size&powersOf4 == 0 {
+		return 2
+	}
+	return 4
+}
+
+// Power writes the squared magnitudes of the transform of x, which has n samples, to p, which has n/2 elements: frequency k of
+// the sample rate divided by n. The Nyquist frequency is left out.
+func (s *Spectrum) Power(p, x []float32) {
+	re, im := s.re, s.im
+	im = im[:len(re)]
+	x = x[:2*len(re)]
+	for n := range re {
+		re[n], im[n] = x[2*n], x[2*n+1]
 	}
 	s.transform()
-	p[0] = (s.re[0] + s.im[0]) * (s.re[0] + s.im[0])
-	for k := 1; k < binCount; k++ {
-		a, b := s.order[k], s.order[fftSize-k]
-		// The even samples' transform and the odd ones', taken apart by their symmetry.
-		er, ei := s.re[a]+s.re[b], s.im[a]-s.im[b]
-		or, oi := s.im[a]+s.im[b], s.re[b]-s.re[a]
-		re := er + or*s.hcos[k] - oi*s.hsin[k]
-		im := ei + or*s.hsin[k] + oi*s.hcos[k]
-		p[k] = (re*re + im*im) * 0.25
+	p, order, hcos, hsin := p[:len(re)], s.order[:len(re)], s.hcos[:len(re)], s.hsin[:len(re)]
+	p[0] = (re[0] + im[0]) * (re[0] + im[0])
+	for k := 1; k < len(re); k++ {
+		a, b := order[k], order[len(re)-k]
+		// The transforms of the even and of the odd samples, separated by their symmetry.
+		er, ei := re[a]+re[b], im[a]-im[b]
+		or, oi := im[a]+im[b], re[b]-re[a]
+		sr := er + or*hcos[k] - oi*hsin[k]
+		si := ei + or*hsin[k] + oi*hcos[k]
+		p[k] = (sr*sr + si*si) * 0.25
 	}
 }
 
-// transform is a complex fast Fourier transform of 256 points in place: four passes of radix 4, decimation in frequency.
-// The result is in digit-reversed order.
-func (s *spectrum) transform() {
-	for size := fftSize; size > 1; size /= 4 {
+// transform is the complex transform in place, decimation in frequency. Its result is in the order of s.order.
+func (s *Spectrum) transform() {
+	size := len(s.re)
+	if radix(size) == 2 {
+		s.halve()
+		size /= 2
+	}
+	for ; size > 1; size /= 4 {
 		for j := range size / 4 {
 			s.butterflies(j, size)
 		}
 	}
 }
 
-// butterflies does those radix-4 steps of the pass for blocks of the given size that have the twiddle factors of point j.
-// The masks change nothing: they tell the compiler that the indices are in range.
-func (s *spectrum) butterflies(j, size int) {
-	const mask = fftSize - 1
-	k, q := j*(fftSize/size), size/4
-	c1, s1 := s.cos[k&mask], s.sin[k&mask]
-	c2, s2 := s.cos[2*k&mask], s.sin[2*k&mask]
-	c3, s3 := s.cos[3*k&mask], s.sin[3*k&mask]
-	re, im := &s.re, &s.im
-	for i := j; i < fftSize; i += size {
+// halve is the one pass of radix 2, over all points.
+func (s *Spectrum) halve() {
+	half := len(s.re) / 2
+	for i := range half {
+		ar, ai := s.re[i], s.im[i]
+		br, bi := s.re[i+half], s.im[i+half]
+		s.re[i], s.im[i] = ar+br, ai+bi
+		xr, xi := ar-br, ai-bi
+		s.re[i+half], s.im[i+half] = xr*s.cos[i]-xi*s.sin[i], xr*s.sin[i]+xi*s.cos[i]
+	}
+}
+
+// butterflies does those radix-4 steps of the pass over blocks of size points that use the twiddle factors of point j.
+func (s *Spectrum) butterflies(j, size int) {
+	re := s.re
+	im := s.im[:len(re)]
+	mask, k, q := len(re)-1, j*(len(re)/size), size/4
+	if mask < 0 {
+		return // never: it tells the compiler that a masked index is in range
+	}
+	c1, s1 := s.cos[k], s.sin[k]
+	c2, s2 := s.cos[2*k], s.sin[2*k]
+	c3, s3 := s.cos[3*k], s.sin[3*k]
+	for i := j; i < len(re); i += size {
 		i0, i1, i2, i3 := i&mask, (i+q)&mask, (i+2*q)&mask, (i+3*q)&mask
 		ar, ai := re[i0]+re[i2], im[i0]+im[i2]
 		br, bi := re[i0]-re[i2], im[i0]-im[i2]

@@ -81,9 +81,18 @@ func (f Fingerprint) distance(heard Fingerprint) float64 {
 func printOf(pcm []float32) Fingerprint {
 	var f Fingerprint
 	var last, now [printBands]float64
-	fft := newFFT(printSpan)
+	var window, windowed [printSpan]float32
+	var power [printSpan / 2]float32
+	for i := range window { // Hann
+		window[i] = float32(0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/printSpan))
+	}
+	spectrum := voice.NewSpectrum(printSpan)
 	for at := 0; at+printSpan <= len(pcm) && len(f) < maxPrint; at += printHop {
-		bandEnergy(fft.power(pcm[at:at+printSpan]), &now)
+		for i, v := range pcm[at : at+printSpan] {
+			windowed[i] = v * window[i]
+		}
+		spectrum.Power(power[:], windowed[:])
+		bandEnergy(power[:], &now)
 		if at > 0 {
 			var row uint16
 			for b := range 16 {
@@ -99,7 +108,7 @@ func printOf(pcm []float32) Fingerprint {
 }
 
 // bandEnergy sums power up in bands of equal width on a logarithmic scale.
-func bandEnergy(power []float64, bands *[printBands]float64) {
+func bandEnergy(power []float32, bands *[printBands]float64) {
 	const low, high = 200.0, 3400.0
 	*bands = [printBands]float64{}
 	for k, p := range power {
@@ -107,7 +116,7 @@ func bandEnergy(power []float64, bands *[printBands]float64) {
 		if hz < low || hz >= high {
 			continue
 		}
-		bands[int(printBands*math.Log(hz/low)/math.Log(high/low))] += p
+		bands[int(printBands*math.Log(hz/low)/math.Log(high/low))] += float64(p)
 	}
 	for b := range bands {
 		bands[b] = math.Log(bands[b] + 1e-9)

@@ -1,6 +1,10 @@
 package sphinx
 
-import "math"
+import (
+	"math"
+
+	"github.com/antiphon-rt/antiphon/voice"
+)
 
 // Geometry of the features that the acoustic model en-us was trained on (its feat.params).
 const (
@@ -33,7 +37,10 @@ type frontend struct {
 	mel     [filters]filter
 	cosine  [ceps][filters]float64
 	lift    [ceps]float64
-	fft     fourier
+
+	spectrum *voice.Spectrum
+	windowed [fftSize]float32     // one frame through the window; what follows it stays 0
+	power    [fftSize / 2]float32 // the spectrum of windowed
 }
 
 // filter is a triangle over the bins of the spectrum.
@@ -43,7 +50,7 @@ type filter struct {
 }
 
 func newFrontend() *frontend {
-	f := &frontend{floor: bandFloor, fft: newFourier(fftSize)}
+	f := &frontend{floor: bandFloor, spectrum: voice.NewSpectrum(fftSize)}
 	for i := range f.hamming {
 		f.hamming[i] = 0.54 - 0.46*math.Cos(2*math.Pi*float64(i)/(frameSpan-1))
 	}
@@ -103,15 +110,14 @@ func (f *frontend) write(dst []cepstrum, pcm []float32) []cepstrum {
 // frame gives the cepstrum of one frame.
 func (f *frontend) frame(x []float64) (c cepstrum) {
 	for i, w := range f.hamming {
-		f.fft.x[i] = complex(x[i]*w, 0)
+		f.windowed[i] = float32(x[i] * w)
 	}
-	clear(f.fft.x[frameSpan:])
-	power := f.fft.power()
+	f.spectrum.Power(f.power[:], f.windowed[:])
 	var logs [filters]float64
 	for i := range f.mel {
 		sum := f.floor + 1e-4
 		for k, g := range f.mel[i].gain {
-			sum += power[f.mel[i].first+k] * g
+			sum += float64(f.power[f.mel[i].first+k]) * g
 		}
 		logs[i] = math.Log(sum)
 	}
