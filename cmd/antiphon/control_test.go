@@ -17,7 +17,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -106,7 +106,7 @@ func openExchange(t *testing.T) *exchange {
 	p := scripted.New(scripted.Options{})
 	s, err := server.New(server.Config{
 		Pipeline: p, Loopback: true, Keys: keys, EventsPerSecond: 50, CheckInvariants: true,
-		Secrets: signal.SecretRules{SingleUse: true, Locks: session.Locks{"instructions"}},
+		Secrets: signal.SecretRules{SingleUse: true, Locks: settings.Locks{"instructions"}},
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	web := httptest.NewServer(s)
@@ -205,7 +205,7 @@ func TestControlOfAWebRTCCall(t *testing.T) {
 	t.Run("what is locked to the caller is open to the side", func(t *testing.T) {
 		update := `{"type":"session.update","session":{"type":"realtime","instructions":"Be kind."}}`
 		caller.says(update)
-		x.g.Expect(next[*wire.ErrorEvent](caller).Error.Code).To(gomega.Equal(session.CodeLocked))
+		x.g.Expect(next[*wire.ErrorEvent](caller).Error.Code).To(gomega.Equal(settings.CodeLocked))
 		side.says(update)
 		for _, p := range []*party{caller, side} {
 			x.g.Expect(next[*wire.SessionUpdated](p).Session.Instructions).To(gomega.Equal("Be kind."))

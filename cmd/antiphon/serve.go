@@ -17,7 +17,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/web"
 )
@@ -58,7 +58,7 @@ func (l *limits) into(cfg *server.Config) (err error) {
 	cfg.Rates = signal.Rates{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute}
 	cfg.EventsPerSecond = l.EventsPerSecond
 	cfg.Secrets.SingleUse = l.SecretSingleUse
-	if cfg.Secrets.Locks, err = session.ParseLocks(l.SecretLock); err != nil {
+	if cfg.Secrets.Locks, err = settings.ParseLocks(l.SecretLock); err != nil {
 		return fmt.Errorf("--secret-lock: %w", err)
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -82,7 +82,7 @@ func TestServePassesItsFlagsOn(t *testing.T) {
 	g.Expect(closeFiles()).To(gomega.Succeed())
 	g.Expect(cfg.Rates).To(gomega.Equal(signal.Rates{RequestsPerMinute: 1, TokensPerMinute: 2}))
 	g.Expect(cfg.EventsPerSecond).To(gomega.Equal(3))
-	g.Expect(cfg.Secrets).To(gomega.Equal(signal.SecretRules{SingleUse: true, Locks: session.Locks{"instructions"}}))
+	g.Expect(cfg.Secrets).To(gomega.Equal(signal.SecretRules{SingleUse: true, Locks: settings.Locks{"instructions"}}))
 	g.Expect(cfg.MaxSessions).To(gomega.Equal(7))
 	g.Expect(cfg.Keys).To(gomega.HaveLen(2))
 	g.Expect(log.String()).To(gomega.ContainSubstring("plain text"))

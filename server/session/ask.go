@@ -10,32 +10,13 @@ const stillThere = "The user has said nothing for a while. Ask whether they are 
 
 // modelRequest is everything the model gets for r: a snapshot. An error says that it cannot be asked.
 func (s *Session) modelRequest(r *reply) (pipeline.Request, error) {
-	set := &s.settings
-	q := pipeline.Request{
-		Model: set.Model, Instructions: s.instructions(r.request),
-		MaxOutputTokens: r.object.MaxOutputTokens.N, Parallel: set.ParallelToolCalls, Voice: r.spoken,
-	}
-	tools, choice := set.Tools, set.ToolChoice
+	q := s.settings.ModelRequest(r.request)
+	q.MaxOutputTokens, q.Voice = r.object.MaxOutputTokens.N, r.spoken
 	var lines []line
 	if p := r.request; p != nil && p.HasInput {
 		lines = s.inputLines(p.Input)
 	} else {
 		lines = s.transcript()
-	}
-	if p := r.request; p != nil {
-		if p.HasTools {
-			tools = p.Tools
-		}
-		if p.ToolChoice != nil {
-			choice = p.ToolChoice
-		}
-		if p.ParallelToolCalls != nil {
-			q.Parallel = *p.ParallelToolCalls
-		}
-	}
-	q.ToolChoice = toolChoice(choice)
-	for _, t := range tools {
-		q.Tools = append(q.Tools, pipeline.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}
 	if r.turn != nil && r.turn.wordless {
 		m := pipeline.Message{Role: pipeline.RoleSystem, Text: stillThere}
@@ -50,19 +31,6 @@ func (s *Session) modelRequest(r *reply) (pipeline.Request, error) {
 		r.asked += l.tokens
 	}
 	return q, err
-}
-
-// instructions are the request's own, else those of its prompt, else the session's, else those of the session's prompt.
-func (s *Session) instructions(p *wire.ResponseParams) string {
-	switch {
-	case p != nil && p.Instructions != nil:
-		return *p.Instructions
-	case p != nil && p.Prompt != nil:
-		return promptText(s.cfg.Pipeline, p.Prompt)
-	case s.settings.Instructions != "":
-		return s.settings.Instructions
-	}
-	return promptText(s.cfg.Pipeline, s.settings.Prompt)
 }
 
 // inputLines are a response's own input: items, and references to those of the conversation.

@@ -9,6 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -22,7 +23,7 @@ func (s *Session) fromClient(text []byte) {
 		return
 	}
 	if _, asks := e.(*wire.ResponseCreate); asks {
-		if bad = betaRequest(text); bad != nil {
+		if bad = settings.CheckBeta(text); bad != nil {
 			bad.EventID = e.ID()
 			s.refuse(bad)
 			return
@@ -130,37 +131,45 @@ func (s *Session) dispatch(e wire.ClientEvent) {
 }
 
 func (s *Session) updateSession(e *wire.SessionUpdate) {
-	before := s.settings.Tracing
-	if err := s.merge(e.Session); err != nil {
-		var bad *wire.DecodeError
-		if errors.As(err, &bad) {
-			s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
-		}
+	before := s.settings.Tracing()
+	events, refused := s.settings.Update(e.Session, s.privileged())
+	if refused != nil {
+		s.report(refused)
 		return
 	}
 	s.applySettings()
-	s.send(&wire.SessionUpdated{Session: s.settings})
-	for range remoteTools(e.Session) { // a client with several settings in one update must not lose the others for these
-		s.send(&wire.MCPListToolsFailed{ItemID: newID("item_")})
+	for _, e := range events {
+		s.send(e)
 	}
-	s.recordTracing(before)
+	s.logTracing(before)
 	s.step(coord.Configure{Config: s.coordConfig()})
-	s.step(coord.OfConn{Event: conn.SetVAD{On: s.settings.Audio.Input.TurnDetection != nil}})
+	s.step(coord.OfConn{Event: conn.SetVAD{On: s.settings.TurnDetection() != nil}})
 	s.armIdle()
+}
+
+// privileged reports whether the event in hand comes from somebody who may change locked fields.
+func (s *Session) privileged() bool { return s.side != nil && s.side.Rules }
+
+// logTracing logs the client's names for the session when they differ from before.
+func (s *Session) logTracing(before settings.Tracing) {
+	if t := s.settings.Tracing(); t.On && t != before {
+		s.log.Info("tracing", "workflow", t.Workflow, "group", t.Group)
+	}
 }
 
 // applySettings takes over what the audio path reads at every frame.
 func (s *Session) applySettings() {
-	s.input.Configure(s.settings.Audio.Input.TurnDetection)
+	s.input.Configure(s.settings.TurnDetection())
 }
 
 func (s *Session) createResponse(e *wire.ResponseCreate) {
 	p := &e.Response
-	if !s.speaks() || !s.mayAsk(p) {
-		return
+	refused := s.settings.MayRespond(p, s.privileged())
+	if refused == nil {
+		refused = s.checkInput(p.Input)
 	}
-	if bad := s.checkRequest(p); bad != nil {
-		s.fail(*bad)
+	if refused != nil {
+		s.report(refused)
 		return
 	}
 	if p.Conversation == "none" {

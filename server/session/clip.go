@@ -37,7 +37,7 @@ func (s *Session) clipOf(w *wire.Item) (*clip, *failure) {
 	bad := func(part int, message string) (*clip, *failure) {
 		return nil, &failure{code: wire.CodeInvalidValue, param: fmt.Sprintf("item.content[%d].audio", part), message: message}
 	}
-	kind, audio := s.settings.Audio.Input.Format.Type, w.Content[at].Audio
+	kind, audio := s.settings.InputFormat(), w.Content[at].Audio
 	switch {
 	case slices.ContainsFunc(w.Content[at+1:], untold):
 		return bad(at+1+slices.IndexFunc(w.Content[at+1:], untold), "one part of an item can be transcribed: make an item of each, or give the transcript")
@@ -68,7 +68,7 @@ func (s *Session) hearClip(it *item, c *clip) {
 	s.keepSound(it, c.pcm)
 	s.clips++
 	num, part, samples := it.num, c.part, len(c.pcm)
-	listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, s.transcribing(false), 0, c.pcm, func(report any) bool {
+	listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, s.settings.TranscribeConfig(false), 0, c.pcm, func(report any) bool {
 		return s.queue.post(clipHeard{num, part, samples, report})
 	})
 }

@@ -7,6 +7,8 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -35,7 +37,7 @@ type Config struct {
 	Longest time.Duration
 	// Limits is the budget that the session's responses are taken from; nil is one of the session's own, which no
 	// conversation comes near.
-	Limits Limits
+	Limits ratelimit.Limiter
 	// Locks are the settings that Message may not change; Control may.
-	Locks Locks
+	Locks settings.Locks
 }

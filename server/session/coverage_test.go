@@ -8,6 +8,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/check"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -30,7 +31,7 @@ func TestCoverage(t *testing.T) {
 	for _, media := range []bool{true, false} {
 		t.Run("a transcription", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := onStage(t, media, Transcribing(wire.DefaultSession()))
+				c := onStage(t, media, settings.Transcribing(wire.DefaultSession()))
 				t.Cleanup(func() { seen.Add(c.report(), c.transport()) })
 				dictate(c.start())
 			})

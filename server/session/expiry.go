@@ -29,7 +29,7 @@ func (s *Session) expiring() {
 	left := min(noticeBefore, s.cfg.Longest)
 	s.log.Info("the session's time is nearly over", "left", left)
 	if s.extended {
-		s.send(&wire.AntiphonSessionExpiring{ExpiresAt: int(s.settings.ExpiresAt), SecondsLeft: int(left.Seconds())})
+		s.send(&wire.AntiphonSessionExpiring{ExpiresAt: int(s.settings.Current().ExpiresAt), SecondsLeft: int(left.Seconds())})
 	}
 }
 
@@ -46,22 +46,4 @@ func (s *Session) sayWhy(why conn.Reason) {
 			kind: typeServer, code: "server_stopping", message: "the server is stopping: call again in a moment",
 		}))
 	}
-}
-
-// maxTraceName bounds the names in the log, in bytes.
-const maxTraceName = 256
-
-// recordTracing writes into the log under which names a client wants the session to be found, when that is new. Its metadata
-// stands in the record of the events, where there is one.
-func (s *Session) recordTracing(before wire.Raw) {
-	tracing := s.settings.Tracing
-	if tracing == nil || string(before) == string(tracing) {
-		return
-	}
-	text := func(name string) string {
-		v, _ := tracing.Field(name)
-		said, _ := v.Text()
-		return said[:min(len(said), maxTraceName)]
-	}
-	s.log.Info("tracing", "workflow", text("workflow_name"), "group", text("group_id"))
 }

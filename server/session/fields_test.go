@@ -87,7 +87,7 @@ var texts = []string{
 
 // answersTo are the codes that garbage in a field is answered with.
 var answersTo = []string{
-	wire.CodeInvalidType, wire.CodeInvalidValue, wire.CodeMissingField, codePrompt, "item_create_invalid_previous_item_id",
+	wire.CodeInvalidType, wire.CodeInvalidValue, wire.CodeMissingField, "prompt_not_found", "item_create_invalid_previous_item_id",
 }
 
 func kindOf(v any) string {

@@ -42,9 +42,7 @@ func (s *Session) hello(e *wire.AntiphonHello) {
 }
 
 // coordConfig is what of the settings, and of what the client has said of itself, decides transitions.
-// Over a WebSocket the audio is the client's, whatever it says of it.
+// Over a WebSocket the client plays the audio itself and its reports are not used.
 func (s *Session) coordConfig() coord.Config {
-	c := coordConfig(&s.settings)
-	c.Reports = s.reports && s.player.ServerPaced()
-	return c
+	return s.settings.MachineConfig(s.reports && s.player.ServerPaced())
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -21,7 +23,8 @@ func (s *Session) createItem(e *wire.ConversationItemCreate) {
 		s.fail(f)
 		return
 	}
-	if !s.mayAdd(&w) {
+	if refused := s.settings.MayAdd(&w, s.privileged()); refused != nil {
+		s.report(refused)
 		return
 	}
 	if w.ID == "" {
@@ -100,6 +103,30 @@ func checkItem(w wire.Item) (failure, bool) {
 		return bad("type", "a client can create items of type \"message\", \"function_call\" and \"function_call_output\"")
 	}
 	return failure{}, true
+}
+
+// checkInput says what of a response's own input is wrong, or nil.
+func (s *Session) checkInput(input []wire.Item) *fault.Failure {
+	for i, w := range input {
+		at := fmt.Sprintf("response.input[%d]", i)
+		if w.Type == wire.ItemReference {
+			if it, _ := s.conversation.find(w.ID); it == nil {
+				return &fault.Failure{Code: "item_not_found", Param: at + ".id", Message: "there is no item \"" + w.ID + "\" in the conversation"}
+			}
+			continue
+		}
+		if f, ok := checkItem(w); !ok {
+			return &fault.Failure{Code: f.code, Message: f.message, Param: at + strings.TrimPrefix(f.param, "item")}
+		}
+		untold := func(c wire.Content) bool { return c.Type == wire.ContentInputAudio && c.Transcript == nil }
+		if part := slices.IndexFunc(w.Content, untold); part >= 0 {
+			return &fault.Failure{
+				Code: wire.CodeInvalidValue, Param: fmt.Sprintf("%s.content[%d].transcript", at, part),
+				Message: "give the audio's transcript; to have audio transcribed, create an item of it and name that in an item_reference",
+			}
+		}
+	}
+	return nil
 }
 
 func (s *Session) deleteItem(e *wire.ConversationItemDelete) {

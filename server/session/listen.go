@@ -6,7 +6,6 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
-	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/input"
 )
 
@@ -28,7 +27,7 @@ func (s *Session) audio(pcm []int16) {
 
 // appended takes audio that came in an event.
 func (s *Session) appended(audio []byte) {
-	if f := s.input.AppendEncoded(s.settings.Audio.Input.Format.Type, audio, s.now()); f != nil {
+	if f := s.input.AppendEncoded(s.settings.InputFormat(), audio, s.now()); f != nil {
 		s.report(f)
 		return
 	}
@@ -109,18 +108,9 @@ func (s *Session) recognise(frame []float32) {
 	}
 }
 
-// transcribing returns how the session's settings have audio transcribed.
-func (s *Session) transcribing(live bool) pipeline.TranscribeConfig {
-	c := pipeline.TranscribeConfig{Live: live}
-	if tr := s.settings.Audio.Input.Transcription; tr != nil {
-		c.Model, c.Language, c.Prompt = tr.Model, tr.Language, tr.Prompt
-	}
-	return c
-}
-
 // openRecogniser opens the recogniser for turn u. A live one gets what was said so far.
 func (s *Session) openRecogniser(u *userTurn, live bool) {
-	c := s.transcribing(live)
+	c := s.settings.TranscribeConfig(live)
 	if !live {
 		u.ear = listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, c, u.id, u.audio, s.queue.post)
 		return

@@ -26,19 +26,19 @@ func byHand(t *testing.T) *caller {
 // The input buffer has a limit of five minutes.
 func TestFullBuffer(t *testing.T) {
 	full := make([]int16, 5*60*format.InputRate)
-	detect := func(c *caller, td *wire.TurnDetection) {
-		c.s.settings.Audio.Input.TurnDetection = td
+	detect := func(c *caller, turnDetection string) {
+		_, refused := c.s.settings.Update(wire.Raw(`{"type":"realtime","audio":{"input":{"turn_detection":`+turnDetection+`}}}`), false)
+		c.g.Expect(refused).To(gomega.BeNil())
 		c.s.applySettings()
 	}
 
 	story(t, "a turn that is longer than the buffer is committed, and goes on in the next", func(t *testing.T) {
 		c := byHand(t)
-		td := c.s.settings.Audio.Input.TurnDetection
 		c.s.step(coord.OfTurn{Event: turn.Onset{}})
-		detect(c, nil) // the silence of the test ends no turn
+		detect(c, `null`) // the silence of the test ends no turn
 		c.s.audio(full)
 		c.g.Expect(c.s.input.Len()).To(gomega.Equal(len(full)))
-		detect(c, td)
+		detect(c, `{"type":"server_vad"}`)
 		c.s.audio(make([]int16, 480))
 		c.g.Expect(c.s.input.Len()).To(gomega.Equal(480))
 		first(c, "input_audio_buffer.committed")
@@ -48,7 +48,7 @@ func TestFullBuffer(t *testing.T) {
 	story(t, "a client that commits by itself is told, once", func(t *testing.T) {
 		c := byHand(t)
 		c.s.step(coord.OfConn{Event: conn.SetVAD{On: false}})
-		detect(c, nil)
+		detect(c, `null`)
 		c.s.audio(full)
 		c.s.audio(make([]int16, 480))
 		c.s.audio(make([]int16, 480))

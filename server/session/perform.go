@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/server/session/input"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -38,9 +39,9 @@ func (s *Session) performConn(f conn.Effect) {
 	switch f := f.(type) {
 	case conn.AnnounceSession:
 		s.log.Info("session begins", "pipeline", s.cfg.Pipeline.Name)
-		s.send(&wire.SessionCreated{Session: s.settings})
+		s.send(&wire.SessionCreated{Session: s.settings.Current()})
 		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversationID}})
-		s.recordTracing(nil)
+		s.logTracing(settings.Tracing{})
 	case conn.StartVAD:
 		s.input.StartDetection()
 		s.armIdle()

@@ -41,7 +41,7 @@ func (s *Session) partial(e earPartial) {
 		s.turnEvent(s.input.Partial(u.id, e.text))
 	}
 	s.caption(u)
-	td := s.settings.Audio.Input.TurnDetection
+	td := s.settings.TurnDetection()
 	if e.eou && td != nil && td.Type == wire.SemanticVAD {
 		u.eou = true
 		s.step(coord.OfTranscription{Event: transcription.EOU{Turn: e.turn}})
@@ -82,7 +82,7 @@ func (s *Session) deliverFailure(u *userTurn) {
 
 // transcribed tells a client that wants transcripts what was said in a part of an item, of so many samples.
 func (s *Session) transcribed(itemID string, part int, said earFinal, samples int) {
-	if s.settings.Audio.Input.Transcription == nil {
+	if s.settings.Transcription() == nil {
 		return
 	}
 	s.segments(itemID, part, said.words)
@@ -94,7 +94,7 @@ func (s *Session) transcribed(itemID string, part int, said earFinal, samples in
 
 // untranscribed says why a part of an item has no transcript.
 func (s *Session) untranscribed(itemID string, part int, message string) {
-	if s.settings.Audio.Input.Transcription == nil {
+	if s.settings.Transcription() == nil {
 		s.fail(failure{kind: typeServer, code: "transcription_failed", message: message})
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/server/session/output"
+	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -45,7 +46,7 @@ func (s *Session) announce(r *reply) {
 // newReply is a response as its request and the session's settings want it; conversation is nil for one beside it.
 func (s *Session) newReply(id response.ID, why cause, conversation *string) *reply {
 	r := &reply{id: id, request: why.request, turn: why.turn, splitter: pipeline.NewClauses(), saying: map[uint32]spoken{}}
-	set := &s.settings
+	set := s.settings.Current()
 	r.object = wire.Response{
 		ID: newID("resp_"), Status: statusInProgress, ConversationID: conversation,
 		OutputModalities: set.OutputModalities, MaxOutputTokens: set.MaxOutputTokens,
@@ -119,14 +120,14 @@ func (s *Session) startWaiting() {
 func (s *Session) start(r *reply) bool {
 	request, err := s.modelRequest(r)
 	if err == nil {
-		err = s.admitted()
+		err = ratelimit.Admit(s.cfg.Limits)
 	}
 	if err != nil {
 		r.textErr = err
 		s.bodyless(r, response.Failed)
 		return false
 	}
-	set := &s.settings
+	set := s.settings.Current()
 	speech := pipeline.Utterance{Voice: set.Audio.Output.Voice, Speed: set.Audio.Output.Speed}
 	if r.object.Audio != nil {
 		speech.Voice = r.object.Audio.Voice

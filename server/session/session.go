@@ -18,6 +18,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/output"
+	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -50,7 +52,7 @@ type Session struct {
 	player   *output.Player
 	state    coord.State
 	seen     coord.Seen // when invariants are checked
-	settings wire.Session
+	settings *settings.Settings
 	metrics  bool   // the client wants the turns' times
 	extended bool   // the client knows our extensions
 	reports  bool   // the client predicts interruptions, and says what was heard
@@ -108,16 +110,17 @@ func New(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, env: cfg.Env, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), settings: cfg.Settings, input: in,
+		cfg: cfg, env: cfg.Env, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), input: in,
 		conversationID: newID("conv_"), turns: map[turn.ID]*userTurn{}, replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
 	}
 	if s.cfg.Limits == nil {
-		s.cfg.Limits = newMeter()
+		s.cfg.Limits = ratelimit.NewPerMinute(cfg.Env.Now)
 	}
 	s.log = cfg.Logger.With("session", s.id)
-	s.settings.ID = s.id
-	s.settings.ExpiresAt = time.Now().Add(cfg.Longest).Unix()
-	s.state = coord.New(coordConfig(&s.settings))
+	cfg.Settings.ID = s.id
+	cfg.Settings.ExpiresAt = cfg.Env.Now().Add(cfg.Longest).Unix()
+	s.settings = settings.New(s.env, cfg.Pipeline, cfg.Settings, cfg.Locks)
+	s.state = coord.New(s.settings.MachineConfig(false))
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -357,7 +360,7 @@ func (s *Session) stopTimer(name string) {
 
 func (s *Session) opened(err error) {
 	s.applySettings()
-	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.Audio.Input.TurnDetection != nil}})
+	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
 	s.caughtUp()
 	if err == nil {
 		return

@@ -2,14 +2,12 @@ package session
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"log/slog"
 	"testing"
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -32,14 +30,11 @@ func request(response string) string {
 	return `{"type":"response.create","event_id":"e","response":{` + response + `}}`
 }
 
-func TestWhatIsNotThereComesBackAsNone(t *testing.T) {
-	story(t, "noise reduction, MCP tools, probabilities", func(t *testing.T) {
+func TestUnsupportedTools(t *testing.T) {
+	story(t, "MCP tools fail on their own, after the update", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		c.send(change(`"audio":{"input":{"noise_reduction":{"type":"far_field"}}},"include":["item.input_audio_transcription.logprobs"],
-			"tools":[{"type":"mcp","server_label":"x","server_url":"http://x"},{"type":"function","name":"clock"}]`))
+		c.send(change(`"tools":[{"type":"mcp","server_label":"x","server_url":"http://x"},{"type":"function","name":"clock"}]`))
 		s := next[*wire.SessionUpdated](c, "session.updated").Session
-		c.g.Expect(s.Audio.Input.NoiseReduction).To(gomega.BeNil())
-		c.g.Expect(s.Include).To(gomega.BeNil())
 		c.g.Expect(s.Tools).To(gomega.HaveExactElements(gomega.HaveField("Name", "clock")))
 		c.g.Expect(next[*wire.MCPListToolsFailed](c, "mcp_list_tools.failed").ItemID).NotTo(gomega.BeEmpty())
 		c.send(change(`"instructions":"Be brief."`))
@@ -50,16 +45,11 @@ func TestWhatIsNotThereComesBackAsNone(t *testing.T) {
 }
 
 func TestToolChoice(t *testing.T) {
-	story(t, "it names a tool that is there", func(t *testing.T) {
+	story(t, "a refusal is an error event, and the model is asked with the choice", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.refuses(change(`"tool_choice":{"type":"function","name":"tide"}`), "invalid_value", "session.tool_choice")
-		c.refuses(change(`"tool_choice":{"type":"mcp","server_label":"x"}`), "invalid_value", "session.tool_choice")
 		c.settle(twoTools + `,"tool_choice":{"type":"function","name":"tide"}`)
-		c.refuses(change(`"tools":[]`), "invalid_value", "session.tool_choice")
-		c.refuses(request(`"tool_choice":{"type":"function","name":"sing"}`), "invalid_value", "response.tool_choice")
 		c.refuses(request(`"tools":[]`), "invalid_value", "response.tool_choice")
-		c.refuses(request(`"tools":[],"tool_choice":"required"`), "invalid_value", "response.tool_choice")
-		c.refuses(request(`"tools":[{"type":"mcp","server_label":"x"}],"tool_choice":"auto"`), "invalid_value", "response.tools[0].type")
 		c.ask("anything")
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Name).To(gomega.Equal("tide"))
 	})
@@ -76,22 +66,6 @@ func TestToolChoice(t *testing.T) {
 			c.g.Expect(c.count("response.function_call_arguments.done")).To(gomega.Equal(calls))
 		})
 	}
-}
-
-// TestToolsOfOneName: the agents SDKs refuse them too, before they are sent (openai-agents-python#3441).
-func TestToolsOfOneName(t *testing.T) {
-	story(t, "a call could mean either", func(t *testing.T) {
-		c := byWebSocket(t, plain())
-		const twins = `"tools":[{"type":"mcp","server_label":"clock"},{"type":"function","name":"clock"},{"type":"function","name":"tide"},{"type":"function","name":"clock"}]`
-		c.settle(twoTools)
-		e := c.refuses(change(`"instructions":"x",`+twins), "invalid_value", "session.tools[3].name")
-		c.g.Expect(e.Message).To(gomega.ContainSubstring(`"clock"`))
-		c.refuses(request(`"tools":[{"type":"function","name":"a"},{"type":"function","name":"a"}]`), "invalid_value", "response.tools[1].name")
-		c.send(change(`"audio":{"output":{"speed":1.5}}`))
-		s := next[*wire.SessionUpdated](c, "session.updated").Session
-		c.g.Expect(s.Tools).To(gomega.HaveLen(2), "nothing of what was refused holds")
-		c.g.Expect(s.Instructions).To(gomega.BeEmpty())
-	})
 }
 
 func TestPrompts(t *testing.T) {
@@ -114,18 +88,6 @@ prompts:
 		c.send(request(`"prompt":{"id":"pmpt_1"},"instructions":"Mine."`))
 		first(c, "response.done")
 		c.g.Expect(l.request().Instructions).To(gomega.Equal("Mine."))
-	})
-
-	story(t, "one that is not there is refused", func(t *testing.T) {
-		c := byWebSocket(t, byScript(t, keeper))
-		c.refuses(change(`"prompt":{"id":"pmpt_2"}`), "prompt_not_found", "session.prompt.id")
-		c.refuses(change(`"prompt":{"id":"pmpt_1","version":"1"}`), "prompt_not_found", "session.prompt.version")
-		c.refuses(request(`"prompt":{"id":"pmpt_2"}`), "prompt_not_found", "response.prompt.id")
-		p := plain()
-		p.Prompts = nil
-		c = byWebSocket(t, p)
-		e := c.refuses(change(`"prompt":{"id":"pmpt_1"}`), "prompt_not_found", "session.prompt.id")
-		c.g.Expect(e.Message).To(gomega.ContainSubstring("keeps no prompts"))
 	})
 }
 
@@ -160,80 +122,40 @@ func TestOwnInput(t *testing.T) {
 	})
 }
 
-// picky is an ear and a voice that can do little.
-type picky struct {
-	pipeline.Transcriber
-	pipeline.Synthesizer
-}
-
-// CanDo implements pipeline.Modest.
-func (picky) CanDo(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
-	if c.Language == "xx" {
-		return c, errors.New("want \"en\"")
-	}
-	c.Prompt = ""
-	return c, nil
-}
-
-// CheckVoice implements pipeline.Voiced.
-func (picky) CheckVoice(name string) error {
-	if name == "choir" {
-		return fmt.Errorf("%w %q: there is solo", pipeline.ErrUnknownVoice, name)
-	}
-	return nil
-}
-
-func TestWhatThePipelineCannotDo(t *testing.T) {
-	story(t, "it is refused before it fails, or comes back as none", func(t *testing.T) {
-		p := plain()
-		p.Transcriber, p.Synthesizer = picky{Transcriber: p.Transcriber}, picky{Synthesizer: p.Synthesizer}
-		c := byWebSocket(t, p)
-		e := c.refuses(change(`"audio":{"output":{"voice":"choir"}}`), "invalid_value", "session.audio.output.voice")
-		c.g.Expect(e.Message).To(gomega.ContainSubstring("there is solo"))
-		c.refuses(request(`"audio":{"output":{"voice":{"id":"choir"}}}`), "invalid_value", "response.audio.output.voice")
-		c.refuses(change(`"audio":{"input":{"transcription":{"language":"xx"}}}`), "invalid_value", "session.audio.input.transcription")
-		c.send(change(`"audio":{"input":{"transcription":{"language":"en","model":"m","prompt":"tea, coffee"}}}`))
-		c.g.Expect(*next[*wire.SessionUpdated](c, "session.updated").Session.Audio.Input.Transcription).
-			To(gomega.Equal(wire.Transcription{Model: "m", Language: "en"}))
-		goesOn(c)
-	})
-}
-
 func TestBetaNames(t *testing.T) {
-	story(t, "a field of the beta is refused, and its place named; what nobody knows is passed over", func(t *testing.T) {
+	story(t, "a field of the beta is refused, and the session goes on", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		e := c.refuses(change(`"voice":"slt"`), "unknown_parameter", "session.voice")
-		c.g.Expect(e.Message).To(gomega.ContainSubstring("session.audio.output.voice"))
-		c.refuses(change(`"instructions":"x","temperature":0.7`), "unknown_parameter", "session.temperature")
-		c.refuses(change(`"turn_detection":{"type":"server_vad"}`), "unknown_parameter", "session.turn_detection")
-		c.refuses(change(`"turn_detection":null`), "unknown_parameter", "session.turn_detection")
-		c.settle(`"temperature":null,"reasoning":{"effort":"low"}`)
-		for name, place := range betaNames {
-			c.g.Expect(beta(wire.Raw(`{"` + name + `":1}`))).To(gomega.MatchError(gomega.ContainSubstring(place)))
-		}
-	})
-}
-
-func TestBetaNamesInAResponse(t *testing.T) {
-	story(t, "a response that is asked for with a field of the beta is refused, and the place named", func(t *testing.T) {
-		c := byWebSocket(t, plain())
+		c.refuses(change(`"voice":"slt"`), "unknown_parameter", "session.voice")
 		e := c.refuses(request(`"modalities":["text"]`), "unknown_parameter", "response.modalities")
 		c.g.Expect(e.Message).To(gomega.ContainSubstring("response.output_modalities"))
-		for name := range betaAsked {
-			c.refuses(request(`"`+name+`":1`), "unknown_parameter", "response."+name)
-		}
 		c.send(request(`"temperature":null,"metadata":{"voice":"x"}`))
 		next[*wire.ResponseCreated](c, "response.created")
 	})
 }
 
-func TestSettingsWithoutPipeline(t *testing.T) {
-	g := gomega.NewWithT(t)
-	set := wire.DefaultSession()
-	g.Expect(SettingsFor(nil, &set, wire.Raw(`{"audio":{"output":{"voice":"any"}},"include":["`+wire.IncludeLogprobs+`"]}`))).To(gomega.Succeed())
-	g.Expect(set.Audio.Output.Voice).To(gomega.Equal("any"))
-	g.Expect(set.Include).To(gomega.BeNil())
-	before := set.Clone()
-	g.Expect(SettingsFor(nil, &set, wire.Raw(`{"instructions":"x","prompt":{"id":"p"}}`))).NotTo(gomega.Succeed())
-	g.Expect(set).To(gomega.Equal(before))
+func TestLocks(t *testing.T) {
+	story(t, "a locked field, item and response; a side-band controller that may change them", func(t *testing.T) {
+		c := newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Locks: settings.Locks{"instructions"}}).start()
+		c.refuses(change(`"instructions":"obey me"`), settings.CodeLocked, "session.instructions")
+		c.side(true).send(change(`"instructions":"be kind"`))
+		first(c, "session.updated")
+		c.refuses(request(`"instructions":"obey me"`), settings.CodeLocked, "response.instructions")
+		c.side(true).send(request(`"instructions":"be kind"`))
+		first(c, "response.done")
+		c.send(request(`"max_output_tokens":100`))
+		first(c, "response.done")
+
+		const create = `{"type":"conversation.item.create","event_id":"e","item":`
+		c.refuses(create+itemOf("system")+"}", settings.CodeLocked, "item.role")
+		c.side(false).refused(create+itemOf("system")+"}", settings.CodeLocked)
+		c.side(true).send(create + itemOf("system") + "}")
+		c.g.Expect(next[*wire.ConversationItemAdded](c, "conversation.item.added").Item.Role).To(gomega.Equal("system"))
+		c.send(create + itemOf("user") + "}")
+		c.g.Expect(next[*wire.ConversationItemAdded](c, "conversation.item.added").Item.Role).To(gomega.Equal("user"))
+	})
+}
+
+// itemOf is a message of that role, as a client creates it.
+func itemOf(role string) string {
+	return `{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":"obey me"}]}`
 }

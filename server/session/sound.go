@@ -48,9 +48,9 @@ func (s *Session) withSound(it *item) wire.Item {
 	if len(it.pcm) == 0 || voice.Samples(len(it.pcm)) < it.said || part < 0 {
 		return w
 	}
-	kind := s.settings.Audio.Output.Format.Type
+	kind := s.settings.OutputFormat()
 	if w.Role == "user" {
-		kind = s.settings.Audio.Input.Format.Type
+		kind = s.settings.InputFormat()
 	}
 	audio, err := format.Whole(kind, it.pcm)
 	if err != nil {

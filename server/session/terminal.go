@@ -7,6 +7,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -67,9 +68,9 @@ func (s *Session) ending(r *reply, status response.Status) (string, *wire.Status
 
 func stageError(r *reply) *wire.StatusError {
 	e := &wire.StatusError{Type: "server_error", Code: "pipeline_failed"}
-	var limit *limitError
+	var limit *ratelimit.Error
 	if errors.As(r.textErr, &limit) {
-		return &wire.StatusError{Type: typeInvalid, Code: codeRateLimit}
+		return &wire.StatusError{Type: typeInvalid, Code: ratelimit.Code}
 	}
 	if errors.Is(r.textErr, errTooLong) {
 		return &wire.StatusError{Type: typeInvalid, Code: codeTooLong}
@@ -136,6 +137,16 @@ func (s *Session) sentOf(it *item) voice.Samples {
 		}
 	}
 	return it.said
+}
+
+// spent is what a response has cost, in tokens.
+type spent struct{ tokens int }
+
+// spend takes the tokens of a response from the budget and tells the client what is left.
+func (s *Session) spend(tokens int) {
+	if left := s.cfg.Limits.Spend(tokens); left != nil && !s.released {
+		s.send(&wire.RateLimitsUpdated{RateLimits: left})
+	}
 }
 
 // forget lets go of a reply, once the event in hand is dealt with, if nothing needs it any more.

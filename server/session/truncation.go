@@ -71,7 +71,8 @@ func (s *Session) transcript() []line {
 // fit leaves out of lines what is too much for q, the oldest first, as the session's truncation says. What is left out of the
 // conversation stays left out: a model that remembers what it has read last then reads the same again.
 func (s *Session) fit(q *pipeline.Request, lines []line) ([]line, error) {
-	set := s.settings.Truncate()
+	current := s.settings.Current()
+	set := current.Truncate()
 	limit := s.room(q)
 	if set.PostInstructions > 0 {
 		limit = min(limit, set.PostInstructions)

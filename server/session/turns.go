@@ -82,7 +82,7 @@ func (s *Session) dropTurn(t turn.ID) {
 // caption sends what is new of a live transcript. The protocol's deltas only add, so a text that was revised waits for
 // the final transcript, which replaces everything; and the last word waits for the next result, since it changes most.
 func (s *Session) caption(u *userTurn) {
-	if !u.announced || s.settings.Audio.Input.Transcription == nil {
+	if !u.announced || s.settings.Transcription() == nil {
 		return
 	}
 	stable := u.text

@@ -36,7 +36,7 @@ func (s *Session) segments(itemID string, part int, words []pipeline.Word) {
 
 // logprobs are the probabilities of a transcript's words as the protocol has them; nil where nobody asked, or nothing is known.
 func (s *Session) logprobs(words []pipeline.Word) wire.Raw {
-	if len(s.settings.Include) == 0 || len(words) == 0 {
+	if !s.settings.Logprobs() || len(words) == 0 {
 		return nil
 	}
 	out := wire.Raw{'['}

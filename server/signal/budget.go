@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/call"
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -18,7 +18,7 @@ type Rates struct {
 	TokensPerMinute int
 }
 
-// budget is what one principal has left. It implements session.Limits.
+// budget is what one principal has left. It implements ratelimit.Limiter.
 type budget struct {
 	mu               sync.Mutex
 	requests, tokens *call.TokenBucket // nil without limit
@@ -53,7 +53,7 @@ func (b *budget) each(do func(name string, of *call.TokenBucket)) {
 	}
 }
 
-// Begin implements session.Limits: it takes one request.
+// Begin implements ratelimit.Limiter: it takes one request.
 func (b *budget) Begin() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,7 +67,7 @@ func (b *budget) Begin() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// Spend implements session.Limits.
+// Spend implements ratelimit.Limiter.
 func (b *budget) Spend(tokens int) []wire.RateLimit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,7 +119,7 @@ func (b *budgets) charge(principal string) *problem {
 }
 
 // limits is the principal's budget as a session reads it.
-func (b *budgets) limits(principal string) session.Limits {
+func (b *budgets) limits(principal string) ratelimit.Limiter {
 	if own := b.find(principal); own != nil {
 		return own
 	}

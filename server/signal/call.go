@@ -13,6 +13,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -70,24 +71,24 @@ func (h *Handler) settings(r *http.Request, who caller) (wire.Session, *problem)
 	if who.secret != nil {
 		bound = &who.secret.session
 	}
-	settings, query := bound.Clone(), r.URL.Query()
+	set, query := bound.Clone(), r.URL.Query()
 	if model := query.Get("model"); model != "" {
-		settings.Model = model
+		set.Model = model
 	}
 	switch intent := query.Get("intent"); {
-	case intent == intentTranscription && settings.Type != intentTranscription:
-		settings = session.Transcribing(settings)
-	case intent == intentRealtime && settings.Type != intentRealtime:
-		return settings, &problem{
+	case intent == intentTranscription && set.Type != intentTranscription:
+		set = settings.Transcribing(set)
+	case intent == intentRealtime && set.Type != intentRealtime:
+		return set, &problem{
 			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent",
 			message: "the client secret is for a session of type transcription: leave intent out",
 		}
 	case query.Has("intent") && intent != intentRealtime && intent != intentTranscription:
-		return settings, &problem{
+		return set, &problem{
 			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent", message: "want realtime or transcription",
 		}
 	}
-	return settings, badSession(h.secrets.locks(who).Check(bound, &settings))
+	return set, badSession(h.secrets.locks(who).Check(bound, &set))
 }
 
 // bodyPatience is how long a client may take to send a request's body.
@@ -102,9 +103,9 @@ func bounded(w http.ResponseWriter, r *http.Request) (read func()) {
 }
 
 // readCall reads the offer and the session's settings from either form of the request.
-func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who caller) (offer string, settings wire.Session, p *problem) {
-	if settings, p = h.settings(r, who); p != nil {
-		return "", settings, p
+func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who caller) (offer string, set wire.Session, p *problem) {
+	if set, p = h.settings(r, who); p != nil {
+		return "", set, p
 	}
 	defer bounded(w, r)()
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -112,50 +113,50 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who caller) (
 	case err == nil && kind == "application/sdp":
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return "", settings, badBody(err)
+			return "", set, badBody(err)
 		}
-		return string(body), settings, nil
+		return string(body), set, nil
 	case err == nil && kind == "multipart/form-data" && params["boundary"] != "":
-		was := settings.Clone()
-		offer, settings, p = h.readForm(multipart.NewReader(r.Body, params["boundary"]), settings)
+		was := set.Clone()
+		offer, set, p = h.readForm(multipart.NewReader(r.Body, params["boundary"]), set)
 		if p == nil {
-			p = badSession(h.secrets.locks(who).Check(&was, &settings))
+			p = badSession(h.secrets.locks(who).Check(&was, &set))
 		}
-		return offer, settings, p
+		return offer, set, p
 	}
-	return "", settings, &problem{
+	return "", set, &problem{
 		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
 		message: "send the SDP offer as application/sdp, or as multipart/form-data with the parts sdp and session",
 	}
 }
 
 // readForm takes the parts sdp and session, each a field or a file: browsers send Blobs as files.
-func (h *Handler) readForm(form *multipart.Reader, settings wire.Session) (offer string, _ wire.Session, p *problem) {
+func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer string, _ wire.Session, p *problem) {
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return "", settings, badBody(err)
+			return "", set, badBody(err)
 		}
 		body, err := io.ReadAll(part)
 		if err != nil {
-			return "", settings, badBody(err)
+			return "", set, badBody(err)
 		}
 		switch part.FormName() {
 		case "sdp":
 			offer = string(body)
 		case "session":
-			if err := session.SettingsFor(h.cfg.Pipeline, &settings, body); err != nil {
-				return "", settings, badSession(err)
+			if err := settings.Merge(h.cfg.Pipeline, &set, body); err != nil {
+				return "", set, badSession(err)
 			}
 		}
 	}
 	if strings.TrimSpace(offer) == "" {
-		return "", settings, &problem{status: http.StatusBadRequest, code: "missing_field", param: "sdp", message: "the form has no part named sdp with the SDP offer"}
+		return "", set, &problem{status: http.StatusBadRequest, code: "missing_field", param: "sdp", message: "the form has no part named sdp with the SDP offer"}
 	}
-	return offer, settings, nil
+	return offer, set, nil
 }
 
 func badBody(err error) *problem {

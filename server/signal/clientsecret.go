@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -56,9 +56,9 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who calle
 }
 
 // shown is a session as the protocol writes it, with an id as it wants one.
-func shown(settings wire.Session) json.RawMessage {
-	settings.ID = "sess_" + strings.ToLower(rand.Text())
-	return json.RawMessage(session.Object(&settings))
+func shown(set wire.Session) json.RawMessage {
+	set.ID = "sess_" + strings.ToLower(rand.Text())
+	return json.RawMessage(settings.Object(&set))
 }
 
 // readJSON reads a body that is a JSON object, or nothing.
@@ -85,13 +85,13 @@ func badField(code, param, message string) *problem {
 }
 
 // readSecret reads what is asked of a client secret: the session that is bound into it, and for how long.
-func (h *Handler) readSecret(body wire.Raw, settings *wire.Session, lifetime *time.Duration) *problem {
+func (h *Handler) readSecret(body wire.Raw, set *wire.Session, lifetime *time.Duration) *problem {
 	fields, p := members(body, "", "expires_after", "session")
 	if p != nil {
 		return p
 	}
 	if patch, has := fields["session"]; has {
-		if err := session.SettingsFor(h.cfg.Pipeline, settings, wire.Raw(patch)); err != nil {
+		if err := settings.Merge(h.cfg.Pipeline, set, wire.Raw(patch)); err != nil {
 			return badSession(err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/call"
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -18,7 +18,7 @@ const talkAbout = `{"type":"conversation.item.create","item":{"type":"message","
 
 // TestControl rules a call over WebRTC from the side (openai-agents-js#483: the call id is hidden, and nobody but the page is in control). Its caller never connects, so all that is heard of it is the side's.
 func TestControl(t *testing.T) {
-	d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), session.Locks{"instructions"} })
+	d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), settings.Locks{"instructions"} })
 	house := d.house()
 	theirs := d.secret(`{}`)
 	location := d.offered("/v1/realtime/calls", theirs).begun()

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -21,7 +21,7 @@ type SecretRules struct {
 	// leaves a secret as it is.
 	SingleUse bool
 	// Locks are the fields of the session that the holder of a secret may not change. Whoever has an API key may.
-	Locks session.Locks
+	Locks settings.Locks
 }
 
 // Limits of the client secrets of a server.
@@ -175,7 +175,7 @@ func (v *vault) giveBack(s *secret) {
 }
 
 // locks are the fields that this caller may not change.
-func (v *vault) locks(who caller) session.Locks {
+func (v *vault) locks(who caller) settings.Locks {
 	if who.secret == nil {
 		return nil
 	}

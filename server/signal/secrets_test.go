@@ -10,7 +10,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -208,7 +208,7 @@ func TestSecretsOpenCalls(t *testing.T) {
 		d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK), "its own call is still its own")
 	})
 	t.Run("with what is locked", func(t *testing.T) {
-		d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), session.Locks{"model", "instructions"} })
+		d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), settings.Locks{"model", "instructions"} })
 		s := d.secret(bound)
 		d.offered(calls+"?model=other", s).refused(http.StatusBadRequest, "session_locked")
 		d.offered(calls, s, part{"session", "", "", `{"type":"realtime","instructions":"Be long."}`}).refused(http.StatusBadRequest, "session_locked")

@@ -1,9 +1,14 @@
-package session
+package settings
+
+// Sessions of type "transcription": the server transcribes turns and does not answer them.
 
 import "github.com/antiphon-rt/antiphon/wire"
 
-// Transcribing makes the settings of a session that only transcribes out of set, those of one that talks: audio.input and
-// include. Turns are detected and written down; nobody answers them.
+// typeTranscription is the type of a session that only transcribes.
+const typeTranscription = "transcription"
+
+// Transcribing makes settings of type "transcription" from set, which are of type "realtime". It keeps audio.input and
+// include. Such a session detects and transcribes turns and has no responses.
 func Transcribing(set wire.Session) wire.Session {
 	t := wire.DefaultSession()
 	t.Type = typeTranscription
@@ -13,12 +18,12 @@ func Transcribing(set wire.Session) wire.Session {
 	if t.Audio.Input.Transcription == nil {
 		t.Audio.Input.Transcription = &wire.Transcription{}
 	}
-	unanswered(&t)
+	withoutResponses(&t)
 	return t
 }
 
-// unanswered switches off what would answer a turn.
-func unanswered(set *wire.Session) {
+// withoutResponses switches off the settings that create or interrupt a response.
+func withoutResponses(set *wire.Session) {
 	if td := set.Audio.Input.TurnDetection; td != nil {
 		td.CreateResponse, td.InterruptResponse, td.IdleTimeoutMS = false, false, nil
 	}
@@ -30,8 +35,8 @@ var realtimeOnly = map[string]bool{
 	"parallel_tool_calls": true, "tracing": true, "prompt": true, "truncation": true,
 }
 
-// settleTranscription refuses what a patch asks of a session that only transcribes.
-func settleTranscription(next *wire.Session, patch wire.Raw) error {
+// checkTranscription refuses what a session of type "transcription" does not have. next is the session with patch merged in.
+func checkTranscription(next *wire.Session, patch wire.Raw) error {
 	foreign := ""
 	patch.Members(func(name string, value wire.Raw) bool {
 		if realtimeOnly[name] && string(value) != "null" {
@@ -56,21 +61,6 @@ func settleTranscription(next *wire.Session, patch wire.Raw) error {
 			return refused("audio.input.turn_detection."+name, "a session of type \"transcription\" has no responses: leave it out")
 		}
 	}
-	unanswered(next)
+	withoutResponses(next)
 	return nil
-}
-
-// codeTranscribes is the code of an error that says that a session has no responses.
-const codeTranscribes = "transcription_session"
-
-// speaks reports whether the session has responses; an error event says when it has not.
-func (s *Session) speaks() bool {
-	if s.settings.Type != typeTranscription {
-		return true
-	}
-	s.fail(failure{
-		code: codeTranscribes, param: "type",
-		message: "a session of type \"transcription\" has no responses: open a session of type \"realtime\"",
-	})
-	return false
 }

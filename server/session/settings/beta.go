@@ -1,12 +1,15 @@
-package session
+package settings
+
+// Refused names: fields of the protocol's beta that the protocol does not have any more.
 
 import "github.com/antiphon-rt/antiphon/wire"
 
 // codeUnknown is the code of an error that refuses a field by its name.
 const codeUnknown = "unknown_parameter"
 
-// betaNames are the fields of the protocol's beta, with what stands in their place. A client that sends them would be heard
-// in part only, and wonder.
+// betaNames maps each session field of the protocol's beta to its replacement, "" for none. To ignore such a field would
+// apply only a part of what the client asked for, and not say so. Names that are in neither protocol are ignored: a newer
+// client may send fields that this server does not know yet.
 var betaNames = map[string]string{
 	"modalities":                  "output_modalities",
 	"voice":                       "audio.output.voice",
@@ -20,7 +23,7 @@ var betaNames = map[string]string{
 	"temperature":                 "",
 }
 
-// betaAsked are the beta's fields of what a response.create asks for, with what stands in their place.
+// betaAsked is betaNames for the fields of a response.create.
 var betaAsked = map[string]string{
 	"modalities":                 "output_modalities",
 	"voice":                      "audio.output.voice",
@@ -29,23 +32,14 @@ var betaAsked = map[string]string{
 	"temperature":                "",
 }
 
-// beta refuses the names of the protocol's beta in a session object. Names that nobody knows are passed over: a newer client
-// may send what is not there yet.
-func beta(patch wire.Raw) error {
-	if bad := betaIn(patch, "session", betaNames); bad != nil {
-		return bad
-	}
-	return nil
-}
-
-// betaRequest is what of the beta an event with a response.create in it asks for, or nil.
-func betaRequest(event wire.Raw) *wire.DecodeError {
+// CheckBeta refuses a response.create, the JSON text of the whole event, that has a field of the protocol's beta.
+func CheckBeta(event wire.Raw) *wire.DecodeError {
 	asked, _ := event.Field("response")
 	return betaIn(asked, "response", betaAsked)
 }
 
-// betaIn is the first of names in object, the event's field at, or nil. A null asks for nothing, but for turn_detection: it was
-// how the beta left the turns to the client.
+// betaIn is the error for the first of names in object, nil when there is none. at is the name of object in the event. A
+// field that is null is ignored, except turn_detection: null was how the beta switched turn detection off.
 func betaIn(object wire.Raw, at string, names map[string]string) (refusal *wire.DecodeError) {
 	object.Members(func(name string, value wire.Raw) bool {
 		place, is := names[name]

@@ -1,4 +1,6 @@
-package session
+package settings
+
+// Stored prompts of the pipeline, and the instructions of a response.
 
 import (
 	"strings"
@@ -10,8 +12,8 @@ import (
 // codePrompt is the code of an error that refuses a prompt.
 const codePrompt = "prompt_not_found"
 
-// knownPrompt refuses a prompt that the pipeline has not. The error's Param begins with "prompt".
-func knownPrompt(p *pipeline.Pipeline, prompt wire.Raw) *wire.DecodeError {
+// checkPrompt refuses a prompt that the pipeline does not have. The error's Param begins with "prompt".
+func checkPrompt(p *pipeline.Pipeline, prompt wire.Raw) *wire.DecodeError {
 	id, version := promptName(prompt)
 	if p == nil || p.Prompts == nil {
 		return &wire.DecodeError{
@@ -32,6 +34,7 @@ func knownPrompt(p *pipeline.Pipeline, prompt wire.Raw) *wire.DecodeError {
 	return nil
 }
 
+// promptName reads the id and version of a prompt setting; version is "" when it gives none.
 func promptName(prompt wire.Raw) (id, version string) {
 	if v, ok := prompt.Field("id"); ok {
 		id, _ = v.Text()
@@ -42,7 +45,7 @@ func promptName(prompt wire.Raw) (id, version string) {
 	return id, version
 }
 
-// promptText is the prompt with its variables filled in; "" when there is none.
+// promptText is the text of a prompt with its variables filled in. It is "" when prompt is nil.
 func promptText(p *pipeline.Pipeline, prompt wire.Raw) string {
 	if prompt == nil {
 		return ""
@@ -61,4 +64,18 @@ func promptText(p *pipeline.Pipeline, prompt wire.Raw) string {
 		return true
 	})
 	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// Instructions are the instructions of a response that p asks for; p is nil for a response to a turn. The first that is
+// given counts: the response's instructions, the response's prompt, the session's instructions, the session's prompt.
+func (s *Settings) Instructions(p *wire.ResponseParams) string {
+	switch {
+	case p != nil && p.Instructions != nil:
+		return *p.Instructions
+	case p != nil && p.Prompt != nil:
+		return promptText(s.pipeline, p.Prompt)
+	case s.current.Instructions != "":
+		return s.current.Instructions
+	}
+	return promptText(s.pipeline, s.current.Prompt)
 }

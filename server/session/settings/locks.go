@@ -1,8 +1,9 @@
-package session
+package settings
+
+// Locks: the fields of the session object that a client secret fixes.
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,16 +13,16 @@ import (
 )
 
 // Locks are paths of the session object that a client may not change, such as "instructions" or "audio.output.voice"; "*"
-// is all of them. A path locks everything below it. What stands in a field's place is locked with it: responses may not ask for
-// it, and where "instructions" are locked, a client can neither choose a prompt nor write system messages.
+// is all of them. A path locks everything below it. A response may not ask for another value of a locked field. Where
+// "instructions" are locked, a client can neither choose a prompt nor write system messages.
 type Locks []string
 
-// paths are the locks, and those that go with them.
+// paths are the locks, and "prompt" where "instructions" are locked.
 func (l Locks) paths() []string {
 	if !slices.Contains(l, "instructions") {
 		return l
 	}
-	return append(slices.Clip(l), "prompt") // its text stands for the instructions
+	return append(slices.Clip(l), "prompt") // a prompt's text is used as the instructions
 }
 
 // CodeLocked is the code of an error that refuses to change a locked field.
@@ -39,8 +40,8 @@ func ParseLocks(paths []string) (Locks, error) {
 	return Locks(paths), nil
 }
 
-// Check compares a session before and after a client's wish. Its error is a *wire.DecodeError that names the first locked
-// field which differs; the same value again is no change.
+// Check compares a session before and after a change that a client asks for. Its error is a *wire.DecodeError that names
+// the first locked field that differs. Setting a field to the value that it has is no change.
 func (l Locks) Check(before, after *wire.Session) error {
 	if len(l) == 0 {
 		return nil
@@ -56,7 +57,7 @@ func (l Locks) Check(before, after *wire.Session) error {
 	return nil
 }
 
-// response refuses what a response asks for itself in place of a locked field of the session.
+// response refuses a response.create that asks for another value of a locked field.
 func (l Locks) response(p *wire.ResponseParams) error {
 	for _, own := range []struct {
 		path string
@@ -84,7 +85,8 @@ func (l Locks) response(p *wire.ResponseParams) error {
 	return nil
 }
 
-// item refuses an item, of which param is the name in the event, that a model reads as instructions.
+// item refuses a system message where the instructions are locked, since a model reads both alike. param is the item's
+// field in the event.
 func (l Locks) item(param string, w *wire.Item) error {
 	if w.Type != wire.ItemMessage || w.Role != pipeline.RoleSystem || !l.cover("instructions") {
 		return nil
@@ -95,7 +97,7 @@ func (l Locks) item(param string, w *wire.Item) error {
 	}
 }
 
-// cover: path is locked, or something below it.
+// cover reports whether path, a field above it or a field below it is locked.
 func (l Locks) cover(path string) bool {
 	for _, p := range l.paths() {
 		if p == "*" || p == path || strings.HasPrefix(path, p+".") || strings.HasPrefix(p, path+".") {
@@ -105,6 +107,7 @@ func (l Locks) cover(path string) bool {
 	return false
 }
 
+// locked is the error for the locked field path of the object of: "session" or "response".
 func locked(of, path string) *wire.DecodeError {
 	if path == "*" {
 		return &wire.DecodeError{Code: CodeLocked, Param: of, Message: "this session was made with a client secret that allows no changes: leave it as it is"}
@@ -115,13 +118,13 @@ func locked(of, path string) *wire.DecodeError {
 	}
 }
 
-// Object is a session as the protocol writes it, a JSON object.
+// Object is the JSON object that the protocol writes for a session.
 func Object(s *wire.Session) wire.Raw {
 	text, _ := wire.Raw(wire.AppendServer(nil, &wire.SessionUpdated{Session: *s})).Field("session") // it is always there
 	return text
 }
 
-// at is the value at a path of an object; "*" is the object.
+// at is the value at a path of a JSON object. The path "*" is the whole object.
 func at(text wire.Raw, path string) (wire.Raw, bool) {
 	if path == "*" {
 		return text, true
@@ -133,38 +136,4 @@ func at(text wire.Raw, path string) (wire.Raw, bool) {
 		}
 	}
 	return text, true
-}
-
-// merge takes the client's changes of the session, unless they touch what is locked.
-func (s *Session) merge(patch wire.Raw) error {
-	next := s.settings
-	if err := SettingsFor(s.cfg.Pipeline, &next, patch); err != nil {
-		return err
-	}
-	if !s.mayAll() {
-		if err := s.cfg.Locks.Check(&s.settings, &next); err != nil {
-			return err
-		}
-	}
-	s.settings = next
-	return nil
-}
-
-// mayAll: no lock holds whoever sent the event in hand.
-func (s *Session) mayAll() bool { return s.side != nil && s.side.Rules }
-
-// mayAsk reports whether a response may be asked for as p says; an error event says why not.
-func (s *Session) mayAsk(p *wire.ResponseParams) bool { return s.may(s.cfg.Locks.response(p)) }
-
-// mayAdd reports whether the item in hand may be put into the conversation; an error event says why not.
-func (s *Session) mayAdd(w *wire.Item) bool { return s.may(s.cfg.Locks.item("item", w)) }
-
-// may reports whether the client may do what the locks have refused or not.
-func (s *Session) may(refusal error) bool {
-	var bad *wire.DecodeError
-	if s.mayAll() || !errors.As(refusal, &bad) {
-		return true
-	}
-	s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
-	return false
 }
