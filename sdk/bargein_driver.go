@@ -56,7 +56,9 @@ func (s *Session) bindPeer() {
 	if in.machine != nil {
 		s.bargeIn(bargein.Close{}) // the level is the peer's, not the session's: it goes up
 	}
-	*in = bargeInDriver{bound: of, due: Never, stats: in.stats}
+	// Candidates keep their numbers over all peers of a call: the server takes only a number that is greater than every earlier one,
+	// also over another link.
+	*in = bargeInDriver{bound: of, due: Never, stats: in.stats, candidate: in.candidate}
 	if peer == nil {
 		s.dialog.tell(view.Ended{}, 0)
 		return

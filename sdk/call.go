@@ -174,13 +174,13 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 		s.message(e.Data)
 	case PeerOpened:
 		c.opened = true
-		if s.phase == phaseLost && !c.recovery.afresh {
+		if s.phase == phaseLost && !c.recovery.fresh {
 			s.linkCarries()
 		}
 	case PeerLost:
 		s.linkInterrupted(c)
 	case PeerRestored:
-		if s.phase == phaseLost && !c.recovery.restarting {
+		if s.phase == phaseLost && c.recovery.restart == nil {
 			s.linkCarries()
 		}
 	case PeerBroken:

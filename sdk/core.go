@@ -76,7 +76,7 @@ func (s *Session) resetCall() {
 	s.tools = newToolbox(s.opts.Tools)
 	s.measurement = turnMeasurement{}
 	s.pending = newPending()
-	s.barge.stats = predictionStats{}
+	s.barge.stats, s.barge.candidate = predictionStats{}, 0
 	s.committing, s.pushed, s.key.on = false, false, false
 	s.micErr, s.micAsked, s.blocked, s.err = nil, false, false, nil
 	s.textOnly = s.opts.NoMicrophone

@@ -46,7 +46,7 @@ func (s *Session) sessionEvent(e *serverEvent) bool {
 	switch e.kind {
 	case "session.created":
 		s.sessionTold(e.session)
-		if s.phase == phaseLost && s.call.recovery.afresh {
+		if s.phase == phaseLost && s.call.recovery.fresh {
 			s.newConversationStands()
 			break
 		}

@@ -8,7 +8,7 @@ const maxCarriedOver, maxCarriedOverBytes = 100, 256 << 10
 // beginNewConversation gives the server's conversation up, which is lost. The transcript stays; another conversation begins with its words.
 func (s *Session) beginNewConversation(c *call) {
 	s.trace("the conversation was lost: another one begins with its words")
-	c.recovery.afresh, c.seen = true, ""
+	c.recovery.fresh, c.seen = true, ""
 	c.outgoing.keepMessages(func(id string) bool {
 		it := s.items.find(id)
 		return it != nil && it.entry.Live
@@ -41,7 +41,7 @@ func (t *toolbox) startOver() {
 // newConversationStands: the server has made the session of the new conversation.
 func (s *Session) newConversationStands() {
 	c := s.call
-	c.recovery.afresh = false
+	c.recovery.fresh = false
 	s.phase = phaseLive // what follows goes out now, before what waits
 	s.sendHello()
 	s.sendTranscript()

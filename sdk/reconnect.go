@@ -57,18 +57,28 @@ type Resume struct {
 	After string
 }
 
-// recovery is how far the bringing back of a link has come.
+// recovery is how far the attempt to bring a lost link back has come.
 type recovery struct {
-	due  time.Duration // when step is to be taken; Never while something else is waited for
+	due  time.Duration // when the session takes step; Never while it waits for something else
 	step recoveryStep
-	n    uint64 // the last step
-	// restarting: whether the old way carries does not matter any more.
-	restarting bool
-	// tries are the calls that were made in vain. shown: Snapshot.Err says why.
-	tries int
-	shown bool
-	// afresh: another conversation is begun, and the server has not made its session yet.
-	afresh bool
+	// restart is the ICE restart that is under way; nil when none is. While it is set, it does not matter whether the old network
+	// path carries packets again.
+	restart *restart
+	tries   int  // redials that have failed
+	shown   bool // Snapshot.Err says why the link is lost
+	fresh   bool // a new conversation has begun, and the server has not created its session yet
+}
+
+// restart is one ICE restart. Its address identifies it: the session takes a result only from the restart that
+// recovery.restart points to. So a restart of an earlier loss, which ends late, changes nothing.
+type restart struct{ cancel context.CancelFunc }
+
+// dropRestart cancels the restart that is under way, if there is one. The session ignores its result.
+func (r *recovery) dropRestart() {
+	if r.restart != nil {
+		r.restart.cancel()
+		r.restart = nil
+	}
 }
 
 type recoveryStep uint8
@@ -83,7 +93,7 @@ const (
 func (s *Session) linkLost() {
 	if s.phase == phaseLive {
 		s.phase, s.call.lost, s.dirty = phaseLost, s.clock.Now(), true
-		s.call.recovery = recovery{due: Never}
+		s.setRecovery(recovery{due: Never})
 	}
 }
 
@@ -117,6 +127,12 @@ func (s *Session) linkBroken(err error) {
 	s.recover(recoverRedial, s.pause())
 }
 
+// setRecovery replaces the present recovery, and drops the restart that belongs to it.
+func (s *Session) setRecovery(r recovery) {
+	s.call.recovery.dropRestart()
+	s.call.recovery = r
+}
+
 // lossError is why a link that does not come back ends the call.
 func (s *Session) lossError() error {
 	if s.call.recovery.shown {
@@ -128,8 +144,8 @@ func (s *Session) lossError() error {
 // recover sets the next step.
 func (s *Session) recover(step recoveryStep, in time.Duration) {
 	r := &s.call.recovery
-	r.step, r.due, r.restarting = step, s.clock.Now()+in, false
-	r.n++
+	r.dropRestart()
+	r.step, r.due = step, s.clock.Now()+in
 }
 
 // pause is how long to wait before the next call.
@@ -153,23 +169,24 @@ func (s *Session) recoverNow() {
 	}
 }
 
+// restart starts an ICE restart of the call's peer.
 func (s *Session) restart(c *call) {
-	r, can := c.peer.(Restarter)
+	peer, can := c.peer.(Restarter)
 	if !can {
 		return
 	}
-	c.recovery.n++
-	c.recovery.restarting = true
-	n := c.recovery.n
 	ctx, cancel := context.WithCancel(c.ctx)
 	stop := s.clock.AfterFunc(restartTime, cancel)
+	this := &restart{cancel: cancel}
+	c.recovery.dropRestart()
+	c.recovery.restart = this
 	c.work.Go(func() {
-		err := r.Restart(ctx)
+		err := peer.Restart(ctx)
 		stop()
 		cancel()
 		s.queue.must(s.job(func() {
-			if s.call == c && s.phase == phaseLost && c.recovery.n == n {
-				c.recovery.restarting = false
+			if s.call == c && c.recovery.restart == this {
+				c.recovery.restart = nil
 				s.restarted(err)
 			}
 		}))
@@ -219,7 +236,7 @@ func (s *Session) closeFormerPeer(c *call) {
 func (s *Session) redialLater(why error) {
 	c := s.call
 	c.cancelDial()
-	c.link, c.recovery.afresh = 0, false
+	c.link, c.recovery.fresh = 0, false
 	s.showObstacle(why)
 	c.recovery.tries++
 	s.recover(recoverRedial, s.pause())
@@ -255,13 +272,13 @@ func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	}
 	s.closeFormerPeer(c)
 	in := &s.barge
-	knows, candidate := in.serverTakes, in.candidate
+	takes := in.serverTakes
 	c.peer, c.dial, c.link, c.peerClosed = peer, n, n, false
 	s.bindPeer()
 	peer.SetMuted(s.muted)
 	c.token = told.Token
 	if told.Resumed {
-		in.serverTakes, in.candidate = knows && in.machine != nil, candidate
+		in.serverTakes = takes && in.machine != nil
 		if s.dialog.sounding() {
 			in.replyHeard(s.dialog.sound)
 		}
@@ -286,7 +303,7 @@ func (s *Session) linkCarries() {
 	if c.recovery.shown {
 		s.err = nil
 	}
-	c.recovery = recovery{due: Never, n: c.recovery.n + 1}
+	s.setRecovery(recovery{due: Never})
 	s.dialog.linkRestored(s.clock.Now())
 	for _, l := range c.outgoing.takeWaiting() {
 		if s.phase != phaseLive {
