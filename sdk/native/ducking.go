@@ -47,6 +47,32 @@ func (g *gain) apply(pcm []int16) {
 	}
 }
 
+// gainControl is a gain that several goroutines set and use.
+type gainControl struct {
+	mu   sync.Mutex
+	gain gain
+}
+
+func (c *gainControl) setLevel(level sdk.Level) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gain.level = level
+}
+
+// setVolume sets the volume, from 0 to 1.
+func (c *gainControl) setVolume(volume float32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gain.volume = min(max(volume, 0), 1)
+}
+
+// apply scales a frame in place.
+func (c *gainControl) apply(pcm []int16) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gain.apply(pcm)
+}
+
 // ducking is how loud the agent is played over WebRTC, and where in its sound that is heard.
 type ducking struct {
 	mu    sync.Mutex

@@ -5,7 +5,6 @@ package native
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 
 	"github.com/pion/rtp"
@@ -36,13 +35,7 @@ type peer struct {
 	muted   atomic.Bool
 
 	changed chan struct{} // has a token when the connection's state has changed
-	stop    chan struct{}
-	close   sync.Once
-	err     error // of Close
-
-	mu      sync.Mutex
-	stopped bool // Invariant: no goroutine is started once it is set.
-	work    sync.WaitGroup
+	workers *workers
 }
 
 func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, error) {
@@ -50,7 +43,7 @@ func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{opts: d.opts, server: d.server, pc: pc, changed: make(chan struct{}, 1), stop: make(chan struct{})}
+	p := &peer{opts: d.opts, server: d.server, pc: pc, changed: make(chan struct{}, 1), workers: newWorkers()}
 	p.events = newEventSink(sink)
 	p.meter = newLevelMeter(p.events)
 	if p.opts.Detector {
@@ -77,7 +70,7 @@ func (p *peer) prepare(c sdk.CallConfig) error {
 	if p.channel, err = p.pc.CreateDataChannel("oai-events", nil); err != nil {
 		return err
 	}
-	p.pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.do(func() { p.playSound(track) }) })
+	p.pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.workers.do(func() { p.playSound(track) }) })
 	p.pc.OnConnectionStateChange(func(webrtc.PeerConnectionState) {
 		select {
 		case p.changed <- struct{}{}:
@@ -104,7 +97,7 @@ func (p *peer) addTrack() error {
 		return err
 	}
 	p.track = track
-	p.do(func() { // reports have to be read to be let go
+	p.workers.do(func() { // reports have to be read to be let go
 		buffer := make([]byte, 1500)
 		for {
 			if _, _, err := sender.Read(buffer); err != nil {
@@ -115,23 +108,13 @@ func (p *peer) addTrack() error {
 	return nil
 }
 
-// do runs f in a goroutine that Close waits for.
-func (p *peer) do(f func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stopped {
-		return
-	}
-	p.work.Go(f)
-}
-
 // start begins to speak and to watch, once the server has answered.
 func (p *peer) start(c sdk.CallConfig) {
 	if !c.NoMicrophone {
 		p.events.send(sdk.MicrophoneOpened{ID: c.Microphone})
 	}
-	p.do(p.sendSound)
-	p.do(p.watch)
+	p.workers.do(p.sendSound)
+	p.workers.do(p.watch)
 }
 
 // sendSound sends a packet every frame; without a microphone it only measures.
@@ -143,7 +126,7 @@ func (p *peer) sendSound() {
 	}
 	pcm := make([]int16, FrameSize)
 	packet := &rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111}}
-	pace(p.stop, func() {
+	pace(p.workers.stop, func() {
 		if p.microphoneGiven.Load() {
 			return
 		}
@@ -205,7 +188,7 @@ func (p *peer) watch() {
 	lost := false
 	for {
 		select {
-		case <-p.stop:
+		case <-p.workers.stop:
 			return
 		case <-p.changed:
 		}
@@ -253,14 +236,6 @@ func (p *peer) Antiphon() bool { return p.antiphon }
 
 // Close implements sdk.Peer.
 func (p *peer) Close() error {
-	p.close.Do(func() {
-		p.events.stop()
-		p.mu.Lock()
-		p.stopped = true
-		p.mu.Unlock()
-		close(p.stop)
-		p.err = p.pc.GracefulClose()
-		p.work.Wait()
-	})
-	return p.err
+	p.events.stop()
+	return p.workers.end(p.pc.GracefulClose)
 }

@@ -110,7 +110,7 @@ func (p *peer) awaitCandidatePair(ctx context.Context) error {
 		}
 		select {
 		case <-ticker.C:
-		case <-p.stop:
+		case <-p.workers.stop:
 			return sdk.ErrServerGone
 		case <-ctx.Done():
 			return ctx.Err()

@@ -9,16 +9,12 @@ type rewindingPeer struct{ *socketPeer }
 
 // SetLevel implements sdk.Rewinder.
 func (p rewindingPeer) SetLevel(level sdk.Level) {
-	p.gainMu.Lock()
-	defer p.gainMu.Unlock()
-	p.gain.level = level
+	p.gain.setLevel(level)
 }
 
 // SetVolume implements sdk.VolumeSetter.
 func (p rewindingPeer) SetVolume(volume float32) error {
-	p.gainMu.Lock()
-	defer p.gainMu.Unlock()
-	p.gain.volume = min(max(volume, 0), 1)
+	p.gain.setVolume(volume)
 	return nil
 }
 

@@ -48,12 +48,11 @@ func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk
 	}
 	conn.SetReadLimit(maxSocketMessage)
 	p := &socketPeer{
-		opts: d.opts, conn: conn, events: newEventSink(sink), speaking: !c.NoMicrophone, stop: make(chan struct{}),
-		ready: make(chan struct{}, 1), antiphon: answer.Header.Get(versionHeader) != "",
+		opts: d.opts, conn: conn, events: newEventSink(sink), speaking: !c.NoMicrophone, workers: newWorkers(),
+		gain: gainControl{gain: newGain()}, out: newSendQueue(), antiphon: answer.Header.Get(versionHeader) != "",
 	}
 	p.kept = resumption(answer.Header, c.Resume)
 	p.meter = newLevelMeter(p.events)
-	p.gain = newGain()
 	if p.opts.Detector {
 		p.detection = newSpeechDetection()
 	}
@@ -96,20 +95,13 @@ type socketPeer struct {
 	player          player
 	detection       *speechDetection // nil without a detector
 
-	gainMu sync.Mutex
-	gain   gain
+	gain gainControl
+	out  *sendQueue
 
-	ctx    context.Context // of the connection
-	cancel context.CancelFunc
-	stop   chan struct{}
-	close  sync.Once
-	ending sync.Once // its end is told
-	work   sync.WaitGroup
-
-	mu     sync.Mutex
-	out    [][]byte
-	queued int           // bytes in out. Invariant: at most maxBuffered.
-	ready  chan struct{} // has a token when there is something in out
+	ctx     context.Context // of the connection
+	cancel  context.CancelFunc
+	ending  sync.Once // the end of the connection is told once
+	workers *workers
 }
 
 func (p *socketPeer) start(c sdk.CallConfig) {
@@ -117,12 +109,12 @@ func (p *socketPeer) start(c sdk.CallConfig) {
 	if p.speaking {
 		p.events.send(sdk.MicrophoneOpened{ID: c.Microphone})
 	}
-	p.work.Go(p.read)
-	p.work.Go(p.write)
-	p.work.Go(p.watch)
-	p.work.Go(func() {
+	p.workers.do(p.read)
+	p.workers.do(p.write)
+	p.workers.do(p.watch)
+	p.workers.do(func() {
 		said, heard := make([]int16, FrameSize), make([]int16, FrameSize)
-		pace(p.stop, func() {
+		pace(p.workers.stop, func() {
 			p.sendFrame(said)
 			p.playFrame(heard)
 		})
@@ -145,12 +137,12 @@ func (p *socketPeer) read() {
 func (p *socketPeer) write() {
 	for {
 		select {
-		case <-p.stop:
+		case <-p.workers.stop:
 			return
-		case <-p.ready:
+		case <-p.out.ready:
 		}
 		for {
-			next := p.take()
+			next := p.out.take()
 			if next == nil {
 				break
 			}
@@ -161,41 +153,13 @@ func (p *socketPeer) write() {
 	}
 }
 
-func (p *socketPeer) take() []byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.out) == 0 {
-		return nil
-	}
-	next := p.out[0]
-	p.out = p.out[1:]
-	p.queued -= len(next)
-	return next
-}
-
-// put queues one message, if no more than limit bytes wait then.
-func (p *socketPeer) put(message []byte, limit int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.queued+len(message) > limit {
-		return false
-	}
-	p.out = append(p.out, message)
-	p.queued += len(message)
-	select {
-	case p.ready <- struct{}{}:
-	default:
-	}
-	return true
-}
-
 // watch asks for signs of life: a connection that is cut in the middle does not end by itself.
 func (p *socketPeer) watch() {
 	ticker := time.NewTicker(pingTime)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-p.stop:
+		case <-p.workers.stop:
 			return
 		case <-ticker.C:
 		}
@@ -236,7 +200,7 @@ func (p *socketPeer) sendFrame(pcm []int16) {
 		p.detection.microphoneFrame(pcm, func(v sdk.Detection) { p.events.send(v.Event(0, false)) })
 	}
 	if p.speaking {
-		p.put(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, pcm)}), maxBuffered/2)
+		p.out.put(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, pcm)}), maxBuffered/2)
 	}
 }
 
@@ -247,9 +211,7 @@ func (p *socketPeer) playFrame(pcm []int16) {
 		if p.detection != nil {
 			p.detection.agentFrame(pcm)
 		}
-		p.gainMu.Lock()
 		p.gain.apply(pcm)
-		p.gainMu.Unlock()
 		if p.opts.Speaker != nil {
 			p.opts.Speaker.Hear(pcm)
 		}
@@ -277,7 +239,7 @@ func (p *socketPeer) Send(message []byte) error {
 	switch {
 	case p.ctx.Err() != nil:
 		return sdk.ErrServerGone
-	case !p.put(message, maxBuffered):
+	case !p.out.put(message, maxBuffered):
 		return sdk.ErrOverrun
 	}
 	return nil
@@ -296,12 +258,10 @@ func (p *socketPeer) Antiphon() bool { return p.antiphon }
 
 // Close implements sdk.Peer.
 func (p *socketPeer) Close() error {
-	p.close.Do(func() {
-		p.events.stop()
-		close(p.stop)
+	p.events.stop()
+	return p.workers.end(func() error {
 		_ = p.conn.Close(websocket.StatusNormalClosure, "") // a server that does not answer it is left
 		p.cancel()
-		p.work.Wait()
+		return nil
 	})
-	return nil
 }
