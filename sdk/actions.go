@@ -148,9 +148,9 @@ func (s *Session) refused(e wire.Error) {
 			s.cutByEstimate(it)
 		}
 	case intentCommit:
-		s.committing = false
+		s.manual.committing = false
 		s.dialog.refuse(in.seq)
-		if !s.pushed || e.Code != "input_audio_buffer_commit_empty" { // a key that was touched only
+		if !s.manual.pushed || e.Code != "input_audio_buffer_commit_empty" { // a key that was touched only
 			s.err = problem
 		}
 	case intentConfigure:
@@ -285,5 +285,5 @@ func (s *Session) commit() {
 	seq := s.dialog.expect(view.Commit{}, "", s.limits.Commit, now)
 	s.send("input_audio_buffer.commit", newJSON(), intent{kind: intentCommit, seq: seq})
 	s.measurement.begin("", now)
-	s.committing, s.pushed, s.dirty = true, false, true
+	s.manual.committing, s.manual.pushed, s.dirty = true, false, true
 }

@@ -28,9 +28,7 @@ type bargeInDriver struct {
 	awaits    bargein.ID
 	reached   bargein.ID // its mark was reached before anybody could be asked to wait for it
 
-	reply id.Response // the newest that was heard
-	names [8]string   // of the last replies, by number
-	heard id.Response // is heard now, as the server or the player says; 0 is none
+	replies recentReplies
 
 	suspects view.Seq     // what is expected of the candidate
 	lasts    view.Seq     // … of its voice that lasts
@@ -63,7 +61,7 @@ func (s *Session) bindPeer() {
 		s.dialog.tell(view.Ended{}, 0)
 		return
 	}
-	if s.volume != 1 {
+	if s.audio.Volume != 1 {
 		s.applyVolume(peer)
 	}
 	if s.opts.NoPrediction {
@@ -193,58 +191,37 @@ func (s *Session) reportPlayback() {
 	for range 2 {
 		switch now := in.state().(type) {
 		case bargein.Silent:
-			if in.heard <= now.Last {
+			if in.replies.playing <= now.Last {
 				return
 			}
-			s.bargeIn(bargein.Began{Resp: in.heard})
+			s.bargeIn(bargein.Began{Resp: in.replies.playing})
 		case bargein.Playing:
 			switch {
-			case in.heard > now.Resp:
-				s.bargeIn(bargein.Began{Resp: in.heard})
-			case in.heard == 0:
+			case in.replies.playing > now.Resp:
+				s.bargeIn(bargein.Began{Resp: in.replies.playing})
+			case in.replies.playing == 0:
 				s.bargeIn(bargein.Ended{Resp: now.Resp})
 			default:
 				return
 			}
 		case bargein.Unanswered:
-			if in.heard <= now.Resp {
+			if in.replies.playing <= now.Resp {
 				return
 			}
-			s.bargeIn(bargein.Began{Resp: in.heard})
+			s.bargeIn(bargein.Began{Resp: in.replies.playing})
 		case bargein.Ducked, bargein.Silenced, bargein.Restored, bargein.Closed:
 			return
 		}
 	}
 }
 
-// replyHeard: this reply is heard from now on. The name may be empty, and the same reply may begin again.
-func (in *bargeInDriver) replyHeard(name string) {
-	if in.heard != 0 && in.names[in.heard%id.Response(len(in.names))] == name {
-		return
-	}
-	in.reply++
-	in.heard = in.reply
-	in.names[in.reply%id.Response(len(in.names))] = name
-}
-
-// number is a reply's that was heard of late, 0 for any other.
-func (in *bargeInDriver) number(name string) id.Response {
-	oldest := max(int(in.reply)-len(in.names)+1, 1)
-	for n := int(in.reply); n >= oldest; n-- {
-		if in.names[n%len(in.names)] == name {
-			return id.Response(n)
-		}
-	}
-	return 0
-}
-
 // lastHeard is the reply that an interruption is about now: the one that is heard, or that a candidate waits for; else 0.
 func (in *bargeInDriver) lastHeard() id.Response {
 	if in.pending() != 0 {
 		resp, _ := replyOf(in.state())
-		return max(resp, in.heard)
+		return max(resp, in.replies.playing)
 	}
-	return in.heard
+	return in.replies.playing
 }
 
 // replyOf is the newest reply that a state knows, and whether it was cut off.

@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
@@ -47,7 +46,7 @@ func (s *Session) sendCandidate(f bargein.SendCandidate) {
 	if !in.serverTakes {
 		return
 	}
-	e := newJSON().key("candidate").int(int64(f.Candidate)).key("response_id").str(in.name(f.Resp))
+	e := newJSON().key("candidate").int(int64(f.Candidate)).key("response_id").str(in.replies.name(f.Resp))
 	in.asked[f.Candidate%bargein.ID(len(in.asked))] = s.send("antiphon.barge_in.candidate", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
@@ -65,11 +64,9 @@ func (s *Session) sendHeard(f bargein.SendHeard) {
 	if !in.serverTakes {
 		return
 	}
-	e := newJSON().key("response_id").str(in.name(f.Resp))
+	e := newJSON().key("response_id").str(in.replies.name(f.Resp))
 	s.send("antiphon.barge_in.heard", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
-
-func (in *bargeInDriver) name(n id.Response) string { return in.names[n%id.Response(len(in.names))] }
 
 // writePosition writes a mark as it is said on the wire.
 func (o *playout) writePosition(j *jsonText, at bargein.Mark) *jsonText {

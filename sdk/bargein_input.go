@@ -9,7 +9,7 @@ import (
 
 func (s *Session) speechOnset(e SpeechOnset) {
 	in := &s.barge
-	if s.muted || !s.session.interrupts || s.phase != phaseLive || in.pending() != 0 {
+	if s.audio.Muted || !s.server.session.interrupts || s.phase != phaseLive || in.pending() != 0 {
 		return
 	}
 	switch in.state().(type) {
@@ -18,7 +18,7 @@ func (s *Session) speechOnset(e SpeechOnset) {
 	case bargein.Playing, bargein.Ducked, bargein.Silenced, bargein.Restored:
 		in.full = in.markOf(e)
 	case bargein.Unanswered:
-		if in.heard == 0 {
+		if in.replies.playing == 0 {
 			return
 		}
 	}

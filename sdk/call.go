@@ -2,41 +2,60 @@ package sdk
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
-// call is one call from its dialling to the freeing of what it held.
+// call is one call, from its first dial until everything that it held is freed.
 type call struct {
-	n      uint64
-	ctx    context.Context // ends with the call
-	cancel context.CancelFunc
-	work   sync.WaitGroup // the goroutines of this call
-	begun  time.Duration
-	lost   time.Duration // when the link was lost, in phaseLost
-	peer   Peer          // nil while it is dialled first
-	early  []PeerEvent   // what came before the peer was there. Invariant: len <= Limits.Queue
-	opened bool
-	waits  chan error // Connect waits here; nil when it has been told
-	events uint64     // names the client's events
+	n       uint64
+	ctx     context.Context // ends with the call
+	cancel  context.CancelFunc
+	running int           // functions that run for the call beside the job queue: see background
+	gone    chan struct{} // closed when running is 0 after the call's end; nil before the end
+	begun   time.Duration
+	lost    time.Duration // when the link was lost, in phaseLost
+	opened  bool
+	waits   chan error // Connect waits here; nil when it has its answer
+	events  uint64     // numbers the client's events
 
-	dials      uint64 // the number of the last dial
-	dialing    uint64 // the dial that is under way; 0 when none is
-	stopDial   context.CancelFunc
-	dial       uint64 // the dial that has given peer
-	link       uint64 // the same; 0 while its link is of no use any more
-	peerClosed bool   // peer is closed
-	token      string // resumes the conversation; empty when nothing does
-	seen       string // the server's last event
+	attempt    dialAttempt
+	peer       Peer   // nil during the first dial
+	dial       uint64 // the number of the dial that made peer
+	link       uint64 // the same number; 0 when the peer's link is of no use any more
+	peerClosed bool
+	token      string // names the conversation when the client reconnects; empty when the server keeps none
+	seen       string // the id of the server's last event
 	recovery   recovery
 	outgoing   resendBuffer
 }
 
-// stopDialing gives the dial up that is under way.
-func (c *call) cancelDial() {
-	if c.dialing != 0 {
-		c.stopDial()
-		c.dialing, c.early = 0, nil
+// dialAttempt is the dial that is under way. Dials are numbered, so that a late result of an earlier one changes nothing.
+type dialAttempt struct {
+	count uint64 // dials that were begun
+	n     uint64 // the number of the dial that is under way; 0 when none is
+	stop  context.CancelFunc
+	early []PeerEvent // what came before the peer was there. Invariant: len <= Limits.Queue
+}
+
+// begin numbers a dial that stop cancels.
+func (d *dialAttempt) begin(stop context.CancelFunc) (n uint64) {
+	d.count++
+	d.n, d.stop = d.count, stop
+	return d.n
+}
+
+// end returns the events that came during the dial. No dial is under way after it.
+func (d *dialAttempt) end() (early []PeerEvent) {
+	early = d.early
+	d.n, d.early = 0, nil
+	return early
+}
+
+// cancel gives up the dial that is under way, if there is one.
+func (d *dialAttempt) cancel() {
+	if d.n != 0 {
+		d.stop()
+		d.end()
 	}
 }
 
@@ -46,9 +65,9 @@ func (s *Session) dial(done chan error) uint64 {
 		return 0
 	}
 	s.resetCall()
-	s.calls++
+	s.calls.n++
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &call{n: s.calls, ctx: ctx, cancel: cancel, begun: s.clock.Now(), waits: done}
+	c := &call{n: s.calls.n, ctx: ctx, cancel: cancel, begun: s.clock.Now(), waits: done}
 	s.call, s.phase, s.dirty = c, phaseDialing, true
 	c.recovery.due = Never
 	s.place(c, s.callConfig())
@@ -57,37 +76,31 @@ func (s *Session) dial(done chan error) uint64 {
 
 func (s *Session) callConfig() CallConfig {
 	return CallConfig{
-		Model: s.opts.Model, Microphone: s.microphone, Speaker: s.speaker, NoMicrophone: s.opts.NoMicrophone, Muted: s.muted,
+		Model: s.opts.Model, Microphone: s.audio.Microphone, Speaker: s.audio.Speaker, NoMicrophone: s.opts.NoMicrophone, Muted: s.audio.Muted,
 	}
 }
 
 // place dials in the background.
 func (s *Session) place(c *call, config CallConfig) {
 	ctx, cancel := context.WithCancel(c.ctx)
-	c.dials++
-	n := c.dials
-	c.dialing, c.stopDial = n, cancel
-	c.work.Add(1)
-	go func() {
-		defer c.work.Done()
+	n := c.attempt.begin(cancel)
+	s.background(c, func() {
 		peer, err := s.opts.Dialer.Dial(ctx, config, func(e PeerEvent) { s.receive(c, n, e) })
 		cancel()
-		adopted := make(chan bool, 1)
-		s.queue.must(s.job(func() { adopted <- s.dialed(c, n, peer, err) }))
-		if !<-adopted && peer != nil {
-			_ = peer.Close() // nobody is left who could be told
-		}
-	}()
+		s.queue.must(s.job(func() {
+			if !s.dialed(c, n, peer, err) && peer != nil {
+				s.background(c, func() { _ = peer.Close() }) // nobody is left to take its error
+			}
+		}))
+	})
 }
 
 // dialed takes the peer over. It reports false when the call is over already, or goes on without it.
 func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
-	if s.call != c || c.dialing != n {
+	if s.call != c || c.attempt.n != n {
 		return false
 	}
-	c.dialing = 0
-	early := c.early
-	c.early = nil
+	early := c.attempt.end()
 	first := c.peer == nil
 	switch {
 	case err != nil && first:
@@ -98,7 +111,7 @@ func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
 		return false
 	case first:
 		c.peer, c.dial, c.link, c.token = peer, n, n, resumption(peer).Token
-		peer.SetMuted(s.muted)
+		peer.SetMuted(s.audio.Muted)
 	default:
 		s.adoptPeer(c, n, peer)
 	}
@@ -116,12 +129,12 @@ func (s *Session) receive(c *call, n uint64, e PeerEvent) {
 		switch {
 		case s.call != c:
 			s.trace("an event of a call that is over was dropped")
-		case n == c.dialing && (needsPeer(e) || c.peer != nil && ofLink(e)):
-			c.early = append(c.early, e)
-			if len(c.early) > s.limits.Queue {
+		case n == c.attempt.n && (needsPeer(e) || c.peer != nil && ofLink(e)):
+			c.attempt.early = append(c.attempt.early, e)
+			if len(c.attempt.early) > s.limits.Queue {
 				s.fail(ErrOverrun)
 			}
-		case n != c.dialing && n != c.link && !(n < c.dials && c.link == 0 && ofSound(e)):
+		case n != c.attempt.n && n != c.link && !(n < c.attempt.count && c.link == 0 && ofSound(e)):
 			s.trace("an event of a link that is gone was dropped")
 		default:
 			s.peerEvent(c, e)
@@ -192,18 +205,18 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 		}
 		s.fail(err)
 	case MicrophoneAsked:
-		s.micAsked, s.dirty = true, true
+		s.audio.MicAsked, s.dirty = true, true
 	case MicrophoneOpened:
 		s.microphoneDecided(c, e.ID, nil)
 	case MicrophoneFailed:
-		s.microphoneDecided(c, s.microphone, e.Err)
+		s.microphoneDecided(c, s.audio.Microphone, e.Err)
 	case DevicesChanged:
-		s.devices, s.dirty = e.Devices, true
+		s.audio.Devices, s.dirty = e.Devices, true
 	case LevelsMeasured:
 		s.measured(e.Levels)
 	case SoundBlocked:
-		s.dirty = s.dirty || s.blocked != e.Blocked
-		s.blocked = e.Blocked
+		s.dirty = s.dirty || s.audio.SoundBlocked != e.Blocked
+		s.audio.SoundBlocked = e.Blocked
 	case PlaybackStarted:
 		s.soundStarted(e.ResponseID)
 	case PlaybackStopped:
@@ -220,11 +233,11 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 }
 
 func (s *Session) microphoneDecided(c *call, id string, err error) {
-	if s.micAsked {
+	if s.audio.MicAsked {
 		c.begun = s.clock.Now() // the person's time does not count
 	}
-	s.microphone, s.micErr = id, err
-	s.micAsked, s.textOnly, s.dirty = false, err != nil, true
+	s.audio.opened(id, err)
+	s.dirty = true
 }
 
 // connected is reached when the server has made its session.
@@ -259,7 +272,7 @@ func (s *Session) hangUp() <-chan struct{} {
 		s.answerConnect(s.call, ErrClosed)
 		s.end(phaseNone)
 	}
-	return s.gone
+	return s.calls.gone
 }
 
 // fail ends the call by itself.
@@ -273,21 +286,17 @@ func (s *Session) fail(err error) {
 	s.end(phaseFailed)
 }
 
-// end frees the call in the background, in which closing may wait for goroutines that are telling something.
+// end ends the call. It closes the peer in the background, since that may wait for goroutines that are telling something.
 func (s *Session) end(to phase) {
-	c, before := s.call, s.gone
-	s.call, s.phase, s.dirty, s.micAsked = nil, to, true, false
+	c := s.call
+	s.call, s.phase, s.dirty, s.audio.MicAsked = nil, to, true, false
 	s.items.closeLive(s.dialog.sound)
 	s.showLevels(Levels{})
 	c.cancel()
-	gone := make(chan struct{})
-	s.gone = gone
-	go func() {
+	s.calls.end(c)
+	s.background(c, func() {
 		if c.peer != nil && !c.peerClosed {
 			_ = c.peer.Close() // the call is over whatever it says
 		}
-		c.work.Wait()
-		<-before
-		close(gone)
-	}()
+	})
 }

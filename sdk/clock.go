@@ -1,23 +1,42 @@
 package sdk
 
-import "time"
+// What a session takes from outside: time, goroutines and random numbers. Nothing else in this package asks the runtime
+// for them (the linter holds that), so that one seed and one clock decide the whole course of a session.
+
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/sdk/internal/system"
+)
 
 // Clock measures time and waits. Safe for concurrent use.
 type Clock interface {
 	// Now is the time since any fixed moment; it never goes back.
 	Now() time.Duration
-	// AfterFunc calls f once, from any goroutine, when d has passed. stop keeps it from being called if that has not begun.
+	// AfterFunc calls f once, from any goroutine, when d has passed. stop prevents the call if it has not begun.
 	AfterFunc(d time.Duration, f func()) (stop func())
 }
 
-type systemClock struct{ begin time.Time }
-
 // NewClock gives the machine's own clock.
-func NewClock() Clock { return systemClock{begin: time.Now()} }
+func NewClock() Clock { return system.NewClock() }
 
-func (c systemClock) Now() time.Duration { return time.Since(c.begin) }
+// environment is the Clock, Go and Random of Options, with the machine's own where they are nil.
+type environment struct {
+	clock  Clock
+	spawn  func(f func())
+	random func(n int64) int64
+}
 
-func (c systemClock) AfterFunc(d time.Duration, f func()) func() {
-	t := time.AfterFunc(d, f)
-	return func() { t.Stop() }
+func newEnvironment(o *Options) environment {
+	e := environment{clock: o.Clock, spawn: o.Go, random: o.Random}
+	if e.clock == nil {
+		e.clock = NewClock()
+	}
+	if e.spawn == nil {
+		e.spawn = system.Go
+	}
+	if e.random == nil {
+		e.random = system.Random
+	}
+	return e
 }

@@ -29,7 +29,7 @@ func (s *Session) opening() wire.Raw {
 	if !s.call.peer.Antiphon() {
 		recogniser = plainRecogniser
 	}
-	if !s.session.transcribes || o.Language != "" {
+	if !s.server.session.transcribes || o.Language != "" {
 		p.Language = &o.Language
 	}
 	return sessionJSON(p, recogniser)

@@ -69,7 +69,7 @@ func (s *Session) sessionEvent(e *serverEvent) bool {
 }
 
 func (s *Session) sessionTold(told serverSession) {
-	s.session = told
+	s.server.session = told
 	if _, on := s.dialog.model.Confirmed.(view.Open); on {
 		s.dialog.tell(view.Configured{Interrupts: told.interrupts, Answers: told.answers}, 0)
 	} else {
@@ -86,20 +86,20 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 		it := s.items.open(e.itemID, User)
 		it.entry.Spoken = true
 		s.dialog.speechStarted(e.itemID, now)
-		if s.session.interrupts {
+		if s.server.session.interrupts {
 			s.cutOff(s.barge.lastHeard(), true)
 			s.stopPlayer()
 		}
 	case "input_audio_buffer.speech_stopped":
-		s.dialog.speechStopped(e.itemID, s.session.answers, now)
+		s.dialog.speechStopped(e.itemID, s.server.session.answers, now)
 		s.measurement.begin(e.itemID, now)
 	case "input_audio_buffer.committed":
 		if it := s.items.find(e.itemID); it != nil {
 			s.items.place(it, e.previous)
 		}
-		s.dialog.committed(e.itemID, s.committing, now)
-		if s.committing {
-			s.committing = false
+		s.dialog.committed(e.itemID, s.manual.committing, now)
+		if s.manual.committing {
+			s.manual.committing = false
 			s.measurement.turn.ItemID = e.itemID
 			s.askAnswer(e.itemID)
 		}
@@ -110,7 +110,7 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 	case "output_audio_buffer.stopped":
 		s.soundEnded(e.responseID)
 	case "output_audio_buffer.cleared":
-		s.cutOff(s.barge.number(e.responseID), s.dialog.speaking())
+		s.cutOff(s.barge.replies.number(e.responseID), s.dialog.speaking())
 		s.soundCut(e.responseID)
 	case "conversation.item.input_audio_transcription.delta":
 		s.caption(e.itemID, e.index, e.text)
@@ -145,7 +145,7 @@ func (s *Session) dropTurn() {
 func (s *Session) soundStarted(response string) {
 	now := s.clock.Now()
 	s.dialog.soundStarted(response, now)
-	s.barge.replyHeard(response)
+	s.barge.replies.started(response)
 	s.measurement.sound(now)
 	s.dirty = true
 }
@@ -163,7 +163,7 @@ func (s *Session) soundCut(response string) {
 }
 
 func (s *Session) silent() {
-	s.barge.heard = 0
+	s.barge.replies.playing = 0
 	s.measurement.silence(s.clock.Now())
 	s.dirty = true
 }

@@ -63,7 +63,7 @@ func (s *Session) itemDone(told *wire.Item, previous *string) {
 		return
 	}
 	s.items.place(it, previous)
-	if it.entry.Role == User && !(it.entry.Spoken && s.session.transcribes) {
+	if it.entry.Role == User && !(it.entry.Spoken && s.server.session.transcribes) {
 		s.items.settle(it)
 	}
 }

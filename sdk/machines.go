@@ -48,7 +48,7 @@ func (s *Session) machinesTold(told wire.Raw) {
 	if match == MachinesUnknown {
 		return
 	}
-	s.machines, s.dirty = match, true
+	s.server.machines, s.dirty = match, true
 	s.barge.serverTakes = s.barge.machine != nil // it lists its machines, so it takes candidates
 	for _, name := range differ {
 		s.trace("the server runs another version of the machine " + name + ": predictions may be wrong")

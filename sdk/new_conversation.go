@@ -13,22 +13,18 @@ func (s *Session) beginNewConversation(c *call) {
 		it := s.items.find(id)
 		return it != nil && it.entry.Live
 	})
-	undelivered := map[string]bool{}
-	for _, l := range c.outgoing.waiting {
-		undelivered[l.in.item] = true
-	}
 	s.items.closeLive(s.dialog.sound)
-	for id := range undelivered {
-		if it := s.items.find(id); it != nil {
+	for _, l := range c.outgoing.waiting {
+		if it := s.items.find(l.in.item); it != nil {
 			it.entry.Live = true
 		}
 	}
 	s.items.changed()
-	s.session, s.machines = serverSession{}, MachinesUnknown
+	s.server.session, s.server.machines = serverSession{}, MachinesUnknown
 	s.dialog = newDialogState(s.viewStepped)
 	s.tools.startOver()
 	s.pending = newPending()
-	s.committing = false
+	s.manual.committing = false
 }
 
 // startOver drops what runs for a conversation that is gone: its answers would be nobody's.

@@ -11,6 +11,11 @@ type Options struct {
 	Dialer Dialer
 	// Clock measures and waits. Nil is the machine's own.
 	Clock Clock
+	// Go runs f beside its caller and returns at once. Nil starts a goroutine.
+	Go func(f func())
+	// Random gives a number from 0 to n-1, for the pauses between two attempts to reconnect. Only jobs call it, one at a time. Nil
+	// is the machine's own.
+	Random func(n int64) int64
 
 	// Model is asked for when the call is placed. Empty is the server's default.
 	Model string

@@ -20,10 +20,9 @@ func (s *Session) publish() {
 	now := &Snapshot{
 		Seq: before.Seq + 1, State: s.state(predicted), Confirmed: s.state(confirmed), Predicted: predicted != confirmed,
 		Interrupting: s.barge.pending() != 0 && s.phase == phaseLive, Interruptions: s.barge.stats.shown,
-		SessionID: s.session.id, Model: s.session.model, Machines: s.machines,
+		SessionID: s.server.session.id, Model: s.server.session.model, Machines: s.server.machines,
 		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
-		Muted: s.muted, MicAsked: s.micAsked, TextOnly: s.textOnly, MicErr: s.micErr, SoundBlocked: s.blocked,
-		Microphone: s.microphone, Speaker: s.speaker, Volume: s.volume, Devices: s.devices, Pipeline: s.pipeline,
+		AudioState: s.audio.AudioState, Pipeline: s.server.pipeline,
 		LastTurn: s.measurement.last, Err: s.err,
 	}
 	if now.State != before.State {
@@ -95,7 +94,7 @@ func (s *Session) nextDeadline() time.Duration {
 	switch s.phase {
 	case phaseNone, phaseFailed:
 	case phaseDialing:
-		if s.micAsked {
+		if s.audio.MicAsked {
 			break // a person may take their time
 		}
 		sooner(s.call.begun + s.limits.Connect)
@@ -126,7 +125,7 @@ func (s *Session) ring(now time.Duration) {
 	case phaseNone, phaseFailed:
 		return
 	case phaseDialing:
-		if !s.micAsked && late(s.call.begun+s.limits.Connect) {
+		if !s.audio.MicAsked && late(s.call.begun+s.limits.Connect) {
 			s.fail(s.connectTimeout())
 		}
 		return
@@ -198,7 +197,7 @@ func (s *Session) expectationOverdue(now time.Duration) {
 			s.trace("nothing came of a prediction: " + e.input.Name())
 			return
 		}
-		s.committing = false
+		s.manual.committing = false
 		s.unanswered(e.item)
 		return
 	}

@@ -6,10 +6,13 @@ import "time"
 // different paths.
 const soundTail = 150 * time.Millisecond
 
-// pushToTalk is push-to-talk.
-type pushToTalk struct {
-	on  bool   // the key is down
-	nth uint64 // counts the ends, so that a key that is down again is known
+// manualTurn is a turn that the person or the application ends by hand.
+type manualTurn struct {
+	keyDown bool
+	presses uint64 // counts how often the key was pressed, so that a timer of an earlier press changes nothing
+	pushed  bool   // push-to-talk made the last commit
+	// committing: the turn was ended by hand, and the server has not taken it yet.
+	committing bool
 }
 
 // StartTalking opens the microphone, as a key that is held down does. Where turns end by hand (TurnDetection.Manual) it begins
@@ -20,17 +23,19 @@ func (s *Session) StartTalking() error { return s.act(s.startTalking, false) }
 // turn without sound is none, and no error, and one that the link was lost in is dropped.
 func (s *Session) StopTalking() { s.queue.must(s.job(s.stopTalking)) }
 
-// manual: turns end by hand.
-func (s *Session) manual() bool { return s.opts.TurnDetection != nil && s.opts.TurnDetection.Manual }
+// turnsEndByHand reports whether the application or the person ends each turn.
+func (s *Session) turnsEndByHand() bool {
+	return s.opts.TurnDetection != nil && s.opts.TurnDetection.Manual
+}
 
 func (s *Session) startTalking() {
-	if s.key.on {
+	if s.manual.keyDown {
 		return
 	}
 	again := s.dialog.pushToTalk // its end is under way: it goes on
-	s.key.on = true
-	s.key.nth++
-	if s.manual() && !again {
+	s.manual.keyDown = true
+	s.manual.presses++
+	if s.turnsEndByHand() && !again {
 		s.interrupt()
 		s.send("input_audio_buffer.clear", newJSON(), intent{kind: intentClear})
 		s.dialog.pushToTalk = true
@@ -40,10 +45,10 @@ func (s *Session) startTalking() {
 }
 
 func (s *Session) stopTalking() {
-	if !s.key.on {
+	if !s.manual.keyDown {
 		return
 	}
-	s.key.on = false
+	s.manual.keyDown = false
 	s.setMuted(true)
 	s.dirty = true
 	if !s.dialog.pushToTalk || s.phase != phaseLive {
@@ -54,10 +59,10 @@ func (s *Session) stopTalking() {
 		s.endTalk()
 		return
 	}
-	c, n := s.call, s.key.nth
+	c, n := s.call, s.manual.presses
 	s.clock.AfterFunc(soundTail, func() {
 		s.queue.must(s.job(func() {
-			if s.call == c && s.key.nth == n && s.dialog.pushToTalk {
+			if s.call == c && s.manual.presses == n && s.dialog.pushToTalk {
 				s.endTalk()
 			}
 		}))
@@ -68,37 +73,6 @@ func (s *Session) endTalk() {
 	s.dialog.pushToTalk = false
 	if s.phase == phaseLive {
 		s.commit()
-		s.pushed = true
-	}
-}
-
-// SetVolume sets how loud the agent is, from 0 to 1, now and for the calls to come. Snapshot.Volume stays as it was where the
-// platform cannot. Errors: ErrInvalid.
-func (s *Session) SetVolume(volume float32) error {
-	if !(volume >= 0 && volume <= 1) {
-		return &Error{Kind: ErrInvalid, Detail: "a volume is between 0 and 1"}
-	}
-	s.queue.must(s.job(func() {
-		s.volume = volume
-		if s.call != nil {
-			s.applyVolume(s.call.peer)
-		}
-		s.dirty = true
-	}))
-	return nil
-}
-
-// applyVolume lets a peer play as loud as was asked for.
-func (s *Session) applyVolume(p Peer) {
-	v, can := p.(VolumeSetter)
-	switch {
-	case p == nil: // it is dialled
-	case !can:
-		s.volume = 1
-	default:
-		if err := v.SetVolume(s.volume); err != nil {
-			s.trace("the volume cannot be set: " + err.Error())
-			s.volume = 1
-		}
+		s.manual.pushed = true
 	}
 }

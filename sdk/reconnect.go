@@ -3,7 +3,6 @@ package sdk
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 )
 
@@ -151,7 +150,7 @@ func (s *Session) recover(step recoveryStep, in time.Duration) {
 // pause is how long to wait before the next call.
 func (s *Session) pause() time.Duration {
 	p := min(firstPause<<min(s.call.recovery.tries, 10), longestPause)
-	return p - rand.N(p/2+1)
+	return p - time.Duration(s.random(int64(p/2)+1))
 }
 
 // recoverNow takes the step that is due.
@@ -180,7 +179,7 @@ func (s *Session) restart(c *call) {
 	this := &restart{cancel: cancel}
 	c.recovery.dropRestart()
 	c.recovery.restart = this
-	c.work.Go(func() {
+	s.background(c, func() {
 		err := peer.Restart(ctx)
 		stop()
 		cancel()
@@ -228,14 +227,14 @@ func (s *Session) redial(c *call) {
 func (s *Session) closeFormerPeer(c *call) {
 	if p := c.peer; !c.peerClosed {
 		c.peerClosed = true
-		c.work.Go(func() { _ = p.Close() }) // the call goes on, whatever it says
+		s.background(c, func() { _ = p.Close() }) // the call goes on, whatever it says
 	}
 }
 
 // redialLater makes another try after one that failed.
 func (s *Session) redialLater(why error) {
 	c := s.call
-	c.cancelDial()
+	c.attempt.cancel()
 	c.link, c.recovery.fresh = 0, false
 	s.showObstacle(why)
 	c.recovery.tries++
@@ -275,12 +274,12 @@ func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	takes := in.serverTakes
 	c.peer, c.dial, c.link, c.peerClosed = peer, n, n, false
 	s.bindPeer()
-	peer.SetMuted(s.muted)
+	peer.SetMuted(s.audio.Muted)
 	c.token = told.Token
 	if told.Resumed {
 		in.serverTakes = takes && in.machine != nil
 		if s.dialog.sounding() {
-			in.replyHeard(s.dialog.sound)
+			in.replies.started(s.dialog.sound)
 		}
 		c.outgoing.requeueUntaken(told.Seen)
 		return
@@ -298,7 +297,7 @@ func resumption(p Peer) Resumption {
 // linkCarries: the link carries again.
 func (s *Session) linkCarries() {
 	c := s.call
-	c.cancelDial()
+	c.attempt.cancel()
 	s.phase, s.dirty = phaseLive, true
 	if c.recovery.shown {
 		s.err = nil

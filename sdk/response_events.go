@@ -58,7 +58,7 @@ func (s *Session) responseDone(r *wire.Response) {
 		return
 	}
 	if r.Status == "cancelled" {
-		s.cutOff(s.barge.number(r.ID), r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected")
+		s.cutOff(s.barge.replies.number(r.ID), r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected")
 	}
 	s.dialog.responseDone(r.ID, s.clock.Now())
 	s.items.settleResponse(r.ID)

@@ -1,26 +1,17 @@
 package sdk
 
-import (
-	"context"
-	"sync"
-	"sync/atomic"
-)
+import "context"
 
 // Session is one client: at most one call at a time, and what is known of it. Make it with New. All methods are safe for
 // concurrent use.
 type Session struct {
 	opts   Options
 	limits Limits
-	clock  Clock
-	queue  jobQueue
-	shown  atomic.Pointer[Snapshot]
-	loud   atomic.Pointer[Levels]
+	environment
+	queue jobQueue
+	publisher
 
-	inspector inspector
-
-	subs subscribers
-
-	// All below is written by jobs in box alone.
+	// Only jobs in queue read and write the core.
 	core
 }
 
@@ -32,11 +23,8 @@ func New(o Options) (*Session, error) {
 	if err := checkTools(o.Tools); err != nil {
 		return nil, err
 	}
-	s := &Session{opts: o, limits: o.Limits.withDefaults(), clock: o.Clock}
+	s := &Session{opts: o, limits: o.Limits.withDefaults(), environment: newEnvironment(&o)}
 	s.opts.Tools = append([]Tool(nil), o.Tools...)
-	if s.clock == nil {
-		s.clock = NewClock()
-	}
 	s.queue.limit = s.limits.Queue
 	s.init()
 	return s, nil
@@ -46,7 +34,7 @@ func New(o Options) (*Session, error) {
 func (s *Session) Snapshot() Snapshot { return *s.shown.Load() }
 
 // Levels gives the present loudness of both sides. It never blocks.
-func (s *Session) Levels() Levels { return *s.loud.Load() }
+func (s *Session) Levels() Levels { return *s.levels.Load() }
 
 // Subscribe calls f with the present snapshot and with every later one, one at a time and in order. Levels alone make
 // none: see SubscribeLevels. Snapshots that would look alike are left out. cancel ends it; a call of f that has begun may
@@ -159,7 +147,7 @@ func (s *Session) UseMicrophone(use bool) {
 	s.queue.must(s.job(func() {
 		s.opts.NoMicrophone = !use
 		if s.call == nil {
-			s.textOnly, s.dirty = !use, true
+			s.audio.TextOnly, s.dirty = !use, true
 		}
 	}))
 }
@@ -199,7 +187,7 @@ func (s *Session) RefreshDevices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.queue.must(s.job(func() { s.devices = devices; s.dirty = true }))
+	s.queue.must(s.job(func() { s.audio.Devices = devices; s.dirty = true }))
 	return nil
 }
 
@@ -231,60 +219,4 @@ func (s *Session) act(f func(), waits bool) error {
 		return ErrOverrun
 	}
 	return nil
-}
-
-// subscribers are called by jobs, one at a time.
-type subscribers struct {
-	mu   sync.Mutex
-	last uint64
-	list []subscriber
-}
-
-type subscriber struct {
-	id       uint64
-	snapshot func(Snapshot)
-	levels   func(Levels)
-}
-
-func (s *subscribers) add(f func(Snapshot), l func(Levels)) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last++
-	s.list = append(s.list[:len(s.list):len(s.list)], subscriber{id: s.last, snapshot: f, levels: l})
-	return s.last
-}
-
-func (s *subscribers) remove(id uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var left []subscriber
-	for _, one := range s.list {
-		if one.id != id {
-			left = append(left, one)
-		}
-	}
-	s.list = left
-}
-
-func (s *subscribers) all() []subscriber {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.list
-}
-
-// show calls the one with this id, or all when id is 0.
-func (s *subscribers) show(id uint64, shown Snapshot) {
-	for _, one := range s.all() {
-		if one.snapshot != nil && (id == 0 || id == one.id) {
-			one.snapshot(shown)
-		}
-	}
-}
-
-func (s *subscribers) level(l Levels) {
-	for _, one := range s.all() {
-		if one.levels != nil {
-			one.levels(l)
-		}
-	}
 }

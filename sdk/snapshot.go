@@ -195,6 +195,26 @@ type ServerTurnMetrics struct {
 	SpeechStopped, Commit, Transcript, FirstToken, FirstAudio, FirstPacket, PlaybackEnd time.Duration
 }
 
+// AudioState is the microphone, the loudspeaker and the volume.
+type AudioState struct {
+	// Muted: the microphone is closed by the person.
+	Muted bool
+	// MicAsked: the person may be looking at the browser's question for the microphone.
+	MicAsked bool
+	// TextOnly: the call has no microphone, because it was asked for without or because of MicErr.
+	TextOnly bool
+	// MicErr is why there is no microphone, or why the last change of it failed. Nil when nothing failed.
+	MicErr error
+	// SoundBlocked: the browser wants a gesture before it plays. Call Session.ResumeSound from a click's handler.
+	SoundBlocked bool
+	// Microphone and Speaker are the ids of the devices in use; empty for the system's default.
+	Microphone, Speaker string
+	// Volume is how loud the agent is, from 0 to 1.
+	Volume float32
+	// Devices are those there are, as last told.
+	Devices Devices
+}
+
 // Snapshot is all that a page needs to know at one moment. It never changes; its slices and pointers are shared between
 // snapshots and must not be written to.
 type Snapshot struct {
@@ -216,22 +236,8 @@ type Snapshot struct {
 	Transcript []Entry
 	// Trimmed is how many older entries were let go.
 	Trimmed int
-	// Muted: the microphone is closed by the person.
-	Muted bool
-	// MicAsked: the person may be looking at the browser's question for the microphone.
-	MicAsked bool
-	// TextOnly: the call has no microphone, because it was asked for without or because of MicErr.
-	TextOnly bool
-	// MicErr is why there is no microphone, or why the last change of it failed. Nil when nothing failed.
-	MicErr error
-	// SoundBlocked: the browser wants a gesture before it plays. Call Session.ResumeSound from a click's handler.
-	SoundBlocked bool
-	// Microphone and Speaker are the ids of the devices in use; empty for the system's default.
-	Microphone, Speaker string
-	// Volume is how loud the agent is, from 0 to 1.
-	Volume float32
-	// Devices are those there are, as last told.
-	Devices Devices
+	// AudioState is what is known of the devices; its fields are read as the snapshot's own.
+	AudioState
 	// Pipeline is the server's, as last told.
 	Pipeline Pipeline
 	// LastTurn measures the last turn whose answer has begun; its fields fill in as they come. Nil before the first.

@@ -2,7 +2,9 @@ package sdk
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -125,15 +127,29 @@ func (s *Session) startTools() {
 		call := t.queue[0]
 		t.queue = t.queue[1:]
 		t.active++
-		c.work.Add(1)
-		go func() {
-			defer c.work.Done()
-			ctx, cancel := context.WithTimeout(c.ctx, s.limits.ToolTime)
-			defer cancel()
-			output, err := call.tool.Run(ctx, call.arguments)
+		s.background(c, func() {
+			output, err := s.callTool(c.ctx, call)
 			s.queue.must(s.job(func() { s.toolRan(c, call, output, err) }))
-		}()
+		})
 	}
+}
+
+// callTool runs a tool for at most Limits.ToolTime, measured by the session's Clock. A tool that ends because its time is over
+// fails with context.DeadlineExceeded.
+func (s *Session) callTool(ctx context.Context, call queuedToolCall) (output string, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var late atomic.Bool
+	stop := s.clock.AfterFunc(s.limits.ToolTime, func() {
+		late.Store(true)
+		cancel()
+	})
+	defer stop()
+	output, err = call.tool.Run(ctx, call.arguments)
+	if late.Load() && errors.Is(err, context.Canceled) {
+		err = context.DeadlineExceeded
+	}
+	return output, err
 }
 
 func (s *Session) toolRan(c *call, call queuedToolCall, output string, err error) {

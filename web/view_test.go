@@ -113,12 +113,12 @@ func TestErrorsBecomeProblems(t *testing.T) {
 		{"full", sdk.Snapshot{Err: &sdk.RefusedError{Status: 503}}, ProblemBusy},
 		{"refused", sdk.Snapshot{Err: &sdk.RefusedError{Status: 400}}, ProblemServer},
 		{"error event", sdk.Snapshot{Err: &sdk.ServerError{Message: "no"}}, ProblemServer},
-		{"refused microphone", sdk.Snapshot{MicErr: &sdk.Error{Kind: sdk.ErrPermission}}, ProblemPermission},
-		{"no microphone", sdk.Snapshot{MicErr: sdk.ErrNoMicrophone}, ProblemNoMicrophone},
-		{"busy microphone", sdk.Snapshot{MicErr: sdk.ErrMicrophoneBusy}, ProblemMicBusy},
-		{"insecure page", sdk.Snapshot{MicErr: sdk.ErrUnsupported}, ProblemInsecure},
-		{"the call comes first", sdk.Snapshot{Err: sdk.ErrServerGone, MicErr: sdk.ErrNoMicrophone}, ProblemServerGone},
-		{"no sound before a click", sdk.Snapshot{SoundBlocked: true}, ProblemBlocked},
+		{"refused microphone", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: &sdk.Error{Kind: sdk.ErrPermission}}}, ProblemPermission},
+		{"no microphone", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: sdk.ErrNoMicrophone}}, ProblemNoMicrophone},
+		{"busy microphone", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: sdk.ErrMicrophoneBusy}}, ProblemMicBusy},
+		{"insecure page", sdk.Snapshot{AudioState: sdk.AudioState{MicErr: sdk.ErrUnsupported}}, ProblemInsecure},
+		{"the call comes first", sdk.Snapshot{Err: sdk.ErrServerGone, AudioState: sdk.AudioState{MicErr: sdk.ErrNoMicrophone}}, ProblemServerGone},
+		{"no sound before a click", sdk.Snapshot{AudioState: sdk.AudioState{SoundBlocked: true}}, ProblemBlocked},
 		{"a key is needed", sdk.Snapshot{Pipeline: sdk.Pipeline{Err: &sdk.RefusedError{Status: 401}}}, ProblemKey},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -161,9 +161,9 @@ func TestEveryStateHasAPhase(t *testing.T) {
 
 func TestTheSystemsDefaultDeviceIsListedOnce(t *testing.T) {
 	g := gomega.NewWithT(t)
-	v := viewOf(sdk.Snapshot{Devices: sdk.Devices{
+	v := viewOf(sdk.Snapshot{AudioState: sdk.AudioState{Devices: sdk.Devices{
 		Microphones: []sdk.Device{{ID: "", Label: ""}, {ID: "default", Label: "Default - Headset"}, {ID: "a", Label: "Headset"}},
-	}})
+	}}})
 	g.Expect(v.Devices.Microphones).To(gomega.Equal([]Device{{ID: "a", Label: "Headset"}}))
 	g.Expect(v.Devices.Speakers).To(gomega.BeEmpty())
 }

@@ -78,11 +78,13 @@ func TestASnapshotIsOneText(t *testing.T) {
 	var w writer
 	var s script
 	s.take(g, w.snapshot(sdk.Snapshot{
-		State: sdk.UserSpeaking, Confirmed: sdk.AgentSpeaking, Volume: 0.5, Muted: true, Interrupting: true,
-		Devices:    sdk.Devices{Microphones: []sdk.Device{{ID: `"quoted"`}}},
+		State: sdk.UserSpeaking, Confirmed: sdk.AgentSpeaking, Interrupting: true,
+		AudioState: sdk.AudioState{
+			Volume: 0.5, Muted: true, MicErr: sdk.ErrNoMicrophone,
+			Devices: sdk.Devices{Microphones: []sdk.Device{{ID: `"quoted"`}}},
+		},
 		LastTurn:   &sdk.TurnMetrics{FirstText: 1500000, FirstSound: sdk.Never, Server: &sdk.ServerTurnMetrics{}},
 		Transcript: []sdk.Entry{{ItemID: "i", Role: sdk.ToolUse, ToolCall: &sdk.ToolCall{ID: "c", Name: "n", Arguments: "{}"}}},
-		MicErr:     sdk.ErrNoMicrophone,
 	}))
 	g.Expect(s.State).To(gomega.Equal("user-speaking"))
 	g.Expect(s.Confirmed).To(gomega.Equal("agent-speaking"))
@@ -91,7 +93,7 @@ func TestASnapshotIsOneText(t *testing.T) {
 	g.Expect(*s.Metrics.Turn.FirstText).To(gomega.Equal(1.5))
 	g.Expect(s.Entries[0].Role).To(gomega.Equal("tool"))
 	g.Expect(s.MicrophoneError.Code).To(gomega.Equal("no_microphone"))
-	s.take(g, w.snapshot(sdk.Snapshot{Devices: sdk.Devices{Microphones: []sdk.Device{{ID: `"quoted"`}}}}))
+	s.take(g, w.snapshot(sdk.Snapshot{AudioState: sdk.AudioState{Devices: sdk.Devices{Microphones: []sdk.Device{{ID: `"quoted"`}}}}}))
 	g.Expect(s.Devices).To(gomega.BeNil(), "the devices are as they were")
 	i := sdk.Inspection{Machines: []sdk.MachineState{{Name: "turn", State: "Idle"}}, Last: []sdk.Transition{{Lane: "client"}}}
 	g.Expect(json.Valid(appendInspection(nil, i))).To(gomega.BeTrue())
