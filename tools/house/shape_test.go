@@ -3,6 +3,7 @@ package house
 import (
 	"bytes"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"path/filepath"
 	"regexp"
@@ -65,6 +66,48 @@ func TestPureCodeHasNoConcurrency(t *testing.T) {
 			return true
 		})
 	})
+}
+
+// sessionStarts returns the positions of the statements of a file of package sdk that start a goroutine themselves.
+func sessionStarts(file *ast.File) (starts []token.Pos) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if statement, ok := n.(*ast.GoStmt); ok {
+			starts = append(starts, statement.Pos())
+		}
+		return true
+	})
+	return starts
+}
+
+// A session starts a goroutine only by Options.Go. The linter bans clocks, timers and random numbers there.
+func TestASessionStartsNoGoroutineItself(t *testing.T) {
+	session := regexp.MustCompile(`^sdk/[^/]+\.go$`)
+	eachGoFile(t, func(name string, fset *token.FileSet, file *ast.File) {
+		if !session.MatchString(name) || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		for _, at := range sessionStarts(file) {
+			t.Errorf("%s: a session starts goroutines by Session.background, which uses Options.Go", fset.Position(at))
+		}
+	})
+}
+
+// The test above finds what it is to find.
+func TestAGoroutineOfASessionIsFound(t *testing.T) {
+	for text, want := range map[string]int{
+		"go f()":                             1,
+		"go func() { go f() }()":             2,
+		"if true { g(func() { go f() }) }":   1,
+		"s.spawn(func() { f() }); f(); g(f)": 0,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "sdk/x.go", "package sdk\nfunc x() { "+text+" }", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(sessionStarts(file)); got != want {
+			t.Errorf("%s: %d statements were found, not %d", text, got, want)
+		}
+	}
 }
 
 func TestNothingIsUnfinished(t *testing.T) {
