@@ -18,6 +18,7 @@ func All() []Comparer {
 		connMachine(),
 		playoutMachine(),
 		synthesisMachine(),
+		generationMachine(),
 		transcriptionMachine(),
 		compactionMachine(),
 		sessionMachine(),

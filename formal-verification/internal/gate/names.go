@@ -6,6 +6,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/compaction"
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/generation"
 	"github.com/antiphon-rt/antiphon/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -29,6 +30,7 @@ var design = map[string][]string{
 	"conn":          {"TeardownOnce", "NoVADAfterClosing", "ReleaseAfterChildren"},
 	"playout":       {"NothingHeardAfterCleared", "TruncateWithinSent", "HoldEnds", "StartedThenStoppedOrCleared"},
 	"synthesis":     {"WakeOnce", "Monotonic"},
+	"generation":    {"GenerationEnds"},
 	"transcription": {"EOUNotLost", "UnavailableIsSticky"},
 	"compaction":    {"SingleFlight", "NoneAfterTeardown", "OverflowIsEventuallyCompacted"},
 	"session": {
@@ -55,6 +57,7 @@ var watched = map[string][]string{
 	"conn":          watchedBy(conn.Monitor),
 	"playout":       watchedBy(playout.Monitor),
 	"synthesis":     watchedBy(synthesis.Monitor),
+	"generation":    watchedBy(generation.Monitor),
 	"transcription": watchedBy(transcription.Monitor),
 	"compaction":    watchedBy(compaction.Monitor),
 	"run":           watchedBy(run.Monitor),

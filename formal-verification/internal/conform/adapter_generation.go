@@ -1,0 +1,42 @@
+package conform
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/generation"
+)
+
+type generationWorld = world[generation.State, generation.Seen]
+
+// generationMachine compares the making of one response with specs/generation.fizz. It also compares the spec's ghosts
+// with what the monitor has seen.
+func generationMachine() Comparer {
+	fields := Fields[generation.State](generation.Announced{}, generation.Waiting{}, generation.Running{}, generation.Refused{},
+		generation.Reported{}, generation.Draining{}, generation.Ended{})
+	return Machine[generation.State, generation.Event, generation.Effect, generationWorld]{
+		Spec: "generation", Table: generation.Table, First: generation.Announced{},
+		Domain: generationWorld{At: generation.Announced{}},
+		Events: generationEvents,
+		Grow:   monitored(generation.Table, generation.Monitor),
+		Vars: func(s generation.State, w generationWorld) map[string]string {
+			return ghosts(fields(s), map[string]any{
+				"asked": w.Seen.Asked, "ran": w.Seen.Ran, "runs": w.Seen.Runs, "due": w.Seen.Due,
+				"reported": w.Seen.Reported, "closed": w.Seen.Closed,
+			})
+		},
+	}
+}
+
+// generationEvents calls the terminal event by two names: only the answer to a report is promised.
+func generationEvents(s generation.State, _ generationWorld) []Labelled[generation.Event] {
+	terminal := "Terminal"
+	if s == (generation.Reported{}) {
+		terminal = "TerminalOfReported"
+	}
+	return []Labelled[generation.Event]{
+		{"Ask", generation.Ask{}},
+		{"Begin", generation.Begin{}},
+		{"Refuse", generation.Refuse{}},
+		{"Cancel", generation.Cancel{}},
+		{"BodyOver", generation.BodyOver{}},
+		{terminal, generation.Terminal{}},
+	}
+}
