@@ -112,8 +112,8 @@ func BenchmarkListenSecond(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var stats intakeStats
-			in := newIntake(dec, &stats, func([]int16) {})
+			var stats receiverStats
+			in := newPacketReceiver(dec, &stats, func([]int16) {})
 			at, n := time.Unix(0, 0), 0
 			for b.Loop() {
 				for _, payload := range packets {
@@ -142,7 +142,7 @@ func BenchmarkMemory(b *testing.B) {
 				offerer, answerer := newClient(b, clientOptions{}), newClient(b, clientOptions{label: "-"})
 				join(b, offerer, answerer)
 				g.Eventually(offerer.opened.Load, soon).Should(gomega.BeTrue())
-				packet := rtp.Packet{Header: rtp.Header{Version: 2}, Payload: silence()}
+				packet := rtp.Packet{Header: rtp.Header{Version: 2}, Payload: silentPacket()}
 				_ = answerer.voice.WriteRTP(&packet)
 			}
 			b.ReportMetric(float64(inUse()-before)/pairs/1024, "KiB/pair")
@@ -159,7 +159,7 @@ func BenchmarkMemory(b *testing.B) {
 				p.output.Write(speech)
 				g.Eventually(c.opened.Load, soon).Should(gomega.BeTrue())
 				g.Eventually(p.output.Sent, soon).Should(gomega.BeNumerically(">", 10*FrameSize))
-				c.say(b, [][]byte{silence(), silence()})
+				c.say(b, [][]byte{silentPacket(), silentPacket()})
 			}
 			b.ReportMetric(float64(inUse()-before)/pairs/1024, "KiB/pair")
 		}

@@ -7,11 +7,13 @@ import (
 	"github.com/thesyncim/gopus"
 )
 
+// The Opus codec: encodes and decodes with gopus, and survives packets that break the decoder.
+
 // encoder turns frames of PCM into Opus packets. It belongs to one goroutine.
 type encoder interface {
-	// Encode codes exactly FrameSize samples into packet and returns the packet's length in bytes.
+	// Encode encodes exactly FrameSize samples into packet and returns the packet's length in bytes.
 	Encode(pcm []int16, packet []byte) (int, error)
-	// Reset forgets the past, so that nothing of it sounds in the next frame.
+	// Reset forgets earlier frames, so that nothing of them is heard in the next frame.
 	Reset()
 }
 
@@ -21,24 +23,24 @@ type decoder interface {
 	Decode(packet []byte, pcm []int16) (int, error)
 	// Conceal makes up the len(pcm) samples of a lost packet, at most FrameSize, in multiples of 2.5 ms.
 	Conceal(pcm []int16) error
-	// Recover takes the packet before this one out of its in-band redundancy into pcm, which has that
-	// packet's length. It reports false when there is none.
+	// Recover decodes the packet before this one from this packet's in-band redundancy into pcm, which has the length of the
+	// earlier packet. It reports false if packet has no redundancy.
 	Recover(packet []byte, pcm []int16) bool
 }
 
 const (
 	// maxPacket is 120 ms, the longest Opus packet (RFC 6716 section 3.2.5).
 	maxPacket = Rate * 120 / 1000
-	// maxOpusBytes is more than any packet at the bitrates that Config allows.
+	// maxOpusBytes is more than any packet has at the bitrates that Config allows.
 	maxOpusBytes = 1275
 )
 
-// silence is a 20 ms Opus frame of nothing: fullband CELT, mono, whose two bytes say "silent".
-func silence() []byte { return []byte{0xF8, 0xFF, 0xFE} }
+// silentPacket returns a 20 ms Opus packet of silence: fullband CELT, mono, whose two bytes of payload say "silent".
+func silentPacket() []byte { return []byte{0xF8, 0xFF, 0xFE} }
 
-// opusEncoder codes with gopus at 24 kHz mono, with Opus' low-delay application: on this codec it costs half of
-// the one for speech, delays 4 ms less, and is of one mode with the silence frame, so pauses need no
-// change of mode. It has no in-band redundancy against loss; the receiver conceals.
+// opusEncoder encodes with gopus at 24 kHz mono, with Opus' low-delay application. In gopus this costs half as much time as the
+// application for speech and delays 4 ms less. It has the same mode as silentPacket, so that pauses need no change of mode. It
+// has no in-band redundancy against loss; the client conceals lost packets.
 type opusEncoder struct{ enc *gopus.Encoder }
 
 func newOpusEncoder(complexity, bitrate int) (*opusEncoder, error) {
@@ -66,7 +68,7 @@ func (e *opusEncoder) Reset() { e.enc.Reset() }
 // opusDecoder decodes with gopus to 24 kHz mono; stereo packets are mixed down by the codec.
 type opusDecoder struct {
 	dec   *gopus.Decoder
-	float []float32 // one frame, for Recover, which gopus has for floats only
+	float []float32 // one frame for Recover: gopus decodes redundancy to floats only
 }
 
 func newOpusDecoder() (*opusDecoder, error) {
@@ -74,6 +76,7 @@ func newOpusDecoder() (*opusDecoder, error) {
 	return d, d.renew()
 }
 
+// renew replaces the decoder by a new one.
 func (d *opusDecoder) renew() (err error) {
 	d.dec, err = gopus.NewDecoder(gopus.DefaultDecoderConfig(Rate, 1))
 	if err != nil {
@@ -82,11 +85,11 @@ func (d *opusDecoder) renew() (err error) {
 	return nil
 }
 
-// errGarbled says that a packet broke the decoder, which was replaced.
+// errGarbled means that a packet broke the decoder, which was replaced.
 var errGarbled = errors.New("rtc: Opus packet broke the decoder")
 
-// guard turns a panic inside the decoder, which reads what strangers send, into an error: one garbled packet
-// must not end every other call of the process. The decoder's state is then unknown, so it is replaced.
+// guard turns a panic inside the decoder into an error. The decoder reads bytes of strangers, and one garbled packet must not end
+// all other calls of the process. The decoder's state is then unknown, so guard replaces it.
 func (d *opusDecoder) guard(err *error) {
 	if cause := recover(); cause != nil {
 		*err = errors.Join(fmt.Errorf("%w: %v", errGarbled, cause), d.renew())

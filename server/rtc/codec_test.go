@@ -113,7 +113,7 @@ func TestOpusResetForgets(t *testing.T) {
 
 func TestOpusSilenceFrame(t *testing.T) {
 	g := gomega.NewWithT(t)
-	pcm := decode(t, newTestDecoder(t), [][]byte{silence(), silence()})
+	pcm := decode(t, newTestDecoder(t), [][]byte{silentPacket(), silentPacket()})
 	g.Expect(pcm).To(gomega.HaveLen(2 * FrameSize))
 	g.Expect(rms(pcm)).To(gomega.BeZero())
 }
@@ -157,7 +157,7 @@ func TestOpusRecoversFromRedundancy(t *testing.T) {
 	}
 	g.Expect(len(recovered)).To(gomega.BeNumerically(">", 10*FrameSize), "of 20 lost; redundancy goes with loud frames only")
 	g.Expect(rms(recovered)).To(gomega.BeNumerically("~", rms(buzz(0, Rate, Rate)), 0.05))
-	g.Expect(dec.Recover(silence(), lost)).To(gomega.BeFalse(), "no redundancy in a frame of silence")
+	g.Expect(dec.Recover(silentPacket(), lost)).To(gomega.BeFalse(), "no redundancy in a frame of silence")
 }
 
 // buzz is a stretch of a signal like a vowel: a gliding pitch with overtones, swelling four times a second.
@@ -208,7 +208,7 @@ func TestOpusDecoderSurvivesItsOwnPanic(t *testing.T) {
 	g.Expect(dec.Conceal(make([]int16, FrameSize))).To(gomega.MatchError(errGarbled))
 	dec.dec = nil
 	g.Expect(dec.Recover([]byte{0x48, 0xFF, 0xFF, 0xFF, 0xFF}, make([]int16, FrameSize))).To(gomega.BeFalse())
-	g.Expect(decode(t, dec, [][]byte{silence()})).To(gomega.HaveLen(FrameSize))
+	g.Expect(decode(t, dec, [][]byte{silentPacket()})).To(gomega.HaveLen(FrameSize))
 }
 
 func FuzzOpusDecoder(f *testing.F) {
@@ -224,7 +224,7 @@ func FuzzOpusDecoder(f *testing.F) {
 		}
 		f.Add(append([]byte(nil), packet[:n]...))
 	}
-	f.Add(silence())
+	f.Add(silentPacket())
 	f.Add([]byte{0x48})
 	f.Add([]byte{0x03, 0xFF, 0xFF})
 	f.Fuzz(func(t *testing.T, packet []byte) {

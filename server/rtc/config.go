@@ -6,41 +6,41 @@ import (
 	"time"
 )
 
+// The engine's configuration: defaults and limits.
+
 // Config says how an Engine works. The zero value works: ephemeral UDP ports, no loopback.
 type Config struct {
-	// UDPPort carries every call's packets on this one port, for firewalls; 0 gives each call ports of
-	// its own.
+	// UDPPort is the one port for the packets of all calls, for firewalls; 0 gives each call ports of its own.
 	UDPPort int
 	// Loopback also offers the loopback addresses, for clients on the same machine.
 	Loopback bool
-	// Logger gets what goes wrong; pion's own chatter goes to debug. nil discards.
+	// Logger gets errors and warnings, and pion's messages at debug level. nil discards all.
 	Logger *slog.Logger
 
 	// OpusComplexity is 1 (cheap) to 10 (best); 0 takes 5.
 	OpusComplexity int
-	// OpusBitrate of the agent's voice in bit/s, 6000 to 128000; 0 takes 40000.
+	// OpusBitrate is the bit rate of the agent's audio in bit/s, 6000 to 128000; 0 takes 40000.
 	OpusBitrate int
 
-	// Disconnected is the silence of the network after which Handler.Lost comes; 0 takes 4 s.
+	// Disconnected is how long the network must be silent before Handler.Lost is called; 0 takes 4 s.
 	Disconnected time.Duration
-	// Failed is how much longer until the call is given up (call.ErrUnreachable); 0 takes 25 s. The session's
-	// own grace should be shorter.
+	// Failed is how much longer it takes until the call fails (call.ErrUnreachable); 0 takes 25 s. The session's own grace time
+	// should be shorter.
 	Failed time.Duration
 	// KeepAlive is the interval of connectivity checks; 0 takes 1 s.
 	KeepAlive time.Duration
-	// Connect is the time from answer to connection after which the call fails; 0 takes 15 s.
+	// Connect is how long a client may take from the answer to the connection before the call fails; 0 takes 15 s.
 	Connect time.Duration
-	// Gather bounds the wait for our own addresses in Answer; 0 takes 500 ms.
+	// Gather is how long Answer waits for the addresses of the server; 0 takes 500 ms.
 	Gather time.Duration
 
 	// MaxMessage is the largest incoming message in bytes, announced to the client; 0 takes 256 KiB.
 	MaxMessage int
-	// MaxQueuedEvents and MaxQueuedBytes bound what waits to be sent to one client; 0 takes 1024 events
-	// and 4 MiB.
+	// MaxQueuedEvents and MaxQueuedBytes bound the events that wait to be sent to one client; 0 takes 1024 events and 4 MiB.
 	MaxQueuedEvents, MaxQueuedBytes int
 }
 
-// withDefaults fills what is zero and refuses what cannot work.
+// withDefaults returns c with defaults for zero fields, and an error for values that cannot work.
 func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -72,12 +72,14 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
+// orInt sets *v to def if it is zero.
 func orInt(v *int, def int) {
 	if *v == 0 {
 		*v = def
 	}
 }
 
+// orDuration sets *v to def if it is zero.
 func orDuration(v *time.Duration, def time.Duration) {
 	if *v == 0 {
 		*v = def

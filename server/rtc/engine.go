@@ -14,8 +14,10 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 )
 
-// opusFormat are the format parameters that we offer and answer with: redundancy against loss, and no packets
-// while the caller is silent.
+// The engine: what all calls share, such as codecs, sockets and pion's settings.
+
+// opusFormat holds the format parameters of answers: the client sends redundancy against loss, and no packets while its user is
+// silent.
 const opusFormat = "minptime=10;useinbandfec=1;usedtx=1"
 
 // Engine makes calls. It is safe for concurrent use.
@@ -29,7 +31,7 @@ type Engine struct {
 	peers  map[*Peer]struct{}
 }
 
-// New prepares an Engine. With Config.UDPPort it opens that port on every address that this machine has now.
+// New returns an Engine. With Config.UDPPort it opens that port on every address that the machine has now.
 func New(cfg Config) (*Engine, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -74,10 +76,10 @@ func (e *Engine) Close() error {
 	return errors.Join(errs...)
 }
 
-// settings are pion's knobs.
+// settings returns pion's settings.
 //
-// Names of the .local kind, which browsers put in place of their addresses, are not looked up: that takes
-// a multicast socket a call, and the browser's own checks reach us first and show its address.
+// pion does not look up .local names, which browsers put in place of their addresses: that takes one multicast socket for each
+// call, and the browser's own connectivity checks reach the server first and show the address.
 func (e *Engine) settings() webrtc.SettingEngine {
 	s := webrtc.SettingEngine{LoggerFactory: loggers{e.cfg.Logger}}
 	s.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
@@ -87,7 +89,7 @@ func (e *Engine) settings() webrtc.SettingEngine {
 	s.SetICETimeouts(e.cfg.Disconnected, e.cfg.Failed, e.cfg.KeepAlive)
 	s.DetachDataChannels()
 	s.SetSCTPMaxMessageSize(uint32(e.cfg.MaxMessage))
-	// A message that is too large must get in whole to be told from one that is still coming.
+	// A message that is too large must arrive whole; otherwise it looks like one that is still arriving.
 	s.SetSCTPMaxReceiveBufferSize(uint32(max(2<<20, 2*e.cfg.MaxMessage)))
 	return s
 }
@@ -95,7 +97,7 @@ func (e *Engine) settings() webrtc.SettingEngine {
 func (e *Engine) openMux() (ice.UDPMux, error) {
 	opts := []ice.UDPMuxFromPortOption{
 		ice.UDPMuxFromPortWithLogger(loggers{e.cfg.Logger}.NewLogger("mux")),
-		// All calls share the socket: room for 100 calls' packets over 100 ms of a busy processor.
+		// All calls share the socket: the buffers hold the packets of 100 calls while the processor is busy for 100 ms.
 		ice.UDPMuxFromPortWithReadBufferSize(1 << 20),
 		ice.UDPMuxFromPortWithWriteBufferSize(1 << 20),
 	}
@@ -109,22 +111,22 @@ func (e *Engine) openMux() (ice.UDPMux, error) {
 	return mux, nil
 }
 
-// opusOnly is the media side: Opus and nothing else; reports, so that clients can measure loss and
-// round trip; retransmission for clients that ask for it. We ask for none: it would come after the reordering
-// has given up. Congestion feedback (TWCC) is left out too: a voice has one bit rate, and the feedback would
-// be ten packets a second for nothing.
+// opusOnly returns the media side of the engine: Opus alone; reports, so that clients can measure loss and round trip; and
+// retransmission for clients that ask for it. The server asks for no retransmission: a packet would come after the jitter buffer
+// has given it up. There is no congestion feedback (TWCC) either: it would cost ten packets a second, and the audio has one
+// bit rate.
 func opusOnly(log loggers) (*webrtc.MediaEngine, *interceptor.Registry, error) {
 	media, registry := &webrtc.MediaEngine{}, &interceptor.Registry{}
 	err := media.RegisterCodec(webrtc.RTPCodecParameters{
 		RTPCodecCapability: opusCapability(),
-		PayloadType:        111, // what browsers use; the offer's own number is answered anyway
+		PayloadType:        111, // the number that browsers use; an answer has the number of its offer anyway
 	}, webrtc.RTPCodecTypeAudio)
 	if err != nil {
 		return nil, nil, fmt.Errorf("rtc: register Opus: %w", err)
 	}
 	sender, err1 := report.NewSenderInterceptor(report.WithSenderLoggerFactory(log))
 	receiver, err2 := report.NewReceiverInterceptor(report.WithReceiverLoggerFactory(log))
-	// 128 packets are 2.5 s, beyond which a retransmission comes too late to be heard.
+	// 128 packets are 2.5 s. A later retransmission comes too late to be played.
 	responder, err3 := nack.NewResponderInterceptor(nack.ResponderSize(128), nack.WithResponderLoggerFactory(log))
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, nil, fmt.Errorf("rtc: interceptors: %w", err)
@@ -135,6 +137,7 @@ func opusOnly(log loggers) (*webrtc.MediaEngine, *interceptor.Registry, error) {
 	return media, registry, nil
 }
 
+// opusCapability returns the codec of the outgoing track.
 func opusCapability() webrtc.RTPCodecCapability {
 	return webrtc.RTPCodecCapability{
 		MimeType: webrtc.MimeTypeOpus, ClockRate: 48_000, Channels: 2, SDPFmtpLine: opusFormat,

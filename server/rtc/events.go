@@ -10,20 +10,19 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 )
 
+// Events on the data channel: reads those of the client, writes those of the queue.
+
 const (
-	// sctpHigh and sctpLow bound what is handed to SCTP and not acknowledged, in bytes: above the one nothing
-	// more goes in until it has sunk to the other. It fills a path of 100 Mbit/s and 20 ms.
+	// sctpHigh and sctpLow bound what SCTP holds and the client has not acknowledged, in bytes. Above sctpHigh the peer writes
+	// nothing more until the amount has sunk to sctpLow. That is enough for a path of 100 Mbit/s and 20 ms.
 	sctpHigh, sctpLow = 256 << 10, 64 << 10
-	// smallBuffer holds all but the events with audio in them.
+	// smallBuffer holds all events without audio.
 	smallBuffer = 16 << 10
 )
 
 // onDataChannel takes the channel of events and closes every other one.
 func (p *Peer) onDataChannel(d *webrtc.DataChannel) {
-	p.mu.Lock()
-	wanted := d.Label() == eventsLabel && !p.opened
-	p.opened = p.opened || wanted
-	p.mu.Unlock()
+	wanted := d.Label() == eventsLabel && p.taken.takeChannel()
 	d.OnOpen(func() {
 		raw, err := d.DetachWithDeadline()
 		switch {
@@ -31,29 +30,28 @@ func (p *Peer) onDataChannel(d *webrtc.DataChannel) {
 			p.fail(fmt.Errorf("rtc: data channel: %w", err))
 		case !wanted:
 			p.engine.cfg.Logger.Debug("data channel refused", "label", d.Label(), "wanted", eventsLabel)
-			_ = raw.Close() // its end is all the same to us
+			_ = raw.Close() // how it ends does not matter
 		default:
-			p.start(func() { p.channel(d, &line{raw: raw, written: make(chan struct{}), read: make(chan struct{})}) })
+			c := &eventChannel{raw: raw, written: make(chan struct{}), read: make(chan struct{})}
+			p.life.start(func() { p.channel(d, c) })
 		}
 	})
 }
 
-// channel opens the way for events and then reads them.
-func (p *Peer) channel(d *webrtc.DataChannel, l *line) {
-	defer close(l.read)
-	if !p.start(func() { p.events(d, l) }) {
+// channel starts the writing of events and then reads the client's events until the channel closes.
+func (p *Peer) channel(d *webrtc.DataChannel, c *eventChannel) {
+	defer close(c.read)
+	if !p.life.start(func() { p.events(d, c) }) {
 		return
 	}
-	p.mu.Lock()
-	p.line = l
-	p.mu.Unlock()
+	p.taken.channelOpened(c)
 	p.handler.Opened()
 	buf := make([]byte, smallBuffer)
 	for {
-		n, text, err := l.raw.ReadDataChannel(buf)
+		n, text, err := c.raw.ReadDataChannel(buf)
 		switch {
 		case errors.Is(err, io.ErrShortBuffer) && len(buf) < p.engine.cfg.MaxMessage:
-			buf = make([]byte, min(4*len(buf), p.engine.cfg.MaxMessage)) // the message stays to be read again
+			buf = make([]byte, min(4*len(buf), p.engine.cfg.MaxMessage)) // the message stays and is read again
 			continue
 		case errors.Is(err, io.ErrShortBuffer):
 			p.fail(fmt.Errorf("%w of %d bytes; send audio in smaller pieces", call.ErrMessageTooLarge, p.engine.cfg.MaxMessage))
@@ -62,8 +60,8 @@ func (p *Peer) channel(d *webrtc.DataChannel, l *line) {
 			p.fail(call.ErrHungUp)
 			return
 		}
-		if p.closing() {
-			continue // the call is over: only its end is waited for
+		if p.life.closing() {
+			continue // the call is over: the peer only waits for the channel to close
 		}
 		p.counts.eventsReceived.Add(1)
 		p.handler.Message(buf[:n], text)
@@ -74,8 +72,8 @@ func (p *Peer) channel(d *webrtc.DataChannel, l *line) {
 }
 
 // events writes queued events to the channel as fast as the client takes them.
-func (p *Peer) events(d *webrtc.DataChannel, l *line) {
-	defer close(l.written)
+func (p *Peer) events(d *webrtc.DataChannel, c *eventChannel) {
+	defer close(c.written)
 	low := make(chan struct{}, 1)
 	d.SetBufferedAmountLowThreshold(sctpLow)
 	d.OnBufferedAmountLow(func() { signal(low) })
@@ -84,7 +82,7 @@ func (p *Peer) events(d *webrtc.DataChannel, l *line) {
 		if !ok {
 			select {
 			case <-p.queue.available:
-			case <-p.stop:
+			case <-p.life.stop:
 				return
 			}
 			continue
@@ -92,11 +90,11 @@ func (p *Peer) events(d *webrtc.DataChannel, l *line) {
 		for d.BufferedAmount() > sctpHigh {
 			select {
 			case <-low:
-			case <-p.stop:
+			case <-p.life.stop:
 				return
 			}
 		}
-		if _, err := l.raw.WriteDataChannel(event, true); err != nil {
+		if _, err := c.raw.WriteDataChannel(event, true); err != nil {
 			p.fail(fmt.Errorf("%w: %w", call.ErrHungUp, err))
 			return
 		}

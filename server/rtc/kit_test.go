@@ -130,7 +130,7 @@ func (e *rawEncoder) Reset() { e.resets++ }
 
 // raw undoes rawEncoder; ok is false for the silence frame.
 func raw(payload []byte) (pcm []int16, ok bool) {
-	if slices.Equal(payload, silence()) {
+	if slices.Equal(payload, silentPacket()) {
 		return nil, false
 	}
 	for i := 0; i < len(payload); i += 2 {

@@ -10,51 +10,49 @@ import (
 	"github.com/pion/webrtc/v4"
 )
 
-// maxUDP is the largest packet that pion reads.
+// The reading of the client's audio track: hands RTP packets to the receiver and keeps its time.
+
+// maxUDP is the size of the largest packet that pion reads, in bytes.
 const maxUDP = 1500
 
 const (
-	// oversleep is how late a timer may be that still counts as on time.
+	// oversleep is how late a timer may be and still count as on time.
 	oversleep = 20 * time.Millisecond
-	// heartbeat is the longest sleep of one that waits for a late packet: so it notices when the machine stands still.
+	// heartbeat is the longest sleep while a packet is late: so listen notices when the machine stands still.
 	heartbeat = 100 * time.Millisecond
 )
 
 // rtcpRead reads one RTCP packet.
 type rtcpRead func(b []byte) (int, interceptor.Attributes, error)
 
-// onTrack takes the caller's voice: the first audio track, for there is no more than one.
+// onTrack takes the client's first audio track. The offer has no other one.
 func (p *Peer) onTrack(t *webrtc.TrackRemote, r *webrtc.RTPReceiver) {
-	p.mu.Lock()
-	wanted := t.Kind() == webrtc.RTPCodecTypeAudio && !p.listening
-	p.listening = p.listening || wanted
-	p.mu.Unlock()
-	if !wanted {
+	if t.Kind() != webrtc.RTPCodecTypeAudio || !p.taken.takeTrack() {
 		p.engine.cfg.Logger.Debug("track refused", "kind", t.Kind().String(), "ssrc", uint32(t.SSRC()))
 		return
 	}
-	p.start(func() { p.feedback(r.Read) })
-	p.start(func() { p.listen(t) })
+	p.life.start(func() { p.feedback(r.Read) })
+	p.life.start(func() { p.listen(t) })
 }
 
-// voiceTrack is what listen needs of a pion track.
+// voiceTrack is the part of a pion track that listen uses.
 type voiceTrack interface {
 	Read(b []byte) (int, interceptor.Attributes, error)
 	SetReadDeadline(t time.Time) error
 }
 
-// listen hands the caller's voice to the handler until the transport closes.
+// listen gives the client's audio to the Handler until the transport closes.
 func (p *Peer) listen(t voiceTrack) {
 	dec, err := newOpusDecoder()
 	if err != nil {
 		p.fail(err)
 		return
 	}
-	in := newIntake(dec, &p.counts.intake, p.handler.Audio)
+	receiver := newPacketReceiver(dec, &p.counts.received, p.handler.Audio)
 	buf := make([]byte, maxUDP)
 	var header rtp.Header
 	for {
-		wake, ok := in.wake() // the zero time is no deadline
+		wake, ok := receiver.wake() // the zero time is no deadline
 		if next := time.Now().Add(heartbeat); ok && wake.After(next) {
 			wake = next
 		}
@@ -67,21 +65,21 @@ func (p *Peer) listen(t voiceTrack) {
 		switch {
 		case errors.As(err, &late) && late.Timeout():
 			if by := now.Sub(wake); by > oversleep {
-				in.overslept(by)
+				receiver.extend(by)
 			}
 		case err != nil:
 			return // the transport is closed
 		default:
 			p.reachable(true)
 			if payload, ok := payloadOf(&header, buf[:n]); ok {
-				in.push(voicePacket{seq: header.SequenceNumber, ts: header.Timestamp, payload: payload, at: now})
+				receiver.push(voicePacket{seq: header.SequenceNumber, ts: header.Timestamp, payload: payload, at: now})
 			}
 		}
-		in.tick(now)
+		receiver.tick(now)
 	}
 }
 
-// payloadOf parses a packet. ok is false for garbage. The payload of padding is empty.
+// payloadOf parses an RTP packet into h and returns its payload, which is empty for padding. ok is false for garbage.
 func payloadOf(h *rtp.Header, b []byte) (payload []byte, ok bool) {
 	n, err := h.Unmarshal(b)
 	if err != nil {

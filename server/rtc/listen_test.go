@@ -91,12 +91,13 @@ func TestListenGoesOn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	voiced := func(seq uint16) []byte {
 		h := rtp.Header{Version: 2, SequenceNumber: seq, Timestamp: uint32(seq) * frameTicks}
-		b, err := (&rtp.Packet{Header: h, Payload: silence()}).Marshal()
+		b, err := (&rtp.Packet{Header: h, Payload: silentPacket()}).Marshal()
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		return b
 	}
 	r := &recorder{}
-	p := &Peer{handler: r}
+	life := newLifecycle()
+	p := &Peer{handler: handlerGate{life, r}, life: life, reach: newReachability()}
 	p.reachable(false)
 	p.listen(&script{
 		packets: [][]byte{voiced(1), {1, 2, 3}, voiced(2), voiced(3)},

@@ -8,8 +8,10 @@ import (
 	"github.com/pion/logging"
 )
 
-// loggers hands pion loggers that write to ours. pion's errors become warnings, for most of them are the other
-// side's doing; all else is detail for debugging, and its traces are left out.
+// The bridge from pion's loggers to slog.
+
+// loggers makes loggers for pion that write to a slog.Logger. pion's errors become warnings, because the client causes most of
+// them. Everything else becomes debug messages, without traces.
 type loggers struct{ to *slog.Logger }
 
 func (l loggers) NewLogger(scope string) logging.LeveledLogger {
@@ -34,7 +36,7 @@ func (l *logger) log(level slog.Level, msg string) {
 	l.to.Log(context.Background(), level, msg)
 }
 
-// logf formats only what somebody will read.
+// logf formats a message only if its level is enabled.
 func (l *logger) logf(level slog.Level, format string, a []any) {
 	if l.to.Enabled(context.Background(), level) {
 		l.log(level, fmt.Sprintf(format, a...))

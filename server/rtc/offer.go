@@ -11,27 +11,29 @@ import (
 	"github.com/pion/webrtc/v4"
 )
 
+// SDP offers and answers: checks what a client offers, and completes the answer.
+
 const (
 	// maxOffer bounds an offer's size in bytes; browsers make 2 to 8 kB.
 	maxOffer = 64 << 10
-	// maxCandidates bounds the addresses in an offer: each is probed. Browsers list a dozen.
+	// maxCandidates bounds the addresses in an offer, because the server probes each of them. Browsers list a dozen.
 	maxCandidates = 100
-	// defaultMessage is what a client takes as one message when it does not say (RFC 8841 section 6.1,
-	// less one, which is where pion draws the line).
+	// defaultMessage is the size in bytes that a client takes as one message if it does not say (RFC 8841 section 6.1, less one:
+	// pion's limit).
 	defaultMessage = math.MaxUint16
 	// eventsLabel is the label of the protocol's data channel.
 	eventsLabel = "oai-events"
 )
 
-// offer is what a call needs to know of an SDP offer.
+// offer is the part of an SDP offer that a call uses.
 type offer struct {
-	desc       webrtc.SessionDescription
-	hears      bool // it takes our audio
-	events     bool // it has a data channel
-	maxMessage int  // the largest message that the client takes, in bytes
+	desc          webrtc.SessionDescription
+	receivesAudio bool // the client receives the agent's audio
+	events        bool // the client has a data channel
+	maxMessage    int  // the largest message that the client takes, in bytes
 }
 
-// readOffer checks an offer as far as its text tells.
+// readOffer parses and checks an offer. Its errors wrap ErrBadSDP or ErrNoAudio.
 func readOffer(text string) (offer, error) {
 	o := offer{desc: webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: text}}
 	switch trimmed := strings.TrimSpace(text); {
@@ -49,7 +51,7 @@ func readOffer(text string) (offer, error) {
 	if n := candidates(parsed); n > maxCandidates {
 		return o, fmt.Errorf("%w: it has %d candidates, at most %d are taken", ErrBadSDP, n, maxCandidates)
 	}
-	o.hears, err = readAudio(sections(parsed, "audio"))
+	o.receivesAudio, err = readAudio(sections(parsed, "audio"))
 	if err != nil {
 		return o, err
 	}
@@ -59,8 +61,8 @@ func readOffer(text string) (offer, error) {
 	return o, nil
 }
 
-// readAudio checks the offer's audio sections and reports whether the client takes our audio.
-func readAudio(audio []*sdp.MediaDescription) (hears bool, err error) {
+// readAudio checks the offer's audio sections and reports whether the client receives the agent's audio.
+func readAudio(audio []*sdp.MediaDescription) (receives bool, err error) {
 	switch {
 	case len(audio) == 0:
 		return false, fmt.Errorf("%w: add a microphone track, or an audio transceiver, before createOffer", ErrNoAudio)
@@ -74,7 +76,7 @@ func readAudio(audio []*sdp.MediaDescription) (hears bool, err error) {
 	return !has(audio[0], "sendonly"), nil
 }
 
-// sections are the parts of a kind that are not refused (port 0).
+// sections returns the sections of a kind, without those that are refused (port 0).
 func sections(d *sdp.SessionDescription, kind string) (found []*sdp.MediaDescription) {
 	for _, m := range d.MediaDescriptions {
 		if m.MediaName.Media == kind && m.MediaName.Port.Value != 0 {
@@ -84,6 +86,7 @@ func sections(d *sdp.SessionDescription, kind string) (found []*sdp.MediaDescrip
 	return found
 }
 
+// candidates counts the ICE candidates of all sections.
 func candidates(d *sdp.SessionDescription) (n int) {
 	for _, m := range d.MediaDescriptions {
 		for _, a := range m.Attributes {
@@ -100,8 +103,8 @@ func has(m *sdp.MediaDescription, key string) bool {
 	return ok
 }
 
-// opusType returns the payload type that a section gives to Opus, or "". One that the section maps but does not
-// list among its formats does not count.
+// opusType returns the payload type that a section gives to Opus, or "". A payload type that the section maps and does not list
+// among its formats does not count.
 func opusType(m *sdp.MediaDescription) string {
 	for _, a := range m.Attributes {
 		number, codec, _ := strings.Cut(a.Value, " ")
@@ -112,8 +115,8 @@ func opusType(m *sdp.MediaDescription) string {
 	return ""
 }
 
-// messageLimit returns the largest message in bytes that a data section takes. "No limit" (0) and what cannot be
-// read fall back to the default, as they do in pion.
+// messageLimit returns the size in bytes of the largest message that a data section takes. "No limit" (0) and an unreadable
+// limit fall back to the default, as they do in pion.
 func messageLimit(m *sdp.MediaDescription) int {
 	v, _ := m.Attribute("max-message-size")
 	if n, err := strconv.ParseUint(v, 10, 32); err == nil && n > 0 {
@@ -122,8 +125,8 @@ func messageLimit(m *sdp.MediaDescription) int {
 	return defaultMessage
 }
 
-// withFormat puts our own Opus parameters into an answer: pion repeats the offer's, but an answer's tell the client
-// what it shall send (RFC 7587 section 7).
+// withFormat returns the answer with opusFormat as the Opus parameters. pion repeats the parameters of the offer, but those of an
+// answer tell the client what to send (RFC 7587 section 7).
 func withFormat(answer string) (string, error) {
 	var d sdp.SessionDescription
 	if err := d.UnmarshalString(answer); err != nil {

@@ -8,238 +8,240 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
+// The output of a call: decides which 20 ms of audio the next packet carries. It holds, rewinds and drops responses.
+
 // Sizes of the audio path. A frame is 20 ms.
 const (
 	// Rate is the sample rate of all PCM in this package, in hertz.
 	Rate = 24_000
 	// FrameSize is the number of samples in one outgoing packet.
 	FrameSize = Rate / 50
-	// Keep is how much audio stays available for Resume after it was sent: 10 s. An interruption goes back by less than one; what
-	// was sent to a client that had gone is known to be lost only after some.
+	// Keep is how much audio stays available for Resume after it was sent: 10 s. A barge-in rewinds by less than one second; the
+	// server finds out only after some seconds that a client is gone and has not received what was sent.
 	Keep = voice.Samples(10 * Rate)
-	// maxAhead is how far behind the end of what was sent a client may take its playback to be, in ticks: 100 ms.
+	// maxAhead is how far beyond the end of what was sent a client may report its playback, in ticks: 100 ms.
 	maxAhead = 100 * 48
-	// MaxUnsent bounds the audio that waits to be sent: 5 minutes (14 MB). Watch Buffered and generate
-	// no further ahead than is useful; what a Write brings above this bound is dropped and counted.
+	// MaxUnsent bounds the audio that waits to be sent: 5 minutes (14 MB). Watch Buffered and generate no further ahead than is
+	// useful: the Output drops and counts what a Write brings above this bound.
 	MaxUnsent = voice.Samples(5 * 60 * Rate)
 
-	// frameTicks is a frame's length on the RTP clock of Opus, 48 kHz (RFC 7587 section 4.1).
+	// frameTicks is the length of a frame on the RTP clock of Opus, 48 kHz (RFC 7587 section 4.1).
 	frameTicks = 960
-	// ticksPerSample turns samples into ticks of that clock.
+	// ticksPerSample converts samples to ticks of that clock.
 	ticksPerSample = 48_000 / Rate
 )
 
-// Output paces one reply at a time onto a call's outgoing track: exactly one packet every 20 ms, silence
-// when there is nothing to say.
+// silentFrame is a frame of silence.
+var silentFrame [FrameSize]int16
+
+// Output paces one response at a time onto the outgoing track of a call: exactly one packet every 20 ms, silence when there is
+// no audio. It implements call.Output, call.Timeline and call.FarEndReader.
 //
-// Positions are samples at 24 kHz since the reply's Begin. A segment is an unbroken run of a reply: Begin
-// and Resume each start one, under the number gen that the caller chooses and the Handler gets back with
-// Sent and Drained.
-//
-// A Output is safe for concurrent use. Its methods return at once; they may be called from a Handler. A
-// frame that the pacer has taken already still goes out after Hold or Drop has returned, and is
-// counted in the position that they return.
+// It is safe for concurrent use. Its methods return at once; a Handler may call them. A frame that the pacer has taken already
+// still goes out after Hold or Drop has returned, and counts in the position that they return.
 type Output struct {
-	mu   sync.Mutex
-	tape tape
+	mu      sync.Mutex
+	history playoutHistory
 
-	gen   uint64
-	live  bool // between Begin and Drop
-	held  bool
-	ended bool // End was called: the tape is complete
-	said  bool // the reply's first frame was taken
-	done  bool // the segment was reported as drained
-	pos   voice.Samples
-	heard positions
-	past  past
-	// RTP timestamps: of the first packet, of the next, and of the one behind the last frame of speech.
-	startTS, nextTS, silent uint32
+	gen      uint64
+	live     bool // between Begin and Drop
+	held     bool
+	ended    bool // End was called: the history is complete
+	started  bool // the pacer took the response's first frame
+	drained  bool // the segment was reported as drained
+	pos      voice.Samples
+	timeline timeline
+	farEnd   farEndHistory
+	// RTP timestamps: of the first packet, of the next packet, and of the end of the last frame of speech.
+	startTS, nextTS, silentTS uint32
 
-	dropped uint64 // samples refused above MaxUnsent
+	refused uint64 // samples above MaxUnsent, which were dropped
 }
 
-// newOutput returns a Output whose RTP clock starts anywhere, as RFC 3550 section 5.1 asks, but in the lower half: the
-// timestamp 0, which in an event says that there is none, is half a day away.
+// newOutput returns an Output whose RTP clock starts at a random timestamp, as RFC 3550 section 5.1 asks. The timestamp is in the
+// lower half, so that 0, which means "none" in an event, is half a day away.
 func newOutput() *Output {
 	ts := 1 + rand.Uint32N(1<<31)
-	return &Output{startTS: ts, nextTS: ts, silent: ts}
+	return &Output{startTS: ts, nextTS: ts, silentTS: ts}
 }
 
-// Begin starts a new reply as segment gen, at position 0. One that is still playing is dropped.
-func (s *Output) Begin(gen uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tape.reset()
-	s.gen, s.live, s.held, s.ended, s.said, s.done, s.pos = gen, true, false, false, false, false, 0
+// Begin implements call.Output.
+func (o *Output) Begin(gen uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.history.reset()
+	o.gen, o.live, o.held, o.ended, o.started, o.drained, o.pos = gen, true, false, false, false, false, 0
 }
 
-// Write appends audio of any length to the reply; pcm is copied. Without a reply, or after its End,
-// it does nothing: what a cancelled synthesis still brings is not wanted.
-func (s *Output) Write(pcm []int16) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.live || s.ended {
+// Write implements call.Output: it appends audio of any length to the response. Without a response, or after its End, it does
+// nothing: a cancelled synthesis may still bring audio.
+func (o *Output) Write(pcm []int16) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.live || o.ended {
 		return
 	}
-	room := max(0, int(MaxUnsent-(s.tape.end-s.pos)))
+	room := max(0, int(MaxUnsent-(o.history.end-o.pos)))
 	if len(pcm) > room {
-		s.dropped += uint64(len(pcm) - room)
+		o.refused += uint64(len(pcm) - room)
 		pcm = pcm[:room]
 	}
-	s.tape.append(pcm)
+	o.history.append(pcm)
 }
 
-// End says that the reply has no more audio. When all is sent, Handler.Drained is called. The reply stays
-// until Begin or Drop, so a Hold and a Resume after Drained can still rewind it.
-func (s *Output) End() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended = s.live
+// End implements call.Output. The response stays until Begin or Drop, so that Hold and Resume can still rewind it after
+// Handler.Drained.
+func (o *Output) End() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = o.live
 }
 
-// Hold stops the reply where it is and keeps it; silence is sent instead. It returns how much was sent.
-// Holding what is held already, or before any audio, is fine.
-func (s *Output) Hold() (sent voice.Samples) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held = s.live
-	return s.pos
+// Hold implements call.Output: the pacer sends silence. Hold has no effect on a response that is held already.
+func (o *Output) Hold() (sent voice.Samples) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = o.live
+	return o.pos
 }
 
-// Resume goes on with the reply at position from, as segment gen, held or not. A from outside what is
-// kept (Keep back, and never beyond what was written) is moved to the nearest position that is.
-// Without a reply it does nothing.
-func (s *Output) Resume(gen uint64, from voice.Samples) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.live {
+// Resume implements call.Output. It moves a position that is not kept (see Keep), or not written yet, to the nearest one that is.
+// Without a response it does nothing.
+func (o *Output) Resume(gen uint64, from voice.Samples) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.live {
 		return
 	}
-	s.pos = min(max(from, s.tape.start), s.tape.end)
-	s.gen, s.held, s.done = gen, false, false
-	s.heard.add(s.nextTS, gen, s.pos, 0)
+	o.pos = min(max(from, o.history.start), o.history.end)
+	o.gen, o.held, o.drained = gen, false, false
+	o.timeline.add(o.nextTS, gen, o.pos, 0)
 }
 
-// Drop ends the reply at once and forgets it. It returns how much was sent. Drained does not follow.
-func (s *Output) Drop() (sent voice.Samples) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.live, s.held = false, false
-	s.tape.reset()
-	return s.pos
+// Drop implements call.Output. Handler.Drained does not follow.
+func (o *Output) Drop() (sent voice.Samples) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.live, o.held = false, false
+	o.history.reset()
+	return o.pos
 }
 
-// Sent returns the position in the reply up to which audio was sent. After Drop it stays until the next Begin.
-func (s *Output) Sent() voice.Samples {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pos
+// Sent implements call.Output. After Drop the position stays until the next Begin.
+func (o *Output) Sent() voice.Samples {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.pos
 }
 
-// Buffered returns how much of the reply is written and not sent.
-func (s *Output) Buffered() voice.Samples {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.live {
+// Buffered returns how much of the response is written and not sent.
+func (o *Output) Buffered() voice.Samples {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.live {
 		return 0
 	}
-	return s.tape.end - s.pos
+	return o.history.end - o.pos
 }
 
 // NextTimestamp returns the RTP timestamp of the next packet.
-func (s *Output) NextTimestamp() uint32 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.nextTS
+func (o *Output) NextTimestamp() uint32 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.nextTS
 }
 
-// FirstSilent returns the RTP timestamp of the first packet of the silence that is being sent: the one behind the last frame of
-// speech, however long ago. ok is false while a reply is being said.
-func (s *Output) FirstSilent() (ts uint32, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.silent, !s.live || s.held || s.ended && s.pos == s.tape.end
+// FirstSilent implements call.Timeline. The silence begins after the last frame of speech, however long ago that was.
+func (o *Output) FirstSilent() (ts uint32, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.silentTS, !o.live || o.held || o.ended && o.pos == o.history.end
 }
 
-// PositionAt says what a client plays when it plays RTP timestamp ts. It remembers the last 10 s of speech, also of replies that
-// were dropped or have ended; ok is false for a timestamp before that, or one that was not sent yet. A client that has all that was sent
-// tells the end of it, and one that takes its playback to go on, a little more: both are the end.
-func (s *Output) PositionAt(ts uint32) (p call.Position, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if int32(ts-s.nextTS) > maxAhead || int32(ts-s.startTS) < 0 {
+// PositionAt implements call.Timeline. The last 10 s of speech are known, also of responses that were dropped or have ended. A
+// client that has received everything reports the end of it. A client that takes its playback to continue reports a little
+// more, which counts as the end, too.
+func (o *Output) PositionAt(ts uint32) (p call.Position, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if int32(ts-o.nextTS) > maxAhead || int32(ts-o.startTS) < 0 {
 		return call.Position{}, false
 	}
-	if int32(ts-s.nextTS) > 0 {
-		ts = s.nextTS
+	if int32(ts-o.nextTS) > 0 {
+		ts = o.nextTS
 	}
-	return s.heard.at(ts, s.nextTS)
+	return o.timeline.at(ts, o.nextTS)
 }
 
-// frame is what the pacer sends next.
+// frame describes what the pacer sends next.
 type frame struct {
 	gen     uint64
 	sent    voice.Samples // the position after it
 	ts      uint32
-	voiced  bool // there is audio in it
-	first   bool // the reply's first
-	drained bool // the segment ends with it (or has ended before it)
-	cut     bool // silence because of a hold or a drop: what came before must not sound on
+	voiced  bool // it contains audio of the response
+	first   bool // it is the response's first
+	drained bool // the segment ends with it, or has ended before it
+	cut     bool // it is silent because of a hold or a drop: the audio before it must not ring on
 }
 
-// next takes the next frame's audio into pcm and moves on by one frame of time.
-func (s *Output) next(pcm *[FrameSize]int16) frame {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.take(pcm)
+// next copies the next frame's audio into pcm and moves on by one frame of time.
+func (o *Output) next(pcm *[FrameSize]int16) frame {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f := o.take(pcm)
 	if f.voiced {
-		s.past.add(pcm[:])
+		o.farEnd.add(pcm[:])
 	} else {
-		s.past.add(hush[:])
+		o.farEnd.add(silentFrame[:])
 	}
 	return f
 }
 
-// hush is a frame of silence.
-var hush [FrameSize]int16
-
-func (s *Output) take(pcm *[FrameSize]int16) frame {
-	f := frame{gen: s.gen, ts: s.nextTS, cut: !s.live || s.held}
-	s.nextTS += frameTicks
+// take is next without the far-end history. The caller holds mu.
+func (o *Output) take(pcm *[FrameSize]int16) frame {
+	f := frame{gen: o.gen, ts: o.nextTS, cut: !o.live || o.held}
+	o.nextTS += frameTicks
 	if f.cut {
-		f.sent = s.pos
+		f.sent = o.pos
 		return f
 	}
-	// A part of a frame waits for the rest, unless there is none.
-	if left := s.tape.end - s.pos; left >= FrameSize || s.ended && left > 0 {
-		n := s.tape.read(s.pos, pcm[:])
+	// A part of a frame waits for the rest, unless the response has ended.
+	if left := o.history.end - o.pos; left >= FrameSize || o.ended && left > 0 {
+		n := o.history.read(o.pos, pcm[:])
 		clear(pcm[n:])
-		s.heard.add(f.ts, s.gen, s.pos, n)
-		s.silent = s.nextTS
-		s.pos += voice.Samples(n)
-		s.tape.forget(s.pos - Keep)
-		f.voiced, f.first = true, !s.said
-		s.said = true
+		o.timeline.add(f.ts, o.gen, o.pos, n)
+		o.silentTS = o.nextTS
+		o.pos += voice.Samples(n)
+		o.history.forget(o.pos - Keep)
+		f.voiced, f.first = true, !o.started
+		o.started = true
 	}
-	if s.ended && !s.done && s.pos == s.tape.end {
-		f.drained, s.done = true, true
+	if o.ended && !o.drained && o.pos == o.history.end {
+		f.drained, o.drained = true, true
 	}
-	f.sent = s.pos
+	f.sent = o.pos
 	return f
 }
 
 // skip moves the RTP clock on by n frames that are not sent.
-func (s *Output) skip(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.nextTS += uint32(n) * frameTicks
-	for range min(n, int(pastKept/FrameSize)) {
-		s.past.add(hush[:])
+func (o *Output) skip(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.nextTS += uint32(n) * frameTicks
+	for range min(n, int(farEndKept/FrameSize)) {
+		o.farEnd.add(silentFrame[:])
 	}
 }
 
-func (s *Output) refused() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.dropped
+// refusedSamples returns how many samples were dropped because of MaxUnsent.
+func (o *Output) refusedSamples() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.refused
 }
+
+var (
+	_ call.Output       = (*Output)(nil)
+	_ call.Timeline     = (*Output)(nil)
+	_ call.FarEndReader = (*Output)(nil)
+)

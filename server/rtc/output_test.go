@@ -138,8 +138,8 @@ func runs(s *stage, n int) string {
 	return out.String()
 }
 
-// TestSpeakerIsExact drives a Output at random beside a model that keeps everything, and compares each sample.
-func TestSpeakerIsExact(t *testing.T) {
+// TestOutputIsExact drives a Output at random beside a model that keeps everything, and compares each sample.
+func TestOutputIsExact(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		g := gomega.NewWithT(t)
@@ -193,7 +193,7 @@ func TestSpeakerIsExact(t *testing.T) {
 	}
 }
 
-func TestSpeakerKeepsTenSecondsAndNoMore(t *testing.T) {
+func TestOutputKeepsTenSecondsAndNoMore(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := newOutput()
 	s.Begin(1)
@@ -201,7 +201,7 @@ func TestSpeakerKeepsTenSecondsAndNoMore(t *testing.T) {
 	for i := range voice.Samples(1000) { // 20 s
 		s.Write(ramp(i*FrameSize, (i+1)*FrameSize))
 		g.Expect(s.next(&pcm).voiced).To(gomega.BeTrue())
-		g.Expect(len(s.tape.blocks)).To(gomega.BeNumerically("<=", int(Keep)/blockSize+2))
+		g.Expect(len(s.history.blocks)).To(gomega.BeNumerically("<=", int(Keep)/blockSize+2))
 	}
 	s.Resume(2, s.Sent()-Keep)
 	s.next(&pcm)
@@ -212,7 +212,7 @@ func TestSpeakerKeepsTenSecondsAndNoMore(t *testing.T) {
 	g.Expect(s.Sent()).To(gomega.Equal(voice.Samples(20*Rate)), "never beyond what was written")
 }
 
-func TestSpeakerRefusesWithoutEnd(t *testing.T) {
+func TestOutputRefusesWithoutEnd(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := newOutput()
 	s.Begin(1)
@@ -221,14 +221,14 @@ func TestSpeakerRefusesWithoutEnd(t *testing.T) {
 		s.Write(minute)
 	}
 	g.Expect(s.Buffered()).To(gomega.Equal(MaxUnsent))
-	g.Expect(s.refused()).To(gomega.Equal(uint64(60 * Rate)))
+	g.Expect(s.refusedSamples()).To(gomega.Equal(uint64(60 * Rate)))
 }
 
-func TestPositionsForgetTheOldest(t *testing.T) {
+func TestTimelineForgetsTheOldest(t *testing.T) {
 	g := gomega.NewWithT(t)
-	var p positions
+	var p timeline
 	base := ^uint32(0) - 100*frameTicks // wraps around on the way
-	for i := range uint32(positionsKept + 50) {
+	for i := range uint32(timelineKept + 50) {
 		p.add(base+i*frameTicks, 7, voice.Samples(i)*FrameSize, FrameSize)
 	}
 	_, ok := p.at(base+49*frameTicks, 0)

@@ -10,33 +10,35 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 )
 
+// The pacer: sends one packet every 20 ms and reports what it has sent.
+
 const (
 	frameTime = 20 * time.Millisecond
-	// catchUp is how far behind the pacer may be and still send what it owes in a burst: a receiver's jitter
-	// buffer swallows three frames. Beyond, it leaves a gap in time (not in what is said).
+	// catchUp is how late the pacer may be and still send the missing packets in a burst: a client's jitter buffer takes three
+	// frames. When it is later, it leaves a gap in time, but not in the audio.
 	catchUp = 3 * frameTime
 )
 
-// track is where packets go: a pion track, or a test's.
+// track takes outgoing packets: a pion track, or one of a test.
 type track interface {
 	WriteRTP(p *rtp.Packet) error
 }
 
-// pacer sends one packet of the output's every 20 ms of wall clock. Every deadline is the first one plus a
-// whole number of frames, so being late now and then never adds up.
+// pacer sends one packet of the output every 20 ms of wall clock. Every deadline is the first one plus a whole number of frames,
+// so that delays do not add up.
 type pacer struct {
 	output  *Output
 	track   track
 	enc     encoder
 	handler call.Handler
-	failed  func(err error) // told of the encoder's errors
+	failed  func(err error) // is called with errors of the encoder
 
 	packet  rtp.Packet
 	pcm     [FrameSize]int16
 	coded   []byte
 	silent  []byte
-	segment uint64 // of the frame before, when that was voiced
-	voiced  bool   // the frame before was
+	segment uint64 // of the frame before, if that one was voiced
+	voiced  bool   // the frame before was voiced
 
 	stats paceStats
 }
@@ -48,7 +50,7 @@ type paceStats struct {
 func newPacer(s *Output, t track, enc encoder, h call.Handler, failed func(error)) *pacer {
 	p := &pacer{
 		output: s, track: t, enc: enc, handler: h, failed: failed,
-		coded: make([]byte, maxOpusBytes), silent: silence(),
+		coded: make([]byte, maxOpusBytes), silent: silentPacket(),
 	}
 	p.packet.Version = 2
 	p.packet.SequenceNumber = uint16(rand.Uint32()) // random starts: RFC 3550 section 5.1
@@ -73,8 +75,8 @@ func (p *pacer) run(stop <-chan struct{}) {
 	}
 }
 
-// catchUp counts lateness and returns the deadline to go on from: the same one, or a later one when there is
-// too much to catch up.
+// catchUp counts late frames and returns the deadline of the next packet: the given one, or a later one if the pacer is too late
+// to catch up.
 func (p *pacer) catchUp(deadline, now time.Time) time.Time {
 	late := now.Sub(deadline)
 	if late > frameTime {
@@ -97,8 +99,8 @@ func (p *pacer) send() {
 	p.packet.Timestamp = f.ts
 	p.packet.SequenceNumber++
 	p.packet.Payload = payload
-	// A write fails while the transport is not there or is closing. Time goes on for the audio all the
-	// same: what is lost on the way is for the connection's state to tell.
+	// A write fails while there is no transport, or while it closes. The audio's time passes nevertheless: the connection's state
+	// tells the session that the client is away.
 	if p.track.WriteRTP(&p.packet) == nil {
 		p.stats.packets.Add(1)
 		p.stats.bytes.Add(uint64(len(payload)))
@@ -118,11 +120,11 @@ func (p *pacer) encode(f frame) []byte {
 	switch {
 	case f.voiced:
 		if !follows {
-			// Whatever the encoder still holds of another segment must not sound.
+			// The encoder may still hold audio of another segment, which must not be heard.
 			p.enc.Reset()
 		}
 	case p.voiced && !f.cut:
-		// The codec delays: one coded frame of silence brings out the end of the one before.
+		// The codec delays: one encoded frame of silence brings out the end of the frame before.
 		clear(p.pcm[:])
 	default:
 		return p.silent

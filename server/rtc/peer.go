@@ -6,16 +6,23 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
 )
 
-// Peer is one call. It is safe for concurrent use. Whoever got it from Answer must Close it, whatever happens.
+// A peer is one connection of a call: its negotiation, the sending of events, and its end.
+
+// handlerTimeout is how long Close waits for Handler methods that are still running when all else has ended.
+const handlerTimeout = 3 * time.Second
+
+// Peer is one call over WebRTC, or one of several connections of a call whose client reconnects. It implements call.Connection
+// and is safe for concurrent use. Whoever got it from Answer must Close it, whatever happens.
 type Peer struct {
 	engine  *Engine
-	handler call.Handler
+	handler handlerGate
 	offer   offer
 	pc      *webrtc.PeerConnection
 	track   *webrtc.TrackLocalStaticRTP
@@ -24,43 +31,73 @@ type Peer struct {
 	pacer   *pacer
 	counts  counts
 
-	changed chan struct{} // has a token when the connection's state has changed
-	fatal   chan error    // what ended the call; one is enough
-	stop    chan struct{} // closed when closing begins
-	done    chan struct{} // closed when all is joined
+	life       *lifecycle
+	changed    chan struct{} // has a token when the connection's state has changed
+	fatal      chan error    // what ended the call; one is enough
+	restarting chan struct{} // has a token while a restart is negotiated
+	reach      reachability
+	taken      taken
+	abandoned  atomic.Bool // nobody is there to whom the data channel could be closed
 
-	restarting chan struct{} // holds a token while a restart is negotiated
-	abandoned  atomic.Bool   // nobody is there to take leave of
-
-	reach sync.Mutex
-	lost  bool // Lost was reported, and not yet Restored
-
-	mu        sync.Mutex
-	stopped   bool
-	listening bool // the caller's track is taken
-	opened    bool // the data channel is taken
-	line      *line
-	closeErr  error
-	wg        sync.WaitGroup
+	done     chan struct{} // closed when all is joined
+	closeErr error         // set before life.quiet closes
 }
 
-// Answer negotiates one call. The offer has one audio section with Opus (sendrecv, sendonly or recvonly), and as a
-// rule a data channel, which the client labels "oai-events"; other sections are refused. Answer returns with the
-// answer, which has all our addresses, and does not wait for the client to connect: the Handler gets Opened,
-// or Failed after Config.Connect. ctx bounds Answer itself and not the call.
+// taken notes what of the client's tracks and channels the peer uses: the first of each kind.
+type taken struct {
+	mu      sync.Mutex
+	track   bool
+	channel bool
+	open    *eventChannel // nil until the data channel is open
+}
+
+// takeTrack reports whether the client's track is the first one.
+func (t *taken) takeTrack() (first bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first = !t.track
+	t.track = true
+	return first
+}
+
+// takeChannel reports whether the client's data channel is the first one.
+func (t *taken) takeChannel() (first bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first = !t.channel
+	t.channel = true
+	return first
+}
+
+func (t *taken) channelOpened(c *eventChannel) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open = c
+}
+
+func (t *taken) openChannel() *eventChannel {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.open
+}
+
+// Answer negotiates one call. The offer has one audio section with Opus (sendrecv, sendonly or recvonly), and as a rule a data
+// channel, which the client labels "oai-events"; Answer refuses other sections. It returns the SDP answer, which contains all
+// addresses of the server, and does not wait for the client to connect: the Handler gets Opened, or Failed after
+// Config.Connect. ctx bounds Answer itself and not the call.
 //
-// Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed, or ctx's.
+// Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed, or the error of ctx.
 func (e *Engine) Answer(ctx context.Context, sdp string, h call.Handler) (*Peer, string, error) {
 	return e.answer(ctx, sdp, h, newOutput())
 }
 
-// Reconnect is Answer for a call that goes on over another connection. former is the call's peer before, which is closed; its
-// Output goes on with the new peer.
+// Reconnect is Answer for a call that continues over another connection. former is the peer of the call before, which is closed.
+// Its output continues with the new peer.
 func (e *Engine) Reconnect(ctx context.Context, sdp string, h call.Handler, former *Peer) (*Peer, string, error) {
 	return e.answer(ctx, sdp, h, former.output)
 }
 
-func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, s *Output) (*Peer, string, error) {
+func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, out *Output) (*Peer, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", fmt.Errorf("rtc: answer: %w", err)
 	}
@@ -68,7 +105,7 @@ func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, s *Outp
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := e.newPeer(o, h, s)
+	p, err := e.newPeer(o, h, out)
 	if err != nil {
 		return nil, "", err
 	}
@@ -76,11 +113,11 @@ func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, s *Outp
 	if err != nil {
 		return nil, "", errors.Join(err, p.Close())
 	}
-	p.start(p.watch)
+	p.life.start(p.watch)
 	return p, answer, nil
 }
 
-func (e *Engine) newPeer(o offer, h call.Handler, s *Output) (*Peer, error) {
+func (e *Engine) newPeer(o offer, h call.Handler, out *Output) (*Peer, error) {
 	enc, err := newOpusEncoder(e.cfg.OpusComplexity, e.cfg.OpusBitrate)
 	if err != nil {
 		return nil, err
@@ -89,18 +126,18 @@ func (e *Engine) newPeer(o offer, h call.Handler, s *Output) (*Peer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rtc: outgoing track: %w", err)
 	}
+	life := newLifecycle()
 	p := &Peer{
-		engine: e, handler: h, offer: o, track: track,
-		output:  s,
-		queue:   newQueue(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
-		changed: make(chan struct{}, 1),
-		fatal:   make(chan error, 1),
-		stop:    make(chan struct{}),
-		done:    make(chan struct{}),
-
+		engine: e, handler: handlerGate{life, h}, offer: o, track: track, output: out,
+		queue:      newQueue(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
+		life:       life,
+		changed:    make(chan struct{}, 1),
+		fatal:      make(chan error, 1),
 		restarting: make(chan struct{}, 1),
+		reach:      newReachability(),
+		done:       make(chan struct{}),
 	}
-	p.pacer = newPacer(p.output, track, enc, h, p.fail)
+	p.pacer = newPacer(p.output, track, enc, p.handler, p.fail)
 	if p.pc, err = e.api.NewPeerConnection(webrtc.Configuration{}); err != nil {
 		return nil, fmt.Errorf("rtc: peer connection: %w", err)
 	}
@@ -113,17 +150,17 @@ func (e *Engine) newPeer(o offer, h call.Handler, s *Output) (*Peer, error) {
 	return p, nil
 }
 
-// negotiate takes the offer and makes the answer.
+// negotiate takes the offer and returns the SDP answer.
 func (p *Peer) negotiate(ctx context.Context) (string, error) {
 	if err := p.pc.SetRemoteDescription(p.offer.desc); err != nil {
 		return "", fmt.Errorf("%w: %w; send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
 	}
-	if p.offer.hears {
+	if p.offer.receivesAudio {
 		sender, err := p.pc.AddTrack(p.track)
 		if err != nil {
 			return "", fmt.Errorf("rtc: add track: %w", err)
 		}
-		p.start(func() { p.feedback(sender.Read) })
+		p.life.start(func() { p.feedback(sender.Read) })
 	}
 	answer, err := p.pc.CreateAnswer(nil)
 	if err != nil {
@@ -139,7 +176,7 @@ func (p *Peer) negotiate(ctx context.Context) (string, error) {
 	return withFormat(p.pc.LocalDescription().SDP)
 }
 
-// Output implements call.Link: one output for the whole call, also over later connections.
+// Output implements call.Link: there is one output for the whole call, also over later connections.
 func (p *Peer) Output() call.Output { return p.output }
 
 // Send implements call.Link: it queues one event as a text message for the client and copies the text. Events arrive in the
@@ -172,15 +209,10 @@ func (p *Peer) push(text []byte) error {
 
 // Stop begins to close the call and returns at once.
 func (p *Peer) Stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stopped {
-		return
+	if p.life.begin() {
+		p.queue.seal(call.ErrClosed)
+		go p.shut()
 	}
-	p.stopped = true
-	close(p.stop)
-	p.queue.seal(call.ErrClosed)
-	go p.shut()
 }
 
 // Abandon implements call.Connection: it closes a call whose client has gone over to another connection, without waiting for the
@@ -191,58 +223,44 @@ func (p *Peer) Abandon() (unsent []func()) {
 	return nil
 }
 
-// Close ends the call and returns when all its goroutines have. It may be called again, and from several
-// goroutines. From within a Handler method, of any peer, it does what Stop does: the goroutine it is called on
-// cannot wait for itself. The error is the transport's complaint about its end, and of use to a log only.
+// Close implements call.Link. It ends the call and returns when all its goroutines have ended. It may be called again, and from
+// several goroutines. The Handler gets no calls once Close or Stop has begun. Close waits at most handlerTimeout for a Handler
+// method that is still running: a method that calls Close itself waits for nothing else then, and does better to call Stop.
+// The error is the transport's complaint about its end, and of use to a log only.
 func (p *Peer) Close() error {
 	p.Stop()
-	if withinPeer() {
-		return nil
+	select {
+	case <-p.done:
+		return p.closeErr
+	case <-p.life.quiet:
 	}
-	<-p.done
+	limit := time.NewTimer(handlerTimeout)
+	defer limit.Stop()
+	select {
+	case <-p.done:
+	case <-limit.C:
+	}
 	return p.closeErr
 }
 
-// shut tears the transport down, which ends every goroutine that reads from it, and joins.
+// shut tears the transport down, which ends every goroutine that reads from it, and joins all goroutines.
 func (p *Peer) shut() {
 	defer close(p.done)
 	if !p.abandoned.Load() {
-		p.part()
+		p.closeEventChannel()
 	}
-	err := p.pc.GracefulClose()
-	p.wg.Wait()
-	p.engine.remove(p)
-	if err != nil {
+	if err := p.pc.GracefulClose(); err != nil {
 		p.closeErr = fmt.Errorf("rtc: close: %w", err)
 	}
+	p.life.transportDown()
+	<-p.life.ended
+	p.engine.remove(p)
 }
 
-// start runs f on a goroutine of the peer, unless closing has begun.
-func (p *Peer) start(f func()) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stopped {
-		return false
-	}
-	p.wg.Add(1)
-	go p.run(f)
-	return true
-}
-
-// closing reports whether Stop was called.
-func (p *Peer) closing() bool {
-	select {
-	case <-p.stop:
-		return true
-	default:
-		return false
-	}
-}
-
-// fail ends the call, from the client's point of view; watch tells the handler. The first reason counts.
+// fail ends the call because of err; watch tells the Handler. The first error counts.
 func (p *Peer) fail(err error) {
-	if p.closing() {
-		return // what breaks now is our own doing
+	if p.life.closing() {
+		return // closing breaks things on purpose
 	}
 	p.queue.close(err)
 	select {
@@ -258,3 +276,8 @@ func signal(c chan<- struct{}) {
 	default:
 	}
 }
+
+var (
+	_ call.Connection   = (*Peer)(nil)
+	_ call.RoundTripper = (*Peer)(nil)
+)

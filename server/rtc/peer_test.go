@@ -67,7 +67,7 @@ func TestCallCarriesTheAgentsVoice(t *testing.T) {
 			steps := packet.Timestamp - packets[i-1].Timestamp
 			g.Expect(steps%frameTicks).To(gomega.BeZero(), "packet %d", i)
 		}
-		if !bytes.Equal(packet.Payload, silence()) {
+		if !bytes.Equal(packet.Payload, silentPacket()) {
 			coded++
 		}
 		payloads = append(payloads, packet.Payload)
@@ -128,7 +128,7 @@ func TestCallsShareOnePort(t *testing.T) {
 	}
 	spoken := func(c *client) (n int) {
 		for _, p := range c.heard() {
-			if !bytes.Equal(p.Payload, silence()) {
+			if !bytes.Equal(p.Payload, silentPacket()) {
 				n++
 			}
 		}

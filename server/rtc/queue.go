@@ -6,15 +6,17 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 )
 
-// queue holds the events that wait to be sent, first in, first out, bounded by their number and bytes.
-// It is safe for concurrent use.
+// The queue of outgoing events.
+
+// queue holds the events that wait to be sent, first in, first out. Their number and bytes are bounded. It is safe for
+// concurrent use.
 type queue struct {
 	mu        sync.Mutex
 	items     [][]byte
 	bytes     int
 	maxItems  int
 	maxBytes  int
-	closed    error         // why nothing more is taken
+	closed    error         // why push takes nothing more; nil while it does
 	available chan struct{} // has a token when the queue may not be empty
 }
 
@@ -22,7 +24,7 @@ func newQueue(maxItems, maxBytes int) *queue {
 	return &queue{maxItems: maxItems, maxBytes: maxBytes, available: make(chan struct{}, 1)}
 }
 
-// push copies an event to the end. When it does not fit, the queue closes with call.ErrBackpressure.
+// push copies an event to the end. If the event does not fit, the queue closes with call.ErrBackpressure.
 func (q *queue) push(event []byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -42,12 +44,12 @@ func (q *queue) push(event []byte) error {
 	return nil
 }
 
-// pop takes the first event; ok is false when there is none.
+// pop removes and returns the first event. ok is false if there is none.
 func (q *queue) pop() (event []byte, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.items) == 0 {
-		q.items = nil // lets the array go that a burst has grown
+		q.items = nil // frees the array, which a burst may have grown
 		return nil, false
 	}
 	event = q.items[0]
@@ -57,14 +59,14 @@ func (q *queue) pop() (event []byte, ok bool) {
 	return event, true
 }
 
-// close makes push return err from now on, and forgets what waits. The first close counts.
+// close makes push return err from now on, and drops the events that wait. The first error counts.
 func (q *queue) close(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closeLocked(err)
 }
 
-// seal makes push return err from now on; what waits can still be taken.
+// seal makes push return err from now on. pop still returns the events that wait.
 func (q *queue) seal(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,13 +11,15 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 )
 
-// Restart looks for a new way to the client (an ICE restart): the client has lost the one it had, or changed its network. The
-// offer comes from the same peer connection as the call's, made with iceRestart; everything but the way stays as it is, and
-// what waits to be sent waits. Restart returns with the answer, which has all our addresses; Handler.Restored follows when the
-// client is found, if Handler.Lost was told. ctx bounds Restart itself. One restart is done at a time.
+// The ICE restart: finds a new network path to a client that has lost its path or changed its network.
+
+// Restart negotiates a new network path. The offer comes from the same peer connection as the call's first offer, made with
+// iceRestart. All else stays as it is, and queued events wait. Restart returns the SDP answer, which contains all addresses of the
+// server. If Handler.Lost was called, Handler.Restored follows when the client is reached. ctx bounds Restart itself. Restarts
+// of one call happen one at a time.
 //
-// Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed when the call is over, or ctx's. After an error the call stands as before, or
-// is over.
+// Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed if the call is over, or the error of ctx. After an error the call stands as
+// before, or is over.
 func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 	o, err := readOffer(text)
 	if err != nil {
@@ -26,19 +28,19 @@ func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 	select {
 	case p.restarting <- struct{}{}:
 		defer func() { <-p.restarting }()
-	case <-p.stop:
+	case <-p.life.stop:
 		return "", fmt.Errorf("rtc: restart: %w", call.ErrClosed)
 	case <-ctx.Done():
 		return "", fmt.Errorf("rtc: restart: %w", ctx.Err())
 	}
-	if state := p.pc.ConnectionState(); p.closing() || state == webrtc.PeerConnectionStateFailed || state == webrtc.PeerConnectionStateClosed {
+	if state := p.pc.ConnectionState(); p.life.closing() || state == webrtc.PeerConnectionStateFailed || state == webrtc.PeerConnectionStateClosed {
 		return "", fmt.Errorf("rtc: restart: %w", call.ErrClosed)
 	}
 	if err := sameCall(p.pc.RemoteDescription(), &o.desc); err != nil {
 		return "", err
 	}
 	answer, err := p.renegotiate(ctx, o)
-	if err != nil && p.closing() {
+	if err != nil && p.life.closing() {
 		return "", errors.Join(fmt.Errorf("rtc: restart: %w", call.ErrClosed), err)
 	}
 	return answer, err
@@ -48,7 +50,7 @@ func (p *Peer) renegotiate(ctx context.Context, o offer) (string, error) {
 	if err := p.pc.SetRemoteDescription(o.desc); err != nil {
 		return "", fmt.Errorf("%w: %w; send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
 	}
-	gathered := webrtc.GatheringCompletePromise(p.pc) // it has begun: setting the description does it
+	gathered := webrtc.GatheringCompletePromise(p.pc) // gathering began with SetRemoteDescription
 	answer, err := p.pc.CreateAnswer(nil)
 	if err != nil {
 		return "", fmt.Errorf("%w: it cannot be answered: %w", ErrBadSDP, err)
@@ -62,8 +64,8 @@ func (p *Peer) renegotiate(ctx context.Context, o offer) (string, error) {
 	return withFormat(p.pc.LocalDescription().SDP)
 }
 
-// sameCall checks that an offer is a restart of the call that was offered before: the same sections and certificate, and a
-// new name for the way.
+// sameCall checks that the offer now is a restart of the call of the offer before: the same sections and certificate, and new
+// ICE credentials.
 func sameCall(before, now *webrtc.SessionDescription) error {
 	was, err := before.Unmarshal()
 	if err != nil {
@@ -90,7 +92,7 @@ func sameCall(before, now *webrtc.SessionDescription) error {
 	return nil
 }
 
-// firstOf is an attribute of the whole description, or of the first section that has it.
+// firstOf returns the value of an attribute of the whole description, or of the first section that has it; "" if there is none.
 func firstOf(d *sdp.SessionDescription, key string) string {
 	if v, ok := d.Attribute(key); ok {
 		return v

@@ -74,7 +74,7 @@ func TestRestart(t *testing.T) {
 			before := len(c.heard())
 			g.Eventually(func() int { return len(c.heard()) }, soon).Should(gomega.BeNumerically(">", before+5), "the agent is heard again")
 			received := p.Stats().PacketsReceived
-			c.say(t, [][]byte{silence(), silence(), silence(), silence(), silence()})
+			c.say(t, [][]byte{silentPacket(), silentPacket(), silentPacket(), silentPacket(), silentPacket()})
 			g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.BeNumerically(">", received), "and the person")
 
 			c.restart(t, p) // of a call that is not lost at all
@@ -101,7 +101,7 @@ func TestResume(t *testing.T) {
 	c.net.cut.Store(true)
 	began := time.Now()
 	g.Expect(p.Abandon()).To(gomega.BeEmpty())
-	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewell), "a client that is gone is not waited for")
+	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewellTimeout), "a client that is gone is not waited for")
 	held := voice.Sent()
 
 	next := newClient(t, clientOptions{})

@@ -11,7 +11,9 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 )
 
-// await waits for our own addresses to be complete, at most Config.Gather: the answer then has those found.
+// The state of the connection: turns pion's states into Lost, Restored and Failed, and reads the client's RTCP reports.
+
+// await waits until all addresses of the server are known, at most for Config.Gather: the answer then has those found so far.
 func (p *Peer) await(ctx context.Context, gathered <-chan struct{}) error {
 	limit := time.NewTimer(p.engine.cfg.Gather)
 	defer limit.Stop()
@@ -24,67 +26,45 @@ func (p *Peer) await(ctx context.Context, gathered <-chan struct{}) error {
 	return nil
 }
 
-// watch turns the connection's states into what the handler hears of it, until the call fails or is closed. pion
-// reports each change on a goroutine of its own, in no order: so a change only wakes watch, which reads the
-// state as it is now.
+// watch reports the connection's states to the Handler until the call fails or is closed. pion reports each change on a goroutine
+// of its own, in no order. So a change only wakes watch, which reads the state as it is now.
 func (p *Peer) watch() {
 	limit := time.NewTimer(p.engine.cfg.Connect)
 	defer limit.Stop()
-	var link link
+	connected := false // it was, once
 	for {
 		select {
-		case <-p.stop:
+		case <-p.life.stop:
 			return
 		case err := <-p.fatal:
-			if !p.closing() {
-				p.handler.Failed(err)
-			}
+			p.handler.Failed(err)
 			return
 		case <-limit.C:
-			if !link.connected {
+			if !connected {
 				p.fail(fmt.Errorf("%w: no connection after %v; UDP must get through to the addresses of the answer",
 					call.ErrUnreachable, p.engine.cfg.Connect))
 			}
 		case <-p.changed:
-			p.step(&link, p.pc.ConnectionState())
+			connected = p.changeTo(p.pc.ConnectionState(), connected)
 		}
 	}
 }
 
-// link is what watch remembers of the connection.
-type link struct {
-	connected bool // it was, once
-}
-
-// reachable tells the handler when that changes. Whatever comes of the caller shows that it is back, before pion looks: what is said
-// in between is not lost on a session that takes it for unreachable.
-func (p *Peer) reachable(now bool) {
-	p.reach.Lock()
-	defer p.reach.Unlock()
-	if p.lost != now {
-		return
-	}
-	p.lost = !now
-	if now {
-		p.handler.Restored()
-	} else {
-		p.handler.Lost()
-	}
-}
-
-func (p *Peer) step(l *link, state webrtc.PeerConnectionState) {
+// changeTo acts on the connection's state. connected says whether the connection stood before; changeTo returns whether it has
+// stood by now.
+func (p *Peer) changeTo(state webrtc.PeerConnectionState, connected bool) bool {
 	switch state {
 	case webrtc.PeerConnectionStateConnected:
-		if !l.connected {
-			l.connected = true
-			p.start(func() { p.pacer.run(p.stop) })
+		if !connected {
+			p.life.start(func() { p.pacer.run(p.life.stop) })
 			if !p.offer.events {
 				p.handler.Opened()
 			}
 		}
 		p.reachable(true)
+		return true
 	case webrtc.PeerConnectionStateDisconnected:
-		if l.connected {
+		if connected {
 			p.reachable(false)
 		}
 	case webrtc.PeerConnectionStateFailed:
@@ -92,11 +72,42 @@ func (p *Peer) step(l *link, state webrtc.PeerConnectionState) {
 	case webrtc.PeerConnectionStateClosed:
 		p.fail(call.ErrHungUp)
 	case webrtc.PeerConnectionStateUnknown, webrtc.PeerConnectionStateNew, webrtc.PeerConnectionStateConnecting:
-		// On the way: watch has a limit for that.
+		// The connection is being set up: watch has a limit for that.
+	}
+	return connected
+}
+
+// reachability is what the Handler was told last about the client. Whoever holds the token may read and change it, and calls the
+// Handler while it holds the token, so that Lost and Restored come in order.
+type reachability struct {
+	token chan struct{}
+	lost  bool // Lost was reported, and not yet Restored
+}
+
+func newReachability() reachability { return reachability{token: make(chan struct{}, 1)} }
+
+// reachable tells the Handler when the client becomes reachable or unreachable. An incoming packet marks the connection as
+// restored before pion does: so no speech is lost on a session that takes the client for unreachable.
+func (p *Peer) reachable(now bool) {
+	select {
+	case p.reach.token <- struct{}{}:
+		defer func() { <-p.reach.token }()
+	case <-p.life.stop:
+		return
+	}
+	if p.reach.lost != now {
+		return
+	}
+	p.reach.lost = !now
+	if now {
+		p.handler.Restored()
+	} else {
+		p.handler.Lost()
 	}
 }
 
-// feedback reads RTCP, which the reports and retransmissions live on, and notes what the client says about our audio.
+// feedback reads RTCP packets until the transport closes. pion needs the reads for reports and retransmissions; feedback notes
+// what the client reports about the outgoing audio.
 func (p *Peer) feedback(read rtcpRead) {
 	buf := make([]byte, maxUDP)
 	for {
@@ -106,13 +117,13 @@ func (p *Peer) feedback(read rtcpRead) {
 		}
 		packets, err := rtcp.Unmarshal(buf[:n])
 		if err != nil {
-			continue // a stranger's garbage; the next packet may be sound
+			continue // garbage; the next packet may be sound
 		}
 		for _, packet := range packets {
 			switch r := packet.(type) {
 			case *rtcp.ReceiverReport:
 				p.counts.report(r.Reports, time.Now())
-			case *rtcp.SenderReport: // of one that speaks too
+			case *rtcp.SenderReport: // of a client that sends audio, too
 				p.counts.report(r.Reports, time.Now())
 			}
 		}

@@ -42,5 +42,5 @@ func TestWhatWentOutIsKeptForASecond(t *testing.T) {
 		s.next(&pcm)
 	}
 	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "too long ago")
-	g.Expect(s.ReadFarEnd(s.FarEndPosition()-pastKept, dst)).To(gomega.BeTrue())
+	g.Expect(s.ReadFarEnd(s.FarEndPosition()-farEndKept, dst)).To(gomega.BeTrue())
 }

@@ -36,17 +36,17 @@ func (d plainDecoder) Recover(packet []byte, pcm []int16) bool {
 	return true
 }
 
-// TestIntakeStories tells in testdata/intake.txt what a listener gets. Times are in milliseconds: "at" on the wall,
-// "ts" on the caller's clock. The listener's clock is the audio it got: it is told at the end of each story.
-func TestIntakeStories(t *testing.T) {
+// TestPacketReceiverStories writes into testdata/receiver.txt what audio the receiver emits. Times are in milliseconds: "at" is wall
+// time, "ts" is the client's clock. Each story ends with the amount of audio emitted.
+func TestPacketReceiverStories(t *testing.T) {
 	start := time.Unix(1000, 0)
-	datadriven.RunTest(t, "testdata/intake.txt", func(t *testing.T, d *datadriven.TestData) string {
+	datadriven.RunTest(t, "testdata/receiver.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var out []string
 		var kind string
 		heard := 0
 		dec := plainDecoder{log: func(s string) { kind = s }}
-		var stats intakeStats
-		in := newIntake(dec, &stats, func(pcm []int16) {
+		var stats receiverStats
+		r := newPacketReceiver(dec, &stats, func(pcm []int16) {
 			if kind == "" {
 				kind = "silence"
 			}
@@ -67,10 +67,10 @@ func TestIntakeStories(t *testing.T) {
 					payload = nil
 				}
 				now := start.Add(time.Duration(at) * time.Millisecond)
-				in.push(voicePacket{seq: uint16(seq), ts: uint32(ts * 48), payload: payload, at: now})
-				in.tick(now)
+				r.push(voicePacket{seq: uint16(seq), ts: uint32(ts * 48), payload: payload, at: now})
+				r.tick(now)
 			} else if _, err := fmt.Sscanf(line, "until %d", &at); err == nil {
-				drive(in, start.Add(time.Duration(at)*time.Millisecond))
+				drive(r, start.Add(time.Duration(at)*time.Millisecond))
 			} else {
 				t.Fatalf("%s: cannot read %q", d.Pos, line)
 			}
@@ -83,18 +83,18 @@ func TestIntakeStories(t *testing.T) {
 	})
 }
 
-// drive wakes the intake whenever it asks for it, until a time.
-func drive(in *intake, until time.Time) {
+// drive calls tick whenever the receiver asks for it, until a time.
+func drive(r *packetReceiver, until time.Time) {
 	for {
-		wake, ok := in.wake()
+		wake, ok := r.wake()
 		if !ok || wake.After(until) {
 			return
 		}
-		in.tick(wake)
+		r.tick(wake)
 	}
 }
 
-// summary joins neighbours of a kind: "silence 20", "silence 20" -> "silence 2 x 20".
+// summary joins equal neighbours: "silence 20", "silence 20" -> "silence 2 x 20".
 func summary(out []string) string {
 	var parts []string
 	for i := 0; i < len(out); {
@@ -115,35 +115,35 @@ func summary(out []string) string {
 	return strings.Join(parts, ", ")
 }
 
-func TestIntakeMeasuresJitter(t *testing.T) {
+func TestPacketReceiverMeasuresJitter(t *testing.T) {
 	g := gomega.NewWithT(t)
-	var stats intakeStats
-	in := newIntake(plainDecoder{log: func(string) {}}, &stats, func([]int16) {})
+	var stats receiverStats
+	r := newPacketReceiver(plainDecoder{log: func(string) {}}, &stats, func([]int16) {})
 	start := time.Unix(1000, 0)
 	for i := range 500 {
 		at := start.Add(time.Duration(i) * frameTime)
 		if i%2 == 1 {
 			at = at.Add(8 * time.Millisecond) // so each gap is 8 ms off
 		}
-		in.push(voicePacket{seq: uint16(i), ts: uint32(i) * frameTicks, payload: []byte("voice"), at: at})
+		r.push(voicePacket{seq: uint16(i), ts: uint32(i) * frameTicks, payload: []byte("voice"), at: at})
 	}
 	g.Expect(time.Duration(stats.jitter.Load())).To(gomega.BeNumerically("~", 8*time.Millisecond, 100*time.Microsecond))
 }
 
-// A stream whose timestamps leap in each packet, or that comes far too fast, must not make audio without end.
-func TestIntakeHoldsAFloodToRealTime(t *testing.T) {
+// A stream whose timestamps leap in each packet, or that comes far too fast, makes only a limited amount of audio.
+func TestPacketReceiverHoldsAFloodToRealTime(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		leap uint32
 	}{{"timestamps leap", 40 * 48_000}, {"packets flood", frameTicks}} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			var stats intakeStats
+			var stats receiverStats
 			samples := 0
-			in := newIntake(plainDecoder{log: func(string) {}}, &stats, func(pcm []int16) { samples += len(pcm) })
+			r := newPacketReceiver(plainDecoder{log: func(string) {}}, &stats, func(pcm []int16) { samples += len(pcm) })
 			start := time.Unix(1000, 0)
 			for i := range 10_000 { // 10 s of a packet a millisecond
-				in.push(voicePacket{
+				r.push(voicePacket{
 					seq: uint16(i), ts: uint32(i) * row.leap, payload: []byte("voice"),
 					at: start.Add(time.Duration(i) * time.Millisecond),
 				})
@@ -154,25 +154,25 @@ func TestIntakeHoldsAFloodToRealTime(t *testing.T) {
 	}
 }
 
-// TestIntakeExcusesItsOwnDelay: a machine that stood still has the caller's packets still to read.
-func TestIntakeExcusesItsOwnDelay(t *testing.T) {
+// TestPacketReceiverExcusesItsOwnDelay checks that no packet counts as late because the machine stood still.
+func TestPacketReceiverExcusesItsOwnDelay(t *testing.T) {
 	g := gomega.NewWithT(t)
 	start := time.Unix(1000, 0)
 	var heard []string
 	var kind string
-	in := newIntake(plainDecoder{log: func(s string) { kind = s }}, &intakeStats{}, func([]int16) {
+	r := newPacketReceiver(plainDecoder{log: func(s string) { kind = s }}, &receiverStats{}, func([]int16) {
 		heard, kind = append(heard, kind), ""
 	})
 	packet := func(seq int, at time.Duration) {
-		in.push(voicePacket{seq: uint16(seq), ts: uint32(seq) * frameTicks, payload: []byte("v"), at: start.Add(at)})
+		r.push(voicePacket{seq: uint16(seq), ts: uint32(seq) * frameTicks, payload: []byte("v"), at: start.Add(at)})
 	}
 	packet(0, 0)
 	packet(2, 40*time.Millisecond) // the one before it is on its way
-	wake, ok := in.wake()
+	wake, ok := r.wake()
 	g.Expect(ok).To(gomega.BeTrue())
 	now := start.Add(900 * time.Millisecond)
-	in.overslept(now.Sub(wake))
-	in.tick(now)
+	r.extend(now.Sub(wake))
+	r.tick(now)
 	packet(1, 901*time.Millisecond)
 	for i := range 40 {
 		packet(3+i, 902*time.Millisecond)

@@ -9,7 +9,7 @@ import (
 	"github.com/onsi/gomega"
 )
 
-func TestReorder(t *testing.T) {
+func TestJitterBuffer(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		seqs []uint16
@@ -27,7 +27,7 @@ func TestReorder(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			var r reorder
+			var r jitterBuffer
 			var out []string
 			buf := make([]byte, 2) // the same memory for each: what is held must be a copy
 			for _, seq := range row.seqs {
@@ -52,9 +52,9 @@ func collect(t *testing.T, out *[]string) func(p voicePacket, lost int) {
 	}
 }
 
-func TestReorderWaitsNoLongerThanItSays(t *testing.T) {
+func TestJitterBufferWaitsNoLongerThanItSays(t *testing.T) {
 	g := gomega.NewWithT(t)
-	var r reorder
+	var r jitterBuffer
 	var out []string
 	start := time.Unix(0, 0)
 	push := func(seq uint16, after time.Duration) {
@@ -67,7 +67,7 @@ func TestReorderWaitsNoLongerThanItSays(t *testing.T) {
 	push(3, 15*time.Millisecond)
 	wake, ok := r.wake()
 	g.Expect(ok).To(gomega.BeTrue())
-	g.Expect(wake).To(gomega.Equal(start.Add(10*time.Millisecond + reorderWait)))
+	g.Expect(wake).To(gomega.Equal(start.Add(10*time.Millisecond + jitterWait)))
 	r.expire(wake.Add(-1), collect(t, &out))
 	g.Expect(out).To(gomega.Equal([]string{"1"}))
 	r.expire(wake, collect(t, &out))

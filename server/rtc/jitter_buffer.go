@@ -1,0 +1,142 @@
+package rtc
+
+import "time"
+
+// The jitter buffer: puts RTP packets into the order of their sequence numbers and reports which are lost.
+
+const (
+	// jitterDepth and jitterWait bound how long a packet waits for an earlier one: 5 packets or 60 ms. Packets that come later are
+	// dropped: waiting for them would cost more than they are worth.
+	jitterDepth = 5
+	jitterWait  = 60 * time.Millisecond
+	// restart is the jump of sequence numbers beyond which the sender has begun a new stream. RFC 3550 appendix A.1 has 3000 for
+	// any media; this is 10 s of 20 ms packets.
+	restart = 500
+	// fresh stands for the number of lost packets where a stream begins.
+	fresh = -1
+)
+
+// voicePacket is one RTP packet of the client's audio.
+type voicePacket struct {
+	seq     uint16
+	ts      uint32
+	payload []byte
+	at      time.Time // when it arrived
+}
+
+// jitterBuffer orders packets. It has no clock: the time comes with the packets, and wake says when it wants to be asked again. It
+// belongs to one goroutine.
+type jitterBuffer struct {
+	next    uint16 // the sequence number that is due; valid when started
+	started bool
+	held    []voicePacket // packets after next, in order; at most jitterDepth
+	spare   [][]byte      // memory of their payloads, for reuse
+	late    uint64        // packets that arrived twice, or after the buffer had given them up
+}
+
+// push takes a packet, whose payload the caller may reuse afterwards. It calls out for every packet whose turn has come, with
+// the number of packets lost before it, or fresh. out must not keep the payload.
+func (b *jitterBuffer) push(p voicePacket, out func(p voicePacket, lost int)) {
+	ahead := int16(p.seq - b.next)
+	switch {
+	case !b.started || ahead >= restart || ahead <= -restart:
+		b.flush(out)
+		b.started = true
+		b.next = p.seq + 1
+		out(p, fresh)
+	case ahead < 0:
+		b.late++
+	case ahead == 0:
+		b.next++
+		out(p, 0)
+	default:
+		b.hold(p)
+		if len(b.held) == jitterDepth {
+			b.skip(out)
+		}
+	}
+	b.drain(out)
+}
+
+// expire gives up packets for which later ones have waited long enough at the time now.
+func (b *jitterBuffer) expire(now time.Time, out func(p voicePacket, lost int)) {
+	for {
+		wake, ok := b.wake()
+		if !ok || wake.After(now) {
+			return
+		}
+		b.skip(out)
+		b.drain(out)
+	}
+}
+
+// wake returns when expire has something to do. ok is false if no packet waits.
+func (b *jitterBuffer) wake() (wake time.Time, ok bool) {
+	if len(b.held) == 0 {
+		return time.Time{}, false
+	}
+	first := b.held[0].at
+	for _, p := range b.held[1:] {
+		if p.at.Before(first) {
+			first = p.at
+		}
+	}
+	return first.Add(jitterWait), true
+}
+
+// extend lets the packets that are held wait for so much longer.
+func (b *jitterBuffer) extend(by time.Duration) {
+	for i := range b.held {
+		b.held[i].at = b.held[i].at.Add(by)
+	}
+}
+
+// hold keeps a copy of p in its place. It does not keep the same packet twice.
+func (b *jitterBuffer) hold(p voicePacket) {
+	i := len(b.held)
+	for i > 0 && int16(p.seq-b.held[i-1].seq) <= 0 {
+		i--
+	}
+	if i < len(b.held) && b.held[i].seq == p.seq {
+		b.late++
+		return
+	}
+	var room []byte
+	if n := len(b.spare); n > 0 {
+		room, b.spare = b.spare[n-1], b.spare[:n-1]
+	}
+	p.payload = append(room[:0], p.payload...)
+	b.held = append(b.held, voicePacket{})
+	copy(b.held[i+1:], b.held[i:])
+	b.held[i] = p
+}
+
+// skip gives up the packets missing before the first one held, and releases that one.
+func (b *jitterBuffer) skip(out func(p voicePacket, lost int)) {
+	p := b.held[0]
+	b.release(p, int(p.seq-b.next), out)
+}
+
+// drain releases the held packets whose turn has come.
+func (b *jitterBuffer) drain(out func(p voicePacket, lost int)) {
+	for len(b.held) > 0 && b.held[0].seq == b.next {
+		b.release(b.held[0], 0, out)
+	}
+}
+
+// flush releases all held packets.
+func (b *jitterBuffer) flush(out func(p voicePacket, lost int)) {
+	for len(b.held) > 0 {
+		b.skip(out)
+	}
+}
+
+// release passes p, the first packet held, to out.
+func (b *jitterBuffer) release(p voicePacket, lost int, out func(p voicePacket, lost int)) {
+	copy(b.held, b.held[1:])
+	b.held[len(b.held)-1] = voicePacket{}
+	b.held = b.held[:len(b.held)-1]
+	b.next = p.seq + 1
+	out(p, lost)
+	b.spare = append(b.spare, p.payload)
+}
