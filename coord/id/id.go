@@ -11,3 +11,12 @@ type (
 	// Item names one item of the conversation.
 	Item uint64
 )
+
+// Request names what a response is for: a request of the client, or a turn of the user that is to be answered. Exactly
+// one of its fields is set; the zero value names nothing.
+type Request struct {
+	// Client is the number that the driver gave to the client's request, counted up from 1.
+	Client uint64
+	// Turn is the turn that the response answers.
+	Turn Turn
+}

@@ -6,6 +6,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/coord/id"
 )
 
 // newest is the largest identifier of the explored domain.
@@ -33,10 +34,11 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 func may(_ State, g Seen) []Event {
 	out := []Event{BargeIn{}, Shutdown{}, Cancel{}}
 	if fresh := g.Newest + 1; fresh <= newest {
-		out = append(out, Create{fresh}, CreateByTurn{fresh, true}, CreateByTurn{fresh, false})
+		out = append(out, Create{fresh, id.Request{Client: uint64(fresh)}}, CreateByTurn{fresh, true, id.Request{Turn: id.Turn(fresh)}},
+			CreateByTurn{fresh, false, id.Request{Turn: id.Turn(fresh)}})
 	}
-	for id := ID(1); id <= g.Newest; id++ {
-		out = append(out, Cancel{id}, BodyEnded{id, Completed}, BodyEnded{id, Failed})
+	for known := ID(1); known <= g.Newest; known++ {
+		out = append(out, Cancel{known}, BodyEnded{known, Completed}, BodyEnded{known, Failed})
 	}
 	return out
 }

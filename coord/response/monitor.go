@@ -175,12 +175,12 @@ func everyRequestIsAnswered(before, _ Seen, step edge) bool {
 	}
 	switch e := step.Event.(type) {
 	case Create:
-		return once(EmitCreated(e), RejectActive(e))
+		return once(EmitCreated(e), RejectActive{e.ID})
 	case CreateByTurn:
 		if e.Interrupt {
-			return once(EmitCreated{e.ID})
+			return once(EmitCreated{e.ID, e.Request})
 		}
-		return once(EmitCreated{e.ID}, RejectActive{e.ID})
+		return once(EmitCreated{e.ID, e.Request}, RejectActive{e.ID})
 	case Cancel:
 		if before.Live != 0 && (e.Target == 0 || e.Target == before.Live) {
 			return once(EmitTerminal{before.Live, ClientCancelled})

@@ -97,13 +97,17 @@ type Event interface {
 }
 
 type (
-	// Create: the client asks for a response. ID is fresh.
-	Create struct{ ID ID }
-	// CreateByTurn: a committed turn asks for one. ID is fresh; Interrupt is the
-	// session's interrupt_response.
+	// Create: the client asks for a response. ID is fresh; Request names what the client asked.
+	Create struct {
+		ID      ID
+		Request id.Request
+	}
+	// CreateByTurn: a committed turn asks for one, or one that was lost to a false barge-in is created again. ID is
+	// fresh; Interrupt is the session's interrupt_response; Request names the turn, or what the lost response was for.
 	CreateByTurn struct {
 		ID        ID
 		Interrupt bool
+		Request   id.Request
 	}
 	// Cancel: the client cancels Target, or whatever is live when Target is 0.
 	Cancel struct{ Target ID }
@@ -143,8 +147,11 @@ type Effect interface {
 }
 
 type (
-	// EmitCreated announces ID: it is live from here on.
-	EmitCreated struct{ ID ID }
+	// EmitCreated announces ID: it is live from here on. Request is that of the Create or CreateByTurn.
+	EmitCreated struct {
+		ID      ID
+		Request id.Request
+	}
 	// EmitTerminal closes what ID has open and announces its end. Nothing of ID
 	// is said afterwards.
 	EmitTerminal struct {

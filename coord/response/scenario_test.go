@@ -12,7 +12,7 @@ func TestDiagram(t *testing.T) { coordtest.Diagram(t, Table, subject.First) }
 
 func BenchmarkNext(b *testing.B) {
 	coordtest.Bench(b, Table,
-		coordtest.Case[State, Event, Effect]{From: Idle{}, Event: Create{1}, Switch: byHand},
+		coordtest.Case[State, Event, Effect]{From: Idle{}, Event: Create{ID: 1}, Switch: byHand},
 		coordtest.Case[State, Event, Effect]{From: Terminated{}, Event: Shutdown{}, Switch: byHand})
 }
 
@@ -21,7 +21,7 @@ func byHand(s State, e Event) (State, []Effect) {
 	switch s.(type) {
 	case Idle:
 		if e, ok := e.(Create); ok {
-			return Active(e), []Effect{EmitCreated(e), StartBody(e)}
+			return Active{e.ID}, []Effect{EmitCreated(e), StartBody{e.ID}}
 		}
 	case Active, Draining, Replacing, Terminating, Terminated:
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -32,7 +33,7 @@ func BenchmarkTurn(b *testing.B) {
 		for _, e := range script {
 			s, _, _ = Next(s, playout.Mark{}, e)
 		}
-		if s.Owed || s.LastResponse != 1 {
+		if (s.Owed != id.Request{}) || s.LastResponse != 1 {
 			b.Fatal("the turn was not answered")
 		}
 	}

@@ -14,7 +14,7 @@ func (w *world) choose() Event {
 	switch w.s.Conn.(type) {
 	case conn.Connecting:
 		return choice(w, OfConn{conn.Opened{VAD: w.pick(8) > 0}}, OfConn{conn.Opened{VAD: true}}, Event(OfTurn{turn.Onset{}}),
-			OfResponse{response.Create{}}, OfConn{conn.Close{Reason: conn.ByClient}})
+			asks(w.s), OfConn{conn.Close{Reason: conn.ByClient}})
 	case conn.Live, conn.Interrupted, conn.Closing, conn.Closed:
 	}
 	switch n := w.pick(40); {
@@ -70,7 +70,7 @@ func (w *world) late() Event {
 }
 
 func (w *world) client() Event {
-	return choice(w, OfResponse{response.Create{}}, OfResponse{response.Create{}}, OfResponse{response.Cancel{}},
+	return choice(w, asks(w.s), asks(w.s), OfResponse{response.Cancel{}},
 		OfResponse{response.Cancel{Target: response.ID(w.pick(int(w.s.LastResponse) + 2))}}, OfTurn{turn.Commit{}},
 		OfTurn{turn.Clear{}}, OfPlayout{playout.Clear{}})
 }

@@ -180,7 +180,7 @@ func (c *call) wish(w wish) {
 	case speak:
 		c.talks = max(c.talks, c.now+ms(w.n))
 	case create:
-		c.send(func() { c.ask(OfResponse{response.Create{}}, "EmitCreated", "RejectActive") })
+		c.send(func() { c.ask(asks(c.w.s), "EmitCreated", "RejectActive") })
 	case cancel:
 		c.send(func() { c.ask(OfResponse{response.Cancel{}}, "EmitTerminal", "RejectNotActive") })
 	case cancelOne:

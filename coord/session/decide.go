@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -36,22 +37,28 @@ func (c *composition) agentBusy() bool {
 	return !c.silent() || response.Live(c.s.Response) != 0 || c.s.Queued.Len() > 0
 }
 
-// create takes a fresh response id for what event makes of it.
-func (c *composition) create(event func(response.ID) response.Event) {
+// create gives the response machine what event makes of a fresh id, and remembers what the response is for.
+func (c *composition) create(of id.Request, event func(response.ID) response.Event) {
 	was := response.Live(c.s.Response)
 	fresh := c.s.LastResponse + 1
 	c.s.LastResponse = fresh
 	c.response(event(fresh))
 	if now := response.Live(c.s.Response); now != was && now == fresh {
-		c.s.Owed = true
+		c.s.Owed = of
 	}
 }
 
-func (c *composition) createByTurn() {
-	c.create(func(id response.ID) response.Event {
-		return response.CreateByTurn{ID: id, Interrupt: c.s.Config.Interrupt}
+func (c *composition) createByTurn(of id.Request) {
+	c.create(of, func(fresh response.ID) response.Event {
+		return response.CreateByTurn{ID: fresh, Interrupt: c.s.Config.Interrupt, Request: of}
 	})
 }
+
+// owed reports whether a response may have to be created again.
+func (c *composition) owed() bool { return c.s.Owed != id.Request{} }
+
+// settle notes that nothing is owed any more.
+func (c *composition) settle() { c.s.Owed = id.Request{} }
 
 // answer creates the response that a committed turn waits for, as soon as its
 // text is there and nothing that it must not interrupt is live.
@@ -65,8 +72,9 @@ func (c *composition) answer() {
 	if c.s.Config.Interrupt {
 		c.cutOff(0)
 	}
+	of := id.Request{Turn: c.s.Waiting}
 	c.s.Waiting, c.s.Texted = 0, false
-	c.createByTurn()
+	c.createByTurn(of)
 }
 
 // giveWayBack ends a turn that was no turn: what was held plays on, and a reply
@@ -87,8 +95,8 @@ func (c *composition) letPlay() {
 }
 
 func (c *composition) createAgain() {
-	if c.s.Owed && !c.agentBusy() && c.s.Waiting == 0 && conn.Up(c.s.Conn) {
-		c.createByTurn()
+	if c.owed() && !c.agentBusy() && c.s.Waiting == 0 && conn.Up(c.s.Conn) {
+		c.createByTurn(c.s.Owed)
 	}
 }
 

@@ -13,6 +13,8 @@
 //   - AtMostOneLive, AtMostOneBody, TerminalAfterCreated, ExactlyOneTerminal: as in package
 //     response, in every interleaving with the other machines.
 //   - FreshIDs: what begins has an identifier that nothing before it had.
+//   - CreatedForItsRequest: a response is announced with the client's request, the turn, or the request of the lost
+//     response that it is for.
 //   - VoiceFollowsBody: a body begins with an open queue of clauses; a cancelled one is said no further.
 //   - ChildrenDieWithParent: what is closed has no child left, and what has none left is closed.
 //   - NoChildStartsAfterTeardown: no response, stream or turn begins once it closes.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -39,7 +40,7 @@ func (d domain) may(s State, g Seen) []Event {
 	}
 	events = append(events, d.ofTurn(s)...)
 	if s.LastResponse < maxResponses {
-		events = append(events, OfResponse{response.Create{}})
+		events = append(events, asks(s))
 	}
 	if g.Body != 0 {
 		events = append(events, OfSynthesis{synthesis.WorkerExited{}}, OfPlayout{playout.Begin{Resp: g.Body}})
@@ -143,6 +144,11 @@ func (d domain) ofConn(s State) []Event {
 	case conn.Closing, conn.Closed:
 	}
 	return nil
+}
+
+// asks is the client's next request for a response.
+func asks(s State) Event {
+	return OfResponse{response.Create{Request: id.Request{Client: uint64(s.LastResponse) + 1}}}
 }
 
 type node struct {

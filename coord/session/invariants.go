@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -16,6 +17,7 @@ var Invariants = []Invariant{
 	{"TerminalAfterCreated", terminalAfterCreated},
 	{"ExactlyOneTerminal", exactlyOneTerminal},
 	{"FreshIDs", freshIDs},
+	{"CreatedForItsRequest", createdForItsRequest},
 	{"VoiceFollowsBody", voiceFollowsBody},
 	{"NoChildStartsAfterTeardown", noChildStartsAfterTeardown},
 	{"ChildrenDieWithParent", childrenDieWithParent},
@@ -85,6 +87,28 @@ func freshIDs(before, _ Seen, e Edge) bool {
 		}
 		return true
 	})
+}
+
+// A response is announced for the client's request that is in hand, or else for the turn that is to be answered, or else
+// for the request of the response before it, which was lost to a false barge-in.
+func createdForItsRequest(before, _ Seen, e Edge) bool {
+	return each(before, e, func(g Seen, f Effect) bool {
+		created, is := f.(response.EmitCreated)
+		return !is || created.Request == g.wanted(e.Event)
+	})
+}
+
+// wanted is the request of a response that e may announce.
+func (g Seen) wanted(e Event) id.Request {
+	if of, is := e.(OfResponse); is {
+		if asked, creates := of.Event.(response.Create); creates {
+			return asked.Request
+		}
+	}
+	if g.Due != 0 {
+		return id.Request{Turn: g.Due}
+	}
+	return g.For
 }
 
 // A body that begins has an open queue of clauses; one that is cancelled is said no further.
@@ -239,9 +263,7 @@ func oneReplyAtATime(_, _ Seen, e Edge) bool {
 
 // When nobody speaks, works or is heard, no reply is owed that was taken away for nothing.
 func nothingOwedWhenIdle(_, g Seen, e Edge) bool {
-	silent := sounding(e.To.Playout) == 0 && e.To.Queued == Queue{}
-	idle := conn.Up(e.To.Conn) && turn.Open(e.To.Turn) == 0 && g.Live == 0 && silent && g.Due == 0
-	return !idle || !g.Taken && !e.To.Owed
+	return !g.idle(e.To) || !g.Taken && e.To.Owed == id.Request{}
 }
 
 func noOverlap(_, g Seen, e Edge) bool {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
@@ -28,6 +29,7 @@ type Seen struct {
 	Given  response.ID // newest that the client has given up, with those before it
 	Heard  response.ID // newest that was sent to its end: what is cut off of it is its tail
 	Taken  bool        // a reply was taken away by the user's voice, and neither given up nor made again
+	For    id.Request  // of the newest response, until nothing of it is left
 	Loose  turn.ID     // it was open when the configuration changed: it may lie beside the agent's voice
 	Down   bool        // teardown has begun
 }
@@ -58,7 +60,16 @@ func See(g Seen, e Edge) Seen {
 	if _, silent := e.To.Playout.(playout.Silent); silent && e.To.Queued == (Queue{}) {
 		g.Given = 0 // nothing of it is left to be taken
 	}
+	if g.idle(e.To) && !g.Taken {
+		g.For = id.Request{} // nothing of it can be lost any more
+	}
 	return g
+}
+
+// idle reports whether nobody speaks, works or is heard in s.
+func (g Seen) idle(s State) bool {
+	silent := sounding(s.Playout) == 0 && s.Queued == Queue{}
+	return conn.Up(s.Conn) && turn.Open(s.Turn) == 0 && g.Live == 0 && silent && g.Due == 0
 }
 
 // event follows what the event itself says.
@@ -83,7 +94,7 @@ func (g Seen) event(e Edge) Seen {
 func (g Seen) effect(e Edge, f Effect) Seen {
 	switch f := f.(type) {
 	case response.EmitCreated:
-		g.Live, g.Newest, g.Taken = f.ID, f.ID, false
+		g.Live, g.Newest, g.For, g.Taken = f.ID, f.ID, f.Request, false
 		g.Due, g.Words = 0, false
 	case response.EmitTerminal:
 		g.Live = 0

@@ -86,20 +86,22 @@ func (c *composition) fromClientOrBody(e response.Event) {
 			c.ignored("response", c.s.Response, e, "a committed turn is about to be answered")
 			c.out = append(c.out, response.RejectActive{ID: 0})
 		default:
-			c.create(func(id response.ID) response.Event { return response.Create{ID: id} })
+			c.create(e.Request, func(fresh response.ID) response.Event {
+				return response.Create{ID: fresh, Request: e.Request}
+			})
 		}
 	case response.Cancel:
 		was := response.Live(c.s.Response)
 		c.response(e)
 		if was != 0 && response.Live(c.s.Response) != was {
-			c.s.Owed = false
+			c.settle()
 		}
 		c.answer()
 	case response.BodyEnded:
 		was := response.Live(c.s.Response)
 		c.response(e)
 		if c.silent() && was == e.ID && c.s.Queued.Len() == 0 {
-			c.s.Owed = false
+			c.settle()
 		}
 		c.answer()
 	case response.CreateByTurn, response.BargeIn, response.Shutdown:
@@ -115,7 +117,7 @@ func (c *composition) fromSpeaker(e playout.Event) {
 		c.playout(playout.Clear{Reason: playout.ByClient, Heard: c.at, Reports: c.s.Config.Reports})
 		c.dropQueued()
 		if response.Live(c.s.Response) == 0 {
-			c.s.Owed = false
+			c.settle()
 		}
 	case playout.Drained:
 		was := c.s.Playout
@@ -123,7 +125,7 @@ func (c *composition) fromSpeaker(e playout.Event) {
 			return
 		}
 		if response.Live(c.s.Response) == 0 && c.s.Queued.Len() == 0 {
-			c.s.Owed = false
+			c.settle()
 		}
 		c.playQueued()
 	case playout.Ready, playout.ReadyExpired:

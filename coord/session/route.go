@@ -19,7 +19,8 @@ func (c *composition) routeConn(f conn.Effect) {
 			c.turn(turn.Shutdown{})
 		}
 	case conn.StopChildren:
-		c.s.Waiting, c.s.Texted, c.s.Owed, c.s.Queued = 0, false, false, Queue{}
+		c.s.Waiting, c.s.Texted, c.s.Queued = 0, false, Queue{}
+		c.settle()
 		c.playout(playout.Shutdown{})
 		c.turn(turn.Shutdown{})
 		c.live(transcription.Shutdown{})
@@ -71,7 +72,7 @@ func (c *composition) committed(f turn.CommitTurn) {
 	if !f.ByClient && c.s.Config.CreateResponse {
 		c.s.Waiting, c.s.Texted = f.Turn, f.Wordless
 	} else if !c.agentBusy() {
-		c.s.Owed = false // what the turn cut off is the client's to ask for again
+		c.settle() // what the turn cut off is the client's to ask for again
 	}
 	if f.Wordless {
 		c.answer()

@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -44,8 +45,9 @@ type State struct {
 	Begun response.ID
 	// Queued are the responses whose audio waits for the one before it.
 	Queued Queue
-	// Owed: a reply was begun and neither heard to its end nor given up by the client.
-	Owed bool
+	// Owed is the request of the newest response, until that is heard to its end or given up by the client; the zero
+	// value is none. A response that is lost to a false barge-in is created again for it.
+	Owed id.Request
 
 	// LastTurn and LastResponse are the newest identifiers: fresh ones count up.
 	LastTurn     turn.ID
@@ -75,8 +77,8 @@ type (
 	// OfTurn is an event of the detector, of the recogniser's verdicts, or of the
 	// client's input buffer. Fresh turn ids and Onset's AgentAudible are filled in here.
 	OfTurn struct{ turn.Event }
-	// OfResponse is the client's Create (its id is filled in here) or Cancel, or a
-	// body's BodyEnded. The others are made here and ignored from outside.
+	// OfResponse is the client's Create (its ID is filled in here, its Request names what the client asked) or
+	// Cancel, or a body's BodyEnded. The others are made here and ignored from outside.
 	OfResponse struct{ response.Event }
 	// OfPlayout is Begin, Drained, the client's Clear, what it reports (Ready, Heard), or that it did
 	// not in time (ReadyExpired, HeardExpired); Begin's Candidate and Clear's Heard are filled in here.

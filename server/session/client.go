@@ -176,9 +176,7 @@ func (s *Session) createResponse(e *wire.ResponseCreate) {
 		s.createBeside(p)
 		return
 	}
-	s.request = p
-	s.step(coord.OfResponse{Event: response.Create{}})
-	s.request = nil
+	s.step(coord.OfResponse{Event: response.Create{Request: s.causes.ask(p)}})
 }
 
 // target is the response that a name means; a name that nobody has is one that never lived.

@@ -117,6 +117,7 @@ func (s *Session) performTurn(f turn.Effect) {
 // commitTurn makes an item of the turn's audio.
 func (s *Session) commitTurn(f turn.CommitTurn) {
 	u := s.turnOf(f.Turn)
+	s.causes.commit(u)
 	u.audio = s.input.Commit()
 	now := s.now()
 	u.times.commit = now
@@ -137,7 +138,6 @@ func (s *Session) commitTurn(f turn.CommitTurn) {
 	s.input.TurnEnded()
 	if f.Wordless {
 		u.wordless, u.audio = true, nil
-		s.answering = u
 		s.dropTurn(u.id)
 	}
 }
@@ -176,7 +176,7 @@ func (s *Session) performTranscription(f transcription.Effect) {
 func (s *Session) performResponse(f response.Effect) {
 	switch f := f.(type) {
 	case response.EmitCreated:
-		s.created(f.ID)
+		s.created(f)
 	case response.EmitTerminal:
 		if r := s.replies[f.ID]; r != nil {
 			s.terminal(r, f.Status)

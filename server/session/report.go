@@ -61,9 +61,6 @@ func (s *Session) deliver(u *userTurn) {
 	s.transcribed(u.itemID, 0, earFinal{text: u.final, words: u.words}, len(u.audio))
 	s.keepTurn(u)
 	u.audio = nil
-	if u.final != "" {
-		s.answering = u
-	}
 	s.armIdle()
 	s.startWaiting()
 }

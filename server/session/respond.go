@@ -17,24 +17,9 @@ import (
 
 var errTooManyClauses = errors.New("the response is longer than the voice takes")
 
-// cause is what a response is for: the client's request, or else a turn.
-type cause struct {
-	request *wire.ResponseParams
-	turn    *userTurn
-}
-
-// created announces a response: the client's, when its request is in hand, or a turn's; or one that was taken away by an
-// interruption that was none, which is for what that one was for.
-func (s *Session) created(id response.ID) {
-	why := cause{request: s.request}
-	if why.request == nil {
-		why.turn = s.answering
-	}
-	if why == (cause{}) {
-		why = s.latest
-	}
-	s.latest, s.request, s.answering = why, nil, nil
-	s.announce(s.newReply(id, why, &s.conversationID))
+// created announces the response to a request of the client or to a turn.
+func (s *Session) created(f response.EmitCreated) {
+	s.announce(s.newReply(f.ID, s.causes.known[f.Request], &s.conversationID))
 }
 
 // announce begins r's life for the client.

@@ -64,15 +64,13 @@ type Session struct {
 	input          *input.Input
 	turns          map[turn.ID]*userTurn
 	replies        map[response.ID]*reply
-	lastBeside     response.ID // of those outside the conversation
-	running        *reply      // whose body the synthesis machine serves
-	starting       *reply      // whose body waits for transcripts
-	answering      *userTurn
-	latest         cause                    // of the newest reply
+	lastBeside     response.ID              // of those outside the conversation
+	running        *reply                   // whose body the synthesis machine serves
+	starting       *reply                   // whose body waits for transcripts
+	causes         causes                   // of the responses that the machines may still name
 	cause          string                   // event_id of the client event in hand
 	asked          bool                     // a client's event is in hand
 	side           *call.SidebandController // whose it is; nil for the client's own
-	request        *wire.ResponseParams     // of the response.create in hand
 	later          []any                    // events that effects gave rise to
 	early          []any                    // of the client's, before the session was announced
 	earlyBytes     int                      // in early
@@ -315,6 +313,7 @@ func (s *Session) stepAt(at playout.Mark, e coord.Event) {
 	for _, f := range effects {
 		s.perform(f)
 	}
+	s.causes.forget(next)
 	s.followLink()
 	s.rejected(s.player.Settled(&s.state))
 }

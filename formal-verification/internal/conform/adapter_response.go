@@ -3,6 +3,7 @@ package conform
 import (
 	"fmt"
 
+	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/response"
 )
@@ -78,16 +79,17 @@ func responseEvents(_ response.State, w responseWorld) []Labelled[response.Event
 	add(response.Shutdown{}, "Shutdown")
 	add(bodySays{}, "BodySays")
 	if fresh := w.Seen.Newest + 1; fresh <= maxResponses {
-		add(response.Create{ID: fresh}, "Create")
-		add(response.CreateByTurn{ID: fresh, Interrupt: true}, "CreateByTurn interrupt=true")
-		add(response.CreateByTurn{ID: fresh}, "CreateByTurn interrupt=false")
+		turn := id.Request{Turn: id.Turn(fresh)}
+		add(response.Create{ID: fresh, Request: id.Request{Client: uint64(fresh)}}, "Create")
+		add(response.CreateByTurn{ID: fresh, Interrupt: true, Request: turn}, "CreateByTurn interrupt=true")
+		add(response.CreateByTurn{ID: fresh, Request: turn}, "CreateByTurn interrupt=false")
 	}
-	for id := response.ID(0); id <= maxResponses+1; id++ {
-		add(response.Cancel{Target: id}, "Cancel target=%d", id)
+	for target := response.ID(0); target <= maxResponses+1; target++ {
+		add(response.Cancel{Target: target}, "Cancel target=%d", target)
 	}
-	for id := response.ID(1); id <= maxResponses+1; id++ {
+	for which := response.ID(1); which <= maxResponses+1; which++ {
 		for _, status := range []response.Status{response.Completed, response.Failed} {
-			add(response.BodyEnded{ID: id, Status: status}, `BodyEnded which=%d status="%s"`, id, status)
+			add(response.BodyEnded{ID: which, Status: status}, `BodyEnded which=%d status="%s"`, which, status)
 		}
 	}
 	return out

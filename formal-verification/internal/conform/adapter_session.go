@@ -31,7 +31,7 @@ func sessionMachine() sessionSpec {
 				"conn": s.Conn.Name(), "turn": s.Turn.Name(), "resp": s.Response.Name(), "play": s.Playout.Name(),
 				"heard": replyName(s, sounding(s.Playout)), "started": held.Started,
 				"begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]),
-				"waiting": waitingFor(s), "owed": s.Owed, "interrupt": s.Config.Interrupt,
+				"waiting": waitingFor(s), "owed": owed(s), "interrupt": s.Config.Interrupt,
 			}
 		},
 		Odd: func(s session.State) string {
@@ -102,7 +102,7 @@ func oddStreams(s session.State) string {
 // awaited at a time, one reply waits behind the one that sounds.
 func sessionEvents(s session.State) []Labelled[moment] {
 	var o offers
-	o.add("Create", session.OfResponse{Event: response.Create{}})
+	o.add("Create", session.OfResponse{Event: response.Create{Request: theRequest}})
 	o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	o.add("ClearInput", session.OfTurn{Event: turn.Clear{}})
 	o.add("ClearOutput", session.OfPlayout{Event: playout.Clear{}})

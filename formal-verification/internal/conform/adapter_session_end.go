@@ -23,7 +23,7 @@ func sessionEndMachine() sessionSpec {
 			return map[string]any{
 				"conn": s.Conn.Name(), "vad": detects(s.Conn), "turn": s.Turn.Name(), "resp": s.Response.Name(),
 				"voice": s.Synthesis.Name(), "play": s.Playout.Name(), "heard": replyName(s, sounding(s.Playout)),
-				"started": held.Started, "begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]), "owed": s.Owed,
+				"started": held.Started, "begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]), "owed": owed(s),
 			}
 		},
 		Odd: func(s session.State) string {
@@ -54,7 +54,7 @@ func sessionEndEvents(s session.State) []Labelled[moment] {
 	var o offers
 	o.transport(s)
 	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{}})
+		o.add("Create", session.OfResponse{Event: response.Create{Request: theRequest}})
 	} else {
 		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	}

@@ -24,7 +24,7 @@ func sessionQueueMachine() sessionSpec {
 			return map[string]any{
 				"turn": s.Turn.Name(), "resp": s.Response.Name(), "play": s.Playout.Name(), "heard": replyName(s, sounding(s.Playout)),
 				"started": held.Started, "begun": live != 0 && s.Begun == live, "waits": waits,
-				"last_live": live != 0 && waits > 0 && s.Queued[waits-1] == live, "owed": s.Owed,
+				"last_live": live != 0 && waits > 0 && s.Queued[waits-1] == live, "owed": owed(s),
 			}
 		},
 		Odd: func(s session.State) string {
@@ -43,7 +43,7 @@ func sessionQueueMachine() sessionSpec {
 func sessionQueueEvents(s session.State) []Labelled[moment] {
 	var o offers
 	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{}})
+		o.add("Create", session.OfResponse{Event: response.Create{Request: theRequest}})
 	} else {
 		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	}

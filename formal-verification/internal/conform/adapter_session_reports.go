@@ -27,7 +27,7 @@ func sessionReportsMachine() sessionSpec {
 				"turn": s.Turn.Name(), "resp": s.Response.Name(), "play": s.Playout.Name(),
 				"heard": replyName(s, max(sounding(s.Playout), awaitedOf(s.Playout))), "last": replyName(s, last),
 				"started": held.Started, "tail": held.Tail, "client": turnName(s, held.Client), "awaits": held.Awaits, "rejected": held.Rejected,
-				"begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]), "owed": s.Owed,
+				"begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]), "owed": owed(s),
 			}
 		},
 		Odd: func(s session.State) string {
@@ -55,7 +55,7 @@ func awaitedOf(s playout.State) id.Response {
 func sessionReportsEvents(s session.State) []Labelled[moment] {
 	var o offers
 	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{}})
+		o.add("Create", session.OfResponse{Event: response.Create{Request: theRequest}})
 	} else {
 		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	}

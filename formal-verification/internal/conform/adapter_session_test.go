@@ -6,6 +6,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
@@ -20,7 +21,13 @@ var spoils = map[string]func(from, to session.State, e session.Event, fx []sessi
 		return to, fx
 	},
 	"a reply is never owed": func(_, to session.State, _ session.Event, fx []session.Effect) (session.State, []session.Effect) {
-		to.Owed = false
+		to.Owed = id.Request{}
+		return to, fx
+	},
+	"another request is owed": func(from, to session.State, _ session.Event, fx []session.Effect) (session.State, []session.Effect) {
+		if to.Owed != from.Owed && owed(to) {
+			to.Owed.Client += 7
+		}
 		return to, fx
 	},
 	"a turn does not interrupt": func(from, to session.State, e session.Event, fx []session.Effect) (session.State, []session.Effect) {

@@ -23,7 +23,7 @@ func sessionTextMachine() sessionSpec {
 		Vars: func(s session.State) map[string]any {
 			return map[string]any{
 				"conn": s.Conn.Name(), "turn": s.Turn.Name(), "resp": s.Response.Name(), "live": streamName(s.Live),
-				"final": streamName(s.Final), "older": streamName(s.Older), "waiting": answeredAfter(s), "owed": s.Owed,
+				"final": streamName(s.Final), "older": streamName(s.Older), "waiting": answeredAfter(s), "owed": owed(s),
 				"interrupt": s.Config.Interrupt, "answers": s.Config.CreateResponse,
 			}
 		},
@@ -70,7 +70,7 @@ func answeredAfter(s session.State) string {
 func sessionTextEvents(s session.State) []Labelled[moment] {
 	var o offers
 	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{}})
+		o.add("Create", session.OfResponse{Event: response.Create{Request: theRequest}})
 	} else {
 		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	}

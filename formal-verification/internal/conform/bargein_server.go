@@ -100,7 +100,7 @@ var bargeinServes = []string{
 func (b *bargeinExchange) begins(x exchange) (session.State, error) {
 	config := session.Config{Interrupt: true, CreateResponse: true, Reports: x.Server.Kind != "plain"}
 	v := serving{session: session.New(config), next: b.next, met: map[string]bool{}, Stop: make([]int, 2), Back: make([]int, 2)}
-	v.take(session.OfConn{Event: conn.Opened{VAD: true}}, session.OfResponse{Event: response.Create{}},
+	v.take(session.OfConn{Event: conn.Opened{VAD: true}}, session.OfResponse{Event: response.Create{Request: theRequest}},
 		session.OfPlayout{Event: playout.Begin{Resp: 1}})
 	v.down = nil
 	if _, plays := v.session.Playout.(playout.Playing); !plays {
@@ -188,7 +188,7 @@ func (x exchange) serverMeets() map[string]func(*serving) {
 	if first && s.Kind == "plain" && s.Turn == "idle" && s.Play == "silent" {
 		out["ReplyAfter"] = func(v *serving) {
 			v.bodyEnds(response.Completed)
-			v.take(session.OfResponse{Event: response.Create{}}, session.OfPlayout{Event: playout.Begin{Resp: 2}})
+			v.take(session.OfResponse{Event: response.Create{Request: theRequest}}, session.OfPlayout{Event: playout.Begin{Resp: 2}})
 		}
 	}
 	return out

@@ -44,6 +44,8 @@ func say(s session.State, f session.Effect) said {
 			out += named(key, replyName(s, value))
 		case id.Turn:
 			out += named(key, turnName(s, value))
+		case id.Request:
+			out += named(key, requestName(s, value))
 		case playout.Mark:
 			out += named(key, markName(s, value))
 		case bool:
@@ -109,6 +111,22 @@ func turnName(s session.State, t id.Turn) string {
 		return "older"
 	}
 	return "gone"
+}
+
+// requestName is what a response is for: a request of the client, the turn that is to be answered, or what the newest
+// response was for.
+func requestName(s session.State, r id.Request) string {
+	switch {
+	case r == id.Request{}:
+		return ""
+	case r == s.Owed:
+		return "owed"
+	case r.Client != 0:
+		return "client"
+	case r.Turn == s.Waiting, r.Turn > s.LastTurn:
+		return "turn"
+	}
+	return "another turn"
 }
 
 func markName(s session.State, m playout.Mark) string {

@@ -83,6 +83,9 @@ func renamed(s session.State, reply func(id.Response) id.Response, of func(id.Tu
 	for i, q := range s.Queued {
 		s.Queued[i] = reply(q)
 	}
+	if owed(s) {
+		s.Owed = theOwed
+	}
 	return s
 }
 
@@ -113,6 +116,12 @@ func renamedStream(s transcription.State, of func(id.Turn) id.Turn) transcriptio
 	}
 	return s
 }
+
+// theOwed is what every response that is owed is for in a canonical state. The code hands a request on and asks only
+// whether there is one. theRequest is what a client asks for.
+var theOwed, theRequest = id.Request{Client: 2}, id.Request{Client: 1}
+
+func owed(s session.State) bool { return s.Owed != id.Request{} }
 
 // heardLast is what a client that reports may hear still, or 0: the others are not asked.
 func heardLast(s session.State) id.Response {

@@ -1,7 +1,9 @@
 package conform
 
 import (
+	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
@@ -72,6 +74,9 @@ func (a sessionSpec) meet(s session.State, events moment) (session.State, []said
 				why = step.Why
 			}
 		}
+		if request, created := createdFor(effects); created && owed(to) && to.Owed != request {
+			out = append(out, said{"it owes another request than it answers"}) // no spec has it: it is a difference
+		}
 		next = to
 	}
 	next = canonical(next)
@@ -79,6 +84,16 @@ func (a sessionSpec) meet(s session.State, events moment) (session.State, []said
 		why = "" // what no machine takes can still be answered, and change what is owed
 	}
 	return next, out, why
+}
+
+// createdFor is what the last response is for that effects announce; ok is false where they announce none.
+func createdFor(effects []session.Effect) (request id.Request, ok bool) {
+	for _, f := range effects {
+		if created, is := f.(response.EmitCreated); is {
+			request, ok = created.Request, true
+		}
+	}
+	return request, ok
 }
 
 // offers collects events with their labels.

@@ -84,11 +84,11 @@ var tampers = []struct {
 	},
 	{
 		"an effect is missing", "response", "StartByTurn",
-		func(o object) { o["effects"] = o["effects"].([]any)[:1] }, "its effects are EmitCreated id=1, not EmitCreated id=1; StartBody id=1",
+		func(o object) { o["effects"] = o["effects"].([]any)[:1] }, "its effects are EmitCreated id=1 request=(0, 1), not EmitCreated id=1 request=(0, 1); StartBody id=1",
 	},
 	{
 		"the effects are swapped", "response", "StartByTurn",
-		func(o object) { slices.Reverse(o["effects"].([]any)) }, "its effects are StartBody id=1; EmitCreated id=1",
+		func(o object) { slices.Reverse(o["effects"].([]any)) }, "its effects are StartBody id=1; EmitCreated id=1 request=(0, 1)",
 	},
 	{
 		"another action", "response", "StartByTurn", func(o object) { o["action"] = "Start" }, `"Start", not "StartByTurn"`,

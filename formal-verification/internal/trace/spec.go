@@ -73,6 +73,7 @@ const (
 	reasons
 	statuses
 	waits
+	requests
 )
 
 // domain is what a sort's values are renamed to. 0 is no identifier and no generation, and stays as it is.
@@ -85,6 +86,10 @@ var domain = map[sort][]any{
 	reasons:     {conn.ByClient, conn.ServerStops, conn.GraceOver},
 	statuses:    {response.Completed, response.Failed},
 	waits:       {uint32(4000)},
+	requests: {
+		id.Request{Client: 1}, id.Request{Client: 2}, id.Request{Client: 3},
+		id.Request{Turn: 1}, id.Request{Turn: 2}, id.Request{Turn: 3},
+	},
 }
 
 // sortOf is the sort of a field, in a step that is taken at event.
@@ -96,6 +101,8 @@ func sortOf(f reflect.StructField, event machine.Named) sort {
 		return turns
 	case reflect.TypeFor[playout.Mark]():
 		return marks
+	case reflect.TypeFor[id.Request]():
+		return requests
 	case reflect.TypeFor[conn.Reason]():
 		if _, expired := event.(conn.GraceExpired); !expired { // there it is the row's
 			return reasons
@@ -148,7 +155,7 @@ func (s step) names() names {
 		}
 	})
 	for of := range found {
-		if of != marks && of != reasons && of != statuses {
+		if of != requests && of != marks && of != reasons && of != statuses {
 			slices.SortFunc(found[of], func(a, b any) int {
 				x, y := reflect.ValueOf(a).Uint(), reflect.ValueOf(b).Uint()
 				if x < y {
@@ -213,7 +220,9 @@ func renamings(found names, try func(map[sort]map[any]any) bool) {
 	next(0)
 }
 
-func ordered(of sort) bool { return of != marks && of != reasons && of != statuses && of != waits }
+func ordered(of sort) bool {
+	return of != requests && of != marks && of != reasons && of != statuses && of != waits
+}
 
 // namings tries every injection of values into names, in their order where that counts, until try says no.
 func namings(values, into []any, ordered bool, try func(map[any]any) bool) bool {
