@@ -53,15 +53,15 @@ func (p *pending) add(id string, in intent) {
 }
 
 // send sends one event with these members under an id of its own, which it gives. A link that does not take it ends the call.
-func (s *Session) send(kind string, members *jsonText, in intent) string {
+func (s *Session) send(kind string, members *wire.Writer, in intent) string {
 	if s.call == nil || s.call.peer == nil {
 		return ""
 	}
 	s.call.events++
 	id := "client_" + strconv.FormatUint(s.call.events, 10)
 	s.pending.add(id, in)
-	e := newJSON().open().key("type").str(kind).key("event_id").str(id).raw(members.b).close()
-	s.post(outgoingEvent{id, e.b, in})
+	e := newJSON().Object().Key("type").Text(kind).Key("event_id").Text(id).Raw(members.Bytes()).EndObject()
+	s.post(outgoingEvent{id, e.Bytes(), in})
 	return id
 }
 
@@ -100,11 +100,11 @@ func (s *Session) greet() {
 func (s *Session) sendHello() {
 	s.bindPeer()
 	if s.call.peer.Antiphon() {
-		hello := newJSON().key("metrics").bool(true)
+		hello := newJSON().Key("metrics").Bool(true)
 		if s.bargesIn() {
-			hello.key("barge_in").bool(true)
+			hello.Key("barge_in").Bool(true)
 		}
-		s.send("antiphon.hello", hello.key("machines").raw(ownMachines()), intent{kind: intentHello})
+		s.send("antiphon.hello", hello.Key("machines").Raw(ownMachines()), intent{kind: intentHello})
 	}
 	if patch := s.opening(); patch != nil {
 		s.configure(patch)
@@ -206,12 +206,12 @@ func (s *Session) sendMessage(image, text string) {
 	s.items.text(it, text)
 	message := newMessage(id, "user")
 	if image != "" {
-		message.open().key("type").str(wire.ContentInputImage).key("image_url").str(image).close()
+		message.Object().Key("type").Text(wire.ContentInputImage).Key("image_url").Text(image).EndObject()
 	}
 	if text != "" {
-		message.words(wire.ContentInputText, text)
+		writeText(message, wire.ContentInputText, text)
 	}
-	message.end().close()
+	message.EndList().EndObject()
 	if text == "" {
 		s.send("conversation.item.create", message, intent{kind: intentMessage, item: id})
 		s.dirty = true
@@ -273,8 +273,8 @@ func (s *Session) stopPlayer() {
 	heard, was := p.Stop()
 	s.soundEnded("")
 	if was {
-		at := newJSON().key("item_id").str(heard.ItemID).
-			key("content_index").int(int64(heard.ContentIndex)).key("audio_end_ms").int(int64(heard.MS))
+		at := newJSON().Key("item_id").Text(heard.ItemID).
+			Key("content_index").Int(int64(heard.ContentIndex)).Key("audio_end_ms").Int(int64(heard.MS))
 		s.send("conversation.item.truncate", at, intent{kind: intentTruncate, item: heard.ItemID})
 	}
 }

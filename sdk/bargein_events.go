@@ -3,6 +3,7 @@ package sdk
 import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/view"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // acknowledged takes the server's word for an event that has no answer of its own.
@@ -46,7 +47,7 @@ func (s *Session) sendCandidate(f bargein.SendCandidate) {
 	if !in.serverTakes {
 		return
 	}
-	e := newJSON().key("candidate").int(int64(f.Candidate)).key("response_id").str(in.replies.name(f.Resp))
+	e := newJSON().Key("candidate").Int(int64(f.Candidate)).Key("response_id").Text(in.replies.name(f.Resp))
 	in.asked[f.Candidate%bargein.ID(len(in.asked))] = s.send("antiphon.barge_in.candidate", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
@@ -55,7 +56,7 @@ func (s *Session) sendReady(f bargein.SendReady) {
 	if !in.serverTakes {
 		return
 	}
-	e := newJSON().key("candidate").int(int64(f.Candidate))
+	e := newJSON().Key("candidate").Int(int64(f.Candidate))
 	s.send("antiphon.barge_in.ready", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
@@ -64,18 +65,18 @@ func (s *Session) sendHeard(f bargein.SendHeard) {
 	if !in.serverTakes {
 		return
 	}
-	e := newJSON().key("response_id").str(in.replies.name(f.Resp))
+	e := newJSON().Key("response_id").Text(in.replies.name(f.Resp))
 	s.send("antiphon.barge_in.heard", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
 // writePosition writes a mark as it is said on the wire.
-func (o *playout) writePosition(j *jsonText, at bargein.Mark) *jsonText {
+func (o *playout) writePosition(w *wire.Writer, at bargein.Mark) *wire.Writer {
 	heard, ok := o.place(at)
 	if !ok && o.ducker != nil {
-		return j.some("rtp_timestamp", int64(uint32(at)))
+		return writeUnlessZero(w, "rtp_timestamp", int64(uint32(at)))
 	}
 	if ok && heard.ItemID != "" {
-		j.key("item_id").str(heard.ItemID)
+		w.Key("item_id").Text(heard.ItemID)
 	}
-	return j.some("heard_ms", int64(heard.MS))
+	return writeUnlessZero(w, "heard_ms", int64(heard.MS))
 }

@@ -66,102 +66,102 @@ func (s *Session) update(p Patch) {
 }
 
 func (s *Session) configure(patch wire.Raw) {
-	s.send("session.update", newJSON().key("session").raw(patch), intent{kind: intentConfigure})
+	s.send("session.update", newJSON().Key("session").Raw(patch), intent{kind: intentConfigure})
 }
 
 // sessionJSON writes the fields of a session that p names. Nil when it names none.
 func sessionJSON(p Patch, recogniser string) wire.Raw {
-	j := newJSON().open()
-	j.key("type").str("realtime")
-	empty := len(j.b)
+	w := newJSON().Object()
+	w.Key("type").Text("realtime")
+	empty := len(w.Bytes())
 	if p.Instructions != nil {
-		j.key("instructions").str(*p.Instructions)
+		w.Key("instructions").Text(*p.Instructions)
 	}
 	if p.TextReplies != nil {
 		kind := "audio"
 		if *p.TextReplies {
 			kind = "text"
 		}
-		j.key("output_modalities").list().str(kind).end()
+		w.Key("output_modalities").List().Text(kind).EndList()
 	}
 	if p.Tools != nil {
-		writeTools(j.key("tools"), *p.Tools)
+		writeTools(w.Key("tools"), *p.Tools)
 	}
 	if p.Language != nil || p.TurnDetection != nil || p.Voice != nil {
-		writeAudio(j.key("audio"), p, recogniser)
+		writeAudio(w.Key("audio"), p, recogniser)
 	}
-	if len(j.b) == empty {
+	if len(w.Bytes()) == empty {
 		return nil
 	}
-	return j.close().b
+	return w.EndObject().Bytes()
 }
 
-func writeTools(j *jsonText, tools []Tool) {
-	j.list()
+func writeTools(w *wire.Writer, tools []Tool) {
+	w.List()
 	for _, t := range tools {
-		j.open().key("type").str("function").key("name").str(t.Name)
+		w.Object().Key("type").Text("function").Key("name").Text(t.Name)
 		if t.Description != "" {
-			j.key("description").str(t.Description)
+			w.Key("description").Text(t.Description)
 		}
-		j.key("parameters")
+		w.Key("parameters")
 		if t.Parameters == nil {
-			j.open().key("type").str("object").key("properties").open().close().close()
+			w.Object().Key("type").Text("object").Key("properties").Object().EndObject().EndObject()
 		} else {
-			j.raw(t.Parameters)
+			w.Raw(t.Parameters)
 		}
-		j.close()
+		w.EndObject()
 	}
-	j.end()
+	w.EndList()
 }
 
-func writeAudio(j *jsonText, p Patch, recogniser string) {
-	j.open()
+func writeAudio(w *wire.Writer, p Patch, recogniser string) {
+	w.Object()
 	if p.Language != nil || p.TurnDetection != nil {
-		j.key("input").open()
+		w.Key("input").Object()
 		if p.Language != nil {
-			j.key("transcription").open()
+			w.Key("transcription").Object()
 			if recogniser != "" {
-				j.key("model").str(recogniser)
+				w.Key("model").Text(recogniser)
 			}
 			if *p.Language != "" {
-				j.key("language").str(*p.Language)
+				w.Key("language").Text(*p.Language)
 			}
-			j.close()
+			w.EndObject()
 		}
 		if p.TurnDetection != nil {
-			writeTurnDetection(j.key("turn_detection"), p.TurnDetection)
+			writeTurnDetection(w.Key("turn_detection"), p.TurnDetection)
 		}
-		j.close()
+		w.EndObject()
 	}
 	if p.Voice != nil {
-		j.key("output").open().key("voice").str(*p.Voice).close()
+		w.Key("output").Object().Key("voice").Text(*p.Voice).EndObject()
 	}
-	j.close()
+	w.EndObject()
 }
 
-func writeTurnDetection(j *jsonText, td *TurnDetection) {
+func writeTurnDetection(w *wire.Writer, td *TurnDetection) {
 	if td.Manual {
-		j.raw([]byte("null"))
+		w.Null()
 		return
 	}
 	kind := wire.ServerVAD
 	if td.Semantic {
 		kind = wire.SemanticVAD
 	}
-	j.open().key("type").str(kind)
+	w.Object().Key("type").Text(kind)
 	if td.Semantic && td.Eagerness != "" {
-		j.key("eagerness").str(td.Eagerness)
+		w.Key("eagerness").Text(td.Eagerness)
 	}
 	if !td.Semantic {
 		if td.Threshold > 0 {
-			j.key("threshold").float(td.Threshold)
+			w.Key("threshold").Float(td.Threshold)
 		}
 		if td.PrefixPadding > 0 {
-			j.key("prefix_padding_ms").int(td.PrefixPadding.Milliseconds())
+			w.Key("prefix_padding_ms").Int(td.PrefixPadding.Milliseconds())
 		}
 		if td.Silence >= time.Millisecond {
-			j.key("silence_duration_ms").int(td.Silence.Milliseconds())
+			w.Key("silence_duration_ms").Int(td.Silence.Milliseconds())
 		}
 	}
-	j.key("create_response").bool(true).key("interrupt_response").bool(!td.NoInterrupt).close()
+	w.Key("create_response").Bool(true).Key("interrupt_response").Bool(!td.NoInterrupt).EndObject()
 }

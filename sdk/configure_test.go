@@ -57,7 +57,7 @@ func FuzzJSONStrings(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		written := newJSON().open().key("k").str(text).key("l").list().str(text).int(1).bool(true).float(0.5).end().close().b
+		written := newJSON().Object().Key("k").Text(text).Key("l").List().Text(text).Int(1).Bool(true).Float(0.5).EndList().EndObject().Bytes()
 		var read struct {
 			K string
 			L []any

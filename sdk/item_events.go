@@ -124,7 +124,7 @@ func (s *Session) itemTruncated(id string, heardMS int) {
 	it.entry.Live = true
 	it.asked = s.clock.Now()
 	s.items.changed()
-	s.send("conversation.item.retrieve", newJSON().key("item_id").str(id), intent{kind: intentRetrieve, item: id})
+	s.send("conversation.item.retrieve", newJSON().Key("item_id").Text(id), intent{kind: intentRetrieve, item: id})
 }
 
 // itemRetrieved shows an interrupted reply as far as it was heard.

@@ -74,7 +74,7 @@ func (s *Session) sendTranscript() {
 		if it.entry.Role == Agent {
 			role, kind = "assistant", wire.ContentOutputText
 		}
-		s.send("conversation.item.create", newMessage(it.id, role).words(kind, it.entry.Text).end().close(), intent{kind: intentCarriedOver, item: it.id})
+		s.send("conversation.item.create", writeText(newMessage(it.id, role), kind, it.entry.Text).EndList().EndObject(), intent{kind: intentCarriedOver, item: it.id})
 	}
 	s.markLoss(waiting)
 }

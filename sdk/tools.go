@@ -177,14 +177,14 @@ func (s *Session) toolAnswer(call queuedToolCall, output string, failed bool) {
 	s.showOutput(call.id, output, failed)
 	sent := output
 	if failed {
-		sent = string(newJSON().open().key("error").str(output).close().b)
+		sent = string(newJSON().Object().Key("error").Text(output).EndObject().Bytes())
 	}
 	s.tools.untaken++
 	if call.epoch == s.tools.epoch {
 		s.tools.wants = true
 	}
-	result := newJSON().key("item").open().key("object").str("realtime.item").key("type").str(wire.ItemFunctionCallOutput).
-		key("call_id").str(call.id).key("output").str(sent).close()
+	result := newJSON().Key("item").Object().Key("object").Text("realtime.item").Key("type").Text(wire.ItemFunctionCallOutput).
+		Key("call_id").Text(call.id).Key("output").Text(sent).EndObject()
 	s.send("conversation.item.create", result, intent{kind: intentOutput})
 }
 

@@ -15,8 +15,7 @@ type codec struct {
 	mode mode
 
 	// Writing.
-	out    []byte
-	comma  bool // something was written in this object
+	out    Writer
 	server bool // the writer is a server
 
 	// Reading.

@@ -2,20 +2,11 @@ package wire
 
 // appendEvent writes the event as an object that begins with its type.
 func appendEvent(dst []byte, e Event, server bool) []byte {
-	c := codec{mode: writing, server: server, out: dst}
-	c.write(`{"type":"`)
-	c.write(e.Type())
-	c.write(`"`)
-	c.comma = true
+	dst = append(append(append(dst, `{"type":"`...), e.Type()...), '"')
+	c := codec{mode: writing, server: server, out: Writer{b: dst, more: true}}
 	e.fields(&c)
-	c.write("}")
-	return c.out
+	return c.out.EndObject().b
 }
-
-// write appends text as it is.
-//
-//go:noinline
-func (c *codec) write(s string) { c.out = append(c.out, s...) }
 
 func (c *codec) writeFields(spec string, fields []any) {
 	for t := (token{}); t.next(spec); {
@@ -25,30 +16,20 @@ func (c *codec) writeFields(spec string, fields []any) {
 		case '?':
 			c.putUnlessEmpty(t.name, p)
 		case '=':
-			c.writeKey(t.name)
-			c.putText(t.text)
+			c.out.name(t.name)
+			c.out.Text(t.text)
 		case '~':
-			c.writeKey(t.name)
+			c.out.name(t.name)
 			if null, _ := isNil(p); null {
-				c.write("null")
+				c.out.Null()
 				continue
 			}
 			c.put(p)
 		default:
-			c.writeKey(t.name)
+			c.out.name(t.name)
 			c.put(p)
 		}
 	}
-}
-
-// writeKey writes the key of a member; names of the protocol need no escapes.
-func (c *codec) writeKey(name string) {
-	before := `,"`
-	if !c.comma {
-		before = before[1:]
-	}
-	c.comma = true
-	c.out = append(append(append(c.out, before...), name...), `":`...)
 }
 
 // putUnlessEmpty writes a member unless the field is nil, or if it cannot be nil, unless it is a zero value, which shows in its text.
@@ -57,16 +38,16 @@ func (c *codec) putUnlessEmpty(name string, p any) {
 	if null {
 		return
 	}
-	before, comma := len(c.out), c.comma
-	c.writeKey(name)
-	start := len(c.out)
+	before, more := len(c.out.b), c.out.more
+	c.out.name(name)
+	start := len(c.out.b)
 	c.put(p)
 	if nilable {
 		return
 	}
-	switch string(c.out[start:]) {
+	switch string(c.out.b[start:]) {
 	case `""`, "0", "false", "{}":
-		c.out, c.comma = c.out[:before], comma
+		c.out.b, c.out.more = c.out.b[:before], more
 	}
 }
 
@@ -91,21 +72,19 @@ func isNil(p any) (null, nilable bool) {
 func (c *codec) put(p any) {
 	switch p := p.(type) {
 	case *string:
-		c.putText(*p)
+		c.out.Text(*p)
 	case *voice:
-		c.putText(string(*p))
+		c.out.Text(string(*p))
 	case *int:
-		c.putInt(int64(*p))
+		c.out.Int(int64(*p))
 	case *int64:
-		c.putInt(*p)
+		c.out.Int(*p)
 	case *float64:
-		c.out = AppendFloat(c.out, *p)
+		c.out.Float(*p)
 	case *bool:
-		c.putBool(*p)
+		c.out.Bool(*p)
 	case *[]byte:
-		c.write(`"`)
-		c.out = appendBase64(c.out, *p)
-		c.write(`"`)
+		c.out.audio(*p)
 	case *Raw:
 		c.putRaw(*p)
 	case *rawObject:
@@ -113,7 +92,9 @@ func (c *codec) put(p any) {
 	case *MaxTokens:
 		c.putMaxTokens(*p)
 	case fielder:
-		c.putObject(p)
+		c.out.Object()
+		p.fields(c)
+		c.out.EndObject()
 	default:
 		if value, optional := follow(p, look); optional {
 			c.put(value)
@@ -123,52 +104,29 @@ func (c *codec) put(p any) {
 	}
 }
 
-func (c *codec) putText(s string) { c.out = AppendString(c.out, s) }
-
-//go:noinline
-func (c *codec) putInt(n int64) { c.out = appendInt(c.out, n) }
-
-func (c *codec) putBool(v bool) {
-	if v {
-		c.write("true")
-		return
-	}
-	c.write("false")
-}
-
 func (c *codec) putMaxTokens(m MaxTokens) {
 	if m.N == 0 {
-		c.write(`"inf"`)
+		c.out.plain(`"inf"`)
 		return
 	}
-	c.putInt(int64(m.N))
+	c.out.Int(int64(m.N))
 }
 
-// putRaw keeps the message valid whatever a caller has put into r.
+// putRaw writes r, or null where r is not valid JSON, so that the message stays valid.
 func (c *codec) putRaw(r Raw) {
 	if !r.Valid() {
-		r = Raw("null")
+		c.out.Null()
+		return
 	}
-	c.out = append(c.out, r...)
-}
-
-func (c *codec) putObject(p fielder) {
-	c.write("{")
-	c.comma = false
-	p.fields(c)
-	c.comma = true
-	c.write("}")
+	c.out.Raw(r)
 }
 
 func (c *codec) putList(p any) {
-	c.write("[")
+	c.out.List()
 	for i := range length(p) {
-		if i > 0 {
-			c.write(",")
-		}
 		c.put(element(p, i))
 	}
-	c.write("]")
+	c.out.EndList()
 }
 
 // writeMembers writes the members of a valid object into the one that is being written.
@@ -184,6 +142,5 @@ func (c *codec) writeMembers(object Raw) {
 	for object[end-1] != '}' {
 		end--
 	}
-	c.out = append(c.out, object[s.pos:end-1]...)
-	c.comma = true
+	c.out.Raw(object[s.pos : end-1])
 }

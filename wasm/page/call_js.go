@@ -72,7 +72,7 @@ func (c *call) answer(kind string, token int, err error) {
 		c.tell(kind, token)
 		return
 	}
-	c.tell(kind, token, string(appendError(nil, err)))
+	c.tell(kind, token, errorText(err))
 }
 
 // command does what the script asks for: do(name, ...). It gives nothing, or the JSON text of an error; for inspect that of what
@@ -101,7 +101,7 @@ func (c *call) command(args []js.Value) any {
 	case "dismiss":
 		c.session.DismissError()
 	case "inspect":
-		return string(appendInspection(nil, c.session.Inspect()))
+		return string(inspection(c.session.Inspect()))
 	case "tool":
 		c.tools.ran(args[1].Int(), args[2].String(), args[3].Truthy())
 	default:
@@ -109,7 +109,7 @@ func (c *call) command(args []js.Value) any {
 		return nil
 	}
 	if err != nil {
-		return string(appendError(nil, err))
+		return errorText(err)
 	}
 	return nil
 }

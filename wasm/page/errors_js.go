@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // codes are the names of the client's errors in the script.
@@ -28,15 +29,22 @@ var codes = []struct {
 	{sdk.ErrInvalid, "invalid"},
 }
 
-// appendError writes {code, message, remedy, cause}: what happened, what a person can do, and what the browser said. The last two
+// errorText returns what writeError writes.
+func errorText(err error) string {
+	w := new(wire.Writer)
+	writeError(w, err)
+	return string(w.Bytes())
+}
+
+// writeError writes {code, message, remedy, cause}: what happened, what a person can do, and what the browser said. The last two
 // may be empty.
-func appendError(b []byte, err error) []byte {
+func writeError(w *wire.Writer, err error) {
 	code, message, remedy := describe(err)
-	o := begin(b).text("code", code).text("message", message).text("remedy", remedy)
+	o := begin(w).text("code", code).text("message", message).text("remedy", remedy)
 	if more, ok := errors.AsType[*sdk.Error](err); ok && more.Cause != nil {
 		o.text("cause", more.Cause.Error())
 	}
-	return o.end()
+	o.end()
 }
 
 func describe(err error) (code, message, remedy string) {

@@ -1,75 +1,69 @@
 package page
 
+// This file writes the members of the objects that the page's script gets.
+
 import (
-	"strconv"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// object writes one JSON object; the caller adds its fields one after the other and then calls end.
-type object struct{ b []byte }
+// object is one JSON object that is being written. begin or nested opens it, end closes it.
+type object struct{ *wire.Writer }
 
-func begin(b []byte) *object { return &object{append(b, '{')} }
+// begin opens an object in w.
+func begin(w *wire.Writer) object { return object{w.Object()} }
 
-// key begins a field; its value is appended to b next.
-func (o *object) key(name string) *object {
-	if last := o.b[len(o.b)-1]; last != '{' {
-		o.b = append(o.b, ',')
-	}
-	o.b = append(wire.AppendString(o.b, name), ':')
+// nested opens an object that is the member with this name. It is ended before the next member of o is written.
+func (o object) nested(name string) object { return begin(o.Key(name)) }
+
+func (o object) text(name, value string) object {
+	o.Key(name).Text(value)
 	return o
 }
 
-func (o *object) text(name, value string) *object {
-	o.key(name).b = wire.AppendString(o.b, value)
+func (o object) number(name string, value int) object {
+	o.Key(name).Int(int64(value))
 	return o
 }
 
-func (o *object) number(name string, value int) *object {
-	o.key(name).b = strconv.AppendInt(o.b, int64(value), 10)
+func (o object) flag(name string, value bool) object {
+	o.Key(name).Bool(value)
 	return o
 }
 
-func (o *object) flag(name string, value bool) *object {
-	o.key(name).b = strconv.AppendBool(o.b, value)
-	return o
-}
-
-// ms writes a time in milliseconds, or null for one that has not come.
-func (o *object) ms(name string, value time.Duration) *object {
+// ms writes a time in milliseconds, or null for sdk.Never.
+func (o object) ms(name string, value time.Duration) object {
 	if value == sdk.Never {
 		return o.null(name)
 	}
-	o.key(name).b = wire.AppendFloat(o.b, float64(value.Microseconds())/1000)
+	o.Key(name).Float(float64(value.Microseconds()) / 1000)
 	return o
 }
 
-func (o *object) null(name string) *object {
-	o.key(name).b = append(o.b, "null"...)
+func (o object) null(name string) object {
+	o.Key(name).Null()
 	return o
 }
 
-func (o *object) err(name string, err error) *object {
+// err writes what writeError says of err, or null where err is nil.
+func (o object) err(name string, err error) object {
 	if err == nil {
 		return o.null(name)
 	}
-	o.key(name).b = appendError(o.b, err)
+	writeError(o.Key(name), err)
 	return o
 }
 
-func (o *object) end() []byte { return append(o.b, '}') }
+func (o object) end() { o.EndObject() }
 
-// list writes an array of n elements; one appends the one with a number.
-func (o *object) list(name string, n int, one func(b []byte, i int) []byte) *object {
-	b := append(o.key(name).b, '[')
+// list writes an array of n elements. one writes the element i as one value.
+func (o object) list(name string, n int, one func(w *wire.Writer, i int)) object {
+	o.Key(name).List()
 	for i := range n {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = one(b, i)
+		one(o.Writer, i)
 	}
-	o.b = append(b, ']')
+	o.EndList()
 	return o
 }

@@ -11,7 +11,7 @@ func Register() {
 	connect := browser.NewFunc(func(args []js.Value) any {
 		c, err := newCall(args[0], args[1], args[2])
 		if err != nil {
-			return string(appendError(nil, err))
+			return errorText(err)
 		}
 		return c.do.Value()
 	})

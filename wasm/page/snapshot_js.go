@@ -18,27 +18,28 @@ type writer struct {
 
 // snapshot gives the text; it is the writer's again with the next call.
 func (w *writer) snapshot(s sdk.Snapshot) []byte {
-	o := begin(w.buf[:0])
+	o := begin(wire.NewWriter(w.buf[:0]))
 	o.text("state", stateName(s.State)).text("confirmed", stateName(s.Confirmed)).flag("predicted", s.Predicted)
 	o.flag("interrupting", s.Interrupting).text("machines", s.Machines.String())
 	o.text("sessionId", s.SessionID).text("model", s.Model)
 	o.flag("muted", s.Muted).flag("asking", s.MicAsked).flag("textOnly", s.TextOnly).flag("soundBlocked", s.SoundBlocked)
-	o.key("volume").b = wire.AppendFloat(o.b, float64(s.Volume))
+	o.Key("volume").Float(float64(s.Volume))
 	o.text("microphone", s.Microphone).text("speaker", s.Speaker)
 	o.err("microphoneError", s.MicErr).err("error", s.Err)
-	o.key("metrics").b = appendMetrics(o.b, s)
+	writeMetrics(o.nested("metrics"), s)
 	w.addTranscript(o, s)
 	if !w.begun || !slices.Equal(w.devices.Microphones, s.Devices.Microphones) || !slices.Equal(w.devices.Speakers, s.Devices.Speakers) {
 		w.devices = s.Devices
-		o.key("devices").b = appendDevices(o.b, s.Devices)
+		o.nested("devices").devices("microphones", s.Devices.Microphones).devices("speakers", s.Devices.Speakers).end()
 	}
 	w.begun = true
-	w.buf = o.end()
+	o.end()
+	w.buf = o.Bytes()
 	return w.buf
 }
 
 // addTranscript adds the entries from the first one that is new.
-func (w *writer) addTranscript(o *object, s sdk.Snapshot) {
+func (w *writer) addTranscript(o object, s sdk.Snapshot) {
 	gone := s.Trimmed - w.trimmed
 	from := 0
 	for gone >= 0 && from < len(s.Transcript) && from+gone < len(w.transcript) && s.Transcript[from] == w.transcript[from+gone] {
@@ -48,71 +49,70 @@ func (w *writer) addTranscript(o *object, s sdk.Snapshot) {
 		return
 	}
 	o.number("gone", max(gone, 0)).number("from", from)
-	o.list("entries", len(s.Transcript)-from, func(b []byte, i int) []byte { return appendEntry(b, s.Transcript[from+i]) })
+	o.list("entries", len(s.Transcript)-from, func(w *wire.Writer, i int) { writeEntry(w, s.Transcript[from+i]) })
 	w.transcript, w.trimmed = s.Transcript, s.Trimmed
 }
 
-func appendEntry(b []byte, e sdk.Entry) []byte {
-	o := begin(b).text("id", e.ItemID).text("role", e.Role.String()).text("text", e.Text).flag("spoken", e.Spoken)
+func writeEntry(w *wire.Writer, e sdk.Entry) {
+	o := begin(w).text("id", e.ItemID).text("role", e.Role.String()).text("text", e.Text).flag("spoken", e.Spoken)
 	o.flag("live", e.Live).flag("interrupted", e.Interrupted).number("heardMs", e.HeardMS).flag("failed", e.Failed).text("note", e.Note)
 	if e.ToolCall == nil {
-		return o.null("call").end()
+		o.null("call").end()
+		return
 	}
-	c := begin(o.key("call").b).text("id", e.ToolCall.ID).text("name", e.ToolCall.Name).text("arguments", e.ToolCall.Arguments)
-	o.b = c.text("output", e.ToolCall.Output).flag("done", e.ToolCall.Done).flag("failed", e.ToolCall.Failed).end()
-	return o.end()
+	c := o.nested("call").text("id", e.ToolCall.ID).text("name", e.ToolCall.Name).text("arguments", e.ToolCall.Arguments)
+	c.text("output", e.ToolCall.Output).flag("done", e.ToolCall.Done).flag("failed", e.ToolCall.Failed).end()
+	o.end()
 }
 
-func appendDevices(b []byte, d sdk.Devices) []byte {
-	return begin(b).devices("microphones", d.Microphones).devices("speakers", d.Speakers).end()
-}
-
-func (o *object) devices(name string, list []sdk.Device) *object {
-	return o.list(name, len(list), func(b []byte, i int) []byte {
-		return begin(b).text("id", list[i].ID).text("label", list[i].Label).end()
+func (o object) devices(name string, list []sdk.Device) object {
+	return o.list(name, len(list), func(w *wire.Writer, i int) {
+		begin(w).text("id", list[i].ID).text("label", list[i].Label).end()
 	})
 }
 
-func appendMetrics(b []byte, s sdk.Snapshot) []byte {
-	o := begin(b)
+// writeMetrics writes the members of o and ends it.
+func writeMetrics(o object, s sdk.Snapshot) {
 	i := s.Interruptions
-	n := begin(o.key("interruptions").b).number("candidates", i.Candidates).number("confirmed", i.Confirmed).number("ahead", i.Ahead)
+	n := o.nested("interruptions").number("candidates", i.Candidates).number("confirmed", i.Confirmed).number("ahead", i.Ahead)
 	n.number("rejected", i.Rejected).number("expired", i.Expired).number("leadMs", i.LeadMS).number("lastLeadMs", i.LastLeadMS)
 	n.number("mispredictedMs", i.MispredictedMS).number("rollbackMs", i.RollbackMS)
-	o.b = n.number("repeatedMs", i.RepeatedMS).number("lostMs", i.LostMS).end()
+	n.number("repeatedMs", i.RepeatedMS).number("lostMs", i.LostMS).end()
 	t := s.LastTurn
 	if t == nil {
-		return o.null("turn").end()
+		o.null("turn").end()
+		return
 	}
-	n = begin(o.key("turn").b).text("itemId", t.ItemID).text("responseId", t.ResponseID)
+	n = o.nested("turn").text("itemId", t.ItemID).text("responseId", t.ResponseID)
 	n.ms("firstText", t.FirstText).ms("firstSound", t.FirstSound).ms("playbackEnd", t.PlaybackEnd)
 	if t.Server == nil {
 		n.null("server")
 	} else {
-		n.b = appendServerTurn(n.key("server").b, t.Server)
+		writeServerTurn(n.nested("server"), t.Server)
 	}
-	o.b = n.end()
-	return o.end()
+	n.end()
+	o.end()
 }
 
-func appendServerTurn(b []byte, t *sdk.ServerTurnMetrics) []byte {
-	o := begin(b).ms("speechStopped", t.SpeechStopped).ms("commit", t.Commit).ms("transcript", t.Transcript)
-	o.ms("firstToken", t.FirstToken).ms("firstAudio", t.FirstAudio).ms("firstPacket", t.FirstPacket).ms("playbackEnd", t.PlaybackEnd)
-	return o.end()
+// writeServerTurn writes the members of o and ends it.
+func writeServerTurn(o object, t *sdk.ServerTurnMetrics) {
+	o.ms("speechStopped", t.SpeechStopped).ms("commit", t.Commit).ms("transcript", t.Transcript)
+	o.ms("firstToken", t.FirstToken).ms("firstAudio", t.FirstAudio).ms("firstPacket", t.FirstPacket).ms("playbackEnd", t.PlaybackEnd).end()
 }
 
-// appendInspection writes what goes on inside.
-func appendInspection(b []byte, i sdk.Inspection) []byte {
-	o := begin(b).text("predicted", i.Predicted).text("confirmed", i.Confirmed)
-	o.list("machines", len(i.Machines), func(b []byte, n int) []byte {
-		return begin(b).text("name", i.Machines[n].Name).text("state", i.Machines[n].State).end()
+// inspection returns the JSON text of the inspector's view.
+func inspection(i sdk.Inspection) []byte {
+	o := begin(new(wire.Writer)).text("predicted", i.Predicted).text("confirmed", i.Confirmed)
+	o.list("machines", len(i.Machines), func(w *wire.Writer, n int) {
+		begin(w).text("name", i.Machines[n].Name).text("state", i.Machines[n].State).end()
 	})
-	o.list("last", len(i.Last), func(b []byte, n int) []byte {
+	o.list("last", len(i.Last), func(w *wire.Writer, n int) {
 		t := &i.Last[n]
-		o := begin(b).ms("at", t.At).text("lane", t.Lane).text("machine", t.Machine).text("from", t.From)
-		return o.text("event", t.Event).text("action", t.Action).text("to", t.To).end()
+		o := begin(w).ms("at", t.At).text("lane", t.Lane).text("machine", t.Machine).text("from", t.From)
+		o.text("event", t.Event).text("action", t.Action).text("to", t.To).end()
 	})
-	return o.end()
+	o.end()
+	return o.Bytes()
 }
 
 // stateName is a state's name in the script.
