@@ -9,16 +9,18 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Rates are what one principal may use; without keys, everyone together. 0 is without limit.
+// The budgets of principals: how many requests and tokens they use in a minute.
+
+// Rates limit what one principal uses in a minute; without keys, what all clients use together. 0 is no limit.
 type Rates struct {
 	// RequestsPerMinute counts requests that begin something (a call, a WebSocket, a client secret) and responses.
 	RequestsPerMinute int
-	// TokensPerMinute counts the tokens of responses, input and output. A response is counted when it has ended, so that
-	// one may go beyond the limit; the next waits until that is made up for.
+	// TokensPerMinute counts the tokens of responses, input and output. A response counts when it has ended, so it may go beyond
+	// the limit. The next response waits until there are tokens again.
 	TokensPerMinute int
 }
 
-// budget is what one principal has left. It implements ratelimit.Limiter.
+// budget is what one principal may still use. It implements ratelimit.Limiter.
 type budget struct {
 	mu               sync.Mutex
 	requests, tokens *call.TokenBucket // nil without limit
@@ -35,7 +37,7 @@ func newBudget(r Rates, now time.Time) *budget {
 	return b
 }
 
-// perMinute is a bucket that allows limit a minute.
+// perMinute returns a full bucket that allows limit uses a minute.
 func perMinute(limit int, now time.Time) *call.TokenBucket {
 	return call.NewTokenBucket(float64(limit), float64(limit)/60, now)
 }
@@ -53,7 +55,7 @@ func (b *budget) each(do func(name string, of *call.TokenBucket)) {
 	}
 }
 
-// Begin implements ratelimit.Limiter: it takes one request.
+// Begin implements ratelimit.Limiter: it takes one request. If there is none, it returns how long to wait.
 func (b *budget) Begin() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,7 +69,7 @@ func (b *budget) Begin() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// Spend implements ratelimit.Limiter.
+// Spend implements ratelimit.Limiter: it takes the tokens of a response and returns what is left of each limit.
 func (b *budget) Spend(tokens int) []wire.RateLimit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,14 +85,14 @@ func (b *budget) Spend(tokens int) []wire.RateLimit {
 	return left
 }
 
-// budgets are those of all principals, of whom there are at most as many as keys.
+// budgets holds the budgets of all principals. There are at most as many principals as keys.
 type budgets struct {
 	rates Rates
 	mu    sync.Mutex
 	of    map[string]*budget
 }
 
-// find is the principal's budget, nil where nothing is limited.
+// find returns the principal's budget, or nil if nothing is limited.
 func (b *budgets) find(principal string) *budget {
 	if b.rates == (Rates{}) {
 		return nil
@@ -106,7 +108,7 @@ func (b *budgets) find(principal string) *budget {
 	return b.of[principal]
 }
 
-// charge takes one request from the principal's budget.
+// charge takes one request from the principal's budget. It returns an error response if there is none left.
 func (b *budgets) charge(principal string) *problem {
 	own := b.find(principal)
 	if own == nil {
@@ -118,10 +120,10 @@ func (b *budgets) charge(principal string) *problem {
 	return nil
 }
 
-// limits is the principal's budget as a session reads it.
+// limits returns the principal's budget for a session, or nil if nothing is limited.
 func (b *budgets) limits(principal string) ratelimit.Limiter {
 	if own := b.find(principal); own != nil {
 		return own
 	}
-	return nil // and not a nil *budget
+	return nil // and not a nil *budget in an interface
 }

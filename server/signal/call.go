@@ -17,8 +17,10 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// call sets up a WebRTC call: an SDP offer comes, an SDP answer goes.
-func (h *Handler) call(w http.ResponseWriter, r *http.Request, who caller) *problem {
+// Calls over WebRTC: reads the SDP offer and the session's settings, and sends the SDP answer.
+
+// call sets up a call over WebRTC: the request has an SDP offer, the response has the SDP answer.
+func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	offer, settings, p := h.readCall(w, r, who)
 	if p != nil {
 		return p
@@ -48,7 +50,7 @@ type limitedHandler struct {
 	limiter *call.EventLimiter
 }
 
-// limited is s behind an event limiter.
+// limited returns s behind an event limiter.
 func (h *Handler) limited(s *session.Session) *limitedHandler {
 	return &limitedHandler{s, call.NewEventLimiter(h.env, h.cfg.EventsPerSecond, s.Refuse)}
 }
@@ -59,14 +61,15 @@ func (l *limitedHandler) Message(data []byte, text bool) {
 	l.Session.Message(data, text)
 }
 
-// What a call may be for, as the query and a session's type have it.
+// What a call may be for: values of the query parameter intent and of a session's type.
 const (
 	intentRealtime      = "realtime"
 	intentTranscription = "transcription"
 )
 
-// settings are those that a call of this caller begins with, before its own.
-func (h *Handler) settings(r *http.Request, who caller) (wire.Session, *problem) {
+// settings returns the settings with which a call of this requester begins: those of the server or of the client secret, changed by
+// the query.
+func (h *Handler) settings(r *http.Request, who requester) (wire.Session, *problem) {
 	bound := &h.cfg.Settings
 	if who.secret != nil {
 		bound = &who.secret.session
@@ -91,23 +94,24 @@ func (h *Handler) settings(r *http.Request, who caller) (wire.Session, *problem)
 	return set, badSession(h.secrets.locks(who).Check(bound, &set))
 }
 
-// bodyPatience is how long a client may take to send a request's body.
-const bodyPatience = 30 * time.Second
+// bodyTimeout is how long a client may take to send a request's body.
+const bodyTimeout = 30 * time.Second
 
-// bounded limits a request's body in size, and in time until it was read.
-func bounded(w http.ResponseWriter, r *http.Request) (read func()) {
+// limitBody limits a request's body to maxBody bytes, and the time to read it to bodyTimeout. The caller calls read once the body
+// is read.
+func limitBody(w http.ResponseWriter, r *http.Request) (read func()) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	deadline := http.NewResponseController(w).SetReadDeadline
-	_ = deadline(time.Now().Add(bodyPatience)) // a writer that has none is no connection that could be slow
+	_ = deadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is no network connection
 	return func() { _ = deadline(time.Time{}) }
 }
 
-// readCall reads the offer and the session's settings from either form of the request.
-func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who caller) (offer string, set wire.Session, p *problem) {
+// readCall reads the offer and the session's settings from a request of either kind: application/sdp or multipart/form-data.
+func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester) (offer string, set wire.Session, p *problem) {
 	if set, p = h.settings(r, who); p != nil {
 		return "", set, p
 	}
-	defer bounded(w, r)()
+	defer limitBody(w, r)()
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == "application/sdp":
@@ -130,7 +134,7 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who caller) (
 	}
 }
 
-// readForm takes the parts sdp and session, each a field or a file: browsers send Blobs as files.
+// readForm reads the parts sdp and session. Each is a field or a file, because browsers send Blobs as files.
 func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer string, _ wire.Session, p *problem) {
 	for {
 		part, err := form.NextPart()
@@ -159,6 +163,7 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 	return offer, set, nil
 }
 
+// badBody is the response to a body that could not be read.
 func badBody(err error) *problem {
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -170,7 +175,7 @@ func badBody(err error) *problem {
 	return &problem{status: http.StatusBadRequest, code: "invalid_body", message: "the request's body cannot be read: " + err.Error()}
 }
 
-// badSession is nil when err is.
+// badSession is the response to settings that are refused with err; nil if err is nil.
 func badSession(err error) *problem {
 	if err == nil {
 		return nil

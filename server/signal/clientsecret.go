@@ -14,6 +14,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
+// The request that creates a client secret.
+
 // Lifetimes of a client secret, in seconds.
 const (
 	shortestSecret = 10
@@ -21,8 +23,8 @@ const (
 	defaultSecret  = 600
 )
 
-// clientSecret makes a client secret: a key for a page or a device that ends by itself and has a session bound into it.
-func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who caller) *problem {
+// clientSecret creates a client secret: a key for a page or a device that expires and is bound to a session's settings.
+func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	if who.secret != nil {
 		return &problem{
 			status: http.StatusForbidden, code: "client_secret_not_allowed",
@@ -40,7 +42,7 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who calle
 	if p := h.readSecret(body, &settings, &lifetime); p != nil {
 		return p
 	}
-	value, expires, wait := h.secrets.mint(who.principal, settings, len(body), lifetime)
+	value, expires, wait := h.secrets.create(who.principal, settings, len(body), lifetime)
 	if value == "" {
 		return (&problem{
 			status: http.StatusTooManyRequests, code: "too_many_client_secrets",
@@ -55,15 +57,15 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who calle
 	return nil
 }
 
-// shown is a session as the protocol writes it, with an id as it wants one.
+// shown returns a session's settings as the protocol writes them. The protocol asks for an id, so shown makes one up.
 func shown(set wire.Session) json.RawMessage {
 	set.ID = "sess_" + strings.ToLower(rand.Text())
 	return json.RawMessage(settings.Object(&set))
 }
 
-// readJSON reads a body that is a JSON object, or nothing.
+// readJSON reads a body that is JSON or empty; an empty body counts as {}.
 func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
-	defer bounded(w, r)()
+	defer limitBody(w, r)()
 	body, err := io.ReadAll(r.Body)
 	switch kind, _, bad := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case err != nil:
@@ -80,11 +82,12 @@ func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
 	return body, nil
 }
 
+// badField is the response to a request with a wrong field.
 func badField(code, param, message string) *problem {
 	return &problem{status: http.StatusBadRequest, code: code, param: param, message: message}
 }
 
-// readSecret reads what is asked of a client secret: the session that is bound into it, and for how long.
+// readSecret reads the settings and the lifetime that a request asks for into set and lifetime.
 func (h *Handler) readSecret(body wire.Raw, set *wire.Session, lifetime *time.Duration) *problem {
 	fields, p := members(body, "", "expires_after", "session")
 	if p != nil {
@@ -120,7 +123,8 @@ func (h *Handler) readSecret(body wire.Raw, set *wire.Session, lifetime *time.Du
 	return nil
 }
 
-// members are the members of an object that are not null. One that is not among known is an error: nobody would do what it asks.
+// members returns the members of an object that are not null. path is where the object is in the request. A member that is not among
+// known is an error, because the server would ignore it.
 func members(object wire.Raw, path string, known ...string) (map[string]json.RawMessage, *problem) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(object, &all); err != nil || all == nil {

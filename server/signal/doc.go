@@ -1,24 +1,24 @@
-// Package signal is the server's HTTP surface: it sets calls up and takes them down. A call over WebRTC and one over a
-// WebSocket are two links in front of the same session actor.
+// Package signal is the server's HTTP surface: it sets up calls over WebRTC and over WebSockets, and ends them.
 //
-// Each call is a Session with goroutines of its own; the Handler keeps a book of them, bounded by Config.MaxSessions,
-// and Close joins them all.
+// Each call is a session with goroutines of its own. The Handler keeps a book of the calls, bounded by Config.MaxSessions, and
+// Close joins them all.
 //
-// # Who may
+// # Access
 //
-// A request comes with an API key or with a client secret, unless the server has no keys. A key belongs to a principal, who
-// pays for what is begun with it; a client secret is a principal's too, has a session bound into it, ends by itself, and makes
-// no further ones (secrets.go). A call is controlled and ended with the very secret that has begun it, or with a key of the
-// same principal; for anyone else it is not there. Nothing tells which keys exist: every wrong one has the same answer.
+// A request comes with an API key or with a client secret, unless the server has no keys. A key belongs to a principal, who pays for
+// what its requests begin. A client secret belongs to a principal, too. It is bound to a session's settings, expires, and creates no
+// further secrets (secrets.go). A call is controlled and ended with the very secret that began it, or with a key of the same
+// principal; to everybody else the call does not exist. All wrong keys get the same response, so that nobody learns which keys
+// exist.
 //
-// # What it takes
+// # Limits
 //
-// Requests and responses are counted by principal (budget.go), events by connection (call.EventLimiter). What is refused over HTTP
-// is answered with the protocol's error object (problem.go). openapi.json describes all requests and answers; every request
-// of the tests is compared with it.
+// The server counts requests and responses by principal (budget.go) and events by connection (call.EventLimiter). It refuses an HTTP
+// request with the protocol's error object (problem.go). openapi.json describes all requests and responses; the tests compare every
+// request with it.
 //
 //	routes.go                    the routes
-//	guard.go, keys.go            origins, keys, who asks
+//	guard.go, keys.go            origins, keys, who sent a request
 //	call.go                      calls over WebRTC
 //	socket.go                    WebSockets: calls, and side-band control
 //	reconnect.go                 clients that reconnect

@@ -31,7 +31,7 @@ func FuzzCallForm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/realtime/calls", bytes.NewReader(body))
 		r.Header.Set("Content-Type", kind)
-		_, settings, p := h.readCall(httptest.NewRecorder(), r, caller{})
+		_, settings, p := h.readCall(httptest.NewRecorder(), r, requester{})
 		switch {
 		case p == nil && settings.Type != "realtime" && settings.Type != "transcription":
 			t.Errorf("a session of type %q", settings.Type)
@@ -66,8 +66,8 @@ func FuzzClientSecret(f *testing.F) {
 
 // FuzzSecretValue: nobody makes a secret but the server.
 func FuzzSecretValue(f *testing.F) {
-	v := newVault(SecretRules{})
-	value, _, _ := v.mint("desk", wire.Session{}, 0, time.Hour)
+	v := newSecretStore(SecretRules{})
+	value, _, _ := v.create("desk", wire.Session{}, 0, time.Hour)
 	f.Add(strings.Repeat("a", 64))
 	f.Add(value[len(secretPrefix):])
 	f.Fuzz(func(t *testing.T, text string) {

@@ -8,32 +8,34 @@ import (
 	"strings"
 )
 
-// caller is who asks: what the key or the client secret that came with a request stands for.
-type caller struct {
-	// principal pays. It is empty where the server asks for no keys.
+// Access: checks the origin of a request and its key or client secret, and answers preflight requests of browsers.
+
+// requester is who sent a request, according to its key or client secret.
+type requester struct {
+	// principal pays for the request. It is empty if the server asks for no keys.
 	principal string
-	// secret is nil for a key.
+	// secret is nil if the request came with a key.
 	secret *secret
-	// stale says why the secret begins nothing any more; it still ends and controls the call that it has begun.
+	// stale is the response that says why the secret begins no call any more. It still controls and ends the call that it began.
 	stale *problem
 }
 
-// rules reports whether the caller may control, or end, a call that owner has begun: with the same client secret, or with a key
-// of the same principal.
-func (c caller) rules(owner caller) bool {
+// mayControl reports whether c may control or end a call that owner has begun: with the same client secret, or with a key of the
+// same principal.
+func (c requester) mayControl(owner requester) bool {
 	if c.secret != nil {
 		return owner.secret != nil && owner.secret.id == c.secret.id
 	}
 	return c.principal == owner.principal
 }
 
-// keyProtocol is the WebSocket subprotocol that carries a key where a page cannot set headers.
+// keyProtocol begins the WebSocket subprotocol that contains a key, for pages, which cannot set headers.
 const keyProtocol = "openai-insecure-api-key."
 
 // realtimeProtocol is the subprotocol that the server speaks.
 const realtimeProtocol = "realtime"
 
-// protocols are the WebSocket subprotocols that a client offers.
+// protocols returns the WebSocket subprotocols that a client offers.
 func protocols(r *http.Request) []string {
 	var all []string
 	for _, header := range r.Header.Values("Sec-WebSocket-Protocol") {
@@ -44,6 +46,7 @@ func protocols(r *http.Request) []string {
 	return all
 }
 
+// keyOf returns the key or client secret of a request, or "".
 func keyOf(r *http.Request) string {
 	if kind, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "Bearer") {
 		return strings.TrimSpace(key)
@@ -56,27 +59,27 @@ func keyOf(r *http.Request) string {
 	return ""
 }
 
-// identify finds out who asks. A server without keys lets everyone in, and still knows its own client secrets, for what is
-// bound into them.
-func (h *Handler) identify(r *http.Request) (caller, *problem) {
+// identify finds out who sent a request. A server without keys accepts everyone. It recognises client secrets nevertheless, because
+// settings are bound to them.
+func (h *Handler) identify(r *http.Request) (requester, *problem) {
 	shown := keyOf(r)
 	if s, stale, ok := h.secrets.find(shown); ok {
-		return caller{principal: s.principal, secret: s, stale: stale}, nil
+		return requester{principal: s.principal, secret: s, stale: stale}, nil
 	}
 	if h.cfg.Keys == nil {
-		return caller{}, nil
+		return requester{}, nil
 	}
 	name, ok := h.cfg.Keys.principal(shown)
 	if !ok {
-		return caller{}, unauthorized()
+		return requester{}, unauthorized()
 	}
-	return caller{principal: name}, nil
+	return requester{principal: name}, nil
 }
 
-// endpoint answers one request, or says what is wrong with it.
-type endpoint func(w http.ResponseWriter, r *http.Request, who caller) *problem
+// endpoint answers one request, or returns the error response.
+type endpoint func(w http.ResponseWriter, r *http.Request, who requester) *problem
 
-// guarded checks origin and key before next.
+// guarded returns an HTTP handler that checks origin and key before next, and writes the error response.
 func (h *Handler) guarded(next endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if p := h.serve(w, r, next); p != nil {
@@ -101,9 +104,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *
 	return next(w, r, who)
 }
 
-// fresh is an endpoint for which a client secret must not have expired, nor be used up.
+// fresh returns an endpoint that refuses client secrets which are expired or used up.
 func fresh(next endpoint) endpoint {
-	return func(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
 		if who.stale != nil {
 			return who.stale
 		}
@@ -111,9 +114,9 @@ func fresh(next endpoint) endpoint {
 	}
 }
 
-// begins is an endpoint that begins something, which takes a request from the caller's budget.
+// begins returns an endpoint that takes one request from the requester's budget before next.
 func (h *Handler) begins(next endpoint) endpoint {
-	return fresh(func(w http.ResponseWriter, r *http.Request, who caller) *problem {
+	return fresh(func(w http.ResponseWriter, r *http.Request, who requester) *problem {
 		if p := h.budgets.charge(who.principal); p != nil {
 			return p
 		}
@@ -121,13 +124,14 @@ func (h *Handler) begins(next endpoint) endpoint {
 	})
 }
 
-// allowedHeaders are those that a page of another origin may send. Beside them it may send what the protocol's own clients
-// describe themselves with: see ownHeader.
+// allowedHeaders are the headers that a page of another origin may send. It may also send those with which the protocol's own
+// clients describe themselves: see clientHeader.
 const allowedHeaders = "authorization, content-type, x-openai-agents-sdk, idempotency-key, antiphon-resume, antiphon-resume-after"
 
 // maxHeaders bounds the headers that a preflight may ask for.
 const maxHeaders = 32
 
+// preflight answers a browser's question whether a page may send a request (CORS).
 func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
 	if !h.allowOrigin(w, r) {
 		w.WriteHeader(http.StatusForbidden)
@@ -135,7 +139,7 @@ func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
 	}
 	allowed := allowedHeaders
 	for i, name := range strings.Split(r.Header.Get("Access-Control-Request-Headers"), ",") {
-		if name = strings.ToLower(strings.TrimSpace(name)); i < maxHeaders && ownHeader(name) {
+		if name = strings.ToLower(strings.TrimSpace(name)); i < maxHeaders && clientHeader(name) {
 			allowed += ", " + name
 		}
 	}
@@ -146,19 +150,20 @@ func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// ownHeader: a client of the protocol sends it of its own accord, in a page too; the server does not read it.
-func ownHeader(name string) bool {
+// clientHeader reports whether the protocol's own clients send the header by themselves, also from a page. The server does not read
+// it.
+func clientHeader(name string) bool {
 	if !strings.HasPrefix(name, "x-stainless-") && !strings.HasPrefix(name, "openai-") {
 		return false
 	}
 	return !strings.ContainsFunc(name, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
 }
 
-// allowOrigin says whether the page that asks may, and tells the browser so.
+// allowOrigin reports whether the page that sent the request may send it, and tells the browser so.
 func (h *Handler) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
-		return true // no page: a program
+		return true // a program sent it, and no page
 	}
 	w.Header().Add("Vary", "Origin")
 	if !h.originAllowed(origin, r) {
@@ -185,8 +190,8 @@ func (h *Handler) originAllowed(origin string, r *http.Request) bool {
 	return u.Host == r.Host && (h.cfg.Keys != nil || !private(r))
 }
 
-// private: the request came to a loopback address. A page whose name leads there was not served from there: it is
-// somebody else's who has pointed the name at this machine (DNS rebinding), and no key would stop it.
+// private reports whether the request came to a loopback address. A page under any other host name cannot be the server's own then:
+// somebody else has pointed that name at this machine (DNS rebinding), and no key would stop the page.
 func private(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && loopback(hostname(addr.String()))

@@ -18,6 +18,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
+// The HTTP handler and its book of calls: enters, finds and ends calls.
+
 // Config is what a Handler serves. Engine, Pipeline and Settings are required.
 type Config struct {
 	Engine   *rtc.Engine
@@ -25,27 +27,29 @@ type Config struct {
 	Settings wire.Session // of a new session, before the client's own
 	Version  string       // sent as Antiphon-Version
 	Logger   *slog.Logger
-	// Keys are those that a client may show; nil asks for none.
+	// Keys are the API keys; nil asks for no key.
 	Keys Keys
 	// Secrets say what client secrets allow.
 	Secrets SecretRules
 	// Rates bound what each principal uses.
 	Rates Rates
-	// Origins are the pages that may call, such as "https://example.org"; "*" is every page. Pages of the server's own
-	// host may always, and on a loopback address those of every loopback address.
+	// Origins are the origins of pages that may call, such as "https://example.org"; "*" is every page. Pages of the server's own
+	// host may always call. On a loopback address, pages of every loopback address may call.
 	Origins []string
-	// MaxSessions bounds the calls at a time; 0 takes 200.
+	// MaxSessions is how many calls there are at most at a time; 0 takes 200.
 	MaxSessions int
 	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
 	MaxMessage int64
-	// EventsPerSecond bounds the events of one connection; one of each 16 KiB counts. Four times as many may come at once.
-	// Those that come faster wait, and the client is told. 0 takes 500.
+	// EventsPerSecond limits the events of one connection; each 16 KiB of an event count as one. Four times as many may come at
+	// once. Events that come faster wait, and the server tells the client. 0 takes 500.
 	EventsPerSecond int
-	// Grace is how long a lost transport may take to come back, Keep how long the session waits for a client that may come back
-	// over another one; 0 takes the session's default.
+	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can
+	// reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration
 
+	// Record gets every event: the session's id, the direction ("client" or "server") and the JSON text. nil for none.
 	Record func(session, dir string, text []byte)
+	// Trace gets every transition of the state machines. nil for none.
 	Trace  func(session string, step coord.Step)
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool
@@ -60,7 +64,7 @@ const (
 	maxBody                = 1 << 20 // of a request
 )
 
-// fullRetry is when to ask again whether there is room for a call.
+// fullRetry is how long a client is told to wait when the server is full or stops.
 const fullRetry = 10 * time.Second
 
 // Handler answers the requests under /v1/realtime and /v1/antiphon. It is safe for concurrent use.
@@ -68,7 +72,7 @@ type Handler struct {
 	cfg     Config
 	env     env.Env
 	mux     *http.ServeMux
-	secrets *vault
+	secrets *secretStore
 	budgets budgets
 
 	mu     sync.Mutex
@@ -81,13 +85,13 @@ type Handler struct {
 // callEntry is one call that the server serves.
 type callEntry struct {
 	session *session.Session
-	owner   caller
-	token   string    // with which its client comes back
+	owner   requester
+	token   string    // with which its client reconnects
 	hub     *call.Hub // nil for a call that has not begun
 	peer    *rtc.Peer // the newest; nil for a call over a WebSocket
 }
 
-// New makes a Handler. Close it.
+// New returns a Handler. The caller closes it.
 func New(cfg Config) *Handler {
 	if cfg.MaxSessions == 0 {
 		cfg.MaxSessions = defaultMaxSessions
@@ -102,7 +106,7 @@ func New(cfg Config) *Handler {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Handler{
-		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newVault(cfg.Secrets), budgets: budgets{rates: cfg.Rates}, calls: map[string]*callEntry{},
+		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecretStore(cfg.Secrets), budgets: budgets{rates: cfg.Rates}, calls: map[string]*callEntry{},
 	}
 	h.route()
 	return h
@@ -117,12 +121,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// Close ends every call and waits until nothing of them is left, or until ctx is done. New calls are refused.
+// Close ends every call and waits until nothing of them is left, or until ctx is done. The Handler refuses new calls.
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true
 	for _, c := range h.calls {
-		go c.session.Close(conn.ServerStops) // the queue of a busy session may make it wait; joined below by Done
+		go c.session.Close(conn.ServerStops) // it may wait for the queue of a busy session; joined waits for it
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})
@@ -138,15 +142,15 @@ func (h *Handler) Close(ctx context.Context) error {
 	}
 }
 
-// Calls is how many calls there are now and how many there were in all.
+// Calls returns how many calls there are now and how many there were in all.
 func (h *Handler) Calls() (now int, total uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.calls), h.total
 }
 
-// newCall makes a session and enters it into the book under the call id, or refuses.
-func (h *Handler) newCall(id string, settings wire.Session, who caller) (*callEntry, *problem) {
+// newCall makes a session and enters it into the book under the call id, or returns why it refuses.
+func (h *Handler) newCall(id string, settings wire.Session, who requester) (*callEntry, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -187,7 +191,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who caller) (*callEn
 	return c, nil
 }
 
-// abandon takes back a call that never began, at once: nobody counts it.
+// abandon removes a call that never began; it does not count.
 func (h *Handler) abandon(id string, c *callEntry) {
 	c.session.Abandon()
 	h.secrets.giveBack(c.owner.secret)
@@ -222,17 +226,18 @@ func (h *Handler) nowOver(c *callEntry, peer *rtc.Peer) {
 }
 
 // find returns the call with that id, which who may control or end, and its hub if the call has begun.
-func (h *Handler) find(id string, who caller) (*session.Session, *call.Hub, *problem) {
+func (h *Handler) find(id string, who requester) (*session.Session, *call.Hub, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := h.calls[id]
-	if c == nil || !who.rules(c.owner) {
+	if c == nil || !who.mayControl(c.owner) {
 		return nil, nil, noCall()
 	}
 	return c.session, c.hub, nil
 }
 
-func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who caller) *problem {
+// hangup ends a call.
+func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	s, _, p := h.find(r.PathValue("id"), who)
 	if p != nil {
 		return p
@@ -242,8 +247,8 @@ func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who caller) *pr
 	return nil
 }
 
-// telephone is the answer to what is for calls of a telephone network (SIP).
-func telephone(_ http.ResponseWriter, r *http.Request, _ caller) *problem {
+// telephone is the response to requests for calls of a telephone network (SIP).
+func telephone(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
 	return &problem{
 		status: http.StatusNotFound, code: "no_sip_call",
 		message: "no SIP call waits: this server takes none, and a call over WebRTC has begun when its offer is answered; POST /v1/realtime/calls/" +
@@ -251,8 +256,8 @@ func telephone(_ http.ResponseWriter, r *http.Request, _ caller) *problem {
 	}
 }
 
-// components tells what the pipeline is made of.
-func (h *Handler) components(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
+// components answers with the components of the pipeline and their states.
+func (h *Handler) components(w http.ResponseWriter, _ *http.Request, _ requester) *problem {
 	writeJSON(w, http.StatusOK, struct {
 		Pipeline   string               `json:"pipeline"`
 		Components []pipeline.Component `json:"components"`

@@ -14,13 +14,15 @@ import (
 	"unicode"
 )
 
+// API keys: key files, and whose key a request has.
+
 // Key is an API key, kept as its SHA-256.
 type Key struct {
 	Sum [sha256.Size]byte
-	// Name is the principal whose key it is. Keys with one name are one principal's: they share its rate limits and
+	// Name is the principal whose key it is. Keys with the same name belong to the same principal: they share its rate limits and
 	// control each other's calls. A key without a name is a principal of its own.
 	Name string
-	// Plain says that the file had the key itself and not its hash.
+	// Plain reports that the file had the key itself and not its hash.
 	Plain bool
 }
 
@@ -35,8 +37,8 @@ const (
 	sumPrefix = "sha256:"
 )
 
-// NewKey makes an API key of 160 random bits, which only its holder should keep, and the line that a key file has for it.
-// name is the principal's, and may be empty.
+// NewKey returns a new API key of 160 random bits, which only its holder should keep, and its line for a key file. name is the
+// principal's name and may be empty.
 func NewKey(name string) (key, line string, err error) {
 	var random [20]byte
 	_, _ = rand.Read(random[:]) // never fails, see crypto/rand
@@ -45,7 +47,7 @@ func NewKey(name string) (key, line string, err error) {
 	return key, line, err
 }
 
-// KeyLine is the line that a key file has for a key: sha256:HEX, and the principal's name if it has one.
+// KeyLine returns the line of a key file for a key: sha256:HEX, and the principal's name if it has one.
 func KeyLine(key, name string) (string, error) {
 	if err := checkKey(key); err != nil {
 		return "", err
@@ -57,9 +59,9 @@ func KeyLine(key, name string) (string, error) {
 	return strings.TrimSpace(sumPrefix + hex.EncodeToString(sum[:]) + " " + name), nil
 }
 
-// ReadKeys reads a key file, one key a line: "sha256:HEX", then a space and the principal's name, which may be left out. A
-// line without sha256: is a key itself; it works, and everyone who reads the file has it. Empty lines and those that begin
-// with # do not count. `antiphon key` makes a key and its line.
+// ReadKeys reads a key file, one key a line: "sha256:HEX", then a space and the principal's name, which may be left out. A line
+// without sha256: is the key itself; it works, but everyone who reads the file knows it. ReadKeys skips empty lines and lines that
+// begin with #. `antiphon key` makes a key and its line.
 func ReadKeys(r io.Reader) (Keys, error) {
 	var keys Keys
 	lines := bufio.NewScanner(r)
@@ -107,7 +109,7 @@ func parseKey(line string) (Key, error) {
 	return k, checkName(k.Name)
 }
 
-// nameless names the principal of a key without a name, in a way that helps nobody to find the key.
+// nameless returns the principal's name for a key without a name. The name does not reveal the key.
 func nameless(sum [sha256.Size]byte) string { return "key-" + hex.EncodeToString(sum[:6]) }
 
 func checkKey(key string) error {
@@ -127,7 +129,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// principal finds whose key it is. It takes the same time whether key is among them or not.
+// principal returns whose key it is. ok is false for an unknown key. It takes the same time whether key is among them or not.
 func (k Keys) principal(key string) (name string, ok bool) {
 	sum := sha256.Sum256([]byte(key))
 	at := -1

@@ -9,7 +9,9 @@ import (
 	"time"
 )
 
-// problem is a refused request, as the protocol writes it.
+// Error responses, as the protocol writes them.
+
+// problem is the error response to a refused request.
 type problem struct {
 	status        int
 	kind          string // the error's type; empty is invalid_request_error
@@ -18,13 +20,13 @@ type problem struct {
 	headers       [][2]string // of the response
 }
 
-// with adds a header to the response.
+// with adds a header to the response and returns p.
 func (p *problem) with(name, value string) *problem {
 	p.headers = append(p.headers, [2]string{name, value})
 	return p
 }
 
-// after tells the client when to ask again, in whole seconds.
+// after tells the client when to try again, in whole seconds, and returns p.
 func (p *problem) after(wait time.Duration) *problem {
 	return p.with("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait.Seconds())))))
 }
@@ -45,31 +47,35 @@ func (p *problem) write(w http.ResponseWriter) {
 	})
 }
 
+// writeJSON writes v as the response's body.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // an error here is a client that went away
+	_ = json.NewEncoder(w).Encode(v) // after an error the client is gone
 }
 
+// internal is the response to a request on which the server failed.
 func internal(code string, err error) *problem {
 	return &problem{status: http.StatusInternalServerError, kind: "server_error", code: code, message: err.Error()}
 }
 
-// unauthorized is the answer to every key and secret that the server does not know, whatever is wrong with it.
+// unauthorized is the response to every key and secret that the server does not know, whatever is wrong with it.
 func unauthorized() *problem {
 	return refused("invalid_api_key", "show a key of this server: Authorization: Bearer KEY")
 }
 
+// refused is the response to a key or secret that the server does not accept.
 func refused(code, message string) *problem {
 	return (&problem{status: http.StatusUnauthorized, code: code, message: message}).with("WWW-Authenticate", `Bearer realm="antiphon"`)
 }
 
-// noCall is the answer for a call that is not there and for one that is somebody else's.
+// noCall is the response for a call that does not exist, and for a call of somebody else.
 func noCall() *problem {
 	return &problem{status: http.StatusNotFound, code: "call_not_found", message: "there is no such call, or it has ended"}
 }
 
+// rateLimited is the response to a requester whose budget is used up; wait is how long to wait.
 func rateLimited(wait time.Duration) *problem {
 	return (&problem{
 		status: http.StatusTooManyRequests, code: "rate_limit_exceeded",

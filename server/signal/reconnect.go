@@ -15,19 +15,22 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// The headers of a call that goes on over another connection. A page that opens a WebSocket cannot set headers: it sends the
-// token and the event in the query.
+// Reconnecting clients: gives a call another connection, or a WebRTC call another network path (ICE restart).
+
+// The headers of a request that reconnects a call. A page that opens a WebSocket cannot set headers: it sends the token and the
+// event in the query.
 const (
-	resumeHeader = "Antiphon-Resume"       // the token: given with a call, and shown to come back to it
+	resumeHeader = "Antiphon-Resume"       // the token: the server sends it with a new call, the client to reconnect
 	afterHeader  = "Antiphon-Resume-After" // event_id of the server's last event that the client has seen
-	seenHeader   = "Antiphon-Resume-Seen"  // event_id of the client's last event that the server has taken
+	seenHeader   = "Antiphon-Resume-Seen"  // event_id of the client's last event that the server has accepted
 
 	resumeQuery = "antiphon_resume"
 	afterQuery  = "antiphon_resume_after"
 )
 
-// resumed is what a request resumes: the token, and the last event that was seen. The token is empty for a new call.
-func resumed(r *http.Request) (token, after string) {
+// reconnection returns the token of the call that a request reconnects, and the id of the last event that the client has seen. The
+// token is empty for a new call.
+func reconnection(r *http.Request) (token, after string) {
 	if token = r.Header.Get(resumeHeader); token != "" {
 		return token, r.Header.Get(afterHeader)
 	}
@@ -35,12 +38,12 @@ func resumed(r *http.Request) (token, after string) {
 	return query.Get(resumeQuery), query.Get(afterQuery)
 }
 
-// opens is an endpoint that begins a call, or goes on with one where the request shows a token. For that a client secret may
-// have had its only use, or have expired: the call is its own.
-func (h *Handler) opens(anew, again endpoint) endpoint {
+// opensCall returns an endpoint that begins a call with anew, or reconnects one with again if the request has a token. To
+// reconnect, a client secret may be used up or expired, because the call was begun with it.
+func (h *Handler) opensCall(anew, again endpoint) endpoint {
 	begins := h.begins(anew)
-	return func(w http.ResponseWriter, r *http.Request, who caller) *problem {
-		if token, _ := resumed(r); token == "" {
+	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
+		if token, _ := reconnection(r); token == "" {
 			return begins(w, r, who)
 		}
 		if p := h.budgets.charge(who.principal); p != nil {
@@ -50,21 +53,22 @@ func (h *Handler) opens(anew, again endpoint) endpoint {
 	}
 }
 
-// noResume is the answer to every token with which nothing can be resumed, whatever is wrong with it.
-func noResume() *problem {
+// notReconnectable is the response to every token that reconnects no call, whatever is wrong with it.
+func notReconnectable() *problem {
 	return &problem{
 		status: http.StatusNotFound, code: "resume_not_found", param: resumeHeader,
 		message: "there is no call that this token resumes, or it has ended: call without " + resumeHeader,
 	}
 }
 
-// comeBack takes the caller of a call off its old connection, and names the call. done must be called when there is another
-// one, or none.
-func (h *Handler) comeBack(r *http.Request, who caller, overWebRTC bool) (id string, c *callEntry, seen string, done func(), p *problem) {
-	token, after := resumed(r)
-	id, c = h.byToken(token, who)
+// reconnect finds the call that a request reconnects, ends its old connection, and reserves the call for this request. seen is the
+// id of the client's last event that the session has accepted. The caller calls done once the call has another connection, or once
+// the attempt has failed.
+func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (id string, c *callEntry, seen string, done func(), p *problem) {
+	token, after := reconnection(r)
+	id, c = h.findByToken(token, who)
 	if c == nil {
-		return "", nil, "", nil, noResume()
+		return "", nil, "", nil, notReconnectable()
 	}
 	if webRTC := h.peerOf(c) != nil; webRTC != overWebRTC {
 		return "", nil, "", nil, &problem{
@@ -79,12 +83,12 @@ func (h *Handler) comeBack(r *http.Request, who caller, overWebRTC bool) (id str
 	seen, ok := c.session.Leave()
 	if !ok {
 		c.hub.Unreserve()
-		return "", nil, "", nil, noResume()
+		return "", nil, "", nil, notReconnectable()
 	}
 	return id, c, seen, sync.OnceFunc(c.hub.Unreserve), nil
 }
 
-// notReserved is the answer to a client whose call cannot be reserved for it.
+// notReserved is the response to a client whose call cannot be reserved for it.
 func notReserved(err error) *problem {
 	switch {
 	case errors.Is(err, call.ErrReconnecting):
@@ -97,28 +101,28 @@ func notReserved(err error) *problem {
 			message: "more has happened in the call than is kept for one who comes back: call without Antiphon-Resume",
 		}
 	}
-	return noResume()
+	return notReconnectable()
 }
 
-// byToken is the call with that token, if it is who's; nil for none.
-func (h *Handler) byToken(token string, who caller) (string, *callEntry) {
+// findByToken returns the call with that token and its id, or nil if there is none or who may not control it.
+func (h *Handler) findByToken(token string, who requester) (string, *callEntry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, c := range h.calls {
-		if c.token == token && c.hub != nil && who.rules(c.owner) {
+		if c.token == token && c.hub != nil && who.mayControl(c.owner) {
 			return id, c
 		}
 	}
 	return "", nil
 }
 
-// callOn is call for a caller that comes back.
-func (h *Handler) callOn(w http.ResponseWriter, r *http.Request, who caller) *problem {
+// reconnectCall is call for a client that reconnects.
+func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	offer, p := readSDP(w, r)
 	if p != nil {
 		return p
 	}
-	id, c, seen, done, p := h.comeBack(r, who, true)
+	id, c, seen, done, p := h.reconnect(r, who, true)
 	if p != nil {
 		return p
 	}
@@ -127,45 +131,45 @@ func (h *Handler) callOn(w http.ResponseWriter, r *http.Request, who caller) *pr
 	if err != nil {
 		return badOffer(err)
 	}
-	_, after := resumed(r)
+	_, after := reconnection(r)
 	if !c.hub.Attach(peer, after) {
 		peer.Abandon() // no client has its answer
-		return noResume()
+		return notReconnectable()
 	}
 	h.nowOver(c, peer)
-	c.tell(w, seen)
+	c.writeReconnectHeaders(w, seen)
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
 	writeSDP(w, http.StatusCreated, answer)
 	return nil
 }
 
-// tell puts what a caller that comes back must know into the answer.
-func (c *callEntry) tell(w http.ResponseWriter, seen string) {
+// writeReconnectHeaders writes the token, and the id of the client's last event that the server has accepted.
+func (c *callEntry) writeReconnectHeaders(w http.ResponseWriter, seen string) {
 	w.Header().Set(resumeHeader, c.token)
 	w.Header().Set(seenHeader, seen)
 }
 
-// reconnected is a session whose client comes back over WebRTC: it is there once its data channel is open.
+// reconnected is a session whose client reconnects over WebRTC. The client is back once its data channel is open.
 type reconnected struct{ *limitedHandler }
 
 // Opened implements call.Handler.
 func (r *reconnected) Opened() { r.Restored() }
 
-// talkOn is talk for a caller that comes back.
-func (h *Handler) talkOn(w http.ResponseWriter, r *http.Request, who caller) *problem {
-	_, c, seen, done, p := h.comeBack(r, who, false)
+// reconnectSocket is socketCall for a client that reconnects.
+func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who requester) *problem {
+	_, c, seen, done, p := h.reconnect(r, who, false)
 	if p != nil {
 		return p
 	}
 	defer done()
-	c.tell(w, seen)
+	c.writeReconnectHeaders(w, seen)
 	conn, err := ws.Accept(w, r, realtimeProtocol)
 	if err != nil {
 		return nil // Accept has answered
 	}
 	link := h.newLink()
-	_, after := resumed(r)
-	if r.Header.Get(resumeHeader) == "" { // a page sees no headers
+	_, after := reconnection(r)
+	if r.Header.Get(resumeHeader) == "" { // a page cannot read the headers
 		ack := &wire.AntiphonAck{Acknowledges: seen, Resume: c.token}
 		ack.SetID("event_" + rand.Text())
 		_ = link.Send(call.Encode(ack), nil) // its queue is empty
@@ -176,14 +180,14 @@ func (h *Handler) talkOn(w http.ResponseWriter, r *http.Request, who caller) *pr
 		return nil
 	}
 	done()
-	c.session.Restored() // before anything is read: the end of this connection comes after its beginning
+	c.session.Restored() // before the link reads: it reports the end of this connection after Restored
 	link.Begin()
 	<-link.Gone()
 	return nil
 }
 
-// restart looks for a new way to the caller of a call over WebRTC.
-func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who caller) *problem {
+// restart negotiates a new network path to the client of a call over WebRTC (ICE restart).
+func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	peer, p := h.findPeer(r.PathValue("id"), who)
 	if p != nil {
 		return p
@@ -195,7 +199,7 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who caller) *p
 	answer, err := peer.Restart(r.Context(), offer)
 	switch {
 	case errors.Is(err, call.ErrClosed):
-		return noRestart()
+		return notRestartable()
 	case err != nil:
 		return badOffer(err)
 	}
@@ -203,35 +207,36 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who caller) *p
 	return nil
 }
 
-// findPeer returns the peer of a call over WebRTC that who may control and whose client is connected.
-func (h *Handler) findPeer(id string, who caller) (*rtc.Peer, *problem) {
+// findPeer returns the peer of a call over WebRTC which who may control and whose client is connected.
+func (h *Handler) findPeer(id string, who requester) (*rtc.Peer, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := h.calls[id]
 	switch {
-	case c == nil || !who.rules(c.owner) || c.hub == nil:
+	case c == nil || !who.mayControl(c.owner) || c.hub == nil:
 		return nil, noCall()
 	case c.peer == nil || !c.hub.Connected():
-		return nil, noRestart()
+		return nil, notRestartable()
 	}
 	return c.peer, nil
 }
 
-func noRestart() *problem {
+// notRestartable is the response for a call that has no peer to restart.
+func notRestartable() *problem {
 	return &problem{
 		status: http.StatusConflict, code: "restart_not_possible",
 		message: "the call has no connection over WebRTC that could be restarted: offer another one with " + resumeHeader,
 	}
 }
 
-// readSDP reads an offer that comes alone.
+// readSDP reads a body that is an SDP offer.
 func readSDP(w http.ResponseWriter, r *http.Request) (offer string, p *problem) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/sdp" {
 		return "", &problem{
 			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the SDP offer as application/sdp",
 		}
 	}
-	defer bounded(w, r)()
+	defer limitBody(w, r)()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return "", badBody(err)
@@ -242,10 +247,10 @@ func readSDP(w http.ResponseWriter, r *http.Request) (offer string, p *problem) 
 func writeSDP(w http.ResponseWriter, status int, sdp string) {
 	w.Header().Set("Content-Type", "application/sdp")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, sdp) // an error here is a client that went away: the call waits for it, or ends
+	_, _ = io.WriteString(w, sdp) // after an error the client is gone: the call waits for it, or ends
 }
 
-// badOffer is what is wrong with an offer, or with the server.
+// badOffer is the response to an offer that was refused with err, or that the server failed to answer.
 func badOffer(err error) *problem {
 	if !errors.Is(err, rtc.ErrBadSDP) && !errors.Is(err, rtc.ErrNoAudio) {
 		return internal("call_failed", err)

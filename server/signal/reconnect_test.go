@@ -213,7 +213,7 @@ func TestNoResume(t *testing.T) {
 	offered("x").refused(http.StatusNotFound, "resume_not_found")
 	offered("x", "Content-Type", "application/json").refused(http.StatusUnsupportedMediaType, "unsupported_media_type")
 
-	_, c := d.h.byToken(p.token(), caller{principal: "desk"})
+	_, c := d.h.findByToken(p.token(), requester{principal: "desk"})
 	d.g.Expect(c.hub.Reserve("")).To(gomega.Succeed())
 	d.unplugged(p.again(address, ""), key, http.StatusConflict, "resume_in_progress")
 	c.hub.Unreserve()

@@ -8,7 +8,9 @@ import (
 	"strings"
 )
 
-// route is one thing that the server does over HTTP. openapi.json describes each of them.
+// The HTTP routes, and the responses to wrong paths and methods.
+
+// route is one method and path, and its endpoint. openapi.json describes each route.
 type route struct {
 	method, path string
 	serve        endpoint
@@ -16,7 +18,7 @@ type route struct {
 
 func (h *Handler) routes() []route {
 	return []route{
-		{http.MethodPost, "/v1/realtime/calls", h.opens(h.call, h.callOn)},
+		{http.MethodPost, "/v1/realtime/calls", h.opensCall(h.call, h.reconnectCall)},
 		{http.MethodPost, "/v1/realtime/calls/{id}/restart", h.restart},
 		{http.MethodPost, "/v1/realtime/calls/{id}/hangup", h.hangup},
 		{http.MethodPost, "/v1/realtime/calls/{id}/accept", telephone},
@@ -29,7 +31,7 @@ func (h *Handler) routes() []route {
 	}
 }
 
-// route fills the mux.
+// route registers all routes in the mux.
 func (h *Handler) route() {
 	var all []string
 	for _, r := range h.routes() {
@@ -40,9 +42,9 @@ func (h *Handler) route() {
 	h.mux.HandleFunc("/v1/", h.guarded(unknown(all)))
 }
 
-// wrongMethod says what a path takes.
+// wrongMethod returns the endpoint for a path that takes only the given method.
 func wrongMethod(method string) endpoint {
-	return func(_ http.ResponseWriter, r *http.Request, _ caller) *problem {
+	return func(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
 		return (&problem{
 			status: http.StatusMethodNotAllowed, code: "method_not_allowed",
 			message: fmt.Sprintf("%s takes %s, not %s", r.URL.Path, method, r.Method),
@@ -50,10 +52,10 @@ func wrongMethod(method string) endpoint {
 	}
 }
 
-// unknown says what there is instead of a path that is not there.
+// unknown returns the endpoint for unknown paths; it lists all routes.
 func unknown(all []string) endpoint {
 	there := strings.Join(slices.Sorted(slices.Values(all)), ", ")
-	return func(_ http.ResponseWriter, r *http.Request, _ caller) *problem {
+	return func(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
 		return &problem{
 			status: http.StatusNotFound, code: "unknown_url",
 			message: fmt.Sprintf("this server has no %s %s: it has %s", r.Method, r.URL.Path, there),
@@ -64,9 +66,9 @@ func unknown(all []string) endpoint {
 //go:embed openapi.json
 var openAPIText []byte
 
-// openAPI gives the description of all this.
-func openAPI(w http.ResponseWriter, _ *http.Request, _ caller) *problem {
+// openAPI answers with openapi.json, which describes all routes.
+func openAPI(w http.ResponseWriter, _ *http.Request, _ requester) *problem {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(openAPIText) // an error here is a client that went away
+	_, _ = w.Write(openAPIText) // after an error the client is gone
 	return nil
 }

@@ -15,10 +15,12 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
+// The store of client secrets: creates them, finds them, and forgets them when they expire.
+
 // SecretRules say what client secrets allow.
 type SecretRules struct {
-	// SingleUse lets a secret begin one call; else it begins any number until it expires. A request that begins no call
-	// leaves a secret as it is.
+	// SingleUse lets a secret begin only one call; otherwise it begins any number of calls until it expires. A request that begins
+	// no call does not use the secret up.
 	SingleUse bool
 	// Locks are the fields of the session that the holder of a secret may not change. Whoever has an API key may.
 	Locks settings.Locks
@@ -27,69 +29,71 @@ type SecretRules struct {
 // Limits of the client secrets of a server.
 const (
 	maxSecrets      = 10_000
-	maxSecretsBytes = 64 << 20 // of the sessions bound into them, as they came
-	secretOverhead  = 2 << 10  // counted for each beside that
+	maxSecretsBytes = 64 << 20 // size of the requests that created them
+	secretOverhead  = 2 << 10  // counted for each secret in addition
 )
 
-// secretPrefix is how the protocol's client secrets begin.
+// secretPrefix begins the protocol's client secrets.
 const secretPrefix = "ek_"
 
-// secretID names a secret within the server. It is part of the secret's value, and useless without the rest.
+// secretID names a secret within the server. It is a part of the secret's value and useless without the other parts.
 type secretID [16]byte
 
 // secret is what a client secret stands for.
 type secret struct {
 	id        secretID
-	principal string // whose key has made it
+	principal string // whose key created it
 	session   wire.Session
 	expires   int64 // seconds since 1970
-	size      int
+	size      int // in bytes, with secretOverhead
 	used      bool
 }
 
-// vault keeps the client secrets. A secret's value holds its name, its end and a seal over both, made with a key that lives as
-// long as the server: so that an expired secret is told from one that never was, and nothing is kept of it.
-type vault struct {
+// secretStore keeps the client secrets. The value of a secret contains its id, its expiry, and a message authentication code (seal)
+// over both. The code's key lives as long as the server. So the store recognises an expired secret without keeping anything of it.
+type secretStore struct {
 	rules SecretRules
 	key   [32]byte
 
 	mu    sync.Mutex
 	byID  map[secretID]*secret
-	queue expiry // the next to expire is first
+	queue expiryHeap // the secret that expires next is first
 	bytes int
 }
 
-func newVault(rules SecretRules) *vault {
-	v := &vault{rules: rules, byID: map[secretID]*secret{}}
+func newSecretStore(rules SecretRules) *secretStore {
+	v := &secretStore{rules: rules, byID: map[secretID]*secret{}}
 	_, _ = rand.Read(v.key[:]) // never fails, see crypto/rand
 	return v
 }
 
 const sealSize = 16
 
-// secretCode writes the 40 bytes of a value as 64 letters.
+// secretCode encodes the 40 bytes of a value as 64 letters and digits.
 var secretCode = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-func (v *vault) value(id secretID, expires int64) string {
+// value returns the text of a secret.
+func (v *secretStore) value(id secretID, expires int64) string {
 	text := binary.BigEndian.AppendUint64(id[:], uint64(expires))
 	return secretPrefix + secretCode.EncodeToString(append(text, v.seal(text)...))
 }
 
-func (v *vault) seal(text []byte) []byte {
+// seal returns the message authentication code of text.
+func (v *secretStore) seal(text []byte) []byte {
 	mac := hmac.New(sha256.New, v.key[:])
 	mac.Write(text)
 	return mac.Sum(nil)[:sealSize]
 }
 
-// read checks that value is one of this server's.
-func (v *vault) read(value string) (id secretID, expires int64, ok bool) {
+// read returns the id and expiry that a value contains. ok is false if this server did not make the value.
+func (v *secretStore) read(value string) (id secretID, expires int64, ok bool) {
 	const size = len(id) + 8 + sealSize
 	text, is := strings.CutPrefix(value, secretPrefix)
 	if !is || len(text) != secretCode.EncodedLen(size) {
 		return id, 0, false
 	}
 	raw, err := secretCode.DecodeString(text)
-	if err != nil || len(raw) != size { // the decoder passes over line ends
+	if err != nil || len(raw) != size { // the decoder ignores line ends
 		return id, 0, false
 	}
 	said, seal := raw[:len(id)+8], raw[len(id)+8:]
@@ -99,8 +103,8 @@ func (v *vault) read(value string) (id secretID, expires int64, ok bool) {
 	return secretID(said), int64(binary.BigEndian.Uint64(said[len(id):])), true
 }
 
-// mint makes a secret. When there are too many it makes none, and says after how long there will be room.
-func (v *vault) mint(principal string, settings wire.Session, size int, lifetime time.Duration) (value string, expires int64, wait time.Duration) {
+// create creates a secret. If there are too many, value is empty and wait says after how long there will be room.
+func (v *secretStore) create(principal string, settings wire.Session, size int, lifetime time.Duration) (value string, expires int64, wait time.Duration) {
 	now := time.Now()
 	s := &secret{principal: principal, session: settings, size: size + secretOverhead, expires: now.Add(lifetime).Unix()}
 	_, _ = rand.Read(s.id[:]) // never fails, see crypto/rand
@@ -116,8 +120,8 @@ func (v *vault) mint(principal string, settings wire.Session, size int, lifetime
 	return v.value(s.id, s.expires), s.expires, 0
 }
 
-// forget lets go of what has expired.
-func (v *vault) forget(now time.Time) {
+// forget removes the secrets that have expired. The caller holds mu.
+func (v *secretStore) forget(now time.Time) {
 	for len(v.queue) > 0 && v.queue[0].expires <= now.Unix() {
 		s, _ := heap.Pop(&v.queue).(*secret)
 		delete(v.byID, s.id)
@@ -125,9 +129,9 @@ func (v *vault) forget(now time.Time) {
 	}
 }
 
-// find is what value stands for: ok is false for what is no secret of this server. A secret that begins no call any more comes
-// with the reason.
-func (v *vault) find(value string) (s *secret, stale *problem, ok bool) {
+// find returns the secret with that value. ok is false if the value is no secret of this server. For a secret that begins no call
+// any more, stale is the response that says why.
+func (v *secretStore) find(value string) (s *secret, stale *problem, ok bool) {
 	id, expires, ok := v.read(value)
 	if !ok {
 		return nil, nil, false
@@ -146,12 +150,13 @@ func (v *vault) find(value string) (s *secret, stale *problem, ok bool) {
 	return s, nil, true
 }
 
+// secretUsed is the response to a secret that has had its only use.
 func secretUsed() *problem {
 	return refused("client_secret_used", "the client secret was for one call: make a new one with POST /v1/realtime/client_secrets")
 }
 
-// use takes what a call needs of a secret; false is a secret that had one use.
-func (v *vault) use(s *secret) bool {
+// use notes that a call uses the secret. It reports false for a secret that has had its only use.
+func (v *secretStore) use(s *secret) bool {
 	if s == nil || !v.rules.SingleUse {
 		return true
 	}
@@ -164,8 +169,8 @@ func (v *vault) use(s *secret) bool {
 	return true
 }
 
-// giveBack is for a call that never began.
-func (v *vault) giveBack(s *secret) {
+// giveBack undoes use for a call that never began.
+func (v *secretStore) giveBack(s *secret) {
 	if s == nil {
 		return
 	}
@@ -174,26 +179,26 @@ func (v *vault) giveBack(s *secret) {
 	s.used = false
 }
 
-// locks are the fields that this caller may not change.
-func (v *vault) locks(who caller) settings.Locks {
+// locks returns the fields of a session that who may not change.
+func (v *secretStore) locks(who requester) settings.Locks {
 	if who.secret == nil {
 		return nil
 	}
 	return v.rules.Locks
 }
 
-// expiry is a heap of secrets by their end.
-type expiry []*secret
+// expiryHeap is a heap of secrets by their expiry.
+type expiryHeap []*secret
 
-func (e expiry) Len() int           { return len(e) }
-func (e expiry) Less(i, j int) bool { return e[i].expires < e[j].expires }
-func (e expiry) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e expiryHeap) Len() int           { return len(e) }
+func (e expiryHeap) Less(i, j int) bool { return e[i].expires < e[j].expires }
+func (e expiryHeap) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
 
-// Push implements heap.Interface. Only mint pushes.
-func (e *expiry) Push(s any) { *e = append(*e, s.(*secret)) }
+// Push implements heap.Interface. Only create pushes.
+func (e *expiryHeap) Push(s any) { *e = append(*e, s.(*secret)) }
 
 // Pop implements heap.Interface.
-func (e *expiry) Pop() any {
+func (e *expiryHeap) Pop() any {
 	last := len(*e) - 1
 	s := (*e)[last]
 	(*e)[last] = nil

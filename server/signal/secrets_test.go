@@ -14,14 +14,14 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-func TestVault(t *testing.T) {
+func TestSecretStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		v := newVault(SecretRules{SingleUse: true})
-		value, expires, _ := v.mint("desk", wire.Session{Model: "x"}, 100, 10*time.Second)
+		v := newSecretStore(SecretRules{SingleUse: true})
+		value, expires, _ := v.create("desk", wire.Session{Model: "x"}, 100, 10*time.Second)
 		g.Expect(value).To(gomega.MatchRegexp("^ek_[a-z2-7]{64}$"))
 		g.Expect(expires).To(gomega.Equal(time.Now().Add(10 * time.Second).Unix()))
-		later, _, _ := v.mint("desk", wire.Session{}, 100, time.Hour)
+		later, _, _ := v.create("desk", wire.Session{}, 100, time.Hour)
 		g.Expect(later).NotTo(gomega.Equal(value))
 
 		s, stale, ok := v.find(value)
@@ -53,29 +53,29 @@ func TestVault(t *testing.T) {
 				}
 			}
 		}
-		_, _, ok = newVault(SecretRules{}).find(later)
+		_, _, ok = newSecretStore(SecretRules{}).find(later)
 		g.Expect(ok).To(gomega.BeFalse(), "it is another server's")
 	})
 }
 
-func TestVaultIsBounded(t *testing.T) {
+func TestSecretStoreIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		v := newVault(SecretRules{})
+		v := newSecretStore(SecretRules{})
 		for i := range maxSecrets {
-			value, _, _ := v.mint("desk", wire.Session{}, 0, time.Duration(10+i)*time.Second)
+			value, _, _ := v.create("desk", wire.Session{}, 0, time.Duration(10+i)*time.Second)
 			g.Expect(value).NotTo(gomega.BeEmpty())
 		}
-		value, _, wait := v.mint("desk", wire.Session{}, 0, time.Minute)
+		value, _, wait := v.create("desk", wire.Session{}, 0, time.Minute)
 		g.Expect(value).To(gomega.BeEmpty())
 		g.Expect(wait).To(gomega.Equal(10 * time.Second))
 		<-time.After(wait)
-		value, _, _ = v.mint("desk", wire.Session{}, 0, time.Minute)
+		value, _, _ = v.create("desk", wire.Session{}, 0, time.Minute)
 		g.Expect(value).NotTo(gomega.BeEmpty(), "what was said to be enough is")
 
-		v = newVault(SecretRules{})
+		v = newSecretStore(SecretRules{})
 		for range maxSecretsBytes/(maxBody+secretOverhead) + 1 {
-			value, _, _ = v.mint("desk", wire.Session{}, maxBody, time.Minute)
+			value, _, _ = v.create("desk", wire.Session{}, maxBody, time.Minute)
 		}
 		g.Expect(value).To(gomega.BeEmpty())
 		g.Expect(v.bytes).To(gomega.BeNumerically("<=", maxSecretsBytes))
@@ -236,7 +236,7 @@ func TestSecretsOpenCalls(t *testing.T) {
 // TestExpiredSecret waits for no clock: the vault of the server is told of a secret that has ended.
 func TestExpiredSecret(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
-	value, _, _ := d.h.secrets.mint("desk", wire.DefaultSession(), 0, -time.Second)
+	value, _, _ := d.h.secrets.create("desk", wire.DefaultSession(), 0, -time.Second)
 	d.offered("/v1/realtime/calls", value).refused(http.StatusUnauthorized, "client_secret_expired")
 	w := d.ask(http.MethodGet, "/v1/antiphon/pipeline", nil, "Authorization", "Bearer "+value)
 	d.refused(w, http.StatusUnauthorized, "client_secret_expired", "make a new one")

@@ -14,18 +14,20 @@ import (
 	"github.com/antiphon-rt/antiphon/server/ws"
 )
 
-// socket is what a WebSocket is opened for: a call, or the control of one from the side.
-func (h *Handler) socket(w http.ResponseWriter, r *http.Request, who caller) *problem {
+// WebSockets: begins calls over a WebSocket, and connects side-band controllers to calls over WebRTC.
+
+// socket answers a request for a WebSocket: for a call of its own, or with a call_id for the side-band control of a call.
+func (h *Handler) socket(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	if p := notASocket(r); p != nil {
 		return p
 	}
 	if r.URL.Query().Has("call_id") {
 		return h.control(w, r, who)
 	}
-	return h.opens(h.talk, h.talkOn)(w, r, who)
+	return h.opensCall(h.socketCall, h.reconnectSocket)(w, r, who)
 }
 
-// notASocket is what is wrong with a request for a WebSocket, or nil.
+// notASocket returns what is wrong with a request for a WebSocket, or nil.
 func notASocket(r *http.Request) *problem {
 	query := r.URL.Query()
 	offered := protocols(r)
@@ -49,8 +51,8 @@ func notASocket(r *http.Request) *problem {
 	return nil
 }
 
-// talk is a call over a WebSocket: events both ways, audio inside them.
-func (h *Handler) talk(w http.ResponseWriter, r *http.Request, who caller) *problem {
+// socketCall begins a call over a WebSocket: events go both ways and contain the audio. It returns when the connection has ended.
+func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	settings, p := h.settings(r, who)
 	if p != nil {
 		return p
@@ -80,13 +82,13 @@ func (h *Handler) newLink() *ws.Link {
 	return ws.NewLink(ws.Limits{Env: h.env, EventsPerSecond: h.cfg.EventsPerSecond, MaxMessage: h.cfg.MaxMessage})
 }
 
-// receiver gives the events of a call's client to its session.
+// receiver returns a Receiver that gives the events of a call's client to its session.
 func receiver(s *session.Session) ws.Receiver {
 	return ws.Receiver{Message: s.Message, Refuse: s.Refuse, Gone: s.Failed}
 }
 
-// control lets the caller rule a WebRTC call from the side.
-func (h *Handler) control(w http.ResponseWriter, r *http.Request, who caller) *problem {
+// control connects a side-band controller to a call over WebRTC. It returns when the connection has ended.
+func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	controlled, hub, p := h.find(r.URL.Query().Get("call_id"), who)
 	switch {
 	case p != nil:
@@ -116,7 +118,7 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who caller) *p
 	return nil
 }
 
-// notJoined is the answer to a controller that could not join a call.
+// notJoined is the response to a controller that could not join a call.
 func notJoined(err error) *problem {
 	if errors.Is(err, call.ErrTooManyControllers) {
 		return &problem{
