@@ -28,7 +28,7 @@ func TestBudget(t *testing.T) {
 		g.Expect(wait).To(gomega.Equal(30 * time.Second))
 		<-time.After(wait)
 		_, ok = began()
-		g.Expect(ok).To(gomega.BeTrue(), "what was said to be enough is")
+		g.Expect(ok).To(gomega.BeTrue(), "the wait that Begin returned is enough")
 
 		<-time.After(time.Hour)
 		g.Expect(b.Spend(900)).To(gomega.Equal([]wire.RateLimit{
@@ -37,7 +37,7 @@ func TestBudget(t *testing.T) {
 		}), "a response may go beyond the limit")
 		wait, ok = began()
 		g.Expect(ok).To(gomega.BeFalse())
-		g.Expect(wait).To(gomega.BeNumerically("~", 30*time.Second, time.Second), "until that is made up for")
+		g.Expect(wait).To(gomega.BeNumerically("~", 30*time.Second, time.Second), "until there are tokens again")
 		<-time.After(45 * time.Second)
 		g.Expect(b.Spend(50)).To(gomega.Equal([]wire.RateLimit{
 			{Name: "requests", Limit: 2, Remaining: 2},

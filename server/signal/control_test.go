@@ -16,15 +16,16 @@ import (
 
 const talkAbout = `{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"say 3 words"}]}}`
 
-// TestControl rules a call over WebRTC from the side (openai-agents-js#483: the call id is hidden, and nobody but the page is in control). Its caller never connects, so all that is heard of it is the side's.
+// TestControl controls a call over WebRTC from the side (openai-agents-js#483: the call id is hidden, and only the page is in control).
+// The call's client never connects, so all events that the test sees are for side-band controllers.
 func TestControl(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), settings.Locks{"instructions"} })
-	house := d.house()
+	house := d.serve()
 	theirs := d.secret(`{}`)
 	location := d.offered("/v1/realtime/calls", theirs).begun()
 	address := house + "/v1/realtime?call_id=" + location[strings.LastIndex(location, "/")+1:]
 
-	rules := d.plug(address, key)
+	rules := d.connect(address, key)
 	d.g.Expect(rules.answer.Header.Get("Sec-WebSocket-Protocol")).To(gomega.Equal("realtime"))
 	d.g.Expect(rules.answer.Header).NotTo(gomega.HaveKey("Sec-WebSocket-Extensions"), "events are not compressed")
 	created, is := rules.first().(*wire.SessionCreated)
@@ -33,22 +34,22 @@ func TestControl(t *testing.T) {
 
 	rules.send(`{"type":"session.update","session":{"type":"realtime","instructions":"Be kind.","output_modalities":["text"]}}`)
 	rules.next("session.updated")
-	second := d.plug(address, theirs)
+	second := d.connect(address, theirs)
 	created, is = second.first().(*wire.SessionCreated)
-	d.g.Expect(is).To(gomega.BeTrue(), "session.created comes first to whoever joins late")
+	d.g.Expect(is).To(gomega.BeTrue(), "session.created comes first to a controller that joins late")
 	d.g.Expect(created.ID()).NotTo(gomega.BeEmpty())
-	d.g.Expect(created.Session.Instructions).To(gomega.Equal("Be kind."), "as the session is now")
+	d.g.Expect(created.Session.Instructions).To(gomega.Equal("Be kind."), "the session as it is now")
 
 	second.send(`{"type":"session.update","event_id":"x","session":{"type":"realtime","instructions":"Be rude."}}`)
 	second.refused("session_locked")
 
 	rules.send(talkAbout)
 	rules.send(`{"type":"response.create"}`)
-	for _, p := range []*plug{rules, second} {
+	for _, p := range []*socketClient{rules, second} {
 		done, _ := p.next("response.done").(*wire.ResponseDone)
 		d.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
 	}
-	d.g.Expect(rules.seen["error"]).To(gomega.BeZero(), "another's error is no error of its own")
+	d.g.Expect(rules.seen["error"]).To(gomega.BeZero(), "errors of another controller do not reach it")
 	rules.send(`{"type":"nonsense"}`)
 	rules.refused("unknown_event")
 
@@ -57,9 +58,9 @@ func TestControl(t *testing.T) {
 	rules.next("response.done")
 
 	for name, stranger := range map[string]string{"another secret": d.secret(`{}`), "another principal": "another-key-of-the-house"} {
-		t.Run(name, func(t *testing.T) { d.in(t).unplugged(address, stranger, http.StatusNotFound, "call_not_found") })
+		t.Run(name, func(t *testing.T) { d.in(t).connectRefused(address, stranger, http.StatusNotFound, "call_not_found") })
 	}
-	d.unplugged(address, "nobody", http.StatusUnauthorized, "invalid_api_key")
+	d.connectRefused(address, "nobody", http.StatusUnauthorized, "invalid_api_key")
 
 	d.g.Expect(d.ask(http.MethodPost, location+"/hangup", nil, withKey...).Code).To(gomega.Equal(http.StatusOK))
 	d.g.Expect(rules.ended()).To(gomega.Equal(websocket.StatusNormalClosure), "it ends with the call")
@@ -67,18 +68,18 @@ func TestControl(t *testing.T) {
 		now, _ := d.h.Calls()
 		return now
 	}, patience).Should(gomega.BeZero())
-	d.unplugged(address, key, http.StatusNotFound, "call_not_found")
+	d.connectRefused(address, key, http.StatusNotFound, "call_not_found")
 }
 
 func TestControlIsBounded(t *testing.T) {
 	d := open(t, nil)
 	location := d.offered("/v1/realtime/calls", "").begun()
-	address := d.house() + "/v1/realtime?call_id=" + location[strings.LastIndex(location, "/")+1:]
-	var all []*plug
+	address := d.serve() + "/v1/realtime?call_id=" + location[strings.LastIndex(location, "/")+1:]
+	var all []*socketClient
 	for range call.MaxControllers {
-		all = append(all, d.plug(address, ""))
+		all = append(all, d.connect(address, ""))
 	}
-	d.unplugged(address, "", http.StatusTooManyRequests, "too_many_controllers")
+	d.connectRefused(address, "", http.StatusTooManyRequests, "too_many_controllers")
 	_ = all[0].ws.CloseNow()
 	d.g.Eventually(func() error {
 		ws, _, err := d.dial(address, "") //nolint:bodyclose // Dial has read it
@@ -93,24 +94,24 @@ func TestSockets(t *testing.T) {
 	d := open(t, func(c *Config) {
 		c.Keys, c.MaxMessage, c.EventsPerSecond, c.Secrets.SingleUse = keys(t), 4096, 100, true
 	})
-	house := d.house()
+	house := d.serve()
 	t.Run("a secret as a subprotocol, once", func(t *testing.T) {
 		d := d.in(t)
 		s := d.secret(`{"session":{"type":"realtime","instructions":"Be brief."}}`)
-		p := d.plug(house+"/v1/realtime?model=house", s)
+		p := d.connect(house+"/v1/realtime?model=house", s)
 		created, _ := p.first().(*wire.SessionCreated)
 		d.g.Expect(created.Session.Instructions).To(gomega.Equal("Be brief."))
 		d.g.Expect(created.Session.Model).To(gomega.Equal("house"))
-		d.unplugged(house+"/v1/realtime", s, http.StatusUnauthorized, "client_secret_used")
-		d.unplugged(house+"/v1/realtime?call_id=ws_x", s, http.StatusNotFound, "call_not_found")
+		d.connectRefused(house+"/v1/realtime", s, http.StatusUnauthorized, "client_secret_used")
+		d.connectRefused(house+"/v1/realtime?call_id=ws_x", s, http.StatusNotFound, "call_not_found")
 	})
 	t.Run("a transcription", func(t *testing.T) {
 		d := d.in(t)
-		created, _ := d.plug(house+"/v1/realtime?intent=transcription", key).first().(*wire.SessionCreated)
+		created, _ := d.connect(house+"/v1/realtime?intent=transcription", key).first().(*wire.SessionCreated)
 		d.g.Expect(created.Session.Type).To(gomega.Equal("transcription"))
 		s := d.secret(`{"session":{"type":"transcription"}}`)
-		d.unplugged(house+"/v1/realtime?intent=realtime", s, http.StatusBadRequest, "invalid_value")
-		created, _ = d.plug(house+"/v1/realtime", s).first().(*wire.SessionCreated)
+		d.connectRefused(house+"/v1/realtime?intent=realtime", s, http.StatusBadRequest, "invalid_value")
+		created, _ = d.connect(house+"/v1/realtime", s).first().(*wire.SessionCreated)
 		d.g.Expect(created.Session.Type).To(gomega.Equal("transcription"))
 	})
 	t.Run("a page of another origin", func(t *testing.T) {
@@ -123,31 +124,31 @@ func TestSockets(t *testing.T) {
 	})
 	t.Run("a message that is too large", func(t *testing.T) {
 		d := d.in(t)
-		p := d.plug(house+"/v1/realtime", key)
+		p := d.connect(house+"/v1/realtime", key)
 		p.next("session.created")
 		p.send(`{"type":"session.update","session":{"type":"realtime","instructions":"` + strings.Repeat("x", 5000) + `"}}`)
 		d.g.Expect(p.refused("message_too_large").Message).To(gomega.ContainSubstring("4096 bytes"))
-		p.goesOn()
+		p.expectAnswer()
 	})
 	t.Run("a flood", func(t *testing.T) {
 		d := d.in(t)
-		p := d.plug(house+"/v1/realtime", key)
+		p := d.connect(house+"/v1/realtime", key)
 		p.next("session.created")
 		for i := range 420 {
 			p.send(fmt.Sprintf(`{"type":"input_audio_buffer.clear","event_id":"e%d"}`, i))
 		}
 		d.g.Expect(p.refused("rate_limit_exceeded").Message).To(gomega.ContainSubstring("none is lost"))
-		p.goesOn()
+		p.expectAnswer()
 		d.g.Expect(p.seen["input_audio_buffer.cleared"]).To(gomega.Equal(420))
 	})
 }
 
-// TestRatesOfResponses: responses draw on the same budget as requests, and the client is told what is left.
+// TestRatesOfResponses checks that responses draw on the same budget as requests, and that the client learns what is left.
 func TestRatesOfResponses(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys, c.Rates = keys(t), Rates{RequestsPerMinute: 2, TokensPerMinute: 100_000} })
-	p := d.plug(d.house()+"/v1/realtime", key)
+	p := d.connect(d.serve()+"/v1/realtime", key)
 	p.next("session.created")
-	p.goesOn()
+	p.expectAnswer()
 	left, _ := p.next("rate_limits.updated").(*wire.RateLimitsUpdated)
 	d.g.Expect(left.RateLimits).To(gomega.HaveLen(2))
 	d.g.Expect(left.RateLimits[0].Name).To(gomega.Equal("requests"))
@@ -160,11 +161,11 @@ func TestRatesOfResponses(t *testing.T) {
 	done, _ := p.next("response.done").(*wire.ResponseDone)
 	d.g.Expect(done.Response.Status).To(gomega.Equal("failed"))
 	d.g.Expect(done.Response.StatusDetails.Error.Code).To(gomega.Equal("rate_limit_exceeded"))
-	d.unplugged(d.house()+"/v1/realtime", key, http.StatusTooManyRequests, "rate_limit_exceeded")
+	d.connectRefused(d.serve()+"/v1/realtime", key, http.StatusTooManyRequests, "rate_limit_exceeded")
 }
 
-// goesOn checks that the session still works: a text is answered.
-func (p *plug) goesOn() {
+// expectAnswer checks that the session still works: it answers a text.
+func (p *socketClient) expectAnswer() {
 	p.d.t.Helper()
 	p.send(talkAbout)
 	p.send(`{"type":"response.create","response":{"output_modalities":["text"]}}`)

@@ -13,12 +13,12 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// closedDesk is a Handler that no call is placed on.
-func closedDesk() *Handler {
+// idleHandler is a Handler without calls.
+func idleHandler() *Handler {
 	return New(Config{Pipeline: scripted.New(scripted.Options{}), Settings: wire.DefaultSession()})
 }
 
-// FuzzCallForm: whatever body a call comes with, it is an offer with a session that can be, or a problem that names a code.
+// FuzzCallForm checks that every body of a call is read as an offer with valid settings, or refused with a code.
 func FuzzCallForm(f *testing.F) {
 	body, kind := form(part{"sdp", "", "", offer}, part{"session", "blob", "application/json", `{"type":"realtime","instructions":"x"}`})
 	var text bytes.Buffer
@@ -27,7 +27,7 @@ func FuzzCallForm(f *testing.F) {
 	f.Add("application/sdp", []byte(offer))
 	f.Add("multipart/form-data; boundary=x", []byte("--x\r\nContent-Disposition: form-data; name=\"sdp\"\r\n\r\nv=0\r\n--x--"))
 	f.Add("multipart/form-data; boundary=", []byte("--"))
-	h := closedDesk()
+	h := idleHandler()
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/realtime/calls", bytes.NewReader(body))
 		r.Header.Set("Content-Type", kind)
@@ -41,12 +41,12 @@ func FuzzCallForm(f *testing.F) {
 	})
 }
 
-// FuzzClientSecret: whatever is asked of a client secret, there is one, for a time that is allowed, or a problem.
+// FuzzClientSecret checks that every request for a client secret leads to a secret with an allowed lifetime, or is refused.
 func FuzzClientSecret(f *testing.F) {
 	f.Add([]byte(`{"expires_after":{"anchor":"created_at","seconds":600},"session":{"type":"realtime","tools":[]}}`))
 	f.Add([]byte(`{"session":{"type":"transcription"}}`))
 	f.Add([]byte(`{"expires_after":{"anchor":"created\u005fat"},"expires_after":null}`))
-	h := closedDesk()
+	h := idleHandler()
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if !wire.Raw(body).Valid() {
 			return // readJSON has refused it
@@ -64,7 +64,7 @@ func FuzzClientSecret(f *testing.F) {
 	})
 }
 
-// FuzzSecretValue: nobody makes a secret but the server.
+// FuzzSecretValue checks that nobody but the server can make a secret.
 func FuzzSecretValue(f *testing.F) {
 	v := newSecretStore(SecretRules{})
 	value, _, _ := v.create("desk", wire.Session{}, 0, time.Hour)
@@ -77,7 +77,7 @@ func FuzzSecretValue(f *testing.F) {
 	})
 }
 
-// FuzzReadKeys: a key file that can be read has keys with names, and each key finds its own.
+// FuzzReadKeys checks that a key file that can be read has keys with names, and that each key has the right principal.
 func FuzzReadKeys(f *testing.F) {
 	f.Add("# keys\nsha256:" + strings.Repeat("0a", sha256.Size) + " desk\nplain-text-of-a-key\n")
 	f.Add("sha256:\n\n")

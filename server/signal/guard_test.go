@@ -30,9 +30,9 @@ func TestKeys(t *testing.T) {
 	}{
 		{"none", nil, 401},
 		{"a wrong one", []string{"Authorization", "Bearer " + key + "x"}, 401},
-		{"one of another kind", []string{"Authorization", "Basic " + key}, 401},
-		{"what the file has in place of it", []string{"Authorization", "Bearer sha256:" + strings.Repeat("0", 64)}, 401},
-		{"a client secret that is none", []string{"Authorization", "Bearer ek_" + strings.Repeat("a", 64)}, 401},
+		{"a key of another scheme", []string{"Authorization", "Basic " + key}, 401},
+		{"the hash of a key", []string{"Authorization", "Bearer sha256:" + strings.Repeat("0", 64)}, 401},
+		{"an invented client secret", []string{"Authorization", "Bearer ek_" + strings.Repeat("a", 64)}, 401},
 		{"a client secret that is too short", []string{"Authorization", "Bearer ek_aaaa"}, 401},
 		{"a header", []string{"Authorization", "Bearer " + key}, 200},
 		{"a header of another case", []string{"Authorization", "bearer " + key}, 200},
@@ -50,7 +50,7 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
-	t.Run("unknown paths tell nothing without one", func(t *testing.T) {
+	t.Run("unknown paths tell nothing without a key", func(t *testing.T) {
 		d := d.in(t)
 		d.refused(d.ask(http.MethodGet, "/v1/models", nil), http.StatusUnauthorized, "invalid_api_key", "")
 	})
@@ -69,8 +69,8 @@ func TestOrigins(t *testing.T) {
 		{name: "the server's own page", host: "talk.test", at: "192.0.2.7:80", origin: "http://talk.test", want: true},
 		{name: "the same host on another port", host: "talk.test:8080", at: "192.0.2.7:8080", origin: "http://talk.test", want: false},
 		{name: "another page", host: "talk.test", at: "192.0.2.7:80", origin: "https://evil.test", want: false},
-		{name: "a page that was let in", allowed: []string{"https://app.test"}, host: "talk.test", origin: "https://app.test", want: true},
-		{name: "its neighbour", allowed: []string{"https://app.test"}, host: "talk.test", origin: "https://app.test.evil.test", want: false},
+		{name: "an allowed page", allowed: []string{"https://app.test"}, host: "talk.test", origin: "https://app.test", want: true},
+		{name: "a page whose origin begins like an allowed one", allowed: []string{"https://app.test"}, host: "talk.test", origin: "https://app.test.evil.test", want: false},
 		{name: "every page", allowed: []string{"*"}, host: "talk.test", origin: "https://evil.test", want: true},
 		{name: "a page without an address", host: "talk.test", origin: "null", want: false},
 		{name: "a page without an address, where every page may", allowed: []string{"*"}, host: "talk.test", origin: "null", want: true},
@@ -78,10 +78,10 @@ func TestOrigins(t *testing.T) {
 		{name: "a page of this machine", host: "localhost:8080", at: "127.0.0.1:8080", origin: "http://127.0.0.1:3000", want: true},
 		{name: "a page of this machine, over IPv6", host: "[::1]:8080", at: "[::1]:8080", origin: "http://localhost:3000", want: true},
 		{name: "a page of this machine and a server elsewhere", host: "talk.test", at: "192.0.2.7:80", origin: "http://localhost:3000", want: false},
-		// DNS rebinding: the page's own name leads to this machine, and no key would stop it.
-		{name: "a name that leads here", host: "evil.test:8080", at: "127.0.0.1:8080", origin: "http://evil.test:8080", want: false},
-		{name: "a name that leads here, and keys", keys: true, host: "talk.test", at: "127.0.0.1:8080", origin: "http://talk.test", want: true},
-		{name: "a name that leads here and was let in", allowed: []string{"http://talk.test"}, host: "talk.test", at: "127.0.0.1:80", origin: "http://talk.test", want: true},
+		// DNS rebinding: the page's own host name resolves to this machine, and no key would stop the page.
+		{name: "a name that resolves to loopback", host: "evil.test:8080", at: "127.0.0.1:8080", origin: "http://evil.test:8080", want: false},
+		{name: "a name that resolves to loopback, and keys", keys: true, host: "talk.test", at: "127.0.0.1:8080", origin: "http://talk.test", want: true},
+		{name: "an allowed name that resolves to loopback", allowed: []string{"http://talk.test"}, host: "talk.test", at: "127.0.0.1:80", origin: "http://talk.test", want: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			d := open(t, func(c *Config) {

@@ -11,7 +11,7 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// description is what of openapi.json the tests read.
+// description is the part of openapi.json that the tests read.
 type description struct {
 	OpenAPI    string
 	Paths      map[string]map[string]struct{ Responses map[string]response }
@@ -30,7 +30,7 @@ func describe(t *testing.T) description {
 	return d
 }
 
-// TestOpenAPI: the description has the routes that there are, and no other.
+// TestOpenAPI checks that the description has exactly the routes of the server.
 func TestOpenAPI(t *testing.T) {
 	g := gomega.NewWithT(t)
 	d := describe(t)
@@ -52,11 +52,11 @@ func TestOpenAPI(t *testing.T) {
 	g.Expect(w.Body.Bytes()).To(gomega.Equal(openAPIText))
 }
 
-// described checks that an answer is one that the description has. Every request of these tests goes through it.
+// described checks that openapi.json describes the response to a request. Every request of these tests goes through it.
 func described(t *testing.T, r *http.Request, status int, body []byte) {
 	t.Helper()
 	var told struct{ Error struct{ Code string } }
-	_ = json.Unmarshal(body, &told) // not every answer is JSON
+	_ = json.Unmarshal(body, &told) // not every response is JSON
 	code := told.Error.Code
 	if r.Method == http.MethodOptions || code == "unknown_url" || code == "method_not_allowed" {
 		return
@@ -73,7 +73,7 @@ func described(t *testing.T, r *http.Request, status int, body []byte) {
 		}
 		switch {
 		case !has && status >= 500 && code == "":
-			return // of the WebSocket package, to a recorder
+			return // the WebSocket package wrote the response to a recorder
 		case !has:
 			t.Errorf("openapi.json has no answer %d of %s %s", status, r.Method, path)
 		case code != "" && !slices.Contains(answer.Codes, code):
@@ -86,7 +86,7 @@ func described(t *testing.T, r *http.Request, status int, body []byte) {
 	}
 }
 
-// matches: path is one that the template names.
+// matches reports whether path is an instance of the template.
 func matches(template, path string) bool {
 	want, got := strings.Split(template, "/"), strings.Split(path, "/")
 	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") })

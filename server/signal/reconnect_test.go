@@ -16,10 +16,10 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// greeted opens a WebSocket whose client knows our extensions.
-func (d *desk) greeted(address, bearer string) *plug {
+// connectExtended opens a WebSocket whose client knows our extensions.
+func (d *harness) connectExtended(address, bearer string) *socketClient {
 	d.t.Helper()
-	p := d.plug(address, bearer)
+	p := d.connect(address, bearer)
 	p.next("session.created")
 	p.send(`{"type":"antiphon.hello","event_id":"hello"}`)
 	ack, _ := p.next("antiphon.ack").(*wire.AntiphonAck)
@@ -27,8 +27,8 @@ func (d *desk) greeted(address, bearer string) *plug {
 	return p
 }
 
-// welcomed checks the first event of a page that has come back.
-func (p *plug) welcomed(seen string) {
+// expectReconnected checks the first event of a page that has reconnected.
+func (p *socketClient) expectReconnected(seen string) {
 	p.d.t.Helper()
 	ack, is := p.first().(*wire.AntiphonAck)
 	p.d.g.Expect(is).To(gomega.BeTrue())
@@ -36,21 +36,21 @@ func (p *plug) welcomed(seen string) {
 	p.d.g.Expect(ack.Resume).To(gomega.Equal(p.token()))
 }
 
-// token is what resumes the call.
-func (p *plug) token() string { return p.answer.Header.Get("Antiphon-Resume") }
+// token returns the token that reconnects the call.
+func (p *socketClient) token() string { return p.answer.Header.Get("Antiphon-Resume") }
 
-// again is the address that resumes the call behind the event seen.
-func (p *plug) again(address, seen string) string {
+// reconnectURL is the address that reconnects the call, with the events after the event seen.
+func (p *socketClient) reconnectURL(address, seen string) string {
 	return address + "?antiphon_resume=" + url.QueryEscape(p.token()) + "&antiphon_resume_after=" + url.QueryEscape(seen)
 }
 
 const talkInText = `{"type":"session.update","event_id":"u","session":{"type":"realtime","output_modalities":["text"]}}`
 
-// TestResume: a client whose connection broke comes back to its conversation, and hears what it has missed, each event once.
-func TestResume(t *testing.T) {
+// TestReconnect checks that a client whose connection broke comes back to its conversation and gets each event that it has missed once.
+func TestReconnect(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
-	address := d.house() + "/v1/realtime"
-	p := d.greeted(address, key)
+	address := d.serve() + "/v1/realtime"
+	p := d.connectExtended(address, key)
 	d.g.Expect(p.token()).To(gomega.MatchRegexp(`^\w{26,}$`))
 	d.g.Expect(p.answer.Header.Get("Antiphon-Resume-Seen")).To(gomega.BeEmpty())
 	d.g.Expect(p.told).To(gomega.Equal(p.token()), "a page cannot read headers")
@@ -60,18 +60,18 @@ func TestResume(t *testing.T) {
 	created, _ := p.next("response.created").(*wire.ResponseCreated)
 	d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
 
-	for round, seen := range []string{created.EventID, created.EventID} { // it may break again before anything was heard
+	for round, seen := range []string{created.EventID, created.EventID} { // the connection may break again before the client has read anything
 		if round == 1 {
 			d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
 		}
-		p = d.plug(p.again(address, seen), key)
+		p = d.connect(p.reconnectURL(address, seen), key)
 		d.g.Expect(p.answer.Header.Get("Antiphon-Resume-Seen")).To(gomega.Equal("r"))
-		p.welcomed("r")
+		p.expectReconnected("r")
 		done, _ := p.next("response.done").(*wire.ResponseDone)
 		d.g.Expect(done.Response.ID).To(gomega.Equal(created.Response.ID))
 		d.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
 		d.g.Expect(p.seen).To(gomega.HaveKeyWithValue("response.output_item.added", 1))
-		d.g.Expect(p.seen).NotTo(gomega.HaveKey("response.created"), "that was seen")
+		d.g.Expect(p.seen).NotTo(gomega.HaveKey("response.created"), "the client has seen it")
 		d.g.Expect(p.seen).NotTo(gomega.HaveKey("session.created"), "it is the same session")
 	}
 	p.send(`{"type":"conversation.item.retrieve","item_id":"said"}`)
@@ -85,22 +85,22 @@ func TestResume(t *testing.T) {
 	d.g.Eventually(func() int {
 		now, _ := d.h.Calls()
 		return now
-	}, patience).Should(gomega.BeZero(), "who takes leave is not waited for")
-	d.unplugged(p.again(address, created.EventID), key, http.StatusNotFound, "resume_not_found")
+	}, patience).Should(gomega.BeZero(), "the server does not wait for a client that closed the connection")
+	d.connectRefused(p.reconnectURL(address, created.EventID), key, http.StatusNotFound, "resume_not_found")
 }
 
-// TestResumeTakesOver: the client knows before the server that its connection is dead.
-func TestResumeTakesOver(t *testing.T) {
+// TestReconnectReplacesALiveConnection checks that a client can reconnect before the server knows that the old connection is dead.
+func TestReconnectReplacesALiveConnection(t *testing.T) {
 	d := open(t, nil)
-	address := d.house() + "/v1/realtime"
-	old := d.greeted(address, "")
+	address := d.serve() + "/v1/realtime"
+	old := d.connectExtended(address, "")
 	began := time.Now()
-	p := d.plug(old.again(address, ""), "")
-	d.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 2*time.Second), "the dead are not waited for")
+	p := d.connect(old.reconnectURL(address, ""), "")
+	d.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 2*time.Second), "the server does not wait for the old connection")
 	d.g.Expect(p.answer.Header.Get("Antiphon-Resume")).To(gomega.Equal(old.token()))
-	p.welcomed("hello")
+	p.expectReconnected("hello")
 	_, is := p.first().(*wire.SessionCreated)
-	d.g.Expect(is).To(gomega.BeTrue(), "who has seen nothing gets all")
+	d.g.Expect(is).To(gomega.BeTrue(), "a client that has seen nothing gets all events")
 	p.next("antiphon.ack")
 	old.ended()
 	p.send(talkAbout)
@@ -109,12 +109,12 @@ func TestResumeTakesOver(t *testing.T) {
 	d.g.Expect(p.ws.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
 }
 
-// TestResumeWithAudio: what the client plays itself is sent again where it did not arrive, and the voice goes on.
-func TestResumeWithAudio(t *testing.T) {
+// TestReconnectWithAudio checks that audio which the client plays itself is sent again if it did not arrive, and that the audio continues.
+func TestReconnectWithAudio(t *testing.T) {
 	d := open(t, nil)
-	address := d.house() + "/v1/realtime"
+	address := d.serve() + "/v1/realtime"
 	said := func(tear bool) (bytes int) {
-		p := d.greeted(address, "")
+		p := d.connectExtended(address, "")
 		p.send(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"say 60 words"}]}}`)
 		p.send(`{"type":"response.create"}`)
 		for heard := 0; ; {
@@ -123,7 +123,7 @@ func TestResumeWithAudio(t *testing.T) {
 				bytes += len(e.Delta)
 				if heard++; heard == 3 && tear {
 					d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
-					p = d.plug(p.again(address, e.EventID), "")
+					p = d.connect(p.reconnectURL(address, e.EventID), "")
 				}
 			case *wire.ResponseDone:
 				d.g.Expect(e.Response.Status).To(gomega.Equal("completed"))
@@ -134,13 +134,13 @@ func TestResumeWithAudio(t *testing.T) {
 	d.g.Expect(said(true)).To(gomega.Equal(said(false)))
 }
 
-// TestResumeOnceEach: however often the connection breaks, every event of the client's is taken once, in order, and every one
-// of the server's arrives once.
-func TestResumeOnceEach(t *testing.T) {
+// TestReconnectDeliversEachEventOnce checks that the session takes every event of the client once and in order, and that
+// every event of the server arrives once, however often the connection breaks.
+func TestReconnectDeliversEachEventOnce(t *testing.T) {
 	d := open(t, nil)
-	address := d.house() + "/v1/realtime"
+	address := d.serve() + "/v1/realtime"
 	rnd := rand.New(rand.NewPCG(3, 1))
-	p := d.greeted(address, "")
+	p := d.connectExtended(address, "")
 	event := func(n int) string {
 		return fmt.Sprintf(`{"type":"conversation.item.create","event_id":"%d","item":{"id":"item_%d","type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}}`, n, n)
 	}
@@ -169,7 +169,7 @@ func TestResumeOnceEach(t *testing.T) {
 		}
 		breaks++
 		d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
-		p = d.plug(p.again(address, last), "")
+		p = d.connect(p.reconnectURL(address, last), "")
 		ack, _ := p.first().(*wire.AntiphonAck)
 		taken, err := strconv.Atoi(ack.Acknowledges)
 		if err != nil {
@@ -185,24 +185,24 @@ func TestResumeOnceEach(t *testing.T) {
 	d.g.Expect(breaks).To(gomega.BeNumerically(">", 3))
 }
 
-func TestNoResume(t *testing.T) {
+func TestRefusedReconnects(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
-	address := d.house() + "/v1/realtime"
-	p := d.greeted(address, key)
-	silent := d.plug(address, key)
+	address := d.serve() + "/v1/realtime"
+	p := d.connectExtended(address, key)
+	silent := d.connect(address, key)
 	silent.next("session.created")
 	webRTC := d.offered("/v1/realtime/calls", key)
 	webRTC.begun()
 
-	other := &plug{answer: &http.Response{Header: http.Header{"Antiphon-Resume": {"AAAABBBBCCCCDDDDEEEEFFFFGG"}}}}
-	d.unplugged(other.again(address, ""), key, http.StatusNotFound, "resume_not_found")
-	d.unplugged(p.again(address, ""), "another-key-of-the-house", http.StatusNotFound, "resume_not_found")
-	d.unplugged(p.again(address, ""), d.secret(`{}`), http.StatusNotFound, "resume_not_found")
-	d.unplugged(p.again(address, ""), "nobody", http.StatusUnauthorized, "invalid_api_key")
-	d.unplugged(p.again(address, "event_of_nobody"), key, http.StatusGone, "resume_lost")
-	d.unplugged(silent.again(address, ""), key, http.StatusNotFound, "resume_not_found") // it never said hello
-	rtc := &plug{answer: webRTC.Result()}
-	d.unplugged(rtc.again(address, ""), key, http.StatusBadRequest, "resume_transport")
+	other := &socketClient{answer: &http.Response{Header: http.Header{"Antiphon-Resume": {"AAAABBBBCCCCDDDDEEEEFFFFGG"}}}}
+	d.connectRefused(other.reconnectURL(address, ""), key, http.StatusNotFound, "resume_not_found")
+	d.connectRefused(p.reconnectURL(address, ""), "another-key-of-the-house", http.StatusNotFound, "resume_not_found")
+	d.connectRefused(p.reconnectURL(address, ""), d.secret(`{}`), http.StatusNotFound, "resume_not_found")
+	d.connectRefused(p.reconnectURL(address, ""), "nobody", http.StatusUnauthorized, "invalid_api_key")
+	d.connectRefused(p.reconnectURL(address, "event_of_nobody"), key, http.StatusGone, "resume_lost")
+	d.connectRefused(silent.reconnectURL(address, ""), key, http.StatusNotFound, "resume_not_found") // it never said hello
+	rtc := &socketClient{answer: webRTC.Result()}
+	d.connectRefused(rtc.reconnectURL(address, ""), key, http.StatusBadRequest, "resume_transport")
 
 	offered := func(token string, more ...string) answered {
 		headers := append([]string{"Content-Type", "application/sdp", "Antiphon-Resume", token}, more...)
@@ -215,39 +215,39 @@ func TestNoResume(t *testing.T) {
 
 	_, c := d.h.findByToken(p.token(), requester{principal: "desk"})
 	d.g.Expect(c.hub.Reserve("")).To(gomega.Succeed())
-	d.unplugged(p.again(address, ""), key, http.StatusConflict, "resume_in_progress")
+	d.connectRefused(p.reconnectURL(address, ""), key, http.StatusConflict, "resume_in_progress")
 	c.hub.Unreserve()
 
-	p.send(talkAbout) // nothing of all that has disturbed the call
+	p.send(talkAbout) // none of this has disturbed the call
 	p.next("conversation.item.done")
 	now, _ := d.h.Calls()
 	d.g.Expect(now).To(gomega.Equal(3))
 }
 
-// TestResumeWithASecret: a secret for one call goes on with that call, and begins no other.
-func TestResumeWithASecret(t *testing.T) {
+// TestReconnectWithASecret checks that a secret for one call reconnects that call and begins no other.
+func TestReconnectWithASecret(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys, c.Secrets.SingleUse = keys(t), true })
-	address := d.house() + "/v1/realtime"
+	address := d.serve() + "/v1/realtime"
 	secret := d.secret(`{}`)
-	p := d.greeted(address, secret)
+	p := d.connectExtended(address, secret)
 	d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
-	p = d.plug(p.again(address, ""), secret)
+	p = d.connect(p.reconnectURL(address, ""), secret)
 	p.next("antiphon.ack")
-	d.unplugged(address, secret, http.StatusUnauthorized, "client_secret_used")
+	d.connectRefused(address, secret, http.StatusUnauthorized, "client_secret_used")
 }
 
-func TestResumeIsCharged(t *testing.T) {
+func TestReconnectIsCharged(t *testing.T) {
 	d := open(t, func(c *Config) { c.Rates = Rates{RequestsPerMinute: 2} })
-	address := d.house() + "/v1/realtime"
-	p := d.greeted(address, "")
-	d.unplugged(p.again(address, "event_of_nobody"), "", http.StatusGone, "resume_lost")
-	d.unplugged(p.again(address, ""), "", http.StatusTooManyRequests, "rate_limit_exceeded")
+	address := d.serve() + "/v1/realtime"
+	p := d.connectExtended(address, "")
+	d.connectRefused(p.reconnectURL(address, "event_of_nobody"), "", http.StatusGone, "resume_lost")
+	d.connectRefused(p.reconnectURL(address, ""), "", http.StatusTooManyRequests, "rate_limit_exceeded")
 }
 
-// TestKept: a client that does not come back is waited for no longer than the server was told.
-func TestKept(t *testing.T) {
+// TestTheWaitForAClientIsLimited checks that the server waits for a client no longer than Config.Keep.
+func TestTheWaitForAClientIsLimited(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keep = 50 * time.Millisecond })
-	p := d.greeted(d.house()+"/v1/realtime", "")
+	p := d.connectExtended(d.serve()+"/v1/realtime", "")
 	d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
 	d.g.Eventually(func() int {
 		now, _ := d.h.Calls()
@@ -268,7 +268,7 @@ func TestBadRestarts(t *testing.T) {
 	restart("application/sdp", offer, "another-key-of-the-house").refused(http.StatusNotFound, "call_not_found")
 	restart("application/sdp", offer, "nobody").refused(http.StatusUnauthorized, "invalid_api_key")
 
-	d.plug(d.house()+"/v1/realtime", key).next("session.created")
+	d.connect(d.serve()+"/v1/realtime", key).next("session.created")
 	d.h.mu.Lock()
 	for id := range d.h.calls {
 		if strings.HasPrefix(id, "ws_") {

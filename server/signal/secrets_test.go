@@ -39,13 +39,13 @@ func TestSecretStore(t *testing.T) {
 
 		<-time.After(10 * time.Second)
 		again, stale, ok := v.find(value)
-		g.Expect(ok).To(gomega.BeTrue(), "it was one once")
+		g.Expect(ok).To(gomega.BeTrue(), "it was a secret once")
 		g.Expect(stale.code).To(gomega.Equal("client_secret_expired"))
 		g.Expect(again.id).To(gomega.Equal(s.id))
-		g.Expect(v.byID).To(gomega.HaveLen(1), "nothing is kept of it")
+		g.Expect(v.byID).To(gomega.HaveLen(1), "the store keeps nothing of it")
 		g.Expect(v.bytes).To(gomega.Equal(100 + secretOverhead))
 
-		for i := range later { // whatever is changed in it, it is none
+		for i := range later { // whatever is changed in it, it is no secret
 			for _, c := range "a7=_" {
 				if forged := later[:i] + string(c) + later[i+1:]; forged != later {
 					_, _, ok := v.find(forged)
@@ -54,7 +54,7 @@ func TestSecretStore(t *testing.T) {
 			}
 		}
 		_, _, ok = newSecretStore(SecretRules{}).find(later)
-		g.Expect(ok).To(gomega.BeFalse(), "it is another server's")
+		g.Expect(ok).To(gomega.BeFalse(), "it is a secret of another server")
 	})
 }
 
@@ -71,7 +71,7 @@ func TestSecretStoreIsBounded(t *testing.T) {
 		g.Expect(wait).To(gomega.Equal(10 * time.Second))
 		<-time.After(wait)
 		value, _, _ = v.create("desk", wire.Session{}, 0, time.Minute)
-		g.Expect(value).NotTo(gomega.BeEmpty(), "what was said to be enough is")
+		g.Expect(value).NotTo(gomega.BeEmpty(), "the wait that create returned is enough")
 
 		v = newSecretStore(SecretRules{})
 		for range maxSecretsBytes/(maxBody+secretOverhead) + 1 {
@@ -86,8 +86,8 @@ const jsonType = "application/json"
 
 var withKey = []string{"Authorization", "Bearer " + key}
 
-// secret makes a client secret and gives its value.
-func (d *desk) secret(body string) string {
+// secret creates a client secret and returns its value.
+func (d *harness) secret(body string) string {
 	d.t.Helper()
 	w := d.ask(http.MethodPost, "/v1/realtime/client_secrets", strings.NewReader(body), append([]string{"Content-Type", jsonType}, withKey...)...)
 	var told struct{ Value string }
@@ -102,7 +102,7 @@ func TestClientSecret(t *testing.T) {
 		name, body string
 		seconds    int64
 	}{
-		{"nothing said", ``, 600},
+		{"an empty body", ``, 600},
 		{"nothing said in JSON", `{"expires_after":null,"session":null}`, 600},
 		{"a time", `{"expires_after":{"anchor":"created_at","seconds":7200}}`, 7200},
 		{"the least time", `{"expires_after":{"seconds":10}}`, 10},
@@ -145,15 +145,15 @@ func TestBadClientSecret(t *testing.T) {
 		{"another type", `{}`, "text/plain", 415, "unsupported_media_type", ""},
 		{"no type", `{}`, "", 415, "unsupported_media_type", ""},
 		{"too much", `{"session":{"instructions":"` + strings.Repeat("x", maxBody) + `"}}`, jsonType, 413, "body_too_large", ""},
-		{"what nobody knows", `{"expires":7}`, jsonType, 400, "unknown_parameter", "expires"},
-		{"what nobody knows below", `{"expires_after":{"minutes":7}}`, jsonType, 400, "unknown_parameter", "expires_after.minutes"},
-		{"no object of time", `{"expires_after":600}`, jsonType, 400, "invalid_type", "expires_after"},
+		{"an unknown parameter", `{"expires":7}`, jsonType, 400, "unknown_parameter", "expires"},
+		{"an unknown nested parameter", `{"expires_after":{"minutes":7}}`, jsonType, 400, "unknown_parameter", "expires_after.minutes"},
+		{"a lifetime that is no object", `{"expires_after":600}`, jsonType, 400, "invalid_type", "expires_after"},
 		{"another anchor", `{"expires_after":{"anchor":"used_at","seconds":60}}`, jsonType, 400, "invalid_value", "expires_after.anchor"},
 		{"too short", `{"expires_after":{"anchor":"created_at","seconds":9}}`, jsonType, 400, "invalid_value", "expires_after.seconds"},
 		{"too long", `{"expires_after":{"anchor":"created_at","seconds":7201}}`, jsonType, 400, "invalid_value", "expires_after.seconds"},
 		{"no number", `{"expires_after":{"anchor":"created_at","seconds":"60"}}`, jsonType, 400, "invalid_type", "expires_after.seconds"},
 		{"half a second", `{"expires_after":{"anchor":"created_at","seconds":60.5}}`, jsonType, 400, "invalid_type", "expires_after.seconds"},
-		{"a session that is none", `{"session":7}`, jsonType, 400, "invalid_type", "session"},
+		{"a session that is no object", `{"session":7}`, jsonType, 400, "invalid_type", "session"},
 		{"a session of another type", `{"session":{"type":"telephone"}}`, jsonType, 400, "invalid_value", "session.type"},
 		{"a session with a wrong value", `{"session":{"type":"realtime","audio":{"output":{"speed":9}}}}`, jsonType, 400, "invalid_value", "session.audio.output.speed"},
 	} {
@@ -181,8 +181,8 @@ func TestBadClientSecret(t *testing.T) {
 	})
 }
 
-// offered places a WebRTC call that nobody takes further.
-func (d *desk) offered(path, bearer string, parts ...part) (answer answered) {
+// offered begins a call over WebRTC whose client never connects.
+func (d *harness) offered(path, bearer string, parts ...part) (answer answered) {
 	d.t.Helper()
 	body, kind := form(append(parts, part{"sdp", "", "", offer})...)
 	w := d.ask(http.MethodPost, path, body, "Content-Type", kind, "Authorization", "Bearer "+bearer)
@@ -205,9 +205,9 @@ func TestSecretsOpenCalls(t *testing.T) {
 		location := d.offered(calls, s).begun()
 		d.offered(calls, s).refused(http.StatusUnauthorized, "client_secret_used")
 		w := d.ask(http.MethodPost, location+"/hangup", nil, "Authorization", "Bearer "+s)
-		d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK), "its own call is still its own")
+		d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK), "it still controls its own call")
 	})
-	t.Run("with what is locked", func(t *testing.T) {
+	t.Run("with locked fields", func(t *testing.T) {
 		d := open(t, func(c *Config) { c.Keys, c.Secrets.Locks = keys(t), settings.Locks{"model", "instructions"} })
 		s := d.secret(bound)
 		d.offered(calls+"?model=other", s).refused(http.StatusBadRequest, "session_locked")
@@ -215,7 +215,7 @@ func TestSecretsOpenCalls(t *testing.T) {
 		d.offered(calls+"?model=house", s, part{"session", "", "", `{"type":"realtime","instructions":"Be brief.","audio":{"output":{"speed":1.2}}}`}).begun()
 		d.offered(calls+"?model=other", key, part{"session", "", "", `{"type":"realtime","instructions":"Be long."}`}).begun()
 	})
-	t.Run("and hang up no others", func(t *testing.T) {
+	t.Run("and end no calls of others", func(t *testing.T) {
 		d := open(t, func(c *Config) { c.Keys = keys(t) })
 		mine, other := d.secret(`{}`), d.secret(`{}`)
 		location := d.offered(calls, mine).begun()
@@ -224,7 +224,7 @@ func TestSecretsOpenCalls(t *testing.T) {
 			d.refused(w, http.StatusNotFound, "call_not_found", "no such call")
 		}
 		w := d.ask(http.MethodPost, location+"/hangup", nil, withKey...)
-		d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK), "the key that the secret is from may")
+		d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK), "the key that created the secret may")
 	})
 	t.Run("on a server without keys, which checks none", func(t *testing.T) {
 		d := open(t, nil)
@@ -233,7 +233,7 @@ func TestSecretsOpenCalls(t *testing.T) {
 	})
 }
 
-// TestExpiredSecret waits for no clock: the vault of the server is told of a secret that has ended.
+// TestExpiredSecret does not wait: it puts an expired secret into the server's store.
 func TestExpiredSecret(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
 	value, _, _ := d.h.secrets.create("desk", wire.DefaultSession(), 0, -time.Second)
@@ -252,5 +252,5 @@ func TestRates(t *testing.T) {
 	d.refused(d.ask(http.MethodPost, "/v1/realtime/client_secrets", nil, withKey...), http.StatusTooManyRequests, "rate_limit_exceeded", "30 s")
 	d.offered("/v1/realtime/calls", "another-key-of-the-house").begun()
 	w := d.ask(http.MethodGet, "/v1/antiphon/pipeline", nil, withKey...)
-	d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK), "what begins nothing costs nothing")
+	d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK), "a request that begins nothing costs nothing")
 }

@@ -37,14 +37,14 @@ const offer = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE
 	"a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\n" +
 	"a=fingerprint:sha-256 00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF\r\n"
 
-// desk is a Handler and its test.
-type desk struct {
+// harness is a Handler and its test.
+type harness struct {
 	t *testing.T
 	g *gomega.WithT
 	h *Handler
 }
 
-func open(t *testing.T, change func(*Config)) *desk {
+func open(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	engine, err := rtc.New(rtc.Config{Loopback: true})
@@ -60,17 +60,17 @@ func open(t *testing.T, change func(*Config)) *desk {
 		g.Expect(h.Close(ctx)).To(gomega.Succeed())
 		g.Expect(engine.Close()).To(gomega.Succeed())
 	})
-	return &desk{t, g, h}
+	return &harness{t, g, h}
 }
 
-// in is the desk in a test within its test.
-func (d *desk) in(t *testing.T) *desk {
+// in returns the harness for a subtest.
+func (d *harness) in(t *testing.T) *harness {
 	t.Helper()
-	return &desk{t, gomega.NewWithT(t), d.h}
+	return &harness{t, gomega.NewWithT(t), d.h}
 }
 
 // ask sends a request; headers come in pairs of name and value.
-func (d *desk) ask(method, path string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
+func (d *harness) ask(method, path string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(d.t.Context(), method, "http://talk.test"+path, body)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
@@ -81,8 +81,8 @@ func (d *desk) ask(method, path string, body io.Reader, headers ...string) *http
 	return w
 }
 
-// refused checks a response that is an error: its status and code, and what its message says.
-func (d *desk) refused(w *httptest.ResponseRecorder, status int, code, says string) {
+// refused checks an error response: its status, its code, and a part of its message.
+func (d *harness) refused(w *httptest.ResponseRecorder, status int, code, says string) {
 	d.t.Helper()
 	var body struct {
 		Error struct {
@@ -124,7 +124,7 @@ func TestCalls(t *testing.T) {
 	settings := `{"type":"realtime","instructions":"Be brief."}`
 	for _, row := range []struct {
 		name  string
-		parts []part // nil is the offer alone
+		parts []part // nil for the offer alone
 	}{
 		{"the offer alone", nil},
 		{"a form of fields", []part{{"sdp", "", "", offer}, {"session", "", "", settings}}},
@@ -173,14 +173,14 @@ func TestBadCalls(t *testing.T) {
 		{"no content type", offer, "", nil, 415, "unsupported_media_type", "application/sdp"},
 		{"JSON", `{"sdp":"v=0"}`, "application/json", nil, 415, "unsupported_media_type", "multipart/form-data"},
 		{"a form without a boundary", offer, "multipart/form-data", nil, 415, "unsupported_media_type", "sdp and session"},
-		{"a content type that is none", offer, "application/", nil, 415, "unsupported_media_type", ""},
+		{"an invalid content type", offer, "application/", nil, 415, "unsupported_media_type", ""},
 		{"an empty offer", "", "application/sdp", nil, 400, "invalid_offer", "empty"},
 		{"a broken offer", "hello", "application/sdp", nil, 400, "invalid_offer", "SDP"},
 		{"an offer without audio", offer[:strings.Index(offer, "m=audio")], "application/sdp", nil, 400, "invalid_offer", "microphone"},
 		{"an offer that is too large", strings.Repeat("x", maxBody+1), "application/sdp", nil, 413, "body_too_large", "1048576"},
 		{"a form that is too large", "", "", []part{sdp, {"session", "", "", strings.Repeat("x", maxBody)}}, 413, "body_too_large", "1048576"},
 		{"a form that is cut off", "--x\r\nContent-Disposition: form-data; name=\"sdp\"\r\n\r\nv=0", "multipart/form-data; boundary=x", nil, 400, "invalid_body", "cannot be read"},
-		{"a form that is none", "hello", "multipart/form-data; boundary=x", nil, 400, "missing_field", "sdp"},
+		{"a body that is no form", "hello", "multipart/form-data; boundary=x", nil, 400, "missing_field", "sdp"},
 		{"a form without an offer", "", "", []part{{"session", "", "", `{"type":"realtime"}`}}, 400, "missing_field", "sdp"},
 		{"a form with a blank offer", "", "", []part{{"sdp", "", "", " \n"}}, 400, "missing_field", "sdp"},
 		{"settings that are no JSON", "", "", []part{sdp, {"session", "", "", `{"type"`}}, 400, "invalid_json", ""},
@@ -196,12 +196,12 @@ func TestBadCalls(t *testing.T) {
 			}
 			d.refused(d.ask(http.MethodPost, "/v1/realtime/calls", body, "Content-Type", kind), row.status, row.code, row.says)
 			now, _ := d.h.Calls()
-			d.g.Expect(now).To(gomega.BeZero(), "it is not in the book for a moment")
+			d.g.Expect(now).To(gomega.BeZero(), "the book has no entry")
 		})
 	}
 	now, total := d.h.Calls()
 	gomega.NewWithT(t).Expect(now).To(gomega.BeZero())
-	gomega.NewWithT(t).Expect(total).To(gomega.BeZero(), "what was refused is no call")
+	gomega.NewWithT(t).Expect(total).To(gomega.BeZero(), "a refused request is no call")
 }
 
 func TestPaths(t *testing.T) {
@@ -211,7 +211,7 @@ func TestPaths(t *testing.T) {
 		status             int
 		code, says         string
 	}{
-		{"what is not there", http.MethodGet, "/v1/models", 404, "unknown_url", "POST /v1/realtime/calls"},
+		{"an unknown path", http.MethodGet, "/v1/models", 404, "unknown_url", "POST /v1/realtime/calls"},
 		{"taking a telephone call", http.MethodPost, "/v1/realtime/calls/rtc_x/accept", 404, "no_sip_call", "no SIP call waits"},
 		{"refusing a telephone call", http.MethodPost, "/v1/realtime/calls/rtc_x/reject", 404, "no_sip_call", "no SIP call waits"},
 		{"passing a telephone call on", http.MethodPost, "/v1/realtime/calls/rtc_x/refer", 404, "no_sip_call", "no SIP call waits"},
@@ -220,7 +220,7 @@ func TestPaths(t *testing.T) {
 		{"getting a call", http.MethodGet, "/v1/realtime/calls", 405, "method_not_allowed", "takes POST"},
 		{"posting to the WebSocket", http.MethodPost, "/v1/realtime", 405, "method_not_allowed", "takes GET"},
 		{"a WebSocket without an upgrade", http.MethodGet, "/v1/realtime", 426, "upgrade_required", "/v1/realtime/calls"},
-		{"hanging up nobody", http.MethodPost, "/v1/realtime/calls/rtc_x/hangup", 404, "call_not_found", "no such call"},
+		{"hanging up an unknown call", http.MethodPost, "/v1/realtime/calls/rtc_x/hangup", 404, "call_not_found", "no such call"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			d := d.in(t)
@@ -247,7 +247,7 @@ func TestPaths(t *testing.T) {
 		w := d.ask(http.MethodGet, "/v1/realtime", nil, append([]string{"Sec-WebSocket-Protocol", "chat, superchat"}, upgrade...)...)
 		d.refused(w, http.StatusBadRequest, "invalid_subprotocol", "realtime")
 	})
-	t.Run("a WebSocket that its connection cannot become leaves no session", func(t *testing.T) {
+	t.Run("a failed WebSocket handshake leaves no session", func(t *testing.T) {
 		d, g := d.in(t), gomega.NewWithT(t)
 		w := d.ask(http.MethodGet, "/v1/realtime", nil, upgrade...) // a recorder cannot be hijacked
 		g.Expect(w.Code).To(gomega.BeNumerically(">=", 400))
@@ -290,7 +290,7 @@ func TestStopping(t *testing.T) {
 	d.g.Expect(d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), "Content-Type", "application/sdp").Code).
 		To(gomega.Equal(http.StatusCreated))
 	location := d.offered("/v1/realtime/calls", "").begun()
-	side := d.plug(d.house()+"/v1/realtime?call_id="+location[strings.LastIndex(location, "/")+1:], "")
+	side := d.connect(d.serve()+"/v1/realtime?call_id="+location[strings.LastIndex(location, "/")+1:], "")
 	side.next("session.created")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -302,7 +302,7 @@ func TestStopping(t *testing.T) {
 		http.StatusServiceUnavailable, "server_stopping", "in a moment")
 }
 
-// local is a request's own address, as net/http puts it into the context.
+// local returns a request that came to that address, as net/http notes it in the context.
 func local(r *http.Request, addr string) *http.Request {
 	a, _ := net.ResolveTCPAddr("tcp", addr) // it is a literal
 	return r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(a)))

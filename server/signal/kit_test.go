@@ -13,13 +13,15 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// answered is the answer to an offer.
+// The test kit: HTTP requests to a Handler, and WebSocket clients.
+
+// answered is the response to an offer.
 type answered struct {
-	d *desk
+	d *harness
 	*httptest.ResponseRecorder
 }
 
-// begun checks that the call has begun, and gives its address.
+// begun checks that the call has begun, and returns its location.
 func (a answered) begun() (location string) {
 	a.d.t.Helper()
 	a.d.g.Expect(a.Code).To(gomega.Equal(http.StatusCreated), a.Body.String())
@@ -31,34 +33,34 @@ func (a answered) refused(status int, code string) {
 	a.d.refused(a.ResponseRecorder, status, code, "")
 }
 
-// plug is a WebSocket to the desk.
-type plug struct {
-	d      *desk
+// socketClient is a WebSocket client of a harness.
+type socketClient struct {
+	d      *harness
 	ws     *websocket.Conn
 	answer *http.Response
 	seen   map[string]int // events that next has read, by name
-	told   string         // the token of the answer to its hello
-	last   string         // that answer
+	told   string         // the token in the acknowledgement of its hello
+	last   string         // event_id of that acknowledgement
 }
 
-// house serves the desk on a port of its own until the test ends, and gives its address.
-func (d *desk) house() (address string) {
+// serve serves the handler on a port of its own until the test ends, and returns the WebSocket address.
+func (d *harness) serve() (address string) {
 	s := httptest.NewServer(d.h)
 	d.t.Cleanup(s.Close)
 	return "ws" + strings.TrimPrefix(s.URL, "http")
 }
 
-// plug opens a WebSocket, with a key as its subprotocol as a page does it.
-func (d *desk) plug(address, bearer string) *plug {
+// connect opens a WebSocket. It sends the key as a subprotocol, as a page does.
+func (d *harness) connect(address, bearer string) *socketClient {
 	d.t.Helper()
 	p, answer, err := d.dial(address, bearer)
 	d.g.Expect(err).NotTo(gomega.HaveOccurred())
 	d.t.Cleanup(func() { _ = p.CloseNow() }) // the test may have closed it
 	p.SetReadLimit(-1)
-	return &plug{d, p, answer, map[string]int{}, "", ""}
+	return &socketClient{d, p, answer, map[string]int{}, "", ""}
 }
 
-func (d *desk) dial(address, bearer string) (*websocket.Conn, *http.Response, error) {
+func (d *harness) dial(address, bearer string) (*websocket.Conn, *http.Response, error) {
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
 	defer cancel()
 	return websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // Dial has read it
@@ -67,8 +69,8 @@ func (d *desk) dial(address, bearer string) (*websocket.Conn, *http.Response, er
 	})
 }
 
-// unplugged checks that a WebSocket is refused.
-func (d *desk) unplugged(address, bearer string, status int, code string) {
+// connectRefused checks that the server refuses a WebSocket.
+func (d *harness) connectRefused(address, bearer string, status int, code string) {
 	d.t.Helper()
 	_, answer, err := d.dial(address, bearer) //nolint:bodyclose // Dial has read it
 	d.g.Expect(err).To(gomega.HaveOccurred())
@@ -78,15 +80,15 @@ func (d *desk) unplugged(address, bearer string, status int, code string) {
 	d.g.Expect(string(text)).To(gomega.ContainSubstring(`"` + code + `"`))
 }
 
-func (p *plug) send(text string) {
+func (p *socketClient) send(text string) {
 	p.d.t.Helper()
 	ctx, cancel := context.WithTimeout(p.d.t.Context(), patience)
 	defer cancel()
 	p.d.g.Expect(p.ws.Write(ctx, websocket.MessageText, []byte(text))).To(gomega.Succeed())
 }
 
-// next reads until an event of that name.
-func (p *plug) next(name string) wire.ServerEvent {
+// next reads events until one of that type, and returns it.
+func (p *socketClient) next(name string) wire.ServerEvent {
 	p.d.t.Helper()
 	ctx, cancel := context.WithTimeout(p.d.t.Context(), patience)
 	defer cancel()
@@ -102,8 +104,8 @@ func (p *plug) next(name string) wire.ServerEvent {
 	}
 }
 
-// first reads one event.
-func (p *plug) first() wire.ServerEvent {
+// first reads and returns one event.
+func (p *socketClient) first() wire.ServerEvent {
 	p.d.t.Helper()
 	ctx, cancel := context.WithTimeout(p.d.t.Context(), patience)
 	defer cancel()
@@ -114,16 +116,16 @@ func (p *plug) first() wire.ServerEvent {
 	return e
 }
 
-// refused waits for an error event.
-func (p *plug) refused(code string) wire.Error {
+// refused waits for an error event with that code.
+func (p *socketClient) refused(code string) wire.Error {
 	p.d.t.Helper()
 	e, _ := p.next("error").(*wire.ErrorEvent)
 	p.d.g.Expect(e.Error.Code).To(gomega.Equal(code), e.Error.Message)
 	return e.Error
 }
 
-// ended reads until the server closes, and gives its code.
-func (p *plug) ended() websocket.StatusCode {
+// ended reads until the server closes the connection, and returns the close code.
+func (p *socketClient) ended() websocket.StatusCode {
 	ctx, cancel := context.WithTimeout(p.d.t.Context(), patience)
 	defer cancel()
 	for {
