@@ -38,6 +38,7 @@ type plan struct {
 	restart func(ctx context.Context) error // nil: it cannot
 	player  bool
 	sound   bool // it takes over what was not played
+	ducks   bool // its client predicts interruptions
 }
 
 // link is one peer of an exchange.
@@ -83,6 +84,8 @@ func (x *exchange) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent))
 		return restartable{l}, nil
 	case p.player:
 		return &playingLink{link: l}, nil
+	case p.ducks:
+		return duckingLink{l}, nil
 	}
 	return l, nil
 }
@@ -102,6 +105,9 @@ func (l *link) Send(text []byte) error {
 	said := e.ID() + " " + e.Type()
 	if c, is := e.(*wire.ConversationItemCreate); is {
 		said += " " + c.Item.Role + ": " + c.Item.Content[0].Text
+	}
+	if c, is := e.(*wire.AntiphonBargeInCandidate); is {
+		said += " " + strconv.Itoa(c.Candidate)
 	}
 	l.sent = append(l.sent, said)
 	return nil

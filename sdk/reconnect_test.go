@@ -291,3 +291,78 @@ func TestATokenThatComesLater(t *testing.T) {
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 	})
 }
+
+// TestALateRestartIsIgnored: the result of a restart that was begun for an older loss says nothing about the present one.
+func TestALateRestartIsIgnored(t *testing.T) {
+	for name, late := range map[string]error{"it failed": ErrServerGone, "it succeeded": nil} {
+		bubble(t, name, func(t *testing.T) {
+			results := make(chan error)
+			var asked atomic.Int32
+			p := kept
+			p.restart = func(context.Context) error {
+				if asked.Add(1) == 1 {
+					return <-results
+				}
+				<-time.After(restartTime / 2)
+				return nil
+			}
+			l := connectedBy(t, Options{}, p, plan{token: "T", resumed: true})
+			first := l.x.links[0]
+			first.sink(PeerLost{})
+			l.wait(restartAfter + time.Millisecond)
+			l.g.Expect(asked.Load()).To(gomega.Equal(int32(1)))
+			first.sink(PeerBroken{}) // another call goes on
+			l.wait(firstPause)
+			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
+			l.g.Expect(l.x.dialed).To(gomega.HaveLen(2))
+			l.x.links[1].sink(PeerLost{})
+			l.wait(time.Millisecond)
+			results <- late
+			l.wait(time.Millisecond)
+			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Reconnecting), "nobody has heard of the present link")
+			l.g.Expect(l.Snapshot().Err).NotTo(gomega.HaveOccurred())
+			l.wait(time.Second)
+			l.g.Expect(l.x.dialed).To(gomega.HaveLen(2), "it may come back by itself")
+			l.x.links[1].sink(PeerRestored{})
+			l.wait(time.Millisecond)
+			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
+		})
+	}
+}
+
+// duckingLink is a link whose client predicts interruptions.
+type duckingLink struct{ *link }
+
+func (duckingLink) SetLevel(Level)       {}
+func (duckingLink) Mark() (uint32, bool) { return 48000, true }
+func (duckingLink) AwaitMark(uint32)     {}
+func (duckingLink) Mute()                {}
+
+// TestCandidatesAreNumberedOn: the server knows the candidates of the link before, and would take the number of one of them
+// for that one.
+func TestCandidatesAreNumberedOn(t *testing.T) {
+	bubble(t, "after a link that goes on with the conversation", func(t *testing.T) {
+		p := kept
+		p.ducks = true
+		p.tells = []PeerEvent{message(&wire.AntiphonAck{EventID: "a", Acknowledges: "client_1"})}
+		again := plan{token: "T", resumed: true, ducks: true, seen: "client_1"}
+		l := connectedBy(t, Options{}, p, again)
+		speaks := func(of *link, response string) {
+			of.sink(message(&wire.ResponseCreated{EventID: "c" + response, Response: wire.Response{ID: response, Status: "in_progress"}}))
+			of.sink(message(&wire.OutputAudioBufferStarted{EventID: "s" + response, ResponseID: response}))
+			l.wait(time.Millisecond)
+			of.sink(VoiceBegan{})
+			l.wait(time.Millisecond)
+			of.sink(VoiceEnded{})
+			l.wait(10 * time.Second)
+		}
+		speaks(l.x.links[0], "r1")
+		l.g.Expect(l.x.links[0].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 1")))
+		l.x.links[0].sink(message(&wire.OutputAudioBufferStopped{EventID: "o", ResponseID: "r1"}))
+		l.x.links[0].sink(message(&wire.ResponseDone{EventID: "d", Response: wire.Response{ID: "r1", Status: "completed"}}))
+		l.x.links[0].sink(PeerBroken{})
+		l.wait(firstPause)
+		speaks(l.x.links[1], "r2")
+		l.g.Expect(l.x.links[1].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 2")))
+	})
+}

@@ -13,8 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// nobody is an identifier that no session of a spec comes to.
-const nobody = 99
+// nobody is an identifier that no session of a walk comes to.
+const nobody = 1 << 40
 
 // sessionMachine is the session where turn, response and playout meet.
 func sessionMachine() sessionSpec {
@@ -139,14 +139,14 @@ func (o *offers) voice(s session.State) {
 // gate is asked about the end of an utterance, and answers. An utterance whose end is
 // doubted already does not end again (turn.fizz).
 func (o *offers) gate(s session.State) {
-	open := turn.Open(s.Turn)
+	open, gen := turn.Open(s.Turn), sessionTurnGen(s)
 	o.add("EndOfUtterance", session.OfTurn{Event: turn.EndOfUtterance{Turn: open, Gate: true}})
 	if !wordsAwaited(s) {
-		o.add("GatePassed", session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: theGen}})
+		o.add("GatePassed", session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: gen}})
 	}
-	o.add("GatePassed of an older asking", session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: theGen - 1}})
-	o.add("GateRefused", session.OfTurn{Event: turn.GateRefused{Turn: open, Gen: theGen, FallbackMS: 4000}})
-	o.add("GateRefused of another turn", session.OfTurn{Event: turn.GateRefused{Turn: nobody, Gen: theGen}})
+	o.add("GatePassed of an older asking", session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: gen - 1}})
+	o.add("GateRefused", session.OfTurn{Event: turn.GateRefused{Turn: open, Gen: gen, FallbackMS: 4000}})
+	o.add("GateRefused of another turn", session.OfTurn{Event: turn.GateRefused{Turn: nobody, Gen: gen}})
 }
 
 // committed is a turn that the client commits, whose words are there at once, and the
@@ -172,10 +172,10 @@ func (o *offers) bodyAndSpeaker(s session.State) {
 	}
 	o.add("BodyEnds of another", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
 	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
-	sounds := sounding(s.Playout)
-	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: theGen}})
-	o.add("Drained of an older segment", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: theGen - 1}})
-	o.add("Drained of another", session.OfPlayout{Event: playout.Drained{Resp: nobody, Gen: theGen}})
+	sounds, segment := sounding(s.Playout), segmentOf(s)
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: segment}})
+	o.add("Drained of an older segment", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: segment - 1}})
+	o.add("Drained of another", session.OfPlayout{Event: playout.Drained{Resp: nobody, Gen: segment}})
 }
 
 // bodyEnds offers each way in which the body of runs may end, after the events of before. Nothing is offered where no body runs.

@@ -56,8 +56,8 @@ func sessionQueueEvents(s session.State) []Labelled[moment] {
 	o.add("Silence", session.OfTurn{Event: turn.Silence{Turn: open}}, session.OfTranscription{Event: transcription.Done{Turn: open}})
 	o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
 	o.add("Begin of one that waits", session.OfPlayout{Event: playout.Begin{Resp: s.Queued[0]}})
-	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: theGen}})
-	o.add("Drained of one that waits", session.OfPlayout{Event: playout.Drained{Resp: s.Queued[0], Gen: theGen}})
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: segmentOf(s)}})
+	o.add("Drained of one that waits", session.OfPlayout{Event: playout.Drained{Resp: s.Queued[0], Gen: segmentOf(s)}})
 	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
 	return o
 }

@@ -95,12 +95,16 @@ func (o *offers) recogniser(s session.State) {
 	o.add("Words before their end", session.OfTranscription{Event: transcription.Done{Turn: live}})
 	o.add("Words of another turn", session.OfTranscription{Event: transcription.Done{Turn: nobody}})
 	o.add("TextFails of another turn", session.OfTranscription{Event: transcription.Failed{Turn: nobody}})
-	for prefix, stream := range map[string]transcription.State{"": s.Final, "Older": s.Older} {
-		t := streamOf(stream)
-		o.add(prefix+"Words", session.OfTranscription{Event: transcription.Done{Turn: t}})
-		o.add(prefix+"NoWords", session.OfTranscription{Event: transcription.Done{Turn: t, Empty: true}})
-		if at, is := stream.(transcription.Finalizing); !is || at.Whole {
-			o.add(prefix+"TextFails", session.OfTranscription{Event: transcription.Failed{Turn: t}})
-		}
+	o.words("", s.Final)
+	o.words("Older", s.Older)
+}
+
+// words is what is said of the stream of a committed turn.
+func (o *offers) words(prefix string, stream transcription.State) {
+	t := streamOf(stream)
+	o.add(prefix+"Words", session.OfTranscription{Event: transcription.Done{Turn: t}})
+	o.add(prefix+"NoWords", session.OfTranscription{Event: transcription.Done{Turn: t, Empty: true}})
+	if at, is := stream.(transcription.Finalizing); !is || at.Whole {
+		o.add(prefix+"TextFails", session.OfTranscription{Event: transcription.Failed{Turn: t}})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -54,7 +55,7 @@ func say(s session.State, f session.Effect) said {
 			}
 		default:
 			if key == "gen" {
-				out += named(key, genName(field.Uint()))
+				out += named(key, genName(field.Uint(), genIn(s, f)))
 			} else if !field.IsZero() {
 				out += named(key, fmt.Sprint(value))
 			}
@@ -147,11 +148,25 @@ func markName(s session.State, m playout.Mark) string {
 	return "elsewhere"
 }
 
-func genName(gen uint64) string {
+// genIn returns the generation in s that an effect of f's machine counts from.
+func genIn(s session.State, f session.Effect) uint32 {
+	switch f.(type) {
+	case turn.Effect:
+		return sessionTurnGen(s)
+	case playout.Effect:
+		return segmentOf(s)
+	case conn.Effect:
+		return lossesOf(s)
+	}
+	return 0
+}
+
+// genName names a generation by the one that the machine had when the event came.
+func genName(gen uint64, was uint32) string {
 	switch gen {
-	case theGen:
+	case uint64(was):
 		return "now"
-	case theGen + 1:
+	case uint64(was) + 1:
 		return "new"
 	}
 	return fmt.Sprint(gen)

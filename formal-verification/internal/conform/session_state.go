@@ -12,13 +12,14 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// theGen is every generation in a canonical state. A machine keeps one at a time, and
-// what reports of another is told by the events of an adapter.
+// theGen is every generation in a canonical state. A machine keeps one at a time; the
+// events of an adapter report of that one and of older ones.
 const theGen = 1
 
-// canonical gives the identifiers of a session the smallest numbers that keep their
-// order. The code compares identifiers and counts them up, so a session with others
-// does the same, and there are no more states than there are situations.
+// canonical returns s with the smallest identifiers that keep their order, and with theGen
+// for every generation. The code compares identifiers and counts them up, so it takes the
+// same step from s and from canonical(s): TestCanonicalStatesStandForAll proves that. So a
+// walk meets each situation once, and not once for each set of identifiers.
 func canonical(s session.State) session.State {
 	var replies []id.Response
 	var turns []id.Turn
@@ -66,7 +67,7 @@ func renamed(s session.State, reply func(id.Response) id.Response, of func(id.Tu
 	s.Response = renamedResponse(s.Response, reply)
 	switch p := s.Playout.(type) {
 	case playout.Silent:
-		s.Playout = playout.Silent{Gen: theGen, Last: reply(heardLast(s))}
+		s.Playout = playout.Silent{Gen: theGen, Last: reply(p.Last)}
 	case playout.Playing:
 		s.Playout = playout.Playing{Resp: reply(p.Resp), Gen: theGen}
 	case playout.Held:
@@ -123,7 +124,47 @@ var theOwed, theRequest = id.Request{Client: 2}, id.Request{Client: 1}
 
 func owed(s session.State) bool { return s.Owed != id.Request{} }
 
-// heardLast is what a client that reports may hear still, or 0: the others are not asked.
+// sessionTurnGen returns the generation of the open turn, or 0.
+func sessionTurnGen(s session.State) uint32 {
+	switch t := s.Turn.(type) {
+	case turn.Speaking:
+		return t.Gen
+	case turn.Confirming:
+		return t.Gen
+	case turn.Idle, turn.Candidate:
+	}
+	return 0
+}
+
+// segmentOf returns the generation of the playout: the number of its last segment of audio.
+func segmentOf(s session.State) uint32 {
+	switch p := s.Playout.(type) {
+	case playout.Silent:
+		return p.Gen
+	case playout.Playing:
+		return p.Gen
+	case playout.Held:
+		return p.Gen
+	case playout.Cut:
+		return p.Gen
+	case playout.Terminated:
+	}
+	return 0
+}
+
+// lossesOf returns the generation of the connection: how often the transport was lost.
+func lossesOf(s session.State) uint32 {
+	switch c := s.Conn.(type) {
+	case conn.Live:
+		return c.Gen
+	case conn.Interrupted:
+		return c.Gen
+	case conn.Connecting, conn.Closing, conn.Closed:
+	}
+	return 0
+}
+
+// heardLast returns the reply whose tail a client that reports may still hear, or 0. Of other clients it is not asked.
 func heardLast(s session.State) id.Response {
 	if p, is := s.Playout.(playout.Silent); is && s.Config.Reports {
 		return p.Last

@@ -44,7 +44,7 @@ func (a sessionSpec) Compare(g *graph.Graph) (Figures, error) {
 		starts = append(starts, Start[session.State, none]{State: s})
 	}
 	system := System[session.State, moment, said, none]{
-		Spec: a.Spec, Starts: starts, Step: a.meet, Ghosts: []string{"w"},
+		Spec: a.Spec, Starts: starts, Step: a.meet, Hidden: true, Ghosts: []string{"w"},
 		Events: func(s session.State, _ none) []Labelled[moment] { return a.Events(s) },
 		Vars: func(s session.State, _ none) map[string]string {
 			out := map[string]string{"s": JSON(a.Vars(s))}
@@ -57,10 +57,23 @@ func (a sessionSpec) Compare(g *graph.Graph) (Figures, error) {
 	return system.Compare(g)
 }
 
-// meet runs the events of one action through the composition.
+// meet runs the events of one action through the composition, and gives the next state its canonical form.
 func (a sessionSpec) meet(s session.State, events moment) (session.State, []said, string) {
-	next, why := s, "it changes nothing"
-	var out []said
+	next, out, why := a.run(s, events)
+	if why == NoRow {
+		return s, nil, NoRow
+	}
+	next = canonical(next)
+	if next != s || len(out) > 0 {
+		why = "" // an event that no machine takes can still be answered, and change what is owed
+	}
+	return next, out, why
+}
+
+// run runs the events of one action through the composition. why is the reason of the first event that was ignored, where all
+// were.
+func (a sessionSpec) run(s session.State, events moment) (next session.State, out []said, why string) {
+	next, why = s, "it changes nothing"
 	for _, e := range events {
 		to, effects, steps := a.Next(next, hereNow(s), e)
 		for _, f := range effects {
@@ -78,10 +91,6 @@ func (a sessionSpec) meet(s session.State, events moment) (session.State, []said
 			out = append(out, said{"it owes another request than it answers"}) // no spec has it: it is a difference
 		}
 		next = to
-	}
-	next = canonical(next)
-	if next != s || len(out) > 0 {
-		why = "" // what no machine takes can still be answered, and change what is owed
 	}
 	return next, out, why
 }

@@ -44,6 +44,9 @@ type System[S comparable, E any, F machine.Named, D comparable] struct {
 	Grow func(D, E) D
 	// Vars are the spec's variables in this state, as JSON texts, all but fx, bad and the ghosts.
 	Vars func(S, D) map[string]string
+	// Hidden: the state has more than the variables. A step that the spec does not take may change that, and that alone:
+	// it changes no variable and has no effects, and the walk goes on from there beside the same node of the spec.
+	Hidden bool
 	// Ghosts are variables that only the spec has: what its assertions remember. A variable
 	// that is neither compared nor one of these is a difference.
 	Ghosts []string

@@ -215,6 +215,8 @@ func (w *walk[S, E, F, D]) refused(at place[S, D], l Labelled[E]) error {
 	switch {
 	case why == NoRow:
 		return &Difference{w.path(at, l.Label), "the code has no row for it, not even one that ignores it"}
+	case why == "" && w.Hidden && len(effects) == 0 && w.unlike(at.node, next, at.domain) == "":
+		w.arrive(place[S, D]{at.node, next, at.domain}, arrival[S, D]{at, l.Label})
 	case why == "":
 		return &Difference{w.path(at, l.Label), "the code takes this step, the spec does not:" +
 			sides("nothing", vars(w.Vars(next, w.Grow(at.domain, l.Event)))+" fx="+texts(effects))}
