@@ -48,7 +48,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 	@bin/antiphon doctor
 
 ##@ Prove
-.PHONY: test check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-official \
+.PHONY: test check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
 	generated unit race protocol mutate-code simulate wasm-test types examples fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
@@ -95,6 +95,9 @@ verify-spec: verify-setup ## Check every spec, its mutants and the code beside i
 verify-test: verify-setup ## Tests of the parser, the checker and the gate
 	cd formal-verification && go vet ./... && go test -vet=off ./...
 	cd formal-verification/setup && go vet ./...
+
+verify-long: verify-setup ## Explore the whole composition of a session, all of its parts together (about 10 min)
+	cd formal-verification && go run ./cmd/unsliced
 
 verify-official: ## Check every spec with FizzBee's own program, where there is one (FIZZBEE=PATH)
 	@scripts/verify-official.sh

@@ -1,0 +1,247 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/coordtest"
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// The exploration of the whole composition. Each specification of a session is a slice: it leaves out some of the queue of
+// replies, the client's reports, the settings, the words of turns and the connection. Here all of them meet, without a
+// specification beside them: what must hold are the invariants of package session.
+
+// situation is a session with what its monitor has seen, both in canonical form.
+type situation struct {
+	s session.State
+	g session.Seen
+}
+
+// inForm returns the situation with the smallest identifiers that keep their order.
+func (x situation) inForm() situation {
+	var replies []id.Response
+	var turns []id.Turn
+	x.renamed(func(r id.Response) id.Response {
+		replies = append(replies, r)
+		return r
+	}, func(t id.Turn) id.Turn {
+		turns = append(turns, t)
+		return t
+	})
+	return x.renamed(ranks(replies), ranks(turns))
+}
+
+func (x situation) renamed(reply func(id.Response) id.Response, of func(id.Turn) id.Turn) situation {
+	g := x.g
+	g.Live, g.Newest, g.Body, g.Given, g.Heard = reply(g.Live), reply(g.Newest), reply(g.Body), reply(g.Given), reply(g.Heard)
+	g.Ended, g.Due, g.Loose = of(g.Ended), of(g.Due), of(g.Loose)
+	return situation{renamed(x.s, reply, of), g}
+}
+
+// Unsliced explores the composition breadth first.
+type Unsliced struct {
+	// Settings are those that the session begins with, the first, and changes between.
+	Settings []session.Config
+	// Limit is the most states that are met; 0 is none.
+	Limit int
+	// Next is the composition: session.Next, or a spoilt one in a test.
+	Next func(session.State, playout.Mark, session.Event) (session.State, []session.Effect, []session.Step)
+}
+
+// UnslicedSettings are those of make verify-long: a client that reports, whose interruptions are switched on and off.
+func UnslicedSettings() []session.Config {
+	return []session.Config{
+		{Interrupt: true, CreateResponse: true, Reports: true},
+		{Interrupt: false, CreateResponse: true, Reports: true},
+	}
+}
+
+// Explored is how much an exploration met. Whole: all there is.
+type Explored struct {
+	States, Edges int
+	Whole         bool
+}
+
+// Explore meets states until there are no more, or Limit. An invariant that does not hold, and an event that no table has a row
+// for, is an error with the shortest story that leads there.
+func (u Unsliced) Explore() (Explored, error) {
+	type arrival struct {
+		from int32
+		by   session.Event
+	}
+	first := situation{s: session.New(u.Settings[0])}.inForm()
+	queue, came := []situation{first}, []arrival{{}}
+	known := map[situation]struct{}{first: {}}
+	found := Explored{Whole: true}
+	story := func(i int32, last session.Event, what string) error {
+		path := []string{eventName(last)}
+		for ; i != 0; i = came[i].from {
+			path = append(path, eventName(came[i].by))
+		}
+		slices.Reverse(path)
+		return fmt.Errorf("%s, after %s", what, strings.Join(path, ", "))
+	}
+	for i := 0; i < len(queue); i++ {
+		x := queue[i]
+		for _, e := range u.events(x) {
+			to, effects, steps := u.Next(x.s, hereNow(x.s), e)
+			found.Edges++
+			seen, what := session.Watch(x.g, session.Edge{From: x.s, Event: e, To: to, Effects: effects})
+			if slices.ContainsFunc(steps, func(st session.Step) bool { return st.Why == NoRow }) {
+				what = NoRow
+			}
+			if what != "" {
+				found.States = len(queue)
+				return found, story(int32(i), e, what)
+			}
+			next := situation{to, seen}.inForm()
+			if _, is := known[next]; is {
+				continue
+			}
+			if len(queue) == u.Limit {
+				found.Whole = false
+				continue
+			}
+			known[next] = struct{}{}
+			queue, came = append(queue, next), append(came, arrival{int32(i), e})
+		}
+	}
+	found.States = len(queue)
+	return found, nil
+}
+
+// eventName writes an event of a session for a story.
+func eventName(e session.Event) string {
+	var of machine.Named
+	switch e := e.(type) {
+	case session.OfConn:
+		of = e.Event
+	case session.OfTurn:
+		of = e.Event
+	case session.OfResponse:
+		of = e.Event
+	case session.OfPlayout:
+		of = e.Event
+	case session.OfSynthesis:
+		of = e.Event
+	case session.OfTranscription:
+		of = e.Event
+	case session.Configure:
+		return fmt.Sprintf("Configure %+v", e.Config)
+	}
+	return coordtest.Text(of)
+}
+
+// events are all that may come next, one at a time: what the client, the person, the workers and the network may do. Late and
+// foreign reports are left out: the slices have them, and they change nothing.
+func (u Unsliced) events(x situation) []session.Event {
+	s := x.s
+	open, gen := turn.Open(s.Turn), sessionTurnGen(s)
+	out := []session.Event{
+		session.OfResponse{Event: response.Create{}},
+		session.OfResponse{Event: response.Cancel{}},
+		session.OfPlayout{Event: playout.Clear{}},
+		session.OfTurn{Event: turn.Clear{}},
+		session.OfTurn{Event: turn.Commit{}},
+		session.OfTurn{Event: turn.ClientCandidate{}},
+		session.OfTurn{Event: turn.Onset{}},
+		session.OfTurn{Event: turn.IdleTimeout{}},
+	}
+	if open != 0 {
+		out = append(
+			out,
+			session.OfTurn{Event: turn.Sustained{Turn: open}},
+			session.OfTurn{Event: turn.Misfire{Turn: open}},
+			session.OfTurn{Event: turn.Silence{Turn: open}},
+			session.OfTurn{Event: turn.NoSpeech{Turn: open}},
+			session.OfTurn{Event: turn.EndOfUtterance{Turn: open, Gate: true}},
+			session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: gen}},
+			session.OfTurn{Event: turn.GateRefused{Turn: open, Gen: gen, FallbackMS: 4000}},
+		)
+	}
+	for _, c := range u.Settings {
+		if c != s.Config {
+			out = append(out, session.Configure{Config: c})
+		}
+	}
+	out = append(out, wholeConn(s)...)
+	out = append(out, wholeWords(s)...)
+	return append(out, wholeReplies(s, x.g.Body)...)
+}
+
+// wholeConn is what the network and the server's operator may do.
+func wholeConn(s session.State) []session.Event {
+	switch c := s.Conn.(type) {
+	case conn.Connecting:
+		return []session.Event{session.OfConn{Event: conn.Opened{VAD: true}}, session.OfConn{Event: conn.Close{Reason: conn.ByClient}}}
+	case conn.Live:
+		return []session.Event{session.OfConn{Event: conn.Lost{}}, session.OfConn{Event: conn.Close{Reason: conn.ByClient}}}
+	case conn.Interrupted:
+		return []session.Event{session.OfConn{Event: conn.Restored{}}, session.OfConn{Event: conn.GraceExpired{Gen: c.Gen}}}
+	case conn.Closing, conn.Closed:
+	}
+	return nil
+}
+
+// wholeWords is what the recogniser may say of each stream.
+func wholeWords(s session.State) []session.Event {
+	var out []session.Event
+	for _, stream := range []transcription.State{s.Live, s.Final, s.Older} {
+		switch at := stream.(type) {
+		case transcription.Opening:
+			out = append(out, session.OfTranscription{Event: transcription.Ready(at)}, session.OfTranscription{Event: transcription.Refuse(at)})
+		case transcription.Streaming:
+			out = append(out, session.OfTranscription{Event: transcription.Failed{Turn: at.Turn}})
+		case transcription.Finalizing:
+			out = append(
+				out,
+				session.OfTranscription{Event: transcription.Done{Turn: at.Turn}},
+				session.OfTranscription{Event: transcription.Done{Turn: at.Turn, Empty: true}},
+				session.OfTranscription{Event: transcription.Failed{Turn: at.Turn}},
+			)
+		case transcription.Closed, transcription.Unavailable:
+		}
+	}
+	return out
+}
+
+// wholeReplies is what the body that runs, the speaker and a client that reports may say.
+func wholeReplies(s session.State, runs response.ID) []session.Event {
+	var out []session.Event
+	if runs != 0 {
+		out = append(out, session.OfSynthesis{Event: synthesis.WorkerExited{}}, session.OfPlayout{Event: playout.Begin{Resp: runs}})
+		if _, said := s.Synthesis.(synthesis.Closed); said {
+			for _, status := range []response.Status{response.Completed, response.Incomplete, response.Failed} {
+				out = append(out, session.OfResponse{Event: response.BodyEnded{ID: runs, Status: status}})
+			}
+		}
+	}
+	switch p := s.Playout.(type) {
+	case playout.Playing:
+		out = append(out, session.OfPlayout{Event: playout.Drained(p)})
+	case playout.Held:
+		out = append(
+			out,
+			session.OfPlayout{Event: playout.Ready{Candidate: p.Client, At: heardMark}},
+			session.OfPlayout{Event: playout.ReadyExpired{Candidate: p.Client}},
+		)
+	case playout.Cut:
+		out = append(
+			out,
+			session.OfPlayout{Event: playout.Heard{Resp: p.Resp, At: heardMark}},
+			session.OfPlayout{Event: playout.HeardExpired{Resp: p.Resp}},
+		)
+	case playout.Silent, playout.Terminated:
+	}
+	return out
+}
