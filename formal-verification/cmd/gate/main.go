@@ -47,9 +47,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil && !*rewrite {
 		return fmt.Errorf("read the figures that are expected (-rewrite writes them): %w", err)
 	}
+	missing := filepath.Join(*specs, "never_offered.txt")
 	report := gate.New(*specs).Run(ctx, flags.Args()...)
 	if !*rewrite {
 		report.Compare(string(was), flags.NArg() == 0)
+		report.CompareMissing(missing, flags.NArg() == 0)
 	}
 	report.Print(out)
 	if !report.Passed() {
@@ -57,6 +59,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if *rewrite {
 		if err := report.Rewrite(golden, string(was), *smaller); err != nil {
+			return err
+		}
+		if err := report.RewriteMissing(missing); err != nil {
 			return err
 		}
 	}

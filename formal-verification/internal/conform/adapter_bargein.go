@@ -33,6 +33,8 @@ type bargeinExchange struct {
 
 	next   nextFunc        // the server's composition
 	served map[string]bool // the actions of its playout that were met
+
+	offered func(bargein.State, bargein.Event) // notes what the client's table is given, or nil
 }
 
 type bargeinTable = machine.Table[bargein.State, bargein.Event, bargein.Effect]
@@ -206,6 +208,9 @@ func (b *bargeinExchange) meet(s bargein.State, d *bargeinDriver, m meeting) (ne
 }
 
 func (b *bargeinExchange) step(s bargein.State, d *bargeinDriver, e bargein.Event) (bargein.State, bool, error) {
+	if b.offered != nil {
+		b.offered(s, e)
+	}
 	next, effects, row := b.table.Next(s, e)
 	if row < 0 {
 		return s, false, fmt.Errorf("%s has %s for %s", s.Name(), NoRow, e.Name())

@@ -137,6 +137,12 @@ func idempotencyKeys() Comparer {
 			return d.perform(e.Key, effects, keyOf)
 		},
 		Vars: keyVars,
+		Tables: &tables[state, keyEvent]{pairsOf(idempotency.Table), func(s state, e keyEvent) (machine.Named, machine.Named) {
+			if e.Event == nil {
+				return nil, nil
+			}
+			return s[e.Key], e.Event
+		}},
 	}
 }
 

@@ -47,6 +47,8 @@ type System[S comparable, E any, F machine.Named, D comparable] struct {
 	// Hidden: the state has more than the variables. A step that the spec does not take may change that, and that alone:
 	// it changes no variable and has no effects, and the walk goes on from there beside the same node of the spec.
 	Hidden bool
+	// Tables tells which table takes an event, for CompareAndList. Nil: nothing is listed.
+	Tables *tables[S, E]
 	// Ghosts are variables that only the spec has: what its assertions remember. A variable
 	// that is neither compared nor one of these is a difference.
 	Ghosts []string
@@ -62,6 +64,15 @@ type Machine[S, E, F coordtest.Value, D comparable] struct {
 	Grow   func(D, E) D                 // as in System
 	Vars   func(S, D) map[string]string // as in System
 	Ghosts []string                     // as in System
+
+	offers *Offers // notes what is offered, or nil
+}
+
+// tables are those of a System: every state with every event of its tables, and what one event of the System is to its table.
+// event is nil where no table takes it.
+type tables[S, E any] struct {
+	pairs []pair
+	of    func(S, E) (state, event machine.Named)
 }
 
 // Name is the spec's name.
@@ -98,6 +109,9 @@ func (m Machine[S, E, F, D]) system(met []bool) System[S, E, F, D] {
 		Spec:   m.Spec,
 		Starts: []Start[S, D]{{m.First, m.Domain}},
 		Step: func(s S, e E) (S, []F, string) {
+			if m.offers != nil {
+				m.offers.note(m.Spec, s, e)
+			}
 			next, effects, row := m.Table.Next(s, e)
 			if row < 0 {
 				return s, nil, NoRow

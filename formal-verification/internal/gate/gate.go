@@ -60,6 +60,8 @@ type SpecReport struct {
 	Name     string
 	Figures  Figures
 	Problems []string
+	// Missing is what the spec's adapter never offered the code, by the machine and its state.
+	Missing map[string][]string
 }
 
 // Passed says whether there is nothing against it.

@@ -13,6 +13,7 @@ import (
 	ast "fizz/proto"
 
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/conform"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
@@ -209,7 +210,8 @@ func (s *spec) conform(r check.Result) {
 		s.slots <- struct{}{}
 		defer func() { <-s.slots }()
 		began := time.Now()
-		figures, err := m.Compare(r.Graph)
+		figures, offers, err := conform.CompareAndList(m, r.Graph)
+		s.Missing = offers.Missing()
 		s.Figures.ConformSeconds = time.Since(began).Seconds()
 		s.Figures.Pairs, s.Figures.Compared, s.Figures.Refused = figures.States, figures.Edges, figures.Refused
 		if err != nil {
