@@ -312,7 +312,7 @@ func TestALateRestartIsIgnored(t *testing.T) {
 			l.wait(restartAfter + time.Millisecond)
 			l.g.Expect(asked.Load()).To(gomega.Equal(int32(1)))
 			first.sink(PeerBroken{}) // another call goes on
-			l.wait(firstPause)
+			l.wait(time.Second)
 			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 			l.g.Expect(l.x.dialed).To(gomega.HaveLen(2))
 			l.x.links[1].sink(PeerLost{})
@@ -344,16 +344,16 @@ func TestCandidatesAreNumberedOn(t *testing.T) {
 	bubble(t, "after a link that goes on with the conversation", func(t *testing.T) {
 		p := kept
 		p.ducks = true
-		p.tells = []PeerEvent{message(&wire.AntiphonAck{EventID: "a", Acknowledges: "client_1"})}
 		again := plan{token: "T", resumed: true, ducks: true, seen: "client_1"}
 		l := connectedBy(t, Options{}, p, again)
+		l.x.links[0].sink(message(&wire.AntiphonAck{EventID: "a", Acknowledges: "client_1", Machines: wire.Raw(`{"bargein":"another"}`)}))
 		speaks := func(of *link, response string) {
 			of.sink(message(&wire.ResponseCreated{EventID: "c" + response, Response: wire.Response{ID: response, Status: "in_progress"}}))
 			of.sink(message(&wire.OutputAudioBufferStarted{EventID: "s" + response, ResponseID: response}))
 			l.wait(time.Millisecond)
-			of.sink(VoiceBegan{})
+			of.sink(SpeechOnset{})
 			l.wait(time.Millisecond)
-			of.sink(VoiceEnded{})
+			of.sink(SpeechEnded{})
 			l.wait(10 * time.Second)
 		}
 		speaks(l.x.links[0], "r1")

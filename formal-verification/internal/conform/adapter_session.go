@@ -102,7 +102,7 @@ func oddStreams(s session.State) string {
 // awaited at a time, one reply waits behind the one that sounds.
 func sessionEvents(s session.State) []Labelled[moment] {
 	var o offers
-	o.add("Create", session.OfResponse{Event: response.Create{Request: theRequest}})
+	o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})
 	o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	o.add("ClearInput", session.OfTurn{Event: turn.Clear{}})
 	o.add("ClearOutput", session.OfPlayout{Event: playout.Clear{}})

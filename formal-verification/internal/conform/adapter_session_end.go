@@ -54,7 +54,7 @@ func sessionEndEvents(s session.State) []Labelled[moment] {
 	var o offers
 	o.transport(s)
 	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{Request: theRequest}})
+		o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})
 	} else {
 		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	}

@@ -55,7 +55,7 @@ func awaitedOf(s playout.State) id.Response {
 func sessionReportsEvents(s session.State) []Labelled[moment] {
 	var o offers
 	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{Request: theRequest}})
+		o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})
 	} else {
 		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	}

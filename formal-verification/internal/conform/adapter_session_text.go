@@ -70,7 +70,7 @@ func answeredAfter(s session.State) string {
 func sessionTextEvents(s session.State) []Labelled[moment] {
 	var o offers
 	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{Request: theRequest}})
+		o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})
 	} else {
 		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
 	}

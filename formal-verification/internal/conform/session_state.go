@@ -119,8 +119,16 @@ func renamedStream(s transcription.State, of func(id.Turn) id.Turn) transcriptio
 }
 
 // theOwed is what every response that is owed is for in a canonical state. The code hands a request on and asks only
-// whether there is one. theRequest is what a client asks for.
-var theOwed, theRequest = id.Request{Client: 2}, id.Request{Client: 1}
+// whether there is one. theRequest and otherRequest are what a client asks for.
+var theOwed, theRequest, otherRequest = id.Request{Client: 2}, id.Request{Client: 1}, id.Request{Client: 3}
+
+// freshRequest returns a request that the session does not owe.
+func freshRequest(s session.State) id.Request {
+	if s.Owed == theRequest {
+		return otherRequest
+	}
+	return theRequest
+}
 
 func owed(s session.State) bool { return s.Owed != id.Request{} }
 

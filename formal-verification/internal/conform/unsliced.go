@@ -148,7 +148,7 @@ func (u Unsliced) events(x situation) []session.Event {
 	s := x.s
 	open, gen := turn.Open(s.Turn), sessionTurnGen(s)
 	out := []session.Event{
-		session.OfResponse{Event: response.Create{}},
+		session.OfResponse{Event: response.Create{Request: freshRequest(s)}},
 		session.OfResponse{Event: response.Cancel{}},
 		session.OfPlayout{Event: playout.Clear{}},
 		session.OfTurn{Event: turn.Clear{}},
