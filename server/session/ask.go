@@ -18,7 +18,7 @@ func (s *Session) modelRequest(r *reply) (pipeline.Request, error) {
 	} else {
 		lines = s.transcript()
 	}
-	if r.turn != nil && r.turn.wordless {
+	if r.turn != nil && r.turn.Wordless {
 		m := pipeline.Message{Role: pipeline.RoleSystem, Text: stillThere}
 		lines = append(lines, line{m, s.messageTokens(m), nil})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 )
 
@@ -73,7 +74,7 @@ func startBody(
 	var both sync.WaitGroup
 	both.Go(func() {
 		var usage pipeline.Usage
-		err := contain(pipeline.StageModel, func() (err error) {
+		err := fault.Contain(pipeline.StageModel, func() (err error) {
 			usage, err = p.Model.Generate(ctx, request, func(ev pipeline.ModelEvent) error {
 				if !post(bodyDelta{id, ev}) {
 					return errBodyEnds
@@ -85,7 +86,7 @@ func startBody(
 		post(bodyTextEnded{id, usage, err})
 	})
 	both.Go(func() {
-		err := contain(pipeline.StageSynthesizer, func() error { return b.say(ctx, p.Synthesizer, voice, post) })
+		err := fault.Contain(pipeline.StageSynthesizer, func() error { return b.say(ctx, p.Synthesizer, voice, post) })
 		post(bodyVoiceEnded{id, err})
 	})
 	wg.Go(func() {

@@ -3,6 +3,8 @@ package session
 import (
 	"github.com/antiphon-rt/antiphon/coord/id"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/session/timing"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -11,7 +13,7 @@ import (
 // cause is what a response is for: the client's request, or else a turn.
 type cause struct {
 	request *wire.ResponseParams
-	turn    *userTurn
+	turn    *timing.Turn
 }
 
 // causes is the table from the names that the machines use to what they name. The zero value is empty.
@@ -29,7 +31,7 @@ func (c *causes) ask(p *wire.ResponseParams) id.Request {
 }
 
 // commit notes a turn that may be answered.
-func (c *causes) commit(u *userTurn) { c.put(id.Request{Turn: u.id}, cause{turn: u}) }
+func (c *causes) commit(t turn.ID, u *timing.Turn) { c.put(id.Request{Turn: t}, cause{turn: u}) }
 
 func (c *causes) put(of id.Request, why cause) {
 	if c.known == nil {

@@ -1,12 +1,14 @@
 package session
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/id"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/session/timing"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -16,13 +18,13 @@ func TestCausesAreForgotten(t *testing.T) {
 	var c causes
 	first, second := c.ask(&wire.ResponseParams{}), c.ask(&wire.ResponseParams{})
 	for n := range 100 {
-		c.commit(&userTurn{id: 1 + id.Turn(n)})
+		c.commit(1+id.Turn(n), &timing.Turn{ItemID: fmt.Sprint("item_", 1+n)})
 		c.forget(coord.State{Owed: second, Waiting: 1 + id.Turn(n)})
 		g.Expect(c.known).To(gomega.HaveLen(2))
 	}
 	g.Expect(c.known).NotTo(gomega.HaveKey(first))
 	g.Expect(c.known).To(gomega.HaveKey(second))
-	g.Expect(c.known[id.Request{Turn: 100}].turn.id).To(gomega.Equal(id.Turn(100)))
+	g.Expect(c.known[id.Request{Turn: 100}].turn.ItemID).To(gomega.Equal("item_100"))
 	c.forget(coord.State{})
 	g.Expect(c.known).To(gomega.BeEmpty())
 }

@@ -1,30 +1,10 @@
 package session
 
 import (
-	"errors"
-	"fmt"
 	"runtime/debug"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 )
-
-// panicked is what a stage of the pipeline left behind when it panicked.
-type panicked struct {
-	value any
-	stack string
-}
-
-func (p *panicked) Error() string { return fmt.Sprintf("it panicked: %v", p.value) }
-
-// contain runs a stage. A stage that panics has failed; its session and all others go on.
-func contain(stage string, run func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &pipeline.StageError{Stage: stage, Err: &panicked{v, string(debug.Stack())}}
-		}
-	}()
-	return run()
-}
 
 // What is logged when a fault is ours.
 const (
@@ -47,9 +27,8 @@ func (s *Session) mourn() {
 // failed logs the failure of a stage.
 func (s *Session) failed(what string, err error, about ...any) {
 	about = append(about, "err", err)
-	var p *panicked
-	if errors.As(err, &p) {
-		s.log.Error(what, append(about, "stack", p.stack)...)
+	if stack := fault.Stack(err); stack != "" {
+		s.log.Error(what, append(about, "stack", stack)...)
 		return
 	}
 	s.log.Warn(what, about...)

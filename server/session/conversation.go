@@ -48,6 +48,15 @@ func (c *conversation) find(name string) (*item, int) {
 	return c.items[i], i
 }
 
+// numbered returns the item of that number, nil if it is gone.
+func (c *conversation) numbered(num id.Item) *item {
+	i := slices.IndexFunc(c.items, func(it *item) bool { return it.num == num })
+	if i < 0 {
+		return nil
+	}
+	return c.items[i]
+}
+
 // has says whether it is still there: another item may have its name by now.
 func (c *conversation) has(it *item) bool { return slices.Contains(c.items, it) }
 

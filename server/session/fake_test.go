@@ -105,7 +105,7 @@ func (c *caller) start() *caller {
 		c.s.Close(conn.ByClient)
 		<-c.s.Done()
 		c.g.Expect(c.s.replies).To(gomega.BeEmpty(), "a reply is left")
-		c.g.Expect(c.s.turns).To(gomega.BeEmpty(), "a turn is left")
+		c.g.Expect(c.s.speech.Turns()).To(gomega.BeZero(), "a turn is left")
 	})
 	first(c, "session.created")
 	return c

@@ -40,9 +40,9 @@ func (s *Session) createItem(e *wire.ConversationItemCreate) {
 		w.CallID = cmp.Or(w.CallID, newID("call_"))
 		w.Arguments = cmp.Or(w.Arguments, noArguments)
 	}
-	recorded, f := s.clipOf(&w)
-	if f != nil {
-		s.fail(*f)
+	recording, refused := s.speech.TakeRecording(&w, s.settings.InputFormat())
+	if refused != nil {
+		s.report(refused)
 		return
 	}
 	it, previous := s.insert(w, e.PreviousItemID)
@@ -55,8 +55,8 @@ func (s *Session) createItem(e *wire.ConversationItemCreate) {
 	}
 	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
 	s.send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
-	if recorded != nil {
-		s.hearClip(it, recorded)
+	if recording != nil {
+		s.transcribe(it, recording)
 	}
 }
 

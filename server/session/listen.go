@@ -99,24 +99,3 @@ func (s *Session) stopIdle() {
 	s.idle++
 	s.stopTimer("idle")
 }
-
-// recognise gives a frame to the recogniser of the open turn.
-func (s *Session) recognise(frame []float32) {
-	if u := s.turns[turn.Open(s.state.Turn)]; u != nil && u.ear != nil && !u.ear.write(frame) {
-		u.ear.close()
-		s.again(earFailed{u.id, errEarOverrun})
-	}
-}
-
-// openRecogniser opens the recogniser for turn u. A live one gets what was said so far.
-func (s *Session) openRecogniser(u *userTurn, live bool) {
-	c := s.settings.TranscribeConfig(live)
-	if !live {
-		u.ear = listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, c, u.id, u.audio, s.queue.post)
-		return
-	}
-	u.ear = listen(s.ctx, &s.workers, s.cfg.Pipeline.Transcriber, c, u.id, nil, s.queue.post)
-	for _, frame := range s.input.FramesSince(u.start) {
-		u.ear.write(frame)
-	}
-}

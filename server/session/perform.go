@@ -65,35 +65,28 @@ func (s *Session) performConn(f conn.Effect) {
 func (s *Session) performTurn(f turn.Effect) {
 	switch f := f.(type) {
 	case turn.OpenCandidate:
-		s.newTurn(f.Turn)
+		s.speech.Open(f.Turn, s.input.TurnStart())
 		s.input.OpenCandidate(f.Turn)
 		s.after("decide", input.VerdictTimeout, verdictTimeout{f.Turn})
 	case turn.RejectCandidate:
 		s.stopTimer("decide")
-		s.dropTurn(f.Turn)
+		s.speech.Drop(f.Turn)
 		s.input.CandidateRejected()
 	case turn.OpenTurn:
 		s.stopTimer("decide")
 		s.stopIdle()
 		s.after("audio", input.AudioTimeout, audioTimeout{f.Turn})
-		if s.turns[f.Turn] == nil {
-			s.newTurn(f.Turn)
-		}
-		s.input.DropBefore(s.turns[f.Turn].start)
-		if s.turns[f.Turn].eou { // it was heard while the turn was a candidate
-			s.endOfUtterance(f.Turn)
-		}
+		s.openedTurn(f.Turn)
 	case turn.EmitSpeechStarted:
-		u := s.turns[f.Turn]
-		u.announced = true
-		s.send(&wire.InputAudioBufferSpeechStarted{AudioStartMS: int(u.start.Milliseconds(format.InputRate)), ItemID: u.itemID})
-		s.caption(u)
+		for _, e := range s.speech.Announce(f.Turn, s.speechView()) {
+			s.send(e)
+		}
 	case turn.EmitSpeechStopped:
-		s.send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: s.input.ElapsedMS(), ItemID: s.turns[f.Turn].itemID})
+		s.send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: s.input.ElapsedMS(), ItemID: s.speech.ItemID(f.Turn)})
 	case turn.EmitTimeout:
-		u := s.turnOf(f.Turn)
+		s.speech.Open(f.Turn, s.input.Start())
 		s.send(&wire.InputAudioBufferTimeoutTriggered{
-			AudioStartMS: int(s.input.Start().Milliseconds(format.InputRate)), AudioEndMS: s.input.ElapsedMS(), ItemID: u.itemID,
+			AudioStartMS: int(s.input.Start().Milliseconds(format.InputRate)), AudioEndMS: s.input.ElapsedMS(), ItemID: s.speech.ItemID(f.Turn),
 		})
 	case turn.ArmFallback:
 		s.after("fallback", time.Duration(f.MS)*time.Millisecond,
@@ -105,71 +98,12 @@ func (s *Session) performTurn(f turn.Effect) {
 	case turn.CommitTurn:
 		s.commitTurn(f)
 	case turn.DiscardTurn:
-		s.dropTurn(f.Turn)
+		s.speech.Drop(f.Turn)
 		s.input.TurnEnded()
 		s.armIdle()
 	case turn.BargeIn: // routed: the playout and the response are told by the composition
 		s.player.Confirmed()
 		s.log.Info("the user interrupts", "turn", f.Turn)
-	}
-}
-
-// commitTurn makes an item of the turn's audio.
-func (s *Session) commitTurn(f turn.CommitTurn) {
-	u := s.turnOf(f.Turn)
-	s.causes.commit(u)
-	u.audio = s.input.Commit()
-	now := s.now()
-	u.times.commit = now
-	u.times.spoke = s.input.LastSpeech()
-	if u.times.spoke.IsZero() {
-		u.times.spoke = now
-	}
-	w := wire.Item{
-		ID: u.itemID, Type: wire.ItemMessage, Role: "user", Status: statusCompleted,
-		Content: []wire.Content{{Type: wire.ContentInputAudio}},
-	}
-	it, previous := s.insert(w, "")
-	it.pending = !f.Wordless
-	u.it = it
-	s.send(&wire.InputAudioBufferCommitted{PreviousItemID: previous, ItemID: u.itemID})
-	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
-	s.send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
-	s.input.TurnEnded()
-	if f.Wordless {
-		u.wordless, u.audio = true, nil
-		s.dropTurn(u.id)
-	}
-}
-
-func (s *Session) performTranscription(f transcription.Effect) {
-	switch f := f.(type) {
-	case transcription.OpenStream:
-		s.openRecogniser(s.turnOf(f.Turn), true)
-	case transcription.CloseInput:
-		if u := s.turns[f.Turn]; u != nil && u.ear != nil {
-			u.ear.closeInput()
-		}
-	case transcription.DecodeWhole:
-		u := s.turnOf(f.Turn)
-		if u.ear != nil {
-			u.ear.close()
-		}
-		s.openRecogniser(u, false)
-	case transcription.CloseStream:
-		if u := s.turns[f.Turn]; u != nil && u.ear != nil {
-			u.ear.close()
-		}
-	case transcription.Degrade:
-		s.log.Warn("the recogniser has no live transcription: turns end by silence, captions come late")
-	case transcription.DeliverText:
-		if u := s.turns[f.Turn]; u != nil {
-			s.deliver(u)
-		}
-	case transcription.DeliverFailure:
-		if u := s.turns[f.Turn]; u != nil {
-			s.deliverFailure(u)
-		}
 	}
 }
 

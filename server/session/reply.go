@@ -7,6 +7,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/output"
+	"github.com/antiphon-rt/antiphon/server/session/timing"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -25,7 +26,7 @@ type reply struct {
 	id       response.ID
 	object   wire.Response
 	request  *wire.ResponseParams // what the client asked of it, nil for a turn's
-	turn     *userTurn            // the turn it answers, nil for a client's
+	turn     *timing.Turn         // the turn it answers, nil for a client's
 	spoken   bool                 // audio, with its transcript; else text
 	single   bool                 // it may call one tool only
 	body     *body                // nil until it is started
@@ -126,7 +127,7 @@ func (s *Session) textDelta(r *reply, delta string) {
 	}
 	o.text += delta
 	if r.turn != nil {
-		r.turn.times.once(&r.turn.times.firstToken, s.now())
+		r.turn.FirstToken(s.now())
 	}
 	if r.spoken {
 		s.send(&wire.ResponseOutputAudioTranscriptDelta{

@@ -16,10 +16,12 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/session/speech"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -62,7 +64,7 @@ type Session struct {
 	// conversationID is its name for the client.
 	conversationID string
 	input          *input.Input
-	turns          map[turn.ID]*userTurn
+	speech         *speech.Speech
 	replies        map[response.ID]*reply
 	lastBeside     response.ID              // of those outside the conversation
 	running        *reply                   // whose body the synthesis machine serves
@@ -76,7 +78,6 @@ type Session struct {
 	earlyBytes     int                      // in early
 	earlyLost      int                      // what early had no room for
 	timers         map[string]*time.Timer
-	clips          int         // recordings that are being transcribed
 	idle           uint64      // names the count of idle_timeout_ms
 	ends           conn.Reason // why it does, once it does
 	released       bool
@@ -109,7 +110,7 @@ func New(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, env: cfg.Env, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), input: in,
-		conversationID: newID("conv_"), turns: map[turn.ID]*userTurn{}, replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
+		conversationID: newID("conv_"), replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
 	}
 	if s.cfg.Limits == nil {
 		s.cfg.Limits = ratelimit.NewPerMinute(cfg.Env.Now)
@@ -120,6 +121,9 @@ func New(cfg Config) (*Session, error) {
 	s.settings = settings.New(s.env, cfg.Pipeline, cfg.Settings, cfg.Locks)
 	s.state = coord.New(s.settings.MachineConfig(false))
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.speech = speech.New(s.ctx, speech.Config{
+		Env: s.env, Transcriber: cfg.Pipeline.Transcriber, Post: func(e speech.Event) bool { return s.queue.post(e) },
+	})
 	return s, nil
 }
 
@@ -178,7 +182,7 @@ func (s *Session) warm() {
 	s.workers.Go(func() {
 		ctx, cancel := context.WithTimeout(s.ctx, warmAfter)
 		defer cancel()
-		s.queue.post(warmed{contain("pipeline", func() error { return s.cfg.Pipeline.Warm(ctx) })})
+		s.queue.post(warmed{fault.Contain("pipeline", func() error { return s.cfg.Pipeline.Warm(ctx) })})
 	})
 }
 
@@ -191,15 +195,14 @@ func (s *Session) release() {
 		t.Stop()
 	}
 	s.player.Close()
-	for t := range s.turns {
-		s.dropTurn(t)
-	}
+	s.speech.Close()
 	for id, r := range s.replies {
 		if r.beside != nil { // its body cannot report any more
 			delete(s.replies, id)
 		}
 	}
 	s.workers.Wait()
+	s.speech.Wait()
 	if l := s.can.CloseExplainer; l != nil {
 		l.ExplainClose(s.ends)
 	}
@@ -262,10 +265,8 @@ func (s *Session) handle(e any) {
 		s.endedBeside(e)
 	case forgetReply:
 		s.forgetNow(e.id)
-	case earReady, earRefused, earPartial, earFinal, earFailed:
-		s.fromEar(e)
-	case clipHeard:
-		s.fromClip(e)
+	case speech.Event:
+		s.fromSpeech(e)
 	case bodyDelta, bodyTextEnded, bodyAudio, bodyClauseSaid, bodyVoiceEnded, bodyOver:
 		s.fromBody(e)
 	}

@@ -15,12 +15,10 @@ const (
 	maxPiece = 15 * format.InputRate // of an item: its event stays below the 1 MiB that common clients take
 )
 
-// keepTurn keeps the audio of a turn with its item.
-func (s *Session) keepTurn(u *userTurn) {
-	if u.it != nil {
-		u.it.said = voice.Samples(len(u.audio))
-		s.keepSound(u.it, u.audio)
-	}
+// keepTurn keeps the user's audio with its item.
+func (s *Session) keepTurn(it *item, pcm []int16) {
+	it.said = voice.Samples(len(pcm))
+	s.keepSound(it, pcm)
 }
 
 // keepSound adds to the audio that is kept of an item. The oldest items' goes for it. Of an item that is too long its begin is

@@ -47,7 +47,7 @@ func (s *Session) voiceSays(r *reply, n uint32, pcm []int16) {
 		}
 	}
 	if r.turn != nil {
-		r.turn.times.once(&r.turn.times.firstAudio, s.now())
+		r.turn.FirstAudio(s.now())
 	}
 	if r.beside != nil {
 		s.do(s.player.WriteOutOfBand(r.track, pcm))

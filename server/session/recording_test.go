@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/speech"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -68,7 +69,7 @@ func TestRecordedAudio(t *testing.T) {
 		c.send(`{"type":"conversation.item.delete","item_id":"clip"}`)
 		c.ask("say 2 words")
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal(statusCompleted))
-		c.g.Expect(c.s.clips).To(gomega.BeZero())
+		c.g.Expect(c.s.speech.Transcribing()).To(gomega.BeZero())
 	})
 
 	story(t, "a recogniser that fails is told of, and the response goes on without the words", func(t *testing.T) {
@@ -92,12 +93,12 @@ func TestRecordedAudio(t *testing.T) {
 		p := plain()
 		p.Transcriber = drowsy{p.Transcriber}
 		c := byWebSocket(t, p)
-		for i := range maxClips {
+		for i := range speech.MaxRecordings {
 			c.send("{" + recorded(fmt.Sprint("clip", i), hello, "") + "}")
 		}
 		c.wrong(recorded("more", hello, ""), "too_many_transcriptions", "item")
 		c.ask("say 2 words")
 		first(c, "response.done")
-		c.g.Expect(c.s.clips).To(gomega.BeZero())
+		c.g.Expect(c.s.speech.Transcribing()).To(gomega.BeZero())
 	})
 }

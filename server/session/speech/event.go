@@ -1,0 +1,59 @@
+package speech
+
+// What the goroutines of recognitions report.
+
+import (
+	"errors"
+
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// Event is a report of a recognition, for Handle: one of Ready, Refused, Partial, Final, Failed, Recorded.
+//
+//sumtype:decl
+type Event interface{ event() }
+
+type (
+	// Ready reports that the live recognition of a turn is open.
+	Ready struct{ Turn turn.ID }
+	// Refused reports that the recogniser has no live transcription.
+	Refused struct{ Turn turn.ID }
+	// Partial is the text of a turn so far. EOU reports the end of the utterance.
+	Partial struct {
+		Turn turn.ID
+		Text string
+		EOU  bool
+	}
+	// Final is the text of a turn. Words may be nil.
+	Final struct {
+		Turn  turn.ID
+		Text  string
+		Words []pipeline.Word
+	}
+	// Failed reports that the recognition of a turn has failed.
+	Failed struct {
+		Turn turn.ID
+		Err  error
+	}
+	// Recorded is the transcript of a recording, or why there is none.
+	Recorded struct {
+		Item       id.Item
+		Transcript Transcript
+		Err        error // of the recogniser; nil if Transcript says it all
+	}
+)
+
+func (Ready) event()    {}
+func (Refused) event()  {}
+func (Partial) event()  {}
+func (Final) event()    {}
+func (Failed) event()   {}
+func (Recorded) event() {}
+
+var (
+	errLate    = errors.New("the recogniser did not answer in time")
+	errOverrun = errors.New("the recogniser cannot keep up with the audio")
+	errNoText  = errors.New("the recogniser ended without a result")
+)

@@ -1,0 +1,178 @@
+package speech
+
+// The recognition: the recogniser's stream for one turn or recording, on a goroutine of its own.
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// Limits of one recognition.
+const (
+	maxWaiting = 6000             // frames of 10 ms that may wait for the recogniser: one minute
+	finalAfter = 10 * time.Second // the longest wait for the text once the audio has ended; more where it came at once
+)
+
+// recognition is the recogniser's stream for one turn. write, closeInput and close belong to the session's goroutine; they do not
+// block.
+type recognition struct {
+	turn   turn.ID
+	whole  []int16 // the audio of a turn that is over, at format.InputRate; nil for one that goes on
+	audio  chan []float32
+	cancel context.CancelFunc
+	closed bool
+}
+
+// stage is what recognitions run on.
+type stage struct {
+	ctx         context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
+	env         env.Env
+	workers     *sync.WaitGroup
+	transcriber pipeline.Transcriber
+}
+
+// recognise opens a recognition for turn t. whole is its audio if the turn is over, nil otherwise. report takes its reports on the
+// recognition's goroutine. The last report is Final, Failed or Refused, unless the recognition was closed.
+func (st *stage) recognise(c pipeline.TranscribeConfig, t turn.ID, whole []int16, report func(Event) bool) *recognition {
+	ctx, cancel := context.WithCancel(st.ctx)
+	r := &recognition{turn: t, whole: whole, audio: make(chan []float32, maxWaiting), cancel: cancel}
+	if !c.Live {
+		r.closeInput()
+	}
+	st.workers.Add(1)
+	st.env.Go(func() {
+		defer st.workers.Done()
+		defer cancel()
+		var last Event
+		if err := fault.Contain(pipeline.StageTranscriber, func() error {
+			last = r.run(ctx, st, c, report)
+			return nil
+		}); err != nil {
+			last = Failed{t, err}
+		}
+		if ctx.Err() == nil {
+			report(last)
+		}
+	})
+	return r
+}
+
+// write gives mono audio at pipeline.InputRate to the recogniser, which keeps it. It reports false when too much waits already:
+// the recognition is of no use any more.
+func (r *recognition) write(pcm []float32) bool {
+	if r.closed {
+		return true
+	}
+	select {
+	case r.audio <- pcm:
+		return true
+	default:
+		return false
+	}
+}
+
+// closeInput says that the turn's audio has ended.
+func (r *recognition) closeInput() {
+	if !r.closed {
+		r.closed = true
+		close(r.audio)
+	}
+}
+
+// close gives the recognition up. It reports nothing after that.
+func (r *recognition) close() {
+	r.cancel()
+	r.closeInput()
+}
+
+// run returns the last report.
+func (r *recognition) run(ctx context.Context, st *stage, c pipeline.TranscribeConfig, report func(Event) bool) Event {
+	life, leave := context.WithCancel(ctx)
+	defer leave()
+	stream, err := st.transcriber.Open(life, c)
+	switch {
+	case errors.Is(err, pipeline.ErrNoLive):
+		return Refused{r.turn}
+	case err != nil:
+		return Failed{r.turn, err}
+	}
+	defer func() {
+		leave()
+		_ = stream.Close() // it only joins: an error was a result
+	}()
+	if c.Live {
+		report(Ready{r.turn})
+	}
+	if err := r.feed(stream); err != nil {
+		return Failed{r.turn, err}
+	}
+	return r.follow(ctx, st.env, stream, report)
+}
+
+// follow carries audio to the stream and its results to report, up to the last result, which it returns.
+func (r *recognition) follow(ctx context.Context, e env.Env, stream pipeline.Transcription, report func(Event) bool) Event {
+	var late chan struct{} // closed when the text is late; nil before the audio has ended
+	audio := r.audio
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-late:
+			return Failed{r.turn, errLate}
+		case pcm, more := <-audio:
+			var err error
+			if !more {
+				audio = nil
+				late = make(chan struct{})
+				timer := e.AfterFunc(finalAfter+time.Duration(len(r.whole))*time.Second/format.InputRate, func() { close(late) })
+				defer timer.Stop()
+				err = stream.CloseInput()
+			} else if err = stream.Write(pcm); errors.Is(err, pipeline.ErrOverrun) {
+				err = errOverrun
+			}
+			if err != nil {
+				return Failed{r.turn, err}
+			}
+		case result, more := <-stream.Results():
+			switch {
+			case !more:
+				return Failed{r.turn, errNoText}
+			case result.Err != nil:
+				return Failed{r.turn, result.Err}
+			case result.Final:
+				return Final{r.turn, result.Text, result.Words}
+			}
+			report(Partial{r.turn, result.Partial, result.EOU})
+		}
+	}
+}
+
+// feed gives the whole of a turn that is over to the recogniser.
+func (r *recognition) feed(stream pipeline.Transcription) error {
+	if r.whole == nil {
+		return nil
+	}
+	down, err := voice.NewResampler(format.InputRate, pipeline.InputRate)
+	if err != nil {
+		return err
+	}
+	var wide, pcm []float32
+	for piece := range slices.Chunk(r.whole, format.InputRate/10) {
+		wide = voice.PCM16ToFloat(wide[:0], piece)
+		pcm = down.Append(pcm[:0], wide)
+		if err := stream.Write(pcm); err != nil {
+			return err
+		}
+	}
+	return stream.Write(down.Flush(pcm[:0]))
+}

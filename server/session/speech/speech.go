@@ -1,0 +1,274 @@
+package speech
+
+// The Speech: the turns and what the machines' effects do with them.
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/id"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/timing"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// errSlow is what a client is told of a turn that the machines gave up.
+const errSlow = "the recogniser is too slow: two more turns came before the text of this one"
+
+// Config is what a Speech is made of; all of it is required.
+type Config struct {
+	Env         env.Env
+	Transcriber pipeline.Transcriber
+	// Post gives an event to the actor, on any goroutine. It reports false when the session has ended.
+	Post func(Event) bool
+}
+
+// View is what a Speech reads of the session's state.
+type View struct {
+	Wants
+	// Semantic reports that an end of utterance ends a turn (semantic_vad).
+	Semantic bool
+	// Voiced reports that the user speaks, or has only just stopped.
+	Voiced bool
+	Turn   turn.State
+}
+
+// Speech is the user's speech. See the package comment.
+type Speech struct {
+	stage      stage
+	workers    sync.WaitGroup
+	post       func(Event) bool
+	turns      map[turn.ID]*userTurn
+	recordings int // that are being transcribed
+}
+
+// New returns a Speech whose recognitions end with ctx.
+func New(ctx context.Context, c Config) *Speech {
+	s := &Speech{post: c.Post, turns: map[turn.ID]*userTurn{}}
+	s.stage = stage{ctx: ctx, env: c.Env, workers: &s.workers, transcriber: c.Transcriber}
+	return s
+}
+
+// Close drops every turn.
+func (s *Speech) Close() {
+	for t := range s.turns {
+		s.Drop(t)
+	}
+}
+
+// Wait joins the goroutines of all recognitions. The context of New must have ended before, or the wait lasts as long as they do.
+func (s *Speech) Wait() { s.workers.Wait() }
+
+// Turns returns how many turns are open or wait for their transcripts.
+func (s *Speech) Turns() int { return len(s.turns) }
+
+// --- a turn begins and ends
+
+// Open makes turn t, which begins at start, unless there is one already. It returns where the turn begins.
+func (s *Speech) Open(t turn.ID, start voice.Samples) voice.Samples {
+	u := s.turns[t]
+	if u == nil {
+		u = &userTurn{id: t, start: start, timing: &timing.Turn{ItemID: s.stage.env.NewID("item_")}}
+		s.turns[t] = u
+	}
+	return u.start
+}
+
+// ItemID returns the name of the item that turn t becomes, "" if there is no turn t.
+func (s *Speech) ItemID(t turn.ID) string {
+	if u := s.turns[t]; u != nil {
+		return u.timing.ItemID
+	}
+	return ""
+}
+
+// Announce returns the events that begin turn t for the client: speech_started, and the caption so far.
+func (s *Speech) Announce(t turn.ID, v View) (out []wire.ServerEvent) {
+	u := s.turns[t]
+	u.announced = true
+	out = append(out, &wire.InputAudioBufferSpeechStarted{
+		AudioStartMS: int(u.start.Milliseconds(format.InputRate)), ItemID: u.timing.ItemID,
+	})
+	if v.Transcripts {
+		if c := u.newCaption(); c != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Commit ends turn t at now: pcm is its audio, at format.InputRate, the user's last speech was at spoke, and item is what it became. A
+// response may answer the turn that is returned.
+func (s *Speech) Commit(t turn.ID, item id.Item, pcm []int16, spoke, now time.Time) *timing.Turn {
+	u := s.turns[t]
+	u.item, u.audio = item, pcm
+	u.timing.Committed(spoke, now)
+	return u.timing
+}
+
+// CommitWordless ends turn t like Commit, but nobody spoke in it: it has no transcript and is forgotten.
+func (s *Speech) CommitWordless(t turn.ID, spoke, now time.Time) *timing.Turn {
+	u := s.turns[t]
+	u.timing.Wordless = true
+	u.timing.Committed(spoke, now)
+	s.Drop(t)
+	return u.timing
+}
+
+// Drop forgets turn t and closes its recognition.
+func (s *Speech) Drop(t turn.ID) {
+	s.CloseStream(t)
+	delete(s.turns, t)
+}
+
+// --- its recognition
+
+// Listen opens a live recognition for turn t. frames is the audio since the turn began.
+func (s *Speech) Listen(t turn.ID, c pipeline.TranscribeConfig, frames [][]float32) {
+	u := s.turns[t]
+	u.recognition = s.stage.recognise(c, t, nil, s.post)
+	for _, frame := range frames {
+		u.recognition.write(frame)
+	}
+}
+
+// Decode has the whole of turn t, which is committed, recognised.
+func (s *Speech) Decode(t turn.ID, c pipeline.TranscribeConfig) {
+	s.CloseStream(t)
+	u := s.turns[t]
+	u.recognition = s.stage.recognise(c, t, u.audio, s.post)
+}
+
+// Write gives a frame of turn t to its recognition: mono, at pipeline.InputRate. It returns an event for Handle if the recognition cannot
+// keep up; nil otherwise. Without a recognition the frame is dropped.
+func (s *Speech) Write(t turn.ID, frame []float32) Event {
+	u := s.turns[t]
+	if u == nil || u.recognition == nil || u.recognition.write(frame) {
+		return nil
+	}
+	u.recognition.close()
+	return Failed{t, errOverrun}
+}
+
+// CloseInput says that the audio of turn t has ended.
+func (s *Speech) CloseInput(t turn.ID) {
+	if u := s.turns[t]; u != nil && u.recognition != nil {
+		u.recognition.closeInput()
+	}
+}
+
+// CloseStream gives up the recognition of turn t.
+func (s *Speech) CloseStream(t turn.ID) {
+	if u := s.turns[t]; u != nil && u.recognition != nil {
+		u.recognition.close()
+	}
+}
+
+// Handle takes a report and returns what follows from it. err is the failure of the recogniser that the report brings, for the log.
+func (s *Speech) Handle(e Event, v View) (out action.List, err error) {
+	switch e := e.(type) {
+	case Ready:
+		out.Step(coord.OfTranscription{Event: transcription.Ready{Turn: e.Turn}})
+	case Refused:
+		out.Step(coord.OfTranscription{Event: transcription.Refuse{Turn: e.Turn}})
+	case Partial:
+		if u := s.turns[e.Turn]; u != nil {
+			out = s.partial(u, e, v)
+		}
+	case Final:
+		if u := s.turns[e.Turn]; u != nil {
+			u.final, u.words = e.Text, e.Words
+			out.Step(coord.OfTranscription{Event: transcription.Done{Turn: e.Turn, Empty: e.Text == ""}})
+		}
+	case Failed:
+		if u := s.turns[e.Turn]; u != nil {
+			u.failure, u.recognition = e.Err, nil
+			out.Step(coord.OfTranscription{Event: transcription.Failed{Turn: e.Turn}})
+			err = e.Err
+		}
+	case Recorded:
+		s.recordings--
+		err = e.Err
+	}
+	return out, err
+}
+
+// partial takes a partial result: a caption, and perhaps the end of the utterance.
+func (s *Speech) partial(u *userTurn, e Partial, v View) (out action.List) {
+	u.text = e.Text
+	if u.announced && v.Transcripts {
+		if c := u.newCaption(); c != nil {
+			out.Send(c)
+		}
+	}
+	if e.EOU && v.Semantic {
+		u.eou = true
+		out.Step(coord.OfTranscription{Event: transcription.EOU{Turn: u.id}})
+		if turn.Open(v.Turn) == u.id {
+			if _, candidate := v.Turn.(turn.Candidate); candidate {
+				return out // Opened tells the turn machine, once the candidate is confirmed
+			}
+		}
+		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: u.id, Voiced: v.Voiced}})
+	}
+	return out
+}
+
+// Opened returns what follows when turn t is certain: the end of its utterance, if the recogniser reported that while the turn was a
+// candidate.
+func (s *Speech) Opened(t turn.ID, v View) (out action.List) {
+	if u := s.turns[t]; u != nil && u.eou {
+		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: t, Voiced: v.Voiced}})
+	}
+	return out
+}
+
+// --- its transcript
+
+// Delivery is a turn whose transcript is there, or will never be.
+type Delivery struct {
+	Item       id.Item // that the turn became
+	Turn       *timing.Turn
+	Transcript Transcript
+	PCM        []int16 // the turn's audio, at format.InputRate
+}
+
+// Deliver forgets turn t and returns its transcript, which came at now; ok is false if there is no turn t.
+func (s *Speech) Deliver(t turn.ID, now time.Time) (d Delivery, ok bool) {
+	u := s.turns[t]
+	if u == nil {
+		return Delivery{}, false
+	}
+	u.timing.Transcribed(now)
+	d = u.delivery()
+	d.Transcript.Text, d.Transcript.Words = u.final, u.words
+	s.Drop(t)
+	return d, true
+}
+
+// DeliverFailure forgets turn t and returns why it has no transcript; ok is false if there is no turn t.
+func (s *Speech) DeliverFailure(t turn.ID) (d Delivery, ok bool) {
+	u := s.turns[t]
+	if u == nil {
+		return Delivery{}, false
+	}
+	d = u.delivery()
+	d.Transcript.Failure = errSlow
+	if u.failure != nil {
+		d.Transcript.Failure = u.failure.Error()
+	}
+	s.Drop(t)
+	return d, true
+}
+
+func (u *userTurn) delivery() Delivery {
+	return Delivery{Item: u.item, Turn: u.timing, PCM: u.audio, Transcript: Transcript{Samples: len(u.audio)}}
+}

@@ -1,0 +1,48 @@
+package speech
+
+// A turn of the user: from its onset until its transcript is delivered.
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/timing"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// userTurn is what is known of one turn.
+type userTurn struct {
+	id     turn.ID
+	timing *timing.Turn  // with the name of its item, which is the same from the onset on
+	start  voice.Samples // its first sample in the input, pre-roll included
+
+	recognition *recognition // nil before it opens and after it has failed
+	text        string       // the live transcript so far
+	caption     string       // what of text was sent
+	announced   bool         // speech_started is sent
+	eou         bool         // the recogniser has reported the end of the utterance
+
+	final   string
+	words   []pipeline.Word // of final; nil where they are not known
+	failure error           // of the recognition
+
+	item  id.Item // that it became; 0 before the commit
+	audio []int16 // what was committed
+}
+
+// newCaption returns the event for what is new of the live transcript, nil for none. The protocol's deltas only add, so a text that
+// was revised waits for the transcript, which replaces everything. The last word waits for the next result, because it changes
+// most.
+func (u *userTurn) newCaption() wire.ServerEvent {
+	stable := u.text
+	for i := len(stable) - 1; i >= 0 && stable[i] != ' '; i-- {
+		stable = stable[:i]
+	}
+	if len(stable) <= len(u.caption) || stable[:len(u.caption)] != u.caption {
+		return nil
+	}
+	delta := stable[len(u.caption):]
+	u.caption = stable
+	return &wire.ConversationItemInputAudioTranscriptionDelta{ItemID: u.timing.ItemID, Delta: delta}
+}

@@ -1,0 +1,60 @@
+// Package timing measures a turn of the user and its answer, for antiphon.turn.metrics. The turn's recognition sets the first
+// moments and the response that answers it sets the others, so the package is below both.
+package timing
+
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Turn is what a response needs of the turn that it answers. It belongs to the session's goroutine.
+type Turn struct {
+	ItemID   string // of the item that the turn became
+	Wordless bool   // nobody spoke in it: idle_timeout_ms passed
+
+	// Zero is a moment that has not come.
+	spoke, commit, transcript, firstToken, firstAudio, firstPacket time.Time
+}
+
+// Committed notes that the turn ended: the user stopped at spoke, and it was committed at now. A zero spoke is taken as now.
+func (t *Turn) Committed(spoke, now time.Time) {
+	if t.commit, t.spoke = now, spoke; spoke.IsZero() {
+		t.spoke = now
+	}
+}
+
+// Transcribed notes that the transcript was there at now.
+func (t *Turn) Transcribed(now time.Time) { t.transcript = now }
+
+// FirstToken notes that the model answered at now. Only the first call counts; so it is for the other moments of the answer, because
+// a turn that was taken away by a false barge-in is answered again.
+func (t *Turn) FirstToken(now time.Time) { once(&t.firstToken, now) }
+
+// FirstAudio notes that the answer's first audio was made at now.
+func (t *Turn) FirstAudio(now time.Time) { once(&t.firstAudio, now) }
+
+// FirstPacket notes that the answer's first audio was sent at now.
+func (t *Turn) FirstPacket(now time.Time) { once(&t.firstPacket, now) }
+
+func once(at *time.Time, now time.Time) {
+	if at.IsZero() {
+		*at = now
+	}
+}
+
+// Event returns the event for the response that answered the turn, whose playback ended at end. Its times are in milliseconds since
+// the end of the user's speech; -1 stands for a moment that never came.
+func (t *Turn) Event(responseID string, end time.Time) *wire.AntiphonTurnMetrics {
+	since := func(at time.Time) int {
+		if at.IsZero() || t.spoke.IsZero() {
+			return -1
+		}
+		return int(at.Sub(t.spoke).Milliseconds())
+	}
+	return &wire.AntiphonTurnMetrics{
+		ItemID: t.ItemID, ResponseID: responseID, SpeechStoppedMS: since(t.spoke), CommitMS: since(t.commit),
+		TranscriptMS: since(t.transcript), FirstTokenMS: since(t.firstToken), FirstAudioMS: since(t.firstAudio),
+		FirstPacketMS: since(t.firstPacket), PlaybackEndMS: since(end),
+	}
+}
