@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
@@ -24,7 +26,7 @@ type caller struct {
 	*sdk.Session
 	name      string
 	webSocket bool
-	mic       native.Microphone
+	mic       microphone
 	ear       *native.Speaker
 	line      *line
 	read      int  // events that next has passed
@@ -45,7 +47,7 @@ type callOptions struct {
 }
 
 // call places a call and waits until it stands. It ends with the test.
-func call(t tester, o callOptions) *caller {
+func call(t *testing.T, o callOptions) *caller {
 	t.Helper()
 	c := newCaller(t, gomega.NewWithT(t), o)
 	c.connect(t.Context())
@@ -53,9 +55,10 @@ func call(t tester, o callOptions) *caller {
 }
 
 // newCaller makes a caller whose failed expectations end the goroutine that it is used on.
-func newCaller(t tester, g *gomega.WithT, o callOptions) *caller {
+func newCaller(t *testing.T, g *gomega.WithT, o callOptions) *caller {
 	t.Helper()
 	c := &caller{WithT: g, name: o.name, webSocket: o.webSocket, ear: native.NewSpeaker(time.Minute), line: newLine(t)}
+	c.line.mic = &c.mic
 	n := o.native
 	n.URL, n.Microphone, n.Speaker, n.Loopback = o.url, &c.mic, c.ear, true
 	if o.webSocket {
@@ -155,13 +158,32 @@ func nextOf[E wire.ServerEvent](c *caller) E {
 // seen is an event as it arrived.
 type seen struct {
 	wire.ServerEvent
-	at time.Time
+	spoken time.Duration // what the microphone had given by then
+}
+
+// microphone counts the sound that the call has taken from it. What a test measures in this time does not depend on how busy the
+// machine is.
+type microphone struct {
+	native.Microphone
+	samples atomic.Int64
+}
+
+// Frame implements native.Source.
+func (m *microphone) Frame(pcm []int16) {
+	m.Microphone.Frame(pcm)
+	m.samples.Add(int64(len(pcm)))
+}
+
+// spoken is how much sound the call has taken.
+func (m *microphone) spoken() time.Duration {
+	return time.Duration(m.samples.Load()) * time.Second / native.Rate
 }
 
 // line is a Dialer that keeps what passes through it. Events come from the peer's goroutines; waiters are told by changed.
 type line struct {
 	sdk.Dialer
-	t    tester
+	t    *testing.T
+	mic  *microphone
 	deaf gate // holds up the caller's ear for events
 
 	mu      sync.Mutex
@@ -170,7 +192,7 @@ type line struct {
 	changed chan struct{}
 }
 
-func newLine(t tester) *line { return &line{t: t, changed: make(chan struct{})} }
+func newLine(t *testing.T) *line { return &line{t: t, changed: make(chan struct{})} }
 
 // Dial implements sdk.Dialer.
 func (l *line) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
@@ -179,9 +201,11 @@ func (l *line) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEve
 		l.note(e)
 		sink(e)
 	})
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.link = p
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.link = p
+	}
 	return p, err
 }
 
@@ -212,7 +236,7 @@ func (l *line) note(e sdk.PeerEvent) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.events = append(l.events, seen{event, time.Now()})
+	l.events = append(l.events, seen{event, l.mic.spoken()})
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
@@ -279,3 +303,6 @@ func (c *caller) count(name string) int {
 
 // tones is speech that says a text to the scripted recogniser.
 func tones(text string) []int16 { return scripted.Tones(text) }
+
+// length is how long a sound of the native client's rate is.
+func length(pcm []int16) time.Duration { return time.Duration(len(pcm)) * time.Second / native.Rate }

@@ -21,7 +21,7 @@ import (
 // 60 ms, as a browser does. It belongs to one goroutine.
 type ducker struct {
 	*gomega.WithT
-	t       tester
+	t       *testing.T
 	peer    *bare.Peer
 	decoder *gopus.Decoder
 	mute    *time.Ticker // a microphone in a quiet room
@@ -42,7 +42,7 @@ type ducker struct {
 	seen   []wire.ServerEvent
 }
 
-func newDucker(t tester, h *house) *ducker {
+func newDucker(t *testing.T, h *house) *ducker {
 	d := &ducker{WithT: gomega.NewWithT(t), t: t, state: bargein.Silent{}, mute: time.NewTicker(20 * time.Millisecond)}
 	var err error
 	d.peer, err = bare.Call(t.Context(), http.DefaultClient, h.url)
@@ -211,47 +211,43 @@ func (d *ducker) nonsense() {
 // level, once.
 func TestClientThatDucks(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		h := open(t, nil, nil)
-		d := newDucker(t, h)
-		d.begins()
-		for n := range 2 {
-			d.tell(bargein.Onset{Candidate: bargein.ID(n + 1), At: bargein.Mark(d.now)})
-			d.nonsense()
-			d.until("the verdict", func() bool { return d.count("antiphon.barge_in.rejected") == n+1 })
-			d.passes(500 * time.Millisecond)
-		}
-		d.until("the end", func() bool { return d.count("output_audio_buffer.stopped") == 1 })
-		d.passes(200 * time.Millisecond)
+	h := open(t, nil, nil)
+	d := newDucker(t, h)
+	d.begins()
+	for n := range 2 {
+		d.tell(bargein.Onset{Candidate: bargein.ID(n + 1), At: bargein.Mark(d.now)})
+		d.nonsense()
+		d.until("the verdict", func() bool { return d.count("antiphon.barge_in.rejected") == n+1 })
+		d.passes(500 * time.Millisecond)
+	}
+	d.until("the end", func() bool { return d.count("output_audio_buffer.stopped") == 1 })
+	d.passes(200 * time.Millisecond)
 
-		text, err := scripted.Heard(d.full)
-		d.Expect(err).NotTo(gomega.HaveOccurred())
-		d.Expect(text).To(saysAllBut(3, twenty)) // a packet that is lost on the way takes a character with it
-		d.Expect(len(d.full)).To(gomega.BeNumerically("~", len(twenty)*60*24, 120*24))
-		d.Expect(d.voiced).To(gomega.BeNumerically(">", len(twenty)*3), "what was lowered was said again")
-		d.Expect(d.count("output_audio_buffer.cleared") + d.count("input_audio_buffer.speech_started")).To(gomega.BeZero())
-		d.Expect(h.actions(t, "playout")).To(gomega.ContainElement("Ready"))
-	})
+	text, err := scripted.Heard(d.full)
+	d.Expect(err).NotTo(gomega.HaveOccurred())
+	d.Expect(text).To(saysAllBut(3, twenty)) // a packet that is lost on the way takes a character with it
+	d.Expect(len(d.full)).To(gomega.BeNumerically("~", len(twenty)*60*24, 120*24))
+	d.Expect(d.voiced).To(gomega.BeNumerically(">", len(twenty)*3), "what was lowered was said again")
+	d.Expect(d.count("output_audio_buffer.cleared") + d.count("input_audio_buffer.speech_started")).To(gomega.BeZero())
+	d.Expect(h.actions(t, "playout")).To(gomega.ContainElement("Ready"))
 }
 
 // TestClientThatDucksIsInterrupted: the item is cut where the ear stopped hearing it.
 func TestClientThatDucksIsInterrupted(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		h := open(t, nil, nil)
-		d := newDucker(t, h)
-		d.begins()
-		d.tell(bargein.Onset{Candidate: 1, At: bargein.Mark(d.now)})
-		d.until("the hold", func() bool { return d.count("antiphon.ack") == 2 })
-		d.nonsense()
-		d.until("what is under way to be heard", func() bool { return d.voiced > d.over })
-		d.send(&wire.InputAudioBufferCommit{})
-		d.until("the cut", func() bool { return d.count("conversation.item.truncated") == 1 })
-		at := slices.IndexFunc(d.seen, func(e wire.ServerEvent) bool { return e.Type() == "conversation.item.truncated" })
-		cut, ok := d.seen[at].(*wire.ConversationItemTruncated)
-		d.Expect(ok).To(gomega.BeTrue())
-		d.Expect(cut.AudioEndMS).To(gomega.BeNumerically("~", d.voiced*20, 40))
-		d.Expect(h.actions(t, "playout")).To(gomega.ContainElement("Truncate"))
-		d.Expect(h.actions(t, "playout")).NotTo(gomega.ContainElement("TruncateUnheard"))
-	})
+	h := open(t, nil, nil)
+	d := newDucker(t, h)
+	d.begins()
+	d.tell(bargein.Onset{Candidate: 1, At: bargein.Mark(d.now)})
+	d.until("the hold", func() bool { return d.count("antiphon.ack") == 2 })
+	d.nonsense()
+	d.until("what is under way to be heard", func() bool { return d.voiced > d.over })
+	d.send(&wire.InputAudioBufferCommit{})
+	d.until("the cut", func() bool { return d.count("conversation.item.truncated") == 1 })
+	at := slices.IndexFunc(d.seen, func(e wire.ServerEvent) bool { return e.Type() == "conversation.item.truncated" })
+	cut, ok := d.seen[at].(*wire.ConversationItemTruncated)
+	d.Expect(ok).To(gomega.BeTrue())
+	d.Expect(cut.AudioEndMS).To(gomega.BeNumerically("~", d.voiced*20, 40))
+	d.Expect(h.actions(t, "playout")).To(gomega.ContainElement("Truncate"))
+	d.Expect(h.actions(t, "playout")).NotTo(gomega.ContainElement("TruncateUnheard"))
 }

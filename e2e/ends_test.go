@@ -28,8 +28,8 @@ func (h *house) gone(c *caller) {
 // TestCallerVanishes: whoever is gone in the middle of a sentence, their own or the agent's, leaves nothing behind.
 func TestCallerVanishes(t *testing.T) {
 	t.Parallel()
-	for name, vanish := range map[string]func(t tester, h *house){
-		"WebRTC, no network": func(t tester, h *house) {
+	for name, vanish := range map[string]func(t *testing.T, h *house){
+		"WebRTC, no network": func(t *testing.T, h *house) {
 			r := newRelay(t)
 			c := call(t, callOptions{url: h.url, native: native.Options{Client: &http.Client{Transport: r}}})
 			c.ask("say 60 words")
@@ -39,7 +39,7 @@ func TestCallerVanishes(t *testing.T) {
 			h.gone(c)
 			c.Expect(h.actions(t, "conn")).To(gomega.ContainElements("Lose", "GiveUp"))
 		},
-		"WebRTC, the page is closed": func(t tester, h *house) {
+		"WebRTC, the page is closed": func(t *testing.T, h *house) {
 			c := call(t, callOptions{url: h.url})
 			c.ask("say 60 words")
 			c.begin()
@@ -47,7 +47,7 @@ func TestCallerVanishes(t *testing.T) {
 			c.hangUp()
 			h.gone(c)
 		},
-		"WebRTC, in the user's own sentence": func(t tester, h *house) {
+		"WebRTC, in the user's own sentence": func(t *testing.T, h *house) {
 			c := call(t, callOptions{url: h.url})
 			_, err := c.mic.Speak(make([]int16, native.Rate/2))
 			c.Expect(err).NotTo(gomega.HaveOccurred())
@@ -57,7 +57,7 @@ func TestCallerVanishes(t *testing.T) {
 			c.hangUp()
 			h.gone(c)
 		},
-		"WebSocket, the connection is torn": func(t tester, h *house) {
+		"WebSocket, the connection is torn": func(t *testing.T, h *house) {
 			w, client := newWireTap(t)
 			c := call(t, callOptions{url: h.url, webSocket: true, native: native.Options{Client: client}})
 			c.ask("say 60 words")
@@ -70,9 +70,7 @@ func TestCallerVanishes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			steady(t, func(t tester) {
-				vanish(t, open(t, nil, func(c *server.Config) { c.Grace, c.Keep = time.Second, time.Second }))
-			})
+			vanish(t, open(t, nil, func(c *server.Config) { c.Grace, c.Keep = time.Second, time.Second }))
 		})
 	}
 }
@@ -80,31 +78,29 @@ func TestCallerVanishes(t *testing.T) {
 // TestNetworkComesBack: a call survives seconds without a network.
 func TestNetworkComesBack(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		h := open(t, nil, nil)
-		r := newRelay(t)
-		c := call(t, callOptions{url: h.url, native: native.Options{Client: &http.Client{Transport: r}}})
-		c.voiceTurn("before")
-		r.cut.Store(true)
-		c.Eventually(func() []string { return h.actions(t, "conn") }, patience).Should(gomega.ContainElement("Lose"))
-		c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Reconnecting))
-		r.cut.Store(false)
-		c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Listening))
-		c.voiceTurn("after")
-		c.Expect(h.actions(t, "conn")).To(gomega.ContainElement("Restore"))
-	})
+	h := open(t, nil, nil)
+	r := newRelay(t)
+	c := call(t, callOptions{url: h.url, native: native.Options{Client: &http.Client{Transport: r}}})
+	c.voiceTurn("before")
+	r.cut.Store(true)
+	c.Eventually(func() []string { return h.actions(t, "conn") }, patience).Should(gomega.ContainElement("Lose"))
+	c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Reconnecting))
+	r.cut.Store(false)
+	c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Listening))
+	c.voiceTurn("after")
+	c.Expect(h.actions(t, "conn")).To(gomega.ContainElement("Restore"))
 }
 
 // TestCallerNeverReads: what a client does not read is bounded, and then the call ends.
 func TestCallerNeverReads(t *testing.T) {
 	t.Parallel()
-	for name, deafen := range map[string]func(t tester, h *house) *caller{
-		"data channel": func(t tester, h *house) *caller {
+	for name, deafen := range map[string]func(t *testing.T, h *house) *caller{
+		"data channel": func(t *testing.T, h *house) *caller {
 			c := call(t, callOptions{url: h.url})
 			c.line.deaf.close()
 			return c
 		},
-		"WebSocket": func(t tester, h *house) *caller {
+		"WebSocket": func(t *testing.T, h *house) *caller {
 			w, client := newWireTap(t)
 			c := call(t, callOptions{url: h.url, webSocket: true, native: native.Options{Client: client}})
 			w.gate.close()
@@ -114,20 +110,18 @@ func TestCallerNeverReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			steady(t, func(t tester) {
-				h := open(t, nil, nil)
-				other := call(t, callOptions{url: h.url})
-				c := deafen(t, h)
-				c.send(&wire.ConversationItemCreate{Item: wire.Item{
-					ID: "big", Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: strings.Repeat("big ", 25_000)}},
-				}})
-				c.Eventually(func() int {
-					_ = c.line.peer().Send(wire.AppendClient(nil, &wire.ConversationItemRetrieve{ItemID: "big"})) // fails once the call is over
-					return h.calls()
-				}, patience, "2ms").Should(gomega.Equal(1))
-				c.line.deaf.open()
-				other.voiceTurn("I am still here")
-			})
+			h := open(t, nil, nil)
+			other := call(t, callOptions{url: h.url})
+			c := deafen(t, h)
+			c.send(&wire.ConversationItemCreate{Item: wire.Item{
+				ID: "big", Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: strings.Repeat("big ", 25_000)}},
+			}})
+			c.Eventually(func() int {
+				_ = c.line.peer().Send(wire.AppendClient(nil, &wire.ConversationItemRetrieve{ItemID: "big"})) // fails once the call is over
+				return h.calls()
+			}, patience, "2ms").Should(gomega.Equal(1))
+			c.line.deaf.open()
+			other.voiceTurn("I am still here")
 		})
 	}
 }

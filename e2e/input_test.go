@@ -17,35 +17,33 @@ import (
 // TestBadOffers: what is no offer gets an answer that says what would be one, and costs the other calls nothing.
 func TestBadOffers(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		h := open(t, nil, nil)
-		other := call(t, callOptions{url: h.url})
-		for name, bad := range map[string]struct {
-			kind, body string
-			status     int
-			says       []string
-		}{
-			"broken SDP":           {"application/sdp", "v=0\r\no=broken", 400, []string{"invalid_offer", "RTCSessionDescription.sdp unchanged"}},
-			"nothing":              {"application/sdp", "", 400, []string{"invalid_offer", "it is empty"}},
-			"JSON":                 {"application/sdp", `{"type":"offer","sdp":"v=0"}`, 400, []string{"invalid_offer", "send the text of its member sdp"}},
-			"SDP without audio":    {"application/sdp", silentOffer, 400, []string{"invalid_offer", "add a microphone track"}},
-			"too much":             {"application/sdp", strings.Repeat("a=x\r\n", 1<<18), 413, []string{"body_too_large"}},
-			"another type":         {"text/plain", "v=0", 415, []string{"unsupported_media_type", "application/sdp"}},
-			"a form without offer": {"multipart/form-data; boundary=b", "--b--\r\n", 400, []string{"missing_field", "sdp"}},
-		} {
-			r, err := http.Post(h.url+"/v1/realtime/calls", bad.kind, strings.NewReader(bad.body))
-			other.Expect(err).NotTo(gomega.HaveOccurred(), name)
-			body, err := io.ReadAll(r.Body)
-			other.Expect(err).NotTo(gomega.HaveOccurred(), name)
-			other.Expect(r.Body.Close()).To(gomega.Succeed())
-			other.Expect(r.StatusCode).To(gomega.Equal(bad.status), "%s: %s", name, body)
-			for _, words := range bad.says {
-				other.Expect(string(body)).To(gomega.ContainSubstring(words), name)
-			}
-			other.Eventually(h.calls, patience).Should(gomega.Equal(1), name)
+	h := open(t, nil, nil)
+	other := call(t, callOptions{url: h.url})
+	for name, bad := range map[string]struct {
+		kind, body string
+		status     int
+		says       []string
+	}{
+		"broken SDP":           {"application/sdp", "v=0\r\no=broken", 400, []string{"invalid_offer", "RTCSessionDescription.sdp unchanged"}},
+		"nothing":              {"application/sdp", "", 400, []string{"invalid_offer", "it is empty"}},
+		"JSON":                 {"application/sdp", `{"type":"offer","sdp":"v=0"}`, 400, []string{"invalid_offer", "send the text of its member sdp"}},
+		"SDP without audio":    {"application/sdp", silentOffer, 400, []string{"invalid_offer", "add a microphone track"}},
+		"too much":             {"application/sdp", strings.Repeat("a=x\r\n", 1<<18), 413, []string{"body_too_large"}},
+		"another type":         {"text/plain", "v=0", 415, []string{"unsupported_media_type", "application/sdp"}},
+		"a form without offer": {"multipart/form-data; boundary=b", "--b--\r\n", 400, []string{"missing_field", "sdp"}},
+	} {
+		r, err := http.Post(h.url+"/v1/realtime/calls", bad.kind, strings.NewReader(bad.body))
+		other.Expect(err).NotTo(gomega.HaveOccurred(), name)
+		body, err := io.ReadAll(r.Body)
+		other.Expect(err).NotTo(gomega.HaveOccurred(), name)
+		other.Expect(r.Body.Close()).To(gomega.Succeed())
+		other.Expect(r.StatusCode).To(gomega.Equal(bad.status), "%s: %s", name, body)
+		for _, words := range bad.says {
+			other.Expect(string(body)).To(gomega.ContainSubstring(words), name)
 		}
-		other.voiceTurn("nothing happened to me")
-	})
+		other.Eventually(h.calls, patience).Should(gomega.Equal(1), name)
+	}
+	other.voiceTurn("nothing happened to me")
 }
 
 // silentOffer is an offer of a data channel alone.
@@ -90,21 +88,19 @@ func TestBadEvents(t *testing.T) {
 	for name, webSocket := range map[string]bool{"data channel": false, "WebSocket": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			steady(t, func(t tester) {
-				h := open(t, nil, nil)
-				other := call(t, callOptions{url: h.url})
-				other.ask("say 20 words")
-				c := call(t, callOptions{url: h.url, webSocket: webSocket, sdk: sdk.Options{
-					TurnDetection: &sdk.TurnDetection{Manual: true}, NoMicrophone: true,
-				}})
-				for _, bad := range badEvents() {
-					c.sendText([]byte(bad.text))
-					c.refused(bad)
-				}
-				c.alive()
-				other.answer(twenty)
-				other.voiceTurn("nothing happened to me")
-			})
+			h := open(t, nil, nil)
+			other := call(t, callOptions{url: h.url})
+			other.ask("say 20 words")
+			c := call(t, callOptions{url: h.url, webSocket: webSocket, sdk: sdk.Options{
+				TurnDetection: &sdk.TurnDetection{Manual: true}, NoMicrophone: true,
+			}})
+			for _, bad := range badEvents() {
+				c.sendText([]byte(bad.text))
+				c.refused(bad)
+			}
+			c.alive()
+			other.answer(twenty)
+			other.voiceTurn("nothing happened to me")
 		})
 	}
 }
@@ -139,30 +135,28 @@ func (c *caller) alive() {
 // TestBadMoments: events that would be good at another time.
 func TestBadMoments(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		h := open(t, nil, nil)
-		c := call(t, callOptions{url: h.url})
-		c.ask("a reply to cut")
-		reply := c.answer("You said: a reply to cut").Response.Output[0]
-		length := len("You said: a reply to cut") * 60
+	h := open(t, nil, nil)
+	c := call(t, callOptions{url: h.url})
+	c.ask("a reply to cut")
+	reply := c.answer("You said: a reply to cut").Response.Output[0]
+	length := len("You said: a reply to cut") * 60
 
-		c.send(&wire.ConversationItemTruncate{EventID: "bad", ItemID: reply.ID, AudioEndMS: length + 100})
-		c.refused(badEvent{name: "truncate beyond the end", code: "invalid_value", param: "audio_end_ms", says: fmt.Sprintf("%dms is already shorter", length)})
-		c.send(&wire.ConversationItemTruncate{EventID: "bad", ItemID: reply.ID, ContentIndex: 1, AudioEndMS: 1})
-		c.refused(badEvent{name: "truncate another part", code: "invalid_value", param: "content_index"})
-		c.send(&wire.ConversationItemTruncate{ItemID: reply.ID, AudioEndMS: 600})
-		c.next("conversation.item.truncated")
-		c.Expect(*nextOf[*wire.ConversationItemRetrieved](c).Item.Content[0].Transcript).To(gomega.Equal("You said:"))
+	c.send(&wire.ConversationItemTruncate{EventID: "bad", ItemID: reply.ID, AudioEndMS: length + 100})
+	c.refused(badEvent{name: "truncate beyond the end", code: "invalid_value", param: "audio_end_ms", says: fmt.Sprintf("%dms is already shorter", length)})
+	c.send(&wire.ConversationItemTruncate{EventID: "bad", ItemID: reply.ID, ContentIndex: 1, AudioEndMS: 1})
+	c.refused(badEvent{name: "truncate another part", code: "invalid_value", param: "content_index"})
+	c.send(&wire.ConversationItemTruncate{ItemID: reply.ID, AudioEndMS: 600})
+	c.next("conversation.item.truncated")
+	c.Expect(*nextOf[*wire.ConversationItemRetrieved](c).Item.Content[0].Transcript).To(gomega.Equal("You said:"))
 
-		c.ask("say 20 words")
-		c.begin()
-		c.hear(300 * time.Millisecond)
-		c.send(&wire.ResponseCreate{EventID: "bad"})
-		c.refused(badEvent{name: "second response", code: "conversation_already_has_active_response", says: "response.cancel"})
-		c.send(&wire.ConversationItemCreate{EventID: "bad", Item: wire.Item{
-			ID: reply.ID, Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: "x"}},
-		}})
-		c.refused(badEvent{name: "an id twice", code: "item_already_exists", param: "item.id"})
-		c.answer(twenty)
-	})
+	c.ask("say 20 words")
+	c.begin()
+	c.hear(300 * time.Millisecond)
+	c.send(&wire.ResponseCreate{EventID: "bad"})
+	c.refused(badEvent{name: "second response", code: "conversation_already_has_active_response", says: "response.cancel"})
+	c.send(&wire.ConversationItemCreate{EventID: "bad", Item: wire.Item{
+		ID: reply.ID, Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: "x"}},
+	}})
+	c.refused(badEvent{name: "an id twice", code: "item_already_exists", param: "item.id"})
+	c.answer(twenty)
 }

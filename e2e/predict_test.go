@@ -13,7 +13,7 @@ import (
 
 // predicting is a caller whose client predicts interruptions, of an agent that says twenty words for a while already: at
 // first the thresholds are raised.
-func predicting(t tester, h *house, webSocket bool) *caller {
+func predicting(t *testing.T, h *house, webSocket bool) *caller {
 	t.Helper()
 	c := call(t, callOptions{url: h.url, webSocket: webSocket, native: native.Options{Detector: true}})
 	c.ask("say 20 words")
@@ -28,24 +28,22 @@ func TestPredictedGrunt(t *testing.T) {
 	for name, webSocket := range map[string]bool{"WebRTC": false, "WebSocket": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			steady(t, func(t tester) {
-				h := open(t, nil, nil)
-				c := predicting(t, h, webSocket)
-				c.speak(scripted.Tones("")[:native.Rate*200/1000])
-				c.next("antiphon.barge_in.rejected")
-				c.hear(time.Duration(len(twenty)) * scripted.Character)
-				if webSocket { // no silence parts what was heard before from what goes on: it cannot be read
-					again := time.Duration(c.Snapshot().Interruptions.RepeatedMS) * time.Millisecond
-					c.Consistently(c.heard, time.Second).Should(gomega.BeNumerically("<=", time.Duration(len(twenty))*scripted.Character+again+200*time.Millisecond))
-				} else {
-					c.Eventually(func() int { return missing(twenty, c.heardText()) }, patience).Should(gomega.BeNumerically("<=", 3),
-						"a packet that is lost on the way takes a character with it")
-				}
-				c.Expect(c.Snapshot().Interruptions.LostMS).To(gomega.BeZero())
-				c.Expect(c.Snapshot().Interruptions.Candidates).To(gomega.BeEquivalentTo(1))
-				c.Expect(c.Snapshot().Interruptions.Rejected).To(gomega.BeEquivalentTo(1))
-				c.Expect(c.count("input_audio_buffer.speech_started") + c.count("output_audio_buffer.cleared")).To(gomega.BeZero())
-			})
+			h := open(t, nil, nil)
+			c := predicting(t, h, webSocket)
+			c.speak(scripted.Tones("")[:native.Rate*200/1000])
+			c.next("antiphon.barge_in.rejected")
+			c.hear(time.Duration(len(twenty)) * scripted.Character)
+			if webSocket { // no silence parts what was heard before from what goes on: it cannot be read
+				again := time.Duration(c.Snapshot().Interruptions.RepeatedMS) * time.Millisecond
+				c.Consistently(c.heard, time.Second).Should(gomega.BeNumerically("<=", time.Duration(len(twenty))*scripted.Character+again+200*time.Millisecond))
+			} else {
+				c.Eventually(func() int { return missing(twenty, c.heardText()) }, patience).Should(gomega.BeNumerically("<=", 3),
+					"a packet that is lost on the way takes a character with it")
+			}
+			c.Expect(c.Snapshot().Interruptions.LostMS).To(gomega.BeZero())
+			c.Expect(c.Snapshot().Interruptions.Candidates).To(gomega.BeEquivalentTo(1))
+			c.Expect(c.Snapshot().Interruptions.Rejected).To(gomega.BeEquivalentTo(1))
+			c.Expect(c.count("input_audio_buffer.speech_started") + c.count("output_audio_buffer.cleared")).To(gomega.BeZero())
 		})
 	}
 }
@@ -53,19 +51,17 @@ func TestPredictedGrunt(t *testing.T) {
 // TestPredictedInterruption: the client lowers the agent before the server has decided, and says what was heard.
 func TestPredictedInterruption(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		h := open(t, nil, nil)
-		c := predicting(t, h, false)
-		c.say("stop it now please")
-		cut := nextOf[*wire.ConversationItemTruncated](c)
-		c.Expect(cut.AudioEndMS).To(gomega.BeNumerically(">", 3000))
-		c.Expect(c.Snapshot().Interruptions.Confirmed).To(gomega.BeEquivalentTo(1))
-		c.Expect(c.count("antiphon.barge_in.rejected")).To(gomega.BeZero())
-		actions := h.actions(t, "playout")
-		c.Expect(actions).To(gomega.ContainElements("Hold", "ConfirmReported", "Truncate"))
-		c.Expect(actions).NotTo(gomega.ContainElement("TruncateUnheard"))
-		c.next("output_audio_buffer.stopped")
-	})
+	h := open(t, nil, nil)
+	c := predicting(t, h, false)
+	c.say("stop it now please")
+	cut := nextOf[*wire.ConversationItemTruncated](c)
+	c.Expect(cut.AudioEndMS).To(gomega.BeNumerically(">", 3000))
+	c.Expect(c.Snapshot().Interruptions.Confirmed).To(gomega.BeEquivalentTo(1))
+	c.Expect(c.count("antiphon.barge_in.rejected")).To(gomega.BeZero())
+	actions := h.actions(t, "playout")
+	c.Expect(actions).To(gomega.ContainElements("Hold", "ConfirmReported", "Truncate"))
+	c.Expect(actions).NotTo(gomega.ContainElement("TruncateUnheard"))
+	c.next("output_audio_buffer.stopped")
 }
 
 // missing is how many characters of text are not in heard, in order: what was said twice does not matter.

@@ -86,19 +86,17 @@ func TestBackEndProcess(t *testing.T) {
 	} {
 		t.Run(prompt, func(t *testing.T) {
 			t.Parallel()
-			steady(t, func(t tester) {
-				h := openMoody(t)
-				other, c := call(t, callOptions{url: h.url}), call(t, callOptions{url: h.url})
-				c.prompt(prompt)
-				c.say("anybody there")
-				other.say("and I")
-				other.answer("You said: I hear you")
-				failed := nextOf[*wire.ConversationItemInputAudioTranscriptionFailed](c)
-				c.Expect(failed.Error.Message).To(gomega.ContainSubstring(says))
-				c.prompt("")
-				c.say("anybody there")
-				c.answer("You said: I hear you")
-			})
+			h := openMoody(t)
+			other, c := call(t, callOptions{url: h.url}), call(t, callOptions{url: h.url})
+			c.prompt(prompt)
+			c.say("anybody there")
+			other.say("and I")
+			other.answer("You said: I hear you")
+			failed := nextOf[*wire.ConversationItemInputAudioTranscriptionFailed](c)
+			c.Expect(failed.Error.Message).To(gomega.ContainSubstring(says))
+			c.prompt("")
+			c.say("anybody there")
+			c.answer("You said: I hear you")
 		})
 	}
 }
@@ -106,17 +104,15 @@ func TestBackEndProcess(t *testing.T) {
 // TestNonsenseIsSaidBack: what a recogniser makes up is no danger to the protocol.
 func TestNonsenseIsSaidBack(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		c := call(t, callOptions{url: openMoody(t).url})
-		c.prompt("nonsense")
-		c.say("anybody there")
-		done := nextOf[*wire.ResponseDone](c)
-		c.Expect(transcript(done)).To(gomega.ContainSubstring("nonsense"))
-	})
+	c := call(t, callOptions{url: openMoody(t).url})
+	c.prompt("nonsense")
+	c.say("anybody there")
+	done := nextOf[*wire.ResponseDone](c)
+	c.Expect(transcript(done)).To(gomega.ContainSubstring("nonsense"))
 }
 
 // openMoody runs a server whose recogniser is this program, in processes of its own.
-func openMoody(t tester) *house {
+func openMoody(t *testing.T) *house {
 	t.Helper()
 	self, err := os.Executable()
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())

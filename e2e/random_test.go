@@ -45,11 +45,9 @@ func TestRandomClients(t *testing.T) {
 		for name, webSocket := range map[string]bool{"WebRTC": false, "WebSocket": true} {
 			t.Run(fmt.Sprintf("seed %d over %s", seed, name), func(t *testing.T) {
 				t.Parallel()
-				steady(t, func(t tester) {
-					h := open(t, script, nil)
-					c := call(t, callOptions{url: h.url, webSocket: webSocket})
-					c.wander(rand.New(rand.NewPCG(seed, 11)))
-				})
+				h := open(t, script, nil)
+				c := call(t, callOptions{url: h.url, webSocket: webSocket})
+				c.wander(rand.New(rand.NewPCG(seed, 11)))
 			})
 		}
 	}

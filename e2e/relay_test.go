@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 
 	"github.com/onsi/gomega"
 )
@@ -28,7 +29,7 @@ type relay struct {
 	done   sync.WaitGroup
 }
 
-func newRelay(t tester) *relay {
+func newRelay(t *testing.T) *relay {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	socket := func() *net.UDPConn {
@@ -159,7 +160,7 @@ type wireTap struct {
 	all     []net.Conn
 }
 
-func newWireTap(t tester) (*wireTap, *http.Client) {
+func newWireTap(t *testing.T) (*wireTap, *http.Client) {
 	w := &wireTap{}
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if w.refuses.Load() {

@@ -21,7 +21,7 @@ type stranger struct {
 	read func() ([]byte, error)
 }
 
-func strangeSocket(t tester, h *house) *stranger {
+func strangeSocket(t *testing.T, h *house) *stranger {
 	g := gomega.NewWithT(t)
 	ws, _, err := websocket.Dial(t.Context(), strings.Replace(h.url, "http", "ws", 1)+"/v1/realtime", nil) //nolint:bodyclose // a WebSocket has none
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -42,7 +42,7 @@ func strangeSocket(t tester, h *house) *stranger {
 	}
 }
 
-func strangePeer(t tester, h *house, client *http.Client) *stranger {
+func strangePeer(t *testing.T, h *house, client *http.Client) *stranger {
 	g := gomega.NewWithT(t)
 	peer, err := bare.Call(t.Context(), client, h.url)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -81,32 +81,28 @@ func (s *stranger) refusedOnce(data []byte, text bool, words string) {
 // TestBinaryMessages: they are no events, on either transport.
 func TestBinaryMessages(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		h := open(t, nil, nil)
-		strangePeer(t, h, http.DefaultClient).refusedOnce([]byte("\x00\x01\xff"), false, "send JSON text")
-		strangeSocket(t, h).refusedOnce([]byte("\x00\x01\xff"), false, "send JSON text")
-	})
+	h := open(t, nil, nil)
+	strangePeer(t, h, http.DefaultClient).refusedOnce([]byte("\x00\x01\xff"), false, "send JSON text")
+	strangeSocket(t, h).refusedOnce([]byte("\x00\x01\xff"), false, "send JSON text")
 }
 
 // TestBigEvents: an event of more than 1 MB.
 func TestBigEvents(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		h := open(t, nil, nil)
-		other := call(t, callOptions{url: h.url})
-		big := []byte(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"` +
-			strings.Repeat("x", 1<<20) + `"}]}}`)
-		strangeSocket(t, h).refusedOnce(big, true, "1048576 bytes")
+	h := open(t, nil, nil)
+	other := call(t, callOptions{url: h.url})
+	big := []byte(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"` +
+		strings.Repeat("x", 1<<20) + `"}]}}`)
+	strangeSocket(t, h).refusedOnce(big, true, "1048576 bytes")
 
-		polite := strangePeer(t, h, http.DefaultClient)
-		polite.Expect(polite.send(big, true)).NotTo(gomega.Succeed(), "the answer says how large a message may be")
+	polite := strangePeer(t, h, http.DefaultClient)
+	polite.Expect(polite.send(big, true)).NotTo(gomega.Succeed(), "the answer says how large a message may be")
 
-		rude := strangePeer(t, h, &http.Client{Transport: boundless{}})
-		rude.Expect(h.calls()).To(gomega.Equal(4))
-		rude.Expect(rude.send(big, true)).To(gomega.Succeed())
-		rude.Eventually(h.calls, patience).Should(gomega.Equal(3), "its call alone ends")
-		other.voiceTurn("nothing happened to me")
-	})
+	rude := strangePeer(t, h, &http.Client{Transport: boundless{}})
+	rude.Expect(h.calls()).To(gomega.Equal(4))
+	rude.Expect(rude.send(big, true)).To(gomega.Succeed())
+	rude.Eventually(h.calls, patience).Should(gomega.Equal(3), "its call alone ends")
+	other.voiceTurn("nothing happened to me")
 }
 
 // boundless removes the server's limit from its answer.

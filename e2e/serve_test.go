@@ -25,38 +25,36 @@ func TestServeRecordsWhatHappened(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	steady(t, func(t tester) {
-		g := gomega.NewWithT(t)
-		record := filepath.Join(t.TempDir(), "record.jsonl")
-		trace := filepath.Join(t.TempDir(), "trace.jsonl")
-		kept, err := check.Trace("serve")
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		if kept != nil {
-			g.Expect(kept.Close()).To(gomega.Succeed())
-			trace, record = kept.Name(), check.Beside(kept.Name())
-		}
-		s := serve(t, program, "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--record", record, "--trace", trace)
+	g := gomega.NewWithT(t)
+	record := filepath.Join(t.TempDir(), "record.jsonl")
+	trace := filepath.Join(t.TempDir(), "trace.jsonl")
+	kept, err := check.Trace("serve")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	if kept != nil {
+		g.Expect(kept.Close()).To(gomega.Succeed())
+		trace, record = kept.Name(), check.Beside(kept.Name())
+	}
+	s := serve(t, program, "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--record", record, "--trace", trace)
 
-		c := call(t, callOptions{url: s.url})
-		c.voiceTurn("hello")
-		c.ask("in writing")
-		c.answer("You said: in writing")
-		c.interruption("stop, I know")
-		other := call(t, callOptions{url: s.url, webSocket: true})
-		other.voiceTurn("me too")
-		c.ask("say 60 words")
-		c.begin()
-		c.hear(time.Second)
-		s.stop()
+	c := call(t, callOptions{url: s.url})
+	c.voiceTurn("hello")
+	c.ask("in writing")
+	c.answer("You said: in writing")
+	c.interruption("stop, I know")
+	other := call(t, callOptions{url: s.url, webSocket: true})
+	other.voiceTurn("me too")
+	c.ask("say 60 words")
+	c.begin()
+	c.hear(time.Second)
+	s.stop()
 
-		f, err := os.Open(record)
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		defer func() { _ = f.Close() }()
-		report, err := check.Record(f)
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		g.Expect(report.Problems).To(gomega.BeEmpty())
-		g.Expect([]int{report.Sessions, report.Responses}).To(gomega.Equal([]int{2, 6}))
-	})
+	f, err := os.Open(record)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { _ = f.Close() }()
+	report, err := check.Record(f)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(report.Problems).To(gomega.BeEmpty())
+	g.Expect([]int{report.Sessions, report.Responses}).To(gomega.Equal([]int{2, 6}))
 }
 
 // program is a running antiphon serve.
@@ -69,7 +67,7 @@ type program struct {
 }
 
 // serve starts the program and waits until it listens.
-func serve(t tester, path string, flags ...string) *program {
+func serve(t *testing.T, path string, flags ...string) *program {
 	t.Helper()
 	p := &program{g: gomega.NewWithT(t), cmd: exec.Command(path, append([]string{"serve"}, flags...)...)}
 	p.cmd.Stderr = &p.stderr

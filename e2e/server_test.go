@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -42,7 +44,7 @@ func (b *buffer) lines() []string {
 }
 
 // open runs a server with the scripted pipeline until the test ends.
-func open(t tester, script *scripted.Script, change func(*server.Config)) *house {
+func open(t *testing.T, script *scripted.Script, change func(*server.Config)) *house {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	h := &house{}
@@ -78,7 +80,7 @@ func open(t tester, script *scripted.Script, change func(*server.Config)) *house
 }
 
 // check holds everything that passed through the server against the protocol's rules.
-func (h *house) check(t tester) {
+func (h *house) check(t *testing.T) {
 	t.Helper()
 	report, err := check.Record(&h.record.b)
 	if err != nil {
@@ -89,8 +91,28 @@ func (h *house) check(t tester) {
 	}
 }
 
+// recorded is when the server sent its first event of a type.
+func (h *house) recorded(t *testing.T, name string) time.Time {
+	t.Helper()
+	for _, line := range h.record.lines() {
+		var e struct {
+			T     time.Time
+			Dir   string
+			Event struct{ Type string }
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Errorf("the record: %v", err)
+		}
+		if e.Dir == "server" && e.Event.Type == name {
+			return e.T
+		}
+	}
+	t.Fatalf("the record has no %s", name)
+	return time.Time{}
+}
+
 // actions are what one machine did in all sessions, without what it ignored.
-func (h *house) actions(t tester, machine string) []string {
+func (h *house) actions(t *testing.T, machine string) []string {
 	t.Helper()
 	var out []string
 	for _, line := range h.trace.lines() {

@@ -110,15 +110,13 @@ func TestStagesThatFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			steady(t, func(t tester) {
-				g := gomega.NewWithT(t)
-				script, err := scripted.Parse(name, []byte("pipeline: scripted\n"+story.script))
-				g.Expect(err).NotTo(gomega.HaveOccurred())
-				h := open(t, script, nil)
-				c := call(t, callOptions{url: h.url})
-				story.tell(c)
-				c.voiceTurn("we go on")
-			})
+			g := gomega.NewWithT(t)
+			script, err := scripted.Parse(name, []byte("pipeline: scripted\n"+story.script))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			h := open(t, script, nil)
+			c := call(t, callOptions{url: h.url})
+			story.tell(c)
+			c.voiceTurn("we go on")
 		})
 	}
 }
@@ -126,51 +124,47 @@ func TestStagesThatFail(t *testing.T) {
 // TestMissingStages: without a recogniser or a voice the session says what is missing, and text is answered by text.
 func TestMissingStages(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		g := gomega.NewWithT(t)
-		script, err := scripted.Parse("missing", []byte("transcriber: {missing: apt-get install ears}\nsynthesizer: {missing: apt-get install mouth}"))
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		h := open(t, script, nil)
-		c := call(t, callOptions{url: h.url})
-		c.say("does anybody hear me")
-		failed := nextOf[*wire.ConversationItemInputAudioTranscriptionFailed](c)
-		c.Expect(failed.Error.Message).To(gomega.ContainSubstring("apt-get install ears"))
-		c.ask("alive?")
-		done := nextOf[*wire.ResponseDone](c)
-		c.Expect(done.Response.OutputModalities).To(gomega.Equal([]string{"text"}))
-		c.Expect(done.Response.Output[0].Content[0].Text).To(gomega.Equal("You said: alive?"))
-		c.Expect(c.RefreshPipeline(t.Context())).To(gomega.Succeed())
-		for i, missing := range []string{"apt-get install ears", "", "apt-get install mouth"} {
-			c.Expect(c.Snapshot().Pipeline.Components[i].Install).To(gomega.Equal(missing))
-		}
-	})
+	g := gomega.NewWithT(t)
+	script, err := scripted.Parse("missing", []byte("transcriber: {missing: apt-get install ears}\nsynthesizer: {missing: apt-get install mouth}"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	h := open(t, script, nil)
+	c := call(t, callOptions{url: h.url})
+	c.say("does anybody hear me")
+	failed := nextOf[*wire.ConversationItemInputAudioTranscriptionFailed](c)
+	c.Expect(failed.Error.Message).To(gomega.ContainSubstring("apt-get install ears"))
+	c.ask("alive?")
+	done := nextOf[*wire.ResponseDone](c)
+	c.Expect(done.Response.OutputModalities).To(gomega.Equal([]string{"text"}))
+	c.Expect(done.Response.Output[0].Content[0].Text).To(gomega.Equal("You said: alive?"))
+	c.Expect(c.RefreshPipeline(t.Context())).To(gomega.Succeed())
+	for i, missing := range []string{"apt-get install ears", "", "apt-get install mouth"} {
+		c.Expect(c.Snapshot().Pipeline.Components[i].Install).To(gomega.Equal(missing))
+	}
 }
 
 // TestStagesThatReturnGarbage: nothing of what they say breaks the protocol, or the next turn.
 func TestStagesThatReturnGarbage(t *testing.T) {
 	t.Parallel()
-	steady(t, func(t tester) {
-		good := scripted.New(scripted.Options{})
-		h := open(t, nil, func(c *server.Config) {
-			bad := *good
-			bad.Model, bad.Synthesizer = madModel{good.Model}, madVoice{good.Synthesizer}
-			c.Pipeline = &bad
-		})
-		c := call(t, callOptions{url: h.url})
-		c.ask("be mad in calls")
-		done := nextOf[*wire.ResponseDone](c)
-		c.Expect(done.Response.Status).To(gomega.Equal("completed"))
-		c.Expect(len(done.Response.Output)).To(gomega.BeNumerically("<=", 64))
-		c.ask("be mad in words")
-		c.begin()
-		c.hear(time.Second)
-		c.send(&wire.ResponseCancel{})
-		c.next("response.done")
-		c.send(&wire.OutputAudioBufferClear{})
-		cut := nextOf[*wire.ConversationItemTruncated](c)
-		c.heardBefore = time.Duration(cut.AudioEndMS) * time.Millisecond
-		c.voiceTurn("we go on")
+	good := scripted.New(scripted.Options{})
+	h := open(t, nil, func(c *server.Config) {
+		bad := *good
+		bad.Model, bad.Synthesizer = madModel{good.Model}, madVoice{good.Synthesizer}
+		c.Pipeline = &bad
 	})
+	c := call(t, callOptions{url: h.url})
+	c.ask("be mad in calls")
+	done := nextOf[*wire.ResponseDone](c)
+	c.Expect(done.Response.Status).To(gomega.Equal("completed"))
+	c.Expect(len(done.Response.Output)).To(gomega.BeNumerically("<=", 64))
+	c.ask("be mad in words")
+	c.begin()
+	c.hear(time.Second)
+	c.send(&wire.ResponseCancel{})
+	c.next("response.done")
+	c.send(&wire.OutputAudioBufferClear{})
+	cut := nextOf[*wire.ConversationItemTruncated](c)
+	c.heardBefore = time.Duration(cut.AudioEndMS) * time.Millisecond
+	c.voiceTurn("we go on")
 }
 
 // madModel answers madness where it is asked for it.

@@ -31,7 +31,7 @@ func buildProgram(t *testing.T) string {
 	return program
 }
 
-func newTerminal(t tester, program, input string, args ...string) *terminal {
+func newTerminal(t *testing.T, program, input string, args ...string) *terminal {
 	t.Helper()
 	c := &terminal{cmd: exec.CommandContext(t.Context(), program, append([]string{"talk"}, args...)...)}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = strings.NewReader(input), &c.out, &c.err
@@ -39,7 +39,7 @@ func newTerminal(t tester, program, input string, args ...string) *terminal {
 }
 
 // spoken is a file in which these texts are said, with pauses behind them.
-func spoken(t tester, parts ...any) string {
+func spoken(t *testing.T, parts ...any) string {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	var pcm []int16
@@ -66,47 +66,41 @@ func TestTerminal(t *testing.T) {
 	for name, flags := range map[string][]string{"webrtc": {"--text"}, "websocket": {"--text", "--websocket"}} {
 		t.Run("what is piped in is answered, over "+name, func(t *testing.T) {
 			t.Parallel()
-			steady(t, func(t tester) {
-				g := gomega.NewWithT(t)
-				c := newTerminal(t, program, "one\ntwo\n", append(flags, open(t, nil, nil).url)...)
-				g.Expect(c.cmd.Run()).To(gomega.Succeed(), c.err.String)
-				g.Expect(c.out.String()).To(gomega.Equal("You said: one\nYou said: two\n"))
-			})
+			g := gomega.NewWithT(t)
+			c := newTerminal(t, program, "one\ntwo\n", append(flags, open(t, nil, nil).url)...)
+			g.Expect(c.cmd.Run()).To(gomega.Succeed(), c.err.String)
+			g.Expect(c.out.String()).To(gomega.Equal("You said: one\nYou said: two\n"))
 		})
 	}
 	for name, flags := range map[string][]string{"webrtc": nil, "websocket": {"--websocket"}} {
 		t.Run("what is said in a file is answered in one, over "+name, func(t *testing.T) {
 			t.Parallel()
-			steady(t, func(t tester) {
-				g := gomega.NewWithT(t)
-				heard := filepath.Join(t.TempDir(), "heard.wav")
-				file := spoken(t, 500*time.Millisecond, "hello", time.Second)
-				c := newTerminal(t, program, "", append(flags, "--microphone", file, "--speaker", heard, open(t, nil, nil).url)...)
-				g.Expect(c.cmd.Run()).To(gomega.Succeed(), c.err.String)
-				g.Expect(c.out.String()).To(gomega.Equal("You said: hello\n"))
-				g.Expect(c.err.String()).To(gomega.ContainSubstring("you: hello"))
-				f, err := os.Open(heard)
-				g.Expect(err).NotTo(gomega.HaveOccurred())
-				defer func() { _ = f.Close() }()
-				pcm, err := native.ReadWAV(f)
-				g.Expect(err).NotTo(gomega.HaveOccurred())
-				g.Expect(len(pcm)).To(gomega.BeNumerically(">", native.Rate/2), "the agent was heard")
-			})
+			g := gomega.NewWithT(t)
+			heard := filepath.Join(t.TempDir(), "heard.wav")
+			file := spoken(t, 500*time.Millisecond, "hello", time.Second)
+			c := newTerminal(t, program, "", append(flags, "--microphone", file, "--speaker", heard, open(t, nil, nil).url)...)
+			g.Expect(c.cmd.Run()).To(gomega.Succeed(), c.err.String)
+			g.Expect(c.out.String()).To(gomega.Equal("You said: hello\n"))
+			g.Expect(c.err.String()).To(gomega.ContainSubstring("you: hello"))
+			f, err := os.Open(heard)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			defer func() { _ = f.Close() }()
+			pcm, err := native.ReadWAV(f)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(len(pcm)).To(gomega.BeNumerically(">", native.Rate/2), "the agent was heard")
 		})
 		t.Run("who talks over the agent interrupts it, over "+name, func(t *testing.T) {
 			t.Parallel()
-			steady(t, func(t tester) {
-				g := gomega.NewWithT(t)
-				h := open(t, nil, nil)
-				file := spoken(t, 500*time.Millisecond, "say 60 words", 4*time.Second, "stop, I know", time.Second)
-				c := newTerminal(t, program, "", append(flags, "--microphone", file, "--speaker", "none", h.url)...)
-				g.Expect(c.cmd.Run()).To(gomega.Succeed(), c.err.String)
-				lines := strings.Split(strings.TrimSpace(c.out.String()), "\n")
-				g.Expect(lines).To(gomega.HaveLen(2))
-				g.Expect(lines[0]).To(gomega.HaveSuffix(" ..."))
-				g.Expect(lines[1]).To(gomega.Equal("You said: stop, I know"))
-				g.Expect(strings.Join(h.record.lines(), "\n")).To(gomega.ContainSubstring("antiphon.barge_in.candidate"), "it was predicted")
-			})
+			g := gomega.NewWithT(t)
+			h := open(t, nil, nil)
+			file := spoken(t, 500*time.Millisecond, "say 60 words", 4*time.Second, "stop, I know", time.Second)
+			c := newTerminal(t, program, "", append(flags, "--microphone", file, "--speaker", "none", h.url)...)
+			g.Expect(c.cmd.Run()).To(gomega.Succeed(), c.err.String)
+			lines := strings.Split(strings.TrimSpace(c.out.String()), "\n")
+			g.Expect(lines).To(gomega.HaveLen(2))
+			g.Expect(lines[0]).To(gomega.HaveSuffix(" ..."))
+			g.Expect(lines[1]).To(gomega.Equal("You said: stop, I know"))
+			g.Expect(strings.Join(h.record.lines(), "\n")).To(gomega.ContainSubstring("antiphon.barge_in.candidate"), "it was predicted")
 		})
 	}
 	t.Run("a server that is not there is an error that says what to do", func(t *testing.T) {
@@ -118,16 +112,14 @@ func TestTerminal(t *testing.T) {
 	})
 	t.Run("an interrupt ends the call", func(t *testing.T) {
 		t.Parallel()
-		steady(t, func(t tester) {
-			g := gomega.NewWithT(t)
-			h := open(t, nil, nil)
-			c := newTerminal(t, program, "", "--microphone", spoken(t, "say 60 words", 30*time.Second), "--speaker", "none", h.url)
-			var said buffer
-			c.cmd.Stderr = &said
-			g.Expect(c.cmd.Start()).To(gomega.Succeed())
-			g.Eventually(said.lines).WithTimeout(20 * time.Second).Should(gomega.ContainElement("you: say 60 words"))
-			g.Expect(c.cmd.Process.Signal(syscall.SIGINT)).To(gomega.Succeed())
-			g.Expect(c.cmd.Wait()).To(gomega.Succeed(), c.err.String)
-		})
+		g := gomega.NewWithT(t)
+		h := open(t, nil, nil)
+		c := newTerminal(t, program, "", "--microphone", spoken(t, "say 60 words", 30*time.Second), "--speaker", "none", h.url)
+		var said buffer
+		c.cmd.Stderr = &said
+		g.Expect(c.cmd.Start()).To(gomega.Succeed())
+		g.Eventually(said.lines).WithTimeout(20 * time.Second).Should(gomega.ContainElement("you: say 60 words"))
+		g.Expect(c.cmd.Process.Signal(syscall.SIGINT)).To(gomega.Succeed())
+		g.Expect(c.cmd.Wait()).To(gomega.Succeed(), c.err.String)
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -41,6 +42,8 @@ func TestEveryWordIsHeardAfterACough(t *testing.T) {
 	g.Expect(c.write(say)).To(gomega.Succeed())
 	g.Expect(c.await("output_audio_buffer.started", patience)).To(gomega.Succeed())
 	g.Expect(pause(t.Context(), 4*time.Second)).To(gomega.Succeed())
+	before, err := c.tab.Concealed()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	said, err := c.tab.Say(rig.Join(rig.Cough(), rig.Silence(time.Second)).WAV())
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(c.await("antiphon.barge_in.rejected", patience)).To(gomega.Succeed())
@@ -50,9 +53,14 @@ func TestEveryWordIsHeardAfterACough(t *testing.T) {
 	p, err := tr.follow(rec)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	d := p.disturbed(made{"cough", said, said + float64(rig.Cough().Duration().Milliseconds())}, rec.At(len(rec.PCM)-1))
-	t.Logf("%+v", d)
+	after, err := c.tab.Concealed()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	// A busy machine delivers packets late, and the browser bridges them: that is missing, too, and nobody but the browser knows how
+	// much it is.
+	bridged := math.Round(after-before) + rec.Gaps()
+	t.Logf("%+v, bridged by the browser: %.0f ms", d, bridged)
 	g.Expect(d.left).To(gomega.BeTrue(), "nobody noticed")
-	g.Expect(d.words).To(gomega.BeZero())
+	g.Expect(d.lost).To(gomega.BeNumerically("<=", bridged), "ms of words that were not heard")
 	g.Expect(c.cancelled()).To(gomega.BeZero())
 	whole := len(tr.reference)
 	g.Expect(p.reached(len(p.steps))).To(gomega.BeNumerically("~", whole, trackRate/2), "it was heard to its end")

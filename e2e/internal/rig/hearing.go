@@ -35,6 +35,11 @@ func (t *Tab) Output() (*Recording, error) {
 	return raw.decode()
 }
 
+// Concealed is how much of the agent's sound the browser made up so far, in ms, because packets did not come in time.
+func (t *Tab) Concealed() (float64, error) {
+	return run(t, chromedp.Evaluate[float64](`hearing.concealed()`, chromedp.EvalAwaitPromise))
+}
+
 // Passed is an event of the protocol on its way through the page.
 type Passed struct {
 	At    float64 // ms, on the page's clock

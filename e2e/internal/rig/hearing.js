@@ -55,6 +55,17 @@
     },
     // The events of the protocol since the last time: { at, dir, event }.
     events: () => events.splice(0),
+    // How much of the agent's sound the browser made up so far, in ms, because packets did not come in time.
+    concealed: async () => {
+      let ms = 0;
+      for (const peer of hearing.peers) {
+        if (peer.connectionState === "closed") continue;
+        for (const s of (await peer.getStats()).values()) {
+          if (s.type === "inbound-rtp" && s.totalSamplesReceived > 0) ms += (1000 * s.totalSamplesDuration * s.concealedSamples) / s.totalSamplesReceived;
+        }
+      }
+      return ms;
+    },
     peers: [],
   };
 

@@ -90,6 +90,19 @@ func (r *Recording) Sample(at float64) int {
 	return min(max(0, r.from[i]+int((at-r.at[i])*float64(r.Rate)/1000)), len(r.PCM))
 }
 
+// Gaps is how much sound of a browser's output the recording lacks, in ms: a busy browser drops frames.
+func (r *Recording) Gaps() float64 {
+	const uncertain = 2 // ms, of the moment of a frame
+	var sum float64
+	for i := 1; i < len(r.from); i++ {
+		length := 1000 * float64(r.from[i]-r.from[i-1]) / float64(r.Rate)
+		if gap := r.at[i] - r.at[i-1] - length; gap > uncertain {
+			sum += gap
+		}
+	}
+	return sum
+}
+
 // Locate finds where in reference the envelope part lies: the offset, in cells, with the highest correlation (-1 to 1).
 func Locate(reference, part []float64) (offset int, correlation float64) {
 	correlation = -1
