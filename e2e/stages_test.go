@@ -185,14 +185,14 @@ func (m madModel) Generate(ctx context.Context, r pipeline.Request, emit func(pi
 	}
 	if strings.Contains(last, "calls") {
 		events = []pipeline.ModelEvent{
-			pipeline.CallDelta{Index: -1, Name: "", Arguments: "{"},
-			pipeline.CallDone{Index: 1 << 40, Name: "\xff", Arguments: "not JSON"},
-			pipeline.CallDone{Index: 3},
-			pipeline.CallDelta{Index: 3, Arguments: "late"},
-			pipeline.CallDone{Index: 3},
+			pipeline.ToolCallDelta{Index: -1, Name: "", Arguments: "{"},
+			pipeline.ToolCallDone{Index: 1 << 40, Name: "\xff", Arguments: "not JSON"},
+			pipeline.ToolCallDone{Index: 3},
+			pipeline.ToolCallDelta{Index: 3, Arguments: "late"},
+			pipeline.ToolCallDone{Index: 3},
 		}
 		for i := range 200 {
-			events = append(events, pipeline.CallDone{Index: 10 + i, Name: "nobody", Arguments: "{}"})
+			events = append(events, pipeline.ToolCallDone{Index: 10 + i, Name: "nobody", Arguments: "{}"})
 		}
 	}
 	for _, e := range events {

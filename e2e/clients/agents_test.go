@@ -228,7 +228,7 @@ const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcS
 func (s *agentsSuite) shows() {
 	s.tell("show", args{"image": pixel})
 	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.WithTransform(assistants, gomega.ContainElement(
-		gomega.WithTransform(item.said, gomega.Equal(pipeline.Blind)),
+		gomega.WithTransform(item.said, gomega.Equal(pipeline.NoVisionReply)),
 	))))
 }
 

@@ -12,14 +12,14 @@ type Model interface {
 
 // Request is everything a Model needs for one answer: an immutable snapshot that the callee must not change.
 type Request struct {
-	Model           string // which model; empty: the adapter's own
-	Instructions    string
-	Messages        []Message // the conversation, oldest first
-	Tools           []Tool
-	ToolChoice      string // "auto" (or empty), "none", "required", or the name of the tool that must be called
-	MaxOutputTokens int    // 0: no limit
-	Parallel        bool   // several tool calls in one answer are welcome
-	Voice           bool   // the answer will be spoken
+	Model             string // which model; empty: the adapter's own
+	Instructions      string
+	Messages          []Message // the conversation, oldest first
+	Tools             []Tool
+	ToolChoice        string // "auto" (or empty), "none", "required", or the name of the tool that must be called
+	MaxOutputTokens   int    // 0: no limit
+	ParallelToolCalls bool   // several tool calls in one answer are welcome
+	Spoken            bool   // the answer will be spoken
 }
 
 // Roles of a Message.
@@ -45,20 +45,20 @@ type Image struct {
 	Detail string // "low", "high" or "auto"
 }
 
-// Blind is what a model that cannot see answers to images.
-const Blind = "I cannot see images."
+// NoVisionReply is what a model that cannot see answers to images.
+const NoVisionReply = "I cannot see images."
 
-// Counter is a Model that knows its tokens. Those of a Model that is none are estimated: four bytes of text each, and a
-// window of DefaultWindow.
-type Counter interface {
+// TokenCounter is a Model that knows its tokens. Those of a Model that is none are estimated: four bytes of text each, and a
+// window of DefaultContextWindow.
+type TokenCounter interface {
 	// CountTokens is how many tokens a text has. It does not block.
 	CountTokens(text string) int
-	// Window is how many tokens a request and its answer may have together.
-	Window() int
+	// ContextWindow is how many tokens a request and its answer may have together.
+	ContextWindow() int
 }
 
-// DefaultWindow is the window of a model that does not say.
-const DefaultWindow = 32_768
+// DefaultContextWindow is the window of a model that does not say.
+const DefaultContextWindow = 32_768
 
 // Tool is a function that the model may call.
 type Tool struct {
@@ -81,24 +81,24 @@ type ModelEvent interface{ modelEvent() }
 // TextDelta is the next piece of the answer's text.
 type TextDelta struct{ Text string }
 
-// CallDelta is the next piece of a tool call's arguments. The first delta of an index announces the call; every one carries
+// ToolCallDelta is the next piece of a tool call's arguments. The first delta of an index announces the call; every one carries
 // the name.
-type CallDelta struct {
+type ToolCallDelta struct {
 	Index     int // 0 for the first call of this answer
 	Name      string
 	Arguments string // only what is new
 }
 
-// CallDone ends a tool call with its whole arguments. A call may come without deltas.
-type CallDone struct {
+// ToolCallDone ends a tool call with its whole arguments. A call may come without deltas.
+type ToolCallDone struct {
 	Index     int
 	Name      string
 	Arguments string // a JSON object
 }
 
-func (TextDelta) modelEvent() {}
-func (CallDelta) modelEvent() {}
-func (CallDone) modelEvent()  {}
+func (TextDelta) modelEvent()     {}
+func (ToolCallDelta) modelEvent() {}
+func (ToolCallDone) modelEvent()  {}
 
 // Usage counts tokens. An adapter that has no tokens counts words, and says so.
 type Usage struct{ InputTokens, OutputTokens int }

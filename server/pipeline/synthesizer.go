@@ -11,8 +11,8 @@ type Synthesizer interface {
 	Synthesize(ctx context.Context, s Utterance, emit func(pcm []int16) error) error
 }
 
-// Voiced is a Synthesizer that knows its voices.
-type Voiced interface {
+// VoiceChecker is a Synthesizer that knows its voices.
+type VoiceChecker interface {
 	// CheckVoice says whether there is a voice of that name: nil, or an error that wraps ErrUnknownVoice and says which there are.
 	// It does not block.
 	CheckVoice(name string) error

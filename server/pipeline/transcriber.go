@@ -18,20 +18,20 @@ type TranscribeConfig struct {
 	Model    string // which model
 	Language string // ISO 639-1, such as "en"
 	Prompt   string // words to expect
-	Live     bool   // partial results, EOU and EOB are wanted
+	Live     bool   // partial results, end of utterance and backchannel are wanted
 }
 
-// Scorer is a Transcriber that may know how sure it is.
-type Scorer interface {
+// WordScorer is a Transcriber that may know how sure it is.
+type WordScorer interface {
 	// Scores reports whether the words of a final result have a Prob.
 	Scores() bool
 }
 
-// Modest is a Transcriber that says beforehand what it can do.
-type Modest interface {
-	// CanDo returns c as it will be done: what makes no difference comes back empty. Its error says what cannot be done, and
+// ConfigNegotiator is a Transcriber that says beforehand what it can do.
+type ConfigNegotiator interface {
+	// NegotiateConfig returns c as it will be done: what makes no difference comes back empty. Its error says what cannot be done, and
 	// what could. It does not block.
-	CanDo(c TranscribeConfig) (TranscribeConfig, error)
+	NegotiateConfig(c TranscribeConfig) (TranscribeConfig, error)
 }
 
 // Transcription is one utterance on its way to text. Write and CloseInput are called by one goroutine at a time; Close may be
@@ -52,13 +52,13 @@ type Transcription interface {
 // TranscriptResult is one thing a Transcription has to say. Exactly one result of each transcription that is not closed
 // early is the last: it has Final set, or Err.
 type TranscriptResult struct {
-	Partial string // the whole text so far; replaces every earlier one
-	EOU     bool   // end of utterance: the person seems to have finished
-	EOB     bool   // the speech was only a backchannel ("uh-huh")
-	Final   bool   // Text is the transcript (which may be empty) and this is the last result
-	Text    string
-	Words   []Word // of Text, with a final result, where the engine knows them
-	Err     error  // the transcription failed and this is the last result
+	Partial     string // the whole text so far; replaces every earlier one
+	EOU         bool   // end of utterance: the person seems to have finished
+	Backchannel bool   // the speech was only an acknowledgement such as "uh-huh"
+	Final       bool   // Text is the transcript (which may be empty) and this is the last result
+	Text        string
+	Words       []Word // of Text, with a final result, where the engine knows them
+	Err         error  // the transcription failed and this is the last result
 }
 
 // Word is one word of a transcript.

@@ -11,7 +11,7 @@ const stillThere = "The user has said nothing for a while. Ask whether they are 
 // modelRequest is everything the model gets for r: a snapshot. An error says that it cannot be asked.
 func (s *Session) modelRequest(r *reply) (pipeline.Request, error) {
 	q := s.settings.ModelRequest(r.request)
-	q.MaxOutputTokens, q.Voice = r.object.MaxOutputTokens.N, r.spoken
+	q.MaxOutputTokens, q.Spoken = r.object.MaxOutputTokens.N, r.spoken
 	var lines []line
 	if p := r.request; p != nil && p.HasInput {
 		lines = s.inputLines(p.Input)
@@ -23,7 +23,7 @@ func (s *Session) modelRequest(r *reply) (pipeline.Request, error) {
 		lines = append(lines, line{m, s.messageTokens(m), nil})
 	}
 	lines, err := s.fit(&q, lines)
-	r.single = !q.Parallel
+	r.single = !q.ParallelToolCalls
 	r.asked = s.instructionTokens(&q)
 	q.Messages = make([]pipeline.Message, 0, len(lines))
 	for _, l := range lines {

@@ -77,7 +77,7 @@ func TestModelIsMad(t *testing.T) {
 	}
 	many := make([]pipeline.ModelEvent, 0, 100)
 	for i := range 100 {
-		many = append(many, pipeline.CallDone{Index: i, Name: "f", Arguments: "{}"})
+		many = append(many, pipeline.ToolCallDone{Index: i, Name: "f", Arguments: "{}"})
 	}
 	for _, row := range []struct {
 		name   string
@@ -96,10 +96,10 @@ func TestModelIsMad(t *testing.T) {
 		{"it says blanks", says(pipeline.TextDelta{Text: "   \n\n  "}), "completed", 1},
 		{"it says one endless word", says(pipeline.TextDelta{Text: strings.Repeat("x", 1000)}), "completed", 1},
 		{"it ends a call that it did not begin, and again", says(
-			pipeline.CallDone{Index: 7, Name: "f", Arguments: "{}"}, pipeline.CallDone{Index: 7, Name: "f", Arguments: "[]"}), "completed", 1},
-		{"it begins a call that it does not end", says(pipeline.CallDelta{Index: 0, Name: "f", Arguments: `{"a":`}), "completed", 1},
+			pipeline.ToolCallDone{Index: 7, Name: "f", Arguments: "{}"}, pipeline.ToolCallDone{Index: 7, Name: "f", Arguments: "[]"}), "completed", 1},
+		{"it begins a call that it does not end", says(pipeline.ToolCallDelta{Index: 0, Name: "f", Arguments: `{"a":`}), "completed", 1},
 		{"it takes its arguments back", says(
-			pipeline.CallDelta{Index: 0, Name: "f", Arguments: `{"a"`}, pipeline.CallDone{Index: 0, Name: "f", Arguments: `{"b":1}`}), "completed", 1},
+			pipeline.ToolCallDelta{Index: 0, Name: "f", Arguments: `{"a"`}, pipeline.ToolCallDone{Index: 0, Name: "f", Arguments: `{"b":1}`}), "completed", 1},
 		{"it calls without end", says(many...), "completed", maxOutputs},
 	} {
 		story(t, row.name, func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestRecogniserIsMad(t *testing.T) {
 		}, "\uFFFD\x00hello"},
 		{"it changes its mind all the time", func(ctx context.Context, audio <-chan struct{}, say func(pipeline.TranscriptResult)) {
 			for i := range 50 {
-				say(pipeline.TranscriptResult{Partial: fmt.Sprint(i*7919%13, " bottles of ", i), EOU: i%2 == 0, EOB: i%3 == 0})
+				say(pipeline.TranscriptResult{Partial: fmt.Sprint(i*7919%13, " bottles of ", i), EOU: i%2 == 0, Backchannel: i%3 == 0})
 			}
 			select {
 			case <-audio:

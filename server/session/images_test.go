@@ -31,7 +31,7 @@ func TestImages(t *testing.T) {
 		c.send(`{"type":"conversation.item.create","item":` + show(dataURL("image/png", png), `,"detail":"low"`) + `}`)
 		added := next[*wire.ConversationItemAdded](c, "conversation.item.added").Item
 		c.g.Expect(added.Content[1]).To(gomega.And(gomega.HaveField("ImageURL", dataURL("image/png", png)), gomega.HaveField("Detail", "low")))
-		c.g.Expect(c.answer().Output[0].Content[0].Text).To(gomega.Equal(pipeline.Blind))
+		c.g.Expect(c.answer().Output[0].Content[0].Text).To(gomega.Equal(pipeline.NoVisionReply))
 		c.g.Expect(l.request().Messages[0]).To(gomega.Equal(pipeline.Message{
 			Role: "user", Text: "what is this", Images: []pipeline.Image{{MIME: "image/png", Data: []byte(png), Detail: "low"}},
 		}))
@@ -41,7 +41,7 @@ func TestImages(t *testing.T) {
 	story(t, "an image alone is a message, also of a response's own input", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.aside(asText + `,"input":[{"type":"message","role":"user","content":[{"type":"input_image","image_url":"` + dataURL("image/jpeg", jpeg) + `"}]}]`)
-		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Content[0].Text).To(gomega.Equal(pipeline.Blind))
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Content[0].Text).To(gomega.Equal(pipeline.NoVisionReply))
 	})
 
 	for _, row := range []struct{ name, url, more, param string }{

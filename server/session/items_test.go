@@ -32,7 +32,7 @@ func TestCallsWithoutArguments(t *testing.T) {
 
 	story(t, "a model's", func(t *testing.T) {
 		c := byWebSocket(t, withModel(func(_ context.Context, emit func(pipeline.ModelEvent) error) error {
-			return emit(pipeline.CallDone{Index: 0, Name: "clock"})
+			return emit(pipeline.ToolCallDone{Index: 0, Name: "clock"})
 		}))
 		c.settle(twoTools)
 		c.ask("now")

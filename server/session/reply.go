@@ -70,11 +70,11 @@ func (s *Session) modelSays(r *reply, ev pipeline.ModelEvent) {
 	switch ev := ev.(type) {
 	case pipeline.TextDelta:
 		s.textDelta(r, ev.Text)
-	case pipeline.CallDelta:
+	case pipeline.ToolCallDelta:
 		if o := s.openCall(r, ev.Index, ev.Name); o != nil {
 			s.argumentsDelta(r, o, ev.Arguments)
 		}
-	case pipeline.CallDone:
+	case pipeline.ToolCallDone:
 		o := s.openCall(r, ev.Index, ev.Name)
 		if o == nil {
 			return

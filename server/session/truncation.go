@@ -23,17 +23,17 @@ const codeTooLong = "context_length_exceeded"
 
 // tokens is how many tokens a text has for the model, or about how many.
 func (s *Session) tokens(text string) int {
-	if c, ok := s.cfg.Pipeline.Model.(pipeline.Counter); ok {
+	if c, ok := s.cfg.Pipeline.Model.(pipeline.TokenCounter); ok {
 		return c.CountTokens(text)
 	}
 	return (len(text) + 3) / 4
 }
 
 func (s *Session) window() int {
-	if c, ok := s.cfg.Pipeline.Model.(pipeline.Counter); ok {
-		return c.Window()
+	if c, ok := s.cfg.Pipeline.Model.(pipeline.TokenCounter); ok {
+		return c.ContextWindow()
 	}
-	return pipeline.DefaultWindow
+	return pipeline.DefaultContextWindow
 }
 
 // imageTokens is what an image is counted for, where nobody knows better.

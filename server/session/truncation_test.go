@@ -21,7 +21,7 @@ type ledger struct {
 
 type counting interface {
 	pipeline.Model
-	pipeline.Counter
+	pipeline.TokenCounter
 }
 
 // Generate implements pipeline.Model.
@@ -165,7 +165,7 @@ func TestUsage(t *testing.T) {
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		defer s.Abandon()
 		g.Expect(s.tokens("eight by")).To(gomega.Equal(2))
-		g.Expect(s.window()).To(gomega.Equal(pipeline.DefaultWindow))
+		g.Expect(s.window()).To(gomega.Equal(pipeline.DefaultContextWindow))
 		g.Expect(s.messageTokens(pipeline.Message{Text: "four", Images: make([]pipeline.Image, 2)})).To(gomega.Equal(1 + 2*imageTokens))
 	})
 

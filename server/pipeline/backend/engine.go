@@ -46,7 +46,7 @@ type Boundary uint8
 const (
 	NoBoundary       Boundary = iota
 	EndOfUtterance            // the person seems to have finished (EOU)
-	EndOfBackchannel          // it was only a backchannel, such as "uh-huh" (EOB)
+	EndOfBackchannel          // it was only a backchannel, such as "uh-huh" (Backchannel)
 )
 
 // Update is what is new while the person speaks.

@@ -30,17 +30,17 @@ const (
 
 // message is an update or a result on the wire.
 type message struct {
-	Text  string `json:"text"`
-	EOU   bool   `json:"eou,omitempty"`
-	EOB   bool   `json:"eob,omitempty"`
-	Words []Word `json:"words,omitempty"`
+	Text        string `json:"text"`
+	EOU         bool   `json:"eou,omitempty"`
+	Backchannel bool   `json:"eob,omitempty"`
+	Words       []Word `json:"words,omitempty"`
 }
 
 func (m message) boundary() Boundary {
 	switch {
 	case m.EOU:
 		return EndOfUtterance
-	case m.EOB:
+	case m.Backchannel:
 		return EndOfBackchannel
 	}
 	return NoBoundary

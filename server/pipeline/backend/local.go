@@ -32,7 +32,7 @@ func InProcess(e Engine) pipeline.Transcriber { return &inProcess{engine: e} }
 
 type inProcess struct{ engine Engine }
 
-// Scores implements pipeline.Scorer.
+// Scores implements pipeline.WordScorer.
 func (p *inProcess) Scores() bool { return p.engine.Info().Probs }
 
 // Open opens a stream of the engine.
@@ -110,7 +110,7 @@ func (l *local) run() {
 
 func final(r Result) pipeline.TranscriptResult {
 	t := pipeline.TranscriptResult{
-		Final: true, Text: r.Text, Partial: r.Text, EOU: r.Boundary == EndOfUtterance, EOB: r.Boundary == EndOfBackchannel,
+		Final: true, Text: r.Text, Partial: r.Text, EOU: r.Boundary == EndOfUtterance, Backchannel: r.Boundary == EndOfBackchannel,
 	}
 	for _, w := range r.Words {
 		t.Words = append(t.Words, pipeline.Word{
@@ -149,5 +149,5 @@ func (l *local) feed() (Result, error) {
 }
 
 func partial(u Update) pipeline.TranscriptResult {
-	return pipeline.TranscriptResult{Partial: u.Partial, EOU: u.Boundary == EndOfUtterance, EOB: u.Boundary == EndOfBackchannel}
+	return pipeline.TranscriptResult{Partial: u.Partial, EOU: u.Boundary == EndOfUtterance, Backchannel: u.Boundary == EndOfBackchannel}
 }

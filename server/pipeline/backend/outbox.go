@@ -25,7 +25,9 @@ func newOutbox(quit <-chan struct{}) *outbox {
 	return &outbox{results: make(chan pipeline.TranscriptResult), wake: make(chan struct{}, 1), quit: quit}
 }
 
-func plain(r pipeline.TranscriptResult) bool { return !r.EOU && !r.EOB && !r.Final && r.Err == nil }
+func plain(r pipeline.TranscriptResult) bool {
+	return !r.EOU && !r.Backchannel && !r.Final && r.Err == nil
+}
 
 // put adds a result. After the last one (final or error) it does nothing.
 func (o *outbox) put(r pipeline.TranscriptResult) {
@@ -41,7 +43,7 @@ func (o *outbox) put(r pipeline.TranscriptResult) {
 		o.pending[n-1] = r
 	case n >= maxOutbox && !o.ended:
 		last := &o.pending[n-1]
-		last.Partial, last.EOU, last.EOB = r.Partial, last.EOU || r.EOU, last.EOB || r.EOB
+		last.Partial, last.EOU, last.Backchannel = r.Partial, last.EOU || r.EOU, last.Backchannel || r.Backchannel
 	default:
 		o.pending = append(o.pending, r)
 	}

@@ -123,7 +123,7 @@ func (s *serving) feed(body []byte) error {
 		return nil
 	}
 	s.shown = Update{Partial: u.Partial}
-	return writeJSON(s.rw, kindUpdate, message{Text: u.Partial, EOU: u.Boundary == EndOfUtterance, EOB: u.Boundary == EndOfBackchannel})
+	return writeJSON(s.rw, kindUpdate, message{Text: u.Partial, EOU: u.Boundary == EndOfUtterance, Backchannel: u.Boundary == EndOfBackchannel})
 }
 
 func (s *serving) finish() error {
@@ -136,7 +136,7 @@ func (s *serving) finish() error {
 	}
 	s.drop()
 	return writeJSON(s.rw, kindFinal, message{
-		Text: r.Text, EOU: r.Boundary == EndOfUtterance, EOB: r.Boundary == EndOfBackchannel, Words: r.Words,
+		Text: r.Text, EOU: r.Boundary == EndOfUtterance, Backchannel: r.Boundary == EndOfBackchannel, Words: r.Words,
 	})
 }
 

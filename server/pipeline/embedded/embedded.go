@@ -99,8 +99,8 @@ func (e *ear) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.T
 	return t, err
 }
 
-// CanDo implements pipeline.Modest: the model is English and takes no hints.
-func (e *ear) CanDo(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
+// NegotiateConfig implements pipeline.ConfigNegotiator: the model is English and takes no hints.
+func (e *ear) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
 	base, _, _ := strings.Cut(strings.ToLower(c.Language), "-")
 	if base != "" && base != "en" {
 		return c, fmt.Errorf("the recogniser understands English, not %q: want \"en\", or leave it out", c.Language)

@@ -11,23 +11,23 @@ import (
 func TestWhatTheStagesCanDo(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := open(t, Options{})
-	modest := p.Transcriber.(pipeline.Modest)
+	modest := p.Transcriber.(pipeline.ConfigNegotiator)
 	for _, language := range []string{"", "en", "en-US", "EN"} {
-		c, err := modest.CanDo(pipeline.TranscribeConfig{Language: language, Model: "m", Prompt: "tea"})
+		c, err := modest.NegotiateConfig(pipeline.TranscribeConfig{Language: language, Model: "m", Prompt: "tea"})
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		g.Expect(c).To(gomega.Equal(pipeline.TranscribeConfig{Language: language, Model: "m"}))
 	}
-	_, err := modest.CanDo(pipeline.TranscribeConfig{Language: "de"})
+	_, err := modest.NegotiateConfig(pipeline.TranscribeConfig{Language: "de"})
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("English")))
 
-	voiced := p.Synthesizer.(pipeline.Voiced)
+	voiced := p.Synthesizer.(pipeline.VoiceChecker)
 	g.Expect(voiced.CheckVoice("marin")).To(gomega.Succeed())
 	g.Expect(voiced.CheckVoice("choir")).To(gomega.MatchError(pipeline.ErrUnknownVoice))
 
-	counter := p.Model.(pipeline.Counter)
+	counter := p.Model.(pipeline.TokenCounter)
 	g.Expect(counter.CountTokens("two words")).To(gomega.Equal(2))
-	g.Expect(counter.Window()).To(gomega.Equal(pipeline.DefaultWindow))
-	_, sure := p.Transcriber.(pipeline.Scorer)
+	g.Expect(counter.ContextWindow()).To(gomega.Equal(pipeline.DefaultContextWindow))
+	_, sure := p.Transcriber.(pipeline.WordScorer)
 	g.Expect(sure).To(gomega.BeFalse())
 }
 
@@ -44,5 +44,5 @@ func TestTheAssistantCannotSee(t *testing.T) {
 		return nil
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(said).To(gomega.HavePrefix(pipeline.Blind))
+	g.Expect(said).To(gomega.HavePrefix(pipeline.NoVisionReply))
 }

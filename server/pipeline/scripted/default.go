@@ -62,7 +62,7 @@ func mentioned(r pipeline.Request, said string) []pipeline.ToolCall {
 	var out []pipeline.ToolCall
 	end := 0
 	for _, m := range all {
-		if m.from >= end && (len(out) == 0 || r.Parallel) {
+		if m.from >= end && (len(out) == 0 || r.ParallelToolCalls) {
 			out = append(out, call(r.Tools[m.tool]))
 			end = m.to
 		}

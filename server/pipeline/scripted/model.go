@@ -18,15 +18,15 @@ var ErrScripted = errors.New("scripted failure")
 // model answers by the script, else by the default behaviour. It has no state.
 type model struct{ rules *ModelRules }
 
-// CountTokens implements pipeline.Counter.
+// CountTokens implements pipeline.TokenCounter.
 func (m *model) CountTokens(text string) int { return len(strings.Fields(text)) }
 
-// Window implements pipeline.Counter.
-func (m *model) Window() int {
+// ContextWindow implements pipeline.TokenCounter.
+func (m *model) ContextWindow() int {
 	if m.rules.Window > 0 {
 		return m.rules.Window
 	}
-	return pipeline.DefaultWindow
+	return pipeline.DefaultContextWindow
 }
 
 // answer is everything a model says to one request.
@@ -59,7 +59,7 @@ func (m *model) answer(r pipeline.Request) answer {
 	}
 	a := byDefault(r, in, said)
 	if n := len(r.Messages); n > 0 && len(r.Messages[n-1].Images) > 0 {
-		a = answer{say: pipeline.Blind}
+		a = answer{say: pipeline.NoVisionReply}
 	}
 	a.firstToken, a.token = m.rules.FirstToken, m.rules.Token
 	return a
@@ -184,12 +184,12 @@ func (g *generation) call(i int, c pipeline.ToolCall, delay time.Duration) error
 		if err := pause(g.ctx, delay); err != nil {
 			return err
 		}
-		if err := g.token(pipeline.CallDelta{Index: i, Name: c.Name, Arguments: rest[:n]}); err != nil {
+		if err := g.token(pipeline.ToolCallDelta{Index: i, Name: c.Name, Arguments: rest[:n]}); err != nil {
 			return err
 		}
 		rest = rest[n:]
 	}
-	return g.emit(pipeline.CallDone{Index: i, Name: c.Name, Arguments: c.Arguments})
+	return g.emit(pipeline.ToolCallDone{Index: i, Name: c.Name, Arguments: c.Arguments})
 }
 
 // words cuts a text after each run of spaces: together they are the text.

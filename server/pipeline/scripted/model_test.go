@@ -40,7 +40,7 @@ func TestModelStories(t *testing.T) {
 			}
 			return strconv.Itoa(len(tools)) + "\n"
 		}
-		r := pipeline.Request{Tools: tools, Messages: conversation(d.Input), Parallel: d.HasArg("parallel")}
+		r := pipeline.Request{Tools: tools, Messages: conversation(d.Input), ParallelToolCalls: d.HasArg("parallel")}
 		d.MaybeScanArgs(t, "choice", &r.ToolChoice)
 		d.MaybeScanArgs(t, "max", &r.MaxOutputTokens)
 		var out string
@@ -73,9 +73,9 @@ func run(ctx context.Context, s *Script, r pipeline.Request) string {
 		switch e := e.(type) {
 		case pipeline.TextDelta:
 			text.WriteString(e.Text)
-		case pipeline.CallDelta:
+		case pipeline.ToolCallDelta:
 			args.WriteString(e.Arguments)
-		case pipeline.CallDone:
+		case pipeline.ToolCallDone:
 			calls.WriteString("call " + strconv.Itoa(e.Index) + " " + e.Name + e.Arguments + "\n")
 			if args.String() != e.Arguments {
 				calls.WriteString("but its deltas were " + args.String() + "\n")

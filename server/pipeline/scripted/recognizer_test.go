@@ -116,8 +116,8 @@ transcriber:
 	say := func(text string) pipetest.Seen { return hear(t, s, sent(t, Tones(text), pipetest.Path{})) }
 	g.Expect(say("translate").Text).To(gomega.Equal("übersetzen"))
 	g.Expect(say("and then").EOU).To(gomega.BeZero())
-	g.Expect(say("go on").EOB).NotTo(gomega.BeZero())
-	g.Expect(say("uh-huh").EOB).NotTo(gomega.BeZero(), "a backchannel by itself")
+	g.Expect(say("go on").Backchannel).NotTo(gomega.BeZero())
+	g.Expect(say("uh-huh").Backchannel).NotTo(gomega.BeZero(), "a backchannel by itself")
 	g.Expect(say("well,").EOU).To(gomega.BeZero(), "it goes on")
 	g.Expect(say("broken").Err).To(gomega.MatchError(ErrScripted))
 	g.Expect(say("ok then").EOU).NotTo(gomega.BeZero())

@@ -62,7 +62,7 @@ type Speaker struct {
 type ModelRules struct {
 	FirstToken time.Duration `yaml:"first_token"` // delay before the first token (a word)
 	Token      time.Duration `yaml:"token"`       // delay before each other token
-	Window     int           `yaml:"window"`      // tokens of a request and its answer; default pipeline.DefaultWindow
+	Window     int           `yaml:"window"`      // tokens of a request and its answer; default pipeline.DefaultContextWindow
 	Replies    []Reply       `yaml:"replies"`     // the first that matches counts; none: the default behaviour
 }
 

@@ -19,13 +19,13 @@ model: {window: 77}
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := New(Options{Script: s})
 	g.Expect(p.Prompts).To(gomega.Equal(map[string]pipeline.Prompt{"p": {Version: "3", Text: "Be {{mood}}."}}))
-	g.Expect(p.Transcriber.(pipeline.Scorer).Scores()).To(gomega.BeTrue())
-	g.Expect(p.Model.(pipeline.Counter).Window()).To(gomega.Equal(77))
+	g.Expect(p.Transcriber.(pipeline.WordScorer).Scores()).To(gomega.BeTrue())
+	g.Expect(p.Model.(pipeline.TokenCounter).ContextWindow()).To(gomega.Equal(77))
 
 	plain := New(Options{})
-	g.Expect(plain.Transcriber.(pipeline.Scorer).Scores()).To(gomega.BeFalse())
-	g.Expect(plain.Model.(pipeline.Counter).Window()).To(gomega.Equal(pipeline.DefaultWindow))
-	g.Expect(plain.Model.(pipeline.Counter).CountTokens("two words")).To(gomega.Equal(2))
+	g.Expect(plain.Transcriber.(pipeline.WordScorer).Scores()).To(gomega.BeFalse())
+	g.Expect(plain.Model.(pipeline.TokenCounter).ContextWindow()).To(gomega.Equal(pipeline.DefaultContextWindow))
+	g.Expect(plain.Model.(pipeline.TokenCounter).CountTokens("two words")).To(gomega.Equal(2))
 }
 
 func TestBadTraits(t *testing.T) {

@@ -92,11 +92,11 @@ func negotiate(p *pipeline.Pipeline, tr *wire.Transcription) error {
 	if p == nil || tr == nil {
 		return nil
 	}
-	m, ok := p.Transcriber.(pipeline.Modest)
+	m, ok := p.Transcriber.(pipeline.ConfigNegotiator)
 	if !ok {
 		return nil
 	}
-	c, err := m.CanDo(pipeline.TranscribeConfig{Model: tr.Model, Language: tr.Language, Prompt: tr.Prompt})
+	c, err := m.NegotiateConfig(pipeline.TranscribeConfig{Model: tr.Model, Language: tr.Language, Prompt: tr.Prompt})
 	if err == nil {
 		*tr = wire.Transcription{Model: c.Model, Language: c.Language, Prompt: c.Prompt}
 	}
@@ -108,7 +108,7 @@ func checkVoice(p *pipeline.Pipeline, name string) error {
 	if p == nil {
 		return nil
 	}
-	if v, ok := p.Synthesizer.(pipeline.Voiced); ok {
+	if v, ok := p.Synthesizer.(pipeline.VoiceChecker); ok {
 		return v.CheckVoice(name)
 	}
 	return nil
@@ -119,6 +119,6 @@ func hasLogprobs(p *pipeline.Pipeline) bool {
 	if p == nil {
 		return false
 	}
-	s, ok := p.Transcriber.(pipeline.Scorer)
+	s, ok := p.Transcriber.(pipeline.WordScorer)
 	return ok && s.Scores()
 }

@@ -83,7 +83,7 @@ func (s *Settings) checkRequest(p *wire.ResponseParams) *fault.Failure {
 // Voice. p is nil for a response to a turn. What p does not give comes from the session's settings.
 func (s *Settings) ModelRequest(p *wire.ResponseParams) pipeline.Request {
 	set := &s.current
-	q := pipeline.Request{Model: set.Model, Instructions: s.Instructions(p), Parallel: set.ParallelToolCalls}
+	q := pipeline.Request{Model: set.Model, Instructions: s.Instructions(p), ParallelToolCalls: set.ParallelToolCalls}
 	tools, choice := set.Tools, set.ToolChoice
 	if p != nil {
 		if p.HasTools {
@@ -93,7 +93,7 @@ func (s *Settings) ModelRequest(p *wire.ResponseParams) pipeline.Request {
 			choice = p.ToolChoice
 		}
 		if p.ParallelToolCalls != nil {
-			q.Parallel = *p.ParallelToolCalls
+			q.ParallelToolCalls = *p.ParallelToolCalls
 		}
 	}
 	q.ToolChoice = toolChoice(choice)

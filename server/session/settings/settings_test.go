@@ -124,7 +124,7 @@ func TestModelRequest(t *testing.T) {
 	}))
 	q = r.ModelRequest(r.request(`"tools":[{"type":"function","name":"sing","description":"sings"}],"tool_choice":"required","parallel_tool_calls":true`))
 	r.g.Expect(q).To(gomega.Equal(pipeline.Request{
-		Model: "m", Instructions: "Be brief.", ToolChoice: "required", Parallel: true,
+		Model: "m", Instructions: "Be brief.", ToolChoice: "required", ParallelToolCalls: true,
 		Tools: []pipeline.Tool{{Name: "sing", Description: "sings"}},
 	}))
 	r.g.Expect(r.ModelRequest(r.request(`"tools":[]`)).Tools).To(gomega.BeEmpty())
@@ -182,8 +182,8 @@ type picky struct {
 	pipeline.Synthesizer
 }
 
-// CanDo implements pipeline.Modest.
-func (picky) CanDo(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
+// NegotiateConfig implements pipeline.ConfigNegotiator.
+func (picky) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
 	if c.Language == "xx" {
 		return c, errors.New("want \"en\"")
 	}
@@ -191,7 +191,7 @@ func (picky) CanDo(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, erro
 	return c, nil
 }
 
-// CheckVoice implements pipeline.Voiced.
+// CheckVoice implements pipeline.VoiceChecker.
 func (picky) CheckVoice(name string) error {
 	if name == "choir" {
 		return fmt.Errorf("%w %q: there is solo", pipeline.ErrUnknownVoice, name)

@@ -49,11 +49,11 @@ func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	return usage, ctx.Err()
 }
 
-// CountTokens implements pipeline.Counter.
+// CountTokens implements pipeline.TokenCounter.
 func (m *model) CountTokens(text string) int { return len(strings.Fields(text)) }
 
-// Window implements pipeline.Counter. The assistant reads everything it gets; the window keeps long calls from growing slow.
-func (m *model) Window() int { return pipeline.DefaultWindow }
+// ContextWindow implements pipeline.TokenCounter. The assistant reads everything it gets; the window keeps long calls from growing slow.
+func (m *model) ContextWindow() int { return pipeline.DefaultContextWindow }
 
 func emitCall(ctx context.Context, c pipeline.ToolCall, usage *pipeline.Usage, emit func(pipeline.ModelEvent) error) error {
 	for rest := c.Arguments; rest != ""; {
@@ -65,12 +65,12 @@ func emitCall(ctx context.Context, c pipeline.ToolCall, usage *pipeline.Usage, e
 			return err
 		}
 		usage.OutputTokens++
-		if err := emit(pipeline.CallDelta{Name: c.Name, Arguments: rest[:n]}); err != nil {
+		if err := emit(pipeline.ToolCallDelta{Name: c.Name, Arguments: rest[:n]}); err != nil {
 			return err
 		}
 		rest = rest[n:]
 	}
-	return emit(pipeline.CallDone{Name: c.Name, Arguments: c.Arguments})
+	return emit(pipeline.ToolCallDone{Name: c.Name, Arguments: c.Arguments})
 }
 
 func countInput(r pipeline.Request) int {
@@ -96,7 +96,7 @@ func (m *model) answer(messages []pipeline.Message) string {
 	case last.Role == pipeline.RoleSystem:
 		return "Are you still there?"
 	case len(last.Images) > 0:
-		return pipeline.Blind + " " + abilities
+		return pipeline.NoVisionReply + " " + abilities
 	}
 	w := words(lastSaid(messages))
 	if answer, ok := again(w, messages); ok {

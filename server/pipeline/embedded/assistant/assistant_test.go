@@ -16,7 +16,7 @@ func said(text string) pipeline.Request {
 }
 
 // reply runs the assistant and returns its text and its calls.
-func reply(t *testing.T, r pipeline.Request) (text string, calls []pipeline.CallDone) {
+func reply(t *testing.T, r pipeline.Request) (text string, calls []pipeline.ToolCallDone) {
 	t.Helper()
 	at := time.Date(2026, time.November, 21, 15, 5, 0, 0, time.UTC)
 	var args strings.Builder
@@ -24,9 +24,9 @@ func reply(t *testing.T, r pipeline.Request) (text string, calls []pipeline.Call
 		switch e := e.(type) {
 		case pipeline.TextDelta:
 			text += e.Text
-		case pipeline.CallDelta:
+		case pipeline.ToolCallDelta:
 			args.WriteString(e.Arguments)
-		case pipeline.CallDone:
+		case pipeline.ToolCallDone:
 			calls = append(calls, e)
 		}
 		return nil

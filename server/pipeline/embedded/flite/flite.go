@@ -83,7 +83,7 @@ func Voices() []string {
 	return names[1:] // the first one is the empty name
 }
 
-// CheckVoice implements pipeline.Voiced.
+// CheckVoice implements pipeline.VoiceChecker.
 func (s *Synthesizer) CheckVoice(name string) error {
 	if _, ok := voices()[name]; !ok {
 		return fail(fmt.Errorf("%w %q", pipeline.ErrUnknownVoice, name), "there are "+strings.Join(Voices(), ", "))

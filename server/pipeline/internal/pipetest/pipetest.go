@@ -90,10 +90,10 @@ func opus(x []float32, bitrate int) ([]float32, error) {
 
 // Seen is everything a transcription said.
 type Seen struct {
-	Partials []string // without repetitions
-	Text     string
-	EOU, EOB int // how many
-	Err      error
+	Partials         []string // without repetitions
+	Text             string
+	EOU, Backchannel int // how many
+	Err              error
 }
 
 // Collect writes the sound in slices of 20 ms, as it comes from a network, closes the input, and reads to the end.
@@ -108,8 +108,8 @@ func Collect(t pipeline.Transcription, pcm []float32) (s Seen, err error) {
 			if r.EOU {
 				s.EOU++
 			}
-			if r.EOB {
-				s.EOB++
+			if r.Backchannel {
+				s.Backchannel++
 			}
 			s.Text, s.Err = r.Text, r.Err
 		}
