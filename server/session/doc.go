@@ -5,7 +5,7 @@
 //
 //   - run, one a session: takes events from the queue, steps coord/session, performs the effects in order. All
 //     fields of Session that have no comment of their own belong to it; there are no locks.
-//   - one ear a turn (ear.go): feeds the recogniser and reports what it understood.
+//   - one a recognition (package speech): feeds the recogniser and reports its results.
 //   - two a response (body.go): the model's text, and the voice that says it. One response belongs to the conversation; up to
 //     eight more run beside it (beside.go), each with a response machine of its own.
 //   - timers: each posts an event that carries the generation it was armed for.
@@ -21,7 +21,7 @@
 //
 // # Interruptions
 //
-// judge.go says whether a voice over the agent is one. A client may predict them (antiphon.hello with barge_in): bargein.go is the
+// The judge of package input decides whether speech over the agent is a barge-in. A client may predict them (antiphon.hello with barge_in): bargein.go is the
 // server's half of that exchange, coord/bargein the client's. What such a client says of its playback are RTP timestamps, and a
 // call.Timeline knows what they are in the reply.
 //
