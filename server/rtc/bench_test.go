@@ -26,8 +26,8 @@ func (mute) Sent(uint64, voice.Samples, bool) {}
 func (mute) Drained(uint64)                   {}
 func (mute) WriteRTP(*rtp.Packet) error       { return nil }
 
-// BenchmarkSpeakSecond is the cost of one second of the agent's voice: an operation is 50 frames. copy is the reference:
-// the same PCM, only copied; write is pion alone, with packets of the same size.
+// BenchmarkSpeakSecond measures the cost of one second of the agent's audio: an operation is 50 frames. The reference copy only copies
+// the same PCM; write is pion alone, with packets of the same size.
 func BenchmarkSpeakSecond(b *testing.B) {
 	second := buzz(0, Rate, Rate)
 	b.Run("copy", func(b *testing.B) {
@@ -80,7 +80,7 @@ func BenchmarkSpeakSecond(b *testing.B) {
 	})
 }
 
-// BenchmarkListenSecond is the cost of one second of the caller's voice, from payloads to PCM. copy is the reference.
+// BenchmarkListenSecond measures the cost of one second of the client's audio, from payloads to PCM. copy is the reference.
 func BenchmarkListenSecond(b *testing.B) {
 	pcm := buzz(0, Rate, Rate)
 	b.Run("copy", func(b *testing.B) {
@@ -104,7 +104,7 @@ func BenchmarkListenSecond(b *testing.B) {
 	}
 	for _, row := range []struct {
 		name string
-		lose int // one in so many
+		lose int // one packet in so many is lost; 0 for none
 	}{{"whole", 1 << 30}, {"lose1in10", 10}} {
 		b.Run(row.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -129,9 +129,8 @@ func BenchmarkListenSecond(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory reports what a call keeps in memory, with a client in the same process: a whole pair of client and
-// Peer that have spoken for a moment. The reference is a pair of two clients, so the difference is what a Peer
-// costs above pion.
+// BenchmarkMemory reports how much memory a call keeps, with a client in the same process: a pair of client and Peer that have sent
+// audio for a moment. The reference is a pair of two clients, so the difference is what a Peer needs in addition to pion.
 func BenchmarkMemory(b *testing.B) {
 	const pairs = 20
 	g := gomega.NewWithT(b)
@@ -166,7 +165,7 @@ func BenchmarkMemory(b *testing.B) {
 	})
 }
 
-// inUse is the memory in use after a collection, in bytes.
+// inUse returns the memory in use after a garbage collection, in bytes.
 func inUse() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -196,8 +195,8 @@ func join(b *testing.B, offerer, answerer *client) {
 	}
 }
 
-// BenchmarkAnswer is the time from an offer to its answer, beside what pion alone takes to make a peer connection
-// (most of either is the key for DTLS).
+// BenchmarkAnswer measures the time from an offer to its answer. The reference is the time in which pion alone makes a peer
+// connection. Most of both is the key for DTLS.
 func BenchmarkAnswer(b *testing.B) {
 	e := newTestEngine(b, Config{})
 	b.Run("pion", func(b *testing.B) {

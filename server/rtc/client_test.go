@@ -17,10 +17,10 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 )
 
-// soon bounds every wait of the tests that use real sockets; it is reached only when something is broken.
+// soon bounds every wait of the tests with real sockets. Only a failing test reaches it.
 const soon = 20 * time.Second
 
-// client is a caller on pion, over the loopback device.
+// client is a WebRTC client on pion, over the loopback device.
 type client struct {
 	pc     *webrtc.PeerConnection
 	events *webrtc.DataChannel
@@ -34,16 +34,16 @@ type client struct {
 	messages []string
 	packets  []rtp.Packet
 	opened   atomic.Bool
-	closed   atomic.Bool // the data channel
+	closed   atomic.Bool // the data channel is closed
 }
 
-// clientOptions are ways in which a client differs from a good one.
+// clientOptions say how a client differs from a usual one.
 type clientOptions struct {
 	direction webrtc.RTPTransceiverDirection // of its audio section; sendrecv when zero
 	label     string                         // of its data channel; "-" for none
 	deaf      bool                           // never reads its data channel
-	offer     func(string) string            // changes the offer on its way
-	answer    func(string) string            // changes the answer on its way
+	offer     func(string) string            // changes the offer before the server gets it
+	answer    func(string) string            // changes the answer before the client gets it
 }
 
 func newTestEngine(t testing.TB, cfg Config) *Engine {
@@ -61,7 +61,7 @@ func newTestEngine(t testing.TB, cfg Config) *Engine {
 	return e
 }
 
-// newClient makes a client that is ready to offer.
+// newClient returns a client that is ready to make an offer.
 func newClient(t testing.TB, o clientOptions) *client {
 	t.Helper()
 	must := func(err error) {
@@ -98,7 +98,7 @@ func newClient(t testing.TB, o clientOptions) *client {
 		must(err)
 		c.events.OnOpen(func() {
 			if o.deaf {
-				_, _ = c.events.Detach() // and never read
+				_, _ = c.events.Detach() // and nobody reads
 			}
 			c.opened.Store(true)
 		})
@@ -123,7 +123,7 @@ func newClient(t testing.TB, o clientOptions) *client {
 	return c
 }
 
-// offer returns the client's offer with its address.
+// offer returns the client's offer, with its addresses.
 func (c *client) offer(t testing.TB) string {
 	t.Helper()
 	offer, err := c.pc.CreateOffer(nil)
@@ -138,7 +138,7 @@ func (c *client) offer(t testing.TB) string {
 	return c.pc.LocalDescription().SDP
 }
 
-// call has a new client call the engine.
+// dial lets a new client call the engine.
 func dial(t testing.TB, e *Engine, h call.Handler, o clientOptions) (*client, *Peer) {
 	t.Helper()
 	c := newClient(t, o)
@@ -150,7 +150,7 @@ func dial(t testing.TB, e *Engine, h call.Handler, o clientOptions) (*client, *P
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Close() }) // the engine reports what matters
+	t.Cleanup(func() { _ = p.Close() }) // the engine's Close reports errors
 	if o.answer != nil {
 		answer = o.answer(answer)
 	}
@@ -160,7 +160,7 @@ func dial(t testing.TB, e *Engine, h call.Handler, o clientOptions) (*client, *P
 	return c, p
 }
 
-// hear keeps every packet of the agent's voice.
+// hear keeps every packet of the agent's audio.
 func (c *client) hear(track *webrtc.TrackRemote) {
 	for {
 		p, _, err := track.ReadRTP()
@@ -173,7 +173,7 @@ func (c *client) hear(track *webrtc.TrackRemote) {
 	}
 }
 
-// say sends packets of the caller's voice at once.
+// say sends packets of the client's audio at once.
 func (c *client) say(t testing.TB, packets [][]byte) {
 	t.Helper()
 	for _, payload := range packets {
@@ -204,12 +204,12 @@ func (c *client) close() {
 	_ = c.net.Close()
 }
 
-// connected waits until events flow.
+// connected waits until the Handler was told that events flow.
 func connected(g gomega.Gomega, r *recorder) {
 	g.Eventually(func() int { r.mu.Lock(); defer r.mu.Unlock(); return r.opened }, soon).Should(gomega.Equal(1))
 }
 
-// cuttable is a socket whose cable can be pulled.
+// cuttable is a socket that can lose its network.
 type cuttable struct {
 	*net.UDPConn
 	cut atomic.Bool

@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// tone is n samples of a sine at half of full scale.
+// tone returns n samples of a sine at half of full scale.
 func tone(hz float64, n int) []int16 {
 	pcm := make([]int16, n)
 	for i := range pcm {
@@ -20,12 +20,12 @@ func tone(hz float64, n int) []int16 {
 	return pcm
 }
 
-// rms is the root mean square of pcm, 1 being full scale.
+// rms returns the root mean square of pcm; 1 is full scale.
 func rms(pcm []int16) float64 {
 	return float64(voice.RMS(voice.PCM16ToFloat(nil, pcm)))
 }
 
-// purity is the share of pcm's energy that a sine of that frequency explains, 0 to 1.
+// purity returns the share of pcm's energy that is a sine of that frequency, 0 to 1.
 func purity(pcm []int16, hz float64) float64 {
 	var s, c, e float64
 	for i, v := range pcm {
@@ -68,7 +68,7 @@ func newTestDecoder(t *testing.T) *opusDecoder {
 	return dec
 }
 
-// decode decodes packets into one stretch of PCM.
+// decode decodes packets into one piece of PCM.
 func decode(t *testing.T, dec decoder, packets [][]byte) (pcm []int16) {
 	t.Helper()
 	buf := make([]int16, maxPacket)
@@ -100,7 +100,7 @@ func TestOpusCarriesTones(t *testing.T) {
 	}
 }
 
-// What stays after Reset is the slow state of the codec's DC filter, 50 dB down and without a pitch.
+// After Reset only the slow state of the codec's DC filter remains: 50 dB lower, and without a pitch.
 func TestOpusResetForgets(t *testing.T) {
 	g := gomega.NewWithT(t)
 	enc := newTestEncoder(t)
@@ -132,7 +132,7 @@ func TestOpusConcealsWhatWasLost(t *testing.T) {
 	g.Expect(purity(after[5*FrameSize:], 440)).To(gomega.BeNumerically(">", 0.95))
 }
 
-// Browsers send SILK, with redundancy when packets get lost, because we answer useinbandfec=1.
+// Browsers send SILK, with redundancy if packets are lost, because the answer has useinbandfec=1.
 func TestOpusRecoversFromRedundancy(t *testing.T) {
 	g := gomega.NewWithT(t)
 	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: 16_000, Channels: 1, Application: gopus.ApplicationVoIP})
@@ -155,12 +155,12 @@ func TestOpusRecoversFromRedundancy(t *testing.T) {
 		}
 		decode(t, dec, [][]byte{packet})
 	}
-	g.Expect(len(recovered)).To(gomega.BeNumerically(">", 10*FrameSize), "of 20 lost; redundancy goes with loud frames only")
+	g.Expect(len(recovered)).To(gomega.BeNumerically(">", 10*FrameSize), "of 20 lost packets; only loud frames have redundancy")
 	g.Expect(rms(recovered)).To(gomega.BeNumerically("~", rms(buzz(0, Rate, Rate)), 0.05))
 	g.Expect(dec.Recover(silentPacket(), lost)).To(gomega.BeFalse(), "no redundancy in a frame of silence")
 }
 
-// buzz is a stretch of a signal like a vowel: a gliding pitch with overtones, swelling four times a second.
+// buzz returns a signal like a vowel: a gliding pitch with overtones, whose volume rises four times a second.
 func buzz(from, n, rate int) []int16 {
 	pcm := make([]int16, n)
 	for i := range pcm {
@@ -197,7 +197,7 @@ func TestOpusMixesStereoDown(t *testing.T) {
 	g.Expect(purity(out[Rate/2:], 440)).To(gomega.BeNumerically(">", 0.98))
 }
 
-// A decoder that breaks on what a stranger sent is replaced, and nothing else breaks.
+// A decoder that panics on a packet is replaced, and nothing else breaks.
 func TestOpusDecoderSurvivesItsOwnPanic(t *testing.T) {
 	g := gomega.NewWithT(t)
 	dec := newTestDecoder(t)
@@ -242,7 +242,7 @@ func FuzzOpusDecoder(f *testing.F) {
 				t.Logf("the decoder panicked and was replaced: %v", err)
 			}
 			dec.Recover(packet, lost)
-			_ = dec.Conceal(lost) // whether it can is not the question
+			_ = dec.Conceal(lost) // its error does not matter here
 		}
 	})
 }

@@ -39,11 +39,11 @@ func TestLargeEvents(t *testing.T) {
 	fits := bytes.Repeat([]byte("x"), 262_144)
 	g.Expect(p.Send(event(fits), nil)).To(gomega.Succeed())
 	g.Expect(p.Send(event(append(fits, 'x')), nil)).To(gomega.MatchError(call.ErrTooLarge))
-	g.Expect(p.Send(event([]byte("and on it goes")), nil)).To(gomega.Succeed())
+	g.Expect(p.Send(event([]byte("the call goes on")), nil)).To(gomega.Succeed())
 	g.Eventually(func() int { return len(c.got()) }, soon).Should(gomega.Equal(2))
-	g.Expect(c.got()).To(gomega.Equal([]string{string(fits), "and on it goes"}))
+	g.Expect(c.got()).To(gomega.Equal([]string{string(fits), "the call goes on"}))
 
-	// The other way: the largest message that the answer allows.
+	// In the other direction: the largest message that the answer allows.
 	large := strings.Repeat("y", 256<<10)
 	g.Expect(c.events.SendText(large)).To(gomega.Succeed())
 	g.Expect(c.events.SendText("small")).To(gomega.Succeed())
@@ -75,12 +75,12 @@ func TestClientThatNeverReads(t *testing.T) {
 	for ; err == nil && sent < 1000; sent++ {
 		before := p.Stats().EventsSent
 		if err = p.Send(event(text), nil); err == nil && sent < 200 {
-			// As long as the client's window takes them, events go out one by one.
+			// Events go out one by one as long as they fit into the client's window.
 			g.Eventually(func() bool { return p.Stats().EventsSent > before || sent > 100 }, soon).Should(gomega.BeTrue())
 		}
 	}
 	g.Expect(err).To(gomega.MatchError(call.ErrBackpressure))
-	g.Expect(sent*len(text)).To(gomega.BeNumerically("<", 4<<20), "its window, SCTP's buffer and the queue")
+	g.Expect(sent*len(text)).To(gomega.BeNumerically("<", 4<<20), "the client's window, SCTP's buffer and the queue")
 	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrBackpressure))
 	g.Expect(p.Send(event([]byte("more")), nil)).To(gomega.MatchError(call.ErrBackpressure))
 }
@@ -97,13 +97,13 @@ func TestQueueBounds(t *testing.T) {
 	g.Expect(q.push([]byte("abcd"))).To(gomega.Succeed(), "ten bytes fit")
 	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(call.ErrBackpressure))
 	q.close(call.ErrClosed)
-	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(call.ErrBackpressure), "the first reason counts")
+	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(call.ErrBackpressure), "the first error counts")
 	_, ok = q.pop()
 	g.Expect(ok).To(gomega.BeFalse())
 }
 
-// The cable is pulled, put back, and pulled for good.
-func TestClientThatIsLost(t *testing.T) {
+// The network is cut, restored, and cut for good.
+func TestClientLosesItsNetwork(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	cfg := Config{Disconnected: time.Second, Failed: time.Second, KeepAlive: 100 * time.Millisecond}
@@ -122,7 +122,7 @@ func TestClientThatIsLost(t *testing.T) {
 	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away"}))
 	c.net.cut.Store(true)
 	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrUnreachable))
-	r.do(func() { // each loss is told once, and each return
+	r.do(func() { // the Handler gets each loss and each return once
 		for i, state := range r.states {
 			g.Expect(state).To(gomega.Equal([]string{"lost", "restored"}[i%2]))
 		}
@@ -153,9 +153,9 @@ func TestClientThatHangsUp(t *testing.T) {
 	}
 }
 
-// A client whose call is ended gets the last words of it, and then sees the channel closed while the connection still stands: what
-// breaks is a failure to it.
-func TestCloseTakesLeave(t *testing.T) {
+// TestCloseClosesTheDataChannelFirst checks that a client whose call ends gets all events, and then sees the data channel closed while
+// the connection still stands. A client takes a broken connection for a failure.
+func TestCloseClosesTheDataChannelFirst(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
@@ -167,19 +167,19 @@ func TestCloseTakesLeave(t *testing.T) {
 	})
 	var sent []string
 	for i := range 200 {
-		sent = append(sent, fmt.Sprintf("last word %d", i))
+		sent = append(sent, fmt.Sprintf("last event %d", i))
 		g.Expect(p.Send(event([]byte(sent[i])), nil)).To(gomega.Succeed())
 	}
 	began := time.Now()
 	g.Expect(p.Close()).To(gomega.Succeed())
-	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewellTimeout), "the client has taken leave, too")
+	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewellTimeout), "the client has closed the channel, too")
 	g.Eventually(c.closed.Load, soon).Should(gomega.BeTrue())
 	g.Expect(state.Load()).To(gomega.Equal(webrtc.PeerConnectionStateConnected))
 	g.Expect(c.got()).To(gomega.Equal(sent))
 	g.Expect(r.failure()).NotTo(gomega.HaveOccurred())
 }
 
-func TestCloseIsOnceForAll(t *testing.T) {
+func TestCloseFromSeveralGoroutines(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	_, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
@@ -188,15 +188,15 @@ func TestCloseIsOnceForAll(t *testing.T) {
 	p.output.Write(tone(440, Rate))
 	var wg sync.WaitGroup
 	for range 5 {
-		wg.Go(func() { _ = p.Close() }) // any of them may do it, and all wait
+		wg.Go(func() { _ = p.Close() }) // one of them closes, and all wait
 	}
 	wg.Wait()
 	told := len(r.told())
-	g.Consistently(func() int { return len(r.told()) }, 100*time.Millisecond).Should(gomega.Equal(told), "nothing is told after Close")
+	g.Consistently(func() int { return len(r.told()) }, 100*time.Millisecond).Should(gomega.Equal(told), "the Handler gets nothing after Close")
 	g.Expect(p.Close()).To(gomega.Succeed())
 }
 
-// closer closes its own call from within a method.
+// closer closes its own call in Sent.
 type closer struct {
 	recorder
 	peer   chan *Peer
@@ -216,7 +216,7 @@ func TestCloseFromWithinAHandler(t *testing.T) {
 	p.output.Begin(1)
 	p.output.Write(tone(440, Rate))
 	g.Eventually(h.closed, soon).Should(gomega.Receive(gomega.Not(gomega.HaveOccurred())))
-	g.Expect(p.Close()).To(gomega.Succeed(), "from here it waits for the end")
+	g.Expect(p.Close()).To(gomega.Succeed(), "outside of the Handler, Close waits for the end")
 	select {
 	case <-p.done:
 	default:

@@ -8,12 +8,12 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-func TestWhatWentOutIsKeptForASecond(t *testing.T) {
+func TestSentAudioIsKeptForASecond(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := newOutput()
 	var pcm [FrameSize]int16
 	dst := make([]int16, FrameSize)
-	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "nothing has gone out")
+	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "nothing was sent")
 
 	s.next(&pcm) // silence
 	s.Begin(1)
@@ -32,15 +32,15 @@ func TestWhatWentOutIsKeptForASecond(t *testing.T) {
 		g.Expect(dst[0]).To(gomega.Equal(first), "frame %d", i)
 	}
 	g.Expect(s.ReadFarEnd(FrameSize/2, dst)).To(gomega.BeTrue())
-	g.Expect(dst[FrameSize/2:]).To(gomega.Equal(said[:FrameSize/2]), "from anywhere")
-	g.Expect(s.ReadFarEnd(3*FrameSize+1, dst)).To(gomega.BeFalse(), "not yet")
+	g.Expect(dst[FrameSize/2:]).To(gomega.Equal(said[:FrameSize/2]), "from any position")
+	g.Expect(s.ReadFarEnd(3*FrameSize+1, dst)).To(gomega.BeFalse(), "not sent yet")
 	g.Expect(s.ReadFarEnd(-1, dst)).To(gomega.BeFalse())
 
 	s.skip(2)
-	g.Expect(s.FarEndPosition()).To(gomega.Equal(voice.Samples(6*FrameSize)), "what is left out passes too")
+	g.Expect(s.FarEndPosition()).To(gomega.Equal(voice.Samples(6*FrameSize)), "skipped frames count, too")
 	for range 50 {
 		s.next(&pcm)
 	}
-	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "too long ago")
+	g.Expect(s.ReadFarEnd(0, dst)).To(gomega.BeFalse(), "forgotten")
 	g.Expect(s.ReadFarEnd(s.FarEndPosition()-farEndKept, dst)).To(gomega.BeTrue())
 }

@@ -13,23 +13,23 @@ func TestJitterBuffer(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		seqs []uint16
-		want string // numbers as they come out; (n) before one means n lost before it
+		want string // sequence numbers in the order of release; (n) before one means that n packets before it are lost
 	}{
-		{"in order->as they come", []uint16{1, 2, 3}, "1 2 3"},
-		{"swapped->put right", []uint16{1, 3, 2, 4}, "1 2 3 4"},
+		{"in order->released as they arrive", []uint16{1, 2, 3}, "1 2 3"},
+		{"swapped->put in order", []uint16{1, 3, 2, 4}, "1 2 3 4"},
 		{"twice->once", []uint16{1, 2, 2, 4, 4, 3}, "1 2 3 4"},
 		{"late by four->still in place", []uint16{1, 3, 4, 5, 6, 2}, "1 2 3 4 5 6"},
 		{"missing->given up after five", []uint16{1, 3, 4, 5, 6, 7, 2}, "1 (1)3 4 5 6 7"},
 		{"two missing apart->each given up", []uint16{1, 3, 5, 6, 7, 8, 9, 10}, "1 (1)3 (1)5 6 7 8 9 10"},
 		{"wraps around", []uint16{65534, 0, 65535, 1}, "65534 65535 0 1"},
-		{"leaps->begins anew", []uint16{1, 2, 40000, 40001}, "1 2 40000 40001"},
-		{"leaps with a packet held->that one first", []uint16{1, 3, 40000}, "1 (1)3 40000"},
+		{"leaps->a new stream", []uint16{1, 2, 40000, 40001}, "1 2 40000 40001"},
+		{"leaps with a packet held->the held packet first", []uint16{1, 3, 40000}, "1 (1)3 40000"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			var r jitterBuffer
 			var out []string
-			buf := make([]byte, 2) // the same memory for each: what is held must be a copy
+			buf := make([]byte, 2) // the same memory for each packet: the buffer must copy
 			for _, seq := range row.seqs {
 				buf[0], buf[1] = byte(seq>>8), byte(seq)
 				r.push(voicePacket{seq: seq, payload: buf, at: time.Unix(0, 0)}, collect(t, &out))

@@ -16,7 +16,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// heard is what a recorder was told of the outgoing voice.
+// The test kit: a Handler, a track and an encoder that keep what they get.
+
+// heard is one report about outgoing audio: Sent or Drained.
 type heard struct {
 	gen   uint64
 	sent  voice.Samples
@@ -24,7 +26,7 @@ type heard struct {
 	end   bool // Drained
 }
 
-// recorder is a Handler that keeps all it is told.
+// recorder is a Handler that keeps all calls.
 type recorder struct {
 	mu       sync.Mutex
 	opened   int
@@ -91,7 +93,7 @@ func (r *recorder) failure() error {
 	return r.failures[0]
 }
 
-// sentPacket is a packet that a sink got, and when.
+// sentPacket is a packet of a sink, and when it was written.
 type sentPacket struct {
 	rtp.Header
 	payload []byte
@@ -117,7 +119,7 @@ func (s *sink) all() []sentPacket {
 	return slices.Clone(s.packets)
 }
 
-// rawEncoder "codes" PCM as its bytes, so that a test sees each sample that would be coded.
+// rawEncoder "encodes" PCM as its bytes, so that a test sees each sample.
 type rawEncoder struct{ resets int }
 
 func (e *rawEncoder) Encode(pcm []int16, packet []byte) (int, error) {
@@ -128,7 +130,7 @@ func (e *rawEncoder) Encode(pcm []int16, packet []byte) (int, error) {
 }
 func (e *rawEncoder) Reset() { e.resets++ }
 
-// raw undoes rawEncoder; ok is false for the silence frame.
+// raw undoes rawEncoder. ok is false for the packet of silence.
 func raw(payload []byte) (pcm []int16, ok bool) {
 	if slices.Equal(payload, silentPacket()) {
 		return nil, false
@@ -139,7 +141,7 @@ func raw(payload []byte) (pcm []int16, ok bool) {
 	return pcm, true
 }
 
-// ramp is PCM in which each sample tells its position, modulo 30000 and never 0.
+// ramp returns PCM in which the value of each sample is its position plus 1, modulo 30000.
 func ramp(from, to voice.Samples) []int16 {
 	pcm := make([]int16, 0, to-from)
 	for i := from; i < to; i++ {
@@ -148,5 +150,5 @@ func ramp(from, to voice.Samples) []int16 {
 	return pcm
 }
 
-// event is an event of that text.
+// event returns an event with that text.
 func event(text []byte) call.Event { return call.Event{Text: text} }

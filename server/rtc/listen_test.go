@@ -25,7 +25,7 @@ func TestPayloadOf(t *testing.T) {
 		}
 		return b
 	}
-	padded := func(payload ...byte) []byte { // the header alone says that there is padding
+	padded := func(payload ...byte) []byte { // only the header says that there is padding
 		b := packet(rtp.Header{}, payload...)
 		b[0] |= 0x20
 		return b
@@ -59,10 +59,10 @@ func TestPayloadOf(t *testing.T) {
 	}
 }
 
-// script is a track, or a source of RTCP, that gives what it has and then ends.
+// script is a track, or a source of RTCP, that returns its packets and then ends.
 type script struct {
 	packets [][]byte
-	waits   []bool // before the packet of that index, the deadline passes
+	waits   []bool // the deadline passes before the packet of that index
 }
 
 type timeout struct{ error }
@@ -86,7 +86,7 @@ func (s *script) Read(b []byte) (int, interceptor.Attributes, error) {
 	return n, nil, nil
 }
 
-// A wait that runs out does not end the listening, and neither does garbage; and a caller that was lost is back.
+// TestListenGoesOn checks that neither a timeout nor garbage ends listen, and that a packet marks a lost client as restored.
 func TestListenGoesOn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	voiced := func(seq uint16) []byte {
@@ -104,7 +104,7 @@ func TestListenGoesOn(t *testing.T) {
 		waits:   []bool{false, false, true, false},
 	})
 	g.Expect(r.audio).To(gomega.HaveLen(3 * FrameSize))
-	g.Expect(r.states).To(gomega.Equal([]string{"lost", "restored"}), "who is heard is there")
+	g.Expect(r.states).To(gomega.Equal([]string{"lost", "restored"}), "a packet marks the client as restored")
 }
 
 func TestFeedbackReadsReports(t *testing.T) {
@@ -122,17 +122,17 @@ func TestFeedbackReadsReports(t *testing.T) {
 
 func TestRoundTrip(t *testing.T) {
 	now := time.Date(2031, 5, 6, 7, 8, 9, 250_000_000, time.UTC)
-	// The low 16 bits of the seconds since 1900, and 65536ths of one.
+	// The low 16 bits of the seconds since 1900, and 65536ths of a second.
 	at := uint32(now.Unix()+2_208_988_800)<<16 | 1<<14
 	for _, row := range []struct {
 		name string
 		r    rtcp.ReceptionReport
-		want time.Duration // 0: not known
+		want time.Duration // 0 for unknown
 	}{
-		{"no report of ours yet->not known", rtcp.ReceptionReport{}, 0},
-		{"100 ms on the way, 400 ms kept->100 ms", rtcp.ReceptionReport{LastSenderReport: at - 1<<15, Delay: 26_214}, 100 * time.Millisecond},
-		{"a rounding too little->next to nothing", rtcp.ReceptionReport{LastSenderReport: at + 1}, time.Microsecond},
-		{"a clock that jumped->not known", rtcp.ReceptionReport{LastSenderReport: at - 10<<16}, 0},
+		{"no report of the server yet->unknown", rtcp.ReceptionReport{}, 0},
+		{"100 ms in the network, 400 ms at the client->100 ms", rtcp.ReceptionReport{LastSenderReport: at - 1<<15, Delay: 26_214}, 100 * time.Millisecond},
+		{"rounded below zero->almost nothing", rtcp.ReceptionReport{LastSenderReport: at + 1}, time.Microsecond},
+		{"a clock that jumped->unknown", rtcp.ReceptionReport{LastSenderReport: at - 10<<16}, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)

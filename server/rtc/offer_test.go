@@ -8,8 +8,8 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// TestBadOffers holds that every broken offer gets an error of the right kind that says what to do, and that none is
-// left half open.
+// TestBadOffers checks that every broken offer gets an error of the right kind which says what to do, and that none leaves a peer
+// behind.
 func TestBadOffers(t *testing.T) {
 	good := newClient(t, clientOptions{}).offer(t)
 	replace := func(old, with string) string {

@@ -14,8 +14,8 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// TestOutputStories tells in testdata/output.txt what an Output sends. Lengths are in milliseconds. The audio written
-// is a ramp over the reply, so each line of output proves which part of the reply a run of frames was.
+// TestOutputStories writes into testdata/output.txt what an Output sends. Lengths are in milliseconds. The audio is a ramp over the
+// response, so each line shows which part of the response a run of frames was.
 func TestOutputStories(t *testing.T) {
 	var s *stage
 	var written voice.Samples
@@ -42,7 +42,7 @@ func TestOutputStories(t *testing.T) {
 func perform(t *testing.T, s *stage, written *voice.Samples, start uint32, word, rest string) string {
 	t.Helper()
 	var a, b int
-	_, _ = fmt.Sscan(rest, &a, &b) // what is not there stays 0
+	_, _ = fmt.Sscan(rest, &a, &b) // missing numbers stay 0
 	switch word {
 	case "begin":
 		s.output.Begin(uint64(a))
@@ -85,7 +85,7 @@ func perform(t *testing.T, s *stage, written *voice.Samples, start uint32, word,
 	return ""
 }
 
-// runs sends n frames and tells them as runs of silence and of audio from one place of the reply to another.
+// runs sends n frames and describes them as runs of silence and runs of audio between two positions of the response.
 func runs(s *stage, n int) string {
 	var out strings.Builder
 	silent, from, to := 0, voice.Samples(-1), voice.Samples(-1)
@@ -103,7 +103,7 @@ func runs(s *stage, n int) string {
 		s.pacer.send()
 		packets := s.sink.all()
 		pcm, coded := raw(packets[len(packets)-1].payload)
-		if !coded || pcm[0] == 0 { // 0 is not on the ramp: the frame that brings out the tail
+		if !coded || pcm[0] == 0 { // 0 is not on the ramp: it is the frame that brings out the codec's tail
 			if from >= 0 {
 				flush()
 			}
@@ -138,13 +138,13 @@ func runs(s *stage, n int) string {
 	return out.String()
 }
 
-// TestOutputIsExact drives a Output at random beside a model that keeps everything, and compares each sample.
+// TestOutputIsExact drives an Output at random, and compares each sample with a model that keeps everything.
 func TestOutputIsExact(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		g := gomega.NewWithT(t)
 		s := newOutput()
-		var reply []int16 // all that was written
+		var reply []int16 // all audio written
 		var pos voice.Samples
 		var gen uint64
 		var pcm [FrameSize]int16
@@ -207,12 +207,12 @@ func TestOutputKeepsTenSecondsAndNoMore(t *testing.T) {
 	s.next(&pcm)
 	g.Expect(pcm[:]).To(gomega.Equal(ramp(10*Rate, 10*Rate+FrameSize)))
 	s.Resume(3, 0)
-	g.Expect(s.Sent()).To(gomega.BeNumerically("~", 10*Rate, blockSize), "as far back as there is")
+	g.Expect(s.Sent()).To(gomega.BeNumerically("~", 10*Rate, blockSize), "as far back as audio is kept")
 	s.Resume(4, 1<<40)
 	g.Expect(s.Sent()).To(gomega.Equal(voice.Samples(20*Rate)), "never beyond what was written")
 }
 
-func TestOutputRefusesWithoutEnd(t *testing.T) {
+func TestOutputLimitsUnsentAudio(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := newOutput()
 	s.Begin(1)

@@ -12,8 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// stage is a Output on a pacer whose packets can be looked at. It lives in a synctest bubble: time stands still
-// but for play.
+// stage is an Output with a pacer whose packets a test can read. It runs in a synctest bubble: time passes only in play.
 type stage struct {
 	output *Output
 	sink   *sink
@@ -34,7 +33,7 @@ func newStage() *stage {
 	return s
 }
 
-// open starts the pacer, half a frame before the test looks: so nothing in a test happens at a deadline.
+// open starts the pacer half a frame before the test looks, so that nothing in a test happens at a deadline.
 func (s *stage) open() {
 	go func() { defer close(s.ended); s.pacer.run(s.stop) }()
 	<-time.After(frameTime / 2)
@@ -46,13 +45,13 @@ func (s *stage) close() {
 	<-s.ended
 }
 
-// play lets n frames of time pass.
+// play lets the time of n frames pass.
 func (s *stage) play(n int) {
 	<-time.After(time.Duration(n) * frameTime)
 	synctest.Wait()
 }
 
-// voiced returns the PCM of all packets that were not the silence frame.
+// voiced returns the PCM of all packets that are not the packet of silence.
 func (s *stage) voiced() (pcm []int16) {
 	for _, p := range s.sink.all() {
 		if v, ok := raw(p.payload); ok {
@@ -112,8 +111,8 @@ func TestPacerBringsOutTheCodecsTail(t *testing.T) {
 		s.play(4)
 		s.close()
 
-		want := append(ramp(0, FrameSize+100), make([]int16, FrameSize-100)...) // the last frame is filled up
-		want = append(want, make([]int16, FrameSize)...)                        // and one more brings out the tail
+		want := append(ramp(0, FrameSize+100), make([]int16, FrameSize-100)...) // the last frame is filled up with silence
+		want = append(want, make([]int16, FrameSize)...)                        // and one more frame brings out the codec's tail
 		g.Expect(s.voiced()).To(gomega.Equal(want))
 		g.Expect(s.told.told()).To(gomega.Equal([]heard{
 			{gen: 1, sent: FrameSize, first: true},
@@ -138,7 +137,7 @@ func TestPacerCutsAtOnceWhenHeld(t *testing.T) {
 		s.close()
 
 		g.Expect(sent).To(gomega.Equal(voice.Samples(3 * FrameSize)))
-		g.Expect(s.voiced()).To(gomega.Equal(ramp(0, 3*FrameSize)), "no tail, nothing more")
+		g.Expect(s.voiced()).To(gomega.Equal(ramp(0, 3*FrameSize)), "no tail of the codec, nothing more")
 		packets := s.sink.all()
 		g.Expect(packets[3].Timestamp).To(gomega.Equal(firstSilent))
 		g.Expect(packets[3].payload).To(gomega.Equal(silentPacket()))
@@ -159,7 +158,7 @@ func TestPacerForgetsAnotherSegment(t *testing.T) {
 		s.output.Begin(2) // before any silent frame went out
 		s.output.Write(ramp(0, 10*FrameSize))
 		s.play(2)
-		g.Expect(s.enc.resets).To(gomega.Equal(2), "nothing of the dropped reply may sound")
+		g.Expect(s.enc.resets).To(gomega.Equal(2), "nothing of the dropped response may be heard")
 		s.close()
 	})
 }
@@ -171,7 +170,7 @@ func TestPacerMarksSpeechAfterSilence(t *testing.T) {
 		s.open()
 		s.output.Begin(1)
 		s.output.Write(ramp(0, 2*FrameSize))
-		s.play(5) // runs dry: the rest is not there yet
+		s.play(5) // runs out of audio: the rest is not written yet
 		s.output.Write(ramp(2*FrameSize, 3*FrameSize))
 		s.play(2)
 		s.close()
@@ -185,8 +184,9 @@ func TestPacerMarksSpeechAfterSilence(t *testing.T) {
 	})
 }
 
-// A pacer that was held up: by little it catches up, by much it leaves a gap in time and says all the same.
-func TestPacerHeldUp(t *testing.T) {
+// TestPacerIsLate checks a delayed pacer: after a small delay it catches up, after a large one it leaves a gap in time. It sends all
+// audio in both cases.
+func TestPacerIsLate(t *testing.T) {
 	for _, row := range []struct {
 		name          string
 		late          time.Duration
@@ -214,7 +214,7 @@ func TestPacerHeldUp(t *testing.T) {
 			g.Expect(next).To(gomega.Equal(deadline.Add(frameTime * time.Duration(row.wantTimestamp))))
 			g.Expect(s.pacer.stats.late.Load()).To(gomega.Equal(row.wantLate))
 			g.Expect(s.pacer.stats.skipped.Load()).To(gomega.Equal(row.wantSkipped))
-			g.Expect(s.voiced()).To(gomega.Equal(ramp(0, 2*FrameSize)), "no word is skipped")
+			g.Expect(s.voiced()).To(gomega.Equal(ramp(0, 2*FrameSize)), "no audio is skipped")
 		})
 	}
 }

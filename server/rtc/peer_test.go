@@ -25,7 +25,7 @@ func TestCallCarriesEventsInOrder(t *testing.T) {
 	p, answer, err := newTestEngine(t, Config{}).Answer(context.Background(), c.offer(t), r)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	var want []string
-	for i := range 100 { // all before the client has even seen the answer
+	for i := range 100 { // all before the client has seen the answer
 		want = append(want, fmt.Sprintf(`{"type":"early","n":%d}`, i))
 		g.Expect(p.Send(event([]byte(want[i])), nil)).To(gomega.Succeed())
 	}
@@ -46,7 +46,7 @@ func TestCallCarriesEventsInOrder(t *testing.T) {
 	g.Expect(p.Send(event([]byte("after")), nil)).To(gomega.MatchError(call.ErrClosed))
 }
 
-func TestCallCarriesTheAgentsVoice(t *testing.T) {
+func TestCallCarriesTheAgentsAudio(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
@@ -63,7 +63,7 @@ func TestCallCarriesTheAgentsVoice(t *testing.T) {
 	coded := 0
 	for i, packet := range packets {
 		if i > 0 {
-			g.Expect(packet.SequenceNumber-packets[i-1].SequenceNumber).To(gomega.Equal(uint16(1)), "over loopback nothing is lost")
+			g.Expect(packet.SequenceNumber-packets[i-1].SequenceNumber).To(gomega.Equal(uint16(1)), "loopback loses nothing")
 			steps := packet.Timestamp - packets[i-1].Timestamp
 			g.Expect(steps%frameTicks).To(gomega.BeZero(), "packet %d", i)
 		}
@@ -78,12 +78,12 @@ func TestCallCarriesTheAgentsVoice(t *testing.T) {
 	for _, v := range pcm {
 		energy += float64(v) * float64(v) / 32768 / 32768
 	}
-	g.Expect(energy/Rate).To(gomega.BeNumerically("~", 0.125, 0.01), "a second of a sine at half of full scale")
+	g.Expect(energy/Rate).To(gomega.BeNumerically("~", 0.125, 0.01), "one second of a sine at half of full scale")
 	g.Expect(rms(pcm[len(pcm)-5*FrameSize:])).To(gomega.BeZero(), "then silence")
 	g.Expect(p.output.Sent()).To(gomega.Equal(voice.Samples(Rate)))
 }
 
-func TestCallCarriesTheCallersVoice(t *testing.T) {
+func TestCallCarriesTheClientsAudio(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
@@ -102,7 +102,7 @@ func TestCallCarriesTheCallersVoice(t *testing.T) {
 	g.Expect(p.Stats().PacketsReceived).To(gomega.Equal(uint64(51)))
 }
 
-// One address, one port, two calls at once, each with its own events and its own voice. LocalAI#11375: random UDP ports are of no use
+// Two calls at once share one address and one port, and each has its own events and audio. LocalAI#11375: random UDP ports do not work
 // behind a firewall.
 func TestCallsShareOnePort(t *testing.T) {
 	g := gomega.NewWithT(t)
@@ -175,7 +175,7 @@ func TestAnswer(t *testing.T) {
 	var answer string
 	r := &recorder{}
 	dial(t, newTestEngine(t, Config{MaxMessage: 100_000}), r, clientOptions{
-		offer: func(sdp string) string { // with a camera and a wish for retransmissions, and without parameters for Opus
+		offer: func(sdp string) string { // with a camera and a request for retransmissions, and without parameters for Opus
 			sdp = strings.Replace(sdp, "a=fmtp:111 minptime=10;useinbandfec=1\r\n", "a=rtcp-fb:111 nack\r\n", 1)
 			return sdp + strings.Join([]string{
 				"m=video 9 UDP/TLS/RTP/SAVPF 96", "c=IN IP4 0.0.0.0", "a=mid:7", "a=sendrecv",
@@ -207,7 +207,7 @@ func TestCallWithoutDataChannel(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	_, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{label: "-"})
-	connected(g, r) // when the media is
+	connected(g, r) // when the media connects
 	g.Expect(p.Send(event([]byte("to nobody")), nil)).To(gomega.Succeed())
 	g.Expect(p.Stats().EventsDropped).To(gomega.Equal(uint64(1)))
 }
@@ -235,7 +235,7 @@ func TestAnswerIsRefused(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(call.ErrClosed))
 }
 
-func TestCallThatNobodyTakes(t *testing.T) {
+func TestClientThatNeverConnects(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	offer := newClient(t, clientOptions{}).offer(t)

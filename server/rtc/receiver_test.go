@@ -11,8 +11,8 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// plainDecoder "decodes" packets whose first byte says what they are: 'v' voice of 20 ms, 'p' a pause (DTX), 'r' voice
-// with redundancy, 'x' garbage.
+// plainDecoder "decodes" packets whose first byte says what they are: 'v' 20 ms of audio, 'p' a pause (DTX), 'r' audio with redundancy,
+// 'x' garbage.
 type plainDecoder struct{ log func(string) }
 
 func (d plainDecoder) Decode(packet []byte, pcm []int16) (int, error) {
@@ -123,7 +123,7 @@ func TestPacketReceiverMeasuresJitter(t *testing.T) {
 	for i := range 500 {
 		at := start.Add(time.Duration(i) * frameTime)
 		if i%2 == 1 {
-			at = at.Add(8 * time.Millisecond) // so each gap is 8 ms off
+			at = at.Add(8 * time.Millisecond) // so each gap differs by 8 ms
 		}
 		r.push(voicePacket{seq: uint16(i), ts: uint32(i) * frameTicks, payload: []byte("voice"), at: at})
 	}
@@ -131,7 +131,7 @@ func TestPacketReceiverMeasuresJitter(t *testing.T) {
 }
 
 // A stream whose timestamps leap in each packet, or that comes far too fast, makes only a limited amount of audio.
-func TestPacketReceiverHoldsAFloodToRealTime(t *testing.T) {
+func TestPacketReceiverLimitsAFloodToRealTime(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		leap uint32
@@ -142,7 +142,7 @@ func TestPacketReceiverHoldsAFloodToRealTime(t *testing.T) {
 			samples := 0
 			r := newPacketReceiver(plainDecoder{log: func(string) {}}, &stats, func(pcm []int16) { samples += len(pcm) })
 			start := time.Unix(1000, 0)
-			for i := range 10_000 { // 10 s of a packet a millisecond
+			for i := range 10_000 { // one packet a millisecond for 10 s
 				r.push(voicePacket{
 					seq: uint16(i), ts: uint32(i) * row.leap, payload: []byte("voice"),
 					at: start.Add(time.Duration(i) * time.Millisecond),
@@ -167,7 +167,7 @@ func TestPacketReceiverExcusesItsOwnDelay(t *testing.T) {
 		r.push(voicePacket{seq: uint16(seq), ts: uint32(seq) * frameTicks, payload: []byte("v"), at: start.Add(at)})
 	}
 	packet(0, 0)
-	packet(2, 40*time.Millisecond) // the one before it is on its way
+	packet(2, 40*time.Millisecond) // packet 1 is still missing
 	wake, ok := r.wake()
 	g.Expect(ok).To(gomega.BeTrue())
 	now := start.Add(900 * time.Millisecond)

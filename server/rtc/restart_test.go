@@ -24,7 +24,7 @@ func (c *client) again(t testing.TB) string {
 	return offer.SDP
 }
 
-// restart has the client restart its call.
+// restart lets the client restart its call.
 func (c *client) restart(t testing.TB, p *Peer) {
 	t.Helper()
 	c.restartWith(t, p, c.again(t))
@@ -41,7 +41,7 @@ func (c *client) restartWith(t testing.TB, p *Peer, offer string) {
 	}
 }
 
-// A client that has lost its way to the server is found again on another one, and nothing of what was said meanwhile is lost.
+// TestRestart checks that a client which lost its network path gets another one, and that no event is lost meanwhile.
 func TestRestart(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -77,7 +77,7 @@ func TestRestart(t *testing.T) {
 			c.say(t, [][]byte{silentPacket(), silentPacket(), silentPacket(), silentPacket(), silentPacket()})
 			g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.BeNumerically(">", received), "and the person")
 
-			c.restart(t, p) // of a call that is not lost at all
+			c.restart(t, p) // of a call that has not lost its path
 			g.Expect(p.Send(event([]byte("and again")), nil)).To(gomega.Succeed())
 			g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away", "and again"}))
 			g.Expect(r.failure()).NotTo(gomega.HaveOccurred())
@@ -85,8 +85,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A call that goes on over another connection goes on speaking where it was.
-func TestResume(t *testing.T) {
+// TestReconnect checks that a call over another connection continues its audio where it was.
+func TestReconnect(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
 	e := newTestEngine(t, Config{})
@@ -101,7 +101,7 @@ func TestResume(t *testing.T) {
 	c.net.cut.Store(true)
 	began := time.Now()
 	g.Expect(p.Abandon()).To(gomega.BeEmpty())
-	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewellTimeout), "a client that is gone is not waited for")
+	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewellTimeout), "Abandon does not wait for the client")
 	held := voice.Sent()
 
 	next := newClient(t, clientOptions{})

@@ -50,7 +50,7 @@ type Config struct {
 	// Record gets every event: the session's id, the direction ("client" or "server") and the JSON text. nil for none.
 	Record func(session, dir string, text []byte)
 	// Trace gets every transition of the state machines. nil for none.
-	Trace  func(session string, step coord.Step)
+	Trace func(session string, step coord.Step)
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool
 }

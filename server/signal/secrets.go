@@ -45,7 +45,7 @@ type secret struct {
 	principal string // whose key created it
 	session   wire.Session
 	expires   int64 // seconds since 1970
-	size      int // in bytes, with secretOverhead
+	size      int   // in bytes, with secretOverhead
 	used      bool
 }
 
