@@ -24,17 +24,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must happen, on the clock of its bubble: it passes at once.
+// The test kit: a server in a synctest bubble and a plain WebSocket client.
+
+// patience is how long a test waits at most, on the clock of its bubble: there it passes at once.
 const patience = 2 * time.Minute
 
-// story runs a test in a bubble: server, client and pipeline live on a clock of their own, which goes on when all of
-// them wait. Nothing depends on how busy the machine is.
+// story runs a test in a synctest bubble: server, client and pipeline have a clock of their own, which advances when all of them wait.
+// So nothing depends on how busy the machine is.
 func story(t *testing.T, name string, tell func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) { synctest.Test(t, tell) })
 }
 
-// host is a server and the way to it.
+// host is a server and the network to it.
 type host struct {
 	t      *testing.T
 	g      *gomega.WithT
@@ -43,7 +45,7 @@ type host struct {
 	web    *http.Client
 }
 
-// serve runs a server until the test ends, and checks that nothing of it is left.
+// serve runs a server until the test ends, and checks that it leaves nothing behind.
 func serve(t *testing.T, p *pipeline.Pipeline, change func(*server.Config)) *host {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -79,7 +81,7 @@ func (h *host) close() {
 	h.g.Expect(h.server.Close(ctx)).To(gomega.Succeed())
 }
 
-// byScript is a scripted pipeline, from YAML.
+// byScript returns a scripted pipeline for a script in YAML.
 func byScript(t *testing.T, yaml string) *pipeline.Pipeline {
 	t.Helper()
 	s, err := scripted.Parse(t.Name(), []byte(yaml))
@@ -110,7 +112,7 @@ func (h *host) get(path string, headers ...string) answer {
 	return answer{resp.StatusCode, resp.Header, string(text)}
 }
 
-// client is a plain WebSocket client that keeps everything it is sent.
+// client is a plain WebSocket client that keeps all events.
 type client struct {
 	t  *testing.T
 	g  *gomega.WithT
@@ -119,17 +121,17 @@ type client struct {
 	mu      sync.Mutex
 	events  []wire.ServerEvent
 	closed  websocket.StatusCode // how the server closed it; 0 before
-	read    int                  // what first has passed
+	read    int                  // how many events first has read
 	arrived chan struct{}
 }
 
-// dial places a call on a server with the scripted pipeline.
+// dial begins a call on a server with the scripted pipeline.
 func dial(t *testing.T) *client {
 	t.Helper()
 	return serve(t, scripted.New(scripted.Options{}), nil).dial()
 }
 
-// dial places a call and waits until it begins.
+// dial begins a call and waits for session.created.
 func (h *host) dial() *client {
 	h.t.Helper()
 	c := h.call()
@@ -203,7 +205,7 @@ func (c *client) say(pcm []int16) {
 	}
 }
 
-// speak appends audio as a microphone does: each piece when it was spoken.
+// speak appends audio in real time, as a microphone does.
 func (c *client) speak(pcm []int16) {
 	c.t.Helper()
 	for len(pcm) > 0 {
@@ -214,13 +216,13 @@ func (c *client) speak(pcm []int16) {
 	}
 }
 
-// wait lets time pass in the bubble.
+// wait lets the bubble's time pass.
 func wait(d time.Duration) { <-time.After(d) }
 
-// quiet is ms of silence at 24 kHz.
+// quiet returns ms milliseconds of silence at 24 kHz.
 func quiet(ms int) []int16 { return make([]int16, ms*24) }
 
-// write puts a message of the user into the conversation.
+// write adds a message of the user to the conversation.
 func (c *client) write(text string) {
 	c.t.Helper()
 	c.send(&wire.ConversationItemCreate{Item: wire.Item{
@@ -228,21 +230,21 @@ func (c *client) write(text string) {
 	}})
 }
 
-// ask writes and wants an answer.
+// ask writes a message and asks for a response.
 func (c *client) ask(text string) {
 	c.t.Helper()
 	c.write(text)
 	c.send(&wire.ResponseCreate{})
 }
 
-// settle sends a session.update and waits for its answer.
+// settle sends a session.update and waits for session.updated.
 func (c *client) settle(session string) *wire.SessionUpdated {
 	c.t.Helper()
 	c.sendText(`{"type":"session.update","session":{"type":"realtime",` + session + `}}`)
 	return next[*wire.SessionUpdated](c, "session.updated")
 }
 
-// first waits for the next event of the type name after those that first has returned.
+// first waits for the next event of the type name after those that it has returned before.
 func first(c *client, name string) wire.ServerEvent {
 	c.t.Helper()
 	late := time.NewTimer(patience)
@@ -271,7 +273,7 @@ func (c *client) find(name string) wire.ServerEvent {
 	return nil
 }
 
-// next is first with the event's type.
+// next is first, with the event's Go type.
 func next[E wire.ServerEvent](c *client, name string) E {
 	c.t.Helper()
 	e, ok := first(c, name).(E)
@@ -279,7 +281,7 @@ func next[E wire.ServerEvent](c *client, name string) E {
 	return e
 }
 
-// refused waits for an error event and checks its code and whom it names.
+// refused waits for an error event and checks its code and the event_id that it names.
 func refused(c *client, code, eventID string) wire.Error {
 	c.t.Helper()
 	e := next[*wire.ErrorEvent](c, "error").Error
@@ -293,7 +295,7 @@ func refused(c *client, code, eventID string) wire.Error {
 	return e
 }
 
-// goesOn checks that the session still works: a text is answered.
+// goesOn checks that the session still works: it answers a text.
 func goesOn(c *client) {
 	c.t.Helper()
 	c.ask("are you there")
@@ -301,7 +303,7 @@ func goesOn(c *client) {
 	c.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
 }
 
-// ended waits until the connection is closed, and says how the server did it.
+// ended waits until the connection is closed, and returns the server's close code.
 func (c *client) ended() websocket.StatusCode {
 	c.t.Helper()
 	late := time.NewTimer(patience)
@@ -321,21 +323,21 @@ func (c *client) ended() websocket.StatusCode {
 	}
 }
 
-// all are the events so far.
+// all returns the events so far.
 func (c *client) all() []wire.ServerEvent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.events)
 }
 
-// names are the types of all events so far; runs of deltas count once.
+// names returns the types of all events so far; a run of deltas counts once.
 func (c *client) names() []string {
 	var out []string
 	seen := ""
 	for _, e := range c.all() {
 		name := e.Type()
 		if name == "rate_limits.updated" {
-			continue // it follows each response, at some time
+			continue // it follows each response at an unknown time
 		}
 		if strings.HasSuffix(name, ".delta") {
 			if strings.Contains(seen, name) {

@@ -15,7 +15,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestEnds: however a call ends, nothing of it is left, and the others go on. (goleak looks in TestMain.)
+// TestEnds checks that a call leaves nothing behind, however it ends, and that other calls go on. TestMain looks for goroutines.
 func TestEnds(t *testing.T) {
 	story(t, "the client closes", func(t *testing.T) {
 		h := serve(t, scripted.New(scripted.Options{}), nil)
@@ -50,7 +50,7 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// TestClientsThatDoNotRead: whoever reads too little costs the others nothing.
+// TestClientsThatDoNotRead checks that a client which does not read does not disturb the others.
 func TestClientsThatDoNotRead(t *testing.T) {
 	story(t, "the client never reads", func(t *testing.T) {
 		h := serve(t, scripted.New(scripted.Options{}), nil)
@@ -76,11 +76,11 @@ func TestClientsThatDoNotRead(t *testing.T) {
 			}
 		}
 		h.calls(0)
-		h.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 10*time.Second), "it is not waited for")
+		h.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 10*time.Second), "the server does not wait for it")
 	})
 }
 
-// TestEndsByTheServer: a call that its client would have gone on with.
+// TestEndsByTheServer checks calls that the server ends.
 func TestEndsByTheServer(t *testing.T) {
 	story(t, "the server stops while calls are open", func(t *testing.T) {
 		h := serve(t, scripted.New(scripted.Options{}), nil)
@@ -108,7 +108,7 @@ func TestEndsByTheServer(t *testing.T) {
 		wait(59 * time.Minute)
 		goesOn(c)
 		wait(2 * time.Minute)
-		c.g.Expect(c.ended()).To(gomega.Equal(websocket.StatusNormalClosure), "the error session_expired has said it")
+		c.g.Expect(c.ended()).To(gomega.Equal(websocket.StatusNormalClosure), "the error session_expired has told the client")
 		h.calls(0)
 		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 62*time.Minute))
 	})
@@ -178,7 +178,7 @@ func TestNew(t *testing.T) {
 	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring("Config.Pipeline is nil")))
 }
 
-// deaf opens a WebSocket that nobody reads.
+// deaf opens a WebSocket that the client does not read.
 func (h *host) deaf() *websocket.Conn {
 	h.t.Helper()
 	ws, _, err := websocket.Dial(h.t.Context(), "ws://server.test/v1/realtime", &websocket.DialOptions{HTTPClient: h.web}) //nolint:bodyclose // a WebSocket has none

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// badEvent is something of a client's that cannot be done.
+// badEvent is an event of a client that the server refuses.
 type badEvent struct {
 	name, text  string
 	code, param string
@@ -89,7 +89,7 @@ func badEvents() []badEvent {
 	}
 }
 
-// badSettings are changes of the session that cannot be made.
+// badSettings returns changes of the session that the server refuses.
 func badSettings() []badEvent {
 	return []badEvent{
 		{"the wrong rate", update("e25", `"audio":{"input":{"format":{"type":"audio/pcm","rate":16000}}}`), "invalid_value", "session.audio.input.format.rate", "24000", "e25"},
@@ -100,8 +100,8 @@ func badSettings() []badEvent {
 	}
 }
 
-// TestBadEvents: whatever is wrong with an event is answered with an error that names the event and says what to do, and
-// the session goes on.
+// TestBadEvents checks that every wrong event is answered with an error that names the event and says what to do, and that the session
+// goes on.
 func TestBadEvents(t *testing.T) {
 	for _, row := range append(badEvents(), badSettings()...) {
 		story(t, row.name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestBadEvents(t *testing.T) {
 	}
 }
 
-// hello is a message of the user.
+// hello is an event with a message of the user.
 const hello = `{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}`
 
 func update(id, session string) string {
@@ -181,7 +181,7 @@ func TestMessages(t *testing.T) {
 }
 
 func TestItems(t *testing.T) {
-	// LiveKit waits for the id that it gave; "TODO" as previous_item_id was seen in the mapped system.
+	// LiveKit waits for the id that it sent. Another server sent "TODO" as previous_item_id.
 	story(t, "items keep their ids and their order", func(t *testing.T) {
 		c := dial(t)
 		create := func(id, previous string) *wire.ConversationItemAdded {
@@ -215,7 +215,7 @@ func TestItems(t *testing.T) {
 		goesOn(c)
 	})
 
-	// The agents SDK dies of input_audio without the key transcript; the codec writes it, and an item may bring it.
+	// The agents SDK fails on input_audio without the key transcript. The codec writes the key, and an item may have it.
 	story(t, "a history is put in and continued", func(t *testing.T) {
 		c := dial(t)
 		for _, item := range []string{
@@ -231,9 +231,9 @@ func TestItems(t *testing.T) {
 	})
 }
 
-// TestTruncatedItems: what a client may cut, and how far.
+// TestTruncatedItems checks which items a client may truncate, and how far.
 func TestTruncatedItems(t *testing.T) {
-	// truncate beyond what was sent: openai-agents-python#2370; at 0 before the first audio: livekit/agents#6157.
+	// Truncate beyond what was sent: openai-agents-python#2370; at 0 before the first audio: livekit/agents#6157.
 	story(t, "a truncation stays within what was said", func(t *testing.T) {
 		c := dial(t)
 		c.ask("say 12 words")
@@ -284,7 +284,7 @@ func TestSettings(t *testing.T) {
 		}))
 	})
 
-	// The mapped system ignores it until the next session.
+	// Another server ignores the change until the next session.
 	story(t, "silence_duration_ms holds at once, in the middle of a turn too", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"turn_detection":{"silence_duration_ms":3000}}}`)
@@ -305,6 +305,6 @@ func TestSettings(t *testing.T) {
 		after := c.settle(`"id":"sess_mine","expires_at":1,"object":"x","audio":{"input":{"noise_reduction":{"type":"near_field"}}}`).Session
 		c.g.Expect(after.ID).To(gomega.Equal(before.ID))
 		c.g.Expect(after.ExpiresAt).To(gomega.Equal(before.ExpiresAt))
-		c.g.Expect(after.Audio.Input.NoiseReduction).To(gomega.BeNil(), "there is none here, and the server says so")
+		c.g.Expect(after.Audio.Input.NoiseReduction).To(gomega.BeNil(), "the server has no noise reduction, and says so")
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// memory is a network inside the test: connections are pipes without a buffer, so that they live in the test's bubble
-// and on its clock. It is a net.Listener.
+// memory is a network inside of the test. Its connections are pipes without buffers, so that they belong to the test's bubble and its
+// clock. It is a net.Listener.
 type memory struct {
 	conns chan net.Conn
 	once  sync.Once

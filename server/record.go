@@ -11,7 +11,9 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 )
 
-// recorder writes one JSON object a line.
+// The recorders of events and transitions.
+
+// recorder writes one JSON object a line. It is safe for concurrent use.
 type recorder struct {
 	log    *slog.Logger
 	mu     sync.Mutex
@@ -21,6 +23,7 @@ type recorder struct {
 
 func newRecorder(out io.Writer, log *slog.Logger) *recorder { return &recorder{out: out, log: log} }
 
+// write appends one line. After the first error it logs once that recording stopped.
 func (r *recorder) write(line any) {
 	text, err := json.Marshal(line)
 	r.mu.Lock()
@@ -34,7 +37,7 @@ func (r *recorder) write(line any) {
 	}
 }
 
-// event records one event of the protocol; what is not JSON is recorded as a string.
+// event records one event of the protocol. A text that is not JSON is recorded as a string.
 func (r *recorder) event(session, dir string, text []byte) {
 	raw := json.RawMessage(text)
 	if !json.Valid(text) {
@@ -48,7 +51,7 @@ func (r *recorder) event(session, dir string, text []byte) {
 	}{time.Now(), session, dir, raw})
 }
 
-// named is a state, an event or an effect: its name and its fields.
+// named is a state, an event or an effect, with its name and its fields.
 type named struct {
 	Name string        `json:"name"`
 	Data machine.Named `json:"data"`

@@ -28,7 +28,7 @@ func lines[T any](g *gomega.WithT, text string) []T {
 	return out
 }
 
-// conversation talks, interrupts, and says what is no JSON.
+// conversation talks, barges in, and sends a text that is no JSON.
 func conversation(c *client) {
 	c.settle(transcribed)
 	c.ask("say 60 words")
@@ -62,7 +62,7 @@ func TestRecord(t *testing.T) {
 			h.g.Expect(l.T).NotTo(gomega.BeZero())
 			h.g.Expect(i == 0 || !l.T.Before(all[i-1].T)).To(gomega.BeTrue(), "lines are in order")
 			var e struct{ Type string }
-			_ = json.Unmarshal(l.Event, &e) // what was no JSON has no type
+			_ = json.Unmarshal(l.Event, &e) // a text that is no JSON has no type
 			if l.Dir == "server" {
 				got = append(got, e.Type)
 			} else {
@@ -70,7 +70,7 @@ func TestRecord(t *testing.T) {
 				sent = append(sent, e.Type)
 			}
 		}
-		h.g.Expect(got).To(gomega.HaveLen(len(c.all())), "what was sent is what came")
+		h.g.Expect(got).To(gomega.HaveLen(len(c.all())), "the record has every event that the client received")
 		h.g.Expect(got[0]).To(gomega.Equal("session.created"))
 		h.g.Expect(sent[0]).To(gomega.Equal("session.update"))
 		h.g.Expect(string(all[len(all)-2].Event)).To(gomega.Equal(`"{\"type\":"`), "a text that is no JSON is a string")
@@ -118,7 +118,7 @@ func TestTrace(t *testing.T) {
 			}
 			last[l.Machine] = l.To
 			machines[l.Machine]++
-			h.g.Expect(l.Action == "").NotTo(gomega.Equal(l.Why == ""), "it did something or says why not")
+			h.g.Expect(l.Action == "").NotTo(gomega.Equal(l.Why == ""), "a transition has an action or a reason")
 			if l.Why != "" {
 				h.g.Expect(l.To).To(gomega.Equal(l.From))
 				h.g.Expect(l.Effects).To(gomega.BeEmpty())
@@ -132,7 +132,7 @@ func TestTrace(t *testing.T) {
 	})
 }
 
-// Transcripts and audio never go into logs.
+// TestLogs checks that transcripts and audio never go into logs.
 func TestLogs(t *testing.T) {
 	story(t, "what is said stays out of them", func(t *testing.T) {
 		var log bytes.Buffer

@@ -66,9 +66,9 @@ func TestResponses(t *testing.T) {
 	})
 }
 
-// TestRequests: what a response.create says of its response alone.
+// TestRequests checks the settings of a response.create, which hold for its response alone.
 func TestRequests(t *testing.T) {
-	// A client cannot match its request when response.metadata is not echoed.
+	// A client cannot match its request if response.metadata is not echoed.
 	story(t, "a request's own settings count for its response alone", func(t *testing.T) {
 		c := dial(t)
 		c.write("say 9 words")
@@ -107,7 +107,7 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// TestLiveResponses: one response at a time, and its cancel.
+// TestLiveResponses checks that there is one response at a time, and that a client can cancel it.
 func TestLiveResponses(t *testing.T) {
 	// "already has an active response", two writers: openai-agents-python#1466.
 	story(t, "a second response is refused while one is active, and the first is not disturbed", func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestLiveResponses(t *testing.T) {
 		goesOn(c)
 	})
 
-	// A failed response without response.done, output_item.done missing on cancel: the mapped system.
+	// Another server sends no response.done for a failed response, and no output_item.done on cancel.
 	story(t, "a cancelled response closes everything that it opened", func(t *testing.T) {
 		c := dial(t)
 		c.ask("say 40 words")
@@ -155,7 +155,7 @@ func TestLiveResponses(t *testing.T) {
 }
 
 func TestTools(t *testing.T) {
-	// The tool never runs when output_item.done is missing or not "completed".
+	// The tool never runs if output_item.done is missing or not "completed".
 	story(t, "a call goes out, its result comes back and is answered", func(t *testing.T) {
 		c := dial(t)
 		c.settle(tools)
@@ -177,7 +177,7 @@ func TestTools(t *testing.T) {
 		c.g.Expect(answer.Output[0].Content[0].Transcript).To(gomega.HaveValue(gomega.Equal("Tool said: sunny")))
 	})
 
-	// N tool calls make N responses that supersede each other: the mapped system's page.
+	// The page of another server makes N responses for N tool calls, which supersede each other.
 	story(t, "two tools are called by one response and answered by one", func(t *testing.T) {
 		c := dial(t)
 		c.settle(tools)

@@ -15,54 +15,56 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Version is this module's version, as the Antiphon-Version header has it.
+// The server: puts the WebRTC engine and the HTTP handler together, and adds health checks and metrics.
+
+// Version is this module's version. Responses have it in the Antiphon-Version header.
 const Version = "0.1.0-dev"
 
-// Config says what a Server serves. Pipeline is required; the rest may be zero.
+// Config configures a Server. Pipeline is required; all else may be zero.
 type Config struct {
-	// Pipeline answers. The Server does not close it.
+	// Pipeline answers the users. The Server does not close it.
 	Pipeline *pipeline.Pipeline
-	// Logger gets one line for every lifecycle transition at info, and every transition at debug. Transcripts and
-	// audio are never logged. nil discards.
+	// Logger gets one line for every lifecycle transition at info level, and every transition at debug level. The server never
+	// logs transcripts or audio. nil discards all.
 	Logger *slog.Logger
-	// Page serves what no API path takes, such as the Talk page; nil answers 404.
+	// Page serves all paths outside of the API, such as the Talk page; nil answers 404.
 	Page http.Handler
 
-	// Instructions, Model and Voice are a session's until its client sets its own.
+	// Instructions, Model and Voice are those of a session until its client changes them.
 	Instructions, Model, Voice string
 
 	// UDPPort carries the audio of all calls on one port; 0 gives each call ports of its own.
 	UDPPort int
-	// Loopback offers the loopback addresses too: for clients on the same machine.
+	// Loopback also offers the loopback addresses, for clients on the same machine.
 	Loopback bool
-	// Keys are the API keys that clients show; nil asks for none.
+	// Keys are the API keys that clients send; nil asks for none.
 	Keys signal.Keys
-	// Secrets say what the client secrets allow that the holder of a key makes.
+	// Secrets say what client secrets allow, which the holder of a key creates.
 	Secrets signal.SecretRules
-	// Rates bound what each principal, who has one or more of the keys, uses in a minute.
+	// Rates limit what each principal uses in a minute. A principal has one or more of the keys.
 	Rates signal.Rates
-	// Origins are the pages that may call beside the server's own; "*" is every page.
+	// Origins are the origins of pages that may call, in addition to the server's own; "*" is every page.
 	Origins []string
-	// MaxSessions bounds the calls at a time; 0 takes 200.
+	// MaxSessions is how many calls there are at most at a time; 0 takes 200.
 	MaxSessions int
 	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
 	MaxMessage int64
-	// EventsPerSecond bounds the events of one connection, see signal.Config; 0 takes 500.
+	// EventsPerSecond limits the events of one connection: see signal.Config; 0 takes 500.
 	EventsPerSecond int
-	// Grace is how long a caller whose network is gone may take to come back before the call ends; 0 takes 20 s. Keep is the same
-	// for a caller that knows our extensions, who may come back over another connection; 0 takes 60 s.
+	// Grace is how long a client that has lost its network may take to come back before the call ends; 0 takes 20 s. Keep is the
+	// same for a client that knows our extensions and can reconnect; 0 takes 60 s.
 	Grace, Keep time.Duration
 
-	// CheckInvariants evaluates what is proven of the machines in every session, after every event; what does not hold
-	// is logged as an error.
+	// CheckInvariants checks the proven properties of the state machines in every session, after every event. The server logs a
+	// property that does not hold as an error.
 	CheckInvariants bool
 
-	// Record gets every event, Trace every transition of the machines, one JSON object a line; nil for none. Writes
-	// are serialised. Record holds what was said: keep it safe.
+	// Record gets every event, and Trace every transition of the state machines, one JSON object a line; nil for none. Writes do not
+	// overlap. Record contains what the users said: keep it safe.
 	Record, Trace io.Writer
 }
 
-// Server is an http.Handler that serves calls. It is safe for concurrent use. Close it.
+// Server is an http.Handler that serves calls. It is safe for concurrent use. Its owner closes it.
 type Server struct {
 	mux    *http.ServeMux
 	engine *rtc.Engine
@@ -70,7 +72,7 @@ type Server struct {
 	cfg    Config
 }
 
-// New makes a Server. It opens the UDP port, if Config names one, and nothing else: listening for HTTP is the caller's.
+// New returns a Server. It opens the UDP port if Config names one. It does not listen for HTTP.
 func New(cfg Config) (*Server, error) {
 	if cfg.Pipeline == nil {
 		return nil, errors.New("server: Config.Pipeline is nil: give it embedded.New or a pipeline of your own")
@@ -108,17 +110,17 @@ func New(cfg Config) (*Server, error) {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close ends every call, joins everything the Server runs, and closes its ports. Calls that have not ended when ctx is
-// done are cut off.
+// Close ends every call, joins all goroutines of the Server, and closes its ports. Calls that have not ended when ctx is done are cut
+// off.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.calls.Close(ctx)
 	return errors.Join(err, s.engine.Close())
 }
 
-// Calls is how many calls there are now and how many there were in all.
+// Calls returns how many calls there are now and how many there were in all.
 func (s *Server) Calls() (now int, total uint64) { return s.calls.Calls() }
 
-// settings is a session's first configuration.
+// settings returns the settings with which a session begins.
 func settings(cfg Config) wire.Session {
 	set := wire.DefaultSession()
 	set.Model, set.Instructions, set.Audio.Output.Voice = cfg.Model, cfg.Instructions, cfg.Voice
@@ -131,8 +133,8 @@ func settings(cfg Config) wire.Session {
 	return set
 }
 
-// ready says whether the pipeline can answer: a component that is missing does not count, the page says what that
-// means; one that loads or has failed does.
+// ready answers whether the pipeline can answer: with 503 if a component loads or has failed. A missing component does not count,
+// because the page says what its absence means.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	for _, c := range s.cfg.Pipeline.Components() {
 		if c.State == pipeline.StateLoading || c.State == pipeline.StateFailed {
@@ -144,7 +146,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ready\n")
 }
 
-// metrics is the Prometheus text format, version 0.0.4.
+// metrics answers with the metrics in the Prometheus text format, version 0.0.4.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	now, total := s.calls.Calls()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")

@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
-// TestSlowBody: who sends a request's body for ever is not waited for.
+// TestSlowBody checks that the server does not wait for a client that never ends its request's body.
 func TestSlowBody(t *testing.T) {
 	for path, kind := range map[string]string{
 		"/v1/realtime/calls":          "application/sdp",

@@ -13,7 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestModelFails: a response whose model fails still ends, with its stage's name, and the session goes on.
+// TestModelFails checks that a response whose model or synthesizer fails ends with an error that names the stage, and that the
+// session goes on.
 func TestModelFails(t *testing.T) {
 	for _, row := range []struct {
 		name, script string
@@ -23,8 +24,8 @@ func TestModelFails(t *testing.T) {
 		{"before it says anything", `model: {replies: [{when: {exact: now}, fail: out of tokens}]}`, "model_failed", 0},
 		{"in mid-sentence", `model: {replies: [{when: {exact: now}, say: so far so good and, fail: out of tokens}]}`, "model_failed", 1},
 		{"after a call", `model: {replies: [{when: {exact: now}, calls: [{name: clock}], fail: out of tokens}]}`, "model_failed", 1},
-		{"its voice fails at once", `synthesizer: {rules: [{when: {contains: now}, fail: no breath}]}`, "synthesizer_failed", 1},
-		{"its voice fails under way", `synthesizer: {rules: [{when: {contains: now}, after: 300ms, fail: no breath}]}`, "synthesizer_failed", 1},
+		{"the synthesizer fails at once", `synthesizer: {rules: [{when: {contains: now}, fail: no breath}]}`, "synthesizer_failed", 1},
+		{"the synthesizer fails later", `synthesizer: {rules: [{when: {contains: now}, after: 300ms, fail: no breath}]}`, "synthesizer_failed", 1},
 	} {
 		story(t, row.name, func(t *testing.T) {
 			c := serve(t, byScript(t, row.script), nil).dial()
@@ -74,7 +75,7 @@ func TestModelFails(t *testing.T) {
 	})
 }
 
-// TestRecogniserFails: a turn whose words cannot be had says so, gets no answer, and the next one does.
+// TestRecogniserFails checks that a turn which cannot be transcribed reports that and gets no answer, and that the next turn gets one.
 func TestRecogniserFails(t *testing.T) {
 	turn := func(c *client, words string) {
 		c.speak(quiet(300))
@@ -159,10 +160,10 @@ func TestWarm(t *testing.T) {
 		warm func(context.Context) error
 		says string
 	}{
-		{"one that does not come up is named", func(context.Context) error {
+		{"one that does not start is named", func(context.Context) error {
 			return &pipeline.StageError{Stage: pipeline.StageModel, Err: errors.New("no memory")}
 		}, "no memory"},
-		{"one that loads for ever is not waited for", func(ctx context.Context) error {
+		{"one that loads forever does not delay the session", func(ctx context.Context) error {
 			<-ctx.Done()
 			return &pipeline.StageError{Stage: pipeline.StageModel, Err: ctx.Err()}
 		}, "deadline"},

@@ -16,7 +16,7 @@ import (
 const transcribed = `"audio":{"input":{"transcription":{"model":"any"}}}`
 
 func TestTurns(t *testing.T) {
-	// Three ids for one turn were seen in the mapped system; here one goes from the onset to the transcript.
+	// Another server sent three ids for one turn. Here one id goes from the speech onset to the transcript.
 	story(t, "a voice turn is one item and gets one answer", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		c := dial(t)
@@ -77,7 +77,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// TestEndsOfTurns: when a turn is over.
+// TestEndsOfTurns checks when a turn ends.
 func TestEndsOfTurns(t *testing.T) {
 	// livekit/agents#3373: the agent starts before the user has ended.
 	story(t, "a pause that is shorter than asked does not end the turn", func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestEndsOfTurns(t *testing.T) {
 		c.speak(quiet(300))
 		first(c, "response.done")
 
-		wait(10 * time.Second) // it is heard to its end
+		wait(10 * time.Second) // until the response was played to its end
 		c.speak(scripted.Tones("and then"))
 		began := time.Now()
 		c.speak(quiet(1500))
@@ -143,7 +143,7 @@ func TestEndsOfTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsWithoutAnAnswer: what is heard and not answered.
+// TestTurnsWithoutAnAnswer checks speech that gets no answer.
 func TestTurnsWithoutAnAnswer(t *testing.T) {
 	story(t, "create_response is off: a turn becomes an item and nothing else", func(t *testing.T) {
 		c := dial(t)
@@ -189,7 +189,7 @@ func TestTurnsWithoutAnAnswer(t *testing.T) {
 }
 
 func TestManualTurns(t *testing.T) {
-	// Manual commit of 24 kHz audio was handled as 16 kHz: the mapped system.
+	// Another server took manually committed 24 kHz audio for 16 kHz audio.
 	story(t, "the client commits and asks", func(t *testing.T) {
 		c := dial(t)
 		c.g.Expect(c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`).Session.Audio.Input.TurnDetection).To(gomega.BeNil())
@@ -223,7 +223,7 @@ func TestManualTurns(t *testing.T) {
 	})
 }
 
-// TestManualEndsOfTurns: commits, clears and settings in the middle of a turn.
+// TestManualEndsOfTurns checks commits, clears and settings in the middle of a turn.
 func TestManualEndsOfTurns(t *testing.T) {
 	story(t, "a turn that is cleared stops and is forgotten", func(t *testing.T) {
 		c := dial(t)
@@ -268,7 +268,7 @@ func TestManualEndsOfTurns(t *testing.T) {
 	})
 }
 
-func TestInterruptions(t *testing.T) {
+func TestBargeIns(t *testing.T) {
 	story(t, "an interruption cancels the reply and is answered", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		c := dial(t)
@@ -307,8 +307,8 @@ func TestInterruptions(t *testing.T) {
 	})
 }
 
-// TestInterruptionsThatAreNone: the user speaks, and the reply is heard to its end all the same.
-func TestInterruptionsThatAreNone(t *testing.T) {
+// TestFalseBargeIns checks speech of the user after which the response plays on to its end.
+func TestFalseBargeIns(t *testing.T) {
 	story(t, "interrupt_response is off: the agent speaks on, and the turn is answered after it", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"turn_detection":{"interrupt_response":false}}}`)
@@ -324,7 +324,7 @@ func TestInterruptionsThatAreNone(t *testing.T) {
 			To(gomega.HaveValue(gomega.Equal("You said: stop")))
 	})
 
-	// What was taken for an interruption had no words: the reply is made again, with everything that its client asked of it.
+	// The speech had no words, so the barge-in was false: the response is made again, with all that its client asked for.
 	story(t, "an interruption without words gives the reply back", func(t *testing.T) {
 		h := serve(t, byScript(t, `transcriber: {rules: [{when: {exact: hullabaloo}, text: ""}]}`), nil)
 		c := h.dial()
@@ -359,7 +359,7 @@ func TestSilence(t *testing.T) {
 		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 9*time.Second))
 	})
 
-	// The count is from the end of the playback, which a client over a WebSocket has itself.
+	// The time counts from the end of the playback, which a client over a WebSocket controls itself.
 	story(t, "it is counted from the end of what the agent says", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"turn_detection":{"idle_timeout_ms":6000}}}`)
@@ -388,7 +388,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// count is how many events of that name have come.
+// count returns how many events of that type have come.
 func count(c *client, name string) int {
 	n := 0
 	for _, e := range c.all() {
