@@ -133,13 +133,11 @@ func (s *Session) dispatch(e wire.ClientEvent) {
 func (s *Session) updateSession(e *wire.SessionUpdate) {
 	before := s.settings.Tracing()
 	events, refused := s.settings.Update(e.Session, s.privileged())
-	if refused != nil {
-		s.report(refused)
-		return
+	if refused == nil {
+		s.applySettings()
 	}
-	s.applySettings()
-	for _, e := range events {
-		s.send(e)
+	if !s.changed(events, refused) {
+		return
 	}
 	s.logTracing(before)
 	s.step(coord.Configure{Config: s.coordConfig()})
@@ -166,7 +164,7 @@ func (s *Session) createResponse(e *wire.ResponseCreate) {
 	p := &e.Response
 	refused := s.settings.MayRespond(p, s.privileged())
 	if refused == nil {
-		refused = s.checkInput(p.Input)
+		refused = s.conversation.CheckInput(p.Input)
 	}
 	if refused != nil {
 		s.report(refused)

@@ -83,21 +83,20 @@ func (s *Session) sendThen(e wire.ServerEvent, sent func()) {
 	s.sendEvent(call.Encode(e), sent)
 }
 
-// insert puts an item into the conversation, and tells the client when an old one had to make room.
-func (s *Session) insert(w wire.Item, after string) (*item, *string) {
-	it, previous, fell, ok := s.conversation.add(w, after)
-	if !ok {
-		return nil, nil
+// sendAll gives events to the client, in order.
+func (s *Session) sendAll(events []wire.ServerEvent) {
+	for _, e := range events {
+		s.send(e)
 	}
-	for _, old := range fell {
-		s.send(&wire.ConversationItemDeleted{ItemID: old.ID})
-	}
-	return it, previous
 }
 
-// addItem appends an item and announces it.
-func (s *Session) addItem(w wire.Item) *item {
-	it, previous := s.insert(w, "")
-	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
-	return it
+// changed sends the events of a change that a client has asked for, or says why it was refused. It reports whether the change
+// was made.
+func (s *Session) changed(events []wire.ServerEvent, refused *fault.Failure) bool {
+	if refused != nil {
+		s.report(refused)
+		return false
+	}
+	s.sendAll(events)
+	return true
 }

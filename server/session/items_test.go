@@ -41,24 +41,3 @@ func TestCallsWithoutArguments(t *testing.T) {
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Arguments).To(gomega.Equal("{}"))
 	})
 }
-
-// TestStatusOfAClientsItem: the agents SDK creates a corrected item with the status that it knew.
-func TestStatusOfAClientsItem(t *testing.T) {
-	const message = `"type":"message","role":"assistant","content":[{"type":"output_text","text":"so far"}]`
-	for _, row := range []struct{ name, item, status string }{
-		{"none", message, "completed"},
-		{"completed", message + `,"status":"completed"`, "completed"},
-		{"a message that was cut off", message + `,"status":"incomplete"`, "incomplete"},
-		{"nobody would end it", message + `,"status":"in_progress"`, "completed"},
-		{"a call is for the model to read", `"type":"function_call","name":"clock","arguments":"{}","status":"incomplete"`, "completed"},
-	} {
-		story(t, row.name, func(t *testing.T) {
-			c := byWebSocket(t, plain())
-			c.send(`{"type":"conversation.item.create","item":{"id":"mine",` + row.item + `}}`)
-			c.g.Expect(next[*wire.ConversationItemAdded](c, "conversation.item.added").Item.Status).To(gomega.Equal(row.status))
-			c.g.Expect(next[*wire.ConversationItemDone](c, "conversation.item.done").Item.Status).To(gomega.Equal(row.status))
-			c.send(`{"type":"conversation.item.retrieve","item_id":"mine"}`)
-			c.g.Expect(next[*wire.ConversationItemRetrieved](c, "conversation.item.retrieved").Item.Status).To(gomega.Equal(row.status))
-		})
-	}
-}

@@ -40,7 +40,7 @@ func (s *Session) performConn(f conn.Effect) {
 	case conn.AnnounceSession:
 		s.log.Info("session begins", "pipeline", s.cfg.Pipeline.Name)
 		s.send(&wire.SessionCreated{Session: s.settings.Current()})
-		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversationID}})
+		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversation.ID()}})
 		s.logTracing(settings.Tracing{})
 	case conn.StartVAD:
 		s.input.StartDetection()

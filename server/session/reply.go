@@ -6,6 +6,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/server/session/timing"
 	"github.com/antiphon-rt/antiphon/voice"
@@ -53,7 +54,7 @@ type reply struct {
 
 // outputItem is one item of a response.
 type outputItem struct {
-	it    *item
+	it    *conversation.Item
 	index int
 	start voice.Samples // of its audio within the reply
 	text  string
@@ -153,7 +154,7 @@ func (s *Session) openMessage(r *reply) bool {
 		return false
 	}
 	o.start = r.track.Length()
-	r.track.AddPart(o.it.num, o.it.ID, o.index)
+	r.track.AddPart(o.it.Num(), o.it.ID, o.index)
 	r.message = o
 	s.send(&wire.ResponseContentPartAdded{ResponseID: r.object.ID, ItemID: o.it.ID, OutputIndex: o.index, Part: part})
 	return true
@@ -194,9 +195,11 @@ func (s *Session) openOutput(r *reply, w wire.Item) *outputItem {
 	r.outputs = append(r.outputs, o)
 	s.send(&wire.ResponseOutputItemAdded{ResponseID: r.object.ID, OutputIndex: o.index, Item: w})
 	if r.beside != nil {
-		o.it = &item{Item: w}
+		o.it = conversation.NewItem(w)
 	} else {
-		o.it = s.addItem(w)
+		var events []wire.ServerEvent
+		o.it, events = s.conversation.Begin(w)
+		s.sendAll(events)
 	}
 	return o
 }
@@ -212,7 +215,7 @@ func (s *Session) closeOutput(r *reply, o *outputItem, status string) {
 	switch {
 	case it.Type == wire.ItemFunctionCall:
 		if o.text == "" && status == statusCompleted { // clients parse it
-			s.argumentsDelta(r, o, noArguments)
+			s.argumentsDelta(r, o, conversation.NoArguments)
 		}
 		it.Arguments = o.text
 		s.send(&wire.ResponseFunctionCallArgumentsDone{
@@ -220,8 +223,8 @@ func (s *Session) closeOutput(r *reply, o *outputItem, status string) {
 		})
 	case r.spoken:
 		text, kept := o.text, o.text
-		if r.cut || it.cut { // the client has cleared the output, or truncated the item, while the response was made
-			kept, it.Status = it.audio.heardText(it.said), statusIncomplete
+		if r.cut || it.Cut() { // the client has cleared the output, or truncated the item, while the response was made
+			kept, it.Status = it.HeardText(), statusIncomplete
 		}
 		it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &kept}}
 		s.do(r.track.LastDelta())
@@ -238,9 +241,7 @@ func (s *Session) closeOutput(r *reply, o *outputItem, status string) {
 		})
 	}
 	s.send(&wire.ResponseOutputItemDone{ResponseID: resp, OutputIndex: o.index, Item: it.Item})
-	if s.conversation.has(it) { // else it is another conversation's, or was deleted, and done would bring it back
-		s.send(&wire.ConversationItemDone{PreviousItemID: s.conversation.previous(it), Item: it.Item})
-	}
+	s.sendAll(s.conversation.Done(it))
 	if r.message == o {
 		r.message = nil
 	}

@@ -19,7 +19,8 @@ var errTooManyClauses = errors.New("the response is longer than the voice takes"
 
 // created announces the response to a request of the client or to a turn.
 func (s *Session) created(f response.EmitCreated) {
-	s.announce(s.newReply(f.ID, s.causes.known[f.Request], &s.conversationID))
+	name := s.conversation.ID()
+	s.announce(s.newReply(f.ID, s.causes.known[f.Request], &name))
 }
 
 // announce begins r's life for the client.
@@ -89,7 +90,7 @@ func (s *Session) canSpeak() bool {
 // startWaiting starts the bodies that wait, once every transcript that they must read is there, and it is known what was
 // heard of a reply that was interrupted.
 func (s *Session) startWaiting() {
-	if _, cut := s.state.Playout.(playout.Cut); cut || s.conversation.pending() {
+	if _, cut := s.state.Playout.(playout.Cut); cut || s.conversation.Pending() {
 		return
 	}
 	if r := s.starting; r != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/output"
@@ -60,28 +61,26 @@ type Session struct {
 	reports  bool   // the client predicts interruptions, and says what was heard
 	taken    string // event_id of the client's last event
 
-	conversation conversation
-	// conversationID is its name for the client.
-	conversationID string
-	input          *input.Input
-	speech         *speech.Speech
-	replies        map[response.ID]*reply
-	lastBeside     response.ID              // of those outside the conversation
-	running        *reply                   // whose body the synthesis machine serves
-	starting       *reply                   // whose body waits for transcripts
-	causes         causes                   // of the responses that the machines may still name
-	cause          string                   // event_id of the client event in hand
-	asked          bool                     // a client's event is in hand
-	side           *call.SidebandController // whose it is; nil for the client's own
-	later          []any                    // events that effects gave rise to
-	early          []any                    // of the client's, before the session was announced
-	earlyBytes     int                      // in early
-	earlyLost      int                      // what early had no room for
-	timers         map[string]*time.Timer
-	idle           uint64      // names the count of idle_timeout_ms
-	ends           conn.Reason // why it does, once it does
-	released       bool
-	forgotten      bool
+	conversation *conversation.Conversation
+	input        *input.Input
+	speech       *speech.Speech
+	replies      map[response.ID]*reply
+	lastBeside   response.ID              // of those outside the conversation
+	running      *reply                   // whose body the synthesis machine serves
+	starting     *reply                   // whose body waits for transcripts
+	causes       causes                   // of the responses that the machines may still name
+	cause        string                   // event_id of the client event in hand
+	asked        bool                     // a client's event is in hand
+	side         *call.SidebandController // whose it is; nil for the client's own
+	later        []any                    // events that effects gave rise to
+	early        []any                    // of the client's, before the session was announced
+	earlyBytes   int                      // in early
+	earlyLost    int                      // what early had no room for
+	timers       map[string]*time.Timer
+	idle         uint64      // names the count of idle_timeout_ms
+	ends         conn.Reason // why it does, once it does
+	released     bool
+	forgotten    bool
 }
 
 // New makes a session that Start brings to life. Until then it takes events and keeps them.
@@ -110,7 +109,7 @@ func New(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, env: cfg.Env, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), input: in,
-		conversationID: newID("conv_"), replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
+		conversation: conversation.New(cfg.Env, cfg.Pipeline.Model), replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
 	}
 	if s.cfg.Limits == nil {
 		s.cfg.Limits = ratelimit.NewPerMinute(cfg.Env.Now)
@@ -142,6 +141,9 @@ func (s *Session) Start(link call.Link) {
 func (s *Session) attach(link call.Link) {
 	s.link, s.can = link, call.Resolve(link)
 	s.player = output.NewPlayer(link, s.can, s.env, func(e output.Event) bool { return s.queue.post(e) })
+	if !s.player.ServerPaced() {
+		s.conversation.KeepAudio()
+	}
 }
 
 // Abandon ends a session that was never started.

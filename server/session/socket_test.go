@@ -250,7 +250,7 @@ func TestLongConversation(t *testing.T) {
 	story(t, "the oldest items make room", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		var oldest string
-		for i := range maxItems + 1 {
+		for i := range 1001 { // the limit and one
 			c.send(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`)
 			if added := next[*wire.ConversationItemAdded](c, "conversation.item.added"); i == 0 {
 				oldest = added.Item.ID

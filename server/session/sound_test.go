@@ -98,9 +98,3 @@ func TestRetrievedAudio(t *testing.T) {
 		c.g.Expect(c.retrieve(c.turn(scripted.Tones("hello"))).Content[0].Audio).To(gomega.BeEmpty())
 	})
 }
-
-func TestRetrievedAudioFits(t *testing.T) {
-	c := &wire.Content{Type: wire.ContentOutputAudio, Audio: make([]byte, 2*maxPiece)}
-	text := wire.AppendServer(nil, &wire.ConversationItemRetrieved{Item: wire.Item{Type: wire.ItemMessage, Content: []wire.Content{*c}}})
-	gomega.NewWithT(t).Expect(len(text)).To(gomega.BeNumerically("<", 1<<20))
-}

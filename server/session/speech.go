@@ -15,8 +15,7 @@ func (s *Session) enqueue(r *reply, text string) {
 	}
 	n := r.clauses
 	r.clauses++
-	o.it.audio = append(o.it.audio, span{text: text, from: -1})
-	r.saying[n] = spoken{o, len(o.it.audio) - 1, text}
+	r.saying[n] = spoken{o, o.it.AddClause(text), text}
 	s.tellVoice(r, synthesis.Enqueue{Clause: n})
 }
 
@@ -30,21 +29,13 @@ type spoken struct {
 // voiceSays takes a piece of audio of clause n.
 func (s *Session) voiceSays(r *reply, n uint32, pcm []int16) {
 	if c, ok := r.saying[n]; ok && !r.over {
-		sp := &c.o.it.audio[c.span]
-		if sp.from < 0 {
-			sp.from = r.track.Length() - c.o.start
-			sp.to = sp.from
-		}
-		sp.to += voice.Samples(len(pcm))
+		c.o.it.SpokenClause(c.span, r.track.Length()-c.o.start, voice.Samples(len(pcm)))
 	}
 	if r.track.Dropped() || r.over {
 		return
 	}
-	if o := r.lastMessage(); o != nil && !o.it.cut {
-		o.it.said += voice.Samples(len(pcm))
-		if r.beside == nil {
-			s.keepSound(o.it, pcm)
-		}
+	if o := r.lastMessage(); o != nil {
+		s.conversation.AddAudio(o.it, pcm)
 	}
 	if r.turn != nil {
 		r.turn.FirstAudio(s.now())
@@ -62,10 +53,5 @@ func (s *Session) clauseSaid(r *reply, n uint32) {
 		return
 	}
 	delete(r.saying, n)
-	sp := &c.o.it.audio[c.span]
-	if sp.from < 0 { // a clause without a sound
-		sp.from = r.track.Length() - c.o.start
-		sp.to = sp.from
-	}
-	sp.done = true
+	c.o.it.EndClause(c.span, r.track.Length()-c.o.start)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -72,8 +72,8 @@ func stageError(r *reply) *wire.StatusError {
 	if errors.As(r.textErr, &limit) {
 		return &wire.StatusError{Type: typeInvalid, Code: ratelimit.Code}
 	}
-	if errors.Is(r.textErr, errTooLong) {
-		return &wire.StatusError{Type: typeInvalid, Code: codeTooLong}
+	if errors.Is(r.textErr, conversation.ErrTooLong) {
+		return &wire.StatusError{Type: typeInvalid, Code: conversation.CodeTooLong}
 	}
 	var stage *pipeline.StageError
 	if errors.As(r.textErr, &stage) || errors.As(r.voiceErr, &stage) {
@@ -94,49 +94,32 @@ func (s *Session) truncate(r *reply, end playout.Mark) {
 			continue
 		}
 		switch {
-		case o.it.num == end.Item:
-			s.cutItem(o.it, int(end.MS))
+		case o.it.Num() == end.Item:
+			s.sendAll(s.conversation.Cut(o.it, int(end.MS)))
 			beyond = true
 		case beyond:
-			s.cutItem(o.it, 0)
+			s.sendAll(s.conversation.Cut(o.it, 0))
 		}
-	}
-}
-
-// cutItem removes from an assistant's message what lies beyond ms of its audio.
-func (s *Session) cutItem(it *item, ms int) {
-	at := voice.SamplesIn(int64(ms), format.OutputRate)
-	if it.cut {
-		at = min(at, it.said)
-	}
-	it.cut = true
-	heard := it.audio.heardText(at)
-	it.Status = statusIncomplete
-	it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &heard}}
-	it.said = min(it.said, at)
-	it.pcm = it.pcm[:min(len(it.pcm), int(at))]
-	if s.conversation.has(it) { // else the client has deleted it
-		s.send(&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms})
 	}
 }
 
 // takeBack counts what a client that plays by itself was not sent of r, and will not be, as never said: it cannot cut there.
 func (s *Session) takeBack(r *reply) {
 	for _, o := range r.outputs {
-		o.it.said = s.player.SentOf(r.track, o.start, o.it.said)
+		o.it.TakeBack(s.player.SentOf(r.track, o.start, o.it.Length()))
 	}
 }
 
 // sentOf is how much of an item's audio the client has.
-func (s *Session) sentOf(it *item) voice.Samples {
+func (s *Session) sentOf(it *conversation.Item) voice.Samples {
 	for _, r := range s.replies {
 		for _, o := range r.outputs {
 			if o.it == it {
-				return s.player.SentOf(r.track, o.start, o.it.said)
+				return s.player.SentOf(r.track, o.start, it.Length())
 			}
 		}
 	}
-	return it.said
+	return it.Length()
 }
 
 // spent is what a response has cost, in tokens.

@@ -3,10 +3,9 @@ package session
 // The actor's part of the user's speech: it gives frames and reports to the Speech, and transcripts to the conversation.
 
 import (
-	"slices"
-
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/speech"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -90,12 +89,13 @@ func (s *Session) commitTurn(f turn.CommitTurn) {
 		ID: s.speech.ItemID(f.Turn), Type: wire.ItemMessage, Role: "user", Status: statusCompleted,
 		Content: []wire.Content{{Type: wire.ContentInputAudio}},
 	}
-	it, previous := s.insert(w, "")
-	it.pending = !f.Wordless
+	it, previous, deleted := s.conversation.Append(w)
+	s.sendAll(deleted)
 	if f.Wordless {
 		s.causes.commit(f.Turn, s.speech.CommitWordless(f.Turn, spoke, now))
 	} else {
-		s.causes.commit(f.Turn, s.speech.Commit(f.Turn, it.num, pcm, spoke, now))
+		it.AwaitTranscript()
+		s.causes.commit(f.Turn, s.speech.Commit(f.Turn, it.Num(), pcm, spoke, now))
 	}
 	s.send(&wire.InputAudioBufferCommitted{PreviousItemID: previous, ItemID: w.ID})
 	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
@@ -105,30 +105,27 @@ func (s *Session) commitTurn(f turn.CommitTurn) {
 
 // deliver gives the item of a turn its transcript, and keeps its audio.
 func (s *Session) deliver(d speech.Delivery) {
-	it := s.conversation.numbered(d.Item)
+	it := s.conversation.Numbered(d.Item)
 	if it != nil {
-		it.pending = false
-		it.Content = []wire.Content{{Type: wire.ContentInputAudio, Transcript: &d.Transcript.Text}}
+		it.SetTranscript(0, d.Transcript.Text)
 	}
 	s.tellTranscript(d.Turn.ItemID, &d.Transcript)
 	if it != nil {
-		s.keepTurn(it, d.PCM)
+		s.conversation.SetRecording(it, d.PCM)
 	}
 }
 
 // transcribe has a recording of an item transcribed. Responses wait for its transcript.
-func (s *Session) transcribe(it *item, r *speech.Recording) {
-	it.pending = true
-	s.keepTurn(it, r.PCM)
-	s.speech.Transcribe(r, it.num, s.settings.TranscribeConfig(false))
+func (s *Session) transcribe(it *conversation.Item, r *speech.Recording) {
+	it.AwaitTranscript()
+	s.conversation.SetRecording(it, r.PCM)
+	s.speech.Transcribe(r, it.Num(), s.settings.TranscribeConfig(false))
 }
 
 // recorded takes the transcript of a recording. Its item may be gone by then.
 func (s *Session) recorded(e speech.Recorded) {
-	if it := s.conversation.numbered(e.Item); it != nil {
-		it.pending = false
-		it.Content = slices.Clone(it.Content)
-		it.Content[e.Transcript.Part].Transcript = &e.Transcript.Text
+	if it := s.conversation.Numbered(e.Item); it != nil {
+		it.SetTranscript(e.Transcript.Part, e.Transcript.Text)
 		s.tellTranscript(it.ID, &e.Transcript)
 	}
 	s.startWaiting()
@@ -137,9 +134,7 @@ func (s *Session) recorded(e speech.Recorded) {
 // tellTranscript tells the client the transcript of an item.
 func (s *Session) tellTranscript(itemID string, t *speech.Transcript) {
 	events, failure := t.Events(s.env, itemID, s.wants())
-	for _, e := range events {
-		s.send(e)
-	}
+	s.sendAll(events)
 	if failure != nil {
 		s.report(failure)
 	}

@@ -98,48 +98,10 @@ func TestTruncation(t *testing.T) {
 		c.g.Expect(l.last()).To(gomega.Equal("ok|d d|ok|e e e e"))
 		c.g.Expect(c.count("conversation.item.deleted")).To(gomega.BeZero(), "the conversation keeps them")
 	})
-
-	story(t, "the newest message stays, however long it is", func(t *testing.T) {
-		p, l := remembered(byScript(t, `model: {replies: [{say: ok}]}`))
-		c := byWebSocket(t, p)
-		c.settle(`"truncation":{"type":"retention_ratio","retention_ratio":0,"token_limits":{"post_instructions":2}}`)
-		c.note("a")
-		c.note("b b b")
-		c.answer()
-		c.g.Expect(l.last()).To(gomega.Equal("b b b"))
-	})
-
-	story(t, "a result goes with its call", func(t *testing.T) {
-		p, l := remembered(byScript(t, `model: {replies: [{say: ok}]}`))
-		c := byWebSocket(t, p)
-		c.settle(`"truncation":{"type":"retention_ratio","retention_ratio":1,"token_limits":{"post_instructions":5}}`)
-		c.item(`{"type":"function_call","call_id":"x","name":"clock","arguments":"a b"}`)
-		c.item(`{"type":"function_call_output","call_id":"x","output":"noon"}`)
-		c.note("b b b b")
-		c.answer()
-		c.g.Expect(l.last()).To(gomega.Equal("b b b b"))
-		c.item(`{"type":"function_call","call_id":"y","name":"tide","arguments":"a"}`)
-		c.item(`{"type":"function_call_output","call_id":"y","output":"high"}`)
-		c.answer()
-		c.g.Expect(l.last()).To(gomega.Equal("ok|call:tide|result:high"))
-	})
 }
 
 // TestTruncationByTheWindow: the window that the model has of itself.
 func TestTruncationByTheWindow(t *testing.T) {
-	story(t, "auto leaves out what the model's window cannot hold beside instructions and answer", func(t *testing.T) {
-		p, l := remembered(byScript(t, `model: {window: 20, replies: [{say: ok}]}`))
-		c := byWebSocket(t, p)
-		c.settle(`"instructions":"be kind","max_output_tokens":10`)
-		c.note("a a a a")
-		c.note("b b b b")
-		c.answer()
-		c.g.Expect(l.last()).To(gomega.Equal("a a a a|b b b b"))
-		c.note("c")
-		c.answer()
-		c.g.Expect(l.last()).To(gomega.Equal("b b b b|ok|c"))
-	})
-
 	story(t, "disabled: the response fails, and says why", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `model: {window: 20}`))
 		c.settle(`"truncation":"disabled","max_output_tokens":10`)
@@ -157,18 +119,6 @@ func TestTruncationByTheWindow(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	story(t, "a model that has no tokens is estimated", func(t *testing.T) {
-		p := plain()
-		p.Model = model{p.Model, nil}
-		s, err := New(Config{Pipeline: p, Settings: wire.DefaultSession()})
-		g := gomega.NewWithT(t)
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		defer s.Abandon()
-		g.Expect(s.tokens("eight by")).To(gomega.Equal(2))
-		g.Expect(s.window()).To(gomega.Equal(pipeline.DefaultContextWindow))
-		g.Expect(s.messageTokens(pipeline.Message{Text: "four", Images: make([]pipeline.Image, 2)})).To(gomega.Equal(1 + 2*imageTokens))
-	})
-
 	story(t, "a model that claims too much, or less than nothing, is not believed", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		g.Expect(plausible(pipeline.Usage{InputTokens: -5, OutputTokens: 1 << 40})).To(gomega.Equal(pipeline.Usage{OutputTokens: mostTokens}))

@@ -1,4 +1,6 @@
-package session
+package conversation
+
+// The alignment of a message: which of its words belong to which position of its audio.
 
 import (
 	"strings"
@@ -8,21 +10,21 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// span is one clause of an item: its text and where its audio lies, in samples of the item. from is negative until
-// the first of it is there.
+// span is one clause of an item: its text and the position of its audio in the item's audio, in samples.
 type span struct {
 	text     string
-	from, to voice.Samples
-	done     bool // to is final
+	from, to voice.Samples // from is negative while the clause has no audio
+	done     bool          // to is final
 }
 
-// perRune is how long a character takes to say when nothing is known: 65 ms, the rate of unhurried English.
+// perRune is how many samples a character takes to say, where the rate of speech is not known yet: 65 ms, the rate of
+// unhurried English.
 const perRune = format.OutputRate * 65 / 1000
 
-// alignment knows which words of an item lie before a position in its audio.
+// alignment is the clauses of an item, in order.
 type alignment []span
 
-// heardText is what was said up to at, cut after the last whole word.
+// heardText is the text of the audio before the position at, cut after the last whole word.
 func (a alignment) heardText(at voice.Samples) string {
 	var b strings.Builder
 	for i, s := range a {
@@ -45,7 +47,7 @@ func (a alignment) heardText(at voice.Samples) string {
 	return strings.TrimRight(b.String(), " \t\n")
 }
 
-// guess is how long text takes to say, judged by the clauses before it.
+// guess is about how many samples text takes to say, at the rate of the clauses in a.
 func (a alignment) guess(text string) voice.Samples {
 	var samples voice.Samples
 	var runes int
@@ -62,7 +64,7 @@ func (a alignment) guess(text string) voice.Samples {
 	return samples * voice.Samples(n) / voice.Samples(runes)
 }
 
-// wholeWords cuts text after the last word that ends within its first share (0 to 1).
+// wholeWords cuts text after the last word that ends within the first share of its characters; share is 0 to 1.
 func wholeWords(text string, share float64) string {
 	limit := int(share * float64(utf8.RuneCountInString(text)))
 	end, runes, inWord := 0, 0, false

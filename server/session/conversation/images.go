@@ -1,4 +1,6 @@
-package session
+package conversation
+
+// Images in messages.
 
 import (
 	"bytes"
@@ -9,13 +11,13 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// imageKinds are the protocol's images, by what their files begin with.
+// imageKinds maps the MIME types of the protocol's images to the bytes that their files begin with.
 var imageKinds = map[string]string{
 	"image/png":  "\x89PNG\r\n\x1a\n",
 	"image/jpeg": "\xff\xd8\xff",
 }
 
-// checkImage says what is wrong with an input_image, and with which field of it.
+// checkImage returns an error text for an input_image and the field that it is about, "" and "" when the image is fine.
 func checkImage(c wire.Content) (field, wrong string) {
 	switch c.Detail {
 	case "", "auto", "low", "high":
@@ -32,7 +34,7 @@ func checkImage(c wire.Content) (field, wrong string) {
 	return "", ""
 }
 
-// readImage decodes an image's data URL.
+// readImage decodes an image's data URL; false when it is none that this server reads.
 func readImage(c wire.Content) (pipeline.Image, bool) {
 	head, data, _ := strings.Cut(c.ImageURL, ",")
 	kind, isData := strings.CutPrefix(head, "data:")
@@ -51,7 +53,7 @@ func readImage(c wire.Content) (pipeline.Image, bool) {
 	return pipeline.Image{MIME: kind, Data: file, Detail: detail}, true
 }
 
-// images are those of a message, nil for none.
+// images are the images of a message, nil when it has none.
 func images(parts []wire.Content) []pipeline.Image {
 	var out []pipeline.Image
 	for _, c := range parts {

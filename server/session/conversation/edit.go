@@ -1,0 +1,128 @@
+package conversation
+
+// The client's changes of the conversation: create, delete, retrieve and truncate an item.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// NoArguments are the arguments of a function call for which the client or the model gave none: whoever reads arguments
+// expects a JSON object.
+const NoArguments = "{}"
+
+// Prepare completes an item that a client creates and that Check has accepted: its name, its status, and the name and
+// arguments of a call. It fails when the conversation has an item of that name.
+func (c *Conversation) Prepare(w *wire.Item) *fault.Failure {
+	if w.ID == "" {
+		w.ID = c.env.NewID("item_")
+	} else if c.Find(w.ID) != nil {
+		return &fault.Failure{
+			Code: "item_already_exists", Param: "item.id",
+			Message: "there is an item " + w.ID + " already: choose another id, or leave it out",
+		}
+	}
+	if w.Type != wire.ItemMessage || w.Status != statusIncomplete { // a message that was cut off stays incomplete
+		w.Status = statusCompleted
+	}
+	if w.Type == wire.ItemFunctionCall {
+		w.CallID = cmp.Or(w.CallID, c.env.NewID("call_"))
+		w.Arguments = cmp.Or(w.Arguments, NoArguments)
+	}
+	return nil
+}
+
+// Create puts an item that Prepare has completed behind the one that is named after; "" means the end and "root" the
+// beginning. It returns the item and the events that announce the change.
+func (c *Conversation) Create(w wire.Item, after string) (*Item, []wire.ServerEvent, *fault.Failure) {
+	it, previous, events, ok := c.insert(w, after)
+	if !ok {
+		return nil, nil, &fault.Failure{
+			Code: "item_create_invalid_previous_item_id", Param: "previous_item_id",
+			Message: fmt.Sprintf("there is no item %q: give the id of one, \"root\", or leave it out", after),
+		}
+	}
+	return it, append(events,
+		&wire.ConversationItemAdded{PreviousItemID: previous, Item: w},
+		&wire.ConversationItemDone{PreviousItemID: previous, Item: w},
+	), nil
+}
+
+// Begin adds an item of a response at the end. It returns the item and the events that announce the change.
+func (c *Conversation) Begin(w wire.Item) (*Item, []wire.ServerEvent) {
+	it, previous, events := c.Append(w)
+	return it, append(events, &wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
+}
+
+// Done is the event that announces that it is complete, nil when it is not in the conversation: the event would bring back an
+// item that was deleted, and an out-of-band item belongs to no conversation.
+func (c *Conversation) Done(it *Item) []wire.ServerEvent {
+	if !c.Has(it) {
+		return nil
+	}
+	return []wire.ServerEvent{&wire.ConversationItemDone{PreviousItemID: c.Previous(it), Item: it.Item}}
+}
+
+// Delete removes the item with that name. It returns the events that announce the change.
+func (c *Conversation) Delete(name string) ([]wire.ServerEvent, *fault.Failure) {
+	i := slices.IndexFunc(c.items, func(it *Item) bool { return it.ID == name })
+	if i < 0 {
+		return nil, unknownItem("item_delete_invalid_item_id", name)
+	}
+	c.items = slices.Delete(c.items, i, i+1)
+	return []wire.ServerEvent{&wire.ConversationItemDeleted{ItemID: name}}, nil
+}
+
+// Retrieve returns the event with the item of that name. It has the item's audio in the client's formats, where all of that
+// is kept.
+func (c *Conversation) Retrieve(name string, f Formats) ([]wire.ServerEvent, *fault.Failure) {
+	it := c.Find(name)
+	if it == nil {
+		return nil, unknownItem("item_retrieve_invalid_item_id", name)
+	}
+	w, err := it.withAudio(f)
+	if err != nil {
+		return nil, &fault.Failure{Type: fault.TypeServer, Code: "audio_format", Param: "item_id", Message: err.Error()}
+	}
+	return []wire.ServerEvent{&wire.ConversationItemRetrieved{Item: w}}, nil
+}
+
+// Truncate cuts an item as a client asks. it is the item that e names, nil when there is none; sent is how much of its audio
+// the client has.
+func (c *Conversation) Truncate(it *Item, e *wire.ConversationItemTruncate, sent voice.Samples) ([]wire.ServerEvent, *fault.Failure) {
+	switch {
+	case it == nil:
+		return nil, unknownItem("item_truncate_invalid_item_id", e.ItemID)
+	case it.Type != wire.ItemMessage || it.Role != "assistant" || it.clauses == nil:
+		return nil, &fault.Failure{Code: "unsupported_content_type", Param: "item_id", Message: "Only model output audio messages can be truncated"}
+	case e.ContentIndex != 0:
+		return nil, &fault.Failure{Code: wire.CodeInvalidValue, Param: "content_index", Message: "the item has one part: content_index must be 0"}
+	case e.AudioEndMS < 0 || voice.SamplesIn(int64(e.AudioEndMS), format.OutputRate) > sent+format.OutputRate/1000:
+		return nil, &fault.Failure{
+			Code: wire.CodeInvalidValue, Param: "audio_end_ms",
+			Message: fmt.Sprintf("Audio content of %dms is already shorter than %dms", sent.Milliseconds(format.OutputRate), e.AudioEndMS),
+		}
+	}
+	return c.Cut(it, e.AudioEndMS), nil
+}
+
+// Cut removes from an assistant's message what lies beyond ms of its audio. It returns the events that announce the change:
+// none for an item that is not in the conversation.
+func (c *Conversation) Cut(it *Item, ms int) []wire.ServerEvent {
+	it.truncate(ms)
+	if !c.Has(it) {
+		return nil
+	}
+	return []wire.ServerEvent{&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms}}
+}
+
+// unknownItem is the failure for an item name that is not in the conversation.
+func unknownItem(code, name string) *fault.Failure {
+	return &fault.Failure{Code: code, Param: "item_id", Message: fmt.Sprintf("there is no item %q in the conversation", name)}
+}

@@ -1,0 +1,127 @@
+package conversation
+
+// What the model is asked: the prompt messages of a response.
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// stillThere is what the model reads when idle_timeout_ms has passed.
+const stillThere = "The user has said nothing for a while. Ask whether they are still there."
+
+// Ask says what the model of a response reads.
+type Ask struct {
+	Input      []wire.Item // the response's own input, where HasInput is set; else the model reads the conversation
+	HasInput   bool
+	Idle       bool // the user has said nothing for idle_timeout_ms
+	Truncation wire.Truncation
+}
+
+// Prompt is a request that is ready for the model.
+type Prompt struct {
+	Request  pipeline.Request
+	Tokens   int // of the instructions, the tools and the messages
+	Left     int // messages that were left out to fit, of Messages
+	Messages int
+}
+
+// promptMessage is one message of what the model is asked.
+type promptMessage struct {
+	message pipeline.Message
+	tokens  int
+	it      *Item // nil for a message that is no item of the conversation
+}
+
+// Request adds to q, which has everything else, the messages that a asks for. It leaves out the oldest messages when they are
+// too long for the model. An ErrTooLong says that the messages do not fit and that nothing may be left out; the prompt then
+// has no messages.
+func (c *Conversation) Request(q pipeline.Request, a Ask) (Prompt, error) {
+	var all []promptMessage
+	if a.HasInput {
+		all = c.inputMessages(a.Input)
+	} else {
+		all = c.itemMessages()
+	}
+	if a.Idle {
+		all = append(all, c.prompt(pipeline.Message{Role: pipeline.RoleSystem, Text: stillThere}, nil))
+	}
+	kept, err := c.fit(&q, all, a.Truncation)
+	p := Prompt{Tokens: c.instructionTokens(&q), Left: len(all) - len(kept), Messages: len(all)}
+	q.Messages = make([]pipeline.Message, 0, len(kept))
+	for _, m := range kept {
+		q.Messages = append(q.Messages, m.message)
+		p.Tokens += m.tokens
+	}
+	p.Request = q
+	return p, err
+}
+
+// prompt is a message with its tokens; it is nil for a message that is no item of the conversation.
+func (c *Conversation) prompt(m pipeline.Message, it *Item) promptMessage {
+	return promptMessage{m, c.messageTokens(m), it}
+}
+
+// itemMessages are the messages of the conversation's items, without those that were left out before.
+func (c *Conversation) itemMessages() []promptMessage {
+	out := make([]promptMessage, 0, len(c.items))
+	for _, it := range c.items {
+		if m, ok := message(it.Item); ok && !it.left {
+			out = append(out, c.prompt(m, it))
+		}
+	}
+	return out
+}
+
+// inputMessages are the messages of a response's own input: items, and references to items of the conversation.
+func (c *Conversation) inputMessages(items []wire.Item) []promptMessage {
+	var out []promptMessage
+	for _, w := range items {
+		if w.Type == wire.ItemReference {
+			it := c.Find(w.ID)
+			if it == nil {
+				continue // it was deleted meanwhile
+			}
+			w = it.Item
+		}
+		if m, ok := message(w); ok {
+			out = append(out, c.prompt(m, nil))
+		}
+	}
+	return out
+}
+
+// message is the prompt message of an item; false when the item has nothing for a model to read.
+func message(w wire.Item) (pipeline.Message, bool) {
+	switch w.Type {
+	case wire.ItemMessage:
+		m := pipeline.Message{Role: w.Role, Text: contentText(w.Content), Images: images(w.Content)}
+		return m, m.Text != "" || m.Images != nil
+	case wire.ItemFunctionCall:
+		call := pipeline.ToolCall{ID: w.CallID, Name: w.Name, Arguments: cmp.Or(w.Arguments, NoArguments)}
+		return pipeline.Message{Role: pipeline.RoleAssistant, Call: &call}, w.Status != statusIncomplete
+	case wire.ItemFunctionCallOutput:
+		result := pipeline.ToolResult{CallID: w.CallID, Output: w.Output}
+		return pipeline.Message{Role: pipeline.RoleUser, Result: &result}, true
+	}
+	return pipeline.Message{}, false
+}
+
+// contentText is the text and the transcripts of a message, one line for each part that has some.
+func contentText(parts []wire.Content) string {
+	var text strings.Builder
+	for _, p := range parts {
+		t := p.Text
+		if p.Transcript != nil {
+			t = *p.Transcript
+		}
+		if t != "" && text.Len() > 0 {
+			text.WriteByte('\n')
+		}
+		text.WriteString(t)
+	}
+	return text.String()
+}
