@@ -4,7 +4,8 @@
 # much for one that waits; what is told here is an eighth of the program. All of it is proved by the smoke run, of a program in
 # which a wait that is not foreseen is a trap ($CHECKED names a file for it):
 #   - No call of the browser waits: what the browser calls back runs on a stack of its own, above the call.
-#   - No function value waits, but for an application's tool, which Session.startTools calls.
+#   - No function value waits but two: what a session runs in the background (Session.background, in a goroutine of
+#     system.Go), and an application's tool, which Session.startTools has called there.
 #   - The answer to a tool's call goes into a channel that has room for it.
 # Locks do not wait either: see tinygo.sh.
 set -eu
@@ -14,7 +15,7 @@ esac
 sdk='github.com/antiphon-rt/antiphon/sdk'
 page='github.com/antiphon-rt/antiphon/wasm/page'
 told="--pass-arg=asyncify-ignore-imports --pass-arg=asyncify-ignore-indirect
-	--pass-arg=asyncify-addlist@(*$sdk.Session).startTools\$1
+	--pass-arg=asyncify-addlist@$sdk/internal/system.Go*,*gowrapper*,(*$sdk.Session).background\$1,(*$sdk.Session).startTools\$1
 	--pass-arg=asyncify-removelist@(*$page.call).command\$bound"
 set -f # the stars are names
 if [ -n "${CHECKED:-}" ]; then
