@@ -1,15 +1,18 @@
 //go:build !js
 
-// Package desktop is a desktop's microphone and loudspeaker, as a native.Source and a native.Sink: those of its sound server,
-// which is PipeWire or PulseAudio. It opens libpulse-simple when it is needed, so that programs are built without a C
-// compiler and run where there is no sound.
+// Package desktop is a desktop's microphone and loudspeaker, as a native.Source and a native.Sink. No platform needs a C compiler.
+//
+//   - Linux: both go through the sound server, PipeWire or PulseAudio. The package opens libpulse-simple when it is needed, so a
+//     program also runs where there is no sound. Built with cgo and the tag "oto", the loudspeaker is ALSA's, by oto, for machines
+//     without a sound server; that needs a C compiler and libasound2-dev.
+//   - Windows and macOS: the loudspeaker is the system's default one, by oto. There is no microphone: OpenMicrophone fails with
+//     ErrNoMicrophone.
 package desktop
 
 import (
+	"encoding/binary"
 	"errors"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/antiphon-rt/antiphon/sdk/native"
 )
@@ -19,20 +22,16 @@ var (
 	ErrNoLibrary = errors.New("libpulse-simple.so.0 is not installed (on Debian: sudo apt-get install libpulse0)")
 	// ErrNoServer: there is no sound server, or it does not have the device.
 	ErrNoServer = errors.New("the sound server gives no such device: see that PipeWire or PulseAudio runs (pactl info)")
+	// ErrNoMicrophone: this package records no sound on this platform.
+	ErrNoMicrophone = errors.New("no microphone on this platform: use files or text")
+	// ErrNoSpeaker: the system's loudspeaker cannot be opened.
+	ErrNoSpeaker = errors.New("the loudspeaker cannot be opened: choose an output device in the system's sound settings")
 )
 
-const (
-	// block is how much goes to and from the server at a time: 10 ms.
-	block = native.Rate / 100
-	// kept is how much may wait between the server and the call, in samples: 200 ms. What is older is dropped.
-	kept = native.Rate / 5
-	// buffered is how much the server is asked to hold, in bytes: 40 ms.
-	buffered = 2 * native.Rate * 40 / 1000
-	// patience is how long Close waits for a server that does not answer any more.
-	patience = time.Second
-)
+// kept is how much sound may wait between a device and the call, in samples: 200 ms. Older sound is dropped.
+const kept = native.Rate / 5
 
-// queue is sound on its way from one goroutine to another. Of too much the newest is kept.
+// queue is sound on its way from one goroutine to another. When it is full, it drops the oldest sound.
 type queue struct {
 	mu  sync.Mutex
 	pcm []int16 // Invariant: len <= kept
@@ -47,7 +46,7 @@ func (q *queue) put(pcm []int16) {
 	}
 }
 
-// take fills pcm, with silence where nothing is there.
+// take fills pcm, with silence where the queue has no sound.
 func (q *queue) take(pcm []int16) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -56,92 +55,13 @@ func (q *queue) take(pcm []int16) {
 	clear(pcm[n:])
 }
 
-// device is what a Microphone and a Speaker have in common: a goroutine that exchanges blocks with the server.
-type device struct {
-	queue queue
-	stop  chan struct{}
-	done  chan struct{}
-	once  sync.Once
-	err   atomic.Pointer[error]
-}
-
-func newDevice() device { return device{stop: make(chan struct{}), done: make(chan struct{})} }
-
-// run exchanges blocks until the device is closed, or fails.
-func (d *device) run(s *stream, exchange func(block []int16) error) {
-	defer close(d.done)
-	defer s.free()
-	pcm := make([]int16, block)
-	for {
-		select {
-		case <-d.stop:
-			return
-		default:
-		}
-		if err := exchange(pcm); err != nil {
-			d.err.Store(&err)
-			return
-		}
+// Read implements io.Reader: it fills p with whole samples of 16 bit, little endian, and with silence where the queue has no
+// sound. It never ends and never fails.
+func (q *queue) Read(p []byte) (n int, err error) {
+	pcm := make([]int16, len(p)/2)
+	q.take(pcm)
+	for i, v := range pcm {
+		binary.LittleEndian.PutUint16(p[2*i:], uint16(v))
 	}
+	return 2 * len(pcm), nil
 }
-
-// Err says why the device has ended before it was closed; nil while it works.
-func (d *device) Err() error {
-	if err := d.err.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
-// Close gives the device back. A server that hangs is left after a second. May be called twice.
-func (d *device) Close() error {
-	d.once.Do(func() { close(d.stop) })
-	select {
-	case <-d.done:
-	case <-time.After(patience):
-	}
-	return d.Err()
-}
-
-// Microphone is a native.Source. Safe for concurrent use.
-type Microphone struct{ device }
-
-// OpenMicrophone opens a device by the server's name for it, empty for the default one. Errors: ErrNoLibrary, ErrNoServer.
-func OpenMicrophone(name string) (*Microphone, error) {
-	s, err := open(recording, name, "microphone")
-	if err != nil {
-		return nil, err
-	}
-	m := &Microphone{newDevice()}
-	go m.run(s, func(pcm []int16) error {
-		err := s.read(pcm)
-		if err == nil {
-			m.queue.put(pcm)
-		}
-		return err
-	})
-	return m, nil
-}
-
-// Frame implements native.Source.
-func (m *Microphone) Frame(pcm []int16) { m.queue.take(pcm) }
-
-// Speaker is a native.Sink. Safe for concurrent use.
-type Speaker struct{ device }
-
-// OpenSpeaker opens a device by the server's name for it, empty for the default one. Errors: ErrNoLibrary, ErrNoServer.
-func OpenSpeaker(name string) (*Speaker, error) {
-	s, err := open(playback, name, "voice")
-	if err != nil {
-		return nil, err
-	}
-	p := &Speaker{device: newDevice()}
-	go p.run(s, func(pcm []int16) error {
-		p.queue.take(pcm)
-		return s.write(pcm)
-	})
-	return p, nil
-}
-
-// Hear implements native.Sink.
-func (s *Speaker) Hear(pcm []int16) { s.queue.put(pcm) }

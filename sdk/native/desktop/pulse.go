@@ -1,6 +1,8 @@
-//go:build !js
+//go:build linux
 
 package desktop
+
+// libpulse-simple, called without cgo: a connection to the sound server for one direction.
 
 import (
 	"fmt"

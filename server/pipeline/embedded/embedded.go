@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -49,8 +48,7 @@ func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 	e.pool = backend.NewPool(backend.Options{Max: o.Processes, Logger: o.Logger, Command: func() *exec.Cmd {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), processEnv+"="+string(places))
-		// A Ctrl-C at the terminal is for the server, which then ends its processes in order.
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		ownProcessGroup(cmd)
 		return cmd
 	}})
 	voice := flite.New(flite.Options{Path: o.Flite})

@@ -41,7 +41,7 @@ var errSymbols = errors.New("this is not a pocketsphinx library that can be used
 
 // open loads the library and everything that it needs.
 func open(path string) (*library, error) {
-	h, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	h, err := loadLibrary(path)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", path, err)
 	}
@@ -67,7 +67,7 @@ func open(path string) (*library, error) {
 func (l *library) bind(fn any, names string) error {
 	var missing error
 	for name := range strings.FieldsSeq(names) {
-		sym, err := purego.Dlsym(l.handle, name)
+		sym, err := findSymbol(l.handle, name)
 		if err == nil {
 			purego.RegisterFunc(fn, sym)
 			return nil

@@ -1,0 +1,16 @@
+package sphinx
+
+// How the platform loads a shared library.
+
+import "syscall"
+
+// loadLibrary opens a DLL and everything that it needs.
+func loadLibrary(path string) (handle uintptr, err error) {
+	h, err := syscall.LoadLibrary(path)
+	return uintptr(h), err
+}
+
+// findSymbol returns the address of a function of the DLL.
+func findSymbol(handle uintptr, name string) (uintptr, error) {
+	return syscall.GetProcAddress(syscall.Handle(handle), name)
+}
