@@ -49,7 +49,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
-	generated unit race protocol mutate-code simulate wasm-test types examples fuzz e2e trace-check
+	generated unit race protocol mutate-code simulate wasm-test cross types examples fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
@@ -122,6 +122,11 @@ simulate: ## Play whole calls on virtual time (N=20000), or one again (SEED=n)
 
 wasm-test: ## Unit tests of what a browser runs, under js/wasm in Node
 	@scripts/wasm-test.sh $(SHARED)
+
+cross: ## bin/antiphon builds for Windows and macOS, without C
+	GOOS=windows GOARCH=amd64 go build -o .cache/cross/windows-amd64/antiphon.exe ./cmd/antiphon
+	GOOS=darwin GOARCH=amd64 go build -o .cache/cross/darwin-amd64/antiphon ./cmd/antiphon
+	GOOS=darwin GOARCH=arm64 go build -o .cache/cross/darwin-arm64/antiphon ./cmd/antiphon
 
 types: ## The types of the page's script, read by a strict compiler
 	@scripts/types.sh

@@ -14,6 +14,7 @@
 #   simulate     20,000 whole calls on virtual time, without the detector
 #   wasm-test    what a browser runs (coord, wire, voice, sdk, web), all of its tests again under js/wasm
 #   sdk          the npm package as it is released, compiled by TinyGo: its program runs, and its files keep to their budget
+#   cross        bin/antiphon for Windows and macOS, without C
 #   fuzz         every fuzz target for 4 seconds, from its corpus on; `make fuzz FUZZTIME=20s` and more is the long form
 #   e2e          whole calls in real time, without the race detector: twenty at once, and real browsers
 #   trace-check  what the machines of these servers did, held to the tables and to the specs
@@ -22,7 +23,7 @@ cd "$(dirname "$0")/.."
 
 first=(setup tidy fmt-check build generated)
 realtime=(e2e trace-check examples)
-computing=(house lint unit race verify-spec verify-test verify-official sdk wasm-test fuzz simulate mutate-code protocol types)
+computing=(house lint unit race verify-spec verify-test verify-official sdk wasm-test fuzz simulate mutate-code protocol types cross)
 
 # command_of STEP: the command that runs the step again.
 command_of() {
