@@ -36,8 +36,8 @@ func resumption(h http.Header, asked sdk.Resume) sdk.Resumption {
 
 // takeMicrophone has the former peer of a conversation leave the microphone to its successor.
 func takeMicrophone(former sdk.Peer) {
-	if p, ok := former.(interface{ leave() }); ok {
-		p.leave()
+	if p, ok := former.(interface{ giveMicrophone() }); ok {
+		p.giveMicrophone()
 	}
 }
 
@@ -47,12 +47,12 @@ func (p *socketPeer) giveMicrophone() { p.microphoneGiven.Store(true) }
 
 // takePlayback takes over what the former peer has still to play.
 func (p *socketPeer) takePlayback(former sdk.Peer) {
-	from, ok := former.(interface{ estate() *player })
+	from, ok := former.(interface{ playback() *player })
 	if !ok {
 		return
 	}
 	p.kept.Sound = true
-	old := from.estate()
+	old := from.playback()
 	old.mu.Lock()
 	defer old.mu.Unlock()
 	p.player.mu.Lock()
