@@ -133,7 +133,7 @@ func TestEndsBesideTheConversation(t *testing.T) {
 	story(t, "their number is limited", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		var last string
-		for range maxBeside {
+		for range 8 {
 			c.aside(asText + ownInput("stall"))
 			last = next[*wire.ResponseCreated](c, "response.created").Response.ID
 		}

@@ -1,5 +1,7 @@
 package session
 
+// The client's events: who sent them, when they may be taken, and what each does.
+
 import (
 	"errors"
 	"fmt"
@@ -9,28 +11,36 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// fromClient takes one event of the client. Whatever is wrong with it is answered and the session goes on.
-func (s *Session) fromClient(text []byte) {
-	s.record("client", text)
-	e, err := wire.DecodeClient(text)
-	var bad *wire.DecodeError
-	if errors.As(err, &bad) {
-		s.refuse(bad)
-		return
-	}
-	if _, asks := e.(*wire.ResponseCreate); asks {
-		if bad = settings.CheckBeta(text); bad != nil {
-			bad.EventID = e.ID()
-			s.refuse(bad)
-			return
-		}
-	}
-	s.obey(e)
+// client is what the session knows of its client beside the settings.
+type client struct {
+	extended bool   // it knows our extensions
+	metrics  bool   // it wants the times of its turns
+	reports  bool   // it predicts barge-ins and reports what it has played
+	taken    string // the event_id of its last event
+
+	early      []clientMessage // what came before the session was announced
+	earlyBytes int             // in early
+	earlyLost  int             // what early had no room for
 }
+
+// origin is the client's event that led to something: who sent it, and its event_id, "" for none. The zero origin is no
+// client's event.
+type origin struct {
+	client bool                     // the client or a side-band controller sent it
+	side   *call.SidebandController // nil for the client
+	event  string
+}
+
+// privileged reports whether the event may change locked fields.
+func (o origin) privileged() bool { return o.side != nil && o.side.Rules }
 
 // Bounds of what may come before the session is announced.
 const (
@@ -38,115 +48,144 @@ const (
 	maxEarlyBytes = 4 << 20
 )
 
-// premature reports whether something of the client's comes at a time when nothing is answered: before session.created,
-// which is the server's first event, so it waits for that while the back ends load; or when the session ends.
-func (s *Session) premature(e any) bool {
-	if conn.Up(s.state.Conn) {
+// tooEarly reports whether a message comes when nothing is answered. session.created is the server's first event, so a
+// message waits for it while the back ends load. When the session ends, the message is dropped.
+func (s *Session) tooEarly(m clientMessage) bool {
+	if conn.Up(s.machines.state.Conn) {
 		return false
 	}
-	if _, connecting := s.state.Conn.(conn.Connecting); !connecting {
+	if _, connecting := s.machines.state.Conn.(conn.Connecting); !connecting {
 		return true
 	}
-	bytes := 0
-	if in, is := e.(incoming); is {
-		bytes = len(in.text)
-	}
-	if len(s.early) == maxEarly || s.earlyBytes+bytes > maxEarlyBytes {
-		s.earlyLost++
+	c := &s.client
+	if len(c.early) == maxEarly || c.earlyBytes+len(m.text) > maxEarlyBytes {
+		c.earlyLost++
 		return true
 	}
-	s.early = append(s.early, e)
-	s.earlyBytes += bytes
+	c.early = append(c.early, m)
+	c.earlyBytes += len(m.text)
 	return true
 }
 
-// caughtUp deals with what came too early.
-func (s *Session) caughtUp() {
-	for _, e := range s.early {
-		s.again(e)
+// takeEarly has the messages handled that came too early.
+func (s *Session) takeEarly() {
+	c := &s.client
+	for _, m := range c.early {
+		s.again(m)
 	}
-	if s.earlyLost > 0 {
-		s.again(untaken{nil, failure{
-			code:    "session_not_ready",
-			message: fmt.Sprintf("%d events came before session.created and did not fit in the queue: send them again", s.earlyLost),
+	if c.earlyLost > 0 {
+		s.again(clientMessage{refused: &fault.Failure{
+			Code:    "session_not_ready",
+			Message: fmt.Sprintf("%d events came before session.created and did not fit in the queue: send them again", c.earlyLost),
 		}})
 	}
-	s.early, s.earlyBytes, s.earlyLost = nil, 0, 0
+	c.early, c.earlyBytes, c.earlyLost = nil, 0, 0
 }
 
-// obey performs an event of the client; errors on the way name it.
-func (s *Session) obey(e wire.ClientEvent) {
-	s.took(e.ID())
-	s.cause = e.ID()
-	s.dispatch(e)
-	s.cause = ""
+// fromClient takes one message of the client. Whatever is wrong with it is answered, and the session goes on.
+func (s *Session) fromClient(m clientMessage) {
+	o := origin{client: true, side: m.from}
+	if m.refused != nil {
+		s.fail(o, m.refused)
+		return
+	}
+	s.record("client", m.text)
+	e, err := wire.DecodeClient(m.text)
+	var bad *wire.DecodeError
+	if _, asks := e.(*wire.ResponseCreate); err == nil && asks {
+		if bad = settings.CheckBeta(m.text); bad != nil {
+			bad.EventID = e.ID()
+		}
+	}
+	if bad != nil || errors.As(err, &bad) {
+		o.event = bad.EventID
+		s.took(o)
+		s.fail(o, fault.Refused(bad))
+		return
+	}
+	o.event = e.ID()
+	s.took(o)
+	s.dispatch(o, e)
 }
 
-func (s *Session) refuse(bad *wire.DecodeError) {
-	s.took(bad.EventID)
-	s.cause = bad.EventID
-	s.fail(failure{code: bad.Code, message: bad.Message, param: bad.Param})
-	s.cause = ""
+// took notes the client's last event. Those of a side-band controller are not the client's.
+func (s *Session) took(o origin) {
+	if o.event != "" && o.side == nil {
+		s.client.taken = o.event
+	}
 }
 
-func (s *Session) dispatch(e wire.ClientEvent) {
+func (s *Session) dispatch(o origin, e wire.ClientEvent) {
 	switch e := e.(type) {
 	case *wire.SessionUpdate:
-		s.updateSession(e)
+		s.updateSession(o, e)
 	case *wire.InputAudioBufferAppend:
-		s.appended(e.Audio)
+		s.appendAudio(o, e.Audio)
 	case *wire.InputAudioBufferCommit:
-		s.commit()
+		s.commitAudio(o)
 	case *wire.InputAudioBufferClear:
-		s.step(coord.OfTurn{Event: turn.Clear{}})
+		s.stepFor(o, coord.OfTurn{Event: turn.Clear{}})
 		s.input.Clear()
 		s.send(&wire.InputAudioBufferCleared{})
 	case *wire.OutputAudioBufferClear:
 		if !s.player.ServerPaced() {
-			s.fail(failure{code: "unsupported_event", param: "type", message: "output_audio_buffer.clear is for WebRTC: over a WebSocket the client holds the audio"})
+			s.fail(o, &fault.Failure{
+				Code: "unsupported_event", Param: "type",
+				Message: "output_audio_buffer.clear is for WebRTC: over a WebSocket the client holds the audio",
+			})
 			return
 		}
-		s.step(coord.OfPlayout{Event: playout.Clear{}})
+		s.stepFor(o, coord.OfPlayout{Event: playout.Clear{}})
 	case *wire.ConversationItemCreate:
-		s.createItem(e)
+		s.createItem(o, e)
 	case *wire.ConversationItemDelete:
-		s.deleteItem(e)
+		events, refused := s.conversation.Delete(e.ItemID)
+		s.answerAll(o, events, refused)
 	case *wire.ConversationItemRetrieve:
-		s.retrieveItem(e)
+		events, refused := s.conversation.Retrieve(e.ItemID, conversation.Formats{Input: s.settings.InputFormat(), Output: s.settings.OutputFormat()})
+		s.answerAll(o, events, refused)
 	case *wire.ConversationItemTruncate:
-		s.truncateItem(e)
+		s.truncateItem(o, e)
 	case *wire.ResponseCreate:
-		s.createResponse(e)
+		s.createResponse(o, e)
 	case *wire.ResponseCancel:
-		s.cancelResponse(e.ResponseID)
+		s.cancelResponse(o, e.ResponseID)
 	case *wire.AntiphonHello:
-		s.hello(e)
+		s.hello(o, e)
 	case *wire.AntiphonBargeInCandidate:
-		s.candidate(e)
+		s.candidate(o, e)
 	case *wire.AntiphonBargeInReady:
-		s.ready(e)
+		s.ready(o, e)
 	case *wire.AntiphonBargeInHeard:
-		s.heard(e)
+		s.heard(o, e)
 	}
 }
 
-func (s *Session) updateSession(e *wire.SessionUpdate) {
-	before := s.settings.Tracing()
-	events, refused := s.settings.Update(e.Session, s.privileged())
-	if refused == nil {
-		s.applySettings()
+// answerAll sends the events of a change that a client has asked for, or says why it was refused. It reports whether the
+// change was made.
+func (s *Session) answerAll(o origin, events []wire.ServerEvent, refused *fault.Failure) bool {
+	if refused != nil {
+		s.fail(o, refused)
+		return false
 	}
-	if !s.changed(events, refused) {
+	s.sendAll(events)
+	return true
+}
+
+func (s *Session) updateSession(o origin, e *wire.SessionUpdate) {
+	before := s.settings.Tracing()
+	events, refused := s.settings.Update(e.Session, o.privileged())
+	if refused == nil {
+		s.input.Configure(s.settings.TurnDetection())
+	}
+	if !s.answerAll(o, events, refused) {
 		return
 	}
 	s.logTracing(before)
-	s.step(coord.Configure{Config: s.coordConfig()})
-	s.step(coord.OfConn{Event: conn.SetVAD{On: s.settings.TurnDetection() != nil}})
+	s.stepFor(o, coord.Configure{Config: s.machineConfig()})
+	s.stepFor(o, coord.OfConn{Event: conn.SetVAD{On: s.settings.TurnDetection() != nil}})
 	s.armIdle()
 }
-
-// privileged reports whether the event in hand comes from somebody who may change locked fields.
-func (s *Session) privileged() bool { return s.side != nil && s.side.Rules }
 
 // logTracing logs the client's names for the session when they differ from before.
 func (s *Session) logTracing(before settings.Tracing) {
@@ -155,37 +194,88 @@ func (s *Session) logTracing(before settings.Tracing) {
 	}
 }
 
-// applySettings takes over what the audio path reads at every frame.
-func (s *Session) applySettings() {
-	s.input.Configure(s.settings.TurnDetection())
+func (s *Session) createItem(o origin, e *wire.ConversationItemCreate) {
+	w := e.Item
+	refused := conversation.Check(w)
+	if refused == nil {
+		refused = s.settings.MayAdd(&w, o.privileged())
+	}
+	if refused == nil {
+		refused = s.conversation.Prepare(&w)
+	}
+	if refused != nil {
+		s.fail(o, refused)
+		return
+	}
+	recording, refused := s.speech.TakeRecording(&w, s.settings.InputFormat())
+	if refused != nil {
+		s.fail(o, refused)
+		return
+	}
+	it, events, refused := s.conversation.Create(w, e.PreviousItemID)
+	if s.answerAll(o, events, refused) && recording != nil {
+		s.transcribe(it, recording)
+	}
 }
 
-func (s *Session) createResponse(e *wire.ResponseCreate) {
+func (s *Session) truncateItem(o origin, e *wire.ConversationItemTruncate) {
+	it := s.conversation.Find(e.ItemID)
+	var sent voice.Samples
+	if it != nil {
+		sent = s.generator.SentOf(it)
+	}
+	events, refused := s.conversation.Truncate(it, e, sent)
+	if s.answerAll(o, events, refused) && s.generator.ClientStopped(it) {
+		s.stepFor(o, coord.OfPlayout{Event: playout.Clear{}})
+	}
+}
+
+func (s *Session) createResponse(o origin, e *wire.ResponseCreate) {
 	p := &e.Response
-	refused := s.settings.MayRespond(p, s.privileged())
+	refused := s.settings.MayRespond(p, o.privileged())
 	if refused == nil {
 		refused = s.conversation.CheckInput(p.Input)
 	}
 	if refused != nil {
-		s.report(refused)
+		s.fail(o, refused)
 		return
 	}
-	if p.Conversation == "none" {
-		s.createBeside(p)
+	if p.Conversation != "none" {
+		s.stepFor(o, coord.OfResponse{Event: response.Create{Request: s.generator.Request(p)}})
 		return
 	}
-	s.step(coord.OfResponse{Event: response.Create{Request: s.causes.ask(p)}})
+	out, refused := s.generator.CreateOutOfBand(p)
+	if refused != nil {
+		s.fail(o, refused)
+		return
+	}
+	s.do(o, out)
 }
 
-// target is the response that a name means; a name that nobody has is one that never lived.
+// cancelResponse cancels the response with that name; "" names the conversation's.
+func (s *Session) cancelResponse(o origin, name string) {
+	of := s.target(name)
+	if out, is := s.generator.CancelOutOfBand(of); is {
+		s.do(o, out)
+		return
+	}
+	s.stepFor(o, coord.OfResponse{Event: response.Cancel{Target: of}})
+}
+
+// target is the response that a name means: 0, the live one, for "". An unknown name matches no response.
 func (s *Session) target(name string) response.ID {
 	if name == "" {
 		return 0
 	}
-	for id, r := range s.replies {
-		if r.object.ID == name {
-			return id
-		}
+	if of, ok := s.generator.Named(name); ok {
+		return of
 	}
 	return ^response.ID(0)
+}
+
+// spend takes what a response has cost from the budget and tells the client what is left.
+func (s *Session) spend(tokens int) {
+	if left := s.cfg.Limits.Spend(tokens); left != nil && !s.released {
+		s.send(&wire.RateLimitsUpdated{RateLimits: left})
+	}
 }

@@ -1,102 +1,105 @@
 package session
 
+// What happens to a session: the one sealed type of its queue, and who handles each event.
+
 import (
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
-	"github.com/antiphon-rt/antiphon/wire"
+	"github.com/antiphon-rt/antiphon/server/session/generation"
+	"github.com/antiphon-rt/antiphon/server/session/output"
+	"github.com/antiphon-rt/antiphon/server/session/speech"
 )
 
-// Types of an error event.
-const (
-	typeInvalid = "invalid_request_error"
-	typeServer  = "server_error"
+// event is one of the types below. Each goroutine posts its events; the actor alone takes them.
+//
+//sumtype:decl
+type event interface{ event() }
+
+type (
+	// machineEvent is for the state machines.
+	machineEvent struct{ coord.Event }
+	// clientMessage is an event of the client, or of a side-band controller. refused says why it cannot be taken; text is
+	// empty then.
+	clientMessage struct {
+		from    *call.SidebandController // nil for the client
+		text    []byte
+		refused *fault.Failure
+	}
+	// audioReceived is audio of the client's track: mono, format.InputRate.
+	audioReceived struct{ pcm []int16 }
+	// warmedUp: the back ends are loaded, or err says why not.
+	warmedUp struct{ err error }
+	// firstFrameSent: the first frame of the response on air has gone out.
+	firstFrameSent struct{}
+	// playerEvent, speechEvent and bodyEvent are reports to the rooms of these names.
+	playerEvent struct{ output.Event }
+	speechEvent struct{ speech.Event }
+	bodyEvent   struct{ generation.Event }
+	// verdictTimeout ends the wait for a verdict on a candidate.
+	verdictTimeout struct{ turn turn.ID }
+	// audioTimeout checks whether audio still comes while turn is open.
+	audioTimeout struct{ turn turn.ID }
+	// idleTimeout: idle_timeout_ms has passed since timer gen was set.
+	idleTimeout struct{ gen uint64 }
+	// expiryNear is posted noticeBefore the session's end.
+	expiryNear struct{}
+	// transportFailed: the transport is gone, for the reason err.
+	transportFailed struct{ err error }
+	// leaving asks the session to wait for its client, which comes back over another connection.
+	leaving struct{ answer chan<- left }
 )
 
-// failure is an error event in the making. The zero kind is typeInvalid.
-type failure struct {
-	kind, code, message, param string
-}
+func (machineEvent) event()    {}
+func (clientMessage) event()   {}
+func (audioReceived) event()   {}
+func (warmedUp) event()        {}
+func (firstFrameSent) event()  {}
+func (playerEvent) event()     {}
+func (speechEvent) event()     {}
+func (bodyEvent) event()       {}
+func (verdictTimeout) event()  {}
+func (audioTimeout) event()    {}
+func (idleTimeout) event()     {}
+func (expiryNear) event()      {}
+func (transportFailed) event() {}
+func (leaving) event()         {}
 
-// fail tells the client what could not be done. The session goes on.
-func (s *Session) fail(f failure) { s.answer(s.problem(f)) }
-
-// report tells the client of a failure of a component. The session goes on.
-func (s *Session) report(f *fault.Failure) {
-	s.fail(failure{kind: f.Type, code: f.Code, message: f.Message, param: f.Param})
-}
-
-func (s *Session) problem(f failure) *wire.ErrorEvent {
-	if f.kind == "" {
-		f.kind = typeInvalid
+// handle takes one event to its end.
+func (s *Session) handle(e event) {
+	switch e := e.(type) {
+	case machineEvent:
+		s.step(e.Event)
+	case clientMessage:
+		if !s.tooEarly(e) {
+			s.fromClient(e)
+		}
+	case audioReceived:
+		s.audio(e.pcm)
+	case warmedUp:
+		s.opened(e.err)
+	case firstFrameSent:
+		s.firstPacket()
+	case playerEvent:
+		s.fromPlayer(e.Event)
+	case speechEvent:
+		s.fromSpeech(e.Event)
+	case bodyEvent:
+		s.play(s.generator.Handle(e.Event, s.audible()))
+	case verdictTimeout:
+		s.turnEvent(s.input.Decide(e.turn, s.now()))
+	case audioTimeout:
+		s.checkAudio(e.turn)
+	case idleTimeout:
+		if e.gen == s.idle {
+			s.step(coord.OfTurn{Event: turn.IdleTimeout{}})
+		}
+	case expiryNear:
+		s.expiryNear()
+	case transportFailed:
+		s.transportFailed(e.err)
+	case leaving:
+		s.leave(e)
 	}
-	e := wire.Error{Type: f.kind, Code: f.code, Message: f.message}
-	if f.param != "" {
-		e.Param = &f.param
-	}
-	if s.cause != "" {
-		cause := s.cause
-		e.EventID = &cause
-	}
-	s.log.Debug("error event", "code", f.code, "param", f.param)
-	return &wire.ErrorEvent{Error: e}
-}
-
-// answer gives an event to whoever sent the one in hand, and to nobody else: real clients take an error for one of their own, some
-// of them for the end. Where no client's event is in hand it is for all.
-func (s *Session) answer(e wire.ServerEvent) {
-	switch {
-	case s.side != nil:
-		e.SetID(newID("event_"))
-		encoded := call.Encode(e)
-		s.record("server", encoded.Text)
-		s.side.Answer(encoded)
-	case s.asked:
-		s.tellClient(e)
-	default:
-		s.send(e)
-	}
-}
-
-// tellClient gives an event to the client and to nobody else.
-func (s *Session) tellClient(e wire.ServerEvent) {
-	send := s.link.Send
-	if shared := s.can.Shared; shared != nil {
-		send = shared.SendToPrimary
-	}
-	e.SetID(newID("event_"))
-	s.sendBy(send, call.Encode(e), nil)
-}
-
-// record writes down what went to a client or came from one.
-func (s *Session) record(direction string, text []byte) {
-	if s.cfg.Record != nil {
-		s.cfg.Record(s.id, direction, text)
-	}
-}
-
-// send gives an event to the client, in order.
-func (s *Session) send(e wire.ServerEvent) { s.sendThen(e, nil) }
-
-// sendThen is send; the link's goroutine calls sent, when not nil, once the event is on its way.
-func (s *Session) sendThen(e wire.ServerEvent, sent func()) {
-	e.SetID(newID("event_"))
-	s.sendEvent(call.Encode(e), sent)
-}
-
-// sendAll gives events to the client, in order.
-func (s *Session) sendAll(events []wire.ServerEvent) {
-	for _, e := range events {
-		s.send(e)
-	}
-}
-
-// changed sends the events of a change that a client has asked for, or says why it was refused. It reports whether the change
-// was made.
-func (s *Session) changed(events []wire.ServerEvent, refused *fault.Failure) bool {
-	if refused != nil {
-		s.report(refused)
-		return false
-	}
-	s.sendAll(events)
-	return true
 }

@@ -1,24 +1,25 @@
 package session
 
+// The greeting of a client that knows our extensions (antiphon.hello).
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// hello takes what a client says that knows our extensions, and tells it which machines run here.
-func (s *Session) hello(e *wire.AntiphonHello) {
-	s.extended = true
-	if s.side != nil {
-		s.side.SetExtended()
-		s.metrics = s.metrics || e.Metrics
+// hello takes the greeting of a client, or of a side-band controller, and answers which machines run here.
+func (s *Session) hello(o origin, e *wire.AntiphonHello) {
+	s.client.extended = true
+	if o.side != nil {
+		o.side.SetExtended()
+		s.client.metrics = s.client.metrics || e.Metrics
 	} else {
-		s.resumable.Store(true)
-		s.metrics = e.Metrics
-		s.reports = e.BargeIn
+		s.shared.reconnects.Store(true)
+		s.client.metrics, s.client.reports = e.Metrics, e.BargeIn
 		s.player.NewClient()
 	}
-	s.step(coord.Configure{Config: s.coordConfig()})
+	s.stepFor(o, coord.Configure{Config: s.machineConfig()})
 	_, differ := machine.Differing(coord.Machines(), func(name string) (string, bool) {
 		theirs, ok := e.Machines.Field(name)
 		if !ok {
@@ -27,7 +28,7 @@ func (s *Session) hello(e *wire.AntiphonHello) {
 		return theirs.Text()
 	})
 	if len(differ) > 0 {
-		s.log.Warn("the client runs other state machines than this server: one of them is of another version, and the client may predict what does not come",
+		s.log.Warn("the client has another version of some state machines than this server: it may predict what does not come",
 			"machines", differ)
 	}
 	var machines wire.Raw
@@ -35,14 +36,14 @@ func (s *Session) hello(e *wire.AntiphonHello) {
 		machines = machines.WithText(m.Name, m.Fingerprint)
 	}
 	ack := &wire.AntiphonAck{Acknowledges: e.ID(), Machines: machines}
-	if s.side == nil { // nobody else comes back to this call
+	if o.side == nil { // a side-band controller does not come back to this call
 		ack.Resume = s.cfg.Token
 	}
-	s.answer(ack)
+	s.answer(o, ack)
 }
 
-// coordConfig is what of the settings, and of what the client has said of itself, decides transitions.
-// Over a WebSocket the client plays the audio itself and its reports are not used.
-func (s *Session) coordConfig() coord.Config {
-	return s.settings.MachineConfig(s.reports && s.player.ServerPaced())
+// machineConfig is the part of the settings, and of what the client has said of itself, that decides transitions. A client
+// that plays by itself (WebSocket) makes no reports that the server uses.
+func (s *Session) machineConfig() coord.Config {
+	return s.settings.MachineConfig(s.client.reports && s.player.ServerPaced())
 }

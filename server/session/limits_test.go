@@ -55,19 +55,19 @@ func TestLimits(t *testing.T) {
 		c.start()
 		c.ask("say 3 words")
 		done := next[*wire.ResponseDone](c, "response.done")
-		c.g.Expect(done.Response.Status).To(gomega.Equal(statusCompleted))
+		c.g.Expect(done.Response.Status).To(gomega.Equal("completed"))
 		left := next[*wire.RateLimitsUpdated](c, "rate_limits.updated")
 		c.g.Expect(left.RateLimits).To(gomega.Equal([]wire.RateLimit{{Name: "requests", Limit: 1, ResetSeconds: 1.5}}))
 		c.g.Expect(p.spent()).To(gomega.And(gomega.BeNumerically(">", 0), gomega.Equal(done.Response.Usage.TotalTokens)))
 
 		c.ask("say 3 words")
 		done = next[*wire.ResponseDone](c, "response.done")
-		c.g.Expect(done.Response.Status).To(gomega.Equal(statusFailed))
+		c.g.Expect(done.Response.Status).To(gomega.Equal("failed"))
 		c.g.Expect(done.Response.StatusDetails.Error.Code).To(gomega.Equal("rate_limit_exceeded"))
 
 		p.fill(1)
 		c.ask("say 3 words")
-		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal(statusCompleted), "the session lives on")
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"), "the session lives on")
 	})
 	story(t, "a refused response that is cancelled at once ends once", func(t *testing.T) {
 		c := newCaller(t, plain())

@@ -9,50 +9,40 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/input"
 )
 
-// Events of the timers below.
-type (
-	// audioTimeout checks whether audio still comes while turn is open.
-	audioTimeout struct{ turn turn.ID }
-	// verdictTimeout ends the wait for a verdict on a candidate.
-	verdictTimeout struct{ turn turn.ID }
-	// idleTimeout is posted when idle_timeout_ms has passed since timer gen was set.
-	idleTimeout struct{ gen uint64 }
-)
-
 // audio takes the client's audio: mono, format.InputRate.
 func (s *Session) audio(pcm []int16) {
 	s.input.Append(pcm, s.now())
-	s.listen()
+	s.listen(origin{})
 }
 
-// appended takes audio that came in an event.
-func (s *Session) appended(audio []byte) {
+// appendAudio takes audio that came in an event.
+func (s *Session) appendAudio(o origin, audio []byte) {
 	if f := s.input.AppendEncoded(s.settings.InputFormat(), audio, s.now()); f != nil {
-		s.report(f)
+		s.fail(o, f)
 		return
 	}
-	s.listen()
+	s.listen(o)
 }
 
-// commit takes the client's input_audio_buffer.commit.
-func (s *Session) commit() {
+// commitAudio takes the client's input_audio_buffer.commit.
+func (s *Session) commitAudio(o origin) {
 	s.input.EndEncoded(s.now())
-	s.listen()
+	s.listen(o)
 	if f := s.input.CheckCommit(); f != nil {
-		s.report(f)
+		s.fail(o, f)
 		return
 	}
-	s.step(coord.OfTurn{Event: turn.Commit{}})
+	s.stepFor(o, coord.OfTurn{Event: turn.Commit{}})
 }
 
 // listen acts on each frame of the audio that was appended, in order.
-func (s *Session) listen() {
+func (s *Session) listen(o origin) {
 	for r, ok := s.input.Next(s.inputView()); ok; r, ok = s.input.Next(s.inputView()) {
 		if r.Frame != nil {
 			s.recognise(r.Frame)
 		}
 		if r.Failure != nil {
-			s.report(r.Failure)
+			s.fail(o, r.Failure)
 		}
 		s.turnEvent(r.Event)
 	}
@@ -60,9 +50,9 @@ func (s *Session) listen() {
 
 // inputView returns what the Input reads of the session's state.
 func (s *Session) inputView() input.View {
-	_, degraded := s.state.Live.(transcription.Unavailable)
+	_, degraded := s.machines.state.Live.(transcription.Unavailable)
 	return input.View{
-		Turn: s.state.Turn, AgentAudible: s.audible(), NoLiveTranscription: degraded,
+		Turn: s.machines.state.Turn, AgentAudible: s.audible(), NoLiveTranscription: degraded,
 		FarEnd: s.can.FarEndReader, Path: s.can.RoundTripper,
 	}
 }
@@ -76,7 +66,7 @@ func (s *Session) turnEvent(e turn.Event) {
 
 // checkAudio ends turn t if its client sends nothing any more, not even silence.
 func (s *Session) checkAudio(t turn.ID) {
-	if turn.Open(s.state.Turn) != t {
+	if turn.Open(s.machines.state.Turn) != t {
 		return
 	}
 	if left := s.input.AudioTimeoutIn(s.now()); left > 0 {
@@ -97,5 +87,5 @@ func (s *Session) armIdle() {
 // stopIdle stops that timer. An event of it that is in the queue already is stale.
 func (s *Session) stopIdle() {
 	s.idle++
-	s.stopTimer("idle")
+	s.timers.Stop("idle")
 }

@@ -29,7 +29,7 @@ func TestFullBuffer(t *testing.T) {
 	detect := func(c *caller, turnDetection string) {
 		_, refused := c.s.settings.Update(wire.Raw(`{"type":"realtime","audio":{"input":{"turn_detection":`+turnDetection+`}}}`), false)
 		c.g.Expect(refused).To(gomega.BeNil())
-		c.s.applySettings()
+		c.s.input.Configure(c.s.settings.TurnDetection())
 	}
 
 	story(t, "a turn that is longer than the buffer is committed, and goes on in the next", func(t *testing.T) {
@@ -66,17 +66,17 @@ func TestQueue(t *testing.T) {
 	g := gomega.NewWithT(t)
 	q := newQueue()
 	taken := 0
-	for q.offer(taken) {
+	for q.offer(idleTimeout{uint64(taken)}) {
 		taken++
 	}
 	g.Expect(taken).To(gomega.Equal(queueSize*3/4 + 1))
 	for i := taken; i < queueSize; i++ {
-		g.Expect(q.post(i)).To(gomega.BeTrue())
+		g.Expect(q.post(idleTimeout{uint64(i)})).To(gomega.BeTrue())
 	}
 	close(q.ending)
-	g.Expect(q.post(0)).To(gomega.BeFalse(), "the session has ended: nobody waits for it")
-	g.Expect(q.offer(0)).To(gomega.BeFalse())
+	g.Expect(q.post(idleTimeout{})).To(gomega.BeFalse(), "the session has ended: nobody waits for it")
+	g.Expect(q.offer(idleTimeout{})).To(gomega.BeFalse())
 	for i := range queueSize {
-		g.Expect(<-q.events).To(gomega.Equal(i), "in order, and none is lost")
+		g.Expect(<-q.events).To(gomega.Equal(event(idleTimeout{uint64(i)})), "in order, and none is lost")
 	}
 }

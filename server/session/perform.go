@@ -1,5 +1,7 @@
 package session
 
+// The machines' driver: it steps them and performs their effects, in order.
+
 import (
 	"time"
 
@@ -11,14 +13,97 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// perform does what an effect says. It is the only caller of what follows in this file.
-func (s *Session) perform(f coord.Effect) {
+// step runs one event through the machines and performs what follows.
+func (s *Session) step(e coord.Event) { s.stepFor(origin{}, e) }
+
+// stepFor is step for an event that a client's event led to.
+func (s *Session) stepFor(o origin, e coord.Event) { s.stepAt(o, s.player.Mark(), e) }
+
+// stepAt is stepFor where the far end has heard the response on air up to at.
+func (s *Session) stepAt(o origin, at playout.Mark, e coord.Event) {
+	from := s.machines.state
+	next, effects, steps := coord.Next(from, at, e)
+	s.machines.state = next
+	s.pauseEarly(effects)
+	if s.cfg.CheckInvariants {
+		var broken string
+		if s.machines.seen, broken = coord.Watch(s.machines.seen, coord.Edge{From: from, Event: e, To: next, Effects: effects}); broken != "" {
+			s.broken(broken, e.Name())
+		}
+	}
+	for _, st := range steps {
+		s.log.Debug("transition", "machine", st.Machine, "from", st.From.Name(), "event", st.Event.Name(),
+			"action", st.Action, "to", st.To.Name(), "why", st.Why)
+		if s.cfg.Trace != nil {
+			s.cfg.Trace(s.id, st)
+		}
+	}
+	for _, f := range effects {
+		s.perform(o, f)
+	}
+	s.generator.ForgetCauses(&s.machines.state)
+	s.play(s.player.FollowLink(&s.machines.state, s.sinceLastHeard))
+	if e := s.player.Settled(&s.machines.state); e != nil {
+		s.send(e)
+	}
+}
+
+// pauseEarly stops the sound of a response that the effects hold or drop before anything else is done: how much of it was
+// heard is counted already.
+func (s *Session) pauseEarly(effects []coord.Effect) {
+	for _, f := range effects {
+		switch f := f.(type) {
+		case playout.Hold:
+			s.player.Pause(f.Resp)
+		case playout.Drop:
+			s.player.Pause(f.Resp)
+		}
+	}
+}
+
+// do performs what a room asks for, in order. o is the client's event that led to it.
+func (s *Session) do(o origin, out action.List) {
+	for _, a := range out {
+		switch a := a.(type) {
+		case action.Send:
+			s.sendThen(a.Event, a.Sent)
+		case action.Step:
+			s.stepFor(o, a.Event)
+		case action.Later:
+			s.again(machineEvent{a.Event})
+		case action.Fail:
+			s.fail(o, a.Failure)
+		}
+	}
+}
+
+// play is do for what the player or a body gives rise to. A client that plays by itself is sent audio that way.
+func (s *Session) play(out action.List) {
+	for _, a := range out {
+		if send, is := a.(action.Send); is && send.Sent != nil {
+			s.firstPacket()
+			break
+		}
+	}
+	s.do(origin{}, out)
+}
+
+// audible reports whether the agent is heard at the moment.
+func (s *Session) audible() bool {
+	_, playing := s.machines.state.Playout.(playout.Playing)
+	return playing
+}
+
+// perform does what an effect says. o is the client's event that led to it.
+func (s *Session) perform(o origin, f coord.Effect) {
 	switch f := f.(type) {
 	case conn.Effect:
 		s.performConn(f)
@@ -27,9 +112,9 @@ func (s *Session) perform(f coord.Effect) {
 	case transcription.Effect:
 		s.performTranscription(f)
 	case response.Effect:
-		s.performResponse(f)
+		s.performResponse(o, f)
 	case synthesis.Effect:
-		s.performSynthesis(s.running, f)
+		s.generator.Synthesis(f)
 	case playout.Effect:
 		s.performPlayout(f)
 	}
@@ -51,10 +136,10 @@ func (s *Session) performConn(f conn.Effect) {
 	case conn.ArmGrace:
 		s.armGrace(f.Gen)
 	case conn.StopChildren:
-		s.ends = f.Reason
-		s.sayWhy(f.Reason)
-		s.shutBeside()
-		s.log.Info("session ends", "reason", f.Reason, "dropped_audio_frames", s.dropped.Load())
+		s.reason = f.Reason
+		s.explainEnd(f.Reason)
+		s.do(origin{}, s.generator.ShutOutOfBand())
+		s.log.Info("session ends", "reason", f.Reason, "dropped_audio_frames", s.shared.dropped.Load())
 	case conn.ReleaseTransport:
 		s.release()
 	case conn.Forget:
@@ -67,20 +152,18 @@ func (s *Session) performTurn(f turn.Effect) {
 	case turn.OpenCandidate:
 		s.speech.Open(f.Turn, s.input.TurnStart())
 		s.input.OpenCandidate(f.Turn)
-		s.after("decide", input.VerdictTimeout, verdictTimeout{f.Turn})
+		s.after("verdict", input.VerdictTimeout, verdictTimeout{f.Turn})
 	case turn.RejectCandidate:
-		s.stopTimer("decide")
+		s.timers.Stop("verdict")
 		s.speech.Drop(f.Turn)
 		s.input.CandidateRejected()
 	case turn.OpenTurn:
-		s.stopTimer("decide")
+		s.timers.Stop("verdict")
 		s.stopIdle()
 		s.after("audio", input.AudioTimeout, audioTimeout{f.Turn})
-		s.openedTurn(f.Turn)
+		s.openTurn(f.Turn)
 	case turn.EmitSpeechStarted:
-		for _, e := range s.speech.Announce(f.Turn, s.speechView()) {
-			s.send(e)
-		}
+		s.sendAll(s.speech.Announce(f.Turn, s.speechView()))
 	case turn.EmitSpeechStopped:
 		s.send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: s.input.ElapsedMS(), ItemID: s.speech.ItemID(f.Turn)})
 	case turn.EmitTimeout:
@@ -90,171 +173,89 @@ func (s *Session) performTurn(f turn.Effect) {
 		})
 	case turn.ArmFallback:
 		s.after("fallback", time.Duration(f.MS)*time.Millisecond,
-			coord.OfTurn{Event: turn.FallbackExpired{Turn: f.Turn, Gen: f.Gen}})
+			machineEvent{coord.OfTurn{Event: turn.FallbackExpired{Turn: f.Turn, Gen: f.Gen}}})
 	case turn.AskGate:
-		// No session setting asks for the gate yet, so the machine never gets here; letting the turn pass is what a
-		// session without it does.
-		s.again(coord.OfTurn{Event: turn.GatePassed(f)})
+		// No session setting asks for the gate yet, so the machine never gets here. Without a gate the turn passes.
+		s.again(machineEvent{coord.OfTurn{Event: turn.GatePassed(f)}})
 	case turn.CommitTurn:
 		s.commitTurn(f)
 	case turn.DiscardTurn:
 		s.speech.Drop(f.Turn)
 		s.input.TurnEnded()
 		s.armIdle()
-	case turn.BargeIn: // routed: the playout and the response are told by the composition
+	case turn.BargeIn: // the composition has routed it to the playout and the response
 		s.player.Confirmed()
 		s.log.Info("the user interrupts", "turn", f.Turn)
 	}
 }
 
-func (s *Session) performResponse(f response.Effect) {
+func (s *Session) performResponse(o origin, f response.Effect) {
 	switch f := f.(type) {
 	case response.EmitCreated:
-		s.created(f)
+		s.do(o, s.generator.Created(f, s.conversation.ID()))
 	case response.EmitTerminal:
-		if r := s.replies[f.ID]; r != nil {
-			s.terminal(r, f.Status)
+		r := s.generator.Find(f.ID)
+		s.do(o, s.generator.End(f))
+		if r != nil && !r.Track().Begun() { // else idle_timeout_ms counts from the end of the playout
+			s.armIdle()
 		}
 	case response.StartBody:
-		s.starting = s.replies[f.ID]
-		s.startWaiting()
+		s.do(o, s.generator.Ask(f.ID))
 	case response.CancelBody:
-		r := s.replies[f.ID]
-		if s.starting == r {
-			s.starting = nil
-			s.bodyless(r, response.ClientCancelled)
-			return
-		}
-		r.body.cancel()
+		s.do(o, s.generator.Cancel(f.ID))
 	case response.RejectActive:
-		s.fail(failure{
-			code:    "conversation_already_has_active_response",
-			message: "Conversation already has an active response in progress: wait for response.done, or send response.cancel first.",
+		s.fail(o, &fault.Failure{
+			Code:    "conversation_already_has_active_response",
+			Message: "Conversation already has an active response in progress: wait for response.done, or send response.cancel first.",
 		})
 	case response.RejectNotActive:
-		s.notActive()
+		s.fail(o, generation.NotActive())
 	case response.ReportDone:
-	}
-}
-
-// performSynthesis does what an effect says about the clauses of r.
-func (s *Session) performSynthesis(r *reply, f synthesis.Effect) {
-	switch f := f.(type) {
-	case synthesis.Say:
-		select {
-		case r.body.clauses <- clause{f.Clause, r.saying[f.Clause].text}:
-		default:
-			s.log.Warn("a response has more clauses than its voice takes", "response", r.object.ID)
-			r.voiceErr = errTooManyClauses
-			r.body.cancel()
-		}
-	case synthesis.Refuse:
-		s.log.Error("a clause came after the end of its response", "response", r.object.ID)
-		delete(r.saying, f.Clause)
-	case synthesis.CloseQueue:
-		close(r.body.clauses)
-	case synthesis.StopWorker:
-		if r != nil && r.body != nil {
-			r.body.cancel()
-		}
-	case synthesis.Wake:
-		if r != nil {
-			s.saidAll(r)
-		}
 	}
 }
 
 func (s *Session) performPlayout(f playout.Effect) {
 	switch f := f.(type) {
 	case playout.Play:
-		s.playing(s.player.Play(s.replies[f.Resp].track, uint64(f.Gen)))
+		s.play(s.player.Play(s.generator.Find(f.Resp).Track(), uint64(f.Gen)))
 	case playout.Hold:
 		s.player.Hold(f.Resp)
 	case playout.AwaitReady:
 		s.player.AwaitReady(f.Candidate)
 	case playout.RewindAndResume:
-		s.playing(s.player.Resume(s.replies[f.Resp].track, f.From, uint64(f.Gen)))
+		s.play(s.player.Resume(s.generator.Find(f.Resp).Track(), f.From, uint64(f.Gen)))
 	case playout.Drop:
-		if r := s.replies[f.Resp]; r != nil {
-			s.drop(r)
+		if r := s.generator.Find(f.Resp); r != nil && s.generator.Drop(r) {
+			s.offAir()
 		}
 	case playout.EmitStarted:
 		if s.player.ServerPaced() {
-			s.send(&wire.OutputAudioBufferStarted{ResponseID: s.replies[f.Resp].object.ID})
+			s.send(&wire.OutputAudioBufferStarted{ResponseID: s.generator.Find(f.Resp).Name()})
 		}
 	case playout.EmitStopped:
-		s.stopped(s.replies[f.Resp])
+		s.do(origin{}, s.generator.Stopped(s.generator.Find(f.Resp), s.machineConfig().Reports))
+		s.offAir()
 	case playout.EmitCleared:
-		if r := s.replies[f.Resp]; s.player.ServerPaced() && r != nil {
-			s.send(&wire.OutputAudioBufferCleared{ResponseID: r.object.ID})
+		if r := s.generator.Find(f.Resp); r != nil && s.player.ServerPaced() {
+			s.send(&wire.OutputAudioBufferCleared{ResponseID: r.Name()})
 		}
 	case playout.EmitRejected:
-		s.rejected(s.player.Reject(f.Candidate))
+		if e := s.player.Reject(f.Candidate); e != nil {
+			s.send(e)
+		}
 	case playout.AwaitHeard:
 		s.player.AwaitHeard(f.Resp)
 	case playout.Truncate:
-		// A client that plays by itself cuts what it got, and has nothing of a reply that waited.
-		if r := s.replies[f.Resp]; r != nil && (s.player.ServerPaced() || !r.track.Heard()) {
-			if !r.track.Whole(f.End) {
-				s.truncate(r, f.End)
-			}
-			s.forget(r)
-			s.startWaiting()
+		// A client that plays by itself truncates what it got, and has nothing of a response that waited.
+		r := s.generator.Find(f.Resp)
+		if r != nil && (s.player.ServerPaced() || !r.Track().Heard()) && !r.Track().Whole(f.End) {
+			s.do(origin{}, s.generator.Truncate(r, f.End))
 		}
 	}
 }
 
-// playing sends the audio that the player has for a client that plays by itself.
-func (s *Session) playing(out action.List) {
-	if len(out) > 0 {
-		s.firstPacket()
-	}
-	s.do(out)
-}
-
-// do performs what a component asks for, in order.
-func (s *Session) do(out action.List) {
-	for _, a := range out {
-		switch a := a.(type) {
-		case action.Send:
-			s.sendThen(a.Event, a.Sent)
-		case action.Step:
-			s.step(a.Event)
-		case action.Later:
-			s.again(a.Event)
-		}
-	}
-}
-
-// drop forgets what of r was not sent.
-func (s *Session) drop(r *reply) {
-	if r.body != nil {
-		r.body.free() // what it still says is heard by nobody, and must not wait for that
-	}
-	s.takeBack(r)
-	if s.player.Drop(r.track) {
-		s.offAir()
-	}
-	s.forget(r)
-}
-
+// offAir notes that nothing plays any more.
 func (s *Session) offAir() {
 	s.input.PlaybackEnded(s.now())
 	s.armIdle()
-}
-
-// stopped: r was heard to its end.
-func (s *Session) stopped(r *reply) {
-	if s.player.ServerPaced() {
-		s.send(&wire.OutputAudioBufferStopped{ResponseID: r.object.ID})
-		if r.over && r.status == response.ClientCancelled {
-			s.truncate(r, r.track.Mark(r.track.Length()))
-		}
-	}
-	first := s.player.Stopped(r.track, s.coordConfig().Reports)
-	s.offAir()
-	if first { // else its tail was played again
-		s.turnMetrics(r)
-	}
-	s.forget(r)
 }

@@ -5,16 +5,16 @@ const queueSize = 512
 
 // queue is the one thing of a session that several goroutines touch.
 type queue struct {
-	events chan any
+	events chan event
 	ending chan struct{} // closed when nothing is taken any more
 }
 
 func newQueue() queue {
-	return queue{events: make(chan any, queueSize), ending: make(chan struct{})}
+	return queue{events: make(chan event, queueSize), ending: make(chan struct{})}
 }
 
 // post waits for room. It reports false when the session has ended and the event is lost.
-func (q *queue) post(e any) bool {
+func (q *queue) post(e event) bool {
 	select {
 	case <-q.ending:
 		return false
@@ -29,7 +29,7 @@ func (q *queue) post(e any) bool {
 }
 
 // offer drops the event, and says so, when the queue is nearly full: the last quarter is for control events.
-func (q *queue) offer(e any) bool {
+func (q *queue) offer(e event) bool {
 	if len(q.events) > cap(q.events)*3/4 {
 		return false
 	}

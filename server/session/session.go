@@ -1,86 +1,83 @@
 package session
 
+// The life of a session: how it is made, how it runs, and how it ends.
+
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/playout"
-	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/session/speech"
-	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // Times that bound a session.
 const (
-	warmAfter = 15 * time.Second // the longest wait for the back ends before the session is announced
-	grace     = 20 * time.Second // a lost transport may come back for so long
-	longest   = 60 * time.Minute // the protocol's limit of a session
+	warmUpTimeout = 15 * time.Second // the longest wait for the back ends before the session is announced
+	grace         = 20 * time.Second // how long a lost transport may take to come back
+	longest       = 60 * time.Minute // the protocol's limit of a session
 )
 
 // Session is one call: see the package comment. Its exported methods are safe for concurrent use.
 type Session struct {
-	cfg     Config
-	env     env.Env
-	id      string
-	log     *slog.Logger
-	queue   queue
-	done    chan struct{}
-	started sync.Once
-	workers sync.WaitGroup
-	ctx     context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
-	cancel  context.CancelFunc
-	dropped atomic.Int64 // audio frames for which the queue had no room
-	// resumable: the client may come back over another connection.
-	resumable atomic.Bool
+	cfg      Config
+	id       string
+	log      *slog.Logger
+	shared   sharedState
+	machines machines
+	client   client
 
-	// What follows belongs to run.
-	link     call.Link
-	can      call.Capabilities // of link
-	player   *output.Player
-	state    coord.State
-	seen     coord.Seen // when invariants are checked
-	settings *settings.Settings
-	metrics  bool   // the client wants the turns' times
-	extended bool   // the client knows our extensions
-	reports  bool   // the client predicts interruptions, and says what was heard
-	taken    string // event_id of the client's last event
-
+	// The rooms. They belong to the actor.
+	settings     *settings.Settings
 	conversation *conversation.Conversation
 	input        *input.Input
 	speech       *speech.Speech
-	replies      map[response.ID]*reply
-	lastBeside   response.ID              // of those outside the conversation
-	running      *reply                   // whose body the synthesis machine serves
-	starting     *reply                   // whose body waits for transcripts
-	causes       causes                   // of the responses that the machines may still name
-	cause        string                   // event_id of the client event in hand
-	asked        bool                     // a client's event is in hand
-	side         *call.SidebandController // whose it is; nil for the client's own
-	later        []any                    // events that effects gave rise to
-	early        []any                    // of the client's, before the session was announced
-	earlyBytes   int                      // in early
-	earlyLost    int                      // what early had no room for
-	timers       map[string]*time.Timer
-	idle         uint64      // names the count of idle_timeout_ms
-	ends         conn.Reason // why it does, once it does
-	released     bool
-	forgotten    bool
+	generator    *generation.Generator
+	player       *output.Player
+
+	link      call.Link
+	can       call.Capabilities // of link
+	timers    *env.Timers
+	idle      uint64      // names the timer of idle_timeout_ms
+	reason    conn.Reason // why the session ends, once it does
+	released  bool
+	forgotten bool
+}
+
+// sharedState is what goroutines other than the actor touch.
+type sharedState struct {
+	queue   queue
+	done    chan struct{}
+	started sync.Once
+	workers *env.Group
+	ctx     context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
+	cancel  context.CancelFunc
+	dropped atomic.Int64 // audio frames for which the queue had no room
+	// reconnects: the client may come back over another connection.
+	reconnects atomic.Bool
+}
+
+// machines is the state machines, and what they have still to take.
+type machines struct {
+	state coord.State
+	seen  coord.Seen // when invariants are checked
+	later []event    // events that effects gave rise to
 }
 
 // New makes a session that Start brings to life. Until then it takes events and keeps them.
@@ -88,42 +85,47 @@ func New(cfg Config) (*Session, error) {
 	if cfg.Pipeline == nil {
 		return nil, errors.New("session: Config.Pipeline is nil")
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Env == nil {
-		cfg.Env = env.System()
-	}
-	if cfg.Longest == 0 {
-		cfg.Longest = longest
-	}
-	if cfg.Grace == 0 {
-		cfg.Grace = grace
-	}
-	if cfg.Keep == 0 {
-		cfg.Keep = keep
-	}
+	cfg.complete()
 	in, err := input.New()
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{
-		cfg: cfg, env: cfg.Env, id: newID("sess_"), queue: newQueue(), done: make(chan struct{}), input: in,
-		conversation: conversation.New(cfg.Env, cfg.Pipeline.Model), replies: map[response.ID]*reply{}, timers: map[string]*time.Timer{},
-	}
-	if s.cfg.Limits == nil {
-		s.cfg.Limits = ratelimit.NewPerMinute(cfg.Env.Now)
-	}
+	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_"), input: in, timers: env.NewTimers(cfg.Env)}
 	s.log = cfg.Logger.With("session", s.id)
+	s.shared.queue, s.shared.done = newQueue(), make(chan struct{})
+	s.shared.workers = env.NewGroup(cfg.Env)
+	s.shared.ctx, s.shared.cancel = context.WithCancel(context.Background())
 	cfg.Settings.ID = s.id
-	cfg.Settings.ExpiresAt = cfg.Env.Now().Add(cfg.Longest).Unix()
-	s.settings = settings.New(s.env, cfg.Pipeline, cfg.Settings, cfg.Locks)
-	s.state = coord.New(s.settings.MachineConfig(false))
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.speech = speech.New(s.ctx, speech.Config{
-		Env: s.env, Transcriber: cfg.Pipeline.Transcriber, Post: func(e speech.Event) bool { return s.queue.post(e) },
+	cfg.Settings.ExpiresAt = s.now().Add(cfg.Longest).Unix()
+	s.settings = settings.New(cfg.Env, cfg.Pipeline, cfg.Settings, cfg.Locks)
+	s.machines.state = coord.New(s.settings.MachineConfig(false))
+	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
+	s.speech = speech.New(s.shared.ctx, speech.Config{
+		Env: cfg.Env, Transcriber: cfg.Pipeline.Transcriber, Post: func(e speech.Event) bool { return s.post(speechEvent{e}) },
 	})
 	return s, nil
+}
+
+// complete fills in the defaults.
+func (c *Config) complete() {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Env == nil {
+		c.Env = env.System()
+	}
+	if c.Longest == 0 {
+		c.Longest = longest
+	}
+	if c.Grace == 0 {
+		c.Grace = grace
+	}
+	if c.Keep == 0 {
+		c.Keep = keep
+	}
+	if c.Limits == nil {
+		c.Limits = ratelimit.NewPerMinute(c.Env.Now)
+	}
 }
 
 // ID is the session's name, such as "sess_…".
@@ -131,247 +133,164 @@ func (s *Session) ID() string { return s.id }
 
 // Start gives the session its link and begins its life. Only the first call counts.
 func (s *Session) Start(link call.Link) {
-	s.started.Do(func() {
+	s.shared.started.Do(func() {
 		s.attach(link)
-		go s.run()
+		s.cfg.Env.Go(s.run)
 	})
 }
 
-// attach gives the session its link, and the player that plays over it.
+// attach gives the session its link, the player that plays over it, and the generator that the player serves.
 func (s *Session) attach(link call.Link) {
 	s.link, s.can = link, call.Resolve(link)
-	s.player = output.NewPlayer(link, s.can, s.env, func(e output.Event) bool { return s.queue.post(e) })
+	s.player = output.NewPlayer(link, s.can, s.cfg.Env, func(e output.Event) bool { return s.post(playerEvent{e}) })
 	if !s.player.ServerPaced() {
 		s.conversation.KeepAudio()
 	}
+	parts := generation.Parts{
+		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Limits: s.cfg.Limits, Settings: s.settings,
+		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers,
+		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
+		WantsMetrics: func() bool { return s.client.metrics },
+	}
+	if s.cfg.Trace != nil {
+		parts.Trace = func(response string, st coord.Step) { s.cfg.Trace(s.id+"."+response, st) }
+	}
+	if s.cfg.CheckInvariants {
+		parts.Broken = s.broken
+	}
+	s.generator = generation.New(parts)
 }
 
 // Abandon ends a session that was never started.
 func (s *Session) Abandon() {
-	s.started.Do(func() {
-		s.cancel()
-		close(s.queue.ending)
-		close(s.done)
+	s.shared.started.Do(func() {
+		s.shared.cancel()
+		close(s.shared.queue.ending)
+		close(s.shared.done)
 	})
 }
 
 // Close asks the session to end; Done says when it has.
-func (s *Session) Close(why conn.Reason) { s.queue.post(coord.OfConn{Event: conn.Close{Reason: why}}) }
+func (s *Session) Close(why conn.Reason) {
+	s.post(machineEvent{coord.OfConn{Event: conn.Close{Reason: why}}})
+}
 
 // Done is closed when the session has ended and every goroutine of it is joined.
-func (s *Session) Done() <-chan struct{} { return s.done }
+func (s *Session) Done() <-chan struct{} { return s.shared.done }
 
-func (s *Session) now() time.Time { return time.Now() }
+func (s *Session) now() time.Time { return s.cfg.Env.Now() }
+
+// post gives an event to the actor, from any goroutine. It reports false when the session has ended.
+func (s *Session) post(e event) bool { return s.shared.queue.post(e) }
+
+// again has an event handled after the one in hand.
+func (s *Session) again(e event) { s.machines.later = append(s.machines.later, e) }
+
+// after posts e once d has passed. A timer of the same name is replaced.
+func (s *Session) after(name string, d time.Duration, e event) {
+	s.timers.Start(name, d, func() { s.post(e) })
+}
 
 // run is the actor.
 func (s *Session) run() {
-	defer close(s.done)
-	defer s.mourn()
-	s.warm()
+	defer close(s.shared.done)
+	defer s.recoverActor()
+	s.warmUp()
 	s.limitTime()
 	for !s.forgotten {
-		s.handle(<-s.queue.events)
-		for len(s.later) > 0 {
-			e := s.later[0]
-			s.later = s.later[1:]
-			s.handle(e)
-		}
+		s.handle(<-s.shared.queue.events)
+		s.settle()
 	}
 }
 
-// warm loads the back ends and then opens the session.
-func (s *Session) warm() {
-	s.workers.Go(func() {
-		ctx, cancel := context.WithTimeout(s.ctx, warmAfter)
+// settle handles everything that follows from the event in hand.
+func (s *Session) settle() {
+	for {
+		for len(s.machines.later) > 0 {
+			e := s.machines.later[0]
+			s.machines.later = s.machines.later[1:]
+			s.handle(e)
+		}
+		for _, tokens := range s.generator.TakeBills() {
+			s.spend(tokens)
+		}
+		out := s.generator.Settle(&s.machines.state)
+		if len(out) == 0 && len(s.machines.later) == 0 {
+			return
+		}
+		s.do(origin{}, out)
+	}
+}
+
+// warmUp loads the back ends and then opens the session.
+func (s *Session) warmUp() {
+	s.shared.workers.Go(func() {
+		ctx, cancel := env.WithTimeout(s.cfg.Env, s.shared.ctx, warmUpTimeout, context.DeadlineExceeded)
 		defer cancel()
-		s.queue.post(warmed{fault.Contain("pipeline", func() error { return s.cfg.Pipeline.Warm(ctx) })})
+		err := fault.Contain("pipeline", func() error { return s.cfg.Pipeline.Warm(ctx) })
+		if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: not ready after %v: %w", err, warmUpTimeout, context.DeadlineExceeded)
+		}
+		s.post(warmedUp{err})
 	})
 }
 
-// release ends everything that is left, in the order that lets nobody wait for the dead: it is the last effect but one.
+// opened announces the session. err says which back end did not come up.
+func (s *Session) opened(err error) {
+	s.input.Configure(s.settings.TurnDetection())
+	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
+	s.takeEarly()
+	if err == nil {
+		return
+	}
+	s.log.Warn("a back end did not come up", "err", err)
+	var stage *pipeline.StageError
+	f := &fault.Failure{Type: fault.TypeServer, Code: "backend_unavailable", Message: err.Error()}
+	if errors.As(err, &stage) {
+		f.Param = stage.Stage
+	}
+	s.fail(origin{}, f)
+}
+
+// release ends everything that is left. It cancels the context, stops the timers, joins the workers and closes the link, in
+// that order, so that nothing waits for something that has ended.
 func (s *Session) release() {
 	s.released = true
-	s.cancel()
-	close(s.queue.ending)
-	for _, t := range s.timers {
-		t.Stop()
-	}
+	s.shared.cancel()
+	close(s.shared.queue.ending)
+	s.timers.StopAll()
 	s.player.Close()
 	s.speech.Close()
-	for id, r := range s.replies {
-		if r.beside != nil { // its body cannot report any more
-			delete(s.replies, id)
-		}
-	}
-	s.workers.Wait()
+	s.shared.workers.Wait()
 	s.speech.Wait()
+	s.generator.Close()
 	if l := s.can.CloseExplainer; l != nil {
-		l.ExplainClose(s.ends)
+		l.ExplainClose(s.reason)
 	}
 	if err := s.link.Close(); err != nil {
 		s.log.Debug("closing the transport", "err", err)
 	}
 }
 
-// Events of the session's own.
-type (
-	warmed   struct{ err error }
-	incoming struct {
-		text []byte
-		from *call.SidebandController // nil for the client
-	}
-	binary  struct{ from *call.SidebandController }
-	untaken struct {
-		from *call.SidebandController
-		why  failure
-	}
-	audioIn   struct{ pcm []int16 }
-	firstSent struct{}
-	linkGone  struct{ err error }
+// What is logged when a fault is ours.
+const (
+	sessionFailed   = "a session has failed"
+	invariantBroken = "an invariant does not hold"
 )
 
-// handle takes one event to its end.
-func (s *Session) handle(e any) {
-	switch e := e.(type) {
-	case coord.Event:
-		s.step(e)
-	case incoming, binary, untaken:
-		if !s.premature(e) {
-			s.ofClient(e)
-		}
-	case audioIn:
-		s.audio(e.pcm)
-	case warmed:
-		s.opened(e.err)
-	case firstSent:
-		s.firstPacket()
-	case verdictTimeout:
-		s.turnEvent(s.input.Decide(e.turn, s.now()))
-	case idleTimeout:
-		if e.gen == s.idle {
-			s.step(coord.OfTurn{Event: turn.IdleTimeout{}})
-		}
-	case audioTimeout:
-		s.checkAudio(e.turn)
-	case expiring:
-		s.expiring()
-	case linkGone:
-		s.gone(e.err)
-	case leaving:
-		s.leave(e)
-	case output.Event:
-		s.fromPlayer(e)
-	case spent:
-		s.spend(e.tokens)
-	case besideEnded:
-		s.endedBeside(e)
-	case forgetReply:
-		s.forgetNow(e.id)
-	case speech.Event:
-		s.fromSpeech(e)
-	case bodyDelta, bodyTextEnded, bodyAudio, bodyClauseSaid, bodyVoiceEnded, bodyOver:
-		s.fromBody(e)
-	}
-}
-
-// ofClient takes what a client sent, or tried to.
-func (s *Session) ofClient(e any) {
-	s.asked = true
-	switch e := e.(type) {
-	case incoming:
-		s.side = e.from
-		s.fromClient(e.text)
-	case binary:
-		s.side = e.from
-		s.fail(failure{code: wire.CodeInvalidJSON, message: "binary messages are not events: send JSON text"})
-	case untaken:
-		s.side = e.from
-		s.fail(e.why)
-	}
-	s.asked, s.side = false, nil
-}
-
-// step runs one event through the machines and performs what follows.
-func (s *Session) step(e coord.Event) { s.stepAt(s.player.Mark(), e) }
-
-// stepAt is step where the reply on air has got to at.
-func (s *Session) stepAt(at playout.Mark, e coord.Event) {
-	from := s.state
-	next, effects, steps := coord.Next(from, at, e)
-	s.state = next
-	s.hush(effects)
-	if s.cfg.CheckInvariants {
-		var broken string
-		if s.seen, broken = coord.Watch(s.seen, coord.Edge{From: from, Event: e, To: next, Effects: effects}); broken != "" {
-			s.log.Error(invariantBroken, "invariant", broken, "event", e.Name())
-		}
-	}
-	for _, st := range steps {
-		s.log.Debug("transition", "machine", st.Machine, "from", st.From.Name(), "event", st.Event.Name(),
-			"action", st.Action, "to", st.To.Name(), "why", st.Why)
-		if s.cfg.Trace != nil {
-			s.cfg.Trace(s.id, st)
-		}
-	}
-	for _, f := range effects {
-		s.perform(f)
-	}
-	s.causes.forget(next)
-	s.followLink()
-	s.rejected(s.player.Settled(&s.state))
-}
-
-// hush stops the sound of a reply that the effects take away, before anything else is done: how much of it was heard is
-// counted already, and what goes out meanwhile would not be.
-func (s *Session) hush(effects []coord.Effect) {
-	for _, f := range effects {
-		var resp response.ID
-		switch f := f.(type) {
-		case playout.Hold:
-			resp = f.Resp
-		case playout.Drop:
-			resp = f.Resp
-		}
-		s.player.Pause(resp)
-	}
-}
-
-// again has an event handled after the one in hand.
-func (s *Session) again(e any) { s.later = append(s.later, e) }
-
-// audible: the agent is heard at the moment.
-func (s *Session) audible() bool {
-	_, playing := s.state.Playout.(playout.Playing)
-	return playing
-}
-
-// after posts e when d is over. A timer of the same name is replaced.
-func (s *Session) after(name string, d time.Duration, e any) {
-	if t := s.timers[name]; t != nil {
-		t.Stop()
-	}
-	s.timers[name] = time.AfterFunc(d, func() { s.queue.post(e) })
-}
-
-func (s *Session) stopTimer(name string) {
-	if t := s.timers[name]; t != nil {
-		t.Stop()
-		delete(s.timers, name)
-	}
-}
-
-func (s *Session) opened(err error) {
-	s.applySettings()
-	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
-	s.caughtUp()
-	if err == nil {
+// recoverActor ends a session whose actor panics. That is a fault of ours; the other calls go on.
+func (s *Session) recoverActor() {
+	v := recover()
+	if v == nil {
 		return
 	}
-	s.log.Warn("a back end did not come up", "err", err)
-	var stage *pipeline.StageError
-	f := failure{kind: typeServer, code: "backend_unavailable", message: err.Error()}
-	if errors.As(err, &stage) {
-		f.param = stage.Stage
+	s.log.Error(sessionFailed, "panic", v, "stack", string(debug.Stack()))
+	if !s.released {
+		s.release()
 	}
-	s.fail(f)
+}
+
+// broken logs an invariant that does not hold.
+func (s *Session) broken(invariant, event string) {
+	s.log.Error(invariantBroken, "invariant", invariant, "event", event)
 }

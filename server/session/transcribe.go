@@ -14,7 +14,7 @@ import (
 func (s *Session) speechView() speech.View {
 	td := s.settings.TurnDetection()
 	return speech.View{
-		Wants: s.wants(), Semantic: td != nil && td.Type == wire.SemanticVAD, Voiced: s.input.Voiced(), Turn: s.state.Turn,
+		Wants: s.wants(), Semantic: td != nil && td.Type == wire.SemanticVAD, Voiced: s.input.Voiced(), Turn: s.machines.state.Turn,
 	}
 }
 
@@ -25,8 +25,8 @@ func (s *Session) wants() speech.Wants {
 
 // recognise gives a frame to the recogniser of the open turn.
 func (s *Session) recognise(frame []float32) {
-	if e := s.speech.Write(turn.Open(s.state.Turn), frame); e != nil {
-		s.again(e)
+	if e := s.speech.Write(turn.Open(s.machines.state.Turn), frame); e != nil {
+		s.again(speechEvent{e})
 	}
 }
 
@@ -35,7 +35,7 @@ func (s *Session) fromSpeech(e speech.Event) {
 	out, err := s.speech.Handle(e, s.speechView())
 	switch e := e.(type) {
 	case speech.Partial:
-		if c, is := s.state.Turn.(turn.Candidate); is && c.Turn == e.Turn {
+		if c, is := s.machines.state.Turn.(turn.Candidate); is && c.Turn == e.Turn {
 			s.turnEvent(s.input.Partial(e.Turn, e.Text))
 		}
 	case speech.Failed:
@@ -49,7 +49,7 @@ func (s *Session) fromSpeech(e speech.Event) {
 		s.recorded(e)
 	case speech.Ready, speech.Refused, speech.Final:
 	}
-	s.do(out)
+	s.do(origin{}, out)
 }
 
 // performTranscription does what an effect says about the recognition of a turn.
@@ -71,12 +71,10 @@ func (s *Session) performTranscription(f transcription.Effect) {
 		if d, ok := s.speech.Deliver(f.Turn, s.now()); ok {
 			s.deliver(d)
 			s.armIdle()
-			s.startWaiting()
 		}
 	case transcription.DeliverFailure:
 		if d, ok := s.speech.DeliverFailure(f.Turn); ok {
 			s.deliver(d)
-			s.startWaiting()
 		}
 	}
 }
@@ -86,17 +84,17 @@ func (s *Session) commitTurn(f turn.CommitTurn) {
 	s.speech.Open(f.Turn, s.input.Start())
 	pcm, spoke, now := s.input.Commit(), s.input.LastSpeech(), s.now()
 	w := wire.Item{
-		ID: s.speech.ItemID(f.Turn), Type: wire.ItemMessage, Role: "user", Status: statusCompleted,
+		ID: s.speech.ItemID(f.Turn), Type: wire.ItemMessage, Role: "user", Status: "completed",
 		Content: []wire.Content{{Type: wire.ContentInputAudio}},
 	}
 	it, previous, deleted := s.conversation.Append(w)
-	s.sendAll(deleted)
 	if f.Wordless {
-		s.causes.commit(f.Turn, s.speech.CommitWordless(f.Turn, spoke, now))
+		s.generator.Commit(f.Turn, s.speech.CommitWordless(f.Turn, spoke, now))
 	} else {
 		it.AwaitTranscript()
-		s.causes.commit(f.Turn, s.speech.Commit(f.Turn, it.Num(), pcm, spoke, now))
+		s.generator.Commit(f.Turn, s.speech.Commit(f.Turn, it.Num(), pcm, spoke, now))
 	}
+	s.sendAll(deleted)
 	s.send(&wire.InputAudioBufferCommitted{PreviousItemID: previous, ItemID: w.ID})
 	s.send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
 	s.send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
@@ -128,35 +126,24 @@ func (s *Session) recorded(e speech.Recorded) {
 		it.SetTranscript(e.Transcript.Part, e.Transcript.Text)
 		s.tellTranscript(it.ID, &e.Transcript)
 	}
-	s.startWaiting()
 }
 
 // tellTranscript tells the client the transcript of an item.
 func (s *Session) tellTranscript(itemID string, t *speech.Transcript) {
-	events, failure := t.Events(s.env, itemID, s.wants())
-	s.sendAll(events)
-	if failure != nil {
-		s.report(failure)
-	}
+	events, failure := t.Events(s.cfg.Env, itemID, s.wants())
+	s.answerAll(origin{}, events, failure)
 }
 
-// openedTurn performs what follows when turn t is certain.
-func (s *Session) openedTurn(t turn.ID) {
+// openTurn performs what follows when turn t is certain.
+func (s *Session) openTurn(t turn.ID) {
 	start := s.speech.Open(t, s.input.TurnStart())
 	s.input.DropBefore(start)
-	s.do(s.speech.Opened(t, s.speechView()))
+	s.do(origin{}, s.speech.Opened(t, s.speechView()))
 }
 
 // firstPacket notes that the response on air is audible from now on.
 func (s *Session) firstPacket() {
-	if r := s.replyOnAir(); r != nil && r.turn != nil {
-		r.turn.FirstPacket(s.now())
-	}
-}
-
-// turnMetrics tells a client that asked how long everything took.
-func (s *Session) turnMetrics(r *reply) {
-	if s.metrics && r.turn != nil {
-		s.send(r.turn.Event(r.object.ID, s.now()))
+	if r := s.generator.OnAir(); r != nil && r.Turn() != nil {
+		r.Turn().FirstPacket(s.now())
 	}
 }

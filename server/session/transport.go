@@ -1,87 +1,148 @@
 package session
 
+// Both directions of the link: the transport's callbacks, which only post, and the events that go out.
+
 import (
 	"errors"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// The transport's callbacks. They are called from its goroutines and only post.
-
-// Opened says that the client's data channel is open. What was sent before waits in the link.
+// Opened implements call.Handler. What was sent before waits in the link.
 func (s *Session) Opened() {}
 
-// Message takes one event of the client. Binary ones are answered with an error.
-func (s *Session) Message(data []byte, text bool) { s.take(nil, data, text) }
+// Message implements call.Handler. A binary message is answered with an error.
+func (s *Session) Message(data []byte, text bool) { s.Control(nil, data, text) }
 
-func (s *Session) take(from *call.SidebandController, data []byte, text bool) {
+// Control is Message for a side-band controller.
+func (s *Session) Control(from *call.SidebandController, data []byte, text bool) {
 	if !text {
-		s.queue.post(binary{from})
+		s.post(clientMessage{from: from, refused: &fault.Failure{
+			Code: wire.CodeInvalidJSON, Message: "binary messages are not events: send JSON text",
+		}})
 		return
 	}
-	s.queue.post(incoming{append([]byte(nil), data...), from})
+	s.post(clientMessage{from: from, text: append([]byte(nil), data...)})
 }
 
-// Audio takes audio of the client: mono, 24 kHz.
+// Refuse answers a message that could not be taken, such as one above the transport's limit.
+func (s *Session) Refuse(code, message string) { s.RefuseSide(nil, code, message) }
+
+// RefuseSide is Refuse for a side-band controller.
+func (s *Session) RefuseSide(from *call.SidebandController, code, message string) {
+	s.post(clientMessage{from: from, refused: &fault.Failure{Code: code, Message: message}})
+}
+
+// Audio implements call.Handler. Audio is dropped and counted when the queue is nearly full.
 func (s *Session) Audio(pcm []int16) {
-	if !s.queue.offer(audioIn{append([]int16(nil), pcm...)}) {
-		s.dropped.Add(1)
+	if !s.shared.queue.offer(audioReceived{append([]int16(nil), pcm...)}) {
+		s.shared.dropped.Add(1)
 	}
 }
 
-// Lost says that the client cannot be reached at the moment.
-func (s *Session) Lost() { s.queue.post(coord.OfConn{Event: conn.Lost{}}) }
+// Lost implements call.Handler.
+func (s *Session) Lost() { s.post(machineEvent{coord.OfConn{Event: conn.Lost{}}}) }
 
-// Restored says that it can again.
-func (s *Session) Restored() { s.queue.post(coord.OfConn{Event: conn.Restored{}}) }
+// Restored implements call.Handler.
+func (s *Session) Restored() { s.post(machineEvent{coord.OfConn{Event: conn.Restored{}}}) }
 
-// Failed says that the transport is gone for good; call.ErrHungUp is a client that left.
-func (s *Session) Failed(err error) { s.queue.post(linkGone{err}) }
+// Failed implements call.Handler. call.ErrHungUp is a client that left.
+func (s *Session) Failed(err error) { s.post(transportFailed{err}) }
 
-func (s *Session) gone(err error) {
-	if s.letGo(err) {
-		return
-	}
-	if errors.Is(err, call.ErrHungUp) {
-		s.step(coord.OfConn{Event: conn.Close{Reason: conn.ByClient}})
-		return
-	}
-	s.log.Info("the transport failed", "err", err)
-	s.step(coord.OfConn{Event: conn.Close{Reason: conn.Failed}})
-}
-
-// Sent says that a frame of the reply on air has gone out, up to position sent of the reply.
+// Sent implements call.Handler.
 func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {
 	s.player.Sent(gen, sent)
 	if first {
-		s.queue.offer(firstSent{})
+		s.shared.queue.offer(firstFrameSent{})
 	}
 }
 
-// Drained says that segment gen was sent to its end.
-func (s *Session) Drained(gen uint64) { s.queue.post(output.Drained{Gen: gen}) }
+// Drained implements call.Handler.
+func (s *Session) Drained(gen uint64) { s.post(playerEvent{output.Drained{Gen: gen}}) }
 
-// Refuse answers a message that could not be taken, such as one above the transport's limit.
-func (s *Session) Refuse(code, message string) {
-	s.queue.post(untaken{nil, failure{code: code, message: message}})
+// --- events that go out
+
+// send sends an event to the client and to the side-band controllers, in order.
+func (s *Session) send(e wire.ServerEvent) { s.sendThen(e, nil) }
+
+// sendAll is send for several events.
+func (s *Session) sendAll(events []wire.ServerEvent) {
+	for _, e := range events {
+		s.send(e)
+	}
 }
 
-// sendEvent gives an encoded event to the client and to the side-band controllers, in order.
-func (s *Session) sendEvent(e call.Event, sent func()) { s.sendBy(s.link.Send, e, sent) }
+// sendThen is send; the link's goroutine calls sent, when not nil, once the event is on its way.
+func (s *Session) sendThen(e wire.ServerEvent, sent func()) { s.sendBy(s.link.Send, e, sent) }
 
-func (s *Session) sendBy(send func(call.Event, func()) error, e call.Event, sent func()) {
-	s.record("server", e.Text)
-	err := send(e, sent)
+// sendToClient sends an event to the client and to nobody else.
+func (s *Session) sendToClient(e wire.ServerEvent) {
+	send := s.link.Send
+	if shared := s.can.Shared; shared != nil {
+		send = shared.SendToPrimary
+	}
+	s.sendBy(send, e, nil)
+}
+
+func (s *Session) sendBy(send func(call.Event, func()) error, e wire.ServerEvent, sent func()) {
+	encoded := s.encode(e)
+	err := send(encoded, sent)
 	switch {
 	case err == nil:
 	case errors.Is(err, call.ErrTooLarge):
-		s.log.Warn("an event was too large for the client", "bytes", len(e.Text))
+		s.log.Warn("an event was too large for the client", "bytes", len(encoded.Text))
 	default:
 		s.log.Debug("the client does not take events", "err", err)
-		s.again(coord.OfConn{Event: conn.Close{Reason: conn.Overrun}})
+		s.again(machineEvent{coord.OfConn{Event: conn.Close{Reason: conn.Overrun}}})
+	}
+}
+
+// encode gives an event its id, encodes it and records it.
+func (s *Session) encode(e wire.ServerEvent) call.Event {
+	e.SetID(s.cfg.Env.NewID("event_"))
+	encoded := call.Encode(e)
+	s.record("server", encoded.Text)
+	return encoded
+}
+
+// answer sends an event to whoever sent o, and to nobody else: real clients take an error for one of their own, and some take it
+// for the end of the call. Where no client's event is the origin, everybody gets it.
+func (s *Session) answer(o origin, e wire.ServerEvent) {
+	switch {
+	case o.side != nil:
+		o.side.Answer(s.encode(e))
+	case o.client:
+		s.sendToClient(e)
+	default:
+		s.send(e)
+	}
+}
+
+// fail tells the sender of o what could not be done. The session goes on.
+func (s *Session) fail(o origin, f *fault.Failure) {
+	s.log.Debug("error event", "code", f.Code, "param", f.Param)
+	s.answer(o, f.Event(o.event))
+}
+
+// failed logs the failure of a stage.
+func (s *Session) failed(what string, err error, about ...any) {
+	about = append(about, "err", err)
+	if stack := fault.Stack(err); stack != "" {
+		s.log.Error(what, append(about, "stack", stack)...)
+		return
+	}
+	s.log.Warn(what, about...)
+}
+
+// record writes down an event of the client's or of the server's; direction is "client" or "server".
+func (s *Session) record(direction string, text []byte) {
+	if s.cfg.Record != nil {
+		s.cfg.Record(s.id, direction, text)
 	}
 }

@@ -4,10 +4,11 @@ package action
 
 import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Action is one of Send, Step, Later.
+// Action is one of Send, Step, Later, Fail.
 //
 //sumtype:decl
 type Action interface{ action() }
@@ -23,17 +24,27 @@ type (
 	Step struct{ Event coord.Event }
 	// Later runs Event through the state machines after the event in hand and everything that follows from it.
 	Later struct{ Event coord.Event }
+	// Fail answers the client event in hand with an error event.
+	Fail struct{ Failure *fault.Failure }
 )
 
 func (Send) action()  {}
 func (Step) action()  {}
 func (Later) action() {}
+func (Fail) action()  {}
 
 // List is actions in the order in which they are performed.
 type List []Action
 
 // Send appends a Send.
 func (l *List) Send(e wire.ServerEvent) { *l = append(*l, Send{Event: e}) }
+
+// SendAll appends a Send for each event.
+func (l *List) SendAll(events []wire.ServerEvent) {
+	for _, e := range events {
+		l.Send(e)
+	}
+}
 
 // Step appends a Step.
 func (l *List) Step(e coord.Event) { *l = append(*l, Step{e}) }

@@ -1,5 +1,7 @@
 package output
 
+// The output of a client that plays by itself: an estimate of what it has played.
+
 import (
 	"time"
 

@@ -1,5 +1,7 @@
 package output
 
+// How far the synthesizer may run ahead of what is sent.
+
 import (
 	"golang.org/x/sync/semaphore"
 

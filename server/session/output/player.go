@@ -1,5 +1,7 @@
 package output
 
+// The Player: one track after another, held, resumed and dropped as the playout machine says.
+
 import (
 	"sync/atomic"
 	"time"

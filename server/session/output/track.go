@@ -1,5 +1,7 @@
 package output
 
+// The audio of one response: its parts, its progress, and the events that carry it to a client that plays by itself.
+
 import (
 	"slices"
 

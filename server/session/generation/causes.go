@@ -1,4 +1,4 @@
-package session
+package generation
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/id"
@@ -8,9 +8,9 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// What the responses of the conversation are for: the machines know a request by its name alone.
+// What the responses of the conversation are for. The machines know a request only by its name.
 
-// cause is what a response is for: the client's request, or else a turn.
+// cause is what a response is for: the client's request, or else a user turn.
 type cause struct {
 	request *wire.ResponseParams
 	turn    *timing.Turn
@@ -22,16 +22,18 @@ type causes struct {
 	asked uint64 // requests of the client so far
 }
 
-// ask names a request of the client.
-func (c *causes) ask(p *wire.ResponseParams) id.Request {
-	c.asked++
-	of := id.Request{Client: c.asked}
-	c.put(of, cause{request: p})
+// Request names a request of the client, for response.Create.
+func (g *Generator) Request(p *wire.ResponseParams) id.Request {
+	g.causes.asked++
+	of := id.Request{Client: g.causes.asked}
+	g.causes.put(of, cause{request: p})
 	return of
 }
 
-// commit notes a turn that may be answered.
-func (c *causes) commit(t turn.ID, u *timing.Turn) { c.put(id.Request{Turn: t}, cause{turn: u}) }
+// Commit notes a user turn that may be answered.
+func (g *Generator) Commit(t turn.ID, u *timing.Turn) {
+	g.causes.put(id.Request{Turn: t}, cause{turn: u})
+}
 
 func (c *causes) put(of id.Request, why cause) {
 	if c.known == nil {
@@ -40,12 +42,12 @@ func (c *causes) put(of id.Request, why cause) {
 	c.known[of] = why
 }
 
-// forget drops what the machines cannot name any more. What they may still name is the turn that waits for its answer and
+// ForgetCauses drops what the machines cannot name any more. They may still name the turn that waits for its answer and
 // the request of the newest response, so at most two entries are left.
-func (c *causes) forget(s coord.State) {
-	for of := range c.known {
+func (g *Generator) ForgetCauses(s *coord.State) {
+	for of := range g.causes.known {
 		if of != s.Owed && (of.Turn == 0 || of.Turn != s.Waiting) {
-			delete(c.known, of)
+			delete(g.causes.known, of)
 		}
 	}
 }

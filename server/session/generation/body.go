@@ -1,0 +1,173 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/output"
+)
+
+// The goroutines of one response: the model writes text, the synthesizer says it. They post what they make to the
+// session and never touch a Response.
+
+// maxClauses is how many clauses may wait for the synthesizer.
+const maxClauses = 1024
+
+// Event is what a body reports: one of Delta, TextEnded, Audio, ClauseSaid, SynthesisEnded, BodyOver. The events of one
+// body come in the order in which it made them; BodyOver is the last.
+//
+//sumtype:decl
+type Event interface{ event() }
+
+type (
+	// Delta is a piece of what the model writes.
+	Delta struct {
+		ID    response.ID
+		Event pipeline.ModelEvent
+	}
+	// TextEnded: the model has ended.
+	TextEnded struct {
+		ID    response.ID
+		Usage pipeline.Usage
+		Err   error
+	}
+	// Audio is a piece of a clause's audio, at 24 kHz.
+	Audio struct {
+		ID     response.ID
+		Clause uint32
+		PCM    []int16
+	}
+	// ClauseSaid: all audio of Clause is there.
+	ClauseSaid struct {
+		ID     response.ID
+		Clause uint32
+	}
+	// SynthesisEnded: the synthesizer has ended.
+	SynthesisEnded struct {
+		ID  response.ID
+		Err error
+	}
+	// BodyOver: the goroutines have ended.
+	BodyOver struct{ ID response.ID }
+)
+
+func (Delta) event()          {}
+func (TextEnded) event()      {}
+func (Audio) event()          {}
+func (ClauseSaid) event()     {}
+func (SynthesisEnded) event() {}
+func (BodyOver) event()       {}
+
+// clause is one piece of text for the synthesizer.
+type clause struct {
+	n    uint32
+	text string
+}
+
+var errSessionEnded = errors.New("the session has ended")
+
+// body is the session's hold on the goroutines of one response.
+type body struct {
+	id      response.ID
+	cancel  context.CancelFunc
+	clauses chan clause
+	credit  *output.Credit
+	unheard context.Context    //nolint:containedctx // ends when nobody will hear the audio: the body then waits for no credit
+	drop    context.CancelFunc // ends unheard
+
+	never bool // no goroutines ever ran
+	due   bool // the report that stands for their end is due
+}
+
+// noBody stands for a body that never began.
+func noBody(of response.ID) *body {
+	return &body{id: of, cancel: func() {}, drop: func() {}, never: true, due: true}
+}
+
+// order is what a body is to make.
+type order struct {
+	id      response.ID
+	request pipeline.Request
+	speech  pipeline.Utterance
+	// delivers has the body end only when its audio is sent, since the audio goes out as events of the response.
+	delivers bool
+}
+
+// startBody starts the goroutines. Clauses to be said come through body.clauses, which the session fills and closes. post
+// takes the body's events; it reports false when the session has ended.
+func startBody(ctx context.Context, workers *env.Group, p *pipeline.Pipeline, o order, post func(Event) bool) *body {
+	ctx, cancel := context.WithCancel(ctx)
+	b := &body{id: o.id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: output.NewCredit()}
+	b.unheard, b.drop = context.WithCancel(ctx)
+	ended := make(chan struct{}, 2)
+	workers.Go(func() {
+		defer func() { ended <- struct{}{} }()
+		var usage pipeline.Usage
+		err := fault.Contain(pipeline.StageModel, func() (err error) {
+			usage, err = p.Model.Generate(ctx, o.request, func(ev pipeline.ModelEvent) error {
+				if !post(Delta{o.id, ev}) {
+					return errSessionEnded
+				}
+				return ctx.Err()
+			})
+			return err
+		})
+		post(TextEnded{o.id, usage, err})
+	})
+	workers.Go(func() {
+		defer func() { ended <- struct{}{} }()
+		err := fault.Contain(pipeline.StageSynthesizer, func() error { return b.say(ctx, p.Synthesizer, o.speech, post) })
+		post(SynthesisEnded{o.id, err})
+	})
+	workers.Go(func() {
+		<-ended
+		<-ended
+		if o.delivers {
+			_ = b.credit.Room.Acquire(b.unheard, output.LookAhead) // all credit is back, or nobody waits for the rest
+		}
+		cancel()
+		post(BodyOver{o.id})
+	})
+	return b
+}
+
+// say speaks the clauses one after the other until they end.
+func (b *body) say(ctx context.Context, s pipeline.Synthesizer, speech pipeline.Utterance, post func(Event) bool) error {
+	for {
+		var c clause
+		var more bool
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case c, more = <-b.clauses:
+		}
+		if !more {
+			return nil
+		}
+		speech.Text = c.text
+		err := s.Synthesize(ctx, speech, func(pcm []int16) error { return b.sound(ctx, c.n, pcm, post) })
+		if err != nil {
+			return err
+		}
+		post(ClauseSaid{b.id, c.n})
+	}
+}
+
+// sound passes on audio of clause n as its credit allows. A synthesizer that does not keep to pipeline.MaxChunk would
+// wait for more credit than there is, so its audio is cut into pieces.
+func (b *body) sound(ctx context.Context, n uint32, pcm []int16, post func(Event) bool) error {
+	for piece := range slices.Chunk(pcm, pipeline.MaxChunk) {
+		if err := b.credit.Room.Acquire(b.unheard, int64(len(piece))); err != nil && ctx.Err() != nil {
+			return err
+		}
+		if !post(Audio{b.id, n, slices.Clone(piece)}) {
+			return errSessionEnded
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package generation
+
+import (
+	"context"
+	"errors"
+
+	"github.com/antiphon-rt/antiphon/coord/generation"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
+)
+
+// The life of a body: it begins, it reports, it ends.
+
+var errTooManyClauses = errors.New("the response is longer than the voice takes")
+
+// begin starts the body of r, or refuses it where its input is too long or its budget is spent.
+func (g *Generator) begin(r *Response) action.List {
+	request, err := g.request(r)
+	if err == nil {
+		err = ratelimit.Admit(g.Limits)
+	}
+	if err != nil {
+		r.cost.textErr = err
+		return g.step(r, generation.Refuse{})
+	}
+	set := g.Settings.Current()
+	r.order = order{
+		id: r.id, request: request, delivers: !g.Player.ServerPaced(),
+		speech: pipeline.Utterance{Voice: set.Audio.Output.Voice, Speed: set.Audio.Output.Speed},
+	}
+	if r.object.Audio != nil {
+		r.order.speech.Voice = r.object.Audio.Voice
+	}
+	return g.step(r, generation.Begin{})
+}
+
+// run starts the goroutines of r's body.
+func (g *Generator) run(r *Response) {
+	r.body = startBody(g.Context, g.Workers, g.Pipeline, r.order, g.Post)
+	r.order = order{}
+	r.track.Fund(r.body.credit)
+	if !r.OutOfBand() {
+		g.running = r
+	}
+}
+
+// Handle takes what a body reports. audible says that the agent is heard at the moment.
+func (g *Generator) Handle(e Event, audible bool) action.List {
+	switch e := e.(type) {
+	case Delta:
+		if r := g.responses[e.ID]; r != nil {
+			return g.modelSays(r, e.Event)
+		}
+	case Audio:
+		if r := g.responses[e.ID]; r != nil {
+			return g.synthesizerSays(r, e, audible)
+		}
+	case ClauseSaid:
+		if r := g.responses[e.ID]; r != nil {
+			r.clauseSaid(e.Clause)
+		}
+	case TextEnded:
+		if r := g.responses[e.ID]; r != nil {
+			return g.textEnded(r, e)
+		}
+	case SynthesisEnded:
+		if r := g.responses[e.ID]; r != nil {
+			return g.synthesisEnded(r, e.Err)
+		}
+	case BodyOver:
+		if r := g.responses[e.ID]; r != nil {
+			return g.bodyOver(r)
+		}
+	}
+	return nil
+}
+
+func (g *Generator) textEnded(r *Response, e TextEnded) (out action.List) {
+	r.cost.usage, r.cost.counted, r.cost.textErr = plausible(e.Usage), true, e.Err
+	if r.spoken && !r.closed() {
+		for _, c := range r.text.splitter.Flush() {
+			out = append(out, g.enqueue(r, c)...)
+		}
+	}
+	return append(out, g.synthesize(r, synthesis.Finish{})...)
+}
+
+func (g *Generator) synthesisEnded(r *Response, err error) action.List {
+	if r.cost.voiceErr == nil {
+		r.cost.voiceErr = err
+	}
+	if err != nil {
+		r.body.cancel() // nobody listens to the rest of the text
+	}
+	return g.synthesize(r, synthesis.WorkerExited{})
+}
+
+func (g *Generator) bodyOver(r *Response) action.List {
+	if g.running == r {
+		g.running = nil
+	}
+	r.body.cancel()
+	if status, err := r.outcome(); status == response.Failed && !r.closed() {
+		g.failed("a response failed", err, "response", r.object.ID)
+	}
+	return g.step(r, generation.BodyOver{})
+}
+
+// reportRefused reports the end of a body that never began.
+func (g *Generator) reportRefused(r *Response) action.List {
+	return append(g.synthesize(r, synthesis.WorkerExited{}), g.step(r, generation.BodyOver{})...)
+}
+
+// reportOver tells the response machine that the body of r has ended.
+func (g *Generator) reportOver(r *Response) action.List {
+	status, _ := r.outcome()
+	return g.respond(r, response.BodyEnded{ID: r.id, Status: status})
+}
+
+// outcome is what the body has come to, and the error of the stage that failed.
+func (r *Response) outcome() (response.Status, error) {
+	err := r.cost.textErr
+	if err == nil || errors.Is(err, context.Canceled) && r.cost.voiceErr != nil {
+		err = r.cost.voiceErr
+	}
+	switch {
+	case err == nil && r.body.never:
+		return response.ClientCancelled, nil
+	case err == nil:
+		return response.Completed, nil
+	case errors.Is(err, pipeline.ErrMaxTokens):
+		return response.Incomplete, err
+	}
+	return response.Failed, err
+}
+
+// Unheard notes that nobody will hear the rest of a response: its synthesizer need not wait for what is played.
+func (r *Response) Unheard() {
+	if r.body != nil {
+		r.body.drop()
+	}
+}
+
+// Synthesis performs an effect of the session's synthesis machine.
+func (g *Generator) Synthesis(f synthesis.Effect) { g.performSynthesis(g.running, f) }
+
+// performSynthesis performs an effect about the clauses of r; nil is no response whose body runs.
+func (g *Generator) performSynthesis(r *Response, f synthesis.Effect) {
+	switch f := f.(type) {
+	case synthesis.Say:
+		select {
+		case r.body.clauses <- clause{f.Clause, r.text.saying[f.Clause].text}:
+		default:
+			g.Log.Warn("a response has more clauses than its synthesizer takes", "response", r.object.ID)
+			r.cost.voiceErr = errTooManyClauses
+			r.body.cancel()
+		}
+	case synthesis.Refuse:
+		g.Log.Error("a clause came after the end of its response", "response", r.object.ID)
+		delete(r.text.saying, f.Clause)
+	case synthesis.CloseQueue:
+		close(r.body.clauses)
+	case synthesis.StopWorker:
+		if r != nil && r.body != nil {
+			r.body.cancel()
+		}
+	case synthesis.Wake:
+		if r != nil {
+			g.Player.Complete(r.track)
+		}
+	}
+}
+
+// failed logs the failure of a stage.
+func (g *Generator) failed(what string, err error, about ...any) {
+	about = append(about, "err", err)
+	if stack := fault.Stack(err); stack != "" {
+		g.Log.Error(what, append(about, "stack", stack)...)
+		return
+	}
+	g.Log.Warn(what, about...)
+}

@@ -1,0 +1,252 @@
+package generation
+
+// The Generator: every response of a session, and the machine of each.
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/generation"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
+	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/output"
+	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Parts are what a Generator works with. They belong to the session's goroutine, as the Generator does.
+type Parts struct {
+	Env          env.Env
+	Log          *slog.Logger
+	Pipeline     *pipeline.Pipeline
+	Limits       ratelimit.Limiter
+	Settings     *settings.Settings
+	Conversation *conversation.Conversation
+	Player       *output.Player
+	// Context ends with the session; Workers are its goroutines.
+	Context context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
+	Workers *env.Group
+	// Post takes what bodies report, from any goroutine. It reports false when the session has ended.
+	Post func(Event) bool
+	// Trace sees every step of machines that belong to one response; name is the response's id.
+	Trace func(name string, step coord.Step)
+	// WantsMetrics reports whether the client wants the times of its turns.
+	WantsMetrics func() bool
+	// Broken is called with an invariant that does not hold, where they are checked; nil where they are not.
+	Broken func(invariant, event string)
+}
+
+// Generator makes a session's responses. It has all of them from response.created until nothing of them is left.
+type Generator struct {
+	Parts
+	responses map[response.ID]*Response
+	running   *Response // whose body the session's synthesis machine serves
+	causes    causes
+	lastOwn   response.ID // of those out of band
+	bills     []int       // tokens of responses that have ended, until TakeBills
+}
+
+// New returns a Generator without responses.
+func New(p Parts) *Generator {
+	return &Generator{Parts: p, responses: map[response.ID]*Response{}}
+}
+
+// Find is the response that the machines call of, nil for one of which nothing is left.
+func (g *Generator) Find(of response.ID) *Response { return g.responses[of] }
+
+// OnAir is the response whose audio plays, nil for none.
+func (g *Generator) OnAir() *Response {
+	if t := g.Player.OnAir(); t != nil {
+		return g.responses[t.Response()]
+	}
+	return nil
+}
+
+// Named is the response whose id for the client is name; ok is false where there is none.
+func (g *Generator) Named(name string) (of response.ID, ok bool) {
+	for of, r := range g.responses {
+		if r.object.ID == name {
+			return of, true
+		}
+	}
+	return 0, false
+}
+
+// inOrder is the responses in the order of their creation.
+func (g *Generator) inOrder() []*Response {
+	var out []*Response
+	for _, of := range slices.Sorted(maps.Keys(g.responses)) {
+		out = append(out, g.responses[of])
+	}
+	return out
+}
+
+// Len is how many responses there are of which something is left.
+func (g *Generator) Len() int { return len(g.responses) }
+
+// Close forgets the out-of-band responses: when the session has ended, their bodies cannot report any more.
+func (g *Generator) Close() {
+	for of, r := range g.responses {
+		if r.OutOfBand() {
+			delete(g.responses, of)
+		}
+	}
+}
+
+// TakeBills returns the tokens that each response has cost that has ended since the last call.
+func (g *Generator) TakeBills() []int {
+	bills := g.bills
+	g.bills = nil
+	return bills
+}
+
+// --- a response begins
+
+// Created announces the response that the machines have created.
+func (g *Generator) Created(f response.EmitCreated, conversation string) action.List {
+	return g.announce(g.newResponse(f.ID, g.causes.known[f.Request], &conversation))
+}
+
+func (g *Generator) announce(r *Response) (out action.List) {
+	g.responses[r.id] = r
+	out.Send(&wire.ResponseCreated{Response: r.object})
+	return out
+}
+
+// newResponse is a response as its request and the session's settings want it. conversation is nil for one out of band.
+func (g *Generator) newResponse(of response.ID, why cause, conversation *string) *Response {
+	r := &Response{
+		id: of, request: why.request, turn: why.turn, state: generation.Announced{},
+		text: text{splitter: pipeline.NewClauses(), saying: map[uint32]synthesizedPart{}},
+	}
+	set := g.Settings.Current()
+	r.object = wire.Response{
+		ID: g.Env.NewID("resp_"), Status: statusInProgress, ConversationID: conversation,
+		OutputModalities: set.OutputModalities, MaxOutputTokens: set.MaxOutputTokens,
+		Audio: &wire.ResponseAudio{Format: set.Audio.Output.Format, Voice: set.Audio.Output.Voice},
+	}
+	if r.request != nil {
+		applyRequest(&r.object, r.request)
+	}
+	// Over WebRTC there is one audio track: out-of-band audio would sound over the conversation's.
+	noTrack := conversation == nil && g.Player.ServerPaced()
+	r.spoken = slices.Contains(r.object.OutputModalities, modalityAudio) && g.canSpeak() && !noTrack
+	var encoder *format.Encoder
+	if !r.spoken {
+		r.object.OutputModalities, r.object.Audio = []string{"text"}, nil
+	} else if !g.Player.ServerPaced() {
+		var err error
+		if encoder, err = format.NewEncoder(r.object.Audio.Format.Type); err != nil {
+			g.Log.Error("a format of audio cannot be made", "err", err)
+			encoder = &format.Encoder{}
+		}
+	}
+	r.track = output.NewTrack(of, r.object.ID, encoder)
+	return r
+}
+
+// modalityAudio is the output modality of a spoken answer.
+const modalityAudio = "audio"
+
+// applyRequest replaces the session's settings by those that a request has.
+func applyRequest(r *wire.Response, q *wire.ResponseParams) {
+	if q.OutputModalities != nil {
+		r.OutputModalities = q.OutputModalities
+	}
+	if q.MaxOutputTokens != nil {
+		r.MaxOutputTokens = *q.MaxOutputTokens
+	}
+	if q.Audio != nil && q.Audio.Voice != "" {
+		r.Audio.Voice = q.Audio.Voice
+	}
+	if q.Audio != nil && q.Audio.Format.Type != "" {
+		r.Audio.Format = q.Audio.Format
+	}
+	r.Metadata = q.Metadata
+}
+
+// canSpeak reports whether the pipeline has a synthesizer that works. Without one every answer is text.
+func (g *Generator) canSpeak() bool {
+	for _, c := range g.Pipeline.Components() {
+		if c.Stage == pipeline.StageSynthesizer && (c.State == pipeline.StateMissing || c.State == pipeline.StateFailed) {
+			return false
+		}
+	}
+	return true
+}
+
+// --- the machine of one response
+
+// Ask has the body of a response begin as soon as its input is complete: the response machine's StartBody.
+func (g *Generator) Ask(of response.ID) action.List { return g.step(g.responses[of], generation.Ask{}) }
+
+// Cancel ends the body of a response: the response machine's CancelBody.
+func (g *Generator) Cancel(of response.ID) action.List {
+	return g.step(g.responses[of], generation.Cancel{})
+}
+
+// End announces the end of a response: the response machine's EmitTerminal.
+func (g *Generator) End(f response.EmitTerminal) action.List {
+	r := g.responses[f.ID]
+	if r != nil {
+		r.status = f.Status
+	}
+	return g.step(r, generation.Terminal{})
+}
+
+// step runs one event through the machine of r and performs what follows. A response that is gone takes no events.
+func (g *Generator) step(r *Response, e generation.Event) action.List {
+	if r == nil {
+		return nil
+	}
+	from := r.state
+	next, effects, row := generation.Table.Next(from, e)
+	r.state = next
+	g.Log.Debug("transition", "response", r.object.ID, "machine", "generation", "from", from.Name(), "event", e.Name(),
+		"action", generation.Table[row].Action, "to", next.Name(), "why", generation.Table[row].Why)
+	var out action.List
+	for _, f := range effects {
+		switch f.(type) {
+		case generation.Run:
+			g.run(r)
+		case generation.Stop:
+			r.body.cancel()
+		case generation.ReportRefused:
+			r.body = noBody(r.id)
+		case generation.ReportOver:
+			out = append(out, g.reportOver(r)...)
+		case generation.Close:
+			out = append(out, g.close(r)...)
+		}
+	}
+	return out
+}
+
+// Settle does what has become possible: it begins the bodies whose input is complete, reports those that were refused,
+// and forgets responses of which nothing is left. The actor calls it after every event until it returns nothing.
+func (g *Generator) Settle(s *coord.State) action.List {
+	var out action.List
+	_, cut := s.Playout.(playout.Cut) // it is not known yet what was played of the response before
+	for _, r := range g.inOrder() {
+		if _, waits := r.state.(generation.Waiting); waits && !cut && !g.Conversation.Pending() {
+			out = append(out, g.begin(r)...)
+		}
+		if r.body != nil && r.body.due {
+			r.body.due = false
+			out = append(out, g.reportRefused(r)...)
+		}
+		if _, ended := r.state.(generation.Ended); ended && !g.Player.Awaits(r.track, s) {
+			delete(g.responses, r.id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,25 @@
+package generation
+
+// What the model is asked for a response.
+
+import (
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
+)
+
+// request is everything that the model gets for r: a snapshot. An error says that the model cannot be asked.
+func (g *Generator) request(r *Response) (pipeline.Request, error) {
+	set := g.Settings.Current()
+	q := g.Settings.ModelRequest(r.request)
+	q.MaxOutputTokens, q.Spoken = r.object.MaxOutputTokens.N, r.spoken
+	ask := conversation.Ask{Idle: r.turn != nil && r.turn.Wordless, Truncation: set.Truncate()}
+	if r.request != nil {
+		ask.Input, ask.HasInput = r.request.Input, r.request.HasInput
+	}
+	p, err := g.Conversation.Request(q, ask)
+	if p.Left > 0 && err == nil {
+		g.Log.Info("the oldest messages are left out of what the model is asked", "left_out", p.Left, "of", p.Messages)
+	}
+	r.single, r.cost.prompt = !q.ParallelToolCalls, p.Tokens
+	return p.Request, err
+}

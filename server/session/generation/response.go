@@ -1,0 +1,107 @@
+package generation
+
+// A Response: its fields, owned by what they are about.
+
+import (
+	"github.com/antiphon-rt/antiphon/coord/generation"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
+	"github.com/antiphon-rt/antiphon/server/session/output"
+	"github.com/antiphon-rt/antiphon/server/session/timing"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Response is one response, in the conversation or out of band: what it has come to, and the items that it has begun.
+type Response struct {
+	id      response.ID
+	object  wire.Response // as the client sees it
+	request *wire.ResponseParams
+	turn    *timing.Turn // that the response answers; nil for a client's request
+	state   generation.State
+	status  response.Status // of the terminal event, once that is announced
+	own     *outOfBand      // the machines of an out-of-band response; nil where the session's serve
+	order   order           // for the body that is about to begin
+	body    *body           // nil until it runs or is refused
+	track   *output.Track
+
+	spoken bool // it is audio with a transcript; else text
+	single bool // it may call one tool only
+	cut    bool // its items were truncated
+	text   text
+	cost   cost
+}
+
+// text is what a response has written, and what of that the synthesizer has been given.
+type text struct {
+	message  *outputItem         // the open message, nil when none is open
+	calls    map[int]*outputItem // tool calls by the model's index
+	items    []*outputItem
+	splitter *pipeline.Clauses
+	clauses  uint32                     // how many the synthesizer was given
+	saying   map[uint32]synthesizedPart // those that are not said to their end
+}
+
+// cost is what a response costs, and how its stages failed.
+type cost struct {
+	usage    pipeline.Usage
+	counted  bool // the model has said what it cost
+	prompt   int  // tokens of what the model was asked
+	textErr  error
+	voiceErr error
+}
+
+// outputItem is one item of a response.
+type outputItem struct {
+	item  *conversation.Item
+	index int
+	start voice.Samples // of its audio in the track
+	text  string
+	split string // the first bytes of a character whose rest the model has not written yet
+	done  bool
+}
+
+// synthesizedPart is a clause at the synthesizer.
+type synthesizedPart struct {
+	item *outputItem
+	span int // in the alignment of item
+	text string
+}
+
+// ID is the name that the state machines use.
+func (r *Response) ID() response.ID { return r.id }
+
+// Name is the response's id for the client, such as "resp_…".
+func (r *Response) Name() string { return r.object.ID }
+
+// Track is the response's audio.
+func (r *Response) Track() *output.Track { return r.track }
+
+// Turn is the user turn that the response answers, nil for a client's request.
+func (r *Response) Turn() *timing.Turn { return r.turn }
+
+// OutOfBand reports whether the response is outside the conversation.
+func (r *Response) OutOfBand() bool { return r.own != nil }
+
+func (r *Response) closed() bool { return generation.Closed(r.state) }
+
+// lastMessage is the message that the newest audio belongs to, nil for none.
+func (r *Response) lastMessage() *outputItem {
+	for i := len(r.text.items) - 1; i >= 0; i-- {
+		if r.text.items[i].item.Type == wire.ItemMessage {
+			return r.text.items[i]
+		}
+	}
+	return nil
+}
+
+// has returns the output item of r that is it, nil for none.
+func (r *Response) has(it *conversation.Item) *outputItem {
+	for _, o := range r.text.items {
+		if o.item == it {
+			return o
+		}
+	}
+	return nil
+}

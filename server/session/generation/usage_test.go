@@ -1,0 +1,16 @@
+package generation
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// A model that claims to cost too much, or less than nothing, is not believed.
+func TestPlausibleUsage(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(plausible(pipeline.Usage{InputTokens: -5, OutputTokens: 1 << 40})).To(gomega.Equal(pipeline.Usage{OutputTokens: mostTokens}))
+	g.Expect(plausible(pipeline.Usage{InputTokens: 7, OutputTokens: 9})).To(gomega.Equal(pipeline.Usage{InputTokens: 7, OutputTokens: 9}))
+}
