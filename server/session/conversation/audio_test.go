@@ -31,9 +31,9 @@ func (r tester) said(name string, seconds int) *Item {
 	return it
 }
 
-// answered adds a spoken answer that is complete: each clause takes one second.
-func (r tester) answered(name string, clauses ...string) *Item {
-	it, events := r.Begin(wire.Item{ID: name, Type: wire.ItemMessage, Role: "assistant", Status: "in_progress"})
+// answered adds a spoken answer with the name "a" that is complete: each clause takes one second.
+func (r tester) answered(clauses ...string) *Item {
+	it, events := r.Begin(wire.Item{ID: "a", Type: wire.ItemMessage, Role: "assistant", Status: "in_progress"})
 	r.g.Expect(events).To(gomega.HaveExactElements(gomega.BeAssignableToTypeOf(&wire.ConversationItemAdded{})))
 	text := ""
 	for _, c := range clauses {
@@ -55,7 +55,7 @@ func TestRetrievedAudio(t *testing.T) {
 	r.SetRecording(user, pcm)
 	r.g.Expect(r.audio(user)).To(gomega.Equal(voice.PCM16ToBytes(nil, pcm)))
 	r.g.Expect(user.Content[0].Audio).To(gomega.BeEmpty(), "events about the item have no audio")
-	agent := r.answered("a", "One.", "Two.")
+	agent := r.answered("One.", "Two.")
 	r.g.Expect(r.audio(agent)).To(gomega.HaveLen(2 * 2 * format.OutputRate))
 	events, refused := r.Retrieve("a", Formats{Input: wire.FormatPCM, Output: wire.FormatPCMU})
 	r.g.Expect(refused).To(gomega.BeNil())
@@ -67,7 +67,7 @@ func TestRetrievedAudio(t *testing.T) {
 func TestNoAudioIsKeptForADataChannel(t *testing.T) {
 	r := begin(t, "")
 	r.g.Expect(r.audio(r.said("u", 1))).To(gomega.BeEmpty())
-	r.g.Expect(r.audio(r.answered("a", "One."))).To(gomega.BeEmpty())
+	r.g.Expect(r.audio(r.answered("One."))).To(gomega.BeEmpty())
 }
 
 // Of a long conversation only the newest audio is kept.
@@ -93,7 +93,7 @@ func TestKeptAudioIsLimited(t *testing.T) {
 func TestALongItemHasItsAudioAgainWhenItIsCut(t *testing.T) {
 	r := begin(t, "")
 	r.KeepAudio()
-	agent := r.answered("a", make([]string, 20)...)
+	agent := r.answered(make([]string, 20)...)
 	r.g.Expect(r.audio(agent)).To(gomega.BeEmpty())
 	r.Cut(agent, 14_000)
 	r.g.Expect(r.audio(agent)).To(gomega.HaveLen(14_000 * 48))
@@ -108,7 +108,7 @@ func TestRetrievedAudioFitsIntoAnEvent(t *testing.T) {
 func TestTruncate(t *testing.T) {
 	r := begin(t, "")
 	r.KeepAudio()
-	agent := r.answered("a", "One two. ", "Three four.")
+	agent := r.answered("One two. ", "Three four.")
 	cut := func(ms, part int) (*wire.ConversationItemTruncate, voice.Samples) {
 		return &wire.ConversationItemTruncate{ItemID: "a", ContentIndex: part, AudioEndMS: ms}, agent.Length()
 	}
@@ -146,7 +146,7 @@ func TestTruncate(t *testing.T) {
 // Audio that was not sent to a client is taken back: the client cannot cut there.
 func TestTakeBack(t *testing.T) {
 	r := begin(t, "")
-	agent := r.answered("a", "One.", "Two.")
+	agent := r.answered("One.", "Two.")
 	agent.TakeBack(second)
 	r.g.Expect(agent.Length()).To(gomega.Equal(second))
 	agent.TakeBack(5 * second)

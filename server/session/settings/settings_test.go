@@ -41,8 +41,8 @@ func (r tester) update(fields string) []wire.ServerEvent {
 	return events
 }
 
-// refuses wants an update to be refused and the settings to stay as they are.
-func (r tester) refuses(fields, code, param string) *fault.Failure {
+// refuses wants an update to be refused and the settings to stay as they are. It returns the error text.
+func (r tester) refuses(fields, code, param string) string {
 	r.t.Helper()
 	before := string(Object(&r.current))
 	events, refused := r.Update(wire.Raw(`{"type":"`+r.Current().Type+`",`+fields+`}`), false)
@@ -51,12 +51,12 @@ func (r tester) refuses(fields, code, param string) *fault.Failure {
 	return r.failed(refused, code, param, fields)
 }
 
-// failed wants refused to have the code and the parameter.
-func (r tester) failed(refused *fault.Failure, code, param, of string) *fault.Failure {
+// failed wants refused to have the code and the parameter. It returns the error text.
+func (r tester) failed(refused *fault.Failure, code, param, of string) string {
 	r.t.Helper()
 	r.g.Expect(refused).NotTo(gomega.BeNil(), of)
 	r.g.Expect([]string{refused.Code, refused.Param, refused.Type}).To(gomega.Equal([]string{code, param, ""}), of)
-	return refused
+	return refused.Message
 }
 
 // request decodes what a response.create asks for; fields is the inside of its response object.
@@ -68,9 +68,9 @@ func (r tester) request(fields string) *wire.ResponseParams {
 }
 
 // refusesRequest wants a response.create to be refused.
-func (r tester) refusesRequest(fields, code, param string) *fault.Failure {
+func (r tester) refusesRequest(fields, code, param string) {
 	r.t.Helper()
-	return r.failed(r.MayRespond(r.request(fields), false), code, param, fields)
+	r.failed(r.MayRespond(r.request(fields), false), code, param, fields)
 }
 
 func TestUnsupportedSettingsComeBackAsNull(t *testing.T) {
@@ -105,8 +105,8 @@ func TestToolsOfOneName(t *testing.T) {
 	r := begin(t, plain())
 	const twins = `"tools":[{"type":"mcp","server_label":"clock"},{"type":"function","name":"clock"},{"type":"function","name":"tide"},{"type":"function","name":"clock"}]`
 	r.update(twoTools)
-	refused := r.refuses(`"instructions":"x",`+twins, "invalid_value", "session.tools[3].name")
-	r.g.Expect(refused.Message).To(gomega.ContainSubstring(`"clock"`))
+	message := r.refuses(`"instructions":"x",`+twins, "invalid_value", "session.tools[3].name")
+	r.g.Expect(message).To(gomega.ContainSubstring(`"clock"`))
 	r.refusesRequest(`"tools":[{"type":"function","name":"a"},{"type":"function","name":"a"}]`, "invalid_value", "response.tools[1].name")
 	r.update(`"audio":{"output":{"speed":1.5}}`)
 	r.g.Expect(r.Current().Tools).To(gomega.HaveLen(2), "nothing of what was refused holds")
@@ -156,8 +156,8 @@ func TestUnknownPromptsAreRefused(t *testing.T) {
 	p := plain()
 	p.Prompts = nil
 	r = begin(t, p)
-	refused := r.refuses(`"prompt":{"id":"pmpt_1"}`, "prompt_not_found", "session.prompt.id")
-	r.g.Expect(refused.Message).To(gomega.ContainSubstring("keeps no prompts"))
+	message := r.refuses(`"prompt":{"id":"pmpt_1"}`, "prompt_not_found", "session.prompt.id")
+	r.g.Expect(message).To(gomega.ContainSubstring("keeps no prompts"))
 }
 
 func TestTracingStaysAsItIs(t *testing.T) {
@@ -204,8 +204,8 @@ func TestWhatThePipelineCannotDo(t *testing.T) {
 	p := plain()
 	p.Transcriber, p.Synthesizer = picky{Transcriber: p.Transcriber}, picky{Synthesizer: p.Synthesizer}
 	r := begin(t, p)
-	refused := r.refuses(`"audio":{"output":{"voice":"choir"}}`, "invalid_value", "session.audio.output.voice")
-	r.g.Expect(refused.Message).To(gomega.ContainSubstring("there is solo"))
+	message := r.refuses(`"audio":{"output":{"voice":"choir"}}`, "invalid_value", "session.audio.output.voice")
+	r.g.Expect(message).To(gomega.ContainSubstring("there is solo"))
 	r.refusesRequest(`"audio":{"output":{"voice":{"id":"choir"}}}`, "invalid_value", "response.audio.output.voice")
 	r.refuses(`"audio":{"input":{"transcription":{"language":"xx"}}}`, "invalid_value", "session.audio.input.transcription")
 	events := r.update(`"audio":{"input":{"transcription":{"language":"en","model":"m","prompt":"tea, coffee"}}}`)
@@ -219,14 +219,14 @@ func TestWhatThePipelineCannotDo(t *testing.T) {
 // A field of the beta is refused and its replacement named; a name that nobody knows is ignored.
 func TestBetaNames(t *testing.T) {
 	r := begin(t, plain())
-	refused := r.refuses(`"voice":"slt"`, "unknown_parameter", "session.voice")
-	r.g.Expect(refused.Message).To(gomega.ContainSubstring("session.audio.output.voice"))
+	message := r.refuses(`"voice":"slt"`, "unknown_parameter", "session.voice")
+	r.g.Expect(message).To(gomega.ContainSubstring("session.audio.output.voice"))
 	r.refuses(`"instructions":"x","temperature":0.7`, "unknown_parameter", "session.temperature")
 	r.refuses(`"turn_detection":{"type":"server_vad"}`, "unknown_parameter", "session.turn_detection")
 	r.refuses(`"turn_detection":null`, "unknown_parameter", "session.turn_detection")
 	r.update(`"temperature":null,"reasoning":{"effort":"low"}`)
 	for name, replacement := range betaNames {
-		r.g.Expect(r.refuses(`"`+name+`":1`, "unknown_parameter", "session."+name).Message).To(gomega.ContainSubstring(replacement))
+		r.g.Expect(r.refuses(`"`+name+`":1`, "unknown_parameter", "session."+name)).To(gomega.ContainSubstring(replacement))
 	}
 }
 
