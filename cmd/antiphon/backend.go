@@ -1,5 +1,7 @@
 package main
 
+// This file has `antiphon backend`: one back end of a pipeline in a process of its own.
+
 import (
 	"context"
 	"errors"
@@ -14,7 +16,7 @@ type backend struct {
 	Socket string `type:"path" placeholder:"PATH" help:"Listen on this Unix socket instead of using standard input and output."`
 }
 
-// Run serves one back end until ctx is done, or until the standard input ends.
+// Run serves one back end until ctx is done or the standard input ends.
 func (b *backend) Run(ctx context.Context) error {
 	engine, err := sphinx.NewEngine(sphinx.Places{})
 	var missing *sphinx.MissingError
@@ -36,6 +38,6 @@ func (b *backend) Run(ctx context.Context) error {
 	case err := <-done:
 		return errors.Join(err, engine.Close())
 	case <-ctx.Done():
-		return nil // a read of standard input cannot be ended: the process ends with it
+		return nil // a read of the standard input cannot be cancelled; it ends with the process
 	}
 }

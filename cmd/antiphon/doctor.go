@@ -1,5 +1,7 @@
 package main
 
+// This file has `antiphon doctor`: it tries the components of a pipeline.
+
 import (
 	"context"
 	"errors"
@@ -19,15 +21,15 @@ type doctor struct {
 	Pipeline string `arg:"" optional:"" default:"embedded" placeholder:"embedded|scripted|FILE.yaml" help:"What to look at."`
 }
 
-// doctorPatience is how long the components may take to load and to be tried.
-const doctorPatience = time.Minute
+// doctorTimeout limits how long the components may take to load and to be tried.
+const doctorTimeout = time.Minute
 
-// errUnwell is what doctor ends with when not everything works; the table above it says what to do.
-var errUnwell = errors.New("not everything works")
+// errNotWorking is returned when a component does not work. The table that was printed before says what to do.
+var errNotWorking = errors.New("not everything works")
 
-// Run tries the components of a pipeline and prints what it found. It fails when one of them does not work.
+// Run tries the components of a pipeline and prints a table. It returns an error if one of them does not work.
 func (d *doctor) Run(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	p, err := openPipeline(ctx, d.Pipeline, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -37,7 +39,8 @@ func (d *doctor) Run(ctx context.Context) (err error) {
 	return diagnose(os.Stdout, p.Name, examine(ctx, p))
 }
 
-// examine loads the components; those of the embedded pipeline have to speak and to understand a word.
+// examine loads the components and returns their states. The components of the embedded pipeline must also speak a word and
+// recognise it.
 func examine(ctx context.Context, p *pipeline.Pipeline) []pipeline.Component {
 	if p.Name == "embedded" {
 		return embedded.Doctor(ctx, p)
@@ -52,21 +55,21 @@ func examine(ctx context.Context, p *pipeline.Pipeline) []pipeline.Component {
 	return all
 }
 
-// diagnose prints one line a component, and how to get what is missing.
+// diagnose prints one line for each component, and the commands that install those that are missing.
 func diagnose(w io.Writer, name string, components []pipeline.Component) error {
 	fmt.Fprintf(w, "The pipeline %q:\n\n", name)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	var unwell []string
+	var failing []string
 	for _, c := range components {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", c.Stage, c.Name, c.State, c.Detail)
 		if c.State != pipeline.StateReady {
-			unwell = append(unwell, c.Stage)
+			failing = append(failing, c.Stage)
 		}
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if len(unwell) == 0 {
+	if len(failing) == 0 {
 		fmt.Fprintln(w, "\nEverything works.")
 		return nil
 	}
@@ -76,5 +79,5 @@ func diagnose(w io.Writer, name string, components []pipeline.Component) error {
 			fmt.Fprintf(w, "To get the %s:\n  %s\n", c.Stage, c.Install)
 		}
 	}
-	return fmt.Errorf("%w: %s", errUnwell, strings.Join(unwell, ", "))
+	return fmt.Errorf("%w: %s", errNotWorking, strings.Join(failing, ", "))
 }

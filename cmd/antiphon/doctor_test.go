@@ -18,7 +18,7 @@ func TestDiagnoseSaysWhatIsMissing(t *testing.T) {
 		{Stage: "model", Name: "brain", State: pipeline.StateReady},
 		{Stage: "synthesizer", Name: "mouth", State: pipeline.StateFailed, Detail: "it is shut"},
 	})
-	g.Expect(err).To(gomega.MatchError(errUnwell))
+	g.Expect(err).To(gomega.MatchError(errNotWorking))
 	g.Expect(err).To(gomega.MatchError("not everything works: transcriber, synthesizer"))
 	g.Expect(out.String()).To(gomega.Equal(`The pipeline "embedded":
 

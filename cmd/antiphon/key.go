@@ -1,5 +1,7 @@
 package main
 
+// This file has `antiphon key`: it makes API keys.
+
 import (
 	"bufio"
 	"fmt"
@@ -15,9 +17,10 @@ type key struct {
 	Stdin bool   `help:"Take the key from standard input instead of making one, and print the line alone."`
 }
 
-// Run prints a new key, which only its holder should keep, and the line of the key file for it.
+// Run prints a new key and the line of the key file for it. Only the holder of the key should keep the key itself.
 func (k *key) Run() error { return k.print(os.Stdin, os.Stdout) }
 
+// print reads a key from in if k.Stdin is set, and otherwise makes one. It writes to out.
 func (k *key) print(in io.Reader, out io.Writer) error {
 	if k.Stdin {
 		text, err := bufio.NewReader(in).ReadString('\n')

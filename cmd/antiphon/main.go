@@ -12,10 +12,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// version is stamped by the build.
+// version is set by the build (scripts/build.sh).
 var version = "unknown"
 
-// commands are the subcommands. Every flag is also an environment variable: ANTIPHON_ and its name.
+// commands are the subcommands. Every flag can also be set by an environment variable: ANTIPHON_ and the name of the flag.
 type commands struct {
 	Serve   serve   `cmd:"" help:"Serve calls and the Talk page."`
 	Talk    talk    `cmd:"" help:"Talk with an agent from this terminal."`

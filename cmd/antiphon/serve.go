@@ -1,5 +1,7 @@
 package main
 
+// This file has `antiphon serve`: its flags, and the start and the stop of the server.
+
 import (
 	"context"
 	"crypto/tls"
@@ -38,7 +40,7 @@ type serve struct {
 	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
 }
 
-// limits are the flags that bound what callers may do.
+// limits are the flags that limit what clients may do.
 type limits struct {
 	RequestsPerMinute int      `placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
 	TokensPerMinute   int      `placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
@@ -64,10 +66,10 @@ func (l *limits) into(cfg *server.Config) (err error) {
 	return nil
 }
 
-// stopPatience is how long calls may take to end when the server stops.
-const stopPatience = 10 * time.Second
+// stopTimeout limits how long the calls may take to end when the server stops.
+const stopTimeout = 10 * time.Second
 
-// Run serves until ctx is done. It prints "listening on URL" when it is ready.
+// Run serves until ctx is done. It prints "listening on URL" when the server is ready.
 func (c *serve) Run(ctx context.Context) (err error) {
 	logger, err := newLogger(c.LogLevel)
 	if err != nil {
@@ -93,7 +95,7 @@ func (c *serve) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
 		err = errors.Join(err, s.Close(stop))
 	}()
@@ -105,7 +107,7 @@ func (c *serve) Run(ctx context.Context) (err error) {
 	return c.listen(ctx, listener, secured, s)
 }
 
-// config checks the flags and opens the files.
+// config checks the flags, opens the files that they name, and returns the configuration of the server.
 func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func() error, err error) {
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil {
@@ -147,12 +149,13 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	}, err
 }
 
+// readKeys reads a key file. It logs a warning if the file contains keys in plain text.
 func readKeys(path string, logger *slog.Logger) (signal.Keys, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	keys, err := signal.ReadKeys(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -189,13 +192,13 @@ func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.
 		return err
 	case <-ctx.Done():
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	// WebSocket calls are not Shutdown's to end: the server's Close ends them.
+	// Shutdown does not end WebSocket calls. The server's Close ends them.
 	return hs.Shutdown(stop)
 }
 
-// greeting tells where the server is, for scripts in its first line.
+// greeting returns the text that says where the server listens. Scripts read its first line.
 func greeting(host string, secured *tls.Config) string {
 	if secured == nil {
 		return fmt.Sprintf("listening on http://%s\n", host)
@@ -204,7 +207,7 @@ func greeting(host string, secured *tls.Config) string {
 		host, host, fingerprint(secured.Certificates[0]))
 }
 
-// displayHost is the address that was asked for, with the port that was given.
+// displayHost returns host and port to show: the host of the flag --listen, and the port on which the server really listens.
 func displayHost(got, asked string) string {
 	host, _, _ := net.SplitHostPort(asked)
 	_, port, err := net.SplitHostPort(got)
@@ -214,12 +217,13 @@ func displayHost(got, asked string) string {
 	return net.JoinHostPort(host, port)
 }
 
+// isLoopback reports whether host names this machine by a loopback address.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// warm loads the back ends and says what is missing.
+// warm loads the back ends, and logs the components that are missing or do not work.
 func warm(ctx context.Context, p *pipeline.Pipeline, logger *slog.Logger) {
 	if err := p.Warm(ctx); err != nil && ctx.Err() == nil {
 		logger.Warn("a back end does not come up", "err", err)
@@ -231,6 +235,7 @@ func warm(ctx context.Context, p *pipeline.Pipeline, logger *slog.Logger) {
 	}
 }
 
+// openPipeline returns the pipeline that the flag --pipeline names.
 func openPipeline(ctx context.Context, name string, logger *slog.Logger) (*pipeline.Pipeline, error) {
 	switch {
 	case name == "embedded":

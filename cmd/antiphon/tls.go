@@ -1,5 +1,7 @@
 package main
 
+// This file makes the TLS configuration of the server, with a certificate from a file or a self-signed one.
+
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -17,10 +19,10 @@ import (
 	"time"
 )
 
-// selfSignedFor is how long a certificate is valid that the server makes for itself. It is made anew at every start.
+// selfSignedFor is how long a self-signed certificate is valid. The server makes a new one at each start.
 const selfSignedFor = 90 * 24 * time.Hour
 
-// tlsConfig is how the flags say that connections are secured; nil for not at all.
+// tlsConfig returns the TLS configuration that the flags ask for, and nil where they ask for none.
 func (c *serve) tlsConfig() (*tls.Config, error) {
 	var cert tls.Certificate
 	var err error
@@ -41,11 +43,11 @@ func (c *serve) tlsConfig() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	// WebSockets need HTTP/1.1; browsers open a connection of that kind for them beside one of HTTP/2.
+	// WebSockets need HTTP/1.1: a browser opens an HTTP/1.1 connection for them, in addition to its HTTP/2 connection.
 	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
-// certifiedNames are the names and addresses under which this machine may be asked for.
+// certifiedNames returns the host names and addresses that a certificate for the address listen must contain.
 func certifiedNames(listen string) []string {
 	names := []string{"localhost", "127.0.0.1", "::1"}
 	host, _, _ := net.SplitHostPort(listen)
@@ -57,7 +59,7 @@ func certifiedNames(listen string) []string {
 		if name, err := os.Hostname(); err == nil {
 			names = append(names, name)
 		}
-		addresses, _ := net.InterfaceAddrs() // without them the certificate is for fewer names
+		addresses, _ := net.InterfaceAddrs() // on an error the certificate contains fewer addresses
 		for _, a := range addresses {
 			if n, is := a.(*net.IPNet); is && !n.IP.IsLoopback() {
 				names = append(names, n.IP.String())
@@ -67,7 +69,7 @@ func certifiedNames(listen string) []string {
 	return names
 }
 
-// selfSigned makes a certificate that nobody vouches for, in memory.
+// selfSigned makes a self-signed certificate for these host names and addresses. It is kept in memory only.
 func selfSigned(names []string, now time.Time) (tls.Certificate, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -96,7 +98,7 @@ func selfSigned(names []string, now time.Time) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{text}, PrivateKey: private}, nil
 }
 
-// fingerprint is the SHA-256 of the certificate, as browsers and openssl show it.
+// fingerprint returns the SHA-256 of the certificate in the form that browsers and openssl show.
 func fingerprint(cert tls.Certificate) string {
 	sum := sha256.Sum256(cert.Certificate[0])
 	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")

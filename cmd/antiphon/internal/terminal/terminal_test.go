@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 func TestTheScreenShowsWhatIsFinished(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var out, note bytes.Buffer
-	s := newScreen(console{out: &out, err: &note})
+	s := newScreen(Console{Out: &out, Err: &note})
 	you := sdk.Entry{ItemID: "1", Role: sdk.User, Text: "stop", Spoken: true}
 	reply := sdk.Entry{ItemID: "2", Role: sdk.Agent, Text: "One two three", Spoken: true}
 	s.show(sdk.Snapshot{State: sdk.AgentSpeaking, Transcript: []sdk.Entry{you, reply}})
@@ -30,7 +30,7 @@ func TestTheServersTextDoesNotSteerTheTerminal(t *testing.T) {
 	g := gomega.NewWithT(t)
 	g.Expect(clean("a\x1b[2Jb\nc\u009b1m\t\x07")).To(gomega.Equal("a[2Jb c1m"))
 	var out bytes.Buffer
-	s := newScreen(console{out: &out, err: &out, shown: true})
+	s := newScreen(Console{Out: &out, Err: &out, OutTerminal: true})
 	s.show(sdk.Snapshot{State: sdk.Thinking, Transcript: []sdk.Entry{{ItemID: "1", Role: sdk.Agent, Text: "evil\x1b]0;title\x07", Live: true}}})
 	g.Expect(out.String()).To(gomega.Equal("\r\x1b[2K[thinking: evil]0;title] "))
 }
@@ -39,12 +39,12 @@ func TestSoundThatIsNotThere(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var note bytes.Buffer
 	t.Setenv("PULSE_SERVER", "unix:"+filepath.Join(t.TempDir(), "none"))
-	s, err := (&talk{Microphone: "device", Speaker: "device"}).openSound(&note)
+	s, err := openSound(Options{Microphone: "device", Speaker: "device"}, &note)
 	g.Expect(err).NotTo(gomega.HaveOccurred(), "writing works")
 	g.Expect(note.String()).To(gomega.And(gomega.ContainSubstring("no microphone, so type"), gomega.ContainSubstring("no loudspeaker, so read")))
 	g.Expect(s.source).To(gomega.BeNil())
 
-	_, err = (&talk{Microphone: "nothing.wav", Speaker: "none"}).openSound(&note)
+	_, err = openSound(Options{Microphone: "nothing.wav", Speaker: "none"}, &note)
 	g.Expect(err).To(gomega.MatchError(os.ErrNotExist), "what was named has to be there")
 }
 

@@ -1,4 +1,6 @@
-package main
+package bench
+
+// This file has the client that is measured.
 
 import (
 	"bytes"
@@ -16,47 +18,47 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// benchCall is a call that is measured: a client without the SDK's session, so that every event has its time of arrival.
-type benchCall struct {
-	id     string // the session's
-	peer   sdk.Peer
-	mouth  *mouth
-	ear    *native.Speaker
-	events chan arrival
-	count  atomic.Int64 // of the events that came and went
-	ended  chan struct{}
-	end    sync.Once
+// call is one call of a client. The client does without the SDK's session, so that the time of arrival of each event is known.
+type call struct {
+	id         string // id of the session
+	peer       sdk.Peer
+	microphone *microphone
+	speaker    *native.Speaker
+	events     chan arrival
+	count      atomic.Int64  // how many events were sent and received
+	ended      chan struct{} // closed when the call has ended
+	end        sync.Once
 }
 
-// arrival is a server event and when it came.
+// arrival is a server event and the time at which it came.
 type arrival struct {
 	wire.ServerEvent
 	at time.Time
 }
 
-// maxArrivals bounds the events that wait to be looked at.
+// maxArrivals limits the events that wait for await.
 const maxArrivals = 4096
 
 var errCallEnded = errors.New("the call has ended")
 
-func newBenchCall() *benchCall {
-	return &benchCall{mouth: &mouth{}, ear: native.NewSpeaker(0), events: make(chan arrival, maxArrivals), ended: make(chan struct{})}
+func newCall() *call {
+	return &call{microphone: &microphone{}, speaker: native.NewSpeaker(0), events: make(chan arrival, maxArrivals), ended: make(chan struct{})}
 }
 
-// dialBench places a call over WebRTC and configures it by settings, a session object.
-func dialBench(ctx context.Context, url, settings string) (*benchCall, error) {
-	c := newBenchCall()
-	d, err := native.NewDialer(native.Options{URL: url, Microphone: c.mouth, Speaker: c.ear, Loopback: true})
+// dial places a call over WebRTC. settings is the JSON of a session object.
+func dial(ctx context.Context, url, settings string) (*call, error) {
+	c := newCall()
+	d, err := native.NewDialer(native.Options{URL: url, Microphone: c.microphone, Speaker: c.speaker, Loopback: true})
 	if err != nil {
 		return nil, err
 	}
 	return c.begin(ctx, d, sdk.CallConfig{}, settings)
 }
 
-// begin places the call.
-func (c *benchCall) begin(ctx context.Context, d sdk.Dialer, config sdk.CallConfig, settings string) (*benchCall, error) {
+// begin connects the call and waits until the session has its settings.
+func (c *call) begin(ctx context.Context, d sdk.Dialer, config sdk.CallConfig, settings string) (*call, error) {
 	var err error
-	if c.peer, err = d.Dial(ctx, config, c.hear); err != nil {
+	if c.peer, err = d.Dial(ctx, config, c.receive); err != nil {
 		return nil, err
 	}
 	created, err := await[*wire.SessionCreated](ctx, c)
@@ -75,8 +77,8 @@ func (c *benchCall) begin(ctx context.Context, d sdk.Dialer, config sdk.CallConf
 	return c, nil
 }
 
-// hear takes what the call brings. An event that nobody has looked at for long is dropped.
-func (c *benchCall) hear(e sdk.PeerEvent) {
+// receive takes the events of the connection. It drops a server event if maxArrivals of them wait.
+func (c *call) receive(e sdk.PeerEvent) {
 	now := time.Now()
 	switch e := e.(type) {
 	case sdk.Message:
@@ -92,7 +94,8 @@ func (c *benchCall) hear(e sdk.PeerEvent) {
 	}
 }
 
-func (c *benchCall) send(events ...wire.ClientEvent) error {
+// send sends events to the server.
+func (c *call) send(events ...wire.ClientEvent) error {
 	for _, e := range events {
 		c.count.Add(1)
 		if err := c.peer.Send(wire.AppendClient(nil, e)); err != nil {
@@ -102,15 +105,15 @@ func (c *benchCall) send(events ...wire.ClientEvent) error {
 	return nil
 }
 
-// ask sends a message and asks for the answer.
-func (c *benchCall) ask(text string) error {
+// ask sends a message and requests a response to it.
+func (c *call) ask(text string) error {
 	return c.send(&wire.ConversationItemCreate{Item: wire.Item{
 		Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: text}},
 	}}, &wire.ResponseCreate{})
 }
 
-// await waits for the next event of a type.
-func await[E wire.ServerEvent](ctx context.Context, c *benchCall) (arrival, error) {
+// await returns the next event of type E. It drops the events before it. An error event ends the wait with an error.
+func await[E wire.ServerEvent](ctx context.Context, c *call) (arrival, error) {
 	for {
 		select {
 		case a := <-c.events:
@@ -128,48 +131,50 @@ func await[E wire.ServerEvent](ctx context.Context, c *benchCall) (arrival, erro
 	}
 }
 
-// soundAfter waits for the first frame with sound that arrives after a moment, and says when it did.
-func (c *benchCall) soundAfter(ctx context.Context, t time.Time) (time.Time, error) {
+// soundAfter waits for a frame with sound that arrives after t, and returns its time of arrival.
+func (c *call) soundAfter(ctx context.Context, t time.Time) (time.Time, error) {
 	for {
 		for _, f := range c.lastFrames() {
 			if f.At.After(t) && f.Level >= native.Audible {
 				return f.At, nil
 			}
 		}
-		if err := c.ear.AwaitSound(ctx); err != nil {
+		if err := c.speaker.AwaitSound(ctx); err != nil {
 			return time.Time{}, err
 		}
 	}
 }
 
-// lastFrames are those of the last seconds: the ear remembers minutes.
-func (c *benchCall) lastFrames() []native.HeardFrame {
-	all := c.ear.Frames()
+// lastFrames returns the last 500 frames, which are 10 s. The speaker keeps minutes.
+func (c *call) lastFrames() []native.HeardFrame {
+	all := c.speaker.Frames()
 	return all[max(0, len(all)-500):]
 }
 
-// lastSound says when sound was heard last.
-func (c *benchCall) lastSound() time.Time {
-	last, _ := c.ear.Sounded()
+// lastSound returns the time of arrival of the last frame with sound.
+func (c *call) lastSound() time.Time {
+	last, _ := c.speaker.Sounded()
 	return last
 }
 
-func (c *benchCall) silence(ctx context.Context, d time.Duration) error {
-	return c.ear.AwaitSilence(ctx, d)
+// silence waits until there has been no sound for the duration d.
+func (c *call) silence(ctx context.Context, d time.Duration) error {
+	return c.speaker.AwaitSilence(ctx, d)
 }
 
-func (c *benchCall) close() error { return c.peer.Close() }
+func (c *call) close() error { return c.peer.Close() }
 
-// mouth is a microphone that knows when it was spoken into: a frame is complete when it is asked for.
-type mouth struct {
+// microphone records when the speech that it plays begins and ends. The time of a frame's last sample is the time of the call
+// to Frame.
+type microphone struct {
 	native.Microphone
 	mu          sync.Mutex
-	begun, over time.Time // of the last speech
+	begun, over time.Time // begin and end of the last speech
 	speaking    bool
 }
 
 // Frame implements native.Source.
-func (m *mouth) Frame(pcm []int16) {
+func (m *microphone) Frame(pcm []int16) {
 	m.Microphone.Frame(pcm)
 	now := time.Now()
 	first, last := -1, -1
@@ -195,8 +200,8 @@ func (m *mouth) Frame(pcm []int16) {
 	m.speaking = last >= 0
 }
 
-// say speaks a text and waits until it is said.
-func (m *mouth) say(ctx context.Context, text string) (begun, over time.Time, err error) {
+// say plays a text as tones, and returns when they began and ended. It waits for the end.
+func (m *microphone) say(ctx context.Context, text string) (begun, over time.Time, err error) {
 	said, err := m.Speak(scripted.Tones(text))
 	if err != nil {
 		return begun, over, err
@@ -211,14 +216,14 @@ func (m *mouth) say(ctx context.Context, text string) (begun, over time.Time, er
 	return m.begun, m.over, nil
 }
 
-// stepLog is a trace that remembers when the agent was held last in each session.
-type stepLog struct {
+// holdLog reads the trace of the machines. It keeps the time of the last hold of each session.
+type holdLog struct {
 	mu    sync.Mutex
 	holds map[string]time.Time
 }
 
-// Write takes one line of a trace.
-func (l *stepLog) Write(line []byte) (int, error) {
+// Write takes one line of the trace.
+func (l *holdLog) Write(line []byte) (int, error) {
 	now := time.Now()
 	if !bytes.Contains(line, []byte(`"machine":"playout"`)) {
 		return len(line), nil
@@ -238,8 +243,8 @@ func (l *stepLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// held says when the agent was held last.
-func (l *stepLog) held(session string) time.Time {
+// last returns the time of the last hold of a session; zero if there was none.
+func (l *holdLog) last(session string) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.holds[session]

@@ -1,4 +1,6 @@
-package main
+package bench
+
+// This file measures the memory of a call, with a server in a process of its own.
 
 import (
 	"bufio"
@@ -19,22 +21,23 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// memoryCalls is how many calls the memory of one is measured with.
+// memoryCalls is the number of calls that are held to measure the memory of one.
 const memoryCalls = 20
 
-// child is a server in a process of its own, so that what it takes is not mixed with what its clients take.
+// child is a server in a process of its own, so that its memory and processor time do not contain those of its clients.
 type child struct {
 	cmd *exec.Cmd
 	url string
 }
 
+// startChild starts this program again as a server, and waits until it listens.
 func startChild(ctx context.Context) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	c := &child{cmd: exec.CommandContext(ctx, self, "serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "error",
-		"--max-sessions", strconv.Itoa(maxBenchSessions))}
+		"--max-sessions", strconv.Itoa(MaxSessions))}
 	c.cmd.Stderr = os.Stderr
 	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
 	out, err := c.cmd.StdoutPipe()
@@ -53,11 +56,12 @@ func startChild(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
+// stop ends the server and waits for its process.
 func (c *child) stop() error {
 	return errors.Join(c.cmd.Process.Signal(syscall.SIGTERM), c.cmd.Wait())
 }
 
-// resident is the physical memory of a process, in bytes.
+// resident returns the physical memory of a process, in bytes. It works on Linux alone.
 func resident(pid int) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -72,7 +76,7 @@ func resident(pid int) (int64, error) {
 	return 0, errors.New("the system does not say how much memory a process has")
 }
 
-// consumed is the processor time of a process.
+// consumed returns the processor time of a process. It works on Linux alone.
 func consumed(pid int) (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -88,9 +92,10 @@ func consumed(pid int) (time.Duration, error) {
 	return time.Duration(user+system) * time.Second / ticks, errors.Join(err1, err2)
 }
 
+// mb returns a number of bytes as text in megabytes.
 func mb(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/(1<<20)) }
 
-// printMemory measures what a call takes of a server: when nothing is said in it, and after the agent has spoken in it.
+// printMemory writes how much memory a call takes in the server: while nobody speaks, and after the agent has spoken.
 func printMemory(ctx context.Context, w io.Writer, talk time.Duration) (err error) {
 	if _, err := resident(os.Getpid()); err != nil {
 		_, err = fmt.Fprintf(w, "Memory: not measured: %v\n", err)
@@ -140,9 +145,9 @@ func printMemory(ctx context.Context, w io.Writer, talk time.Duration) (err erro
 	return err
 }
 
-// warmUp has one call come and go, so that what is allocated once is there.
+// warmUp holds one short call, so that the server has allocated what it allocates once.
 func warmUp(ctx context.Context, url string) error {
-	c, err := dialBench(ctx, url, benchSettings)
+	c, err := dial(ctx, url, turnSettings)
 	if err != nil {
 		return err
 	}
@@ -153,8 +158,8 @@ func warmUp(ctx context.Context, url string) error {
 	return errors.Join(err, c.close())
 }
 
-// bareMemory asks a fresh process what a peer of pion's takes that does nothing but be there: in one that has measured
-// before, there is memory left over.
+// bareMemory returns the memory of one connected pion peer that does nothing, in bytes. It measures in a new process, because
+// this process has free memory left from other measurements.
 func bareMemory(ctx context.Context) (int64, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -167,8 +172,9 @@ func bareMemory(ctx context.Context) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 }
 
-// printBare prints the memory of a peer, measured with n of them after a pair that brings what is allocated once.
-func printBare(ctx context.Context, w io.Writer, n int) (err error) {
+// PrintBare writes the memory of one connected pion peer, in bytes, measured with n of them. A first pair is not counted: it
+// allocates what is allocated once.
+func PrintBare(ctx context.Context, w io.Writer, n int) (err error) {
 	var peers []*bare.Peer
 	defer func() {
 		for _, p := range peers {
@@ -202,20 +208,20 @@ func printBare(ctx context.Context, w io.Writer, n int) (err error) {
 	return err
 }
 
-// dialMany places n calls, a few at a time.
-func dialMany(ctx context.Context, url string, n int) ([]*benchCall, error) {
-	calls, errs := make([]*benchCall, n), make([]error, n)
+// dialMany places n calls, callsAtATime at a time. It also returns calls with an error: those that are up.
+func dialMany(ctx context.Context, url string, n int) ([]*call, error) {
+	calls, errs := make([]*call, n), make([]error, n)
 	var all sync.WaitGroup
-	places := make(chan struct{}, benchCallers)
+	places := make(chan struct{}, callsAtATime)
 	for i := range n {
 		all.Go(func() {
 			places <- struct{}{}
-			calls[i], errs[i] = dialBench(ctx, url, benchSettings)
+			calls[i], errs[i] = dial(ctx, url, turnSettings)
 			<-places
 		})
 	}
 	all.Wait()
-	var up []*benchCall
+	var up []*call
 	for _, c := range calls {
 		if c != nil {
 			up = append(up, c)
@@ -224,7 +230,8 @@ func dialMany(ctx context.Context, url string, n int) ([]*benchCall, error) {
 	return up, errors.Join(errs...)
 }
 
-func closeAll(calls []*benchCall) error {
+// closeAll closes all calls and waits for them.
+func closeAll(calls []*call) error {
 	errs := make([]error, len(calls))
 	var all sync.WaitGroup
 	for i, c := range calls {
@@ -234,6 +241,7 @@ func closeAll(calls []*benchCall) error {
 	return errors.Join(errs...)
 }
 
+// pause waits for the duration d or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

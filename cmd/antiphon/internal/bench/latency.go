@@ -1,4 +1,6 @@
-package main
+package bench
+
+// This file measures latencies over WebRTC, and the reference for them.
 
 import (
 	"context"
@@ -11,17 +13,18 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// benchCallers is how many calls are measured at a time: enough for many samples, few enough not to disturb each other.
-const benchCallers = 4
+// callsAtATime is how many calls are measured at a time: many enough for many samples, few enough not to disturb each other.
+const callsAtATime = 4
 
-// silenceMS is the silence that ends a turn in the benchmark. It is waited for by design, and is no share of the server's.
+// silenceMS is the silence that ends a turn in the benchmark, in milliseconds. The server waits for it by design, so it is
+// subtracted from the latencies.
 const silenceMS = 200
 
-// settings are what the measured sessions ask for.
-var benchSettings = fmt.Sprintf(
+// turnSettings is the session object of the measured calls.
+var turnSettings = fmt.Sprintf(
 	`{"type":"realtime","audio":{"input":{"turn_detection":{"type":"server_vad","silence_duration_ms":%d}}}}`, silenceMS)
 
-// sample is a list of times that several goroutines add to.
+// sample is a list of durations. Several goroutines may add to it at a time.
 type sample struct {
 	mu     sync.Mutex
 	values []time.Duration
@@ -33,21 +36,21 @@ func (s *sample) add(d time.Duration) {
 	s.values = append(s.values, d)
 }
 
-// inCalls repeats one story in a few calls at a time until the time is over.
-func inCalls(ctx context.Context, s *benchServer, within time.Duration, tell func(ctx context.Context, c *benchCall) error) error {
-	return inCallsBy(ctx, s, within, dialBench, tell)
+// inCalls repeats tell in callsAtATime calls over WebRTC until the time is over.
+func inCalls(ctx context.Context, s *localServer, within time.Duration, tell func(ctx context.Context, c *call) error) error {
+	return inCallsOver(ctx, s, within, dial, tell)
 }
 
-// inCallsBy is inCalls over any transport.
-func inCallsBy(ctx context.Context, s *benchServer, within time.Duration,
-	dial func(ctx context.Context, url, settings string) (*benchCall, error), tell func(ctx context.Context, c *benchCall) error,
+// inCallsOver is inCalls with calls that dial places.
+func inCallsOver(ctx context.Context, s *localServer, within time.Duration,
+	dial func(ctx context.Context, url, settings string) (*call, error), tell func(ctx context.Context, c *call) error,
 ) error {
 	until := time.Now().Add(within)
 	var all sync.WaitGroup
-	failed := make(chan error, benchCallers)
-	for range benchCallers {
+	failed := make(chan error, callsAtATime)
+	for range callsAtATime {
 		all.Go(func() {
-			c, err := dial(ctx, s.url, benchSettings)
+			c, err := dial(ctx, s.url, turnSettings)
 			if err != nil {
 				failed <- err
 				return
@@ -60,18 +63,18 @@ func inCallsBy(ctx context.Context, s *benchServer, within time.Duration,
 	}
 	all.Wait()
 	var err error
-	for range benchCallers {
+	for range callsAtATime {
 		err = errors.Join(err, <-failed)
 	}
 	return err
 }
 
-// voiceTurns measures what lies between the end of a person's speech and the answer, without the silence that is waited
-// for. The scripted models take next to nothing.
-func voiceTurns(ctx context.Context, s *benchServer, r *results, within time.Duration) error {
+// measureTurns measures the time between the end of the user's speech and the begin of the answer, without the silence that ends
+// the turn. The stages of the scripted pipeline take almost no time.
+func measureTurns(ctx context.Context, s *localServer, r *results, within time.Duration) error {
 	var byServer, byCaller sample
-	err := inCalls(ctx, s, within, func(ctx context.Context, c *benchCall) error {
-		_, over, err := c.mouth.say(ctx, "a")
+	err := inCalls(ctx, s, within, func(ctx context.Context, c *call) error {
+		_, over, err := c.microphone.say(ctx, "a")
 		if err != nil {
 			return err
 		}
@@ -94,10 +97,10 @@ func voiceTurns(ctx context.Context, s *benchServer, r *results, within time.Dur
 	return err
 }
 
-// requests measures the way from response.create to the first sound.
-func requests(ctx context.Context, s *benchServer, r *results, within time.Duration) error {
+// measureRequests measures the time between response.create and the first sound.
+func measureRequests(ctx context.Context, s *localServer, r *results, within time.Duration) error {
 	var first sample
-	err := inCalls(ctx, s, within, func(ctx context.Context, c *benchCall) error {
+	err := inCalls(ctx, s, within, func(ctx context.Context, c *call) error {
 		begin := time.Now()
 		if err := c.ask("x"); err != nil {
 			return err
@@ -116,10 +119,10 @@ func requests(ctx context.Context, s *benchServer, r *results, within time.Durat
 	return err
 }
 
-// bargeIns measures how soon the agent is quiet when somebody talks over it.
-func bargeIns(ctx context.Context, s *benchServer, r *results, within time.Duration) error {
+// measureBargeIns measures the time between the onset of a barge-in and the agent's silence.
+func measureBargeIns(ctx context.Context, s *localServer, r *results, within time.Duration) error {
 	var held, quiet, confirmed sample
-	err := inCalls(ctx, s, within, func(ctx context.Context, c *benchCall) error {
+	err := inCalls(ctx, s, within, func(ctx context.Context, c *call) error {
 		begin := time.Now()
 		if err := c.ask("say 100 words"); err != nil {
 			return err
@@ -130,7 +133,7 @@ func bargeIns(ctx context.Context, s *benchServer, r *results, within time.Durat
 		if _, err := await[*wire.OutputAudioBufferStarted](ctx, c); err != nil {
 			return err
 		}
-		begun, _, err := c.mouth.say(ctx, "stop")
+		begun, _, err := c.microphone.say(ctx, "stop")
 		if err != nil {
 			return err
 		}
@@ -138,7 +141,7 @@ func bargeIns(ctx context.Context, s *benchServer, r *results, within time.Durat
 		if err != nil {
 			return err
 		}
-		if hold := s.steps.held(c.id); hold.After(begun) {
+		if hold := s.holds.last(c.id); hold.After(begun) {
 			held.add(hold.Sub(begun))
 		}
 		quiet.add(c.lastSound().Sub(begun))
@@ -154,7 +157,7 @@ func bargeIns(ctx context.Context, s *benchServer, r *results, within time.Durat
 	return err
 }
 
-// echoLatency is the reference: how long a packet takes through pion alone, there and back, halved.
+// echoLatency returns the reference: half the time that a packet takes from one bare pion peer to another and back.
 func echoLatency(ctx context.Context, within time.Duration) (latencies []time.Duration, err error) {
 	caller, called, err := bare.Pair(ctx)
 	if err != nil {
@@ -167,7 +170,7 @@ func echoLatency(ctx context.Context, within time.Duration) (latencies []time.Du
 		for {
 			select {
 			case p := <-called.Packets():
-				_ = called.Speak(p.Payload) // a lost packet is no measurement
+				_ = called.Speak(p.Payload) // a packet that is lost is not measured
 			case <-stop:
 				return
 			}

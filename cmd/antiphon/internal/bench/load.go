@@ -1,4 +1,6 @@
-package main
+package bench
+
+// This file measures many calls at a time.
 
 import (
 	"context"
@@ -13,17 +15,17 @@ import (
 )
 
 const (
-	// lateAfter is how long after its time a frame is late: two frames, which a receiver's jitter buffer has.
+	// lateAfter is how much after its due time a frame counts as late: two frames, as long as a small jitter buffer.
 	lateAfter = 2 * native.FrameTime
 	// loadTurn is the length of one turn under load; the agent speaks for 40 % of it.
 	loadTurn = 5 * time.Second
 )
 
-// loadReply is asked for: "One two three four, five six seven." is 35 characters of 60 ms, which are 2.1 s.
+// loadReply requests the reply of a turn: "One two three four, five six seven." is 35 characters of 60 ms, which are 2.1 s.
 const loadReply = "say 7 words"
 
-// printLoad holds n calls for a while, in which the agent speaks 40 % of the time, and prints what that took and how much
-// audio came late.
+// printLoad holds n calls for about the given time. The agent speaks 40 % of it. printLoad then writes how much processor time
+// the server took, and how many frames came late.
 func printLoad(ctx context.Context, w io.Writer, n int, within time.Duration) (err error) {
 	server, err := startChild(ctx)
 	if err != nil {
@@ -59,7 +61,7 @@ func printLoad(ctx context.Context, w io.Writer, n int, within time.Duration) (e
 	}
 	frames, late := 0, 0
 	for _, c := range calls {
-		f, l := lateness(c.ear.Frames(), begin)
+		f, l := lateness(c.speaker.Frames(), begin)
 		frames, late = frames+f, late+l
 	}
 	share := float64(after-cpu) / float64(took)
@@ -69,8 +71,8 @@ func printLoad(ctx context.Context, w io.Writer, n int, within time.Duration) (e
 	return err
 }
 
-// underLoad talks in turns until the time is over.
-func (c *benchCall) underLoad(ctx context.Context, offset time.Duration, until time.Time) error {
+// underLoad waits for offset and then takes one turn every loadTurn, until the given time.
+func (c *call) underLoad(ctx context.Context, offset time.Duration, until time.Time) error {
 	if err := pause(ctx, offset); err != nil {
 		return err
 	}
@@ -89,8 +91,9 @@ func (c *benchCall) underLoad(ctx context.Context, offset time.Duration, until t
 	return nil
 }
 
-// lateness counts the frames since a moment, and those that came late: so much after their time that a small jitter buffer
-// ran dry. What came late moves the time of those behind it, as it does in such a buffer.
+// lateness returns how many frames came after since, and how many of those came late: more than lateAfter after their due time,
+// so that a small jitter buffer would have run empty. Each frame is due native.FrameTime after the one before it. A late frame, or an
+// early one, moves the due times of the frames that follow, as in a jitter buffer.
 func lateness(frames []native.HeardFrame, since time.Time) (n, late int) {
 	var due time.Time
 	for _, f := range frames {

@@ -1,4 +1,6 @@
-package main
+package bench
+
+// This file measures calls over a WebSocket, and the processor time of an event.
 
 import (
 	"context"
@@ -13,16 +15,16 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// dialSocket places a call over a WebSocket. It sends no audio, so that what is measured is what is asked for.
-func dialSocket(ctx context.Context, url, settings string) (*benchCall, error) {
-	c := newBenchCall()
+// dialSocket places a call over a WebSocket. The call sends no audio, so that the server works on the requests alone.
+func dialSocket(ctx context.Context, url, settings string) (*call, error) {
+	c := newCall()
 	return c.begin(ctx, native.NewSocketDialer(native.Options{URL: url}), sdk.CallConfig{NoMicrophone: true}, settings)
 }
 
-// socketRequests measures the way from response.create to the first sound over a WebSocket, where sound is an event.
-func socketRequests(ctx context.Context, s *benchServer, r *results, within time.Duration) error {
+// measureSocketRequests measures the time between response.create and the first audio delta over a WebSocket.
+func measureSocketRequests(ctx context.Context, s *localServer, r *results, within time.Duration) error {
 	var first sample
-	err := inCallsBy(ctx, s, within, dialSocket, func(ctx context.Context, c *benchCall) error {
+	err := inCallsOver(ctx, s, within, dialSocket, func(ctx context.Context, c *call) error {
 		begin := time.Now()
 		if err := c.ask("x"); err != nil {
 			return err
@@ -39,10 +41,10 @@ func socketRequests(ctx context.Context, s *benchServer, r *results, within time
 	return err
 }
 
-// asText are the settings of a session that answers with text, in many small events.
-const asText = `{"type":"realtime","output_modalities":["text"],"audio":{"input":{"turn_detection":null}}}`
+// textSettings is the session object of a call that gets text, in many small events.
+const textSettings = `{"type":"realtime","output_modalities":["text"],"audio":{"input":{"turn_detection":null}}}`
 
-// printEvents measures the processor time that a server takes an event, beside what its codec takes of that.
+// printEvents writes how much processor time the server takes for an event, and how much of that its codec takes.
 func printEvents(ctx context.Context, w io.Writer, within time.Duration) (err error) {
 	if _, err := consumed(os.Getpid()); err != nil {
 		_, err = fmt.Fprintf(w, "Events: not measured: %v\n", err)
@@ -53,7 +55,7 @@ func printEvents(ctx context.Context, w io.Writer, within time.Duration) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	c, err := dialSocket(ctx, server.url, asText)
+	c, err := dialSocket(ctx, server.url, textSettings)
 	if err != nil {
 		return err
 	}
@@ -79,8 +81,8 @@ func printEvents(ctx context.Context, w io.Writer, within time.Duration) (err er
 	return err
 }
 
-// converse asks for a long answer and takes it back, so that the conversation does not grow.
-func (c *benchCall) converse(ctx context.Context) error {
+// converse requests a long answer, and then deletes the question and the answer, so that the conversation does not grow.
+func (c *call) converse(ctx context.Context) error {
 	if err := c.ask("say 200 words"); err != nil {
 		return err
 	}
@@ -112,7 +114,7 @@ func (c *benchCall) converse(ctx context.Context) error {
 	return nil
 }
 
-// codecTime is what writing and reading one event of text takes.
+// codecTime returns the time that writing and reading one text delta takes.
 func codecTime() time.Duration {
 	e := &wire.ResponseOutputTextDelta{
 		EventID: "event_abcdefghijklmnopqrstuvwx", ResponseID: "resp_abcdefghijklmnopqrstuvwx", ItemID: "item_abcdefghijklmnopqrstuvwx",
@@ -123,7 +125,7 @@ func codecTime() time.Duration {
 	var text []byte
 	for range times {
 		text = wire.AppendServer(text[:0], e)
-		_, _ = wire.DecodeServer(text) // it reads what it wrote
+		_, _ = wire.DecodeServer(text) // cannot fail: the text was just written
 	}
 	return time.Since(begin) / times
 }

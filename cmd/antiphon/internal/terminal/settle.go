@@ -1,4 +1,6 @@
-package main
+package terminal
+
+// This file reads lines, and waits until a conversation is quiet or has ended.
 
 import (
 	"bufio"
@@ -10,14 +12,15 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// quietTime is how long nobody has had the floor when a conversation counts as over: longer than the pause that ends a turn.
+// quietTime is how long nobody must have spoken before a conversation counts as over. It is longer than the pause that ends a
+// turn.
 const quietTime = 2 * time.Second
 
-// maxLine bounds a line that is typed, in bytes.
+// maxLine limits the length of a typed line, in bytes.
 const maxLine = 1 << 20
 
-// readLines gives the lines of r and closes at its end. The reader is left behind when ctx ends in the middle of a line: nothing can
-// wake it.
+// readLines returns a channel with the lines of r. The channel is closed at the end of r or when ctx is done. A read from r
+// cannot be cancelled: if ctx is done while the goroutine reads, the goroutine stays until that read returns.
 func readLines(ctx context.Context, r io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {
@@ -35,8 +38,8 @@ func readLines(ctx context.Context, r io.Reader) <-chan string {
 	return lines
 }
 
-// watch gives the error that the call ends with, when it ends by itself.
-func watch(s *sdk.Session) (ended <-chan error, cancel func()) {
+// watchEnd returns a channel that gets the session's error when the call fails.
+func watchEnd(s *sdk.Session) (ended <-chan error, cancel func()) {
 	end := make(chan error, 1)
 	var once sync.Once
 	return end, s.Subscribe(func(now sdk.Snapshot) {
@@ -46,7 +49,7 @@ func watch(s *sdk.Session) (ended <-chan error, cancel func()) {
 	})
 }
 
-// settle waits until nobody has had the floor for a while.
+// settle waits until the session has been idle for the duration quiet. It returns an error when ctx is done or the call ends.
 func settle(ctx context.Context, s *sdk.Session, quiet time.Duration, ended <-chan error) error {
 	if err := s.Settle(ctx); err != nil {
 		return err
@@ -61,16 +64,15 @@ func settle(ctx context.Context, s *sdk.Session, quiet time.Duration, ended <-ch
 	defer stop()
 	timer := time.NewTimer(quiet)
 	defer timer.Stop()
-	over := false
+	wasIdle := false
 	for {
-		if !over && idle(s.Snapshot()) {
-			over = true
+		isIdle := idle(s.Snapshot())
+		if isIdle && !wasIdle {
 			timer.Reset(quiet)
-		} else if over && !idle(s.Snapshot()) {
-			over = false
 		}
+		wasIdle = isIdle
 		var fire <-chan time.Time
-		if over {
+		if isIdle {
 			fire = timer.C
 		}
 		select {
@@ -85,7 +87,7 @@ func settle(ctx context.Context, s *sdk.Session, quiet time.Duration, ended <-ch
 	}
 }
 
-// idle: nobody has the floor, and nothing is on its way.
+// idle reports whether nobody speaks and no response or transcript is awaited.
 func idle(s sdk.Snapshot) bool {
 	if s.State != sdk.Listening || s.Confirmed != sdk.Listening {
 		return false

@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/sdk/native"
+)
+
+func TestQuantile(t *testing.T) {
+	g := gomega.NewWithT(t)
+	values := []time.Duration{5, 1, 4, 2, 3}
+	g.Expect(quantile(values, 0.5)).To(gomega.Equal(time.Duration(3)))
+	g.Expect(quantile(values, 0.95)).To(gomega.Equal(time.Duration(5)))
+	g.Expect(quantile(values[:1], 0.95)).To(gomega.Equal(time.Duration(5)))
+	g.Expect(values[0]).To(gomega.Equal(time.Duration(5)), "the values keep their order")
+}
+
+func TestLatenessCountsWhenABufferRunsDry(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	for name, row := range map[string]struct {
+		at      []int // ms
+		n, late int
+	}{
+		"on time":                        {[]int{0, 20, 40, 60}, 4, 0},
+		"a little late":                  {[]int{0, 20, 75, 80}, 4, 0},
+		"a pause and a burst":            {[]int{0, 20, 140, 141, 142, 143}, 6, 1},
+		"a pause that nothing makes up":  {[]int{0, 20, 140, 160, 180}, 5, 1},
+		"two pauses":                     {[]int{0, 100, 120, 220}, 4, 2},
+		"frames before the time of note": {[]int{-500, -480, 0, 20}, 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var frames []native.HeardFrame
+			for _, at := range row.at {
+				frames = append(frames, native.HeardFrame{At: begin.Add(time.Duration(at) * time.Millisecond)})
+			}
+			n, late := lateness(frames, begin)
+			g.Expect([]int{n, late}).To(gomega.Equal([]int{row.n, row.late}))
+		})
+	}
+}
+
+func TestMicrophoneKnowsWhenItSpoke(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var m microphone
+	said, err := m.Speak([]int16{1, 1, 1, 1, 0, 0})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	before := time.Now()
+	m.Frame(make([]int16, native.FrameSize))
+	<-said
+	g.Expect(m.over.Sub(m.begun)).To(gomega.BeNumerically("~", 4*time.Second/native.Rate, 2))
+	g.Expect(m.begun).To(gomega.BeTemporally("~", before.Add(-native.FrameTime), 10*time.Millisecond))
+}
