@@ -2,6 +2,8 @@ package call
 
 import "errors"
 
+// The errors that both transports report and the session tells apart.
+
 // Errors of a transport, from Link.Send or through Handler.Failed. They come wrapped, with detail.
 var (
 	// ErrClosed means that this side has closed the connection.

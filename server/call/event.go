@@ -2,6 +2,8 @@ package call
 
 import "github.com/antiphon-rt/antiphon/wire"
 
+// The encoded event: what a session gives to a link.
+
 // An Event is a server event, encoded once, together with those of its fields by which a link decides what to do with it.
 type Event struct {
 	// Type is the event's name, such as "response.done".

@@ -6,6 +6,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/env"
 )
 
+// The event limiter: slows a client that floods the session with events.
+
 const (
 	// burstSeconds is for how long a client that was quiet may send as fast as it likes: by default 2000 events.
 	burstSeconds = 4

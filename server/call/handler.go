@@ -2,6 +2,8 @@ package call
 
 import "github.com/antiphon-rt/antiphon/voice"
 
+// The Handler: what a transport calls when something happens on it.
+
 // Handler receives what happens on a transport. The transport calls its methods from its own goroutines, one call at a time
 // for each method, and never after its Close has returned. The methods return soon. A method must not wait for Close to
 // return in another goroutine; a method that calls Close itself is fine.

@@ -12,6 +12,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
+// The hub: one link for all connections of a call, its side-band controllers, and the reconnecting of its client.
+
 // MaxControllers is how many side-band controllers a call has at most at a time.
 const MaxControllers = 8
 

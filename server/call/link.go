@@ -7,6 +7,8 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
+// The Link and the Output, through which a session uses a transport, and their optional capabilities.
+
 // Link is a session's connection to its client. The session closes it, once. The interfaces of Capabilities are optional
 // additions to it.
 type Link interface {

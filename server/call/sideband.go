@@ -7,6 +7,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 )
 
+// Side-band controllers: who controls a call from the side, and over which connection.
+
 // SidebandController controls a call from the side, over a WebSocket of its own, while the call's client talks. It is safe for
 // concurrent use.
 type SidebandController struct {

@@ -2,6 +2,8 @@ package call
 
 import "time"
 
+// The token bucket, by which the server limits events, requests and tokens.
+
 // TokenBucket bounds a rate: it holds tokens up to its size and fills again at a constant rate. The caller brings the time. It
 // is for one goroutine at a time.
 type TokenBucket struct {

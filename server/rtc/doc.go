@@ -24,8 +24,8 @@
 // pion's own goroutines end with the peer connection, and Close waits for them, too. Before that, the client gets the events that
 // wait, and both sides close the data channel. For a client that answers no more, this takes at most a second.
 //
-// Each of these goroutines calls a Handler method directly, and each method is called by one goroutine at a time. Different methods
-// may run at the same time. During a call the Peer holds no lock that its methods need. A Handler that blocks delays only its own stream (audio, events,
+// These goroutines call the Handler directly. Each method is called by one goroutine at a time; different methods may run at the same
+// time. During a call the Peer holds no lock that its methods need. A Handler that blocks delays only its own stream (audio, events,
 // pacing) and never another peer. Close waits a limited time for a Handler method that does not return.
 //
 // # Limits

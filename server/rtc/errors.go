@@ -2,6 +2,8 @@ package rtc
 
 import "errors"
 
+// The errors of the negotiation of a call.
+
 // Errors of Engine.Answer. They come wrapped, with text that tells the caller what to change. The errors of a call that has
 // begun are those of package call.
 var (

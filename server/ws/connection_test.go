@@ -1,0 +1,145 @@
+package ws
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/env"
+)
+
+// patience bounds every wait. Only a failing test reaches it.
+const patience = 20 * time.Second
+
+// received is what a Receiver got.
+type received struct {
+	messages chan string
+	refused  chan string // codes
+	gone     chan error
+}
+
+// pair is a link and its client, connected over the loopback device.
+type pair struct {
+	link   *Link
+	client *websocket.Conn
+	got    received
+}
+
+// connect connects a client to a link, which has not begun yet.
+func connect(t *testing.T) *pair {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	p := &pair{
+		link: NewLink(Limits{Env: env.System(), EventsPerSecond: 500, MaxMessage: 1000}),
+		got:  received{make(chan string, 10), make(chan string, 10), make(chan error, 10)},
+	}
+	opened := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := Accept(w, r, "test")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		p.link.Open(context.WithoutCancel(r.Context()), c, Receiver{
+			Message: func(data []byte, _ bool) { p.got.messages <- string(data) },
+			Refuse:  func(code, _ string) { p.got.refused <- code },
+			Gone:    func(err error) { p.got.gone <- err },
+		})
+		close(opened)
+		<-p.link.Gone()
+	}))
+	t.Cleanup(server.Close)
+	client, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http"), &websocket.DialOptions{ //nolint:bodyclose // Dial has read it
+		Subprotocols: []string{"test"}, HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+	})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() { _ = client.CloseNow() }) // the test may have closed it
+	p.client = client
+	<-opened
+	return p
+}
+
+func event(text string) call.Event { return call.Event{Text: []byte(text)} }
+
+// TestEventsAndMessages checks that events go out in order and count as sent, and that messages come in unless they are too large.
+func TestEventsAndMessages(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := connect(t)
+	sent := make(chan struct{})
+	g.Expect(p.link.Send(event("before Begin"), nil)).To(gomega.Succeed())
+	g.Expect(p.link.Send(event("second"), func() { close(sent) })).To(gomega.Succeed())
+	p.link.Begin()
+	for _, want := range []string{"before Begin", "second"} {
+		_, text, err := p.client.Read(t.Context())
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(string(text)).To(gomega.Equal(want))
+	}
+	g.Eventually(sent, patience).Should(gomega.BeClosed())
+
+	for _, text := range []string{"hello", strings.Repeat("x", 1001), strings.Repeat("y", 1000)} {
+		g.Expect(p.client.Write(t.Context(), websocket.MessageText, []byte(text))).To(gomega.Succeed())
+	}
+	g.Eventually(p.got.messages, patience).Should(gomega.Receive(gomega.Equal("hello")))
+	g.Eventually(p.got.messages, patience).Should(gomega.Receive(gomega.HavePrefix("yyy")), "the call goes on")
+	g.Expect(p.got.refused).To(gomega.Receive(gomega.Equal("message_too_large")))
+
+	g.Expect(p.client.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
+	g.Eventually(p.got.gone, patience).Should(gomega.Receive(gomega.MatchError(call.ErrHungUp)))
+	_ = p.link.Close() // the client has closed already
+	g.Expect(p.link.Send(event("late"), nil)).To(gomega.MatchError(call.ErrClosed))
+}
+
+// TestABrokenConnectionIsUnreachable checks that a client without a close frame counts as one that may come back.
+func TestABrokenConnectionIsUnreachable(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := connect(t)
+	p.link.Begin()
+	g.Expect(p.client.CloseNow()).To(gomega.Succeed())
+	g.Eventually(p.got.gone, patience).Should(gomega.Receive(gomega.MatchError(call.ErrUnreachable)))
+	p.link.Abandon()
+	g.Expect(p.link.Gone()).To(gomega.BeClosed())
+}
+
+// TestAbandonReturnsWhatWasNotWritten checks that the sent functions of unwritten events are given back and not called.
+func TestAbandonReturnsWhatWasNotWritten(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := connect(t)
+	called := 0
+	for range 3 {
+		g.Expect(p.link.Send(event("never written"), func() { called++ })).To(gomega.Succeed())
+	}
+	g.Expect(p.link.Send(event("nobody waits for it"), nil)).To(gomega.Succeed())
+	unsent := p.link.Abandon()
+	g.Expect(unsent).To(gomega.HaveLen(3))
+	g.Expect(called).To(gomega.BeZero())
+	p.link.Begin() // does nothing any more
+	g.Expect(p.link.Gone()).To(gomega.BeClosed())
+}
+
+// TestCloseGivesAReason checks that Close writes what waits and tells the client why the connection ends.
+func TestCloseGivesAReason(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := connect(t)
+	p.link.Begin()
+	g.Expect(p.link.Send(event("last"), nil)).To(gomega.Succeed())
+	p.link.ExplainClose(conn.ServerStops)
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = p.link.Close() // its error is of use to a log only
+	}()
+	_, text, err := p.client.Read(t.Context())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(string(text)).To(gomega.Equal("last"))
+	_, _, err = p.client.Read(t.Context())
+	g.Expect(websocket.CloseStatus(err)).To(gomega.Equal(websocket.StatusGoingAway))
+	g.Eventually(closed, patience).Should(gomega.BeClosed())
+}
