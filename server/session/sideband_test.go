@@ -62,7 +62,7 @@ func TestErrorsAreOfWhoeverErred(t *testing.T) {
 		side.refused(`{"type":"response.cancel"}`, "response_cancel_not_active")
 		c.s.Control(&side.side, []byte{1}, false)
 		side.erred(wire.CodeInvalidJSON)
-		c.s.RefuseSide(&side.side, "message_too_large", "send less")
+		c.s.RefuseSideband(&side.side, "message_too_large", "send less")
 		side.erred("message_too_large")
 		side.send(`{"type":"input_audio_buffer.clear"}`)
 		first(c, "input_audio_buffer.cleared")

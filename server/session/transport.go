@@ -32,10 +32,10 @@ func (s *Session) Control(from *call.SidebandController, data []byte, text bool)
 }
 
 // Refuse answers a message that could not be taken, such as one above the transport's limit.
-func (s *Session) Refuse(code, message string) { s.RefuseSide(nil, code, message) }
+func (s *Session) Refuse(code, message string) { s.RefuseSideband(nil, code, message) }
 
-// RefuseSide is Refuse for a side-band controller.
-func (s *Session) RefuseSide(from *call.SidebandController, code, message string) {
+// RefuseSideband is Refuse for a side-band controller.
+func (s *Session) RefuseSideband(from *call.SidebandController, code, message string) {
 	s.post(clientMessage{from: from, refused: &fault.Failure{Code: code, Message: message}})
 }
 

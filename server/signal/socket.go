@@ -109,7 +109,7 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester)
 	controller := &sideband.Controller
 	link.Open(context.WithoutCancel(r.Context()), conn, ws.Receiver{
 		Message: func(data []byte, text bool) { controlled.Control(controller, data, text) },
-		Refuse:  func(code, message string) { controlled.RefuseSide(controller, code, message) },
+		Refuse:  func(code, message string) { controlled.RefuseSideband(controller, code, message) },
 		Gone:    func(error) { link.End() },
 	})
 	link.Begin()
