@@ -203,6 +203,11 @@ func (c *call) perform(f Effect) {
 		c.performSynthesis(f)
 	case playout.Effect:
 		c.performPlayout(f)
+	case Pause:
+		if c.resp != f.Resp {
+			c.wrong("what does not play is paused")
+		}
+		c.playing = false
 	}
 	c.tell(f)
 }

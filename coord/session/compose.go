@@ -15,11 +15,31 @@ import (
 // It is total: what does not fit the state is a Step with its reason.
 func Next(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
 	c := composition{s: s, at: at}
+	was := s.Playout
 	c.take(e)
 	if _, closing := c.s.Conn.(conn.Closing); closing && c.childrenDone() {
 		c.conn(conn.ChildrenDone{})
 	}
-	return c.s, c.out, c.steps
+	return c.s, pauseFirst(was, c.out), c.steps
+}
+
+// pauseFirst is out with a Pause in front where out holds or drops the response that was playing.
+func pauseFirst(was playout.State, out []Effect) []Effect {
+	playing, is := was.(playout.Playing)
+	if !is || !silences(out, playing.Resp) {
+		return out
+	}
+	return append([]Effect{Pause{playing.Resp}}, out...)
+}
+
+// silences reports whether the effects hold or drop resp.
+func silences(effects []Effect, resp response.ID) bool {
+	for _, f := range effects {
+		if f == (playout.Hold{Resp: resp}) || f == (playout.Drop{Resp: resp}) {
+			return true
+		}
+	}
+	return false
 }
 
 // composition is one run of Next.

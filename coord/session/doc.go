@@ -28,6 +28,7 @@
 //   - NoOverlap: with interrupt_response on, the agent is silent while a turn is open.
 //   - HeldOnlyInTurn: the agent is held only while the turn that it is held for is open, or, once that
 //     is rejected, until the client that lowered it is ready.
+//   - SoundStopsFirst: a step that holds or drops the response that plays begins with its Pause.
 //   - InterruptionInOrder: speech_started, cleared, the response's end, truncated, committed, created.
 //
 // Liveness, where the driver keeps its part: Settles (with nothing owed, no turn, reply or answer

@@ -28,6 +28,7 @@ var Invariants = []Invariant{
 	{"NothingOwedWhenIdle", nothingOwedWhenIdle},
 	{"NoOverlap", noOverlap},
 	{"HeldOnlyInTurn", heldOnlyInTurn},
+	{"SoundStopsFirst", soundStopsFirst},
 	{"InterruptionInOrder", interruptionInOrder},
 }
 
@@ -287,6 +288,20 @@ func sounding(s playout.State) response.ID {
 	case playout.Silent, playout.Cut, playout.Terminated:
 	}
 	return 0
+}
+
+// A step that holds or drops the response that plays begins with its Pause; no other effect is a Pause.
+func soundStopsFirst(_, _ Seen, e Edge) bool {
+	playing, plays := e.From.Playout.(playout.Playing)
+	for i, f := range e.Effects {
+		if p, is := f.(Pause); is && (i > 0 || !plays || p.Resp != playing.Resp) {
+			return false
+		}
+	}
+	if !plays || !silences(e.Effects, playing.Resp) {
+		return true
+	}
+	return e.Effects[0] == Effect(Pause{playing.Resp})
 }
 
 // speech_started, then output_audio_buffer.cleared, then the response's end, then

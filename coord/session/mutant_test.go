@@ -155,6 +155,15 @@ func dropsFailed(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
 	return next, effects, steps
 }
 
+// pausesLast is a composition whose Pause comes behind the other effects.
+func pausesLast(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+	next, effects, steps := Next(s, at, e)
+	if len(effects) > 1 && is[Pause](effects[0]) {
+		effects = append(slices.Clone(effects[1:]), effects[0])
+	}
+	return next, effects, steps
+}
+
 // mutants are compositions with one fault.
 func mutants() map[string]nextFunc {
 	return map[string]nextFunc{
@@ -166,6 +175,7 @@ func mutants() map[string]nextFunc {
 		"the recogniser is not told": deaf(func(a State, b *State) { b.Live, b.Final, b.Older = a.Live, a.Final, a.Older },
 			about[OfTranscription], is[transcription.Effect]),
 		"a failed response is dropped": dropsFailed,
+		"the sound stops last":         pausesLast,
 		"the connection is not told":   deaf(func(a State, b *State) { b.Conn = a.Conn }, about[OfConn], is[conn.Effect]),
 		"a waiting turn is forgotten":  forgets(func(_ State, b *State) { b.Waiting = 0 }),
 		"a text is forgotten":          forgets(func(_ State, b *State) { b.Texted = false }),

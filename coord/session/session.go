@@ -108,6 +108,14 @@ func (Configure) Name() string { return "Configure" }
 // order tells the whole story: a driver has nothing to do for turn.BargeIn.
 type Effect = machine.Named
 
+// Pause is the composition's own effect: the sound of Resp, which plays, stops at once. It is the first effect of every
+// step that holds or drops the response that plays, and comes in no other: how far that response was heard was counted
+// when the event came, so nothing more of it may go out while the other effects are performed.
+type Pause struct{ Resp response.ID }
+
+// Name is the effect's name in logs and the spec.
+func (Pause) Name() string { return "Pause" }
+
 // Step is one transition of one machine, in the order in which they happened. The
 // From of each is the To of the machine's step before it. Where the composition itself
 // gives a machine its state (a body's synthesis begins, a turn's stream is

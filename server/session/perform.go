@@ -32,7 +32,7 @@ func (s *Session) stepAt(o origin, at playout.Mark, e coord.Event) {
 	from := s.machines.state
 	next, effects, steps := coord.Next(from, at, e)
 	s.machines.state = next
-	s.pauseEarly(effects)
+	rest := s.pauseFirst(effects)
 	if s.cfg.CheckInvariants {
 		var broken string
 		if s.machines.seen, broken = coord.Watch(s.machines.seen, coord.Edge{From: from, Event: e, To: next, Effects: effects}); broken != "" {
@@ -46,7 +46,7 @@ func (s *Session) stepAt(o origin, at playout.Mark, e coord.Event) {
 			s.cfg.Trace(s.id, st)
 		}
 	}
-	for _, f := range effects {
+	for _, f := range rest {
 		s.perform(o, f)
 	}
 	s.generator.ForgetCauses(&s.machines.state)
@@ -56,17 +56,18 @@ func (s *Session) stepAt(o origin, at playout.Mark, e coord.Event) {
 	}
 }
 
-// pauseEarly stops the sound of a response that the effects hold or drop before anything else is done: how much of it was
-// heard is counted already.
-func (s *Session) pauseEarly(effects []coord.Effect) {
-	for _, f := range effects {
-		switch f := f.(type) {
-		case playout.Hold:
-			s.player.Pause(f.Resp)
-		case playout.Drop:
-			s.player.Pause(f.Resp)
-		}
+// pauseFirst performs the Pause that a step may begin with, and returns the other effects. It is performed before the step
+// is logged: no sound goes out while a log is written.
+func (s *Session) pauseFirst(effects []coord.Effect) []coord.Effect {
+	if len(effects) == 0 {
+		return nil
 	}
+	pause, is := effects[0].(coord.Pause)
+	if !is {
+		return effects
+	}
+	s.player.Pause(pause.Resp)
+	return effects[1:]
 }
 
 // do performs what a room asks for, in order. o is the client's event that led to it.

@@ -103,6 +103,8 @@ func Told(f session.Effect, c session.Config) (e view.Told, why string) {
 		return ofTranscription(f)
 	case synthesis.Effect:
 		return nil, voice
+	case session.Pause:
+		return nil, audio
 	}
 	return nil, ""
 }

@@ -108,6 +108,12 @@ func declared(t *testing.T, machine string) []any {
 	return out
 }
 
+func TestPauseIsNotTold(t *testing.T) {
+	e, why := projection.Told(session.Pause{}, session.Config{})
+	gomega.NewWithT(t).Expect(e).To(gomega.BeNil())
+	gomega.NewWithT(t).Expect(why).NotTo(gomega.BeEmpty())
+}
+
 func TestWhoseEffectNobodyKnows(t *testing.T) {
 	e, why := projection.Told(session.Configure{}, session.Config{})
 	gomega.NewWithT(t).Expect(e).To(gomega.BeNil())
