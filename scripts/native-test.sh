@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 pure='coord wire voice server/pipeline/internal server/pipeline/embedded/assistant web/internal'
 
-several='^(TestProve|TestRace|TestOneWriter|TestEventsAreEncodedAtOnceByMany)$/^several'
+several='^(TestProve|TestRace|TestOneWriter|TestCalls|TestEventsAreEncodedAtOnceByMany)$/^several'
 
 patterns=
 for folder in $pure; do
@@ -28,7 +28,7 @@ race)
 	go test -race -shuffle=on -vet=off -timeout 10m $packages
 
 	# Tests of the packages without goroutines that start some: several writers at the real Coordinators' queues, again and again on
-	# one, two and four processors, and an event that several connections encode at once.
+	# one, two and four processors, calls that are played on all processors, and an event that several connections encode at once.
 	exec go test -race -vet=off -timeout 10m -cpu=1,2,4 -count=5 -run "$several" ./coord/... ./wire
 	;;
 *)

@@ -1,5 +1,7 @@
 package main
 
+// One client in a browser tab: it places a call through a link, asks for a reply, and collects the events and the recording.
+
 import (
 	"context"
 	"encoding/json"

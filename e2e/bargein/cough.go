@@ -1,5 +1,7 @@
 package main
 
+// What a noise over a reply costs: plays noises during a story and finds in the recording what was repeated and what was lost.
+
 import (
 	"encoding/json"
 	"errors"

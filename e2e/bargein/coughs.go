@@ -1,5 +1,7 @@
 package main
 
+// The row "coughs": runs the noises for each client and writes the table.
+
 import "fmt"
 
 // coughs measures what noises do to a reply.

@@ -1,5 +1,7 @@
 package main
 
+// Measures the delay between a change of volume in the page and its place in the recording, so that the rows can subtract it.
+
 import (
 	"errors"
 

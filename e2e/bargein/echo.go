@@ -1,5 +1,7 @@
 package main
 
+// The row "echo": how often the agent interrupts itself when the microphone picks up its sound.
+
 import (
 	"encoding/json"
 	"errors"

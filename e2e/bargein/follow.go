@@ -1,5 +1,7 @@
 package main
 
+// Follows a reply through a recording: finds for each 10 ms which position of the reply is heard, and at which level.
+
 import (
 	"math"
 	"slices"

@@ -1,5 +1,7 @@
 package main
 
+// The row "heap": how much memory a session of the SDK holds after half an hour of talk on a virtual clock.
+
 import (
 	"context"
 	"errors"

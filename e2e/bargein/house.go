@@ -1,5 +1,7 @@
 package main
 
+// What all rows share: the servers, the site, the browsers and the spoken phrases.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package main
 
+// One interruption and its times: from the first sound of the person to the ducked and to the silent agent.
+
 import (
 	"context"
 	"encoding/json"

@@ -1,5 +1,7 @@
 package main
 
+// The power of any stretch of a recording, from sums that are computed once.
+
 import (
 	"math"
 	"slices"

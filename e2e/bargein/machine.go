@@ -1,5 +1,7 @@
 package main
 
+// Describes the machine and the versions that the figures were measured with.
+
 import (
 	"context"
 	"fmt"

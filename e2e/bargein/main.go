@@ -1,5 +1,7 @@
 package main
 
+// Flags of the command, and the rows that it runs in order.
+
 import (
 	"bytes"
 	"context"

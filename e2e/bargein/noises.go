@@ -1,5 +1,7 @@
 package main
 
+// The sounds that must not interrupt: coughs, clicks and the like, synthesized.
+
 import (
 	"context"
 	"math"

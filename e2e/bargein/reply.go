@@ -1,5 +1,7 @@
 package main
 
+// Fetches the audio of a reply over a WebSocket: the reference for what the page plays.
+
 import (
 	"encoding/json"
 	"fmt"

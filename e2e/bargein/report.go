@@ -1,5 +1,7 @@
 package main
 
+// Writes the tables and the goals into docs/benchmarks.md.
+
 import (
 	"fmt"
 	"io"

@@ -1,5 +1,7 @@
 package main
 
+// The row "silence": how soon the agent is silent when a person talks over it, on several links.
+
 import (
 	"fmt"
 	"math"

@@ -1,5 +1,7 @@
 package main
 
+// The HTTP server of the pages that the clients run in.
+
 import (
 	_ "embed"
 	"errors"

@@ -1,5 +1,7 @@
 package main
 
+// The row "sizes": how large the scripts are that a page loads, beside those of others.
+
 import (
 	"bytes"
 	"compress/gzip"

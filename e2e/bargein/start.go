@@ -1,5 +1,7 @@
 package main
 
+// The row "start": how long a page takes from its load to a call that listens.
+
 import (
 	_ "embed"
 	"fmt"

@@ -1,5 +1,7 @@
 package main
 
+// Recognises which position of a reply a short piece of sound comes from, by correlation with the reference.
+
 import (
 	"math"
 

@@ -1,5 +1,7 @@
 package check
 
+// The rules for user turns and conversation items.
+
 import (
 	"slices"
 	"strings"

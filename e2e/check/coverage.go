@@ -1,5 +1,7 @@
 package check
 
+// Counts which events and fields of the protocol were seen.
+
 import (
 	"fmt"
 	"maps"

@@ -1,5 +1,7 @@
 package check
 
+// Decodes the fields of events that the rules need.
+
 import (
 	"encoding/json"
 	"time"

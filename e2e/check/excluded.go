@@ -1,5 +1,7 @@
 package check
 
+// The events that no session of this server sends, each with its reason.
+
 // Excluded says which events of the protocol no session of this server sends, and why. A coverage that finds one of them
 // after all fails, as does one that lacks any other.
 func Excluded() map[string]string {

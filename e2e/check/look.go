@@ -1,5 +1,7 @@
 package check
 
+// Compares one event with the table of the protocol: every required field is there and has the right type.
+
 import (
 	"bytes"
 	"encoding/json"

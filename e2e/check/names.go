@@ -1,5 +1,7 @@
 package check
 
+// The rule for identifiers: everything that an event names has an id, and the id is known.
+
 import "strings"
 
 // names checks that what an event names has a name. A client may give items any name; the others are the server's.

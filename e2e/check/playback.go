@@ -1,5 +1,7 @@
 package check
 
+// The rules for playback: started, stopped, cleared and truncated, and the amount of audio.
+
 import (
 	"slices"
 	"time"

@@ -1,5 +1,7 @@
 package check
 
+// The rules for responses: their items, parts, deltas and the one end.
+
 import (
 	"slices"
 	"strings"

@@ -1,5 +1,7 @@
 package check
 
+// Reads protocol.table: the events of the protocol and their fields.
+
 import (
 	_ "embed"
 	"encoding/json"

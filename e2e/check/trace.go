@@ -1,5 +1,7 @@
 package check
 
+// Opens the files in which the tests keep traces and records for make trace-check.
+
 import (
 	"fmt"
 	"io"

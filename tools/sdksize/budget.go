@@ -1,5 +1,7 @@
 package main
 
+// Reads and writes the budget, and compares files with it.
+
 import (
 	"fmt"
 	"os"

@@ -1,5 +1,7 @@
 package rig
 
+// Lists the controls of a page as a screen reader finds them.
+
 import (
 	"encoding/json"
 

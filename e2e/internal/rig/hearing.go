@@ -1,5 +1,7 @@
 package rig
 
+// Records what a tab puts out, and the events that pass through its page.
+
 import (
 	_ "embed"
 	"encoding/base64"

@@ -1,5 +1,7 @@
 package rig
 
+// What a person does with a page: clicks, types and looks at how much memory it uses.
+
 import (
 	"context"
 

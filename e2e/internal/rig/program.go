@@ -1,5 +1,7 @@
 package rig
 
+// Starts, stops and kills bin/antiphon as a process.
+
 import (
 	"bufio"
 	"bytes"

@@ -1,5 +1,7 @@
 package rig
 
+// A recording of the agent on the clock of the page, and the search for a piece of sound in it.
+
 import (
 	"encoding/base64"
 	"encoding/binary"

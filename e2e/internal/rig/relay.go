@@ -1,5 +1,7 @@
 package rig
 
+// The network between a page and the server: it delays and loses packets, refuses requests, and can be cut.
+
 import (
 	"bytes"
 	"errors"

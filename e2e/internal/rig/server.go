@@ -1,5 +1,7 @@
 package rig
 
+// A server in the test's own process, with the Talk page, and what it recorded and traced.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package rig
 
+// Sounds for the microphone: speech by flite, coughs, silence, and their WAV files.
+
 import (
 	"bytes"
 	"context"

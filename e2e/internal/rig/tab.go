@@ -1,5 +1,7 @@
 package rig
 
+// One tab of the browser: reads the page, presses its controls, speaks into its microphone and hears its sound.
+
 import (
 	"context"
 	_ "embed"

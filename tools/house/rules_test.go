@@ -1,0 +1,225 @@
+package house
+
+// The rules of the house for declarations, sizes and words. What does not keep a rule yet is listed beside the rule: these lists only
+// get shorter.
+
+import (
+	"go/ast"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	maxFields       = 20
+	maxPackageLines = 2500
+)
+
+// wide are the structs that have more than maxFields fields.
+var wide = map[string]bool{"server/session.reply": true, "server/session.Session": true}
+
+// TestStructsAreSmall counts the fields of the structs that carry the state of calls: embedded ones count, too.
+func TestStructsAreSmall(t *testing.T) {
+	stateful := regexp.MustCompile(`^(server/(session|call|rtc|ws|signal)|sdk)/`)
+	left := maps.Clone(wide)
+	eachGoFile(t, func(name string, fset *token.FileSet, file *ast.File) {
+		if !stateful.MatchString(name) || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			fields, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			if n := fields.Fields.NumFields(); n > maxFields {
+				key := filepath.Dir(name) + "." + spec.Name.Name
+				if delete(left, key); !wide[key] {
+					t.Errorf("%s: %s has %d fields, more than %d: find the second owner in it", fset.Position(spec.Pos()), spec.Name.Name, n, maxFields)
+				}
+			}
+			return true
+		})
+	})
+	for key := range left {
+		t.Logf("%s is small now: it can go off the list", key)
+	}
+}
+
+// large are the packages under server that have more than maxPackageLines lines without their tests.
+var large = map[string]bool{"server/rtc": true, "server/session": true}
+
+// TestPackagesOfTheServerAreSmall counts the lines of each package under server.
+func TestPackagesOfTheServerAreSmall(t *testing.T) {
+	lines := map[string]int{}
+	eachGoFile(t, func(name string, fset *token.FileSet, file *ast.File) {
+		if strings.HasPrefix(name, "server/") && !strings.HasSuffix(name, "_test.go") {
+			lines[filepath.Dir(name)] += fset.File(file.FileStart).LineCount()
+		}
+	})
+	for folder, n := range lines {
+		if n >= maxPackageLines && !large[folder] {
+			t.Errorf("%s has %d lines, not less than %d: find the second owner in it", folder, n, maxPackageLines)
+		}
+	}
+}
+
+// unexplained are the folders with files that do not say yet what they are responsible for.
+var unexplained = []string{
+	"cmd/antiphon",
+	"coord/bargein",
+	"coord/compaction",
+	"coord/conn",
+	"coord/coordtest",
+	"coord/generation",
+	"coord/idempotency",
+	"coord/machine",
+	"coord/playout",
+	"coord/response",
+	"coord/run",
+	"coord/session",
+	"coord/synthesis",
+	"coord/transcription",
+	"coord/turn",
+	"coord/view",
+	"formal-verification/internal/check",
+	"formal-verification/internal/conform",
+	"formal-verification/internal/gate",
+	"formal-verification/internal/graph",
+	"formal-verification/internal/parse",
+	"formal-verification/internal/trace",
+	"sdk",
+	"sdk/browser",
+	"sdk/native",
+	"sdk/sdktest",
+	"server/call",
+	"server/env",
+	"server/pipeline",
+	"server/pipeline/backend",
+	"server/pipeline/embedded",
+	"server/pipeline/embedded/assistant",
+	"server/pipeline/embedded/sphinx",
+	"server/pipeline/scripted",
+	"server/rtc",
+	"server/session",
+	"server/session/output",
+	"tools/tinygo/library/heap",
+	"tools/tinygo/library/task",
+	"voice",
+	"wasm/page",
+	"web",
+	"web/internal/slim",
+	"web/script/internal/build",
+	"wire",
+	"wire/internal/gen",
+}
+
+// TestFilesSayWhatTheyAreFor wants one or two lines at the beginning of each file that is no test: a comment before the first
+// declaration that belongs to the file or to this declaration, or the package's comment.
+func TestFilesSayWhatTheyAreFor(t *testing.T) {
+	silent := map[string][]string{}
+	eachGoFile(t, func(name string, _ *token.FileSet, file *ast.File) {
+		if !strings.HasSuffix(name, "_test.go") && !saysWhatItIsFor(file) {
+			folder := filepath.Dir(name)
+			silent[folder] = append(silent[folder], name)
+		}
+	})
+	for _, folder := range slices.Sorted(maps.Keys(silent)) {
+		if !slices.Contains(unexplained, folder) {
+			t.Errorf("these files do not say in a comment at their beginning what they are responsible for: %s", strings.Join(silent[folder], " "))
+		}
+	}
+	for _, folder := range unexplained {
+		if silent[folder] == nil {
+			t.Logf("all files of %s say what they are for: the folder can go off the list", folder)
+		}
+	}
+}
+
+// saysWhatItIsFor reports whether a comment stands before the first declaration that is no import and does not belong to it, or
+// whether the file has the package's comment.
+func saysWhatItIsFor(file *ast.File) bool {
+	if file.Doc != nil {
+		return true
+	}
+	var first ast.Decl
+	for _, d := range file.Decls {
+		if g, ok := d.(*ast.GenDecl); !ok || g.Tok != token.IMPORT {
+			first = d
+			break
+		}
+	}
+	if first == nil {
+		return false
+	}
+	begin := first.Pos()
+	switch d := first.(type) {
+	case *ast.GenDecl:
+		if d.Doc != nil {
+			begin = d.Doc.Pos()
+		}
+	case *ast.FuncDecl:
+		if d.Doc != nil {
+			begin = d.Doc.Pos()
+		}
+	}
+	return slices.ContainsFunc(file.Comments, func(c *ast.CommentGroup) bool {
+		return c.End() < begin && !strings.HasPrefix(c.List[0].Text, "//go:")
+	})
+}
+
+// TestPackagesWithoutDetectorStartNoGoroutine holds what scripts/native-test.sh says of the packages that it tests without the race
+// detector: no code there starts a goroutine but tests that it names, which run with the detector.
+func TestPackagesWithoutDetectorStartNoGoroutine(t *testing.T) {
+	script := string(read(t, "scripts/native-test.sh"))
+	value := func(name string) string {
+		m := regexp.MustCompile(`(?m)^` + name + `='([^']*)'`).FindStringSubmatch(script)
+		if m == nil {
+			t.Fatalf("scripts/native-test.sh does not say %s", name)
+		}
+		return m[1]
+	}
+	pure := regexp.MustCompile(`^(` + strings.ReplaceAll(value("pure"), " ", "|") + `)/`)
+	pattern, _, _ := strings.Cut(value("several"), "/")
+	several := regexp.MustCompile(pattern + "|^calls$") // TestCalls calls it
+	// These are for tests of packages that are tested with the detector, or are themselves what the named tests run.
+	helpers := regexp.MustCompile(`^coord/coordtest/|^server/pipeline/internal/pipetest/`)
+	eachGoFile(t, func(name string, fset *token.FileSet, file *ast.File) {
+		if !pure.MatchString(name) || helpers.MatchString(name) {
+			return
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil || several.MatchString(f.Name.Name) {
+				continue
+			}
+			for _, at := range starts(f) {
+				t.Errorf("%s: %s starts a goroutine: name it in scripts/native-test.sh, or test the package with the race detector",
+					fset.Position(at), f.Name.Name)
+			}
+		}
+	})
+}
+
+// starts returns where a function starts goroutines: by go, or by a method Go as that of sync.WaitGroup.
+func starts(f *ast.FuncDecl) (at []token.Pos) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			at = append(at, n.Pos())
+		case *ast.CallExpr:
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Go" {
+				at = append(at, n.Pos())
+			}
+		}
+		return true
+	})
+	return at
+}
