@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// overEcho speaks pcm over the agent's own sound, which comes back at -20 dB so much later than it went out.
+// overEcho sends pcm mixed with the agent's own sound, which comes back at -20 dB, later after it went out.
 func (c *caller) overEcho(later time.Duration, pcm []int16) {
 	const piece = 480
 	back := make([]int16, piece)
@@ -27,7 +27,7 @@ func (c *caller) overEcho(later time.Duration, pcm []int16) {
 	}
 }
 
-func TestTheAgentsEchoIsNobody(t *testing.T) {
+func TestTheAgentsEchoIsNoSpeech(t *testing.T) {
 	speaking := func(t *testing.T) *caller {
 		t.Helper()
 		c := newCaller(t, plain())
@@ -43,7 +43,7 @@ func TestTheAgentsEchoIsNobody(t *testing.T) {
 			c := speaking(t)
 			c.overEcho(later*time.Millisecond, make([]int16, 24*10_000))
 			c.g.Expect(c.count("input_audio_buffer.speech_started")).To(gomega.BeZero())
-			c.g.Expect(c.pacer.again).To(gomega.BeEmpty(), "nothing was held")
+			c.g.Expect(c.pacer.again).To(gomega.BeEmpty(), "no audio was held")
 		})
 	}
 	story(t, "too late to be its echo", func(t *testing.T) {

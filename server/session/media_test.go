@@ -126,7 +126,7 @@ func TestWordsOverAReply(t *testing.T) {
 		{"so does a command alone: bolna#223", "wait", true},
 	} {
 		story(t, "words decide: "+row.name, func(t *testing.T) {
-			c := byWebRTC(t, ears{row.words, 200 * time.Millisecond}.pipeline())
+			c := byWebRTC(t, afterSound{row.words, 200 * time.Millisecond}.pipeline())
 			c.ask("say 20 words")
 			done := next[*wire.ResponseDone](c, "response.done").Response
 			c.quiet(4000)

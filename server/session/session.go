@@ -86,7 +86,7 @@ func New(cfg Config) (*Session, error) {
 		return nil, errors.New("session: Config.Pipeline is nil")
 	}
 	cfg.complete()
-	in, err := input.New()
+	in, err := input.New(input.MaxBuffer)
 	if err != nil {
 		return nil, err
 	}

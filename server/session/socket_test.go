@@ -117,7 +117,7 @@ func TestLongTurns(t *testing.T) {
 
 	// The stream is not there for longer than audio is kept for it; the whole is decoded in its place.
 	story(t, "a recogniser that opens late", func(t *testing.T) {
-		p := ears{"all of it", time.Second}.pipeline()
+		p := afterSound{"all of it", time.Second}.pipeline()
 		p.Transcriber = late{p.Transcriber, 70 * time.Second}
 		c := byWebSocket(t, p)
 		c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":{"silence_duration_ms":3000}}}`)

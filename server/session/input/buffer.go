@@ -7,8 +7,8 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// maxBuffer is the longest input buffer in samples: five minutes, 14 MB.
-const maxBuffer = 5 * 60 * format.InputRate
+// MaxBuffer is the longest input buffer of a session, in samples: five minutes, 14 MB.
+const MaxBuffer = 5 * 60 * format.InputRate
 
 // buffer is the audio that is not yet an item. Its samples are conserved:
 // appended = committed + cleared + dropped + Len (BytesConserved).
@@ -19,7 +19,7 @@ type buffer struct {
 	appended, committed, cleared, dropped voice.Samples
 }
 
-// Append adds audio at the end. The caller keeps Len within maxBuffer.
+// Append adds audio at the end. The caller keeps Len within its limit.
 func (b *buffer) Append(pcm []int16) {
 	b.appended += voice.Samples(len(pcm))
 	b.end += voice.Samples(len(pcm))

@@ -53,7 +53,8 @@ func (in *Input) Start() voice.Samples { return in.buffer.Start() }
 // Len returns the number of samples in the buffer.
 func (in *Input) Len() int { return in.buffer.Len() }
 
-// TurnStart returns where a turn begins that is noticed now: its pre-roll included, but nothing that has left the buffer.
+// TurnStart returns the position where a turn begins whose onset is the present frame: with its pre-roll, as far as that is in the
+// buffer.
 func (in *Input) TurnStart() voice.Samples { return in.onset(in.buffer.Start()) }
 
 // DropBefore drops the audio before position at.
@@ -113,7 +114,7 @@ func (in *Input) IdleTimeout() (d time.Duration, ok bool) {
 }
 
 // FramesSince returns the frames from position start on, as far back as they are kept: 1.2 s. They are for a recogniser that opens
-// when the turn has begun. Nobody changes them.
+// when the turn has begun. They are read-only.
 func (in *Input) FramesSince(start voice.Samples) [][]float32 {
 	back := min(len(in.recent), int((voice.Samples(in.frames*frameSamples)-start)/frameSamples))
 	return append([][]float32(nil), in.recent[len(in.recent)-max(0, back):]...)

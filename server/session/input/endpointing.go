@@ -24,7 +24,7 @@ type endpointing struct {
 	run         int  // frames of speech in a row; below 0 while the speech may be the last sound of the turn before
 	carriedOver bool // the speech goes on from the turn before
 	silentMS    int  // ms of silence since the last speech
-	paused      bool // Silence was reported, and speech has not resumed since
+	paused      bool // Silence was returned, and speech has not resumed since
 }
 
 // add counts a frame.
@@ -55,7 +55,7 @@ func (e *endpointing) endTurn() {
 	}
 }
 
-// lookBack returns how many frames before the present one the speech began that is noticed now.
+// lookBack returns how many frames ago the speech began whose onset is the present frame.
 func (e *endpointing) lookBack() int {
 	if e.carriedOver {
 		return onsetFrames + carryOverFrames

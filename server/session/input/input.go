@@ -35,7 +35,7 @@ type View struct {
 
 // Result is what one call of Next has found. Fields that do not apply are nil.
 type Result struct {
-	// Frame is 10 ms of the user's audio for the recogniser: mono, at pipeline.InputRate. Nobody changes it.
+	// Frame is 10 ms of the user's audio for the recogniser: mono, at pipeline.InputRate. It is read-only.
 	Frame []float32
 	// Event is what the frame means for the turn machine: Onset, Sustained, Misfire, Silence or VoiceResumed.
 	Event turn.Event
@@ -43,7 +43,7 @@ type Result struct {
 	Failure *fault.Failure
 }
 
-// Input is the user's audio and what is heard in it. See the package comment.
+// Input owns the user's audio and decides what is speech in it. See the package comment.
 type Input struct {
 	settings *wire.TurnDetection // nil while the client detects the turns
 	on       bool                // detection has been started
@@ -51,8 +51,10 @@ type Input struct {
 
 	decoder format.Decoder
 	buffer  buffer
+	limit   int     // of buffer, in samples
 	pending []int16 // appended, and not looked at yet
-	// making room: Next has returned the event that commits a turn which fills the buffer, or the failure that the buffer is full.
+	// committing: Next has returned the event that commits a turn which fills the buffer. reportedFull: Next has returned the
+	// failure that the buffer is full.
 	committing, reportedFull bool
 
 	down      *voice.Resampler // format.InputRate to the detector's rate
@@ -73,14 +75,14 @@ type listener struct {
 	endpointing endpointing
 	echo        echo
 	playback    playback
-	candidate   turn.ID // whom judge judges
+	candidate   turn.ID // that judge decides on; 0 is none
 	judge       judge
 	lastAudio   time.Time // when the last audio came
 	lastSpeech  time.Time // when the last speech came
 }
 
-// New returns an Input that detects no turns until Configure and StartDetection.
-func New() (*Input, error) {
+// New returns an Input that detects no turns until Configure and StartDetection. Its buffer holds limit samples.
+func New(limit int) (*Input, error) {
 	down, err := voice.NewResampler(format.InputRate, voice.FrameRate)
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func New() (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Input{down: down, listener: listener{detector: voice.NewDetector(voice.DetectorConfig{}), echo: e}}, nil
+	return &Input{limit: limit, down: down, listener: listener{detector: voice.NewDetector(voice.DetectorConfig{}), echo: e}}, nil
 }
 
 // Append takes mono audio at format.InputRate, which came at now. The caller calls Next until it reports false before it appends
@@ -122,7 +124,8 @@ func (in *Input) EndEncoded(now time.Time) {
 	}
 }
 
-// Next looks at the next frame of the appended audio. ok is false when there is none; audio that is less than a frame waits for more.
+// Next looks at the next frame of the appended audio. ok is false when there is none; less audio than a
+// frame waits for more.
 // The caller acts on the result before it calls Next again, with the view after that.
 //
 // The audio goes through in pieces of one frame, so that a turn that ends inside it leaves the audio after its end in the
@@ -145,7 +148,7 @@ func (in *Input) Next(v View) (r Result, ok bool) {
 			in.pending = nil
 			return Result{}, false
 		}
-		if in.buffer.Len()+n > maxBuffer {
+		if in.buffer.Len()+n > in.limit {
 			return in.makeRoom(v)
 		}
 		in.committing = false
@@ -232,8 +235,8 @@ func (l *listener) isSpeech(frame []float32, v View, td *wire.TurnDetection) boo
 // Detecting reports whether the server detects the turns.
 func (in *Input) Detecting() bool { return in.settings != nil && in.on }
 
-// onset returns where a turn begins that is noticed now: at the speech that was noticed, less the pre-roll, but not before
-// earliest.
+// onset returns the position where a turn begins whose onset is the present frame: the start of its speech less the pre-roll, but
+// not before earliest.
 func (in *Input) onset(earliest voice.Samples) voice.Samples {
 	back := int64(in.listener.endpointing.lookBack()) + int64(in.padding/frameMS)
 	return max(earliest, voice.Samples((in.frames-back)*frameSamples))

@@ -32,7 +32,7 @@ type bench struct {
 func newBench(t *testing.T, change func(*wire.TurnDetection)) *bench {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	in, err := New()
+	in, err := New(MaxBuffer)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	td := *wire.DefaultSession().Audio.Input.TurnDetection
 	if change != nil {
@@ -81,7 +81,7 @@ func (b *bench) drain() {
 	}
 }
 
-// take is what a turn machine does with an event, where nobody is interrupted and there is no end of utterance.
+// take is what a turn machine does with an event, without barge-in rules and without an end of utterance.
 func (b *bench) take(e turn.Event) {
 	b.events, b.at = append(b.events, e.Name()), append(b.at, e)
 	switch e := e.(type) {
@@ -143,7 +143,7 @@ func TestATurn(t *testing.T) {
 		for ms, next := range map[int]bool{150: false, 900: true} {
 			b := newBench(t, nil)
 			b.quiet(300)
-			long := scripted.Tones("a long sentence that nobody ends")
+			long := scripted.Tones("a long sentence that has no end")
 			b.speak(long[:24*1000])
 			b.g.Expect(b.events).To(gomega.Equal([]string{"Onset"}))
 			b.take(turn.Silence{Turn: b.turns}) // the client commits
@@ -212,7 +212,7 @@ func TestSpeechOverTheAgent(t *testing.T) {
 		t.Helper()
 		b := newBench(t, nil)
 		b.view.AgentAudible = true
-		b.quiet(4000) // echo cancellation has adapted
+		b.quiet(3100) // echo cancellation has adapted
 		return b
 	}
 	t.Run("a cough is rejected, and its audio is dropped", func(t *testing.T) {
@@ -287,16 +287,16 @@ func TestFullBuffer(t *testing.T) {
 	t.Run("a turn that is longer than the buffer is committed, and goes on in the next", func(t *testing.T) {
 		b := newBench(t, nil)
 		b.take(turn.Onset{})
-		b.in.buffer.Append(make([]int16, maxBuffer))
+		b.in.buffer.Append(make([]int16, MaxBuffer))
 		b.speak(make([]int16, 480))
 		b.g.Expect(b.in.Len()).To(gomega.Equal(480))
-		b.g.Expect(b.in.buffer.committed).To(gomega.BeNumerically("==", maxBuffer))
+		b.g.Expect(b.in.buffer.committed).To(gomega.BeNumerically("==", MaxBuffer))
 		b.g.Expect(b.commits).To(gomega.HaveLen(1))
 		b.g.Expect(b.failures).To(gomega.BeEmpty())
 	})
 	t.Run("a turn that does not commit loses the rest, without a word", func(t *testing.T) {
 		b := newBench(t, nil)
-		b.in.buffer.Append(make([]int16, maxBuffer))
+		b.in.buffer.Append(make([]int16, MaxBuffer))
 		b.in.Append(make([]int16, 480), b.now)
 		v := View{Turn: turn.Confirming{Turn: 1}}
 		r, ok := b.in.Next(v)
@@ -305,16 +305,16 @@ func TestFullBuffer(t *testing.T) {
 		b.g.Expect([]any{r.Event, r.Failure, ok}).To(gomega.HaveExactElements(gomega.BeNil(), gomega.BeNil(), gomega.BeFalse()))
 		_, ok = b.in.Next(v)
 		b.g.Expect(ok).To(gomega.BeFalse())
-		b.g.Expect(b.in.Len()).To(gomega.Equal(maxBuffer))
+		b.g.Expect(b.in.Len()).To(gomega.Equal(MaxBuffer))
 	})
 	t.Run("a client that commits by itself is told, once", func(t *testing.T) {
 		b := newBench(t, nil)
 		b.in.Configure(nil)
-		b.in.buffer.Append(make([]int16, maxBuffer))
+		b.in.buffer.Append(make([]int16, MaxBuffer))
 		b.speak(make([]int16, 480))
 		b.speak(make([]int16, 480))
 		b.g.Expect(b.failures).To(gomega.Equal([]string{"input_audio_buffer_full"}))
-		b.g.Expect(b.in.Len()).To(gomega.Equal(maxBuffer), "what was there stays")
+		b.g.Expect(b.in.Len()).To(gomega.Equal(MaxBuffer), "what was there stays")
 		b.in.Clear()
 		b.speak(make([]int16, 480))
 		b.g.Expect(b.in.Len()).To(gomega.Equal(480))
@@ -354,7 +354,7 @@ func TestTimes(t *testing.T) {
 	g.Expect([]any{d, ok}).To(gomega.Equal([]any{7 * time.Second, true}))
 	b.in.StopDetection()
 	_, ok = b.in.IdleTimeout()
-	g.Expect(ok).To(gomega.BeFalse(), "nobody listens")
+	g.Expect(ok).To(gomega.BeFalse(), "the detector is off")
 
 	b.quiet(20)
 	g.Expect(b.in.AudioTimeoutIn(b.now.Add(2 * time.Second))).To(gomega.Equal(3 * time.Second))

@@ -76,7 +76,7 @@ func story(t *testing.T, name string, tell func(b *bench)) {
 			b.s.Close()
 			b.s.Wait()
 			b.g.Expect(b.s.Turns()).To(gomega.BeZero())
-			b.g.Expect(b.events).To(gomega.BeEmpty(), "a report that nobody took")
+			b.g.Expect(b.events).To(gomega.BeEmpty(), "a report was not taken")
 		})
 	})
 }

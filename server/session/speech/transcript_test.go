@@ -23,7 +23,7 @@ func TestTranscriptEvents(t *testing.T) {
 
 	events, failure := said.Events(env.System(), "item_1", Wants{Transcripts: true})
 	g.Expect(failure).To(gomega.BeNil())
-	g.Expect(events).To(gomega.HaveLen(3), "one a speaker, nobody's words left out, and the whole")
+	g.Expect(events).To(gomega.HaveLen(3), "one for each speaker, without the words of an unknown one, and the whole")
 	for i, want := range []wire.ConversationItemInputAudioTranscriptionSegment{
 		{ItemID: "item_1", ContentIndex: 1, Speaker: "ann", Text: "good morning", Start: 0, End: 2},
 		{ItemID: "item_1", ContentIndex: 1, Speaker: "ben", Text: "hi", Start: 3, End: 4},
@@ -42,7 +42,7 @@ func TestTranscriptEvents(t *testing.T) {
 		`[{"token":"good","logprob":-0.105361,"bytes":[103,111,111,100]},{"token":" morning",`))
 
 	events, failure = said.Events(env.System(), "item_1", Wants{Logprobs: true})
-	g.Expect(events).To(gomega.BeEmpty(), "nobody wants it")
+	g.Expect(events).To(gomega.BeEmpty(), "the client wants none")
 	g.Expect(failure).To(gomega.BeNil())
 }
 

@@ -8,37 +8,37 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// ears understand words once they have heard so much of any sound.
-type ears struct {
+// afterSound is a recogniser that recognises words once it has got so much of any sound.
+type afterSound struct {
 	words string
 	after time.Duration
 }
 
-// hearing is a plain pipeline with those ears.
-func (e ears) pipeline() *pipeline.Pipeline {
+// pipeline returns a plain pipeline with that recogniser.
+func (a afterSound) pipeline() *pipeline.Pipeline {
 	p := plain()
-	p.Transcriber = e
+	p.Transcriber = a
 	return p
 }
 
 // Open implements pipeline.Transcriber.
-func (e ears) Open(context.Context, pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	return &utterance{ears: e, results: make(chan pipeline.TranscriptResult, 2)}, nil
+func (a afterSound) Open(context.Context, pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+	return &utterance{afterSound: a, results: make(chan pipeline.TranscriptResult, 2)}, nil
 }
 
 type utterance struct {
-	ears
+	afterSound
 	results chan pipeline.TranscriptResult
-	heard   int
+	sound   int
 	told    bool
 }
 
 // Write implements pipeline.Transcription.
 func (u *utterance) Write(pcm []float32) error {
 	if voice.RMS(pcm) > 0.01 {
-		u.heard += len(pcm)
+		u.sound += len(pcm)
 	}
-	if !u.told && time.Duration(u.heard)*time.Second/pipeline.InputRate >= u.after {
+	if !u.told && time.Duration(u.sound)*time.Second/pipeline.InputRate >= u.after {
 		u.told = true
 		u.results <- pipeline.TranscriptResult{Partial: u.words}
 	}
