@@ -126,7 +126,7 @@ func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true
 	for _, c := range h.calls {
-		go c.session.Close(conn.ServerStops) // it may wait for the queue of a busy session; joined waits for it
+		go c.session.Close(conn.ServerStops) // it may wait for the queue of a busy session; h.joined waits until the session has ended
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})
@@ -149,7 +149,8 @@ func (h *Handler) Calls() (now int, total uint64) {
 	return len(h.calls), h.total
 }
 
-// newCall makes a session and enters it into the book under the call id, or returns why it refuses.
+// newCall makes a session and enters it into the book under the call id. It returns an error response if there is no room, if the
+// server stops, or if the requester's secret is used up.
 func (h *Handler) newCall(id string, settings wire.Session, who requester) (*callEntry, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -218,14 +219,15 @@ func (h *Handler) peerOf(c *callEntry) *rtc.Peer {
 	return c.peer
 }
 
-// nowOver notes the newest peer of a call over WebRTC.
-func (h *Handler) nowOver(c *callEntry, peer *rtc.Peer) {
+// setPeer notes the newest peer of a call over WebRTC.
+func (h *Handler) setPeer(c *callEntry, peer *rtc.Peer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.peer = peer
 }
 
-// find returns the call with that id, which who may control or end, and its hub if the call has begun.
+// find returns the session of the call with that id, and its hub if the call has begun. It returns an error response if there is no
+// such call, or if the requester may not control it.
 func (h *Handler) find(id string, who requester) (*session.Session, *call.Hub, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -104,7 +104,8 @@ func notReserved(err error) *problem {
 	return notReconnectable()
 }
 
-// findByToken returns the call with that token and its id, or nil if there is none or who may not control it.
+// findByToken returns the call with that token and its id. It returns nil if there is no such call, or if the requester may not
+// control it.
 func (h *Handler) findByToken(token string, who requester) (string, *callEntry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,7 +137,7 @@ func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requ
 		peer.Abandon() // no client has its answer
 		return notReconnectable()
 	}
-	h.nowOver(c, peer)
+	h.setPeer(c, peer)
 	c.writeReconnectHeaders(w, seen)
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
 	writeSDP(w, http.StatusCreated, answer)
@@ -207,7 +208,8 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who requester)
 	return nil
 }
 
-// findPeer returns the peer of a call over WebRTC which who may control and whose client is connected.
+// findPeer returns the peer of a call over WebRTC whose client is connected. It returns an error response if there is no such call,
+// or if the requester may not control it.
 func (h *Handler) findPeer(id string, who requester) (*rtc.Peer, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

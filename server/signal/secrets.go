@@ -179,7 +179,7 @@ func (v *secretStore) giveBack(s *secret) {
 	s.used = false
 }
 
-// locks returns the fields of a session that who may not change.
+// locks returns the fields of a session that the requester may not change.
 func (v *secretStore) locks(who requester) settings.Locks {
 	if who.secret == nil {
 		return nil
