@@ -17,13 +17,13 @@ const (
 	DetectedEnd
 )
 
-// Event is what a peer tells its sink about v, nil for None. mark and known are those of a Ducker at this moment.
-func (v Detection) Event(mark uint32, known bool) PeerEvent {
+// Event returns what a peer tells its sink about v; nil for NoDetection. at and known are a Ducker's Position at this moment.
+func (v Detection) Event(at PlayedPosition, known bool) PeerEvent {
 	switch v {
 	case NoDetection:
 		return nil
 	case DetectedOnset:
-		return SpeechOnset{Mark: mark, Known: known}
+		return SpeechOnset{At: at, Known: known}
 	case DetectedSustained:
 		return SpeechSustained{}
 	case DetectedEnd:

@@ -169,10 +169,10 @@ func TestAnEarForgets(t *testing.T) {
 
 func TestWhatAnEarFindsIsTold(t *testing.T) {
 	g := gomega.NewWithT(t)
-	g.Expect(NoDetection.Event(1, true)).To(gomega.BeNil())
-	g.Expect(DetectedOnset.Event(1, true)).To(gomega.Equal(SpeechOnset{Mark: 1, Known: true}))
-	g.Expect(DetectedSustained.Event(1, true)).To(gomega.Equal(SpeechSustained{}))
-	g.Expect(DetectedEnd.Event(1, true)).To(gomega.Equal(SpeechEnded{}))
+	g.Expect(NoDetection.Event(PlayedPosition{Timestamp: 1}, true)).To(gomega.BeNil())
+	g.Expect(DetectedOnset.Event(PlayedPosition{Timestamp: 1}, true)).To(gomega.Equal(SpeechOnset{At: PlayedPosition{Timestamp: 1}, Known: true}))
+	g.Expect(DetectedSustained.Event(PlayedPosition{Timestamp: 1}, true)).To(gomega.Equal(SpeechSustained{}))
+	g.Expect(DetectedEnd.Event(PlayedPosition{Timestamp: 1}, true)).To(gomega.Equal(SpeechEnded{}))
 }
 
 func TestAnEarTakesNoMemory(t *testing.T) {

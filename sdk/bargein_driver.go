@@ -24,17 +24,19 @@ type bargeInDriver struct {
 	asked     [8]string  // the events that told of the last candidates, by candidate
 	due       time.Duration
 	dueOf     bargein.ID
-	awaited   bargein.Mark
+	awaited   PlayedPosition
 	awaits    bargein.ID
 	reached   bargein.ID // its mark was reached before anybody could be asked to wait for it
 
 	replies recentReplies
 
-	suspects view.Seq     // what is expected of the candidate
-	lasts    view.Seq     // … of its voice that lasts
-	full     bargein.Mark // where the candidate that was last began
-	quietAt  bargein.Mark // where the agent was silenced; 0 while it can be heard
-	stats    predictionStats
+	suspects   view.Seq       // what is expected of the candidate
+	lasts      view.Seq       // … of its voice that lasts
+	full       PlayedPosition // where the newest candidate over a reply at full level began
+	fullKnown  bool
+	quietAt    PlayedPosition // where the agent was silenced
+	quietKnown bool           // the agent is silenced since quietAt
+	stats      predictionStats
 }
 
 // attended names a peer: two values of an interface compare at the cost of comparing whatever may be in them.
@@ -118,10 +120,10 @@ func (s *Session) perform(f bargein.Effect) {
 	case bargein.Duck:
 		in.playout.setLevel(LevelDucked)
 		if !in.playout.held {
-			in.quietAt = 0
+			in.quietKnown = false
 		}
 	case bargein.Silence:
-		in.quietAt = in.playout.here()
+		in.quietAt, in.quietKnown = in.playout.here()
 		in.playout.setLevel(LevelSilent)
 		in.playout.hold()
 		if in.playout.ducker != nil {
@@ -138,7 +140,7 @@ func (s *Session) perform(f bargein.Effect) {
 		s.awaitMark(f)
 	case bargein.SendReady:
 		if in.playout.ducker != nil {
-			in.stats.replays(in.playout.between(f.At, in.awaited))
+			in.stats.replays(in.replayed(f.At))
 		}
 		s.sendReady(f)
 	case bargein.Mute:
@@ -155,15 +157,17 @@ func (s *Session) perform(f bargein.Effect) {
 // awaitMark: where the client plays the sound itself, the server's silence is that it holds.
 func (s *Session) awaitMark(f bargein.AwaitMark) {
 	in := &s.barge
-	in.awaits, in.awaited = f.Candidate, f.At
+	known := false
+	in.awaits = f.Candidate
+	in.awaited, known = in.playout.position(f.At)
 	switch {
 	case in.playout.rewinder != nil:
 		in.playout.hold()
 		in.reached = f.Candidate
-	case f.At == 0: // the server did not say
+	case !known: // the server did not say
 		in.reached = f.Candidate
 	default:
-		in.playout.ducker.AwaitMark(uint32(f.At))
+		in.playout.ducker.AwaitPosition(in.awaited)
 	}
 }
 
@@ -174,15 +178,35 @@ func (s *Session) resumePlayout(waited bargein.ID) {
 	case bargein.Ducked, bargein.Silenced, bargein.Restored:
 		return
 	case bargein.Silent, bargein.Closed: // what was held is thrown away
-		in.quietAt, in.playout.held = 0, false
+		in.quietKnown, in.playout.held = false, false
 	case bargein.Playing, bargein.Unanswered:
-		in.quietAt = 0
+		in.quietKnown = false
 		if waited == 0 || in.playout.rewinder == nil {
 			return
 		}
-		in.stats.replays(in.playout.between(in.full, in.playout.here()))
-		in.playout.resume(in.full)
+		in.stats.replays(in.heldBack())
+		in.playout.resume(in.full, in.fullKnown)
 	}
+}
+
+// replayed returns how much of the reply the server plays again, in milliseconds, when it resumes at the position with number n
+// what it has stopped at the awaited position; 0 where one of the two is not known.
+func (in *bargeInDriver) replayed(n bargein.Mark) int {
+	from, known := in.playout.position(n)
+	if !known || in.awaited == (PlayedPosition{}) {
+		return 0
+	}
+	return from.until(in.awaited)
+}
+
+// heldBack returns the sound from the last position at full level to the present one, in milliseconds; 0 where one of the two is
+// not known.
+func (in *bargeInDriver) heldBack() int {
+	at, known := in.playout.here()
+	if !known || !in.fullKnown {
+		return 0
+	}
+	return in.full.until(at)
 }
 
 // reportPlayback tells the machine of what began or ended while a candidate waited.
@@ -251,12 +275,12 @@ func (s *Session) cutOff(n id.Response, spoken bool) {
 	if n == 0 || in.machine == nil || n < newest || n == newest && cut {
 		return
 	}
-	at := in.quietAt
-	if at == 0 {
-		at = in.playout.here()
+	at, known := in.quietAt, in.quietKnown
+	if !known {
+		at, known = in.playout.here()
 	}
 	if spoken {
 		in.stats.confirmed(in.pending() != 0, s.clock.Now())
 	}
-	s.bargeIn(bargein.Confirmed{Resp: n, At: at})
+	s.bargeIn(bargein.Confirmed{Resp: n, At: in.playout.number(at, known)})
 }

@@ -19,11 +19,11 @@ func (s *Session) acknowledged(e *serverEvent) {
 		}
 		// The number is the newest one that is kept there.
 		c := in.candidate - (in.candidate-bargein.ID(i))%bargein.ID(len(in.asked))
-		at := bargein.Mark(uint32(e.rtp))
+		at, known := PlayedPosition{Timestamp: uint32(e.rtp)}, e.rtp != 0
 		if in.playout.rewinder != nil {
-			at = in.playout.here()
+			at, known = in.playout.here()
 		}
-		s.bargeIn(bargein.Acked{Candidate: c, At: at})
+		s.bargeIn(bargein.Acked{Candidate: c, At: in.playout.number(at, known)})
 		return
 	}
 }
@@ -69,14 +69,14 @@ func (s *Session) sendHeard(f bargein.SendHeard) {
 	s.send("antiphon.barge_in.heard", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
-// writePosition writes a mark as it is said on the wire.
-func (o *playout) writePosition(w *wire.Writer, at bargein.Mark) *wire.Writer {
-	heard, ok := o.place(at)
-	if !ok && o.ducker != nil {
-		return writeUnlessZero(w, "rtp_timestamp", int64(uint32(at)))
+// writePosition writes the position with this number as members of an event. What is not known is left out.
+func (o *playout) writePosition(w *wire.Writer, n bargein.Mark) *wire.Writer {
+	at, _ := o.position(n)
+	if o.ducker != nil {
+		return writeUnlessZero(w, "rtp_timestamp", int64(at.Timestamp))
 	}
-	if ok && heard.ItemID != "" {
-		w.Key("item_id").Text(heard.ItemID)
+	if at.ItemID != "" {
+		w.Key("item_id").Text(at.ItemID)
 	}
-	return writeUnlessZero(w, "heard_ms", int64(heard.MS))
+	return writeUnlessZero(w, "heard_ms", int64(at.MS))
 }

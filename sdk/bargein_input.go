@@ -12,11 +12,13 @@ func (s *Session) speechOnset(e SpeechOnset) {
 	if s.audio.Muted || !s.server.session.interrupts || s.phase != phaseLive || in.pending() != 0 {
 		return
 	}
+	begins := false // a reply that was at full level until now
 	switch in.state().(type) {
 	case bargein.Silent, bargein.Closed:
 		return
 	case bargein.Playing, bargein.Ducked, bargein.Silenced, bargein.Restored:
-		in.full = in.markOf(e)
+		begins = true
+		in.full, in.fullKnown = in.positionOf(e)
 	case bargein.Unanswered:
 		if in.replies.playing == 0 {
 			return
@@ -25,12 +27,18 @@ func (s *Session) speechOnset(e SpeechOnset) {
 	in.candidate++
 	in.stats.candidateBegan(s.clock.Now())
 	in.suspects = s.dialog.expect(view.Candidate{}, "", verdictTime, s.clock.Now())
-	s.bargeIn(bargein.Onset{Candidate: in.candidate, At: in.markOf(e)})
+	at, known := in.positionOf(e)
+	n := in.playout.number(at, known)
+	if begins {
+		in.playout.pinned = n // the machine keeps it until the reply is at full level again
+	}
+	s.bargeIn(bargein.Onset{Candidate: in.candidate, At: n})
 }
 
-func (in *bargeInDriver) markOf(e SpeechOnset) bargein.Mark {
+// positionOf returns the position at which the person heard the reply when the speech began.
+func (in *bargeInDriver) positionOf(e SpeechOnset) (at PlayedPosition, known bool) {
 	if e.Known && in.playout.ducker != nil {
-		return bargein.Mark(e.Mark)
+		return e.At, true
 	}
 	return in.playout.here()
 }
@@ -55,9 +63,9 @@ func (s *Session) speechEnded() {
 	}
 }
 
-func (s *Session) markPassed(mark uint32) {
+func (s *Session) positionPassed(at PlayedPosition) {
 	in := &s.barge
-	if c := in.awaits; c != 0 && bargein.Mark(mark) == in.awaited && in.machine != nil {
+	if c := in.awaits; c != 0 && at == in.awaited && in.machine != nil {
 		in.awaits = 0
 		s.bargeIn(bargein.Passed{Candidate: c})
 	}

@@ -165,7 +165,7 @@ func ofLink(e PeerEvent) bool {
 	case PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded:
 		return true
 	case Message, MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted,
-		PlaybackStopped, SpeechOnset, SpeechSustained, SpeechEnded, MarkPassed:
+		PlaybackStopped, SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed:
 	}
 	return false
 }
@@ -176,7 +176,7 @@ func ofSound(e PeerEvent) bool {
 	case PlaybackStarted, PlaybackStopped, LevelsMeasured:
 		return true
 	case Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded, MicrophoneAsked, MicrophoneOpened, MicrophoneFailed,
-		DevicesChanged, SoundBlocked, SpeechOnset, SpeechSustained, SpeechEnded, MarkPassed:
+		DevicesChanged, SoundBlocked, SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed:
 	}
 	return false
 }
@@ -227,8 +227,8 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 		s.speechSustained()
 	case SpeechEnded:
 		s.speechEnded()
-	case MarkPassed:
-		s.markPassed(e.Mark)
+	case PositionPassed:
+		s.positionPassed(e.At)
 	}
 }
 

@@ -1,15 +1,17 @@
 package sdk
 
-// Level is how loud the agent is played, beside the volume that the person has chosen.
+// What a platform's peer offers for barge-in: levels, positions, holding and rewinding the playback.
+
+// Level is how loud the agent is played, relative to the volume that the person has chosen.
 type Level uint8
 
 // The levels. Exhaustively:
 const (
 	// LevelFull is the volume that the person has chosen.
 	LevelFull Level = iota
-	// LevelDucked is 20 dB under it.
+	// LevelDucked is 20 dB below LevelFull.
 	LevelDucked
-	// LevelSilent is nothing at all.
+	// LevelSilent is silence.
 	LevelSilent
 )
 
@@ -39,37 +41,37 @@ func (l Level) String() string {
 	return "unknown"
 }
 
-// Ducker is a Peer that can lower the agent's sound, and knows in which packet of it that is heard (WebRTC). Such a peer
-// has a voice detector beside the microphone (see BargeInDetector) and tells SpeechOnset, SpeechSustained and SpeechEnded, from which the
-// session predicts an interruption. Its methods are called by one goroutine at a time and must not wait.
+// Ducker is a Peer whose sound comes in a track (WebRTC) and which can lower it. Such a peer has a BargeInDetector beside the
+// microphone and tells SpeechOnset, SpeechSustained and SpeechEnded; the session predicts a barge-in from them. One goroutine at a
+// time calls its methods, which must not wait.
 type Ducker interface {
 	// SetLevel plays the agent at this level from now on, at once.
 	SetLevel(level Level)
-	// Mark is the RTP timestamp of the sound in which a level that is set now is heard first, interpolated between packets, and
-	// rather too early than too late. What is before it may be on its way to the ear still, and is heard as it is. ok is
-	// false while nothing of the agent's track has been played.
-	Mark() (mark uint32, ok bool)
-	// AwaitMark owes one MarkPassed{mark}, when a level that is set then is surely not heard before mark; at once if that is so
-	// already. A newer one replaces it. Timestamps wrap round.
-	AwaitMark(mark uint32)
-	// Mute drops what is still under way of the reply that is heard now, whatever the level is. It ends by itself where
-	// the silence behind that reply plays, or where nothing has come for a while, so that the next reply is heard.
+	// Position is where the person first hears a level that is set now. It is interpolated between packets, and rather too
+	// early than too late. The sound before it may still be on its way to the loudspeaker, and is heard as it is. ok is false while
+	// nothing of the agent's track has been played.
+	Position() (at PlayedPosition, ok bool)
+	// AwaitPosition owes one PositionPassed with this position, as soon as a level that is set then is surely not heard before it;
+	// at once if that is so already. A newer call replaces it.
+	AwaitPosition(at PlayedPosition)
+	// Mute drops what is still under way of the reply that is heard now, whatever the level is. It ends by itself where the silence
+	// after that reply plays, or where nothing has come for a while, so that the next reply is heard.
 	Mute()
 }
 
-// Rewinder is a Player that can hold its playback and go back in it. It takes the place of a Ducker where the client plays
-// the sound itself: such a peer tells SpeechOnset, SpeechSustained and SpeechEnded too. Its methods are called by one
-// goroutine at a time and must not wait.
+// Rewinder is a Player that can hold its playback and go back in it. It takes the place of a Ducker where the client plays the
+// sound itself, and tells SpeechOnset, SpeechSustained and SpeechEnded too. One goroutine at a time calls its methods, which must
+// not wait.
 type Rewinder interface {
 	// SetLevel plays the agent at this level from now on, at once.
 	SetLevel(level Level)
-	// Position is where Hold would stop now: what is before it may be on its way to the ear still. ok is false when no reply is
-	// being played.
+	// Position is where Hold would stop now. The sound before it may still be on its way to the loudspeaker. ok is false when no
+	// reply is being played.
 	Position() (at PlayedPosition, ok bool)
 	// Hold stops the playback where it is. What is given to Play meanwhile is kept. Resume and Stop end it.
 	Hold()
-	// Resume plays on from a position that Position gave for the reply that is being played, or from where it was held
-	// when that is not known any more: at least the last 5 s of what was played are kept.
+	// Resume plays on from a position that Position gave for the reply that is being played. Where the position is not known any
+	// more, the playback goes on from where it was held. At least the last 5 s of what was played are kept.
 	Resume(from PlayedPosition)
 }
 

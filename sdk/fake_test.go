@@ -10,15 +10,15 @@ import (
 
 // fakeDialer gives the test's peer, or an error.
 type fakeDialer struct {
-	peer    *fakePeer
-	player  bool
-	lowerer bool
-	holder  bool
-	err     error
-	greets  bool          // the server makes its session at once
-	hold    chan struct{} // Dial waits for it, when it is not nil
-	devices Devices
-	dialed  []CallConfig
+	peer     *fakePeer
+	player   bool
+	ducker   bool
+	rewinder bool
+	err      error
+	greets   bool          // the server makes its session at once
+	hold     chan struct{} // Dial waits for it, when it is not nil
+	devices  Devices
+	dialed   []CallConfig
 }
 
 func (d *fakeDialer) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent)) (Peer, error) {
@@ -38,12 +38,12 @@ func (d *fakeDialer) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent
 		tell(d.peer, &wire.SessionCreated{EventID: "e", Session: wire.DefaultSession()})
 	}
 	switch {
-	case d.holder:
-		return &fakeHolder{fakePlayer{fakePeer: d.peer}}, nil
+	case d.rewinder:
+		return &fakeRewinder{fakePlayer{fakePeer: d.peer}}, nil
 	case d.player:
 		return &fakePlayer{fakePeer: d.peer}, nil
-	case d.lowerer:
-		return fakeLowerer{d.peer}, nil
+	case d.ducker:
+		return fakeDucker{d.peer}, nil
 	}
 	return d.peer, nil
 }
@@ -65,8 +65,8 @@ type fakePeer struct {
 	sendErr    error
 	micErr     error
 	playing    string // a player's response
-	held       bool   // a holder waits
-	at         uint32 // what is heard now: a lowerer's mark, a holder's milliseconds
+	held       bool   // a Rewinder holds
+	at         uint32 // what is heard now: a Ducker's timestamp, a Rewinder's milliseconds
 
 	mu     sync.Mutex
 	closed int
@@ -135,28 +135,34 @@ func (p *fakePeer) setLevel(l Level) {
 	}
 }
 
-// fakeLowerer writes down what is done to the agent's sound.
-type fakeLowerer struct{ *fakePeer }
+// fakeDucker writes down what is done to the agent's sound.
+type fakeDucker struct{ *fakePeer }
 
-func (p fakeLowerer) SetLevel(l Level)      { p.setLevel(l) }
-func (p fakeLowerer) Mark() (uint32, bool)  { return p.at, p.at != 0 }
-func (p fakeLowerer) AwaitMark(mark uint32) { p.note("> (await " + strconv.Itoa(int(mark)) + ")") }
-func (p fakeLowerer) Mute()                 { p.note("> (mute)") }
+func (p fakeDucker) SetLevel(l Level) { p.setLevel(l) }
+func (p fakeDucker) Position() (PlayedPosition, bool) {
+	return PlayedPosition{Timestamp: p.at}, p.at != 0
+}
 
-// fakeHolder is a player that can go back.
-type fakeHolder struct{ fakePlayer }
+func (p fakeDucker) AwaitPosition(at PlayedPosition) {
+	p.note("> (await " + strconv.Itoa(int(at.Timestamp)) + ")")
+}
 
-func (p *fakeHolder) SetLevel(l Level) { p.setLevel(l) }
-func (p *fakeHolder) Hold() {
+func (p fakeDucker) Mute() { p.note("> (mute)") }
+
+// fakeRewinder is a player that can go back.
+type fakeRewinder struct{ fakePlayer }
+
+func (p *fakeRewinder) SetLevel(l Level) { p.setLevel(l) }
+func (p *fakeRewinder) Hold() {
 	p.note("> (hold)")
 	p.held = true
 }
 
-func (p *fakeHolder) Position() (PlayedPosition, bool) {
+func (p *fakeRewinder) Position() (PlayedPosition, bool) {
 	return PlayedPosition{ItemID: p.item, MS: int(p.at)}, p.playing != ""
 }
 
-func (p *fakeHolder) Resume(from PlayedPosition) {
+func (p *fakeRewinder) Resume(from PlayedPosition) {
 	p.note("> (resume at " + strconv.Itoa(from.MS) + " ms of " + from.ItemID + ")")
 	p.at, p.held = uint32(from.MS), false
 }

@@ -66,11 +66,15 @@ type Player interface {
 	Stop() (heard PlayedPosition, ok bool)
 }
 
-// PlayedPosition is how far an item was played.
+// PlayedPosition is a position in the agent's sound: how far it has been played. Where the sound comes in a track (a Ducker) it is
+// an RTP timestamp; where the client plays the sound of messages itself (a Player) it is a time in an item.
 type PlayedPosition struct {
+	// Timestamp is the RTP timestamp, at 48 kHz; it wraps round. Only of a Ducker.
+	Timestamp uint32
+	// ItemID and ContentIndex name the part of the item that is played. Only of a Player.
 	ItemID       string
 	ContentIndex int
-	// MS is milliseconds from the item's beginning, rounded down, never more than was given to Play.
+	// MS is milliseconds from the item's beginning, rounded down, never more than was given to Play. Only of a Player.
 	MS int
 }
 
@@ -99,7 +103,7 @@ type PipelineSource interface {
 
 // PeerEvent is what happens on a call. Exhaustively: Message, PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded,
 // MicrophoneAsked, MicrophoneOpened, MicrophoneFailed, DevicesChanged, LevelsMeasured, SoundBlocked, PlaybackStarted, PlaybackStopped,
-// SpeechOnset, SpeechSustained, SpeechEnded, MarkPassed.
+// SpeechOnset, SpeechSustained, SpeechEnded, PositionPassed.
 //
 //sumtype:decl
 type PeerEvent interface{ peerEvent() }
@@ -134,18 +138,18 @@ type (
 	PlaybackStarted struct{ ResponseID string }
 	// PlaybackStopped is told once for every PlaybackStarted that no Stop has ended.
 	PlaybackStopped struct{ ResponseID string }
-	// SpeechOnset, SpeechSustained and SpeechEnded are what a BargeInDetector finds, told by a Ducker or a Rewinder. SpeechOnset: somebody
-	// begins to speak, and the playback does not explain it. Mark is Ducker.Mark at that moment, where it was Known.
+	// SpeechOnset, SpeechSustained and SpeechEnded are what a BargeInDetector finds; a Ducker or a Rewinder tells them. SpeechOnset:
+	// somebody begins to speak, and the playback does not explain it. At is the Ducker's Position at that moment, where it was Known.
 	SpeechOnset struct {
-		Mark  uint32
+		At    PlayedPosition
 		Known bool
 	}
-	// SpeechSustained: the voice has lasted for 150 ms. Told once for a SpeechOnset.
+	// SpeechSustained: the speech has lasted for 160 ms. Told at most once for a SpeechOnset.
 	SpeechSustained struct{}
-	// SpeechEnded: there was no voice for 250 ms. Told once for every SpeechOnset.
+	// SpeechEnded: there was no speech for 250 ms. Told once for every SpeechOnset.
 	SpeechEnded struct{}
-	// MarkPassed is a Ducker's answer to AwaitMark.
-	MarkPassed struct{ Mark uint32 }
+	// PositionPassed is a Ducker's answer to AwaitPosition, with the same position.
+	PositionPassed struct{ At PlayedPosition }
 )
 
 func (Message) peerEvent()          {}
@@ -165,4 +169,4 @@ func (PlaybackStopped) peerEvent()  {}
 func (SpeechOnset) peerEvent()      {}
 func (SpeechSustained) peerEvent()  {}
 func (SpeechEnded) peerEvent()      {}
-func (MarkPassed) peerEvent()       {}
+func (PositionPassed) peerEvent()   {}

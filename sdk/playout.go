@@ -1,61 +1,70 @@
 package sdk
 
-import (
-	"github.com/antiphon-rt/antiphon/coord/bargein"
-)
+// The sound of one peer, as the barge-in driver uses it: its level, whether it is held, and positions in it.
 
-// playout is what can be done with the agent's sound on one peer: a Ducker's marks are timestamps, a Rewinder's are numbers
-// of positions that are kept here.
+import "github.com/antiphon-rt/antiphon/coord/bargein"
+
+// playout controls the agent's sound on one peer, which is a Ducker or a Rewinder. It also keeps the positions that the machine
+// knows by number: the machine hands the numbers on and never looks into them.
 type playout struct {
-	ducker   Ducker // one of both at most
+	ducker   Ducker // at most one of the two is set
 	rewinder Rewinder
 
-	places []PlayedPosition // a Rewinder's, by mark; keptPlaces of them
-	last   bargein.Mark
+	positions [keptPositions]PlayedPosition // by number
+	last      bargein.Mark                  // the newest number; 0 is "not known"
+	pinned    bargein.Mark                  // this number is not used again
 
 	level Level
 	held  bool
 }
 
-// keptPlaces is more than a candidate needs: three.
-const keptPlaces = 16
+// keptPositions is how many numbers are known at a time. A candidate uses three, and the machine keeps one for longer, which is
+// pinned.
+const keptPositions = 16
 
 func newPlayout(p Peer) playout {
-	if h, ok := p.(Rewinder); ok {
+	if r, ok := p.(Rewinder); ok {
 		if _, plays := p.(Player); plays {
-			return playout{rewinder: h, places: make([]PlayedPosition, keptPlaces)}
+			return playout{rewinder: r}
 		}
 	}
-	l, _ := p.(Ducker)
-	return playout{ducker: l}
+	d, _ := p.(Ducker)
+	return playout{ducker: d}
 }
 
-// canDuck: the agent can be lowered.
+// canDuck reports whether the peer's level can be set.
 func (o *playout) canDuck() bool { return o.ducker != nil || o.rewinder != nil }
 
-// here is the place that the person hears now; 0 where that is not known.
-func (o *playout) here() bargein.Mark {
+// here returns the position that the person hears now. known is false where nobody can say.
+func (o *playout) here() (at PlayedPosition, known bool) {
 	switch {
 	case o.ducker != nil:
-		if at, ok := o.ducker.Mark(); ok {
-			return bargein.Mark(at)
-		}
+		return o.ducker.Position()
 	case o.rewinder != nil:
-		if at, ok := o.rewinder.Position(); ok {
-			o.last++
-			o.places[int(o.last)%keptPlaces] = at
-			return o.last
-		}
+		return o.rewinder.Position()
 	}
-	return 0
+	return at, false
 }
 
-// place is what a Rewinder's mark stands for.
-func (o *playout) place(at bargein.Mark) (PlayedPosition, bool) {
-	if o.rewinder == nil || at == 0 {
-		return PlayedPosition{}, false
+// number keeps a position and returns its number; 0 for one that is not known.
+func (o *playout) number(at PlayedPosition, known bool) bargein.Mark {
+	if !known {
+		return 0
 	}
-	return o.places[int(at)%keptPlaces], true
+	o.last++
+	if o.pinned != 0 && o.last%keptPositions == o.pinned%keptPositions {
+		o.last++
+	}
+	o.positions[o.last%keptPositions] = at
+	return o.last
+}
+
+// position returns the position with this number. known is false for 0.
+func (o *playout) position(n bargein.Mark) (at PlayedPosition, known bool) {
+	if n == 0 {
+		return at, false
+	}
+	return o.positions[n%keptPositions], true
 }
 
 func (o *playout) setLevel(l Level) {
@@ -75,29 +84,23 @@ func (o *playout) hold() {
 	}
 }
 
-// resume lets a Rewinder play again, from at where that is known.
-func (o *playout) resume(at bargein.Mark) {
-	from, known := o.place(at)
-	if known || o.held {
+// resume lets a Rewinder play again, from this position where it is known.
+func (o *playout) resume(from PlayedPosition, known bool) {
+	if o.rewinder != nil && (known || o.held) {
 		o.held = false
 		o.rewinder.Resume(from)
 	}
 }
 
-// between is the sound from one place to another in milliseconds, 0 where that cannot be said.
-func (o *playout) between(from, to bargein.Mark) int {
-	if from == 0 || to == 0 {
+// until returns the sound from p to a later position in milliseconds; 0 where the two are not in the same sound.
+func (p PlayedPosition) until(later PlayedPosition) int {
+	if p.ItemID == "" && later.ItemID == "" {
+		return max(int(int32(later.Timestamp-p.Timestamp))/rtpPerMS, 0)
+	}
+	if p.ItemID != later.ItemID || p.ContentIndex != later.ContentIndex {
 		return 0
 	}
-	if o.ducker != nil {
-		return max(int(int32(to-from))/rtpPerMS, 0)
-	}
-	a, _ := o.place(from)
-	b, _ := o.place(to)
-	if a.ItemID != b.ItemID || a.ContentIndex != b.ContentIndex {
-		return 0
-	}
-	return max(b.MS-a.MS, 0)
+	return max(later.MS-p.MS, 0)
 }
 
 // rtpPerMS is the clock of Opus in RTP: 48 kHz.

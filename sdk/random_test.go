@@ -58,7 +58,7 @@ type randomCall struct {
 func newRandomCall(t *testing.T, r *rand.Rand, seed uint64) *randomCall {
 	c := &randomCall{Rand: r, seed: seed, peer: quiet()}
 	c.peer.level = func(l Level) { c.level = l }
-	o := Options{Dialer: &fakeDialer{peer: c.peer, greets: true, lowerer: seed%3 == 0, holder: seed%3 == 1}}
+	o := Options{Dialer: &fakeDialer{peer: c.peer, greets: true, ducker: seed%3 == 0, rewinder: seed%3 == 1}}
 	o.Tools = []Tool{{Name: "tool", Run: func(context.Context, string) (string, error) { return "done", nil }}}
 	s, err := New(o)
 	if err != nil {
@@ -107,13 +107,13 @@ func (c *randomCall) something() {
 		_ = s.Commit()
 	case 3, 4:
 		c.peer.at += 480
-		c.peer.sink(SpeechOnset{Mark: c.peer.at, Known: c.IntN(4) > 0})
+		c.peer.sink(SpeechOnset{At: PlayedPosition{Timestamp: c.peer.at}, Known: c.IntN(4) > 0})
 	case 5:
 		c.peer.sink(SpeechSustained{})
 	case 6:
 		c.peer.sink(SpeechEnded{})
 	case 7:
-		c.peer.sink(MarkPassed{Mark: uint32(1 + c.IntN(5)*960)})
+		c.peer.sink(PositionPassed{At: PlayedPosition{Timestamp: uint32(1 + c.IntN(5)*960)}})
 	case 8:
 		<-time.After(time.Duration(c.IntN(1600)) * time.Millisecond)
 	case 9:
@@ -129,7 +129,7 @@ func (c *randomCall) something() {
 		last := in.asked[in.candidate%bargein.ID(len(in.asked))]
 		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: last, RTPTimestamp: int(c.peer.at)})
 	case 12: // which is reached
-		c.peer.sink(MarkPassed{Mark: uint32(in.awaited)})
+		c.peer.sink(PositionPassed{At: in.awaited})
 	case 13:
 		tell(c.peer, &wire.AntiphonBargeInRejected{EventID: "e", Candidate: int(in.candidate)})
 	default:

@@ -333,10 +333,10 @@ func TestALateRestartIsIgnored(t *testing.T) {
 // duckingLink is a link whose client predicts interruptions.
 type duckingLink struct{ *link }
 
-func (duckingLink) SetLevel(Level)       {}
-func (duckingLink) Mark() (uint32, bool) { return 48000, true }
-func (duckingLink) AwaitMark(uint32)     {}
-func (duckingLink) Mute()                {}
+func (duckingLink) SetLevel(Level)                   {}
+func (duckingLink) Position() (PlayedPosition, bool) { return PlayedPosition{Timestamp: 48000}, true }
+func (duckingLink) AwaitPosition(PlayedPosition)     {}
+func (duckingLink) Mute()                            {}
 
 // TestCandidatesAreNumberedOn: the server knows the candidates of the link before, and would take the number of one of them
 // for that one.

@@ -131,7 +131,7 @@ func (s *story) make(c *datadriven.TestData) string {
 			s.note("! " + line)
 		}
 	}
-	s.dialer.player, s.dialer.lowerer, s.dialer.holder = c.HasArg("player"), c.HasArg("lowerer"), c.HasArg("holder")
+	s.dialer.player, s.dialer.ducker, s.dialer.rewinder = c.HasArg("player"), c.HasArg("lowerer"), c.HasArg("holder")
 	o.NoPrediction = c.HasArg("no-prediction")
 	s.peer.antiphon = !c.HasArg("plain")
 	if arg, ok := c.Arg("tools"); ok {
@@ -239,8 +239,8 @@ func (s *story) peerTells(c *datadriven.TestData) string {
 			"ended": PeerEnded{}, "mic-asked": MicrophoneAsked{}, "mic-refused": MicrophoneFailed{Err: ErrPermission},
 			"mic-opened": MicrophoneOpened{ID: first}, "sound-blocked": SoundBlocked{Blocked: true},
 			"played": PlaybackStopped{ResponseID: first}, "full": nil, "at": nil,
-			"voice": SpeechOnset{Mark: s.peer.at, Known: s.dialer.lowerer}, "lasted": SpeechSustained{}, "hushed": SpeechEnded{},
-			"passed": MarkPassed{Mark: uint32(level(first))},
+			"voice": SpeechOnset{At: PlayedPosition{Timestamp: s.peer.at}, Known: s.dialer.ducker}, "lasted": SpeechSustained{}, "hushed": SpeechEnded{},
+			"passed": PositionPassed{At: PlayedPosition{Timestamp: uint32(level(first))}},
 			"mic":    LevelsMeasured{Levels: Levels{Mic: level(first)}},
 			"agent":  LevelsMeasured{Levels: Levels{Agent: level(first)}},
 		}

@@ -169,7 +169,7 @@ func (t *talker) hear(sound rig.Sound, playing bool) {
 			from := at % (len(t.agent) - frameSize)
 			agent = t.agent[from : from+frameSize]
 		}
-		if e := t.ear.Frame(mic[at:at+frameSize], agent, playing).Event(t.mark, true); e != nil {
+		if e := t.ear.Frame(mic[at:at+frameSize], agent, playing).Event(sdk.PlayedPosition{Timestamp: t.mark}, true); e != nil {
 			t.server.Tell(e)
 		}
 		t.play(1)

@@ -24,7 +24,7 @@ type ducking struct {
 	muted      bool
 	mutedUntil float64 // performance.now() at which it ends in any case
 
-	awaited  uint32
+	awaited  sdk.PlayedPosition
 	awaiting bool // for awaited
 	polling  bool // the playback is looked at
 }
@@ -44,21 +44,21 @@ func (p *peer) applyLevel() {
 // SetVolume implements sdk.VolumeSetter.
 func (p *peer) SetVolume(volume float32) error { return p.dialer.SetVolume(volume) }
 
-// Mark implements sdk.Ducker.
-func (p *peer) Mark() (mark uint32, ok bool) {
-	at := p.page.Call("mark")
-	if at.Type() != js.TypeNumber {
-		return 0, false
+// Position implements sdk.Ducker.
+func (p *peer) Position() (at sdk.PlayedPosition, ok bool) {
+	timestamp := p.page.Call("mark")
+	if timestamp.Type() != js.TypeNumber {
+		return at, false
 	}
-	return uint32(at.Float()), true
+	return sdk.PlayedPosition{Timestamp: uint32(timestamp.Float())}, true
 }
 
 // now is the time since the page began, in milliseconds.
 func now() float64 { return js.Global().Get("performance").Call("now").Float() }
 
-// AwaitMark implements sdk.Ducker.
-func (p *peer) AwaitMark(mark uint32) {
-	p.ducking.awaited, p.ducking.awaiting = mark, true
+// AwaitPosition implements sdk.Ducker.
+func (p *peer) AwaitPosition(at sdk.PlayedPosition) {
+	p.ducking.awaited, p.ducking.awaiting = at, true
 	p.checkPlayback()
 }
 
@@ -80,9 +80,9 @@ func (p *peer) checkPlayback() {
 		return
 	}
 	if l.awaiting {
-		if at, ok := p.Mark(); ok && int32(at-l.awaited) >= awaitMargin {
+		if at, ok := p.Position(); ok && int32(at.Timestamp-l.awaited.Timestamp) >= awaitMargin {
 			l.awaiting = false
-			p.tell(sdk.MarkPassed{Mark: l.awaited})
+			p.tell(sdk.PositionPassed{At: l.awaited})
 		}
 	}
 	if l.muted && (now() >= l.mutedUntil || p.capture.running() && p.capture.detection.silentFrames >= muteFrames) {

@@ -62,8 +62,8 @@ func (p *peer) tell(e sdk.PeerEvent) {
 // soundMeasured takes what the sound of both sides is.
 func (p *peer) soundMeasured(f measurement) {
 	if f.detection != sdk.NoDetection {
-		mark, known := p.Mark()
-		p.tell(f.detection.Event(mark, known))
+		at, known := p.Position()
+		p.tell(f.detection.Event(at, known))
 	}
 	if f.hasLevels {
 		p.sendLevels(f.levels)

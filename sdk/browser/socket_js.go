@@ -146,7 +146,7 @@ func (s *socketPeer) soundMeasured(f measurement) {
 	}
 	s.sendFrame(p.capture.detection.raw[:len(p.capture.detection.raw)/2])
 	if f.detection != sdk.NoDetection {
-		p.tell(f.detection.Event(0, false))
+		p.tell(f.detection.Event(sdk.PlayedPosition{}, false))
 	}
 	if f.hasLevels {
 		p.sendLevels(f.levels)

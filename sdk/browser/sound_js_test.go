@@ -30,7 +30,7 @@ func (p *page) listening(o Options) (*peer, chan sdk.PeerEvent) {
 	o.Audio = p.audio
 	called, err := New(o).Dial(p.t.Context(), sdk.CallConfig{}, func(e sdk.PeerEvent) {
 		switch e.(type) {
-		case sdk.LevelsMeasured, sdk.SpeechOnset, sdk.SpeechSustained, sdk.SpeechEnded, sdk.MarkPassed:
+		case sdk.LevelsMeasured, sdk.SpeechOnset, sdk.SpeechSustained, sdk.SpeechEnded, sdk.PositionPassed:
 			told <- e
 		}
 	})
@@ -121,9 +121,9 @@ func TestAVoiceIsFoundAndItsPlaceTold(t *testing.T) {
 			}
 		}
 	}
-	// The packet is long past: the mark is the most that the playback is taken to have gone on, less what the volume cannot change any more.
+	// The packet is long past: the position is the most that the playback is taken to have gone on, less what the volume cannot change any more.
 	p.g.Expect(found).To(gomega.Equal([]sdk.PeerEvent{
-		sdk.SpeechOnset{Mark: 48 * (1000 + 100 - 10), Known: true}, sdk.SpeechSustained{}, sdk.SpeechEnded{},
+		sdk.SpeechOnset{At: sdk.PlayedPosition{Timestamp: 48 * (1000 + 100 - 10)}, Known: true}, sdk.SpeechSustained{}, sdk.SpeechEnded{},
 	}))
 }
 
@@ -184,24 +184,25 @@ func TestTheAgentIsLowered(t *testing.T) {
 func TestAPlaceInThePlaybackIsAwaited(t *testing.T) {
 	p := newPage(t)
 	call, told := p.listening(Options{})
-	_, ok := call.Mark()
+	_, ok := call.Position()
 	p.g.Expect(ok).To(gomega.BeFalse(), "nothing was played")
 	source := object("rtpTimestamp", float64(math.MaxUint32), "timestamp", js.Global().Get("performance").Call("now"))
 	p.fake.Get("sources").Call("push", source)
-	mark, ok := call.Mark()
+	at, ok := call.Position()
+	mark := at.Timestamp
 	p.g.Expect(ok).To(gomega.BeTrue())
 	ahead := int32(mark-math.MaxUint32) + 48*10
 	p.g.Expect(ahead).To(gomega.And(gomega.BeNumerically(">=", 0), gomega.BeNumerically("<=", 48*100)), "the volume is heard in what was decoded last")
-	call.AwaitMark(mark + 48*60*1000)
-	call.AwaitMark(mark + 48*20) // beyond the wrap, perhaps
-	p.g.Eventually(told).Should(gomega.Receive(gomega.Equal(sdk.MarkPassed{Mark: mark + 48*20})))
-	reached, _ := call.Mark()
-	p.g.Expect(int32(reached - mark - 48*20)).To(gomega.BeNumerically(">=", awaitMargin))
+	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark + 48*60*1000})
+	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark + 48*20}) // beyond the wrap, perhaps
+	p.g.Eventually(told).Should(gomega.Receive(gomega.Equal(sdk.PositionPassed{At: sdk.PlayedPosition{Timestamp: mark + 48*20}})))
+	reached, _ := call.Position()
+	p.g.Expect(int32(reached.Timestamp - mark - 48*20)).To(gomega.BeNumerically(">=", awaitMargin))
 	p.g.Expect(call.ducking.polling).To(gomega.BeFalse(), "nobody waits")
-	call.AwaitMark(mark - 480)
-	p.g.Expect(<-told).To(gomega.Equal(sdk.MarkPassed{Mark: mark - 480}))
+	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark - 480})
+	p.g.Expect(<-told).To(gomega.Equal(sdk.PositionPassed{At: sdk.PlayedPosition{Timestamp: mark - 480}}))
 
-	call.AwaitMark(mark + 48*1000) // and is let go with the call
+	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark + 48*1000}) // and is let go with the call
 	p.g.Expect(call.Close()).To(gomega.Succeed())
 }
 
@@ -216,7 +217,7 @@ func TestNothingIsLeftOfTwoHundredCalls(t *testing.T) {
 			worklet.Call("post", p.tone(0.1), p.tone(0.1))
 		}
 		call.SetLevel(sdk.LevelDucked)
-		call.AwaitMark(1)
+		call.AwaitPosition(sdk.PlayedPosition{Timestamp: 1})
 		p.g.Expect(call.Close()).To(gomega.Succeed())
 		p.g.Expect(p.fake.Get("listeners").Int()).To(gomega.BeZero())
 	}

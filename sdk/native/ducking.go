@@ -84,7 +84,7 @@ type ducking struct {
 	silentFrames int       // frames of silence in a row since then
 	played       bool
 	end          uint32 // the timestamp behind what was played last
-	awaited      uint32
+	awaited      sdk.PlayedPosition
 	awaiting     bool
 }
 
@@ -115,19 +115,17 @@ func (l *ducking) play(stamp uint32, pcm []int16) {
 	l.played, l.end = true, stamp+uint32(len(pcm)*rtpPerMS*1000/Rate)
 }
 
-// mark is what a level that is set now is heard in first: the loudspeaker has what is before it. The lock is held.
-func (l *ducking) mark() (uint32, bool) { return l.end, l.played }
+// position returns where a level that is set now is heard first: the loudspeaker has the sound before it. The caller holds the lock.
+func (l *ducking) position() (at sdk.PlayedPosition, ok bool) {
+	return sdk.PlayedPosition{Timestamp: l.end}, l.played
+}
 
-// passed gives the mark that was waited for, once, when it has passed.
-func (l *ducking) passed() (uint32, bool) {
+// passed returns the awaited position, once, when the playback has passed it.
+func (l *ducking) passed() (at sdk.PlayedPosition, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.awaiting {
-		return 0, false
-	}
-	at, ok := l.mark()
-	if !ok || int32(at-l.awaited) < 0 {
-		return 0, false
+	if !l.awaiting || !l.played || int32(l.end-l.awaited.Timestamp) < 0 {
+		return at, false
 	}
 	l.awaiting = false
 	return l.awaited, true
@@ -151,19 +149,19 @@ func (p duckingPeer) SetVolume(volume float32) error {
 	return nil
 }
 
-// Mark implements sdk.Ducker.
-func (p duckingPeer) Mark() (mark uint32, ok bool) {
+// Position implements sdk.Ducker.
+func (p duckingPeer) Position() (at sdk.PlayedPosition, ok bool) {
 	p.ducking.mu.Lock()
 	defer p.ducking.mu.Unlock()
-	return p.ducking.mark()
+	return p.ducking.position()
 }
 
-// AwaitMark implements sdk.Ducker.
-func (p duckingPeer) AwaitMark(mark uint32) {
+// AwaitPosition implements sdk.Ducker.
+func (p duckingPeer) AwaitPosition(at sdk.PlayedPosition) {
 	p.ducking.mu.Lock()
-	p.ducking.awaited, p.ducking.awaiting = mark, true
+	p.ducking.awaited, p.ducking.awaiting = at, true
 	p.ducking.mu.Unlock()
-	p.reportTimestamp()
+	p.reportPosition()
 }
 
 // Mute implements sdk.Ducker.
@@ -173,17 +171,17 @@ func (p duckingPeer) Mute() {
 	p.ducking.muted, p.ducking.silentFrames, p.ducking.mutedUntil = true, 0, p.ducking.clock().Add(muteTime)
 }
 
-// reportTimestamp tells of a mark that was waited for.
-func (p *peer) reportTimestamp() {
-	if mark, ok := p.ducking.passed(); ok {
-		p.events.send(sdk.MarkPassed{Mark: mark})
+// reportPosition tells that the playback has passed the awaited position.
+func (p *peer) reportPosition() {
+	if at, ok := p.ducking.passed(); ok {
+		p.events.send(sdk.PositionPassed{At: at})
 	}
 }
 
-// reportDetection tells of the person's voice.
+// reportDetection tells what the detector has found.
 func (p *peer) reportDetection(v sdk.Detection) {
 	p.ducking.mu.Lock()
-	mark, ok := p.ducking.mark()
+	at, known := p.ducking.position()
 	p.ducking.mu.Unlock()
-	p.events.send(v.Event(mark, ok))
+	p.events.send(v.Event(at, known))
 }

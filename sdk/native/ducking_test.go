@@ -24,15 +24,15 @@ func lowered() (l *ducking, pass func(time.Duration)) {
 func loud() []int16 { return tone(FrameTime, 300) }
 
 // What the loudspeaker has is heard as it is, however late: a level that is set now is heard in what is behind that.
-func TestTheMarkIsWhereALevelIsHeard(t *testing.T) {
+func TestThePositionIsWhereALevelIsHeard(t *testing.T) {
 	g := gomega.NewWithT(t)
 	l, pass := lowered()
 	at := func() uint32 {
-		mark, ok := l.mark()
+		at, ok := l.position()
 		g.Expect(ok).To(gomega.BeTrue())
-		return mark
+		return at.Timestamp
 	}
-	_, ok := l.mark()
+	_, ok := l.position()
 	g.Expect(ok).To(gomega.BeFalse(), "nothing has been played")
 
 	const begin = math.MaxUint32 - 900 // it goes round within the packet
@@ -46,24 +46,24 @@ func TestTheMarkIsWhereALevelIsHeard(t *testing.T) {
 	l.gain.level = sdk.LevelSilent
 	next := loud()
 	l.play(end, next)
-	g.Expect(next[FrameSize/2:]).To(gomega.HaveEach(gomega.BeZero()), "the packet at the mark is the first that is silent")
+	g.Expect(next[FrameSize/2:]).To(gomega.HaveEach(gomega.BeZero()), "the packet at the position is the first that is silent")
 }
 
-func TestAMarkIsToldOfOnce(t *testing.T) {
+func TestAPositionIsToldOfOnce(t *testing.T) {
 	g := gomega.NewWithT(t)
 	l, pass := lowered()
 	_, ok := l.passed()
 	g.Expect(ok).To(gomega.BeFalse(), "nobody waits")
-	l.awaited, l.awaiting = 1000, true
+	l.awaited, l.awaiting = sdk.PlayedPosition{Timestamp: 1000}, true
 	l.play(0, loud())
 	pass(FrameTime)
 	_, ok = l.passed()
 	g.Expect(ok).To(gomega.BeFalse())
 	l.play(960, loud())
 	pass(time.Millisecond)
-	mark, ok := l.passed()
+	at, ok := l.passed()
 	g.Expect(ok).To(gomega.BeTrue())
-	g.Expect(mark).To(gomega.BeEquivalentTo(1000))
+	g.Expect(at.Timestamp).To(gomega.BeEquivalentTo(1000))
 	_, ok = l.passed()
 	g.Expect(ok).To(gomega.BeFalse())
 }

@@ -139,7 +139,7 @@ func (p *peer) sendSound() {
 		p.meter.microphoneFrame(pcm)
 		if p.detection != nil {
 			p.detection.microphoneFrame(pcm, p.reportDetection)
-			p.reportTimestamp()
+			p.reportPosition()
 		}
 		if p.track == nil {
 			return

@@ -197,7 +197,7 @@ func (p *socketPeer) sendFrame(pcm []int16) {
 	}
 	p.meter.microphoneFrame(pcm)
 	if p.detection != nil {
-		p.detection.microphoneFrame(pcm, func(v sdk.Detection) { p.events.send(v.Event(0, false)) })
+		p.detection.microphoneFrame(pcm, func(v sdk.Detection) { p.events.send(v.Event(sdk.PlayedPosition{}, false)) })
 	}
 	if p.speaking {
 		p.out.put(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, pcm)}), maxBuffered/2)

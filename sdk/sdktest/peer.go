@@ -17,9 +17,9 @@ type peer struct {
 	muted    bool
 	level    sdk.Level
 	volume   float32
-	mark     uint32
-	marked   bool // something was played
-	awaited  uint32
+	heard    uint32 // Tracks: an RTP timestamp; Messages: milliseconds of the item
+	played   bool   // something was played
+	awaited  sdk.PlayedPosition
 	awaiting bool
 	mutes    int
 
@@ -83,37 +83,37 @@ type trackPeer struct{ *peer }
 // SetLevel implements sdk.Ducker.
 func (p trackPeer) SetLevel(level sdk.Level) { p.set(func() { p.level = level }) }
 
-// Mark implements sdk.Ducker.
-func (p trackPeer) Mark() (uint32, bool) {
+// Position implements sdk.Ducker.
+func (p trackPeer) Position() (at sdk.PlayedPosition, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.mark, p.marked
+	return sdk.PlayedPosition{Timestamp: p.heard}, p.played
 }
 
-// AwaitMark implements sdk.Ducker.
-func (p trackPeer) AwaitMark(mark uint32) {
-	p.set(func() { p.awaited, p.awaiting = mark, true })
+// AwaitPosition implements sdk.Ducker.
+func (p trackPeer) AwaitPosition(at sdk.PlayedPosition) {
+	p.set(func() { p.awaited, p.awaiting = at, true })
 	p.reached()
 }
 
 // Mute implements sdk.Ducker.
 func (p trackPeer) Mute() { p.set(func() { p.mutes++ }) }
 
-// play says that the person hears this place now.
-func (p *peer) play(mark uint32) {
-	p.set(func() { p.mark, p.marked = mark, true })
+// play makes the person hear this position now.
+func (p *peer) play(at uint32) {
+	p.set(func() { p.heard, p.played = at, true })
 	p.reached()
 }
 
-// reached tells of an awaited mark, once.
+// reached tells once that the awaited position has passed.
 func (p *peer) reached() {
 	p.mu.Lock()
-	now := p.awaiting && p.marked && int32(p.mark-p.awaited) >= 0
+	now := p.awaiting && p.played && int32(p.heard-p.awaited.Timestamp) >= 0
 	p.awaiting = p.awaiting && !now
-	mark := p.awaited
+	at := p.awaited
 	p.mu.Unlock()
 	if now {
-		p.tell(sdk.MarkPassed{Mark: mark})
+		p.tell(sdk.PositionPassed{At: at})
 	}
 }
 
@@ -127,7 +127,7 @@ func (p playerPeer) Play(response, item string, index int, pcm []byte) {
 	begins := p.response != response
 	if begins || p.at.ItemID != item || p.at.ContentIndex != index {
 		p.at, p.given = sdk.PlayedPosition{ItemID: item, ContentIndex: index}, 0
-		p.mark = 0
+		p.heard = 0
 	}
 	p.response = response
 	p.given += len(pcm)
@@ -152,7 +152,7 @@ func (p playerPeer) Stop() (sdk.PlayedPosition, bool) {
 func (p playerPeer) position() (sdk.PlayedPosition, bool) {
 	const bytesPerMS = 48
 	at := p.at
-	at.MS = min(int(p.mark), p.given/bytesPerMS)
+	at.MS = min(int(p.heard), p.given/bytesPerMS)
 	return at, p.response != ""
 }
 
@@ -173,7 +173,7 @@ func (p playerPeer) Hold() {}
 func (p playerPeer) Resume(from sdk.PlayedPosition) {
 	p.set(func() {
 		if from.ItemID == p.at.ItemID {
-			p.mark = uint32(max(from.MS, 0))
+			p.heard = uint32(max(from.MS, 0))
 		}
 	})
 }
