@@ -24,7 +24,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	Monitor: Monitor,
 	May:     may,
 	Limits:  "replies 1 and 2, candidates 1 and 2, a mark for each",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "what was heard lowered is taken for heard", From: "Unanswered", Event: "Onset", Action: "DuckAgain",
 		Change: func(_, next State, f []Effect) (State, []Effect) {
 			d := next.(Ducked)

@@ -18,7 +18,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	Monitor: Monitor,
 	May:     may,
 	Limits:  "runs to 3",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "the run keeps its generation", From: "Running", Event: "Finished", Action: "FinishAndStart",
 		Change: func(from, _ State, f []Effect) (State, []Effect) {
 			gen := from.(Running).Gen

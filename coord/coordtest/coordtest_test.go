@@ -97,7 +97,7 @@ func TestReport(t *testing.T) {
 	})
 	t.Run("a mutant that nothing sees is reported", func(t *testing.T) {
 		sub := counter()
-		sub.Tampers = []Tamper[state, event, effect]{{
+		sub.Faults = []Fault[state, event, effect]{{
 			Name: "the same", From: "Zero", Event: "Up", Action: "Begin",
 			Change: func(_, next state, f []effect) (state, []effect) { return next, f },
 		}}
@@ -189,7 +189,7 @@ func TestRace(t *testing.T) {
 		{func(_, next state, f []effect) (state, []effect) { return next, append(f, f...) }, "not a step of the explored machine: Begin"},
 	} {
 		sub := counter()
-		sub.Table = sub.Table.Tamper(0, c.change)
+		sub.Table = sub.Table.Mutate(0, c.change)
 		_, broken := sub.hammer(graph.steps())
 		g.Expect(broken).To(gomega.HavePrefix(c.want))
 	}

@@ -1,5 +1,5 @@
 // Package coordtest has what the tests of all machines share: a machine is
-// explored whole, tampered with in every place, told as stories, drawn, and
+// explored whole, mutated in every place, told as stories, drawn, and
 // timed. It is imported by tests only, so it may use fmt and reflect.
 //
 // A machine's tests describe it once as a Subject and hand that to

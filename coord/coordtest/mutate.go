@@ -22,7 +22,7 @@ type mutation[S, F Value] struct {
 
 // mutants makes every one-place fault of the table: each row deleted, its guard negated, its next state held back, each
 // of its effects dropped, doubled, swapped with the one before it, and each value in it changed and left out; then the
-// subject's own tampers.
+// subject's own faults.
 func (sub Subject[S, E, F, G]) mutants(g Graph[S, E, F]) []mutant[S, E, F] {
 	var out []mutant[S, E, F]
 	for i, row := range sub.Table {
@@ -31,19 +31,19 @@ func (sub Subject[S, E, F, G]) mutants(g Graph[S, E, F]) []mutant[S, E, F] {
 			out = append(out, mutant[S, E, F]{name + "guard negated", sub.Table.Negate(i)})
 		}
 		for _, m := range sub.mutations(i, g) {
-			out = append(out, mutant[S, E, F]{name + m.what, sub.Table.Tamper(i, m.change)})
+			out = append(out, mutant[S, E, F]{name + m.what, sub.Table.Mutate(i, m.change)})
 		}
 	}
-	for _, tamper := range sub.Tampers {
+	for _, fault := range sub.Faults {
 		i := slices.IndexFunc(sub.Table, func(r machine.Row[S, E, F]) bool {
-			return r.From == tamper.From && r.Event == tamper.Event && r.Action == tamper.Action
+			return r.From == fault.From && r.Event == fault.Event && r.Action == fault.Action
 		})
 		if i < 0 {
-			panic("no such row: " + tamper.From + " + " + tamper.Event + ", " + tamper.Action)
+			panic("no such row: " + fault.From + " + " + fault.Event + ", " + fault.Action)
 		}
 		out = append(out, mutant[S, E, F]{
-			tamper.From + " + " + tamper.Event + ", " + tamper.Action + ": " + tamper.Name,
-			sub.Table.Tamper(i, tamper.Change),
+			fault.From + " + " + fault.Event + ", " + fault.Action + ": " + fault.Name,
+			sub.Table.Mutate(i, fault.Change),
 		})
 	}
 	return out

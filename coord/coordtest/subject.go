@@ -30,13 +30,13 @@ type Subject[S, E, F Value, G comparable] struct {
 	May    func(S, G) []E
 	Limits string
 
-	// Tampers are changes of the table beside those that Mutants makes, for
+	// Faults are changes of the table beside those that Mutants makes, for
 	// invariants about what an effect carries.
-	Tampers []Tamper[S, E, F]
+	Faults []Fault[S, E, F]
 }
 
-// Tamper is one change of the row that is known by its state, event and action.
-type Tamper[S, E, F Value] struct {
+// Fault is one change of the row that is known by its state, event and action.
+type Fault[S, E, F Value] struct {
 	Name                string
 	From, Event, Action string
 	Change              func(from, next S, effects []F) (S, []F)

@@ -18,7 +18,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 		return []Event{Ask{}, Begin{}, Refuse{}, Cancel{}, BodyOver{}, Terminal{}}
 	},
 	Limits: "none",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "begins after its end", From: "Draining", Event: "Begin",
 		Change: func(_, _ State, _ []Effect) (State, []Effect) { return Running{}, []Effect{Run{}} },
 	}, {

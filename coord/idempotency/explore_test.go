@@ -22,7 +22,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	Monitor: Monitor,
 	May:     may,
 	Limits:  "tries 1 to 3, payloads 1 and 2, leases 1 to 3, each try with a response of its own",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "forgets what it was taken for", From: "Locked", Event: "LeaseExpired", Action: "Expire",
 		Change: func(_, next State, f []Effect) (State, []Effect) {
 			s := next.(Free)

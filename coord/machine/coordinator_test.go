@@ -27,7 +27,7 @@ func TestCoordinator(t *testing.T) {
 	t.Run("a pair without a row is no secret", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		var log []transition
-		c := machine.NewCoordinator(door().Tamper(0, nil), state(closed{}), func(tr transition) { log = append(log, tr) })
+		c := machine.NewCoordinator(door().Mutate(0, nil), state(closed{}), func(tr transition) { log = append(log, tr) })
 		g.Expect(c.Step(pull{})).To(gomega.BeEmpty())
 		g.Expect(log).To(gomega.Equal([]transition{{From: closed{}, Event: pull{}, To: closed{}, Why: "no row"}}))
 	})

@@ -70,13 +70,13 @@ func TestExplore(t *testing.T) {
 			&machine.Broken[event]{What: "AtMostTwoBangs", Path: []event{pull{}, push{}, pull{}, push{}, pull{}, push{}}},
 		},
 		{
-			"an effect that is missing", door().Tamper(1, func(_, next state, _ []effect) (state, []effect) {
+			"an effect that is missing", door().Mutate(1, func(_, next state, _ []effect) (state, []effect) {
 				return next, nil
 			}), 100,
 			&machine.Broken[event]{What: "LockedIsLocked", Path: []event{turned{1}}},
 		},
 		{
-			"a pair without a row", door().Tamper(3, nil), 100,
+			"a pair without a row", door().Mutate(3, nil), 100,
 			&machine.Broken[event]{What: "no row for Opened", Path: []event{pull{}, push{}}},
 		},
 		{

@@ -52,9 +52,9 @@ func TestCheck(t *testing.T) {
 		wrong []string
 	}{
 		{"a whole table", door(), nil},
-		{"a pair is missing", door().Tamper(3, nil), []string{"Opened Push: missing"}},
+		{"a pair is missing", door().Mutate(3, nil), []string{"Opened Push: missing"}},
 		{
-			"a guard without an else", door().Tamper(7, nil),
+			"a guard without an else", door().Mutate(7, nil),
 			[]string{"Locked Turned: missing"},
 		},
 		{
@@ -92,12 +92,12 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-func TestTamper(t *testing.T) {
+func TestMutate(t *testing.T) {
 	g := gomega.NewWithT(t)
 	whole := door()
-	silent := whole.Tamper(0, func(_, next state, f []effect) (state, []effect) { return next, f[:1] })
-	stuck := whole.Tamper(0, func(from, _ state, f []effect) (state, []effect) { return from, f })
-	gone := whole.Tamper(0, nil)
+	silent := whole.Mutate(0, func(_, next state, f []effect) (state, []effect) { return next, f[:1] })
+	stuck := whole.Mutate(0, func(from, _ state, f []effect) (state, []effect) { return from, f })
+	gone := whole.Mutate(0, nil)
 
 	to, effects, row := silent.Next(closed{}, pull{})
 	g.Expect(to).To(gomega.Equal(state(opened{1})))
@@ -129,8 +129,8 @@ func TestNegate(t *testing.T) {
 
 	_, _, row = swapped.Negate(6).Next(locked{7}, turned{7})
 	g.Expect(row).To(gomega.Equal(6), "twice is none")
-	_, _, row = swapped.Tamper(6, func(_, next state, f []effect) (state, []effect) { return next, f }).Next(locked{7}, turned{8})
-	g.Expect(row).To(gomega.Equal(6), "a tampered row keeps its guard as it is")
+	_, _, row = swapped.Mutate(6, func(_, next state, f []effect) (state, []effect) { return next, f }).Next(locked{7}, turned{8})
+	g.Expect(row).To(gomega.Equal(6), "a mutated row keeps its guard as it is")
 	_, _, row = whole.Negate(0).Next(closed{}, pull{})
 	g.Expect(row).To(gomega.Equal(0), "without a guard there is nothing to negate")
 	_, _, row = whole.Next(locked{7}, turned{8})

@@ -24,7 +24,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	Monitor: Monitor,
 	May:     may,
 	Limits:  "replies 1 and 2, candidates 1 and 2, segments to 3, four marks",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "cut at the beginning", From: "Held", Event: "Confirm", Action: "Confirm",
 		Change: func(_, next State, f []Effect) (State, []Effect) {
 			last := f[len(f)-1].(Truncate)

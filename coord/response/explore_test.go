@@ -20,7 +20,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	Monitor: Monitor,
 	May:     may,
 	Limits:  "responses 1 to 4",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "ends another response", From: "Active", Event: "BodyEnded", Action: "Finish",
 		Change: func(_, next State, f []Effect) (State, []Effect) {
 			f[0] = EmitTerminal{f[0].(EmitTerminal).ID + 1, Completed}

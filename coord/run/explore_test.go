@@ -35,7 +35,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	Monitor: Monitor,
 	May:     may,
 	Limits:  "interactions 1 and 2, attempts up to 2 by Resume and up to 4 by TurnStarted, sessions 0 to 2",
-	Tampers: tampers,
+	Faults:  faults,
 }
 
 // may offers attempts that are old, current, next and beyond; interactions that are
@@ -63,8 +63,8 @@ func may(_ State, g Seen) []Event {
 	return out
 }
 
-// tampers are the faults that no single change of a row makes.
-var tampers = []coordtest.Tamper[State, Event, Effect]{{
+// faults are the faults that no single change of a row makes.
+var faults = []coordtest.Fault[State, Event, Effect]{{
 	Name: "waits for an older question", From: "running", Event: "turn.needs_input", Action: "Ask",
 	Change: func(_, next State, f []Effect) (State, []Effect) {
 		w := next.(WaitingUser)

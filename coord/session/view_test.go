@@ -21,7 +21,7 @@ import (
 // projects says what is wrong with a step, where a client that has heard of all before it hears what the step tells. next is
 // the client's.
 func projects(e session.Edge, next func(view.State, view.Event) view.State) string {
-	confirmed := projection.Of(e.From)
+	confirmed := projection.ClientView(e.From)
 	if c, sets := e.Event.(session.Configure); sets {
 		confirmed = next(confirmed, projection.Configured(c.Config))
 	}
@@ -35,7 +35,7 @@ func projects(e session.Edge, next func(view.State, view.Event) view.State) stri
 		}
 	}
 	if !projection.Agrees(confirmed, e.To) {
-		return fmt.Sprintf("ConfirmedIsProjection: the client has %+v, the server %+v", confirmed, projection.Of(e.To))
+		return fmt.Sprintf("ConfirmedIsProjection: the client has %+v, the server %+v", confirmed, projection.ClientView(e.To))
 	}
 	return ""
 }
@@ -73,7 +73,7 @@ type event struct {
 
 func newWatcher(c session.Config) *watcher {
 	s := session.New(c)
-	return &watcher{next: view.Next, confirmed: projection.Of(s), server: s}
+	return &watcher{next: view.Next, confirmed: projection.ClientView(s), server: s}
 }
 
 func init() {
@@ -125,7 +125,7 @@ func (w *watcher) take() string {
 	w.underWay = w.underWay[1:]
 	w.confirmed = w.next(w.confirmed, e.told)
 	if e.last && !projection.Agrees(w.confirmed, e.state) {
-		return fmt.Sprintf("ConfirmedIsProjection: the client has %+v, the server had %+v", w.confirmed, projection.Of(e.state))
+		return fmt.Sprintf("ConfirmedIsProjection: the client has %+v, the server had %+v", w.confirmed, projection.ClientView(e.state))
 	}
 	return ""
 }
@@ -195,7 +195,7 @@ func TestViewNeedsItsRows(t *testing.T) {
 		if row.Action == "" || row.From == "Closed" && row.Event == "Ended" || predicts[row.Event] {
 			continue
 		}
-		without := view.Table.Tamper(i, nil)
+		without := view.Table.Mutate(i, nil)
 		next := func(s view.State, e view.Event) view.State {
 			to, _, _ := without.Next(s, e)
 			return to

@@ -18,7 +18,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 		return []Event{Enqueue{1}, Enqueue{2}, Finish{}, Cancel{}, WorkerExited{}}
 	},
 	Limits: "clauses 1 and 2",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "says it after all", From: "Closing", Event: "Enqueue", Action: "RefuseLate",
 		Change: func(_, next State, f []Effect) (State, []Effect) { return next, []Effect{Say(f[0].(Refuse))} },
 	}, {

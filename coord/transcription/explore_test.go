@@ -21,7 +21,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	Monitor: Monitor,
 	May:     may,
 	Limits:  "turns 1 and 2",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "forgets the end", From: "Streaming", Event: "EOU", Action: "EndUtterance",
 		Change: func(from, _ State, f []Effect) (State, []Effect) { return from, f },
 	}},

@@ -38,7 +38,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	Monitor: Monitor,
 	May:     may,
 	Limits:  "turns 1 and 2, generations to 2",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{{
+	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "commits as if the detector had", From: "Speaking", Event: "Commit", Action: "CommitByClient",
 		Change: func(_, next State, f []Effect) (State, []Effect) {
 			return next, []Effect{f[0], CommitTurn{Turn: f[1].(CommitTurn).Turn}}

@@ -45,7 +45,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	Monitor: Monitor,
 	May:     may,
 	Limits:  "turns 1 and 2, response 1, and one of each that nobody knows",
-	Tampers: []coordtest.Tamper[State, Event, Effect]{
+	Faults: []coordtest.Fault[State, Event, Effect]{
 		{
 			Name: "a guess is confirmed", From: "Open", Event: "Created", Action: "Create",
 			Change: func(_, next State, f []Effect) (State, []Effect) {

@@ -1,13 +1,14 @@
-// Package projection says what a server's session comes to in a client's view: the state (Of), and the event of the
-// protocol that each effect is (Told). Servers and tests use it; a client needs package view alone, and stays small.
+// Package projection computes what a client can know of a server's session: ClientView is the state that a client shows, Told
+// is the event of the protocol that an effect is. Servers and tests use this package. A client needs package view alone.
 //
 // # Invariant
 //
-//   - ConfirmedIsProjection: from a state s on, the events that Told makes of the effects of a step to t lead from Of(s) to
-//     Of(t). So after every step whose events have all come, what a client has confirmed is Of the server's state.
+//   - ConfirmedIsProjection: a step leads from the state s to the state t. The events that Told returns for the effects of
+//     the step, in order, lead from ClientView(s) to ClientView(t). Once all these events have arrived, the client's confirmed
+//     state equals the ClientView of the server's state.
 //
-// A session that ends gives up the turn that waits for its answer, and says so only by its end: while it closes, a client
-// may still believe that the turn waits (Agrees).
+// A session that ends drops the turn that waits for its answer, and the client learns that only from the session's end. While
+// the session closes, a client may still believe that the turn waits: Agrees allows that.
 package projection
 
 import (
@@ -22,8 +23,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
-// Of is what a client can know of s.
-func Of(s session.State) view.State {
+// ClientView returns the state of a client that has received every event up to s.
+func ClientView(s session.State) view.State {
 	switch s.Conn.(type) {
 	case conn.Connecting:
 		return view.Closed{}
@@ -37,10 +38,10 @@ func Of(s session.State) view.State {
 	}
 }
 
-// Agrees says whether v, which a client has confirmed, is Of(s), or as near as it can be while s closes: a turn that waited
-// may still be believed to, and a session that closes before it was announced has not begun for its client.
+// Agrees reports whether a client's confirmed state v is ClientView(s). While s closes, v may differ in two ways: a turn that
+// waited may still wait in v, and v is Closed if the session was never announced.
 func Agrees(v view.State, s session.State) bool {
-	of := Of(s)
+	of := ClientView(s)
 	if _, closing := s.Conn.(conn.Closing); !closing {
 		return v == of
 	}
@@ -49,7 +50,7 @@ func Agrees(v view.State, s session.State) bool {
 	return !open && v == view.State(view.Closed{}) || open && view.State(o) == of
 }
 
-// speech is the turn whose speech was announced and has not stopped, or 0.
+// speech returns the turn whose speech_started was sent and whose speech_stopped was not, or 0.
 func speech(s turn.State) id.Turn {
 	switch s := s.(type) {
 	case turn.Speaking:

@@ -38,7 +38,7 @@ func (a viewClient) plant(t *testing.T, g *graph.Graph) {
 		if r.Why != "" || settled[r.Action] || r.From == "Closed" {
 			continue
 		}
-		row(r, "deleted", whole.Tamper(i, nil))
+		row(r, "deleted", whole.Mutate(i, nil))
 		if r.Guard != "" {
 			row(r, "guard negated", whole.Negate(i))
 		}

@@ -50,8 +50,8 @@ type playoutTable = machine.Table[playout.State, playout.Event, playout.Effect]
 // playoutFaults are tables with one row wrong.
 func playoutFaults(whole playoutTable, row int) map[string]playoutTable {
 	return map[string]playoutTable{
-		"deleted": whole.Tamper(row, nil),
-		"held back": whole.Tamper(row, func(from, _ playout.State, fx []playout.Effect) (playout.State, []playout.Effect) {
+		"deleted": whole.Mutate(row, nil),
+		"held back": whole.Mutate(row, func(from, _ playout.State, fx []playout.Effect) (playout.State, []playout.Effect) {
 			return from, fx
 		}),
 	}

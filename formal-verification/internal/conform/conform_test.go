@@ -171,7 +171,7 @@ func expectDifference(t *testing.T, err error, path []string, words ...string) {
 func TestPlantedBugs(t *testing.T) {
 	right := tillTable(isBuyer)
 	change := func(row int, f func(from, next state, fx []effect) (state, []effect)) table {
-		return right.Tamper(row, f)
+		return right.Mutate(row, f)
 	}
 	for _, c := range []struct {
 		name  string
@@ -189,8 +189,8 @@ func TestPlantedBugs(t *testing.T) {
 			[]string{"Come"},
 			[]string{`spec: mood="glad"`, `code: mood=""`},
 		},
-		{"missing row", right.Tamper(2, nil), []string{"Come", "Leave"}, []string{"the code ignores it: no row"}},
-		{"missing ignored row", right.Tamper(3, nil), []string{"Pay buyer=1"}, []string{"the code has no row for it"}},
+		{"missing row", right.Mutate(2, nil), []string{"Come", "Leave"}, []string{"the code ignores it: no row"}},
+		{"missing ignored row", right.Mutate(3, nil), []string{"Pay buyer=1"}, []string{"the code has no row for it"}},
 		{
 			"row that is not in the spec",
 			append(table{machine.On[state, event]("Curse", func(s open, _ come) (open, []effect) { return s, []effect{light{true}} })}, right...),

@@ -71,12 +71,12 @@ func (m Machine[S, E, F, D]) plant(t *testing.T, g *graph.Graph) {
 		planted++
 	}
 	for i, row := range m.Table {
-		expect(i, "deleted", m.Table.Tamper(i, nil))
+		expect(i, "deleted", m.Table.Mutate(i, nil))
 		if row.Guard != "" {
 			expect(i, "guard negated", m.Table.Negate(i))
 		}
 		for _, f := range m.faults(t, g, i) {
-			expect(i, f.what, m.Table.Tamper(i, f.change))
+			expect(i, f.what, m.Table.Mutate(i, f.change))
 		}
 	}
 	t.Logf("%d faults planted, all seen", planted)
@@ -96,7 +96,7 @@ func (m Machine[S, E, F, D]) faults(t *testing.T, g *graph.Graph, row int) []fau
 	}
 	var taken []result
 	var fields []int // of each effect, at the most
-	_, err := m.with(m.Table.Tamper(row, func(from, next S, fx []F) (S, []F) {
+	_, err := m.with(m.Table.Mutate(row, func(from, next S, fx []F) (S, []F) {
 		taken = append(taken, result{from, next, fx})
 		for k, f := range fx {
 			if k == len(fields) {

@@ -43,11 +43,11 @@ func TestRecorded(t *testing.T) {
 	g.Expect(f.Ignored).To(gomega.BeNumerically(">", 10))
 }
 
-// object is a line to tamper with.
+// object is a line to mutate.
 type object = map[string]any
 
-// tampered is the log with one line changed, the nth of a machine's action.
-func tampered(g *gomega.WithT, machine, action string, change func(object)) []string {
+// mutated is the log with one line changed, the nth of a machine's action.
+func mutated(g *gomega.WithT, machine, action string, change func(object)) []string {
 	all := lines(g)
 	for i, text := range all {
 		o := object{}
@@ -67,8 +67,8 @@ func tampered(g *gomega.WithT, machine, action string, change func(object)) []st
 
 func valueOf(name string, data object) object { return object{"name": name, "data": data} }
 
-// tampers are lines that a server never wrote.
-var tampers = []struct {
+// faults are lines that a server never wrote.
+var faults = []struct {
 	name            string
 	machine, action string
 	change          func(object)
@@ -147,11 +147,11 @@ var tampers = []struct {
 	},
 }
 
-func TestTampered(t *testing.T) {
-	for _, c := range tampers {
+func TestMutated(t *testing.T) {
+	for _, c := range faults {
 		t.Run(c.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			g.Expect(refused(tampered(g, c.machine, c.action, c.change))).To(gomega.MatchError(gomega.ContainSubstring(c.want)))
+			g.Expect(refused(mutated(g, c.machine, c.action, c.change))).To(gomega.MatchError(gomega.ContainSubstring(c.want)))
 		})
 	}
 }
@@ -188,7 +188,7 @@ type parsed struct {
 func TestEveryLine(t *testing.T) {
 	g := gomega.NewWithT(t)
 	all := lines(g)
-	g.Expect(refused(tampered(g, "turn", "Commit", func(object) {}))).To(gomega.Succeed(), "that it is written anew is no fault")
+	g.Expect(refused(mutated(g, "turn", "Commit", func(object) {}))).To(gomega.Succeed(), "that it is written anew is no fault")
 	tried := 0
 	for i, text := range all {
 		var l parsed

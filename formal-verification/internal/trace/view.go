@@ -197,7 +197,7 @@ func (e *ends) compare() string {
 	s.Config, s.Waiting = e.client.settings, e.seen.Due
 	v := e.client.state
 	if o, open := v.(view.Open); open {
-		of, _ := projection.Of(s).(view.Open)
+		of, _ := projection.ClientView(s).(view.Open)
 		o.Speech, o.Waiting = rename(e.turns, o.Speech, of.Speech), rename(e.turns, o.Waiting, of.Waiting)
 		o.Live, o.Sound = rename(e.replies, o.Live, of.Live), rename(e.replies, o.Sound, of.Sound)
 		if !e.client.media {
@@ -213,7 +213,7 @@ func (e *ends) compare() string {
 		return "ConfirmedIsProjection does not hold: the record has no session.created of it"
 	}
 	if !projection.Agrees(v, s) {
-		return fmt.Sprintf("ConfirmedIsProjection does not hold: its client has %+v, the server %+v", v, projection.Of(s))
+		return fmt.Sprintf("ConfirmedIsProjection does not hold: its client has %+v, the server %+v", v, projection.ClientView(s))
 	}
 	return ""
 }
