@@ -1,5 +1,7 @@
 package sdk
 
+// The events that the client sends, and the refusals of the server.
+
 import (
 	"errors"
 	"strconv"
@@ -8,18 +10,18 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// intent is what a client event was sent for, so that a refusal of it finds what it is about.
+// intent says why an event was sent, so that a refusal of the event finds what it is about.
 type intent struct {
 	kind intentKind
 	item string
-	seq  view.Seq // what is expected of it; 0 is nothing
+	seq  view.Seq // the input that the event belongs to; 0 for none
 }
 
 type intentKind uint8
 
 const (
 	intentConfigure intentKind = iota
-	intentHello                // a server that does not know it says so
+	intentHello                // a server that does not know the event refuses it
 	intentCancel
 	intentClear
 	intentAnswer
@@ -28,17 +30,17 @@ const (
 	intentRetrieve
 	intentTruncate
 	intentCommit
-	intentCarriedOver // words of a conversation that was lost
-	intentCandidate   // a barge-in's event; a refusal is found by its deadline
+	intentCarriedOver // an item of a lost conversation, sent to the new one
+	intentCandidate   // an event of barge-in; after a refusal the deadline decides
 )
 
-// pending remembers the last events that were sent, by event id.
+// pending remembers the intents of the last events that were sent, by event id.
 type pending struct {
 	byID  map[string]intent
 	order []string // Invariant: len <= maxPending.
 }
 
-// maxPending bounds how many sent events are remembered. A refusal of an older one is shown as an error of its own.
+// maxPending bounds how many sent events are remembered. The refusal of an older event is shown as an error of its own.
 const maxPending = 256
 
 func newPending() pending { return pending{byID: map[string]intent{}} }
@@ -52,7 +54,8 @@ func (p *pending) add(id string, in intent) {
 	}
 }
 
-// send sends one event with these members under an id of its own, which it gives. A link that does not take it ends the call.
+// send sends one event with these members under a new id, and returns the id. If the link does not take the event, the call
+// ends.
 func (s *Session) send(kind string, members *wire.Writer, in intent) string {
 	if s.call == nil || s.call.peer == nil {
 		return ""
@@ -65,7 +68,8 @@ func (s *Session) send(kind string, members *wire.Writer, in intent) string {
 	return id
 }
 
-// post gives one event to the link, or keeps it while there is none. What is said of an interruption is of no use later.
+// post gives one event to the link, or keeps it while there is no link. It drops events about a candidate then: later they are
+// of no use.
 func (s *Session) post(l outgoingEvent) {
 	c := s.call
 	switch {
@@ -89,14 +93,14 @@ func (s *Session) post(l outgoingEvent) {
 	}
 }
 
-// greet answers the server's first event: it says what this client knows and what it wants.
+// greet answers the server's first event.
 func (s *Session) greet() {
 	if s.phase == phaseDialing {
 		s.sendHello()
 	}
 }
 
-// sendHello says what this client knows and what it wants.
+// sendHello tells the server what this client knows and which settings it wants.
 func (s *Session) sendHello() {
 	s.bindPeer()
 	if s.call.peer.Antiphon() {
@@ -111,7 +115,7 @@ func (s *Session) sendHello() {
 	}
 }
 
-// refused takes the server's word that something could not be done.
+// refused takes an error event of the server.
 func (s *Session) refused(e wire.Error) {
 	var in intent
 	known := false
@@ -130,10 +134,10 @@ func (s *Session) refused(e wire.Error) {
 	switch in.kind {
 	case intentHello, intentTruncate, intentClear, intentCandidate, intentCarriedOver:
 		s.dialog.refuse(in.seq)
-		s.trace("refused: " + problem.Code) // not its words, which may quote what was said
+		s.trace("refused: " + problem.Code) // not the message, which may quote what was said
 	case intentCancel:
 		s.dialog.refuse(in.seq)
-		if e.Code != "response_cancel_not_active" { // it had ended meanwhile
+		if e.Code != "response_cancel_not_active" { // otherwise the response had ended meanwhile
 			s.err = problem
 		}
 	case intentAnswer:
@@ -150,7 +154,7 @@ func (s *Session) refused(e wire.Error) {
 	case intentCommit:
 		s.manual.committing = false
 		s.dialog.refuse(in.seq)
-		if !s.manual.pushed || e.Code != "input_audio_buffer_commit_empty" { // a key that was touched only
+		if !s.manual.pushed || e.Code != "input_audio_buffer_commit_empty" { // otherwise the key was pressed too briefly
 			s.err = problem
 		}
 	case intentConfigure:
@@ -158,7 +162,7 @@ func (s *Session) refused(e wire.Error) {
 	}
 }
 
-// answerRefused: where another answer is going on, this one is asked for again after it.
+// answerRefused takes the refusal of response.create. If another response was going on, the session asks again after it.
 func (s *Session) answerRefused(in intent, problem *ServerError) {
 	s.dialog.refuse(in.seq)
 	s.dialog.unwanted = false
@@ -170,6 +174,7 @@ func (s *Session) answerRefused(in intent, problem *ServerError) {
 	s.err = problem
 }
 
+// messageRefused notes on a message that the server did not take it.
 func (s *Session) messageRefused(in intent, problem *ServerError) {
 	s.dialog.refuse(in.seq)
 	s.err = problem
@@ -183,7 +188,7 @@ func (s *Session) sendText(text string) {
 	s.sendMessage("", text)
 }
 
-// sendMessage sends a message of the person's, with a picture or without, and asks for an answer when there are words in it.
+// sendMessage sends a message of the person, with or without a picture. If it has words, it also asks for an answer.
 func (s *Session) sendMessage(image, text string) {
 	if s.phase == phaseLost && !s.call.outgoing.takesMessages() {
 		s.err, s.dirty = ErrReconnecting, true
@@ -198,7 +203,7 @@ func (s *Session) sendMessage(image, text string) {
 		s.interrupt()
 	}
 	if s.call == nil {
-		return // the link took nothing
+		return // the link did not take the event, so the call has ended
 	}
 	id, now := s.itemName(), s.clock.Now()
 	it := s.items.open(id, User)
@@ -223,12 +228,13 @@ func (s *Session) sendMessage(image, text string) {
 	s.askAnswer(id)
 }
 
-// itemName names an item of the person's.
+// itemName returns a new id for an item of the person.
 func (s *Session) itemName() string {
 	s.call.events++
 	return "item_client_" + strconv.FormatUint(s.call.events, 10)
 }
 
+// interrupt stops the agent, and drops an answer that is due.
 func (s *Session) interrupt() {
 	s.stopAgent()
 	if s.dialog.answerDue() {
@@ -237,7 +243,7 @@ func (s *Session) interrupt() {
 	}
 }
 
-// stopAgent stops what the agent is saying and making.
+// stopAgent stops the present response and its playback.
 func (s *Session) stopAgent() {
 	s.dirty = true
 	s.tools.discardResults()
@@ -257,11 +263,11 @@ func (s *Session) stopAgent() {
 	if live || sounding {
 		seq := s.dialog.expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
 		s.send("output_audio_buffer.clear", newJSON(), intent{kind: intentClear, seq: seq})
-		s.cutOff(s.barge.lastHeard(), false) // at once; the server hears of it after what it was asked
+		s.cutOff(s.barge.lastHeard(), false) // last, so that the server gets the requests first
 	}
 }
 
-// stopPlayer stops the sound where the client plays it, and tells the server how far it was heard.
+// stopPlayer stops the playback where the client plays the sound itself, and tells the server how far the person has heard it.
 func (s *Session) stopPlayer() {
 	if s.call == nil {
 		return
@@ -279,7 +285,7 @@ func (s *Session) stopPlayer() {
 	}
 }
 
-// commit ends the person's turn by hand. The answer is asked for when the server has taken it.
+// commit ends the turn of the person by hand. The session asks for the answer when the server has committed the turn.
 func (s *Session) commit() {
 	now := s.clock.Now()
 	seq := s.dialog.expect(view.Commit{}, "", s.limits.Commit, now)

@@ -1,5 +1,7 @@
 package sdk
 
+// The detector of speech over the agent, which each platform runs beside its microphone.
+
 import "github.com/antiphon-rt/antiphon/voice"
 
 // Detection is what a BargeInDetector finds in one frame.
@@ -7,13 +9,13 @@ type Detection uint8
 
 // What a BargeInDetector finds. Exhaustively:
 const (
-	// None: nothing new.
+	// NoDetection: nothing new.
 	NoDetection Detection = iota
-	// Began: somebody begins to speak, and the playback does not explain it.
+	// DetectedOnset: somebody begins to speak, and the playback does not explain it.
 	DetectedOnset
-	// Lasted: the voice has lasted for 160 ms, with no gap above 100 ms.
+	// DetectedSustained: the speech has lasted for 160 ms, with no gap above 100 ms.
 	DetectedSustained
-	// Ended: there was no voice for 250 ms.
+	// DetectedEnd: there was no speech for 250 ms.
 	DetectedEnd
 )
 
@@ -32,25 +34,26 @@ func (v Detection) Event(at PlayedPosition, known bool) PeerEvent {
 	return nil
 }
 
-// The detector's times, in frames of 10 ms, and the thresholds of its detector. An onset is found early rather than surely: what
-// follows from it can be undone.
+// The times in frames of 10 ms, and the thresholds of the voice detector. The detector reports an onset early rather than surely,
+// because everything that follows from an onset can be undone.
 const (
-	onsetFrames     = 1   // speech in a row that is an onset
-	sustainedFrames = 14  // from the onset on, which is found some 30 ms after the voice begins: 160 ms of voice
-	maxGapFrames    = 10  // the longest gap in a voice that lasts
-	endFrames       = 25  // without speech
-	settlingFrames  = 300 // of playback at first: echo cancellation adapts
-	echoTailFrames  = 25  // after each playback: its echo dies away
-	// earOnsetRaised and earThresholdRaised hold in the last two.
+	onsetFrames     = 1   // so many frames of speech in a row are an onset
+	sustainedFrames = 14  // counted from the onset, which is found some 30 ms after the speech begins: 160 ms of speech
+	maxGapFrames    = 10  // the longest gap in sustained speech
+	endFrames       = 25  // so many frames without speech are its end
+	settlingFrames  = 300 // the first frames of playback, in which echo cancellation adapts
+	echoTailFrames  = 25  // after each playback, in which its echo dies away
+	// onsetFramesRaised and thresholdRaised hold during the last two.
 	onsetFramesRaised = 4
 	threshold         = 0.4
 	thresholdRaised   = 0.7
 )
 
-// BargeInDetector finds the moments at which somebody begins to speak while the agent does. A peer has one beside its microphone and
-// gives it every frame of the call. With the phrases of make bench-bargein, spoken by flite in silence, it found the onset after
-// 40 ms (median), all within 70 ms; in 75 minutes of an agent whose echo came at -20 and -14 dB it found, with the reference, none
-// that was the agent's. It takes 60 kB and no memory after NewBargeInDetector. One goroutine at a time.
+// BargeInDetector finds the moments at which somebody begins to speak while the agent speaks. A peer has one beside its
+// microphone and gives it every frame of the call. With the phrases of make bench-bargein, spoken by flite in silence, it found
+// the onset after 40 ms (median), and always within 70 ms. In 75 minutes of an agent whose echo came at -20 and -14 dB it took,
+// with the reference, none of the agent's sound for speech of the person. It takes 60 kB, and no memory after
+// NewBargeInDetector. One goroutine at a time.
 type BargeInDetector struct {
 	detector *voice.Detector
 	echo     *voice.Echo
@@ -58,16 +61,16 @@ type BargeInDetector struct {
 	speechRun    int // frames of speech in a row
 	speaking     bool
 	sustained    bool
-	speechFrames int // frames since the voice began, or began again after a gap
+	speechFrames int // frames since the speech began, or began again after a gap
 	gapFrames    int // frames without speech
 
-	hasReference bool // there was a reference
-	playedFrames int  // frames in which the agent was heard, all in all
-	tailFrames   int  // frames that are left of the time after a playback
+	hasReference bool // a frame had a reference
+	playedFrames int  // frames in which the agent was playing, in all
+	tailFrames   int  // frames left of the time after a playback
 	raised       bool
 }
 
-// NewBargeInDetector makes an ear that has heard nothing yet.
+// NewBargeInDetector makes a detector that has heard nothing yet.
 func NewBargeInDetector() *BargeInDetector {
 	return &BargeInDetector{detector: voice.NewDetector(voice.DetectorConfig{Threshold: threshold}), echo: voice.NewEcho()}
 }
@@ -78,7 +81,7 @@ func NewBargeInDetector() *BargeInDetector {
 func (e *BargeInDetector) Frame(mic, agent []float32, playing bool) Detection {
 	e.adapt(playing)
 	speech := e.detector.Frame(mic).Speech
-	if agent != nil || e.hasReference { // once there was a reference, its echo may come for a while
+	if agent != nil || e.hasReference { // after the last reference its echo may still come
 		explained := e.echo.Frame(mic, agent)
 		speech = speech && !explained
 		e.hasReference = true
@@ -86,7 +89,7 @@ func (e *BargeInDetector) Frame(mic, agent []float32, playing bool) Detection {
 	return e.take(speech)
 }
 
-// adapt raises what is asked of an onset while echo cancellation has not settled.
+// adapt asks for a surer onset while echo cancellation has not settled, or its echo is still dying away.
 func (e *BargeInDetector) adapt(playing bool) {
 	switch {
 	case playing:
@@ -107,6 +110,7 @@ func (e *BargeInDetector) adapt(playing bool) {
 	e.detector.SetThreshold(threshold)
 }
 
+// take counts a frame with or without speech, and returns what follows from it.
 func (e *BargeInDetector) take(speech bool) Detection {
 	if speech {
 		e.speechRun++

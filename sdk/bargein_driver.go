@@ -1,5 +1,7 @@
 package sdk
 
+// The barge-in machine of one peer: it gets events, and its effects are performed here.
+
 import (
 	"time"
 
@@ -9,29 +11,29 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
-// verdictTime is how long a candidate waits for its verdict. The server decides within 1.2 s.
+// verdictTime is how long a candidate waits for the server to confirm or reject it. The server decides within 1.2 s.
 const verdictTime = 1500 * time.Millisecond
 
-// bargeInDriver drives coord/bargein for one peer: it turns what the detector, the playback and the server say into the
-// machine's events, and performs its effects. The zero value predicts nothing.
+// bargeInDriver drives coord/bargein for one peer: it turns what the detector, the playback and the server report into events of
+// the machine, and performs the effects. Its zero value predicts nothing.
 type bargeInDriver struct {
-	bound       peerKey // zero without a call
+	bound       peerKey // the peer that this driver is for; zero without a call
 	playout     playout
 	machine     *machine.Coordinator[bargein.State, bargein.Event, bargein.Effect] // nil where nothing is predicted
-	serverTakes bool                                                               // the server takes candidates
+	serverTakes bool                                                               // the server accepts candidates
 
-	candidate bargein.ID // the newest
-	asked     [8]string  // the events that told of the last candidates, by candidate
+	candidate bargein.ID // the number of the newest candidate
+	asked     [8]string  // the ids of the events that reported the last candidates, by candidate
 	due       time.Duration
 	dueOf     bargein.ID
 	awaited   PlayedPosition
 	awaits    bargein.ID
-	reached   bargein.ID // its mark was reached before anybody could be asked to wait for it
+	reached   bargein.ID // the candidate whose awaited position was reached at once
 
 	replies recentReplies
 
-	suspects   view.Seq       // what is expected of the candidate
-	lasts      view.Seq       // … of its voice that lasts
+	suspects   view.Seq       // the expectation that the candidate is confirmed
+	lasts      view.Seq       // the expectation that sustained speech is confirmed
 	full       PlayedPosition // where the newest candidate over a reply at full level began
 	fullKnown  bool
 	quietAt    PlayedPosition // where the agent was silenced
@@ -39,10 +41,10 @@ type bargeInDriver struct {
 	stats      predictionStats
 }
 
-// attended names a peer: two values of an interface compare at the cost of comparing whatever may be in them.
+// peerKey identifies a peer by its call and dial. Two interface values would be compared by whatever they hold.
 type peerKey struct{ call, dial uint64 }
 
-// bindPeer begins with a new peer, and ends with one that is gone.
+// bindPeer makes a driver for a new peer, and ends the driver of a peer that is gone.
 func (s *Session) bindPeer() {
 	var peer Peer
 	var of peerKey
@@ -54,7 +56,7 @@ func (s *Session) bindPeer() {
 		return
 	}
 	if in.machine != nil {
-		s.bargeIn(bargein.Close{}) // the level is the peer's, not the session's: it goes up
+		s.bargeIn(bargein.Close{}) // the level belongs to the peer: it is restored
 	}
 	// Candidates keep their numbers over all peers of a call: the server takes only a number that is greater than every earlier one,
 	// also over another link.
@@ -74,7 +76,7 @@ func (s *Session) bindPeer() {
 	}
 }
 
-// state is the machine's; Closed where nothing is predicted.
+// state returns the state of the machine; Closed where nothing is predicted.
 func (in *bargeInDriver) state() bargein.State {
 	if in.machine == nil {
 		return bargein.Closed{}
@@ -82,10 +84,10 @@ func (in *bargeInDriver) state() bargein.State {
 	return in.machine.State()
 }
 
-// pending is the candidate that waits for its verdict, 0 when none does.
+// pending returns the candidate that waits for its verdict; 0 when none does.
 func (in *bargeInDriver) pending() bargein.ID { return bargein.Pending(in.state()) }
 
-// bargeIn takes one step and performs its effects.
+// bargeIn gives the machine one event and performs its effects.
 func (s *Session) bargeIn(e bargein.Event) {
 	in := &s.barge
 	waited := in.pending()
@@ -154,7 +156,8 @@ func (s *Session) perform(f bargein.Effect) {
 	}
 }
 
-// awaitMark: where the client plays the sound itself, the server's silence is that it holds.
+// awaitMark waits until the person hears the silence that the server has put into the sound. A Rewinder is held instead: the
+// server then sends nothing that it has to wait for.
 func (s *Session) awaitMark(f bargein.AwaitMark) {
 	in := &s.barge
 	known := false
@@ -164,20 +167,21 @@ func (s *Session) awaitMark(f bargein.AwaitMark) {
 	case in.playout.rewinder != nil:
 		in.playout.hold()
 		in.reached = f.Candidate
-	case !known: // the server did not say
+	case !known: // the server named no position
 		in.reached = f.Candidate
 	default:
 		in.playout.ducker.AwaitPosition(in.awaited)
 	}
 }
 
-// resumePlayout lets a Rewinder play on, from where the reply was heard at full level, when the candidate that waited does no more.
+// resumePlayout ends the hold of a Rewinder when the candidate waited is decided: it plays on from the last position at full
+// level.
 func (s *Session) resumePlayout(waited bargein.ID) {
 	in := &s.barge
 	switch in.state().(type) {
 	case bargein.Ducked, bargein.Silenced, bargein.Restored:
 		return
-	case bargein.Silent, bargein.Closed: // what was held is thrown away
+	case bargein.Silent, bargein.Closed: // the held sound is discarded
 		in.quietKnown, in.playout.held = false, false
 	case bargein.Playing, bargein.Unanswered:
 		in.quietKnown = false
@@ -209,7 +213,7 @@ func (in *bargeInDriver) heldBack() int {
 	return in.full.until(at)
 }
 
-// reportPlayback tells the machine of what began or ended while a candidate waited.
+// reportPlayback tells the machine which reply the person hears, when that changed while a candidate was pending.
 func (s *Session) reportPlayback() {
 	in := &s.barge
 	for range 2 {
@@ -239,7 +243,8 @@ func (s *Session) reportPlayback() {
 	}
 }
 
-// lastHeard is the reply that an interruption is about now: the one that is heard, or that a candidate waits for; else 0.
+// lastHeard returns the reply that an interruption concerns now: the reply that is heard, or the one that the pending candidate
+// is about; 0 for none.
 func (in *bargeInDriver) lastHeard() id.Response {
 	if in.pending() != 0 {
 		resp, _ := replyOf(in.state())
@@ -248,7 +253,7 @@ func (in *bargeInDriver) lastHeard() id.Response {
 	return in.replies.playing
 }
 
-// replyOf is the newest reply that a state knows, and whether it was cut off.
+// replyOf returns the newest reply that a state knows, and whether the server has cut it off.
 func replyOf(s bargein.State) (newest id.Response, cut bool) {
 	switch s := s.(type) {
 	case bargein.Silent:
@@ -268,7 +273,7 @@ func replyOf(s bargein.State) (newest id.Response, cut bool) {
 	return 0, true
 }
 
-// cutOff: this reply was interrupted. spoken says that the server heard somebody, and not that the application asked.
+// cutOff notes that reply n was interrupted. spoken says that the server heard speech; otherwise the application asked for it.
 func (s *Session) cutOff(n id.Response, spoken bool) {
 	in := &s.barge
 	newest, cut := replyOf(in.state())

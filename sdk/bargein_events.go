@@ -1,15 +1,17 @@
 package sdk
 
+// The protocol's barge-in events: what the client sends, and the server's answers.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/view"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// acknowledged takes the server's word for an event that has no answer of its own.
+// acknowledged takes antiphon.ack, the answer to an event that has no answer of its own: antiphon.hello, or a candidate.
 func (s *Session) acknowledged(e *serverEvent) {
 	s.machinesTold(e.machines)
-	if e.resume != "" && s.call != nil { // a page reads no headers of a WebSocket
+	if e.resume != "" && s.call != nil { // a page cannot read the headers of a WebSocket
 		s.call.token = e.resume
 	}
 	in := &s.barge
@@ -17,7 +19,7 @@ func (s *Session) acknowledged(e *serverEvent) {
 		if event == "" || event != e.acknowledges {
 			continue
 		}
-		// The number is the newest one that is kept there.
+		// Of the candidates that share this slot, the newest one is meant.
 		c := in.candidate - (in.candidate-bargein.ID(i))%bargein.ID(len(in.asked))
 		at, known := PlayedPosition{Timestamp: uint32(e.rtp)}, e.rtp != 0
 		if in.playout.rewinder != nil {
@@ -28,7 +30,7 @@ func (s *Session) acknowledged(e *serverEvent) {
 	}
 }
 
-// rejected: the candidate was no interruption.
+// rejected takes antiphon.barge_in.rejected: the candidate was no interruption.
 func (s *Session) rejected(candidate int) {
 	in := &s.barge
 	c := bargein.ID(max(candidate, 0))
@@ -42,6 +44,7 @@ func (s *Session) rejected(candidate int) {
 	s.bargeIn(bargein.Rejected{Candidate: c})
 }
 
+// sendCandidate reports a candidate to a server that accepts them.
 func (s *Session) sendCandidate(f bargein.SendCandidate) {
 	in := &s.barge
 	if !in.serverTakes {
@@ -51,6 +54,7 @@ func (s *Session) sendCandidate(f bargein.SendCandidate) {
 	in.asked[f.Candidate%bargein.ID(len(in.asked))] = s.send("antiphon.barge_in.candidate", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
+// sendReady tells the server that the person hears the silence, and up to which position they heard the reply at full level.
 func (s *Session) sendReady(f bargein.SendReady) {
 	in := &s.barge
 	if !in.serverTakes {
@@ -60,6 +64,7 @@ func (s *Session) sendReady(f bargein.SendReady) {
 	s.send("antiphon.barge_in.ready", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
+// sendHeard tells the server how far the person has heard an interrupted reply.
 func (s *Session) sendHeard(f bargein.SendHeard) {
 	in := &s.barge
 	if !in.serverTakes {

@@ -5,14 +5,15 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
-// The detector beside the microphone, and the playback, as the peer tells of them.
+// What a peer reports for barge-in: the findings of its detector, and positions that its playback has passed.
 
+// speechOnset makes a candidate of a speech onset over the agent.
 func (s *Session) speechOnset(e SpeechOnset) {
 	in := &s.barge
 	if s.audio.Muted || !s.server.session.interrupts || s.phase != phaseLive || in.pending() != 0 {
 		return
 	}
-	begins := false // a reply that was at full level until now
+	begins := false // the reply was at full level until now
 	switch in.state().(type) {
 	case bargein.Silent, bargein.Closed:
 		return
@@ -30,7 +31,7 @@ func (s *Session) speechOnset(e SpeechOnset) {
 	at, known := in.positionOf(e)
 	n := in.playout.number(at, known)
 	if begins {
-		in.playout.pinned = n // the machine keeps it until the reply is at full level again
+		in.playout.pinned = n // the machine keeps this number until the reply is at full level again
 	}
 	s.bargeIn(bargein.Onset{Candidate: in.candidate, At: n})
 }
@@ -43,7 +44,7 @@ func (in *bargeInDriver) positionOf(e SpeechOnset) (at PlayedPosition, known boo
 	return in.playout.here()
 }
 
-// speechSustained silences only what can be said again.
+// speechSustained silences the agent where the server, or the Rewinder, can play the missed sound again.
 func (s *Session) speechSustained() {
 	in := &s.barge
 	c := in.pending()
@@ -56,6 +57,7 @@ func (s *Session) speechSustained() {
 	}
 }
 
+// speechEnded tells the machine that the speech of the pending candidate has ended.
 func (s *Session) speechEnded() {
 	if c := s.barge.pending(); c != 0 {
 		s.dialog.drop(s.barge.lasts)
@@ -63,6 +65,7 @@ func (s *Session) speechEnded() {
 	}
 }
 
+// positionPassed tells the machine that the person has heard the awaited position.
 func (s *Session) positionPassed(at PlayedPosition) {
 	in := &s.barge
 	if c := in.awaits; c != 0 && at == in.awaited && in.machine != nil {
@@ -71,7 +74,8 @@ func (s *Session) positionPassed(at PlayedPosition) {
 	}
 }
 
-// verdictOverdue gives a candidate up. Where the client plays the sound nothing is left to wait for after that.
+// verdictOverdue gives up a candidate without a verdict. Where the client plays the sound itself, that is a rejection, since
+// nothing else is to come.
 func (s *Session) verdictOverdue() {
 	in := &s.barge
 	in.due = Never

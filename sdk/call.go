@@ -1,5 +1,7 @@
 package sdk
 
+// One call: it is dialled, its peer reports events, and it ends.
+
 import (
 	"context"
 	"time"
@@ -29,7 +31,7 @@ type call struct {
 	outgoing   resendBuffer
 }
 
-// dialAttempt is the dial that is under way. Dials are numbered, so that a late result of an earlier one changes nothing.
+// dialAttempt is the dial that is under way. Dials are numbered, so that a late result of an earlier dial changes nothing.
 type dialAttempt struct {
 	count uint64 // dials that were begun
 	n     uint64 // the number of the dial that is under way; 0 when none is
@@ -59,6 +61,7 @@ func (d *dialAttempt) cancel() {
 	}
 }
 
+// dial begins a call and returns its number. done gets the result of Connect.
 func (s *Session) dial(done chan error) uint64 {
 	if s.call != nil {
 		done <- ErrConnected
@@ -74,6 +77,7 @@ func (s *Session) dial(done chan error) uint64 {
 	return c.n
 }
 
+// callConfig returns how to place a call with the present options.
 func (s *Session) callConfig() CallConfig {
 	return CallConfig{
 		Model: s.opts.Model, Microphone: s.audio.Microphone, Speaker: s.audio.Speaker, NoMicrophone: s.opts.NoMicrophone, Muted: s.audio.Muted,
@@ -95,7 +99,7 @@ func (s *Session) place(c *call, config CallConfig) {
 	})
 }
 
-// dialed takes the peer over. It reports false when the call is over already, or goes on without it.
+// dialed takes the result of dial n. It returns false when nobody needs the peer: the call has ended, or goes on without it.
 func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
 	if s.call != c || c.attempt.n != n {
 		return false
@@ -123,7 +127,7 @@ func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
 	return true
 }
 
-// receive takes what happens on a call, from any goroutine.
+// receive takes an event of a peer, from any goroutine. n is the dial that made the peer.
 func (s *Session) receive(c *call, n uint64, e PeerEvent) {
 	job := s.job(func() {
 		switch {
@@ -159,7 +163,7 @@ func needsPeer(e PeerEvent) bool {
 	return ok
 }
 
-// ofLink reports whether e tells of the link alone.
+// ofLink reports whether e is about the link.
 func ofLink(e PeerEvent) bool {
 	switch e.(type) {
 	case PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded:
@@ -170,7 +174,7 @@ func ofLink(e PeerEvent) bool {
 	return false
 }
 
-// ofSound reports whether e tells of what is played, which goes on without a link.
+// ofSound reports whether e is about the playback, which goes on without a link.
 func ofSound(e PeerEvent) bool {
 	switch e.(type) {
 	case PlaybackStarted, PlaybackStopped, LevelsMeasured:
@@ -181,6 +185,7 @@ func ofSound(e PeerEvent) bool {
 	return false
 }
 
+// peerEvent handles an event of the call's peer.
 func (s *Session) peerEvent(c *call, e PeerEvent) {
 	switch e := e.(type) {
 	case Message:
@@ -232,15 +237,16 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 	}
 }
 
+// microphoneDecided notes that the call has this microphone, or why it has none.
 func (s *Session) microphoneDecided(c *call, id string, err error) {
 	if s.audio.MicAsked {
-		c.begun = s.clock.Now() // the person's time does not count
+		c.begun = s.clock.Now() // the time in which the person decided does not count
 	}
 	s.audio.opened(id, err)
 	s.dirty = true
 }
 
-// connected is reached when the server has made its session.
+// connected begins the live phase: the server has created its session.
 func (s *Session) connected() {
 	if s.phase != phaseDialing {
 		return
@@ -249,7 +255,7 @@ func (s *Session) connected() {
 	s.answerConnect(s.call, nil)
 }
 
-// answerConnect answers Connect, after the snapshot is out.
+// answerConnect gives Connect its result after the next snapshot is out.
 func (s *Session) answerConnect(c *call, err error) {
 	if w := c.waits; w != nil {
 		c.waits = nil
@@ -257,7 +263,7 @@ func (s *Session) answerConnect(c *call, err error) {
 	}
 }
 
-// abandon ends a call whose Connect gave up.
+// abandon ends the call that a Connect has given up.
 func (s *Session) abandon(n uint64, err error) {
 	if s.call == nil || s.call.n != n || s.call.waits == nil {
 		return
@@ -266,7 +272,7 @@ func (s *Session) abandon(n uint64, err error) {
 	s.end(phaseNone)
 }
 
-// hangUp ends the call and gives what is closed when all is freed.
+// hangUp ends the call. It returns a channel that is closed when everything of the ended calls is freed.
 func (s *Session) hangUp() <-chan struct{} {
 	if s.call != nil {
 		s.answerConnect(s.call, ErrClosed)
@@ -275,7 +281,7 @@ func (s *Session) hangUp() <-chan struct{} {
 	return s.calls.gone
 }
 
-// fail ends the call by itself.
+// fail ends the call because of an error, which Snapshot.Err shows.
 func (s *Session) fail(err error) {
 	if s.call == nil {
 		return

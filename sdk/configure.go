@@ -1,15 +1,18 @@
 package sdk
 
+// The settings that the client gives to the server's session.
+
 import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// plainRecogniser is asked for where the server names none and is no Antiphon: without one there are no captions.
+// plainRecogniser is the recogniser that the client asks for when the server names none and is no Antiphon. Without a recogniser
+// there are no captions.
 const plainRecogniser = "gpt-4o-mini-transcribe"
 
-// opening is what a new session is told: the options that were given. Nil when there is nothing to tell.
+// opening returns the settings for a new session: the options that were given. Nil when there are none.
 func (s *Session) opening() wire.Raw {
 	o := &s.opts
 	p := Patch{TurnDetection: o.TurnDetection}
@@ -35,7 +38,7 @@ func (s *Session) opening() wire.Raw {
 	return sessionJSON(p, recogniser)
 }
 
-// update changes the session now, and the options for the calls to come.
+// update changes the present session and the options for later calls.
 func (s *Session) update(p Patch) {
 	o := &s.opts
 	take := func(to, from *string) {
@@ -65,11 +68,12 @@ func (s *Session) update(p Patch) {
 	}
 }
 
+// configure sends settings to the server.
 func (s *Session) configure(patch wire.Raw) {
 	s.send("session.update", newJSON().Key("session").Raw(patch), intent{kind: intentConfigure})
 }
 
-// sessionJSON writes the fields of a session that p names. Nil when it names none.
+// sessionJSON writes the settings that p names. Nil when it names none.
 func sessionJSON(p Patch, recogniser string) wire.Raw {
 	w := newJSON().Object()
 	w.Key("type").Text("realtime")

@@ -1,8 +1,10 @@
 package sdk
 
+// The moments at which a state has waited too long for somebody else. A deadline is Never when nobody is waited for.
+
 import "time"
 
-// linkRestored: the server has said something, after a while in which it could not.
+// linkRestored starts all waits again: for a while the server could say nothing.
 func (f *dialogState) linkRestored(now time.Duration) {
 	f.responseSignAt, f.soundSignAt, f.turnSignAt = now, now, now
 	for i := range f.expected {
@@ -10,7 +12,7 @@ func (f *dialogState) linkRestored(now time.Duration) {
 	}
 }
 
-// levels are signs of life of whoever is heard.
+// levels takes the loudness of both sides. Sound shows that the side that is heard still goes on.
 func (f *dialogState) levels(l Levels, now time.Duration) {
 	f.meteredAt = now
 	if l.Agent > audible {
@@ -21,8 +23,7 @@ func (f *dialogState) levels(l Levels, now time.Duration) {
 	}
 }
 
-// The deadlines are the moments at which a state has waited too long for somebody else; Never when it waits for nobody.
-
+// turnDeadline is when the present turn has waited too long for its next event.
 func (f *dialogState) turnDeadline(l *Limits) time.Duration {
 	o := f.confirmed()
 	switch {
@@ -36,7 +37,7 @@ func (f *dialogState) turnDeadline(l *Limits) time.Duration {
 	return Never
 }
 
-// expectedDeadline is that of the first expectation to be given up.
+// expectedDeadline is when the first expected input is given up.
 func (f *dialogState) expectedDeadline() time.Duration {
 	next := Never
 	for _, e := range f.expected {
@@ -47,6 +48,7 @@ func (f *dialogState) expectedDeadline() time.Duration {
 	return next
 }
 
+// responseDeadline is when the live response has been without a sign for too long.
 func (f *dialogState) responseDeadline(l *Limits) time.Duration {
 	if f.confirmed().Live == 0 {
 		return Never
@@ -54,7 +56,8 @@ func (f *dialogState) responseDeadline(l *Limits) time.Duration {
 	return f.responseSignAt + l.AnswerSilence
 }
 
-// soundDeadline holds only when the reply is made.
+// soundDeadline is when a complete response counts as played because it has been silent. It is Never while the response is being
+// made.
 func (f *dialogState) soundDeadline(l *Limits) time.Duration {
 	if o := f.confirmed(); o.Sound == 0 || o.Live != 0 {
 		return Never
@@ -62,10 +65,10 @@ func (f *dialogState) soundDeadline(l *Limits) time.Duration {
 	return f.soundSignAt + l.SoundSilence
 }
 
-// meteredLag is how old the last levels may be. They come some 20 times a second, once a second in a page that is hidden.
+// meteredLag is how old the last levels may be. They come some 20 times a second, in a hidden page once a second.
 const meteredLag = 2 * time.Second
 
-// postponeSilence puts off the deadlines that silence decides, but not for ever.
+// postponeSilence moves the deadlines that silence decides, but not longer than maxUnmeasured.
 func (f *dialogState) postponeSilence(now time.Duration) {
 	if now-f.soundBeganAt < f.maxUnmeasured {
 		f.soundSignAt = now
@@ -75,7 +78,8 @@ func (f *dialogState) postponeSilence(now time.Duration) {
 	}
 }
 
-// unmetered: nobody measures the levels (any more), so no silence can be told from sound, and the server is believed.
+// unmetered reports whether nobody measures the levels at present. Then silence cannot be told from sound, and the client
+// believes the server.
 func (f *dialogState) unmetered(now time.Duration) bool {
 	return f.meteredAt == 0 || now-f.meteredAt > meteredLag
 }

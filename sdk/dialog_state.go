@@ -1,5 +1,7 @@
 package sdk
 
+// Who speaks, which answer is due, and what the client expects of the server.
+
 import (
 	"time"
 
@@ -7,49 +9,51 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
-// dialogState is who has the floor. What the server has said and what is expected beyond it is coord/view's; here is what a view
-// leaves to its driver: names, the turn that is between its end and the server's word for it, and all deadlines.
+// dialogState drives coord/view. The view holds the confirmed state (what the server has said) and the inputs that predict what
+// comes next. dialogState adds what the view leaves to its driver: the names of turns and responses, the turn between its end of
+// speech and its commit, and the times that deadlines are counted from.
 type dialogState struct {
 	model *view.Model
-	// turns and responses number what the protocol names.
+	// turns and responses give numbers to the protocol's ids.
 	turns, responses idNumbers
-	expected         []expected // of the inputs that wait for their answer. Invariant: len <= view.Most
+	expected         []expected // the inputs without an answer. Invariant: len <= view.Most
 	hook             func(from view.State, e view.Event, to view.State)
 
-	stopped       id.Turn       // its speech has stopped, and the server is about to take it in; 0 is none
-	turnSignAt    time.Duration // when the turn came to its state, or last gave a sign
-	speechBeganAt time.Duration // when its speech began
-	pushToTalk    bool          // push-to-talk: nobody but the client knows
-	unwanted      bool          // the answer that is owed was interrupted before it began
+	stopped       id.Turn       // the turn whose speech has stopped and which the server has not committed; 0 for none
+	turnSignAt    time.Duration // when the turn entered its state, or there was the last event or sound of it
+	speechBeganAt time.Duration // when the speech of the turn began
+	pushToTalk    bool          // the person holds the push-to-talk key; only the client knows
+	unwanted      bool          // the person interrupted the due answer before it began
 
-	responseSignAt time.Duration // when the live response last gave a sign
-	sound          string        // the response that is heard; "" where the server leaves its id away, and when none is
-	soundSignAt    time.Duration // when the sound last gave a sign
-	soundBeganAt   time.Duration // when what sounds began to, or was made
-	meteredAt      time.Duration // when levels were told last: only then silence can be told from sound
+	responseSignAt time.Duration // when there was the last event or sound of the live response
+	sound          string        // the id of the response that is heard; "" when none is, or when the server gives no id
+	soundSignAt    time.Duration // when the playback was last known to go on
+	soundBeganAt   time.Duration // when the playback began, or the response was complete
+	meteredAt      time.Duration // when the last levels came; without levels nobody can tell silence from sound
 	maxUnmeasured  time.Duration // Limits.Unmeasured
 }
 
-// expected is what was done here and is not answered yet: its default verdict is that nothing came of it.
+// expected is an input of this client that the server has not answered yet. When the server does not answer in time, nothing
+// comes of the input.
 type expected struct {
 	seq   view.Seq
 	input view.Input
-	item  string // that it is about; may be empty
+	item  string // the item that the input is about; may be empty
 	since time.Duration
 	wait  time.Duration
 }
 
-// audible is the level above which somebody may be speaking: -42 dBFS.
+// audible is the level from which somebody may be speaking: 0.3 on the scale of Levels, which is -42 dBFS.
 const audible = 0.3
 
 func newDialogState(hook func(from view.State, e view.Event, to view.State)) dialogState {
 	return dialogState{model: &view.Model{Confirmed: view.Closed{}}, hook: hook}
 }
 
-// confirmed is what the server has said.
+// confirmed returns what the server has said.
 func (f *dialogState) confirmed() view.Open { return open(f.model.Confirmed) }
 
-// predicted is what that comes to when all that was done here does what is expected of it.
+// predicted returns the state that the server will confirm if every input of this client has its expected effect.
 func (f *dialogState) predicted() view.Open {
 	o := open(f.model.Replay())
 	if f.unwanted {
@@ -66,7 +70,7 @@ func open(s view.State) view.Open {
 	return o
 }
 
-// tell takes what the server has said. answers is the input that it names, or 0.
+// tell takes an event of the server. answers is the input that the event answers; 0 for none.
 func (f *dialogState) tell(e view.Told, answers view.Seq) {
 	before := f.model.Confirmed
 	f.model.Take(e, answers)
@@ -74,28 +78,29 @@ func (f *dialogState) tell(e view.Told, answers view.Seq) {
 	f.hook(before, e, f.model.Confirmed)
 }
 
-// expect takes what is done here, before its message is sent.
+// expect notes an input of this client before its message is sent. It returns the number of the input; 0 when too many inputs
+// wait already, and then the input is not predicted. wait is how long the server may take to answer.
 func (f *dialogState) expect(in view.Input, item string, wait, now time.Duration) view.Seq {
 	before := f.model.Replay()
 	seq := f.model.Expect(in)
 	if !f.model.Awaits(seq) {
-		return 0 // too much waits already: this is not predicted
+		return 0 // too many inputs wait: this one is not predicted
 	}
 	f.expected = append(f.expected, expected{seq: seq, input: in, item: item, since: now, wait: wait})
 	f.hook(before, in, f.model.Replay())
 	return seq
 }
 
-// drop gives an expectation up.
+// drop gives up what is expected of an input.
 func (f *dialogState) drop(seq view.Seq) {
 	f.model.Forget(seq)
 	f.tidy()
 }
 
-// refuse takes the server's word that nothing comes of what was asked for.
+// refuse takes a refusal of the server: nothing comes of the input.
 func (f *dialogState) refuse(seq view.Seq) { f.tell(view.Refused{}, seq) }
 
-// dropAnswers gives up all that expects an answer.
+// dropAnswers gives up every input that expects a response.
 func (f *dialogState) dropAnswers() {
 	for _, e := range f.expected {
 		if asks(e.input) {
@@ -105,6 +110,7 @@ func (f *dialogState) dropAnswers() {
 	f.tidy()
 }
 
+// asks reports whether an input expects a response.
 func asks(in view.Input) bool {
 	switch in.(type) {
 	case view.Write, view.Ask, view.Commit:
@@ -114,7 +120,7 @@ func asks(in view.Input) bool {
 	return false
 }
 
-// tidy forgets what is answered.
+// tidy forgets the inputs that the server has answered.
 func (f *dialogState) tidy() {
 	left := f.expected[:0]
 	for _, e := range f.expected {
@@ -125,7 +131,7 @@ func (f *dialogState) tidy() {
 	f.expected = left
 }
 
-// shown is what to show while a call is on. tools: the application is answering the agent.
+// shown returns the state that a snapshot shows during a call. tools says that the application is answering a tool call.
 func (f *dialogState) shown(o view.Open, tools bool) State {
 	switch {
 	case o.Speech != 0:
@@ -138,13 +144,13 @@ func (f *dialogState) shown(o view.Open, tools bool) State {
 	return Listening
 }
 
-// idle reports whether nobody has the floor and no answer is due, so that one may be asked for.
+// idle reports whether nobody speaks and no response is due, so that the client may ask for one.
 func (f *dialogState) idle() bool {
 	o := f.predicted()
 	return o.Speech == 0 && o.Waiting == 0 && o.Live == 0 && f.stopped == 0 && f.confirmed().Live == 0
 }
 
-// answerDue: an answer is due that has not begun.
+// answerDue reports whether a response is due that has not begun.
 func (f *dialogState) answerDue() bool {
 	for _, e := range f.expected {
 		if asks(e.input) {
@@ -154,10 +160,10 @@ func (f *dialogState) answerDue() bool {
 	return f.confirmed().Waiting != 0
 }
 
-// live is the response that the server makes; "" when it makes none, or one without an id.
+// live returns the id of the response that the server is making; "" when it makes none, or one without an id.
 func (f *dialogState) live() string { return f.responses.name(uint64(f.confirmed().Live)) }
 
-// item is the present turn's; "" when there is none.
+// item returns the item of the present turn; "" when there is none.
 func (f *dialogState) item() string {
 	o := f.confirmed()
 	switch {
@@ -172,7 +178,7 @@ func (f *dialogState) item() string {
 func (f *dialogState) turn(item string) id.Turn         { return id.Turn(f.turns.number(item)) }
 func (f *dialogState) response(name string) id.Response { return id.Response(f.responses.number(name)) }
 
-// isLive reports whether the server makes this response now.
+// isLive reports whether the server is making this response now.
 func (f *dialogState) isLive(name string) bool {
 	live := f.confirmed().Live
 	return live != 0 && uint64(live) == f.responses.find(name)
@@ -185,7 +191,7 @@ func (f *dialogState) speechStarted(item string, now time.Duration) {
 	f.tell(view.SpeechStarted{Turn: f.turn(item)}, 0)
 }
 
-// speechStopped: answered says whether the server will answer the turn by itself.
+// speechStopped notes the end of speech. answered says that the server will answer the turn by itself.
 func (f *dialogState) speechStopped(item string, answered bool, now time.Duration) {
 	turn := f.turn(item)
 	if f.confirmed().Speech == turn && answered {
@@ -194,11 +200,11 @@ func (f *dialogState) speechStopped(item string, answered bool, now time.Duratio
 	f.tell(view.SpeechStopped{Turn: turn}, 0)
 }
 
-// committed: the server has taken a turn in. byClient: because it was asked to.
+// committed notes that the server has committed a turn. byClient says that this client asked for the commit.
 func (f *dialogState) committed(item string, byClient bool, now time.Duration) {
 	turn := f.turn(item)
 	if f.confirmed().Speech == turn {
-		f.tell(view.SpeechStopped{Turn: turn}, 0) // it was left out
+		f.tell(view.SpeechStopped{Turn: turn}, 0) // the server left this event out
 	}
 	if f.stopped == turn {
 		f.stopped = 0
@@ -207,7 +213,7 @@ func (f *dialogState) committed(item string, byClient bool, now time.Duration) {
 	f.tell(view.Committed{Turn: turn, ByClient: byClient}, 0)
 }
 
-// dropTurn ends the turn of this item, if it is the present one.
+// dropTurn ends the turn of this item if it is the present one.
 func (f *dialogState) dropTurn(item string) {
 	if item != "" && f.item() == item {
 		f.endTurn()
@@ -241,7 +247,8 @@ func (f *dialogState) soundStarted(name string, now time.Duration) {
 	f.tell(view.Started{Resp: f.response(name)}, 0)
 }
 
-// soundEnded reports whether it was this response that was heard; "" is any.
+// soundEnded notes that the playback of a response has ended, or was cut. An empty name means whichever response is heard. It
+// returns false when another response is heard, or none.
 func (f *dialogState) soundEnded(name string, cut bool) bool {
 	o := f.confirmed()
 	if o.Sound == 0 || name != "" && f.sound != "" && f.sound != name {

@@ -1,5 +1,7 @@
 package sdk
 
+// The errors of a session.
+
 import (
 	"errors"
 	"strconv"

@@ -1,5 +1,7 @@
 package sdk
 
+// Where server events go, and those about the session, the turns of the person and the playback.
+
 import (
 	"errors"
 	"strings"
@@ -8,16 +10,16 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// serverSession is what the server has told of its session.
+// serverSession holds the settings of the server's session that the client needs.
 type serverSession struct {
 	id, model string
 	// answers: the server answers a turn by itself; interrupts: a turn interrupts the agent.
 	answers, interrupts bool
-	// transcribes: every turn gets a transcript, or word that there is none.
+	// transcribes: the server sends a transcript of every turn, or says that there is none.
 	transcribes bool
 }
 
-// message takes one event of the server's.
+// message handles one server event. It drops events that it cannot read.
 func (s *Session) message(data []byte) {
 	e, err := readEvent(data)
 	if err != nil {
@@ -41,7 +43,7 @@ func (s *Session) message(data []byte) {
 	s.responseEvent(e)
 }
 
-// sessionEvent takes what is about the whole session. It reports whether e was.
+// sessionEvent handles an event about the whole session. It returns false for any other event.
 func (s *Session) sessionEvent(e *serverEvent) bool {
 	switch e.kind {
 	case "session.created":
@@ -68,6 +70,7 @@ func (s *Session) sessionEvent(e *serverEvent) bool {
 	return true
 }
 
+// sessionTold takes the settings of the server's session.
 func (s *Session) sessionTold(told serverSession) {
 	s.server.session = told
 	if _, on := s.dialog.model.Confirmed.(view.Open); on {
@@ -78,7 +81,7 @@ func (s *Session) sessionTold(told serverSession) {
 	s.dirty = true
 }
 
-// turnEvent takes what is about the person's turn and the agent's sound.
+// turnEvent handles an event about a turn of the person or about the playback. It returns false for any other event.
 func (s *Session) turnEvent(e *serverEvent) bool {
 	now := s.clock.Now()
 	switch e.kind {
@@ -125,7 +128,7 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 	return true
 }
 
-// dropTurn ends a turn that comes to nothing. Words that were shown stay, an empty line goes.
+// dropTurn ends a turn that comes to nothing. An entry with words stays in the transcript, an empty one goes.
 func (s *Session) dropTurn() {
 	if !s.dialog.speaking() && s.dialog.stopped == 0 {
 		return
@@ -142,6 +145,7 @@ func (s *Session) dropTurn() {
 	s.dirty = true
 }
 
+// soundStarted notes that the playback of a response has begun.
 func (s *Session) soundStarted(response string) {
 	now := s.clock.Now()
 	s.dialog.soundStarted(response, now)
@@ -150,25 +154,28 @@ func (s *Session) soundStarted(response string) {
 	s.dirty = true
 }
 
+// soundEnded notes that a response was played to its end. An empty id means whichever response is heard.
 func (s *Session) soundEnded(response string) {
 	if s.dialog.soundEnded(response, false) {
 		s.silent()
 	}
 }
 
+// soundCut notes that the playback of a response was cut off.
 func (s *Session) soundCut(response string) {
 	if s.dialog.soundEnded(response, true) {
 		s.silent()
 	}
 }
 
+// silent notes that nothing of the agent is heard any more.
 func (s *Session) silent() {
 	s.barge.replies.playing = 0
 	s.measurement.silence(s.clock.Now())
 	s.dirty = true
 }
 
-// caption appends to the words of a turn while they are being recognised.
+// caption adds to a turn's words while the recogniser works.
 func (s *Session) caption(id string, index int, delta string) {
 	it := s.items.open(id, User)
 	it.entry.Spoken = true
@@ -178,7 +185,7 @@ func (s *Session) caption(id string, index int, delta string) {
 	}
 }
 
-// transcribed replaces all captions of a turn by its words.
+// transcribed replaces the captions of a turn by its final words.
 func (s *Session) transcribed(id, words string) {
 	it := s.items.open(id, User)
 	it.entry.Spoken, it.parts = true, nil
@@ -190,10 +197,10 @@ func (s *Session) transcribed(id, words string) {
 		return
 	}
 	s.items.note(it, "no words were understood", false)
-	s.dialog.tell(view.Transcribed{Turn: s.dialog.turn(id), Empty: true}, 0) // it needs no answer; should one come all the same, it is shown
+	s.dialog.tell(view.Transcribed{Turn: s.dialog.turn(id), Empty: true}, 0) // no answer is expected; one that comes is shown
 }
 
-// untranscribed takes the captions of a turn back: its words are not known.
+// untranscribed removes the captions of a turn whose words could not be recognised.
 func (s *Session) untranscribed(id, why string) {
 	it := s.items.open(id, User)
 	it.entry.Spoken, it.parts = true, nil

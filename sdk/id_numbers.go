@@ -1,15 +1,17 @@
 package sdk
 
-// idNumbers number what the protocol names, as it appears. The last of them are known: an older one that comes again gets a
-// new number.
+// Small numbers for the protocol's ids.
+
+// idNumbers gives numbers to ids in the order in which they appear, from 1. It knows the last keptIDs ids: an older one that
+// appears again gets a new number.
 type idNumbers struct {
-	ring []string // len keptNames, once there is a name
+	ring []string // nil before the first id, then keptIDs long
 	last uint64
 }
 
 const keptIDs = 32
 
-// number is the name's, made where there is none.
+// number returns the number of an id, and makes one where there is none.
 func (n *idNumbers) number(name string) uint64 {
 	if i := n.find(name); i != 0 {
 		return i
@@ -22,7 +24,7 @@ func (n *idNumbers) number(name string) uint64 {
 	return n.last
 }
 
-// find is the name's number, 0 where there is none.
+// find returns the number of an id; 0 where there is none.
 func (n *idNumbers) find(name string) uint64 {
 	oldest := uint64(1)
 	if n.last > keptIDs {
@@ -36,7 +38,7 @@ func (n *idNumbers) find(name string) uint64 {
 	return 0
 }
 
-// name is a number's, "" where it is not known.
+// name returns the id with this number; "" where it is not known.
 func (n *idNumbers) name(number uint64) string {
 	if number == 0 || number > n.last || n.last-number >= keptIDs {
 		return ""

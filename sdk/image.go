@@ -1,13 +1,15 @@
 package sdk
 
+// Pictures that the person shows the agent.
+
 import (
 	"strconv"
 	"strings"
 )
 
-// SendImage shows the agent a picture: a data URL of a PNG or JPEG, "data:image/png;base64,…", of at most Limits.ImageBytes. With text it
-// asks for an answer, as SendText does; without, the agent has it for what is said or written next. Errors: ErrNotConnected, ErrInvalid. A
-// server that takes no pictures says so in a Note on the message's entry.
+// SendImage shows the agent a picture: a data URL of a PNG or JPEG ("data:image/png;base64,…") of at most Limits.ImageBytes.
+// With text it asks for an answer, as SendText does. Without text, the agent has the picture for what the person says or writes
+// next. Errors: ErrNotConnected, ErrInvalid. If the server takes no pictures, the entry of the message has a Note.
 func (s *Session) SendImage(image, text string) error {
 	switch {
 	case !strings.HasPrefix(image, "data:image/png;base64,") && !strings.HasPrefix(image, "data:image/jpeg;base64,"):

@@ -1,5 +1,7 @@
 package sdk
 
+// What an inspector shows: figures about predictions, the machines, and their last steps.
+
 import (
 	"strings"
 	"sync"
@@ -9,24 +11,22 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
-// Interruptions are how well this session's call has predicted: see Session.Interrupt and the package comment. All count
-// from the beginning of the call.
+// Interruptions says how well the client has predicted interruptions: see the package comment. All figures count from the
+// beginning of the call.
 type Interruptions struct {
-	// Candidates is how often the agent was lowered because somebody seemed to interrupt.
+	// Candidates is how often the client has ducked the agent because somebody seemed to interrupt.
 	Candidates int
-	// Confirmed is how often the server said that somebody did, Ahead how many of these were predicted before its word came:
-	// Ahead of Confirmed is the coverage.
+	// Confirmed is how many interruptions the server has confirmed, Ahead how many of these the client had predicted before.
 	Confirmed, Ahead int
-	// Rejected is how many candidates the server said were none, Expired how many got no verdict in time.
+	// Rejected is how many candidates the server has rejected, Expired how many got no verdict in time.
 	Rejected, Expired int
-	// LeadMS is the median of how far the predictions that came true were ahead of the server's word (of the last 64), and
-	// LastLeadMS the last, in milliseconds.
+	// LeadMS is how many milliseconds a confirmed prediction came before the server's confirmation: the median of the last 64.
+	// LastLeadMS is that of the last one.
 	LeadMS, LastLeadMS int
-	// MispredictedMS is how long the agent was lowered for nothing, and RollbackMS how long it took from the verdict to the full
-	// level, at most, in milliseconds.
+	// MispredictedMS is how long candidates that came to nothing have lasted, in milliseconds: the sum. RollbackMS is the longest.
 	MispredictedMS, RollbackMS int
-	// RepeatedMS is how much of the agent's sound was played again because it had been lowered, LostMS how much was not
-	// heard and not played again, in milliseconds.
+	// RepeatedMS is how much of the agent's sound was played again after a candidate that came to nothing, LostMS how much was
+	// silenced and not played again, in milliseconds.
 	RepeatedMS, LostMS int
 }
 
@@ -35,12 +35,12 @@ type MachinesMatch uint8
 
 // The matches. Exhaustively:
 const (
-	// MachinesUnknown: the server has not said, as a server that is no Antiphon never does.
+	// MachinesUnknown: the server has not said. A server that is no Antiphon never does.
 	MachinesUnknown MachinesMatch = iota
-	// MachinesSame: those that both ends have are the same.
+	// MachinesSame: the machines that both ends have are the same.
 	MachinesSame
-	// MachinesDiffer: at least one is not, so one end is of another version. Predictions may be wrong until they are brought
-	// together; no word is lost by it.
+	// MachinesDiffer: at least one machine differs, so one end is of another version. Predictions may be wrong until both ends have
+	// the same version; no word is lost.
 	MachinesDiffer
 )
 
@@ -57,12 +57,11 @@ func (m MachinesMatch) String() string {
 	return "unknown"
 }
 
-// Inspection is what goes on inside a session, for an inspector on a page and for logs. Its texts are for reading and may
-// change.
+// Inspection is the inner state of a session, for an inspector on a page and for logs. Its texts are for reading and may change.
 type Inspection struct {
-	// Predicted and Confirmed are the two lanes in words: what the client believes, what the server has said.
+	// Predicted and Confirmed are the predicted and the confirmed state in words.
 	Predicted, Confirmed string
-	// Machines are the client's state machines now.
+	// Machines are the present states of the client's state machines.
 	Machines []MachineState
 	// Last are the last transitions, oldest first, at most 64.
 	Last []Transition
@@ -75,7 +74,7 @@ type MachineState struct{ Name, State string }
 type Transition struct {
 	// At is on the session's Clock.
 	At time.Duration
-	// Lane is "client" for what is decided here, "server" for what the server's events tell.
+	// Lane is "client" for a step that the client took by itself, "server" for one that a server event caused.
 	Lane string
 	// Machine, From, Event, Action and To are names as in the machine's diagram. Action is empty where the event changed nothing.
 	Machine, From, Event, Action, To string
@@ -84,13 +83,13 @@ type Transition struct {
 // maxTransitions bounds Inspection.Last.
 const maxTransitions = 64
 
-// inspector remembers what an Inspection shows. Safe for concurrent use.
+// inspector keeps what an Inspection shows. Safe for concurrent use.
 type inspector struct {
 	mu                   sync.Mutex
 	predicted, confirmed view.State
 	bargeIn              bargein.State
 	ring                 [maxTransitions]Transition
-	n                    int // of all transitions
+	n                    int // how many transitions there were
 }
 
 func (i *inspector) add(t Transition) {
@@ -100,7 +99,7 @@ func (i *inspector) add(t Transition) {
 	i.n++
 }
 
-// Inspect gives what goes on inside. It never blocks for long and may be called from anywhere.
+// Inspect returns the inner state of the session. It waits for nothing but a short lock, and any goroutine may call it.
 func (s *Session) Inspect() Inspection {
 	i := &s.inspector
 	i.mu.Lock()
@@ -118,7 +117,7 @@ func (s *Session) Inspect() Inspection {
 	return shown
 }
 
-// viewStepped notes what the server has said, or what is expected beyond it.
+// viewStepped records a step of the view: an event of the server, or an input of this client.
 func (s *Session) viewStepped(from view.State, e view.Event, to view.State) {
 	t := Transition{
 		At: s.clock.Now(), Lane: "server", Machine: "view", From: wordsOfView(from), Event: e.Name(), To: wordsOfView(to),
@@ -132,7 +131,7 @@ func (s *Session) viewStepped(from view.State, e view.Event, to view.State) {
 	s.inspector.add(t)
 }
 
-// wordsOfView says a view for a reader, such as "agent heard, interrupting?".
+// wordsOfView returns a state of the view in words, such as "agent heard, interrupting?".
 func wordsOfView(s view.State) string {
 	o, on := s.(view.Open)
 	if !on {
@@ -155,7 +154,7 @@ func wordsOfView(s view.State) string {
 	return strings.Join(words, ", ")
 }
 
-// inspect notes both lanes and the machines as they are.
+// inspect copies the predicted state, the confirmed state and the barge-in machine for the inspector.
 func (s *Session) inspect() {
 	i := &s.inspector
 	i.mu.Lock()

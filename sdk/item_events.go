@@ -1,12 +1,14 @@
 package sdk
 
+// Server events about the conversation's items.
+
 import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// itemEvent takes what is about the conversation's items. It reports whether e was.
+// itemEvent handles an event about an item. It returns false for any other event.
 func (s *Session) itemEvent(e *serverEvent) bool {
 	switch e.kind {
 	case "conversation.item.added":
@@ -30,7 +32,7 @@ func (s *Session) itemEvent(e *serverEvent) bool {
 	return true
 }
 
-// itemAdded gives an item its place, and shows what a person can read of it.
+// itemAdded gives an item its place in the transcript, and shows the words that it has.
 func (s *Session) itemAdded(told *wire.Item, previous *string) {
 	if told.ID == "" {
 		s.trace("an item without an id was left out")
@@ -56,7 +58,7 @@ func (s *Session) itemAdded(told *wire.Item, previous *string) {
 	s.items.changed()
 }
 
-// itemDone settles what waits for nothing more. A spoken turn waits for its words where they are promised.
+// itemDone settles an entry that nothing more will change. A spoken turn is settled later when the server transcribes it.
 func (s *Session) itemDone(told *wire.Item, previous *string) {
 	it := s.items.find(told.ID)
 	if it == nil {
@@ -68,6 +70,7 @@ func (s *Session) itemDone(told *wire.Item, previous *string) {
 	}
 }
 
+// roleOf returns whose item it is.
 func roleOf(told *wire.Item) Role {
 	switch {
 	case told.Type == wire.ItemFunctionCall:
@@ -78,7 +81,7 @@ func roleOf(told *wire.Item) Role {
 	return User
 }
 
-// fill takes over the words that an item brings along. An item without words leaves what is known.
+// fill takes over the words of an item. An item without words changes nothing.
 func (s *Session) fill(it *item, told *wire.Item) {
 	if it.entry.Interrupted {
 		return
@@ -90,7 +93,7 @@ func (s *Session) fill(it *item, told *wire.Item) {
 	}
 }
 
-// wordsOf gives the words of a message. known is false when a part has sound whose words are not told.
+// wordsOf returns the words of a message. known is false when a part has sound but no transcript.
 func wordsOf(told *wire.Item) (words string, spoken, known bool) {
 	known = true
 	var parts []string
@@ -110,11 +113,11 @@ func wordsOf(told *wire.Item) (words string, spoken, known bool) {
 	return joinParts(parts), spoken, known
 }
 
-// charsPerSecond is a common rate of English speech (150 words a minute, 6 characters a word). It is used only where
-// neither the server nor the client knows how much of a text was heard.
+// charsPerSecond is a common rate of English speech: 150 words a minute, 6 characters a word. It is used only where neither the
+// server nor the client knows how much of a text was heard.
 const charsPerSecond = 15
 
-// itemTruncated: a reply was cut at what was heard. The words are the server's to say.
+// itemTruncated notes that the server has cut a reply at what the person heard, and asks the server for the words.
 func (s *Session) itemTruncated(id string, heardMS int) {
 	it := s.items.find(id)
 	if it == nil {
@@ -127,7 +130,7 @@ func (s *Session) itemTruncated(id string, heardMS int) {
 	s.send("conversation.item.retrieve", newJSON().Key("item_id").Text(id), intent{kind: intentRetrieve, item: id})
 }
 
-// itemRetrieved shows an interrupted reply as far as it was heard.
+// itemRetrieved shows the words of an interrupted reply that the person heard.
 func (s *Session) itemRetrieved(told *wire.Item) {
 	it := s.items.find(told.ID)
 	if it == nil || it.asked == Never {
@@ -141,7 +144,8 @@ func (s *Session) itemRetrieved(told *wire.Item) {
 	s.heardWords(it, words, "")
 }
 
-// cutByEstimate is for servers that do not say which words were heard.
+// cutByEstimate cuts the text of an interrupted reply in proportion to the time heard, for servers that do not say which words
+// were heard.
 func (s *Session) cutByEstimate(it *item) {
 	heard := time.Duration(it.entry.HeardMS) * time.Millisecond
 	all := it.sound
@@ -155,6 +159,7 @@ func (s *Session) cutByEstimate(it *item) {
 	s.heardWords(it, cutWords(it.entry.Text, float64(heard)/float64(all)), "cut by estimate")
 }
 
+// heardWords shows these words as what the person heard of an interrupted reply.
 func (s *Session) heardWords(it *item, words, note string) {
 	it.asked = Never
 	s.items.text(it, words)

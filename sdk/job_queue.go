@@ -1,31 +1,34 @@
 package sdk
 
+// The queue that every change of a session goes through.
+
 import (
 	"context"
 	"sync"
 )
 
-// jobQueue is the queue in front of a session: whoever puts a job into an idle one runs it, and all that were put
-// meanwhile. So jobs run one at a time and in order without a goroutine that waits for them.
+// jobQueue runs jobs one at a time and in order. Whoever puts a job into an idle queue runs it, and then all jobs that others
+// put meanwhile. So no goroutine waits for jobs.
 type jobQueue struct {
 	mu    sync.Mutex
 	jobs  []func() // Invariant: len(jobs) <= limit, empty when !busy.
 	busy  bool
 	limit int
-	rests []chan struct{} // closed when nobody runs a job. Invariant: empty when !busy.
+	rests []chan struct{} // to be closed when nobody runs a job. Invariant: empty when !busy.
 }
 
-// put adds a job and runs the queue unless somebody does already. It reports false, and drops the job, when the queue is full.
+// put adds a job, and runs the queue unless somebody runs it already. It returns false, and drops the job, when the queue is
+// full.
 func (m *jobQueue) put(job func()) bool {
 	return m.add(job, m.limit)
 }
 
-// offer is put for jobs that may be dropped: it leaves half of the queue to the others.
+// offer is put for jobs that may be dropped: it leaves half of the queue to other jobs.
 func (m *jobQueue) offer(job func()) bool {
 	return m.add(job, m.limit/2)
 }
 
-// must is put for the few jobs that end things; they have no limit because each is put once.
+// must is put without a limit, for the few jobs that are each put once, such as those that end something.
 func (m *jobQueue) must(job func()) {
 	m.add(job, int(^uint(0)>>1))
 }
@@ -67,7 +70,7 @@ func (m *jobQueue) next() func() {
 	return job
 }
 
-// rest gives what is closed once nobody runs a job; nil when nobody does now.
+// rest returns a channel that is closed when nobody runs a job any more; nil when nobody runs one now.
 func (m *jobQueue) rest() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,8 +82,8 @@ func (m *jobQueue) rest() <-chan struct{} {
 	return r
 }
 
-// Settle waits until all that has happened so far has been handled and shown, or ctx ends. Tests use it: whoever brings news
-// to a session that is busy with others' returns at once. Not from a subscriber. Errors: ctx's.
+// Settle waits until every event so far has been handled and published, or ctx ends. It is for tests: a goroutine that reports
+// an event returns at once when another one is running the queue. A subscriber must not call it. Errors: ctx's.
 func (s *Session) Settle(ctx context.Context) error {
 	r := s.queue.rest()
 	if r == nil {

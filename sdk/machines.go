@@ -1,5 +1,7 @@
 package sdk
 
+// Whether the client's state machines are the server's.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/machine"
@@ -7,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// machines are those that a client runs. The server has them too, to compare: the others are its own.
+// machines returns the versions of the machines that a client runs. The server has these too, and others of its own.
 func machines() []machine.Version {
 	return []machine.Version{
 		machine.VersionOf("bargein", bargein.Fingerprint),
@@ -15,7 +17,7 @@ func machines() []machine.Version {
 	}
 }
 
-// ownMachines are the fingerprints of the machines that this client runs.
+// ownMachines returns the fingerprints of these machines as JSON.
 func ownMachines() wire.Raw {
 	var told wire.Raw
 	for _, m := range machines() {
@@ -24,7 +26,7 @@ func ownMachines() wire.Raw {
 	return told
 }
 
-// compareMachines says whether those of the server are the same; differ names those that are not.
+// compareMachines compares the server's fingerprints with the client's. differ names the machines that differ.
 func compareMachines(told wire.Raw) (match MachinesMatch, differ []string) {
 	known, differ := machine.Differing(machines(), func(name string) (string, bool) {
 		theirs, ok := told.Field(name)
@@ -42,18 +44,18 @@ func compareMachines(told wire.Raw) (match MachinesMatch, differ []string) {
 	return MachinesUnknown, nil
 }
 
-// machinesTold takes the server's answer to antiphon.hello.
+// machinesTold takes the server's fingerprints from its answer to antiphon.hello.
 func (s *Session) machinesTold(told wire.Raw) {
 	match, differ := compareMachines(told)
 	if match == MachinesUnknown {
 		return
 	}
 	s.server.machines, s.dirty = match, true
-	s.barge.serverTakes = s.barge.machine != nil // it lists its machines, so it takes candidates
+	s.barge.serverTakes = s.barge.machine != nil // a server that lists its machines accepts candidates
 	for _, name := range differ {
 		s.trace("the server runs another version of the machine " + name + ": predictions may be wrong")
 	}
 }
 
-// bargesIn: interruptions are predicted in this call, so the server may count on what the client says of them.
+// bargesIn reports whether this call predicts interruptions, so that the server may rely on the events about them.
 func (s *Session) bargesIn() bool { return s.barge.machine != nil }

@@ -1,11 +1,14 @@
 package sdk
 
+// A new conversation in place of one that the server has lost: it begins with the words of the transcript.
+
 import "github.com/antiphon-rt/antiphon/wire"
 
-// Bounds of the words that a new conversation begins with, the newest of the one that was lost.
+// maxCarriedOver and maxCarriedOverBytes bound the words that a new conversation begins with: the newest of the lost one.
 const maxCarriedOver, maxCarriedOverBytes = 100, 256 << 10
 
-// beginNewConversation gives the server's conversation up, which is lost. The transcript stays; another conversation begins with its words.
+// beginNewConversation gives up the conversation that the server has lost. The transcript stays. The messages that the person
+// wrote and the server has not taken wait for the new conversation.
 func (s *Session) beginNewConversation(c *call) {
 	s.trace("the conversation was lost: another one begins with its words")
 	c.recovery.fresh, c.seen = true, ""
@@ -27,18 +30,18 @@ func (s *Session) beginNewConversation(c *call) {
 	s.manual.committing = false
 }
 
-// startOver drops what runs for a conversation that is gone: its answers would be nobody's.
+// startOver drops the tool calls of a lost conversation. The server could not take their results.
 func (t *toolbox) startOver() {
 	t.epoch++
 	t.oldest = t.epoch
 	t.queue, t.wants, t.tries, t.untaken = nil, false, 0, 0
 }
 
-// newConversationStands: the server has made the session of the new conversation.
+// newConversationStands goes on when the server has created the session of the new conversation.
 func (s *Session) newConversationStands() {
 	c := s.call
 	c.recovery.fresh = false
-	s.phase = phaseLive // what follows goes out now, before what waits
+	s.phase = phaseLive // the events that follow go out now, before those that wait
 	s.sendHello()
 	s.sendTranscript()
 	if s.call != c || s.phase != phaseLive {
@@ -48,7 +51,7 @@ func (s *Session) newConversationStands() {
 	s.err = ErrBegunAnew
 }
 
-// sendTranscript gives the new conversation the words of the one that was lost.
+// sendTranscript gives the new conversation the words of the lost one.
 func (s *Session) sendTranscript() {
 	waiting := map[string]bool{}
 	for _, l := range s.call.outgoing.waiting {
@@ -79,9 +82,10 @@ func (s *Session) sendTranscript() {
 	s.markLoss(waiting)
 }
 
-// lossNote stands beside the last line before the loss.
+// lossNote is the note of the last entry before the loss.
 const lossNote = "The connection was lost here. The agent knows the words so far, and nothing else of them."
 
+// markLoss puts lossNote on the last entry that the server had. waiting has the items that go to the new conversation.
 func (s *Session) markLoss(waiting map[string]bool) {
 	for i := len(s.items.items) - 1; i >= 0; i-- {
 		it := s.items.items[i]
@@ -97,8 +101,8 @@ func (s *Session) markLoss(waiting map[string]bool) {
 	}
 }
 
-// noteUndelivered says of every message that waits that it will not reach the server any more, and of every one that was sent and
-// that the server has not taken that nobody knows.
+// noteUndelivered notes on each message that waits that it was not delivered, and on each sent message without an answer that it
+// may not have been.
 func (s *Session) noteUndelivered(c *call) {
 	say := func(letters []outgoingEvent, note string) {
 		for _, l := range letters {

@@ -1,5 +1,7 @@
 package sdk
 
+// What the application chooses: options, tools, and the limits of a session.
+
 import (
 	"context"
 	"time"
@@ -39,19 +41,19 @@ type Options struct {
 	// NoMicrophone places the call for text alone: the agent is heard, the person writes.
 	NoMicrophone bool
 
-	// NoPrediction leaves everything to the server: the agent is not lowered before it has decided, and Snapshot.State is what it
-	// has said.
+	// NoPrediction turns prediction off: the client does not duck the agent before the server has decided, and Snapshot.State is the
+	// confirmed state.
 	NoPrediction bool
 
 	// Limits bound what the session keeps and how long it waits; zero fields take the defaults.
 	Limits Limits
-	// Log gets one line for every change of State and for every thing that is dropped. It must not block. May be nil.
+	// Log gets one line for each change of State and for each event that is dropped. It must not block. May be nil.
 	Log func(line string)
 }
 
 // TurnDetection says when the person's turn ends. Zero numbers leave the server's.
 type TurnDetection struct {
-	// Manual leaves it to the application: no turn is detected. The other fields are ignored then.
+	// Manual leaves it to the application: the server detects no turn. The other fields are ignored then.
 	Manual bool
 	// Semantic lets the words decide instead of the silence alone.
 	Semantic bool
@@ -61,7 +63,7 @@ type TurnDetection struct {
 	Threshold float64
 	// Silence ends a turn; PrefixPadding is kept from before its onset. In whole milliseconds.
 	Silence, PrefixPadding time.Duration
-	// NoInterrupt: the person's voice does not interrupt the agent.
+	// NoInterrupt: speech does not interrupt the agent.
 	NoInterrupt bool
 }
 
@@ -85,38 +87,37 @@ type Limits struct {
 	Entries, EntryBytes int
 	// ImageBytes bounds a picture as a data URL (200000): an event over WebRTC has at most 256 KiB.
 	ImageBytes int
-	// Queue is how many things may wait to be handled (1024): beyond it the call ends with ErrOverrun.
+	// Queue is how many jobs may wait (1024): beyond it the call ends with ErrOverrun.
 	Queue int
 	// ToolTime is how long a tool may run (30 s), ToolBytes how long its answer may be (65536).
 	ToolTime  time.Duration
 	ToolBytes int
 	// ToolsAtOnce is how many tools may run at a time (16); others wait.
 	ToolsAtOnce int
-	// Connect is how long a call may take to stand (20 s).
+	// Connect is how long the server may take to create its session (20 s).
 	Connect time.Duration
 	// Lost is how long a lost link may take to come back (30 s).
 	Lost time.Duration
-	// Commit is how long the server may take from the end of the person's speech to taking the turn in (5 s), after which
-	// the turn counts as dropped.
+	// Commit is how long the server may take from the end of speech to the commit of the turn (5 s). After that the turn counts as
+	// dropped.
 	Commit time.Duration
-	// AnswerStart is how long the server may take from the end of a turn to the start of an answer (15 s), after which the
-	// session listens again.
+	// AnswerStart is how long the server may take from the end of a turn to the start of an answer (15 s). After that the session
+	// listens again.
 	AnswerStart time.Duration
-	// AnswerSilence is how long an answer that is being made may give no sign (60 s), after which the session listens
-	// again and says ErrServerSilent.
+	// AnswerSilence is how long an unfinished answer may bring no event and no sound (60 s). After that the session listens again, and
+	// Snapshot.Err is ErrServerSilent.
 	AnswerSilence time.Duration
-	// Acknowledge is how long the server may take to do what it was asked to (5 s), such as to end an answer: after that
-	// the session shows again what the server has said.
+	// Acknowledge is how long the server may take to do what the client asked for (5 s), such as to end an answer. After that the
+	// session shows the confirmed state again.
 	Acknowledge time.Duration
-	// TurnSilence is how long the server may think that the person speaks while it says nothing and the microphone hears
-	// nothing (15 s).
+	// TurnSilence is how long the server may take the person to be speaking without an event of it and without sound from the
+	// microphone (15 s).
 	TurnSilence time.Duration
-	// SoundSilence is how long the agent's finished reply may be silent before it counts as played, when the server does
-	// not say so (5 s).
+	// SoundSilence is how long a complete reply may be silent (5 s). After that it counts as played even if the server does not say so.
 	SoundSilence time.Duration
-	// Unmeasured bounds the last two where nobody measures the levels, so that no silence can be told from sound (6 minutes).
+	// Unmeasured takes the place of the last two where nobody measures levels, and so nobody can tell silence from sound (6 minutes).
 	Unmeasured time.Duration
-	// Retrieve is how long the server may take to say what was heard of an interrupted reply (3 s).
+	// Retrieve is how long the server may take to say which words of an interrupted reply were heard (3 s).
 	Retrieve time.Duration
 }
 
@@ -157,6 +158,6 @@ type Patch struct {
 	TurnDetection                 *TurnDetection
 	// TextReplies asks for written (true) or spoken (false) answers.
 	TextReplies *bool
-	// Tools replaces all tools. Calls that are running are answered still.
+	// Tools replaces all tools. Tools that are running still answer.
 	Tools *[]Tool
 }

@@ -1,17 +1,20 @@
 package sdk
 
+// What a platform implements: dialers, peers, and the events that peers report.
+
 import "context"
 
 // Dialer places calls on one platform. Implementations: sdk/browser and sdk/native. Safe for concurrent use.
 //
 // A Dialer may also be a DeviceLister and a PipelineSource.
 type Dialer interface {
-	// Dial places one call: it opens the microphone that c asks for, exchanges descriptions with the server and returns as
-	// soon as the answer is taken. The channel for messages may open later (PeerOpened).
+	// Dial places one call: it opens the microphone that c asks for, exchanges descriptions with the server, and returns when the
+	// peer has applied the server's answer. The channel for messages may open later (PeerOpened).
 	//
-	// What happens on the call is told to sink, from any goroutine but in order, also before Dial has returned, and never
-	// after Close has returned. A refused or missing microphone is no failure: the call is placed without it, and sink is
-	// told. Dial ends early with ctx's error when ctx ends; ctx does not bound the call. Errors: ErrUnsupported, ErrServerGone, *RefusedError.
+	// The peer reports what happens on the call to sink, from any goroutine but in order: also before Dial has returned, and never
+	// after Close has returned. A refused or missing microphone is no failure: the call is placed without one, and sink gets
+	// MicrophoneFailed. Dial ends early with ctx's error when ctx ends; ctx does not bound the call. Errors: ErrUnsupported,
+	// ErrServerGone, *RefusedError.
 	Dial(ctx context.Context, c CallConfig, sink func(PeerEvent)) (Peer, error)
 }
 
@@ -25,10 +28,10 @@ type CallConfig struct {
 	NoMicrophone bool
 	// Muted begins with a closed microphone.
 	Muted bool
-	// Resume names the conversation that the call goes on with; its zero value begins a new one. A server that does not keep
-	// it refuses the call. From is the peer that is followed, nil for a new call: its microphone is the new peer's, and so is the sound that
-	// it has left where it plays by itself. The session closes it when the new one stands, and not before: its leave would end the
-	// conversation.
+	// Resume names the conversation that the call goes on with; its zero value begins a new one. A server that does not keep the
+	// conversation refuses the call. From is the peer that the new one replaces; nil for a new call. The new peer takes over its
+	// microphone and, where it plays the sound itself, the sound that it has not played yet. The session closes From after the new
+	// peer has taken over, and not before: when a peer leaves, the server ends the conversation.
 	Resume Resume
 	From   Peer
 }
@@ -38,31 +41,31 @@ type CallConfig struct {
 // A Peer may also be a Player, a Ducker or Rewinder, a SpeakerChooser, a VolumeSetter, a SoundResumer, a Restarter and
 // Resumable.
 type Peer interface {
-	// Send queues one message in order; the slice is the peer's afterwards. Errors: ErrServerGone when the call is over,
-	// ErrOverrun when too much waits to be sent.
+	// Send queues one message in order. The peer owns the slice afterwards. Errors: ErrServerGone when the call is over, ErrOverrun
+	// when too many bytes wait to be sent.
 	Send(message []byte) error
-	// SetMuted closes or opens the microphone, at once and without a word to the server.
+	// SetMuted closes or opens the microphone at once. The server is not told.
 	SetMuted(muted bool)
-	// SetMicrophone changes the device in the middle of the call. The old one stays in use on an error (ErrNoMicrophone,
-	// ErrPermission, ErrMicrophoneBusy). MicrophoneOpened is told to the sink as well.
+	// SetMicrophone changes the device during the call. The sink gets MicrophoneOpened as well. After an error the old device stays
+	// in use. Errors: ErrNoMicrophone, ErrPermission, ErrMicrophoneBusy.
 	SetMicrophone(ctx context.Context, id string) error
-	// Antiphon reports whether the server named itself an Antiphon when it took the call, so that it may be told things
-	// that the plain protocol does not have.
+	// Antiphon reports whether the server named itself an Antiphon when it took the call. Such a server may get events that the plain
+	// protocol does not have.
 	Antiphon() bool
-	// Close ends the call, frees all it holds and waits for its goroutines. Nothing is told to the sink after it has
-	// returned. May be called twice; not from a sink.
+	// Close ends the call, frees everything that it holds, and waits for its goroutines. The sink gets nothing after Close has
+	// returned. It may be called twice, but not from the sink.
 	Close() error
 }
 
-// Player is a Peer whose replies arrive as messages (a WebSocket) and are played by the client, which therefore knows
-// what was heard.
+// Player is a Peer whose replies arrive as messages (a WebSocket). The client plays them itself, and so knows what the person
+// has heard.
 type Player interface {
-	// Play adds sound (PCM, 16 bit little endian, mono, 24 kHz) of a reply to what is to be played. Told back:
-	// PlaybackStarted with the first of a reply. The slice is the callee's only during the call.
+	// Play queues sound of a reply: PCM, 16 bit little endian, mono, 24 kHz. The sink gets PlaybackStarted when the first sound of a
+	// reply is played. The slice is the callee's only during the call.
 	Play(responseID, itemID string, contentIndex int, pcm []byte)
-	// Finish says that all sound of a reply was given. Told back: PlaybackStopped, once it is played.
+	// Finish says that Play got all sound of a reply. The sink gets PlaybackStopped when it is played.
 	Finish(responseID string)
-	// Stop throws away what was not played yet and says what was being played. ok is false when nothing was.
+	// Stop discards the sound that was not played yet, and returns the position that was being played. ok is false when nothing was.
 	Stop() (heard PlayedPosition, ok bool)
 }
 
@@ -80,23 +83,23 @@ type PlayedPosition struct {
 
 // SpeakerChooser is a Peer that can play on another loudspeaker.
 type SpeakerChooser interface {
-	// SetSpeaker changes the device. The old one stays in use on an error.
+	// SetSpeaker changes the device. After an error the old one stays in use.
 	SetSpeaker(ctx context.Context, id string) error
 }
 
-// SoundResumer is a Peer that cannot always play before the person has touched the page.
+// SoundResumer is a Peer that may have to wait for a gesture of the person before it plays.
 type SoundResumer interface {
-	// ResumeSound tries again; to be called from the handler of a gesture. Told back: SoundBlocked.
+	// ResumeSound tries to play again. Call it from the handler of a gesture. The sink gets SoundBlocked.
 	ResumeSound()
 }
 
-// DeviceLister is a Dialer that knows the devices. Labels may be empty before the person has allowed a microphone.
+// DeviceLister is a Dialer that knows the devices. Their labels may be empty before the person has allowed a microphone.
 type DeviceLister interface {
 	Devices(ctx context.Context) (Devices, error)
 }
 
-// PipelineSource is a Dialer that can ask an Antiphon for its pipeline (GET /v1/antiphon/pipeline). Only Name and
-// Components of the answer count.
+// PipelineSource is a Dialer that can ask an Antiphon for its pipeline (GET /v1/antiphon/pipeline). Only Name and Components of
+// the answer are used.
 type PipelineSource interface {
 	Pipeline(ctx context.Context) (Pipeline, error)
 }
@@ -109,7 +112,7 @@ type PipelineSource interface {
 type PeerEvent interface{ peerEvent() }
 
 type (
-	// Message is one event of the server's, as text. The slice is the session's afterwards.
+	// Message is one server event as text. The session owns the slice afterwards.
 	Message struct{ Data []byte }
 	// PeerOpened: messages can be exchanged.
 	PeerOpened struct{}
@@ -117,7 +120,7 @@ type (
 	PeerLost struct{}
 	// PeerRestored: the link is back.
 	PeerRestored struct{}
-	// PeerBroken: the link is down for good, and nobody has ended the call: another one may go on with it. Err says why.
+	// PeerBroken: the link is down for good, but nobody has ended the call, so another peer may go on with it. Err says why.
 	PeerBroken struct{ Err error }
 	// PeerEnded: the call is over. Err says why: ErrServerGone and the like. The session closes the peer.
 	PeerEnded struct{ Err error }
@@ -130,13 +133,13 @@ type (
 	MicrophoneFailed struct{ Err error }
 	// DevicesChanged: these are the devices now.
 	DevicesChanged struct{ Devices Devices }
-	// LevelsMeasured: how loud both sides are, some 20 times a second. May be dropped.
+	// LevelsMeasured: how loud both sides are, some 20 times a second. The session may drop it.
 	LevelsMeasured struct{ Levels Levels }
-	// SoundBlocked: the agent cannot be heard before the person has touched the page, or now can.
+	// SoundBlocked: Blocked says whether the agent is silent until the person touches the page.
 	SoundBlocked struct{ Blocked bool }
-	// PlaybackStarted and PlaybackStopped are a Player's: the reply is heard; it is played to its end.
+	// PlaybackStarted is a Player's: the playback of the reply has begun.
 	PlaybackStarted struct{ ResponseID string }
-	// PlaybackStopped is told once for every PlaybackStarted that no Stop has ended.
+	// PlaybackStopped is a Player's: the reply was played to its end. It comes once for each PlaybackStarted that no Stop has ended.
 	PlaybackStopped struct{ ResponseID string }
 	// SpeechOnset, SpeechSustained and SpeechEnded are what a BargeInDetector finds; a Ducker or a Rewinder tells them. SpeechOnset:
 	// somebody begins to speak, and the playback does not explain it. At is the Ducker's Position at that moment, where it was Known.

@@ -1,17 +1,19 @@
 package sdk
 
+// The figures about predicted interruptions.
+
 import "time"
 
-// predictionStats counts how well interruptions are predicted.
+// predictionStats counts how well the client predicts interruptions. Its zero value has counted nothing.
 type predictionStats struct {
 	shown      Interruptions
-	leads      []int // of the last predictions that came true, in milliseconds: maxLeads at most
+	leads      []int // by how many milliseconds the last confirmed predictions were early; at most maxLeads
 	begunAt    time.Duration
-	silencedAt time.Duration // when the agent was silenced; Never when it can be heard
-	lostMS     int           // what of it has not been heard since the candidate, in milliseconds
-	replayMS   int           // what of it is played again if the candidate comes to nothing, in milliseconds
-	resumable  bool          // nothing is lost: it is known where to go on
-	waiting    bool          // a candidate waits
+	silencedAt time.Duration // when the agent was silenced; Never while it is audible
+	lostMS     int           // how much of the agent was silenced since the candidate, in milliseconds
+	replayMS   int           // how much the agent plays again if the candidate is not confirmed, in milliseconds
+	resumable  bool          // the position to resume at is known, so no sound is lost
+	waiting    bool          // a candidate waits for its verdict
 }
 
 func (s *predictionStats) candidateBegan(now time.Duration) {
@@ -28,7 +30,7 @@ func (s *predictionStats) restored(now time.Duration) {
 	}
 }
 
-// replays: this many milliseconds are played again, unless the candidate is confirmed.
+// replays notes that the agent plays so many milliseconds again, unless the candidate is confirmed.
 func (s *predictionStats) replays(ms int) {
 	s.resumable = true
 	if s.waiting {
@@ -36,7 +38,7 @@ func (s *predictionStats) replays(ms int) {
 		return
 	}
 	s.shown.RepeatedMS += ms
-	s.shown.LostMS -= s.lostMS // they were given up too early
+	s.shown.LostMS -= s.lostMS // the sound is played again after all
 	s.lostMS = 0
 }
 
@@ -58,7 +60,7 @@ func (s *predictionStats) confirmed(waited bool, now time.Duration) {
 
 const maxLeads = 64
 
-// median of some numbers, of which there are few.
+// median returns the median of a short, non-empty list.
 func median(of []int) int {
 	sorted := make([]int, 0, len(of))
 	for _, v := range of {
@@ -81,6 +83,7 @@ func (s *predictionStats) expired(now time.Duration) {
 	s.mispredicted(now)
 }
 
+// mispredicted adds up what a candidate has cost that came to nothing.
 func (s *predictionStats) mispredicted(now time.Duration) {
 	took := int((now - s.begunAt).Milliseconds())
 	s.shown.MispredictedMS += took

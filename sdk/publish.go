@@ -1,12 +1,14 @@
 package sdk
 
+// Snapshots, and the one timer of a session with what happens when a deadline passes.
+
 import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
-// publish makes a snapshot, when there is something new, and shows it.
+// publish makes a snapshot and gives it to the subscribers, if something has changed.
 func (s *Session) publish() {
 	if !s.dirty {
 		return
@@ -33,7 +35,7 @@ func (s *Session) publish() {
 	s.subs.show(0, *now)
 }
 
-// state is what to show of a lane.
+// state returns the State to show for a predicted or confirmed state of the view.
 func (s *Session) state(of view.Open) State {
 	switch s.phase {
 	case phaseNone:
@@ -50,14 +52,14 @@ func (s *Session) state(of view.Open) State {
 	return Disconnected
 }
 
-// alarm is the one timer of a session: it rings at the first of all deadlines, or earlier.
+// alarm is the one timer of a session. It rings at the first of all deadlines, or earlier.
 type alarm struct {
 	at   time.Duration
-	stop func() // nil when it is not set
+	stop func() // nil when the alarm is not set
 	n    uint64
 }
 
-// setAlarm sees to it that the alarm rings no later than the next deadline.
+// setAlarm makes the alarm ring no later than the next deadline.
 func (s *Session) setAlarm() {
 	at := s.nextDeadline()
 	if at == Never || s.alarm.stop != nil && s.alarm.at <= at {
@@ -83,6 +85,7 @@ func (s *Session) setAlarm() {
 	})
 }
 
+// nextDeadline returns the first of all deadlines; Never when there is none.
 func (s *Session) nextDeadline() time.Duration {
 	next := Never
 	sooner := func(at time.Duration) {
@@ -95,7 +98,7 @@ func (s *Session) nextDeadline() time.Duration {
 	case phaseNone, phaseFailed:
 	case phaseDialing:
 		if s.audio.MicAsked {
-			break // a person may take their time
+			break // the person decides about the microphone, for as long as they want
 		}
 		sooner(s.call.begun + s.limits.Connect)
 	case phaseLost:
@@ -115,7 +118,7 @@ func (s *Session) nextDeadline() time.Duration {
 	return next
 }
 
-// ring gives every state that has waited too long its default.
+// ring ends every wait whose deadline has passed, in the way that is the default for it.
 func (s *Session) ring(now time.Duration) {
 	late := func(at time.Duration) bool { return at != Never && at <= now }
 	if late(s.barge.due) {
@@ -166,6 +169,7 @@ func (s *Session) ring(now time.Duration) {
 	}
 }
 
+// turnOverdue ends a turn that has no end, or one whose answer does not come.
 func (s *Session) turnOverdue() {
 	if s.dialog.speaking() || s.dialog.stopped != 0 {
 		s.trace("a turn has no end: it is dropped")
@@ -176,7 +180,7 @@ func (s *Session) turnOverdue() {
 	s.dialog.endTurn()
 }
 
-// unanswered: this turn or message has waited too long for its answer.
+// unanswered notes that a turn or message has waited too long for its answer.
 func (s *Session) unanswered(item string) {
 	s.trace("a turn has no answer: it is not waited for any more")
 	if it := s.items.find(item); it != nil {
@@ -185,7 +189,7 @@ func (s *Session) unanswered(item string) {
 	s.err, s.dirty = ErrServerSilent, true
 }
 
-// expectationOverdue takes back what was predicted, where nothing came of it.
+// expectationOverdue takes back one prediction of which nothing came in time.
 func (s *Session) expectationOverdue(now time.Duration) {
 	for _, e := range s.dialog.expected {
 		if e.since+e.wait > now {
@@ -203,6 +207,7 @@ func (s *Session) expectationOverdue(now time.Duration) {
 	}
 }
 
+// connectTimeout says how far a call came that did not stand in time.
 func (s *Session) connectTimeout() error {
 	switch {
 	case s.call.peer == nil:

@@ -1,8 +1,10 @@
 package sdk
 
+// Push-to-talk, and turns that end by hand.
+
 import "time"
 
-// talkTail is how long after the end of push-to-talk the last of its sound may be under way, where sound and events take
+// soundTail is how long the last sound may still be under way after the end of push-to-talk, where sound and events take
 // different paths.
 const soundTail = 150 * time.Millisecond
 
@@ -15,12 +17,12 @@ type manualTurn struct {
 	committing bool
 }
 
-// StartTalking opens the microphone, as a key that is held down does. Where turns end by hand (TurnDetection.Manual) it begins
-// one: the agent is interrupted, and what was heard before is left out. Errors: ErrNotConnected, ErrReconnecting.
+// StartTalking opens the microphone, as a pressed key does. Where turns end by hand (TurnDetection.Manual) it begins a turn: it
+// interrupts the agent, and the server drops the sound that came before. Errors: ErrNotConnected, ErrReconnecting.
 func (s *Session) StartTalking() error { return s.act(s.startTalking, false) }
 
-// StopTalking closes the microphone, as a key that is let go does. Where turns end by hand it ends the turn and asks for an answer; a
-// turn without sound is none, and no error, and one that the link was lost in is dropped.
+// StopTalking closes the microphone, as a released key does. Where turns end by hand it ends the turn and asks for an answer. A
+// turn without sound is no turn and no error. A turn during which the link was lost is dropped.
 func (s *Session) StopTalking() { s.queue.must(s.job(s.stopTalking)) }
 
 // turnsEndByHand reports whether the application or the person ends each turn.
@@ -28,11 +30,12 @@ func (s *Session) turnsEndByHand() bool {
 	return s.opts.TurnDetection != nil && s.opts.TurnDetection.Manual
 }
 
+// startTalking presses the key.
 func (s *Session) startTalking() {
 	if s.manual.keyDown {
 		return
 	}
-	again := s.dialog.pushToTalk // its end is under way: it goes on
+	again := s.dialog.pushToTalk // the end of the last turn is not sent yet: the turn goes on
 	s.manual.keyDown = true
 	s.manual.presses++
 	if s.turnsEndByHand() && !again {
@@ -44,6 +47,7 @@ func (s *Session) startTalking() {
 	s.dirty = true
 }
 
+// stopTalking releases the key.
 func (s *Session) stopTalking() {
 	if !s.manual.keyDown {
 		return
@@ -55,7 +59,7 @@ func (s *Session) stopTalking() {
 		s.dialog.pushToTalk = false
 		return
 	}
-	if _, plays := s.call.peer.(Player); plays { // its sound goes the same way as its events
+	if _, plays := s.call.peer.(Player); plays { // sound and events take the same path
 		s.endTalk()
 		return
 	}
@@ -69,6 +73,7 @@ func (s *Session) stopTalking() {
 	})
 }
 
+// endTalk commits the turn once all of its sound is sent.
 func (s *Session) endTalk() {
 	s.dialog.pushToTalk = false
 	if s.phase == phaseLive {

@@ -1,58 +1,59 @@
 package sdk
 
+// How a session brings a lost link back. It restarts a peer whose link is only interrupted. Where the link is broken, or the
+// restart fails, it dials another peer. That goes on with the conversation if the server has kept it; otherwise a new
+// conversation begins with the same words.
+
 import (
 	"context"
 	"errors"
 	"time"
 )
 
-// How a lost link is brought back. A peer whose link is only interrupted is restarted; one whose link is broken, or does not
-// come back by that, is followed by another one, which goes on with the conversation where the server has kept it, and begins a
-// new one with the same words where it has not.
-
 const (
 	// restartAfter is how long a link may be interrupted before it is restarted.
 	restartAfter = 2 * time.Second
-	// restartTime is how long a restart may take until the link carries again.
+	// restartTime is how long a restart may take until the link is back.
 	restartTime = 8 * time.Second
-	// redialTime is how long another call may take to stand.
+	// redialTime is how long another dial may take until the conversation goes on.
 	redialTime = 10 * time.Second
-	// firstPause is before the first new call, and doubles with each that fails, up to longestPause. Each is shortened by up to a
-	// half, so that not all clients of a server call at once.
+	// firstPause is the pause before the first dial. It doubles with each dial that fails, up to longestPause. Each pause is shortened
+	// by a random part, up to a half, so that not all clients of a server dial at once.
 	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
 )
 
-// Restarter is a Peer that can look for a new way to the server for the call that it has (an ICE restart).
+// Restarter is a Peer that can look for a new network path for its call (an ICE restart).
 type Restarter interface {
-	// Restart agrees with the server on a new way, for which it asks no longer than 3 s, and returns when that carries. Errors:
-	// ErrUnavailable when the server knows no restart and nothing was done, ErrServerGone, *RefusedError, ctx's. After any other
-	// than the first the call does not come back.
+	// Restart agrees with the server on a new path and returns when packets take it. The server may take 3 s to answer. Errors:
+	// ErrUnavailable when the server knows no restart, and then nothing has changed; ErrServerGone, *RefusedError and ctx's, after
+	// which the call does not come back.
 	Restart(ctx context.Context) error
 }
 
-// Resumable is a Peer of a server that keeps a conversation whose link broke.
+// Resumable is a Peer of a server that keeps the conversation when a link breaks.
 type Resumable interface {
 	// Resumption may be asked as soon as Dial has returned.
 	Resumption() Resumption
 }
 
-// Resumption is what a server has said of its keeping.
+// Resumption is what a server has said about keeping the conversation.
 type Resumption struct {
-	// Token is for CallConfig.Resume of a later call; empty when the server keeps nothing.
+	// Token is for Resume.Token of a later call; empty when the server keeps nothing.
 	Token string
-	// Resumed: this call goes on with the conversation of CallConfig.Resume. Seen is the last event of the client's that the
-	// server has taken in it, empty for none.
+	// Resumed: this call goes on with the conversation of CallConfig.Resume. Seen is the id of the last client event that the server
+	// has taken in that conversation; empty for none.
 	Resumed bool
 	Seen    string
-	// Sound: what CallConfig.From had still to play is this peer's now. Otherwise it is not heard, and the server is told so.
+	// Sound: this peer plays the sound that CallConfig.From had not played yet. Otherwise that sound is dropped, and the session tells
+	// the server how far the person has heard it.
 	Sound bool
 }
 
 // Resume says which conversation a call goes on with.
 type Resume struct {
-	// Token is the former call's; empty begins a new conversation.
+	// Token is the Resumption.Token of the former call; empty begins a new conversation.
 	Token string
-	// After is the last event of the server's that was heard: what came after it is told again. Empty: all of it.
+	// After is the id of the last server event that the client has. The server sends all later events again. Empty: it sends all.
 	After string
 }
 
@@ -68,8 +69,8 @@ type recovery struct {
 	fresh   bool // a new conversation has begun, and the server has not created its session yet
 }
 
-// restart is one ICE restart. Its address identifies it: the session takes a result only from the restart that
-// recovery.restart points to. So a restart of an earlier loss, which ends late, changes nothing.
+// restart is one ICE restart. Its address identifies it: the session takes a result only from the restart that recovery.restart
+// points to. So a restart of an earlier loss, which ends late, changes nothing.
 type restart struct{ cancel context.CancelFunc }
 
 // dropRestart cancels the restart that is under way, if there is one. The session ignores its result.
@@ -84,11 +85,11 @@ type recoveryStep uint8
 
 const (
 	recoverRestart recoveryStep = iota // the link has been interrupted for long enough
-	recoverRedial                      // the next call is due
-	recoverAbort                       // the call that is being made takes too long
+	recoverRedial                      // the next dial is due
+	recoverAbort                       // the present dial takes too long
 )
 
-// linkLost: the link carries nothing.
+// linkLost notes that the link carries nothing.
 func (s *Session) linkLost() {
 	if s.phase == phaseLive {
 		s.phase, s.call.lost, s.dirty = phaseLost, s.clock.Now(), true
@@ -96,8 +97,8 @@ func (s *Session) linkLost() {
 	}
 }
 
-// linkInterrupted: the link may come back by itself, and is helped where the server keeps the conversation all the same. Where it
-// does not, a restart that fails would cost it.
+// linkInterrupted waits for the link to come back by itself. If the server keeps the conversation, a restart helps after a
+// while. If it does not, a restart that fails would cost the conversation, so there is none.
 func (s *Session) linkInterrupted(c *call) {
 	if s.phase != phaseLive {
 		return
@@ -108,7 +109,7 @@ func (s *Session) linkInterrupted(c *call) {
 	}
 }
 
-// linkBroken: the link does not come back.
+// linkBroken notes that the link does not come back, and dials another one.
 func (s *Session) linkBroken(err error) {
 	if err == nil {
 		err = ErrServerGone
@@ -132,7 +133,7 @@ func (s *Session) setRecovery(r recovery) {
 	s.call.recovery = r
 }
 
-// lossError is why a link that does not come back ends the call.
+// lossError returns why the call ends when its link does not come back.
 func (s *Session) lossError() error {
 	if s.call.recovery.shown {
 		return s.err
@@ -140,14 +141,14 @@ func (s *Session) lossError() error {
 	return ErrServerGone
 }
 
-// recover sets the next step.
+// recover sets the next step and when it is due.
 func (s *Session) recover(step recoveryStep, in time.Duration) {
 	r := &s.call.recovery
 	r.dropRestart()
 	r.step, r.due = step, s.clock.Now()+in
 }
 
-// pause is how long to wait before the next call.
+// pause returns how long to wait before the next dial.
 func (s *Session) pause() time.Duration {
 	p := min(firstPause<<min(s.call.recovery.tries, 10), longestPause)
 	return p - time.Duration(s.random(int64(p/2)+1))
@@ -192,6 +193,7 @@ func (s *Session) restart(c *call) {
 	})
 }
 
+// restarted takes the result of the restart.
 func (s *Session) restarted(err error) {
 	switch {
 	case err == nil:
@@ -205,7 +207,7 @@ func (s *Session) restarted(err error) {
 	}
 }
 
-// showObstacle shows what stands in the way, while it is being got out of the way.
+// showObstacle shows why the link is lost while the session brings it back.
 func (s *Session) showObstacle(err error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = &Error{Kind: ErrServerGone, Detail: "it did not answer"}
@@ -213,8 +215,8 @@ func (s *Session) showObstacle(err error) {
 	s.err, s.call.recovery.shown, s.dirty = err, true, true
 }
 
-// redial places a call that goes on with this one. The peer stays until there is another: it may have sound to play, and its
-// leave would end the conversation.
+// redial places a call that goes on with this one. The former peer stays until another one has taken over: it may still have
+// sound to play, and if it left, the server would end the conversation.
 func (s *Session) redial(c *call) {
 	c.link = 0
 	config := s.callConfig()
@@ -223,7 +225,7 @@ func (s *Session) redial(c *call) {
 	s.recover(recoverAbort, redialTime)
 }
 
-// closeFormerPeer closes the peer, which is not needed any more.
+// closeFormerPeer closes the peer that another one has replaced.
 func (s *Session) closeFormerPeer(c *call) {
 	if p := c.peer; !c.peerClosed {
 		c.peerClosed = true
@@ -231,7 +233,7 @@ func (s *Session) closeFormerPeer(c *call) {
 	}
 }
 
-// redialLater makes another try after one that failed.
+// redialLater schedules another dial after one that failed.
 func (s *Session) redialLater(why error) {
 	c := s.call
 	c.attempt.cancel()
@@ -241,7 +243,7 @@ func (s *Session) redialLater(why error) {
 	s.recover(recoverRedial, s.pause())
 }
 
-// redialFailed decides what a failed call means for the next.
+// redialFailed decides what follows from a dial that failed.
 func (s *Session) redialFailed(err error) {
 	refused, ok := errors.AsType[*RefusedError](err)
 	switch {
@@ -263,11 +265,11 @@ func (s *Session) redialFailed(err error) {
 	}
 }
 
-// adoptPeer puts a new peer in the place of the former one.
+// adoptPeer replaces the former peer.
 func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	told := resumption(peer)
 	if _, plays := c.peer.(Player); plays && told.Resumed && !told.Sound && s.dialog.sounding() {
-		s.interrupt() // what was not played is lost, so the reply ends with what was heard
+		s.interrupt() // the sound that was not played is lost, so the reply ends where it was heard
 	}
 	s.closeFormerPeer(c)
 	in := &s.barge
@@ -294,7 +296,7 @@ func resumption(p Peer) Resumption {
 	return Resumption{}
 }
 
-// linkCarries: the link carries again.
+// linkCarries notes that the link is back, and sends the events that have waited.
 func (s *Session) linkCarries() {
 	c := s.call
 	c.attempt.cancel()
@@ -306,7 +308,7 @@ func (s *Session) linkCarries() {
 	s.dialog.linkRestored(s.clock.Now())
 	for _, l := range c.outgoing.takeWaiting() {
 		if s.phase != phaseLive {
-			_ = c.outgoing.hold(l) // the link broke again, and there was room for it before
+			_ = c.outgoing.hold(l) // the link broke again; there was room for the event before
 			continue
 		}
 		s.post(l)

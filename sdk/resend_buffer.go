@@ -1,17 +1,20 @@
 package sdk
 
-// outgoingEvent is one event of the client's, as it goes over the link.
+// Events of the client that the server may not have: they are sent again after a reconnect.
+
+// outgoingEvent is one client event as text, with its id and its purpose.
 type outgoingEvent struct {
 	id   string
 	text []byte
 	in   intent
 }
 
-// resendBuffer keeps what may not have reached the server: what was sent of late, and what waits for the link.
+// resendBuffer keeps the events that were sent lately, which a broken link may have lost, and the events that wait while the
+// link is lost.
 type resendBuffer struct {
 	sent      []outgoingEvent // oldest first. Invariant: at most maxSent, maxSentBytes.
 	sentBytes int
-	// waiting, while the link is lost. Invariant: at most maxWaiting, maxWaitingBytes.
+	// waiting has the events that were made while the link is lost. Invariant: at most maxWaiting, maxWaitingBytes.
 	waiting      []outgoingEvent
 	waitingBytes int
 }
@@ -21,7 +24,7 @@ const (
 	maxWaiting, maxWaitingBytes = 256, 4 << 20
 )
 
-// record remembers what is given to a peer, which has the text afterwards.
+// record keeps a copy of an event that is about to be sent. The peer owns the text afterwards.
 func (o *resendBuffer) record(l outgoingEvent) {
 	l.text = append([]byte(nil), l.text...)
 	o.sent = append(o.sent, l)
@@ -33,7 +36,7 @@ func (o *resendBuffer) record(l outgoingEvent) {
 	}
 }
 
-// hold keeps one that is sent when the link is back. It reports false when there is no room.
+// hold keeps an event until the link is back. It returns false when there is no room.
 func (o *resendBuffer) hold(l outgoingEvent) bool {
 	if len(o.waiting) >= maxWaiting || o.waitingBytes+len(l.text) > maxWaitingBytes {
 		return false
@@ -43,13 +46,13 @@ func (o *resendBuffer) hold(l outgoingEvent) bool {
 	return true
 }
 
-// takesMessages reports whether there is room for one of the person's, beside what it brings along.
+// takesMessages reports whether there is room for a message of the person and the events that go with it.
 func (o *resendBuffer) takesMessages() bool {
 	return len(o.waiting) < maxWaiting/2 && o.waitingBytes < maxWaitingBytes/2
 }
 
-// requeueUntaken turns back what the server has not taken: it waits again, before what waits already. seen is the last event that it
-// has taken, "" for none.
+// requeueUntaken prepares the same conversation on a new link: the sent events that the server has not taken wait again, before
+// those that wait already. seen is the id of the last event that the server has taken; "" for none.
 func (o *resendBuffer) requeueUntaken(seen string) {
 	from := 0
 	for i, l := range o.sent {
@@ -64,11 +67,12 @@ func (o *resendBuffer) requeueUntaken(seen string) {
 	o.sent, o.sentBytes = nil, 0
 }
 
-// keepMessages is for another conversation: only what the person wrote waits for it, and what the server has not taken of it.
+// keepMessages prepares a new conversation: only messages of the person wait for it, with the requests to answer them. untaken
+// reports whether the server has not taken the message with this item id.
 func (o *resendBuffer) keepMessages(untaken func(item string) bool) {
 	var kept []outgoingEvent
 	keep := func(l outgoingEvent) {
-		l.in.seq = 0 // the prediction was of the other conversation
+		l.in.seq = 0 // the prediction was for the lost conversation
 		kept = append(kept, l)
 	}
 	asked := false
@@ -87,12 +91,12 @@ func (o *resendBuffer) keepMessages(untaken func(item string) bool) {
 	*o = resendBuffer{}
 	for _, l := range kept {
 		if !o.hold(l) {
-			return // it is more than anybody writes
+			return // nobody writes so much
 		}
 	}
 }
 
-// takeWaiting gives all that waits.
+// takeWaiting removes and returns all events that wait.
 func (o *resendBuffer) takeWaiting() []outgoingEvent {
 	all := o.waiting
 	o.waiting, o.waitingBytes = nil, 0

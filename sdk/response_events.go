@@ -1,15 +1,17 @@
 package sdk
 
+// Server events about responses.
+
 import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// bytesPerSecond is 24 kHz, 16 bit, mono: the sound of a reply that comes in messages.
+// bytesPerSecond is the rate of the sound in messages: 24 kHz, 16 bit, mono.
 const bytesPerSecond = 48000
 
-// responseEvent takes what is about one response. What else there is says nothing that a page shows.
+// responseEvent handles an event about a response. Events that no page shows do nothing.
 func (s *Session) responseEvent(e *serverEvent) {
 	now := s.clock.Now()
 	switch e.kind {
@@ -40,7 +42,7 @@ func (s *Session) responseEvent(e *serverEvent) {
 
 func (s *Session) responseCreated(r *wire.Response) {
 	if r.ConversationID == nil && s.dialog.confirmed().Live != 0 {
-		return // it runs beside the conversation
+		return // it is an out-of-band response
 	}
 	now := s.clock.Now()
 	s.dialog.responseCreated(r.ID, now)
@@ -77,7 +79,7 @@ func (s *Session) responseDone(r *wire.Response) {
 	}
 }
 
-// markInterrupted marks what a cancelled response left unfinished.
+// markInterrupted marks the items that a cancelled response has left incomplete.
 func (s *Session) markInterrupted(r *wire.Response) {
 	for i := range r.Output {
 		it := s.items.find(r.Output[i].ID)
@@ -88,6 +90,7 @@ func (s *Session) markInterrupted(r *wire.Response) {
 	}
 }
 
+// responseFailed shows why a response failed or is incomplete.
 func (s *Session) responseFailed(r *wire.Response) {
 	problem := &ServerError{Type: r.Status}
 	if d := r.StatusDetails; d != nil {
@@ -152,6 +155,7 @@ func (s *Session) outputDone(e *serverEvent) {
 	}
 }
 
+// outputText takes text of a reply: more of it, or with more false the whole part.
 func (s *Session) outputText(id string, index int, text string, more bool) {
 	it := s.items.open(id, Agent)
 	s.items.part(it, index, text, more)
@@ -160,7 +164,7 @@ func (s *Session) outputText(id string, index int, text string, more bool) {
 	}
 }
 
-// outputSound is for a Player: the reply's sound comes in messages.
+// outputSound gives the sound of a reply to the Player.
 func (s *Session) outputSound(e *serverEvent) {
 	it := s.items.open(e.itemID, Agent)
 	it.entry.Spoken = true

@@ -1,21 +1,23 @@
 package sdk
 
+// Server events as the client reads them: docs/decisions/034-a-client-reads-events-by-member.md says why not as structs of wire.
+
 import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// serverEvent is one event of the server's, as far as a client reads it. What the event does not have is zero.
+// serverEvent has the members of a server event that a client uses. Members that the event does not have are zero.
 type serverEvent struct {
 	kind, id string
 
 	itemID, responseID string
-	previous           *string // nil: at the beginning
-	index              int     // of the part
-	endMS              int     // what was heard of the item
-	part               string  // the type of the part
-	text               string  // what is added to a text, or the whole of it
+	previous           *string // nil: the item is the first one
+	index              int     // of the content part
+	endMS              int     // how much of the item was heard, in milliseconds
+	part               string  // the type of the content part
+	text               string  // text to add, or the whole text
 	sound              []byte
 
 	session  serverSession
@@ -29,7 +31,7 @@ type serverEvent struct {
 	machines             wire.Raw
 }
 
-// readEvent reads an event as a whole. What it has no use for it does not look at.
+// readEvent reads an event as a whole or not at all. It ignores members that the client does not use. Errors: *wire.DecodeError.
 func readEvent(data []byte) (*serverEvent, error) {
 	m, err := wire.ReadServer(data)
 	if err != nil {
@@ -53,7 +55,7 @@ func readEvent(data []byte) (*serverEvent, error) {
 	case "response.output_audio.delta":
 		e.sound = m.Audio("delta")
 	default:
-		e.text = m.Text("delta") + m.Text("text") + m.Text("transcript") // an event has one of them
+		e.text = m.Text("delta") + m.Text("text") + m.Text("transcript") // an event has at most one of them
 	}
 	return e, m.Err()
 }

@@ -1,5 +1,7 @@
 package sdk
 
+// The methods of a session. They put jobs into its queue and wait where their comments say so.
+
 import "context"
 
 // Session is one client: at most one call at a time, and what is known of it. Make it with New. All methods are safe for
@@ -30,15 +32,14 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
-// Snapshot gives the present state. It never blocks.
+// Snapshot returns the present state. It never blocks.
 func (s *Session) Snapshot() Snapshot { return *s.shown.Load() }
 
-// Levels gives the present loudness of both sides. It never blocks.
+// Levels returns the present loudness of both sides. It never blocks.
 func (s *Session) Levels() Levels { return *s.levels.Load() }
 
-// Subscribe calls f with the present snapshot and with every later one, one at a time and in order. Levels alone make
-// none: see SubscribeLevels. Snapshots that would look alike are left out. cancel ends it; a call of f that has begun may
-// still end after cancel.
+// Subscribe calls f with the present snapshot and with every later one, one at a time and in order. Changes of levels alone make
+// no snapshot: see SubscribeLevels. cancel ends the subscription; a call of f that has begun may end after cancel has returned.
 func (s *Session) Subscribe(f func(Snapshot)) (cancel func()) {
 	id := s.subs.add(f, nil)
 	s.queue.must(func() { s.subs.show(id, s.Snapshot()) })
@@ -51,9 +52,9 @@ func (s *Session) SubscribeLevels(f func(Levels)) (cancel func()) {
 	return func() { s.subs.remove(id) }
 }
 
-// Connect places a call and waits until the server has made its session. It begins a new transcript. When ctx ends first,
-// the call is given up. Errors: ErrConnected, ErrUnsupported, ErrServerGone, *RefusedError, ErrServerSilent after
-// Limits.Connect, ErrClosed when Close came between, ctx's. A missing microphone is no error: see Snapshot.TextOnly.
+// Connect places a call and waits until the server has created its session. It begins a new transcript. When ctx ends first, the
+// call is given up. Errors: ErrConnected, ErrUnsupported, ErrServerGone, *RefusedError, ErrServerSilent after Limits.Connect,
+// ErrClosed when Close was called meanwhile, ctx's. A missing microphone is no error: see Snapshot.TextOnly.
 func (s *Session) Connect(ctx context.Context) error {
 	done := make(chan error, 1)
 	var call uint64
@@ -67,8 +68,8 @@ func (s *Session) Connect(ctx context.Context) error {
 	return <-done
 }
 
-// Close ends the call, if there is one, and waits until all that it held is freed and no tool runs any more, or ctx ends.
-// The session may be connected again. The transcript stays until then.
+// Close ends the call, if there is one. It waits until everything that the call held is freed and no tool runs any more, or
+// until ctx ends. The session may be connected again. The transcript stays until then.
 func (s *Session) Close(ctx context.Context) error {
 	ended := make(chan (<-chan struct{}), 1)
 	s.queue.must(s.job(func() { ended <- s.hangUp() }))
@@ -76,7 +77,7 @@ func (s *Session) Close(ctx context.Context) error {
 	for {
 		select {
 		case gone = <-ended:
-		case <-gone: // nil, so never, before the call has ended
+		case <-gone: // nil until the call has ended, so this waits
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -84,10 +85,9 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 }
 
-// SendText sends a message of the person's and asks for an answer. It interrupts what the agent is saying. While the link is being
-// brought back the message waits for it, and goes out in its turn. Errors: ErrNotConnected, ErrInvalid for an empty message or
-// one beyond Limits.EntryBytes. What the server says against it, and that it was not delivered, comes as a Note on the message's
-// entry.
+// SendText sends a message of the person and asks for an answer. It interrupts the agent. While the link is lost, the message
+// waits for it. Errors: ErrNotConnected; ErrInvalid for an empty message or one longer than Limits.EntryBytes. A refusal by the
+// server, or a message that was not delivered, is a Note on the entry of the message.
 func (s *Session) SendText(text string) error {
 	if text == "" {
 		return &Error{Kind: ErrInvalid, Detail: "the message is empty"}
@@ -98,25 +98,25 @@ func (s *Session) SendText(text string) error {
 	return s.act(func() { s.sendText(text) }, true)
 }
 
-// Interrupt stops the agent: what it is saying and what it is making. Harmless when it does neither. The server hears of it when
-// the link is back, if it is lost. Errors: ErrNotConnected.
+// Interrupt stops the agent: its playback and the response that it is making. It does nothing when the agent does neither. While
+// the link is lost, the server learns of it when the link is back. Errors: ErrNotConnected.
 func (s *Session) Interrupt() error {
 	return s.act(s.interrupt, true)
 }
 
-// Commit ends the person's turn by hand and asks for an answer, for TurnDetection.Manual. Errors: ErrNotConnected,
+// Commit ends the turn of the person by hand and asks for an answer, for TurnDetection.Manual. Errors: ErrNotConnected,
 // ErrReconnecting.
 func (s *Session) Commit() error {
 	return s.act(s.commit, false)
 }
 
-// SetMuted closes or opens the microphone, now or for the calls to come.
+// SetMuted closes or opens the microphone, now and for later calls.
 func (s *Session) SetMuted(muted bool) {
 	s.queue.must(s.job(func() { s.setMuted(muted) }))
 }
 
-// SetMicrophone changes the device and waits until it is in use; without a call it is kept for the next. On an error the
-// old one stays in use. Errors: ErrNoMicrophone, ErrPermission, ErrMicrophoneBusy, ctx's.
+// SetMicrophone changes the device and waits until it is in use. Without a call the choice is kept for the next one. After an
+// error the old device stays in use. Errors: ErrNoMicrophone, ErrPermission, ErrMicrophoneBusy, ctx's.
 func (s *Session) SetMicrophone(ctx context.Context, id string) error {
 	done := make(chan error, 1)
 	s.queue.must(s.job(func() { s.setMicrophone(ctx, id, done) }))
@@ -128,8 +128,8 @@ func (s *Session) SetMicrophone(ctx context.Context, id string) error {
 	}
 }
 
-// SetSpeaker changes the loudspeaker and waits until it is in use; without a call it is kept for the next. On an error the
-// old one stays in use. Errors: ErrUnavailable where it cannot be chosen, the platform's, ctx's.
+// SetSpeaker changes the loudspeaker and waits until it is in use. Without a call the choice is kept for the next one. After an
+// error the old device stays in use. Errors: ErrUnavailable where the platform cannot choose one, the platform's, ctx's.
 func (s *Session) SetSpeaker(ctx context.Context, id string) error {
 	done := make(chan error, 1)
 	s.queue.must(s.job(func() { s.setSpeaker(ctx, id, done) }))
@@ -141,8 +141,8 @@ func (s *Session) SetSpeaker(ctx context.Context, id string) error {
 	}
 }
 
-// UseMicrophone says whether the calls to come open the microphone; Options.NoMicrophone is what it begins with. A call
-// that is on stays as it is.
+// UseMicrophone says whether later calls open the microphone. Options.NoMicrophone is the first value. It does not change the
+// present call.
 func (s *Session) UseMicrophone(use bool) {
 	s.queue.must(s.job(func() {
 		s.opts.NoMicrophone = !use
@@ -152,14 +152,13 @@ func (s *Session) UseMicrophone(use bool) {
 	}))
 }
 
-// ResumeSound lets the agent be heard where the browser waits for a gesture (Snapshot.SoundBlocked). Call it from the
-// gesture's handler.
+// ResumeSound plays the agent where the browser waits for a gesture (Snapshot.SoundBlocked). Call it from the gesture's handler.
 func (s *Session) ResumeSound() {
 	s.queue.must(s.job(s.resumeSound))
 }
 
-// Update changes the session in the middle of a call, and what the calls to come begin with. Errors: ErrInvalid. What the
-// server says against it comes as Snapshot.Err.
+// Update changes the settings of the present session and of later calls. Errors: ErrInvalid. A refusal by the server is in
+// Snapshot.Err.
 func (s *Session) Update(p Patch) error {
 	if p.Tools != nil {
 		if err := checkTools(*p.Tools); err != nil {
@@ -172,12 +171,13 @@ func (s *Session) Update(p Patch) error {
 	return nil
 }
 
-// DismissError takes Snapshot.Err away; in Failed the state becomes Disconnected.
+// DismissError clears Snapshot.Err. In Failed the state becomes Disconnected.
 func (s *Session) DismissError() {
 	s.queue.must(s.job(s.dismissError))
 }
 
-// RefreshDevices asks for the devices and shows them. Errors: ErrUnavailable when the dialer knows none, the platform's.
+// RefreshDevices asks the platform for the devices and shows them. Errors: ErrUnavailable when the dialer cannot list devices,
+// the platform's.
 func (s *Session) RefreshDevices(ctx context.Context) error {
 	l, ok := s.opts.Dialer.(DeviceLister)
 	if !ok {
@@ -191,7 +191,7 @@ func (s *Session) RefreshDevices(ctx context.Context) error {
 	return nil
 }
 
-// RefreshPipeline asks the server for its pipeline and shows it, or why there is none. Ask again while a component is
+// RefreshPipeline asks the server for its pipeline and shows it, or why there was no answer. Ask again while a component is
 // loading. Errors: ErrUnavailable when the dialer cannot ask, the dialer's.
 func (s *Session) RefreshPipeline(ctx context.Context) error {
 	src, ok := s.opts.Dialer.(PipelineSource)
@@ -203,7 +203,7 @@ func (s *Session) RefreshPipeline(ctx context.Context) error {
 	return err
 }
 
-// act runs f on the present call. waits: what f sends may wait for a link that is lost.
+// act runs f on the present call. waits says that the events of f may wait for a lost link.
 func (s *Session) act(f func(), waits bool) error {
 	switch now := s.shown.Load().State; {
 	case now == Reconnecting && !waits:

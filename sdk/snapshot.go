@@ -1,8 +1,10 @@
 package sdk
 
+// What a page shows: the snapshot of a session and its parts.
+
 import "time"
 
-// State is what the session is doing, as a person would say it.
+// State is what the session is doing, from the point of view of the person.
 type State uint8
 
 // The states. Exhaustively:
@@ -13,15 +15,14 @@ const (
 	Connecting
 	// Listening: the server waits for the person to speak or write. With Snapshot.TextOnly it waits for text.
 	Listening
-	// UserSpeaking: the person speaks; the last entry of the person's is a live caption.
+	// UserSpeaking: the person speaks. The last entry of the person is a live caption.
 	UserSpeaking
-	// Thinking: the person has finished and an answer is being made, but is not heard yet; or an answer in text is
-	// being written.
+	// Thinking: the person has finished. The agent is making an answer that is not heard yet, or is writing an answer in text.
 	Thinking
-	// AgentSpeaking: the agent is heard. Ends when its playback has ended or was cleared, not when its audio was made.
+	// AgentSpeaking: the agent is heard. The state ends when the playback has ended or was cleared, not when the audio is complete.
 	AgentSpeaking
-	// Reconnecting: the link is lost, perhaps for a moment. It is brought back, or the call becomes Failed; Snapshot.Err says what
-	// stands in the way.
+	// Reconnecting: the link is lost, perhaps for a moment. The session brings it back, or the call becomes Failed. Snapshot.Err says
+	// why the link is lost.
 	Reconnecting
 	// Failed: the call ended by itself; Snapshot.Err says why and what to do.
 	Failed
@@ -93,22 +94,22 @@ type Entry struct {
 	ItemID string
 	// Role says whose it is.
 	Role Role
-	// Text is what to show. Of an interrupted reply it is what was heard and no more.
+	// Text is the text to show. Of an interrupted reply it has only the words that the person heard.
 	Text string
-	// Spoken: it was or is being said, not written.
+	// Spoken: it is speech, not written text.
 	Spoken bool
 	// Live: it may still change: a caption while the person speaks, a reply that is still arriving, a message that the
 	// server has not taken yet. A live user entry may be empty.
 	Live bool
-	// Interrupted: the reply was cut short. Text is as far as it was heard.
+	// Interrupted: the reply was cut short. Text ends where the person stopped hearing it.
 	Interrupted bool
-	// HeardMS is how much of an interrupted spoken reply was heard, in milliseconds; -1 where nobody has measured it.
+	// HeardMS is how much of an interrupted spoken reply the person heard, in milliseconds; -1 where nobody has measured it.
 	HeardMS int
 	// Image: the message has a picture.
 	Image bool
 	// Failed: the words could not be recognised, the message was not taken, or the answer failed. Note says why.
 	Failed bool
-	// Note is a short remark to show beside the text, such as why there are no words. May be empty.
+	// Note is a short remark to show with the text, such as why there are no words. May be empty.
 	Note string
 	// ToolCall is the function call of a ToolUse entry, otherwise nil.
 	ToolCall *ToolCall
@@ -166,9 +167,9 @@ type Pipeline struct {
 	Known bool
 	// Name is the pipeline's name, such as "embedded".
 	Name string
-	// Components are its parts in the order of the way of a voice through them. Not to be changed.
+	// Components are its parts, in the order in which they process speech. Not to be changed.
 	Components []Component
-	// Err is why the last question got no answer. Nil when it got one. A server that is no Antiphon refuses.
+	// Err is why the last request for the pipeline failed; nil when it did not. A server that is no Antiphon refuses the request.
 	Err error
 }
 
@@ -211,7 +212,7 @@ type AudioState struct {
 	Microphone, Speaker string
 	// Volume is how loud the agent is, from 0 to 1.
 	Volume float32
-	// Devices are those there are, as last told.
+	// Devices are the devices that the platform has listed last.
 	Devices Devices
 }
 
@@ -220,13 +221,13 @@ type AudioState struct {
 type Snapshot struct {
 	// Seq grows by at least one from one snapshot to a later one.
 	Seq uint64
-	// State is what the session is doing, as the client believes: what the server has said, and what it will say to what
-	// was done here since. Confirmed is what it has said. Predicted: they differ.
+	// State is the predicted state: what the server has said, and what it will say about the inputs of this client. Confirmed is the
+	// confirmed state: what the server has said. Predicted: the two differ.
 	State, Confirmed State
 	Predicted        bool
-	// Interrupting: somebody may be interrupting the agent. Its sound is lowered until the server has decided.
+	// Interrupting: somebody may be interrupting the agent. The client ducks it until the server has decided.
 	Interrupting bool
-	// Interruptions are how well that was predicted in this call.
+	// Interruptions says how well this call has predicted interruptions.
 	Interruptions Interruptions
 	// Machines says whether the server's state machines are the client's. A page may warn of MachinesDiffer.
 	Machines MachinesMatch
@@ -234,15 +235,16 @@ type Snapshot struct {
 	SessionID, Model string
 	// Transcript is the conversation in its order, oldest first, the last Limits.Entries of it.
 	Transcript []Entry
-	// Trimmed is how many older entries were let go.
+	// Trimmed is how many older entries were removed.
 	Trimmed int
-	// AudioState is what is known of the devices; its fields are read as the snapshot's own.
+	// AudioState is the state of the devices. Its fields can be read as fields of the snapshot.
 	AudioState
-	// Pipeline is the server's, as last told.
+	// Pipeline is the server's pipeline, as far as it was asked.
 	Pipeline Pipeline
-	// LastTurn measures the last turn whose answer has begun; its fields fill in as they come. Nil before the first.
+	// LastTurn has the times of the last turn whose answer has begun. Its fields get their values as the times come. Nil before the
+	// first.
 	LastTurn *TurnMetrics
-	// Err is what went wrong last: in Failed why the call ended, otherwise something that the call survived. It goes away
-	// with the next call, the next answer, or Session.DismissError.
+	// Err is the last error: in Failed why the call ended, otherwise an error that the call survived. The next call, the next answer
+	// and Session.DismissError clear it.
 	Err error
 }

@@ -1,6 +1,6 @@
 package sdk
 
-// What others see of a session without a job: the present snapshot and levels, the inspector, and the subscribers.
+// What other goroutines see of a session: the present snapshot and levels, the inspector, and the subscribers.
 
 import (
 	"sync"
@@ -15,7 +15,7 @@ type publisher struct {
 	inspector inspector
 }
 
-// subscribers are called by jobs, one at a time.
+// subscribers are the functions that get snapshots and levels. Jobs call them, one at a time.
 type subscribers struct {
 	mu   sync.Mutex
 	last uint64
@@ -54,7 +54,7 @@ func (s *subscribers) all() []subscriber {
 	return s.list
 }
 
-// show calls the one with this id, or all when id is 0.
+// show gives a snapshot to the subscriber with this id, or to all when id is 0.
 func (s *subscribers) show(id uint64, shown Snapshot) {
 	for _, one := range s.all() {
 		if one.snapshot != nil && (id == 0 || id == one.id) {

@@ -1,5 +1,7 @@
 package sdk
 
+// The agent's tool calls: which tools run, and what the server gets of their results.
+
 import (
 	"context"
 	"errors"
@@ -10,22 +12,22 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// toolbox answers the agent's function calls: each once, and all that come together with one answer.
+// toolbox runs each tool call once. The results of calls that run together get one answer.
 type toolbox struct {
 	byName map[string]Tool
 	known  map[string]bool  // by call_id
 	order  []string         // of known, oldest first. Invariant: len <= maxCalls.
-	queue  []queuedToolCall // wait for a place. Invariant: len <= maxCalls.
-	active int              // running now
-	// epoch changes with an interruption: what was called before gets no answer of its own.
+	queue  []queuedToolCall // calls that wait until fewer tools run. Invariant: len <= maxCalls.
+	active int              // how many tools run now
+	// epoch counts interruptions: the results of calls of an earlier epoch get no answer of their own.
 	epoch int
-	// oldest is the first epoch whose answers the server can take: those of before are of a conversation that was lost.
+	// oldest is the first epoch whose results the server can take: earlier calls belong to a lost conversation.
 	oldest int
-	// wants: an answer is to be asked for as soon as nobody has the floor. tries bounds how often in a row.
+	// wants: the session asks for a response as soon as nobody speaks. tries counts how often it did so in a row.
 	wants bool
 	tries int
-	// untaken counts results that the server has not taken into the conversation yet: an answer that begins before that
-	// is made without them.
+	// untaken counts the results that the server has not taken into the conversation yet. A response that begins before does not
+	// know them.
 	untaken int
 }
 
@@ -36,9 +38,9 @@ type queuedToolCall struct {
 }
 
 const (
-	// maxCalls bounds how many calls are remembered, so that none runs twice.
+	// maxCalls bounds how many call ids are remembered so that none runs twice, and how many calls wait.
 	maxCalls = 4096
-	// maxTries bounds how often an answer is asked for again when the server has another one going on.
+	// maxTries bounds how often the session asks again when the server refuses because another response is going on.
 	maxTries = 3
 )
 
@@ -69,17 +71,17 @@ func (t *toolbox) first(callID string) bool {
 	return true
 }
 
-// busy: the agent waits for the application.
+// busy reports whether the agent waits for results.
 func (t *toolbox) busy() bool { return t.active > 0 || len(t.queue) > 0 || t.wants }
 
-// taken: the server has this call's result.
+// taken notes that the server has the result of this call.
 func (t *toolbox) taken(callID string) {
 	if t.known[callID] && t.untaken > 0 {
 		t.untaken--
 	}
 }
 
-// answered: an answer begins. It answers the results that the server had by then.
+// answered notes that a response begins. It answers the results that the server had by then.
 func (t *toolbox) answered() {
 	if t.untaken == 0 {
 		t.wants = false
@@ -87,13 +89,13 @@ func (t *toolbox) answered() {
 	t.tries = 0
 }
 
-// discardResults: the person does not want the answer any more.
+// discardResults notes that the person does not want an answer to the present calls any more.
 func (t *toolbox) discardResults() {
 	t.epoch++
 	t.wants = false
 }
 
-// runTool answers a call that the agent has finished making.
+// runTool handles a tool call that the agent has finished making.
 func (s *Session) runTool(told *wire.Item) {
 	t := &s.tools
 	switch {
@@ -101,7 +103,7 @@ func (s *Session) runTool(told *wire.Item) {
 		s.trace("a function call without a call_id was left out")
 		return
 	case len(t.byName) == 0:
-		return // somebody else's to answer
+		return // another client of the call has the tools
 	case !t.first(told.CallID):
 		s.trace("a function call came twice: it was run once")
 		return
@@ -152,6 +154,7 @@ func (s *Session) callTool(ctx context.Context, call queuedToolCall) (output str
 	return output, err
 }
 
+// toolRan takes the result of a tool.
 func (s *Session) toolRan(c *call, call queuedToolCall, output string, err error) {
 	if s.call != c {
 		return
@@ -171,7 +174,7 @@ func (s *Session) toolRan(c *call, call queuedToolCall, output string, err error
 	s.startTools()
 }
 
-// toolAnswer sends a call's result. The answer to it is asked for by owedAnswer.
+// toolAnswer sends the result of a call. owedAnswer asks for the response to it.
 func (s *Session) toolAnswer(call queuedToolCall, output string, failed bool) {
 	s.dirty = true
 	s.showOutput(call.id, output, failed)
@@ -188,7 +191,7 @@ func (s *Session) toolAnswer(call queuedToolCall, output string, failed bool) {
 	s.send("conversation.item.create", result, intent{kind: intentOutput})
 }
 
-// owedAnswer asks for the answer to the tools' results: one for all, and not into somebody's words.
+// owedAnswer asks for one response to all results, as soon as nobody speaks.
 func (s *Session) owedAnswer() {
 	t := &s.tools
 	if !t.wants || t.active > 0 || len(t.queue) > 0 || s.phase != phaseLive || !s.dialog.idle() {
@@ -198,14 +201,14 @@ func (s *Session) owedAnswer() {
 	s.askAnswer("")
 }
 
-// askAnswer asks for a response; item is what it is to answer, "" when that is no item of the person's.
+// askAnswer asks for a response. item is the item of the person that it answers; "" for none.
 func (s *Session) askAnswer(item string) {
 	seq := s.dialog.expect(view.Ask{}, item, s.limits.AnswerStart, s.clock.Now())
 	s.dirty = true
 	s.send("response.create", newJSON(), intent{kind: intentAnswer, item: item, seq: seq})
 }
 
-// showCall shows a call of the agent's.
+// showCall shows a tool call of the agent in the transcript.
 func (s *Session) showCall(it *item, told *wire.Item) {
 	shown := ToolCall{ID: told.CallID, Name: told.Name, Arguments: cutBytes(told.Arguments, s.limits.EntryBytes)}
 	if old := it.entry.ToolCall; old != nil && old.ID == told.CallID {
@@ -215,7 +218,7 @@ func (s *Session) showCall(it *item, told *wire.Item) {
 	s.items.changed()
 }
 
-// showOutput shows a call's result, the first one that is known.
+// showOutput shows the first known result of a call.
 func (s *Session) showOutput(callID, output string, failed bool) {
 	for i := len(s.items.items) - 1; i >= 0; i-- {
 		it := s.items.items[i]
@@ -232,7 +235,7 @@ func (s *Session) showOutput(callID, output string, failed bool) {
 	}
 }
 
-// checkTools refuses what the protocol cannot name.
+// checkTools refuses tools that the protocol cannot name.
 func checkTools(tools []Tool) error {
 	if len(tools) > wire.MaxTools {
 		return &Error{Kind: ErrInvalid, Detail: "more than " + strconv.Itoa(wire.MaxTools) + " tools"}
@@ -254,6 +257,7 @@ func checkTools(tools []Tool) error {
 	return nil
 }
 
+// toolName reports whether s may be the name of a tool.
 func toolName(s string) bool {
 	for _, c := range []byte(s) {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'

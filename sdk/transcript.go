@@ -1,42 +1,45 @@
 package sdk
 
+// The transcript: the items of the conversation in the order of the server.
+
 import (
 	"strings"
 	"time"
 )
 
-// transcript is the conversation: every item that the server has told of, in the server's order, shown or not.
+// transcript has every item that the server has named, shown or not, in the order of the server.
 type transcript struct {
 	limits  Limits
 	items   []*item // Invariant: ids are unique; at most Limits.Entries.
 	byID    map[string]*item
 	trimmed int
-	shown   []Entry // what entries gave last; nil when something has changed since
+	shown   []Entry // the last result of entries; nil when something has changed since
 }
 
 // item is one item of the conversation.
 type item struct {
 	id          string
-	hidden      bool // has a place, but is nothing to show
-	carriedOver bool // it came before a loss: its place is the old one
+	hidden      bool // it has a place but is not shown
+	carriedOver bool // it comes from a lost conversation and keeps its place
 	entry       Entry
 	response    string
 	parts       []string      // text by content_index
-	sound       time.Duration // how long its sound is, where the client has had it; Never where it has not
-	asked       time.Duration // when the server was asked what was heard of it; Never when it was not
+	sound       time.Duration // the length of its sound; Never when the client does not get the sound
+	asked       time.Duration // when the session asked the server which words were heard; Never when it did not
 }
 
 // maxParts bounds the parts of one item.
 const maxParts = 64
 
+// newTranscript makes an empty transcript.
 func newTranscript(l Limits) transcript {
 	return transcript{limits: l, byID: map[string]*item{}}
 }
 
-// find gives the item, nil when there is none.
+// find returns the item; nil when there is none.
 func (t *transcript) find(id string) *item { return t.byID[id] }
 
-// open gives the item, and makes it at the end when there is none.
+// open returns the item. When there is none, it makes one at the end.
 func (t *transcript) open(id string, role Role) *item {
 	if it := t.byID[id]; it != nil {
 		return it
@@ -51,7 +54,7 @@ func (t *transcript) open(id string, role Role) *item {
 	return it
 }
 
-// trim lets the oldest go.
+// trim removes the oldest item.
 func (t *transcript) trim() {
 	oldest := t.items[0]
 	delete(t.byID, oldest.id)
@@ -62,7 +65,7 @@ func (t *transcript) trim() {
 	}
 }
 
-// place moves an item behind the one that the server says precedes it. A nil or unknown one leaves it where it is.
+// place moves an item directly after the one that precedes it on the server. A nil or unknown predecessor leaves it where it is.
 func (t *transcript) place(it *item, previous *string) {
 	if previous == nil || *previous == it.id || it.carriedOver {
 		return
@@ -83,6 +86,7 @@ func (t *transcript) place(it *item, previous *string) {
 	t.changed()
 }
 
+// index returns the position of an item; -1 when it is not in the transcript.
 func (t *transcript) index(it *item) int {
 	for i := len(t.items) - 1; i >= 0; i-- {
 		if t.items[i] == it {
@@ -92,7 +96,7 @@ func (t *transcript) index(it *item) int {
 	return -1
 }
 
-// remove takes an item away.
+// remove takes an item out of the transcript.
 func (t *transcript) remove(id string) {
 	it := t.byID[id]
 	if it == nil {
@@ -104,7 +108,7 @@ func (t *transcript) remove(id string) {
 	t.changed()
 }
 
-// part sets (or, with more, lengthens) one part of the item's text.
+// part sets one part of the item's text, or with more adds to it.
 func (t *transcript) part(it *item, index int, text string, more bool) {
 	if index < 0 || index >= maxParts || it.entry.Interrupted {
 		return
@@ -119,13 +123,13 @@ func (t *transcript) part(it *item, index int, text string, more bool) {
 	t.text(it, joinParts(it.parts))
 }
 
-// text replaces all of the item's text.
+// text replaces the whole of the item's text.
 func (t *transcript) text(it *item, text string) {
 	it.entry.Text = cutBytes(text, t.limits.EntryBytes)
 	t.changed()
 }
 
-// settle says that the item does not change any more.
+// settle marks an item that does not change any more.
 func (t *transcript) settle(it *item) {
 	if it.entry.Live {
 		it.entry.Live = false
@@ -133,7 +137,7 @@ func (t *transcript) settle(it *item) {
 	}
 }
 
-// settleResponse settles what belongs to a response that is over, but for what the server is being asked about.
+// settleResponse settles the items of a response that has ended, except those whose words the session is asking the server for.
 func (t *transcript) settleResponse(id string) {
 	for _, it := range t.items {
 		if it.response == id && it.asked == Never {
@@ -142,14 +146,14 @@ func (t *transcript) settleResponse(id string) {
 	}
 }
 
-// note puts a remark beside the item's text.
+// note sets the remark beside the item's text.
 func (t *transcript) note(it *item, note string, failed bool) {
 	it.entry.Note, it.entry.Failed = note, failed
 	t.changed()
 }
 
-// closeLive settles all: the call is over. sound is the response that was being heard, "" when none was. Where its end was cut off only
-// the server knew; that it was is said.
+// closeLive settles all items at the end of the call. sound is the response that was heard then; "" for none. Only the server
+// knew where the sound of that response ends, so its entry says that not all of it was said.
 func (t *transcript) closeLive(sound string) {
 	for _, it := range t.items {
 		e := &it.entry
@@ -161,7 +165,7 @@ func (t *transcript) closeLive(sound string) {
 	}
 }
 
-// entries gives what is to be shown. The slice is never written to again.
+// entries returns the entries to show. Nobody writes to the slice again.
 func (t *transcript) entries() []Entry {
 	if t.shown != nil {
 		return t.shown
@@ -175,8 +179,10 @@ func (t *transcript) entries() []Entry {
 	return t.shown
 }
 
+// changed notes that the entries to show have changed.
 func (t *transcript) changed() { t.shown = nil }
 
+// joinParts joins the non-empty parts of a text by line breaks.
 func joinParts(parts []string) string {
 	if len(parts) == 1 {
 		return parts[0]
@@ -190,7 +196,7 @@ func joinParts(parts []string) string {
 	return strings.Join(said, "\n")
 }
 
-// cutBytes shortens s to at most n bytes of whole characters.
+// cutBytes returns the first n bytes of s at most, without half of a character at the end.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -201,7 +207,7 @@ func cutBytes(s string, n int) string {
 	return s[:n]
 }
 
-// cutWords keeps the given share (0 to 1) of s, ending before a word that is not whole.
+// cutWords returns the given share (0 to 1) of s, up to the last whole word.
 func cutWords(s string, share float64) string {
 	n := int(share * float64(len(s)))
 	if share >= 1 || n >= len(s) {

@@ -1,5 +1,7 @@
 package sdk
 
+// The times of the latest turn.
+
 import "time"
 
 // turnMeasurement measures one turn at a time.
@@ -7,25 +9,27 @@ type turnMeasurement struct {
 	turn  TurnMetrics
 	since time.Duration
 	on    bool
-	last  *TurnMetrics // what is shown; replaced, never written to
+	last  *TurnMetrics // Snapshot.LastTurn; replaced, never written to
 }
 
+// newTurn returns metrics in which nothing has happened yet.
 func newTurn(item string) TurnMetrics {
 	return TurnMetrics{ItemID: item, FirstText: Never, FirstSound: Never, PlaybackEnd: Never}
 }
 
-// begin: the person has finished.
+// begin starts a measurement: the person has finished speaking, or has sent a message.
 func (m *turnMeasurement) begin(item string, now time.Duration) {
 	m.turn, m.since, m.on = newTurn(item), now, true
 }
 
-// answer: this response answers the turn, or goes on answering it after a tool.
+// answer notes the response to the turn, or the next response to it after a tool call.
 func (m *turnMeasurement) answer(response string) {
 	if m.on && m.turn.PlaybackEnd == Never {
 		m.turn.ResponseID = response
 	}
 }
 
+// text notes that text of the answer has come.
 func (m *turnMeasurement) text(now time.Duration) {
 	if m.on && m.turn.ResponseID != "" && m.turn.FirstText == Never {
 		m.turn.FirstText = now - m.since
@@ -33,6 +37,7 @@ func (m *turnMeasurement) text(now time.Duration) {
 	}
 }
 
+// sound notes that the playback of the answer has begun.
 func (m *turnMeasurement) sound(now time.Duration) {
 	if m.on && m.turn.ResponseID != "" && m.turn.FirstSound == Never {
 		m.turn.FirstSound = now - m.since
@@ -40,6 +45,7 @@ func (m *turnMeasurement) sound(now time.Duration) {
 	}
 }
 
+// silence notes that the playback has ended.
 func (m *turnMeasurement) silence(now time.Duration) {
 	if m.on && m.turn.FirstSound != Never {
 		m.turn.PlaybackEnd = now - m.since
@@ -52,7 +58,7 @@ func (m *turnMeasurement) show() {
 	m.last = &shown
 }
 
-// told takes the server's measurement. It reports whether it belongs to a turn that is shown or going on.
+// told takes the server's measurement. It returns whether the measurement belongs to the shown or the present turn.
 func (m *turnMeasurement) told(e *serverEvent) bool {
 	of := func(t *TurnMetrics) bool {
 		return e.itemID != "" && t.ItemID == e.itemID || e.responseID != "" && t.ResponseID == e.responseID

@@ -1,5 +1,7 @@
 package browser
 
+// The sound of both sides of a call, as the capture worklet posts it.
+
 import (
 	"context"
 	"syscall/js"
@@ -7,10 +9,10 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// usualRate is asked for where the device's own is not one that can be resampled, in hertz.
+// usualRate is the sample rate that is asked for where the rate of the device cannot be resampled, in hertz.
 const usualRate = 48000
 
-// capture hears both sides of a call, for as long as the browser lets its sound run: an AudioWorklet posts 10 ms at a time.
+// capture gets the sound of both sides while the browser lets audio run: the worklet posts frames of 10 ms.
 type capture struct {
 	page      js.Value // the call in the page
 	detection *detection
@@ -18,11 +20,11 @@ type capture struct {
 	rate      int
 }
 
-// newCapture tells what is heard; nil where there is no sound for a page.
+// newCapture makes a capture that gives its measurements to tell. It returns nil where a page gets no sound.
 func newCapture(line js.Value, tell func(measurement)) *capture {
 	e := &capture{page: line}
 	e.onFrame = NewFunc(func(args []js.Value) any {
-		// A page that was busy gets its frames late, but all of them.
+		// A busy page gets its frames late, but gets all of them.
 		if js.CopyBytesToGo(e.detection.bytes, args[0]) == len(e.detection.bytes) {
 			tell(e.detection.take(args[1].Bool()))
 		}
@@ -41,7 +43,7 @@ func newCapture(line js.Value, tell func(measurement)) *capture {
 	return nil
 }
 
-// start loads the worklet. Without it nothing is heard here, and the call goes on. Errors wrap sdk.ErrUnavailable.
+// start loads the worklet. Without it there are no measurements, and the call goes on. Errors wrap sdk.ErrUnavailable.
 func (e *capture) start(ctx context.Context, module string) error {
 	started := js.ValueOf(false)
 	if e != nil {
@@ -60,17 +62,17 @@ func (e *capture) start(ctx context.Context, module string) error {
 	return nil
 }
 
-// reset forgets the voice: another microphone is heard from now on.
+// reset forgets the speech so far, for another microphone.
 func (e *capture) reset() {
 	if e != nil {
 		e.detection.detector.Reset()
 	}
 }
 
-// runs: frames come.
+// running reports whether frames come.
 func (e *capture) running() bool { return e != nil && e.page.Get("hears").Bool() }
 
-// close is for a call whose line is closed.
+// close releases the callback. The call in the page must be closed before.
 func (e *capture) close() {
 	if e != nil {
 		e.onFrame.Release()

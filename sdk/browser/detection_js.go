@@ -1,5 +1,7 @@
 package browser
 
+// What the sound of both sides says: speech over the playback, levels, and silence of the agent.
+
 import (
 	"math"
 	"unsafe"
@@ -9,33 +11,33 @@ import (
 )
 
 const (
-	// loudAgent is the level in dBFS above which the agent counts as being played, and playTail how many frames of 10 ms it
-	// still does so behind a louder one: the pauses between words.
+	// loudAgent is the level in dBFS above which the agent counts as being played. It counts so for playTail more frames of 10 ms,
+	// which covers the pauses between words.
 	loudAgent = -55
 	playTail  = 30
-	// stillAgent is the level in dBFS under which there is nothing of a reply.
+	// stillAgent is the level in dBFS below which a frame has no sound of a reply.
 	stillAgent = -75
 	// levelFrames is how many frames of 10 ms one measurement of the levels has.
 	levelFrames = 5
-	// silenceLevel is the level that counts as silence in a meter, in dBFS.
+	// silenceLevel is the level that sdk.Levels shows as 0, in dBFS.
 	silenceLevel = -60
 )
 
-// detection is what is made of the sound of both sides, 10 ms at a time: the voice of the person over the playback, the levels
-// of both, and how long the agent has been silent. It takes no memory after newHearing.
+// detection measures the sound of both sides, 10 ms at a time: the speech of the person over the playback, the levels of both,
+// and how long the agent has been silent. It allocates nothing after newDetection.
 type detection struct {
 	raw   []float32 // 10 ms of the microphone, then 10 ms of the agent, at the rate of the browser
-	bytes []byte    // the same memory
+	bytes []byte    // the same memory as raw
 
 	mic, agent track
 	detector   *sdk.BargeInDetector
 
 	playTailLeft int // frames for which the agent still counts as being played
-	silentFrames int // frames of silence in a row of the agent's
-	levelFrame   int // frames of the running measurement
+	silentFrames int // how many frames in a row the agent has been silent
+	levelFrame   int // how many frames the running measurement has
 }
 
-// track is one side's sound at the rate of the detector.
+// track is the sound of one side at the rate of the detector.
 type track struct {
 	resampler *voice.Resampler
 	waiting   []float32 // Invariant: less than a frame between two calls of take
@@ -43,15 +45,15 @@ type track struct {
 	sum       float64 // of squares, in the running measurement
 }
 
-// measurement is what hearing has found in 10 ms.
+// measurement is the result of 10 ms.
 type measurement struct {
 	detection sdk.Detection
-	// measured: levels are new.
+	// hasLevels: levels has a new measurement.
 	hasLevels bool
 	levels    sdk.Levels
 }
 
-// newDetection is for sound at this rate, in hertz; it fails for rates that voice.NewResampler does not take.
+// newDetection is for sound at this rate, in hertz. It fails for rates that voice.NewResampler does not take.
 func newDetection(rate int) (*detection, error) {
 	h := &detection{detector: sdk.NewBargeInDetector()}
 	for _, t := range []*track{&h.mic, &h.agent} {
@@ -67,13 +69,13 @@ func newDetection(rate int) (*detection, error) {
 	return h, nil
 }
 
-// take hears what was put into raw. agent says whether the agent's half is the playback. What is found is nothing while less
-// than 10 ms at the detector's rate have come.
+// take measures the sound that was put into raw. agent says whether the second half of raw is the playback. The result is empty
+// while less than 10 ms at the detector's rate have come.
 func (h *detection) take(agent bool) (f measurement) {
 	half := len(h.raw) / 2
 	h.mic.add(h.raw[:half])
 	h.agent.add(h.raw[half:])
-	// Both sides have had as many samples, at the same rates.
+	// Both sides have got as many samples, at the same rates, so both have a frame or none has.
 	for h.mic.next() && h.agent.next() {
 		if one := h.frame(agent); one != sdk.NoDetection {
 			f.detection = one
@@ -86,6 +88,7 @@ func (h *detection) take(agent bool) (f measurement) {
 	return f
 }
 
+// frame measures one frame of both sides.
 func (h *detection) frame(agent bool) sdk.Detection {
 	loudness := voice.DBFS(voice.RMS(h.agent.frame[:]))
 	switch {
@@ -110,7 +113,7 @@ func (h *detection) frame(agent bool) sdk.Detection {
 // add takes sound at the browser's rate.
 func (t *track) add(sound []float32) { t.waiting = t.resampler.Append(t.waiting, sound) }
 
-// next moves a frame out of what waits, if there is one.
+// next moves the next frame from waiting to frame. It returns false when waiting has less than a frame.
 func (t *track) next() bool {
 	if len(t.waiting) < len(t.frame) {
 		return false
@@ -120,7 +123,7 @@ func (t *track) next() bool {
 	return true
 }
 
-// level ends the running measurement: 0 for silence to 1 for full scale, linear in decibels.
+// level ends the running measurement. It returns 0 for silence to 1 for full scale, linear in decibels.
 func (t *track) level() float32 {
 	sum := t.sum
 	t.sum = 0
@@ -131,6 +134,7 @@ func (t *track) level() float32 {
 	return min(max(1-db/silenceLevel, 0), 1)
 }
 
+// squares returns the sum of the squares of the samples.
 func squares(sound []float32) (sum float64) {
 	for _, v := range sound {
 		sum += float64(v) * float64(v)

@@ -1,5 +1,7 @@
 package browser
 
+// Placing calls from a page: over WebRTC here, over a WebSocket in socket_js.go.
+
 import (
 	"context"
 	"errors"
@@ -14,9 +16,9 @@ type Dialer struct {
 	opts  Options
 	audio js.Value
 
-	volume, gain float32 // what the person has chosen, and how much of it is played
+	volume, gain float32 // the volume that the person has chosen, and the share of it that is played
 	muted        bool
-	volumeFixed  bool // only the device's volume can be set
+	volumeFixed  bool // only the device itself can set the volume
 }
 
 // New makes a dialer. Nothing is opened before Dial.
@@ -33,7 +35,7 @@ func New(o Options) *Dialer {
 	return d
 }
 
-// worklet is the address of the worklet's module.
+// worklet returns the address of the worklets' module.
 func (d *Dialer) worklet() string {
 	if d.opts.Worklet != "" {
 		return d.opts.Worklet
@@ -41,9 +43,10 @@ func (d *Dialer) worklet() string {
 	return d.url() + "/antiphon-worklet.js"
 }
 
+// url returns the server's address without a slash at its end.
 func (d *Dialer) url() string { return strings.TrimSuffix(d.opts.URL, "/") }
 
-// SetKey changes the key for the calls and questions to come; empty means none.
+// SetKey changes the key for later calls and requests; empty means none.
 func (d *Dialer) SetKey(key string) { d.opts.Key = key }
 
 // Supported says why this browser or page cannot place calls: it wraps sdk.ErrUnsupported. Nil when it can.
@@ -57,8 +60,8 @@ func Supported() error {
 	return nil
 }
 
-// Dial implements sdk.Dialer. Where the person will not be asked, the microphone is opened while the server answers; otherwise it
-// comes first, so that no call waits at the server for a click.
+// Dial implements sdk.Dialer. Where the browser will not ask the person, the microphone is opened while the server answers.
+// Otherwise the microphone comes first, so that no call waits at the server for a click.
 func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
 	if d.opts.WebSocket {
 		return d.dialSocket(ctx, c, sink)
@@ -75,6 +78,7 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 	return p, nil
 }
 
+// place exchanges descriptions with the server, and opens the microphone.
 func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 	stream := js.Null()
 	if !c.NoMicrophone {
@@ -94,29 +98,29 @@ func (d *Dialer) place(ctx context.Context, p *peer, c sdk.CallConfig) error {
 	if err == nil {
 		go p.startCapture()
 	}
-	<-opened // ctx ends it
+	<-opened // it ends when ctx ends
 	if err != nil {
 		return err
 	}
 	go p.listDevices()
 	if c.Speaker != "" {
-		_ = p.SetSpeaker(ctx, c.Speaker) // the default one plays then
+		_ = p.SetSpeaker(ctx, c.Speaker) // on an error the default one plays
 	}
 	return ctx.Err()
 }
 
-// call is what the page has to know of a call: see sdk/npm/begin.js.
+// call returns what the page has to know to place a call: see sdk/npm/begin.js.
 func (d *Dialer) call(c sdk.CallConfig) js.Value {
 	o := object("url", d.url(), "key", d.opts.Key, "model", c.Model, "muted", c.Muted, "microphone", c.Microphone,
 		"audio", d.audio, "mediaStream", d.opts.Stream, "iceServers", d.opts.ICEServers, "begun", d.opts.Begun)
 	if c.NoMicrophone {
 		o.Set("microphone", false)
 	}
-	d.opts.Begun = js.Undefined() // it is one call's
+	d.opts.Begun = js.Undefined() // only the first call takes it over
 	return o
 }
 
-// answered waits for the server to take the call.
+// answered waits until the server has taken the call. asked is the conversation that the call goes on with.
 func (p *peer) answered(ctx context.Context, asked sdk.Resume) error {
 	told, err := answer(await(ctx, p.page, "answered"))
 	if err != nil {
@@ -130,7 +134,7 @@ func (p *peer) answered(ctx context.Context, asked sdk.Resume) error {
 	return badAnswer(err)
 }
 
-// answer gives what the page tells of a server's answer, or why it is not a good one.
+// answer returns the page's report of a server's answer, or the error of an answer that is a refusal.
 func answer(told js.Value, err error) (js.Value, error) {
 	if err != nil {
 		return told, unreachable(err, "")
@@ -141,7 +145,8 @@ func answer(told js.Value, err error) (js.Value, error) {
 	return told, nil
 }
 
-// unreachable says that the server cannot be reached, unless it is the caller who has given up.
+// unreachable returns err as sdk.ErrServerGone if the page has thrown it. Other errors, such as that of an ended context, stay
+// as they are.
 func unreachable(err error, detail string) error {
 	if thrown, ok := errors.AsType[*jsError](err); ok {
 		return &sdk.Error{Kind: sdk.ErrServerGone, Detail: detail, Cause: thrown}
@@ -149,6 +154,7 @@ func unreachable(err error, detail string) error {
 	return err
 }
 
+// badAnswer returns the error of a server's answer that the browser did not accept.
 func badAnswer(err error) error { return unreachable(err, "its answer is not a description of a call") }
 
 // pipeline asks the server for its pipeline.

@@ -1,5 +1,7 @@
 package browser
 
+// How loud the browser plays the agent, and which position in its sound the person hears: the browser's sdk.Ducker.
+
 import (
 	"syscall/js"
 
@@ -7,26 +9,27 @@ import (
 )
 
 const (
-	// pollMS is how often the playback is looked at while somebody waits for a place in it.
+	// pollMS is the interval at which checkPlayback runs while the call waits.
 	pollMS = 10
-	// awaitMargin is how far behind a place that is awaited the playback has to be, in ticks of Opus's clock: 20 ms. One that stalls is taken
-	// to go on, and a level that is raised too early lets a shred of a word be heard.
+	// awaitMargin is how far the playback must be past an awaited position, in ticks of the 48 kHz clock: 20 ms. The position is an
+	// estimate that goes on while the playback stalls, and a level that is restored too early would let part of a word be heard.
 	awaitMargin = 20 * 48
-	// A muted reply has ended after muteFrames of silence of 10 ms, or muteMS at the latest; after muteBlindMS where nobody listens.
+	// A muted reply has ended after muteFrames frames of silence (10 ms each), and after muteMS at the latest. Where the sound is not
+	// measured, it has ended after muteBlindMS.
 	muteFrames  = 6
 	muteMS      = 1000
 	muteBlindMS = 300
 )
 
-// ducking is how loud the agent is played, and where in its sound the person is.
+// ducking is the level of the agent, and what the call waits for in its playback.
 type ducking struct {
 	level      sdk.Level
 	muted      bool
-	mutedUntil float64 // performance.now() at which it ends in any case
+	mutedUntil float64 // when muting ends in any case, as performance.now()
 
 	awaited  sdk.PlayedPosition
-	awaiting bool // for awaited
-	polling  bool // the playback is looked at
+	awaiting bool // the call waits for the position awaited
+	polling  bool // the page calls checkPlayback every pollMS
 }
 
 // SetLevel implements sdk.Ducker.
@@ -35,6 +38,7 @@ func (p *peer) SetLevel(level sdk.Level) {
 	p.applyLevel()
 }
 
+// applyLevel gives the present level to the audio element.
 func (p *peer) applyLevel() {
 	if !p.closed {
 		p.dialer.setGain(p.ducking.level.Gain(), p.ducking.muted)
@@ -53,7 +57,7 @@ func (p *peer) Position() (at sdk.PlayedPosition, ok bool) {
 	return sdk.PlayedPosition{Timestamp: uint32(timestamp.Float())}, true
 }
 
-// now is the time since the page began, in milliseconds.
+// now returns the time since the page began, in milliseconds (performance.now()).
 func now() float64 { return js.Global().Get("performance").Call("now").Float() }
 
 // AwaitPosition implements sdk.Ducker.
@@ -62,7 +66,8 @@ func (p *peer) AwaitPosition(at sdk.PlayedPosition) {
 	p.checkPlayback()
 }
 
-// Mute implements sdk.Ducker. The server sends silence behind what it has cut off; what comes before that is dead.
+// Mute implements sdk.Ducker. The server sends silence after a reply that it has cut off, so everything before that silence is
+// muted.
 func (p *peer) Mute() {
 	l := &p.ducking
 	l.muted, l.mutedUntil = true, now()+muteBlindMS
@@ -73,7 +78,7 @@ func (p *peer) Mute() {
 	p.checkPlayback()
 }
 
-// checkPlayback sees how far the playback has come, for as long as somebody waits for that.
+// checkPlayback looks how far the playback has come, as long as the call waits for a position or for the end of a muted reply.
 func (p *peer) checkPlayback() {
 	l := &p.ducking
 	if p.closed {
@@ -99,8 +104,8 @@ func (p *peer) checkPlayback() {
 	}
 }
 
-// SetVolume sets how loud the agent is played, from 0 to 1, now and in the calls to come. It implements sdk.VolumeSetter. Errors:
-// sdk.ErrUnavailable where only the device itself can be set.
+// SetVolume sets how loud the agent is played, from 0 to 1, now and in later calls. It implements sdk.VolumeSetter. Errors:
+// sdk.ErrUnavailable where only the device itself can set the volume.
 func (d *Dialer) SetVolume(volume float32) error {
 	d.volume = min(max(volume, 0), 1)
 	if !d.setGain(d.gain, d.muted) {
@@ -109,7 +114,7 @@ func (d *Dialer) SetVolume(volume float32) error {
 	return nil
 }
 
-// setGain plays the agent at so much of the volume. It reports false where the browser does not let a page do that.
+// setGain plays the agent at this share of the volume. It returns false where the browser does not let a page set the volume.
 func (d *Dialer) setGain(gain float32, silent bool) bool {
 	d.gain, d.muted = gain, silent
 	taken := host.Call("volume", d.audio, d.volume*gain, silent || gain == 0).Bool()
@@ -120,7 +125,7 @@ func (d *Dialer) setGain(gain float32, silent bool) bool {
 	return taken
 }
 
-// note passes on what the application may want to log.
+// note gives a line to the log of the application.
 func (d *Dialer) note(line string) {
 	if d.opts.Log != nil {
 		d.opts.Log(line)

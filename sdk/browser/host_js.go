@@ -1,14 +1,16 @@
 package browser
 
+// Access to the page's script: its object, its errors, and its promises.
+
 import (
 	"context"
 	"syscall/js"
 )
 
-// host is what the page's script has left for this program: the browser's part of what is done here (sdk/npm/host.js).
+// host is the object that the page's script has left for this program: the browser's part of a call (sdk/npm/host.js).
 var host = js.Global().Get("antiphonHost")
 
-// jsError is what the browser threw or a promise was refused with.
+// jsError is an exception of the browser, or the reason of a rejected promise.
 type jsError struct{ name, message string }
 
 func (e *jsError) Error() string {
@@ -29,7 +31,7 @@ func errorOf(v js.Value) *jsError {
 	return e
 }
 
-// text gives a property that is a string, "" when it is none.
+// text returns a property that is a string; "" when it is none.
 func text(v js.Value, name string) string {
 	if v.Type() != js.TypeObject && v.Type() != js.TypeFunction {
 		return ""
@@ -40,9 +42,9 @@ func text(v js.Value, name string) string {
 	return ""
 }
 
-// await has the page do what takes its time: a method of target's that gives a promise. Its last argument is a signal that says
-// when ctx has ended. What the page then still comes to is lost: the method lets go of it. ask must not be called from a callback of the
-// browser's. Errors: ctx's, *jsError.
+// await calls a method of target that returns a promise, and waits for its result. The last argument of the method is an
+// AbortSignal that fires when ctx ends. A result that comes later is lost; the method must free it. A callback of the browser
+// must not call await. Errors: ctx's, *jsError.
 func await(ctx context.Context, target js.Value, method string, args ...any) (js.Value, error) {
 	type result struct {
 		value js.Value
@@ -66,7 +68,7 @@ func await(ctx context.Context, target js.Value, method string, args ...any) (js
 	case <-ctx.Done():
 	}
 	select {
-	case r := <-done: // it came at the same time, and is the caller's
+	case r := <-done: // the result came at the same time as the end of ctx
 		return r.value, r.err
 	default:
 	}
@@ -74,7 +76,7 @@ func await(ctx context.Context, target js.Value, method string, args ...any) (js
 	return js.Undefined(), ctx.Err()
 }
 
-// object makes a JavaScript object of name-value pairs.
+// object makes a JavaScript object of name and value pairs.
 func object(pairs ...any) js.Value {
 	o := js.Global().Get("Object").New()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -83,4 +85,5 @@ func object(pairs ...any) js.Value {
 	return o
 }
 
+// defined reports whether v is neither undefined nor null.
 func defined(v js.Value) bool { return !v.IsUndefined() && !v.IsNull() }

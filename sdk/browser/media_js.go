@@ -1,5 +1,7 @@
 package browser
 
+// Devices, and the errors of opening a microphone.
+
 import (
 	"context"
 	"errors"
@@ -7,13 +9,13 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// microphoneError says in the client's words why a microphone was not opened.
+// microphoneError returns the sdk's error for a microphone that the browser did not open.
 func microphoneError(err error) error {
 	thrown, ok := errors.AsType[*jsError](err)
 	if !ok {
 		return err
 	}
-	told := &sdk.Error{Kind: sdk.ErrMicrophoneBusy, Cause: thrown} // NotReadableError, AbortError and what no browser should say
+	told := &sdk.Error{Kind: sdk.ErrMicrophoneBusy, Cause: thrown} // NotReadableError, AbortError, and any other name
 	switch thrown.name {
 	case "NotAllowedError", "SecurityError":
 		told.Kind = sdk.ErrPermission
@@ -25,7 +27,7 @@ func microphoneError(err error) error {
 	return told
 }
 
-// Devices implements sdk.DeviceLister. A page that is not secure has none.
+// Devices implements sdk.DeviceLister. A page that is not secure has no devices.
 func (d *Dialer) Devices(ctx context.Context) (sdk.Devices, error) {
 	var found sdk.Devices
 	list, err := await(ctx, host, "devices", d.audio)

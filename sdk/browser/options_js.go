@@ -1,17 +1,17 @@
 // Package browser places calls from a web page: it implements the interfaces of package sdk on the browser's own
 // RTCPeerConnection, getUserMedia and <audio> element.
 //
-// # What is heard
+// # Sound
 //
-// An AudioWorklet (sdk/npm/worklet.js) posts the microphone and the agent's track in frames of 10 ms. In them a voice over the
-// agent is found (sdk.BargeInDetector), and the levels are measured; no memory is taken a frame but what syscall/js itself takes for a
-// callback. A page without AudioWorklet, or whose policy keeps the worklet from loading, has calls without both.
+// An AudioWorklet (sdk/npm/worklet.js) posts the sound of the microphone and of the agent's track in frames of 10 ms. The program
+// finds speech over the agent in them (sdk.BargeInDetector) and measures the levels. A frame allocates nothing beyond what syscall/js
+// allocates for a callback. A page without AudioWorklet, or whose policy blocks the worklet, has calls without both.
 //
 // # The page's part
 //
-// What the browser is to do is written in JavaScript (sdk/npm/host.js), in coarse steps: the page loads it before the program
-// starts, as antiphon-host.js or within the page's script, and it leaves the object antiphonHost. That catches what the browser throws, too, which a
-// program of TinyGo's cannot. It never calls this program while this program calls it.
+// The steps that the browser takes are written in JavaScript (sdk/npm/host.js), and they are coarse. The page loads that script before
+// the program starts, as antiphon-host.js or within the page's own script; it defines the object antiphonHost. The script also catches
+// the browser's exceptions, which a program compiled by TinyGo cannot. It never calls this program while this program calls it.
 package browser
 
 import "syscall/js"
@@ -36,6 +36,6 @@ type Options struct {
 	// Begun is a call that the page's script has begun to place while this program was loading (sdk/npm/begin.js); the first Dial
 	// takes it over. Undefined begins each call here.
 	Begun js.Value
-	// Log gets a line for every thing that does not work here and is done without. May be nil.
+	// Log gets a line for each feature that does not work here and that the call does without. May be nil.
 	Log func(line string)
 }

@@ -1,5 +1,7 @@
 package browser
 
+// One call over WebRTC, and what the page reports of it.
+
 import (
 	"context"
 	"syscall/js"
@@ -10,28 +12,28 @@ import (
 // maxBuffered is how many characters may wait to be sent.
 const maxBuffered = 1 << 20
 
-// peer is one call. The browser runs one callback at a time, and Go code here yields only where it waits for the page, so its
+// peer is one call. The browser runs one callback at a time, and Go code here yields only where it waits for the page, so the
 // fields need no lock.
 type peer struct {
 	dialer   *Dialer
 	sink     func(sdk.PeerEvent)
 	page     js.Value // the call in the page: see sdk/npm/host.js
-	onEvent  Func     // what the line tells
+	onEvent  Func     // gets the page's reports
 	antiphon bool
-	location string // of the call at the server
+	location string // the path of the call at the server
 	kept     sdk.Resumption
 
 	muted, lost bool
 	closed      bool
 
-	capture *capture // nil where nothing is heard
+	capture *capture // nil where the page gets no sound
 	ducking ducking
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
 
-// newPeer makes a call of a kind: "peer" or "socket". What the line tells is given to first, unless that is nil; it reports whether
-// that was all.
+// newPeer makes a call of this kind: "peer" (WebRTC) or "socket". first gets each report of the page before the peer does,
+// unless it is nil; it returns true for a report that it has handled.
 func newPeer(d *Dialer, kind string, c sdk.CallConfig, sink func(sdk.PeerEvent), first func(what string, args []js.Value) bool) *peer {
 	p := &peer{dialer: d, sink: sink, muted: c.Muted}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -45,21 +47,22 @@ func newPeer(d *Dialer, kind string, c sdk.CallConfig, sink func(sdk.PeerEvent),
 	return p
 }
 
-// startCapture begins to hear both sides. Its script is the server's, so the call comes first: a server that is gone has none.
+// startCapture begins to measure the sound of both sides. The worklet comes from the server, so the server has to take the call
+// first.
 func (p *peer) startCapture() {
 	if err := p.capture.start(p.ctx, p.dialer.worklet()); err != nil {
 		p.dialer.note("no levels and no prediction: " + err.Error())
 	}
 }
 
-// tell passes on what happens, until the call is closed.
+// tell reports an event to the session, until the call is closed.
 func (p *peer) tell(e sdk.PeerEvent) {
 	if !p.closed {
 		p.sink(e)
 	}
 }
 
-// soundMeasured takes what the sound of both sides is.
+// soundMeasured reports what 10 ms of sound have shown.
 func (p *peer) soundMeasured(f measurement) {
 	if f.detection != sdk.NoDetection {
 		at, known := p.Position()
@@ -70,6 +73,7 @@ func (p *peer) soundMeasured(f measurement) {
 	}
 }
 
+// sendLevels reports the levels of both sides.
 func (p *peer) sendLevels(levels sdk.Levels) {
 	if p.muted {
 		levels.Mic = 0
@@ -77,7 +81,7 @@ func (p *peer) sendLevels(levels sdk.Levels) {
 	p.tell(sdk.LevelsMeasured{Levels: levels})
 }
 
-// pageEvent takes what the line tells.
+// pageEvent handles a report of the page.
 func (p *peer) pageEvent(what string, args []js.Value) {
 	switch what {
 	case "open":
@@ -106,7 +110,7 @@ func (p *peer) pageEvent(what string, args []js.Value) {
 	}
 }
 
-// message takes an event of the server's.
+// message takes a server event.
 func (p *peer) message(data js.Value) {
 	if data.Type() == js.TypeString {
 		p.tell(sdk.Message{Data: []byte(data.String())})
@@ -143,7 +147,7 @@ func (p *peer) openFirst(ctx context.Context, stream js.Value) {
 	}
 }
 
-// opened takes what came of opening a microphone.
+// opened takes the result of opening a microphone.
 func (p *peer) opened(id js.Value, err error) error {
 	if err != nil {
 		return microphoneError(err)
@@ -153,7 +157,7 @@ func (p *peer) opened(id js.Value, err error) error {
 	return nil
 }
 
-// reopen takes the default device when the one in use was pulled out.
+// reopen opens the default microphone when the device in use was removed.
 func (p *peer) reopen() {
 	if err := p.SetMicrophone(p.ctx, ""); err != nil {
 		p.tell(sdk.MicrophoneFailed{Err: err})
@@ -191,7 +195,7 @@ func (p *peer) SetSpeaker(ctx context.Context, id string) error {
 	return setSpeaker(ctx, p.dialer.audio, id)
 }
 
-// setSpeaker has an audio element or context play on another device.
+// setSpeaker makes an audio element or context play on another device.
 func setSpeaker(ctx context.Context, target js.Value, id string) error {
 	if !defined(target.Get("setSinkId")) {
 		return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "this browser cannot choose the loudspeaker"}

@@ -1,5 +1,7 @@
 package browser
 
+// The playback of sound that comes in messages, through the playout worklet.
+
 import (
 	"context"
 	"syscall/js"
@@ -10,14 +12,14 @@ import (
 )
 
 const (
-	// wireRate is the rate of the sound in messages, in hertz.
+	// wireRate is the sample rate of the sound in messages, in hertz.
 	wireRate = 24000
-	// maxPlay is how much sound may wait to be played, and keepPlay how much of what was played is known still, in seconds.
+	// maxPlay is how much sound may wait to be played, and keepPlay how much played sound can be played again, in seconds.
 	maxPlay  = 300
 	keepPlay = 6
 )
 
-// player plays what comes in messages through a worklet, which knows where it is. Places are counted in samples from the
+// player plays the sound of messages through a worklet, which reports its position. Positions are counted in samples from the
 // beginning of the call, at the rate of the audio context.
 type player struct {
 	tell       func(sdk.PeerEvent)
@@ -30,16 +32,16 @@ type player struct {
 	sound      []float32
 
 	segments  []segment
-	written   int // the end of what was given to the worklet
-	discarded int // what was given before was thrown away
-	at        int // what is played now
+	written   int // the end of the sound that the worklet has got
+	discarded int // the sound before this position was discarded
+	at        int // the position that is played now
 
-	response        string // what is being played; "" when nothing is
-	lastResponse    string // the last response that sound came of
-	stoppedResponse string // the response that was stopped: what still comes of it is not played
+	response        string // the response that is being played; "" for none
+	lastResponse    string // the last response that sound came for
+	stoppedResponse string // the response that was stopped: its later sound is not played
 }
 
-// segment is a part of an item, or the end of a response.
+// segment is a stretch of sound of one content part, or the end of a response.
 type segment struct {
 	response, item string
 	index          int
@@ -47,7 +49,7 @@ type segment struct {
 	end, reported  bool
 }
 
-// newPlayer makes a player in a call that hears at this rate.
+// newPlayer makes a player for a call whose audio context has this rate, in hertz.
 func newPlayer(ctx context.Context, line js.Value, rate int, tell func(sdk.PeerEvent)) (*player, error) {
 	p := &player{tell: tell, rate: rate, page: line}
 	var err error
@@ -65,9 +67,10 @@ func newPlayer(ctx context.Context, line js.Value, rate int, tell func(sdk.PeerE
 	return p, nil
 }
 
+// post sends a message to the worklet.
 func (p *player) post(message js.Value) { p.page.Call("post", message) }
 
-// play gives sound to the worklet. It reports false when more waits than may.
+// play gives sound to the worklet. It returns false when too much sound waits.
 func (p *player) play(response, item string, index int, pcm []byte) bool {
 	if response == p.stoppedResponse {
 		return true
@@ -83,7 +86,7 @@ func (p *player) play(response, item string, index int, pcm []byte) bool {
 	return true
 }
 
-// write passes p.sound on.
+// write gives the samples in p.sound to the worklet.
 func (p *player) write(response, item string, index int) {
 	if len(p.sound) == 0 {
 		return
@@ -100,6 +103,7 @@ func (p *player) write(response, item string, index int) {
 	p.written = end
 }
 
+// finish marks the end of a response.
 func (p *player) finish(response string) {
 	if response == p.stoppedResponse {
 		return
@@ -112,10 +116,10 @@ func (p *player) finish(response string) {
 	p.advance(p.at)
 }
 
-// advance takes the place that is played.
+// advance takes the position that is being played, and reports the beginning and the end of responses.
 func (p *player) advance(at int) {
 	if at < p.discarded {
-		return // told before the rest was thrown away
+		return // reported before the sound was discarded
 	}
 	p.at = at
 	for i := range p.segments {
@@ -141,7 +145,7 @@ func (p *player) advance(at int) {
 	}
 }
 
-// position is where the playback is: what is on its way to the loudspeaker is heard, whatever becomes of the rest.
+// position returns where the playback is. The sound before it may still be on its way to the loudspeaker.
 func (p *player) position() (heard sdk.PlayedPosition, ok bool) {
 	if p.response == "" {
 		return heard, false
@@ -155,7 +159,7 @@ func (p *player) position() (heard sdk.PlayedPosition, ok bool) {
 	return heard, ok
 }
 
-// stop throws away what was not played.
+// stop discards the sound that was not played. It returns the position that was being played, and whether a response was.
 func (p *player) stop() (sdk.PlayedPosition, bool) {
 	heard, playing := p.position()
 	if playing || p.written > p.at {
@@ -167,7 +171,7 @@ func (p *player) stop() (sdk.PlayedPosition, bool) {
 	return heard, playing
 }
 
-// resume plays on from a place.
+// resume goes on from a position. Where the position is not known any more, it goes on from where the playback was held.
 func (p *player) resume(from sdk.PlayedPosition) {
 	for _, one := range p.segments {
 		if !one.end && one.item == from.ItemID && one.index == from.ContentIndex {
@@ -179,5 +183,5 @@ func (p *player) resume(from sdk.PlayedPosition) {
 	p.post(object("hold", false))
 }
 
-// close is for a call whose line is closed.
+// close releases the callback. The call in the page must be closed before.
 func (p *player) close() { p.onProgress.Release() }

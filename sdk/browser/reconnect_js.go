@@ -1,5 +1,7 @@
 package browser
 
+// A link that comes back: ICE restarts, and what a new peer takes over from the former one.
+
 import (
 	"context"
 	"syscall/js"
@@ -11,7 +13,7 @@ import (
 // Resumption implements sdk.Resumable.
 func (p *peer) Resumption() sdk.Resumption { return p.kept }
 
-// resumeHeaders are the headers that name the conversation to go on with.
+// resumeHeaders returns the headers that name the conversation to go on with; undefined for a new one.
 func resumeHeaders(r sdk.Resume) js.Value {
 	if r.Token == "" {
 		return js.Undefined()
@@ -19,7 +21,7 @@ func resumeHeaders(r sdk.Resume) js.Value {
 	return object("Antiphon-Resume", r.Token, "Antiphon-Resume-After", r.After)
 }
 
-// formerMicrophone is the microphone of the peer that this one follows; null when it has none.
+// formerMicrophone takes the microphone of the peer that this one replaces; null when it has none.
 func formerMicrophone(former sdk.Peer) js.Value {
 	if p, ok := former.(*peer); ok {
 		return p.page.Call("inherit")
@@ -52,6 +54,7 @@ func (p *peer) Restart(ctx context.Context) error {
 	return err
 }
 
+// requestRestart asks the server for an ICE restart.
 func (p *peer) requestRestart(ctx context.Context) (js.Value, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()

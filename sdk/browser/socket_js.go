@@ -1,5 +1,7 @@
 package browser
 
+// One call over a WebSocket.
+
 import (
 	"context"
 	"syscall/js"
@@ -9,16 +11,16 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// saidSamples is how many samples of the microphone go into one message: 20 ms.
+// messageSamples is how many samples of the microphone go into one message: 20 ms.
 const messageSamples = wireRate / 50
 
-// socketPeer is one call over a WebSocket, for networks that let no WebRTC through. It is an sdk.Player and an sdk.Rewinder.
+// socketPeer is one call over a WebSocket, for networks that block WebRTC. It is an sdk.Player and an sdk.Rewinder.
 type socketPeer struct {
 	*device
 	player *player
 	level  sdk.Level
 	resume sdk.Resume
-	opened chan error // what came of the connection, once
+	opened chan error // gets the result of connecting, once
 
 	hasMicrophone bool
 	resampler     *voice.Resampler
@@ -26,7 +28,7 @@ type socketPeer struct {
 	pcm           []int16
 }
 
-// device is what a call over a WebSocket shares with one over WebRTC: the microphone, and the ear beside it.
+// device is what a call over a WebSocket shares with one over WebRTC: the microphone and its capture.
 type device struct{ p *peer }
 
 // dialSocket places a call over a WebSocket.
@@ -47,7 +49,7 @@ func (d *Dialer) dialSocket(ctx context.Context, c sdk.CallConfig, sink func(sdk
 	return s, ctx.Err()
 }
 
-// open brings everything up: the worklet, the microphone, the connection.
+// open starts everything: the worklet, the microphone, the connection.
 func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 	p := s.p
 	if err := p.capture.start(ctx, p.dialer.worklet()); err != nil {
@@ -70,13 +72,13 @@ func (s *socketPeer) open(ctx context.Context, c sdk.CallConfig) error {
 	known := make(chan struct{})
 	go func() {
 		defer close(known)
-		_, err := p.dialer.pipeline(ctx) // only an Antiphon has one
+		_, err := p.dialer.pipeline(ctx) // only an Antiphon has a pipeline
 		p.antiphon = err == nil
 	}()
 	err = s.connect(ctx)
 	<-known // ctx ends it
 	if err != nil && p.antiphon && c.Resume.Token != "" && ctx.Err() == nil {
-		return &sdk.RefusedError{Status: 404, Message: "the conversation is not kept any more"} // a browser does not say
+		return &sdk.RefusedError{Status: 404, Message: "the conversation is not kept any more"} // a browser does not say why it was refused
 	}
 	return err
 }
@@ -94,7 +96,8 @@ func (s *socketPeer) connect(ctx context.Context) error {
 	}
 }
 
-// pageEvent takes what is told until the conversation stands: one that goes on does with its first event.
+// pageEvent handles the reports of the page until the conversation has begun. A conversation that goes on begins with its first
+// event.
 func (s *socketPeer) pageEvent(what string, args []js.Value) bool {
 	switch what {
 	case "open":
@@ -114,15 +117,15 @@ func (s *socketPeer) pageEvent(what string, args []js.Value) bool {
 	return false
 }
 
-// connected says what came of the connection.
+// connected gives the result of connecting, once.
 func (s *socketPeer) connected(err error) {
 	select {
 	case s.opened <- err:
-	default: // it is over already
+	default: // the result was given already
 	}
 }
 
-// welcomed takes the first event of a conversation that goes on. It reports false for any other.
+// welcomed takes the first event of a conversation that goes on. It returns false for any other event.
 func (s *socketPeer) welcomed(data js.Value) bool {
 	if s.p.kept.Resumed || data.Type() != js.TypeString {
 		return false
@@ -142,7 +145,7 @@ func (s *socketPeer) Resumption() sdk.Resumption { return s.p.kept }
 func (s *socketPeer) soundMeasured(f measurement) {
 	p := s.p
 	if s.player == nil {
-		return // it is not opened yet
+		return // the call is not open yet
 	}
 	s.sendFrame(p.capture.detection.raw[:len(p.capture.detection.raw)/2])
 	if f.detection != sdk.NoDetection {
@@ -153,7 +156,7 @@ func (s *socketPeer) soundMeasured(f measurement) {
 	}
 }
 
-// sendFrame sends the person's sound. Where the network does not keep up, sound is dropped and events are not.
+// sendFrame sends sound of the person. Where the network does not keep up, it drops sound; events are not dropped.
 func (s *socketPeer) sendFrame(mic []float32) {
 	if !s.hasMicrophone || !s.p.page.Get("speaks").Bool() {
 		return
@@ -197,6 +200,7 @@ func (s *socketPeer) SetVolume(volume float32) error {
 	return nil
 }
 
+// gain gives the present volume and level to the page.
 func (s *socketPeer) gain() {
 	s.p.page.Call("gain", s.p.dialer.volume*s.level.Gain())
 }

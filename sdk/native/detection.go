@@ -2,6 +2,8 @@
 
 package native
 
+// Speech of the person over the agent, found in the sound of both sides.
+
 import (
 	"sync"
 
@@ -10,16 +12,16 @@ import (
 )
 
 const (
-	// loudAgent is the level in dBFS above which the agent counts as being played, and playTail how many frames of 10 ms it
-	// still does so behind a louder one: the pauses between words.
+	// loudAgent is the level in dBFS above which the agent counts as being played. It counts so for playTail more frames of 10 ms,
+	// which covers the pauses between words.
 	loudAgent = -55
 	playTail  = 30
-	// maxReference bounds the agent's sound that waits to be compared with the microphone's, in samples: 200 ms.
+	// maxReference bounds the agent's sound that waits to be compared with the microphone, in samples: 200 ms.
 	maxReference = 10 * FrameSize
 )
 
-// speechDetection finds the person's voice over the agent's. The agent's sound comes from one goroutine, the person's from
-// another, which is told what was found.
+// speechDetection finds the person's speech over the agent. One goroutine gives it the agent's sound, another one the person's;
+// the second gets the findings.
 type speechDetection struct {
 	detector       *sdk.BargeInDetector
 	mic, agent     track
@@ -27,27 +29,27 @@ type speechDetection struct {
 	referenceFrame []int16
 
 	mu        sync.Mutex
-	reference []int16 // of the agent's sound. Invariant: at most maxReference.
+	reference []int16 // the agent's sound that waits. Invariant: at most maxReference.
 }
 
-// track is one side's sound at the rate of the detector.
+// track is the sound of one side at the rate of the detector.
 type track struct {
 	resampler *voice.Resampler
 	floats    []float32
-	waiting   []float32 // Invariant: less than a frame between two calls of said
+	waiting   []float32 // Invariant: less than a frame between two calls of microphoneFrame
 }
 
 func newSpeechDetection() *speechDetection {
 	h := &speechDetection{detector: sdk.NewBargeInDetector(), referenceFrame: make([]int16, FrameSize), reference: make([]int16, 0, maxReference)}
 	for _, t := range []*track{&h.mic, &h.agent} {
-		t.resampler, _ = voice.NewResampler(Rate, voice.FrameRate) // both rates are known to it
+		t.resampler, _ = voice.NewResampler(Rate, voice.FrameRate) // it supports both rates
 		t.floats = make([]float32, 0, FrameSize)
 		t.waiting = make([]float32, 0, 4*voice.FrameSize)
 	}
 	return h
 }
 
-// agentFrame takes what the loudspeaker gets, before it is lowered.
+// agentFrame takes the sound that the loudspeaker gets, before ducking.
 func (h *speechDetection) agentFrame(pcm []int16) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +59,7 @@ func (h *speechDetection) agentFrame(pcm []int16) {
 	h.reference = append(h.reference, pcm[max(len(pcm)-maxReference, 0):]...)
 }
 
-// takeReference fills pcm with what the loudspeaker got meanwhile, silence where it got nothing.
+// takeReference fills pcm with the agent's sound since the last call, and with silence where there was none.
 func (h *speechDetection) takeReference(pcm []int16) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,7 +68,7 @@ func (h *speechDetection) takeReference(pcm []int16) {
 	clear(pcm[n:])
 }
 
-// microphoneFrame takes a frame of the person's and gives what was found to tell.
+// microphoneFrame takes a frame of the person's sound and gives each finding to tell.
 func (h *speechDetection) microphoneFrame(pcm []int16, tell func(sdk.Detection)) {
 	h.takeReference(h.referenceFrame)
 	h.mic.add(pcm)
@@ -87,11 +89,13 @@ func (h *speechDetection) microphoneFrame(pcm []int16, tell func(sdk.Detection))
 	}
 }
 
+// add appends sound, resampled to the detector's rate.
 func (t *track) add(pcm []int16) {
 	t.floats = voice.PCM16ToFloat(t.floats[:0], pcm)
 	t.waiting = t.resampler.Append(t.waiting, t.floats)
 }
 
+// drop removes the first frame.
 func (t *track) drop() {
 	t.waiting = t.waiting[:copy(t.waiting, t.waiting[voice.FrameSize:])]
 }

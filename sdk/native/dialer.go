@@ -2,6 +2,8 @@
 
 package native
 
+// Options, and the dialer for WebRTC.
+
 import (
 	"context"
 	"net/http"
@@ -21,12 +23,12 @@ type Options struct {
 	Key string
 	// Client makes the HTTP requests. Nil is http.DefaultClient.
 	Client *http.Client
-	// Microphone is what is said. Nil is silence. It must serve one call at a time.
+	// Microphone gives the sound of the person. Nil is silence. It must serve one call at a time.
 	Microphone Source
-	// Speaker is what hears. Nil hears nothing.
+	// Speaker takes the sound of the agent. Nil drops it.
 	Speaker Sink
-	// Detector listens for the person while the agent speaks, so that the session can predict interruptions: the peers are
-	// then sdk.Duckers (WebRTC) or sdk.Rewinders (WebSocket). It takes about a hundredth of a core for each call.
+	// Detector finds speech of the person while the agent speaks, so that the session can predict interruptions. The peers are then
+	// sdk.Duckers (WebRTC) or sdk.Rewinders (WebSocket). It takes about a hundredth of a core for each call.
 	Detector bool
 	// Loopback also uses the machine's loopback address (WebRTC only), for a server on the same machine.
 	Loopback bool
@@ -40,11 +42,11 @@ type Dialer struct {
 	api    *webrtc.API
 }
 
-// maxMessage is the largest event that is taken, in bytes.
+// maxMessage is the size of the largest event that a call accepts, in bytes.
 const maxMessage = 1 << 20
 
-// How long the network is silent before a link counts as interrupted, how much longer before it counts as broken, and how often
-// it is tried. The server's packets come every 20 ms.
+// disconnected is how long the network is silent before a link counts as interrupted, failed how much longer before it counts as
+// broken. keepAlive is how often the client checks the link. The server sends a packet every 20 ms.
 const disconnected, failed, keepAlive = 3 * time.Second, 25 * time.Second, time.Second
 
 // sdpType is the content type of descriptions.
@@ -72,6 +74,7 @@ func NewDialer(o Options) (*Dialer, error) {
 	}, nil
 }
 
+// opusCapability returns the description of the Opus codec in an offer.
 func opusCapability() webrtc.RTPCodecCapability {
 	return webrtc.RTPCodecCapability{
 		MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2, SDPFmtpLine: "minptime=10;usedtx=1",
@@ -96,7 +99,8 @@ func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerE
 	return p, nil
 }
 
-// signal exchanges descriptions. The offer goes at once, without candidates: the server learns them from the first packets.
+// signal exchanges descriptions. The offer is sent at once, without candidates: the server learns the addresses from the first
+// packets.
 func (d *Dialer) signal(ctx context.Context, p *peer, c sdk.CallConfig) error {
 	offer, err := p.pc.CreateOffer(nil)
 	if err == nil {

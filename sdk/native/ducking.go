@@ -2,6 +2,8 @@
 
 package native
 
+// How loud the agent is played over WebRTC, and which position in its sound the person hears: the native sdk.Ducker.
+
 import (
 	"sync"
 	"time"
@@ -10,27 +12,28 @@ import (
 )
 
 const (
-	// rtpPerMS is the clock of Opus in RTP.
+	// rtpPerMS is the clock of Opus in RTP, in ticks for each millisecond.
 	rtpPerMS = 48
-	// A muted reply has ended after muteFrames of silence, or after muteTime.
+	// A muted reply has ended after muteFrames frames of silence in a row, or after muteTime.
 	muteFrames = 3
 	muteTime   = time.Second
-	// stillAgent is the level in dBFS under which there is nothing of a reply.
+	// stillAgent is the level in dBFS below which a frame has no sound of a reply.
 	stillAgent = -75
-	// ramp is over how many samples a level changes, so that nothing clicks: 5 ms.
+	// ramp is over how many samples a level changes, so that no click is heard: 5 ms.
 	ramp = Rate * 5 / 1000
 )
 
-// gain is how loud the agent is played. It changes at once, but without a click.
+// gain is how loud the agent is played. A change takes effect at once, over a short ramp.
 type gain struct {
 	level  sdk.Level
 	volume float32
 	now    float32
 }
 
+// newGain returns a gain of 1.
 func newGain() gain { return gain{level: sdk.LevelFull, volume: 1, now: 1} }
 
-// apply plays a frame at the gain that is due.
+// apply scales a frame in place.
 func (g *gain) apply(pcm []int16) {
 	due := g.volume * g.level.Gain()
 	from := g.now
@@ -73,24 +76,24 @@ func (c *gainControl) apply(pcm []int16) {
 	c.gain.apply(pcm)
 }
 
-// ducking is how loud the agent is played over WebRTC, and where in its sound that is heard.
+// ducking is the level of the agent over WebRTC, and the position in its sound that the person hears.
 type ducking struct {
 	mu    sync.Mutex
 	gain  gain
 	clock func() time.Time
 
-	muted        bool      // what comes is of a reply that is dead
-	mutedUntil   time.Time // it ends in any case
-	silentFrames int       // frames of silence in a row since then
+	muted        bool      // the sound belongs to a reply that was cut off
+	mutedUntil   time.Time // when muting ends in any case
+	silentFrames int       // how many frames in a row were silent since then
 	played       bool
-	end          uint32 // the timestamp behind what was played last
+	end          uint32 // the timestamp directly after the last sound
 	awaited      sdk.PlayedPosition
 	awaiting     bool
 }
 
 func newDucking() *ducking { return &ducking{gain: newGain(), clock: time.Now} }
 
-// silenceMuted empties a frame of a reply that is dead.
+// silenceMuted clears a frame of a muted reply, and finds the end of that reply.
 func (l *ducking) silenceMuted(pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,7 +110,7 @@ func (l *ducking) silenceMuted(pcm []int16) {
 	}
 }
 
-// play makes of a decoded packet with this timestamp what is to be heard of it.
+// play scales the sound of the packet with this RTP timestamp, and notes that it is played.
 func (l *ducking) play(stamp uint32, pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +134,7 @@ func (l *ducking) passed() (at sdk.PlayedPosition, ok bool) {
 	return l.awaited, true
 }
 
-// duckingPeer is a peer with a voice detector. It is an sdk.Ducker and an sdk.VolumeSetter.
+// duckingPeer is a peer with a detector. It is an sdk.Ducker and an sdk.VolumeSetter.
 type duckingPeer struct{ *peer }
 
 // SetLevel implements sdk.Ducker.
@@ -171,14 +174,14 @@ func (p duckingPeer) Mute() {
 	p.ducking.muted, p.ducking.silentFrames, p.ducking.mutedUntil = true, 0, p.ducking.clock().Add(muteTime)
 }
 
-// reportPosition tells that the playback has passed the awaited position.
+// reportPosition reports that the playback has passed the awaited position.
 func (p *peer) reportPosition() {
 	if at, ok := p.ducking.passed(); ok {
 		p.events.send(sdk.PositionPassed{At: at})
 	}
 }
 
-// reportDetection tells what the detector has found.
+// reportDetection reports a finding of the detector.
 func (p *peer) reportDetection(v sdk.Detection) {
 	p.ducking.mu.Lock()
 	at, known := p.ducking.position()

@@ -2,6 +2,8 @@
 
 package native
 
+// HTTP requests to the server, and the errors that come of them.
+
 import (
 	"bytes"
 	"context"
@@ -26,7 +28,7 @@ const (
 	versionHeader = "Antiphon-Version"
 )
 
-// endpoint is the server's HTTP side.
+// endpoint is the server's HTTP interface.
 type endpoint struct {
 	url    string
 	key    string
@@ -48,7 +50,8 @@ func (s endpoint) header() http.Header {
 	return h
 }
 
-// request sends one request, with more headers than the usual, and gives the body of a good answer.
+// request sends one request with additional headers, and returns the body of an answer with a status of 2xx. Errors:
+// *sdk.RefusedError for other answers, sdk.ErrServerGone, sdk.ErrInvalid, ctx's.
 func (s endpoint) request(ctx context.Context, method, path, contentType string, more http.Header, body []byte) ([]byte, http.Header, error) {
 	r, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -63,7 +66,7 @@ func (s endpoint) request(ctx context.Context, method, path, contentType string,
 	if err != nil {
 		return nil, nil, unreachable(ctx, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // all that matters has been read
+	defer func() { _ = answer.Body.Close() }() // everything that is needed has been read
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
 		return nil, nil, unreachable(ctx, err)
@@ -74,7 +77,7 @@ func (s endpoint) request(ctx context.Context, method, path, contentType string,
 	return text, answer.Header, nil
 }
 
-// unreachable says that the server cannot be reached, unless it is the caller who has given up.
+// unreachable returns ctx's error if ctx has ended, otherwise err as sdk.ErrServerGone.
 func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -82,7 +85,7 @@ func unreachable(ctx context.Context, err error) error {
 	return &sdk.Error{Kind: sdk.ErrServerGone, Cause: err}
 }
 
-// refusal finds the words in the body of a refusal: those of {"error":{"message":…}}, or the body itself.
+// refusal returns the message in the body of a refusal, that of {"error":{"message":…}}; otherwise the body itself.
 func refusal(body []byte) string {
 	var told struct {
 		Error struct {
@@ -130,7 +133,7 @@ func withModel(path, model string) string {
 	return path + "?model=" + url.QueryEscape(model)
 }
 
-// linkError turns the end of a link into the client's words.
+// linkError returns the end of a link as sdk.ErrServerGone.
 func linkError(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return sdk.ErrServerGone

@@ -2,6 +2,8 @@
 
 package native
 
+// A microphone for programs: it says the sound that the program gives it.
+
 import (
 	"errors"
 	"sync"
@@ -11,11 +13,11 @@ import (
 // MaxQueued is how much sound may wait in a Microphone.
 const MaxQueued = 10 * time.Minute
 
-// ErrQueueFull: more was given to a Microphone than it keeps (MaxQueued).
+// ErrQueueFull: a Microphone keeps no more sound than MaxQueued.
 var ErrQueueFull = errors.New("native: too much sound waits to be said: wait for what was given before")
 
-// Microphone is a Source that says what it is told, in real time, and is silent in between. The zero value is ready and
-// silent. Safe for concurrent use; it serves one call at a time.
+// Microphone is a Source that plays the sound it was given, in real time, and is silent in between. The zero value is ready and
+// silent. Safe for concurrent use. It serves one call at a time.
 type Microphone struct {
 	mu     sync.Mutex
 	queue  []utterance
@@ -27,8 +29,8 @@ type utterance struct {
 	said chan struct{}
 }
 
-// Speak says pcm after what was given before; it is copied. said is closed when the last sample was taken to be sent, or thrown
-// away by Hush. Errors: ErrQueueFull.
+// Speak queues a copy of pcm. said is closed when the last sample was taken to be sent, or when Clear discards it. Errors:
+// ErrQueueFull.
 func (m *Microphone) Speak(pcm []int16) (said <-chan struct{}, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,7 +47,7 @@ func (m *Microphone) Speak(pcm []int16) (said <-chan struct{}, err error) {
 	return u.said, nil
 }
 
-// Hush throws away what was not said yet.
+// Clear discards the sound that was not said yet.
 func (m *Microphone) Clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

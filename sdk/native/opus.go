@@ -2,6 +2,8 @@
 
 package native
 
+// Opus: encoding frames, and decoding packets with concealment of lost ones.
+
 import (
 	"errors"
 	"fmt"
@@ -12,13 +14,13 @@ import (
 // maxOpusBytes is more than any 20 ms packet at the bit rate used here.
 const maxOpusBytes = 1275
 
-// silentPacket is 20 ms of nothing: a full-band mono frame whose two bytes say "silent".
+// silentPacket returns a packet of 20 ms of silence: a full-band mono frame without sound.
 func silentPacket() []byte { return []byte{0xF8, 0xFF, 0xFE} }
 
-// tail is how many silent frames are coded after sound, so that the end of it gets out of the codec.
+// tail is how many silent frames are encoded after sound, so that the codec gives out the end of it.
 const tail = 3
 
-// encoder turns frames into packets. In pauses it sends ready-made silence, which costs nothing.
+// encoder turns frames into packets. In pauses it returns a prepared silent packet, which costs nothing.
 type encoder struct {
 	enc    *gopus.Encoder
 	packet [maxOpusBytes]byte
@@ -26,7 +28,7 @@ type encoder struct {
 }
 
 func newEncoder() (*encoder, error) {
-	// The low-delay application is of one mode with the silent packet, so pauses need no change of mode.
+	// The low-delay application uses the same mode as the silent packet, so the mode does not change in pauses.
 	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: Rate, Channels: 1, Application: gopus.ApplicationLowDelay})
 	if err != nil {
 		return nil, fmt.Errorf("native: Opus encoder: %w", err)
@@ -37,7 +39,7 @@ func newEncoder() (*encoder, error) {
 	return &encoder{enc: enc, quiet: tail}, nil
 }
 
-// encode codes one frame. The packet is valid until the next call.
+// encode encodes one frame. The packet is valid until the next call.
 func (e *encoder) encode(pcm []int16) ([]byte, error) {
 	if silent(pcm) {
 		e.quiet++
@@ -54,6 +56,7 @@ func (e *encoder) encode(pcm []int16) ([]byte, error) {
 	return e.packet[:n], nil
 }
 
+// silent reports whether every sample is 0.
 func silent(pcm []int16) bool {
 	for _, v := range pcm {
 		if v != 0 {
@@ -63,15 +66,15 @@ func silent(pcm []int16) bool {
 	return true
 }
 
-// maxConceal is how many lost packets in a row are made up; beyond it they are left out as silence.
+// maxConceal is how many lost packets in a row are concealed. Further ones are left out.
 const maxConceal = 5
 
-// decoder turns packets into PCM, in the order of their numbers.
+// decoder turns packets into PCM in the order of their sequence numbers.
 type decoder struct {
 	dec     *gopus.Decoder
 	pcm     [Rate * 120 / 1000]int16
 	started bool
-	next    uint16 // the number of the packet that is due
+	next    uint16 // the sequence number of the next packet
 	quiet   bool   // the last packet was the silent one
 }
 
@@ -87,10 +90,11 @@ func (d *decoder) renew() (err error) {
 	return nil
 }
 
-// errGarbled: a packet broke the decoder, which was replaced.
+// errGarbled: a packet made the decoder panic, and the decoder was replaced.
 var errGarbled = errors.New("native: an Opus packet broke the decoder")
 
-// run decodes into pcm. What others send must not end the program, so a panic of the codec is an error of the packet.
+// run decodes a packet into pcm. A packet from outside must not end the program, so a panic of the codec is an error of the
+// packet.
 func (d *decoder) run(packet []byte, pcm []int16) (n int, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -100,7 +104,7 @@ func (d *decoder) run(packet []byte, pcm []int16) (n int, err error) {
 	return d.dec.DecodeInt16(packet, pcm)
 }
 
-// decode gives what a packet sounds like to hear, after what takes the place of lost ones. Late packets are left out.
+// decode gives hear the sound of a packet, and before it the sound that conceals lost packets. It drops late packets.
 func (d *decoder) decode(number uint16, packet []byte, hear func([]int16)) error {
 	if d.started {
 		missing := int16(number - d.next)
@@ -131,7 +135,7 @@ func (d *decoder) decode(number uint16, packet []byte, hear func([]int16)) error
 	return nil
 }
 
-// conceal makes up one lost frame. The codec fills whatever room it gets, so it gets one frame's.
+// conceal makes up the sound of one lost packet. The codec fills the whole slice that it gets, so it gets one frame.
 func (d *decoder) conceal(hear func([]int16)) error {
 	frame := d.pcm[:FrameSize]
 	if d.quiet {

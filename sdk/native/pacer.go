@@ -2,6 +2,8 @@
 
 package native
 
+// What runs beside a call: the pace of its frames, the events that it reports, and its levels.
+
 import (
 	"sync"
 	"time"
@@ -9,10 +11,10 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// maxBehind is how many frames are made up for when the machine was busy; a longer gap is left out.
+// maxBehind is how many frames are made up for when the machine was busy. A longer gap is left out.
 const maxBehind = 25
 
-// pace calls tick every FrameTime, counted from the beginning and not from the last call, until stop is closed.
+// pace calls tick every FrameTime until stop is closed. The times are counted from the beginning, not from the last call.
 func pace(stop <-chan struct{}, tick func()) {
 	due := time.Now()
 	timer := time.NewTimer(0)
@@ -35,7 +37,7 @@ func pace(stop <-chan struct{}, tick func()) {
 	}
 }
 
-// eventSink passes on what happens, and after stop nothing more.
+// eventSink gives events to the session, and none after stop.
 type eventSink struct {
 	sink func(sdk.PeerEvent)
 
@@ -68,7 +70,7 @@ func (t *eventSink) send(e sdk.PeerEvent) {
 	}
 }
 
-// stop waits for those who are telling.
+// stop waits until no event is being given to the session.
 func (t *eventSink) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,7 +80,7 @@ func (t *eventSink) stop() {
 	}
 }
 
-// levelMeter tells how loud both sides are, every third frame.
+// levelMeter reports how loud both sides are, every third frame.
 type levelMeter struct {
 	events *eventSink
 	frames int
@@ -90,7 +92,7 @@ type levelMeter struct {
 
 func newLevelMeter(t *eventSink) *levelMeter { return &levelMeter{events: t, mic: -120, agent: -120} }
 
-// microphoneFrame takes a frame of the person's, once every FrameTime.
+// microphoneFrame takes a frame of the person's sound, once every FrameTime.
 func (m *levelMeter) microphoneFrame(pcm []int16) {
 	m.mic = max(m.mic, dbfs(pcm))
 	if m.frames++; m.frames%3 != 0 {
@@ -104,7 +106,7 @@ func (m *levelMeter) microphoneFrame(pcm []int16) {
 	m.mic = -120
 }
 
-// agentFrame takes a frame of the agent's.
+// agentFrame takes a frame of the agent's sound.
 func (m *levelMeter) agentFrame(pcm []int16) {
 	level := dbfs(pcm)
 	m.mu.Lock()

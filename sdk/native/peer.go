@@ -2,6 +2,8 @@
 
 package native
 
+// One call over WebRTC.
+
 import (
 	"context"
 	"errors"
@@ -21,9 +23,9 @@ type peer struct {
 	opts            Options
 	server          endpoint
 	antiphon        bool
-	location        string // of the call at the server
+	location        string // the path of the call at the server
 	kept            sdk.Resumption
-	microphoneGiven atomic.Bool // the microphone is another peer's
+	microphoneGiven atomic.Bool // another peer has the microphone now
 	events          *eventSink
 	meter           *levelMeter
 	detection       *speechDetection // nil without a detector
@@ -56,6 +58,7 @@ func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, erro
 	return p, nil
 }
 
+// prepare adds the track and the data channel, and takes the events of the connection.
 func (p *peer) prepare(c sdk.CallConfig) error {
 	var err error
 	if c.NoMicrophone {
@@ -87,6 +90,7 @@ func (p *peer) prepare(c sdk.CallConfig) error {
 	return nil
 }
 
+// addTrack adds the person's track.
 func (p *peer) addTrack() error {
 	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability(), "voice", "antiphon")
 	if err != nil {
@@ -97,7 +101,7 @@ func (p *peer) addTrack() error {
 		return err
 	}
 	p.track = track
-	p.workers.do(func() { // reports have to be read to be let go
+	p.workers.do(func() { // RTCP reports must be read, or they pile up
 		buffer := make([]byte, 1500)
 		for {
 			if _, _, err := sender.Read(buffer); err != nil {
@@ -108,7 +112,7 @@ func (p *peer) addTrack() error {
 	return nil
 }
 
-// start begins to speak and to watch, once the server has answered.
+// start begins to send sound and to watch the connection, once the server has answered.
 func (p *peer) start(c sdk.CallConfig) {
 	if !c.NoMicrophone {
 		p.events.send(sdk.MicrophoneOpened{ID: c.Microphone})
@@ -117,7 +121,7 @@ func (p *peer) start(c sdk.CallConfig) {
 	p.workers.do(p.watch)
 }
 
-// sendSound sends a packet every frame; without a microphone it only measures.
+// sendSound sends a packet every frame. Without a microphone it only measures.
 func (p *peer) sendSound() {
 	enc, err := newEncoder()
 	if err != nil {
@@ -146,17 +150,17 @@ func (p *peer) sendSound() {
 		}
 		coded, err := enc.encode(pcm)
 		if err != nil {
-			coded = silentPacket() // one frame is lost
+			coded = silentPacket() // this frame is lost
 		}
 		packet.Payload = coded
-		// Before the connection stands and after its end nobody takes it, which is as well.
+		// Before the connection is up and after its end the packet is dropped, which does no harm.
 		_ = p.track.WriteRTP(packet)
 		packet.SequenceNumber++
 		packet.Timestamp += 960 // Opus counts at 48 kHz
 	})
 }
 
-// playSound hears the agent until the track ends.
+// playSound plays the agent's track until it ends.
 func (p *peer) playSound(track *webrtc.TrackRemote) {
 	dec, err := newDecoder()
 	if err != nil {
@@ -183,7 +187,7 @@ func (p *peer) playSound(track *webrtc.TrackRemote) {
 	}
 }
 
-// watch tells of the link.
+// watch reports changes of the connection.
 func (p *peer) watch() {
 	lost := false
 	for {

@@ -2,6 +2,8 @@
 
 package native
 
+// The playback of sound that comes in messages, in real time.
+
 import (
 	"sync"
 	"time"
@@ -10,42 +12,42 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// player plays the replies of a call whose sound comes in messages: in real time, one frame at a time.
+// player plays the replies of a call over a WebSocket, one frame at a time. Safe for concurrent use.
 type player struct {
 	mu sync.Mutex
 	playerState
 }
 
-// playerState is all that a player has to play, and how far it has come.
+// playerState is the sound that a player has to play, and how far it has come.
 type playerState struct {
 	queue  []sound
 	queued int // samples. Invariant: the sum of what is in queue, at most MaxQueued's.
 
-	response        string // what is being played; "" when nothing is
+	response        string // the response that is being played; "" for none
 	item            string
 	index           int
-	itemSamples     int    // samples of item
-	lastResponse    string // the last response that sound came of
-	stoppedResponse string // the response that was stopped: what still comes of it is not played
+	itemSamples     int    // how many samples of item were played
+	lastResponse    string // the last response that sound came for
+	stoppedResponse string // the response that was stopped: its later sound is not played
 
 	held          bool
-	played        []sound // of response, oldest first: the last keepPlayed
+	played        []sound // the last keepPlayed samples of response, oldest first
 	playedSamples int     // samples in played
 }
 
-// keepPlayed is how far a player can go back, in samples: 6 s.
+// keepPlayed is how far a player can rewind, in samples: 6 s.
 const keepPlayed = 6 * Rate
 
-// sound is a piece of an item, or the end of a response.
+// sound is a stretch of sound of one content part, or the end of a response.
 type sound struct {
 	response, item string
 	index          int
-	from           int // the first sample's place in the item; of what was played
+	from           int // of played sound: the position of its first sample in the item, in samples
 	pcm            []int16
 	end            bool
 }
 
-// play adds sound. It reports false when there is more than is kept.
+// play queues sound. It returns false when more sound would wait than MaxQueued.
 func (p *player) play(response, item string, index int, pcm []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,6 +63,7 @@ func (p *player) play(response, item string, index int, pcm []byte) bool {
 	return true
 }
 
+// finish marks the end of a response.
 func (p *player) finish(response string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +72,7 @@ func (p *player) finish(response string) {
 	}
 }
 
-// stop throws away what was not played and says what was being played.
+// stop discards the sound that was not played. It returns the position that was being played, and whether a response was.
 func (p *player) stop() (sdk.PlayedPosition, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,25 +86,27 @@ func (p *player) stop() (sdk.PlayedPosition, bool) {
 	return was, playing
 }
 
-// position is the end of what the loudspeaker was given.
+// position returns the end of the sound that the loudspeaker has got. ok is false when no response is being played.
 func (p *player) position() (sdk.PlayedPosition, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.where(), p.response != ""
 }
 
+// where returns the present position.
 func (p *player) where() sdk.PlayedPosition {
 	ms := int(time.Duration(p.itemSamples) * time.Second / Rate / time.Millisecond)
 	return sdk.PlayedPosition{ItemID: p.item, ContentIndex: p.index, MS: ms}
 }
 
+// hold stops the playback of a response.
 func (p *player) hold() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held = p.response != ""
 }
 
-// resume goes back to where from is kept, and plays on.
+// resume rewinds to a position, if the sound from there is kept, and plays on.
 func (p *player) resume(from sdk.PlayedPosition) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +132,7 @@ func (p *player) resume(from sdk.PlayedPosition) {
 	}
 }
 
-// keep remembers what was just played of a sound.
+// keep keeps played sound for a rewind.
 func (p *player) keep(s sound) {
 	p.played = append(p.played, s)
 	for p.playedSamples += len(s.pcm); p.playedSamples > keepPlayed; p.played = p.played[1:] {
@@ -135,9 +140,10 @@ func (p *player) keep(s sound) {
 	}
 }
 
+// forget drops the played sound.
 func (p *player) forget() { p.played, p.playedSamples = nil, 0 }
 
-// frame fills pcm with what is played next and gives what has to be told. sounding is false when nothing was played.
+// frame fills pcm with the next sound. It returns the events to report, and whether anything was played.
 func (p *player) frame(pcm []int16) (tell []sdk.PeerEvent, sounding bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

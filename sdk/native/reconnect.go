@@ -2,6 +2,8 @@
 
 package native
 
+// A link that comes back: ICE restarts, and what a new peer takes over from the former one.
+
 import (
 	"context"
 	"net/http"
@@ -12,14 +14,14 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// The headers of a call that goes on with another one: see docs/protocol.md.
+// The headers of a call that goes on with a conversation: see docs/protocol.md.
 const (
 	resumeHeader = "Antiphon-Resume"
 	afterHeader  = "Antiphon-Resume-After"
 	seenHeader   = "Antiphon-Resume-Seen"
 )
 
-// withResume adds what names the conversation to go on with.
+// withResume adds the headers that name the conversation to go on with.
 func withResume(h http.Header, r sdk.Resume) http.Header {
 	if r.Token != "" {
 		h.Set(resumeHeader, r.Token)
@@ -28,13 +30,13 @@ func withResume(h http.Header, r sdk.Resume) http.Header {
 	return h
 }
 
-// resumption is what the server has said of its keeping.
+// resumption returns what the server has said about keeping the conversation.
 func resumption(h http.Header, asked sdk.Resume) sdk.Resumption {
 	token := h.Get(resumeHeader)
 	return sdk.Resumption{Token: token, Resumed: asked.Token != "" && token == asked.Token, Seen: h.Get(seenHeader)}
 }
 
-// takeMicrophone has the former peer of a conversation leave the microphone to its successor.
+// takeMicrophone makes the former peer of a conversation stop using the microphone.
 func takeMicrophone(former sdk.Peer) {
 	if p, ok := former.(interface{ giveMicrophone() }); ok {
 		p.giveMicrophone()
@@ -45,7 +47,7 @@ func (p *peer) giveMicrophone() { p.microphoneGiven.Store(true) }
 
 func (p *socketPeer) giveMicrophone() { p.microphoneGiven.Store(true) }
 
-// takePlayback takes over what the former peer has still to play.
+// takePlayback takes over the sound that the former peer has not played yet.
 func (p *socketPeer) takePlayback(former sdk.Peer) {
 	from, ok := former.(interface{ playback() *player })
 	if !ok {
@@ -60,6 +62,7 @@ func (p *socketPeer) takePlayback(former sdk.Peer) {
 	p.player.playerState, old.playerState = old.playerState, playerState{}
 }
 
+// playback returns the player that a new peer takes over.
 func (p *socketPeer) playback() *player { return &p.player }
 
 // Resumption implements sdk.Resumable.
@@ -68,7 +71,7 @@ func (p *peer) Resumption() sdk.Resumption { return p.kept }
 // Resumption implements sdk.Resumable.
 func (p *socketPeer) Resumption() sdk.Resumption { return p.kept }
 
-// Restart implements sdk.Restarter. After an error the call does not come back: another one has to follow.
+// Restart implements sdk.Restarter. After an error other than sdk.ErrUnavailable the call does not come back.
 func (p *peer) Restart(ctx context.Context) error {
 	if !p.antiphon || p.location == "" {
 		return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "no restart"}
@@ -96,7 +99,7 @@ func (p *peer) Restart(ctx context.Context) error {
 // answerTime is how long the server may take to answer a restart.
 const answerTime = 3 * time.Second
 
-// awaitCandidatePair waits until packets have a way again. A restart takes the old one away at once.
+// awaitCandidatePair waits until packets have a path again. A restart drops the old path at once.
 func (p *peer) awaitCandidatePair(ctx context.Context) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
@@ -118,7 +121,7 @@ func (p *peer) awaitCandidatePair(ctx context.Context) error {
 	}
 }
 
-// badAnswer says what is wrong with an answer that cannot be taken; nil when it can.
+// badAnswer returns the error of an answer that was not accepted; nil for nil.
 func badAnswer(err error) error {
 	if err == nil {
 		return nil

@@ -2,9 +2,11 @@
 
 package native
 
+// Holding and rewinding the playback of a call over a WebSocket: the native sdk.Rewinder.
+
 import "github.com/antiphon-rt/antiphon/sdk"
 
-// rewindingPeer is a peer with a voice detector. It is an sdk.Rewinder and an sdk.VolumeSetter.
+// rewindingPeer is a peer with a detector. It is an sdk.Rewinder and an sdk.VolumeSetter.
 type rewindingPeer struct{ *socketPeer }
 
 // SetLevel implements sdk.Rewinder.

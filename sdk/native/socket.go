@@ -2,6 +2,8 @@
 
 package native
 
+// Calls over a WebSocket: the dialer and its peer.
+
 import (
 	"context"
 	"net/http"
@@ -17,9 +19,9 @@ import (
 )
 
 const (
-	// maxSocketMessage is the largest event that is taken, in bytes; replies' sound comes in events here.
+	// maxSocketMessage is the size of the largest event that a call accepts, in bytes. The sound of replies comes in events.
 	maxSocketMessage = 4 << 20
-	// pingTime is how often the server is asked for a sign of life, and how long it may take.
+	// pingTime is how often the client pings the server, and how long the answer may take.
 	pingTime = 5 * time.Second
 )
 
@@ -69,7 +71,7 @@ func (d *SocketDialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk
 	return p, nil
 }
 
-// readSome reads what the library has kept of a refusal's body.
+// readSome returns the part of a refusal's body that the library has kept.
 func readSome(answer *http.Response) []byte {
 	text := make([]byte, maxRefusal)
 	n, _ := answer.Body.Read(text) // what cannot be read is not shown
@@ -87,7 +89,7 @@ type socketPeer struct {
 	conn            *websocket.Conn
 	antiphon        bool
 	kept            sdk.Resumption
-	microphoneGiven atomic.Bool // the microphone is another peer's
+	microphoneGiven atomic.Bool // another peer has the microphone now
 	speaking        bool        // there is a microphone
 	muted           atomic.Bool
 	events          *eventSink
@@ -104,6 +106,7 @@ type socketPeer struct {
 	workers *workers
 }
 
+// start reports that the call is open, and starts its goroutines.
 func (p *socketPeer) start(c sdk.CallConfig) {
 	p.events.send(sdk.PeerOpened{})
 	if p.speaking {
@@ -121,6 +124,7 @@ func (p *socketPeer) start(c sdk.CallConfig) {
 	})
 }
 
+// read reports the events of the server until the connection ends.
 func (p *socketPeer) read() {
 	for {
 		kind, text, err := p.conn.Read(p.ctx)
@@ -134,6 +138,7 @@ func (p *socketPeer) read() {
 	}
 }
 
+// write sends the queued messages.
 func (p *socketPeer) write() {
 	for {
 		select {
@@ -147,13 +152,13 @@ func (p *socketPeer) write() {
 				break
 			}
 			if err := p.conn.Write(p.ctx, websocket.MessageText, next); err != nil {
-				return // read tells why
+				return // read reports why
 			}
 		}
 	}
 }
 
-// watch asks for signs of life: a connection that is cut in the middle does not end by itself.
+// watch pings the server, since a connection that is cut on the way does not end by itself.
 func (p *socketPeer) watch() {
 	ticker := time.NewTicker(pingTime)
 	defer ticker.Stop()
@@ -173,7 +178,8 @@ func (p *socketPeer) watch() {
 	}
 }
 
-// connectionEnded tells of the connection's end: a server that closes it has ended the call, and a connection that breaks has not.
+// connectionEnded reports the end of the connection. If the server has closed it, the call is over. If it broke, another peer
+// may go on with the conversation.
 func (p *socketPeer) connectionEnded(err error) {
 	p.ending.Do(func() {
 		if websocket.CloseStatus(err) >= 0 {
@@ -184,7 +190,7 @@ func (p *socketPeer) connectionEnded(err error) {
 	})
 }
 
-// sendFrame sends one frame of the person's. Where the server does not keep up, sound is dropped and events are not.
+// sendFrame sends one frame of the person. Where the server does not keep up, it drops sound; events are not dropped.
 func (p *socketPeer) sendFrame(pcm []int16) {
 	if p.microphoneGiven.Load() {
 		return
@@ -204,6 +210,7 @@ func (p *socketPeer) sendFrame(pcm []int16) {
 	}
 }
 
+// playFrame plays the next frame of the agent.
 func (p *socketPeer) playFrame(pcm []int16) {
 	tell, sounding := p.player.frame(pcm)
 	if sounding {
@@ -260,7 +267,7 @@ func (p *socketPeer) Antiphon() bool { return p.antiphon }
 func (p *socketPeer) Close() error {
 	p.events.stop()
 	return p.workers.end(func() error {
-		_ = p.conn.Close(websocket.StatusNormalClosure, "") // a server that does not answer it is left
+		_ = p.conn.Close(websocket.StatusNormalClosure, "") // whether or not the server answers
 		p.cancel()
 		return nil
 	})

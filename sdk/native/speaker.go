@@ -2,6 +2,8 @@
 
 package native
 
+// A loudspeaker for programs: it measures and keeps what it hears.
+
 import (
 	"context"
 	"math"

@@ -2,6 +2,8 @@
 
 package native
 
+// WAV files of 16 bit PCM.
+
 import (
 	"bytes"
 	"encoding/binary"

@@ -1,5 +1,7 @@
 package sdktest
 
+// What a test sees of the last call, and what the server says in it: turns of the person, and replies of the agent.
+
 import (
 	"strings"
 	"time"
@@ -8,22 +10,22 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// now is the last call; nil before the first.
+// now returns the peer of the last call; nil before the first.
 func (s *Server) now() *peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.peer
 }
 
-// Heard says that the person hears this place now: an RTP timestamp with Tracks, milliseconds of the item with Messages. What the
-// session awaits is told.
+// Heard makes the person hear this position now: an RTP timestamp with Tracks, milliseconds of the item with Messages. A session
+// that awaits the position is told.
 func (s *Server) Heard(place uint32) {
 	if p := s.now(); p != nil {
 		p.play(place)
 	}
 }
 
-// Level is how loud the session lets the agent be.
+// Level returns the level that the session has set.
 func (s *Server) Level() sdk.Level {
 	p := s.now()
 	if p == nil {
@@ -34,7 +36,7 @@ func (s *Server) Level() sdk.Level {
 	return p.level
 }
 
-// Mutes is how often what was under way of an interrupted reply was dropped.
+// Mutes returns how often the session has muted the rest of an interrupted reply.
 func (s *Server) Mutes() int {
 	p := s.now()
 	if p == nil {
@@ -56,7 +58,7 @@ func (s *Server) Muted() bool {
 	return p.muted
 }
 
-// Volume is the last that was set; 0 when none was.
+// Volume returns the volume that the session has set last; 0 when it has set none.
 func (s *Server) Volume() float32 {
 	p := s.now()
 	if p == nil {
@@ -67,7 +69,7 @@ func (s *Server) Volume() float32 {
 	return p.volume
 }
 
-// Closed reports whether the last call was ended.
+// Closed reports whether the last call was closed.
 func (s *Server) Closed() bool {
 	p := s.now()
 	if p == nil {
@@ -78,7 +80,7 @@ func (s *Server) Closed() bool {
 	return p.closed
 }
 
-// Speak is a turn of the person's, from its onset to its words, as a server tells it. item names it.
+// Speak sends the events of a whole turn of the person, from speech onset to the transcript. item is its item id.
 func (s *Server) Speak(item, words string) {
 	transcript := words
 	s.Send(
@@ -102,7 +104,7 @@ func spoken(id, role string, words *string) wire.Item {
 	}
 }
 
-// Reply is an answer of the agent's that is being made.
+// Reply is a response of the agent that is being made.
 type Reply struct {
 	// Response and Item are the protocol's ids.
 	Response, Item string
@@ -111,7 +113,7 @@ type Reply struct {
 	words  strings.Builder
 }
 
-// Begin begins to answer: the response is made, and it is heard.
+// Begin starts a response, and its playback.
 func (s *Server) Begin(response string) *Reply {
 	r := &Reply{Response: response, Item: "item_" + response, server: s}
 	conversation := "conv_test"
@@ -128,10 +130,10 @@ func (s *Server) Begin(response string) *Reply {
 	return r
 }
 
-// msPerWord is how long a word of a Reply sounds.
+// msPerWord is how long the sound of a word in a Reply is, in milliseconds.
 const msPerWord = 300
 
-// Say makes the next words, and their sound where it goes in messages.
+// Say sends the next words, and with Messages their sound.
 func (r *Reply) Say(words string) {
 	r.words.WriteString(words)
 	r.server.Send(&wire.ResponseOutputAudioTranscriptDelta{ResponseID: r.Response, ItemID: r.Item, Delta: words})
@@ -141,7 +143,7 @@ func (r *Reply) Say(words string) {
 	}
 }
 
-// Made ends the making; it may be heard still.
+// Made completes the response. Its playback may go on.
 func (r *Reply) Made() { r.done("completed", "") }
 
 func (r *Reply) done(status, reason string) {
@@ -162,13 +164,13 @@ func (r *Reply) done(status, reason string) {
 	)
 }
 
-// End ends the answer: it was made, and heard to its end.
+// End completes the response and ends its playback.
 func (r *Reply) End() {
 	r.Made()
 	r.Stopped()
 }
 
-// Stopped: it was heard to its end.
+// Stopped ends the playback of the response.
 func (r *Reply) Stopped() {
 	if r.server.Sound == Messages {
 		if p := r.server.now(); p != nil {
@@ -180,8 +182,8 @@ func (r *Reply) Stopped() {
 	r.server.Send(&wire.OutputAudioBufferStopped{ResponseID: r.Response})
 }
 
-// Interrupt is somebody's turn, which begins in the middle of the answer, as a server tells it: item names the turn, heard
-// is how much of the answer was heard, and words are what of it that was, which the session asks for.
+// Interrupt sends the events of a turn that interrupts the reply. item is the item id of the turn, heard is how much of the
+// reply the person heard, and words are the words in that; the session asks for them.
 func (r *Reply) Interrupt(item string, heard time.Duration, words string) {
 	r.server.Send(&wire.InputAudioBufferSpeechStarted{ItemID: item})
 	if r.server.Sound != Messages {

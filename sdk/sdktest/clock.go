@@ -1,12 +1,14 @@
 package sdktest
 
+// A clock for tests.
+
 import (
 	"slices"
 	"sync"
 	"time"
 )
 
-// Clock is an sdk.Clock that stands still until it is turned. The zero value is ready. Safe for concurrent use.
+// Clock is an sdk.Clock that stands still until a test advances it. The zero value is ready. Safe for concurrent use.
 type Clock struct {
 	mu     sync.Mutex
 	now    time.Duration
@@ -39,7 +41,7 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) (stop func()) {
 	}
 }
 
-// Advance turns the clock by d and calls, one after another and at their own time, the functions that are due by then.
+// Advance moves the clock by d. It calls the functions that are due by then, one after another, each at its own time.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	end := c.now + max(d, 0)
@@ -55,7 +57,7 @@ func (c *Clock) Advance(d time.Duration) {
 	c.mu.Unlock()
 }
 
-// Waiting is how many functions wait for their time.
+// Waiting returns how many functions wait for their time.
 func (c *Clock) Waiting() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,7 @@
 package sdktest
 
+// What a test expects of a session.
+
 import (
 	"time"
 
@@ -7,10 +9,10 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Patience is how long Expect, Next and Await wait for what other goroutines do.
+// Patience is how long Expect, Next and Await wait for other goroutines.
 const Patience = 5 * time.Second
 
-// Sent takes all events of the session's that nobody has expected yet.
+// Sent removes and returns all events of the session that no test has expected yet.
 func (s *Server) Sent() []wire.ClientEvent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -19,7 +21,7 @@ func (s *Server) Sent() []wire.ClientEvent {
 	return all
 }
 
-// Next takes the session's next event and waits for it if need be.
+// Next removes and returns the next event of the session. It waits for one if there is none.
 func (s *Server) Next() wire.ClientEvent {
 	s.t.Helper()
 	late := time.After(Patience)
@@ -41,8 +43,8 @@ func (s *Server) Next() wire.ClientEvent {
 	}
 }
 
-// Expect takes the session's next event, which must be of this type, such as "response.create". What every call begins with
-// (antiphon.hello and session.update) is passed over unless it is what is expected.
+// Expect removes and returns the next event of the session, which must have this type, such as "response.create". It skips the
+// events at the start of every call (antiphon.hello and session.update) unless one of them is expected.
 func (s *Server) Expect(kind string) wire.ClientEvent {
 	s.t.Helper()
 	for {
@@ -58,7 +60,7 @@ func (s *Server) Expect(kind string) wire.ClientEvent {
 	}
 }
 
-// Await waits until a snapshot of the session is as is says, and gives it.
+// Await waits until is returns true for a snapshot of the session, and returns that snapshot.
 func Await(t TB, s *sdk.Session, is func(sdk.Snapshot) bool) sdk.Snapshot {
 	t.Helper()
 	found := make(chan sdk.Snapshot, 1)

@@ -1,5 +1,7 @@
 package sdktest
 
+// The peer of a call to the server in memory.
+
 import (
 	"context"
 	"sync"
@@ -7,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// peer is one call. What it is asked to do can be read at the Server.
+// peer is one call. Methods of Server show what the session has asked of it.
 type peer struct {
 	server *Server
 	sink   func(sdk.PeerEvent)
@@ -23,12 +25,12 @@ type peer struct {
 	awaiting bool
 	mutes    int
 
-	response string // Messages: what is played; "" when nothing is
+	response string // Messages: the response that is played; "" for none
 	at       sdk.PlayedPosition
 	given    int // bytes of the item
 }
 
-// tell passes on what happens, until the call is closed.
+// tell reports an event to the session, until the call is closed.
 func (p *peer) tell(e sdk.PeerEvent) {
 	p.mu.Lock()
 	closed := p.closed
@@ -77,7 +79,7 @@ func (p *peer) set(f func()) {
 	f()
 }
 
-// trackPeer is a call whose sound goes in tracks.
+// trackPeer is a call whose sound comes in tracks.
 type trackPeer struct{ *peer }
 
 // SetLevel implements sdk.Ducker.
@@ -117,8 +119,8 @@ func (p *peer) reached() {
 	}
 }
 
-// playerPeer is a call whose sound comes in messages. It plays nothing by itself: the place that is heard is what Server.Heard
-// has said, in milliseconds of the item that came last.
+// playerPeer is a call whose sound comes in messages. It plays nothing by itself: the person hears the position that
+// Server.Heard has set last, in milliseconds of the latest item.
 type playerPeer struct{ *peer }
 
 // Play implements sdk.Player.
@@ -137,7 +139,7 @@ func (p playerPeer) Play(response, item string, index int, pcm []byte) {
 	}
 }
 
-// Finish implements sdk.Player. The end of the playback is Reply.Stopped's to say.
+// Finish implements sdk.Player. Reply.Stopped ends the playback.
 func (p playerPeer) Finish(string) {}
 
 // Stop implements sdk.Player.

@@ -1,5 +1,7 @@
 package sdktest
 
+// Scripts: a test as a list of steps.
+
 import (
 	"strings"
 	"time"
@@ -45,7 +47,7 @@ func (s *Server) Run(script string) {
 	}
 }
 
-// happening is what a script can tell of a call; nil for any other name.
+// happening returns the event of a call that a script can name; nil for any other name.
 func happening(name string) sdk.PeerEvent {
 	switch name {
 	case "opened":

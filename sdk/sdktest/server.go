@@ -1,5 +1,7 @@
 package sdktest
 
+// A server in memory, and the platform from which a session calls it.
+
 import (
 	"context"
 	"errors"
@@ -11,50 +13,50 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TB is what of a testing.TB is needed.
+// TB is the part of testing.TB that this package uses.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// maxSent bounds the session's events that nobody has expected yet: beyond it the session is told that the link is full.
+// maxSent bounds the events of the session that no test has expected yet. Beyond it, sending fails with sdk.ErrOverrun.
 const maxSent = 65536
 
-// Sound is how a call's sound goes.
+// Sound is how the sound of a call is transported.
 type Sound uint8
 
-// The ways of the sound. Exhaustively:
+// How sound is transported. Exhaustively:
 const (
-	// Tracks is WebRTC: the sound is no events. The peer is an sdk.Ducker.
+	// Tracks is WebRTC: the sound does not come in events. The peer is an sdk.Ducker.
 	Tracks Sound = iota
 	// Messages is a WebSocket: the sound comes in events, and the client plays it. The peer is an sdk.Player and an sdk.Rewinder.
 	Messages
-	// Bare is WebRTC without any way to lower the agent.
+	// Bare is WebRTC with a peer that cannot duck the agent.
 	Bare
 )
 
 // Server is a server in memory, and the platform that a session calls it from: an sdk.Dialer, an sdk.DeviceLister and an
 // sdk.PipelineSource. Set its fields before the first call. Its methods are safe for concurrent use.
 type Server struct {
-	// Session is what session.created says.
+	// Session is the session in session.created.
 	Session wire.Session
-	// Sound is how the calls' sound goes.
+	// Sound is how the sound of calls is transported.
 	Sound Sound
 	// Plain is a server that knows nothing of Antiphon's extensions.
 	Plain bool
-	// Silent makes no session by itself: Greet does.
+	// Silent: the server does not create its session by itself; Greet does.
 	Silent bool
-	// Hold is waited for before a call is taken, when it is not nil.
+	// Hold, unless it is nil, delays each call until it is closed.
 	Hold <-chan struct{}
-	// Refuse is what Dial fails with, when it is not nil.
+	// Refuse, unless it is nil, is the error of every Dial.
 	Refuse error
-	// MicrophoneErr is why the call has no microphone; nil opens it.
+	// MicrophoneErr is why calls have no microphone; with nil they have one.
 	MicrophoneErr error
-	// DevicesNow and PipelineNow are what the platform answers.
+	// DevicesNow and PipelineNow are the answers of the platform.
 	DevicesNow  sdk.Devices
 	PipelineNow sdk.Pipeline
 
-	// Clock is the one that scripts turn; give it to the session too.
+	// Clock is the clock that scripts advance. Give it to the session too.
 	Clock *Clock
 
 	t TB
@@ -63,14 +65,14 @@ type Server struct {
 	news    chan struct{} // has a token when something was sent
 	calls   []sdk.CallConfig
 	peer    *peer        // of the last call
-	session *sdk.Session // that Connect has made
+	session *sdk.Session // the last one that Connect has made
 	sent    []wire.ClientEvent
 	nth     int
 	sendErr error
 }
 
-// NewServer makes a server that takes every call and makes its session at once, and a Clock that stands still. t fails when
-// something that is expected does not come.
+// NewServer makes a server that takes every call and creates its session at once, with a Clock that stands still. t fails when
+// an expected event does not come.
 func NewServer(t TB) *Server {
 	told := wire.DefaultSession()
 	told.ID, told.Model = "sess_test", "test-model"
@@ -122,24 +124,24 @@ func (s *Server) Devices(context.Context) (sdk.Devices, error) { return s.Device
 // Pipeline implements sdk.PipelineSource.
 func (s *Server) Pipeline(context.Context) (sdk.Pipeline, error) { return s.PipelineNow, nil }
 
-// Greet makes the session.
+// Greet sends the server's first event, session.created.
 func (s *Server) Greet() { s.Send(&wire.SessionCreated{Session: s.Session}) }
 
-// Calls are the calls that were placed.
+// Calls returns the calls that were placed.
 func (s *Server) Calls() []sdk.CallConfig {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.calls)
 }
 
-// Fail makes the link refuse all that is sent from now on; nil takes that back.
+// Fail makes the link refuse everything that is sent from now on; nil ends that.
 func (s *Server) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sendErr = err
 }
 
-// Send lets the session hear these events, under ids of their own where they have none.
+// Send gives these events to the session, with new ids where they have none.
 func (s *Server) Send(events ...wire.ServerEvent) {
 	for _, e := range events {
 		if e.ID() == "" {
@@ -153,11 +155,11 @@ func (s *Server) Send(events ...wire.ServerEvent) {
 	}
 }
 
-// SendText lets the session hear any text.
+// SendText gives any text to the session.
 func (s *Server) SendText(text string) { s.Tell(sdk.Message{Data: []byte(text)}) }
 
-// Tell lets the session know of what happens on the last call. Nothing is told of a call that was closed. A
-// session that Connect has made has handled it on return, so this must not be called from a subscriber of that.
+// Tell reports an event of the last call, unless the call was closed. When Tell returns, a session that Connect has made has
+// handled the event. So a subscriber of that session must not call Tell.
 func (s *Server) Tell(e sdk.PeerEvent) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -169,7 +171,7 @@ func (s *Server) Tell(e sdk.PeerEvent) {
 	s.settle(session)
 }
 
-// settle waits until a session has handled all that it was told.
+// settle waits until a session has handled every event so far.
 func (s *Server) settle(session *sdk.Session) {
 	s.t.Helper()
 	if session == nil {
@@ -182,8 +184,8 @@ func (s *Server) settle(session *sdk.Session) {
 	}
 }
 
-// Connect makes a session that calls this server, on the server's Clock where o has none, and places the call. Closing the session is
-// the caller's.
+// Connect makes a session that calls this server, with the server's Clock where o has none, and places the call. The caller
+// closes the session.
 func (s *Server) Connect(o sdk.Options) *sdk.Session {
 	s.t.Helper()
 	o.Dialer = s
@@ -208,7 +210,7 @@ func (s *Server) Connect(o sdk.Options) *sdk.Session {
 	return session
 }
 
-// took notes what the session sends. What an Antiphon answers by itself is answered.
+// took records an event of the session, and answers it where every Antiphon answers by itself.
 func (s *Server) took(p *peer, message []byte) error {
 	e, err := wire.DecodeClient(message)
 	if err != nil {

@@ -2,6 +2,8 @@
 
 package sdktest
 
+// A WebSocket server for tests of native clients.
+
 import (
 	"context"
 	"net/http"
@@ -12,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// maxMessage is the largest event that a Conn takes, in bytes.
+// maxMessage is the size of the largest event that a Conn accepts, in bytes.
 const maxMessage = 4 << 20
 
 // Conn is a client's connection to a Handler. One goroutine at a time.
@@ -22,8 +24,8 @@ type Conn struct {
 	nth  int
 }
 
-// Handler serves WebSockets (subprotocol "realtime") to clients of any origin and plays serve for each, which ends the connection by
-// returning. plain leaves away what names an Antiphon. For use with httptest.NewServer.
+// Handler serves WebSockets (subprotocol "realtime") to clients of any origin. It calls serve for each connection; when serve
+// returns, the connection is closed. With plain the server does not name itself an Antiphon. For use with httptest.NewServer.
 func Handler(plain bool, serve func(*Conn)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !plain {
@@ -40,7 +42,7 @@ func Handler(plain bool, serve func(*Conn)) http.Handler {
 	})
 }
 
-// Send sends these events, under ids of their own where they have none. It reports false when the client is gone.
+// Send sends these events, with new ids where they have none. It returns false when the client is gone.
 func (c *Conn) Send(events ...wire.ServerEvent) bool {
 	for _, e := range events {
 		if e.ID() == "" {
@@ -54,13 +56,13 @@ func (c *Conn) Send(events ...wire.ServerEvent) bool {
 	return true
 }
 
-// SendText sends any text. It reports false when the client is gone.
+// SendText sends any text. It returns false when the client is gone.
 func (c *Conn) SendText(text string) bool {
 	return c.conn.Write(c.ctx, websocket.MessageText, []byte(text)) == nil
 }
 
-// Next is the client's next event; input_audio_buffer.append is passed over. ok is false when the client is gone or speaks no
-// Realtime protocol.
+// Next returns the client's next event. It skips input_audio_buffer.append. ok is false when the client is gone or sends an
+// event that is not in the protocol.
 func (c *Conn) Next() (e wire.ClientEvent, ok bool) {
 	for {
 		_, text, err := c.conn.Read(c.ctx)
@@ -77,7 +79,7 @@ func (c *Conn) Next() (e wire.ClientEvent, ok bool) {
 	}
 }
 
-// Until is the client's next event of this type; those before it are passed over.
+// Until returns the client's next event of this type, and skips the events before it.
 func (c *Conn) Until(kind string) (e wire.ClientEvent, ok bool) {
 	for {
 		if e, ok = c.Next(); !ok || e.Type() == kind {
