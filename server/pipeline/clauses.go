@@ -1,5 +1,7 @@
 package pipeline
 
+// This file cuts the text of a response into clauses for the synthesizer.
+
 import (
 	"strings"
 	"unicode/utf8"
@@ -7,45 +9,47 @@ import (
 
 // Limits of a clause, in runes.
 const (
-	// MinClause is the length from which a clause is cut. Only the first clause of a reply, which somebody waits for, and
-	// the last one may be shorter.
+	// MinClause is the shortest clause. Only two clauses may be shorter: the first one of a response, because the user waits
+	// for it, and the last one.
 	MinClause = 12
-	// MaxClause is the length at which a text without any mark is cut all the same.
+	// MaxClause is the longest clause. A text without any clause mark is cut there.
 	MaxClause = 200
 
-	firstClause = 5  // the first clause is cut at a comma from this length on
-	lookahead   = 64 // how far past MaxClause the text may decide about a mark before it
+	firstClause = 5  // the shortest first clause that ends at a comma
+	lookahead   = 64 // how many runes after MaxClause may decide whether a clause ends before them
 )
 
-// Clauses cuts a stream of text into pieces to speak, each as soon as it can be known: at Unicode sentence breaks, and at
-// commas and other clause marks (CJK ones too) once the piece has MinClause runes. Numbers (3.14, 1,000, 10:30), URLs,
-// common abbreviations and code between backticks are not cut, unless they are longer than MaxClause.
+// Clauses cuts a stream of text into clauses. It returns each clause as soon as the text decides where the clause ends: at a
+// Unicode sentence break (UAX 29), or at a comma or another clause mark (CJK marks too) if the clause has at least MinClause
+// runes. It does not cut numbers (3.14, 1,000, 10:30), URLs, common abbreviations, and code between backticks, unless they are
+// longer than MaxClause.
 //
-// The clauses together are the text: nothing is lost, nothing comes twice, and white space stays (at a clause's end). They
-// depend on the text alone, not on how it was dealt out to Push. What waits for more text is never longer than MaxClause and
-// a short lookahead. The zero value is ready to use. A Clauses is for one goroutine.
+// The clauses, one after another, are the text: no rune is lost or repeated, and white space stays at the end of the clause
+// before it. The clauses depend on the text alone, not on the pieces in which Push gets it. A Clauses keeps at most MaxClause
+// runes and a short lookahead. The zero value is ready to use. Only one goroutine at a time may use a Clauses.
 type Clauses struct {
 	text    string
-	started bool // a clause was cut already
-	fence   int  // backticks of the fenced code block that the text begins in; 0: none
+	started bool // at least one clause was returned
+	fence   int  // number of backticks that opened the fenced code block in which the text begins; 0: none
 }
 
-// NewClauses starts a new text.
+// NewClauses returns a Clauses for a new text.
 func NewClauses() *Clauses { return &Clauses{} }
 
-// Push takes the next piece of text, which may end inside a rune, and returns the clauses that are complete with it.
+// Push takes the next piece of text and returns the clauses that it completes. A piece may end inside a rune.
 func (c *Clauses) Push(delta string) []string {
 	c.text += delta
 	return c.take(false)
 }
 
-// Flush returns the rest, and starts a new text.
+// Flush returns the rest of the text as clauses. The next Push begins a new text.
 func (c *Clauses) Flush() []string {
 	out := c.take(true)
 	*c = Clauses{}
 	return out
 }
 
+// take removes and returns the clauses at the begin of the text. final: no more text follows.
 func (c *Clauses) take(final bool) []string {
 	var out []string
 	for c.text != "" {
@@ -58,12 +62,12 @@ func (c *Clauses) take(final bool) []string {
 		c.started = true
 	}
 	if len(out) > 0 {
-		c.text = strings.Clone(c.text) // lets go of what was cut
+		c.text = strings.Clone(c.text) // releases the memory of the clauses
 	}
 	return out
 }
 
-// next gives the length in bytes of the first clause; 0 when the text does not say yet.
+// next returns the length of the first clause in bytes; 0 if more text is needed to decide.
 func (c *Clauses) next(final bool) int {
 	window, decided := c.window(final)
 	s := scan{text: window, first: !c.started, decided: decided, open: c.fence}
@@ -77,7 +81,8 @@ func (c *Clauses) next(final bool) int {
 	return n
 }
 
-// window is as much of the text as may decide about its first clause. decided: nothing behind the window has a say.
+// window returns the part of the text that can decide about its first clause. decided: text after the window cannot change
+// the decision.
 func (c *Clauses) window(final bool) (window string, decided bool) {
 	n := 0
 	for i := 0; i < len(c.text); n++ {

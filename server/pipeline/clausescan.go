@@ -1,5 +1,7 @@
 package pipeline
 
+// This file finds the end of one clause in a text.
+
 import (
 	"strings"
 	"unicode"
@@ -8,30 +10,30 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// scan looks for the end of the first clause of a text.
+// scan finds the end of the first clause of a text.
 type scan struct {
 	text    string
-	first   bool // it is the first clause of a reply
-	decided bool // there is no text behind, or it has no say
-	open    int  // backticks that opened the code which the scan is in; 0: not in code
+	first   bool // the clause is the first one of a response
+	decided bool // text after this one cannot change the decision
+	open    int  // number of backticks that opened the code at the position; 0: not in code
 
-	ends []int // sentence breaks in the text; nil until they are asked for
-	run  int   // backticks just before the position
-	soft place // where a clause that is too long is cut best
+	ends []int // sentence breaks in the text; nil until breaks is called
+	run  int   // number of backticks directly before the position
+	soft place // where a clause that is too long is cut
 }
 
-// place is a position in the text and the fence that is open there.
+// place is a position in the text, in bytes, and the fence that is open there.
 type place struct{ pos, fence int }
 
 type verdict int
 
 const (
 	goOn verdict = iota // no clause ends here
-	cut                 // one does
-	wait                // more text is needed to tell
+	cut                 // a clause ends here
+	wait                // more text is needed to decide
 )
 
-// clause gives the end of the first clause and the fence that is open there; 0 when the text does not say.
+// clause returns the end of the first clause, in bytes, and the fence that is open there. end is 0 if the text does not decide.
 func (s *scan) clause() (end, fence int) {
 	runes, space := 0, true
 	for i, r := range s.text {
@@ -58,7 +60,7 @@ func (s *scan) clause() (end, fence int) {
 	return 0, 0
 }
 
-// backticks follows code spans and fenced blocks. It is told every rune.
+// backticks tracks code spans and fenced blocks. It must be called with each rune.
 func (s *scan) backticks(r rune) {
 	if r == '`' {
 		s.run++
@@ -77,7 +79,7 @@ func (s *scan) backticks(r rune) {
 	}
 }
 
-// fence is what the next clause has to know about the code that this one ends in.
+// fence returns the number of backticks of the fenced block at the position; 0 outside of one.
 func (s *scan) fence() int {
 	if s.open >= 3 {
 		return s.open
@@ -85,7 +87,7 @@ func (s *scan) fence() int {
 	return 0
 }
 
-// judge says whether a clause of that many runes ends at the position i, where the rune next begins.
+// judge decides whether a clause ends at position i. The clause has that many runes; next is the rune at i.
 func (s *scan) judge(i, runes int, next rune) verdict {
 	if s.open > 0 || runes < MinClause && !s.first {
 		return goOn
@@ -110,7 +112,7 @@ func (s *scan) judge(i, runes int, next rune) verdict {
 	return v
 }
 
-// sentence says whether a sentence that ends with mark, at the offset core, ends at i.
+// sentence decides whether a sentence ends at i. Its text ends with mark at the offset core.
 func (s *scan) sentence(i, core int, mark rune, spaced bool) verdict {
 	if !s.breaks(core, i) {
 		return goOn
@@ -121,12 +123,12 @@ func (s *scan) sentence(i, core int, mark rune, spaced bool) verdict {
 	}
 	sure := unicode.Is(unicode.STerm, mark) && !full || strings.Contains(s.text[core:i], "\n")
 	if !sure && !s.decided && strings.IndexFunc(s.text[i:], settles) < 0 {
-		return wait // after a full stop, a lower-case letter would go on with the sentence
+		return wait // a lower-case letter after a full stop continues the sentence
 	}
 	return cut
 }
 
-// breaks reports a sentence break between two positions, both included.
+// breaks reports whether there is a sentence break from one position to another, both included.
 func (s *scan) breaks(from, to int) bool {
 	if s.ends == nil {
 		s.ends = make([]int, 0, 8)
@@ -142,13 +144,13 @@ func (s *scan) breaks(from, to int) bool {
 	return false
 }
 
-// forced gives the best cut not after limit, where the clause has as many runes as it may have.
+// forced returns where to cut a clause that has no mark before limit, the position of its MaxClause-th rune.
 func (s *scan) forced(limit int) (end, fence int) {
 	if s.soft.pos > 0 {
 		return s.soft.pos, s.soft.fence
 	}
 	end = limit
-	for range 16 { // a letter keeps its accents
+	for range 16 { // does not separate a letter from its accents
 		r, size := utf8.DecodeRuneInString(s.text[end:])
 		prev, back := utf8.DecodeLastRuneInString(s.text[:end])
 		joined := unicode.Is(unicode.M, r) || r == '\u200d' || prev == '\u200d'
@@ -160,14 +162,16 @@ func (s *scan) forced(limit int) (end, fence int) {
 	return limit, s.fence()
 }
 
-// settles: after a full stop, the first such rune tells whether a new sentence begins (UAX 29, rule SB8).
+// settles reports whether r decides, after a full stop, if a new sentence begins (UAX 29, rule SB8).
 func settles(r rune) bool {
 	return unicode.IsLetter(r) && !unicode.Is(unicode.Other_Grapheme_Extend, r) || r == '\n' || r == '.' || r == '!' || r == '?'
 }
 
+// fullStop reports whether r is a full stop in one of its forms.
 func fullStop(r rune) bool { return r == '.' || r == '\u2024' || r == '\ufe52' || r == '\uff0e' }
 
-// closer: spaces, quotes, brackets, emphasis marks and invisible runes that belong to what they end.
+// closer reports whether r belongs to the text before it: a space, a closing quote or bracket, an emphasis mark, or an
+// invisible rune.
 func closer(r rune) bool {
 	switch r {
 	case '"', '\'', '’', '”', '»', '*', '_', '~':
@@ -176,12 +180,12 @@ func closer(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Pe, unicode.Pf, unicode.Cf, unicode.M)
 }
 
-// wide: a rune of a script that is written without spaces.
+// wide reports whether r is of a script that is written without spaces.
 func wide(r rune) bool {
 	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-// clauseMark reports whether core, which ends with mark, may end a clause inside a sentence.
+// clauseMark reports whether a clause inside a sentence may end after core, which ends with mark. spaced: white space follows.
 func clauseMark(core string, mark rune, spaced bool) bool {
 	switch mark {
 	case '、', '，', '；', '：', '､', '﹐', '﹑', '—':
@@ -194,7 +198,7 @@ func clauseMark(core string, mark rune, spaced bool) bool {
 	return false
 }
 
-// speakable: there is something to say in it besides a mark or a list's number.
+// speakable reports whether core contains more to say than a mark or the number of a list entry.
 func speakable(core string) bool {
 	n := 0
 	for _, r := range core {
@@ -210,14 +214,14 @@ func speakable(core string) bool {
 	return n >= 2 && !listNumber(core)
 }
 
-// listNumber reports whether core ends with a list's number such as "2." at the begin of a line.
+// listNumber reports whether the last line of core is only the number of a list entry, such as "2.".
 func listNumber(core string) bool {
 	line := core[strings.LastIndexByte(core, '\n')+1:]
 	line = strings.TrimRight(strings.TrimSpace(line), ".)")
 	return line != "" && strings.TrimLeft(line, "0123456789") == ""
 }
 
-// abbreviation reports whether core ends with an abbreviation that stands before a name.
+// abbreviation reports whether core ends with an abbreviation that is followed by more text, such as "Dr." or an initial.
 func abbreviation(core string) bool {
 	word := core[strings.LastIndexFunc(core, unicode.IsSpace)+1:]
 	word = strings.TrimLeft(strings.TrimSuffix(word, "."), "(\"'[*_")
@@ -225,5 +229,5 @@ func abbreviation(core string) bool {
 	case "dr", "mr", "mrs", "ms", "prof", "st", "vs", "cf", "e.g", "i.e", "approx", "gen", "sen", "rev", "capt", "lt", "sgt", "fig":
 		return true
 	}
-	return len(word) == 1 && word[0] >= 'A' && word[0] <= 'Z' && word != "I" // an initial
+	return len(word) == 1 && word[0] >= 'A' && word[0] <= 'Z' && word != "I"
 }

@@ -2,18 +2,17 @@
 //
 //	16 kHz float32 -> Transcriber -> text -> Model -> TextDelta -> Clauses -> Synthesizer -> 24 kHz int16
 //
-// An adapter is a [Pipeline]: three stages, the state of each component, a warm-up and a Close. Everything in a Pipeline may
-// be used by many conversations at the same time; what a stage opens for one of them (a [Transcription], one Generate, one
-// Synthesize) belongs to that one.
+// An adapter provides a [Pipeline]: three stages, the state of each component, a warm-up and a Close. Many conversations may use
+// a Pipeline at the same time. A [Transcription], a call of Generate and a call of Synthesize belong to one conversation.
 //
-// The rules every adapter keeps:
+// Each adapter keeps these rules:
 //
-//   - A cancelled context ends the call soon, with ctx.Err() (or an error that wraps it), and leaves no goroutine and no
-//     process behind.
-//   - Audio and text are bounded: a stage refuses with an error what it cannot hold, it never grows without limit.
-//   - An error that a person may read is a [StageError]: it names the stage and says what to do.
-//   - Slices that are passed in belong to the callee only during the call, slices passed to an emit function likewise.
+//   - When the context is cancelled, a call returns soon, with ctx.Err() or an error that wraps it. No goroutine and no process
+//     of the call is left then.
+//   - Audio and text have limits. A stage returns an error for what is beyond its limit.
+//   - An error that a user may read is a [StageError]: it names the stage and says what to do.
+//   - The callee may use a slice that it gets only during the call. This also holds for the slices that emit functions get.
 //
 // Adapters: pipeline/scripted (deterministic, for tests and benchmarks), pipeline/embedded (flite and pocketsphinx).
-// pipeline/backend runs a transcriber's engine in its own process.
+// pipeline/backend runs the engine of a recogniser in its own process.
 package pipeline

@@ -1,24 +1,26 @@
 package pipeline
 
+// This file has the interface of the stage that writes the answers.
+
 import "context"
 
-// Model answers a conversation with text and tool calls.
+// Model answers a conversation with text and tool calls. Its methods may be called by several goroutines at a time.
 type Model interface {
-	// Generate streams one answer to emit and returns when it is complete. It returns ctx.Err() on cancel, emit's error when
-	// emit gives one (nothing is emitted after that), ErrMaxTokens when the answer was cut at MaxOutputTokens, and a
-	// *StageError for what else goes wrong. The usage is right in every case. emit is called from one goroutine at a time.
+	// Generate streams one answer to emit and returns at its end. It returns ctx.Err() when it is cancelled, the error of emit
+	// when emit returns one (Generate then calls emit no more), ErrMaxTokens when it has cut the answer at MaxOutputTokens, and a
+	// *StageError for every other failure. The Usage is valid with an error, too. Generate calls emit from one goroutine at a time.
 	Generate(ctx context.Context, r Request, emit func(ModelEvent) error) (Usage, error)
 }
 
-// Request is everything a Model needs for one answer: an immutable snapshot that the callee must not change.
+// Request is all that a Model needs for one answer. The callee must not change it.
 type Request struct {
-	Model             string // which model; empty: the adapter's own
+	Model             string // which model; empty: the default of the adapter
 	Instructions      string
 	Messages          []Message // the conversation, oldest first
 	Tools             []Tool
 	ToolChoice        string // "auto" (or empty), "none", "required", or the name of the tool that must be called
 	MaxOutputTokens   int    // 0: no limit
-	ParallelToolCalls bool   // several tool calls in one answer are welcome
+	ParallelToolCalls bool   // the answer may contain several tool calls
 	Spoken            bool   // the answer will be spoken
 }
 
@@ -33,31 +35,31 @@ const (
 type Message struct {
 	Role   string
 	Text   string
-	Images []Image     // what the user shows beside the text; a model that cannot see says so
+	Images []Image     // pictures that the user sends with the text; a model that cannot see answers NoVisionReply
 	Call   *ToolCall   // not nil: the assistant called a tool
-	Result *ToolResult // not nil: this is what the tool said
+	Result *ToolResult // not nil: the message is the result of a tool
 }
 
-// Image is a picture of a message.
+// Image is a picture in a message.
 type Image struct {
 	MIME   string // "image/png" or "image/jpeg"
-	Data   []byte // the file; not to be changed
+	Data   []byte // the content of the file; the callee must not change it
 	Detail string // "low", "high" or "auto"
 }
 
-// NoVisionReply is what a model that cannot see answers to images.
+// NoVisionReply is the answer of a model that cannot see to a message with images.
 const NoVisionReply = "I cannot see images."
 
-// TokenCounter is a Model that knows its tokens. Those of a Model that is none are estimated: four bytes of text each, and a
-// window of DefaultContextWindow.
+// TokenCounter is a Model that counts its own tokens. For a Model without it the server estimates: one token for four bytes of
+// text, and a context window of DefaultContextWindow.
 type TokenCounter interface {
-	// CountTokens is how many tokens a text has. It does not block.
+	// CountTokens returns the number of tokens of a text. It does not block.
 	CountTokens(text string) int
-	// ContextWindow is how many tokens a request and its answer may have together.
+	// ContextWindow returns how many tokens a request and its answer may have together.
 	ContextWindow() int
 }
 
-// DefaultContextWindow is the window of a model that does not say.
+// DefaultContextWindow is the context window, in tokens, of a Model that is no TokenCounter.
 const DefaultContextWindow = 32_768
 
 // Tool is a function that the model may call.
@@ -67,29 +69,29 @@ type Tool struct {
 	Parameters  []byte // JSON schema of an object; empty: no parameters
 }
 
-// ToolCall is a call that was made. Arguments is a JSON object.
+// ToolCall is one call of a tool by the model. Arguments is a JSON object.
 type ToolCall struct{ ID, Name, Arguments string }
 
-// ToolResult answers the ToolCall with the ID CallID.
+// ToolResult is the output of the ToolCall whose ID is CallID.
 type ToolResult struct{ CallID, Output string }
 
-// ModelEvent is one thing that a Model says.
+// ModelEvent is one piece of an answer: TextDelta, ToolCallDelta or ToolCallDone.
 //
 //sumtype:decl
 type ModelEvent interface{ modelEvent() }
 
-// TextDelta is the next piece of the answer's text.
+// TextDelta is the next piece of the text of an answer.
 type TextDelta struct{ Text string }
 
-// ToolCallDelta is the next piece of a tool call's arguments. The first delta of an index announces the call; every one carries
-// the name.
+// ToolCallDelta is the next piece of the arguments of a tool call. The first ToolCallDelta with an index announces the tool call.
+// Each one has the name.
 type ToolCallDelta struct {
-	Index     int // 0 for the first call of this answer
+	Index     int // 0 for the first tool call of the answer
 	Name      string
-	Arguments string // only what is new
+	Arguments string // only the new piece
 }
 
-// ToolCallDone ends a tool call with its whole arguments. A call may come without deltas.
+// ToolCallDone ends a tool call. It has the whole arguments. A ToolCallDone may come without a ToolCallDelta before it.
 type ToolCallDone struct {
 	Index     int
 	Name      string
@@ -100,5 +102,5 @@ func (TextDelta) modelEvent()     {}
 func (ToolCallDelta) modelEvent() {}
 func (ToolCallDone) modelEvent()  {}
 
-// Usage counts tokens. An adapter that has no tokens counts words, and says so.
+// Usage is the number of tokens of one answer. An adapter without tokens counts words, and its documentation says so.
 type Usage struct{ InputTokens, OutputTokens int }

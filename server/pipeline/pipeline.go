@@ -1,17 +1,19 @@
 package pipeline
 
+// This file has the pipeline as a whole: its stages, its components and their states.
+
 import "context"
 
-// Rates of the audio at the edges of the stages, in samples per second. Both are mono.
+// Sample rates of the audio that goes into and comes out of the stages, in Hz. Both are mono.
 const (
-	InputRate  = 16000 // what a Transcription is written
-	OutputRate = 24000 // what a Synthesizer emits
+	InputRate  = 16000 // audio for a Transcription
+	OutputRate = 24000 // audio of a Synthesizer
 )
 
-// MaxChunk is the longest chunk a Synthesizer emits, in samples at OutputRate: 100 ms.
+// MaxChunk is the longest chunk that a Synthesizer emits, in samples at OutputRate: 100 ms.
 const MaxChunk = OutputRate / 10
 
-// Stage names, as Component.Stage and StageError.Stage have them.
+// Names of the stages, in Component.Stage and StageError.Stage.
 const (
 	StageTranscriber = "transcriber"
 	StageModel       = "model"
@@ -20,42 +22,44 @@ const (
 
 // States of a Component.
 const (
-	StateReady   = "ready"   // works
-	StateLoading = "loading" // will work: Warm has not finished, or has not been called
-	StateMissing = "missing" // something is not installed: Install says how to get it
-	StateFailed  = "failed"  // installed, but does not work: Detail says why
+	StateReady   = "ready"   // the component works
+	StateLoading = "loading" // Warm has not returned yet, or was not called
+	StateMissing = "missing" // something is not installed; Install has the command that installs it
+	StateFailed  = "failed"  // the component is installed and does not work; Detail says why
 )
 
-// Pipeline is the three stages of a voice pipeline with the state of its components. All of it is safe for concurrent use by
-// many conversations. No field but Prompts is nil in a Pipeline that an adapter returns.
+// Pipeline has the three stages of a voice pipeline and the state of their components. Many conversations may use it at the same
+// time. An adapter returns a Pipeline in which at most Prompts is nil.
 type Pipeline struct {
 	Name        string
 	Transcriber Transcriber
 	Model       Model
 	Synthesizer Synthesizer
-	// Prompts are the stored prompts that a session may name, by id; nil for none. They are not changed any more.
+	// Prompts are the stored prompts that a session may name, by id; nil for none. Nobody may change them.
 	Prompts map[string]Prompt
 
-	// Close ends everything the pipeline runs and joins it. It is idempotent. Calls that still run end with an error.
+	// Close ends all goroutines and processes of the pipeline and waits for them. Calls of stages that still run return an
+	// error. Close may be called again.
 	Close func() error
-	// Components gives the state of each component at this moment, in the order of the stages. It does not block.
+	// Components returns the present state of each component, in the order of the stages. It does not block.
 	Components func() []Component
-	// Warm loads what takes time to load and returns when that is done. A component that is missing is not an error of Warm;
-	// one that is there and does not come up is, as a *StageError. It may be called again, and by several at once.
+	// Warm loads what takes time to load and returns when all is loaded. It returns a *StageError for a component that is
+	// installed and does not start. A component that is missing is no error. Warm may be called again, and by several
+	// goroutines at a time.
 	Warm func(ctx context.Context) error
 }
 
-// Component is one part of a pipeline as a person sees it: in the page's list, in the log, in `antiphon doctor`.
+// Component describes one part of a pipeline to a user: on the Talk page, in the log and in `antiphon doctor`.
 type Component struct {
 	Stage   string `json:"stage"`             // StageTranscriber, StageModel or StageSynthesizer
-	Name    string `json:"name"`              // what does the work, such as "pocketsphinx"
+	Name    string `json:"name"`              // name of the engine, such as "pocketsphinx"
 	State   string `json:"state"`             // StateReady, StateLoading, StateMissing or StateFailed
-	Detail  string `json:"detail,omitempty"`  // a version, a model, or what is wrong
-	Install string `json:"install,omitempty"` // the command that gets it; only when missing
+	Detail  string `json:"detail,omitempty"`  // version, model, or what does not work
+	Install string `json:"install,omitempty"` // command that installs it; only with StateMissing
 }
 
-// Prompt is a stored text that stands in place of a session's instructions.
+// Prompt is a stored text that replaces the instructions of a session.
 type Prompt struct {
 	Version string
-	Text    string // {{name}} is replaced by the variable of that name
+	Text    string // {{name}} is replaced by the variable with this name
 }

@@ -1,22 +1,23 @@
-// Package backend runs speech engines: in this process (InProcess), or each in a process of its own, so that a crash costs
-// one turn and never the server (Pool on the server's side, ServeStdio or ServeUnix on the engine's).
+// Package backend runs speech engines: in this process (InProcess), or each in a process of its own, so that a crash of an engine
+// costs at most one turn and never the server. Pool is the server's side of such a process, ServeStdio and ServeUnix are the
+// engine's side.
 //
 // # Protocol
 //
-// Both sides send frames: four bytes of length, little endian, which counts the kind and the body; one byte of kind; the body.
-// A frame has MaxFrame bytes at most. The messages are those of a live transcription stream:
+// Both sides send frames. A frame is four bytes of length (little endian; the length of kind and body), one byte of kind, and the
+// body. Kind and body together have at most MaxFrame bytes. The frames are:
 //
-//	engine  H  {"name","detail","live"}            once, at the beginning
+//	engine  H  {"name","detail","live"}            once, at the begin
 //	server  C  {"language","prompt","live"}        an utterance begins
 //	engine  R                                      it is open; or
-//	        U  text                                the engine has no such thing (no live results)
-//	server  A  float32 samples, mono, 16 kHz       any number, any length
-//	engine  P  {"text","eou","eob","words"}        what was understood so far, whenever it changes
+//	        U  text                                the engine does not support the configuration (no live results)
+//	server  A  float32 samples, mono, 16 kHz       any number of them, of any length
+//	engine  P  {"text","eou","eob","words"}        the partial text, each time it changes
 //	server  E                                      the audio has ended
-//	engine  F  {"text","eou","eob","words"}        the final text: the utterance is over
-//	server  X                                      instead of all that: the utterance is not wanted any more
-//	engine  D                                      it is forgotten
-//	engine  Z  text                                the utterance has failed, the engine is fine
+//	engine  F  {"text","eou","eob","words"}        the final text; the utterance is over
+//	server  X                                      at any time: the server abandons the utterance
+//	engine  D                                      the engine has dropped it
+//	engine  Z  text                                the utterance has failed; the engine still works
 //
-// Utterances follow one another. What the protocol does not allow ends the connection.
+// One utterance follows another. A frame that the protocol does not allow ends the connection.
 package backend

@@ -1,25 +1,28 @@
 package backend
 
+// This file has the interface that a speech engine implements.
+
 import "context"
 
-// Engine recognises speech. It lives in a back-end process (Serve) or in the server's own (InProcess).
+// Engine recognises speech. It runs in a back-end process (Serve) or in the server's process (InProcess).
 type Engine interface {
-	// Open starts an utterance. An engine that takes one utterance at a time may rely on Close of the one before: Serve opens
-	// the next only then. Errors: ErrUnimplemented when c asks for what the engine does not have.
+	// Open starts an utterance. Serve closes an utterance before it opens the next one. Open returns ErrUnimplemented when the
+	// engine does not support c.
 	Open(ctx context.Context, c Config) (Stream, error)
 	// Info describes the engine.
 	Info() Info
-	// Close ends the engine, after every stream of it was closed.
+	// Close ends the engine. The caller has closed all streams before.
 	Close() error
 }
 
-// Stream is one utterance. Its methods are called by one goroutine; a done context ends each of them soon.
+// Stream is one utterance. One goroutine calls its methods. Each method returns soon after its context is done.
 type Stream interface {
-	// Feed takes the next samples (mono, 16 kHz, [-1, 1]) and says what is new. The slice is the callee's only during the call.
+	// Feed takes the next samples (mono, 16 kHz, [-1, 1]) and returns the present partial result. The callee may use the slice
+	// only during the call.
 	Feed(ctx context.Context, pcm []float32) (Update, error)
-	// Finish says what the whole utterance is. No Feed follows.
+	// Finish returns the result of the whole utterance. No Feed follows.
 	Finish(ctx context.Context) (Result, error)
-	// Close lets go of the utterance, finished or not.
+	// Close releases the utterance, whether it is finished or not.
 	Close() error
 }
 
@@ -27,35 +30,35 @@ type Stream interface {
 type Info struct {
 	Name   string `json:"name"`             // such as "pocketsphinx"
 	Detail string `json:"detail,omitempty"` // version, model
-	Live   bool   `json:"live"`             // gives partial results
-	Probs  bool   `json:"probs,omitempty"`  // gives the words' probabilities
+	Live   bool   `json:"live"`             // the engine has partial results
+	Probs  bool   `json:"probs,omitempty"`  // the engine knows the probabilities of words
 }
 
-// Config is what one utterance is asked for.
+// Config is the configuration of one utterance.
 type Config struct {
-	Model    string `json:"model,omitempty"`    // which model; empty: the engine's own
-	Language string `json:"language,omitempty"` // ISO 639-1; empty: the engine's own
+	Model    string `json:"model,omitempty"`    // which model; empty: the default of the engine
+	Language string `json:"language,omitempty"` // ISO 639-1; empty: the default of the engine
 	Prompt   string `json:"prompt,omitempty"`   // words to expect
-	Live     bool   `json:"live"`               // partial results are wanted
+	Live     bool   `json:"live"`               // the server wants partial results
 }
 
-// Boundary marks the end of something in the speech.
+// Boundary says what has ended in the speech.
 type Boundary uint8
 
 // The boundaries.
 const (
 	NoBoundary       Boundary = iota
-	EndOfUtterance            // the person seems to have finished (EOU)
-	EndOfBackchannel          // it was only a backchannel, such as "uh-huh" (Backchannel)
+	EndOfUtterance            // the user seems to have finished
+	EndOfBackchannel          // the speech was only an acknowledgement such as "uh-huh"
 )
 
-// Update is what is new while the person speaks.
+// Update is a partial result.
 type Update struct {
 	Partial  string // the whole text so far
 	Boundary Boundary
 }
 
-// Word is one word of a result with its time from the begin of the utterance.
+// Word is one word of a result. Its times count from the begin of the utterance.
 type Word struct {
 	Text    string  `json:"text"`
 	StartMS int     `json:"start_ms"`
@@ -64,7 +67,7 @@ type Word struct {
 	Speaker string  `json:"speaker,omitempty"` // who said it; empty: not known
 }
 
-// Result is the final word on an utterance.
+// Result is the final result of an utterance.
 type Result struct {
 	Text     string
 	Boundary Boundary

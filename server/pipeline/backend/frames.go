@@ -1,5 +1,7 @@
 package backend
 
+// This file writes and reads the frames of the protocol between the server and a back-end process.
+
 import (
 	"encoding/binary"
 	"encoding/json"
@@ -8,27 +10,27 @@ import (
 	"math"
 )
 
-// MaxFrame is the largest frame in bytes, its kind included: half a minute of audio would fit into two.
+// MaxFrame is the largest length of kind and body of a frame, in bytes. 16 s of audio fit into one frame.
 const MaxFrame = 1 << 20
 
-// kind is what a frame is; see the package comment for the order in which they come.
+// kind is the kind of a frame. The package comment has the order of the frames.
 type kind byte
 
 const (
 	kindHello         kind = 'H' // engine -> server: Info
 	kindConfig        kind = 'C' // server -> engine: Config
 	kindReady         kind = 'R' // engine -> server: the utterance is open
-	kindUnimplemented kind = 'U' // engine -> server: a text; the engine cannot do what was asked
+	kindUnimplemented kind = 'U' // engine -> server: a text; the engine does not support the configuration
 	kindAudio         kind = 'A' // server -> engine: mono float32 samples, little endian, 16 kHz
 	kindUpdate        kind = 'P' // engine -> server: message
 	kindEnd           kind = 'E' // server -> engine: the audio has ended
 	kindFinal         kind = 'F' // engine -> server: message
-	kindAbandon       kind = 'X' // server -> engine: the utterance is not wanted any more
-	kindDropped       kind = 'D' // engine -> server: it is gone
-	kindError         kind = 'Z' // engine -> server: a text; the utterance has failed, the engine is fine
+	kindAbandon       kind = 'X' // server -> engine: the server abandons the utterance
+	kindDropped       kind = 'D' // engine -> server: the engine has dropped the utterance
+	kindError         kind = 'Z' // engine -> server: a text; the utterance has failed, the engine still works
 )
 
-// message is an update or a result on the wire.
+// message is the JSON of an update or of a result.
 type message struct {
 	Text        string `json:"text"`
 	EOU         bool   `json:"eou,omitempty"`
@@ -46,7 +48,7 @@ func (m message) boundary() Boundary {
 	return NoBoundary
 }
 
-// writeFrame writes one frame: its length in four bytes, little endian, then its kind and its body.
+// writeFrame writes one frame with one call of Write.
 func writeFrame(w io.Writer, k kind, body []byte) error {
 	if len(body)+1 > MaxFrame {
 		return fmt.Errorf("%w: %d bytes", ErrFrameTooLarge, len(body)+1)
@@ -58,6 +60,7 @@ func writeFrame(w io.Writer, k kind, body []byte) error {
 	return err
 }
 
+// writeJSON writes one frame whose body is v as JSON.
 func writeJSON(w io.Writer, k kind, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -66,6 +69,7 @@ func writeJSON(w io.Writer, k kind, v any) error {
 	return writeFrame(w, k, body)
 }
 
+// writeAudio writes samples in frames of at most slice samples.
 func writeAudio(w io.Writer, pcm []float32) error {
 	for len(pcm) > 0 {
 		n := min(len(pcm), slice)
@@ -81,7 +85,7 @@ func writeAudio(w io.Writer, pcm []float32) error {
 	return nil
 }
 
-// readFrame reads one frame. A clean end between frames is io.EOF.
+// readFrame reads one frame. It returns io.EOF if r ends between two frames.
 func readFrame(r io.Reader) (kind, []byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -98,6 +102,7 @@ func readFrame(r io.Reader) (kind, []byte, error) {
 	return kind(body[0]), body[1:], nil
 }
 
+// samplesOf decodes the body of an audio frame. Samples that are no finite numbers become 0.
 func samplesOf(body []byte) ([]float32, error) {
 	if len(body)%4 != 0 {
 		return nil, fmt.Errorf("%w: %d bytes of audio are no whole samples", ErrProtocol, len(body))

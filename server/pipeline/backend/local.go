@@ -1,5 +1,7 @@
 package backend
 
+// This file has recognisers whose engine runs in this process.
+
 import (
 	"context"
 	"errors"
@@ -11,14 +13,14 @@ import (
 )
 
 const (
-	slice     = pipeline.InputRate / 10 // samples that an engine is fed at a time: 100 ms
+	slice     = pipeline.InputRate / 10 // samples that an engine gets at a time: 100 ms
 	maxQueued = 30 * pipeline.InputRate // samples that may wait for an engine: 30 s
-	// maxWhole is as much for an utterance without live results: it is over already and comes at once. A session's
-	// input buffer has 5 minutes.
+	// maxWhole is the limit for an utterance without partial results, in samples: 6 minutes. The server has the whole utterance
+	// and writes it at once; the input buffer of a session has 5 minutes.
 	maxWhole = 6 * 60 * pipeline.InputRate
 )
 
-// room is how many samples of an utterance may wait.
+// room returns how many samples of an utterance may wait for the engine.
 func room(live bool) int {
 	if live {
 		return maxQueued
@@ -26,8 +28,8 @@ func room(live bool) int {
 	return maxWhole
 }
 
-// InProcess makes a transcriber of an engine that runs in this process and takes several utterances at a time. The engine
-// stays the caller's to close.
+// InProcess returns a recogniser whose engine runs in this process. The engine must allow several utterances at a time. The caller
+// closes the engine.
 func InProcess(e Engine) pipeline.Transcriber { return &inProcess{engine: e} }
 
 type inProcess struct{ engine Engine }
@@ -35,7 +37,7 @@ type inProcess struct{ engine Engine }
 // Scores implements pipeline.WordScorer.
 func (p *inProcess) Scores() bool { return p.engine.Info().Probs }
 
-// Open opens a stream of the engine.
+// Open implements pipeline.Transcriber.
 func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s, err := p.engine.Open(ctx, Config{Model: c.Model, Language: c.Language, Prompt: c.Prompt, Live: c.Live})
@@ -46,7 +48,7 @@ func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipe
 		}
 		return nil, &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: err}
 	}
-	// The outbox ends with Close, not with the context: an utterance whose context ends has a last result too.
+	// Close ends the outbox, the context does not: an utterance whose context is done still has a last result.
 	closed := make(chan struct{})
 	l := &local{ctx: ctx, cancel: cancel, stream: s, live: c.Live, in: newQueue(room(c.Live)), out: newOutbox(closed), closed: closed}
 	l.running.Go(l.out.run)
@@ -54,7 +56,7 @@ func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipe
 	return l, nil
 }
 
-// local is a Transcription by a Stream in this process.
+// local is a Transcription of an engine in this process.
 type local struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -90,7 +92,7 @@ func (l *local) Close() error {
 	return nil
 }
 
-// run feeds the stream until the input ends, and finishes it.
+// run feeds the stream until the input ends, finishes it, and puts the last result into the outbox.
 func (l *local) run() {
 	defer l.cancel()
 	r, err := l.feed()
@@ -108,6 +110,7 @@ func (l *local) run() {
 	l.out.put(final(r))
 }
 
+// final returns the last result of a transcription.
 func final(r Result) pipeline.TranscriptResult {
 	t := pipeline.TranscriptResult{
 		Final: true, Text: r.Text, Partial: r.Text, EOU: r.Boundary == EndOfUtterance, Backchannel: r.Boundary == EndOfBackchannel,
@@ -121,6 +124,7 @@ func final(r Result) pipeline.TranscriptResult {
 	return t
 }
 
+// feed gives the audio of the queue to the stream, and returns the result at the end of the input.
 func (l *local) feed() (Result, error) {
 	var shown Update
 	buf := make([]float32, slice)
@@ -148,6 +152,7 @@ func (l *local) feed() (Result, error) {
 	}
 }
 
+// partial returns a partial result of a transcription.
 func partial(u Update) pipeline.TranscriptResult {
 	return pipeline.TranscriptResult{Partial: u.Partial, EOU: u.Boundary == EndOfUtterance, Backchannel: u.Boundary == EndOfBackchannel}
 }

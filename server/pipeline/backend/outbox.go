@@ -1,20 +1,22 @@
 package backend
 
+// This file passes results from an engine to a reader that may be slow.
+
 import (
 	"sync"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// maxOutbox bounds what waits for a reader that does not read.
+// maxOutbox limits how many results wait for the reader.
 const maxOutbox = 16
 
-// outbox hands results to a reader that may be slow. A partial result that was not taken yet is replaced by a newer one;
-// what ends an utterance, and the last result, is kept in order. One goroutine runs it.
+// outbox passes results to a reader that may be slow. A newer partial result replaces one that the reader has not taken. Results
+// with EOU or Backchannel, and the last result, are kept in order. One goroutine calls run.
 type outbox struct {
 	results chan pipeline.TranscriptResult
 	wake    chan struct{}
-	quit    <-chan struct{} // closed: nobody reads any more
+	quit    <-chan struct{} // closed when nobody reads any more
 
 	mu      sync.Mutex
 	pending []pipeline.TranscriptResult // Invariant: len <= maxOutbox+1; two plain partials never stand in a row
@@ -25,11 +27,12 @@ func newOutbox(quit <-chan struct{}) *outbox {
 	return &outbox{results: make(chan pipeline.TranscriptResult), wake: make(chan struct{}, 1), quit: quit}
 }
 
+// plain reports whether a newer partial result may replace r.
 func plain(r pipeline.TranscriptResult) bool {
 	return !r.EOU && !r.Backchannel && !r.Final && r.Err == nil
 }
 
-// put adds a result. After the last one (final or error) it does nothing.
+// put adds a result. After the last result (Final or Err) it does nothing.
 func (o *outbox) put(r pipeline.TranscriptResult) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,7 +56,7 @@ func (o *outbox) put(r pipeline.TranscriptResult) {
 	}
 }
 
-// take removes the oldest result.
+// take removes and returns the oldest result.
 func (o *outbox) take() (r pipeline.TranscriptResult, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +68,7 @@ func (o *outbox) take() (r pipeline.TranscriptResult, ok bool) {
 	return r, true
 }
 
-// putBack returns a result that nobody took, unless a newer one replaces it.
+// putBack puts a result that the reader did not take back to the front, unless a newer result replaces it.
 func (o *outbox) putBack(r pipeline.TranscriptResult) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,5 +1,7 @@
 package backend
 
+// This file has the pool of back-end processes.
+
 import (
 	"context"
 	"errors"
@@ -14,49 +16,49 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// Options are what a Pool is made of. Command is required.
+// Options configure a Pool. Command is required.
 type Options struct {
-	// Command makes the command of one back-end process. Its standard streams are the Pool's.
+	// Command returns the command of one back-end process. The Pool sets its standard streams.
 	Command func() *exec.Cmd
-	// Max bounds the processes, and so the utterances at a time; 0 takes 4. More wait for Busy.
+	// Max limits the processes, and so the utterances at a time; 0 means 4. Further utterances wait for Busy.
 	Max int
-	// Idle is how many processes are kept warm; 0 takes 2.
+	// Idle is how many idle processes are kept; 0 means 2.
 	Idle int
-	// Busy is how long an utterance waits for a process; 0 takes 5 s.
+	// Busy limits how long an utterance waits until fewer than Max run; 0 means 5 s.
 	Busy time.Duration
-	// Hang is the time without progress after which a process is killed; 0 takes 10 s.
+	// Hang is the time without progress after which a process is killed; 0 means 10 s.
 	Hang time.Duration
-	// Start is how long a new process may take until it can work; 0 takes 30 s: it loads a model, maybe on a busy machine.
+	// Start limits how long a new process may take until it can work; 0 means 30 s, because it loads a model.
 	Start time.Duration
-	// Logger gets what the processes complain about. nil discards.
+	// Logger gets the standard error of the processes. nil discards it.
 	Logger *slog.Logger
 }
 
-// Back-off between starts of processes that fail.
+// Limits of the back-off between starts of processes that fail.
 const (
 	minBackoff = 100 * time.Millisecond
 	maxBackoff = 5 * time.Second
 )
 
-// Pool is a pipeline.Transcriber whose utterances run in processes: a crash costs at most one utterance, and that is tried
-// once more with what was said so far. It is safe for concurrent use. Close it.
+// Pool is a pipeline.Transcriber whose utterances run in processes of their own. If a process crashes, its utterance is tried once
+// more in another process, with the audio from its begin. A Pool is safe for concurrent use. The caller must close it.
 type Pool struct {
 	o    Options
 	free *semaphore.Weighted
 
 	mu       sync.Mutex
 	idle     []*process
-	failures int       // in a row
-	notUntil time.Time // the next start
+	failures int       // how many processes have failed in a row
+	notUntil time.Time // no process is started before this time
 	closed   bool
 	info     Info
 
-	ctx     context.Context //nolint:containedctx // the life of the pool's utterances, not of a call
+	ctx     context.Context //nolint:containedctx // it limits the utterances of the pool, not one call
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// NewPool makes a pool without any process: Warm, or the first utterance, starts one.
+// NewPool returns a pool without processes. Warm or the first utterance starts one.
 func NewPool(o Options) *Pool {
 	if o.Max == 0 {
 		o.Max = 4
@@ -81,7 +83,7 @@ func NewPool(o Options) *Pool {
 	return p
 }
 
-// Warm starts a process, unless one is there, and returns when it can work.
+// Warm starts a process if there is none, and returns when it can work.
 func (p *Pool) Warm(ctx context.Context) error {
 	ctx, leave, err := p.enter(ctx)
 	if err != nil {
@@ -97,8 +99,8 @@ func (p *Pool) Warm(ctx context.Context) error {
 	return nil
 }
 
-// enter takes one of the places that Max gives, for a work that Close ends and waits for. The work calls leave at its end, and
-// gives the place back itself.
+// enter begins one piece of work and takes one of the Max places for it. Close cancels the returned context and waits for the work.
+// At its end the caller releases the place and then calls leave.
 func (p *Pool) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
 	p.mu.Lock()
 	if p.closed {
@@ -121,14 +123,14 @@ func (p *Pool) enter(ctx context.Context) (_ context.Context, leave func(), err 
 	return ctx, leave, nil
 }
 
-// Info is what the engine said of itself; zero before the first process ran.
+// Info returns the description that the engine gave; zero before the first process ran.
 func (p *Pool) Info() Info {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.info
 }
 
-// Close ends every utterance and process, and joins them. It is idempotent.
+// Close ends all utterances and processes and waits for them. It may be called again.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -143,7 +145,7 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Open implements pipeline.Transcriber. It waits for a process that can work, at most Busy for a place and Start for a process.
+// Open implements pipeline.Transcriber. It waits at most Busy for a place and at most Start for a new process.
 func (p *Pool) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	ctx, leave, err := p.enter(ctx)
 	if err != nil {
@@ -166,11 +168,12 @@ func (p *Pool) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.
 	return u, nil
 }
 
+// stage wraps err as an error of the recogniser.
 func stage(err error) error {
 	return &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: err}
 }
 
-// acquire takes one of the places that Max gives.
+// acquire takes one of the Max places. It waits at most Busy.
 func (p *Pool) acquire(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, p.o.Busy)
 	defer cancel()
@@ -183,7 +186,7 @@ func (p *Pool) acquire(ctx context.Context) error {
 	return nil
 }
 
-// take is an idle process or a new one.
+// take returns an idle process or starts a new one.
 func (p *Pool) take(ctx context.Context) (*process, error) {
 	for {
 		p.mu.Lock()
@@ -207,7 +210,7 @@ func (p *Pool) take(ctx context.Context) (*process, error) {
 	}
 }
 
-// start starts a process, not before the back-off is over.
+// start waits for the back-off and then starts a process.
 func (p *Pool) start(ctx context.Context, wait time.Duration) (*process, error) {
 	if wait > 0 {
 		t := time.NewTimer(wait)
@@ -235,7 +238,7 @@ func (p *Pool) failed() {
 	p.failures++
 }
 
-// giveBack keeps a process that is between utterances, or ends it.
+// giveBack takes back a process that is between utterances. It keeps at most Idle processes and ends the others.
 func (p *Pool) giveBack(proc *process) {
 	p.mu.Lock()
 	if keep := !p.closed && len(p.idle) < p.o.Idle; keep {
@@ -247,7 +250,7 @@ func (p *Pool) giveBack(proc *process) {
 	proc.close()
 }
 
-// broken ends a process that cannot be used any more.
+// broken kills a process that cannot be used any more.
 func (p *Pool) broken(proc *process, err error) {
 	p.o.Logger.Warn("a back-end process is replaced", "err", err)
 	p.mu.Lock()
@@ -257,7 +260,7 @@ func (p *Pool) broken(proc *process, err error) {
 	proc.close()
 }
 
-// retry says whether what went wrong may go right in a fresh process.
+// retry reports whether an utterance that failed with err may succeed in a new process.
 func retry(err error) bool {
 	return errors.Is(err, ErrCrashed) || errors.Is(err, ErrProtocol) || errors.Is(err, ErrFrameTooLarge)
 }

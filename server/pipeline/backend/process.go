@@ -1,5 +1,7 @@
 package backend
 
+// This file starts, reads and ends one back-end process.
+
 import (
 	"bufio"
 	"context"
@@ -15,17 +17,17 @@ import (
 	"time"
 )
 
-// process is a running back end: one utterance at a time.
+// process is a running back-end process. It works on one utterance at a time.
 type process struct {
 	cmd    *exec.Cmd
-	in     *os.File      // its standard input: a pipe whose writes have deadlines
-	frames chan frame    // what it says; closed when it says no more
-	quit   chan struct{} // closed: nobody listens any more
+	in     *os.File      // standard input of the process: a pipe whose writes have deadlines
+	frames chan frame    // frames from the process; closed at their end
+	quit   chan struct{} // closed when nobody reads frames any more
 	once   sync.Once
 	joined sync.WaitGroup
 	hung   atomic.Bool
 	info   Info
-	err    error // why frames ended; read after it is closed
+	err    error // why frames was closed; valid after that
 }
 
 type frame struct {
@@ -33,7 +35,7 @@ type frame struct {
 	body []byte
 }
 
-// start runs the command and waits for its hello.
+// start runs the command and waits at most patience for its hello frame.
 func start(ctx context.Context, command func() *exec.Cmd, patience time.Duration, log *slog.Logger) (*process, error) {
 	cmd := command()
 	out, err1 := cmd.StdoutPipe()
@@ -76,7 +78,7 @@ func start(ctx context.Context, command func() *exec.Cmd, patience time.Duration
 	return p, nil
 }
 
-// logLines gives what the process complains about to the log.
+// logLines writes the standard error of the process to the log.
 func logLines(r io.Reader, log *slog.Logger) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
@@ -85,7 +87,7 @@ func logLines(r io.Reader, log *slog.Logger) {
 	_, _ = io.Copy(io.Discard, r) // a line that is too long must not block the process
 }
 
-// read passes its frames on until they end.
+// read passes the frames of the process on until they end.
 func (p *process) read(r io.Reader) {
 	defer close(p.frames)
 	in := bufio.NewReader(r)
@@ -104,7 +106,7 @@ func (p *process) read(r io.Reader) {
 	}
 }
 
-// next is its next frame, or why there is none.
+// next returns the next frame of the process, or the reason why there is none.
 func (p *process) next(ctx context.Context) (frame, error) {
 	select {
 	case f, ok := <-p.frames:
@@ -117,7 +119,7 @@ func (p *process) next(ctx context.Context) (frame, error) {
 	}
 }
 
-// why says what ended the frames.
+// why returns the error that ended the frames.
 func (p *process) why() error {
 	switch {
 	case p.hung.Load():
@@ -128,7 +130,7 @@ func (p *process) why() error {
 	return fmt.Errorf("%w: %w", ErrCrashed, p.err)
 }
 
-// watch kills the process unless it is stopped in time.
+// watch kills the process after the time patience, unless the returned timer is stopped before.
 func (p *process) watch(patience time.Duration) *time.Timer {
 	return time.AfterFunc(patience, func() {
 		p.hung.Store(true)
@@ -136,24 +138,24 @@ func (p *process) watch(patience time.Duration) *time.Timer {
 	})
 }
 
-func (p *process) kill() { _ = p.cmd.Process.Kill() } // it may have ended by itself
+func (p *process) kill() { _ = p.cmd.Process.Kill() } // fails if the process has ended already
 
-// close ends the process and joins all that belongs to it. A process that is between utterances ends by itself when its
-// input does; one that does not is killed.
+// close ends the process and waits for it and its goroutines. A process that is between utterances ends when its input is closed.
+// After 1 s it is killed.
 func (p *process) close() {
 	p.once.Do(func() {
 		close(p.quit)
-		_ = p.in.Close() // it may be gone
+		_ = p.in.Close() // fails if the process has ended already
 		late := time.AfterFunc(time.Second, p.kill)
 		p.joined.Wait()
 		late.Stop()
 	})
 }
 
-// alive says whether it can be expected to take another utterance.
+// alive reports whether the process can probably take another utterance.
 func (p *process) alive() bool {
 	select {
-	case <-p.frames: // a frame between utterances, or the end
+	case <-p.frames: // the process has sent a frame between utterances, or has ended
 		return false
 	default:
 		return true

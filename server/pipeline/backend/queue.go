@@ -1,5 +1,7 @@
 package backend
 
+// This file holds audio that waits for an engine.
+
 import (
 	"slices"
 	"sync"
@@ -9,7 +11,7 @@ import (
 
 // queue holds the audio that the engine has not taken yet.
 type queue struct {
-	wake chan struct{}
+	wake chan struct{} // gets a value after each change
 
 	mu     sync.Mutex
 	pcm    []float32
@@ -26,7 +28,7 @@ func (q *queue) signal() {
 	}
 }
 
-// write adds as much as there is room for.
+// write adds samples up to the limit. If not all fit, it returns ErrOverrun.
 func (q *queue) write(pcm []float32) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -49,7 +51,7 @@ func (q *queue) close() {
 	q.signal()
 }
 
-// read moves the next samples into dst and gives their number; end: there are none left and none will come.
+// read moves the next samples into dst and returns their number. end: the queue is closed and empty.
 func (q *queue) read(dst []float32) (n int, end bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,7 +60,7 @@ func (q *queue) read(dst []float32) (n int, end bool) {
 	return n, n == 0 && q.closed
 }
 
-// unread puts samples back before those that wait, whatever the limit.
+// unread puts samples back to the front. They do not count against the limit.
 func (q *queue) unread(pcm []float32) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,5 +1,7 @@
 package backend
 
+// This file has the engine's side of a connection between the server and a back-end process.
+
 import (
 	"context"
 	"encoding/json"
@@ -10,7 +12,8 @@ import (
 	"os"
 )
 
-// ServeStdio serves the engine on standard input and output until the input ends. Nothing else may write to standard output.
+// ServeStdio serves the engine on the standard input and output until the input ends. Nothing else may write to the standard
+// output.
 func ServeStdio(ctx context.Context, e Engine) error {
 	return Serve(ctx, struct {
 		io.Reader
@@ -18,15 +21,15 @@ func ServeStdio(ctx context.Context, e Engine) error {
 	}{os.Stdin, os.Stdout}, e)
 }
 
-// ServeUnix listens on a Unix socket and serves one connection after the other until ctx is done. The engine takes one
-// utterance at a time, so further connections wait.
+// ServeUnix listens on a Unix socket and serves one connection after another until ctx is done. Further connections wait, because
+// the engine takes one utterance at a time.
 func ServeUnix(ctx context.Context, path string, e Engine) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "unix", path)
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // Accept ends with its error
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // makes Accept return an error
 	defer stop()
 	for {
 		conn, err := l.Accept()
@@ -36,18 +39,18 @@ func ServeUnix(ctx context.Context, path string, e Engine) error {
 			}
 			return err
 		}
-		hang := context.AfterFunc(ctx, func() { _ = conn.Close() }) // Serve ends with its error
+		hang := context.AfterFunc(ctx, func() { _ = conn.Close() }) // makes Serve return an error
 		err = Serve(ctx, conn, e)
 		hang()
-		_ = conn.Close() // the client may have closed it
+		_ = conn.Close() // fails if the client has closed it
 		if err != nil && !errors.Is(err, ErrProtocol) && ctx.Err() == nil {
 			return err
 		}
 	}
 }
 
-// Serve speaks the protocol of the package comment on rw, one utterance after the other, until rw ends. It returns nil when
-// rw ends between utterances. It does not close the engine.
+// Serve speaks the engine's side of the protocol in the package comment on rw until rw ends. It returns nil if rw ends between
+// frames. It does not close the engine.
 func Serve(ctx context.Context, rw io.ReadWriter, e Engine) error {
 	s := &serving{ctx: ctx, rw: rw, engine: e}
 	if err := writeJSON(rw, kindHello, e.Info()); err != nil {
@@ -67,16 +70,17 @@ func Serve(ctx context.Context, rw io.ReadWriter, e Engine) error {
 	}
 }
 
-// serving is one side of one connection.
+// serving is the engine's side of one connection.
 type serving struct {
 	ctx    context.Context
 	rw     io.ReadWriter
 	engine Engine
-	stream Stream // of the open utterance, nil between utterances and after one has failed
+	stream Stream // the open utterance; nil between utterances and after one has failed
 	live   bool
 	shown  Update
 }
 
+// take handles one frame from the server.
 func (s *serving) take(k kind, body []byte) error {
 	switch k {
 	case kindConfig:
@@ -112,7 +116,7 @@ func (s *serving) open(body []byte) error {
 
 func (s *serving) feed(body []byte) error {
 	pcm, err := samplesOf(body)
-	if err != nil || s.stream == nil { // after a failure the rest of the utterance's audio may still be on its way
+	if err != nil || s.stream == nil { // after a failure the rest of the utterance's audio may still arrive
 		return err
 	}
 	u, err := s.stream.Feed(s.ctx, pcm)
@@ -140,14 +144,14 @@ func (s *serving) finish() error {
 	})
 }
 
-// fail ends the utterance and says why.
+// fail closes the utterance and sends the error to the server.
 func (s *serving) fail(err error) error {
 	s.drop()
 	text := err.Error()
 	return writeFrame(s.rw, kindError, []byte(text[:min(len(text), 4096)]))
 }
 
-// drop lets go of the open utterance. What goes wrong then concerns nobody any more.
+// drop closes the open utterance, if there is one. It ignores the error of Close.
 func (s *serving) drop() {
 	if s.stream != nil {
 		_ = s.stream.Close()

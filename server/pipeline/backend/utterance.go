@@ -1,5 +1,7 @@
 package backend
 
+// This file runs one utterance in a back-end process.
+
 import (
 	"context"
 	"encoding/json"
@@ -13,15 +15,15 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// maxReplay is the audio that is kept for a second try, in samples: half a minute.
+// maxReplay limits the audio that is kept for a second try, in samples: 30 s.
 const maxReplay = 30 * pipeline.InputRate
 
 // utterance is a Transcription in a process of a Pool.
 type utterance struct {
 	pool   *Pool
-	ctx    context.Context //nolint:containedctx // the utterance's own life
+	ctx    context.Context //nolint:containedctx // it is the context of the utterance, not of one call
 	cancel func()
-	leave  func() // the pool waits for it
+	leave  func() // tells the pool that the utterance is over
 	config Config
 	in     *queue
 	out    *outbox
@@ -30,11 +32,11 @@ type utterance struct {
 	once    sync.Once
 	closed  chan struct{}
 
-	// What follows belongs to run, after begin.
-	proc  *process
-	heard []float32 // fed so far, up to maxReplay
-	fed   int       // samples fed so far
-	ended bool      // the audio has ended, and the process knows
+	// Only the goroutine of run uses the fields below, after begin.
+	proc     *process
+	sent     []float32 // the audio that the process has got, up to maxReplay samples
+	sentSize int       // how many samples the process has got
+	ended    bool      // the process was told that the audio has ended
 }
 
 // Write implements pipeline.Transcription.
@@ -60,7 +62,7 @@ func (u *utterance) Close() error {
 	return nil
 }
 
-// begin opens the utterance in a process. One that has died since its last utterance costs a second try.
+// begin opens the utterance in a process. If the process has ended since its last utterance, begin tries another one.
 func (u *utterance) begin() error {
 	err := u.open()
 	if err != nil && retry(err) && u.ctx.Err() == nil {
@@ -69,6 +71,7 @@ func (u *utterance) begin() error {
 	return err
 }
 
+// open takes a process from the pool and opens the utterance in it.
 func (u *utterance) open() error {
 	ctx := u.ctx
 	proc, err := u.pool.take(ctx)
@@ -89,9 +92,10 @@ func (u *utterance) open() error {
 	return err
 }
 
-// errEngine is an utterance that failed in an engine that is fine.
+// errEngine: the utterance has failed, and the process can be used for the next one.
 var errEngine = errors.New("engine")
 
+// handshake sends the configuration and waits until the process has opened the utterance.
 func (u *utterance) handshake() error {
 	if err := u.send(func(w io.Writer) error { return writeJSON(w, kindConfig, u.config) }); err != nil {
 		return err
@@ -112,7 +116,7 @@ func (u *utterance) handshake() error {
 	return fmt.Errorf("%w: frame %q in place of ready", ErrProtocol, byte(f.kind))
 }
 
-// run feeds the process until it has said its last word, and gives it back.
+// run feeds the process until the last result has come, and gives the process back to the pool.
 func (u *utterance) run() {
 	defer u.leave()
 	defer u.pool.free.Release(1)
@@ -126,7 +130,7 @@ func (u *utterance) run() {
 	}
 	u.in.close()
 	switch {
-	case u.proc == nil: // begin has dealt with it
+	case u.proc == nil: // begin has given it back
 	case err == nil || errors.Is(err, errEngine):
 		u.pool.giveBack(u.proc)
 	case u.ctx.Err() != nil && u.abandon():
@@ -142,28 +146,28 @@ func (u *utterance) run() {
 	}
 }
 
-// again opens the utterance in another process, which gets what the last one has heard.
+// again opens the utterance in another process, which gets the audio from the begin.
 func (u *utterance) again() error {
-	if len(u.heard) == maxReplay {
+	if len(u.sent) == maxReplay {
 		return fmt.Errorf("%w: the utterance is too long to be tried again", ErrCrashed)
 	}
 	if err := u.begin(); err != nil {
 		return err
 	}
-	u.in.unread(u.heard)
-	u.heard, u.fed, u.ended = nil, 0, false
+	u.in.unread(u.sent)
+	u.sent, u.sentSize, u.ended = nil, 0, false
 	return nil
 }
 
-// send writes to the process, which must read in time; less of it when the utterance is not wanted any more. After an error
-// the process cannot be used: it may have read half a frame.
+// send writes to the process. The process must read within Hang, and within abandonPatience after the utterance is cancelled.
+// After an error the process cannot be used any more: it may have read half a frame.
 func (u *utterance) send(write func(io.Writer) error) error {
 	late := time.Now().Add(u.pool.o.Hang)
 	if err := u.proc.in.SetWriteDeadline(late); err != nil {
 		return fmt.Errorf("%w: %w", ErrCrashed, err)
 	}
 	stop := context.AfterFunc(u.ctx, func() {
-		_ = u.proc.in.SetWriteDeadline(time.Now().Add(abandonPatience)) // it worked just now
+		_ = u.proc.in.SetWriteDeadline(time.Now().Add(abandonPatience)) // does not fail: it succeeded above
 	})
 	defer stop()
 	err := write(u.proc.in)
@@ -176,14 +180,14 @@ func (u *utterance) send(write func(io.Writer) error) error {
 	return fmt.Errorf("%w: %w", ErrCrashed, err)
 }
 
-// finish ends the audio; the result must come in time.
+// finish tells the process that the audio has ended.
 func (u *utterance) finish() error {
 	u.ended = true
 	return u.send(func(w io.Writer) error { return writeFrame(w, kindEnd, nil) })
 }
 
-// converse feeds audio and takes what comes until the last result is out. Between two slices it takes all that has come, so
-// that a process which talks much never waits for us while we wait for it.
+// converse feeds audio and handles frames until the last result has come. After each slice of audio it handles all frames that have
+// come, so that the process and the server never wait for each other.
 func (u *utterance) converse() error {
 	buf := make([]float32, slice)
 	late := time.NewTimer(u.pool.o.Hang)
@@ -193,7 +197,7 @@ func (u *utterance) converse() error {
 		if err != nil {
 			return err
 		}
-		late.Reset(u.patience()) // it has read, or said something
+		late.Reset(u.patience()) // the process has read audio or sent a frame
 		last, err := u.listen(more, late.C)
 		if last || err != nil {
 			return err
@@ -201,16 +205,16 @@ func (u *utterance) converse() error {
 	}
 }
 
-// patience is how long the process may be silent. An engine may go over the whole utterance once more at its end, without a
-// word in between: it gets a quarter of the utterance's length more.
+// patience returns how long the process may send nothing. At the end an engine may work on the whole utterance once more without
+// sending anything: it gets a quarter of the length of the utterance in addition.
 func (u *utterance) patience() time.Duration {
 	if !u.ended {
 		return u.pool.o.Hang
 	}
-	return u.pool.o.Hang + time.Duration(u.fed)*time.Second/(4*pipeline.InputRate)
+	return u.pool.o.Hang + time.Duration(u.sentSize)*time.Second/(4*pipeline.InputRate)
 }
 
-// listen takes the frames that have come. Without more audio to feed it waits for the next one.
+// listen handles the frames that have come. If no audio waits, it waits for the next frame or for audio.
 func (u *utterance) listen(more bool, late <-chan time.Time) (last bool, err error) {
 	if more {
 		for {
@@ -226,7 +230,7 @@ func (u *utterance) listen(more bool, late <-chan time.Time) (last bool, err err
 		}
 	}
 	if !u.ended {
-		late = nil // nothing is owed while nobody speaks
+		late = nil // the process owes no answer while there is no new audio
 	}
 	select {
 	case f, ok := <-u.proc.frames:
@@ -244,10 +248,10 @@ func (u *utterance) frame(f frame, ok bool) (last bool, err error) {
 	if !ok {
 		return false, u.proc.why()
 	}
-	return u.heardFrom(f)
+	return u.takeFrame(f)
 }
 
-// feed gives the process the next slice of what waits, and says whether more may wait.
+// feed sends the next slice of waiting audio to the process, and reports whether more may wait.
 func (u *utterance) feed(buf []float32) (more bool, err error) {
 	if u.ended {
 		return false, nil
@@ -259,13 +263,13 @@ func (u *utterance) feed(buf []float32) (more bool, err error) {
 	if n == 0 {
 		return false, nil
 	}
-	u.fed += n
-	u.heard = append(u.heard, buf[:min(n, maxReplay-len(u.heard))]...)
+	u.sentSize += n
+	u.sent = append(u.sent, buf[:min(n, maxReplay-len(u.sent))]...)
 	return true, u.send(func(w io.Writer) error { return writeAudio(w, buf[:n]) })
 }
 
-// heardFrom takes one frame; last: the utterance is over.
-func (u *utterance) heardFrom(f frame) (last bool, err error) {
+// takeFrame handles one frame. last: it has the final result.
+func (u *utterance) takeFrame(f frame) (last bool, err error) {
 	switch f.kind {
 	case kindUpdate, kindFinal:
 		var m message
@@ -285,10 +289,10 @@ func (u *utterance) heardFrom(f frame) (last bool, err error) {
 	return false, fmt.Errorf("%w: frame %q in an utterance", ErrProtocol, byte(f.kind))
 }
 
-// abandonPatience is how long a process may take to let go of an utterance that nobody wants.
+// abandonPatience limits how long a process may take to drop a cancelled utterance.
 const abandonPatience = 2 * time.Second
 
-// abandon asks the process to forget the utterance and says whether it did, so that it can be kept.
+// abandon tells the process to drop the utterance. It reports whether the process has done so and can be used again.
 func (u *utterance) abandon() bool {
 	if u.send(func(w io.Writer) error { return writeFrame(w, kindAbandon, nil) }) != nil {
 		return false
