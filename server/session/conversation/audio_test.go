@@ -62,6 +62,9 @@ func TestRetrievedAudio(t *testing.T) {
 	r.g.Expect(events[0].(*wire.ConversationItemRetrieved).Item.Content[0].Audio).To(gomega.HaveLen(2 * format.LawRate))
 	r.Cut(agent, 300)
 	r.g.Expect(r.audio(agent)).To(gomega.HaveLen(300 * 48))
+	events, refused = r.Retrieve("u", Formats{Input: wire.FormatPCMU, Output: wire.FormatPCM})
+	r.g.Expect(refused).To(gomega.BeNil())
+	r.g.Expect(len(events[0].(*wire.ConversationItemRetrieved).Item.Content[0].Audio)).To(gomega.BeNumerically("<=", len(pcm)))
 }
 
 func TestNoAudioIsKeptForADataChannel(t *testing.T) {
@@ -87,6 +90,20 @@ func TestKeptAudioIsLimited(t *testing.T) {
 		kept += len(it.pcm)
 	}
 	r.g.Expect(kept).To(gomega.BeNumerically("<=", maxKept))
+}
+
+// An item whose audio was dropped has no audio again; an item that gets audio now keeps it, however old the item is.
+func TestAudioThatWasDroppedStaysDropped(t *testing.T) {
+	r := begin(t, "")
+	r.KeepAudio()
+	old, agent := r.said("1", 1), r.answered("One.")
+	r.said("2", 15)
+	r.said("3", 14)
+	r.g.Expect(old.pcm).To(gomega.BeEmpty())
+	r.SetRecording(old, make([]int16, second))
+	r.g.Expect(old.pcm).To(gomega.BeEmpty())
+	r.AddAudio(agent, make([]int16, second))
+	r.g.Expect(agent.pcm).To(gomega.HaveLen(2 * int(second)))
 }
 
 // The beginning of a long item is kept, so that its audio is whole again after a truncation.
@@ -141,6 +158,20 @@ func TestTruncate(t *testing.T) {
 	typed := r.note("hi")
 	_, refused = r.Truncate(typed, &wire.ConversationItemTruncate{ItemID: typed.ID}, 0)
 	r.refused(refused, "unsupported_content_type", "item_id")
+}
+
+// A client rounds to milliseconds: one more than there is cuts nothing off.
+func TestTruncateAtTheEnd(t *testing.T) {
+	r := begin(t, "")
+	agent := r.answered("One two. ", "Three four.")
+	_, refused := r.Truncate(agent, &wire.ConversationItemTruncate{ItemID: "a", AudioEndMS: 2001}, agent.Length())
+	r.g.Expect(refused).To(gomega.BeNil())
+	r.g.Expect(agent.Length()).To(gomega.Equal(2 * second))
+	r.Cut(agent, 500)
+	r.g.Expect(agent.HeardText()).To(gomega.Equal("One"))
+	r.Cut(agent, 2000)
+	r.g.Expect(agent.Content[0].Transcript).To(gomega.HaveValue(gomega.Equal("One")), "what was cut off does not come back")
+	r.g.Expect(agent.Length()).To(gomega.Equal(second / 2))
 }
 
 // Audio that was not sent to a client is taken back: the client cannot cut there.

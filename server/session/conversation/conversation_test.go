@@ -154,6 +154,16 @@ func TestConversationIsLimited(t *testing.T) {
 	r.g.Expect(r.items).To(gomega.HaveLen(maxItems))
 }
 
+// The events that announced an item stay as they were when its transcript comes.
+func TestTranscriptOfAnItem(t *testing.T) {
+	r := begin(t, "")
+	it, events, refused := r.Create(wire.Item{Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputAudio}}}, "")
+	r.g.Expect(refused).To(gomega.BeNil())
+	it.SetTranscript(0, "hello")
+	r.g.Expect(it.Content[0].Transcript).To(gomega.HaveValue(gomega.Equal("hello")))
+	r.g.Expect(events[0].(*wire.ConversationItemAdded).Item.Content[0].Transcript).To(gomega.BeNil())
+}
+
 // Whoever reads arguments parses a JSON object.
 func TestCallsWithoutArguments(t *testing.T) {
 	r := begin(t, "")

@@ -142,6 +142,27 @@ func TestWhatTheModelReads(t *testing.T) {
 	r.g.Expect(p.Request.Messages).To(gomega.BeEmpty())
 }
 
+// The window has room for an answer: half of it at most. A limit of the session counts where it is the smaller one.
+func TestRoomForAnAnswer(t *testing.T) {
+	r := begin(t, `model: {window: 20}`)
+	r.note("a a a a a a a a")
+	p, err := r.Request(pipeline.Request{}, Ask{Truncation: truncation(t, `"disabled"`)})
+	r.g.Expect(err).NotTo(gomega.HaveOccurred())
+	r.g.Expect(p.Tokens).To(gomega.Equal(8))
+	r.note("b b b")
+	large := truncation(t, `{"type":"retention_ratio","retention_ratio":1,"token_limits":{"post_instructions":1000}}`)
+	r.g.Expect(asked(r.ask(pipeline.Request{}, large))).To(gomega.Equal("b b b"))
+}
+
+func TestToolCallsThatTheModelReads(t *testing.T) {
+	r := begin(t, "")
+	r.create(`{"type":"function_call","call_id":"x","name":"clock","arguments":"a b"}`)
+	r.Append(wire.Item{Type: wire.ItemFunctionCall, CallID: "y", Name: "tide", Status: statusIncomplete})
+	p := r.ask(pipeline.Request{}, wire.Truncation{})
+	r.g.Expect(asked(p)).To(gomega.Equal("call:clock"), "a call that was cut off is none")
+	r.g.Expect(p.Tokens).To(gomega.Equal(3), "its name and its arguments")
+}
+
 func TestTextOfAMessage(t *testing.T) {
 	said := "b"
 	parts := []wire.Content{{Text: "a"}, {}, {Transcript: &said}, {Type: wire.ContentInputImage}, {Text: "c"}}

@@ -65,6 +65,9 @@ func TestLocksOfResponses(t *testing.T) {
 		r.refusesRequest(own, CodeLocked, path)
 	}
 	r.g.Expect(r.MayRespond(r.request(`"instructions":"be kind"`), true)).To(gomega.BeNil())
+	above, below := begin(t, plain(), "audio.output"), begin(t, plain(), "audio.output.format.type")
+	above.refusesRequest(`"audio":{"output":{"voice":"slt"}}`, CodeLocked, "response.audio.output.voice")
+	below.refusesRequest(`"audio":{"output":{"format":{"type":"audio/pcmu"}}}`, CodeLocked, "response.audio.output.format")
 	r.g.Expect(r.MayRespond(r.request(`"max_output_tokens":100`), false)).To(gomega.BeNil())
 }
 

@@ -268,3 +268,15 @@ func TestMachineConfig(t *testing.T) {
 	only.Audio.Input.TurnDetection.CreateResponse = true // which Merge refuses
 	r.g.Expect(New(env.System(), plain(), only, nil).MachineConfig(false)).To(gomega.Equal(coord.Config{}))
 }
+
+// A setting that does not change is not checked again: the server's own settings may have what its pipeline refuses.
+func TestWhatDoesNotChangeIsNotRefused(t *testing.T) {
+	p := plain()
+	p.Synthesizer = picky{Synthesizer: p.Synthesizer}
+	first := wire.DefaultSession()
+	first.ID, first.ExpiresAt = "sess_1", 7
+	first.Audio.Output.Voice, first.Prompt = "choir", wire.Raw(`{"id":"pmpt_gone"}`)
+	r := tester{t, gomega.NewWithT(t), New(env.System(), p, first, nil)}
+	r.update(`"instructions":"x","audio":{"output":{"voice":"choir"}},"prompt":{"id":"pmpt_gone"}`)
+	r.g.Expect(r.Current()).To(gomega.And(gomega.HaveField("Instructions", "x"), gomega.HaveField("ID", "sess_1"), gomega.HaveField("ExpiresAt", int64(7))))
+}

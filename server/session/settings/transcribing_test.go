@@ -48,3 +48,14 @@ func TestTranscriptionSessionDetectsTurns(t *testing.T) {
 	r.g.Expect(in.TurnDetection).To(gomega.HaveValue(gomega.And(gomega.HaveField("Type", "semantic_vad"), gomega.HaveField("CreateResponse", false))))
 	r.g.Expect(in.Transcription.Language).To(gomega.Equal("en"))
 }
+
+func TestTranscribingKeepsTheSession(t *testing.T) {
+	g := gomega.NewWithT(t)
+	set := wire.DefaultSession()
+	set.ID, set.ExpiresAt, set.Model, set.Include, set.Instructions = "sess_1", 7, "m", []string{"x"}, "Sing."
+	only := Transcribing(set)
+	g.Expect([]any{only.ID, only.ExpiresAt, only.Model, only.Include}).To(gomega.Equal([]any{"sess_1", int64(7), "m", []string{"x"}}))
+	g.Expect(only.Instructions).To(gomega.BeEmpty())
+	g.Expect(only.Audio.Input.Transcription).NotTo(gomega.BeNil())
+	g.Expect(set.Audio.Input.TurnDetection.CreateResponse).To(gomega.BeTrue(), "the settings that it is made from stay as they are")
+}
