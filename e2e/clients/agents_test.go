@@ -48,10 +48,10 @@ type agentsSuite struct {
 	*suite
 	// speak says tones into the microphone.
 	speak func(text string)
-	// heard is how much has been heard of the reply that was asked for after hush.
-	heard  func() (time.Duration, error)
-	hush   func()
-	webRTC bool
+	// heard is how much has been heard of the reply that was asked for after silence.
+	heard   func() (time.Duration, error)
+	silence func()
+	webRTC  bool
 }
 
 func TestAgentsOverWebSocket(t *testing.T) {
@@ -79,7 +79,7 @@ func agentsOverBrowsersWebSocket(t *testing.T, b *rig.Browser, page string) {
 
 // agentsOnSocket is a user whose sound goes through events.
 func agentsOnSocket(c *suite) *agentsSuite {
-	s := &agentsSuite{suite: c, hush: func() {}} // what was played is that of one reply
+	s := &agentsSuite{suite: c, silence: func() {}} // what was played is that of one reply
 	s.speak = func(text string) { s.tell("say", args{"pcm": tones(text)}) }
 	s.heard = func() (time.Duration, error) {
 		r, err := s.report()
@@ -93,9 +93,9 @@ func agentsOverWebRTC(t *testing.T, b *rig.Browser, page string) {
 	// A page has no key of its own: the client takes nothing but a client secret there.
 	p := runPage(t, b, page, "agents", args{"url": h.url, "key": h.secret(), "webRTC": true})
 	s := &agentsSuite{suite: newSuite(t, "@openai/agents-realtime, WebRTC", p), speak: p.speak, heard: p.heard, webRTC: true}
-	s.hush = func() {
+	s.silence = func() {
 		s.Eventually(s.report).Should(gomega.HaveField("Server", gomega.Satisfy(played)))
-		p.hush()
+		p.silence()
 	}
 	s.run()
 	h.stop()
@@ -233,7 +233,7 @@ func (s *agentsSuite) shows() {
 }
 
 func (s *agentsSuite) speaks() {
-	s.hush()
+	s.silence()
 	s.speak("hello there")
 	s.line("user", "hello there")
 	s.line("assistant", "You said: hello there")
@@ -247,7 +247,7 @@ func (s *agentsSuite) speaks() {
 func (s *agentsSuite) long() (before int) {
 	s.t.Helper()
 	before = len(s.of("assistant"))
-	s.hush()
+	s.silence()
 	s.tell("write", args{"text": "say 60 words"})
 	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.WithTransform(assistants, gomega.HaveLen(before+1))))
 	s.Eventually(s.heard).Should(gomega.And(gomega.BeNumerically(">", time.Second), gomega.BeNumerically("<", 10*time.Second)))

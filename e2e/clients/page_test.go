@@ -97,15 +97,15 @@ func (p *tab) speak(text string) {
 	p.g.Expect(err).NotTo(gomega.HaveOccurred())
 }
 
-// hush waits until the agent is silent in the page, too, and makes heard begin anew.
-func (p *tab) hush() {
+// silence waits until the agent is silent in the page, too, and makes heard begin anew.
+func (p *tab) silence() {
 	p.g.Eventually(p.Heard).WithTimeout(patience).WithPolling(glance).Should(gomega.HaveField("QuietMS", gomega.BeNumerically(">", 400)))
 	heard, err := p.Heard()
 	p.g.Expect(err).NotTo(gomega.HaveOccurred())
 	p.quiet = heard.LoudMS
 }
 
-// heard is how much sound the page has got since hush.
+// heard is how much sound the page has got since silence.
 func (p *tab) heard() (time.Duration, error) {
 	heard, err := p.Heard()
 	return time.Duration((heard.LoudMS - p.quiet) * float64(time.Millisecond)), err

@@ -16,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// house is the program itself, with the scripted pipeline, and its recording.
+// house is the program itself, with a scripted pipeline, and its recording.
 type house struct {
 	*rig.Program
 	t      *testing.T
@@ -24,6 +24,10 @@ type house struct {
 	url    string
 	record string
 }
+
+// slowSpeech makes speech twice as fast as it is said: a long reply is still being made when a client interrupts it, however late the
+// client is.
+const slowSpeech = "synthesizer: {speedup: 2}\n"
 
 // open starts the server. It wants a key.
 func open(t *testing.T, name string, flags ...string) *house {
@@ -40,8 +44,10 @@ func open(t *testing.T, name string, flags ...string) *house {
 		g.Expect(kept.Close()).To(gomega.Succeed())
 		trace, h.record = kept.Name(), check.Beside(kept.Name())
 	}
+	script := filepath.Join(folder, "pipeline.yaml")
+	g.Expect(os.WriteFile(script, []byte(slowSpeech), 0o600)).To(gomega.Succeed())
 	h.Program, err = rig.Start(root, append([]string{
-		"--pipeline", "scripted", "--listen", "127.0.0.1:0", "--api-key-file", keys, "--record", h.record, "--trace", trace,
+		"--pipeline", script, "--listen", "127.0.0.1:0", "--api-key-file", keys, "--record", h.record, "--trace", trace,
 	}, flags...)...)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() {

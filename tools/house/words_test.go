@@ -20,7 +20,7 @@ type retiredWord struct {
 
 var retiredWords = []retiredWord{
 	{"mourn(s|ed|ing)?", "recover", []string{"server/session"}},
-	{"hush(ed|es|ing)?", "pause, silence, stop", []string{"e2e/clients", "e2e/clients/programs", "sdk", "sdk/native", "sdk/sdktest", "server/session"}},
+	{"hush(ed|es|ing)?", "pause, silence, stop", []string{"sdk", "sdk/native", "sdk/sdktest", "server/session"}},
 	{"outgone", "far-end position", nil},
 	{"lowerer", "ducker", []string{"sdk"}},
 	{"sluice", "event limiter", nil},
