@@ -34,6 +34,9 @@ type Config struct {
 	// Gather is how long Answer waits for the addresses of the server; 0 takes 500 ms.
 	Gather time.Duration
 
+	// farewell bounds how long the end of a call waits for the client to close the data channel; 0 takes 1 s.
+	farewell time.Duration
+
 	// MaxMessage is the largest incoming message in bytes, announced to the client; 0 takes 256 KiB.
 	MaxMessage int
 	// MaxQueuedEvents and MaxQueuedBytes bound the events that wait to be sent to one client; 0 takes 1024 events and 4 MiB.
@@ -55,6 +58,7 @@ func (c Config) withDefaults() (Config, error) {
 	orDuration(&c.KeepAlive, time.Second)
 	orDuration(&c.Connect, 15*time.Second)
 	orDuration(&c.Gather, 500*time.Millisecond)
+	orDuration(&c.farewell, time.Second)
 	switch {
 	case c.UDPPort < 0 || c.UDPPort > 65535:
 		return c, fmt.Errorf("rtc: UDP port %d: want 0 (ephemeral) to 65535", c.UDPPort)

@@ -158,7 +158,7 @@ func TestClientThatHangsUp(t *testing.T) {
 func TestCloseClosesTheDataChannelFirst(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
+	c, p := dial(t, newTestEngine(t, Config{farewell: soon}), r, clientOptions{})
 	connected(g, r)
 	var state atomic.Value
 	c.events.OnClose(func() {
@@ -172,7 +172,7 @@ func TestCloseClosesTheDataChannelFirst(t *testing.T) {
 	}
 	began := time.Now()
 	g.Expect(p.Close()).To(gomega.Succeed())
-	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewellTimeout), "the client has closed the channel, too")
+	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", soon), "the client has closed the channel, too")
 	g.Eventually(c.closed.Load, soon).Should(gomega.BeTrue())
 	g.Expect(state.Load()).To(gomega.Equal(webrtc.PeerConnectionStateConnected))
 	g.Expect(c.got()).To(gomega.Equal(sent))

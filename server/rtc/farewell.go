@@ -9,13 +9,10 @@ import (
 
 // The end of a call as its client sees it: the data channel closes before the connection ends.
 
-const (
-	// farewellTimeout bounds how long the end of a call waits for the client to close the data channel.
-	farewellTimeout = time.Second
-	// closeDelay is how long the connection stays open after that. SCTP's abort overtakes the packet which tells the client that the
-	// server knows that the channel is closed; without that packet the client's channel fails instead of closing.
-	closeDelay = 100 * time.Millisecond
-)
+// closeDelay is how long the connection stays open after the client has closed the data channel. SCTP's abort overtakes the packet
+// which tells the client that the server knows that the channel is closed; without that packet the client's channel fails instead of
+// closing.
+const closeDelay = 100 * time.Millisecond
 
 // eventChannel is the open data channel of events.
 type eventChannel struct {
@@ -37,7 +34,7 @@ func (p *Peer) closeEventChannel() {
 		return // the client ended the call
 	default:
 	}
-	limit := time.NewTimer(farewellTimeout)
+	limit := time.NewTimer(p.engine.cfg.farewell)
 	defer limit.Stop()
 	select {
 	case <-c.written:

@@ -89,7 +89,7 @@ func TestRestart(t *testing.T) {
 func TestReconnect(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	e := newTestEngine(t, Config{})
+	e := newTestEngine(t, Config{farewell: soon})
 	c, p := dial(t, e, r, clientOptions{})
 	connected(g, r)
 	voice := p.output
@@ -101,7 +101,7 @@ func TestReconnect(t *testing.T) {
 	c.net.cut.Store(true)
 	began := time.Now()
 	g.Expect(p.Abandon()).To(gomega.BeEmpty())
-	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", farewellTimeout), "Abandon does not wait for the client")
+	g.Expect(time.Since(began)).To(gomega.BeNumerically("<", soon), "Abandon does not wait for the client")
 	held := voice.Sent()
 
 	next := newClient(t, clientOptions{})
