@@ -2,13 +2,10 @@ package examples
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"mime"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,7 +16,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 // root is the repository's.
@@ -43,8 +39,7 @@ func show(t *testing.T, folder string) *page {
 	p := &page{WithT: gomega.NewWithT(t), t: t}
 	p.SetDefaultEventuallyTimeout(40 * time.Second)
 	p.SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
-	var server *rig.Server
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site := rig.NewSite(t, func(w http.ResponseWriter, r *http.Request, server string) {
 		name := path.Clean(r.URL.Path)
 		if name == "/" {
 			name = "/index.html"
@@ -55,29 +50,9 @@ func show(t *testing.T, folder string) *page {
 			return
 		}
 		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-		_, _ = w.Write(bytes.ReplaceAll(content, []byte(written), []byte(server.URL))) // the browser may be gone
-	}))
-	pipeline := scripted.New(scripted.Options{})
-	var err error
-	server, err = rig.Serve(pipeline, slog.New(slog.DiscardHandler), site.URL)
-	p.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(func() {
-		site.Close()
-		p.Expect(server.Close()).To(gomega.Succeed())
-		p.Expect(pipeline.Close()).To(gomega.Succeed())
+		_, _ = w.Write(bytes.ReplaceAll(content, []byte(written), []byte(server))) // the browser may be gone
 	})
-	browser, err := rig.Launch(context.WithoutCancel(t.Context()), rig.Options{})
-	p.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(browser.Close)
-	p.Tab, err = browser.Open(site.URL + "/")
-	p.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(func() {
-		if t.Failed() {
-			said, err := p.Complaints()
-			t.Log("the browser complains of", said, err)
-		}
-		p.Close()
-	})
+	p.Tab = site.Visit(t, rig.StartBrowser(t, rig.Options{}), nil)
 	return p
 }
 

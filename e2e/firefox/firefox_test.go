@@ -5,9 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +18,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -85,12 +82,11 @@ func call(t *testing.T, g *gomega.WithT, transport string) outcome {
 	speech, err := rig.Speak(t.Context(), "stop it now please, that is enough")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	done := make(chan outcome, 1)
-	var server *rig.Server
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site := rig.NewSite(t, func(w http.ResponseWriter, r *http.Request, server string) {
 		switch r.URL.Path {
 		case "/":
 			w.Header().Set("Content-Type", "text/html")
-			_, _ = w.Write([]byte(strings.ReplaceAll(page, "SERVER", server.URL))) // the browser may be gone
+			_, _ = w.Write([]byte(strings.ReplaceAll(page, "SERVER", server))) // the browser may be gone
 		case "/speech.wav":
 			_, _ = w.Write(speech.WAV())
 		case "/done":
@@ -105,14 +101,6 @@ func call(t *testing.T, g *gomega.WithT, transport string) outcome {
 		default:
 			http.NotFound(w, r)
 		}
-	}))
-	t.Cleanup(site.Close)
-	pipeline := scripted.New(scripted.Options{})
-	server, err = rig.Serve(pipeline, slog.New(slog.DiscardHandler), site.URL)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(func() {
-		g.Expect(server.Close()).To(gomega.Succeed())
-		g.Expect(pipeline.Close()).To(gomega.Succeed())
 	})
 	browse(t, g, site.URL+"/?transport="+transport)
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
@@ -147,7 +135,7 @@ func start(t *testing.T, g *gomega.WithT, env []string, name string, args ...str
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env = env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	g.Expect(cmd.Start()).To(gomega.Succeed(), "scripts/setup.sh test installs %s", name)
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended

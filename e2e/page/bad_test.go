@@ -85,7 +85,7 @@ func TestAServerThatGoesAway(t *testing.T) {
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
 	v := a.visit(a.launch(rig.Options{}))
 	v.does(`await begin().ready`)
-	a.g.Expect(a.close()).To(gomega.Succeed())
+	a.g.Expect(a.site.CloseServer()).To(gomega.Succeed())
 	v.becomes(`call.state === "reconnecting" || call.state === "failed"`)
 	v.becomes(`seen.errors.length > 0 || call.state === "reconnecting"`)
 	v.does(`await call.close()`)

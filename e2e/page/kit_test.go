@@ -1,16 +1,12 @@
 package page_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +14,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/web/script"
 )
 
@@ -37,10 +32,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type author struct {
 	t      *testing.T
 	g      *gomega.WithT
+	site   *rig.Site
 	server *rig.Server
-	site   *httptest.Server
 	pages  map[string]sent
-	close  func() error // of the server, once
 }
 
 // sent is one page: its text and its Content-Security-Policy.
@@ -53,37 +47,27 @@ func newAuthor(t *testing.T) *author {
 	g.SetDefaultEventuallyTimeout(patience)
 	g.SetDefaultEventuallyPollingInterval(glance)
 	g.Expect(script.Check()).To(gomega.Succeed())
-	p := scripted.New(scripted.Options{})
 	a := &author{t: t, g: g, pages: map[string]sent{}}
-	// The site is there first: the server is told of its origin.
-	a.site = httptest.NewServer(http.HandlerFunc(a.serve))
-	var err error
-	a.server, err = rig.Serve(p, slog.New(slog.DiscardHandler), a.site.URL)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	a.close = sync.OnceValue(a.server.Close)
-	t.Cleanup(func() {
-		a.site.Close()
-		g.Expect(a.close()).To(gomega.Succeed())
-		g.Expect(p.Close()).To(gomega.Succeed())
-	})
+	a.site = rig.NewSite(t, a.serve)
+	a.server = a.site.Server
 	return a
 }
 
-func (a *author) serve(w http.ResponseWriter, r *http.Request) {
+func (a *author) serve(w http.ResponseWriter, r *http.Request, server string) {
 	page, ok := a.pages[r.URL.Path]
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
 	if page.policy != "" {
-		w.Header().Set("Content-Security-Policy", strings.ReplaceAll(page.policy, "SERVER", a.server.URL))
+		w.Header().Set("Content-Security-Policy", strings.ReplaceAll(page.policy, "SERVER", server))
 	}
 	kind := map[string]string{".js": "text/javascript", ".css": "text/css"}[filepath.Ext(r.URL.Path)]
 	if kind == "" {
 		kind = "text/html"
 	}
 	w.Header().Set("Content-Type", kind+"; charset=utf-8")
-	_, _ = w.Write([]byte(strings.ReplaceAll(page.html, "SERVER", a.server.URL))) // the browser may be gone
+	_, _ = w.Write([]byte(strings.ReplaceAll(page.html, "SERVER", server))) // the browser may be gone
 }
 
 // file reads a file of testdata.
@@ -97,10 +81,7 @@ func (a *author) file(name string) string {
 // launch starts a browser that ends with the test.
 func (a *author) launch(o rig.Options) *rig.Browser {
 	a.t.Helper()
-	b, err := rig.Launch(context.WithoutCancel(a.t.Context()), o)
-	a.g.Expect(err).NotTo(gomega.HaveOccurred())
-	a.t.Cleanup(b.Close)
-	return b
+	return rig.StartBrowser(a.t, o)
 }
 
 // visitor is a person with one of the author's pages.
@@ -112,16 +93,10 @@ type visitor struct {
 // visit opens the author's page.
 func (a *author) visit(b *rig.Browser) *visitor {
 	a.t.Helper()
-	tab, err := b.Open(a.site.URL + "/")
-	a.g.Expect(err).NotTo(gomega.HaveOccurred())
-	v := &visitor{Tab: tab, author: a}
-	a.t.Cleanup(func() {
-		if a.t.Failed() {
-			v.picture("failed-" + strings.ReplaceAll(a.t.Name(), "/", "-"))
-			said, err := tab.Complaints()
-			a.t.Log("the browser complains of", said, err)
-		}
-		tab.Close()
+	v := &visitor{author: a}
+	v.Tab = a.site.Visit(a.t, b, func(tab *rig.Tab) {
+		v.Tab = tab
+		v.picture("failed-" + strings.ReplaceAll(a.t.Name(), "/", "-"))
 	})
 	return v
 }

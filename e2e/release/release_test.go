@@ -1,10 +1,7 @@
 package release
 
 import (
-	"context"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -12,7 +9,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -23,29 +19,15 @@ func visit(t *testing.T) (*gomega.WithT, *rig.Tab, *rig.Server) {
 	g := gomega.NewWithT(t)
 	g.SetDefaultEventuallyTimeout(40 * time.Second)
 	files := http.FileServer(http.Dir("../../sdk/npm/release"))
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site := rig.NewSite(t, func(w http.ResponseWriter, r *http.Request, _ string) {
 		if r.URL.Path == "/" {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte(`<!doctype html><link rel="icon" href="data:,"><script src="antiphon.js"></script>`)) // the browser may be gone
 			return
 		}
 		files.ServeHTTP(w, r)
-	}))
-	pipeline := scripted.New(scripted.Options{})
-	server, err := rig.Serve(pipeline, slog.New(slog.DiscardHandler), site.URL)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(func() {
-		site.Close()
-		g.Expect(server.Close()).To(gomega.Succeed())
-		g.Expect(pipeline.Close()).To(gomega.Succeed())
 	})
-	browser, err := rig.Launch(context.WithoutCancel(t.Context()), rig.Options{})
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(browser.Close)
-	tab, err := browser.Open(site.URL + "/")
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(tab.Close)
-	return g, tab, server
+	return g, site.Visit(t, rig.StartBrowser(t, rig.Options{}), nil), site.Server
 }
 
 // does runs a script in the page; a promise is waited for.
