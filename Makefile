@@ -66,8 +66,6 @@ tidy: verify-setup ## go.mod and go.sum are tidy
 
 fmt-check: lint-tool ## Every file is formatted
 	$(LINT) fmt --diff
-	cd tools && $(LINT) fmt --diff
-	cd formal-verification && $(LINT) fmt --diff
 
 lint: lint-tool verify-setup ## Lint natively and for js/wasm, import rules included
 	$(LINTED)/native $(LINT) run ./...
@@ -148,8 +146,6 @@ trace-check: verify-setup ## What the servers of the last e2e did is a path of t
 
 fmt: lint-tool ## Format every file
 	$(LINT) fmt
-	cd tools && $(LINT) fmt
-	cd formal-verification && $(LINT) fmt
 
 bench: build ## Print speed and size beside a reference (BENCH=regexp)
 	@scripts/bench.sh '$(BENCH)'

@@ -19,9 +19,7 @@ step() {
 }
 
 formatted() {
-	.cache/bin/golangci-lint fmt --diff &&
-		(cd tools && ../.cache/bin/golangci-lint fmt --diff) &&
-		(cd formal-verification && ../.cache/bin/golangci-lint fmt --diff)
+	.cache/bin/golangci-lint fmt --diff
 }
 
 vetted() {

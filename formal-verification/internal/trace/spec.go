@@ -87,8 +87,12 @@ var domain = map[sort][]any{
 	statuses:    {response.Completed, response.Failed},
 	waits:       {uint32(4000)},
 	requests: {
-		id.Request{Client: 1}, id.Request{Client: 2}, id.Request{Client: 3},
-		id.Request{Turn: 1}, id.Request{Turn: 2}, id.Request{Turn: 3},
+		id.Request{Client: 1},
+		id.Request{Client: 2},
+		id.Request{Client: 3},
+		id.Request{Turn: 1},
+		id.Request{Turn: 2},
+		id.Request{Turn: 3},
 	},
 }
 

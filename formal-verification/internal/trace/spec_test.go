@@ -32,7 +32,8 @@ func TestSpec(t *testing.T) {
 			from: response.Active{ID: 16}, event: response.CreateByTurn{ID: 17, Interrupt: true, Request: of}, action: "Supersede",
 			to: response.Replacing{Old: 16, Next: 17},
 			effects: []machine.Named{
-				response.CancelBody{ID: 16}, response.EmitTerminal{ID: 16, Status: response.TurnDetected},
+				response.CancelBody{ID: 16},
+				response.EmitTerminal{ID: 16, Status: response.TurnDetected},
 				response.EmitCreated{ID: 17, Request: of},
 			},
 		}
