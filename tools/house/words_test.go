@@ -19,35 +19,14 @@ type retiredWord struct {
 }
 
 var retiredWords = []retiredWord{
-	{"mourn(s|ed|ing)?", "recover", []string{"server/session"}},
+	{"mourn(s|ed|ing)?", "recover", nil},
 	{"hush(ed|es|ing)?", "pause, silence, stop", []string{"sdk", "sdk/native", "sdk/sdktest", "server/session"}},
 	{"outgone", "far-end position", nil},
 	{"lowerer", "ducker", []string{"sdk"}},
 	{"sluice", "event limiter", nil},
-	{"overdue", "report timeout", []string{
-		"sdk",
-	}},
-	{"tamper(s|ed|ing)?", "mutate", []string{
-		"coord/bargein",
-		"coord/compaction",
-		"coord/coordtest",
-		"coord/generation",
-		"coord/idempotency",
-		"coord/machine",
-		"coord/playout",
-		"coord/response",
-		"coord/run",
-		"coord/session",
-		"coord/synthesis",
-		"coord/transcription",
-		"coord/turn",
-		"coord/view",
-		"docs",
-		"formal-verification/internal/conform",
-		"formal-verification/internal/trace",
-	}},
+	{"overdue", "report timeout", []string{"sdk"}},
+	{"tamper(s|ed|ing)?", "mutate", nil},
 	{"tape", "playout history, replay buffer", []string{"server/session"}},
-	{"letterbox", "queue", nil},
 }
 
 // TestWordsThatWereReplacedAreGone looks at code, comments and documents, but not at what speaks of former times or of the words themselves.
