@@ -63,7 +63,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 		goesOn(other)
 	})
 
-	story(t, "the client asks for more than it reads", func(t *testing.T) {
+	story(t, "the client asks for more events than it reads", func(t *testing.T) {
 		h := serve(t, scripted.New(scripted.Options{}), nil)
 		ws := h.deaf()
 		began := time.Now()
@@ -116,7 +116,7 @@ func TestEndsByTheServer(t *testing.T) {
 
 func TestSeveralCalls(t *testing.T) {
 	// LocalAI#10391: the second connect hangs.
-	story(t, "one after another, and at once", func(t *testing.T) {
+	story(t, "calls follow each other, and run at the same time", func(t *testing.T) {
 		h := serve(t, scripted.New(scripted.Options{}), nil)
 		for range 3 {
 			c := h.dial()
@@ -131,7 +131,7 @@ func TestSeveralCalls(t *testing.T) {
 		h.g.Expect(total).To(gomega.Equal(uint64(5)))
 	})
 
-	story(t, "as many as the server takes", func(t *testing.T) {
+	story(t, "there are as many calls as the server takes", func(t *testing.T) {
 		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) { c.MaxSessions = 2 })
 		a := h.dial()
 		h.dial()
@@ -164,7 +164,7 @@ func TestMonitoring(t *testing.T) {
 		}
 	})
 
-	story(t, "what the host serves beside the API is the host's", func(t *testing.T) {
+	story(t, "Config.Page serves all other paths", func(t *testing.T) {
 		page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("page")) })
 		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) { c.Page = page })
 		h.g.Expect(h.get("/").body).To(gomega.Equal("page"))

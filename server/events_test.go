@@ -136,7 +136,7 @@ func TestMessages(t *testing.T) {
 	})
 
 	// LocalAI#10407: an event over 256 KiB kills the send loop and the turn goes silent.
-	story(t, "an event of more than 1 MiB is refused, one below it is taken", func(t *testing.T) {
+	story(t, "the server refuses an event above 1 MiB and takes one below it", func(t *testing.T) {
 		c := dial(t)
 		c.sendText(update("big", `"instructions":"`+strings.Repeat("x", 1<<20)+`"`))
 		e := refused(c, "message_too_large", "")
@@ -146,7 +146,7 @@ func TestMessages(t *testing.T) {
 		goesOn(c)
 	})
 
-	story(t, "events before session.created are taken after it, and so are their errors", func(t *testing.T) {
+	story(t, "events before session.created are handled after it, and their errors follow it", func(t *testing.T) {
 		h := serve(t, byScript(t, "load: 2s"), nil)
 		c := h.call()
 		c.sendText(`{"type":"conversation.item.delete","event_id":"first","item_id":"x"}`)
@@ -159,7 +159,7 @@ func TestMessages(t *testing.T) {
 		c.g.Expect(c.names()[0]).To(gomega.Equal("session.created"))
 	})
 
-	story(t, "more events before session.created than the server keeps are said to be lost", func(t *testing.T) {
+	story(t, "the server reports events before session.created that it had no room for", func(t *testing.T) {
 		h := serve(t, byScript(t, "load: 2s"), nil)
 		c := h.call()
 		for i := range 70 {
@@ -216,7 +216,7 @@ func TestItems(t *testing.T) {
 	})
 
 	// The agents SDK fails on input_audio without the key transcript. The codec writes the key, and an item may have it.
-	story(t, "a history is put in and continued", func(t *testing.T) {
+	story(t, "a client inserts a history and continues it", func(t *testing.T) {
 		c := dial(t)
 		for _, item := range []string{
 			`{"type":"message","role":"system","content":[{"type":"input_text","text":"Be kind."}]}`,
@@ -234,7 +234,7 @@ func TestItems(t *testing.T) {
 // TestTruncatedItems checks which items a client may truncate, and how far.
 func TestTruncatedItems(t *testing.T) {
 	// Truncate beyond what was sent: openai-agents-python#2370; at 0 before the first audio: livekit/agents#6157.
-	story(t, "a truncation stays within what was said", func(t *testing.T) {
+	story(t, "a truncation stays within the audio", func(t *testing.T) {
 		c := dial(t)
 		c.ask("say 12 words")
 		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item
@@ -262,7 +262,7 @@ func TestTruncatedItems(t *testing.T) {
 		goesOn(c)
 	})
 
-	story(t, "only what the model said can be truncated", func(t *testing.T) {
+	story(t, "only audio of the model can be truncated", func(t *testing.T) {
 		c := dial(t)
 		c.write("hello")
 		item := next[*wire.ConversationItemAdded](c, "conversation.item.added").Item
@@ -275,7 +275,7 @@ func TestTruncatedItems(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	// openai-realtime-console#35: a partial turn_detection resets the other fields.
-	story(t, "a partial turn_detection changes what it names", func(t *testing.T) {
+	story(t, "a partial turn_detection changes only the fields that it names", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"turn_detection":{"type":"server_vad","threshold":0.4,"prefix_padding_ms":200,"silence_duration_ms":700,"interrupt_response":false}}}`)
 		td := c.settle(`"audio":{"input":{"turn_detection":{"silence_duration_ms":300}}}`).Session.Audio.Input.TurnDetection
@@ -285,7 +285,7 @@ func TestSettings(t *testing.T) {
 	})
 
 	// Another server ignores the change until the next session.
-	story(t, "silence_duration_ms holds at once, in the middle of a turn too", func(t *testing.T) {
+	story(t, "silence_duration_ms takes effect at once, also in the middle of a turn", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"turn_detection":{"silence_duration_ms":3000}}}`)
 		c.say(quiet(300))
@@ -299,7 +299,7 @@ func TestSettings(t *testing.T) {
 		first(c, "response.done")
 	})
 
-	story(t, "what a session may not change is left alone", func(t *testing.T) {
+	story(t, "fields that a session may not change keep their values", func(t *testing.T) {
 		c := dial(t)
 		before := c.settle(`"instructions":"a"`).Session
 		after := c.settle(`"id":"sess_mine","expires_at":1,"object":"x","audio":{"input":{"noise_reduction":{"type":"near_field"}}}`).Session

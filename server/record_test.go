@@ -134,7 +134,7 @@ func TestTrace(t *testing.T) {
 
 // TestLogs checks that transcripts and audio never go into logs.
 func TestLogs(t *testing.T) {
-	story(t, "what is said stays out of them", func(t *testing.T) {
+	story(t, "transcripts stay out of logs", func(t *testing.T) {
 		var log bytes.Buffer
 		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) {
 			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -16,7 +16,7 @@ const tools = `"tools":[{"type":"function","name":"get_weather","parameters":{"t
 const text = `"output_modalities":["text"]`
 
 func TestResponses(t *testing.T) {
-	story(t, "a text answer comes in the protocol's order", func(t *testing.T) {
+	story(t, "the events of a text response come in the protocol's order", func(t *testing.T) {
 		c := dial(t)
 		c.settle(text)
 		c.ask("hello")
@@ -35,7 +35,7 @@ func TestResponses(t *testing.T) {
 		c.g.Expect(done.Metadata).To(gomega.BeNil())
 	})
 
-	story(t, "a spoken answer comes in the protocol's order, and its deltas are its text", func(t *testing.T) {
+	story(t, "the events of a spoken response come in the protocol's order, and its deltas add up to its text", func(t *testing.T) {
 		c := dial(t)
 		c.ask("say 20 words")
 		done := next[*wire.ResponseDone](c, "response.done").Response
@@ -69,7 +69,7 @@ func TestResponses(t *testing.T) {
 // TestRequests checks the settings of a response.create, which hold for its response alone.
 func TestRequests(t *testing.T) {
 	// A client cannot match its request if response.metadata is not echoed.
-	story(t, "a request's own settings count for its response alone", func(t *testing.T) {
+	story(t, "the settings of a response.create hold for its response alone", func(t *testing.T) {
 		c := dial(t)
 		c.write("say 9 words")
 		c.sendText(`{"type":"response.create","response":{` + text + `,"metadata":{"topic":"x"},"max_output_tokens":4}}`)
@@ -90,7 +90,7 @@ func TestRequests(t *testing.T) {
 		goesOn(c)
 	})
 
-	story(t, "a request's own input is the model's, and the conversation stays", func(t *testing.T) {
+	story(t, "the model gets the input of a response.create, and the conversation stays", func(t *testing.T) {
 		c := dial(t)
 		c.settle(text)
 		c.write("the first")
@@ -156,7 +156,7 @@ func TestLiveResponses(t *testing.T) {
 
 func TestTools(t *testing.T) {
 	// The tool never runs if output_item.done is missing or not "completed".
-	story(t, "a call goes out, its result comes back and is answered", func(t *testing.T) {
+	story(t, "a tool call goes out, and its result is answered", func(t *testing.T) {
 		c := dial(t)
 		c.settle(tools)
 		c.ask("what does get_weather say")
@@ -198,12 +198,12 @@ func TestTools(t *testing.T) {
 	})
 
 	for _, row := range []struct{ name, session, request, want string }{
-		{"one at a time where parallel calls are not wanted", `"parallel_tool_calls":false`, ``, "get_time"},
-		{"none where none may be called", `"tool_choice":"none"`, ``, ""},
-		{"the one that is asked for", `"tool_choice":{"type":"function","name":"get_weather"}`, ``, "get_weather"},
+		{"one at a time without parallel calls", `"parallel_tool_calls":false`, ``, "get_time"},
+		{"none if tool_choice is none", `"tool_choice":"none"`, ``, ""},
+		{"the one that tool_choice names", `"tool_choice":{"type":"function","name":"get_weather"}`, ``, "get_weather"},
 		{"the request's own choice", `"tool_choice":"none"`, `"tool_choice":"auto","parallel_tool_calls":false`, "get_time"},
 		{"the request's own tools", `"tool_choice":"auto"`, `"tools":[{"type":"function","name":"please","parameters":{"type":"object"}}]`, "please"},
-		{"none where the request brings none", `"tool_choice":"auto"`, `"tools":[]`, ""},
+		{"none if the request has none", `"tool_choice":"auto"`, `"tools":[]`, ""},
 	} {
 		story(t, "tools are called: "+row.name, func(t *testing.T) {
 			c := dial(t)

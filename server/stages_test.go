@@ -40,7 +40,7 @@ func TestModelFails(t *testing.T) {
 		})
 	}
 
-	story(t, "it is stuck: the client cancels, and the next answer comes", func(t *testing.T) {
+	story(t, "the model is stuck: the client cancels, and the next response comes", func(t *testing.T) {
 		c := dial(t)
 		c.ask("stall")
 		first(c, "response.created")
@@ -51,7 +51,7 @@ func TestModelFails(t *testing.T) {
 		goesOn(c)
 	})
 
-	story(t, "it is stuck: the user interrupts it, audible or not", func(t *testing.T) {
+	story(t, "the model is stuck: the user barges in, before and after the first audio", func(t *testing.T) {
 		c := dial(t)
 		c.ask("stall")
 		first(c, "response.created")
@@ -64,7 +64,7 @@ func TestModelFails(t *testing.T) {
 			To(gomega.HaveValue(gomega.Equal("You said: hello are you there")))
 	})
 
-	story(t, "its voice is stuck: the client cancels, and the next answer comes", func(t *testing.T) {
+	story(t, "the synthesizer is stuck: the client cancels, and the next response comes", func(t *testing.T) {
 		c := serve(t, byScript(t, `synthesizer: {rules: [{when: {contains: now}, after: 200ms, stall: true}]}`), nil).dial()
 		c.ask("now")
 		first(c, "response.output_audio.delta")
@@ -101,14 +101,14 @@ func TestRecogniserFails(t *testing.T) {
 		})
 	}
 
-	story(t, "a session that wants no transcripts is told as well", func(t *testing.T) {
+	story(t, "a session without transcripts gets the error, too", func(t *testing.T) {
 		c := serve(t, byScript(t, `transcriber: {rules: [{when: {exact: now}, fail: ears are closed}]}`), nil).dial()
 		turn(c, "now")
 		c.g.Expect(refused(c, "transcription_failed", "").Message).To(gomega.ContainSubstring("ears are closed"))
 		goesOn(c)
 	})
 
-	story(t, "three turns wait for it: the oldest is given up", func(t *testing.T) {
+	story(t, "three turns wait for the recogniser: the oldest is given up", func(t *testing.T) {
 		c := serve(t, byScript(t, `transcriber: {delay: 9s}`), nil).dial()
 		c.settle(transcribed)
 		turn(c, "one")
@@ -126,7 +126,7 @@ func TestRecogniserFails(t *testing.T) {
 	})
 
 	// The server starts without its packages; text still gets an answer.
-	story(t, "it is not installed", func(t *testing.T) {
+	story(t, "the recogniser is not installed", func(t *testing.T) {
 		c := serve(t, byScript(t, `transcriber: {missing: apt-get install ears}`), nil).dial()
 		turn(c, "now")
 		c.g.Expect(refused(c, "transcription_failed", "").Message).To(gomega.ContainSubstring("apt-get install ears"))
@@ -135,7 +135,7 @@ func TestRecogniserFails(t *testing.T) {
 }
 
 func TestVoiceIsNotInstalled(t *testing.T) {
-	story(t, "answers are text, and say so", func(t *testing.T) {
+	story(t, "responses are text, and the session says so", func(t *testing.T) {
 		c := serve(t, byScript(t, `synthesizer: {missing: apt-get install voice}`), nil).dial()
 		c.ask("hello")
 		created := next[*wire.ResponseCreated](c, "response.created").Response
@@ -180,7 +180,7 @@ func TestWarm(t *testing.T) {
 		})
 	}
 
-	story(t, "a client that leaves meanwhile is not waited for", func(t *testing.T) {
+	story(t, "the server does not wait for a client that leaves meanwhile", func(t *testing.T) {
 		h := serve(t, byScript(t, `load: 10s`), nil)
 		c := h.call()
 		c.g.Expect(c.ws.CloseNow()).To(gomega.Succeed())

@@ -17,7 +17,7 @@ const transcribed = `"audio":{"input":{"transcription":{"model":"any"}}}`
 
 func TestTurns(t *testing.T) {
 	// Another server sent three ids for one turn. Here one id goes from the speech onset to the transcript.
-	story(t, "a voice turn is one item and gets one answer", func(t *testing.T) {
+	story(t, "a spoken turn is one item and gets one response", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		c := dial(t)
 		c.settle(transcribed)
@@ -59,7 +59,7 @@ func TestTurns(t *testing.T) {
 	})
 
 	// sglang-omni#1344: cancelling the turn during transcription loses the user's words.
-	story(t, "two turns in quick succession are both heard", func(t *testing.T) {
+	story(t, "two turns in quick succession are both transcribed", func(t *testing.T) {
 		h := serve(t, byScript(t, "transcriber: {delay: 2s}"), nil)
 		c := h.dial()
 		c.settle(transcribed)
@@ -190,7 +190,7 @@ func TestTurnsWithoutAnAnswer(t *testing.T) {
 
 func TestManualTurns(t *testing.T) {
 	// Another server took manually committed 24 kHz audio for 16 kHz audio.
-	story(t, "the client commits and asks", func(t *testing.T) {
+	story(t, "the client commits and asks for a response", func(t *testing.T) {
 		c := dial(t)
 		c.g.Expect(c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`).Session.Audio.Input.TurnDetection).To(gomega.BeNil())
 		spoken := scripted.Tones("push to talk")
@@ -239,7 +239,7 @@ func TestManualEndsOfTurns(t *testing.T) {
 		goesOn(c)
 	})
 
-	story(t, "what is said on after a commit in mid-sentence is a turn of its own", func(t *testing.T) {
+	story(t, "speech after a commit in mid-sentence is a turn of its own", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":{"create_response":false}}}`)
 		spoken := scripted.Tones("a sentence that is cut in two by an impatient client")
@@ -269,7 +269,7 @@ func TestManualEndsOfTurns(t *testing.T) {
 }
 
 func TestBargeIns(t *testing.T) {
-	story(t, "an interruption cancels the reply and is answered", func(t *testing.T) {
+	story(t, "a barge-in cancels the response and is answered", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		c := dial(t)
 		c.ask("say 60 words")
@@ -288,8 +288,8 @@ func TestBargeIns(t *testing.T) {
 		g.Expect(*answer.Response.Output[0].Content[0].Transcript).To(gomega.Equal("You said: stop it now"))
 	})
 
-	// livekit/agents#1229: a cough kills the reply; #6662: paused speech drops later turns.
-	story(t, "a cough does not, and the next turn is heard", func(t *testing.T) {
+	// livekit/agents#1229: a cough kills the response; #6662: paused speech drops later turns.
+	story(t, "a cough cancels nothing, and the next turn is transcribed", func(t *testing.T) {
 		c := dial(t)
 		c.ask("say 12 words")
 		first(c, "response.output_audio.delta")
@@ -325,7 +325,7 @@ func TestFalseBargeIns(t *testing.T) {
 	})
 
 	// The speech had no words, so the barge-in was false: the response is made again, with all that its client asked for.
-	story(t, "an interruption without words gives the reply back", func(t *testing.T) {
+	story(t, "after a barge-in without words the response is made again", func(t *testing.T) {
 		h := serve(t, byScript(t, `transcriber: {rules: [{when: {exact: hullabaloo}, text: ""}]}`), nil)
 		c := h.dial()
 		long := strings.Replace(hello, "hello", "say 60 words", 1)
@@ -360,7 +360,7 @@ func TestSilence(t *testing.T) {
 	})
 
 	// The time counts from the end of the playback, which a client over a WebSocket controls itself.
-	story(t, "it is counted from the end of what the agent says", func(t *testing.T) {
+	story(t, "idle_timeout_ms counts from the end of the agent's audio", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"turn_detection":{"idle_timeout_ms":6000}}}`)
 		c.ask("say 40 words")
@@ -378,7 +378,7 @@ func TestSilence(t *testing.T) {
 		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", spoken+6*time.Second, 200*time.Millisecond))
 	})
 
-	story(t, "it goes on after an answer that failed", func(t *testing.T) {
+	story(t, "idle_timeout_ms counts again after a failed response", func(t *testing.T) {
 		c := dial(t)
 		c.settle(`"audio":{"input":{"turn_detection":{"idle_timeout_ms":6000}}}`)
 		wait(time.Second)

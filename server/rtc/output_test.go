@@ -126,7 +126,7 @@ func runs(s *stage, n int) string {
 		for _, h := range s.told.told()[before:] {
 			if h.first {
 				flush()
-				out.WriteString("(first frame of the reply was sent)\n")
+				out.WriteString("(first frame of the response was sent)\n")
 			}
 			if h.end {
 				flush()
@@ -144,7 +144,7 @@ func TestOutputIsExact(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		g := gomega.NewWithT(t)
 		s := newOutput()
-		var reply []int16 // all audio written
+		var written []int16 // all audio written
 		var pos voice.Samples
 		var gen uint64
 		var pcm [FrameSize]int16
@@ -154,11 +154,11 @@ func TestOutputIsExact(t *testing.T) {
 			case k == 0 && step > 0 || gen == 0:
 				gen++
 				s.Begin(gen)
-				reply, pos, held, ended = nil, 0, false, false
+				written, pos, held, ended = nil, 0, false, false
 			case k < 4 && !ended:
-				from := voice.Samples(len(reply))
+				from := voice.Samples(len(written))
 				more := ramp(from, from+voice.Samples(rnd.IntN(4*FrameSize)))
-				reply = append(reply, more...)
+				written = append(written, more...)
 				s.Write(more)
 			case k == 4:
 				held = true
@@ -173,7 +173,7 @@ func TestOutputIsExact(t *testing.T) {
 				s.End()
 			default:
 				f := s.next(&pcm)
-				left := reply[pos:]
+				left := written[pos:]
 				if held || len(left) < FrameSize && (!ended || len(left) == 0) {
 					g.Expect(f.voiced).To(gomega.BeFalse())
 					continue
@@ -188,7 +188,7 @@ func TestOutputIsExact(t *testing.T) {
 				g.Expect(f.gen).To(gomega.Equal(gen))
 			}
 			g.Expect(s.Sent()).To(gomega.Equal(pos))
-			g.Expect(s.Buffered()).To(gomega.Equal(voice.Samples(len(reply)) - pos))
+			g.Expect(s.Buffered()).To(gomega.Equal(voice.Samples(len(written)) - pos))
 		}
 	}
 }

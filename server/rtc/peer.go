@@ -19,7 +19,7 @@ import (
 const handlerTimeout = 3 * time.Second
 
 // Peer is one call over WebRTC, or one of several connections of a call whose client reconnects. It implements call.Connection
-// and is safe for concurrent use. Whoever got it from Answer must Close it, whatever happens.
+// and is safe for concurrent use. The caller of Answer must call Close in every case.
 type Peer struct {
 	engine  *Engine
 	handler handlerGate

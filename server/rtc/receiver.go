@@ -27,7 +27,7 @@ const (
 )
 
 // packetReceiver makes one unbroken stream of PCM from the client's packets: in order, losses concealed, pauses filled with
-// silence as they pass. So the amount of audio is a clock for whoever takes it. The receiver has no clock of its own: the time
+// silence as they pass. So the amount of audio is a clock for its receiver. The receiver has no clock of its own: the time
 // comes with the calls. It belongs to one goroutine.
 type packetReceiver struct {
 	jitter jitterBuffer

@@ -77,8 +77,8 @@ func (p *Peer) changeTo(state webrtc.PeerConnectionState, connected bool) bool {
 	return connected
 }
 
-// reachability is what the Handler was told last about the client. Whoever holds the token may read and change it, and calls the
-// Handler while it holds the token, so that Lost and Restored come in order.
+// reachability notes what the peer has told the Handler about the client. The goroutine that holds the token may read and change it. It
+// calls the Handler while it holds the token, so that Lost and Restored come in order.
 type reachability struct {
 	token chan struct{}
 	lost  bool // Lost was reported, and not yet Restored

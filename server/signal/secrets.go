@@ -22,7 +22,7 @@ type SecretRules struct {
 	// SingleUse lets a secret begin only one call; otherwise it begins any number of calls until it expires. A request that begins
 	// no call does not use the secret up.
 	SingleUse bool
-	// Locks are the fields of the session that the holder of a secret may not change. Whoever has an API key may.
+	// Locks are the fields of the session that the holder of a secret may not change. The holder of an API key may change them.
 	Locks settings.Locks
 }
 
