@@ -7,8 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
 // The recorders of events and transitions.
@@ -81,4 +87,69 @@ func (r *recorder) step(session string, st coord.Step) {
 		named{st.To.Name(), st.To},
 		effects,
 	})
+}
+
+// took records an event that the machines take, how far the reply on air has got, and the settings then.
+func (r *recorder) took(session string, at playout.Mark, e coord.Event, met coord.State) {
+	of, event := part(e)
+	r.write(struct {
+		T       time.Time    `json:"t"`
+		Session string       `json:"session"`
+		Took    partOf       `json:"took"`
+		At      playout.Mark `json:"at"`
+		Config  coord.Config `json:"config"`
+	}{time.Now(), session, partOf{of, named{event.Name(), event}}, at, met.Config})
+}
+
+// performed records an effect that a session has performed.
+func (r *recorder) performed(session string, f coord.Effect) {
+	of := ""
+	switch f.(type) {
+	case conn.Effect:
+		of = "conn"
+	case turn.Effect:
+		of = "turn"
+	case response.Effect:
+		of = "response"
+	case playout.Effect:
+		of = "playout"
+	case synthesis.Effect:
+		of = "synthesis"
+	case transcription.Effect:
+		of = "transcription"
+	case coord.Pause:
+		of = "session"
+	}
+	r.write(struct {
+		T         time.Time `json:"t"`
+		Session   string    `json:"session"`
+		Performed partOf    `json:"performed"`
+	}{time.Now(), session, partOf{of, named{f.Name(), f}}})
+}
+
+// partOf is an event or an effect with its machine.
+type partOf struct {
+	Of string `json:"of"`
+	named
+}
+
+// part is the machine of an event, and the event without its wrapper. A change of the settings is of no machine.
+func part(e coord.Event) (of string, event machine.Named) {
+	switch e := e.(type) {
+	case coord.OfConn:
+		return "conn", e.Event
+	case coord.OfTurn:
+		return "turn", e.Event
+	case coord.OfResponse:
+		return "response", e.Event
+	case coord.OfPlayout:
+		return "playout", e.Event
+	case coord.OfSynthesis:
+		return "synthesis", e.Event
+	case coord.OfTranscription:
+		return "transcription", e.Event
+	case coord.Configure:
+		return "settings", e
+	}
+	return "", nil
 }

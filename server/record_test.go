@@ -109,10 +109,16 @@ func TestTrace(t *testing.T) {
 			Event       value
 			Action, Why string
 			Effects     []value
+			// of an event that was taken, and of an effect that was performed
+			Took, At, Config, Performed json.RawMessage
 		}
 		last := map[string]value{}
 		machines := map[string]int{}
 		for _, l := range lines[line](h.g, out.String()) {
+			if l.Machine == "" {
+				h.g.Expect(l.Took == nil).NotTo(gomega.Equal(l.Performed == nil))
+				continue
+			}
 			if before, known := last[l.Machine]; known {
 				h.g.Expect(l.From).To(gomega.Equal(before), l.Machine+": "+l.Event.Name)
 			}

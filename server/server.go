@@ -94,7 +94,8 @@ func New(cfg Config) (*Server, error) {
 		sc.Record = newRecorder(cfg.Record, cfg.Logger).event
 	}
 	if cfg.Trace != nil {
-		sc.Trace = newRecorder(cfg.Trace, cfg.Logger).step
+		steps := newRecorder(cfg.Trace, cfg.Logger)
+		sc.Trace, sc.Took, sc.Performed = steps.step, steps.took, steps.performed
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, calls: signal.New(sc), cfg: cfg}
 	s.mux.Handle("/v1/", s.calls)

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -20,8 +21,11 @@ type Config struct {
 	Logger   *slog.Logger
 	// Record, when not nil, sees every event: dir is "client" or "server". It must not keep text.
 	Record func(session, dir string, text []byte)
-	// Trace, when not nil, sees every transition of the machines.
-	Trace func(session string, step coord.Step)
+	// Trace, when not nil, sees every transition of the machines. Took sees each event before its transitions, with how far
+	// the reply on air has got and the state that the event meets, and Performed each effect after the session has performed it.
+	Trace     func(session string, step coord.Step)
+	Took      func(session string, at playout.Mark, e coord.Event, met coord.State)
+	Performed func(session string, f coord.Effect)
 	// CheckInvariants evaluates the invariants of coord/session after every event; what does not hold is logged as an
 	// error. For tests, and for whoever hunts a fault.
 	CheckInvariants bool

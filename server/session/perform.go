@@ -33,6 +33,9 @@ func (s *Session) stepAt(o origin, at playout.Mark, e coord.Event) {
 	next, effects, steps := coord.Next(from, at, e)
 	s.machines.state = next
 	rest := s.pauseFirst(effects)
+	if s.cfg.Took != nil {
+		s.cfg.Took(s.id, at, e, from)
+	}
 	if s.cfg.CheckInvariants {
 		var broken string
 		if s.machines.seen, broken = coord.Watch(s.machines.seen, coord.Edge{From: from, Event: e, To: next, Effects: effects}); broken != "" {
@@ -46,13 +49,24 @@ func (s *Session) stepAt(o origin, at playout.Mark, e coord.Event) {
 			s.cfg.Trace(s.id, st)
 		}
 	}
+	for _, f := range effects[:len(effects)-len(rest)] {
+		s.performed(f)
+	}
 	for _, f := range rest {
 		s.perform(o, f)
+		s.performed(f)
 	}
 	s.generator.ForgetCauses(&s.machines.state)
 	s.play(s.player.FollowLink(&s.machines.state, s.sinceLastHeard))
 	if e := s.player.Settled(&s.machines.state); e != nil {
 		s.send(e)
+	}
+}
+
+// performed traces an effect that was performed.
+func (s *Session) performed(f coord.Effect) {
+	if s.cfg.Performed != nil {
+		s.cfg.Performed(s.id, f)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
@@ -51,6 +52,9 @@ type Config struct {
 	Record func(session, dir string, text []byte)
 	// Trace gets every transition of the state machines. nil for none.
 	Trace func(session string, step coord.Step)
+	// Took gets every event that the state machines take, and Performed every effect that was performed. nil for none.
+	Took      func(session string, at playout.Mark, e coord.Event, met coord.State)
+	Performed func(session string, f coord.Effect)
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool
 }
@@ -174,6 +178,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 	s, err := session.New(session.Config{
 		Token:    token,
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
+		Took: h.cfg.Took, Performed: h.cfg.Performed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, CheckInvariants: h.cfg.CheckInvariants,
 		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who),
 	})

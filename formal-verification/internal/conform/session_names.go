@@ -36,10 +36,18 @@ func hereNow(s session.State) playout.Mark {
 
 // say writes an effect of an event that met s.
 func say(s session.State, f session.Effect) said {
+	return sayWithout(s, f, func(any) bool { return false })
+}
+
+// sayWithout is say without the fields that leave says.
+func sayWithout(s session.State, f session.Effect, leave func(any) bool) said {
 	out := f.Name()
 	r := reflect.ValueOf(f)
 	for i := range r.NumField() {
 		key, field := coordtest.Snake(r.Type().Field(i).Name), r.Field(i)
+		if leave(field.Interface()) {
+			continue
+		}
 		switch value := field.Interface().(type) {
 		case id.Response:
 			out += named(key, replyName(s, value))

@@ -30,6 +30,8 @@ type sessionSpec struct {
 	Next nextFunc
 	// Odd says what of a state the spec takes for granted and is not so, or "".
 	Odd func(session.State) string
+
+	stepped func(session.State, moment) // is shown every event that is compared, or nil
 }
 
 // Name is the spec's.
@@ -59,6 +61,9 @@ func (a sessionSpec) Compare(g *graph.Graph) (Figures, error) {
 
 // meet runs the events of one action through the composition, and gives the next state its canonical form.
 func (a sessionSpec) meet(s session.State, events moment) (session.State, []said, string) {
+	if a.stepped != nil {
+		a.stepped(s, events)
+	}
 	next, out, why := a.run(s, events)
 	if why == NoRow {
 		return s, nil, NoRow

@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/formal-verification/internal/conform"
 )
 
 // longest is how long a line may be. A step has a handful of effects.
@@ -32,6 +33,8 @@ type Figures struct {
 	Sessions, Steps, Ignored int
 	// Specified of all are steps and ignored events that the specs have too; Beyond lie outside their bounds.
 	Specified, Beyond int
+	// Composed of the events of whole sessions are steps that a spec of the session has; of ComposedBeyond no spec says anything.
+	Composed, ComposedBeyond int
 	// Views are the moments at which what a client can know was compared.
 	Views int
 }
@@ -39,6 +42,7 @@ type Figures struct {
 // Checker checks logs, each on its own: a session is in one of them.
 type Checker struct {
 	specs   map[string]*Spec // by the machine; none: the tables alone
+	slices  []*conform.Sliced
 	figures Figures
 }
 
@@ -46,7 +50,11 @@ type Checker struct {
 func New(specs ...*Spec) *Checker {
 	c := &Checker{specs: map[string]*Spec{}}
 	for _, s := range specs {
-		c.specs[s.machine] = s
+		if s.sliced != nil {
+			c.slices = append(c.slices, s.sliced)
+		} else {
+			c.specs[s.machine] = s
+		}
 	}
 	return c
 }
@@ -76,6 +84,9 @@ func (c *Checker) Log(name string, r io.Reader) error {
 		if s.handed != nil {
 			return &Refused{name, n, "session " + id + ": a stream was handed over, and nobody took it"}
 		}
+		if err := s.whole.ends(); err != nil {
+			return &Refused{name, n, "session " + id + ": " + err.Error()}
+		}
 	}
 	c.figures.Sessions += len(sessions)
 	return nil
@@ -88,6 +99,7 @@ type session struct {
 	effects map[string][]machine.Named // of a machine's last step
 	handed  *stream
 	when    time.Time
+	whole   composed
 }
 
 // stream is what one machine hands to another.
@@ -117,6 +129,12 @@ func (c *Checker) take(s *session, l line) error {
 		return errors.New("it is earlier than the step before it")
 	}
 	s.when = l.T
+	switch {
+	case l.Took != nil:
+		return c.takeEvent(&s.whole, l)
+	case l.Performed != nil:
+		return s.whole.performed(l)
+	}
 	name, part, parted := strings.Cut(l.Machine, ".")
 	k, known := kinds[name]
 	if !known || parted && (name != "transcription" || part != "final" && part != "older") {
@@ -125,6 +143,9 @@ func (c *Checker) take(s *session, l line) error {
 	composed := given(name, l.Action)
 	st, err := l.step(k, composed)
 	if err != nil {
+		return err
+	}
+	if err := s.whole.step(l.Machine, st); err != nil {
 		return err
 	}
 	from, known := s.last[l.Machine]

@@ -10,11 +10,14 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// line is one step as the server writes it.
+// line is one line as the server writes it: a step of a machine, an event that the machines take, or an effect that was
+// performed.
 type line struct {
 	T       time.Time `json:"t"`
 	Session string    `json:"session"`
@@ -25,6 +28,17 @@ type line struct {
 	Why     string    `json:"why"`
 	To      value     `json:"to"`
 	Effects []value   `json:"effects"`
+
+	Took      *partOf       `json:"took"`
+	At        *playout.Mark `json:"at"`
+	Config    *coord.Config `json:"config"`
+	Performed *partOf       `json:"performed"`
+}
+
+// partOf is an event or an effect with its machine.
+type partOf struct {
+	Of string `json:"of"`
+	value
 }
 
 // value is a state, an event or an effect: its name and its fields.
@@ -43,10 +57,24 @@ func readLine(text []byte) (line, error) {
 		return l, errors.New("it has no time")
 	case l.Session == "":
 		return l, errors.New("it has no session")
+	case l.Took != nil || l.Performed != nil:
+		return l, l.aside()
 	case (l.Action == "") == (l.Why == ""):
 		return l, errors.New("it has either an action or a reason")
 	}
 	return l, nil
+}
+
+// aside says how a line that is no step has too much or too little.
+func (l line) aside() error {
+	bare := line{T: l.T, Session: l.Session, Took: l.Took, At: l.At, Config: l.Config, Performed: l.Performed}
+	switch {
+	case !reflect.DeepEqual(l, bare):
+		return errors.New("it is a step and something else")
+	case (l.Took != nil) == (l.Performed != nil), (l.Took != nil) != (l.At != nil && l.Config != nil):
+		return errors.New("it is neither an event with its position and settings nor an effect")
+	}
+	return nil
 }
 
 // strictly decodes text, which has nothing else in it.

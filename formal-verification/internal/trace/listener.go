@@ -15,8 +15,9 @@ type listener struct {
 	state       view.State
 	settings    coord.Config
 	transcribes bool
-	media       bool // the server plays: WebRTC
-	commits     bool // the client's commit is in hand
+	media       bool   // the server plays: WebRTC
+	commits     bool   // the client's commit is in hand
+	inHand      string // event_id of the client's event in hand
 	items       map[string]id.Turn
 	responses   map[string]id.Response
 }
@@ -54,8 +55,12 @@ var refusals = []string{"conversation_already_has_active_response", "response_ca
 
 func (c *listener) hear(r *recordLine) string {
 	if r.Dir == "client" {
-		var e struct{ Type string }
+		var e struct {
+			Type string
+			ID   string `json:"event_id"`
+		}
 		c.commits = json.Unmarshal(r.Event, &e) == nil && e.Type == "input_audio_buffer.commit"
+		c.inHand = e.ID
 		return "" // what is no event is the server's to refuse
 	}
 	var e heard
@@ -96,8 +101,19 @@ func (c *listener) told(e heard, raw []byte) view.Told {
 	case "antiphon.barge_in.rejected":
 		return view.Rejected{}
 	case "error":
-		var bad struct{ Error struct{ Code string } }
-		if json.Unmarshal(raw, &bad) == nil && slices.Contains(refusals, bad.Error.Code) {
+		var bad struct {
+			Error struct {
+				Code string
+				ID   string `json:"event_id"`
+			}
+		}
+		if json.Unmarshal(raw, &bad) != nil {
+			return nil
+		}
+		if bad.Error.ID == c.inHand { // the event in hand is refused: a turn that is committed later is the detector's
+			c.commits = false
+		}
+		if slices.Contains(refusals, bad.Error.Code) {
 			return view.Refused{}
 		}
 	}

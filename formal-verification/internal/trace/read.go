@@ -17,10 +17,13 @@ import (
 // atOnce is how many specs are explored beside each other.
 const atOnce = 2
 
+// wholes are the specs of the whole session.
+var wholes = []string{"session", "session_end", "session_queue", "session_reports", "session_text"}
+
 // Read explores the specs of these machines, or of all of a session's. The program must begin with check.Main.
 func Read(ctx context.Context, folder string, names ...string) ([]*Spec, error) {
 	if len(names) == 0 {
-		names = slices.Sorted(maps.Keys(kinds))
+		names = append(slices.Sorted(maps.Keys(kinds)), wholes...)
 	}
 	specs := make([]*Spec, len(names))
 	group, ctx := errgroup.WithContext(ctx)

@@ -21,11 +21,18 @@ type Spec struct {
 	machine string
 	steps   map[string]string
 	known   map[string]answer
+	sliced  *conform.Sliced // where it is one of the whole session's
 }
 
 // NewSpec reads the steps of a machine out of its spec's graph, with the adapter that compares the spec with the code. A
 // spec that differs from the code is an error, since nothing can be said by it then.
 func NewSpec(name string, g *graph.Graph) (*Spec, error) {
+	if sliced, is, err := conform.NewSliced(name, g); is {
+		if err != nil {
+			return nil, fmt.Errorf("read the steps of the spec %s: %w", name, err)
+		}
+		return &Spec{machine: name, sliced: sliced}, nil
+	}
 	for _, m := range conform.All() {
 		walks, is := m.(interface {
 			Steps(*graph.Graph, func(from, event, to machine.Named, effects []machine.Named)) error

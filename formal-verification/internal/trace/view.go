@@ -47,6 +47,9 @@ func (c *Checker) View(name string, trace, record io.Reader) error {
 	slices.SortStableFunc(all, func(a, b moment) int { return a.at.Compare(b.at) }) // a step is traced before it is performed
 	sessions := map[string]*ends{}
 	for _, m := range all {
+		if m.step != nil && m.step.Machine == "" {
+			continue // an event or an effect: the steps have all that a view asks
+		}
 		if strings.Contains(m.session, ".") {
 			continue // a response beside the conversation, which is not in the view
 		}

@@ -1,0 +1,103 @@
+package trace
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// whole is what `antiphon serve --trace` wrote of one call, with the events that the session took and the effects that it
+// performed: an answer, an interruption, an error, the end.
+const whole = "testdata/whole.jsonl"
+
+func wholeLines(g *gomega.WithT) []string {
+	text, err := os.ReadFile(whole)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}
+
+func TestComposed(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(refused(wholeLines(g))).To(gomega.Succeed())
+}
+
+// TestEveryPerformedEffect: no effect can be performed twice, out of order or not at all, and no event can be left out, unseen.
+func TestEveryPerformedEffect(t *testing.T) {
+	g := gomega.NewWithT(t)
+	all := wholeLines(g)
+	performed, taken := 0, 0
+	for i, text := range all {
+		var l line
+		g.Expect(json.Unmarshal([]byte(text), &l)).To(gomega.Succeed())
+		switch {
+		case l.Performed != nil:
+			performed++
+			g.Expect(refused(slices.Insert(slices.Clone(all), i, text))).NotTo(gomega.Succeed(), "doubled: "+text)
+			if strings.Contains(all[i-1], `"performed"`) {
+				swapped := slices.Clone(all)
+				swapped[i-1], swapped[i] = swapped[i], swapped[i-1]
+				g.Expect(refused(swapped)).NotTo(gomega.Succeed(), "swapped: "+text)
+			}
+		case l.Took != nil && l.Took.Of == "settings": // this one gives the settings that the session has
+			continue
+		case l.Took != nil:
+			taken++
+		default:
+			continue
+		}
+		g.Expect(refused(slices.Delete(slices.Clone(all), i, i+1))).NotTo(gomega.Succeed(), "left out: "+text)
+	}
+	g.Expect(performed).To(gomega.BeNumerically(">", 40))
+	g.Expect(taken).To(gomega.BeNumerically(">", 20))
+}
+
+// TestComposedTampered has lines of a whole session that a server never wrote.
+func TestComposedTampered(t *testing.T) {
+	for _, c := range []struct {
+		name, line, old, by, want string
+	}{
+		{"an event of another machine", `"took":{"of":"conn","name":"Opened"`, `"of":"conn"`, `"of":"turn"`, "this machine has no Opened"},
+		{"an event of no machine", `"took":{"of":"conn","name":"Opened"`, `"of":"conn"`, `"of":"ear"`, "there is no machine ear"},
+		{"another value", `"took":{"of":"conn","name":"Opened"`, `"VAD":true`, `"VAD":false`, "the composition has the conn take Opened here"},
+		{"settings that nobody gave", `"took":{"of":"turn","name":"Onset"`, `"Interrupt":true`, `"Interrupt":false`, "nothing changed them"},
+		{"no settings", `"took":{"of":"turn","name":"Onset"`, `"config":{`, `"configs":{`, "it is no line of a trace"},
+		{"an effect of another machine", `"performed":{"of":"conn","name":"StartVAD"`, `"of":"conn"`, `"of":"turn"`, "this machine has no StartVAD"},
+		{"another effect", `"performed":{"of":"conn","name":"StartVAD"`, "StartVAD", "StopVAD", "it performs StopVAD, where StartVAD of Opened is due"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			all := wholeLines(g)
+			i := slices.IndexFunc(all, func(l string) bool { return strings.Contains(l, c.line) })
+			g.Expect(i).To(gomega.BeNumerically(">=", 0))
+			all[i] = strings.Replace(all[i], c.old, c.by, 1)
+			g.Expect(refused(all)).To(gomega.MatchError(gomega.ContainSubstring(c.want)))
+		})
+	}
+}
+
+// TestRefusedCommit: a client's commit that the server refuses says nothing about the next turn that is committed.
+func TestRefusedCommit(t *testing.T) {
+	for name, answer := range map[string]string{
+		"with an id":    `{"type":"error","error":{"code":"input_audio_buffer_commit_empty","event_id":"c1"}}`,
+		"without an id": `{"type":"error","error":{"code":"input_audio_buffer_commit_empty"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			commit := `{"type":"input_audio_buffer.commit"}`
+			if name == "with an id" {
+				commit = `{"type":"input_audio_buffer.commit","event_id":"c1"}`
+			}
+			c := newListener()
+			g.Expect(c.hear(&recordLine{Dir: "client", Event: json.RawMessage(commit)})).To(gomega.BeEmpty())
+			g.Expect(c.commits).To(gomega.BeTrue())
+			g.Expect(c.hear(&recordLine{Dir: "server", Event: json.RawMessage(`{"type":"error","error":{"event_id":"another"}}`)})).To(gomega.BeEmpty())
+			g.Expect(c.commits).To(gomega.BeTrue())
+			g.Expect(c.hear(&recordLine{Dir: "server", Event: json.RawMessage(answer)})).To(gomega.BeEmpty())
+			g.Expect(c.commits).To(gomega.BeFalse())
+		})
+	}
+}
