@@ -51,7 +51,7 @@ func TestModelFails(t *testing.T) {
 		goesOn(c)
 	})
 
-	story(t, "the model is stuck: the user barges in, before and after the first audio", func(t *testing.T) {
+	story(t, "the model is stuck: the user barges in although nothing plays yet", func(t *testing.T) {
 		c := dial(t)
 		c.ask("stall")
 		first(c, "response.created")
@@ -135,7 +135,7 @@ func TestRecogniserFails(t *testing.T) {
 }
 
 func TestVoiceIsNotInstalled(t *testing.T) {
-	story(t, "responses are text, and the session says so", func(t *testing.T) {
+	story(t, "responses are text, and say so", func(t *testing.T) {
 		c := serve(t, byScript(t, `synthesizer: {missing: apt-get install voice}`), nil).dial()
 		c.ask("hello")
 		created := next[*wire.ResponseCreated](c, "response.created").Response
