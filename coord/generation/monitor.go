@@ -1,5 +1,7 @@
 package generation
 
+// What watches the machine: the invariants, and what they remember of a run.
+
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]

@@ -1,5 +1,7 @@
 package generation
 
+// The transitions of the machine.
+
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type row = machine.Row[State, Event, Effect]

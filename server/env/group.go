@@ -1,5 +1,7 @@
 package env
 
+// Goroutines of one owner that end together.
+
 import "sync"
 
 // Group is goroutines of one owner that end together. The zero value is not valid; NewGroup makes one. It is safe for

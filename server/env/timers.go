@@ -1,5 +1,7 @@
 package env
 
+// Named timers of one owner.
+
 import "time"
 
 // Timers are named timers of one owner: starting a timer stops the one that has the same name. They belong to one

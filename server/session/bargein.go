@@ -1,5 +1,8 @@
 package session
 
+// The events of a client that predicts barge-ins, and what the player posts. The player knows what was played
+// (package output), the machines decide, and this file carries events from one to the other.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -8,9 +11,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// The events of a client that predicts barge-ins, and what the player posts. The player knows what was played
-// (package output), the machines decide, and this file carries events from one to the other.
 
 // mayReport reports whether the client has said that it predicts barge-ins. A client that has not gets an error.
 func (s *Session) mayReport(o origin) bool {

@@ -1,5 +1,7 @@
 package session
 
+// What a session is made of.
+
 import (
 	"log/slog"
 	"time"

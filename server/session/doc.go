@@ -1,37 +1,32 @@
-// Package session is the actor behind one call: it owns all of a session's state and performs what the machines
-// of coord decide.
+// Package session is the actor of one call. It owns the queue, the state machines of coord and the link, and performs what the machines decide.
+// Every other part of the state has an owner of its own in a package below: settings, input, speech, conversation, output and generation.
 //
-// # Goroutines
+// # The actor
 //
-//   - run, one a session: takes events from the queue, steps coord/session, performs the effects in order. All
-//     fields of Session that have no comment of their own belong to it; there are no locks.
-//   - one a recognition (package speech): feeds the recogniser and reports its results.
-//   - two a response (body.go): the model's text, and the voice that says it. One response belongs to the conversation; up to
-//     eight more run beside it (beside.go), each with a response machine of its own.
-//   - timers: each posts an event that carries the generation it was armed for.
-//   - the transport's own: they post messages and audio. The pacer of a call tells what was sent.
+// One goroutine (session.go) takes one event from the queue (events.go), steps the machines (perform.go), performs their effects in order, and
+// then does everything that follows from that (settle). There are no locks. Every other goroutine only posts to the queue: the transport's, the
+// timers', those of recognitions and of responses. The queue is bounded. Control events wait for room; audio is dropped and counted when
+// the queue is nearly full.
 //
-// Everything but run talks to the session by posting to its queue. The queue is bounded: control events wait
-// (back-pressure), audio is dropped and counted when the queue is nearly full.
+// What a client's event leads to carries the event's origin along: an error goes to whoever sent the event (client.go).
 //
 // # Settings
 //
-// Every field of the session and of response.create is honoured, refused, or comes back as null: settings.go, transcribing.go and
-// request.go say which. What a response asks for itself is fixed when it is created; the session's settings count for the next one.
+// Every field of the session and of response.create is honoured, is refused, or comes back as null. What a response asks for
+// itself is fixed when it is created; a changed setting counts from the next response on.
 //
-// # Interruptions
+// # Barge-ins
 //
-// The judge of package input decides whether speech over the agent is a barge-in. A client may predict them (antiphon.hello with barge_in): bargein.go is the
-// server's half of that exchange, coord/bargein the client's. What such a client says of its playback are RTP timestamps, and a
-// call.Timeline knows what they are in the reply.
+// Package input decides whether speech over the agent is a barge-in. A client that predicts barge-ins sends antiphon.hello with barge_in. bargein.go
+// carries its reports to package output, which knows what its RTP timestamps mean; coord/bargein is the client's half.
 //
 // # Faults
 //
-// A stage that panics has failed: its response or its transcript ends with an error (contain.go). An actor that panics
-// ends its own session and no other. Whatever a client sends is answered with an error that names the event.
+// A stage that panics has failed: its response or its transcript ends with an error. An actor that panics ends its own session
+// and no other. Whatever a client sends is answered.
 //
-// # Ends
+// # The end
 //
-// Closing takes two steps: the machines stop their children; when the last body has ended, run cancels the session's
-// context, joins every goroutine, closes the link, and is done. Done is closed after that.
+// A session ends in two steps. First the machines stop their children. When the last body has ended, the actor cancels the session's
+// context, stops the timers, joins every goroutine and closes the link. Then Done is closed.
 package session

@@ -1,5 +1,7 @@
 package session
 
+// The end of a session's time, and what the client is told of an end that is not its doing.
+
 import (
 	"fmt"
 	"time"
@@ -9,8 +11,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// The end of a session's time, and what the client is told of an end that is not its doing.
 
 // noticeBefore is how long before its end a session says that its time is nearly over.
 const noticeBefore = time.Minute

@@ -1,12 +1,14 @@
 package session
 
-// queueSize is how many events may wait for a session: about 4 s of audio frames beside everything else.
+// The queue between every other goroutine and the actor.
+
+// queueSize is how many events may wait for a session: about 4 s of audio frames, with room for everything else.
 const queueSize = 512
 
-// queue is the one thing of a session that several goroutines touch.
+// queue carries events to the actor. Its methods are safe for concurrent use.
 type queue struct {
 	events chan event
-	ending chan struct{} // closed when nothing is taken any more
+	ending chan struct{} // closed when the actor takes no more events
 }
 
 func newQueue() queue {

@@ -1,5 +1,8 @@
 package generation
 
+// The goroutines of one response: the model writes text, the synthesizer says it. They post what they make to the
+// session and never touch a Response.
+
 import (
 	"context"
 	"errors"
@@ -11,9 +14,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 )
-
-// The goroutines of one response: the model writes text, the synthesizer says it. They post what they make to the
-// session and never touch a Response.
 
 // maxClauses is how many clauses may wait for the synthesizer.
 const maxClauses = 1024

@@ -1,5 +1,7 @@
 package generation
 
+// The life of a body: it begins, it reports, it ends.
+
 import (
 	"context"
 	"errors"
@@ -12,8 +14,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 )
-
-// The life of a body: it begins, it reports, it ends.
 
 var errTooManyClauses = errors.New("the response is longer than the voice takes")
 

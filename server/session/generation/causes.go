@@ -1,5 +1,7 @@
 package generation
 
+// What the responses of the conversation are for. The machines know a request only by its name.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/id"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -7,8 +9,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/timing"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// What the responses of the conversation are for. The machines know a request only by its name.
 
 // cause is what a response is for: the client's request, or else a user turn.
 type cause struct {

@@ -1,12 +1,12 @@
 package generation
 
+// The text of a response on its way through the synthesizer, clause by clause.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/voice"
 )
-
-// The text of a response on its way through the synthesizer, clause by clause.
 
 // enqueue gives a clause to the synthesizer, by way of the synthesis machine.
 func (g *Generator) enqueue(r *Response, clause string) action.List {

@@ -1,5 +1,7 @@
 package generation
 
+// The output items of a response: how they begin, grow and end, as the client sees it.
+
 import (
 	"strings"
 	"unicode/utf8"
@@ -9,8 +11,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// The output items of a response: how they begin, grow and end, as the client sees it.
 
 // The protocol's statuses of items and responses.
 const (

@@ -1,5 +1,8 @@
 package generation
 
+// Out-of-band responses: conversation "none". Each has a response machine and a synthesis machine of its own, reads what
+// its request gives it, writes nothing into the conversation, and is never spoken over WebRTC.
+
 import (
 	"fmt"
 
@@ -12,9 +15,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// Out-of-band responses: conversation "none". Each has a response machine and a synthesis machine of its own, reads what
-// its request gives it, writes nothing into the conversation, and is never spoken over WebRTC.
 
 const (
 	maxOutOfBand   = 8                    // at a time

@@ -1,5 +1,7 @@
 package generation
 
+// The end of a response, and what of it was heard.
+
 import (
 	"errors"
 
@@ -13,8 +15,6 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// The end of a response, and what of it was heard.
 
 // close closes the items that are open and announces the end of r.
 func (g *Generator) close(r *Response) (out action.List) {

@@ -1,12 +1,12 @@
 package generation
 
+// What a response costs.
+
 import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// What a response costs.
 
 // mostTokens is more than any model reads or says at once. A model that claims more is not believed: the budget is the
 // client's.

@@ -1,5 +1,8 @@
 package output
 
+// The reports of a client that predicts barge-ins. The client reports RTP timestamps of its playout, and only the server knows which position
+// of which response a timestamp is; coord/bargein is the client's half.
+
 import (
 	"math"
 	"slices"
@@ -14,9 +17,6 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-// The server's half of a barge-in that the client predicts; coord/bargein is the client's half. The client reports RTP
-// timestamps of its playout, and only the server knows which position of which response a timestamp is.
 
 const (
 	// reportWait is how long a report of the client may take in addition to the round trip.
