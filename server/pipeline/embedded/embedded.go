@@ -1,5 +1,7 @@
 package embedded
 
+// This file assembles the pipeline, and has its recogniser.
+
 import (
 	"context"
 	"encoding/json"
@@ -19,22 +21,22 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
 )
 
-// Options are what an embedded pipeline is made of. The zero value is the distribution's packages.
+// Options configure an embedded pipeline. The zero value uses the packages of the distribution.
 type Options struct {
-	// Flite is the program that speaks; "" looks for it on the PATH.
+	// Flite is the path of the program flite; "" searches the PATH.
 	Flite string
-	// Recogniser is where the recogniser's library and model are looked for.
+	// Recogniser has the folders with the library and the model of the recogniser.
 	Recogniser sphinx.Places
-	// Processes bounds the recogniser's processes, of some 100 MB each; 0 takes 4.
+	// Processes limits the processes of the recogniser, which take about 100 MB each; 0 means 4.
 	Processes int
-	// Now tells the assistant the time; nil takes time.Now.
+	// Now is the clock of the assistant; nil means time.Now.
 	Now func() time.Time
-	// Logger gets what goes wrong. nil discards.
+	// Logger gets warnings and errors. nil discards them.
 	Logger *slog.Logger
 }
 
-// New makes the pipeline. It does not fail because a package is missing: Components then says which, and what installs it;
-// what needs it gives errors that say the same; and a text is answered with a text in any case.
+// New returns the pipeline. A missing package is no error of New: Components says which one is missing and how to install it, and the
+// stage that needs it returns an error that says the same. Text is answered with text in any case.
 func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -44,32 +46,33 @@ func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
 	}
-	e := &ear{places: o.Recogniser}
-	e.pool = backend.NewPool(backend.Options{Max: o.Processes, Logger: o.Logger, Command: func() *exec.Cmd {
+	r := &recogniser{places: o.Recogniser}
+	r.pool = backend.NewPool(backend.Options{Max: o.Processes, Logger: o.Logger, Command: func() *exec.Cmd {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), processEnv+"="+string(places))
 		ownProcessGroup(cmd)
 		return cmd
 	}})
-	voice := flite.New(flite.Options{Path: o.Flite})
+	synthesizer := flite.New(flite.Options{Path: o.Flite})
 	return &pipeline.Pipeline{
 		Name:        "embedded",
-		Transcriber: e,
+		Transcriber: r,
 		Model:       assistant.New(o.Now),
-		Synthesizer: voice,
-		Close:       func() error { return errors.Join(voice.Close(), e.pool.Close()) },
-		Warm:        e.warm,
+		Synthesizer: synthesizer,
+		Close:       func() error { return errors.Join(synthesizer.Close(), r.pool.Close()) },
+		Warm:        r.warm,
 		Components: func() []pipeline.Component {
 			return []pipeline.Component{
-				e.component(),
+				r.component(),
 				{Stage: pipeline.StageModel, Name: "assistant", State: pipeline.StateReady, Detail: "built in"},
-				voiceComponent(voice),
+				synthesizerComponent(synthesizer),
 			}
 		},
 	}, nil
 }
 
-func voiceComponent(v *flite.Synthesizer) pipeline.Component {
+// synthesizerComponent returns the present state of Flite.
+func synthesizerComponent(v *flite.Synthesizer) pipeline.Component {
 	c := pipeline.Component{Stage: pipeline.StageSynthesizer, Name: "flite", State: pipeline.StateReady, Detail: "voices awb, kal16, rms and slt, and the protocol's names for them"}
 	if err := v.Check(); err != nil {
 		c.State, c.Detail, c.Install = pipeline.StateMissing, "the package flite is not installed", flite.Install
@@ -77,28 +80,28 @@ func voiceComponent(v *flite.Synthesizer) pipeline.Component {
 	return c
 }
 
-// ear is the transcriber: pocketsphinx in processes of its own.
-type ear struct {
+// recogniser is the pipeline.Transcriber: pocketsphinx in processes of its own.
+type recogniser struct {
 	places sphinx.Places
 	pool   *backend.Pool
-	failed atomic.Pointer[error] // of the last try to load
+	failed atomic.Pointer[error] // error of the last try to load the model
 	ready  atomic.Bool
 }
 
 // Open implements pipeline.Transcriber.
-func (e *ear) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	if err := e.check(); err != nil {
+func (r *recogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+	if err := r.check(); err != nil {
 		return nil, err
 	}
-	t, err := e.pool.Open(ctx, c)
+	t, err := r.pool.Open(ctx, c)
 	if err == nil {
-		e.ready.Store(true)
+		r.ready.Store(true)
 	}
 	return t, err
 }
 
-// NegotiateConfig implements pipeline.ConfigNegotiator: the model is English and takes no hints.
-func (e *ear) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
+// NegotiateConfig implements pipeline.ConfigNegotiator. The model is English and takes no prompt.
+func (r *recogniser) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
 	base, _, _ := strings.Cut(strings.ToLower(c.Language), "-")
 	if base != "" && base != "en" {
 		return c, fmt.Errorf("the recogniser understands English, not %q: want \"en\", or leave it out", c.Language)
@@ -107,9 +110,9 @@ func (e *ear) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeC
 	return c, nil
 }
 
-// check says whether everything is installed.
-func (e *ear) check() error {
-	if _, err := sphinx.Find(e.places); err != nil {
+// check returns an error if the library or the model is not installed.
+func (r *recogniser) check() error {
+	if _, err := sphinx.Find(r.places); err != nil {
 		return &pipeline.StageError{
 			Stage: pipeline.StageTranscriber, Err: fmt.Errorf("%w: %w", pipeline.ErrUnavailable, err), Hint: sphinx.Install,
 		}
@@ -117,38 +120,39 @@ func (e *ear) check() error {
 	return nil
 }
 
-// warm loads the recogniser once, unless it is missing.
-func (e *ear) warm(ctx context.Context) error {
-	if e.check() != nil || e.ready.Load() {
+// warm starts a recogniser process, unless one has worked already or a package is missing.
+func (r *recogniser) warm(ctx context.Context) error {
+	if r.check() != nil || r.ready.Load() {
 		return nil
 	}
-	err := e.pool.Warm(ctx)
+	err := r.pool.Warm(ctx)
 	if ctx.Err() == nil {
-		e.failed.Store(&err)
-		e.ready.Store(err == nil)
+		r.failed.Store(&err)
+		r.ready.Store(err == nil)
 	}
 	return err
 }
 
-func (e *ear) component() pipeline.Component {
+// component returns the present state of the recogniser.
+func (r *recogniser) component() pipeline.Component {
 	c := pipeline.Component{Stage: pipeline.StageTranscriber, Name: "pocketsphinx", State: pipeline.StateLoading}
-	if err := e.check(); err != nil {
+	if err := r.check(); err != nil {
 		c.State, c.Install = pipeline.StateMissing, sphinx.Install
 		c.Detail = errors.Unwrap(err).Error()
 		return c
 	}
-	if e.ready.Load() {
-		c.State, c.Detail = pipeline.StateReady, e.pool.Info().Detail
-	} else if failed := e.failed.Load(); failed != nil && *failed != nil {
+	if r.ready.Load() {
+		c.State, c.Detail = pipeline.StateReady, r.pool.Info().Detail
+	} else if failed := r.failed.Load(); failed != nil && *failed != nil {
 		c.State, c.Detail = pipeline.StateFailed, (*failed).Error()
 	}
 	return c
 }
 
-// Doctor tries every component for real: it has the voice say a word and the recogniser understand it. What does not work
-// says why in its Detail.
+// Doctor tries the components: the synthesizer speaks a word and the recogniser must understand it. It returns the components, and
+// those that do not work say why in their Detail.
 func Doctor(ctx context.Context, p *pipeline.Pipeline) []pipeline.Component {
-	_ = p.Warm(ctx) // the state of what does not come up says so
+	_ = p.Warm(ctx) // an error is in the state of its component
 	components := p.Components()
 	said, err := speak(ctx, p)
 	for i := range components {

@@ -1,5 +1,7 @@
 package embedded
 
+// This file runs the recogniser in processes of its own, and tries the pipeline for `antiphon doctor`.
+
 import (
 	"context"
 	"encoding/json"
@@ -13,11 +15,11 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// processEnv makes a process a recogniser: it holds the sphinx.Places as JSON.
+// processEnv is the environment variable that turns a process into a recogniser. It contains the sphinx.Places as JSON.
 const processEnv = "ANTIPHON_RECOGNISER_PROCESS"
 
-// A program that embeds the pipeline is its own recogniser: the pipeline starts the program again, and here that process
-// turns into one, before main. So the embedding program needs no line for it, and no second binary.
+// The pipeline starts its own program again for each recogniser process. In that process, init serves the recogniser and exits before
+// main begins. So a program that uses the pipeline needs no code for it and no second binary.
 func init() {
 	places, is := os.LookupEnv(processEnv)
 	if !is {
@@ -30,6 +32,7 @@ func init() {
 	os.Exit(0)
 }
 
+// serveRecogniser recognises speech for the parent process until the standard input ends.
 func serveRecogniser(places string) error {
 	var where sphinx.Places
 	if err := json.Unmarshal([]byte(places), &where); err != nil {
@@ -42,17 +45,17 @@ func serveRecogniser(places string) error {
 	return errors.Join(backend.ServeStdio(context.Background(), engine), engine.Close())
 }
 
-// doctorSays is what Doctor has said and understood.
-const doctorSays = "hello"
+// doctorWord is the word that Doctor speaks and recognises.
+const doctorWord = "hello"
 
-// speak has the voice say a word, at the recogniser's rate.
+// speak returns the samples of doctorWord, at the sample rate of the recogniser.
 func speak(ctx context.Context, p *pipeline.Pipeline) ([]float32, error) {
 	down, err := voice.NewResampler(pipeline.OutputRate, pipeline.InputRate)
 	if err != nil {
 		return nil, err
 	}
 	var pcm []float32
-	err = p.Synthesizer.Synthesize(ctx, pipeline.Utterance{Text: doctorSays, Voice: "kal16"}, func(chunk []int16) error {
+	err = p.Synthesizer.Synthesize(ctx, pipeline.Utterance{Text: doctorWord, Voice: "kal16"}, func(chunk []int16) error {
 		pcm = down.Append(pcm, voice.PCM16ToFloat(nil, chunk))
 		return nil
 	})
@@ -61,12 +64,13 @@ func speak(ctx context.Context, p *pipeline.Pipeline) ([]float32, error) {
 
 var errMisheard = errors.New("the recogniser did not understand a spoken word")
 
+// understand returns an error if the recogniser does not recognise doctorWord in the samples.
 func understand(ctx context.Context, p *pipeline.Pipeline, said []float32) error {
 	t, err := p.Transcriber.Open(ctx, pipeline.TranscribeConfig{})
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.Close() }() // it only joins
+	defer func() { _ = t.Close() }() // it only waits for goroutines
 	if err := errors.Join(t.Write(said), t.CloseInput()); err != nil {
 		return err
 	}
@@ -74,8 +78,8 @@ func understand(ctx context.Context, p *pipeline.Pipeline, said []float32) error
 		if r.Err != nil {
 			return r.Err
 		}
-		if r.Final && r.Text != doctorSays {
-			return fmt.Errorf("%w: %q for %q", errMisheard, r.Text, doctorSays)
+		if r.Final && r.Text != doctorWord {
+			return fmt.Errorf("%w: %q for %q", errMisheard, r.Text, doctorWord)
 		}
 	}
 	return nil

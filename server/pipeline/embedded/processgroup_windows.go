@@ -1,14 +1,14 @@
 package embedded
 
-// How the platform keeps a Ctrl-C at the terminal from the recogniser's processes.
+// This file keeps a Ctrl-C at the terminal away from the processes of the recogniser.
 
 import (
 	"os/exec"
 	"syscall"
 )
 
-// ownProcessGroup gives the process a group of its own, so that only the server gets a Ctrl-C at the terminal. The server then
-// ends its processes in order.
+// ownProcessGroup gives the process a process group of its own, so that only the server gets a Ctrl-C at the terminal. The server
+// then ends its processes in order.
 func ownProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

@@ -1,5 +1,7 @@
 package scripted
 
+// This file has the answers of the model without a script.
+
 import (
 	"regexp"
 	"slices"
@@ -12,10 +14,10 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/spell"
 )
 
-// MaxWords is the largest N of "say N words"; a larger one is answered with so many.
+// MaxWords is the largest N of "say N words". A request for more words gets MaxWords words.
 const MaxWords = 1000
 
-// byDefault is the answer without a script.
+// byDefault returns the answer of the model without a script.
 func byDefault(r pipeline.Request, in input, said string) answer {
 	if in.tool != "" {
 		return answer{say: "Tool said: " + strings.Join(results(r.Messages), "; ")}
@@ -34,8 +36,8 @@ func byDefault(r pipeline.Request, in input, said string) answer {
 	return answer{say: "You said: " + said}
 }
 
-// mentioned are the calls of the tools that the text names, in the order of their mention; only the first unless several
-// calls are welcome. The tool choice may forbid or demand one.
+// mentioned returns calls of the tools that the text names, in their order in the text. Without ParallelToolCalls it returns only
+// the first one. The tool choice may forbid tool calls, or require one.
 func mentioned(r pipeline.Request, said string) []pipeline.ToolCall {
 	call := func(t pipeline.Tool) pipeline.ToolCall {
 		return pipeline.ToolCall{Name: t.Name, Arguments: fit.Arguments(t.Parameters, fit.Source{Text: said})}
@@ -57,7 +59,7 @@ func mentioned(r pipeline.Request, said string) []pipeline.ToolCall {
 		if a.from != b.from {
 			return a.from - b.from
 		}
-		return b.to - a.to // of two names at one place the longer is meant
+		return b.to - a.to // of two names at one position the longer one counts
 	})
 	var out []pipeline.ToolCall
 	end := 0
@@ -73,7 +75,8 @@ func mentioned(r pipeline.Request, said string) []pipeline.ToolCall {
 	return out
 }
 
-// find finds a tool's name in a text, as it is or spoken ("get_weather" as "get weather"), in any case.
+// find returns the position of the name of a tool in a text, written or spoken ("get_weather" or "get weather"). Case does not
+// matter.
 func find(text, name string) (from, to int) {
 	if name == "" {
 		return -1, -1
@@ -100,7 +103,7 @@ func sayWords(text string) (n int, ok bool) {
 	return min(n, MaxWords), err == nil
 }
 
-// countTo gives n different words, the numbers from one, with a full stop after each eighth.
+// countTo returns the numbers from one to n in words, with a full stop after each eighth one.
 func countTo(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {

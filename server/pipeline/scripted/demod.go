@@ -1,5 +1,7 @@
 package scripted
 
+// This file reads text from tones.
+
 import (
 	"math"
 	"unicode/utf8"
@@ -7,23 +9,23 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// Geometry of the demodulator, at 16 kHz.
+// Sizes of the demodulator, at 16 kHz. A look is one measurement of a window of sound.
 const (
 	inPeriod  = pipeline.InputRate / pitch    // samples: 128
-	hop       = pipeline.InputRate * 5 / 1000 // samples: the time between two looks, 5 ms
-	window    = 2 * inPeriod                  // samples that a look takes in: 16 ms
+	hop       = pipeline.InputRate * 5 / 1000 // samples between two looks: 5 ms
+	window    = 2 * inPeriod                  // samples of one look: 16 ms
 	perSymbol = symbolMS / 5                  // hops
-	clearly   = 1.6                           // a formant's power over the next best one's, at least
-	silence   = 1e-6                          // power of a look under which there is nothing to read
+	clearly   = 1.6                           // least ratio of the power of the strongest formant to the next one
+	silence   = 1e-6                          // power below which a look contains no symbol
 )
 
-// sight is what a look saw.
+// sight is the result of one look.
 type sight struct {
 	value byte
-	sure  float32 // power of the best formant over the next best, the lesser of both groups; 0: nothing to hear
+	sure  float32 // ratio of the strongest formant to the next one, the smaller of both groups; 0: silence
 }
 
-// analyser measures formants. It has tables only.
+// analyser measures formants. It contains only tables.
 type analyser struct {
 	cos, sin [lastHarmonic + 1][inPeriod]float32
 }
@@ -39,7 +41,7 @@ func newAnalyser() *analyser {
 	return a
 }
 
-// power of a harmonic in a folded period.
+// power returns the power of a harmonic in one period of sound.
 func (a *analyser) power(x *[inPeriod]float32, k int) float32 {
 	var re, im float32
 	for i, v := range x {
@@ -49,10 +51,10 @@ func (a *analyser) power(x *[inPeriod]float32, k int) float32 {
 	return (re*re + im*im) / (inPeriod * inPeriod)
 }
 
-// see reads a symbol from window samples.
+// see returns the symbol in window samples.
 func (a *analyser) see(pcm []float32) sight {
 	var x [inPeriod]float32
-	for i := range x { // what repeats with the pitch adds up, what does not cancels out
+	for i := range x { // the average keeps sound that repeats with the pitch and weakens other sound
 		x[i] = (pcm[i] + pcm[i+inPeriod]) / 2
 	}
 	lo, loSure := a.best(&x, func(i int) int { return lowFormant(byte(i) << 2) })
@@ -60,7 +62,7 @@ func (a *analyser) see(pcm []float32) sight {
 	return sight{value: byte(lo<<2 | hi), sure: min(loSure, hiSure)}
 }
 
-// best finds the strongest of a group's four formants.
+// best returns the strongest of the four formants of a group.
 func (a *analyser) best(x *[inPeriod]float32, first func(int) int) (n int, sure float32) {
 	var top, next float32
 	for i := range 4 {
@@ -79,21 +81,21 @@ func (a *analyser) best(x *[inPeriod]float32, first func(int) int) (n int, sure 
 	return n, top / (next + silence/100)
 }
 
-// demodulator finds messages in sound that comes in pieces.
+// demodulator finds the messages of Tones in sound that comes in pieces.
 type demodulator struct {
 	analyser *analyser
-	tail     []float32 // sound that the next look needs
-	sights   []sight   // one a hop; those before the search are let go
-	base     int       // hops let go
+	tail     []float32 // the sound from the next look on
+	sights   []sight   // one for each hop; old ones are removed
+	base     int       // number of sights that were removed
 
-	at      int  // hop where the search or the message goes on
-	synced  bool // inside of a message
-	got     int  // symbols of the message's payload that were read
+	at      int  // hop at which the search or the message continues
+	synced  bool // the position is inside a message
+	got     int  // number of symbols of the payload that were read
 	payload []byte
-	goesOn  bool // the message before said that this one goes on with its text
+	goesOn  bool // this message continues the text of the one before
 
 	done    []byte // text of all complete messages
-	corrupt bool   // a message could not be read to its end
+	corrupt bool   // at least one message could not be read to its end
 }
 
 // write takes sound and reports whether a text was completed in it.
@@ -122,7 +124,7 @@ func (d *demodulator) sight(h int) sight { return d.sights[h-d.base] }
 
 func (d *demodulator) seen() int { return d.base + len(d.sights) }
 
-// step searches, or reads one symbol. more: there may be another step; completed: a text is complete.
+// step searches at one hop or reads one symbol. more: another step is possible. completed: a text is complete.
 func (d *demodulator) step() (more, completed bool) {
 	if !d.synced {
 		return d.search(), false
@@ -160,7 +162,7 @@ func (d *demodulator) search() (more bool) {
 		return true
 	}
 	best, sure := d.at, d.syncAt(d.at)
-	for h := d.at + 1; h <= d.at+2; h++ { // the middle of the symbols is the surest
+	for h := d.at + 1; h <= d.at+2; h++ { // the looks in the middle of the symbols are the most certain
 		if s := d.syncAt(h); s > sure {
 			best, sure = h, s
 		}
@@ -170,7 +172,7 @@ func (d *demodulator) search() (more bool) {
 	return true
 }
 
-// syncAt says how sure the sync word begins at a hop; 0: it does not.
+// syncAt returns how certain it is that the sync word begins at a hop; 0: it does not begin there.
 func (d *demodulator) syncAt(h int) float32 {
 	sure := float32(math.MaxFloat32)
 	for i, v := range syncWord() {
@@ -186,7 +188,7 @@ func (d *demodulator) syncAt(h int) float32 {
 	return sure
 }
 
-// complete ends a message of n bytes. It reports whether it ended a text.
+// complete ends a message of n bytes. It reports whether the text is complete, too.
 func (d *demodulator) complete(n int) bool {
 	if crc8(d.payload[:n-1]) != d.payload[n-1] {
 		d.drop()
@@ -199,7 +201,7 @@ func (d *demodulator) complete(n int) bool {
 	return !d.goesOn
 }
 
-// drop gives up a message.
+// drop abandons a message that cannot be read.
 func (d *demodulator) drop() {
 	d.synced, d.goesOn, d.corrupt = false, false, true
 }
@@ -211,7 +213,7 @@ func (d *demodulator) join() {
 	}
 }
 
-// text is what was read so far, with the message that is on its way.
+// text returns the text so far, with that of the unfinished message.
 func (d *demodulator) text() string {
 	t := string(d.done)
 	if !d.synced || d.got < 4 {

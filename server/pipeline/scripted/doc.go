@@ -1,18 +1,18 @@
-// Package scripted is a voice pipeline that computes everything: deterministic, it needs nothing installed. It is for tests
-// and benchmarks, and says so in its components.
+// Package scripted is a deterministic voice pipeline that needs nothing installed. It is for tests and benchmarks, and says so in its
+// components.
 //
-// Without a script it behaves thus.
+// Without a script it behaves as follows.
 //
-// Transcriber: speech that carries a text in tones ([Tones]) is that text; the audio of a fixture is the fixture's text; any
-// other sound is reported by its length ("speech of 1.2 s"), and silence is the empty text. Partial results come as the audio
-// does. A complete message of tones is an end of utterance, or a backchannel when it is one ("uh-huh").
+// Recogniser: for tones that contain a text ([Tones]) the result is that text. For the audio of a fixture it is the text of the
+// fixture. For other sound it is the length ("speech of 1.2 s"), and for silence it is empty. Partial results come while the audio
+// comes. A complete message of tones is an end of utterance, or a backchannel where its text is one ("uh-huh").
 //
-// Model: a text that contains the name of one of the session's function tools calls that tool with arguments made to fit its
-// schema, and its result is answered with "Tool said: …". "say N words" is answered with N words. The word "fail" fails the
-// model and "stall" stalls it until it is cancelled. Anything else is answered "You said: …".
+// Model: if the user's text contains the name of a tool of the session, the model calls that tool with arguments that fit its
+// schema, and answers the result with "Tool said: …". It answers "say N words" with N words. With the word "fail" it fails, and with
+// "stall" it waits until it is cancelled. It answers everything else with "You said: …".
 //
-// Synthesizer: 60 ms of tone a character, of exact length, 20 times faster than real time. The tones spell the text, so that
-// a test can read what was heard ([Heard]).
+// Synthesizer: exactly 60 ms of tone for each character, 20 times faster than real time. The tones contain the text, so that a test
+// can read what was played ([Heard]).
 //
-// A script (a YAML file: see docs/pipelines.md) replaces any of it by rules, with delays, failures and stalls.
+// A script (a YAML file, see docs/pipelines.md) replaces any of this by rules, with delays, failures and stalls.
 package scripted

@@ -1,5 +1,7 @@
 package scripted
 
+// This file recognises known recordings.
+
 import (
 	"encoding/hex"
 	"errors"
@@ -11,28 +13,29 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// Geometry of a fingerprint, at 16 kHz.
+// Sizes of a fingerprint, at 16 kHz.
 const (
 	printHop   = pipeline.InputRate * 20 / 1000 // samples: 20 ms
-	printSpan  = 1024                           // samples that a row takes in: 64 ms
+	printSpan  = 1024                           // samples of one row: 64 ms
 	printBands = 17                             // from 200 Hz to 3.4 kHz: 16 bits a row
-	minPrint   = 10                             // rows: shorter sound is not told apart
+	minPrint   = 10                             // rows: shorter sound cannot be distinguished
 	maxPrint   = 30 * 50                        // rows: 30 s
-	printSlack = 15                             // rows that the begin may be off: 300 ms
-	printMatch = 0.3                            // share of bits that may differ; unrelated sound differs in about one half
+	printSlack = 15                             // rows by which the begins of two sounds may differ: 300 ms
+	printMatch = 0.3                            // share of bits that may differ; in unrelated sound about one half differ
 )
 
-// Fingerprint is what a sound keeps through a codec, a change of its level and a pause before it: a row of 16 bits every
-// 20 ms, each of which tells whether the difference of two neighbouring bands' energy grew. Rows begin where sound begins.
+// Fingerprint identifies a sound. A codec, another level, and a pause before the sound change it little. It has a row of 16 bits for
+// every 20 ms from the begin of the sound. Each bit says whether the difference of the energies of two neighbouring bands has grown
+// since the row before.
 type Fingerprint []uint16
 
-// FingerprintOf takes the fingerprint of a sound (mono, 16 kHz), for a fixture of a script.
+// FingerprintOf returns the fingerprint of a sound (mono, 16 kHz), for a fixture of a script.
 func FingerprintOf(pcm []float32) Fingerprint {
 	from, to := active(levels(pcm))
 	return printOf(pcm[from*voice.FrameSize : to*voice.FrameSize])
 }
 
-// String is the fingerprint as a script has it: four hexadecimal digits a row.
+// String returns the fingerprint in the form of a script: four hexadecimal digits for each row.
 func (f Fingerprint) String() string {
 	b := make([]byte, 0, 2*len(f))
 	for _, row := range f {
@@ -41,7 +44,7 @@ func (f Fingerprint) String() string {
 	return hex.EncodeToString(b)
 }
 
-// ParseFingerprint reads what String gives.
+// ParseFingerprint reads the form that String returns.
 func ParseFingerprint(s string) (Fingerprint, error) {
 	b, err := hex.DecodeString(s)
 	if err != nil {
@@ -59,8 +62,8 @@ func ParseFingerprint(s string) (Fingerprint, error) {
 
 var errPrintSize = errors.New("want four hexadecimal digits for each 20 ms, for 0.2 to 30 s of sound")
 
-// distance is the share of differing bits where a sound fits best into another one, which may have more around it: 0 for the
-// same sound, about 0.5 for an unrelated one.
+// distance returns the share of bits that differ at the position where f fits best into heard, which may be longer. It is 0 for the
+// same sound and about 0.5 for an unrelated one.
 func (f Fingerprint) distance(heard Fingerprint) float64 {
 	best := 1.0
 	for at := -printSlack; at <= max(len(heard)-len(f), 0)+printSlack; at++ {
@@ -78,6 +81,7 @@ func (f Fingerprint) distance(heard Fingerprint) float64 {
 	return best
 }
 
+// printOf returns the fingerprint of sound that begins at its first sample.
 func printOf(pcm []float32) Fingerprint {
 	var f Fingerprint
 	var last, now [printBands]float64
@@ -107,7 +111,7 @@ func printOf(pcm []float32) Fingerprint {
 	return f
 }
 
-// bandEnergy sums power up in bands of equal width on a logarithmic scale.
+// bandEnergy writes the logarithm of the energy in each band. The bands have equal widths on a logarithmic scale.
 func bandEnergy(power []float32, bands *[printBands]float64) {
 	const low, high = 200.0, 3400.0
 	*bands = [printBands]float64{}

@@ -1,5 +1,7 @@
 package scripted
 
+// This file reads the text from the sound of spoken answers, for tests.
+
 import (
 	"fmt"
 	"slices"
@@ -9,16 +11,16 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// Geometry of spoken answers, in looks.
+// Sizes of spoken answers, in looks.
 const (
 	perHalf = perSymbol   // hops of half a character
 	perCell = 2 * perHalf // hops of a character
-	gap     = 4           // looks of silence that part two pieces of speech: 20 ms
-	slip    = 2           // what it costs to leave a look out, beside at most 20 that a character is worth
+	gap     = 4           // looks of silence between two pieces of speech: 20 ms
+	slip    = 2           // cost of leaving out one look; a character is worth at most 20
 )
 
-// Heard reads back what the scripted synthesizer spoke at speed 1, from a recording of any part of it (mono, 24 kHz). Pieces
-// that silence parts are joined without a space; a character that is cut, or that cannot be read, is left out.
+// Heard returns the text that the scripted synthesizer has spoken at speed 1, from a recording of any part of it (mono, 24 kHz).
+// It joins pieces with silence between them without a space. It leaves out a character that is cut or cannot be read.
 func Heard(pcm []int16) (string, error) {
 	r, err := voice.NewResampler(pipeline.OutputRate, pipeline.InputRate)
 	if err != nil {
@@ -46,7 +48,7 @@ func Heard(pcm []int16) (string, error) {
 	return b.String(), nil
 }
 
-// readPiece reads the characters that it can be surest of together, one behind the other. Looks may be left out between two: where
+// readPiece returns the sequence of characters with the highest total certainty. It may leave out looks between two characters, where
 // some of the speech is missing.
 func readPiece(p []sight) string {
 	total, taken := make([]float32, len(p)+perHalf), make([]string, len(p)+perHalf)
@@ -73,7 +75,8 @@ func readPiece(p []sight) string {
 	return strings.Join(read, "")
 }
 
-// readCell reads one character, and says how sure it is of it. What is not printable was not spoken, so it counts against the place.
+// readCell returns one character and how certain it is. The certainty of a character that is not printable is negative, because the
+// synthesizer never speaks one.
 func readCell(hi, lo sight) (string, float32) {
 	c := hi.value<<4 | lo.value
 	s := min(hi.sure, lo.sure, 20)

@@ -1,5 +1,7 @@
 package scripted
 
+// This file has the conditions of a script.
+
 import (
 	"regexp"
 	"strconv"
@@ -7,7 +9,7 @@ import (
 	"unicode"
 )
 
-// When is a condition. All that is given must hold; the empty condition always does.
+// When is a condition. All of its fields that are set must hold. The empty condition always holds.
 type When struct {
 	Exact    string `yaml:"exact"`    // the text, but for case, punctuation and spaces at its ends
 	Contains string `yaml:"contains"` // part of the text, but for case
@@ -18,14 +20,14 @@ type When struct {
 	re *regexp.Regexp
 }
 
-// input is what a condition looks at.
+// input is what a condition is checked against.
 type input struct {
 	text string // the user's last words, or the tool's output
 	tool string // the tool whose result is the last message
 	turn int
 }
 
-// match reports whether the condition holds, and gives the groups of its regular expression.
+// match reports whether the condition holds, and returns the groups of its regular expression.
 func (w *When) match(in input) (groups []string, ok bool) {
 	switch {
 	case w.Tool != in.tool:
@@ -43,12 +45,12 @@ func (w *When) match(in input) (groups []string, ok bool) {
 	return nil, true
 }
 
-// bare is a text without case and without what stands around its words.
+// bare returns a text in lower case, without punctuation and spaces at its ends.
 func bare(s string) string {
 	return strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 }
 
-// expand fills in the places of a reply's text.
+// expand replaces the placeholders in the text of a reply.
 func expand(say string, in input, said string, groups []string) string {
 	if !strings.Contains(say, "{") {
 		return say

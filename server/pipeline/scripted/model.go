@@ -1,5 +1,7 @@
 package scripted
 
+// This file has the model of the scripted pipeline.
+
 import (
 	"context"
 	"encoding/json"
@@ -12,10 +14,10 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/fit"
 )
 
-// ErrScripted is what a scripted failure wraps, besides its own message.
+// ErrScripted is wrapped by every failure that a script asks for.
 var ErrScripted = errors.New("scripted failure")
 
-// model answers by the script, else by the default behaviour. It has no state.
+// model answers as the script says, and otherwise with the default behaviour. It has no state.
 type model struct{ rules *ModelRules }
 
 // CountTokens implements pipeline.TokenCounter.
@@ -29,7 +31,7 @@ func (m *model) ContextWindow() int {
 	return pipeline.DefaultContextWindow
 }
 
-// answer is everything a model says to one request.
+// answer is all that the model returns for one request.
 type answer struct {
 	say        string
 	calls      []pipeline.ToolCall
@@ -48,7 +50,7 @@ func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	return g.usage, err
 }
 
-// answer finds what to say.
+// answer returns the answer to a request.
 func (m *model) answer(r pipeline.Request) answer {
 	in, said := look(r.Messages)
 	for i := range m.rules.Replies {
@@ -92,7 +94,7 @@ func (m *model) scripted(reply *Reply, r pipeline.Request, say, said string) ans
 	return a
 }
 
-// look finds what a conversation's end is about: the user's last words, or a tool's result.
+// look returns the end of a conversation: the last text of the user, or the result of a tool.
 func look(messages []pipeline.Message) (in input, said string) {
 	names := map[string]string{}
 	for _, m := range messages {
@@ -102,7 +104,7 @@ func look(messages []pipeline.Message) (in input, said string) {
 		case m.Result != nil:
 			in.text, in.tool = m.Result.Output, names[m.Result.CallID]
 			if in.tool == "" {
-				in.tool = "?" // a result without its call is a result all the same
+				in.tool = "?" // a result whose tool call is missing
 			}
 		case m.Role == pipeline.RoleUser:
 			in.text, in.tool = m.Text, ""
@@ -113,7 +115,7 @@ func look(messages []pipeline.Message) (in input, said string) {
 	return in, said
 }
 
-// results are the outputs of the tools at the conversation's end.
+// results returns the outputs of tools at the end of the conversation.
 func results(messages []pipeline.Message) []string {
 	var out []string
 	for i := len(messages) - 1; i >= 0 && (messages[i].Result != nil || messages[i].Call != nil); i-- {
@@ -124,7 +126,7 @@ func results(messages []pipeline.Message) []string {
 	return out
 }
 
-// generation is one answer on its way out.
+// generation is one answer that is being emitted.
 type generation struct {
 	ctx   context.Context
 	emit  func(pipeline.ModelEvent) error
@@ -179,7 +181,7 @@ func (g *generation) call(i int, c pipeline.ToolCall, delay time.Duration) error
 	for rest := c.Arguments; rest != ""; {
 		n := min(len(rest), 16)
 		for n < len(rest) && rest[n]&0xc0 == 0x80 {
-			n++ // not inside a rune
+			n++ // a delta does not end inside a rune
 		}
 		if err := pause(g.ctx, delay); err != nil {
 			return err
@@ -192,7 +194,7 @@ func (g *generation) call(i int, c pipeline.ToolCall, delay time.Duration) error
 	return g.emit(pipeline.ToolCallDone{Index: i, Name: c.Name, Arguments: c.Arguments})
 }
 
-// words cuts a text after each run of spaces: together they are the text.
+// words splits a text after each run of spaces. The parts together are the text.
 func words(s string) []string {
 	var out []string
 	for s != "" {

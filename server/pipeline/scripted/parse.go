@@ -1,5 +1,7 @@
 package scripted
 
+// This file reads and checks scripts.
+
 import (
 	"bytes"
 	"errors"
@@ -27,14 +29,14 @@ const (
 	maxSpeedup  = 1e6
 )
 
-// ParseError says what is wrong with a script, and where.
+// ParseError is an error in a script and its position.
 type ParseError struct {
 	File string // may be empty
-	Line int    // from 1; 0: the file as a whole
+	Line int    // from 1; 0: the whole file
 	Msg  string
 }
 
-// Error is "file:line: message".
+// Error returns "file:line: message".
 func (e *ParseError) Error() string {
 	where := e.File
 	if e.Line > 0 {
@@ -46,7 +48,7 @@ func (e *ParseError) Error() string {
 	return where + ": " + e.Msg
 }
 
-// Parse reads a script. name is for errors only. Every error is a *ParseError.
+// Parse reads a script. It uses name only in errors. Every error is a *ParseError.
 func Parse(name string, src []byte) (*Script, error) {
 	if len(src) > maxFile {
 		return nil, &ParseError{File: name, Msg: fmt.Sprintf("is %d bytes long, the limit is %d", len(src), maxFile)}
@@ -71,7 +73,7 @@ func Parse(name string, src []byte) (*Script, error) {
 	return s, nil
 }
 
-// read reads a script's file, but not more than a script may have.
+// read returns the content of the file of a script. It reads at most one byte more than the limit.
 func read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,7 +87,7 @@ func read(path string) ([]byte, error) {
 	return src, nil
 }
 
-// located keeps the line and the message of an error of the YAML package.
+// located returns a ParseError with the line and the message of an error of the YAML package.
 func located(name string, err error) error {
 	e := &ParseError{File: name, Msg: err.Error()}
 	var at yaml.Error
@@ -98,14 +100,14 @@ func located(name string, err error) error {
 	return e
 }
 
-// checker finds what a script says but cannot mean. It keeps the first error.
+// checker finds values that have the right type and are not allowed. It keeps the first error.
 type checker struct {
 	name string
 	file *ast.File
 	err  error
 }
 
-// readDuration reads a duration. The package's own reader does not say where a bad one stands.
+// readDuration reads a duration. The reader of the YAML package does not return the position of an invalid one.
 func (c *checker) readDuration(d *time.Duration, src []byte) error {
 	text := strings.Trim(strings.TrimSpace(string(src)), `"'`)
 	v, err := time.ParseDuration(text)
@@ -125,7 +127,7 @@ func (c *checker) readDuration(d *time.Duration, src []byte) error {
 	return e
 }
 
-// scalar finds the first scalar with a text.
+// scalar returns the first scalar with this text.
 func scalar(root ast.Node, text string) (found ast.Node) {
 	if root == nil {
 		return nil
@@ -139,7 +141,7 @@ func scalar(root ast.Node, text string) (found ast.Node) {
 	return found
 }
 
-// finder visits nodes until it says no.
+// finder calls a function for each node until it returns false.
 type finder func(ast.Node) bool
 
 // Visit implements ast.Visitor.
@@ -150,7 +152,7 @@ func (f finder) Visit(n ast.Node) ast.Visitor {
 	return f
 }
 
-// fail reports an error at a path of the file.
+// fail records an error at a path of the file.
 func (c *checker) fail(path, format string, args ...any) {
 	if c.err != nil {
 		return

@@ -1,5 +1,7 @@
 package scripted
 
+// This file has the recogniser of the scripted pipeline.
+
 import (
 	"context"
 	"fmt"
@@ -15,14 +17,14 @@ import (
 )
 
 const (
-	maxAudio     = 10 * 60 * pipeline.InputRate // samples of an utterance that are looked at: 10 min
+	maxAudio     = 10 * 60 * pipeline.InputRate // samples of an utterance that are used: 10 min
 	quiet        = -50                          // dBFS: sound below is silence
-	below        = 30                           // dB under the loudest: sound below is not part of the speech
-	shortest     = 600 * time.Millisecond       // speech without a text has no partial results before it is so long
+	below        = 30                           // dB below the loudest frame: sound below is not part of the speech
+	shortest     = 600 * time.Millisecond       // shortest speech without a text that has partial results
 	partialEvery = 100 * time.Millisecond       // of audio
 )
 
-// engine is the scripted transcriber's engine.
+// engine is the backend.Engine of the scripted recogniser.
 type engine struct {
 	rules    *TranscriberRules
 	analyser *analyser
@@ -50,11 +52,11 @@ func (e *engine) Open(_ context.Context, c backend.Config) (backend.Stream, erro
 type stream struct {
 	rules *TranscriberRules
 	demod demodulator
-	frame []float32 // samples of a level's frame that is not full
-	level []float32 // dBFS of each 10 ms
-	keep  bool      // the sound itself is needed, for fixtures
+	frame []float32 // samples of the last frame, which is not complete
+	level []float32 // level of each 10 ms, in dBFS
+	keep  bool      // fixtures need the sound itself
 	pcm   []float32
-	fed   int    // samples
+	fed   int    // samples so far
 	due   int    // samples after which the next partial result is due
 	shown string // the last partial result
 }
@@ -94,7 +96,7 @@ func (s *stream) every() int {
 	return int(d.Seconds() * pipeline.InputRate)
 }
 
-// partial is what can be said before the end.
+// partial returns the partial result.
 func (s *stream) partial() string {
 	if t := s.demod.text(); t != "" || s.demod.synced {
 		return t
@@ -108,7 +110,7 @@ func (s *stream) partial() string {
 
 // Finish implements backend.Stream.
 func (s *stream) Finish(ctx context.Context) (backend.Result, error) {
-	s.demod.write(make([]float32, window)) // silence pushes the last look through
+	s.demod.write(make([]float32, window)) // silence completes the last look
 	text := s.text()
 	rule := s.rule(text)
 	if err := pause(ctx, s.rules.Delay+rule.Delay); err != nil {
@@ -131,10 +133,10 @@ func (s *stream) Finish(ctx context.Context) (backend.Result, error) {
 	return backend.Result{Text: text, Boundary: boundary(rule, text), Words: s.words(rule, text)}, nil
 }
 
-// certainty is the probability of every word that has one.
+// certainty is the probability of each word where Logprobs is set.
 const certainty = 0.9
 
-// words are those of the text, spread evenly over the speech; nil where nobody asks for them.
+// words returns the words of the text, spread evenly over the speech; nil where the script does not ask for them.
 func (s *stream) words(rule HearRule, text string) []backend.Word {
 	said := rule.Speakers
 	if len(said) == 0 {
@@ -165,7 +167,7 @@ func (s *stream) words(rule HearRule, text string) []backend.Word {
 // Close implements backend.Stream.
 func (s *stream) Close() error { return nil }
 
-// text is the transcript.
+// text returns the transcript.
 func (s *stream) text() string {
 	if t := s.demod.text(); t != "" && !s.demod.corrupt {
 		return t
@@ -180,7 +182,7 @@ func (s *stream) text() string {
 	return speechOf(from, to)
 }
 
-// fixture finds the fixture whose sound this is.
+// fixture returns the fixture with this sound.
 func (s *stream) fixture() (text string, ok bool) {
 	if !s.keep {
 		return "", false
@@ -204,7 +206,7 @@ func (s *stream) rule(text string) HearRule {
 	return HearRule{}
 }
 
-// boundary is how a text that is complete ends. A text that ends with a comma or an ellipsis goes on.
+// boundary returns how a complete text ends. A text with a comma or an ellipsis at its end has no boundary.
 func boundary(rule HearRule, text string) backend.Boundary {
 	switch rule.Boundary {
 	case "eou":
@@ -223,7 +225,7 @@ func boundary(rule HearRule, text string) backend.Boundary {
 	return backend.EndOfUtterance
 }
 
-// measure adds the levels of the sound.
+// measure appends the levels of the sound.
 func (s *stream) measure(pcm []float32) {
 	s.frame = append(s.frame, pcm...)
 	n := 0
@@ -239,7 +241,7 @@ func levels(pcm []float32) []float32 {
 	return s.level
 }
 
-// active is the span of frames from the first to the last that is not silence, the last one not included.
+// active returns the frames that contain the speech: the first one, and the one after the last.
 func active(level []float32) (from, to int) {
 	loudest := float32(math.Inf(-1))
 	for _, l := range level {

@@ -1,13 +1,15 @@
 package scripted
 
+// This file has the types of a script.
+
 import (
 	"time"
 )
 
-// Script says how each stage behaves. The zero value is the default behaviour. A Script that was parsed is not changed any
-// more, and may be used by several pipelines.
+// Script says how each stage behaves. The zero value is the default behaviour. Nobody changes a Script after it was parsed, so
+// several pipelines may use it.
 type Script struct {
-	Pipeline    string           `yaml:"pipeline"` // "scripted", so that a file says what it is for
+	Pipeline    string           `yaml:"pipeline"` // "scripted"; it shows the purpose of the file
 	Load        time.Duration    `yaml:"load"`     // how long Warm takes
 	Prompts     []Prompt         `yaml:"prompts"`  // stored prompts
 	Transcriber TranscriberRules `yaml:"transcriber"`
@@ -22,37 +24,37 @@ type Prompt struct {
 	Text    string `yaml:"text"` // {{name}} is replaced by the variable of that name
 }
 
-// TranscriberRules is the script of the transcriber.
+// TranscriberRules is the script of the recogniser.
 type TranscriberRules struct {
-	Missing      string        `yaml:"missing"`       // not empty: unavailable, and this command would install it
-	Offline      bool          `yaml:"offline"`       // no live results: a live stream is refused
+	Missing      string        `yaml:"missing"`       // if set, the stage is unavailable, and this command would install it
+	Offline      bool          `yaml:"offline"`       // the recogniser has no partial results and refuses a live stream
 	PartialEvery time.Duration `yaml:"partial_every"` // of audio, between partial results; default 100 ms
 	Delay        time.Duration `yaml:"delay"`         // before the final result
-	Logprobs     bool          `yaml:"logprobs"`      // knows how sure it is: each word has the probability 0.9
+	Logprobs     bool          `yaml:"logprobs"`      // each word has the probability 0.9
 	Fixtures     []Fixture     `yaml:"fixtures"`
 	Rules        []HearRule    `yaml:"rules"`
 }
 
-// Fixture is a recording and what is said in it.
+// Fixture is a recording and its text.
 type Fixture struct {
-	Fingerprint string `yaml:"fingerprint"` // as Fingerprint.String gives it
+	Fingerprint string `yaml:"fingerprint"` // in the form that Fingerprint.String returns
 	Text        string `yaml:"text"`
 
 	print Fingerprint
 }
 
-// HearRule changes what the transcriber makes of a text that it heard.
+// HearRule changes the result for a text that the recogniser has recognised.
 type HearRule struct {
 	When     When          `yaml:"when"`
-	Text     *string       `yaml:"text"`     // says this instead
+	Text     *string       `yaml:"text"`     // returns this text instead
 	Boundary string        `yaml:"boundary"` // eou, eob or none
 	Delay    time.Duration `yaml:"delay"`    // before the final result
 	Fail     string        `yaml:"fail"`     // fails with this message instead of the final result
 	Stall    bool          `yaml:"stall"`    // never gives the final result
-	Speakers []Speaker     `yaml:"speakers"` // says this instead, by several people
+	Speakers []Speaker     `yaml:"speakers"` // returns these texts instead, by several speakers
 }
 
-// Speaker is what one person says of a text.
+// Speaker is one speaker and what he says.
 type Speaker struct {
 	Name string `yaml:"name"`
 	Text string `yaml:"text"`
@@ -63,10 +65,10 @@ type ModelRules struct {
 	FirstToken time.Duration `yaml:"first_token"` // delay before the first token (a word)
 	Token      time.Duration `yaml:"token"`       // delay before each other token
 	Window     int           `yaml:"window"`      // tokens of a request and its answer; default pipeline.DefaultContextWindow
-	Replies    []Reply       `yaml:"replies"`     // the first that matches counts; none: the default behaviour
+	Replies    []Reply       `yaml:"replies"`     // the first one that matches is the answer; without one the default behaviour
 }
 
-// Reply is what the model answers. Its parts come in this order: words, calls, failure.
+// Reply is one answer of the model. Its parts come in this order: words, tool calls, failure.
 type Reply struct {
 	When       When           `yaml:"when"`
 	Say        string         `yaml:"say"` // with {text}, {result}, {turn} and a regexp's groups {1} .. {9}
@@ -75,10 +77,10 @@ type Reply struct {
 	Token      *time.Duration `yaml:"token"`
 	Fail       string         `yaml:"fail"`
 	Stall      bool           `yaml:"stall"`
-	Cut        bool           `yaml:"cut"` // ends as if the limit of output tokens was reached
+	Cut        bool           `yaml:"cut"` // ends as if the limit of output tokens were reached
 }
 
-// Call is a tool call. Without arguments they are made to fit the tool's schema.
+// Call is a tool call. Without Arguments the model makes arguments that fit the schema of the tool.
 type Call struct {
 	Name      string         `yaml:"name"`
 	Arguments map[string]any `yaml:"arguments"`
@@ -86,7 +88,7 @@ type Call struct {
 
 // SynthesizerRules is the script of the synthesizer.
 type SynthesizerRules struct {
-	Missing   string        `yaml:"missing"`   // not empty: unavailable, and this command would install it
+	Missing   string        `yaml:"missing"`   // if set, the stage is unavailable, and this command would install it
 	Character time.Duration `yaml:"character"` // audio for each character; default 60 ms
 	Speedup   float64       `yaml:"speedup"`   // how much faster than real time; default 20
 	Rules     []SpeakRule   `yaml:"rules"`

@@ -1,5 +1,7 @@
 package scripted
 
+// This file assembles the pipeline.
+
 import (
 	"context"
 	"sync/atomic"
@@ -8,12 +10,12 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 )
 
-// Options are what a scripted pipeline is made of.
+// Options configure a scripted pipeline.
 type Options struct {
 	Script *Script // nil: the default behaviour
 }
 
-// New makes a scripted pipeline. It needs nothing, holds nothing open, and its Close has nothing to end.
+// New returns a scripted pipeline. It holds no resources, so its Close does nothing.
 func New(o Options) *pipeline.Pipeline {
 	s := o.Script
 	if s == nil {
@@ -37,7 +39,7 @@ func New(o Options) *pipeline.Pipeline {
 	}
 }
 
-// Load makes the pipeline of a script's file.
+// Load returns the pipeline for the script in a file.
 func Load(path string) (*pipeline.Pipeline, error) {
 	src, err := read(path)
 	if err != nil {
@@ -50,7 +52,7 @@ func Load(path string) (*pipeline.Pipeline, error) {
 	return New(Options{Script: s}), nil
 }
 
-// state is what a pipeline remembers.
+// state is the state of a pipeline.
 type state struct {
 	script *Script
 	warm   atomic.Bool
@@ -96,7 +98,7 @@ func (p *state) components() []pipeline.Component {
 	return all
 }
 
-// missing is a transcriber that is not there.
+// missing is the recogniser of a script that says it is not installed.
 type missing struct{ hint string }
 
 // Open implements pipeline.Transcriber.

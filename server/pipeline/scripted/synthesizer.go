@@ -1,5 +1,7 @@
 package scripted
 
+// This file has the synthesizer of the scripted pipeline.
+
 import (
 	"context"
 	"fmt"
@@ -69,7 +71,7 @@ func (s *synthesizer) rule(text string) SpeakRule {
 	return SpeakRule{}
 }
 
-// cell is the length of one character in samples.
+// cell returns the length of one character in samples.
 func (s *synthesizer) cell(speed float64) int {
 	if !(speed > 0) {
 		speed = 1
@@ -81,16 +83,17 @@ func (s *synthesizer) cell(speed float64) int {
 	return int(math.Round(d.Seconds() * samplesPerSec / min(max(speed, minSpeed), maxSpeed)))
 }
 
-// pacer emits speech no faster than speedup times real time, by deadlines, so that it does not drift.
+// pacer emits speech at most speedup times faster than real time. It computes each deadline from the begin, so that it does not
+// drift.
 type pacer struct {
 	ctx     context.Context
 	start   time.Time
 	speedup float64
-	sent    int // samples
+	sent    int // samples emitted so far
 	emit    func(pcm []int16) error
 }
 
-// speak emits the speech, but not more than limit samples.
+// speak emits the speech, but at most limit samples.
 func (p *pacer) speak(s *renderer, limit int) error {
 	buf := make([]int16, longChunk)
 	size := firstChunk

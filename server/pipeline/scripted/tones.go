@@ -1,5 +1,7 @@
 package scripted
 
+// This file makes tones from text.
+
 import (
 	"math"
 	"unicode/utf8"
@@ -7,27 +9,27 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// The tone code. A symbol is a voiced sound of 125 Hz pitch with one of four low and one of four high formants: sixteen
-// values, half a byte. All symbols share the pitch and a floor of weak harmonics, so that a voice detector hears a voice, and
-// codecs for speech keep what carries the value. A message of [Tones] is
+// The tone code. A symbol is a voiced sound with a pitch of 125 Hz, one of four low and one of four high formants: sixteen
+// values, half a byte. All symbols have the same pitch and the same weak harmonics, so that a voice detector takes them for speech
+// and speech codecs keep the formants. A message of [Tones] is
 //
 //	8 lead-in symbols (0, 15, 0, 15 …)  4 sync symbols (3, 12, 6, 9)  length  bytes of UTF-8, high half first  CRC-8  2 trailing symbols
 //
 // at 30 ms a symbol. The length byte counts the bytes of this message (at most 127), and its top bit says that another
-// message follows that goes on with the same text. The CRC is over length and bytes.
+// message follows that continues the text. The CRC is over length and bytes.
 const (
 	pitch    = 125                         // Hz
 	period   = pipeline.OutputRate / pitch // samples: 192
 	symbolMS = 30                          // of a message
 	symbol   = pipeline.OutputRate * symbolMS / 1000
-	fade     = pipeline.OutputRate * 5 / 1000 // samples in which a symbol turns into the next
+	fade     = pipeline.OutputRate * 5 / 1000 // samples of the transition between two symbols
 
 	leadIn     = 8
 	trail      = 2
 	maxMessage = 127  // bytes of text in one message
-	follows    = 0x80 // in the length byte: another message goes on with the text
-	loudness   = 0.25 // peak-ish amplitude of a symbol
-	weak       = 0.12 // amplitude of a harmonic of the floor, relative to a formant's
+	follows    = 0x80 // in the length byte: another message continues the text
+	loudness   = 0.25 // approximate peak amplitude of a symbol
+	weak       = 0.12 // amplitude of a weak harmonic, relative to that of a formant
 )
 
 func syncWord() [4]byte { return [4]byte{3, 12, 6, 9} }
@@ -57,8 +59,8 @@ func waves() *[16][period]float32 {
 	return &w
 }
 
-// Tones is speech that says the text to a scripted transcriber: mono at 24 kHz. It begins and ends with the tones, without
-// silence. A voice detector takes it for a voice, and it survives Opus and resampling.
+// Tones returns speech from which the scripted recogniser reads the text: mono at 24 kHz, without silence at its ends. A voice
+// detector takes it for speech. It can be read after Opus and after resampling.
 func Tones(text string) []int16 {
 	var symbols []byte
 	for first := true; first || text != ""; first = false {
@@ -75,7 +77,7 @@ func Tones(text string) []int16 {
 	return out
 }
 
-// message gives the symbols of one message.
+// message returns the symbols of one message.
 func message(text string, more bool) []byte {
 	length := byte(len(text))
 	if more {
@@ -98,7 +100,7 @@ func message(text string, more bool) []byte {
 	return s
 }
 
-// crc8 is the CRC with the polynomial x^8+x^2+x+1, begun with 0xff.
+// crc8 returns the CRC with the polynomial x^8+x^2+x+1 and the initial value 0xff.
 func crc8(b []byte) byte {
 	c := byte(0xff)
 	for _, v := range b {
@@ -114,12 +116,13 @@ func crc8(b []byte) byte {
 	return c
 }
 
-// renderer makes audio of symbols, piece by piece. Two symbols take pair samples, so that a pair is exact.
+// renderer renders symbols to audio, piece by piece. Two symbols take exactly pair samples, because one symbol may have no whole
+// number of samples.
 type renderer struct {
 	waves   *[16][period]float32
 	pair    int // samples of two symbols
 	symbols []byte
-	pos     int // samples given
+	pos     int // samples rendered so far
 	at      int // symbol at pos
 }
 
@@ -127,7 +130,7 @@ func (r *renderer) start(symbol int) int { return symbol * r.pair / 2 }
 
 func (r *renderer) left() int { return r.start(len(r.symbols)) - r.pos }
 
-// read fills dst and gives how much there was.
+// read renders the next samples into dst and returns their number.
 func (r *renderer) read(dst []int16) int {
 	n := min(len(dst), r.left())
 	edge := min(fade, r.pair/2)
@@ -153,8 +156,8 @@ func (r *renderer) read(dst []int16) int {
 	return n
 }
 
-// newSpeech renders a spoken answer: each character takes cell samples, the two halves of its byte; what is not ASCII sounds
-// like "?".
+// newSpeech returns the renderer of a spoken answer. Each character takes cell samples, for the two halves of its byte. A character
+// that is not ASCII is rendered as "?".
 func newSpeech(w *[16][period]float32, text string, cell int) *renderer {
 	r := &renderer{waves: w, pair: max(cell, 2)}
 	for _, c := range text {

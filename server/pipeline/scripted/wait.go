@@ -1,11 +1,13 @@
 package scripted
 
+// This file has the waits of the scripted stages.
+
 import (
 	"context"
 	"time"
 )
 
-// pause waits for d, or for the end of the context.
+// pause waits for the duration d or until the context is done.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -20,7 +22,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stall waits for the end of the context.
+// stall waits until the context is done.
 func stall(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()

@@ -1,8 +1,10 @@
-// Package assistant is the model of the embedded pipeline: a small assistant that needs no network and no weights. It
-// makes conversation, counts, does sums, tells the time and stories, and calls the session's tools. It is honest about
-// what it is: what it does not understand it repeats, and says what it can do.
+// Package assistant is the model of the embedded pipeline: a small assistant that needs no network and no weights. It makes
+// conversation, counts, calculates, tells the time and stories, and calls the tools of the session. A sentence that it does not
+// understand it repeats, and it then says what it can do.
 //
-// Its answers are deterministic but for the time. A token is a word.
+// Except for the time, its answers are deterministic. A token is a word.
+//
+// This file has the interface of the model, and chooses who answers.
 package assistant
 
 import (
@@ -14,13 +16,13 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// maxCall is how many bytes of a tool call's arguments go out in one delta.
+// maxCall limits how many bytes of the arguments of a tool call are in one delta.
 const maxCall = 24
 
-// model is the assistant. It has no state: everything is in the request.
+// model is the assistant. It has no state; all that it needs is in the request.
 type model struct{ now func() time.Time }
 
-// New makes the assistant. now tells the time that it answers with; nil takes time.Now.
+// New returns the assistant. now is the clock for its answers; nil means time.Now.
 func New(now func() time.Time) pipeline.Model {
 	if now == nil {
 		now = time.Now
@@ -52,7 +54,7 @@ func (m *model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 // CountTokens implements pipeline.TokenCounter.
 func (m *model) CountTokens(text string) int { return len(strings.Fields(text)) }
 
-// ContextWindow implements pipeline.TokenCounter. The assistant reads everything it gets; the window keeps long calls from growing slow.
+// ContextWindow implements pipeline.TokenCounter. The assistant could read more; the limit keeps long calls fast.
 func (m *model) ContextWindow() int { return pipeline.DefaultContextWindow }
 
 func emitCall(ctx context.Context, c pipeline.ToolCall, usage *pipeline.Usage, emit func(pipeline.ModelEvent) error) error {
@@ -84,7 +86,7 @@ func countInput(r pipeline.Request) int {
 	return n
 }
 
-// answer is what to say to the end of a conversation.
+// answer returns the reply to the last messages of a conversation.
 func (m *model) answer(messages []pipeline.Message) string {
 	if len(messages) == 0 {
 		return "Hello! Ask me something, or tell me to count."
@@ -118,7 +120,7 @@ func (m *model) answer(messages []pipeline.Message) string {
 	return "I heard: " + strings.Join(w, " ") + ". I do not know what to say to that. " + abilities
 }
 
-// lastSaid is the newest text of the user.
+// lastSaid returns the newest text of the user.
 func lastSaid(messages []pipeline.Message) string {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if m := messages[i]; m.Role == pipeline.RoleUser && m.Result == nil && m.Call == nil {
@@ -128,7 +130,7 @@ func lastSaid(messages []pipeline.Message) string {
 	return ""
 }
 
-// words are the words of a text in lower case, without punctuation; signs of arithmetic are words.
+// words returns the words of a text in lower case, without punctuation. Signs of arithmetic are words.
 func words(text string) []string {
 	text = strings.NewReplacer("+", " plus ", "*", " times ", "×", " times ", "÷", " divided by ", "=", " ", "’", "'").Replace(strings.ToLower(text))
 	var out []string
@@ -149,10 +151,10 @@ func words(text string) []string {
 	return out
 }
 
-// has says whether the phrase stands in w.
+// has reports whether w contains the phrase.
 func has(w []string, phrase string) bool { return index(w, phrase) >= 0 }
 
-// index is where the phrase begins in w, or -1.
+// index returns the position of the phrase in w, or -1.
 func index(w []string, phrase string) int {
 	p := strings.Fields(phrase)
 next:
@@ -167,7 +169,7 @@ next:
 	return -1
 }
 
-// hasAny says whether one of the phrases stands in w.
+// hasAny reports whether w contains one of the phrases.
 func hasAny(w []string, phrases ...string) bool {
 	for _, p := range phrases {
 		if has(w, p) {

@@ -1,5 +1,7 @@
 package assistant
 
+// This file understands numbers, calculates and counts.
+
 import (
 	"math"
 	"strconv"
@@ -8,7 +10,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/spell"
 )
 
-// slip is the number for which a recogniser writes the word w; it is read so where a number must stand.
+// slip returns the number for which a recogniser often writes the word w, such as "to" for 2. It is used only where a number must
+// stand.
 func slip(w string) (n int64, ok bool) {
 	switch w {
 	case "to", "too":
@@ -29,7 +32,8 @@ func slip(w string) (n int64, ok bool) {
 	return 0, false
 }
 
-// readNumber reads the number at the beginning of w and says how many words it took; 0 is none. strict takes no slips.
+// readNumber returns the number at the begin of w and how many words it has; 0 words if there is no number. If strict is set, slips
+// are no numbers.
 func readNumber(w []string, strict bool) (n int64, took int) {
 	if len(w) == 0 {
 		return 0, 0
@@ -51,14 +55,14 @@ func readNumber(w []string, strict bool) (n int64, took int) {
 	return 0, 0
 }
 
-// operator is the words between two numbers.
+// operator is an operation and the words for it.
 type operator struct {
 	words string
 	sign  byte
 	say   string
 }
 
-// operators are all of them, those with more words first.
+// operators are all operators; those with more words come first.
 func operators() []operator {
 	return []operator{
 		{"percent of", '%', "percent of"},
@@ -167,7 +171,7 @@ func evaluate(terms []term) (float64, bool) {
 	return sum + product, true
 }
 
-// sayFloat says a number with at most three decimals.
+// sayFloat returns a number in words, with at most three decimals.
 func sayFloat(f float64) string {
 	if math.Abs(f) > 1e15 {
 		return "too large for me to say"
@@ -191,7 +195,7 @@ func sayFloat(f float64) string {
 	return text
 }
 
-// maxCount is how far it counts.
+// maxCount is the largest number to which the assistant counts.
 const maxCount = 1000
 
 // count answers "count to one hundred", "count from five to ten", "count down from ten".
@@ -229,7 +233,7 @@ func count(w []string) (string, bool) {
 	return sayCount(from, to, down), true
 }
 
-// after reads the number behind one of the words at the beginning of w.
+// after returns the number that follows one of the words at the begin of w.
 func after(w []string, phrases ...string) (n int64, rest []string, ok bool) {
 	for _, p := range phrases {
 		if index(w, p) != 0 {

@@ -1,8 +1,10 @@
 package assistant
 
+// This file tells stories.
+
 import "github.com/antiphon-rt/antiphon/server/pipeline"
 
-// again says the last answer once more.
+// again returns the last answer again, if the user asks for it.
 func again(w []string, messages []pipeline.Message) (string, bool) {
 	if !hasAny(w, "repeat that", "say that again", "what did you say", "say it again", "once more", "once again") {
 		return "", false
@@ -15,7 +17,7 @@ func again(w []string, messages []pipeline.Message) (string, bool) {
 	return "I have not said anything yet.", true
 }
 
-// story tells a long story, to be interrupted: the next one each time that a conversation asks for one.
+// story returns a long story, so that the user can interrupt it. Each time that a conversation asks for one it returns the next one.
 func story(w []string, messages []pipeline.Message) (string, bool) {
 	n := 0
 	for _, m := range messages {
@@ -30,7 +32,7 @@ func story(w []string, messages []pipeline.Message) (string, bool) {
 	return all[(n-1)%len(all)], true
 }
 
-// wantsStory: "another one" is a story only when there was one before.
+// wantsStory reports whether the user asks for a story. "another one" means a story only if there was one before.
 func wantsStory(w []string, before bool) bool {
 	return hasAny(w, "story", "tale", "stories") || before && hasAny(w, "another one", "one more")
 }

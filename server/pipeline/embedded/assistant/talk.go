@@ -1,5 +1,7 @@
 package assistant
 
+// This file makes conversation and tells the time.
+
 import (
 	"strings"
 	"time"
@@ -7,10 +9,10 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/spell"
 )
 
-// abilities is what it says it can do.
+// abilities is the sentence that says what the assistant can do.
 const abilities = "I can count, do sums, tell you the time, repeat what you say, and tell you a story."
 
-// smallTalk is conversation. The first row with a phrase that was said answers.
+// smallTalk has answers to common phrases. The first row with a phrase that the user has said is the answer.
 func smallTalk(w []string) (string, bool) {
 	for _, t := range []struct {
 		answer  string
@@ -50,7 +52,7 @@ func echo(w []string) (string, bool) {
 	return "", false
 }
 
-// timer is honest: an answer comes only when it is asked for, so nothing could ring.
+// timer says that there are no timers: the assistant speaks only when it is asked.
 func timer(w []string) (string, bool) {
 	if hasAny(w, "timer", "alarm", "remind me", "wake me") {
 		return "I cannot set timers: I speak only when I am spoken to, so I could not ring. But I can count for you.", true

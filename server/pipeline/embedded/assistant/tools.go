@@ -1,5 +1,7 @@
 package assistant
 
+// This file calls tools and says their results.
+
 import (
 	"encoding/json"
 	"fmt"
@@ -11,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/fit"
 )
 
-// toolCall is the call that the user's last words ask for.
+// toolCall returns the tool call that the user's last words ask for.
 func toolCall(r pipeline.Request) (pipeline.ToolCall, bool) {
 	if len(r.Tools) == 0 || r.ToolChoice == "none" || len(r.Messages) == 0 {
 		return pipeline.ToolCall{}, false
@@ -36,8 +38,8 @@ func toolCall(r pipeline.Request) (pipeline.ToolCall, bool) {
 	})}, true
 }
 
-// subject is what a tool is asked about: the words after those of its name, without the small ones at their begin. Where there
-// are none it is all that was said.
+// subject returns the argument for a tool: the words after the words of its name, without small words at the begin. If there are
+// none, it returns all that the user said.
 func subject(said string, name []string) string {
 	fields := strings.Fields(said)
 	at := 0
@@ -57,7 +59,8 @@ func subject(said string, name []string) string {
 
 func bare(word string) string { return strings.ToLower(strings.Trim(word, ".,!?;:\"()[]")) }
 
-// wanted is the tool whose name is said, or most of whose name and description is; -1 is none.
+// wanted returns the index of the tool whose name the user says. If the user says none, it returns the tool with the highest score: 2
+// for each word of the name that the user says, 1 for each word of the description, and at least 3. It returns -1 for none.
 func wanted(tools []pipeline.Tool, said []string) int {
 	best, most := -1, 0
 	for i, t := range tools {
@@ -73,7 +76,7 @@ func wanted(tools []pipeline.Tool, said []string) int {
 	return best
 }
 
-// common is how many different meaningful words stand in both.
+// common returns how many different meaningful words a and b have in common.
 func common(a, said []string) int {
 	n := 0
 	for i, w := range a {
@@ -84,7 +87,7 @@ func common(a, said []string) int {
 	return n
 }
 
-// nameWords cuts get_weather, get-weather and getWeather.
+// nameWords returns the words of names such as get_weather, get-weather and getWeather.
 func nameWords(name string) []string {
 	var b strings.Builder
 	for i, r := range name {
@@ -112,7 +115,7 @@ func numbers(w []string) []float64 {
 	return out
 }
 
-// toolAnswer says what the tools at the end of the conversation said.
+// toolAnswer returns an answer with the results of the tools at the end of the conversation.
 func toolAnswer(messages []pipeline.Message) string {
 	var said []string
 	for i := len(messages) - 1; i >= 0 && (messages[i].Result != nil || messages[i].Call != nil); i-- {
@@ -124,7 +127,7 @@ func toolAnswer(messages []pipeline.Message) string {
 	return "Here is what I found: " + strings.Join(said, "; ") + "."
 }
 
-// readable makes spoken text of a tool's output: of an object its values with their names.
+// readable returns the output of a tool as text to speak: for a JSON object its values with their names.
 func readable(output string) string {
 	var object map[string]any
 	if err := json.Unmarshal([]byte(output), &object); err != nil || len(object) == 0 {

@@ -1,5 +1,7 @@
-// Package flite speaks with Flite, a small synthesiser that distributions have as a package. Each utterance is one short
-// run of the program, so a crash costs one clause and nothing is left behind.
+// Package flite is a synthesizer that runs the program Flite, which Linux distributions have as a package. Each utterance is one
+// short run of the program, so a crash costs at most one clause.
+//
+// This file has all of the package.
 package flite
 
 import (
@@ -24,23 +26,23 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// Install is the command that gets the program on Debian.
+// Install is the command that installs the program on Debian.
 const Install = "sudo apt-get install flite"
 
 // Limits of one utterance.
 const (
 	maxText  = 2000             // bytes
 	maxAudio = 64 << 20         // bytes of the program's output
-	maxTime  = 20 * time.Second // of one run: a clause takes some 50 ms
+	maxTime  = 20 * time.Second // of one run; a clause takes about 50 ms
 )
 
-// Options say where the program is.
+// Options configure a Synthesizer.
 type Options struct {
-	// Path is the program; "" looks for flite on the PATH.
+	// Path is the path of the program; "" searches the PATH for flite.
 	Path string
 }
 
-// Synthesizer is a pipeline.Synthesizer. It is safe for concurrent use; as many programs run at a time as there are processors.
+// Synthesizer is a pipeline.Synthesizer. It is safe for concurrent use. It runs at most one program for each processor at a time.
 type Synthesizer struct {
 	path    string
 	running *semaphore.Weighted
@@ -48,7 +50,7 @@ type Synthesizer struct {
 	end     context.CancelFunc
 }
 
-// New makes a Synthesizer. A missing program is no error here: Check and Synthesize say it, until it is installed.
+// New returns a Synthesizer. A missing program is no error of New: Check and Synthesize return an error until it is installed.
 func New(o Options) *Synthesizer {
 	if o.Path == "" {
 		o.Path = "flite"
@@ -58,7 +60,7 @@ func New(o Options) *Synthesizer {
 	return s
 }
 
-// Check says whether the program is there: nil, or an error that wraps pipeline.ErrUnavailable.
+// Check returns nil if the program is installed, and otherwise an error that wraps pipeline.ErrUnavailable.
 func (s *Synthesizer) Check() error {
 	if _, err := exec.LookPath(s.path); err != nil {
 		return &pipeline.StageError{
@@ -68,7 +70,7 @@ func (s *Synthesizer) Check() error {
 	return nil
 }
 
-// voices are the protocol's names and Flite's own with the voice that speaks them. All of these are of 16 kHz.
+// voices maps names of voices, the protocol's and Flite's own, to the voice of Flite that speaks. All of these have 16 kHz.
 func voices() map[string]string {
 	return map[string]string{
 		"": "slt", "alloy": "slt", "ash": "rms", "ballad": "awb", "cedar": "rms", "coral": "slt", "echo": "rms", "marin": "slt",
@@ -77,7 +79,7 @@ func voices() map[string]string {
 	}
 }
 
-// Voices are the names that Synthesize takes, in the order of the alphabet.
+// Voices returns the names that Synthesize accepts, in alphabetical order.
 func Voices() []string {
 	names := slices.Sorted(maps.Keys(voices()))
 	return names[1:] // the first one is the empty name
@@ -91,7 +93,7 @@ func (s *Synthesizer) CheckVoice(name string) error {
 	return nil
 }
 
-// Close ends the utterances that are being spoken. Later ones fail.
+// Close ends the runs of the program. Later calls of Synthesize return an error.
 func (s *Synthesizer) Close() error {
 	s.end()
 	return nil
@@ -131,7 +133,7 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	return give(ctx, pcm, rate, emit)
 }
 
-// plain is a text without what is written but not spoken: control characters, and marks of emphasis and code at words.
+// plain returns the text without what is not spoken: control characters, and marks of emphasis and code at words.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
@@ -161,7 +163,7 @@ func (s *Synthesizer) run(ctx context.Context, name string, u pipeline.Utterance
 	limited, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	stretch := strconv.FormatFloat(1/min(max(speed, 0.25), 4), 'f', 3, 64)
-	// The text is an argument of its own: no shell reads it.
+	// The text is an argument of the program; no shell interprets it.
 	cmd := exec.CommandContext(limited, s.path, "-voice", name, "--setf", "duration_stretch="+stretch, "-t", u.Text, "-o", "/dev/stdout")
 	var out, complaint limitedBuffer
 	out.limit, complaint.limit = maxAudio, 4096
@@ -185,7 +187,7 @@ func fail(err error, hint string) error {
 
 var errLimit = errors.New("more output than a clause can have")
 
-// limitedBuffer refuses what is above its limit.
+// limitedBuffer is a buffer whose Write fails beyond its limit.
 type limitedBuffer struct {
 	bytes.Buffer
 	limit int
@@ -198,7 +200,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// give resamples and emits in chunks, the first one short.
+// give resamples the audio and emits it in chunks. The first chunk is short.
 func give(ctx context.Context, pcm []int16, rate int, emit func([]int16) error) error {
 	if rate != pipeline.OutputRate {
 		up, err := voice.NewResampler(rate, pipeline.OutputRate)
@@ -222,7 +224,8 @@ func give(ctx context.Context, pcm []int16, rate int, emit func([]int16) error) 
 
 var errWAV = errors.New("flite gave no WAV file of 16 bit mono PCM")
 
-// decode reads a RIFF WAVE file. A program that writes to a pipe may not know the length: what is there counts.
+// decode reads a RIFF WAVE file. A program that writes to a pipe may not know the length of its data, so decode takes all data that
+// there is.
 func decode(wav []byte) (pcm []int16, rate int, err error) {
 	if len(wav) < 12 || string(wav[:4]) != "RIFF" || string(wav[8:12]) != "WAVE" {
 		return nil, 0, errWAV

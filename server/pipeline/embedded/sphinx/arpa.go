@@ -1,5 +1,7 @@
 package sphinx
 
+// This file writes a language model of phrases in the ARPA format.
+
 import (
 	"bufio"
 	"fmt"
@@ -9,7 +11,7 @@ import (
 	"strings"
 )
 
-// backoff is the share of a context's probability that goes to words which were not seen in it.
+// backoff is the share of the probability of a context that goes to words that were not seen in it.
 const backoff = 0.1
 
 // ngrams counts sequences of up to three words.
@@ -59,7 +61,8 @@ func (n *ngrams) write(w io.Writer) error {
 	return b.Flush()
 }
 
-// estimate gives the probability of each sequence's last word after the others, and the back-off weight of each context.
+// estimate returns, for each sequence, the probability of its last word after the words before it, and the back-off weight of each
+// context.
 func (n *ngrams) estimate() (prob [3]map[string]float64, weight map[string]float64) {
 	weight = map[string]float64{}
 	for i := range prob {
@@ -86,6 +89,6 @@ func (n *ngrams) estimate() (prob [3]map[string]float64, weight map[string]float
 	return prob, weight
 }
 
-// before is a sequence without its last word, after without its first.
+// before returns a sequence without its last word, after returns it without its first word.
 func before(k string) string { return k[:max(strings.LastIndexByte(k, ' '), 0)] }
 func after(k string) string  { return k[strings.IndexByte(k, ' ')+1:] }

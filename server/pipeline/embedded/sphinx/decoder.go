@@ -1,5 +1,7 @@
 package sphinx
 
+// This file calls the decoder of the library.
+
 import (
 	"errors"
 	"fmt"
@@ -8,10 +10,10 @@ import (
 	"unsafe"
 )
 
-// Setting is one parameter of the decoder, as the command line of pocketsphinx has it, without the dash.
+// Setting is one parameter of the decoder: the name of a flag of pocketsphinx, without the dash, and its value.
 type Setting struct{ Name, Value string }
 
-// Decoder is a loaded recogniser. It takes one utterance at a time, and is for one goroutine.
+// Decoder is a loaded recogniser. It takes one utterance at a time. Only one goroutine may use it.
 type Decoder struct {
 	lib *library
 	ps  uintptr
@@ -22,7 +24,7 @@ var (
 	errDecode  = errors.New("pocketsphinx could not decode")
 )
 
-// Load opens the library and loads the model. Settings come after the defaults and may replace them.
+// Load opens the library and loads the model. A setting replaces the default with the same name.
 func Load(p Paths, settings ...Setting) (*Decoder, error) {
 	lib, err := open(p.Library)
 	if err != nil {
@@ -44,7 +46,7 @@ func Load(p Paths, settings ...Setting) (*Decoder, error) {
 	return d, nil
 }
 
-// unique keeps the last setting of each name.
+// unique returns the settings without those that a later one with the same name replaces.
 func unique(all []Setting) []Setting {
 	at := map[string]int{}
 	var out []Setting
@@ -77,22 +79,22 @@ func (d *Decoder) Feed(frames []cepstrum) error {
 	return d.check("process", n)
 }
 
-// Finish ends the utterance: the text is final after it.
+// Finish ends the utterance. The text does not change after it.
 func (d *Decoder) Finish() error { return d.check("end", d.lib.endUtt(d.ps)) }
 
-// Text is the best hypothesis so far.
+// Text returns the best hypothesis so far.
 func (d *Decoder) Text() string {
 	var score int32
 	return clean(d.lib.hypothesis(d.ps, &score))
 }
 
-// Segment is a word with its frames of 10 ms.
+// Segment is a word and its first and last frame. A frame is 10 ms.
 type Segment struct {
 	Word       string
 	Start, End int
 }
 
-// Segments are the words of the best hypothesis.
+// Segments returns the words of the best hypothesis.
 func (d *Decoder) Segments() []Segment {
 	var out []Segment
 	for s := d.lib.segments(d.ps); s != 0; s = d.lib.next(s) {
@@ -122,8 +124,8 @@ func (d *Decoder) check(what string, status int32) error {
 	return nil
 }
 
-// clean takes the marks out of what the decoder says: fillers such as <sil> and [NOISE], and the number of a pronunciation
-// as in "a(2)".
+// clean removes the marks from a text of the decoder: fillers such as <sil> and [NOISE], and the number of a pronunciation as in
+// "a(2)".
 func clean(s string) string {
 	var words []string
 	for _, w := range strings.Fields(s) {

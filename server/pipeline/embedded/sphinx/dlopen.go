@@ -2,7 +2,7 @@
 
 package sphinx
 
-// How the platform loads a shared library.
+// This file loads a shared library on this platform.
 
 import "github.com/ebitengine/purego"
 

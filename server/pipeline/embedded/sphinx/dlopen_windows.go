@@ -1,6 +1,6 @@
 package sphinx
 
-// How the platform loads a shared library.
+// This file loads a shared library on this platform.
 
 import "syscall"
 

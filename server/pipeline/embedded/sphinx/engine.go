@@ -1,18 +1,20 @@
 package sphinx
 
+// This file has the engine: it turns audio into partial and final text.
+
 import (
 	"context"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 )
 
-// Engine is a recogniser for one utterance at a time. It is for one goroutine.
+// Engine is a backend.Engine for one utterance at a time. Only one goroutine may use it.
 type Engine struct {
 	decoder *Decoder
 	front   *frontend
 }
 
-// NewEngine loads the recogniser. Its error wraps a *MissingError when something is not installed.
+// NewEngine loads the recogniser. It returns an error that wraps a *MissingError when something is not installed.
 func NewEngine(p Places) (*Engine, error) {
 	paths, err := Find(p)
 	if err != nil {
@@ -33,7 +35,7 @@ func (e *Engine) Info() backend.Info {
 // Close implements backend.Engine.
 func (e *Engine) Close() error { return e.decoder.Close() }
 
-// Open implements backend.Engine. The configuration's language and prompt are not used: the model is English.
+// Open implements backend.Engine. It ignores language and prompt: the model is English.
 func (e *Engine) Open(context.Context, backend.Config) (backend.Stream, error) {
 	if err := e.decoder.Start(); err != nil {
 		return nil, err
@@ -46,7 +48,7 @@ func (e *Engine) Open(context.Context, backend.Config) (backend.Stream, error) {
 type stream struct {
 	engine *Engine
 	mean   mean
-	held   []cepstrum // frames that wait for the mean to be known
+	held   []cepstrum // frames that wait until the mean is known
 	ended  bool
 }
 
@@ -66,7 +68,7 @@ func (s *stream) Feed(_ context.Context, pcm []float32) (backend.Update, error) 
 	return backend.Update{Partial: s.engine.decoder.Text()}, nil
 }
 
-// decode gives the decoder what was held.
+// decode subtracts the mean from the held frames and gives them to the decoder.
 func (s *stream) decode() error {
 	for i := range s.held {
 		s.mean.subtract(&s.held[i])

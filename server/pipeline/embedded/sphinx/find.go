@@ -1,5 +1,7 @@
 package sphinx
 
+// This file finds the library and the model, and has the settings of the decoder.
+
 import (
 	"os"
 	"path/filepath"
@@ -11,30 +13,30 @@ type Paths struct {
 	Library    string // libpocketsphinx.so.N
 	Acoustic   string // folder of the acoustic model
 	Language   string // language model
-	Dictionary string // words and how they sound
+	Dictionary string // words and their pronunciations
 }
 
-// Places are where to look. The zero value is where the distribution puts things.
+// Places are the folders to search. The zero value means the folders of the distribution.
 type Places struct {
 	Libraries []string // folders of shared libraries
 	Model     string   // folder of the model "en-us"
 }
 
-// Install is the command that gets the library and the model.
+// Install is the command that installs the library and the model on Debian.
 const Install = "sudo apt-get install pocketsphinx pocketsphinx-en-us"
 
-// MissingError says what was not found.
+// MissingError says which file was not found.
 type MissingError struct{ What, Where string }
 
 // Error implements error.
 func (e *MissingError) Error() string { return e.What + " is not in " + e.Where }
 
-// libraryNames are the versions of the library that fit, the preferred first.
+// libraryNames are the file names of the supported versions of the library, the preferred one first.
 func libraryNames() []string {
 	return []string{"libpocketsphinx.so.5", "libpocketsphinx.so.3", "libpocketsphinx.so.1", "libpocketsphinx.so"}
 }
 
-// Find looks for the library and the model. The error is a *MissingError.
+// Find returns the paths of the library and the model. Its error is a *MissingError.
 func Find(p Places) (Paths, error) {
 	libraries := p.Libraries
 	if libraries == nil {
@@ -60,7 +62,7 @@ func Find(p Places) (Paths, error) {
 	return found, nil
 }
 
-// LibraryFolders are the folders in which shared libraries are looked for.
+// LibraryFolders returns the folders that are searched for shared libraries.
 func LibraryFolders() []string {
 	folders := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
 	folders = append(folders, "/usr/local/lib")
@@ -85,13 +87,14 @@ func firstFile(folders, names []string) string {
 	return ""
 }
 
-// defaults are the settings of a decoder for short spoken sentences.
+// defaults returns the settings of a decoder for short spoken sentences.
 func defaults(p Paths) []Setting {
 	return []Setting{
 		{"hmm", p.Acoustic},
 		{"dict", p.Dictionary},
 		{"logfn", os.DevNull},
-		// The front end is our own: no means are taken out, and the model's feat.params, which ask for that, are not read.
+		// This package computes the features. So the library must not subtract a mean, and must not read the model's feat.params,
+		// which would ask for it.
 		{"featparams", os.DevNull},
 		{"cmn", "none"},
 		{"agc", "none"},

@@ -1,12 +1,14 @@
 package sphinx
 
+// This file computes the features of speech: mel-frequency cepstra.
+
 import (
 	"math"
 
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// Geometry of the features that the acoustic model en-us was trained on (its feat.params).
+// Parameters of the features with which the acoustic model en-us was trained (its feat.params).
 const (
 	rate       = 16000
 	frameShift = 160 // samples: 10 ms
@@ -20,18 +22,19 @@ const (
 	emphasis   = 0.97
 )
 
-// bandFloor is the power that is added to each band: that of white noise of 3 steps of 16 bits, about -81 dBFS.
+// bandFloor is the power that is added to each band: the power of white noise with an amplitude of 3 steps of 16 bits, about
+// -81 dBFS.
 const bandFloor = 50
 
-// cepstrum is the features of one frame.
+// cepstrum has the features of one frame.
 type cepstrum [ceps]float32
 
-// frontend turns samples into cepstra, as pocketsphinx does, but for two things. It adds a constant power to every band: a
-// microphone that gives digital silence (a muted track, an Opus stream in DTX) would otherwise be at a level that no model has
-// ever seen. And it leaves the means in, for mean to take out.
+// frontend turns samples into cepstra as pocketsphinx does, with two differences. It adds a constant power to each band, because
+// digital silence (a muted track, an Opus stream in DTX) would otherwise have a level that does not occur in the training of the
+// model. And it does not subtract the cepstral mean; the type mean does.
 type frontend struct {
 	floor   float64 // power added to each band
-	last    float64 // the sample before, for the pre-emphasis
+	last    float64 // the previous sample, for the pre-emphasis
 	buf     []float64
 	hamming [frameSpan]float64
 	mel     [filters]filter
@@ -43,7 +46,7 @@ type frontend struct {
 	power    [fftSize / 2]float32 // the spectrum of windowed
 }
 
-// filter is a triangle over the bins of the spectrum.
+// filter is a triangular weight over the bins of the spectrum.
 type filter struct {
 	first int
 	gain  []float64
@@ -107,7 +110,7 @@ func (f *frontend) write(dst []cepstrum, pcm []float32) []cepstrum {
 	return dst
 }
 
-// frame gives the cepstrum of one frame.
+// frame returns the cepstrum of one frame.
 func (f *frontend) frame(x []float64) (c cepstrum) {
 	for i, w := range f.hamming {
 		f.windowed[i] = float32(x[i] * w)

@@ -1,5 +1,7 @@
 package sphinx
 
+// This file loads the language model.
+
 import (
 	"errors"
 	"fmt"
@@ -8,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// phraseShare is the part of the language model's probability that the assistant's phrases have. The rest is the general
-// model's, so that all its words can be recognised.
+// phraseShare is the weight of the phrases in the language model. The general model has the rest, so that all of its words can be
+// recognised.
 const phraseShare = 0.5
 
 const (
@@ -19,7 +21,7 @@ const (
 
 var errLanguage = errors.New("pocketsphinx did not load the language model")
 
-// loadLanguage makes the decoder's language model of the general one and the phrases.
+// loadLanguage sets the language model of the decoder: the general one, interpolated with the phrases.
 func (d *Decoder) loadLanguage(config uintptr, general string) error {
 	path, err := phraseModel()
 	if err != nil {
@@ -50,7 +52,7 @@ func (d *Decoder) loadLanguage(config uintptr, general string) error {
 	return nil
 }
 
-// phraseModel writes the phrases' model to a temporary file.
+// phraseModel writes the language model of the phrases to a temporary file.
 func phraseModel() (path string, err error) {
 	all, err := phrases()
 	if err != nil {

@@ -1,5 +1,7 @@
 package sphinx
 
+// This file binds the functions of the C library.
+
 import (
 	"errors"
 	"fmt"
@@ -10,8 +12,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// library is the C library's functions that are used. They exist in pocketsphinx 0.8 and 5, except for how a configuration is
-// made.
+// library has the functions of the C library. They are the same in pocketsphinx 0.8 and 5, except for those that make a
+// configuration.
 type library struct {
 	handle uintptr
 
@@ -39,7 +41,7 @@ type library struct {
 
 var errSymbols = errors.New("this is not a pocketsphinx library that can be used")
 
-// open loads the library and everything that it needs.
+// open loads the library and binds its functions.
 func open(path string) (*library, error) {
 	h, err := loadLibrary(path)
 	if err != nil {
@@ -63,7 +65,7 @@ func open(path string) (*library, error) {
 	return l, l.bindConfig08()
 }
 
-// bind gives fn the first of the names that the library has: version 5 has other names for some functions.
+// bind sets fn to the function with the first of the names that the library has. Some functions have another name in version 5.
 func (l *library) bind(fn any, names string) error {
 	var missing error
 	for name := range strings.FieldsSeq(names) {

@@ -1,5 +1,7 @@
 package sphinx
 
+// This file expands the patterns of phrases.txt into sentences.
+
 import (
 	_ "embed"
 	"errors"
@@ -16,16 +18,16 @@ var phrasesFile string
 //go:embed classes.txt
 var classesFile string
 
-// maxForms is how many forms of one phrase are taken, evenly spread over all of them.
+// maxForms limits how many forms of one phrase are used. They are spread evenly over all forms.
 const maxForms = 800
 
-// phrase is one thing to say, and how much of the probability it has.
+// phrase is one sentence and its share of the probability.
 type phrase struct {
 	words  []string
 	weight float64
 }
 
-// phrases reads what people say to the assistant.
+// phrases returns the sentences that users say to the assistant, from phrases.txt.
 func phrases() ([]phrase, error) {
 	classes := map[string][]string{"number": numbers()}
 	for _, line := range lines(classesFile) {
@@ -65,7 +67,7 @@ func lines(file string) []string {
 	return out
 }
 
-// numbers are those that phrases use, in words without hyphens.
+// numbers returns the numbers that phrases use, in words without hyphens.
 func numbers() []string {
 	var out []string
 	for n := range int64(101) {
@@ -74,7 +76,7 @@ func numbers() []string {
 	return append(out, "a hundred", "two hundred", "five hundred", "one thousand", "a thousand", "a million")
 }
 
-// expand gives all forms of a pattern up to a closing mark, and what stands behind it.
+// expand returns all forms of a pattern up to a closing mark, and the text after that mark.
 func expand(pattern string, classes map[string][]string) (forms []string, rest string, err error) {
 	forms = []string{""}
 	for pattern != "" {
@@ -111,7 +113,7 @@ func expand(pattern string, classes map[string][]string) (forms []string, rest s
 	return forms, "", nil
 }
 
-// choice reads a|b up to its closing bracket.
+// choice expands the alternatives a|b up to the closing bracket.
 func choice(pattern string, classes map[string][]string) (forms []string, rest string, err error) {
 	for {
 		one, rest, err := expand(pattern, classes)

@@ -1,5 +1,5 @@
-// Package fit makes arguments for a function tool out of a text, by the tool's JSON schema. It is what a pipeline without a
-// language model calls tools with.
+// Package fit makes arguments for a tool from a text, with the JSON schema of the tool. Pipelines without a language model use it for
+// their tool calls.
 package fit
 
 import (
@@ -14,16 +14,16 @@ const (
 	maxValues = 256 // of all kinds in the arguments
 )
 
-// Source is what there is to make arguments of.
+// Source has the values from which arguments are made.
 type Source struct {
-	Text    string    // what was said; an enum takes the value that it contains
+	Text    string    // what the user said; an enum property gets the value that the text contains
 	Subject string    // for string properties; empty: Text
-	Numbers []float64 // for number properties, in their order; where there are none, the schema's minimum or 0
+	Numbers []float64 // for number properties, in their order; if there are too few, the minimum of the schema or 0
 }
 
-// Arguments gives a JSON object that fits the schema: the first string property (required or not) gets the subject, the
-// required ones are filled by their type, default, const or enum, and nothing else is set. An enum takes the value that the
-// text contains, else its first. A schema that cannot be read gives "{}".
+// Arguments returns a JSON object that fits the schema. The first string property, required or not, gets the subject. Each required
+// property gets a value by its type, default, const or enum. No other property is set. An enum property gets the value that the text
+// contains, and otherwise its first value. For a schema that cannot be read Arguments returns "{}".
 func Arguments(schema []byte, s Source) string {
 	if s.Subject == "" {
 		s.Subject = s.Text
@@ -42,11 +42,11 @@ func Arguments(schema []byte, s Source) string {
 
 type fitter struct {
 	Source
-	spoken bool // the text was given to a property
+	spoken bool // a property has the text already
 	left   int  // values that may still be made
 }
 
-// node is the part of a JSON schema that is looked at.
+// node has the keywords of a JSON schema that are used.
 type node struct {
 	Type       typeNames       `json:"type"`
 	Properties properties      `json:"properties"`
@@ -61,7 +61,7 @@ type node struct {
 	OneOf      []node          `json:"oneOf"`
 }
 
-// typeNames is the type keyword: a name or a list of names.
+// typeNames is the keyword "type": a name or a list of names.
 type typeNames []string
 
 func (t *typeNames) UnmarshalJSON(b []byte) error {

@@ -1,4 +1,4 @@
-// Package pipetest has what the tests of several pipelines need: sound on its way through a call, and transcriptions.
+// Package pipetest has test helpers of several pipelines: they change sound as a call does, and collect the results of transcriptions.
 package pipetest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// Path is what happens to a sound between a mouth and a transcriber.
+// Path says how a call changes sound between the user and the recogniser.
 type Path struct {
 	Bitrate int     // of Opus at 48 kHz in frames of 20 ms; 0: no Opus
 	Lead    float64 // seconds of near silence before and after
@@ -20,7 +20,7 @@ type Path struct {
 	Seed    uint64  // of the noise
 }
 
-// Send takes a sound at a rate along the path and gives it as a transcriber gets it: mono float32 at 16 kHz.
+// Send changes a sound with this sample rate as the path says, and returns it in the form for a recogniser: mono float32 at 16 kHz.
 func (p Path) Send(pcm []int16, rate int) ([]float32, error) {
 	x := voice.PCM16ToFloat(nil, pcm)
 	lead := make([]float32, int(p.Lead*float64(rate)))
@@ -42,14 +42,14 @@ func (p Path) Send(pcm []int16, rate int) ([]float32, error) {
 	if x, err = opus(x, p.Bitrate); err != nil {
 		return nil, err
 	}
-	// A server decodes to 24 kHz, the rate of the protocol, and hands on 16 kHz.
+	// A server decodes to 24 kHz, the rate of the protocol, and resamples to 16 kHz.
 	if x, err = Resample(x, 48000, pipeline.OutputRate); err != nil {
 		return nil, err
 	}
 	return Resample(x, pipeline.OutputRate, pipeline.InputRate)
 }
 
-// Resample converts a whole sound.
+// Resample changes the sample rate of a whole sound.
 func Resample(x []float32, from, to int) ([]float32, error) {
 	r, err := voice.NewResampler(from, to)
 	if err != nil {
@@ -88,7 +88,7 @@ func opus(x []float32, bitrate int) ([]float32, error) {
 	return y, nil
 }
 
-// Seen is everything a transcription said.
+// Seen has all results of a transcription.
 type Seen struct {
 	Partials         []string // without repetitions
 	Text             string
@@ -96,7 +96,7 @@ type Seen struct {
 	Err              error
 }
 
-// Collect writes the sound in slices of 20 ms, as it comes from a network, closes the input, and reads to the end.
+// Collect writes the sound in slices of 20 ms, as a network delivers it, closes the input, and reads all results.
 func Collect(t pipeline.Transcription, pcm []float32) (s Seen, err error) {
 	done := make(chan struct{})
 	go func() {

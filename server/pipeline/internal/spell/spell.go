@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Max is the largest magnitude that is written in words; a larger one is written in digits.
+// Max is the largest magnitude that is written in words. Larger ones are written in digits.
 const Max = 999_999_999_999
 
 func small(n int64) string {
@@ -20,7 +20,7 @@ func tens(n int64) string {
 	return [...]string{"", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}[n]
 }
 
-// Cardinal gives "minus three", "forty-two", "one hundred and five", "two thousand and ten".
+// Cardinal returns "minus three", "forty-two", "one hundred and five", "two thousand and ten".
 func Cardinal(n int64) string {
 	switch {
 	case n > Max || n < -Max:
@@ -45,7 +45,7 @@ func Cardinal(n int64) string {
 	return Cardinal(n/1_000_000_000) + " billion" + rest(n%1_000_000_000)
 }
 
-// Ordinal gives "first", "twenty-second", "one hundredth". n is not negative.
+// Ordinal returns "first", "twenty-second", "one hundredth". n is not negative.
 func Ordinal(n int64) string {
 	c := Cardinal(n)
 	at := strings.LastIndexAny(c, " -") + 1
@@ -82,7 +82,7 @@ func rest(n int64) string {
 	return " " + Cardinal(n)
 }
 
-// Word gives the value of one number word ("seven", "forty", "hundred") and whether it multiplies what stands before it.
+// Word returns the value of one number word ("seven", "forty", "hundred"), and whether it multiplies the number before it.
 func Word(w string) (value int64, multiplies, ok bool) {
 	switch w {
 	case "hundred":
@@ -109,8 +109,8 @@ func Word(w string) (value int64, multiplies, ok bool) {
 	return 0, false, false
 }
 
-// Read reads a cardinal at the begin of words (lower-case, hyphens split already) and gives how many words it took; 0: there
-// is none. "and" is skipped inside a number: "one hundred and five".
+// Read returns the cardinal number at the begin of words, which are in lower case and without hyphens, and how many words it has; 0
+// words if there is no number. It skips "and" inside a number: "one hundred and five".
 func Read(words []string) (n int64, took int) {
 	var total, group int64 // group: below the next thousand
 	last := int64(0)       // the last value added to group, 0 after a multiplier
