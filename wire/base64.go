@@ -2,17 +2,18 @@ package wire
 
 import "slices"
 
-// Audio travels as base64 in the standard alphabet. encoding/base64 would do as well; this takes a quarter of its room in the browser.
+// This file encodes and decodes audio as base64 in the standard alphabet. Its code takes a quarter of the size of encoding/base64 in the
+// browser.
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// AppendAudio appends the text of an InputAudioBufferAppend without an id, as AppendClient does.
+// AppendAudio appends the JSON of an InputAudioBufferAppend without an event_id, as AppendClient does.
 func AppendAudio(dst, audio []byte) []byte {
 	dst = append(dst, `{"type":"input_audio_buffer.append","audio":"`...)
 	return append(appendBase64(dst, audio), `"}`...)
 }
 
-// appendBase64 appends the text of src, padded.
+// appendBase64 appends src as base64, with padding.
 func appendBase64(dst, src []byte) []byte {
 	size := (len(src) + 2) / 3 * 4
 	dst = slices.Grow(dst, size)
@@ -38,9 +39,9 @@ func appendBase64(dst, src []byte) []byte {
 	return dst[:len(dst)+size]
 }
 
-// decodeBase64 returns the bytes that src is the text of, padded or not; ok is false when it is no base64.
+// decodeBase64 returns the bytes of a base64 text, which may have padding. ok is false if the text is not base64.
 func decodeBase64(src []byte) (audio []byte, ok bool) {
-	const mark = 0x80 // with each value of the alphabet, so that 0 is any other byte
+	const mark = 0x80 // set in the value of each byte of the alphabet, so that 0 means any other byte
 	var values [256]byte
 	for i := range len(alphabet) {
 		values[alphabet[i]] = mark | byte(i)

@@ -1,33 +1,36 @@
 package wire
 
-// checker is an object whose values the protocol restricts. Clients' messages and patches are checked, a server's word is not.
+// This file checks the values that clients send.
+
+// checker is an object whose values the protocol restricts. The package checks messages and patches of clients, and not messages of
+// servers.
 type checker interface {
-	// check refuses what is wrong with the field that was just taken, and with field "" what is wrong with the whole object.
+	// check records an error if the field that was just read is not allowed. With field "" it checks the whole object.
 	check(c *codec, field string)
 }
 
-// strictly is the codec's strict where the sender is a client.
+// strictly is the function codec.strict for messages of clients.
 func strictly(c *codec, p fielder, field string) {
 	if k, ok := p.(checker); ok {
 		k.check(c, field)
 	}
 }
 
-// ensure refuses the field's value unless ok.
+// ensure records an error for the value of the field unless ok is true.
 func (c *codec) ensure(ok bool, field, want string) {
 	if !ok {
 		c.fail(CodeInvalidValue, field, want)
 	}
 }
 
-// need refuses the object unless it has the field.
+// need records an error for a missing field unless ok is true.
 func (c *codec) need(ok bool, field string) {
 	if !ok {
 		c.missing(field)
 	}
 }
 
-// oneOf refuses s unless it is one of the words, which stand with bars between.
+// oneOf records an error if s is none of the words. words has bars between them.
 func (c *codec) oneOf(s, field, words string) {
 	c.ensure(isOneOf(s, words), field, "want one of: "+words)
 }
@@ -46,7 +49,7 @@ func isOneOf(s, words string) bool {
 	return false
 }
 
-// between refuses a number out of range.
+// between records an error for a number outside the range.
 func (c *codec) between(n, low, high int, field string) {
 	if n < low || n > high {
 		want := appendInt([]byte("want "), int64(low))
@@ -104,7 +107,7 @@ func isText(r Raw, want string) bool {
 	return ok && s == want
 }
 
-// hasText reports whether the object has that member and it is a string that is not empty.
+// hasText reports whether the object has a member with this name that is a string and not empty.
 func hasText(object Raw, name string) bool {
 	value, _ := object.Field(name)
 	s, ok := value.Text()

@@ -1,16 +1,18 @@
 package wire
 
+// This file has the codec: what reading and writing have in common.
+
 // fielder is an object of the protocol.
 type fielder interface {
-	// fields calls bind once, with all fields of the object. That serves reading and writing alike.
+	// fields calls bind once, with all fields of the object. Reading and writing both use it.
 	fields(c *codec)
 }
 
-// codec carries objects in one direction. The text that it reads was checked before as a whole, so that reading cannot meet the end of the
-// text or a syntax error, only values that the protocol does not allow.
+// codec reads or writes objects. A text is checked as a whole before a codec reads it, so the codec meets no syntax error, but only
+// values that the protocol does not allow.
 //
-// The code of both directions is here, once for each kind of field; the objects only name their fields. In the browser the size of
-// the codec counts, and code that is repeated for each event is most of it.
+// The codec has the code for each kind of field once, for both directions; the objects only name their fields. This keeps the codec
+// small for the browser: code that is repeated for each event would be most of it.
 type codec struct {
 	mode mode
 
@@ -21,16 +23,16 @@ type codec struct {
 	// Reading.
 	scanner
 	err   *DecodeError
-	merge bool    // keep what is not named, at every depth
+	merge bool    // keep the fields that the text does not have, at every depth
 	event bool    // the outermost object is an event, which has a type
-	owner fielder // whose fields are read next
-	at    int     // where the value that was last taken begins
+	owner fielder // the object whose fields are read next
+	at    int     // position of the value that was last read
 	spec  string  // the fields of the object that was last read
-	seen  uint64  // which of them were there
-	start int     // where that object begins
+	seen  uint64  // which of them the text had
+	start int     // position of that object
 
-	// strict checks a field that was taken, and the whole object with field "". It is a function value, and nil where the sender is
-	// trusted, so that clients do without the code of all checks.
+	// strict checks a field that was read, and with field "" the whole object. It is nil for messages of servers. It is a function
+	// value, so that the program of a client does not contain the code of all checks.
 	strict func(c *codec, p fielder, field string)
 }
 
@@ -51,7 +53,7 @@ const (
 //	~      always written, null when nil; may be missing; null makes it nil
 //	=text  written as this text, whatever the field holds
 //
-// and a lone - passes a field over. The types of the pointers say how the values look: see put and take.
+// and a lone - skips a field. The types of the pointers determine the form of the values: see put and take.
 func (c *codec) bind(spec string, fields ...any) {
 	switch c.mode {
 	case writing:
@@ -71,7 +73,7 @@ type token struct {
 	mark  byte
 	text  string // after the mark =
 	index int    // from 1 on
-	end   int    // where the next one begins
+	end   int    // position of the next one
 }
 
 // next moves to the next field.
@@ -100,7 +102,7 @@ func (t *token) next(spec string) bool {
 	return true
 }
 
-// find moves to the field with that name. It looks at the next one first: members mostly come in the order of the fields.
+// find moves to the field with this name. It tries the next field first, because members mostly come in the order of the fields.
 func (t *token) find(spec string, name []byte) bool {
 	if t.next(spec) && t.is(name) {
 		return true
@@ -121,7 +123,7 @@ func (c *codec) saw(name string) bool {
 	return t.find(c.spec, []byte(name)) && c.seen>>t.index&1 != 0
 }
 
-// fail keeps the first error. It returns false, for the methods that have not taken a value.
+// fail keeps the first error. It returns false, which callers return for a value that was not read.
 //
 //go:noinline
 func (c *codec) fail(code, name, message string) bool {
@@ -141,6 +143,7 @@ func (c *codec) missing(name string) {
 
 const aNumber = "a number"
 
+// kindName returns the kind of the JSON value that begins with ch, for error texts.
 func kindName(ch byte) string {
 	switch ch {
 	case '{':

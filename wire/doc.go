@@ -2,30 +2,31 @@
 //
 // Each event is a struct, and a pointer to it is a ServerEvent or a ClientEvent: [AppendServer] and [AppendClient] write events,
 // [DecodeServer] and [DecodeClient] read them. The objects in events are structs too: [Session], [Item], [Response] and so on. What an
-// object's fields mean stands with its type; what is pointer or [Raw] can be absent or null.
+// object's fields mean is documented at its type; a field that is a pointer or a [Raw] can be absent or null.
 //
 // # What a reader can rely on
 //
-// A message is checked as a whole before anything of it is used. What is wrong with it comes as a [*DecodeError], with the path of the
-// field and the sender's event_id wherever it could be read, and [DecodeError.Event] makes the answer. Unknown fields are skipped, of two
-// members with one name the last counts, and no input makes the package panic. Nesting and lists are limited; the size of a message is for
-// the caller to limit. Values are checked against the protocol's ranges in a client's messages and in [Session.Merge], and not in a
-// server's.
+// The package checks a whole message before it reads values from it. An error is a [*DecodeError]. It has the path of the field, and the
+// event_id if that could be read. [DecodeError.Event] returns the error event to send. Unknown fields are skipped. Of two members with the
+// same name the last one counts. No input makes the package panic. Nesting and lists have limits; the caller limits the size of a message.
+// The package checks values against the ranges of the protocol in messages of clients and in [Session.Merge], and not in messages of
+// servers.
 //
 // # What a writer can rely on
 //
-// Every message is one line of valid JSON in UTF-8 with all keys that the protocol requires, null where there is nothing to say: clients fail
-// on keys that are missing. Numbers with a fraction keep 15 significant digits.
+// Each message is one line of valid JSON in UTF-8. It has all keys that the protocol requires, because clients fail on missing keys; a key
+// without a value is null. Numbers with a fraction keep 15 significant digits.
 //
 // # How it is made
 //
-// The package is part of the browser's program, so it does without fmt, encoding/json, reflect and strconv. Every object names its fields
-// once, for reading and writing, in its method fields; the loop over these descriptions is in codec.go, read.go and write.go.
+// The package is part of the program in the browser, so it does not import fmt, encoding/json, reflect and strconv, which are large. Each
+// object names its fields once, for reading and writing, in its method fields. codec.go, read.go and write.go loop over these names.
 //
 //	events.table           all events, one row each; internal/gen makes the *_gen.go files of it
 //	event.go, envelope.go  the entry points; type and event_id
-//	members.go             the other entry point: a server's event member by member, for a client that wants little of it
-//	session.go, item.go, response.go, objects.go   the objects; *_fields.go what they look like and what clients may put into them
+//	members.go             the other entry point: reads single members of a server's event, for small clients
+//	writer.go              the JSON writer
+//	session.go, item.go, response.go, objects.go   the objects; *_fields.go has their fields and the checks of their values
 //	merge.go, check.go     session.update, and the checks of clients' values
 //	scan.go, text.go, number.go, base64.go   JSON itself
 //	nested.go              the objects that come in lists or may be nil

@@ -1,13 +1,15 @@
 package wire
 
-// envelope is what every event has.
+// This file reads what all events have: type and event_id.
+
+// envelope has the type and the event_id of an event.
 type envelope struct {
 	typ, id string
-	start   int // where the object begins
-	typeAt  int // where the type stands
+	start   int // position of the object
+	typeAt  int // position of the value of type
 }
 
-// readEnvelope checks the whole text and reads the type and the event_id.
+// readEnvelope checks the whole text and reads type and event_id.
 func readEnvelope(b []byte) (envelope, *DecodeError) {
 	s := scanner{b: b}
 	bad := s.document()
@@ -45,16 +47,16 @@ func (env *envelope) readType(s *scanner) *DecodeError {
 	return c.err
 }
 
-// spanText is the text of the string that is the span.
+// spanText returns the value of the string at the span.
 func spanText(b []byte, at span) string {
 	s := scanner{b: b, pos: at.start}
 	raw, escaped, _ := s.str()
 	return text(raw, escaped)
 }
 
-// unknown refuses the event's type.
+// unknown returns the error for a type that is not known.
 func (env *envelope) unknown() *DecodeError {
-	const most = 64 // of a name that can be of any length
+	const most = 64 // bytes of the name in the error text
 	name := env.typ
 	if len(name) > most {
 		name = name[:most] + "…"
@@ -65,7 +67,7 @@ func (env *envelope) unknown() *DecodeError {
 	}
 }
 
-// decodeEvent reads the fields of the event whose envelope was read.
+// decodeEvent reads the fields of an event after its envelope.
 func decodeEvent(b []byte, env envelope, e Event, strict func(*codec, fielder, string)) error {
 	c := codec{scanner: scanner{b: b, pos: env.start}, event: true, strict: strict}
 	c.readObject(e)

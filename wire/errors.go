@@ -1,30 +1,32 @@
 package wire
 
-// Codes of a DecodeError, as they go into the code of an error event.
+// This file has the error for an invalid message.
+
+// Codes of a DecodeError. An error event has the same code.
 const (
 	// CodeInvalidJSON: the text is not JSON, or is nested deeper than MaxDepth.
 	CodeInvalidJSON = "invalid_json"
-	// CodeUnknownEvent: the type is none of the protocol's.
+	// CodeUnknownEvent: the protocol has no event with this type.
 	CodeUnknownEvent = "unknown_event"
-	// CodeMissingField: a required field is not there.
+	// CodeMissingField: a required field is missing.
 	CodeMissingField = "missing_field"
 	// CodeInvalidType: a value has the wrong JSON type.
 	CodeInvalidType = "invalid_type"
-	// CodeInvalidValue: a value has the right type and is outside what the protocol allows.
+	// CodeInvalidValue: a value has the right type, and the protocol does not allow it.
 	CodeInvalidValue = "invalid_value"
 )
 
-// DecodeError says why a message or a patch was refused.
+// DecodeError says why a message or a patch is invalid.
 type DecodeError struct {
 	// Code is one of the Code constants.
 	Code string
-	// Message tells the sender what is wrong and what would be right.
+	// Message says what is wrong and what is allowed.
 	Message string
-	// Param is the path of the field, such as "session.audio.input.turn_detection.threshold"; "" when it is the message itself.
+	// Param is the path of the field, such as "session.audio.input.turn_detection.threshold"; "" for the message itself.
 	Param string
-	// EventID is the message's event_id where it could be read, else "".
+	// EventID is the event_id of the message, "" if it could not be read.
 	EventID string
-	// Pos is the offset in bytes of the place in the text.
+	// Pos is the position of the error in the text, in bytes.
 	Pos int
 }
 
@@ -37,7 +39,7 @@ func (e *DecodeError) Error() string {
 	return s + " at byte " + string(appendInt(nil, int64(e.Pos))) + ": " + e.Message
 }
 
-// Event is the error event that tells the sender. Its EventID is for the server to set.
+// Event returns the error event for the sender. The server sets its EventID.
 func (e *DecodeError) Event() *ErrorEvent {
 	report := Error{Type: "invalid_request_error", Code: e.Code, Message: e.Message}
 	if e.Param != "" {
@@ -49,7 +51,7 @@ func (e *DecodeError) Event() *ErrorEvent {
 	return &ErrorEvent{Error: report}
 }
 
-// within puts the name of the enclosing field before the path.
+// within adds the name of the enclosing field to the begin of the path.
 func (e *DecodeError) within(name string) {
 	switch {
 	case e.Param == "" || name == "":

@@ -1,10 +1,12 @@
 package wire
 
-// Event is one message of the protocol, in either direction. Pointers to the event types implement it.
+// This file has the entry points of the package: encode and decode one event.
+
+// Event is one message of the protocol. Pointers to the event types implement it.
 type Event interface {
-	// Type is the event's name on the wire, such as "response.create".
+	// Type returns the name of the event in the protocol, such as "response.create".
 	Type() string
-	// ID is the event_id, "" when there is none.
+	// ID returns the event_id, "" if there is none.
 	ID() string
 	// SetID sets the event_id.
 	SetID(id string)
@@ -12,13 +14,13 @@ type Event interface {
 	fields(c *codec)
 }
 
-// ServerEvent is an event that the server sends. A client may pass over those that it has no use for.
+// ServerEvent is an event that the server sends. A client may ignore the events that it does not need.
 type ServerEvent interface {
 	Event
 	server()
 }
 
-// ClientEvent is an event that the client sends. A server answers every one of them.
+// ClientEvent is an event that the client sends. A server must handle each of them.
 //
 //sumtype:decl
 type ClientEvent interface {
@@ -27,14 +29,14 @@ type ClientEvent interface {
 }
 
 // AppendServer appends the event's JSON text to dst and returns the longer slice. The text is always valid JSON and holds every key
-// that the protocol requires; e must not be nil. The event is only read, so that several goroutines may encode it at once.
+// that the protocol requires. e must not be nil. AppendServer only reads the event, so several goroutines may encode it at a time.
 func AppendServer(dst []byte, e ServerEvent) []byte { return appendEvent(dst, e, true) }
 
 // AppendClient appends the event's JSON text to dst, as AppendServer does.
 func AppendClient(dst []byte, e ClientEvent) []byte { return appendEvent(dst, e, false) }
 
-// DecodeServer reads one server event, the whole of b. Fields that this package does not know are skipped, values are not checked
-// against the protocol's ranges, since a server's word stands. The event keeps nothing of b. Its error is a *DecodeError.
+// DecodeServer reads one server event, which must be the whole of b. It skips fields that this package does not know. It does not check
+// values against the ranges of the protocol. The event does not refer to b. The error is a *DecodeError.
 func DecodeServer(b []byte) (ServerEvent, error) {
 	env, err := readEnvelope(b)
 	if err != nil {
@@ -50,8 +52,8 @@ func DecodeServer(b []byte) (ServerEvent, error) {
 	return e, nil
 }
 
-// DecodeClient reads one client event, the whole of b. Fields that this package does not know are skipped; values outside the
-// protocol's ranges are refused with the code CodeInvalidValue. The event keeps nothing of b. Its error is a *DecodeError.
+// DecodeClient reads one client event, which must be the whole of b. It skips fields that this package does not know. For a value outside
+// the range of the protocol it returns an error with the code CodeInvalidValue. The event does not refer to b. The error is a *DecodeError.
 func DecodeClient(b []byte) (ClientEvent, error) {
 	env, err := readEnvelope(b)
 	if err != nil {

@@ -1,5 +1,7 @@
 package wire
 
+// This file has the items of the conversation and their content.
+
 // Item types, for Item.Type.
 const (
 	ItemMessage             = "message"
@@ -21,10 +23,10 @@ const (
 	ContentOutputAudio = "output_audio"
 )
 
-// Item is an item of the conversation. Which fields count depends on Type; the others are not written.
+// Item is an item of the conversation. Type determines which fields are used; the others are not written.
 type Item struct {
 	ID string
-	// Object is always written as "realtime.item", whatever stands here.
+	// Object is always written as "realtime.item".
 	Object string
 	Type   string
 	// Status is "completed", "incomplete" or "in_progress".
@@ -37,7 +39,7 @@ type Item struct {
 
 	// CallID names a function call (function_call, function_call_output).
 	CallID string
-	// Name is the function's or the MCP tool's (function_call, mcp_call, mcp_approval_request).
+	// Name is the name of the function or of the MCP tool (function_call, mcp_call, mcp_approval_request).
 	Name string
 	// Arguments is a JSON text (function_call, mcp_call, mcp_approval_request).
 	Arguments string
@@ -48,7 +50,7 @@ type Item struct {
 	ServerLabel string
 	// Tools is the list of an MCP server's tools, a JSON array (mcp_list_tools).
 	Tools Raw
-	// Error is what went wrong, nil for nothing (mcp_call).
+	// Error is the error of the call, nil for none (mcp_call).
 	Error Raw
 	// ApprovalRequestID names the request (mcp_approval_response, mcp_call).
 	ApprovalRequestID string
@@ -60,13 +62,13 @@ type Item struct {
 // Content is one part of a message.
 type Content struct {
 	Type string
-	// Text is what an input_text or output_text says.
+	// Text is the text of an input_text or output_text.
 	Text string
-	// Transcript is what an input_audio or output_audio says, nil while it is not known. A server always writes the key for them.
+	// Transcript is the text of an input_audio or output_audio, nil while it is not known. A server always writes the key for them.
 	Transcript *string
-	// Audio is the sound of an input_audio or output_audio, in the session's format; nil when it is not sent.
+	// Audio is the sound of an input_audio or output_audio, in the format of the session; nil if it is not sent.
 	Audio []byte
-	// ImageURL and Detail are those of an input_image.
+	// ImageURL and Detail belong to an input_image.
 	ImageURL string
 	Detail   string
 }

@@ -1,5 +1,7 @@
 package wire
 
+// This file has the fields of items and the checks of their values.
+
 func (i *Item) fields(c *codec) {
 	spec := "id? object type! status? role content call_id name arguments output server_label tools? error~ " +
 		"approval_request_id? approve reason?"
@@ -10,7 +12,7 @@ func (i *Item) fields(c *codec) {
 		&i.ServerLabel, &i.Tools, &i.Error, &i.ApprovalRequestID, &i.Approve, &i.Reason)
 }
 
-// written are the fields that an item of this type has.
+// written returns the fields that an item of this type has.
 func (i *Item) written() string {
 	const head = "id? object=realtime.item type status? "
 	switch i.Type {
@@ -48,7 +50,7 @@ func (i *Item) check(c *codec, field string) {
 	}
 }
 
-// checkNeeds refuses an item without what its type needs.
+// checkNeeds records an error if the item lacks a field that its type requires.
 func (i *Item) checkNeeds(c *codec) {
 	switch i.Type {
 	case ItemMessage:
@@ -75,7 +77,7 @@ func (p *Content) fields(c *codec) {
 	c.bind(spec, &p.Type, &p.Text, &p.Audio, &p.Transcript, &p.ImageURL, &p.Detail)
 }
 
-// written are the fields that a content of this type has. A client leaves out the transcript that it does not know.
+// written returns the fields that a content of this type has. A client leaves out a transcript that it does not know.
 func (p *Content) written(server bool) string {
 	switch p.Type {
 	case ContentInputText, ContentOutputText:
@@ -98,7 +100,7 @@ func (p *Content) check(c *codec, field string) {
 	}
 }
 
-// checkNeeds refuses a content without what its type needs.
+// checkNeeds records an error if the content lacks a field that its type requires.
 func (p *Content) checkNeeds(c *codec) {
 	switch p.Type {
 	case ContentInputText, ContentOutputText:

@@ -1,17 +1,19 @@
 package wire
 
-// Limits of the metadata that a client gives a response.
+// This file reads values that are limited or that have several forms: metadata, include, tracing, truncation.
+
+// Limits of the metadata of a response.
 const (
 	MaxMetadata      = 16  // pairs
 	MaxMetadataKey   = 64  // characters of a key
 	MaxMetadataValue = 512 // characters of a value
 )
 
-// IncludeLogprobs is the one field that Session.Include can name: the log probabilities of a transcript's tokens.
+// IncludeLogprobs is the only field that Session.Include can name: the log probabilities of the tokens of a transcript.
 const IncludeLogprobs = "item.input_audio_transcription.logprobs"
 
-// Members calls f with each member of a JSON object, in its order, until f returns false. A value is a part of r. It reports whether r is an
-// object that was read to its end.
+// Members calls f with each member of a JSON object, in its order, until f returns false. A value is a part of r. Members reports whether r is
+// an object and f returned true for each member.
 func (r Raw) Members(f func(name string, value Raw) bool) bool {
 	c := codec{scanner: scanner{b: r}}
 	c.space()
@@ -33,7 +35,7 @@ func (r Raw) Members(f func(name string, value Raw) bool) bool {
 	}
 }
 
-// Float returns the value of a JSON number below 1e21; ok is false for any other value.
+// Float returns the value of a JSON number below 1e21. ok is false for any other value.
 func (r Raw) Float() (v float64, ok bool) {
 	if kindName(r.kind()) != aNumber || !r.Valid() {
 		return 0, false
@@ -45,7 +47,7 @@ func (r Raw) Float() (v float64, ok bool) {
 	return parseFloat(r[start:s.pos])
 }
 
-// characters is how many characters a text has.
+// characters returns the number of characters of a text.
 func characters(s string) int {
 	n := 0
 	for range s {
@@ -82,7 +84,7 @@ func (c *codec) prompt(r Raw) {
 	c.ensure(fits, "prompt.variables", `want an object whose values are strings, or objects of type input_text`)
 }
 
-// tracing is "auto", or an object that says under which names the session is recorded.
+// tracing is "auto", or an object with the names under which the session is recorded.
 func (c *codec) tracing(r Raw) {
 	word, _ := r.Text()
 	c.ensure(r == nil || r.kind() == '{' || word == "auto", "tracing", `want "auto", an object or null`)
@@ -98,17 +100,18 @@ func (c *codec) tracing(r Raw) {
 	c.ensure(!there || value.kind() == '{' || value.kind() == 'n', "tracing.metadata", "want an object")
 }
 
-// Truncation is what a session's truncation says: of a conversation that has become too long the oldest messages are left out.
+// Truncation is the value of a session's truncation: what happens to a conversation that is too long for the model. By default its oldest
+// messages are left out.
 type Truncation struct {
 	// Disabled: a response to a conversation that is too long fails.
 	Disabled bool
-	// Retain is the share of the limit that is kept when messages are left out, 0 to 1.
+	// Retain is the share of the limit, 0 to 1, to which a conversation is shortened.
 	Retain float64
-	// PostInstructions limits the tokens of the conversation, without instructions and tools; 0 leaves it to the model's own limit.
+	// PostInstructions limits the tokens of the conversation, without instructions and tools; 0 means the limit of the model.
 	PostInstructions int
 }
 
-// Truncate reads the session's truncation.
+// Truncate returns the truncation of the session.
 func (s *Session) Truncate() Truncation {
 	t := Truncation{Retain: 1}
 	word, _ := s.Truncation.Text()
@@ -125,7 +128,7 @@ func (s *Session) Truncate() Truncation {
 	return t
 }
 
-// validTokenLimits: token_limits is missing, null, or an object whose post_instructions is a whole number.
+// validTokenLimits reports whether token_limits is missing, null, or an object whose post_instructions is a whole number.
 func validTokenLimits(r Raw) bool {
 	limits, there := r.Field("token_limits")
 	if !there || limits.kind() == 'n' {

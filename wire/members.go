@@ -1,31 +1,34 @@
 package wire
 
-// Message is one server event, to be read member by member.
+// This file reads single members of a server event, for clients that need few of them.
+
+// Message is one server event whose members are read one by one.
 type Message struct {
 	// Type and ID are the event's type and event_id.
 	Type, ID string
 	Members
 }
 
-// Members are those of a JSON object whose text was checked, to be taken one by one. They are for a client that wants a few members of a
-// few events: the structs of all events, and what fills and writes them, would be a twelfth of the program in a page.
+// Members are the members of a JSON object whose text was checked. They are for a client that reads a few members of a few events: the
+// structs of all events and their code would be a twelfth of the program in a page.
 //
-// A member that is missing or null is taken as zero. The first one of the wrong kind is kept for [Members.Err], and taken as zero too:
-// take all that is wanted, then ask. What is taken is a copy. The zero Members are none. They are for one goroutine at a time.
+// A member that is missing or null is read as zero. A member of the wrong kind is read as zero, too; [Members.Err] returns the first such
+// error. So a caller reads all that it needs and then calls Err. A value is a copy. The zero Members has no members. Only one goroutine at
+// a time may use Members.
 type Members struct {
-	c       *codec // over the whole text, with the first error
+	c       *codec // reads the whole text and keeps the first error
 	members []member
 }
 
 type member struct {
 	name []byte
-	at   int // where the value begins
+	at   int // position of the value
 }
 
-// ReadServer reads one server event, the whole of b, to take what is wanted of it. It refuses what is no JSON, an event that the protocol
-// does not have, and one without a member that its event must have; the values of what nobody takes it does not look at. Its error is a
-// *DecodeError, and so is that of [Members.Err], whose Param is the member's own name. The Message reads from b, which must not change
-// before all is taken.
+// ReadServer begins to read one server event, which must be the whole of b. It returns a *DecodeError if b is not JSON, if the protocol has
+// no such event, or if a member that the event requires is missing. It does not check the values of members that nobody reads. The error of
+// [Members.Err] is a *DecodeError, too; its Param is the name of the member alone. The Message reads from b, which must not change until
+// all members are read.
 func ReadServer(b []byte) (Message, error) {
 	env, err := readEnvelope(b)
 	if err != nil {
@@ -37,7 +40,7 @@ func ReadServer(b []byte) (Message, error) {
 	}
 	c := &codec{scanner: scanner{b: b, pos: env.start}, at: env.start}
 	m := c.members()
-	m.opens("event_id", '"', "a string") // a wrong one is told of before what is missing
+	m.opens("event_id", '"', "a string") // an error in event_id is reported before a missing member
 	for t := (token{}); t.next(needs); {
 		m.Need(t.name)
 	}
@@ -48,7 +51,7 @@ func ReadServer(b []byte) (Message, error) {
 	return Message{env.typ, env.id, m}, nil
 }
 
-// needsOf returns the names of the members that the server event of that type must have, with spaces between.
+// needsOf returns the names of the members that a server event of this type requires, with spaces between.
 func needsOf(typ string) (needs string, known bool) {
 	for i := range serverNeeds {
 		if e := &serverNeeds[i]; e.typ == typ {
@@ -58,7 +61,7 @@ func needsOf(typ string) (needs string, known bool) {
 	return "", false
 }
 
-// members finds the members of the object at pos, and moves behind it.
+// members returns the members of the object at pos, and moves to the position after it.
 func (c *codec) members() Members {
 	m := Members{c: c, members: make([]member, 0, 8)}
 	c.pos++
@@ -73,7 +76,7 @@ func (c *codec) members() Members {
 	}
 }
 
-// find moves to the member's value. Of two members with one name the last counts.
+// find moves to the value of the member. Of two members with the same name the last one counts.
 func (m Members) find(name string) bool {
 	for i := len(m.members) - 1; i >= 0; i-- {
 		if string(m.members[i].name) == name {
@@ -85,7 +88,7 @@ func (m Members) find(name string) bool {
 	return false
 }
 
-// value is the first byte of the member's value, to which it moves; 0 when it is missing or null.
+// value moves to the value of the member and returns its first byte; 0 if the member is missing or null.
 func (m Members) value(name string) byte {
 	if m.find(name) && m.c.b[m.c.pos] != 'n' {
 		return m.c.b[m.c.pos]
@@ -93,7 +96,7 @@ func (m Members) value(name string) byte {
 	return 0
 }
 
-// opens reports whether the member's value, to which it moves, begins like this.
+// opens moves to the value of the member and reports whether it begins with first.
 func (m Members) opens(name string, first byte, want string) bool {
 	got := m.value(name)
 	if got != 0 && got != first {
@@ -102,7 +105,7 @@ func (m Members) opens(name string, first byte, want string) bool {
 	return got == first
 }
 
-// Need makes it an error that the member is missing or null. The zero Members needs nothing.
+// Need records an error if the member is missing or null. On the zero Members it does nothing.
 func (m Members) Need(name string) {
 	switch {
 	case m.c == nil:
@@ -113,7 +116,7 @@ func (m Members) Need(name string) {
 	}
 }
 
-// Err is the first error: a *DecodeError, or nil.
+// Err returns the first error: a *DecodeError, or nil.
 func (m Members) Err() error {
 	if m.c == nil || m.c.err == nil {
 		return nil
@@ -121,10 +124,10 @@ func (m Members) Err() error {
 	return m.c.err
 }
 
-// Has reports whether the member is there and not null.
+// Has reports whether the object has the member and it is not null.
 func (m Members) Has(name string) bool { return m.value(name) != 0 }
 
-// Text takes a string.
+// Text returns a string.
 func (m Members) Text(name string) string {
 	if !m.opens(name, '"', "a string") {
 		return ""
@@ -132,7 +135,7 @@ func (m Members) Text(name string) string {
 	return m.c.takeText()
 }
 
-// Whole takes a whole number.
+// Whole returns a whole number.
 func (m Members) Whole(name string) int {
 	if !m.Has(name) {
 		return 0
@@ -145,7 +148,7 @@ func (m Members) Whole(name string) int {
 	return int(n)
 }
 
-// True takes a boolean; otherwise is what it is when it is missing or null.
+// True returns a boolean. It returns otherwise if the member is missing or null.
 func (m Members) True(name string, otherwise bool) bool {
 	switch m.value(name) {
 	case 0:
@@ -159,7 +162,7 @@ func (m Members) True(name string, otherwise bool) bool {
 	return false
 }
 
-// Audio takes sound, which is base64.
+// Audio returns the bytes of a base64 string.
 func (m Members) Audio(name string) (audio []byte) {
 	if m.Has(name) {
 		m.c.takeAudio(name, &audio)
@@ -167,7 +170,7 @@ func (m Members) Audio(name string) (audio []byte) {
 	return audio
 }
 
-// Raw takes an object as text.
+// Raw returns an object as text.
 func (m Members) Raw(name string) Raw {
 	if !m.opens(name, '{', "an object") {
 		return nil
@@ -175,7 +178,7 @@ func (m Members) Raw(name string) Raw {
 	return keep(m.c.takeValue())
 }
 
-// Object takes an object, the zero Members when there is none.
+// Object returns the members of an object; the zero Members if there is none.
 func (m Members) Object(name string) Members {
 	if !m.opens(name, '{', "an object") {
 		return Members{}

@@ -1,14 +1,16 @@
 package wire
 
+// This file merges a session.update into a session.
+
 import "slices"
 
 // Merge changes the fields of the session that patch names, as session.update does, at every depth: a partial turn_detection keeps its
 // other fields. null clears tracing, prompt, include, transcription, noise_reduction, turn_detection and idle_timeout_ms and leaves any
-// other field as it is; "" and [] clear the others. A turn_detection that was null begins with the defaults. What only the server sets
-// (object, id, expires_at) and unknown fields are passed over.
+// other field as it is; "" and [] clear the others. A turn_detection that was null begins with the defaults. Merge skips the fields that
+// only the server sets (object, id, expires_at) and unknown fields.
 //
-// On error the session is as before and the error is a *DecodeError whose Param is the path of the field, such as
-// "session.audio.output.speed". The session keeps nothing of patch.
+// On an error the session stays as it is. The error is a *DecodeError whose Param is the path of the field, such as
+// "session.audio.output.speed". The session does not refer to patch.
 func (s *Session) Merge(patch Raw) error {
 	next := s.Clone()
 	if err := merge(&next, patch); err != nil {

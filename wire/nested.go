@@ -1,6 +1,6 @@
 package wire
 
-// The functions below know the types of nested objects: a new one that may be nil, or that comes in lists, adds its case.
+// This file has the functions that know the types of nested objects. A new type that may be nil, or that comes in lists, needs a case here.
 
 // action is what follow does with a pointer field.
 type action uint8
@@ -11,7 +11,8 @@ const (
 	drop          // makes it nil
 )
 
-// follow takes a pointer to a pointer field and returns the pointer, nil when the field is nil; optional is false for any other p.
+// follow returns the pointer in the pointer field that p points to, nil if the field is nil. optional is false if p points to no pointer
+// field.
 func follow(p any, do action) (value any, optional bool) {
 	switch p := p.(type) {
 	case **string:
@@ -58,13 +59,13 @@ func step[T any](p **T, do action) any {
 	return *p
 }
 
-// What length returns beside lengths.
+// Results of length that are no lengths.
 const (
 	nilList = -1
 	noList  = -2
 )
 
-// length is the length of the list that p points to.
+// length returns the length of the list that p points to, nilList for nil, and noList if p points to no list.
 func length(p any) int {
 	switch p := p.(type) {
 	case *[]string:
@@ -88,7 +89,8 @@ func size[T any](list []T) int {
 	return len(list)
 }
 
-// element points to the element i of the list that p points to; the list grows to hold it. With -1 the list becomes empty.
+// element returns a pointer to element i of the list that p points to. If i is the length of the list, the list grows by one element. With
+// i = -1 the list becomes empty.
 func element(p any, i int) any {
 	switch p := p.(type) {
 	case *[]string:

@@ -1,19 +1,19 @@
 package wire
 
-// The protocol's numbers are counts, milliseconds, seconds and probabilities. So a number with a fraction keeps 15 significant digits and
-// lies between -1e21 and 1e21, and this file needs none of the tables that conversion of every float64 takes: they would be a large part
-// of the codec in the browser.
+// This file reads and writes numbers. The numbers of the protocol are counts, milliseconds, seconds and probabilities, so 15 significant
+// digits and values between -1e21 and 1e21 are enough. The file needs none of the tables with which strconv converts each float64; they
+// would be a large part of the codec in the browser.
 
-// maxNumber bounds numbers with a fraction; what is nearer to 0 than 1/maxNumber is 0.
+// maxNumber limits numbers with a fraction. A number nearer to 0 than 1/maxNumber becomes 0.
 const maxNumber = 1e21
 
-// powers are the powers of ten that a float64 holds exactly.
+// powers are the powers of ten that a float64 represents exactly.
 var powers = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// shift returns f × 10^n. One that is in reach of an exact power is rounded once only.
+// shift returns f × 10^n. It rounds only once if 10^n or 10^-n is exact.
 //
 //go:noinline
 func shift(f float64, n int) float64 {
@@ -41,7 +41,7 @@ type decimal struct {
 	negative bool
 }
 
-// readDecimal reads the text of a checked number; ok is false when there is none. Digits beyond the 19th are dropped.
+// readDecimal reads a checked number; ok is false if the text is empty. It drops the digits after the 19th.
 //
 //go:noinline
 func readDecimal(b []byte) (d decimal, ok bool) {
@@ -69,7 +69,7 @@ func readDecimal(b []byte) (d decimal, ok bool) {
 }
 
 func readExponent(b []byte) int {
-	const most = 1 << 20 // more is infinite or nothing, whatever the digits are
+	const most = 1 << 20 // a larger exponent gives an infinity or 0 for all digits
 	n := 0
 	for _, ch := range b {
 		if ch-'0' <= 9 && n < most {
@@ -82,7 +82,7 @@ func readExponent(b []byte) int {
 	return n
 }
 
-// parseFloat returns the value of a checked number; ok is false when it is out of range.
+// parseFloat returns the value of a checked number; ok is false if it is out of range.
 func parseFloat(b []byte) (f float64, ok bool) {
 	d, ok := readDecimal(b)
 	f = shift(float64(d.digits), d.exponent)
@@ -95,7 +95,7 @@ func parseFloat(b []byte) (f float64, ok bool) {
 	return f, ok && f < maxNumber && f > -maxNumber
 }
 
-// parseInt returns the value of a checked number; 1.0 and 1e3 are whole numbers too. ok is false when it has a fraction or does not fit.
+// parseInt returns the value of a checked number; 1.0 and 1e3 are whole numbers too. ok is false if it has a fraction or does not fit.
 func parseInt(b []byte) (n int64, ok bool) {
 	d, ok := readDecimal(b)
 	for ; d.exponent < 0 && d.digits > 0; d.exponent++ {
@@ -145,8 +145,8 @@ func appendInt(dst []byte, n int64) []byte {
 	return append(dst, buf[i:]...)
 }
 
-// AppendFloat appends f as a JSON number of 15 significant digits at most. JSON has no NaN, it becomes 0, and what is too large the largest number.
-// It needs none of strconv's tables, which would be a tenth of a small WebAssembly program.
+// AppendFloat appends f as a JSON number with at most 15 significant digits. NaN becomes 0; a number that is too large becomes the largest
+// one. AppendFloat needs none of the tables of strconv, which would be a tenth of a small WebAssembly program.
 func AppendFloat(dst []byte, f float64) []byte {
 	if f < 0 {
 		dst = append(dst, '-')

@@ -1,27 +1,29 @@
 package wire
 
+// This file has small objects of server events.
+
 // Error is the payload of an ErrorEvent.
 type Error struct {
 	// Type is "invalid_request_error" or "server_error".
 	Type    string
 	Code    string
 	Message string
-	// Param is the path of the field in question, nil for none.
+	// Param is the path of the field that caused the error, nil for none.
 	Param *string
-	// EventID is the event_id of the client event in question, nil for none.
+	// EventID is the event_id of the client event that caused the error, nil for none.
 	EventID *string
 }
 
-// TranscriptionError is why an item has no transcript.
+// TranscriptionError says why an item has no transcript.
 type TranscriptionError struct {
 	Type    string
 	Code    string
 	Message string
-	// Param is the field in question, nil for none.
+	// Param is the field that caused the error, nil for none.
 	Param *string
 }
 
-// TranscriptionUsage is what a transcription cost: Type "duration" counts Seconds, "tokens" the tokens.
+// TranscriptionUsage is the cost of a transcription: Seconds with the Type "duration", tokens with the Type "tokens".
 type TranscriptionUsage struct {
 	Type              string
 	Seconds           float64
@@ -48,6 +50,6 @@ type RateLimit struct {
 	Name      string
 	Limit     int
 	Remaining int
-	// ResetSeconds is after how many seconds the limit is whole again.
+	// ResetSeconds is the number of seconds until the whole limit is available again.
 	ResetSeconds float64
 }

@@ -1,5 +1,7 @@
 package wire
 
+// This file has the fields of the small objects.
+
 func (e *Error) fields(c *codec) {
 	c.bind("type code message param~ event_id~", &e.Type, &e.Code, &e.Message, &e.Param, &e.EventID)
 }

@@ -1,9 +1,11 @@
 package wire
 
+// This file has JSON values that are kept as text.
+
 import "unicode/utf8"
 
-// Raw is a JSON value as text. A Raw that this package has read is valid JSON and UTF-8; one that a caller makes must be valid too, else
-// null is written in its place. A nil Raw stands for null or for nothing.
+// Raw is a JSON value as text. A Raw that this package has read is valid JSON and UTF-8. A Raw that a caller makes must be valid,
+// too; an invalid one is written as null. A nil Raw means null or an absent value.
 type Raw []byte
 
 // Valid reports whether r is one JSON value, nested at most MaxDepth deep.
@@ -23,8 +25,8 @@ func (r Raw) Text() (s string, ok bool) {
 	return text(raw, escaped), true
 }
 
-// Field returns the member of a JSON object by its name, a part of r; ok is false when there is none, or r is no object. Of members with the
-// same name the last counts.
+// Field returns the value of a member of a JSON object, as a part of r. ok is false if there is no such member or r is no object. Of members
+// with the same name the last one counts.
 func (r Raw) Field(name string) (value Raw, ok bool) {
 	c := codec{scanner: scanner{b: r}}
 	c.space()
@@ -46,7 +48,7 @@ func (r Raw) Field(name string) (value Raw, ok bool) {
 	}
 }
 
-// WithText adds a member with a text to a JSON object, of which r is nil or the last result of WithText.
+// WithText returns the JSON object r with one more member, whose value is a string. r is nil for an empty object, or a result of WithText.
 func (r Raw) WithText(name, text string) Raw {
 	if len(r) == 0 {
 		r = Raw("{")
@@ -59,17 +61,17 @@ func (r Raw) WithText(name, text string) Raw {
 	return append(r, '}')
 }
 
-// rawObject is a Raw that must be an object when it is read.
+// rawObject is a Raw; a reader accepts only an object for it.
 type rawObject Raw
 
-// kind is the first byte of the value, 0 for none.
+// kind returns the first byte of the value, 0 for none.
 func (r Raw) kind() byte {
 	s := scanner{b: r}
 	s.space()
 	return s.peek()
 }
 
-// keep copies checked text and makes it UTF-8.
+// keep returns a copy of checked text. What is not UTF-8 becomes U+FFFD.
 //
 //go:noinline
 func keep(b []byte) Raw {

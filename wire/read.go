@@ -1,5 +1,7 @@
 package wire
 
+// This file reads objects.
+
 // readObject reads the object at pos into p.
 func (c *codec) readObject(p fielder) {
 	c.owner = p
@@ -25,7 +27,7 @@ func (c *codec) readFields(spec string, fields []any) {
 		at, bit := c.pos, uint64(1)<<t.index
 		c.at = at
 		if seen&bit != 0 && !c.merge {
-			empty(fields[t.index-1]) // of members with the same name the last counts
+			empty(fields[t.index-1]) // of members with the same name the last one counts
 		}
 		if c.take(t.name, t.mark, fields[t.index-1]) {
 			seen |= bit
@@ -47,7 +49,7 @@ func (c *codec) readFields(spec string, fields []any) {
 	c.verify(owner, "")
 }
 
-// key moves over a key and its colon and returns the key.
+// key returns the key at pos, and moves to the position after its colon.
 func (c *codec) key() []byte {
 	key, escaped, _ := c.str()
 	if escaped {
@@ -65,8 +67,8 @@ func (c *codec) verify(p fielder, field string) {
 	}
 }
 
-// take reads the value at pos into the field that p points to, and moves behind it. It returns false when the value is null and that
-// changes nothing, and on error.
+// take reads the value at pos into the field that p points to, and moves to the position after the value. It returns false on an error, and
+// if the value is null and the field stays as it is.
 func (c *codec) take(name string, mark byte, p any) bool {
 	first := c.b[c.pos]
 	if first == 'n' && mark != '!' {
@@ -128,14 +130,14 @@ func (c *codec) takeText() string {
 	return text(raw, escaped)
 }
 
-// takeValue moves over the value at pos and returns its text.
+// takeValue returns the text of the value at pos, and moves to the position after it.
 func (c *codec) takeValue() []byte {
 	start := c.pos
 	_ = c.value(0)
 	return c.b[start:c.pos]
 }
 
-// takeNumber is takeValue for a number; of any other value the text is empty.
+// takeNumber is takeValue for a number. For any other value it returns an empty text.
 func (c *codec) takeNumber() []byte {
 	if kindName(c.b[c.pos]) != aNumber {
 		return nil
@@ -143,7 +145,7 @@ func (c *codec) takeNumber() []byte {
 	return c.takeValue()
 }
 
-// wrongNumber is wrong for a field that takes some numbers.
+// wrongNumber records the error for a number that the field does not allow.
 func (c *codec) wrongNumber(name, want string) bool {
 	if kindName(c.b[c.at]) == aNumber {
 		return c.fail(CodeInvalidType, name, "want "+want)
@@ -197,7 +199,7 @@ func (c *codec) takeVoice(name string, p *voice) bool {
 	return c.take(name, '!', (*string)(p))
 }
 
-// takeNested reads an object, a list, or what a pointer field points to.
+// takeNested reads an object, a list, or the value for a pointer field.
 func (c *codec) takeNested(name string, p any) bool {
 	if object, ok := p.(fielder); ok {
 		return c.takeObject(name, object)
@@ -223,10 +225,10 @@ func (c *codec) takeObject(name string, p fielder) bool {
 	return c.err == nil
 }
 
-// maxElements is the largest list that is taken: an element in memory can be much larger than its text.
+// maxElements limits the length of a list, because an element can be much larger in memory than in the text.
 const maxElements = 4096
 
-// takeList reads a list as a whole, also with merge.
+// takeList reads a list. It replaces the whole list, even with merge.
 func (c *codec) takeList(name string, p any) bool {
 	if c.b[c.pos] != '[' {
 		return c.wrong(name, "a list")

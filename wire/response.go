@@ -1,9 +1,11 @@
 package wire
 
+// This file has responses and the parameters of response.create.
+
 // Response is a response object. All of its keys are written, null where a field here is nil.
 type Response struct {
 	ID string
-	// Object is always written as "realtime.response", whatever stands here.
+	// Object is always written as "realtime.response".
 	Object string
 	// Status is "in_progress", "completed", "cancelled", "failed" or "incomplete".
 	Status string
@@ -18,13 +20,13 @@ type Response struct {
 	Audio *ResponseAudio
 	// Usage is nil until the response is done.
 	Usage *Usage
-	// Metadata is the client's own object, nil when it gave none.
+	// Metadata is the object that the client gave, nil if it gave none.
 	Metadata Raw
 }
 
-// StatusDetails says why a response ended as it did.
+// StatusDetails says why a response has its status.
 type StatusDetails struct {
-	// Type is the response's status.
+	// Type is the status of the response.
 	Type string
 	// Reason is "turn_detected", "client_cancelled", "max_output_tokens" or "content_filter"; left out when empty.
 	Reason string
@@ -32,7 +34,7 @@ type StatusDetails struct {
 	Error *StatusError
 }
 
-// StatusError is what made a response fail.
+// StatusError is the error of a failed response.
 type StatusError struct {
 	Type string
 	Code string
@@ -44,31 +46,31 @@ type ResponseAudio struct {
 	Voice  string
 }
 
-// ResponseParams is what a client asks of one response; what is absent comes from the session.
+// ResponseParams are the parameters of one response. For an absent one the value of the session is used.
 type ResponseParams struct {
-	// Instructions is nil when absent.
+	// Instructions is nil if absent.
 	Instructions *string
-	// OutputModalities is nil when absent, else ["audio"] or ["text"].
+	// OutputModalities is nil if absent, otherwise ["audio"] or ["text"].
 	OutputModalities []string
-	// Audio is nil when absent.
+	// Audio is nil if absent.
 	Audio *ResponseAudio
 	// Tools replaces the session's tools when HasTools is set.
 	Tools    []Tool
 	HasTools bool
-	// ToolChoice is nil when absent, else as in Session.
+	// ToolChoice is nil if absent, otherwise as in Session.
 	ToolChoice Raw
-	// ParallelToolCalls is nil when absent.
+	// ParallelToolCalls is nil if absent.
 	ParallelToolCalls *bool
-	// Conversation is "auto", "none", or "" when absent, which means auto.
+	// Conversation is "auto", "none", or "" if absent, which means auto.
 	Conversation string
 	// Input replaces the conversation as the model's input when HasInput is set.
 	Input    []Item
 	HasInput bool
-	// MaxOutputTokens is nil when absent.
+	// MaxOutputTokens is nil if absent.
 	MaxOutputTokens *MaxTokens
-	// Prompt is nil when absent, else an object.
+	// Prompt is nil if absent, otherwise an object.
 	Prompt Raw
-	// Metadata is nil when absent, else an object that the response carries back.
+	// Metadata is nil if absent, otherwise an object that the response carries back.
 	Metadata Raw
 }
 

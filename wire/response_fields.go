@@ -1,5 +1,7 @@
 package wire
 
+// This file has the fields of responses and the checks of their values.
+
 func (r *Response) fields(c *codec) {
 	c.bind("object=realtime.response id status status_details~ output conversation_id~ output_modalities max_output_tokens audio? usage~ metadata~",
 		&r.Object, &r.ID, &r.Status, &r.StatusDetails, &r.Output, &r.ConversationID, &r.OutputModalities, &r.MaxOutputTokens, &r.Audio,

@@ -1,19 +1,22 @@
 package wire
 
+// This file checks the syntax of JSON.
+
 import "math/bits"
 
-// MaxDepth is how deep objects and arrays may be nested in a message or a Raw value, the outermost counted.
+// MaxDepth limits how deep objects and arrays may be nested in a message or a Raw value. The outermost one counts as 1.
 const MaxDepth = 64
 
-// scanner walks over JSON text, checks it, and says exactly where it is wrong. It needs no memory of its own.
+// scanner checks JSON text and reports the exact position of an error. It does not allocate.
 type scanner struct {
 	b   []byte
 	pos int
-	// members are the two members of the outermost object that every event has, as the text of their values; the last one wins.
+	// typ and id are the values of the members type and event_id of the outermost object. Of members with the same name the last one
+	// counts.
 	typ, id span
 }
 
-// span is a part of the text; end is 0 when there is none.
+// span is a part of the text; end is 0 for none.
 type span struct{ start, end int }
 
 // document checks the whole text: one value and white space.
@@ -29,7 +32,7 @@ func (s *scanner) document() *DecodeError {
 	return nil
 }
 
-// value checks the value at pos, which lies in depth containers, and moves behind it.
+// value checks the value at pos, which is inside depth containers, and moves to the position after it.
 func (s *scanner) value(depth int) *DecodeError {
 	if s.pos >= len(s.b) {
 		return s.bad("the text ends where a value is due")
@@ -87,7 +90,7 @@ func (s *scanner) object(depth int) *DecodeError {
 	}
 }
 
-// note keeps the place of a member of the outermost object.
+// note keeps the position of a member of the outermost object.
 func (s *scanner) note(key []byte, escaped bool, start int) {
 	if escaped {
 		key = unescape(nil, key)
@@ -113,7 +116,7 @@ func (s *scanner) array(depth int) *DecodeError {
 	}
 }
 
-// separator takes what stands before an element: nothing before the first, a comma before another. end: there is no other.
+// separator moves over the comma before an element; the first element has none. end: there is no further element.
 func (s *scanner) separator(closing byte, first bool) (end bool, err *DecodeError) {
 	ch := s.peek()
 	switch {
@@ -177,7 +180,7 @@ func (s *scanner) digits() bool {
 	return s.pos > start
 }
 
-// str checks the string at pos, moves behind it and returns what stands between the quotes.
+// str checks the string at pos, moves to the position after it, and returns the text between the quotes.
 func (s *scanner) str() (text []byte, escaped bool, err *DecodeError) {
 	s.pos++
 	start := s.pos
@@ -200,7 +203,7 @@ func (s *scanner) str() (text []byte, escaped bool, err *DecodeError) {
 	}
 }
 
-// escape checks the escape sequence at pos and moves behind it.
+// escape checks the escape sequence at pos and moves to the position after it.
 func (s *scanner) escape() *DecodeError {
 	s.pos++
 	switch s.peek() {
@@ -220,8 +223,8 @@ func (s *scanner) escape() *DecodeError {
 	return s.bad("unknown escape sequence in a string")
 }
 
-// plain returns the index from i on of the first byte that a string may not hold as it is: a quote, a backslash, a control
-// character; len(b) when there is none. Most of a message is base64, so it goes eight bytes at a time.
+// plain returns the index of the first byte from i on that a string cannot contain unescaped: a quote, a backslash or a control character.
+// It returns len(b) if there is none. Most of a message is base64, so plain checks eight bytes at a time.
 func plain(b []byte, i int) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	for len(b)-i >= 8 {
@@ -246,7 +249,7 @@ func load64(b []byte) uint64 {
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// hex is the value of a hexadecimal digit, more than 15 for any other byte.
+// hex returns the value of a hexadecimal digit, and more than 15 for any other byte.
 func hex(ch byte) uint32 {
 	switch {
 	case ch-'0' <= 9:
@@ -257,7 +260,7 @@ func hex(ch byte) uint32 {
 	return 16
 }
 
-// peek is the byte at pos, 0 at the end of the text.
+// peek returns the byte at pos, 0 at the end of the text.
 //
 //go:noinline
 func (s *scanner) peek() byte {

@@ -1,6 +1,8 @@
 package wire
 
-// MaxTools is the largest number of tools that a session or a response takes from a client.
+// This file has the session object.
+
+// MaxTools limits the tools of a session or a response.
 const MaxTools = 128
 
 // Session is the session object: the configuration in force.
@@ -38,23 +40,23 @@ type SessionAudio struct {
 	Output AudioOutput
 }
 
-// AudioInput configures what the user says.
+// AudioInput configures the audio of the user.
 type AudioInput struct {
 	Format Format
-	// Transcription is nil when the input is not to be transcribed.
+	// Transcription is nil if the client wants no transcripts.
 	Transcription *Transcription
-	// NoiseReduction is nil when there is none.
+	// NoiseReduction is nil for none.
 	NoiseReduction *NoiseReduction
-	// TurnDetection is nil when the client commits by itself.
+	// TurnDetection is nil if the client commits the turns itself.
 	TurnDetection *TurnDetection
 }
 
-// AudioOutput configures what the user hears.
+// AudioOutput configures the audio of the agent.
 type AudioOutput struct {
 	Format Format
-	// Voice is the name or the id of the voice.
+	// Voice is the name or the id of the synthesis voice.
 	Voice string
-	// Speed is 0.25 to 1.5, 1 being the voice's own.
+	// Speed is 0.25 to 1.5; 1 is the normal speed of the voice.
 	Speed float64
 }
 
@@ -65,13 +67,13 @@ const (
 	FormatPCMA = "audio/pcma" // G.711 A-law, 8000 Hz
 )
 
-// Format is an audio format. Rate is in Hz; on the wire only audio/pcm has it.
+// Format is an audio format. Rate is in Hz; only audio/pcm has it in the JSON.
 type Format struct {
 	Type string
 	Rate int
 }
 
-// Transcription configures the transcription of the input; empty fields leave it to the server.
+// Transcription configures the transcription of the input; for empty fields the server decides.
 type Transcription struct {
 	Model    string
 	Language string
@@ -89,21 +91,22 @@ const (
 	SemanticVAD = "semantic_vad"
 )
 
-// TurnDetection configures when a turn begins and ends. Both kinds' fields keep their value while the other kind is in force; on the
-// wire stand those of Type, and what is missing there has its default.
+// TurnDetection configures when a turn begins and ends. The fields of one kind keep their values while Type is the other kind. The JSON has
+// only the fields of Type; a missing field has its default.
 type TurnDetection struct {
 	Type string
 	// Threshold is the probability of speech from 0 to 1 (server_vad).
 	Threshold float64
-	// PrefixPaddingMS is how much audio before the onset belongs to the turn (server_vad).
+	// PrefixPaddingMS is how much audio before the speech onset belongs to the turn, in milliseconds (server_vad).
 	PrefixPaddingMS int
-	// SilenceDurationMS is how long a silence ends the turn (server_vad).
+	// SilenceDurationMS is the length of the silence that ends the turn, in milliseconds (server_vad).
 	SilenceDurationMS int
-	// IdleTimeoutMS is after how long without speech the model speaks, counted from the end of the playback; nil for never (server_vad).
+	// IdleTimeoutMS is the time without speech after which the model speaks, in milliseconds from the end of the playback; nil for never
+	// (server_vad).
 	IdleTimeoutMS *int
-	// CreateResponse says whether a turn's end creates a response.
+	// CreateResponse says whether the end of a turn creates a response.
 	CreateResponse bool
-	// InterruptResponse says whether a turn's begin ends a live response.
+	// InterruptResponse says whether the begin of a turn ends a live response.
 	InterruptResponse bool
 	// Eagerness is "low", "medium", "high" or "auto" (semantic_vad).
 	Eagerness string
@@ -115,19 +118,19 @@ type Tool struct {
 	Type        string
 	Name        string
 	Description string
-	// Parameters is the JSON schema of a function's arguments, nil when it has none.
+	// Parameters is the JSON schema of the arguments of a function, nil if it has none.
 	Parameters Raw
 	// Config is the whole object of a tool that is not a function, nil for a function.
 	Config Raw
 }
 
-// MaxTokens limits the tokens of a response: 1 to 4096, or 0 for no limit ("inf" on the wire).
+// MaxTokens limits the tokens of a response: 1 to 4096, or 0 for no limit ("inf" in the JSON).
 type MaxTokens struct {
 	N int
 }
 
-// DefaultSession returns the protocol's defaults: spoken answers, 24 kHz PCM both ways, server_vad. ID, Model, Voice and ExpiresAt are the
-// server's to fill in.
+// DefaultSession returns the defaults of the protocol: spoken answers, 24 kHz PCM in both directions, server_vad. The server sets ID, Model,
+// Voice and ExpiresAt.
 func DefaultSession() Session {
 	td := defaultTurnDetection()
 	pcm := Format{Type: FormatPCM, Rate: 24000}

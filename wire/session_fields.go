@@ -1,5 +1,7 @@
 package wire
 
+// This file has the fields of the session object and the checks of their values.
+
 func (s *Session) fields(c *codec) {
 	const common = "model output_modalities instructions max_output_tokens audio tools tool_choice parallel_tool_calls tracing~ prompt~ " +
 		"include~ truncation"
@@ -9,7 +11,7 @@ func (s *Session) fields(c *codec) {
 	case c.mode == writing && s.Type == "transcription":
 		spec = "type object=realtime.transcription_session id expires_at - - - - audio - - - - - include~ -"
 		audio = (*inputOnly)(&s.Audio)
-	case c.merge: // what only the server sets is passed over
+	case c.merge: // fields that only the server sets are skipped
 		spec = "type - - - " + common
 	}
 	c.bind(spec, &s.Type, &s.Object, &s.ID, &s.ExpiresAt,
@@ -61,7 +63,7 @@ func (a *AudioOutput) check(c *codec, field string) {
 	}
 }
 
-// voice is a voice by its name; a reader takes an object with its id too.
+// voice is the name of a synthesis voice. A reader also accepts an object with its id.
 type voice string
 
 type voiceObject voice
@@ -79,7 +81,7 @@ func (f *Format) fields(c *codec) {
 	}
 }
 
-// fixedRate is the one rate that the protocol has for the format.
+// fixedRate returns the sample rate that the protocol defines for the format.
 func (f *Format) fixedRate() int {
 	if f.Type == FormatPCM {
 		return 24000
@@ -127,7 +129,7 @@ func (t *TurnDetection) fields(c *codec) {
 	}
 }
 
-// Bounds of TurnDetection's times in milliseconds. The protocol bounds the idle timeout only.
+// Limits of the times of TurnDetection, in milliseconds. The protocol limits only the idle timeout.
 const (
 	maxPaddingMS     = 10_000
 	maxSilenceMS     = 30_000

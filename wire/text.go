@@ -1,8 +1,10 @@
 package wire
 
+// This file reads and writes JSON strings.
+
 import "unicode/utf8"
 
-// text returns the string that stands between the quotes. As in encoding/json, what is not UTF-8 and a half of a surrogate pair become
+// text returns the value of the string between two quotes. As in encoding/json, what is not UTF-8 and a half of a surrogate pair become
 // U+FFFD.
 func text(raw []byte, escaped bool) string {
 	if escaped || !utf8.Valid(raw) {
@@ -11,7 +13,7 @@ func text(raw []byte, escaped bool) string {
 	return string(raw)
 }
 
-// unescape appends the text of a checked string.
+// unescape appends the value of a checked string.
 func unescape(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); {
 		r, n := rune(raw[i]), 1
@@ -27,7 +29,7 @@ func unescape(dst, raw []byte) []byte {
 	return dst
 }
 
-// unescapeOne returns the character that the escape sequence stands for which begins before raw, and its length.
+// unescapeOne returns the character of the escape sequence whose backslash is the byte before raw, and the length of the sequence.
 func unescapeOne(raw []byte) (r rune, n int) {
 	switch raw[0] {
 	case 'b':
@@ -83,7 +85,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// escaped is the escape sequence for a quote, a backslash or a control character.
+// escaped returns the escape sequence for a quote, a backslash or a control character.
 func escaped(ch byte) string {
 	const sequences = `\u0000\u0001\u0002\u0003\u0004\u0005\u0006\u0007\u0008\u0009\u000a\u000b\u000c\u000d\u000e\u000f` +
 		`\u0010\u0011\u0012\u0013\u0014\u0015\u0016\u0017\u0018\u0019\u001a\u001b\u001c\u001d\u001e\u001f`

@@ -1,5 +1,7 @@
 package wire
 
+// This file writes objects.
+
 // appendEvent writes the event as an object that begins with its type.
 func appendEvent(dst []byte, e Event, server bool) []byte {
 	dst = append(append(append(dst, `{"type":"`...), e.Type()...), '"')
@@ -32,7 +34,7 @@ func (c *codec) writeFields(spec string, fields []any) {
 	}
 }
 
-// putUnlessEmpty writes a member unless the field is nil, or if it cannot be nil, unless it is a zero value, which shows in its text.
+// putUnlessEmpty writes a member unless it is empty: a field that can be nil is empty if it is nil, any other field if it has its zero value.
 func (c *codec) putUnlessEmpty(name string, p any) {
 	null, nilable := isNil(p)
 	if null {
@@ -129,7 +131,7 @@ func (c *codec) putList(p any) {
 	c.out.EndList()
 }
 
-// writeMembers writes the members of a valid object into the one that is being written.
+// writeMembers adds the members of a valid object to the object that is being written.
 func (c *codec) writeMembers(object Raw) {
 	s := scanner{b: object}
 	s.space()
