@@ -1,8 +1,10 @@
 package voice
 
-// The spectrum is watched in channels: each bin under 2 kHz by itself, so that a hum's lines are learned apart from the
-// voice between them, and eight bands above. For decisions the channels are put together into bands of about a third of
-// an octave. Bins under 94 Hz are left out: they hold direct current, mains hum and rumble, and no harmonic that matters.
+// This file follows the power and the noise floor of a signal, by channel and by band.
+
+// A channel is one bin of the spectrum below 2 kHz, or one of eight groups of bins above. Single bins separate the lines of a hum from the
+// speech between them. A band is one or more channels, about a third of an octave; decisions are made by band. Bins below 94 Hz are left
+// out: they contain direct current, mains hum and rumble, and no important harmonic of speech.
 const (
 	lowBins      = 64 // bins under 2 kHz, each a channel
 	highChannels = 8
@@ -12,39 +14,39 @@ const (
 )
 
 const (
-	// smoothing is the share that a frame has in the smoothed power: a time constant of 35 ms.
+	// smoothing is the weight of a new frame in the smoothed power: a time constant of 35 ms.
 	smoothing = 0.25
-	// leastNoise is the floor that silence cannot go under: -80 dBFS over the whole spectrum, in a bin.
+	// leastNoise is the least noise floor of one bin: -80 dBFS over the whole spectrum.
 	leastNoise = 1e-8 / binCount
-	// firstNoise is the floor before anything is heard: -65 dBFS.
+	// firstNoise is the noise floor at the start: -65 dBFS.
 	firstNoise = 30 * leastNoise
-	// minimumBias makes up for the minimum of a noise lying under its mean (R. Martin, 2001, derives it; this is for ten
-	// degrees of freedom and 3 s).
+	// minimumBias is the ratio of the mean of a noise to its minimum (R. Martin, 2001, derives it; this value is for ten degrees
+	// of freedom and 3 s).
 	minimumBias = 2
 
-	minimaBlocks  = 8  // of minimaFrames: a minimum is looked for over 3.2 s, longer than a phrase without a pause
+	minimaBlocks  = 8  // of minimaFrames: the minimum is taken over 3.2 s, which is longer than speech without a pause
 	minimaFrames  = 40 // 400 ms
-	extremaBlocks = 6  // of extremaFrames: a band is still when its level keeps within stillRange for 0.6 s
+	extremaBlocks = 6  // of extremaFrames: a band is still if its level stays within stillRange for 0.6 s
 	extremaFrames = 10 // 100 ms
-	// stillRange is in dB. Noise keeps within 3 to 6, a band of speech moves by 15 to 40.
+	// stillRange is in dB. The level of a band of noise stays within 3 to 6 dB, that of speech varies by 15 to 40 dB.
 	stillRange = 9
 
 	elevatedFrom = 4  // dB over the floor at which a band begins to count as elevated
 	elevatedSpan = 12 // dB above that at which it counts in full
-	// dynamics is how far under the last peak sound still counts, in dB, and peakDecay how fast the peak is forgotten, in dB
-	// a frame: without noise to hide it the decay of a sound would pass for the sound going on.
+	// Sound counts if it is at most dynamics dB below the last peak. The peak falls by peakDecay dB a frame. Without this limit the
+	// decay of a sound would count as sound where there is no noise.
 	dynamics  = 36
 	peakDecay = 0.2
 
-	fluxFrames = 8  // over which the change of shape is measured
-	fluxRange  = 30 // dB under the strongest band, under which a band's level does not matter
+	fluxFrames = 8  // frames over which the change of shape is measured
+	fluxRange  = 30 // dB below the strongest band; lower levels of bands are ignored
 	maxRun     = 30 // frames
 )
 
-// bandEdge are the channels at which the bands begin, and the end of the last.
+// bandEdge has the first channel of each band, and the end of the last band.
 var bandEdge = [bandCount + 1]int{3, 6, 10, 14, 18, 23, 28, 34, 41, 49, 57, 64, 65, 66, 67, 68, 69, 70, 71, 72}
 
-// highEdge are the bins at which the high channels begin, and the end of the last: 2000, 2375, 2844, 3406, 4062, 4844,
+// highEdge has the first bin of each high channel, and the end of the last one: 2000, 2375, 2844, 3406, 4062, 4844,
 // 5750, 6750 and 7812 Hz.
 var highEdge = [highChannels + 1]int{64, 76, 91, 109, 130, 155, 184, 216, 250}
 
@@ -57,35 +59,35 @@ type (
 type bands struct {
 	power  channelPowers // of this frame
 	smooth channelPowers
-	noise  channelPowers // the floor
+	noise  channelPowers // the noise floor
 
-	minimum channelPowers               // of the running block
-	minima  [minimaBlocks]channelPowers // of the blocks before it
-	lowest  channelPowers               // of all those
+	minimum channelPowers               // minima of the present block
+	minima  [minimaBlocks]channelPowers // minima of the blocks before it
+	lowest  channelPowers               // minima of all these blocks
 	minTick blockClock
 
-	level    bandLevels // of the smoothed power
-	least    bandLevels // of the running block
+	level    bandLevels // levels of the smoothed power
+	least    bandLevels // lowest levels of the present block
 	most     bandLevels
 	leasts   [extremaBlocks]bandLevels
 	mosts    [extremaBlocks]bandLevels
-	lowest6  bandLevels // of all those
+	lowest6  bandLevels // lowest levels of all blocks
 	highest6 bandLevels
 	extTick  blockClock
 
 	shape [fluxFrames]bandLevels
-	at    int // the oldest shape
+	at    int // index of the oldest shape
 
-	voicing    float32 // share of voiced frames of late
+	voicing    float32 // recent share of voiced frames
 	peak       float32 // dBFS
 	run        float32
 	lastLevels [2]float32
 }
 
-// blockClock counts frames into blocks and blocks into places.
+// blockClock counts frames and blocks of frames.
 type blockClock struct{ frame, block int }
 
-// step counts one frame; when that fills a block, it returns the place for the block.
+// step counts one frame. If the frame completes a block, step returns the index of the block in its ring.
 func (r *blockClock) step(frames, blocks int) (place int, full bool) {
 	r.frame++
 	if r.frame < frames {
@@ -97,7 +99,7 @@ func (r *blockClock) step(frames, blocks int) (place int, full bool) {
 	return place, true
 }
 
-// leastLevel is the level in dB that bands do not go under.
+// leastLevel is the lowest level of a band, in dB.
 const leastLevel = -100
 
 func (b *bands) reset() {
@@ -117,7 +119,7 @@ func (b *bands) reset() {
 			b.minima[i][c] = 1
 		}
 	}
-	// Before the stream there was silence: a voice that it begins with does not pass for steady noise.
+	// The stream counts as silent before its begin. So speech at its begin is not taken for steady noise.
 	for i := range b.least {
 		b.least[i], b.most[i], b.lowest6[i], b.highest6[i] = leastLevel, leastLevel, leastLevel, leastLevel
 		for k := range b.leasts {
@@ -126,7 +128,7 @@ func (b *bands) reset() {
 	}
 }
 
-// measure takes a power spectrum into the features that need the bands.
+// measure computes the features that need the bands.
 func (b *bands) measure(power *[binCount]float32, f *features) {
 	b.split(power)
 	b.measureLevel(f)
@@ -143,7 +145,7 @@ func (b *bands) measure(power *[binCount]float32, f *features) {
 	f.flux = b.flux()
 }
 
-// learn follows the noise after a frame of which voiced in [0, 1] says how voiced it was.
+// learn updates the noise floor after a frame. voiced in [0, 1] says how voiced the frame is.
 func (b *bands) learn(voiced float32) {
 	b.voicing += 0.04 * (voiced - b.voicing)
 	b.trackMinima()
@@ -156,8 +158,8 @@ func (b *bands) learn(voiced float32) {
 	}
 }
 
-// follow returns a channel's next floor. Where nothing moves and nobody speaks it goes to the power that is there, and
-// older minima are no longer true. Else it falls to the minimum, which speech reaches in its pauses, or rises to it slowly.
+// follow returns the next noise floor of a channel. Where the band is still and nobody speaks, the floor moves to the present power, and the
+// older minima become invalid. Otherwise the floor falls to the minimum, which speech reaches in its pauses, or rises to it slowly.
 func (b *bands) follow(c int, still bool) float32 {
 	noise := b.noise[c]
 	if still {
@@ -175,7 +177,7 @@ func (b *bands) follow(c int, still bool) float32 {
 	return noise + 0.05*(lowest-noise)
 }
 
-// split adds the spectrum up into channels and smooths them.
+// split adds up the bins of each channel and smooths the channels.
 func (b *bands) split(power *[binCount]float32) {
 	copy(b.power[:lowBins], power[:lowBins])
 	for i := range highChannels {
@@ -206,7 +208,7 @@ func (b *bands) measureLevel(f *features) {
 	f.room = b.peak - decibels(noise)
 }
 
-// elevation is the mean over the bands of how far they stand above their floors.
+// elevation returns how far the bands are above their noise floors, as a mean over the bands.
 func (b *bands) elevation() float32 {
 	var sum float32
 	for i := range bandCount {
@@ -216,8 +218,8 @@ func (b *bands) elevation() float32 {
 	return sum / bandCount
 }
 
-// flux is how much the spectrum's shape, its levels less their mean, has changed. Speech changes its shape all the time;
-// noise, however its level jumps, does not.
+// flux returns how much the shape of the spectrum has changed. The shape is the levels without their mean. The shape of speech changes all
+// the time; the shape of noise does not, even when its level jumps.
 func (b *bands) flux() float32 {
 	top := b.level[0]
 	for _, l := range b.level[:] {

@@ -1,36 +1,36 @@
 package voice
 
+// This file has the voice activity detector.
+
 import "math"
 
 const (
-	// DefaultThreshold is the threshold of a detector that is not given one: the protocol's turn_detection.threshold.
+	// DefaultThreshold is the default threshold. It is the default of turn_detection.threshold in the protocol.
 	DefaultThreshold = 0.5
-	// maxThreshold keeps every threshold within reach of Decision.Probability, which never gets above 0.982.
+	// maxThreshold is the highest threshold. Decision.Probability never exceeds 0.982.
 	maxThreshold = 0.97
-	// release is the share of the threshold under which Speech ends.
+	// release is the share of the threshold below which Speech ends.
 	release = 0.45
 )
 
-// DetectorConfig is what a Detector can be told. The zero value is a good one.
+// DetectorConfig configures a Detector. The zero value has good defaults.
 type DetectorConfig struct {
-	// Threshold is the probability at which Speech begins, in (0, 0.97]; 0 takes DefaultThreshold.
+	// Threshold is the probability at which Speech begins, in (0, 0.97]; 0 means DefaultThreshold.
 	Threshold float32
 }
 
-// Decision is what a Detector says about one frame.
+// Decision is the result of a Detector for one frame.
 type Decision struct {
-	// Probability is the probability in [0, 1] that somebody speaks at the end of the frame. It does not depend on the
-	// threshold.
+	// Probability is the probability in [0, 1] of speech at the end of the frame. It does not depend on the threshold.
 	Probability float32
-	// Speech begins in the frame in which Probability reaches the threshold and ends in the one in which it falls under
-	// 0.45 of it.
+	// Speech becomes true when Probability reaches the threshold, and false when it falls below 0.45 of the threshold.
 	Speech bool
-	// Level is the RMS level of the frame in dBFS, MinDBFS for silence.
+	// Level is the RMS level of the frame in dBFS; MinDBFS for silence.
 	Level float32
 }
 
-// Detector tells speech from silence and noise, frame by frame: see the package comment for how, and for how well.
-// It takes 40 kB. One goroutine at a time; no allocation after NewDetector.
+// Detector is a voice activity detector. The package comment says how it works and how well. It takes 40 kB and does not allocate after
+// NewDetector. Only one goroutine at a time may use it.
 type Detector struct {
 	threshold float32
 	speech    bool
@@ -47,22 +47,22 @@ type Detector struct {
 	features    features
 }
 
-// features are what the evidence of one frame is made of.
+// features are the measurements of one frame.
 type features struct {
-	level     float32 // of the last 32 ms, in dBFS, without what lies under 94 Hz
-	room      float32 // how far the loudest sound of late stood above the noise, in dB
-	fall      float32 // how much level went down in two frames, in dB
-	elevation float32 // how far the bands stand above their noise floors: 0 none, 1 all by 16 dB
-	run       float32 // frames for which elevation has held on, gaps counted twice against it
-	flux      float32 // how much the spectrum's shape changed in 80 ms, in dB averaged over the bands
+	level     float32 // level of the last 32 ms in dBFS, without sound below 94 Hz
+	room      float32 // how far the loudest recent sound was above the noise, in dB
+	fall      float32 // how much the level has fallen in two frames, in dB
+	elevation float32 // how far the bands are above their noise floors: 0 for none, 1 if all are 16 dB above
+	run       float32 // frames for which elevation has lasted, at most 30; a frame without it subtracts 2
+	flux      float32 // how much the shape of the spectrum has changed in 80 ms, in dB, mean of the bands
 
-	periodicity float32 // peak of the normalised autocorrelation of what stands above the noise, in [0, 1]
+	periodicity float32 // peak of the normalised autocorrelation of the sound above the noise, in [0, 1]
 	upper       float32 // the same for 500-2000 Hz alone, at the same lag
 	crest       float32 // share of the strongest three neighbouring bins
-	change      float32 // of the low spectrum over 20 or 50 ms, the smaller: 0 none, 1 all of it
+	change      float32 // change of the spectrum below 2 kHz over 20 or 50 ms, the smaller one: 0 none, 1 completely
 }
 
-// NewDetector returns a detector that has heard nothing yet.
+// NewDetector returns a detector for a new stream.
 func NewDetector(c DetectorConfig) *Detector {
 	d := &Detector{}
 	fillWindow(&d.window)
@@ -73,8 +73,8 @@ func NewDetector(c DetectorConfig) *Detector {
 	return d
 }
 
-// SetThreshold changes the threshold from the next frame on; what was learned of the noise stays. Values at or under 0
-// (and not-a-number) take DefaultThreshold, values above 0.97 are 0.97.
+// SetThreshold changes the threshold from the next frame on. The detector keeps what it has learned about the noise. A value of 0 or less,
+// or NaN, means DefaultThreshold. A value above 0.97 means 0.97.
 func (d *Detector) SetThreshold(threshold float32) {
 	if !(threshold > 0) {
 		threshold = DefaultThreshold
@@ -82,7 +82,7 @@ func (d *Detector) SetThreshold(threshold float32) {
 	d.threshold = min(threshold, maxThreshold)
 }
 
-// Reset forgets all sound, as for a new microphone. The threshold stays.
+// Reset begins a new stream, for example after a change of the microphone. The threshold stays.
 func (d *Detector) Reset() {
 	d.speech = false
 	clear(d.past[:])
@@ -92,8 +92,8 @@ func (d *Detector) Reset() {
 }
 
 // Frame takes the next frame, exactly FrameSize mono samples in [-1, 1] at FrameRate, and returns the decision at its
-// end. It does not keep the frame. Samples outside the range are clipped, not-a-number is silence. It panics when the
-// frame has another size, since that is a mistake in the program and not in the sound.
+// end. It does not keep the frame. It clips samples outside the range and takes NaN for 0. It panics if the frame has another size,
+// because that is an error of the program.
 func (d *Detector) Frame(frame []float32) Decision {
 	if len(frame) != FrameSize {
 		panic("voice: a detector takes frames of exactly FrameSize samples; cut the stream with a Framer")
@@ -114,7 +114,7 @@ func (d *Detector) Frame(frame []float32) Decision {
 	return Decision{Probability: p, Speech: d.speech, Level: level}
 }
 
-// take puts the frame at the end of the past and returns its level.
+// take appends the frame to the last 32 ms and returns its level.
 func (d *Detector) take(frame []float32) float32 {
 	copy(d.past[:], d.past[FrameSize:])
 	last := d.past[windowSize-FrameSize:]
@@ -130,9 +130,8 @@ func (d *Detector) take(frame []float32) float32 {
 	return max(decibels(sum/FrameSize), MinDBFS)
 }
 
-// fillWindow makes the analysis window. It rises over 24 ms and falls over 8 ms, both as half a period of a cosine: the steep
-// end makes an onset count early, the long rise resolves the harmonics of a low voice. It is scaled so that the bins add up
-// to the mean square.
+// fillWindow computes the analysis window. It rises over 24 ms and falls over 8 ms, both as half a period of a cosine. The steep end shows an
+// onset early; the long rise separates the harmonics of a low voice. The window is scaled so that the sum of the bins is the mean square.
 func fillWindow(scaled *[windowSize]float32) {
 	const rise, fall = windowSize * 3 / 4, windowSize / 4
 	w := make([]float64, windowSize)
@@ -151,8 +150,8 @@ func fillWindow(scaled *[windowSize]float32) {
 	}
 }
 
-// decibels is 10 log10 of a power, at least -150. The logarithm of the mantissa is a polynomial of degree four through
-// its values at the Chebyshev nodes, within 0.0004 dB: a frame takes some fifty of them.
+// decibels returns 10 log10 of a power, and at least -150. It approximates the logarithm of the mantissa by a polynomial of degree four
+// through the Chebyshev nodes, with an error below 0.0004 dB, because each frame needs about fifty logarithms.
 func decibels(power float32) float32 {
 	if !(power > 1e-15) {
 		return -150

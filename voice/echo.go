@@ -1,65 +1,67 @@
 package voice
 
-// An Echo tells the loudspeaker's sound in the microphone from a person's: what a browser's echo cancellation leaves, or
-// all of it where there is none. It compares band levels and needs to know neither the echo's delay nor the room, as long
-// as the echo comes within 240 ms. Beside a Detector it says which of its frames of speech are the agent's own:
+// This file decides whether the playback explains the sound of the microphone.
+
+// Echo decides whether the sound of the loudspeaker explains the sound of the microphone. The echo may be all of that sound, or the rest that
+// the echo cancellation of a browser leaves. Echo compares the levels of bands. It does not need the delay of the echo, which may be up to
+// 240 ms, nor the room. With a Detector it shows which frames of speech are the agent's own:
 //
 //	if d := detector.Frame(mic); d.Speech && !echo.Frame(mic, playback) {
-//		// a person speaks
+//		// the user speaks
 //	}
 //
-// The reference is what plays at full level: an agent that is lowered echoes less, which explains less too.
-// It takes 20 kB. One goroutine at a time; no allocation after NewEcho.
+// The reference is the playback at full level. A ducked agent has less echo, which explains less of the microphone's sound.
+// An Echo takes 20 kB and does not allocate after NewEcho. Only one goroutine at a time may use it.
 type Echo struct {
 	window     [windowSize]float32
 	spectrum   *Spectrum
-	mic, agent ear
+	mic, agent echoSignal
 
-	ring  [echoFrames]echoBands // of the reference; the newest is at at
+	ring  [echoFrames]echoBands // levels of the reference; at is the index of the newest
 	at    int
-	level echoBands // the highest level of late, by band, falling with the room
-	least echoBands // the lowest level within the ring
-	gain  echoBands // of the path from the loudspeaker to the microphone
-	floor echoBands // of the microphone's own noise
+	level echoBands // the highest recent level of each band; it decays like the sound in a room
+	least echoBands // the lowest level in the ring
+	gain  echoBands // gain of the path from the loudspeaker to the microphone
+	floor echoBands // noise floor of the microphone
 }
 
 const (
-	// echoFrames is how long after its playback an echo may come: 240 ms.
+	// echoFrames is the longest delay of an echo after its playback: 240 ms.
 	echoFrames = 24
-	// echoDecay is how fast the room forgets in dB a frame: 60 dB in 0.4 s.
+	// echoDecay is how fast sound decays in the room, in dB a frame: 60 dB in 0.4 s.
 	echoDecay = 1.5
-	// firstGain is the path's gain in dB before anything is learned: a loudspeaker at some distance, without cancellation.
+	// firstGain is the gain of the path at the start, in dB: that of a loudspeaker at some distance, without echo cancellation.
 	firstGain  = -14
 	leastGain  = -60
-	echoMargin = 7 // dB that an echo may stand above what is expected
-	// The gain is a running quantile: it rises to what four of five frames stay under. A person who talks over the agent
-	// for half a second moves it by 1.2 dB.
+	echoMargin = 7 // dB by which an echo may exceed the expected level
+	// The gain is a running quantile: four of five frames stay below it. A user who talks over the agent for half a second moves it
+	// by 1.2 dB.
 	gainRise, gainFall = 0.024, 0.006
-	// gainSink is how fast it falls where it cannot be so high: whenever the echo came, it would have been louder than all that
-	// is heard. So where there is none, as with headphones, nobody has to speak against the first gain for long.
+	// gainSink is how fast the gain falls where it is certainly too high, because with any delay the echo would be louder than all that the
+	// microphone hears. So without an echo, as with headphones, the first gain does not hide the user's speech for long.
 	gainSink = 0.1
-	// playsAbove is the level in dBFS of a band at which the agent counts as heard in it.
+	// playsAbove is the level of a band from which the agent counts as audible in it, in dBFS.
 	playsAbove = -75
-	// floorRise is how fast the noise floor follows a noise that becomes louder, in dB a frame, and floorMargin how far noise
-	// swings above it in dB.
+	// floorRise is how fast the noise floor follows a noise that becomes louder, in dB a frame. floorMargin is how far noise may exceed
+	// its floor, in dB.
 	floorRise, floorMargin = 0.02, 9
-	// explainedShare is the share of the microphone's power that must be expected.
+	// explainedShare is the share of the microphone's power that echo and noise must explain.
 	explainedShare = 0.6
 )
 
-// echoEdge are the bins at which the bands begin, and the end of the last: about a third of an octave each.
+// echoEdge has the first bin of each band, and the end of the last band. A band is about a third of an octave.
 var echoEdge = [...]int{3, 6, 10, 14, 18, 23, 28, 34, 41, 49, 57, 64, 76, 91, 109, 130, 155, 184, 216, 250}
 
 // echoBands are levels in dB.
 type echoBands [len(echoEdge) - 1]float32
 
-// ear has the last 32 ms of one signal.
-type ear struct {
+// echoSignal has the last 32 ms of one signal.
+type echoSignal struct {
 	past  [windowSize]float32
 	power echoBands // of the last frame, as power
 }
 
-// NewEcho returns an Echo that has heard nothing yet.
+// NewEcho returns an Echo for a new stream.
 func NewEcho() *Echo {
 	e := &Echo{}
 	fillWindow(&e.window)
@@ -68,9 +70,9 @@ func NewEcho() *Echo {
 	return e
 }
 
-// Reset forgets the room and all sound, as for another microphone or loudspeaker.
+// Reset begins a new stream in an unknown room, for example after a change of the microphone or the loudspeaker.
 func (e *Echo) Reset() {
-	for _, s := range []*ear{&e.mic, &e.agent} {
+	for _, s := range []*echoSignal{&e.mic, &e.agent} {
 		clear(s.past[:])
 		clear(s.power[:])
 	}
@@ -84,14 +86,14 @@ func (e *Echo) Reset() {
 }
 
 // Frame takes the next frame of both, each exactly FrameSize mono samples in [-1, 1] at FrameRate, and reports whether the
-// playback explains what the microphone hears. A nil reference is silence. It does not keep the frames. It panics when one
+// playback explains the sound of the microphone. A nil reference is silence. Frame does not keep the frames. It panics if a frame
 // has another size.
 func (e *Echo) Frame(mic, reference []float32) (explained bool) {
 	if len(mic) != FrameSize || reference != nil && len(reference) != FrameSize {
 		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")
 	}
-	e.hear(&e.mic, mic)
-	e.hear(&e.agent, reference)
+	e.measure(&e.mic, mic)
+	e.measure(&e.agent, reference)
 	e.expect()
 	var all, told float32
 	for b, power := range e.mic.power[:] {
@@ -104,8 +106,8 @@ func (e *Echo) Frame(mic, reference []float32) (explained bool) {
 	return told >= explainedShare*all
 }
 
-// hear takes a signal's next frame.
-func (e *Echo) hear(s *ear, frame []float32) {
+// measure adds the next frame to a signal and computes its band powers.
+func (e *Echo) measure(s *echoSignal, frame []float32) {
 	copy(s.past[:], s.past[FrameSize:])
 	last := s.past[windowSize-FrameSize:]
 	clear(last)
@@ -129,7 +131,7 @@ func (e *Echo) hear(s *ear, frame []float32) {
 	}
 }
 
-// expect notes what plays and how loud each band of it was of late.
+// expect adds the levels of the reference to the ring, and updates the highest and lowest recent levels.
 func (e *Echo) expect() {
 	e.at = (e.at + 1) % echoFrames
 	for b, power := range e.agent.power[:] {
@@ -142,15 +144,15 @@ func (e *Echo) expect() {
 	}
 }
 
-// settle follows the noise of the microphone: down at once, up slowly.
+// settle updates the noise floor of a band: it falls at once and rises slowly.
 func (e *Echo) settle(b int, level float32) {
-	if e.floor[b] == 0 { // nothing was heard yet
+	if e.floor[b] == 0 { // this is the first frame
 		e.floor[b] = level
 	}
 	e.floor[b] = clamp(e.floor[b]+floorRise, MinDBFS, level)
 }
 
-// learn follows the path's gain while the agent is heard.
+// learn updates the gain of a band while the agent is audible in it.
 func (e *Echo) learn(b int, level float32) {
 	if e.level[b] < playsAbove {
 		return
@@ -165,7 +167,7 @@ func (e *Echo) learn(b int, level float32) {
 	e.gain[b] = max(e.gain[b]-gainFall, leastGain)
 }
 
-// powerOf is the power of a level in dB.
+// powerOf returns the power of a level in dB.
 func powerOf(level float32) float32 {
 	a := Amplitude(level)
 	return a * a

@@ -2,10 +2,10 @@ package voice
 
 import "math"
 
-// The logarithm and its inverse without the tables of a C library, which are six kilobytes that do not compress: a browser
-// loads this package. Both are exact to 15 digits.
+// This file has the logarithm and the exponential function without tables. The tables of a C library are 6 kB that do not compress, and browsers
+// load this package. Both functions are exact to 15 digits.
 
-// logarithm is the natural logarithm of x, which is above 0; what is infinite is the largest number.
+// logarithm returns the natural logarithm of x, which must be above 0. It takes an infinity for the largest number.
 func logarithm(x float64) float64 {
 	x = min(x, math.MaxFloat64)
 	fraction, exponent := math.Frexp(x)
@@ -22,7 +22,7 @@ func logarithm(x float64) float64 {
 	return 2*s*series + float64(exponent)*math.Ln2
 }
 
-// exponential is e to the power of x, which is taken to lie between -700 and 700.
+// exponential returns e to the power of x. It limits x to -700 .. 700.
 func exponential(x float64) float64 {
 	x = min(max(x, -700), 700)
 	whole := math.Floor(x/math.Ln2 + 0.5)

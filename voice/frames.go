@@ -1,15 +1,17 @@
 package voice
 
-// Framer cuts a stream that comes in pieces of any size into the frames that a Detector takes. The zero value is ready.
-// One goroutine at a time.
+// This file cuts a stream into frames.
+
+// Framer cuts a stream that comes in pieces of any size into the frames of a Detector. The zero value is ready. Only one goroutine at a time
+// may use it.
 type Framer struct {
 	frame [FrameSize]float32
 	n     int
 	next  Samples
 }
 
-// Push takes samples from the front of src and returns what it did not take. When a frame is full it returns it; the
-// frame is the caller's until the next call. The loop is
+// Push takes samples from the begin of src and returns the rest. If they complete a frame, Push returns the frame, which is valid until the
+// next call. The loop is
 //
 //	for len(src) > 0 {
 //		var frame []float32
@@ -32,5 +34,5 @@ func (f *Framer) Push(src []float32) (frame, rest []float32) {
 // Push returned.
 func (f *Framer) End() Samples { return f.next }
 
-// Reset forgets a started frame and counts from 0 again.
+// Reset drops an incomplete frame and counts from 0 again.
 func (f *Framer) Reset() { *f = Framer{} }

@@ -2,8 +2,10 @@ package voice
 
 import "math/bits"
 
-// G.711 (ITU-T, 1988) codes a sample in eight bits: a sign, a segment of three bits, which doubles the step from one to the
-// next, and four bits within the segment. Both laws are for 8000 Hz on the telephone network.
+// This file has G.711.
+
+// G.711 (ITU-T, 1988) codes a sample in eight bits: a sign, three bits for the segment, and four bits for the position in the segment. The step
+// doubles from one segment to the next. The telephone network uses both laws, at 8000 Hz.
 const (
 	muLawBias = 132 // 33 of the standard's 14-bit scale, on the scale of int16
 	muLawMax  = 32635

@@ -2,27 +2,29 @@ package voice
 
 import "math"
 
-// Voiced speech is periodic. The period shows as a peak of the autocorrelation, which is the cosine transform of the power
-// spectrum. Taking magnitudes instead of powers keeps a strong first formant from drowning the other harmonics (the
-// generalised autocorrelation of Tolonen and Karjalainen, 2000), taking the noise floor away first keeps hum and rumble out
-// of it, and dividing by the autocorrelation of the window keeps long periods from counting less (Boersma, 1993).
+// This file measures how periodic a sound is.
+
+// Voiced speech is periodic. The autocorrelation, which is the cosine transform of the power spectrum, has a peak at the period. This file
+// transforms magnitudes instead of powers, so that a strong first formant does not hide the other harmonics (the generalised autocorrelation
+// of Tolonen and Karjalainen, 2000). It subtracts the noise floor first, which removes hum and rumble. It divides by the autocorrelation of
+// the window, so that long periods count as much as short ones (Boersma, 1993).
 const (
 	lagRate = 4000 // hertz; the bins under 2 kHz are a spectrum at this rate
 	minLag  = 10   // samples at lagRate: 400 Hz
 	maxLag  = 57   // 70 Hz
-	// lagCount is for the lags from minLag-1 to maxLag+1: a peak needs its neighbours.
+	// lagCount is the number of lags from minLag-1 to maxLag+1, because a peak needs its neighbours.
 	lagCount = maxLag - minLag + 3
-	// leastWindow limits the division by the window's autocorrelation, which would else raise noise at long lags.
+	// leastWindow limits the division by the window's autocorrelation, which would amplify noise at long lags.
 	leastWindow = 0.35
-	// overNoise is the multiple of the floor's magnitude that is taken away.
+	// overNoise is the multiple of the magnitude of the noise floor that is subtracted.
 	overNoise = 1.5
 	// emphasisBins: magnitudes are weighted in proportion to the frequency up to this bin (375 Hz), as a pre-emphasis that
 	// turns the slope of a rumble into a flat spectrum, which has no peak.
 	emphasisBins = 12
-	// upperBin is where the upper half of the measure begins, at 500 Hz.
+	// upperBin is the first bin of the feature upper: 500 Hz.
 	upperBin = 16
-	// memory is the share of the last frame's sums that a frame's measure keeps: a voice has the same period in the next
-	// frame, noise has not. The sums are not normalised, so silence before an onset has no weight.
+	// memory is the weight of the sums of the last frame: speech has the same period in the next frame, noise does not. The sums are not
+	// normalised, so silence before an onset has no weight.
 	memory = 0.5
 
 	changeFrames = 5 // frames over which the spectrum is compared; the other distance is changeShort
@@ -31,18 +33,18 @@ const (
 
 type lags [lagCount]float32
 
-// harmonicity measures how periodic the sound is that stands above the noise.
+// harmonicity measures how periodic the sound above the noise is.
 type harmonicity struct {
 	cosine [lagCount][lowBins]float32 // cos(2 pi k lag / 128), over the window's autocorrelation
 
 	clean      [lowBins]float32 // weighted magnitudes above the noise
 	sums       lags             // cosine sums over all bins
-	upperSums  lags             // and over the upper ones
-	total      float32          // what the sums are relative to
+	upperSums  lags             // cosine sums over the upper bins
+	total      float32          // the sums are relative to it
 	upperTotal float32
 
 	magnitude [changeFrames][lowBins]float32
-	at        int // the oldest magnitudes
+	at        int // index of the oldest magnitudes
 }
 
 func (h *harmonicity) init(window *[windowSize]float32) {
@@ -73,7 +75,7 @@ func (h *harmonicity) reset() {
 	h.total, h.upperTotal, h.at = 0, 0, 0
 }
 
-// measure takes a power spectrum and the floor into the features that need single bins.
+// measure computes the features that need single bins.
 func (h *harmonicity) measure(power *[binCount]float32, noise *channelPowers, f *features) {
 	f.change = h.measureChange(power)
 	total, upperTotal := h.subtract(power, noise)
@@ -95,8 +97,8 @@ func (h *harmonicity) measure(power *[binCount]float32, noise *channelPowers, f 
 	}
 }
 
-// subtract finds the magnitudes above the noise and returns the sums of them and the noise. The noise counts in the sums,
-// so what little of it stands above its own floor cannot look like a clean tone.
+// subtract computes the magnitudes above the noise, and returns their sums with the noise. The sums contain the noise, so that the small part
+// of a noise that is above its floor does not look like a clean tone.
 func (h *harmonicity) subtract(power *[binCount]float32, noise *channelPowers) (total, upper float32) {
 	for k := firstBin; k < lowBins; k++ {
 		n := squareRoot(noise[k])
@@ -125,7 +127,7 @@ func (h *harmonicity) crest() float32 {
 }
 
 // measureChange compares the magnitudes with those 20 and 50 ms ago and returns the smaller change. Mains hum repeats itself
-// exactly after 20 ms at 50 Hz and 50 ms at 60 Hz, and so do steady tones, but never a voice.
+// exactly after 20 ms at 50 Hz and 50 ms at 60 Hz, and so do steady tones, but speech never does.
 func (h *harmonicity) measureChange(power *[binCount]float32) float32 {
 	long := &h.magnitude[h.at]
 	short := &h.magnitude[(h.at+changeFrames-changeShort)%changeFrames]

@@ -2,8 +2,10 @@ package voice
 
 import "math"
 
-// The resampling filter: a windowed sinc whose stop-band begins at the Nyquist frequency of the lower rate. The Kaiser
-// window's length and shape follow from these by Kaiser's formulas (J. F. Kaiser, "Nonrecursive digital filter design
+// This file designs the filter of the resampler.
+
+// The filter is a windowed sinc. Its stop-band begins at the Nyquist frequency of the lower rate. The length and the shape of the Kaiser window
+// follow from pass-band and stop-band by Kaiser's formulas (J. F. Kaiser, "Nonrecursive digital filter design
 // using the I0-sinh window function", 1974).
 const (
 	// ResamplerPassBand is the edge of the pass-band as a share of half the lower of the two rates: 6800 Hz for 16 kHz.
@@ -11,7 +13,7 @@ const (
 	// ResamplerStopBand is how far aliases and images are below the signal, in decibels.
 	ResamplerStopBand = 80
 
-	// The design goes a little beyond the promise, since Kaiser's formulas are estimates.
+	// The design is a little better than required, because Kaiser's formulas are estimates.
 	designStopBand = ResamplerStopBand + 4
 )
 
@@ -45,7 +47,7 @@ func designBank(up, down int) (bank []float32, taps int) {
 	return bank, taps
 }
 
-// sinc is sin(pi x)/(pi x).
+// sinc returns sin(pi x)/(pi x).
 func sinc(x float64) float64 {
 	if x == 0 {
 		return 1
@@ -53,7 +55,7 @@ func sinc(x float64) float64 {
 	return math.Sin(math.Pi*x) / (math.Pi * x)
 }
 
-// kaiser is the Kaiser window at x in [-1, 1], 0 outside.
+// kaiser returns the Kaiser window at x in [-1, 1], and 0 outside.
 func kaiser(x, beta float64) float64 {
 	if x <= -1 || x >= 1 {
 		return 0
@@ -61,7 +63,7 @@ func kaiser(x, beta float64) float64 {
 	return bessel0(beta*math.Sqrt(1-x*x)) / bessel0(beta)
 }
 
-// bessel0 is the modified Bessel function of the first kind of order zero, by its power series.
+// bessel0 returns the modified Bessel function of the first kind of order zero, by its power series.
 func bessel0(x float64) float64 {
 	sum, term := 1.0, 1.0
 	for k := 1.0; term > 1e-16*sum; k++ {

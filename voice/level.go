@@ -1,8 +1,10 @@
 package voice
 
+// This file measures levels.
+
 import "math"
 
-// MinDBFS is the level that DBFS gives for silence and for everything quieter, in dBFS.
+// MinDBFS is the lowest level that DBFS returns, in dBFS.
 const MinDBFS = -120
 
 // RMS returns the root mean square of samples in [-1, 1], 0 for none. A full-scale sine has 0.7071.
@@ -32,19 +34,20 @@ func Amplitude(dbfs float32) float32 {
 	return float32(exponential(math.Ln10 / 20 * float64(dbfs)))
 }
 
-// MeterDecay is the rate at which a Meter falls when nothing else is asked for, in decibels a second: 20 dB in 1.7 s, the
-// return time of the peak programme meter of IEC 60268-10, type I.
+// MeterDecay is the default rate at which a Meter falls, in decibels a second: 20 dB in 1.7 s, the return
+// time of the peak programme meter of IEC 60268-10, type I.
 const MeterDecay = 20 / 1.7
 
 // Meter is a level meter for user interfaces: it rises at once to the highest peak and falls at a constant number of
-// decibels a second, so that the eye can follow it. The zero value is not usable: NewMeter makes one. One goroutine at a time.
+// decibels a second, so that the eye can follow it. NewMeter makes one; the zero value cannot be used. Only one goroutine at a
+// time may use it.
 type Meter struct {
-	perSample float64 // decibels that one sample takes off
+	perSample float64 // decibels by which the level falls for one sample
 	level     float64
 }
 
 // NewMeter returns a meter at MinDBFS for samples at rate (in hertz, above 0) that falls by decay decibels a second;
-// a decay of 0 or less takes MeterDecay.
+// a decay of 0 or less means MeterDecay.
 func NewMeter(rate int, decay float32) *Meter {
 	if !(decay > 0) {
 		decay = MeterDecay
@@ -66,5 +69,5 @@ func (m *Meter) Add(samples []float32) float32 {
 // Level returns the level after the last Add, in dBFS, MinDBFS for silence.
 func (m *Meter) Level() float32 { return float32(m.level) }
 
-// Reset puts the meter back to MinDBFS.
+// Reset sets the level to MinDBFS.
 func (m *Meter) Reset() { m.level = MinDBFS }

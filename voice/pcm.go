@@ -1,5 +1,7 @@
 package voice
 
+// This file converts samples between integers, floats and bytes.
+
 import "math"
 
 const (
@@ -17,7 +19,7 @@ func PCM16ToFloat(dst []float32, src []int16) []float32 {
 }
 
 // FloatToPCM16 appends src to dst as 16-bit samples: times 32768, rounded to the nearest (halves away from zero),
-// clipped to the range of int16. Not-a-number becomes silence. PCM16ToFloat followed by FloatToPCM16 is the identity.
+// clipped to the range of int16. NaN becomes 0. PCM16ToFloat followed by FloatToPCM16 is the identity.
 func FloatToPCM16(dst []int16, src []float32) []int16 {
 	for _, s := range src {
 		dst = append(dst, toPCM16(s))
@@ -26,7 +28,7 @@ func FloatToPCM16(dst []int16, src []float32) []int16 {
 }
 
 // BytesToPCM16 appends the little-endian 16-bit samples in src to dst. An odd last byte is half a sample and is left
-// out: a caller that is given a stream in pieces keeps it for the next piece.
+// out; a caller that gets a stream in pieces must keep it for the next piece.
 func BytesToPCM16(dst []int16, src []byte) []int16 {
 	for len(src) >= 2 {
 		dst = append(dst, int16(uint16(src[0])|uint16(src[1])<<8))

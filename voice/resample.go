@@ -1,8 +1,10 @@
 package voice
 
+// This file changes the sample rate of a stream.
+
 import "strconv"
 
-// RateError says that a pair of sample rates is not one that a Resampler converts.
+// RateError is the error for a pair of sample rates that a Resampler does not support.
 type RateError struct {
 	From, To int // hertz
 }
@@ -13,17 +15,16 @@ func (e *RateError) Error() string {
 		" Hz: each rate must be 8000, 16000, 24000, 44100 or 48000"
 }
 
-// resampleBlock is how many input samples are taken into the history at a time: it bounds the memory, whatever the size
-// of the pieces that come in.
+// resampleBlock is how many input samples are put into the history at a time. It limits the memory for input of any size.
 const resampleBlock = 512
 
 // Resampler converts a mono stream from one sample rate to another with a band-limited polyphase filter.
 //
-// Output sample k stands for the moment of input sample k*from/to: the filter's delay is compensated, so positions in the
-// two streams convert by Samples.At without an offset. What remains is a latency: an output sample comes out when Latency
-// input samples after its moment have come in. Flush gives the rest at the end of a stream.
+// Output sample k belongs to the time of input sample k*from/to: the delay of the filter is compensated, so Samples.At converts positions
+// between the two streams without an offset. There is a latency: an output sample comes out when Latency input samples after its time have
+// come in. Flush returns the rest at the end of a stream.
 //
-// The result does not depend on how the stream is cut into calls, to the last bit. One goroutine at a time.
+// The result does not depend on how the stream is cut into calls, to the last bit. Only one goroutine at a time may use a Resampler.
 type Resampler struct {
 	from, to int       // as asked for
 	up, down int       // from:to reduced: up/down = to/from
@@ -38,7 +39,7 @@ type Resampler struct {
 }
 
 // NewResampler returns a resampler from one rate to another, both in hertz and among 8000, 16000, 24000, 44100 and 48000;
-// any other gives a *RateError. Equal rates copy without latency.
+// for any other rate it returns a *RateError. Equal rates copy without latency.
 func NewResampler(from, to int) (*Resampler, error) {
 	if !knownRate(from) || !knownRate(to) {
 		return nil, &RateError{From: from, To: to}
@@ -60,17 +61,17 @@ func NewResampler(from, to int) (*Resampler, error) {
 // Latency returns how many input samples must follow the moment of an output sample before it can come out.
 func (r *Resampler) Latency() Samples { return Samples(r.taps / 2) }
 
-// Reset forgets the stream and starts a new one.
+// Reset starts a new stream.
 func (r *Resampler) Reset() {
 	r.phase, r.skip, r.in, r.out = 0, 0, 0, 0
 	if r.taps > 0 {
-		// The first output is centred on the first input sample: silence stands before it.
+		// The first output is centred on the first input sample: silence is assumed before it.
 		r.history = r.history[:r.taps/2-1]
 		clear(r.history)
 	}
 }
 
-// Append converts src, the next piece of the stream in [-1, 1], and appends what comes out of it to dst. It does not keep
+// Append converts src, the next piece of the stream in [-1, 1], and appends the output to dst. It does not keep
 // src, and allocates only when dst has too little capacity. A steep signal near full scale may overshoot [-1, 1].
 func (r *Resampler) Append(dst, src []float32) []float32 {
 	r.in += Samples(len(src))
@@ -103,8 +104,8 @@ func (r *Resampler) AppendPCM16(dst, src []int16) []int16 {
 	return dst
 }
 
-// Flush ends the stream: it appends what the latency has kept back, with silence after the last sample, so that in all
-// ceil(in*to/from) samples have come out, and starts a new stream.
+// Flush ends the stream and starts a new one. It appends the output that the latency has held back, as if silence followed the last sample.
+// In all, ceil(in*to/from) samples have come out then.
 func (r *Resampler) Flush(dst []float32) []float32 {
 	for r.pending() {
 		dst = append(dst, r.next())
@@ -122,8 +123,7 @@ func (r *Resampler) FlushPCM16(dst []int16) []int16 {
 	return dst
 }
 
-// pending reports whether the stream that came in still owes an output sample, and if so gives the filter the silence
-// that it needs for that one.
+// pending reports whether another output sample belongs to the input so far. If so, it gives the filter the silence that this sample needs.
 func (r *Resampler) pending() bool {
 	if r.taps == 0 || r.out*Samples(r.down) >= r.in*Samples(r.up) {
 		return false
@@ -135,7 +135,7 @@ func (r *Resampler) pending() bool {
 	return true
 }
 
-// take moves input into the history, after dropping what no output needs, and returns the rest of it.
+// take drops the history that no output needs, moves input into the history, and returns the rest of the input.
 func (r *Resampler) take(src []float32) []float32 {
 	n := r.room(len(src))
 	r.history = append(r.history, src[:n]...)
@@ -156,7 +156,7 @@ func (r *Resampler) room(n int) int {
 	return min(n, cap(r.history)-len(r.history))
 }
 
-// drop forgets the input that lies before the next output.
+// drop removes the input before the next output.
 func (r *Resampler) drop() {
 	n := min(r.skip, len(r.history))
 	if n == 0 {
@@ -166,7 +166,7 @@ func (r *Resampler) drop() {
 	r.history = r.history[:copy(r.history, r.history[n:])]
 }
 
-// ready reports whether the history holds all that the next output needs.
+// ready reports whether the history contains all that the next output needs.
 func (r *Resampler) ready() bool { return r.skip+r.taps <= len(r.history) }
 
 // next computes the next output sample.
@@ -178,7 +178,7 @@ func (r *Resampler) next() float32 {
 	return y
 }
 
-// dot is the inner product. Four sums hide the latency of the additions; len(x) is a multiple of four.
+// dot returns the inner product. Four sums hide the latency of the additions; len(x) is a multiple of four.
 func dot(x, h []float32) float32 {
 	var a, b, c, d float32
 	h = h[:len(x)]

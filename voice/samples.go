@@ -1,5 +1,7 @@
 package voice
 
+// This file has the measure of time in this package: samples.
+
 // Samples is a number of samples, or a position counted in samples, at a rate that its context states.
 // It is the only measure of time in this package.
 type Samples int64
@@ -17,7 +19,7 @@ func (n Samples) Milliseconds(rate int) int64 {
 	return int64(n) * 1000 / int64(rate)
 }
 
-// At returns the position at the rate to that stands for the same moment as n at the rate from (both in hertz, above 0),
+// At returns the position at the rate to that is the same time as n at the rate from (both in hertz, above 0),
 // rounded towards zero.
 func (n Samples) At(from, to int) Samples {
 	return n * Samples(to) / Samples(from)
