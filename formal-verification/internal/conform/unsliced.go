@@ -45,6 +45,13 @@ func (x situation) renamed(reply func(id.Response) id.Response, of func(id.Turn)
 	g := x.g
 	g.Live, g.Newest, g.Body, g.Given, g.Heard = reply(g.Live), reply(g.Newest), reply(g.Body), reply(g.Given), reply(g.Heard)
 	g.Ended, g.Due, g.Loose = of(g.Ended), of(g.Due), of(g.Loose)
+	// The state keeps one request for all that it may owe an answer to: what the monitor has seen of it is renamed alike.
+	switch {
+	case owed(x.s) && g.For == x.s.Owed:
+		g.For = theOwed
+	case g.For.Turn != 0:
+		g.For.Turn = of(g.For.Turn)
+	}
 	return situation{renamed(x.s, reply, of), g}
 }
 
