@@ -33,7 +33,7 @@ unit() {
 	packages=$(go list ./... | grep -v -e '/e2e$' -e '/e2e/' -e '/examples/' -e '/examples$')
 	# The package that takes longest begins first.
 	# shellcheck disable=SC2086 # a list of words
-	go test -vet=off -timeout 10m ./server/session $packages ./e2e/check >"$log" 2>&1
+	go test -vet=off -timeout 30m ./server/session $packages ./e2e/check >"$log" 2>&1
 	passed=$?
 	grep -v -e '(cached)' -e 'no test files' "$log" # what was tested anew
 	return $passed

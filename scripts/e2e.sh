@@ -16,5 +16,5 @@ export ANTIPHON_CLIENT_STEPS="$PWD/.cache/clients/steps.txt"
 # The examples and the release are steps of their own.
 packages=$(go list ./e2e/... | grep -v -e /e2e/examples$ -e /e2e/release$)
 # shellcheck disable=SC2086 # a list of words
-go test -count=1 -vet=off -p 1 -timeout 10m $packages
+go test -count=1 -vet=off -p 1 -timeout 30m $packages
 cat "$ANTIPHON_CLIENT_STEPS"

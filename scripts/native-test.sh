@@ -18,18 +18,18 @@ done
 # shellcheck disable=SC2086 # lists of words, here and below
 case $1 in
 unit)
-	exec go test -shuffle=on -vet=off -timeout 10m $patterns
+	exec go test -shuffle=on -vet=off -timeout 30m $patterns
 	;;
 race)
 	export CGO_ENABLED=1 # the race detector is C
 	go list $patterns >.cache/pure.txt
 	# The package that takes longest begins first, so that the others run beside it.
 	packages="./server/session $(go list ./... | grep -v -e '/e2e$' -e '/e2e/' -e '/examples/' -e '/examples$' | grep -vxF -f .cache/pure.txt)"
-	go test -race -shuffle=on -vet=off -timeout 10m $packages
+	go test -race -shuffle=on -vet=off -timeout 30m $packages
 
 	# Tests of the packages without goroutines that start some: several writers at the real Coordinators' queues, again and again on
 	# one, two and four processors, calls that are played on all processors, and an event that several connections encode at once.
-	exec go test -race -vet=off -timeout 10m -cpu=1,2,4 -count=5 -run "$several" ./coord/... ./wire
+	exec go test -race -vet=off -timeout 30m -cpu=1,2,4 -count=5 -run "$several" ./coord/... ./wire
 	;;
 *)
 	echo "usage: $0 unit|race" >&2
