@@ -4,7 +4,6 @@ set -eu
 cd "$(dirname "$0")/.."
 
 [ -x bin/antiphon ] || echo "build: the first time takes a few minutes"
-CGO_ENABLED=0 go run ./web/script/internal/build
 CGO_ENABLED=0 go run ./web/internal/build
 
 version=$(git describe --tags --always --dirty 2>/dev/null || echo unknown)

@@ -19,8 +19,8 @@ build -o $out/first.wasm
 wait $!
 wasm-opt -Oz --converge --strip-producers --strip-target-features $out/first.wasm -o $out/antiphon.wasm
 
-CGO_ENABLED=0 go run ./web/script/internal/build
-CGO_ENABLED=0 go run ./web/script/internal/build -npm sdk/npm/release -embed "" \
+CGO_ENABLED=0 go run ./web/internal/build script
+CGO_ENABLED=0 go run ./web/internal/build script -npm sdk/npm/release -embed "" \
 	-wasm $out/antiphon.wasm -exec .cache/tinygo/root/targets/wasm_exec.js
 cp sdk/npm/release/antiphon.wasm sdk/npm/dist/antiphon.tiny.wasm
 

@@ -5,7 +5,7 @@
 //
 // The client program is built and compressed into web/dist by
 //
-//	go run ./web/internal/build
+//	go run ./web/internal/build page
 //
 // in the repository's root; what lies there is embedded into the server. Without
 // it everything compiles, and the handler answers "the Talk page was not built:

@@ -113,7 +113,6 @@ var unexplained = []string{
 	"wasm/page",
 	"web",
 	"web/internal/slim",
-	"web/script/internal/build",
 	"wire",
 	"wire/internal/gen",
 }

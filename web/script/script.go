@@ -9,7 +9,7 @@
 //
 // The files are built into script/dist by
 //
-//	go run ./web/script/internal/build
+//	go run ./web/internal/build script
 //
 // in the repository's root. Without them everything compiles, and the handler answers 503 with the command to run.
 package script

@@ -20,65 +20,65 @@ import (
 const empty = "\x00asm\x01\x00\x00\x00"
 
 // made builds the script around a program that does nothing.
-func made(t *testing.T) (b builder, g *gomega.WithT) {
+func made(t *testing.T) (p pageScript, g *gomega.WithT) {
 	t.Helper()
-	t.Chdir("../../../..")
+	t.Chdir("../../..")
 	g = gomega.NewWithT(t)
 	dir := t.TempDir()
 	wasm := filepath.Join(dir, "some.wasm")
 	g.Expect(os.WriteFile(wasm, []byte(empty), 0o600)).To(gomega.Succeed())
-	b = builder{
+	p = pageScript{
 		source: filepath.Join("sdk", "npm"), pkg: filepath.Join(dir, "npm"), embed: filepath.Join(dir, "embed"), wasm: wasm, log: io.Discard,
 	}
-	g.Expect(b.build()).To(gomega.Succeed())
-	return b, g
+	g.Expect(p.build()).To(gomega.Succeed())
+	return p, g
 }
 
 func TestThePackageIsWhole(t *testing.T) {
-	b, g := made(t)
-	raw, err := os.ReadFile(filepath.Join(b.pkg, "package.json"))
+	p, g := made(t)
+	raw, err := os.ReadFile(filepath.Join(p.pkg, "package.json"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	var p struct {
+	var npm struct {
 		Main, Types string
 		Exports     map[string]json.RawMessage
 	}
-	g.Expect(json.Unmarshal(raw, &p)).To(gomega.Succeed())
-	names := []string{p.Main, p.Types, "README.md", "LICENSE"}
-	for name := range p.Exports {
+	g.Expect(json.Unmarshal(raw, &npm)).To(gomega.Succeed())
+	names := []string{npm.Main, npm.Types, "README.md", "LICENSE"}
+	for name := range npm.Exports {
 		if name != "." {
 			names = append(names, name)
 		}
 	}
 	for _, name := range names {
-		g.Expect(filepath.Join(b.pkg, name)).To(gomega.BeAnExistingFile())
+		g.Expect(filepath.Join(p.pkg, name)).To(gomega.BeAnExistingFile())
 	}
 	var tests struct{ Types, Default string }
-	g.Expect(json.Unmarshal(p.Exports["./sdktest"], &tests)).To(gomega.Succeed())
+	g.Expect(json.Unmarshal(npm.Exports["./sdktest"], &tests)).To(gomega.Succeed())
 	for _, name := range append([]string{tests.Types, tests.Default}, script.Files...) {
-		g.Expect(filepath.Join(b.pkg, name)).To(gomega.BeAnExistingFile())
+		g.Expect(filepath.Join(p.pkg, name)).To(gomega.BeAnExistingFile())
 	}
 	for _, name := range script.Files {
-		g.Expect(filepath.Join(b.embed, name+".br")).To(gomega.BeAnExistingFile())
+		g.Expect(filepath.Join(p.embed, name+".br")).To(gomega.BeAnExistingFile())
 	}
 }
 
 func TestWhatIsThereIsLeft(t *testing.T) {
-	b, g := made(t)
-	program, support, err := b.program()
+	p, g := made(t)
+	program, support, err := p.program()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	version, err := b.version(program, support)
+	version, err := p.version(program, support)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(b.current(version)).To(gomega.BeTrue())
-	other, err := b.version([]byte("another program"), support)
+	g.Expect(p.current(version)).To(gomega.BeTrue())
+	other, err := p.version([]byte("another program"), support)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(b.current(other)).To(gomega.BeFalse())
+	g.Expect(p.current(other)).To(gomega.BeFalse())
 }
 
 // Go's support script leaves five names in a page; ours leaves none, and still gives Go what it wants.
 func TestTheSupportLeavesNoGlobalName(t *testing.T) {
-	b, g := made(t)
+	p, g := made(t)
 	module := filepath.Join(t.TempDir(), "exec.mjs")
-	content, err := os.ReadFile(filepath.Join(b.pkg, "antiphon-exec.js"))
+	content, err := os.ReadFile(filepath.Join(p.pkg, "antiphon-exec.js"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(os.WriteFile(module, content, 0o600)).To(gomega.Succeed())
 	cmd := exec.CommandContext(t.Context(), "node", "--input-type=module", "-e", `
@@ -96,6 +96,6 @@ func TestASourceThatIsBroken(t *testing.T) {
 	g := gomega.NewWithT(t)
 	dir := t.TempDir()
 	g.Expect(os.WriteFile(filepath.Join(dir, "antiphon.js"), []byte("const = 1"), 0o600)).To(gomega.Succeed())
-	_, err := builder{source: dir}.bundle("v", nil)
+	_, err := pageScript{source: dir}.bundle("v", nil)
 	g.Expect(err).To(gomega.HaveOccurred())
 }

@@ -19,12 +19,12 @@ import (
 func TestTheFolderHoldsTheProgram(t *testing.T) {
 	g := gomega.NewWithT(t)
 	folder := filepath.Join(t.TempDir(), "dist")
-	b := builder{folder: folder, level: 1, log: io.Discard}
+	p := page{folder: folder, level: 1, log: io.Discard}
 	m := dist.Manifest{SHA256: "sum", Size: 7, Go: "go1.26", Level: 1}
-	g.Expect(b.current(m)).To(gomega.BeFalse(), "there is nothing yet")
+	g.Expect(p.current(m)).To(gomega.BeFalse(), "there is nothing yet")
 
-	g.Expect(b.write(m, []byte("program"), []byte("support"))).To(gomega.Succeed())
-	g.Expect(b.current(m)).To(gomega.BeTrue())
+	g.Expect(p.write(m, []byte("program"), []byte("support"))).To(gomega.Succeed())
+	g.Expect(p.current(m)).To(gomega.BeTrue())
 	read := func(name string) []byte {
 		content, err := os.ReadFile(filepath.Join(folder, name))
 		g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -39,16 +39,16 @@ func TestTheFolderHoldsTheProgram(t *testing.T) {
 
 func TestAnotherProgramIsNotCurrent(t *testing.T) {
 	g := gomega.NewWithT(t)
-	b := builder{folder: t.TempDir(), level: 1, log: io.Discard}
+	p := page{folder: t.TempDir(), level: 1, log: io.Discard}
 	m := dist.Manifest{SHA256: "sum", Size: 7, Go: "go1.26", Level: 1}
-	g.Expect(b.write(m, []byte("program"), []byte("support"))).To(gomega.Succeed())
+	g.Expect(p.write(m, []byte("program"), []byte("support"))).To(gomega.Succeed())
 	for name, other := range map[string]dist.Manifest{
 		"another program":   {SHA256: "other", Size: 7, Go: "go1.26", Level: 1},
 		"another toolchain": {SHA256: "sum", Size: 7, Go: "go1.27", Level: 1},
 		"a better packing":  {SHA256: "sum", Size: 7, Go: "go1.26", Level: 11},
 	} {
-		g.Expect(b.current(other)).To(gomega.BeFalse(), name)
+		g.Expect(p.current(other)).To(gomega.BeFalse(), name)
 	}
-	g.Expect(os.Remove(filepath.Join(b.folder, dist.ManifestFile))).To(gomega.Succeed())
-	g.Expect(b.current(m)).To(gomega.BeFalse(), "a build that did not end")
+	g.Expect(os.Remove(filepath.Join(p.folder, dist.ManifestFile))).To(gomega.Succeed())
+	g.Expect(p.current(m)).To(gomega.BeFalse(), "a build that did not end")
 }

@@ -2,6 +2,8 @@
 
 package main
 
+// The scripts: esbuild bundles and minifies the sources of sdk/npm.
+
 import (
 	"errors"
 	"os"
@@ -10,26 +12,26 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// bundle makes the scripts: for a script tag, as a module, what the program needs of a page (with the loader, and alone), and the
-// worklet.
-func (b builder) bundle(version string, support []byte) (map[string][]byte, error) {
+// bundle returns the scripts by their names: the page's script for a script tag and as a module, the element, the worklet, and what the
+// program needs of a page, alone and with the support script.
+func (p pageScript) bundle(version string, support []byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	source, err := filepath.Abs(b.source)
+	source, err := filepath.Abs(p.source)
 	if err != nil {
 		return nil, err
 	}
 	for name, o := range map[string]api.BuildOptions{
 		"antiphon.js": {
-			EntryPoints: []string{filepath.Join(b.source, "antiphon.js")}, Format: api.FormatIIFE, GlobalName: "Antiphon",
+			EntryPoints: []string{filepath.Join(p.source, "antiphon.js")}, Format: api.FormatIIFE, GlobalName: "Antiphon",
 			Define: map[string]string{"HERE": "document.currentScript.src"},
 		},
 		"antiphon.mjs": {
-			EntryPoints: []string{filepath.Join(b.source, "antiphon.js")}, Format: api.FormatESModule,
+			EntryPoints: []string{filepath.Join(p.source, "antiphon.js")}, Format: api.FormatESModule,
 			Define: map[string]string{"HERE": "import.meta.url"},
 		},
-		"antiphon-worklet.js": {EntryPoints: []string{filepath.Join(b.source, "worklet.js")}, Format: api.FormatIIFE},
-		"antiphon-talk.js":    {EntryPoints: []string{filepath.Join(b.source, "talk.js")}, Format: api.FormatESModule},
-		"antiphon-host.js":    {EntryPoints: []string{filepath.Join(b.source, "standalone.js")}, Format: api.FormatIIFE},
+		"antiphon-worklet.js": {EntryPoints: []string{filepath.Join(p.source, "worklet.js")}, Format: api.FormatIIFE},
+		"antiphon-talk.js":    {EntryPoints: []string{filepath.Join(p.source, "talk.js")}, Format: api.FormatESModule},
+		"antiphon-host.js":    {EntryPoints: []string{filepath.Join(p.source, "standalone.js")}, Format: api.FormatIIFE},
 		"antiphon-exec.js": {
 			Stdin: &api.StdinOptions{
 				Contents: string(support) + "\nexport { host } from \"./host.js\";", Sourcefile: "wasm_exec.js", ResolveDir: source, Loader: api.LoaderJS,
@@ -44,7 +46,7 @@ func (b builder) bundle(version string, support []byte) (map[string][]byte, erro
 			o.Define = map[string]string{}
 		}
 		o.Define["VERSION"] = `"` + version + `"`
-		content, err := run(o)
+		content, err := bundled(o)
 		if err != nil {
 			return nil, err
 		}
@@ -53,8 +55,8 @@ func (b builder) bundle(version string, support []byte) (map[string][]byte, erro
 	return files, nil
 }
 
-// shimmed has the support script put what it would leave in the page's global names into an object of its own instead. The
-// loader lends them to the page for the moment in which the program starts.
+// shimmed returns the definitions with which esbuild replaces the global names that the support script would leave in a page: it puts
+// them into its own object shims. The loader lends them to the page for the moment in which the program starts.
 func shimmed() map[string]string {
 	define := map[string]string{"global": "globalThis", "fs": "shims.fs", "process": "shims.process", "require": "undefined"}
 	for _, global := range []string{"global", "globalThis"} {
@@ -65,7 +67,8 @@ func shimmed() map[string]string {
 	return define
 }
 
-func run(o api.BuildOptions) ([]byte, error) {
+// bundled returns the one file that esbuild makes with the options and those that all scripts share.
+func bundled(o api.BuildOptions) ([]byte, error) {
 	o.Bundle, o.Platform, o.Target, o.LogLevel = true, api.PlatformBrowser, api.ES2022, api.LogLevelSilent
 	o.MinifyWhitespace, o.MinifyIdentifiers, o.MinifySyntax = true, true, true
 	o.Charset = api.CharsetUTF8
@@ -81,7 +84,7 @@ func run(o api.BuildOptions) ([]byte, error) {
 	return made.OutputFiles[0].Contents, nil
 }
 
-// styles makes a style sheet a text in the script, without its white space.
+// styles lets a script import a style sheet, as a minified text.
 var styles = api.Plugin{Name: "styles", Setup: func(build api.PluginBuild) {
 	build.OnLoad(api.OnLoadOptions{Filter: `\.css$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
 		content, err := os.ReadFile(args.Path)
