@@ -2,6 +2,8 @@
 
 package web
 
+// The files that the page consists of, except its HTML: reads the embedded ones and names their version.
+
 import (
 	"bytes"
 	"crypto/sha256"

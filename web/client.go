@@ -1,5 +1,7 @@
 package web
 
+// The client: a Driver that holds a real call through package sdk and turns its snapshots into those of the page.
+
 import (
 	"context"
 	"errors"
@@ -14,7 +16,7 @@ const (
 	pollLoading  = time.Second             // between questions for the pipeline while a part loads
 	pollTrouble  = 5 * time.Second         // … while one is missing or the server is away
 	pollDeadline = 5 * time.Second         // for one answer
-	maxUnsent    = 16                      // messages that wait for a call to stand
+	maxUnsent    = 16                      // messages that wait until the call is connected
 )
 
 // Client is the Driver that holds a real call: a session of the SDK and what

@@ -1,5 +1,7 @@
 package web
 
+// The client in a browser: where the tab keeps the key, and what keeps a browser from placing calls.
+
 import (
 	"syscall/js"
 

@@ -1,5 +1,7 @@
 package web
 
+// The conversation: the transcript, the suggestions and the field to write in.
+
 import (
 	"strconv"
 

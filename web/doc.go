@@ -7,18 +7,18 @@
 //
 //	go run ./web/internal/build page
 //
-// in the repository's root; what lies there is embedded into the server. Without
-// it everything compiles, and the handler answers "the Talk page was not built:
+// in the repository's root, and embedded into the server. Without the files
+// everything compiles, and the handler answers "the Talk page was not built:
 // run make build" (see Check).
 //
 // # Shape
 //
 // The page is a function of one immutable Snapshot: Page.Render reads nothing
 // else, so tests and tools render any state without a browser. A Driver delivers
-// snapshots and carries out what the person asks for; Client is the one that
-// holds a real call through package sdk. What moves with the voice (rings, meter,
-// score) does not pass through the page's rendering: a scene reads the levels
-// for every animation frame and sets two CSS variables. Style sheets, icons and
+// snapshots and carries out what the user asks for; Client is the Driver that
+// holds a real call through package sdk. What moves with the speech (rings, level,
+// score) is not rendered by the page: a scene reads the levels for every
+// animation frame and sets two CSS variables. Style sheets, icons and
 // scripts are files in style, icons and static. The page has no inline script or
 // style and works under the Content-Security-Policy that the handler sends.
 //
@@ -29,18 +29,18 @@
 //	#page                 data-state (a Phase), data-muted and data-text-only ("true", "false")
 //	#talk                 the round button: Talk, Cancel or End
 //	#state                the state in words; data-state is the Phase
-//	#hint                 what the person can do now
-//	#caption              the person's words while they speak and until the answer begins; empty otherwise
+//	#hint                 what the user can do now
+//	#caption              the user's words while they speak and until the answer begins; empty otherwise
 //	#mute                 data-muted ("true", "false"); disabled outside a call
 //	#interrupt            disabled when there is nothing to interrupt
 //	#mic-level            a meter; aria-valuenow is 0 to 100
 //	#latency              data-ms is the last answer's total in milliseconds; absent before the first
 //	#error                an alert; data-kind is a ProblemKind, "none", or "stopped" after a fault
-//	#remedy, #dismiss     in #error: do something about it; take it away
+//	#remedy, #dismiss     in #error: do something about it; remove it
 //	#key                  in #error when the server asks for a key
 //	#transcript > li      data-role ("user", "assistant", "tool"), data-item (the item's id),
 //	                      data-interrupted and data-live ("true", "false")
-//	  .said, .cut, .note  in a line: its words as heard, the mark of an interruption, a remark
+//	  .said, .cut, .note  in a line: its words as played, the mark of an interruption, a remark
 //	#text, #send          the field to write in and its button
 //	.suggestion           something to say, while nothing has been said
 //	#components > li      data-state (a ComponentState), data-stage
@@ -49,7 +49,7 @@
 //	#microphone, #speaker the choices of devices; #speaker only where there is a choice
 //	#reload               in #error when the page has stopped
 //	#inspector            what the machines do; data-predicted and data-interrupting ("true", "false")
-//	  #predicted, #confirmed  the two lanes in words
+//	  #predicted, #confirmed  both states in words
 //	  #machines > li      data-machine; #steps > li: data-lane ("client", "server"), newest first
 //	  #waterfall > li     a share of the last answer's time; #foreseen, #mismatch
 //

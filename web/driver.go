@@ -1,8 +1,9 @@
 package web
 
-// Driver is what the page stands on: it holds the call and tells the page what
-// to show. The page calls it from one goroutine; its methods return at once and
-// report by a new snapshot.
+// The interface between the page and the call.
+
+// Driver holds the call and tells the page what to show. The page calls it from
+// one goroutine. Its methods return at once and report by a new snapshot.
 type Driver interface {
 	// Start begins the delivery of snapshots, the first one at once. show may be
 	// called from any goroutine; later snapshots replace earlier ones.
@@ -14,9 +15,9 @@ type Driver interface {
 	// Say sends a written message. Where there is no call it makes one without a
 	// microphone first.
 	Say(text string)
-	// Interrupt stops the answer under way.
+	// Interrupt stops the present answer.
 	Interrupt()
-	// Mute silences the microphone or lets it be heard again.
+	// Mute mutes or unmutes the microphone.
 	Mute(muted bool)
 	// UseMicrophone and UseSpeaker choose a device by the browser's id; "" is the
 	// browser's default.
@@ -24,11 +25,11 @@ type Driver interface {
 	UseSpeaker(id string)
 	// UseKey sets the server's key and makes the call again.
 	UseKey(key string)
-	// Play lets held-back sound play; it is called from a click.
+	// Play starts sound that the browser has blocked. It is called from a click.
 	Play()
 	// RetryMicrophone opens the microphone again in a call that has none.
 	RetryMicrophone()
-	// Dismiss takes the problem off the page.
+	// Dismiss removes the problem from the page.
 	Dismiss()
 	// Levels are the loudness of the microphone and of the agent right now, each
 	// from 0 to 1. It is called for every animation frame and must be cheap.

@@ -1,5 +1,7 @@
 package web
 
+// What the page does to elements directly: scrolling, text fields, the clipboard.
+
 import (
 	"strings"
 

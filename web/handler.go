@@ -2,6 +2,8 @@
 
 package web
 
+// The HTTP handler that serves the page.
+
 import (
 	_ "embed"
 	"errors"

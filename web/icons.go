@@ -1,5 +1,7 @@
 package web
 
+// The embedded pictures.
+
 import (
 	_ "embed"
 

@@ -1,5 +1,7 @@
 package web
 
+// The inspector: predicted and confirmed state, the machines, their last steps, and where the time of an answer went.
+
 import (
 	"strconv"
 	"time"
@@ -12,15 +14,15 @@ import (
 // maxSteps is how many transitions the inspector shows.
 const maxSteps = 14
 
-// Inside is what goes on in the client: both lanes, the machines and their last steps. The zero value is a client that has
-// made no call.
+// Inside is what the inspector shows of the client: predicted and confirmed state, the machines and their last steps. The zero
+// value is that of a client that has made no call.
 type Inside struct {
-	Predicted, Confirmed string // the lanes in words
+	Predicted, Confirmed string // both states in words
 	Differ               bool   // the prediction is ahead of the server
-	Interrupting         bool   // the agent is lowered, and the server has not decided
+	Interrupting         bool   // the agent is ducked, and the server has not decided
 	Machines             []Machine
 	Steps                []Step // newest first, at most maxSteps
-	Score                string // how well interruptions were predicted, in a sentence; empty before the first
+	Score                string // how well barge-ins were predicted, in a sentence; empty before the first
 	Mismatch             bool   // the server has other machines
 }
 
@@ -29,13 +31,13 @@ type Machine struct{ Name, State string }
 
 // Step is one transition.
 type Step struct {
-	Lane    string // "client" or "server"
+	Lane    string // whose step it is: "client" or "server"
 	Ago     string // how long before the newest, such as "0.35 s"; empty for the newest
 	Machine string
 	What    string // the action and the new state, or the event that changed nothing
 }
 
-// insideOf says what the inspector shows of a session.
+// insideOf returns what the inspector shows of a session.
 func insideOf(s sdk.Snapshot, i sdk.Inspection) Inside {
 	v := Inside{
 		Predicted: i.Predicted, Confirmed: i.Confirmed, Differ: s.Predicted, Interrupting: s.Interrupting,
@@ -67,22 +69,22 @@ func agoOf(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + unbroken + "s"
 }
 
-// scoreOf is how well interruptions were predicted, in a sentence.
+// scoreOf says in a sentence how well barge-ins were predicted.
 func scoreOf(n sdk.Interruptions) string {
 	if n.Candidates == 0 && n.Confirmed == 0 {
 		return ""
 	}
-	text := strconv.Itoa(n.Ahead) + " of " + strconv.Itoa(n.Confirmed) + " interruptions foreseen"
+	text := strconv.Itoa(n.Ahead) + " of " + strconv.Itoa(n.Confirmed) + " interruptions predicted"
 	if n.Ahead > 0 {
 		text += ", " + strconv.Itoa(n.LeadMS) + unbroken + "ms ahead"
 	}
 	if back := n.Rejected + n.Expired; back > 0 {
-		text += "; " + strconv.Itoa(back) + " taken back"
+		text += "; " + strconv.Itoa(back) + " withdrawn"
 	}
 	return text + "."
 }
 
-// inspector shows what the machines do. It is closed at first: a person who talks needs none of it.
+// inspector shows what the machines do. It is closed at first: a user who talks does not need it.
 func (p *Page) inspector(in Inside, l Latency) app.UI {
 	return app.Details().ID("inspector").Class("panel inspector").
 		DataSet("predicted", strconv.FormatBool(in.Differ)).
@@ -90,8 +92,8 @@ func (p *Page) inspector(in Inside, l Latency) app.UI {
 		Body(
 			app.Summary().Body(app.H2().Text("Inside")),
 			app.Dl().Class("lanes").Body(
-				lane("predicted", "Believed here", in.Predicted),
-				lane("confirmed", "Said by the server", in.Confirmed),
+				lane("predicted", "Predicted here", in.Predicted),
+				lane("confirmed", "Confirmed by the server", in.Confirmed),
 			),
 			app.If(in.Mismatch, func() app.UI {
 				return app.P().ID("mismatch").Class("note").Text("The server runs other machines than this page: reload the page.")
@@ -148,8 +150,8 @@ func waterfall(l Latency) app.UI {
 	return list.Body(rows...)
 }
 
-// bar is a picture of a share of a whole. The policy forbids inline styles, and a picture's own measures are none. It
-// holds numbers alone, which is what makes Raw safe.
+// bar draws a share of a whole as a picture, because the policy forbids inline styles and a picture needs none. The picture's text
+// contains only numbers of ours, so Raw is safe.
 func bar(from, length, whole int) app.UI {
 	permille := func(n int) string { return strconv.Itoa(n * 1000 / whole) }
 	return app.Raw(`<svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect x="` +

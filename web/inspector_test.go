@@ -29,7 +29,7 @@ func TestTheInspectorShowsBothLanes(t *testing.T) {
 	for _, part := range []string{
 		`id="inspector"`, `>user speaking<`, `>agent speaking<`, `data-machine="bargein"`, `>Ducked<`,
 		`data-lane="server"`, `>Duck → Ducked<`, `>Onset changes nothing<`, ">0.35\u00a0s<",
-		"1 of 2 interruptions foreseen, 180\u00a0ms ahead; 1 taken back.", `id="mismatch"`,
+		"1 of 2 interruptions predicted, 180\u00a0ms ahead; 1 withdrawn.", `id="mismatch"`,
 		`<rect x="0" width="750" height="10"/>`, `<rect x="750" width="250" height="10"/>`,
 	} {
 		g.Expect(html).To(gomega.ContainSubstring(part))

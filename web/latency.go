@@ -1,5 +1,7 @@
 package web
 
+// The latency of an answer: its parts, and its texts.
+
 import (
 	"strconv"
 	"strings"

@@ -1,5 +1,7 @@
 package web
 
+// The page as a go-app component.
+
 import (
 	"strconv"
 

@@ -1,5 +1,7 @@
 package web
 
+// Draws the notes of a score on a canvas.
+
 import (
 	"math"
 	"syscall/js"

@@ -1,5 +1,7 @@
 package web
 
+// The problems that the page can explain, with their texts and remedies.
+
 // ProblemKind names what went wrong. Its text is the value of data-kind on
 // #error.
 type ProblemKind string

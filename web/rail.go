@@ -1,5 +1,7 @@
 package web
 
+// The right-hand column: the pipeline, the devices and the keys.
+
 import (
 	"strconv"
 

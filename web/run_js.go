@@ -1,5 +1,7 @@
 package web
 
+// Starts the page in a browser.
+
 import "github.com/maxence-charriere/go-app/v10/pkg/app"
 
 // Run shows the page on a driver and does not return. It is the client

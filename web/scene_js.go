@@ -1,5 +1,7 @@
 package web
 
+// What moves without rendering: the levels, the score and the shortcuts, in a browser.
+
 import (
 	"strconv"
 	"syscall/js"
@@ -7,7 +9,7 @@ import (
 )
 
 // scene is the scenery in a browser: it moves the rings and the meter with the
-// levels, draws the score, and hears the shortcuts. Everything runs on the
+// levels, draws the score, and handles the shortcuts. Everything runs on the
 // browser's one thread.
 type scene struct {
 	driver Driver

@@ -2,8 +2,8 @@ package web
 
 import "time"
 
-// The score draws what has just been said as square notes on the staff behind
-// the button: the person's notes move away to the left, the agent's to the
+// The score draws the last seconds of speech as square notes on the staff behind
+// the button: the user's notes move away to the left, the agent's to the
 // right, and a double bar stands where the agent was cut short.
 
 const (

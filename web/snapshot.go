@@ -1,5 +1,7 @@
 package web
 
+// The Snapshot, from which the page is rendered.
+
 // Phase is what the call does, as the page shows it in words and in motion.
 // Its text is the value of data-state on #state and #page.
 type Phase string

@@ -1,5 +1,7 @@
 package web
 
+// The middle of the page: the button, the state, the controls and the problem.
+
 import (
 	"strconv"
 

@@ -1,5 +1,7 @@
 package web
 
+// Makes a Snapshot of the page from a snapshot of the SDK.
+
 import (
 	"errors"
 	"time"
@@ -8,11 +10,12 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// maxCallText bounds what is shown of a function call, in bytes.
+// maxCallText is the largest number of bytes that is shown of a tool call's
+// arguments or output.
 const maxCallText = 200
 
-// viewOf says what the page shows of a session, apart from what only the client
-// knows (see Client).
+// viewOf returns what the page shows of a session, except what only the Client
+// knows.
 func viewOf(s sdk.Snapshot) Snapshot {
 	v := Snapshot{
 		Phase:    phaseOf(s.State),
@@ -58,7 +61,7 @@ func phaseOf(s sdk.State) Phase {
 	return PhaseError
 }
 
-// captionOf is what the person is saying, and stays until the answer begins.
+// captionOf returns what the user is saying; it stays until the answer begins.
 func captionOf(s sdk.Snapshot) string {
 	if s.State != sdk.UserSpeaking && s.State != sdk.Thinking {
 		return ""
@@ -71,7 +74,7 @@ func captionOf(s sdk.Snapshot) string {
 			}
 			return ""
 		case sdk.Agent:
-			// The answer has its line before it is heard; an interrupted one is over.
+			// An answer has its line before it is played; an interrupted one is over.
 			if !e.Live {
 				return ""
 			}
@@ -99,7 +102,7 @@ func lineOf(e *sdk.Entry) Line {
 	return l
 }
 
-// callText is a function call in one line.
+// callText returns a tool call in one line.
 func callText(c *sdk.ToolCall) string {
 	if c == nil {
 		return ""
@@ -148,9 +151,9 @@ func devicesOf(from []sdk.Device) []Device {
 	return list
 }
 
-// latencyOf takes the server's measurement, which counts from the true end of
-// speech, and the client's own where the server gave none. The server gives its
-// own when the answer is over; until then nothing is known.
+// latencyOf returns the server's measurement, which counts from the true end of
+// speech, or the client's own where the server has none. The server sends its
+// measurement when the answer is over; until then the latency is not known.
 func latencyOf(s sdk.Snapshot) Latency {
 	t := s.LastTurn
 	if t == nil || t.Server == nil && (s.State == sdk.Thinking || s.State == sdk.AgentSpeaking) {
@@ -188,8 +191,8 @@ func milliseconds(d time.Duration) int {
 	return int(d.Milliseconds())
 }
 
-// problemOf explains the worst thing that is wrong: first what ended or
-// disturbed the call, then a missing microphone, then held-back sound.
+// problemOf returns the worst problem: first one that ended or disturbed the
+// call, then a missing microphone, then blocked sound.
 func problemOf(s sdk.Snapshot) *Problem {
 	var p Problem
 	switch {
@@ -226,8 +229,8 @@ func callProblem(err error) ProblemKind {
 	}
 }
 
-// refusal is the kind of a server's refusal; ProblemServer when it is none of
-// those that a person can do something about.
+// refusal returns the kind of a server's refusal, or ProblemServer when it is
+// none that a user can do something about.
 func refusal(err error) ProblemKind {
 	var refused *sdk.RefusedError
 	if !errors.As(err, &refused) {
@@ -256,8 +259,8 @@ func microphoneProblem(err error) ProblemKind {
 	}
 }
 
-// detailOf is what the platform or the server said, without what the page says
-// in its own words.
+// detailOf returns the message of the platform or the server. The page adds its
+// own words to it.
 func detailOf(err error) string {
 	var refused *sdk.RefusedError
 	var told *sdk.ServerError

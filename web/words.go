@@ -1,5 +1,7 @@
 package web
 
+// The texts for states, hints, stages and components.
+
 // statusText says in a few words what the call does.
 func (s Snapshot) statusText() string {
 	switch s.Phase {

@@ -1,18 +1,19 @@
-// What a server's answer says, in the program's words.
+// Reads the HTTP response to a placed or restarted call and turns it into the fields that the program takes.
 
-// longest bounds what is shown of a refusal, in characters.
+// longest is the largest number of characters that is shown of a refusal.
 const longest = 500;
 
-// words finds the words in the body of a refusal: those of {"error":{"message":…}}, or the body itself.
+// words returns the message in the body of a refusal: that of {"error":{"message":…}}, or else the body itself.
 const words = (body) => {
-  let told;
+  let message;
   try {
-    told = JSON.parse(body).error.message;
-  } catch {} // it has none
-  return (told && typeof told === "string" ? told : body).trim().slice(0, longest);
+    message = JSON.parse(body).error.message;
+  } catch {} // the body is no such JSON
+  return (message && typeof message === "string" ? message : body).trim().slice(0, longest);
 };
 
-// answered gives what a server's answer says beside its body; status is 0 when it is a good one.
+// answered returns the status and the headers of a server's response. status is 0 when the server accepted the request; otherwise
+// message says why it did not.
 export const answered = async (response) => {
   const header = (name) => response.headers.get(name) ?? "";
   return {

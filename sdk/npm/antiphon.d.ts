@@ -1,6 +1,6 @@
 // Types of antiphon.js. Times are in milliseconds unless their name says otherwise.
 
-/** What a call is doing. "reconnecting" comes back by itself or becomes "failed"; "failed" and "disconnected" are for good. */
+/** What a call is doing. From "reconnecting" it recovers by itself or becomes "failed". "failed" and "disconnected" are final. */
 export type State =
   | "connecting"
   | "listening"
@@ -11,7 +11,7 @@ export type State =
   | "failed"
   | "disconnected";
 
-/** The codes of the script's own errors; a server's error has the protocol's code. */
+/** The codes of the script's own errors. A server's error has the code of the protocol. */
 export type ErrorCode =
   | "unsupported" // this browser or page cannot place calls
   | "wasm_blocked" // the page's Content-Security-Policy keeps WebAssembly from running
@@ -21,7 +21,7 @@ export type ErrorCode =
   | "crashed" // the program has stopped
   | "failed" // the browser did not place the call
   | "no_microphone"
-  | "permission_denied" // of the microphone, also in the middle of a call
+  | "permission_denied" // for the microphone, also in the middle of a call
   | "microphone_busy"
   | "unavailable" // the browser cannot do what was asked
   | "unauthorized" // the key is wrong, or missing
@@ -31,56 +31,56 @@ export type ErrorCode =
   | "server_silent"
   | "overrun"
   | "not_connected"
-  | "reconnecting" // the link is being brought back: do it again when it is
-  | "begun_anew" // the conversation could not be resumed: a new one has begun with its words
+  | "reconnecting" // the client is reconnecting: try again when it has
+  | "begun_anew" // the call could not be continued: a new conversation has begun, with the transcript of the old one
   | "closed"
   | "invalid"
   | (string & {});
 
-/** Everything that goes wrong is one of these. */
+/** The error of this script: every error that it throws or reports is one. */
 export class AntiphonError extends Error {
   readonly name: "AntiphonError";
   readonly code: ErrorCode;
-  /** What a person can do about it. May be empty. */
+  /** What the user can do about it. May be empty. */
   readonly remedy: string;
 }
 
 /** A function of the page that the agent may call. */
 export interface Tool<Arguments = any> {
-  /** 1 to 64 of letters, digits, _ and -. */
+  /** 1 to 64 characters: letters, digits, _ and -. */
   name: string;
-  /** Tells the agent when to call it. */
+  /** Tells the agent when to call the tool. */
   description?: string;
   /** A JSON schema of type object. Left out: no arguments. */
   parameters?: Readonly<Record<string, unknown>>;
   /**
-   * Answers one call, once for each call id. What is no string is sent as JSON. An error is told to the agent in its words.
-   * signal aborts when the call is over or the answer is not waited for any longer (30 s).
+   * Answers one tool call. It is called once for each call_id. A result that is not a string is sent as JSON; of an error the agent gets
+   * the message. signal aborts when the call ends, or after 30 s, when the result is not used any more.
    */
   run(args: Arguments, context: { readonly signal: AbortSignal }): unknown;
 }
 
-/** When the person's turn ends. */
+/** What ends the user's turn. */
 export interface TurnDetection {
-  /** "manual": the page ends turns with commit(). "server": a pause does. "semantic": the words do. */
+  /** "manual": the page ends a turn with commit(). "server": silence ends it. "semantic": the recogniser judges from the words. */
   type: "manual" | "server" | "semantic";
-  /** For "semantic". */
+  /** How soon a "semantic" turn ends. */
   eagerness?: "low" | "medium" | "high" | "auto";
-  /** The person's voice does not interrupt the agent. */
+  /** The user's speech does not interrupt the agent. */
   noInterrupt?: boolean;
 }
 
 export interface Options {
   /** The server's address, such as "https://voice.example". Left out: the page's own origin. */
   url?: string;
-  /** Sent as a Bearer header: a client secret that the page's own server has asked for. Never an API key. */
+  /** A client secret that the page's own server has got, sent as a Bearer header. Never an API key. */
   key?: string;
   model?: string;
   instructions?: string;
   voice?: string;
   /** A hint for the recogniser, such as "en". */
   language?: string;
-  /** Answers are written, not spoken. */
+  /** The agent answers in text, without audio. */
   textReplies?: boolean;
   tools?: readonly Tool[];
   turnDetection?: TurnDetection;
@@ -88,38 +88,38 @@ export interface Options {
   microphone?: string | false;
   /** The id of a device. Left out: the system's default. */
   speaker?: string;
-  /** Used as the microphone. Its tracks are the page's: they are not stopped. */
+  /** Used as the microphone. The page owns its tracks: the call does not stop them. */
   mediaStream?: MediaStream;
-  /** Begins with a closed microphone. */
+  /** The call begins with a muted microphone. */
   muted?: boolean;
-  /** false leaves everything to the server: the agent is not lowered before it has decided. */
+  /** false turns prediction off: the client does not duck the agent before the server has decided on a barge-in. */
   prediction?: boolean;
   /** Plays the agent. Left out: an element that is not in the page. */
   audio?: HTMLAudioElement;
   iceServers?: readonly RTCIceServer[];
-  /** "websocket": for networks that let no WebRTC through. Left out: "webrtc". */
+  /** "websocket": for networks that block WebRTC. Left out: "webrtc". */
   transport?: "webrtc" | "websocket";
   /** The folder of antiphon.wasm and the other files. Left out: the one that antiphon.js was loaded from. */
   assets?: string;
 }
 
-/** One line of the transcript. It never changes: a new one takes its place. */
+/** One entry of the transcript. The object never changes: a new one replaces it. */
 export interface Entry {
   /** The protocol's item id. */
   readonly id: string;
   readonly role: "user" | "agent" | "tool";
-  /** Of an interrupted reply it is what was heard. */
+  /** Of an interrupted answer, only the part that was played. */
   readonly text: string;
   readonly spoken: boolean;
-  /** It may still change. */
+  /** The entry may still change. */
   readonly live: boolean;
   readonly interrupted: boolean;
-  /** How much of an interrupted spoken reply was heard; -1 where nobody has measured it. */
+  /** How much of an interrupted spoken answer was played, in ms; -1 where it was not measured. */
   readonly heardMs: number;
   readonly failed: boolean;
   /** A remark to show beside the text. May be empty. */
   readonly note: string;
-  /** Of a "tool". */
+  /** The tool call of an entry with the role "tool"; otherwise null. */
   readonly call: ToolCall | null;
 }
 
@@ -141,27 +141,27 @@ export interface Levels {
 
 export interface Device {
   readonly id: string;
-  /** Empty until the person has allowed a microphone. */
+  /** Empty until the user has allowed a microphone. */
   readonly label: string;
 }
 
 export interface Devices {
   readonly microphones: readonly Device[];
-  /** Empty where the browser cannot choose one. */
+  /** Empty where the browser cannot choose a loudspeaker. */
   readonly speakers: readonly Device[];
 }
 
-/** How well interruptions were predicted, since the call began. */
+/** How well barge-ins were predicted since the call began. */
 export interface Interruptions {
-  /** Times that the agent was lowered because somebody seemed to interrupt. */
+  /** How often the agent was ducked because the user seemed to interrupt. */
   readonly candidates: number;
   readonly confirmed: number;
-  /** Of those confirmed: predicted before the server's word came. */
+  /** How many of the confirmed ones were predicted before the server's verdict came. */
   readonly ahead: number;
   readonly rejected: number;
-  /** No verdict came in time. */
+  /** How many got no verdict in time. */
   readonly expired: number;
-  /** How far the predictions that came true were ahead: the median, and the last. */
+  /** How far confirmed predictions were ahead of the server's verdict: the median, and the last one. */
   readonly leadMs: number;
   readonly lastLeadMs: number;
   readonly mispredictedMs: number;
@@ -170,14 +170,14 @@ export interface Interruptions {
   readonly lostMs: number;
 }
 
-/** The times of one turn, from the end of the person's speech. null: it has not happened, or is not known. */
+/** The times of one turn, counted from the end of the user's speech. null: it has not happened, or is not known. */
 export interface TurnTimes {
   readonly itemId: string;
   readonly responseId: string;
   readonly firstText: number | null;
   readonly firstSound: number | null;
   readonly playbackEnd: number | null;
-  /** The server's own measurement, from the true end of speech. */
+  /** The server's measurement, counted from the true end of speech. */
   readonly server: {
     readonly speechStopped: number | null;
     readonly commit: number | null;
@@ -194,7 +194,7 @@ export interface Metrics {
   readonly turn: TurnTimes | null;
 }
 
-/** What goes on inside, for reading. */
+/** The states and last steps of the client's machines, as texts for people. */
 export interface Inspection {
   readonly predicted: string;
   readonly confirmed: string;
@@ -210,12 +210,12 @@ export interface Inspection {
   }[];
 }
 
-/** The events of a call and what their detail is. */
+/** The events of a call and the types of their detail. */
 export interface CallEvents {
   /** Any of the call's fields may have changed. */
   state: CustomEvent<State>;
   transcript: CustomEvent<readonly Entry[]>;
-  /** Some 20 times a second. */
+  /** About 20 times a second. */
   levels: CustomEvent<Levels>;
   metrics: CustomEvent<Metrics>;
   interrupting: CustomEvent<State>;
@@ -224,26 +224,26 @@ export interface CallEvents {
   note: CustomEvent<string>;
 }
 
-/** One call. Its fields say what is so now. */
+/** One call. Its fields hold the present state. */
 export interface Call extends EventTarget {
-  /** What the call is doing, as the page believes: what the server has said, and what it will say to what was done here. */
+  /** What the call is doing, as predicted: the confirmed state with the client's own unanswered inputs applied. */
   readonly state: State;
-  /** What the server has said. */
+  /** What the call is doing according to the server. */
   readonly confirmed: State;
   /** state and confirmed differ. */
   readonly predicted: boolean;
-  /** Somebody may be interrupting the agent, which is lowered until the server has decided. */
+  /** The user may be interrupting: the agent is ducked until the server has decided. */
   readonly interrupting: boolean;
   readonly transcript: readonly Entry[];
   readonly levels: Levels;
   readonly metrics: Metrics;
   readonly devices: Devices;
   readonly muted: boolean;
-  /** There is no microphone in the call. */
+  /** The call has no microphone. */
   readonly textOnly: boolean;
-  /** The person may be looking at the browser's question for the microphone. */
+  /** The browser may be asking the user for the microphone. */
   readonly asking: boolean;
-  /** The browser wants a gesture before it plays: call resumeSound() from a click's handler. */
+  /** The browser plays nothing before a gesture of the user: call resumeSound() from the handler of a click. */
   readonly soundBlocked: boolean;
   /** The ids of the devices in use. */
   readonly microphone: string;
@@ -254,28 +254,28 @@ export interface Call extends EventTarget {
   readonly model: string;
   /** Whether the server runs the same state machines as this page. */
   readonly machines: "unknown" | "same" | "differ";
-  /** What went wrong last; null when nothing did. */
+  /** The last error; null when there was none, or it was dismissed. */
   readonly error: AntiphonError | null;
   readonly microphoneError: AntiphonError | null;
-  /** Resolves when the server has made its session; rejects with the AntiphonError that the call failed with. */
+  /** Resolves when the server has made the session; rejects with an AntiphonError when the call fails. */
   readonly ready: Promise<Call>;
 
   /** Sends a message and asks for an answer. Throws an AntiphonError. */
   send(text: string): void;
   /**
-   * Shows the agent a picture: a data URL of a PNG or JPEG, of at most 200,000 characters. With text it asks for an answer; without, the
-   * agent has it for what comes next. Throws an AntiphonError.
+   * Sends the agent a picture: a data URL of a PNG or JPEG, of at most 200,000 characters. With text it also asks for an answer; without
+   * text the agent has the picture for its next answer. Throws an AntiphonError.
    */
   sendImage(image: string, text?: string): void;
-  /** Opens the microphone, as a key that is held down does; with turnDetection "manual" that begins a turn. */
+  /** Opens the microphone, for push-to-talk. With turnDetection "manual" this begins a turn. */
   startTalking(): void;
-  /** Closes it, and ends that turn. */
+  /** Closes the microphone and ends that turn. */
   stopTalking(): void;
   /** Stops the agent. */
   interrupt(): void;
-  /** Ends the person's turn, for turnDetection "manual". */
+  /** Ends the user's turn, for turnDetection "manual". */
   commit(): void;
-  /** Closes (true, or nothing) or opens the microphone. */
+  /** Mutes the microphone (true, or no argument) or unmutes it (false). */
   mute(muted?: boolean): void;
   /** From 0 to 1. */
   setVolume(volume: number): void;
@@ -285,7 +285,7 @@ export interface Call extends EventTarget {
   resumeSound(): void;
   dismissError(): void;
   inspect(): Inspection;
-  /** Ends the call and waits until everything that it held is freed. May be called at any time, and twice. */
+  /** Ends the call and waits until everything that it held is freed. It may be called at any time, and again. */
   close(): Promise<void>;
 
   addEventListener<K extends keyof CallEvents>(
@@ -304,26 +304,26 @@ export interface Call extends EventTarget {
 
 export const Call: { readonly prototype: Call };
 
-/** Begins a call and does not wait: see ready and the events. Call it from the handler of a click, so that the browser lets it play. */
+/** Begins a call and returns it at once: see ready and the events. Call it from the handler of a click, so that the browser lets it play. */
 export function connect(options?: Options): Call;
 
-/** Has the program there before the first call, so that it begins sooner. Rejects with an AntiphonError. */
+/** Loads the program before the first call, so that the call begins sooner. Rejects with an AntiphonError. */
 export function preload(options?: { assets?: string }): Promise<void>;
 
-/** What all calls of the page hold: none of it grows from call to call. */
+/** What all calls of the page hold; memory is in bytes. None of it grows from call to call. */
 export function usage(): { readonly functions: number; readonly handles: number; readonly memory: number };
 
-/** Names the files of this build. */
+/** The version of this build's files. */
 export const version: string;
 
 /** <antiphon-talk> */
 export interface AntiphonTalkElement extends HTMLElement {
-  /** The call that is on, or the last one; null before the first. */
+  /** The present call, or the last one; null before the first. */
   readonly call: Call | null;
-  /** Given to the next call. */
+  /** An option of the next call. */
   tools: readonly Tool[];
   mediaStream: MediaStream | undefined;
-  /** Begins a call, as the button does, and gives it; null where the element is disabled. */
+  /** Begins a call, as the button does, and returns it; null where the element is disabled. */
   start(): Promise<Call | null>;
   stop(): Promise<void>;
   addEventListener<K extends keyof CallEvents>(
@@ -345,5 +345,5 @@ declare global {
   }
 }
 
-/** With a script tag all of this is in the one global name Antiphon. */
+/** With a script tag, all of this is in the one global name Antiphon. */
 export as namespace Antiphon;

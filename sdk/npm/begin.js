@@ -1,12 +1,14 @@
-// Begins a call before there is a program that holds it: the person is asked for the microphone and the server for an answer
-// while the program is on its way. The program takes it over (see host.js), and has later calls begun in the same way.
+// Begins a WebRTC call before the program is loaded: it asks the user for the microphone and the server for an answer while the
+// program is on its way. The program takes the call over (see host.js). It begins later calls with the same functions.
 
+// quiet returns the promise and keeps the browser from reporting its rejection as unhandled.
 const quiet = (promise) => {
-  promise?.catch(() => {}); // whoever waits for it is told
+  promise?.catch(() => {}); // those who wait for the promise get the error; nobody else needs it
   return promise;
 };
 
-// microphone opens the device with this id, or the default one. Without exact it does so too when there is none with this id.
+// microphone opens the device with this id, or the default device, and returns its MediaStream. When there is no device with this id it
+// throws if exact is set, and opens the default device otherwise.
 export const microphone = async (id, exact) => {
   const audio = { echoCancellation: true, noiseSuppression: true, autoGainControl: true, ...(id && { deviceId: { exact: id } }) };
   try {
@@ -17,21 +19,23 @@ export const microphone = async (id, exact) => {
   }
 };
 
+// bearer returns the header that carries the key, if there is a key.
 export const bearer = ({ key }) => (key ? { Authorization: `Bearer ${key}` } : {});
 
-// post sends a description to the server and gives its response.
+// post sends a session description to the server and returns the Response.
 export const post = (o, path, body, more) =>
   fetch(o.url + path, { method: "POST", headers: { ...bearer(o), "Content-Type": "application/sdp", ...more?.headers }, body, signal: more?.signal });
 
-// offered makes the description that the server gets: at once, without candidates, which it learns from the first packets.
+// offered makes an offer, sets it, and returns its SDP. It does not wait for ICE candidates: the server learns the addresses from the
+// first packets.
 export const offered = async (connection, options) => {
   const made = await connection.createOffer(options);
   await connection.setLocalDescription(made);
   return made.sdp;
 };
 
-// offer asks the server. Where the person has yet to allow the microphone that comes first, so that no call waits at the
-// server for a click.
+// offer sends the offer to the server and returns the Response. Where the user has not allowed the microphone yet, it waits for that
+// first, so that no call waits at the server for a click.
 const offer = async (o, { connection, stream }, more) => {
   const sdp = await offered(connection);
   if (stream && (await navigator.permissions?.query({ name: "microphone" }).catch(() => {}))?.state !== "granted") {
@@ -40,10 +44,11 @@ const offer = async (o, { connection, stream }, more) => {
   return post(o, `/v1/realtime/calls${o.model ? `?model=${encodeURIComponent(o.model)}` : ""}`, sdp, more);
 };
 
-// begin places a call. A stream is used as the microphone; more are headers, and a signal that gives the call up.
+// begin places a call and returns what it has made so far. stream, if given, is used as the microphone. more has headers for the
+// request and a signal that aborts it.
 export const begin = (o, stream, more) => {
   const connection = new RTCPeerConnection({ iceServers: o.iceServers ?? [] });
-  // Both ways also without a microphone, so that one can be opened in the middle of the call.
+  // The direction is sendrecv even without a microphone, so that one can be opened in the middle of the call.
   const { sender } = connection.addTransceiver("audio", { direction: "sendrecv" });
   const channel = connection.createDataChannel("oai-events");
   const begun = { connection, sender, channel, messages: [], track: null };
@@ -52,7 +57,7 @@ export const begin = (o, stream, more) => {
   begun.release = () => (channel.onmessage = connection.ontrack = null);
   begun.stream = o.microphone === false || o.mediaStream ? null : quiet(stream ? Promise.resolve(stream) : microphone(o.microphone));
   begun.answer = quiet(offer(o, begun, more));
-  // A call that was never heard of again would stay with the server for a while.
+  // Without this, the server would keep an abandoned call for a while.
   begun.hangUp = () =>
     quiet(
       begun.answer.then((response) => {
@@ -68,7 +73,7 @@ export const begin = (o, stream, more) => {
   return begun;
 };
 
-// drop ends what nobody has taken over.
+// drop ends a call that nobody has taken over.
 export const drop = (begun) => {
   begun.connection.close();
   begun.hangUp();

@@ -1,13 +1,16 @@
+// The class Call: one call as the page sees it. It loads the program, gives it commands, and turns what the program reports into
+// fields and events.
+
 import { begin, drop } from "./begin.js";
 import { AntiphonError, failure, read } from "./errors.js";
 import { program } from "./program.js";
 
-// patience is how long the program may take to arrive, in ms. After that its own limits hold.
+// patience is how long the program may take to load, in ms. Once it is loaded, its own time limits apply.
 const patience = 60_000;
 
 const noTurn = { interruptions: {}, turn: null };
 
-// Call is one call. Its fields say what is so now; its events say that they have changed.
+// Call is one call. Its fields hold the present state; its events report changes of them.
 export class Call extends EventTarget {
   state = "connecting";
   confirmed = "connecting";
@@ -31,16 +34,16 @@ export class Call extends EventTarget {
   microphoneError = null;
 
   #options;
-  #do = null; // the program's; null while there is none
+  #do = null; // gives the program a command; null while there is no program
   #program = null;
   #begun = null;
-  #queue = []; // what the program has told
-  #waiting = new Map(); // settle functions of what takes its time
-  #running = new Map(); // abort controllers of the page's tools
+  #queue = []; // what the program has reported and #drain has not handled
+  #waiting = new Map(); // resolve and reject of the commands under way, by token
+  #running = new Map(); // abort controllers of the running tool calls, by token
   #token = 0;
-  #closed = null; // the promise of close
+  #closed = null; // the promise that close returns
   #settle;
-  #late = 0;
+  #loadTimer = 0;
   #crash = (error) => this.#fail(error);
 
   constructor(options, { assets, version }) {
@@ -48,28 +51,28 @@ export class Call extends EventTarget {
     this.#options = { ...options, url: (options.url ?? "").replace(/\/+$/, ""), worklet: `${assets}antiphon-worklet.js` };
     this.muted = Boolean(options.muted);
     this.ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
-    this.ready.catch(() => {}); // the event tells it too
+    this.ready.catch(() => {}); // the error event reports it too
     this.#start(assets, version).catch((error) =>
       this.#fail(error instanceof AntiphonError ? error : failure("failed", `the call could not be placed: ${error.message}`, "call again, or reload the page", error)),
     );
   }
 
   async #start(assets, version) {
-    await null; // whoever has called connect may listen first
+    await null; // the caller of connect may add its listeners first
     const socket = this.#options.transport === "websocket";
     if (!socket && typeof RTCPeerConnection !== "function") {
       throw failure("unsupported", "this browser has no WebRTC", "use a current Chrome, Edge, Firefox or Safari");
     }
     this.#begun = socket ? null : begin(this.#options);
-    this.#late = setTimeout(() => this.#fail(failure("server_silent", "the page's voice program did not arrive in time", "check the network, and call again")), patience);
+    this.#loadTimer = setTimeout(() => this.#fail(failure("server_silent", "the page's voice program did not arrive in time", "check the network, and call again")), patience);
     this.#program = await program(assets, version);
-    clearTimeout(this.#late);
+    clearTimeout(this.#loadTimer);
     if (this.#closed) return;
     this.#program.crash.add(this.#crash);
     const tools = this.#options.tools?.map((tool) => ({ ...tool, parameters: tool.parameters && JSON.stringify(tool.parameters) }));
     const begun = this.#begun;
     this.#begun = null;
-    const made = this.#program.connect({ ...this.#options, muted: this.muted, tools }, begun, this.#told);
+    const made = this.#program.connect({ ...this.#options, muted: this.muted, tools }, begun, this.#reported);
     if (typeof made === "string") {
       if (begun) drop(begun);
       throw read(made);
@@ -77,16 +80,17 @@ export class Call extends EventTarget {
     this.#do = made;
   }
 
-  // The program must not be entered again from here: what it tells is handled once it has returned.
-  #told = (...told) => {
-    if (this.#queue.push(told) === 1) queueMicrotask(() => this.#drain());
+  // The program calls this to report something. The page's listeners may call the program, which must not happen before it has
+  // returned: so the report waits in a queue.
+  #reported = (...report) => {
+    if (this.#queue.push(report) === 1) queueMicrotask(() => this.#drain());
   };
 
   #drain() {
     const changed = new Set();
-    const told = this.#queue;
+    const reports = this.#queue;
     this.#queue = [];
-    for (const [kind, ...args] of told) this.#handle(kind, args, changed);
+    for (const [kind, ...args] of reports) this.#handle(kind, args, changed);
     for (const type of changed) this.#emit(type, this[type === "levels" || type === "transcript" || type === "metrics" ? type : "state"]);
     this.#program.tidy();
   }
@@ -130,15 +134,16 @@ export class Call extends EventTarget {
     if (this.state === "failed") this.close();
   }
 
-  // noticed tells of an error that is new.
-  #noticed(old, told) {
-    if (!told) return null;
-    const now = read(JSON.stringify(told));
+  // noticed returns the reported error as an AntiphonError, or null. It emits an event for an error that is not the old one.
+  #noticed(old, reported) {
+    if (!reported) return null;
+    const now = read(JSON.stringify(reported));
     if (old && old.code === now.code && old.message === now.message) return old;
     this.#emit("error", now);
     return now;
   }
 
+  // tool runs one of the page's tools and gives the program its output.
   async #tool(token, name, given) {
     const control = new AbortController();
     this.#running.set(token, control);
@@ -157,26 +162,26 @@ export class Call extends EventTarget {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 
-  // fail ends a call that has no program, or none any more.
+  // fail ends a call that has no program yet, or whose program has stopped.
   #fail(error) {
     this.#settle.reject(error);
     if (this.#closed) return;
-    const told = this.error;
+    const earlier = this.error;
     this.state = this.confirmed = "failed";
     this.error = error;
-    if (!told || told.code !== error.code) this.#emit("error", error);
+    if (!earlier || earlier.code !== error.code) this.#emit("error", error);
     this.#emit("state", this.state);
     this.close();
   }
 
-  // now has the program do something at once.
+  // now gives the program a command that it carries out at once. It throws the program's error.
   #now(...command) {
     if (!this.#do) throw failure("not_connected", "there is no call", "wait for ready");
     const error = this.#do(...command);
     if (error) throw read(error);
   }
 
-  // later has it do something that takes its time.
+  // later gives the program a command that takes time. The promise settles when the program reports its end.
   #later(name, argument = "") {
     if (!this.#do) return Promise.reject(failure("not_connected", "there is no call", "wait for ready"));
     const token = ++this.#token;
@@ -249,7 +254,7 @@ export class Call extends EventTarget {
   }
 
   async #end() {
-    clearTimeout(this.#late);
+    clearTimeout(this.#loadTimer);
     if (this.#begun) drop(this.#begun);
     this.#begun = null;
     try {

@@ -1,4 +1,4 @@
-// <antiphon-talk>: a ready-made conversation. What it shows is loaded with the first one that is put into a page.
+// The custom element <antiphon-talk>, a ready-made conversation. It loads its content (talk.js) when the first one is put into a page.
 
 const define = (page, load) => {
   customElements.define(
@@ -6,7 +6,7 @@ const define = (page, load) => {
     class extends HTMLElement {
       static observedAttributes = ["muted", "disabled", "label", "mode"];
 
-      // Given to the next call. A page may have set them before this script was there.
+      // Options of the next call. A page may have set them before this script was loaded.
       tools = this.tools ?? [];
       mediaStream = this.mediaStream;
 
@@ -21,7 +21,7 @@ const define = (page, load) => {
         this.#loaded().catch((cause) => this.dispatchEvent(new CustomEvent("error", { detail: cause })));
       }
 
-      // An element that was only moved to another place in the page keeps its call.
+      // An element that is only moved within the page keeps its call.
       disconnectedCallback() {
         queueMicrotask(() => this.isConnected || this.stop());
       }
@@ -30,17 +30,17 @@ const define = (page, load) => {
         this.#talk?.changed(name);
       }
 
-      // The call that is on, or the last one; null before the first.
+      // The present call, or the last one; null before the first.
       get call() {
         return this.#talk?.call ?? null;
       }
 
-      // start begins a call, as the button does, and gives it.
+      // start begins a call, as the button does, and returns it.
       async start() {
         return (await this.#loaded()).start();
       }
 
-      // stop ends the call, and waits until everything is freed.
+      // stop ends the call, and waits until everything that it held is freed.
       async stop() {
         await this.#talk?.stop();
       }
@@ -48,7 +48,7 @@ const define = (page, load) => {
   );
 };
 
-// defineTalk makes <antiphon-talk> known to the page, once.
+// defineTalk defines <antiphon-talk> for the page, once. page has connect and preload; load loads talk.js.
 export const defineTalk = (page, load) => {
   if (globalThis.customElements && !customElements.get("antiphon-talk")) define(page, load);
 };

@@ -1,4 +1,4 @@
-// What can go wrong, with a name for programs (code), and words for people (message, and remedy: what to do about it).
+// The errors of the page's script: each has a code for programs, and for people a message and a remedy, which says what to do.
 export class AntiphonError extends Error {
   name = "AntiphonError";
 
@@ -9,10 +9,11 @@ export class AntiphonError extends Error {
   }
 }
 
+// failure returns an error of the page's script itself.
 export const failure = (code, message, remedy, cause) => new AntiphonError({ code, message, remedy }, cause);
 
-// read takes an error as the program tells it.
+// read returns the error that the program reports as a JSON text.
 export const read = (text) => {
-  const told = JSON.parse(text);
-  return new AntiphonError(told, told.cause);
+  const fields = JSON.parse(text);
+  return new AntiphonError(fields, fields.cause);
 };

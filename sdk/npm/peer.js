@@ -1,20 +1,18 @@
-// A call over WebRTC.
+// A call over WebRTC: connection, data channel and the agent's track.
 
 import { answered } from "./answer.js";
-import { Line, stop } from "./line.js";
+import { BasePeer, stop } from "./base_peer.js";
 
-// How much of the agent's sound the browser is asked to hold back against a jumpy network, how much of it is between the decoder and the
-// place where the volume is applied, and how far the playback is taken to go on behind the last packet, in ms; and the clock of Opus.
-const jitterTarget = 20;
-const block = 10;
-const maxAhead = 100;
-const rtpPerMS = 48;
+const jitterTarget = 20; // ms; how much audio the browser is asked to keep in its jitter buffer
+const block = 10; // ms; how much audio is between the decoder and the point where the volume is applied
+const maxAhead = 100; // ms; the longest time that playback is assumed to go on after the last packet
+const rtpPerMS = 48; // the RTP clock of Opus
 
-export class Peer extends Line {
+export class Peer extends BasePeer {
   #receiver; // of the agent's track
   #poll;
 
-  // begin places the call, or takes over the one that was begun. It gives why it cannot.
+  // begin places the call, or takes over the one that the page's script has begun. It returns the error if it cannot.
   begin(inherited, headers) {
     try {
       this.begun = this.o.begun ?? this.#place(inherited, headers);
@@ -31,7 +29,7 @@ export class Peer extends Line {
     this.on(connection, "connectionstatechange", () => tell("state", connection.connectionState));
     this.on(connection, "track", (event) => this.#play(event));
     begun.release();
-    // Nothing can happen in between.
+    // Reports what happened before the listeners were there. No event of the browser can come before this microtask.
     queueMicrotask(() => {
       if (channel.readyState === "open") tell("open");
       for (const data of begun.messages) tell("message", data);
@@ -45,7 +43,7 @@ export class Peer extends Line {
     return { ...this.host.begin(this.o, stream, { headers, signal: control.signal }), hangUp: () => control.abort() };
   }
 
-  // answered gives what the server has answered, applied that its description was one.
+  // answered returns the fields of the server's response. applied waits until the answer's description is set.
   async answered() {
     return answered(await this.begun.answer);
   }
@@ -54,33 +52,34 @@ export class Peer extends Line {
     return this.begun.applied;
   }
 
-  // restart offers the call again at its address, for a new way through the network, and gives the answer.
+  // restart restarts ICE: it sends a new offer for the call at its location and returns the response's fields with the answer's SDP.
   async restart(location, signal) {
     const { host, connection, o } = this;
     const response = await host.post(o, `${location}/restart`, await host.offered(connection, { iceRestart: true }), { signal });
-    const told = await answered(response);
-    return told.status ? told : { ...told, sdp: await response.text() };
+    const answer = await answered(response);
+    return answer.status ? answer : { ...answer, sdp: await response.text() };
   }
 
   accept(sdp) {
     return this.connection.setRemoteDescription({ type: "answer", sdp });
   }
 
-  // connected waits until the connection stands.
+  // connected waits until the connection is connected.
   connected(signal) {
     const { connection } = this;
     return new Promise((resolve) => {
-      const look = () => connection.connectionState === "connected" && resolve();
-      this.on(connection, "connectionstatechange", look, signal);
-      look();
+      const check = () => connection.connectionState === "connected" && resolve();
+      this.on(connection, "connectionstatechange", check, signal);
+      check();
     });
   }
 
+  // play plays the agent's track and connects it to the capture worklet.
   #play({ streams, track, receiver }) {
     this.playing = streams[0] ?? new MediaStream([track]);
     this.o.audio.srcObject = this.playing;
     this.#receiver = receiver;
-    if (receiver) Reflect.set(receiver, "jitterBufferTarget", jitterTarget); // a browser without it takes its own
+    if (receiver) Reflect.set(receiver, "jitterBufferTarget", jitterTarget); // a browser without it uses its own target
     this.hearAgent(this.playing);
     this.tell("track");
   }
@@ -93,14 +92,14 @@ export class Peer extends Line {
     this.tell("blocked", error?.name === "NotAllowedError");
   }
 
-  // mark is the place in the agent's sound at which a volume that is set now is heard, as an RTP timestamp; undefined while that is not
-  // known. The browser tells the timestamp of the last packet that it has decoded, and when that was: since 1970, or since the page
-  // began. What is beyond the volume, on its way to the ear, is heard as it is.
+  // mark returns the position in the agent's audio at which a volume that is set now takes effect, as an RTP timestamp, or undefined
+  // while it is not known. The browser tells the timestamp of the last packet that it has decoded, and when that was, in ms since 1970
+  // or since the page began. Audio that has already passed the volume control keeps its level.
   mark() {
     let last;
     try {
       [last] = this.#receiver.getSynchronizationSources();
-    } catch {} // nothing is played
+    } catch {} // there is no track yet
     if (this.closed || typeof last?.rtpTimestamp !== "number") return;
     const { timeOrigin } = performance;
     const now = performance.now() + (last.timestamp > timeOrigin / 2 ? timeOrigin : 0);
@@ -108,7 +107,7 @@ export class Peer extends Line {
     return (last.rtpTimestamp + (since - block) * rtpPerMS) >>> 0;
   }
 
-  // poll has the program look at the playback every so many ms, until 0.
+  // poll tells the program every so many ms to look at the playback; 0 ends it.
   poll(every) {
     clearInterval(this.#poll);
     this.#poll = every && setInterval(() => this.tell("look"), every);

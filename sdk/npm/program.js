@@ -1,8 +1,9 @@
-// Loads the program (Go, compiled to WebAssembly) once, and starts it.
+// Loads the program (Go, compiled to WebAssembly) once for all calls of the page, and starts it.
 
 import * as begin from "./begin.js";
 import { failure } from "./errors.js";
 
+// compile fetches and compiles the program.
 const compile = async (address) => {
   const response = await fetch(address).catch((cause) => {
     throw failure("wasm_unreachable", `${address} cannot be loaded`, "check the address, and connect-src of the page's Content-Security-Policy", cause);
@@ -21,14 +22,14 @@ const compile = async (address) => {
   }
 };
 
-// support loads one more of the script's files.
+// support imports another of the script's files and returns the module.
 export const support = (address) =>
   import(/* @vite-ignore */ /* webpackIgnore: true */ address).catch((cause) => {
     throw failure("script_blocked", `${address} cannot be loaded`, "serve it beside antiphon.js, or name its folder in the option assets; and allow it in script-src of the page's Content-Security-Policy", cause);
   });
 
-// sweep lets go of the browser's objects that a program of TinyGo's does not hold any more: it has no finalizers. What it
-// holds is found in its memory, where a reference is the bits of a NaN with the object's number.
+// sweep frees the browser's objects that a TinyGo program does not hold any more, because TinyGo runs no finalizers. It finds the
+// objects that are held in the program's memory, where a reference is the bits of a NaN with the object's number.
 const sweep = (go) => {
   const words = new Uint32Array(go._inst.exports.memory.buffer);
   const held = new Set();
@@ -42,9 +43,10 @@ const sweep = (go) => {
   }
 };
 
+// run starts the compiled program and returns its handle, which the program completes with connect and usage.
 const run = (go, instance, shims, host) => {
   const program = { go, ended: false, crash: new Set() };
-  // Go wants these while it starts; a page that has them keeps its own.
+  // Go needs these global names while it starts. A page that has such names of its own keeps them.
   const lent = Object.keys(shims).filter((name) => name !== "Go" && !(name in globalThis));
   for (const name of lent) globalThis[name] = shims[name];
   globalThis.antiphonHost = { ...host, ...begin, ready: (connect, usage) => Object.assign(program, { connect, usage }) };
@@ -54,7 +56,7 @@ const run = (go, instance, shims, host) => {
   });
   for (const name of [...lent, "antiphonHost"]) delete globalThis[name];
   let limit = 2000;
-  // tidy is to be called while the program is not running.
+  // tidy sweeps when the number of objects has doubled. Call it only while the program is not running.
   program.tidy = () => {
     if (!instance.exports.go_scheduler || program.ended || go._values.length - go._idPool.length < limit) return;
     sweep(go);
@@ -74,7 +76,7 @@ const load = async (assets, version) => {
 
 let loading, loaded;
 
-// program gives the one program of the page. One that could not be loaded, or has ended, is loaded again.
+// program returns the page's one program. It loads it again if it could not be loaded or has ended.
 export const program = (assets, version) => {
   if (loaded?.ended) loading = loaded = undefined;
   loading ??= load(assets, version).then(
@@ -87,7 +89,7 @@ export const program = (assets, version) => {
   return loading;
 };
 
-// usage is what the program holds: for tests, and for whoever looks for a leak.
+// usage returns what the program holds: functions, handles, and memory in bytes. Tests use it to find leaks.
 export const usage = () => ({
   functions: loaded?.usage() ?? 0,
   handles: loaded ? loaded.go._values.length - loaded.go._idPool.length : 0,

@@ -1,12 +1,12 @@
-// A call over a WebSocket, which plays the agent through the worklet antiphon-playout.
+// A call over a WebSocket. It plays the agent's audio through the worklet antiphon-playout.
 
-import { agentInput, Line } from "./line.js";
+import { agentInput, BasePeer } from "./base_peer.js";
 
-export class Socket extends Line {
+export class Socket extends BasePeer {
   #playout = null;
   #gain;
 
-  // speak makes the playout worklet. played is told how far it has come.
+  // speak makes the playout worklet. played gets the played position, in samples since the call began, each time it changes.
   async speak(played) {
     const { context } = this;
     this.#playout = new AudioWorkletNode(context, "antiphon-playout", { numberOfInputs: 0, outputChannelCount: [1] });
@@ -18,25 +18,28 @@ export class Socket extends Line {
     this.on(context, "statechange", () => this.tell("blocked", this.blocked));
   }
 
-  // play gives sound to the playout worklet, as the bytes of 32-bit floats; from is its place.
+  // play gives audio to the playout worklet, as the bytes of 32-bit floats. from is its position in samples.
   play(from, bytes) {
     this.post({ from, samples: new Float32Array(bytes.buffer) });
   }
 
+  // post sends a message to the playout worklet: see take in worklet.js.
   post(message) {
     this.#playout?.port.postMessage(message);
   }
 
+  // gain sets how loud the agent is played, 0 to 1.
   gain(gain) {
     this.#gain.gain.value = gain;
   }
 
-  // blocked: the browser waits for a gesture.
+  // blocked reports whether the browser waits for a gesture of the user before it plays.
   get blocked() {
     return this.context.state === "suspended";
   }
 
-  // connect opens the connection. It gives why it cannot.
+  // connect opens the connection: a new call, or with a token the continuation of an earlier one after the event with the id after. It
+  // returns the error if it cannot.
   connect(token, after) {
     const { url, key, model } = this.o;
     const query = token

@@ -1,5 +1,5 @@
-// For pages with a Go program of their own that uses package sdk/browser: puts there what that asks of the page. To be loaded
-// before the program starts.
+// The entry of antiphon-host.js, for pages with a Go program of their own that uses package sdk/browser: defines the object that the
+// package needs. A page loads it before the program starts.
 
 import * as begin from "./begin.js";
 import { host } from "./host.js";

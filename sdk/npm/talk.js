@@ -1,5 +1,5 @@
-// What <antiphon-talk> shows: loaded when the first one is put into the page. Nothing in it is written as markup or as an inline style, so that it works under
-// the strictest Content-Security-Policy, trusted types included.
+// What <antiphon-talk> shows and does. It is loaded when the first element is put into the page. It makes all elements in code, without
+// markup and inline styles, so that it works under the strictest Content-Security-Policy, trusted types included.
 
 import css from "./talk.css";
 
@@ -21,6 +21,7 @@ const words = {
 
 const who = { user: "You", agent: "Agent", tool: "Tool" };
 
+// make returns a new element with properties or attributes, a part name, listeners and children.
 const make = (tag, { part, on = {}, ...fields } = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(fields)) name in element ? (element[name] = value) : element.setAttribute(name, value);
@@ -30,6 +31,7 @@ const make = (tag, { part, on = {}, ...fields } = {}, ...children) => {
   return element;
 };
 
+// icon returns a picture with this path.
 const icon = (d) => {
   const [svg, path] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
   svg.setAttribute("viewBox", "0 0 24 24");
@@ -39,11 +41,13 @@ const icon = (d) => {
   return svg;
 };
 
+// sentence returns the words as a sentence, with a capital and a full stop.
 const sentence = (words) => words && ` ${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 
+// text sets an element's text if it differs.
 const text = (element, value) => element.textContent === value || (element.textContent = value);
 
-// Talk is what an element shows and does; element.js has the element itself.
+// Talk is the content of one element; element.js has the element itself.
 export class Talk {
   call = null;
 
@@ -52,7 +56,7 @@ export class Talk {
   #root;
   #parts = {};
   #held = false;
-  #dismissed = null; // the error that the person has seen
+  #dismissed = null; // the error that the user has dismissed
   #lines = new Map(); // of the transcript, by id
 
   constructor(host, page) {
@@ -63,7 +67,7 @@ export class Talk {
     this.#show();
   }
 
-  // changed is told of an attribute.
+  // changed applies a changed attribute.
   changed(name) {
     if (name === "muted" && !this.#push) this.call?.mute(this.#is("muted"));
     if (name === "disabled" && this.#is("disabled")) this.stop();
@@ -82,7 +86,7 @@ export class Talk {
     return this.call !== null && this.call.state !== "disconnected" && this.call.state !== "failed";
   }
 
-  // start begins a call, as the button does. It gives the call.
+  // start begins a call, as the button does, and returns it. It returns the present call if there is one.
   start() {
     if (this.#on || this.#is("disabled")) return this.call;
     const of = (name) => this.#host.getAttribute(name) ?? undefined;
@@ -106,7 +110,7 @@ export class Talk {
     return call;
   }
 
-  // stop ends the call, and waits until everything is freed.
+  // stop ends the call and waits until everything that it held is freed.
   async stop() {
     await this.call?.close();
   }
@@ -122,9 +126,9 @@ export class Talk {
     p.intro = make("slot", { name: "intro" });
     p.lines = make("ol");
     p.log = make("div", { className: "log", part: "transcript", role: "log", tabIndex: 0 }, p.lines);
-    p.said = make("span");
+    p.message = make("span");
     p.remedy = make("span", { className: "hint" });
-    p.error = make("div", { className: "error", part: "error", role: "alert" }, make("p", {}, p.said, p.remedy),
+    p.error = make("div", { className: "error", part: "error", role: "alert" }, make("p", {}, p.message, p.remedy),
       make("button", { type: "button", ariaLabel: "Dismiss", on: { click: () => this.#dismiss() } }, "×"));
     p.mute = make("button", { type: "button", part: "mute", on: { click: () => this.#host.toggleAttribute("muted") } }, "Mute");
     p.hold = make("button", {
@@ -145,31 +149,31 @@ export class Talk {
     this.#root.append(p.card);
   }
 
-  // Whoever comes near the button is about to press it.
+  // A user whose pointer comes to the button is about to press it.
   #preload() {
-    if (!this.#is("disabled")) this.#page.preload({ assets: this.#host.getAttribute("assets") ?? undefined }).catch(() => {}); // the call tells
+    if (!this.#is("disabled")) this.#page.preload({ assets: this.#host.getAttribute("assets") ?? undefined }).catch(() => {}); // the call will report it
   }
 
   #attempt(f) {
     try {
       f();
     } catch {
-      // There is no call any more; the state says so already.
+      // The call has ended, and the state shows it already.
     }
   }
 
   #send(event) {
     event.preventDefault();
     const { input } = this.#parts;
-    const said = input.value.trim();
-    if (!said || !this.#on) return;
+    const message = input.value.trim();
+    if (!message || !this.#on) return;
     this.#attempt(() => {
-      this.call.send(said);
+      this.call.send(message);
       input.value = "";
     });
   }
 
-  // hold lets the person talk while the button is held down.
+  // hold opens the microphone while the user holds the button down.
   #hold(down) {
     if (down === this.#held || (down && !this.#on)) return;
     this.#held = down;
@@ -248,7 +252,7 @@ export class Talk {
     const error = this.#error;
     p.error.hidden = !error || error === this.#dismissed;
     if (error) {
-      text(p.said, sentence(error.message));
+      text(p.message, sentence(error.message));
       text(p.remedy, sentence(error.remedy));
     }
     this.#transcript(call?.transcript ?? []);

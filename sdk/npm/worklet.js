@@ -1,7 +1,8 @@
-// Runs beside the sound. It has neither TextDecoder nor crypto, so that no Go program can run here: it only passes sound on.
+// The two audio worklets, which run on the browser's audio thread: one captures, one plays. There is neither TextDecoder nor crypto
+// here, so no Go program can run: the worklets only pass audio on.
 
-// "antiphon-capture" posts 10 ms at a time: those of its first input (the microphone), then those of its second (the agent), as the
-// bytes of 32-bit floats. It posts the same memory each time, which the browser copies.
+// "antiphon-capture" posts frames of 10 ms: first that of input 0 (the microphone), then that of input 1 (the agent), as the bytes of
+// 32-bit floats. It posts the same memory each time; the browser copies it.
 registerProcessor(
   "antiphon-capture",
   class extends AudioWorkletProcessor {
@@ -19,7 +20,7 @@ registerProcessor(
     process(inputs) {
       const [microphone, agent] = inputs.map((channels) => channels[0]);
       const { frame, size } = this;
-      // What is not connected is silent. A block is 128 samples wherever nobody has asked for another size.
+      // An input that is not connected is silent. A block has 128 samples unless the page has asked for another size.
       for (let at = 0, n = microphone?.length ?? agent?.length ?? 128; at < n; at++) {
         frame[this.filled] = microphone?.[at] ?? 0;
         frame[size + this.filled] = agent?.[at] ?? 0;
@@ -33,16 +34,16 @@ registerProcessor(
   },
 );
 
-// "antiphon-playout" plays what it is given, where the sound comes in messages (a WebSocket). Its places are counted in samples
-// from the beginning of the call. It keeps some of what was played, so that it can go back.
+// "antiphon-playout" plays the audio that its messages contain, for calls over a WebSocket. It counts positions in samples from the
+// beginning of the call, and keeps some seconds of played audio for a rewind.
 const kept = 6 * sampleRate;
 
 registerProcessor(
   "antiphon-playout",
   class extends AudioWorkletProcessor {
-    pieces = []; // { from, samples }, one behind the other
-    at = 0;
-    told = 0;
+    pieces = []; // { from, samples }, in order; from is a position
+    at = 0; // played position
+    reported = 0; // played position that was posted last
     held = false;
     running = true;
 
@@ -51,6 +52,8 @@ registerProcessor(
       this.port.onmessage = ({ data }) => this.take(data);
     }
 
+    // take handles a message: samples at position from; hold or go on; seek to a position; stop, which drops all audio and sets the
+    // position; close.
     take({ from, samples, hold, seek, stop, close }) {
       if (samples) this.pieces.push({ from, samples });
       if (hold !== undefined) this.held = hold;
@@ -70,8 +73,8 @@ registerProcessor(
         this.at += part.length;
       }
       while (this.pieces.length && this.pieces[0].from + this.pieces[0].samples.length < this.at - kept) this.pieces.shift();
-      if (Math.abs(this.at - this.told) >= sampleRate / 100 || (this.at !== this.told && !this.pieces.some(({ from, samples }) => this.at < from + samples.length))) {
-        this.told = this.at;
+      if (Math.abs(this.at - this.reported) >= sampleRate / 100 || (this.at !== this.reported && !this.pieces.some(({ from, samples }) => this.at < from + samples.length))) {
+        this.reported = this.at;
         this.port.postMessage(this.at);
       }
       return this.running;

@@ -110,9 +110,6 @@ var unexplained = []string{
 	"tools/tinygo/library/heap",
 	"tools/tinygo/library/task",
 	"voice",
-	"wasm/page",
-	"web",
-	"web/internal/slim",
 	"wire",
 	"wire/internal/gen",
 }

@@ -16,7 +16,7 @@ type line struct {
 	text            string
 }
 
-// parse reads a budget. Empty lines and those that begin with # say nothing.
+// parse reads a budget. It ignores empty lines and lines that begin with #.
 func parse(text string) ([]line, error) {
 	var lines []line
 	for l := range strings.Lines(text) {
@@ -41,7 +41,7 @@ func parse(text string) ([]line, error) {
 	return lines, nil
 }
 
-// check says why so many bytes are too many.
+// check returns an error when a size, in bytes, is over the budget.
 func (l line) check(now int) error {
 	switch {
 	case now > l.most:
@@ -53,7 +53,7 @@ func (l line) check(now int) error {
 	return nil
 }
 
-// judge says whether the goal is met, and by how much it is missed.
+// judge says whether a size meets the goal, and otherwise by how much it misses it.
 func (l line) judge(now int) string {
 	if now <= l.goal {
 		return fmt.Sprintf("%d, met", l.goal)

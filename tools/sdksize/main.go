@@ -1,11 +1,11 @@
-// Command sdksize prints what files weigh packed, as a browser fetches them, and holds them to a budget:
+// Command sdksize prints the packed sizes of files, as a browser fetches them, and checks them against a budget:
 //
 //	sdksize [-write] BUDGET NAME=FILE...
 //
 // A line of the budget is a name, how the file is packed (brotli or gzip), how many bytes it had when the budget was written, how many
-// it may have at most, and how many it should have. A file fails that is larger than it may be, or more than 3 % larger than it was; a
-// goal that is missed is printed. -write takes the present sizes for those that were. A name that the budget does not have is only
-// measured.
+// it may have at most, and how many it should have. The command fails for a file that is larger than the most, or more than 3 % larger
+// than it was. It prints by how much a goal is missed. -write replaces the sizes in the budget with the present ones. The command only
+// measures a name that the budget does not have.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 // growth is how much larger a file may be than when its budget was written.
 const growth = 1.03
 
-// errBudget: a file is over its budget.
+// errBudget says that a file is larger than its budget.
 var errBudget = errors.New("over the budget")
 
 func main() {
@@ -70,10 +70,10 @@ func run(w io.Writer, budgetFile string, args []string, write bool) error {
 	return compare(w, budget, args, measured)
 }
 
-// sizes are those of one file, in bytes.
+// sizes are the sizes of one file, in bytes.
 type sizes struct{ raw, gzip, brotli int }
 
-// packed is the size that a line of the budget is about.
+// packed returns the size for a kind of packing, brotli or gzip.
 func (s sizes) packed(how string) int {
 	if how == "gzip" {
 		return s.gzip

@@ -1,5 +1,7 @@
 package page
 
+// One call of the page: carries out the script's commands on an SDK session and reports its events.
+
 import (
 	"context"
 	"syscall/js"
@@ -8,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk/browser"
 )
 
-// call is one call of the script's.
+// call is one call of the page.
 type call struct {
 	session *sdk.Session
 	dialer  *browser.Dialer
@@ -19,7 +21,7 @@ type call struct {
 	unsub   []func()
 }
 
-// newCall begins a call. What comes of it is told to sink: ready with nothing or an error.
+// newCall begins a call. It reports to sink, and the outcome of connecting with "ready", without or with an error.
 func newCall(options, begun, sink js.Value) (*call, error) {
 	c := &call{sink: sink}
 	c.tools.tell = c.tell
@@ -61,12 +63,12 @@ func (c *call) options(o js.Value) sdk.Options {
 	return s
 }
 
-// tell is told to the script.
+// tell reports an event to the script.
 func (c *call) tell(kind string, args ...any) {
 	c.sink.Invoke(append([]any{kind}, args...)...)
 }
 
-// answer says what came of something that took its time.
+// answer reports the end of a command that took time, with its error if there is one.
 func (c *call) answer(kind string, token int, err error) {
 	if err == nil {
 		c.tell(kind, token)
@@ -75,8 +77,8 @@ func (c *call) answer(kind string, token int, err error) {
 	c.tell(kind, token, errorText(err))
 }
 
-// command does what the script asks for: do(name, ...). It gives nothing, or the JSON text of an error; for inspect that of what
-// goes on inside.
+// command carries out a command of the script: do(name, ...). It returns nothing, or the JSON text of an error; for inspect it returns
+// the JSON text of the inspection.
 func (c *call) command(args []js.Value) any {
 	var err error
 	switch name := args[0].String(); name {
@@ -114,7 +116,7 @@ func (c *call) command(args []js.Value) any {
 	return nil
 }
 
-// later does what takes its time: do(name, token, argument). done is told with the token.
+// later starts a command that takes time: do(name, token, argument). It reports "done" with the token when the command has ended.
 func (c *call) later(name string, token int, argument js.Value) {
 	ctx := context.Background() // the end of the call ends all of these
 	go func() {

@@ -1,5 +1,7 @@
 package page
 
+// Errors in the form in which the script gets them.
+
 import (
 	"errors"
 	"strings"

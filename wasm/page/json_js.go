@@ -1,6 +1,6 @@
 package page
 
-// This file writes the members of the objects that the page's script gets.
+// Writes JSON objects member by member, and reads members of JavaScript objects.
 
 import (
 	"time"

@@ -1,5 +1,7 @@
 package page
 
+// Gives the page's script the function that begins calls.
+
 import (
 	"syscall/js"
 

@@ -1,5 +1,7 @@
 package page
 
+// Snapshots, metrics and inspections as JSON for the script.
+
 import (
 	"slices"
 

@@ -1,5 +1,7 @@
 package page
 
+// The tools of the page: passes tool calls to the script and its answers back.
+
 import (
 	"context"
 	"errors"
@@ -8,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// toolCalls are the calls of the page's own tools that wait for an answer.
+// toolCalls has the tool calls that wait for the script's answer.
 type toolCalls struct {
 	tell    func(kind string, args ...any)
 	last    int
@@ -40,7 +42,7 @@ func (t *toolCalls) list(tools js.Value) (list []sdk.Tool) {
 	return list
 }
 
-// run has the script answer a call.
+// run asks the script to answer a tool call and waits for the answer.
 func (t *toolCalls) run(ctx context.Context, name, arguments string) (string, error) {
 	t.last++
 	token := t.last
@@ -60,7 +62,7 @@ func (t *toolCalls) run(ctx context.Context, name, arguments string) (string, er
 	}
 }
 
-// ran takes the script's answer. One that comes too late is dropped.
+// ran takes the script's answer. It drops an answer that comes too late.
 func (t *toolCalls) ran(token int, output string, failed bool) {
 	if answered, ok := t.waiting[token]; ok {
 		delete(t.waiting, token)

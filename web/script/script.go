@@ -1,7 +1,7 @@
 //go:build !js
 
 // Package script serves what a web page needs to hold a call (sdk/npm): the page's script, the program behind it, and the two
-// files that they load. Pages of every origin may load them; which pages may call is the server's to say.
+// files that they load. Pages of every origin may load them; the server decides which pages may place calls.
 //
 //	mux.Handle("/antiphon.js", script.Handler())
 //

@@ -1,4 +1,5 @@
-// What a server does by itself with what a page sends: one function for each type of event. to is a Server's: see #to there.
+// What a server does by itself with a page's events: one function for each type of event. Its parameter to is the object #to of the
+// Server.
 
 const refuse = (to, event, code, message) =>
   to.tell({ type: "error", error: { type: "invalid_request_error", code, message, param: null, event_id: event.event_id ?? null } });
@@ -41,7 +42,7 @@ const clear = (to) => {
 
 const update = (to, { session }) => to.tell({ type: "session.updated", session: to.update(session) });
 
-// hello greets a client that knows an Antiphon, which the server is unless it is plain.
+// hello answers antiphon.hello, as an Antiphon server does. A plain server does not call it.
 export const hello = (to, { event_id, machines }) => to.tell({ type: "antiphon.ack", acknowledges: event_id, machines });
 
 const candidate = (to, { event_id }) => to.tell({ type: "antiphon.ack", acknowledges: event_id });
@@ -65,7 +66,7 @@ export const answers = {
   "antiphon.barge_in.heard": nothing,
 };
 
-// answered has a server do what it does by itself with an event.
+// answered has the server handle an event by itself.
 export const answered = (to, event) => {
   const answer = answers[event.type];
   if (answer) answer(to, event);

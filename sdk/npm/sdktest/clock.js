@@ -1,23 +1,25 @@
+// The class Clock, a virtual clock for tests: it replaces the page's timers.
+
 import { turn } from "./tasks.js";
 
-// rings bounds how many functions one advance calls.
-const rings = 100_000;
+// maxRings limits how many timers one advance may ring.
+const maxRings = 100_000;
 
 const names = ["setTimeout", "clearTimeout", "setInterval", "clearInterval"];
 
-// Clock takes the place of the page's timers and of performance.now(): it stands still until it is turned.
+// Clock replaces the page's timers and performance.now(). Its time stands still until advance is called.
 export class Clock {
   #timers = new Map(); // by number, in the order in which they were set
   #number = 0;
   #now = 0;
-  #kept = null; // what was there before
+  #kept = null; // what install has replaced
 
   // The time in ms, as performance.now() tells it.
   get now() {
     return this.#now;
   }
 
-  // How many functions wait for their time.
+  // The number of timers that have not rung.
   get waiting() {
     return this.#timers.size;
   }
@@ -33,8 +35,8 @@ export class Clock {
     return this;
   }
 
-  // restore lets time run again: what waits rings in what is left of its time, and performance.now() goes on from the clock's, since a
-  // page's program must not see it go back.
+  // restore lets time run again: each timer rings after the rest of its time, and performance.now() goes on from the clock's time, since
+  // a page's program must not see it go back.
   restore() {
     if (!this.#kept) return;
     const { now, own, timers } = this.#kept;
@@ -42,7 +44,7 @@ export class Clock {
     timers.forEach((f, i) => (globalThis[names[i]] = f));
     for (const { at, ring, every } of this.#timers.values()) {
       const timer = every ? setInterval(ring, every) : setTimeout(ring, at - this.#now);
-      timer.unref?.(); // Node need not wait for what a test has left behind
+      timer.unref?.(); // Node need not wait for the timers that a test has left
     }
     this.#timers.clear();
     const ahead = Math.max(this.#now - now.call(performance), 0);
@@ -62,8 +64,8 @@ export class Clock {
     return timer;
   }
 
-  // advance turns the clock by so many milliseconds, and calls, one after another and at their own time, the functions that are due by
-  // then; between them everything else goes on that waits for no time.
+  // advance moves the clock by so many milliseconds. It rings the timers that are due by then, one after another and each at its own
+  // time, and lets promises and tasks run in between.
   async advance(ms) {
     await turn();
     await turn();
@@ -71,7 +73,7 @@ export class Clock {
     for (let rung = 0; ; rung++) {
       const [number, next] = this.#next();
       if (!next || next.at > end) break;
-      if (rung >= rings) throw new Error(`more than ${rings} timers rang in ${ms} ms: does one set itself again at once?`);
+      if (rung >= maxRings) throw new Error(`more than ${maxRings} timers rang in ${ms} ms: does one set itself again at once?`);
       this.#now = Math.max(this.#now, next.at);
       if (next.every) next.at += next.every;
       else this.#timers.delete(number);
@@ -83,6 +85,7 @@ export class Clock {
     await turn();
   }
 
+  // next returns the timer that is due first, as [number, timer].
   #next() {
     let first = [];
     for (const one of this.#timers) if (!first.length || one[1].at < first[1].at) first = one;

@@ -1,11 +1,13 @@
+// What a test's server knows of a call: the session object and the items.
+
 import { heard } from "./reply.js";
 
-// kept bounds the items that a server knows; the oldest ones go first.
+// kept limits the number of items. The oldest ones are dropped first.
 const kept = 1000;
 
 const pcm = { type: "audio/pcm", rate: 24000 };
 
-// session is what session.created says, before a test changes it.
+// session returns the session object of session.created, before a test's settings are merged into it.
 export const session = () => ({
   type: "realtime",
   object: "realtime.session",
@@ -29,16 +31,17 @@ export const session = () => ({
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-// merge puts a patch over an object: objects are merged, and all else takes the place of what was there.
+// merge returns an object with a patch over it: objects are merged, all other values are replaced.
 export const merge = (whole, patch) => {
   const made = { ...whole };
   for (const [key, value] of Object.entries(patch ?? {})) made[key] = isObject(value) && isObject(made[key]) ? merge(made[key], value) : value;
   return made;
 };
 
+// wordsOf returns the text of an item.
 const wordsOf = ({ content = [] }) => content.map(({ text, transcript }) => text ?? transcript ?? "").join(" ").trim();
 
-// Conversation is what a server knows of one call.
+// Conversation is the state of one call.
 export class Conversation {
   session;
   items = new Map();
@@ -49,7 +52,7 @@ export class Conversation {
     this.session = merge(session(), patch);
   }
 
-  // add keeps an item and gives it with what a server fills in, and the one before it.
+  // add keeps an item. It returns the item with the fields that a server adds, and the id of the item before it.
   add(item) {
     const whole = { id: `item_${++this.#count}`, object: "realtime.item", status: "completed", ...item };
     const ids = [...this.items.keys()];
@@ -60,7 +63,7 @@ export class Conversation {
     return { item: whole, previous_item_id: previous };
   }
 
-  // truncate leaves of a spoken item what was heard of it.
+  // truncate cuts a spoken item's transcript to the words of its first ms milliseconds. It returns false for an unknown item.
   truncate(id, ms) {
     const item = this.items.get(id);
     if (!item) return false;
@@ -69,12 +72,12 @@ export class Conversation {
     return true;
   }
 
-  // asked is what a response is to answer.
+  // asked returns what a response has to answer: the user's last words, the last item, and the tool outputs at the end.
   asked() {
     const all = [...this.items.values()];
-    const said = all.findLast(({ type, role }) => type === "message" && role === "user");
+    const message = all.findLast(({ type, role }) => type === "message" && role === "user");
     const last = all.at(-1);
     const outputs = all.slice(all.findLastIndex(({ type }) => type !== "function_call_output") + 1);
-    return { text: said ? wordsOf(said) : "", item: last ?? null, outputs: outputs.map(({ call_id, output }) => ({ callId: call_id, output })) };
+    return { text: message ? wordsOf(message) : "", item: last ?? null, outputs: outputs.map(({ call_id, output }) => ({ callId: call_id, output })) };
   }
 }

@@ -1,17 +1,19 @@
+// What a test expects of the page's events: keeps them, takes and compares them, and says what came instead.
+
 import { after } from "./tasks.js";
 
-// What a test has expected, and did not come.
+// ExpectationError says that an expected event did not come, or that a call is not as expected.
 export class ExpectationError extends Error {
   name = "ExpectationError";
 }
 
-// kept bounds the page's events that nobody has expected yet, in number and in characters. The oldest ones go first.
+// kept limits the events that no test has taken yet, in number and in characters. The oldest ones are dropped first.
 const kept = { events: 10_000, characters: 16_000_000 };
 
-// shown bounds what an error quotes of an event, in characters.
+// shown is the largest number of characters that an error quotes of an event.
 const shown = 400;
 
-// quote shows a value in an error.
+// quote returns a value as text for an error.
 export const quote = (value) => {
   const text = value instanceof RegExp ? String(value) : (JSON.stringify(value) ?? String(value));
   return text.length > shown ? `${text.slice(0, shown)}… (${text.length} characters)` : text;
@@ -19,8 +21,8 @@ export const quote = (value) => {
 
 const isObject = (value) => typeof value === "object" && value !== null;
 
-// differs says where a value is not as a part of it is wanted; "" when it is. Objects may have more than is wanted, lists may not,
-// and a text may be wanted as a regular expression.
+// differs says where got differs from want; it returns "" when it does not. An object may have more members than want has, a list may
+// not have more elements, and want may have a regular expression for a text.
 export const differs = (want, got, path = "it") => {
   if (want instanceof RegExp) return typeof got === "string" && want.test(got) ? "" : `${path} is ${quote(got)}, and ${want} does not match that`;
   if (!isObject(want)) return Object.is(want, got) ? "" : `${path} is ${quote(got)}, not ${quote(want)}`;
@@ -33,14 +35,14 @@ export const differs = (want, got, path = "it") => {
   return "";
 };
 
-// Inbox keeps what a page has sent until somebody expects it.
+// Inbox keeps the page's events until a test takes them.
 export class Inbox {
-  dropped = 0; // events that nobody has expected, and that there was no room for
+  dropped = 0; // number of events that were dropped because the inbox was full
 
   #events = []; // { event, size }
   #size = 0;
-  #waiting = []; // { take, fail }
-  #last = []; // types of the last ones that were taken
+  #waiting = []; // { take, fail } of each call of next that waits
+  #last = []; // types of the events that were taken last
   #closed = false;
 
   put(event, size) {
@@ -54,14 +56,14 @@ export class Inbox {
     }
   }
 
-  // all takes everything that is there.
+  // all takes all events.
   all() {
     const all = this.#events.map(({ event }) => event);
     [this.#events, this.#size] = [[], 0];
     return all;
   }
 
-  // next takes the next event, and waits for it. what says in an error what did not come, and of how long since.
+  // next takes the next event, and waits for it up to within ms. An error says what did not come, and in how many ms (of).
   async next(within, what, of = within) {
     const event = await this.#next(within, what, of);
     this.#last = [...this.#last.slice(-4), event.type];
@@ -86,6 +88,7 @@ export class Inbox {
     });
   }
 
+  // before says in words which events came before, for an error.
   #before() {
     const dropped = this.dropped ? `; ${this.dropped} events were dropped because nobody had expected them` : "";
     return this.#last.length ? `; before came ${this.#last.join(", ")}${dropped}` : dropped;
@@ -98,7 +101,7 @@ export class Inbox {
   }
 }
 
-// opening is what each call begins with: it is passed over unless it is what is expected.
+// opening has the events that each call begins with. expect passes over them unless the test expects one of them.
 const opening = new Set(["antiphon.hello", "session.update"]);
 
 // expect takes the next event, which must be of this type and have these parts.

@@ -1,6 +1,6 @@
-import { connectionOf } from "./rtc.js";
+// The HTTP side of a test's server: answers the page's requests.
 
-// What a server answers to what a page fetches.
+import { connectionOf } from "./rtc.js";
 
 const realOffer = 'this offer is the browser\'s own: install({ fakes: "all" }), or connect({ transport: "websocket" })';
 
@@ -8,6 +8,7 @@ const json = (status, body, headers) => new Response(JSON.stringify(body), { sta
 
 const failed = (status, type, code, message, headers) => json(status, { error: { type, code, message } }, headers);
 
+// called answers the request that places a call over WebRTC.
 const called = async (server, { address, body, headers }, version) => {
   const key = headers.get("Authorization")?.replace(/^Bearer /, "") ?? "";
   const taken = await server.placed({ transport: "webrtc", url: address.href, model: address.searchParams.get("model") ?? "", key });
@@ -19,6 +20,7 @@ const called = async (server, { address, body, headers }, version) => {
   return new Response("v=0\r\ns=sdktest\r\n", { status: 201, headers: { ...version, "Content-Type": "application/sdp", Location: location } });
 };
 
+// asked answers a request.
 export const asked = async (server, request) => {
   const { pathname } = request.address;
   const version = server.plain ? {} : { "Antiphon-Version": "sdktest" };

@@ -1,11 +1,12 @@
+// Replaces the network and, where needed, WebRTC and audio with fakes that lead to the test's servers, and undoes that. Requests to other
+// addresses go to the real network.
+
 import { Connection } from "./rtc.js";
 import { Socket } from "./socket.js";
 import { FakeAudioContext, FakeWorkletNode, mediaDevices } from "./sound.js";
 
-// Puts servers into the place of the network, and takes them out again. What is not theirs is handed on to what was there before.
-
 const servers = new Set();
-const before = []; // { target, name, value, descriptor } of what was replaced, in that order
+const before = []; // { target, name, value, descriptor } of each property that was replaced, in that order
 const node = Boolean(globalThis.process?.versions?.node);
 
 const replace = (target, name, value) => {
@@ -23,12 +24,13 @@ const parsed = (address) => {
 
 const secure = { "ws:": "http:", "wss:": "https:" };
 
-// serverOf finds the server that an address is one of.
+// serverOf returns the server with the address's origin, or undefined.
 const serverOf = (address) => {
   const origin = address && `${secure[address.protocol] ?? address.protocol}//${address.host}`;
   return [...servers].reverse().find(({ url }) => new URL(url).origin === origin);
 };
 
+// sockets returns a WebSocket class that connects to servers of the test, and with real to all others.
 const sockets = (real) =>
   new Proxy(real ?? class WebSocket {}, {
     construct(target, [address, protocols], made) {
@@ -39,13 +41,15 @@ const sockets = (real) =>
     },
   });
 
-// Node fetches no files, and the package's program is one. No bundler for browsers needs to know the module's name.
+// file reads a file in Node, whose fetch reads none; the package's program is a file there. The module's name is put together so that
+// bundlers for browsers do not see it.
 const file = async (address) => {
   const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ ["node:fs", "promises"].join("/"));
   const type = address.pathname.endsWith(".wasm") ? "application/wasm" : "text/javascript";
   return new Response(await readFile(new URL(address.pathname, "file:")), { headers: { "Content-Type": type } });
 };
 
+// fetches returns a fetch that asks the test's servers, and with real all others.
 const fetches = (real) => async (input, init) => {
   const address = parsed(input?.url ?? input);
   const server = serverOf(address);
@@ -57,8 +61,8 @@ const fetches = (real) => async (input, init) => {
   return real.call(globalThis, input, init);
 };
 
-// A program of Go's leaves a timer behind when a call is over, and Node waits for that before it ends. So those that were set while
-// there was a server, and are not due when there is none any more, are not waited for.
+// pending has the timers that were set while there was a server. A Go program leaves a timer when a call is over, and Node would wait
+// for that timer before it ends; uninstall tells Node not to.
 const pending = new Set();
 
 const timed = (real) =>
@@ -82,7 +86,7 @@ const cleared = (real) =>
     },
   });
 
-// install lets a server be called. fakes is "missing" for those of what is not here, and "all" for those of what is, too.
+// install makes a server reachable for the page. fakes is "missing" to fake only the objects that the environment does not have, or "all".
 export const install = (server, fakes) => {
   servers.add(server);
   const has = new Set(before.map(({ name }) => name));
@@ -103,7 +107,7 @@ export const install = (server, fakes) => {
   faked(globalThis.navigator, "mediaDevices", mediaDevices);
 };
 
-// uninstall puts back what was there, with the last server. What somebody else has replaced meanwhile is theirs.
+// uninstall removes a server. With the last one it restores the replaced properties, except those that other code has replaced since.
 export const uninstall = (server) => {
   servers.delete(server);
   if (servers.size > 0) return;

@@ -1,17 +1,19 @@
-// msPerWord is how long a word of a reply sounds.
+// The class Reply: a response that a test's server makes step by step.
+
+// msPerWord is the duration of a word's audio, in ms.
 export const msPerWord = 300;
 
 const split = (words) => words.match(/\S+/g) ?? [];
 
-// sound is that of so many words: silence, as 16 bit PCM at 24 kHz in base64.
+// sound returns audio for the words: silence, as 16-bit PCM at 24 kHz in base64.
 const sound = (words) => "A".repeat(((24 * 2 * msPerWord) / 3) * 4 * split(words).length);
 
-// heard is what of words was heard in so many milliseconds.
+// heard returns the words that are played in the first ms milliseconds.
 export const heard = (words, ms) => split(words).slice(0, Math.floor(ms / msPerWord)).join(" ");
 
-// Reply is an answer of the agent's that is being made. Its methods wait until the page has had what they sent.
+// Reply is a response of the agent. Its methods send events, and wait until the page has received them.
 export class Reply {
-  #to; // what it is sent with: see Server
+  #to; // sends events and knows the conversation: #to of the Server
   #written;
   #words = "";
   #message = false;
@@ -23,15 +25,15 @@ export class Reply {
     this.item = `item_${response}`;
     this.#to = to;
     this.#written = written;
-    this.#tell("response.created", { response: this.#told("in_progress") });
+    this.#tell("response.created", { response: this.#response("in_progress") });
   }
 
-  // Whether it is being made still.
+  // Whether the response is still being made.
   get live() {
     return !this.#over;
   }
 
-  // say makes the next words, and their sound where it goes in messages.
+  // say makes the next words, and over a WebSocket their audio.
   say(words) {
     this.#begin();
     this.#words += words;
@@ -42,7 +44,7 @@ export class Reply {
     return this.#to.settled();
   }
 
-  // call makes a call of one of the page's functions.
+  // call makes a tool call.
   call(name, given = {}, callId = `call_${this.response}_${this.#output.length + 1}`) {
     const args = typeof given === "string" ? given : JSON.stringify(given);
     const item = { id: `item_${callId}`, object: "realtime.item", type: "function_call", status: "completed", call_id: callId, name, arguments: args };
@@ -54,19 +56,19 @@ export class Reply {
     return this.#to.settled();
   }
 
-  // made ends the making; it may be heard still.
+  // made ends the response; its audio may still be playing.
   made() {
     return this.#end("completed");
   }
 
-  // stopped: it was heard to its end.
+  // stopped: its audio has been played to the end.
   stopped() {
     if (this.#to.tracks) this.#tell("output_audio_buffer.stopped");
     else this.#to.heard(Infinity);
     return this.#to.settled();
   }
 
-  // end ends the answer: it was made, and heard to its end.
+  // end ends the response and plays its audio to the end.
   end() {
     this.made();
     return this.#written ? this.#to.settled() : this.stopped();
@@ -76,13 +78,13 @@ export class Reply {
     return this.#end("failed", { error: { type: "server_error", code, message } });
   }
 
-  // cancel ends it in the middle, as a server does that was asked to.
+  // cancel cancels the response, as a server does on request.
   cancel(reason = "client_cancelled") {
     return this.#end("cancelled", { reason });
   }
 
-  // interrupt is somebody's turn, which begins in the middle of the answer: item names it, and heardMs is how much of the answer was
-  // heard. Without it that is what was played, or all that was said where nothing is played.
+  // interrupt begins a turn of the user, with the id item, in the middle of the response. heardMs is how much of the response was
+  // played; left out, it is the played position, or over WebRTC the end of all words so far.
   interrupt(item, heardMs) {
     if (heardMs !== undefined) this.#to.heard(heardMs);
     this.#to.tell({ type: "input_audio_buffer.speech_started", item_id: item, audio_start_ms: 0 });
@@ -107,7 +109,7 @@ export class Reply {
     if (this.#over) return this.#to.settled();
     this.#over = true;
     if (this.#message) this.#say(status);
-    const response = { ...this.#told(status), output: this.#output, status_details: details ? { type: status, ...details } : null };
+    const response = { ...this.#response(status), output: this.#output, status_details: details ? { type: status, ...details } : null };
     this.#tell("response.done", { response });
     this.#to.over(this);
     return this.#to.settled();
@@ -143,7 +145,8 @@ export class Reply {
     this.#to.add(item, "conversation.item.done");
   }
 
-  #told(status) {
+  // response returns the protocol's response object.
+  #response(status) {
     const modalities = [this.#written ? "text" : "audio"];
     return { id: this.response, object: "realtime.response", status, status_details: null, output: [], conversation_id: "conv_test", output_modalities: modalities, usage: null };
   }

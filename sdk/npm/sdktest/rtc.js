@@ -1,9 +1,9 @@
+// The fake of WebRTC: connections with a data channel for events. There are no tracks: the server only reports in events what is played.
+
 import { Target } from "./events.js";
 import { task } from "./tasks.js";
 
-// What of WebRTC a call needs: the data channel with the events. There are no tracks: what is heard is what the server tells of it.
-
-// offered finds a connection by its offer, until it is answered or closed.
+// offered has the connections by the names of their offers, until they are answered or closed.
 const offered = new Map();
 let number = 0;
 
@@ -30,7 +30,7 @@ class Channel extends Target {
   }
 }
 
-// Connection is a page's RTCPeerConnection to a Server.
+// Connection is the page's fake RTCPeerConnection to a Server.
 export class Connection extends Target {
   connectionState = "new";
   iceConnectionState = "new";
@@ -66,7 +66,7 @@ export class Connection extends Target {
     offered.set(this.#offer, this);
   }
 
-  // The answer brings everything up.
+  // setRemoteDescription connects the connection and opens the channel, in a later task.
   async setRemoteDescription(description) {
     this.remoteDescription = description;
     if (!this.#server || !this.#channel) throw new DOMException("this is no answer of a Server's", "InvalidAccessError");
@@ -79,7 +79,7 @@ export class Connection extends Target {
     });
   }
 
-  // answered is told by the server that has taken the offer.
+  // answered notes the server that has taken the offer.
   answered(server) {
     this.#server = server;
   }
@@ -105,7 +105,7 @@ export class Connection extends Target {
   }
 }
 
-// connectionOf gives the connection that has made this offer, once; undefined when none here has.
+// connectionOf returns the connection that has made this offer, once, or undefined.
 export const connectionOf = (sdp) => {
   const name = /^s=(sdktest-\d+)/m.exec(String(sdp))?.[1];
   const connection = offered.get(name);

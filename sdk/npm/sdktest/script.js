@@ -1,7 +1,8 @@
-// Scripts: a list of steps, one a line; empty lines and those that begin with # are left out. See Server.run in sdktest.d.ts.
+// Plays scripts, texts with one step a line. Empty lines and lines that begin with # are left out. See Server.run in sdktest.d.ts.
 
 const units = { ms: 1, s: 1000, m: 60_000 };
 
+// duration returns the milliseconds of a text such as 500ms or 1.5s.
 const duration = (text) => {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
   if (!unit) throw new Error(`${JSON.stringify(text)} is no time, such as 500ms or 1.5s`);
@@ -23,7 +24,7 @@ const steps = {
   },
 };
 
-// run plays a script, and fails at the first step that cannot be done.
+// run plays a script. It throws at the first step that fails.
 export const run = async (server, script) => {
   for (const [i, line] of script.split("\n").entries()) {
     const [, verb, rest] = /^\s*(\S+)\s*(.*?)\s*$/.exec(line) ?? [];

@@ -10,22 +10,22 @@ export interface Event {
 }
 
 /**
- * A part of an event: objects may have more than is named here, lists have exactly these elements, and a text may be named by a
- * regular expression.
+ * What an event must be like: its objects may have more members than this, its lists have exactly these elements, and a regular
+ * expression stands for a text that it matches.
  */
 export type Like = { readonly [field: string]: LikeValue };
 export type LikeValue = string | number | boolean | null | RegExp | Like | readonly LikeValue[];
 
-/** What was expected and did not come. Its message says what came instead. */
+/** An expected event did not come. The message says what came instead. */
 export class ExpectationError extends Error {
   readonly name: "ExpectationError";
 }
 
-/** What a response is to answer. */
+/** What a response has to answer. */
 export interface Asked {
-  /** The person's last words. */
+  /** The user's last words. */
   readonly text: string;
-  /** What the page's functions gave since, in the order of the conversation. */
+  /** The tool outputs since then, in the order of the conversation. */
   readonly outputs: readonly { readonly callId: string; readonly output: string }[];
   /** The last item of the conversation. */
   readonly item: Event | null;
@@ -35,58 +35,58 @@ export interface Asked {
   readonly session: { readonly [field: string]: any };
 }
 
-/** A text is its own answer; null never comes. */
+/** A text is the words of the answer. With null the server makes no response. */
 export type Answer = string | null | undefined | AnswerParts;
 
 export interface AnswerParts {
   text?: string;
   /** Left out: as the session says. */
   spoken?: boolean;
-  /** Calls of the page's functions. */
+  /** Tool calls. */
   calls?: readonly { readonly name: string; readonly arguments?: object | string; readonly callId?: string }[];
-  /** It fails behind what it has said. */
+  /** The response fails after its words. */
   failed?: { readonly code?: string; readonly message?: string };
-  /** It is said, but not ended: see Server.reply. */
+  /** The response is not ended after its words: the test ends it, see Server.reply. */
   hold?: boolean;
 }
 
 export type Answering = Answer | ((asked: Asked) => Answer | Promise<Answer>);
 
 export interface ServerOptions {
-  /** The address that the page calls: its origin counts. Left out: "http://antiphon.test". */
+  /** The address that the page calls; only the origin matters. Left out: "http://antiphon.test". */
   url?: string;
-  /** Put over what session.created says. */
+  /** Merged into the session object of session.created. */
   session?: object;
-  /** What a response is. Left out: "You said: …" with the person's words, or "Tool said: …". */
+  /** The answer of each response. Left out: "You said: …" with the user's words, or "Tool said: …". */
   answer?: Answering;
-  /** A server that knows nothing of Antiphon's extensions. */
+  /** The server does not know Antiphon's extensions. */
   plain?: boolean;
-  /** Makes no session by itself: greet does. */
+  /** The server makes no session by itself: call greet. */
   silent?: boolean;
-  /** Answers nothing by itself but antiphon.hello. */
+  /** The server answers nothing by itself except antiphon.hello. */
   byHand?: boolean;
-  /** Refuses every call, with this status where the page can see one. */
+  /** The server refuses every call, with this status where the page can see one. */
   refuse?: number;
-  /** Is waited for before a call is taken. */
+  /** The server waits for this promise before it accepts a call. */
   hold?: Promise<unknown> | null;
-  /** The words of a turn that the page ends by hand. Left out: "(speech)". */
+  /** The transcript of a turn that the page ends with commit(). Left out: "(speech)". */
   speech?: string;
   /** For "advance" in scripts. */
   clock?: Clock | null;
-  /** How long is waited for what is expected. Left out: 5000. */
+  /** The time limit for expected events. Left out: 5000. */
   within?: number;
 }
 
 export interface Faults {
-  /** Events come so much later. */
+  /** Each event comes so much later. */
   late?: number;
-  /** Every event comes twice. */
+  /** Each event comes twice. */
   twice?: boolean;
-  /** So many events at a time come in the wrong order. */
+  /** So many events at a time come in reverse order. */
   reversed?: number;
-  /** An event that no client knows comes before each. */
+  /** An event that no client knows comes before each event. */
   strange?: boolean;
-  /** No event comes any more. */
+  /** No event comes. */
   silent?: boolean;
 }
 
@@ -99,13 +99,13 @@ export interface Placed {
 }
 
 export interface Waiting {
-  /** How long. Left out: the server's within. */
+  /** The time limit. Left out: the server's within. */
   within?: number;
 }
 
 /**
- * A server without a network. It has one call at a time, the last one that was placed. What sends something resolves when the page has had
- * it, and need not be waited for: all of it comes in the order in which it was sent.
+ * A server without a network. It has one call at a time, the last one that was placed. The promise of a method that sends resolves when the
+ * page has received the events. A test need not wait for it: all events come in the order in which they were sent.
  */
 export class Server {
   constructor(options?: ServerOptions);
@@ -119,77 +119,77 @@ export class Server {
   hold: Promise<unknown> | null;
   session: object;
   speech: string;
-  /** The origin that it answers for. */
+  /** The origin that the server answers for. */
   readonly url: string;
   /** The last 1000 calls that were placed. */
   readonly calls: readonly Placed[];
   readonly connected: boolean;
-  /** The last answer; null before the first of a call. */
+  /** The last response; null before the first of a call. */
   readonly reply: Reply | null;
   readonly microphone: Microphone;
-  /** How loud the page lets the agent be, from 0 to 1. */
+  /** The volume at which the page plays the agent, from 0 to 1. */
   readonly level: number;
-  /** The page has stopped the playback until it is known whether somebody interrupts. */
+  /** The page holds playout until a candidate is confirmed or rejected. */
   readonly held: boolean;
-  /** How many of the page's events were dropped: 10,000, or 16 million characters of them, are kept until they are expected. */
+  /** How many of the page's events were dropped. The server keeps up to 10,000 events, or 16 million characters, until the test takes them. */
   readonly dropped: number;
 
   /**
-   * Has pages call it from now on: WebSocket and fetch are replaced, which hand on what is for other addresses. Where the environment
-   * has no RTCPeerConnection, audio context or microphone there are fakes of them; with "all" they take the place of those that there
-   * are, too. A call over WebRTC needs the fake.
+   * Makes the server reachable for pages: replaces WebSocket and fetch, which still reach other addresses. It installs a fake
+   * RTCPeerConnection, audio context and microphone where the environment has none; with "all" it replaces existing ones, too. A call
+   * over WebRTC needs the fake.
    */
   install(options?: { fakes?: "missing" | "all" }): this;
-  /** Ends the call, and puts back what install has replaced. Waiting expectations fail. */
+  /** Ends the call and restores what install has replaced. Waiting expectations fail. */
   close(): Promise<void>;
 
   /**
-   * Takes the page's next event, which must be of this type and have these parts. What every call begins with (antiphon.hello and
-   * session.update) is passed over unless it is what is expected. Sound (input_audio_buffer.append) is not kept.
+   * Takes the page's next event, which must be of this type and like this. It passes over the events that every call begins with
+   * (antiphon.hello and session.update) unless the test expects them. The server does not keep audio (input_audio_buffer.append).
    */
   expect(type: string, like?: Like, options?: Waiting): Promise<Event>;
-  /** Takes events until one is of this type and has these parts. */
+  /** Takes events until one is of this type and like this. */
   until(type: string, like?: Like, options?: Waiting): Promise<Event>;
   /** Takes the next event. */
   next(options?: Waiting): Promise<Event>;
-  /** Takes all events that nobody has expected yet. */
+  /** Takes all events that the test has not taken yet. */
   sent(): Event[];
-  /** Waits until nothing is under way to the page, but for what comes late. */
+  /** Waits until nothing is under way to the page, except late events. */
   settled(): Promise<void>;
 
-  /** The next responses, in this order; after them answer holds again. */
+  /** Sets the next responses, in this order; after them answer applies again. */
   will(...answers: Answering[]): this;
-  /** Lets the page hear these events, under ids of their own where they have none. */
+  /** Sends these events to the page. An event without an event_id gets one. */
   send(...events: Event[]): Promise<void>;
-  /** Lets the page hear any text. */
+  /** Sends the page any text. */
   sendText(text: string): Promise<void>;
   /** Makes the session, for a server that is silent. */
   greet(): Promise<void>;
   /**
-   * A turn of the person's, from its onset to its words. item names it. It interrupts an answer that is being made, and is answered, as
-   * the session says.
+   * A turn of the user, from its onset to its transcript, with the id item. As the session says, it interrupts a live response and gets
+   * an answer.
    */
   speak(item: string, words: string): Promise<void>;
-  /** Begins to answer. */
+  /** Begins a response. */
   begin(options?: { id?: string; written?: boolean }): Reply;
   /**
-   * Plays up to so many milliseconds of the item that came last, 300 a word. Over a WebSocket with the faked sound: a browser's own plays
-   * by itself.
+   * Plays the item that came last up to its first ms milliseconds; a word has 300. It works over a WebSocket with the fake audio: a
+   * browser's own audio plays by itself.
    */
   heard(ms: number): Promise<void>;
   /**
-   * What happens to the call. "broken": the connection, which the page brings back; "ended": by the server; "unplugged": the microphone;
-   * over WebRTC also "lost" and "restored".
+   * Lets something happen to the call. "broken": the connection breaks, and the page reconnects; "ended": the server ends the call;
+   * "unplugged": the microphone is unplugged; over WebRTC also "lost" and "restored", for the connection.
    */
   tell(what: "broken" | "ended" | "unplugged" | "lost" | "restored"): Promise<void>;
-  /** Half of an event comes, and the connection breaks. */
+  /** Sends half of the event and breaks the connection. */
   cutOff(event: Event): Promise<void>;
-  /** From now on events come as they do from a bad server. {} is a good one again. */
+  /** From now on events come with these faults. {} ends the faults. */
   misbehave(faults: Faults): Promise<void>;
   /**
-   * Plays a script, one step a line; empty lines and those that begin with # are left out.
+   * Plays a script with one step a line. Empty lines and lines that begin with # are left out.
    *
-   *     expect TYPE [JSON]   the next event of the page's is of this type, and has these parts
+   *     expect TYPE [JSON]   the page's next event is of this type and like this
    *     send JSON            the server sends this text, whether it is an event or not
    *     advance DURATION     the clock goes on, such as 1.5s
    *     tell WHAT            see tell
@@ -197,70 +197,70 @@ export class Server {
   run(script: string): Promise<void>;
 }
 
-/** An answer of the agent's that is being made. */
+/** A response of the agent. */
 export class Reply {
   private constructor();
   /** The protocol's ids. */
   readonly response: string;
   readonly item: string;
   readonly live: boolean;
-  /** Makes the next words, and their sound: 300 ms a word. */
+  /** Makes the next words and their audio, 300 ms a word. */
   say(words: string): Promise<void>;
-  /** Calls one of the page's functions. */
+  /** Makes a tool call. */
   call(name: string, args?: object | string, callId?: string): Promise<void>;
-  /** Ends the making; it may be heard still. */
+  /** Ends the response; its audio may still be playing. */
   made(): Promise<void>;
-  /** It was heard to its end. */
+  /** Its audio has been played to the end. */
   stopped(): Promise<void>;
-  /** Both. */
+  /** made and stopped. */
   end(): Promise<void>;
   fail(code?: string, message?: string): Promise<void>;
   cancel(reason?: "client_cancelled" | "turn_detected"): Promise<void>;
   /**
-   * Somebody's turn, which item names, begins when so much of the answer was heard. Left out: what was played, or over WebRTC all that was
-   * said.
+   * Begins a turn of the user, with the id item, when so much of the response was played. Left out: the played position, or over WebRTC
+   * the end of all words so far.
    */
   interrupt(item: string, heardMs?: number): Promise<void>;
 }
 
-/** What the faked getUserMedia opens. */
+/** The microphone that the fake getUserMedia opens. */
 export interface Microphone {
-  /** What enumerateDevices tells. */
+  /** The result of enumerateDevices. */
   devices: readonly { deviceId: string; kind: "audioinput" | "audiooutput"; label: string; groupId: string }[];
   /** The name of the DOMException that getUserMedia fails with, such as "NotAllowedError"; "" for none. */
   refuse: string;
-  /** How many are open. */
+  /** The number of open tracks. */
   readonly open: number;
-  /** One is open and not muted. */
+  /** A track is open and not muted. */
   readonly live: boolean;
-  /** A stream like the ones it opens, for the option mediaStream. */
+  /** A stream like those of getUserMedia, for the option mediaStream. */
   stream(): MediaStream;
-  /** Lets it hear samples at 24 kHz, from -1 to 1. */
+  /** Gives the microphone samples at 24 kHz, from -1 to 1. */
   say(samples: Float32Array): void;
-  /** Lets it hear 600 ms of a quiet room, and then somebody's voice. */
+  /** Gives the microphone 600 ms of a quiet room and then ms milliseconds of speech. */
   voice(ms?: number): void;
-  /** Lets it hear a quiet room. */
+  /** Gives the microphone ms milliseconds of a quiet room. */
   quiet(ms?: number): void;
   unplug(): void;
 }
 
 /**
- * Takes the place of setTimeout, setInterval and performance.now(), and stands still until it is turned. Install it before the call that
+ * Replaces setTimeout, setInterval and performance.now(). Its time stands still until advance is called. Install it before the call that
  * it is for.
  */
 export class Clock {
-  /** As performance.now() tells it. */
+  /** The time that performance.now() returns. */
   readonly now: number;
-  /** How many functions wait for their time. */
+  /** The number of timers that have not rung. */
   readonly waiting: number;
   install(): this;
-  /** Calls what is due by then, one after another and at its own time. The page's program waits up to a millisecond longer than it says. */
+  /** Rings the timers that are due by then, each at its own time. The page's program may wait up to a millisecond longer than it says. */
   advance(ms: number): Promise<void>;
-  /** Lets time run again, from where the clock is. */
+  /** Lets time run again, from the clock's time. */
   restore(): void;
 }
 
-/** Waits until a call is as holds says. Fails after so long, or at once when the call has ended; the message says how the call is. */
+/** Waits until holds(call) is true. It fails after within, or at once when the call has ended; the message says how the call is. */
 export function awaitCall(call: Call, holds: (call: Call) => boolean, options?: { within?: number; what?: string }): Promise<Call>;
 
 /** Waits until a call is in this state. */

@@ -1,4 +1,4 @@
-// A server without a network, and fakes of what a browser has and a test has not: see sdktest.d.ts and docs/browser.md.
+// The entry of sdktest: a server without a network, and fakes of the browser objects that a test does not have. See sdktest.d.ts and docs/browser.md.
 
 export { awaitCall, awaitState } from "./await.js";
 export { Clock } from "./clock.js";

@@ -1,32 +1,34 @@
+// The class Server: a server without a network, for tests of pages.
+
 import { answered, hello } from "./answers.js";
 import { patience } from "./await.js";
 import { Conversation, merge } from "./conversation.js";
+import { Delivery } from "./delivery.js";
 import { ExpectationError, Inbox, expect, until } from "./expect.js";
 import { asked } from "./http.js";
 import { install, uninstall } from "./install.js";
-import { Line } from "./line.js";
 import { Reply } from "./reply.js";
 import { run } from "./script.js";
 import { microphone, speaker } from "./sound.js";
 
-// kept bounds the calls that are known.
+// kept limits the number of calls in Server.calls.
 const kept = 1000;
 
 const words = ({ text, outputs }) => (outputs.length ? `Tool said: ${outputs.map(({ output }) => output).join(" ")}` : `You said: ${text}`);
 
-// Server is a server without a network, for pages that call its address. It answers as a good server does, or as a test tells it to.
+// Server answers pages that call its address: as a good server does, or as a test has set it.
 export class Server {
   microphone = microphone;
 
-  // The calls that were placed, the last ones.
+  // The last calls that were placed, at most kept.
   calls = [];
 
-  // The last answer.
+  // The last response, or null.
   reply = null;
 
-  #link = null; // of the last call, while it is open
+  #link = null; // connection of the last call, while it is open
   #inbox = new Inbox();
-  #line = new Line();
+  #delivery = new Delivery();
   #will = [];
   #conversation = null;
   #count = { events: 0, replies: 0, turns: 0 };
@@ -36,35 +38,35 @@ export class Server {
     Object.assign(this, { url: new URL(url).origin, session, answer, plain, silent, byHand, refuse, hold, clock, speech, within });
   }
 
-  // install has pages call it from now on.
+  // install makes the server reachable for pages.
   install({ fakes = "missing" } = {}) {
     install(this, fakes);
     return this;
   }
 
-  // close ends the call and puts back what install has replaced.
+  // close ends the call and restores what install has replaced.
   async close() {
     if (this.#closed) return;
     this.#closed = true;
     this.#inbox.close();
-    this.#line.close();
+    this.#delivery.close();
     this.#link?.end(true);
     microphone.reset();
-    await this.#line.settled();
+    await this.#delivery.settled();
     uninstall(this);
   }
 
-  // The events that nobody has expected, and that there was no room for.
+  // The number of events that were dropped because no test had taken them.
   get dropped() {
     return this.#inbox.dropped;
   }
 
-  // How loud the page lets the agent be, from 0 to 1.
+  // The volume at which the page plays the agent, from 0 to 1.
   get level() {
     return speaker.level();
   }
 
-  // Whether the page has stopped the playback until it is known whether somebody interrupts.
+  // Whether the page holds playout until a candidate is confirmed or rejected.
   get held() {
     return speaker.held();
   }
@@ -90,26 +92,26 @@ export class Server {
     return this.#inbox.all();
   }
 
-  // will has the next responses be these, in this order.
+  // will sets the next responses, in this order.
   will(...answers) {
     this.#will.push(...answers);
     return this;
   }
 
   misbehave(faults) {
-    this.#line.misbehave(faults);
+    this.#delivery.misbehave(faults);
     return this.settled();
   }
 
   settled() {
-    return this.#line.settled();
+    return this.#delivery.settled();
   }
 
   run(script) {
     return run(this, script);
   }
 
-  // send lets the page hear these events, under ids of their own where they have none.
+  // send sends these events to the page. An event without an event_id gets one.
   send(...events) {
     this.#called();
     for (const event of events) this.#to.tell(event);
@@ -127,7 +129,7 @@ export class Server {
     const link = this.#called();
     const text = JSON.stringify(event);
     this.#post(link, text.slice(0, text.length / 2));
-    this.#line.then(() => link.end(false));
+    this.#delivery.then(() => link.end(false));
     return this.settled();
   }
 
@@ -142,7 +144,7 @@ export class Server {
     };
     if (!Object.hasOwn(happening, what)) throw new Error(`nothing is called ${JSON.stringify(what)}: there are ${Object.keys(happening).join(", ")}`);
     if (/^(lost|restored)$/.test(what) && !link.become) throw new Error(`a WebSocket is not ${what}: it is broken, or ended`);
-    this.#line.then(happening[what]);
+    this.#delivery.then(happening[what]);
     return this.settled();
   }
 
@@ -167,16 +169,16 @@ export class Server {
     return this.settled();
   }
 
-  // heard plays up to so many milliseconds of the item that came last.
+  // heard plays the item that came last up to its first ms milliseconds.
   heard(ms) {
     const link = this.#called();
-    if (link.transport !== "websocket") throw new Error("over WebRTC nothing is played here: say what was heard to interrupt()");
+    if (link.transport !== "websocket") throw new Error("over WebRTC nothing is played here: give interrupt() what was heard");
     if (!speaker.here()) throw new Error('the browser plays the sound by itself: install({ fakes: "all" }) to say how far it was heard');
     this.#to.heard(ms);
     return this.settled();
   }
 
-  // What replies and answers are sent with. Nothing of it fails when the call has ended meanwhile.
+  // to is what Reply and answers.js use of the server. None of it fails after the call has ended.
   #to = ((server) => ({
     get conversation() {
       return server.#conversation;
@@ -187,7 +189,7 @@ export class Server {
     get last() {
       return server.reply;
     },
-    // Whether the sound takes another way than the events.
+    // Whether audio travels on a track and not in events.
     get tracks() {
       return server.#link?.transport === "webrtc";
     },
@@ -201,7 +203,7 @@ export class Server {
       this.#to.tell({ type: "conversation.item.truncated", item_id: id, content_index: 0, audio_end_ms: Math.round(ms) });
       return true;
     },
-    heard: (ms) => this.#line.then(() => speaker.heard(ms)),
+    heard: (ms) => this.#delivery.then(() => speaker.heard(ms)),
     settled: () => this.settled(),
     update: (patch) => (this.#conversation.session = merge(this.#conversation.session, patch)),
     turn: () => this.#turn(`item_turn_${++this.#count.turns}`, this.speech),
@@ -209,7 +211,7 @@ export class Server {
     over: (reply) => reply === this.#live && (this.#live = null),
   }))(this);
 
-  #live = null; // the reply that is being made
+  #live = null; // the reply that is still being made
 
   #called() {
     if (this.#closed) throw new Error("the server was closed");
@@ -223,7 +225,7 @@ export class Server {
       if (item) speaker.comes(item);
       link.deliver(text);
     };
-    this.#line.event(bring, strange);
+    this.#delivery.event(bring, strange);
   }
 
   #begin(id, written) {
@@ -246,7 +248,7 @@ export class Server {
     tell({ type: "conversation.item.input_audio_transcription.completed", item_id: item, content_index: 0, transcript });
   }
 
-  // answer makes the next answer, whenever it comes.
+  // answer makes the next response, once the test's function has returned it.
   async #answer(params) {
     const link = this.#link;
     const next = this.#will.length ? this.#will.shift() : this.answer;
@@ -261,7 +263,7 @@ export class Server {
     else if (!hold) reply.end();
   }
 
-  // The rest is for what stands for the network.
+  // The fakes of the network call the methods below.
 
   async placed(call) {
     this.calls = [...this.calls.slice(1 - kept), call];

@@ -1,7 +1,9 @@
+// The fake of WebSocket.
+
 import { Target } from "./events.js";
 import { task } from "./tasks.js";
 
-// Socket is a page's WebSocket to a Server.
+// Socket is the page's fake WebSocket to a Server.
 export class Socket extends Target {
   CONNECTING = 0;
   OPEN = 1;

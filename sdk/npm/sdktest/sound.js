@@ -1,26 +1,27 @@
+// The fakes of audio: a loudspeaker that plays as far as a test says, and a microphone that captures the samples that a test gives it.
+
 import { Target } from "./events.js";
 import { task } from "./tasks.js";
 
-// A loudspeaker that plays as far as it is told to, and a microphone that hears what it is given: for tests without either.
-
-// rate is the sound's, in hertz: that of the messages, so that places in what is played are exact.
+// rate is the sample rate, in hertz. It is that of the audio in events, so that played positions are exact.
 export const rate = 24000;
 const perMS = rate / 1000;
 
-const contexts = new Set(); // that are open
+const contexts = new Set(); // the open audio contexts
 
-const mouth = () => [...contexts].at(-1)?.mouth;
+// playout returns the playout of the newest audio context, or undefined.
+const playout = () => [...contexts].at(-1)?.playout;
 
-// Mouth stands for the worklet that plays. Its places are counted in samples from the beginning of the call.
-class Mouth {
-  item = ""; // whose sound comes now
+// Playout is the fake of the worklet that plays. It counts positions in samples from the beginning of the call.
+class Playout {
+  item = ""; // id of the item whose audio comes now
   gain = null;
 
   held = false;
 
-  #given = 0;
-  #at = 0;
-  #starts = new Map(); // of what can be heard still, by item
+  #given = 0; // position of the end of all audio
+  #at = 0; // played position
+  #starts = new Map(); // positions where the items begin that are still playing, by id
   #tell;
 
   constructor(tell) {
@@ -39,7 +40,7 @@ class Mouth {
     if (stop !== undefined) [this.#given, this.#at, this.#starts, this.held] = [stop, stop, new Map(), false];
   }
 
-  // heard plays up to so many milliseconds of the item that came last; Infinity is all that was given.
+  // heard plays the item that came last up to its first ms milliseconds; Infinity plays all audio.
   heard(ms) {
     const start = this.#starts.get(this.item);
     if (start !== undefined) this.#play(Math.min(Math.round(start + ms * perMS), this.#given));
@@ -53,12 +54,12 @@ class Mouth {
 }
 
 export class FakeWorkletNode {
-  port = { onmessage: null, postMessage: (message) => this.mouth?.take(message), close: () => {} };
+  port = { onmessage: null, postMessage: (message) => this.playout?.take(message), close: () => {} };
 
   constructor(context, name) {
     const tell = (data) => this.port.onmessage?.({ data });
-    if (name === "antiphon-playout") this.mouth = context.mouth = new Mouth(tell);
-    if (name === "antiphon-capture") context.ear = { tell, stream: null };
+    if (name === "antiphon-playout") this.playout = context.playout = new Playout(tell);
+    if (name === "antiphon-capture") context.capture = { tell, stream: null };
     this.name = name;
     this.context = context;
   }
@@ -74,8 +75,8 @@ export class FakeAudioContext extends Target {
   baseLatency = 0;
   destination = {};
   audioWorklet = { addModule: async () => {} };
-  mouth = null;
-  ear = null;
+  playout = null;
+  capture = null;
 
   constructor() {
     super();
@@ -83,12 +84,12 @@ export class FakeAudioContext extends Target {
   }
 
   createMediaStreamSource(stream) {
-    const connect = ({ name }, _, input) => name === "antiphon-capture" && input === 0 && (this.ear.stream = stream);
-    return { connect, disconnect: () => this.ear?.stream === stream && (this.ear.stream = null) };
+    const connect = ({ name }, _, input) => name === "antiphon-capture" && input === 0 && (this.capture.stream = stream);
+    return { connect, disconnect: () => this.capture?.stream === stream && (this.capture.stream = null) };
   }
 
   createGain() {
-    const node = { gain: { value: 1 }, connect: () => this.mouth && (this.mouth.gain = node.gain), disconnect: () => {} };
+    const node = { gain: { value: 1 }, connect: () => this.playout && (this.playout.gain = node.gain), disconnect: () => {} };
     return node;
   }
 
@@ -101,16 +102,16 @@ export class FakeAudioContext extends Target {
   }
 }
 
-// speaker is what is heard.
+// speaker is the fake loudspeaker.
 export const speaker = {
-  // Whether there is a faked one.
-  here: () => Boolean(mouth()),
-  // comes says whose sound comes next.
-  comes: (item) => mouth() && (mouth().item = item),
-  heard: (ms) => mouth()?.heard(ms),
-  // How loud the agent is, from 0 to 1.
-  level: () => mouth()?.gain?.value ?? 1,
-  held: () => mouth()?.held ?? false,
+  // here reports whether audio is faked.
+  here: () => Boolean(playout()),
+  // comes notes whose audio comes next.
+  comes: (item) => playout() && (playout().item = item),
+  heard: (ms) => playout()?.heard(ms),
+  // level returns the agent's volume, from 0 to 1.
+  level: () => playout()?.gain?.value ?? 1,
+  held: () => playout()?.held ?? false,
 };
 
 class Track extends Target {
@@ -131,7 +132,7 @@ class Track extends Target {
   }
 }
 
-const open = new Set(); // tracks that were not stopped
+const open = new Set(); // the tracks that are not stopped
 
 class Stream extends Target {
   active = true;
@@ -148,7 +149,7 @@ class Stream extends Target {
   getVideoTracks = () => [];
 }
 
-// room is a quiet one, and vowel a voice in it: what the page's detector takes them for, in samples at 24 kHz.
+// room and vowel return ms milliseconds of samples at 24 kHz: the page's detector takes room for silence and vowel for speech.
 const room = (ms) => Float32Array.from({ length: ms * perMS }, (_, i) => 0.001 * (((i * 7919) % 1009) / 1009 - 0.5));
 
 const formants = [
@@ -158,6 +159,7 @@ const formants = [
 ];
 const pitch = 130;
 
+// strength is how loud a harmonic of the vowel is.
 const strength = (frequency) => formants.reduce((sum, [at, width, gain]) => sum + gain * Math.exp(-(((frequency - at) / width) ** 2)), 0);
 
 const harmonics = Array.from({ length: 30 }, (_, n) => ({ frequency: (n + 1) * pitch, gain: strength((n + 1) * pitch) }));
@@ -171,38 +173,38 @@ const vowel = (ms) =>
 
 const usual = [{ deviceId: "default", kind: "audioinput", label: "Microphone", groupId: "" }];
 
-// microphone is what getUserMedia opens.
+// microphone is the fake microphone that getUserMedia opens.
 export const microphone = {
   devices: usual,
   refuse: "", // name of the DOMException that getUserMedia fails with
 
-  // How many are open.
+  // The number of open tracks.
   get open() {
     return open.size;
   },
 
-  // Whether what it hears is sent: one is open, and not muted.
+  // Whether a track is open and not muted.
   get live() {
     return [...open].some(({ enabled }) => enabled);
   },
 
   stream: () => new Stream(microphone.devices.find(({ kind }) => kind === "audioinput") ?? usual[0]),
 
-  // say lets it hear samples at 24 kHz, from -1 to 1.
+  // say gives the microphone samples at 24 kHz, from -1 to 1.
   say(samples) {
     const size = rate / 100;
-    for (const { ear } of contexts) {
-      const track = ear?.stream?.getAudioTracks()[0];
+    for (const { capture } of contexts) {
+      const track = capture?.stream?.getAudioTracks()[0];
       if (!track || track.readyState === "ended") continue;
       for (let at = 0; at < samples.length; at += size) {
         const frame = new Float32Array(2 * size);
         if (track.enabled) frame.set(samples.slice(at, at + size));
-        ear.tell(new Uint8Array(frame.buffer));
+        capture.tell(new Uint8Array(frame.buffer));
       }
     }
   },
 
-  // voice lets it hear somebody speak, who was silent for a moment before.
+  // voice gives the microphone a moment of silence and then ms milliseconds of speech.
   voice(ms = 300) {
     microphone.quiet(600);
     microphone.say(vowel(ms));
@@ -212,7 +214,7 @@ export const microphone = {
     microphone.say(room(ms));
   },
 
-  // unplug takes the device away.
+  // unplug ends all tracks, as when the device is unplugged.
   unplug() {
     for (const track of [...open]) {
       track.stop();

@@ -1,14 +1,14 @@
-// Waiting in the environment's own time, whatever a Clock or a test has put in the place of its timers since.
+// Waiting in real time: with the environment's own timers, whatever a Clock or a test has replaced them with.
 
 const { setTimeout: wait, clearTimeout: forget, setImmediate: soon } = globalThis;
 
-// after calls f in so many milliseconds; what it gives takes that back.
+// after calls f in so many milliseconds. It returns a function that cancels this.
 export const after = (ms, f) => {
   const timer = wait(f, ms);
   return () => forget(timer);
 };
 
-// task calls f in a task of its own.
+// task calls f in a new task.
 export const task = (f) => {
   if (soon) return void soon(f);
   const { port1, port2 } = new MessageChannel();
@@ -19,5 +19,5 @@ export const task = (f) => {
   port2.postMessage(null);
 };
 
-// turn lets all go on that is due, once.
+// turn waits for a task, so that everything that is due runs once.
 export const turn = () => new Promise((next) => task(next));

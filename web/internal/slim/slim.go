@@ -1,9 +1,9 @@
-// Package slim makes a program that Go compiled to WebAssembly smaller to send, by a fifth once it is packed. What it does is the same
-// for every call but for the text of a panic, whose stack has no names.
+// Package slim makes a Go program in WebAssembly smaller: packed it is a fifth smaller. The program behaves as before, except that the
+// stack in the text of a panic has no names.
 //
-// Two things are done. Go's linker leaves out every run of zeros of the memory that a program starts with, and so makes tens of
-// thousands of data segments with an address each: one segment, zeros and all, packs into less, and is faster to load. And the tables
-// that the runtime prints a stack from (names of functions and files, numbers of lines) are emptied.
+// The package does two things. Go's linker leaves out every run of zeros of the memory that a program starts with, and so makes tens of
+// thousands of data segments with an address each. The package joins them to one segment with its zeros, which packs better and loads
+// faster. And it empties the tables from which the runtime prints a stack: names of functions and files, numbers of lines.
 package slim
 
 import (
@@ -13,11 +13,11 @@ import (
 	"slices"
 )
 
-// ErrTables is returned beside a program whose names were left in because their tables are not as this package knows them, as another
-// version of Go may have them.
+// ErrTables says that Program left the names in, because the program's tables do not have the form that this package knows: another
+// version of Go may have changed it. Program returns it together with a program.
 var ErrTables = errors.New("the program's table of functions is not as Go 1.20 to 1.26 write it: its names are left in")
 
-// memoryMost is the largest memory, in bytes, that a program may start with. It bounds what a made-up program can ask for.
+// memoryMost is the largest memory, in bytes, that a program may start with. It limits how much memory a malformed program can claim.
 const memoryMost = 64 << 20
 
 // Sections of a module: https://webassembly.github.io/spec/core/binary/modules.html#sections.
@@ -30,8 +30,8 @@ const (
 	activeSegment = 0 // of memory 0, at an offset
 )
 
-// Program returns the smaller program. An error that is ErrTables comes with a program that is good, and only less small; the
-// program is nil with every other error, which says that this is no program of Go's.
+// Program returns the smaller program. With the error ErrTables the program is valid and has its segments joined. With every other error
+// it is nil: the input is no program of Go's.
 func Program(wasm []byte) ([]byte, error) {
 	if len(wasm) < len(header) || string(wasm[:len(header)]) != header {
 		return nil, errors.New("slim: this is no WebAssembly module of version 1")
@@ -62,7 +62,7 @@ func Program(wasm []byte) ([]byte, error) {
 	return out, tables
 }
 
-// load returns the memory that a data section makes, and its address.
+// load returns the memory content that a data section describes, and its address.
 func load(section []byte) (at int, memory []byte, err error) {
 	r := reader{rest: section}
 	type piece struct {
@@ -96,7 +96,7 @@ func load(section []byte) (at int, memory []byte, err error) {
 	return first, memory, nil
 }
 
-// segment is a data section of one segment.
+// segment returns a data section with one segment.
 func segment(at int, memory []byte) []byte {
 	out := []byte{1, activeSegment, opI32Const}
 	out = appendInt(out, at)
@@ -113,7 +113,7 @@ func appendInt(out []byte, n int) []byte {
 	return append(out, byte(n)&0x7f)
 }
 
-// reader reads a module's numbers. After an error it gives zeros.
+// reader reads a module's numbers. After an error its methods return zeros.
 type reader struct {
 	rest []byte
 	err  error

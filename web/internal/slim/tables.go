@@ -1,5 +1,7 @@
 package slim
 
+// Empties the tables from which the runtime prints the stack of a panic.
+
 import (
 	"bytes"
 	"encoding/binary"
@@ -13,7 +15,7 @@ var magic = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 const (
 	headerSize = 72
 	funcSize   = 44 // of a function's entry, before its two lists
-	// Places in a function's entry.
+	// Offsets in a function's entry.
 	inName      = 4
 	inStack     = 16 // table: program counter to size of the frame
 	inFile      = 20 // table: to file
@@ -29,8 +31,8 @@ type functions struct {
 	count                         int
 }
 
-// forget empties what only the text of a stack is made of: the name of each function, the names of files, and for each function the
-// tables that give a program counter's file and line. What the collector and a panic need of the tables stays.
+// forget empties the tables that only serve to print a stack: the names of functions and files, and for each function the tables that
+// map a program counter to file and line. It keeps the tables that the collector and a panic need.
 func forget(memory []byte) error {
 	f, ok := find(memory)
 	if !ok {
@@ -104,7 +106,8 @@ func (f functions) all() ([][]byte, bool) {
 	return all, true
 }
 
-// table returns the table at a place: pairs of numbers, by how much the value and the program counter grow, until the value does not.
+// table returns the table at an offset. A table is a list of pairs: by how much the value and the program counter grow. It ends where
+// the value does not grow.
 func (f functions) table(at uint32) ([]byte, bool) {
 	if uint64(at) >= uint64(len(f.tables)) {
 		return nil, false

@@ -1,23 +1,27 @@
-// What a call has in the browser, whatever way it takes: the microphone, and the capture worklet beside it.
+// What a call over WebRTC and one over a WebSocket share in the browser: the microphone, the capture worklet and sending events.
 
+// devices returns the browser's media devices, or undefined where a page has none.
 export const devices = () => globalThis.navigator?.mediaDevices;
 
+// named returns an error with a name, as the browser's own errors have.
 export const named = (name, message) => Object.assign(new Error(message), { name });
 
+// stop stops all tracks of a stream.
 export const stop = (stream) => stream.getTracks().forEach((track) => track.stop());
 
 // The inputs of the worklet antiphon-capture.
 const microphoneInput = 0;
 export const agentInput = 1;
 
-// Line is one call. Its options o are those of begin (begin.js), which is a method of host's like all that is there; o.muted begins
-// with a closed microphone. What happens is told to tell, never while one of the methods is called.
-export class Line {
+// BasePeer is one call; Peer and Socket extend it. o are the options of begin (begin.js), and o.muted begins with a muted microphone.
+// host is the object of host.js with the functions of begin.js. BasePeer reports what happens through tell, never while one of its
+// methods runs.
+export class BasePeer {
   closed = false;
   muted;
-  #gone = new AbortController(); // lets go of what is listened to
+  #gone = new AbortController(); // removes the listeners when the call ends
   #stream = null; // the microphone's
-  #own = false; // it was opened here, and is stopped here
+  #own = false; // the stream was opened here, so it is stopped here
   #unplugged;
   #sources = []; // of the capture worklet, by input
   #node = null; // the capture worklet; null until it runs
@@ -30,27 +34,27 @@ export class Line {
     this.on(devices(), "devicechange", () => this.tell("devices"));
   }
 
-  // on has f told of an event for as long as the call lasts.
+  // on calls f for each event of this type until the call ends.
   on(target, type, f, signal = this.#gone.signal) {
     target?.addEventListener?.(type, f, { signal });
   }
 
-  // first opens the microphone that the call begins with, or takes the one that there is. It gives the device's id.
+  // first opens the microphone that the call begins with, or takes the given or inherited stream. It returns the device's id.
   async first(inherited, signal) {
     const { mediaStream, microphone } = this.o;
     return this.#use(mediaStream ?? inherited ?? (await (this.begun?.stream ?? this.host.microphone(microphone))), !mediaStream, signal);
   }
 
-  // open changes the microphone. The old one stays in use when it fails.
+  // open changes the microphone and returns the device's id. When it fails, the old microphone stays in use.
   async open(id, signal) {
     return this.#use(await this.host.microphone(id, true), true, signal);
   }
 
-  // use sends this stream from now on. One that cannot be used is stopped.
+  // use sends this stream from now on and returns its device's id. It stops a stream of our own that cannot be used.
   async #use(stream, own, signal) {
     const [track] = stream.getAudioTracks();
     try {
-      if (!track || this.closed || signal.aborted) throw named("NotFoundError", "it gives no sound");
+      if (!track || this.closed || signal.aborted) throw named("NotFoundError", "the microphone gives no sound");
       track.enabled = !this.muted;
       await this.sender?.replaceTrack(track);
       if (this.closed) throw named("AbortError", "the call is over");
@@ -67,18 +71,20 @@ export class Line {
     return track.getSettings?.().deviceId ?? "";
   }
 
+  // drop lets go of the microphone.
   #drop() {
     this.#unplugged?.abort();
     if (this.#own && this.#stream) stop(this.#stream);
     this.#stream = null;
   }
 
+  // speaks reports whether the call has a microphone.
   get speaks() {
     return this.#stream !== null;
   }
 
-  // inherit gives the call that follows a microphone; null when this one has none. It is a copy: this call goes on with its own until
-  // it is closed.
+  // inherit returns a copy of the microphone's stream for the call that follows, or null when there is none. This call keeps its own
+  // stream until it is closed.
   inherit() {
     return this.closed || !this.#own ? null : (this.#stream?.clone?.() ?? null);
   }
@@ -89,8 +95,8 @@ export class Line {
     if (track) track.enabled = !muted;
   }
 
-  // listen begins to listen, at this rate in hertz or at the device's own (0). It gives the rate, 0 where there is no sound for a page.
-  // Every 10 ms of both sides are given to heard, and whether the agent is among them.
+  // listen makes the audio context, at this rate in hertz or at the device's own (0). It returns the rate, or 0 where the page cannot
+  // have one. Once the worklet runs, heard gets every 10 ms of both sides, and whether the agent's sound is among them.
   listen(rate, heard) {
     this.context?.close();
     try {
@@ -102,7 +108,7 @@ export class Line {
     return this.context.sampleRate;
   }
 
-  // start loads the worklet that listens. It gives false where there can be none.
+  // start loads the capture worklet. It returns false where there can be none.
   async start(module) {
     if (!this.context?.audioWorklet) return false;
     await this.context.audioWorklet.addModule(module);
@@ -113,36 +119,39 @@ export class Line {
     return true;
   }
 
-  // hear listens to another stream; none gives silence. One that gives no audio yet cannot be listened to.
+  // hear connects a stream to an input of the capture worklet; without a stream the input is silent. A stream that has no audio yet
+  // cannot be connected.
   #hear(input, stream) {
     let source;
     try {
       source = stream && this.context?.createMediaStreamSource(stream);
-    } catch {} // it is not heard here
+    } catch {} // the input stays silent
     this.source(input, source);
   }
 
+  // source connects an audio node to an input of the capture worklet, in place of the one before.
   source(input, source) {
     this.#sources[input]?.disconnect();
     this.#sources[input] = source;
     if (this.#node) source?.connect(this.#node, 0, input);
   }
 
+  // hearAgent connects the agent's stream to the capture worklet.
   hearAgent(stream) {
     this.#hear(agentInput, stream);
   }
 
-  // hears: frames come.
+  // hears reports whether the capture worklet delivers frames.
   get hears() {
     return this.#node !== null && this.context.state === "running";
   }
 
-  // sound has what waits for a gesture be heard.
+  // sound starts the audio that has waited for a gesture of the user.
   sound() {
     if (this.context?.state === "suspended") this.context.resume();
   }
 
-  // send gives nothing, "full" when too much waits to be sent, or why it cannot be sent.
+  // send sends an event. It returns nothing, "full" when more than most characters would wait to be sent, or the error.
   send(text, most) {
     const { channel } = this;
     if (this.closed || !(channel?.readyState === "open" || channel?.readyState === 1)) return named("InvalidStateError", "the channel is not open");
@@ -167,7 +176,7 @@ export class Line {
     if (this.context && this.context.state !== "closed") this.context.close();
     this.channel?.close();
     const { audio } = this.o;
-    if (audio.srcObject && audio.srcObject !== this.playing) return; // another call is heard already
+    if (audio.srcObject && audio.srcObject !== this.playing) return; // the element plays another call already
     audio.pause?.();
     audio.srcObject = null;
   }

@@ -1,13 +1,15 @@
+// How a server's events travel to the page: in order, or with the faults of a bad network.
+
 import { task, turn } from "./tasks.js";
 
-// kept bounds what is under way to the page.
+// kept limits the number of events under way to the page.
 const kept = 100_000;
 
-// Line brings what a server sends to the page, each in a task of its own and in the order in which it was sent, as a network does; and as
-// a bad one does, where it is told to.
-export class Line {
-  // late: ms that each event comes late. twice: each comes again. reversed: as many as these come in the wrong order. strange: an event
-  // that no client knows comes before each. silent: none comes.
+// Delivery brings a server's events to the page, each in its own task and in the order in which they were sent, as a network does; and
+// with faults, if a test sets them.
+export class Delivery {
+  // late: each event comes so many ms later. twice: each event comes twice. reversed: so many events at a time come in reverse order.
+  // strange: an event that no client knows comes before each. silent: no event comes.
   faults = {};
 
   #queue = [];
@@ -15,7 +17,7 @@ export class Line {
   #runs = false;
   #closed = false;
 
-  // event has run bring one event; strange brings the one that no client knows.
+  // event queues run, which brings one event, with the present faults. strange brings an event that no client knows.
   event(run, strange) {
     const { twice, reversed, silent, strange: odd } = this.faults;
     if (silent) return;
@@ -23,7 +25,7 @@ export class Line {
     if (this.#held.length >= (reversed ?? 0)) this.#release();
   }
 
-  // then has run happen behind everything that was sent before.
+  // then calls run after everything that was sent before.
   then(run) {
     this.#release();
     this.#put(run);
@@ -58,7 +60,7 @@ export class Line {
     }
   }
 
-  // settled waits until nothing is under way, and the page has had its turn. What comes late is not waited for.
+  // settled waits until nothing is under way and the page has handled it. It does not wait for late events.
   async settled() {
     for (let quiet = 0; quiet < 3; quiet = this.#queue.length > 0 ? 0 : quiet + 1) await turn();
   }
