@@ -15,11 +15,12 @@ func coughs(h *house, o options, r *results) error {
 		return err
 	}
 	t := table{
-		title: "Noises that are no interruption, embedded pipeline, " + middle.String(),
-		head:  []string{"noise", "client", "n", "reply left its level", "back at its level after the noise, p50 / p95 ms", "said again, most ms", "words lost", "replies cancelled"},
+		title: "Noises that are no barge-in, embedded pipeline, " + middle.String(),
+		head:  []string{"noise", "client", "n", "response left its level", "back at its level after the noise, p50 / p95 ms", "played again, most ms", "words lost", "responses cancelled"},
 		notes: []string{
-			"Said again: of what had been heard at its level. Lost: never heard at its level. Both by comparison with the reply as it was synthesised, to 10 ms; " +
-				"a word is 350 ms of speech or a part of it.",
+			"\"Played again\" is audio that was heard twice at full level. \"Lost\" is audio that was never heard at full level. " +
+				"The test compares the recording with the synthesized response, in steps of 10 ms. " +
+				"It counts each 350 ms of lost speech, or a part of that, as a word.",
 		},
 	}
 	for _, d := range all {
@@ -31,10 +32,10 @@ func coughs(h *house, o options, r *results) error {
 	mine := all[0]
 	back, again, words := mine.of("")
 	r.judge(target{what: "words lost to noises", want: "0", got: fmt.Sprint(words), met: words == 0, hard: true})
-	r.judge(target{what: "replies cancelled by noises", want: "0", got: fmt.Sprint(mine.cancelled), met: mine.cancelled == 0, hard: true})
+	r.judge(target{what: "responses cancelled by noises", want: "0", got: fmt.Sprint(mine.cancelled), met: mine.cancelled == 0, hard: true})
 	most := quantile(back, 0.95)
 	r.judge(target{what: "back at its level after a noise, p95", want: "<= 500 ms", got: ms(most), met: len(back) == 0 || most <= 500})
-	r.judge(target{what: "of what was heard at its level, said again, most", want: "<= 40 ms", got: ms(again), met: again <= 40})
+	r.judge(target{what: "audio heard at full level and played again, most", want: "<= 40 ms", got: ms(again), met: again <= 40})
 	return nil
 }
 

@@ -53,9 +53,9 @@ func echo(h *house, o options, r *results) error {
 		return err
 	}
 	t := table{
-		title: "The agent hears itself: -20 dB, 40 to 120 ms late, past the browser's canceller",
-		head:  []string{"Antiphon's detector", "playback", "ducks", "confirmed self-interruptions"},
-		notes: []string{"The echo stays at its level while the agent is lowered, which no room does: it is taken before the element."},
+		title: "The agent's echo in the microphone: -20 dB, 40 to 120 ms late, added after the browser's echo canceller",
+		head:  []string{"Antiphon's detector", "playback", "ducks", "false barge-ins by the echo"},
+		notes: []string{"In this test the echo keeps its level while the client ducks the agent, because the test takes the echo before the audio element. In a room the echo would become quieter too."},
 	}
 	for _, e := range all {
 		t.rows = append(t.rows, []string{e.name, e.played.Round(time.Second).String(), fmt.Sprint(e.ducks), fmt.Sprint(e.confirmed)})
@@ -63,7 +63,7 @@ func echo(h *house, o options, r *results) error {
 	r.add(t)
 	mine := all[0]
 	r.judge(target{
-		what: fmt.Sprintf("self-interruptions in %v of playback with an echo", mine.played.Round(time.Second)), want: "0",
+		what: fmt.Sprintf("false barge-ins in %v of playback with an echo", mine.played.Round(time.Second)), want: "0",
 		got: fmt.Sprintf("%d, and %d ducks", mine.confirmed, mine.ducks), met: mine.confirmed == 0,
 	})
 	return nil

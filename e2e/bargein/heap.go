@@ -44,9 +44,9 @@ func heap(h *house, _ options, r *results) error {
 		return err
 	}
 	table := table{
-		title: "Thirty minutes of talk, accelerated", head: []string{"minute", "heap kB", "goroutines", "timers", "interruptions so far"},
+		title: "A call of thirty minutes, accelerated", head: []string{"minute", "heap kB", "goroutines", "timers", "barge-ins so far"},
 		notes: []string{fmt.Sprintf(
-			"A session of the SDK with its detector, frame by frame, against sdktest: turns, replies, coughs and interruptions. It keeps %d entries; the heap is that of the whole process.", talkShown)},
+			"A session of the SDK and its detector run frame by frame against sdktest, with turns, responses, coughs and barge-ins. The session keeps %d entries. The heap is that of the whole process.", talkShown)},
 	}
 	for _, u := range all {
 		table.rows = append(table.rows, []string{

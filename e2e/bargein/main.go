@@ -110,7 +110,7 @@ func run(ctx context.Context, o options) (err error) {
 		}
 	}
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "# Barge-in, measured\n\nWritten by `make bench-bargein` in %v, with -n %d and -echo %v; every figure comes from that one run.\n\n%s\n\n",
+	fmt.Fprintf(&text, "# Barge-in, measured\n\n`make bench-bargein` wrote this page in %v, with -n %d and -echo %v. Every figure comes from that one run.\n\n%s\n\n",
 		time.Since(began).Round(time.Second), o.n, o.echo, strings.Join(about, "\n"))
 	if err := r.print(&text); err != nil {
 		return err

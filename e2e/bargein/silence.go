@@ -44,9 +44,9 @@ func silence(h *house, o options, r *results) error {
 		title: "Talking over the agent: onset in the microphone to the tab's output",
 		head:  []string{"round trip, loss", "client", "n", "found by the client, p50 / p95 ms", "ducked 20 dB, p50 / p95 ms", "silent, p50 / p95 ms", "prediction ahead", "lead p50 ms", "audio_end_ms off by, p50 / p95 ms"},
 		notes: []string{
-			"The onset is the beginning of the first 10 ms of what a person says (flite, at some -22 dBFS) that are above -40 dBFS.",
-			fmt.Sprintf("Every time here has the %.0f ms in it that the browser's output and the recording take by themselves.", delay),
-			"The clients run side by side, each in a browser of its own behind a link of its own.",
+			"The onset is the start of the first 10 ms of the user's speech that are above -40 dBFS. Flite makes the speech, at about -22 dBFS.",
+			fmt.Sprintf("Every time in this table includes %.0f ms that the browser's output and the recording need.", delay),
+			"The clients run at the same time. Each has its own browser and its own network link.",
 		},
 	}
 	for _, link := range links {
@@ -56,10 +56,10 @@ func silence(h *house, o options, r *results) error {
 	}
 	for _, s := range all {
 		if lost := len(s.all) - len(s.off()); lost > 0 {
-			t.notes = append(t.notes, fmt.Sprintf("What was heard last was not found in %d of %d: %s behind %v.", lost, len(s.all), names[s.kind], s.link))
+			t.notes = append(t.notes, fmt.Sprintf("In %d of %d recordings the end of the audible response was not found: %s, %v.", lost, len(s.all), names[s.kind], s.link))
 		}
 		for _, err := range s.failed {
-			t.notes = append(t.notes, fmt.Sprintf("Not measured: %s behind %v: %s.", names[s.kind], s.link, oneLine(err.Error())))
+			t.notes = append(t.notes, fmt.Sprintf("Not measured: %s, %v: %s.", names[s.kind], s.link, oneLine(err.Error())))
 		}
 	}
 	r.add(t)

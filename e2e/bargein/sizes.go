@@ -62,7 +62,7 @@ func sizes(h *house, _ options, r *results) error {
 	}
 	t := table{
 		title: "What a page loads", head: []string{"file", "plain kB", "gzip kB", "brotli kB"},
-		notes: []string{"All are packed by the same lines at their best; the bundles are made and minified by esbuild, of what a page that talks imports."},
+		notes: []string{"The same code compresses all files at the best level. esbuild makes and minifies the bundles from the imports of a page that holds a call."},
 	}
 	measure := func(name string, file []byte) (packed, error) {
 		p, err := pressed(file)

@@ -24,7 +24,7 @@ func starts(h *house, o options, r *results) error {
 	}
 	t := table{
 		title: "Script tag to connected, cold, loopback", head: []string{"client", "n", "p50 / p95 ms"},
-		notes: []string{"Each time in a new browser with an empty cache, without a relay; the microphone is there already."},
+		notes: []string{"Each measurement uses a new browser with an empty cache and no relay. The browser already has the microphone."},
 	}
 	took := map[string][]float64{}
 	for range max(3, o.n/2) {
