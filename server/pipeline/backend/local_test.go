@@ -46,7 +46,7 @@ func TestInProcess(t *testing.T) {
 	g.Expect(u.Write(nil)).To(gomega.MatchError(pipeline.ErrClosed))
 	last := <-u.Results()
 	g.Expect(last).To(gomega.Equal(pipeline.TranscriptResult{Final: true, Text: "5000 samples", Partial: "5000 samples", EOU: true}), "no partial results unless they are wanted")
-	g.Expect(u.Results()).To(gomega.BeClosed())
+	g.Eventually(u.Results(), "20s").Should(gomega.BeClosed())
 	g.Expect(u.Close()).To(gomega.Succeed())
 	g.Expect(u.Close()).To(gomega.Succeed())
 	_, err := InProcess(counter{}).Open(t.Context(), pipeline.TranscribeConfig{Language: "xx"})
