@@ -55,8 +55,8 @@ func TestEveryPerformedEffect(t *testing.T) {
 	g.Expect(taken).To(gomega.BeNumerically(">", 20))
 }
 
-// TestComposedTampered has lines of a whole session that a server never wrote.
-func TestComposedTampered(t *testing.T) {
+// TestComposedMutated has lines of a whole session that a server never wrote.
+func TestComposedMutated(t *testing.T) {
 	for _, c := range []struct {
 		name, line, old, by, want string
 	}{

@@ -8,7 +8,6 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/call"
@@ -83,14 +82,14 @@ func newBench(t *testing.T, serverPaced bool) *bench {
 	return b
 }
 
-// track is a track with one item, number n.
-func (b *bench) track(n uint32) *Track {
+// track is a track of the first response, with the first item.
+func (b *bench) track() *Track {
 	var encoder *format.Encoder
 	if !b.ServerPaced() {
 		encoder = &format.Encoder{}
 	}
-	t := NewTrack(id.Response(n), "resp_"+string(rune('0'+n)), encoder)
-	t.AddPart(id.Item(n), "item", 0)
+	t := NewTrack(1, "resp_1", encoder)
+	t.AddPart(1, "item", 0)
 	return t
 }
 
@@ -108,7 +107,7 @@ func events(out action.List) (found []coord.Event) {
 
 func TestATrackIsPlayedFromItsFirstAudioOn(t *testing.T) {
 	b := newBench(t, true)
-	one := b.track(1)
+	one := b.track()
 	b.g.Expect(events(b.Write(one, seconds(1), false))).To(gomega.Equal([]coord.Event{coord.OfPlayout{Event: playout.Begin{Resp: 1}}}))
 	b.g.Expect(b.Write(one, seconds(1), false)).To(gomega.BeEmpty(), "the machines know of it")
 	b.g.Expect(b.out.written).To(gomega.BeZero(), "the audio waits for the machines")
@@ -124,7 +123,7 @@ func TestATrackIsPlayedFromItsFirstAudioOn(t *testing.T) {
 
 func TestADroppedTrackTakesNoMoreAudio(t *testing.T) {
 	b := newBench(t, true)
-	one := b.track(1)
+	one := b.track()
 	b.Write(one, seconds(1), false)
 	b.Play(one, 1)
 	b.g.Expect(b.Drop(one)).To(gomega.BeTrue(), "it was on air")
@@ -137,7 +136,7 @@ func TestADroppedTrackTakesNoMoreAudio(t *testing.T) {
 
 func TestMarksAndPositionsAreInverse(t *testing.T) {
 	b := newBench(t, true)
-	one := b.track(1)
+	one := b.track()
 	b.Write(one, seconds(2), false)
 	one.AddPart(5, "item_5", 1)
 	b.Write(one, seconds(2), false)
@@ -153,7 +152,7 @@ func TestMarksAndPositionsAreInverse(t *testing.T) {
 func TestTheTailOfATrackIsKeptForAClientThatReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
-		one := b.track(1)
+		one := b.track()
 		b.Write(one, seconds(1), false)
 		b.Play(one, 1)
 		b.g.Expect(b.Stopped(one, true)).To(gomega.BeTrue(), "its first end")
@@ -175,7 +174,7 @@ func TestTheTailOfATrackIsKeptForAClientThatReports(t *testing.T) {
 
 func TestAReportNamesAPositionByItsTimestamp(t *testing.T) {
 	b := newBench(t, true)
-	one := b.track(1)
+	one := b.track()
 	b.Write(one, seconds(3), false)
 	b.Play(one, 4)
 	b.out.sent = 2 * second
@@ -200,7 +199,7 @@ func TestAReportNamesAPositionByItsTimestamp(t *testing.T) {
 
 func TestACandidateIsTakenOnceAndForAResponseThatPlays(t *testing.T) {
 	b := newBench(t, true)
-	one := b.track(1)
+	one := b.track()
 	b.Write(one, seconds(1), false)
 	b.Play(one, 1)
 	playing := playout.Playing{Resp: 1, Gen: 1}
@@ -227,7 +226,7 @@ func TestACandidateIsTakenOnceAndForAResponseThatPlays(t *testing.T) {
 func TestALateReportIsReplacedByAnEstimate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
-		one := b.track(1)
+		one := b.track()
 		b.Write(one, seconds(3), false)
 		b.Play(one, 1)
 		b.out.sent, b.out.at = 2*second, call.Position{Gen: 1, At: second}
@@ -244,7 +243,7 @@ func TestALateReportIsReplacedByAnEstimate(t *testing.T) {
 
 func TestAWebSocketClientGetsItsAudioAtOnceAndItsCreditBack(t *testing.T) {
 	b := newBench(t, false)
-	one := b.track(1)
+	one := b.track()
 	credit := NewCredit()
 	one.Fund(credit)
 	b.g.Expect(credit.Room.TryAcquire(LookAhead)).To(gomega.BeTrue())
@@ -261,7 +260,7 @@ func TestAWebSocketClientGetsItsAudioAtOnceAndItsCreditBack(t *testing.T) {
 
 func TestWhatAWebSocketClientHasNotGotIsNotSentAfterTheEnd(t *testing.T) {
 	b := newBench(t, false)
-	one := b.track(1)
+	one := b.track()
 	b.Write(one, seconds(1), false)
 	b.g.Expect(b.SentOf(one, 0, second)).To(gomega.BeZero(), "it waits")
 	b.g.Expect(b.ResponseEnded(one)).To(gomega.BeTrue(), "nobody has heard of it")
@@ -270,7 +269,7 @@ func TestWhatAWebSocketClientHasNotGotIsNotSentAfterTheEnd(t *testing.T) {
 
 func TestALinkThatIsLostHoldsTheOutput(t *testing.T) {
 	b := newBench(t, true)
-	one := b.track(1)
+	one := b.track()
 	b.Write(one, seconds(9), false)
 	b.Play(one, 1)
 	b.out.sent = 5 * second
