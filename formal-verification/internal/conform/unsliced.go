@@ -2,6 +2,7 @@ package conform
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ import (
 // The exploration of the whole composition. Each specification of a session is a slice: it leaves out some of the queue of
 // replies, the client's reports, the settings, the words of turns and the connection. Here all of them meet, without a
 // specification beside them: what must hold are the invariants of package session.
+
+// notOwed is what the newest response is for in canonical form, where nothing is owed or something else is.
+var notOwed = id.Request{Client: 4}
 
 // situation is a session with what its monitor has seen, both in canonical form.
 type situation struct {
@@ -46,11 +50,12 @@ func (x situation) renamed(reply func(id.Response) id.Response, of func(id.Turn)
 	g.Live, g.Newest, g.Body, g.Given, g.Heard = reply(g.Live), reply(g.Newest), reply(g.Body), reply(g.Given), reply(g.Heard)
 	g.Ended, g.Due, g.Loose = of(g.Ended), of(g.Due), of(g.Loose)
 	// The state keeps one request for all that it may owe an answer to: what the monitor has seen of it is renamed alike.
-	switch {
-	case owed(x.s) && g.For == x.s.Owed:
+	switch g.For {
+	case id.Request{}:
+	case x.s.Owed:
 		g.For = theOwed
-	case g.For.Turn != 0:
-		g.For.Turn = of(g.For.Turn)
+	default:
+		g.For = notOwed
 	}
 	return situation{renamed(x.s, reply, of), g}
 }
@@ -65,7 +70,7 @@ type Unsliced struct {
 	Next func(session.State, playout.Mark, session.Event) (session.State, []session.Effect, []session.Step)
 }
 
-// UnslicedSettings are those of make verify-long: a client that reports, whose interruptions are switched on and off.
+// UnslicedSettings are those of make verify-long: a client that reports, whose speech may interrupt the agent or may not.
 func UnslicedSettings() []session.Config {
 	return []session.Config{
 		{Interrupt: true, CreateResponse: true, Reports: true},
@@ -79,52 +84,81 @@ type Explored struct {
 	Whole         bool
 }
 
+// arrived is how a state was first reached: by which of the events that may come in which state.
+type arrived struct {
+	from int32
+	by   uint8
+}
+
+// print names a situation in 16 bytes, so that a visited one need not be kept. Two of many millions have the same name with a
+// chance below one in a billion billions.
+type print [2]uint64
+
+var printSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+func printOf(x situation) print {
+	return print{maphash.Comparable(printSeeds[0], x), maphash.Comparable(printSeeds[1], x)}
+}
+
 // Explore meets states until there are no more, or Limit. An invariant that does not hold, and an event that no table has a row
 // for, is an error with the shortest story that leads there.
 func (u Unsliced) Explore() (Explored, error) {
-	type arrival struct {
-		from int32
-		by   session.Event
-	}
 	first := situation{s: session.New(u.Settings[0])}.inForm()
-	queue, came := []situation{first}, []arrival{{}}
-	known := map[situation]struct{}{first: {}}
+	queue, came := []situation{first}, []arrived{{}}
+	known := map[print]struct{}{printOf(first): {}}
 	found := Explored{Whole: true}
-	story := func(i int32, last session.Event, what string) error {
-		path := []string{eventName(last)}
-		for ; i != 0; i = came[i].from {
-			path = append(path, eventName(came[i].by))
-		}
-		slices.Reverse(path)
-		return fmt.Errorf("%s, after %s", what, strings.Join(path, ", "))
-	}
-	for i := 0; i < len(queue); i++ {
-		x := queue[i]
-		for _, e := range u.events(x) {
-			to, effects, steps := u.Next(x.s, hereNow(x.s), e)
+	for i := int32(0); len(queue) > 0; i++ {
+		x := queue[0]
+		queue[0] = situation{} // its states are not needed any more
+		queue = queue[1:]
+		for k, e := range u.events(x) {
+			next, what := u.take(x, e)
 			found.Edges++
-			seen, what := session.Watch(x.g, session.Edge{From: x.s, Event: e, To: to, Effects: effects})
-			if slices.ContainsFunc(steps, func(st session.Step) bool { return st.Why == NoRow }) {
-				what = NoRow
-			}
 			if what != "" {
-				found.States = len(queue)
-				return found, story(int32(i), e, what)
+				found.States = len(came)
+				return found, fmt.Errorf("%s, after %s", what, u.story(came, i, eventName(e)))
 			}
-			next := situation{to, seen}.inForm()
-			if _, is := known[next]; is {
+			name := printOf(next)
+			if _, is := known[name]; is {
 				continue
 			}
-			if len(queue) == u.Limit {
+			if len(came) == u.Limit {
 				found.Whole = false
 				continue
 			}
-			known[next] = struct{}{}
-			queue, came = append(queue, next), append(came, arrival{int32(i), e})
+			known[name] = struct{}{}
+			queue, came = append(queue, next), append(came, arrived{i, uint8(k)})
 		}
 	}
-	found.States = len(queue)
+	found.States = len(came)
 	return found, nil
+}
+
+// take runs one event, and says what does not hold then, or "".
+func (u Unsliced) take(x situation, e session.Event) (situation, string) {
+	to, effects, steps := u.Next(x.s, hereNow(x.s), e)
+	seen, what := session.Watch(x.g, session.Edge{From: x.s, Event: e, To: to, Effects: effects})
+	if slices.ContainsFunc(steps, func(st session.Step) bool { return st.Why == NoRow }) {
+		what = NoRow
+	}
+	return situation{to, seen}.inForm(), what
+}
+
+// story is the events that lead to the state at, and the last one.
+func (u Unsliced) story(came []arrived, at int32, last string) string {
+	var back []uint8
+	for ; at != 0; at = came[at].from {
+		back = append(back, came[at].by)
+	}
+	slices.Reverse(back)
+	x := situation{s: session.New(u.Settings[0])}.inForm()
+	var told []string
+	for _, k := range back {
+		e := u.events(x)[k]
+		told = append(told, eventName(e))
+		x, _ = u.take(x, e)
+	}
+	return strings.Join(append(told, last), ", ")
 }
 
 // eventName writes an event of a session for a story.

@@ -21,15 +21,15 @@ func TestUnsliced(t *testing.T) {
 	t.Logf("%+v", found)
 }
 
-// TestUnslicedBites plants a fault that no slice has the room to show: it needs a reply that waits, and a client that reports.
+// TestUnslicedBites plants a fault that no slice shows: it needs a client that reports, and a change of the settings.
 func TestUnslicedBites(t *testing.T) {
-	drops := func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	begins := func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
 		to, effects, steps := session.Next(s, at, e)
-		if cut, is := s.Playout.(playout.Cut); is && to.Queued.Len() > 0 && to.Config != s.Config {
-			effects = append(slices.Clone(effects), playout.Play{Resp: to.Queued[0], Gen: cut.Gen}, playout.EmitCleared{Resp: cut.Resp})
+		if cut, is := s.Playout.(playout.Cut); is && to.Config != s.Config {
+			effects = append(slices.Clone(effects), playout.Play{Resp: cut.Resp + 1, Gen: cut.Gen}, playout.EmitCleared{Resp: cut.Resp})
 		}
 		return to, effects, steps
 	}
-	_, err := Unsliced{Settings: UnslicedSettings(), Limit: near, Next: drops}.Explore()
+	_, err := Unsliced{Settings: UnslicedSettings(), Limit: near, Next: begins}.Explore()
 	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring("OneReplyAtATime")))
 }
