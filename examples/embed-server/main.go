@@ -31,7 +31,7 @@ func serve(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = stages.Close() }() // nothing is lost with it
+	defer func() { _ = stages.Close() }() // an error here loses no data
 	voice, err := server.New(server.Config{Pipeline: stages, Loopback: true, Instructions: "Be brief."})
 	if err != nil {
 		return err
