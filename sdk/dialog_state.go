@@ -1,6 +1,6 @@
 package sdk
 
-// Who speaks, which answer is due, and what the client expects of the server.
+// The driver of coord/view: who speaks, which response is due, and what the client expects of the server.
 
 import (
 	"time"
@@ -16,25 +16,25 @@ type dialogState struct {
 	model *view.Model
 	// turns and responses give numbers to the protocol's ids.
 	turns, responses idNumbers
-	expected         []expected // the inputs without an answer. Invariant: len <= view.Most
+	expected         []expected // the inputs that the server has not answered. Invariant: len <= view.Most
 	hook             func(from view.State, e view.Event, to view.State)
 
 	stopped       id.Turn       // the turn whose speech has stopped and which the server has not committed; 0 for none
-	turnSignAt    time.Duration // when the turn entered its state, or there was the last event or sound of it
+	turnSignAt    time.Duration // when the turn entered its state, or when its last event or sound came
 	speechBeganAt time.Duration // when the speech of the turn began
-	pushToTalk    bool          // the person holds the push-to-talk key; only the client knows
-	unwanted      bool          // the person interrupted the due answer before it began
+	pushToTalk    bool          // the user holds the push-to-talk key; only the client knows
+	unwanted      bool          // the user interrupted the due response before it began
 
-	responseSignAt time.Duration // when there was the last event or sound of the live response
+	responseSignAt time.Duration // when the last event or sound of the live response came
 	sound          string        // the id of the response that is heard; "" when none is, or when the server gives no id
-	soundSignAt    time.Duration // when the playback was last known to go on
+	soundSignAt    time.Duration // the last time at which the client knew that the playback goes on
 	soundBeganAt   time.Duration // when the playback began, or the response was complete
-	meteredAt      time.Duration // when the last levels came; without levels nobody can tell silence from sound
+	meteredAt      time.Duration // when the last levels came; without levels the client cannot tell silence from sound
 	maxUnmeasured  time.Duration // Limits.Unmeasured
 }
 
-// expected is an input of this client that the server has not answered yet. When the server does not answer in time, nothing
-// comes of the input.
+// expected is an input of this client that the server has not answered yet. If the server does not answer in time, the client
+// drops its prediction.
 type expected struct {
 	seq   view.Seq
 	input view.Input
@@ -97,7 +97,7 @@ func (f *dialogState) drop(seq view.Seq) {
 	f.tidy()
 }
 
-// refuse takes a refusal of the server: nothing comes of the input.
+// refuse notes that the server has refused an input.
 func (f *dialogState) refuse(seq view.Seq) { f.tell(view.Refused{}, seq) }
 
 // dropAnswers gives up every input that expects a response.

@@ -6,8 +6,8 @@ package wire
 //
 //	w.Object().Key("id").Text(id).Key("tags").List().Text("a").Text("b").EndList().EndObject()
 //
-// Inside of an object a Key comes before each value; a list and the outermost level take values alone. A Writer does not check
-// this order. The zero Writer is ready. It is for one goroutine at a time.
+// In an object the caller writes a Key before each value. In a list and at the outermost level it writes values only. A Writer does
+// not check this order. The zero Writer is ready for use. A Writer is for one goroutine at a time.
 type Writer struct {
 	b    []byte
 	more bool // the next key or value needs a comma before it
@@ -16,7 +16,7 @@ type Writer struct {
 // NewWriter returns a Writer that appends to dst.
 func NewWriter(dst []byte) *Writer { return &Writer{b: dst} }
 
-// Bytes returns the text that has been written, also what stood in dst. It is valid until the next write.
+// Bytes returns the text that has been written, together with the earlier content of dst. It is valid until the next write.
 func (w *Writer) Bytes() []byte { return w.b }
 
 // Object opens an object.
@@ -121,7 +121,7 @@ func (w *Writer) shut(bracket byte) *Writer {
 	return w
 }
 
-// comma writes a comma where the next key or value needs one, and says that what follows it needs one.
+// comma writes a comma if the next key or value needs one before it. It then notes that the key or value after that needs a comma.
 func (w *Writer) comma() {
 	if w.more {
 		w.b = append(w.b, ',')

@@ -5,8 +5,8 @@ import "github.com/antiphon-rt/antiphon/coord/id"
 // ID names one candidate: a moment at which somebody may be interrupting. Fresh ones count up from 1; 0 is none.
 type ID uint64
 
-// Mark is a place in what is played: the RTP timestamp of the packet that the person hears then.
-// The machine hands marks on and never compares them; only the server knows what they mean.
+// Mark is a position in the played audio: the RTP timestamp of the packet that the user hears at that moment.
+// The machine passes marks on and never compares them; only the server knows what they mean.
 type Mark uint32
 
 // State is one of Silent, Playing, Ducked, Silenced, Restored, Unanswered, Closed.
@@ -18,7 +18,7 @@ type State interface {
 }
 
 type (
-	// Silent: no reply is to be heard. Last is the newest that was; Cut: the server interrupted it.
+	// Silent: the user hears no response. Last is the newest that was heard; Cut: the server interrupted it.
 	Silent struct {
 		Last id.Response
 		Cut  bool
@@ -32,7 +32,7 @@ type (
 		Candidate ID
 		Full      Mark
 	}
-	// Silenced is Ducked by a voice that has lasted: nothing is heard.
+	// Silenced is Ducked after the speech has lasted: the user hears nothing of the agent.
 	Silenced struct {
 		Resp      id.Response
 		Candidate ID
@@ -44,8 +44,8 @@ type (
 		Resp      id.Response
 		Candidate ID
 	}
-	// Unanswered: the deadline came before the server's silence did. The level is up again, and
-	// should the server hold for Candidate after all, it is told of Full.
+	// Unanswered: the deadline came before the server's silence did. The level is up again. If
+	// the server held for Candidate after all, the client reports Full to it.
 	Unanswered struct {
 		Resp      id.Response
 		Candidate ID
@@ -72,8 +72,8 @@ func (Restored) Name() string   { return "Restored" }
 func (Unanswered) Name() string { return "Unanswered" }
 func (Closed) Name() string     { return "Closed" }
 
-// Pending returns the candidate that waits for its verdict, or 0: while there is one the person
-// is believed to interrupt.
+// Pending returns the candidate that waits for its verdict, or 0. While there is one, the client
+// predicts that the user interrupts.
 func Pending(s State) ID {
 	switch s := s.(type) {
 	case Ducked:
@@ -97,19 +97,19 @@ type Event interface {
 }
 
 type (
-	// Began: Resp is heard from now on.
+	// Began: the user hears Resp from now on.
 	Began struct{ Resp id.Response }
-	// Ended: Resp was heard to its end.
+	// Ended: the user has heard Resp to its end.
 	Ended struct{ Resp id.Response }
-	// Onset: the detector here hears a voice that the playback does not explain. Candidate is
-	// fresh; At is what plays now.
+	// Onset: the client's detector finds speech that is not the agent's echo. Candidate is
+	// fresh; At is the mark that plays now.
 	Onset struct {
 		Candidate ID
 		At        Mark
 	}
-	// Sustained: the voice of Candidate has lasted.
+	// Sustained: the speech of Candidate has lasted.
 	Sustained struct{ Candidate ID }
-	// VoiceEnded: the voice of Candidate has ended.
+	// VoiceEnded: the speech of Candidate has ended.
 	VoiceEnded struct{ Candidate ID }
 	// Acked: the server holds for Candidate; At is its first silent packet.
 	Acked struct {
@@ -118,9 +118,10 @@ type (
 	}
 	// Passed: the mark that Candidate awaits has been played.
 	Passed struct{ Candidate ID }
-	// Rejected: the server says that Candidate is no interruption.
+	// Rejected: the server says that Candidate is no barge-in.
 	Rejected struct{ Candidate ID }
-	// Confirmed: the server has interrupted Resp, whoever heard it first; At is what plays now.
+	// Confirmed: the server has interrupted Resp, for this client's candidate or for an onset that the server found itself. At
+	// is the mark that plays now.
 	Confirmed struct {
 		Resp id.Response
 		At   Mark
@@ -168,9 +169,9 @@ type Effect interface {
 type (
 	// Duck lowers the agent by 20 dB.
 	Duck struct{}
-	// Silence lowers it to nothing.
+	// Silence silences the agent.
 	Silence struct{}
-	// Restore brings it back to full level.
+	// Restore sets the agent back to full level.
 	Restore struct{}
 	// SendCandidate tells the server: antiphon.barge_in.candidate.
 	SendCandidate struct {
@@ -191,7 +192,7 @@ type (
 		Candidate ID
 		At        Mark
 	}
-	// Mute drops every packet of Resp from now on, known by its timestamp, whatever the level is.
+	// Mute drops every packet of Resp from now on, at any level. The driver knows the packets by their timestamps.
 	Mute struct{ Resp id.Response }
 	// SendHeard tells the server what of Resp was heard at any level: antiphon.barge_in.heard.
 	SendHeard struct {

@@ -1,51 +1,58 @@
-// Package bargein is the client's half of an interruption: it predicts, and does only what can be undone. The detector
-// beside the microphone says that somebody may be interrupting; the agent is lowered at once and the server is asked. The
-// server holds the reply, decides, and says it again from where it was lowered if nobody interrupted.
+// Package bargein is the client's half of a barge-in. It predicts, and does only what can be undone. When the client's
+// detector finds speech over the agent, the client ducks the agent at once and tells the server. The server holds the
+// response and decides. If it rejects the candidate, it plays the response again from where the client ducked it.
 //
 // # The exchange
 //
-//   - Onset: duck, tell the server of the candidate, arm the deadline. A voice that lasts silences.
-//   - Acked names the first packet of the silence that the server sends in place of the reply. When playback has passed it
-//     (Passed), the level goes up again and the server hears up to where the reply was heard at full level (SendReady).
-//     Only after that it says the rest: nothing of it can be heard lowered.
-//   - Rejected: the reply goes on. Confirmed: its packets are dropped, known by their timestamps whatever is still under
-//     way, and the server hears how far it was heard (SendHeard).
-//   - Expired: no verdict came. The level goes up. Should the server have held after all, it is still told what was heard.
+//   - Onset: the client ducks, tells the server of the candidate, and arms the deadline. If the speech lasts (Sustained), the
+//     client silences the agent.
+//   - Acked names the first packet of the silence that the server sends in place of the response. When that packet has played
+//     (Passed), the client restores the level and reports up to where the user heard the response at full level (SendReady).
+//     Only after that does the server send the rest, so the user hears none of the rest ducked.
+//   - Rejected: the response goes on.
+//   - Confirmed: the client drops the packets of the response, also those that are still on their way; it knows them by their
+//     timestamps. It reports how far the user heard the response (SendHeard).
+//   - Expired: no verdict came in time. The client restores the level. If the server held the response after all, the client
+//     still reports what the user heard.
 //
 // # Invariants
 //
 //   - LevelIsState: the level is what the state says.
-//   - NeverStuckDucked: while the level is down a deadline runs that brings it back.
-//   - CandidateOnce: an onset over a reply is one candidate, told after the level is down.
-//   - AckIsAwaited: the mark that the server names is waited for.
-//   - NoWordLost: a ready says where the reply stopped being heard at full level, once, and after the level is up.
-//   - NothingHeardAfterConfirm: an interrupted reply is muted, before the level goes up.
-//   - HeardOnce: the server hears what was heard of every reply that it interrupted, once, when that is all.
-//   - VerdictOnce: a candidate waits until its own verdict, its deadline, its reply's interruption or the end.
-//   - StaleIsHarmless: another candidate's event, an older reply's, change nothing.
+//   - NeverStuckDucked: while the level is down, a deadline runs that restores it.
+//   - CandidateOnce: an onset over a response is one candidate. The client sends it after the level is down.
+//   - AckIsAwaited: the client waits until the mark that the server named has played.
+//   - NoWordLost: when the awaited mark has played, the client sends one ready, after the level is up. The ready says up to
+//     where the user heard the response at full level.
+//   - NothingHeardAfterConfirm: an interrupted response is muted before the level goes up.
+//   - HeardOnce: for every response that the server interrupted, the client reports once what the user heard of it.
+//   - VerdictOnce: a candidate waits until its own verdict, its deadline, the interruption of its response, or the end of the
+//     connection.
+//   - StaleIsHarmless: an event of another candidate or of an older response changes nothing.
 //
-// Liveness, where every deadline fires: a lowered level goes up, a candidate that waits ends.
+// Liveness, if every deadline fires: a lowered level goes up, and the wait of every candidate ends.
 //
 // # Contract with the driver
 //
-// Candidates and replies are fresh and count up. Onset comes only while the agent is to be heard, and not for what the
-// playback explains; Sustained after 150 to 200 ms of voice. ArmDeadline owes one Expired after 1.5 s; it need not be
-// disarmed. AwaitMark owes one Passed when playback has passed the mark, at once if it has already; a newer mark replaces
-// an older one. Began and Ended are about the ear, not the wire, and are told as long as they are so: one that came while a
-// candidate waited, or was not answered, is told again when that is over. The page's "interrupting" is Pending.
+// The numbers of candidates and responses are fresh and count up. The driver sends Onset only while the user hears the agent,
+// and not for the agent's echo. It sends Sustained after 150 to 200 ms of speech. For each ArmDeadline it sends one Expired
+// after 1.5 s; it need not disarm the timer. For each AwaitMark it sends one Passed when playback has passed the mark, at once
+// if that is so already; a newer mark replaces an older one. Began and Ended say what the user hears, not what has arrived.
+// If one of them came while a candidate waited or was unanswered, and still holds when that is over, the driver sends it
+// again. While Pending returns a candidate, the page shows that the user may be interrupting.
 //
-// A server that does not know the extension gets none of the Send effects: the driver drops them. It acknowledges nothing
-// and rejects nothing, so that the level goes up at its confirmation (speech_started, output_audio_buffer.cleared, a
-// cancelled response: which of them is a Confirmed is the view's to say) or at the deadline.
+// For a server that does not know the extension, the driver drops all Send effects. Such a server acknowledges nothing and
+// rejects nothing. The level goes up at its confirmation or at the deadline. The confirmation is speech_started,
+// output_audio_buffer.cleared or a cancelled response; the view decides which of them is a Confirmed.
 //
 // # Where the rules come from
 //
-// Events and media are two paths, each in order, neither ordered against the other: formal-verification/specs/bargein.fizz has the
-// exchange with both ends and all that is under way between them.
+// Events and media take two paths. Each path keeps its order, but an event and a packet may overtake each other.
+// formal-verification/specs/bargein.fizz models both ends of the exchange and all that is on its way between them.
 //
 // # Where it departs from a simpler machine
 //
-// Ducked and Playing would do if the reply were only lowered for a while: a cough would then cost the words under it.
-// Restored exists because audio may overtake its verdict, and must be heard at full level then. Unanswered exists because
-// a deadline may come before a slow server's silence does: what was heard at full level is still known.
+// If the response were only lowered for a while, the states Ducked and Playing would be enough; but then the user would not
+// hear the words that were spoken during a cough. Restored exists because audio may overtake its verdict, and the user must
+// then hear it at full level. Unanswered exists because the deadline may come before the silence of a slow server; this
+// state still knows what the user heard at full level.
 package bargein

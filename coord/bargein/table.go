@@ -141,12 +141,12 @@ var Table = machine.Join(
 		Rejected{}, Confirmed{}, Expired{}, Close{}),
 )
 
-// duck is first of all quick: what is told to whom comes after the level.
+// duck lowers the level first, because that must be quick. The message to the server comes after it.
 func duck(resp id.Response, e Onset, full Mark) (Ducked, []Effect) {
 	return Ducked{resp, e.Candidate, full}, []Effect{Duck{}, SendCandidate{e.Candidate, resp, e.At}, ArmDeadline{e.Candidate}}
 }
 
-// restore raises the level before the server may send anything that is worth hearing.
+// restore raises the level before SendReady, because the server may send audible audio as soon as it gets SendReady.
 func restore(s Ducked) (Restored, []Effect) {
 	return Restored{s.Resp, s.Candidate}, []Effect{Restore{}, SendReady{s.Candidate, s.Full}}
 }
@@ -155,7 +155,7 @@ func cut(e Confirmed) (Silent, []Effect) {
 	return Silent{e.Resp, true}, []Effect{Mute{e.Resp}, SendHeard(e)}
 }
 
-// cutLowered raises the level for the next reply, after this one is gone.
+// cutLowered mutes the response first, and then raises the level for the next response.
 func cutLowered(e Confirmed) (Silent, []Effect) {
 	return Silent{e.Resp, true}, []Effect{Mute{e.Resp}, Restore{}, SendHeard(e)}
 }

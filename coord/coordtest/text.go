@@ -1,5 +1,7 @@
 package coordtest
 
+// The text of states, events and effects in stories: Text writes it, and Parse reads an event from it.
+
 import (
 	"fmt"
 	"reflect"
@@ -10,8 +12,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-// Text writes a state, event or effect as stories do: its name, then its fields
-// that are not zero. A flag stands alone; a struct is a list of its values.
+// Text returns a state, event or effect as stories write it: its name, then its fields
+// that are not zero. A field that is true is written as its name alone, a struct as a list of its values.
 func Text(v machine.Named) string {
 	out := v.Name()
 	r := reflect.ValueOf(v)
@@ -38,7 +40,7 @@ func list(r reflect.Value) string {
 	return "(" + strings.Join(values, ", ") + ")"
 }
 
-// Arg is one field of an event in a story: a flag has no value, a struct several.
+// Arg is one field of an event in a story. A flag has no value, and a struct has several.
 type Arg struct {
 	Key  string
 	Vals []string
@@ -98,7 +100,8 @@ func setAll(a Arg, fields ...reflect.Value) error {
 	return nil
 }
 
-// number reads a field's value: a number, or the name that its type's String gives.
+// number reads the value of a field. If the field's type has a String method, the story has the name that String returns; otherwise it
+// has the number.
 func number(field reflect.Value, s string) (uint64, error) {
 	if !field.CanUint() {
 		return 0, fmt.Errorf("a %s cannot be written in a story", field.Type())

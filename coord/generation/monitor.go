@@ -1,6 +1,6 @@
 package generation
 
-// What watches the machine: the invariants, and what they remember of a run.
+// The monitor of the machine: its invariants, and what they remember of earlier steps.
 
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
@@ -11,13 +11,13 @@ type Seen struct {
 	Asked    bool // Ask was taken
 	Ran      bool
 	Runs     bool // the body's goroutines run
-	Due      bool // ReportRefused stands for a body that never began, and its BodyOver has not come
+	Due      bool // ReportRefused came: the body will never begin, but its BodyOver has not come yet
 	Reported bool // ReportOver came
 	Closed   bool
 }
 
-// Monitor watches the machine: it is evaluated by the explore tests, by whoever simulates sessions, and by a server that
-// is asked to check itself.
+// Monitor watches the machine. The explore tests evaluate it, and so do simulations of sessions and a server that is configured to
+// check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: see,
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
@@ -100,8 +100,8 @@ func nothingAfterClose(before, _ Seen, step edge) bool {
 	})
 }
 
-// The end of a body that was asked for is reported exactly once, when it has come: by the body, or by the report that stands for a
-// body that never began.
+// If a body was asked for, its end is reported exactly once, and only after BodyOver. A body reports BodyOver itself. For a body that never
+// began, BodyOver follows ReportRefused.
 func endIsReported(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
@@ -136,7 +136,7 @@ func stopOnlyWhatRuns(before, _ Seen, step edge) bool {
 	return stops == want
 }
 
-// In Ended the terminal event is announced, and no body runs or is waited for; and nowhere else.
+// The state is Ended exactly when the terminal event is announced and no body runs or is awaited.
 func endedAtRest(_, after Seen, step edge) bool {
 	_, ended := step.To.(Ended)
 	return ended == (after.Closed && !after.Runs && !after.Due && (after.Reported || !after.Asked))

@@ -1,6 +1,6 @@
 // Package id has the identifiers that several machines share. They are small
-// numbers, fresh ones counting up from 1; 0 is never an identifier. A driver
-// keeps the way to and from the protocol's strings.
+// numbers that count up from 1; 0 is never an identifier. A driver maps them to
+// the protocol's strings and back.
 package id
 
 type (

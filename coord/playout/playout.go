@@ -2,15 +2,15 @@ package playout
 
 import "github.com/antiphon-rt/antiphon/coord/id"
 
-// Mark is a place in a reply: milliseconds of audio since the beginning of an
-// item. The zero Mark is the reply's beginning.
+// Mark is a position in a response: milliseconds of audio since the beginning of an
+// item. The zero Mark is the beginning of the response.
 type Mark struct {
 	Item id.Item
 	MS   uint32
 }
 
-// Reason is why the output was cleared: for the log, the machine does not ask. The end
-// of the session is Shutdown and no Clear.
+// Reason is why the output was cleared. It is for the log: the machine does not look at it. The
+// end of the session is a Shutdown and not a Clear.
 type Reason uint8
 
 // The reasons.
@@ -30,9 +30,9 @@ func (r Reason) String() string {
 	return "none"
 }
 
-// State is one of Silent, Playing, Held, Cut, Terminated. Gen names the last segment
-// of audio: every beginning and every resumption starts a new one, so that a
-// late report of an older one is known.
+// State is one of Silent, Playing, Held, Cut, Terminated. Gen is the generation
+// number of the last segment of audio. Every Play and every RewindAndResume starts a new
+// segment, so that the machine recognises a stale report of an older one.
 //
 //sumtype:decl
 type State interface {
@@ -41,8 +41,8 @@ type State interface {
 }
 
 type (
-	// Silent: nothing is to be heard. Last was sent to its end, and its tail may still be ahead
-	// of the ear; 0 where there is none, or it was cut off.
+	// Silent: no response plays or is held. Last is the last response if it was sent to its end; the
+	// user may not have heard its tail yet. Last is 0 if there is none, or if it was cut.
 	Silent struct {
 		Gen  uint32
 		Last id.Response
@@ -52,13 +52,14 @@ type (
 		Resp id.Response
 		Gen  uint32
 	}
-	// Held: silence goes out in place of Resp until Candidate's verdict; At is where it goes on.
-	// Started: some of it was announced as started, and its end was not. Tail: its end was too.
+	// Held: silence goes out in place of Resp until the verdict on Candidate. At is the position
+	// from which Resp goes on. Started: the start of Resp was announced, and its end was not. Tail: both
+	// were announced.
 	//
-	// Client is the client's own candidate, which is to be told when it is rejected; 0 is none. It is
-	// Candidate but where the server's own onset took that one's place. Awaits: its ready has not come,
-	// and so the reply does not go on. Rejected: the verdict has come before it. Invariants: Rejected
-	// implies Awaits, Awaits implies Client.
+	// Client is the client's own candidate; the client is told when it is rejected. 0 is none. Client is
+	// the same as Candidate, unless the server's own onset has replaced Candidate. Awaits: the client's
+	// ready has not come, so the response does not go on. Rejected: the verdict came before the ready.
+	// Invariants: Rejected implies Awaits, and Awaits implies Client.
 	Held struct {
 		Resp              id.Response
 		Candidate, Client id.Turn
@@ -67,8 +68,8 @@ type (
 		Awaits, Rejected  bool
 		Gen               uint32
 	}
-	// Cut: Resp was cut off, and the client has not said yet what of it was heard. At is what stands
-	// for that if it does not.
+	// Cut: Resp was cut, and the client has not said yet what was heard of it. At is the position
+	// that is used if the client does not say it in time.
 	Cut struct {
 		Resp id.Response
 		At   Mark
@@ -92,8 +93,8 @@ func (Cut) Name() string        { return "Cut" }
 func (Terminated) Name() string { return "Terminated" }
 
 // Event is one of Begin, Drained, Candidate, Ready, ReadyExpired, Confirm, Reject, Clear, Heard,
-// HeardExpired, Shutdown. Reports says of those that have it: the client lowers the agent itself, and
-// will say what it heard.
+// HeardExpired, Shutdown. If an event has Reports, that says: the client ducks the agent itself,
+// and will report what was heard.
 //
 //sumtype:decl
 type Event interface {
@@ -102,7 +103,7 @@ type Event interface {
 }
 
 type (
-	// Begin: the first audio of Resp is there. Candidate is the open turn that it
+	// Begin: the first audio of Resp has come. Candidate is the open turn that it
 	// must wait for, or 0.
 	Begin struct {
 		Resp      id.Response
@@ -113,41 +114,41 @@ type (
 		Resp id.Response
 		Gen  uint32
 	}
-	// Candidate: somebody may be interrupting; Heard is how far the reply got. Reports: the client
-	// found it, and will send its ready.
+	// Candidate: the user may be interrupting. Heard is how far the response has been sent. Reports: the
+	// client found the candidate, and will send its ready.
 	Candidate struct {
 		Candidate id.Turn
 		Heard     Mark
 		Reports   bool
 	}
-	// Ready: the client, whose candidate it was, heard the reply up to At at full level, without a
-	// gap, and what comes now is heard at full level again.
+	// Ready: the client of the candidate says that the user heard the response up to At at full level,
+	// without a gap, and hears at full level again what comes now.
 	Ready struct {
 		Candidate id.Turn
 		At        Mark
 	}
-	// ReadyExpired: it did not say so in time.
+	// ReadyExpired: the client did not send its ready in time.
 	ReadyExpired struct{ Candidate id.Turn }
-	// Confirm: it is an interruption. Reports: the client will send what was heard.
+	// Confirm: Candidate is a barge-in. Reports: the client will send what was heard.
 	Confirm struct {
 		Candidate id.Turn
 		Reports   bool
 	}
-	// Reject: it is none.
+	// Reject: Candidate is no barge-in.
 	Reject struct{ Candidate id.Turn }
-	// Clear: what was not heard yet is dropped; Heard is how far the reply got. Reports: the client
-	// will send what was heard.
+	// Clear: what was not heard yet is dropped. Heard is how far the response has been sent. Reports: the
+	// client will send what was heard.
 	Clear struct {
 		Reason  Reason
 		Heard   Mark
 		Reports bool
 	}
-	// Heard: of Resp, which was cut off, no more was heard than up to At.
+	// Heard: the client says that the user heard Resp, which was cut, up to At.
 	Heard struct {
 		Resp id.Response
 		At   Mark
 	}
-	// HeardExpired: the client did not say so in time.
+	// HeardExpired: the client did not send Heard in time.
 	HeardExpired struct{ Resp id.Response }
 	// Shutdown: the session ends.
 	Shutdown struct{}

@@ -1,5 +1,8 @@
 package session
 
+// One run of the composition: Next gives an event to its machine, collects the effects, and notes each step. route.go says which effect
+// becomes an event of which machine.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/machine"
@@ -10,9 +13,9 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// Next runs one event until nothing is left to route. at is how far the reply
-// that plays has got; like the time in an event, it is the driver's to know.
-// It is total: what does not fit the state is a Step with its reason.
+// Next takes one event. It also takes every event that an effect of another machine becomes, until
+// none is left. at is the position of the response that plays; only the driver knows it. Next is
+// total: an event that does not fit the state changes nothing and is a Step with the reason.
 func Next(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
 	c := composition{s: s, at: at}
 	was := s.Playout
@@ -23,7 +26,7 @@ func Next(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
 	return c.s, pauseFirst(was, c.out), c.steps
 }
 
-// pauseFirst is out with a Pause in front where out holds or drops the response that was playing.
+// pauseFirst returns the effects out. If they hold or drop the response that was playing, a Pause comes first.
 func pauseFirst(was playout.State, out []Effect) []Effect {
 	playing, is := was.(playout.Playing)
 	if !is || !silences(out, playing.Resp) {
@@ -48,7 +51,7 @@ type composition struct {
 	at    playout.Mark
 	out   []Effect
 	steps []Step
-	// reports: the client has lowered the agent, and will say what of it was heard at full level.
+	// reports: the event is a candidate of a client that ducks the agent and will report what the user heard at full level.
 	reports bool
 }
 
@@ -78,7 +81,7 @@ func (c *composition) ignored(name string, s, e machine.Named, why string) {
 	c.steps = append(c.steps, Step{Machine: name, From: s, Event: e, To: s, Why: why})
 }
 
-// step runs one table, notes the step and gives each effect to route, in order.
+// step runs one event through the table t of a machine, notes the step, and gives each effect to route, in order.
 func step[S, E, F machine.Named](c *composition, name string, t machine.Table[S, E, F], s *S, e E, route func(F)) {
 	from := *s
 	next, effects, row := t.Next(from, e)
@@ -96,7 +99,7 @@ func step[S, E, F machine.Named](c *composition, name string, t machine.Table[S,
 	}
 }
 
-// set gives a machine the state next, as the effect f asks.
+// set changes a machine's state to next without an event of that machine, because the effect f of another machine asks for it.
 func set[S machine.Named](c *composition, name, action string, s *S, f Effect, next S) {
 	c.steps = append(c.steps, Step{Machine: name, From: *s, Event: f, To: next, Action: action})
 	*s = next

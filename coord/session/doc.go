@@ -1,58 +1,62 @@
 // Package session composes the server's machines into one session. It is the only
-// place where one machine's effect becomes another's event: an interruption that
-// the turn machine confirms clears the playout and cancels the response; a turn
-// that is committed is transcribed and then answered; a connection that ends takes
-// everything with it. testdata/diagram.txt draws who makes it tell whom.
+// place where one machine's effect becomes another's event. For example: when the
+// turn machine confirms a barge-in, the playout is cleared and the response is
+// cancelled. When a turn is committed, it is transcribed and then answered. When the
+// connection ends, all other machines end. testdata/diagram.txt draws which machine's
+// effects become events of which machine.
 //
 // Next is pure. Its driver takes one event from the session's queue, calls Next,
-// stores the state, and then performs the effects in order, outside any lock; what
-// answers does so with a new event.
+// stores the state, and then performs the effects in order, outside any lock. If
+// an effect has a result, the driver gives the result to Next as a new event.
 //
 // # Invariants
 //
 //   - AtMostOneLive, AtMostOneBody, TerminalAfterCreated, ExactlyOneTerminal: as in package
 //     response, in every interleaving with the other machines.
-//   - FreshIDs: what begins has an identifier that nothing before it had.
-//   - CreatedForItsRequest: a response is announced with the client's request, the turn, or the request of the lost
-//     response that it is for.
-//   - VoiceFollowsBody: a body begins with an open queue of clauses; a cancelled one is said no further.
-//   - ChildrenDieWithParent: what is closed has no child left, and what has none left is closed.
-//   - NoChildStartsAfterTeardown: no response, stream or turn begins once it closes.
+//   - FreshIDs: a response or a turn that begins has an identifier that none before it had.
+//   - CreatedForItsRequest: a response is announced with what it is for: the client's request, or the turn, or the request
+//     of an earlier response that was lost to a false barge-in.
+//   - VoiceFollowsBody: when a body begins, the queue of clauses is open; when a body is cancelled, the queue is closed.
+//   - ChildrenDieWithParent: when the session is closed, every other machine has ended; when they all have ended, a closing
+//     session is closed. (The parent is the connection machine, the children are the others.)
+//   - NoChildStartsAfterTeardown: no response, stream or turn begins once the session closes.
 //   - NoTurnLost: a committed turn gets a response, unless create_response is off, it
 //     has no words, or a newer turn supersedes it.
-//   - AnsweredWithWords: nothing is announced while such a turn's words are awaited.
-//   - NoReplyLost: a reply that waits behind another is heard, or dropped and cut; none waits in silence.
-//   - OneReplyAtATime: a reply begins after the end of the one before it, in the order of the effects too.
-//   - NothingOwedWhenIdle: when nobody speaks, works or is heard, no reply is owed that was
-//     taken away by a turn that turned out to be none: it was created again.
+//   - AnsweredWithWords: no response is announced while the text of a turn that is to be answered is awaited.
+//   - NoReplyLost: a response that waits behind another is played, or dropped and truncated; none waits while nothing plays.
+//   - OneReplyAtATime: the audio of a response begins after the end of the one before it, in the order of the effects too.
+//   - NothingOwedWhenIdle: when nobody speaks and no response is made or played, no response is missing: one that a false
+//     barge-in took away was created again.
 //   - NoOverlap: with interrupt_response on, the agent is silent while a turn is open.
-//   - HeldOnlyInTurn: the agent is held only while the turn that it is held for is open, or, once that
-//     is rejected, until the client that lowered it is ready.
+//   - HeldOnlyInTurn: the agent is held only while the turn that it is held for is open. After that turn is
+//     rejected, it may be held until the client that ducked it is ready.
 //   - SoundStopsFirst: a step that holds or drops the response that plays begins with its Pause.
 //   - InterruptionInOrder: speech_started, cleared, the response's end, truncated, committed, created.
 //
-// Liveness, where the driver keeps its part: Settles (with nothing owed, no turn, reply or answer
-// is left) and TeardownEnds. Each machine's own invariants hold inside a session too: the
-// simulation watches them.
+// Liveness, if the driver keeps its contract: Settles and TeardownEnds. Settles says: when the driver has done
+// all that it owes, no turn is open, no response is left, and no answer is owed. Each machine's own invariants
+// hold inside a session too: the simulation checks them.
 //
 // # Contract with the driver
 //
-// It is that of each machine (their package comments), with these changes. Fresh
-// identifiers, Onset's AgentAudible, Begin's Candidate and Clear's Heard are filled in
-// here. Next's mark is how far the reply that sounds has got. A driver does not keep a
-// Begin back: a reply waits here for the one before it. Drop and Truncate come for
-// replies that waited, too; their mark is the beginning.
+// The driver keeps the contract of each machine (their package comments), with these
+// changes. This package fills in fresh identifiers, Onset's AgentAudible, Begin's
+// Candidate and Clear's Heard. Next's mark is the position of the response that
+// plays. The driver does not keep a Begin back: here a response waits for the one
+// before it. Drop and Truncate come also for responses that waited; their mark is the
+// beginning of the response.
 //
 // # A client that reports
 //
-// Config.Reports: it lowers the agent itself, sends candidates and says what it heard (package playout). Its candidate
-// opens one here also when the last reply has drained, since the tail of that may still be ahead of its ear; Next's mark is
-// then that reply's end. One that comes while the turn has a candidate already joins it: AwaitReady names the turn that
-// it belongs to, and where no AwaitReady follows nothing is held for it (its reply is interrupted already, or there is
-// none). A reply that waits begins when what was heard of the one before it is known, or is not awaited any more.
+// With Config.Reports the client ducks the agent itself, sends candidates and reports what the user heard (package
+// playout). Its candidate opens a candidate here even after the last response has drained, because the client may not have
+// played the end of that response yet. Next's mark is then the end of that response. If the turn has a candidate already,
+// the client's candidate joins it. AwaitReady names the turn that the client's candidate belongs to. If no AwaitReady
+// follows, nothing is held for the candidate: its response is interrupted already, or there is no response. A response
+// that waits begins when the client has reported what was heard of the one before it, or when this is no longer awaited.
 //
 // # Settings
 //
-// A new Config holds from its event on. Where interrupt_response goes off, what is
-// held plays on and a candidate that is confirmed later interrupts nobody.
+// A new Config holds from its event on. When interrupt_response is switched off, a held
+// response plays on, and a candidate that is confirmed later interrupts no response.
 package session

@@ -11,16 +11,16 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// Config is what of the session's settings decides transitions. A new one holds
-// from the event after it.
+// Config has those settings of a session that decide transitions. A new one holds
+// from its Configure event on.
 type Config struct {
 	// Interrupt is turn_detection.interrupt_response: speech may cut the agent off.
 	Interrupt bool
 	// CreateResponse is turn_detection.create_response: a turn that the detector
 	// commits gets a response.
 	CreateResponse bool
-	// Reports: the client takes part in interruptions. It lowers the agent itself, sends its candidates,
-	// and says what was heard: antiphon.hello with barge_in.
+	// Reports: the client predicts barge-ins (antiphon.hello with barge_in). It ducks the agent itself, sends
+	// its candidates, and reports what was heard.
 	Reports bool
 }
 
@@ -104,8 +104,8 @@ func (Configure) event()       {}
 func (Configure) Name() string { return "Configure" }
 
 // Effect is an effect of one of the machines, as the driver is to perform it.
-// Those that were also routed to another machine stay in their place, so that the
-// order tells the whole story: a driver has nothing to do for turn.BargeIn.
+// An effect that was also routed to another machine stays in its place, so that the order
+// of all effects is kept. A driver has nothing to do for some of these, such as turn.BargeIn.
 type Effect = machine.Named
 
 // Pause is the composition's own effect: the sound of Resp, which plays, stops at once. It is the first effect of every

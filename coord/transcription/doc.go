@@ -1,32 +1,38 @@
-// Package transcription is one stream of a turn's audio into words: live while the
-// user speaks, finalised when the turn is committed. A session runs two machines of it
-// (docs/decisions/003): one for the turn that is open and one for the turn that was
-// committed and whose text is still on its way, since the next turn may begin before.
+// Package transcription is the machine of the recogniser's stream for one turn. The stream
+// recognises text while the user speaks. When the turn is committed, it gives the final
+// text. A session runs three of these machines (docs/decisions/003): for the open turn, for
+// the turn that was committed last, and for the turn before that. The next turn may begin
+// before the text of a committed turn has come.
 //
 // # Invariants
 //
-//   - OneStreamATurn: one stream at a time, of one turn, and none beside a text that is owed.
-//   - EOUNotLost: an end of utterance is state until speech goes on or the stream ends.
-//   - UnavailableIsSticky: a back end that refuses an open turn's stream is asked no more in
-//     this session, and that is said once.
+//   - OneStreamATurn: the machine has one stream at a time, of one turn. It opens no stream
+//     while it still owes a text.
+//   - EOUNotLost: the state keeps an end of utterance until speech goes on or the stream ends.
+//   - UnavailableIsSticky: if the back end refuses the stream of an open turn, the machine asks
+//     it for no other stream in this session. The machine says so once (Degrade).
 //   - EveryFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once.
-//   - WordsAreTriedTwice: a stream that breaks costs no words, its whole audio is decoded.
-//   - NoStreamIsLeft: what is not wanted any more is given up, once.
+//   - WordsAreTriedTwice: if a stream breaks, the whole audio of the turn is decoded, so no
+//     words are lost.
+//   - NoStreamIsLeft: a stream or a text that is no longer wanted is given up, once.
 //   - StaleIsHarmless: another turn's event changes nothing.
 //
-// Liveness, where a back end that owes a stream or a text answers or is failed by the
-// deadline: OpeningEnds and FinalizingEnds.
+// Liveness: OpeningEnds and FinalizingEnds. They assume that a back end that owes a stream
+// or a text answers, or that the driver's deadline reports Failed.
 //
 // # Contract with the driver
 //
-// OpenStream owes Ready, Refuse or Failed; a stream's last word is one of Refuse, Failed
-// and Done, and nothing of it is reported after that or after CloseStream. CloseInput and
-// DecodeWhole owe a Done, a Failed or a Refuse, by a deadline of the driver's: a back end
-// that hangs has failed. The turn's audio is kept until DeliverText or DeliverFailure,
-// so that DecodeWhole can be performed at any time. When a turn is committed, its
-// machine gets Finish where it is Opening or Streaming, and otherwise (its stream broke,
-// or there is no live transcription) the second machine gets Decode. Words that come after an end of
-// utterance are Resumed. Done's Empty says that the text has no words.
+// The driver answers OpenStream with Ready, Refuse or Failed. The last report of a stream is
+// Refuse, Failed or Done. The driver reports nothing of a stream after that, or after
+// CloseStream. It answers CloseInput and DecodeWhole with Done, Failed or Refuse before a
+// deadline of its own: a back end that hangs has failed. The driver keeps the turn's audio
+// until DeliverText or DeliverFailure, so that it can perform DecodeWhole at any time.
+//
+// When a turn is committed, the composition moves the turn's stream from the machine of the
+// open turn to the machine of the turn committed last, which gets Finish. If there is no
+// stream (it broke, or there is no live transcription), that machine gets Decode. When words
+// come after an end of utterance, the driver reports Resumed. Done's Empty says that the text
+// has no words.
 //
 // # Where the rules come from
 //
@@ -38,9 +44,10 @@
 //
 // # Where it departs from a simpler machine
 //
-// Idle and busy would do for decoding after the commit. Opening exists because a turn can
-// be over before its stream is there, Unavailable because asking again at every turn
-// would cost each turn the wait. A refusal that comes after the commit makes nothing
-// unavailable: nobody waited for that stream, and the next turn asks again. An end of
-// utterance is a field and no message, because a channel that is full would drop it.
+// To decode only after the commit, the states idle and busy would be enough. Opening exists
+// because a turn can end before its stream is open. Unavailable exists because each turn would
+// have to wait if the machine asked again at every turn. A refusal that comes after the commit
+// does not lead to Unavailable: nothing waited for that stream, and the next turn asks again. An
+// end of utterance is a field of the state and not a message, because a full channel would drop
+// the message.
 package transcription

@@ -26,8 +26,8 @@ const (
 	ended = "its audio has ended"
 )
 
-// Table is the whole machine: one stream of one turn. A session runs two of
-// them, one for the open turn and one for the turn that was committed last.
+// Table is the whole machine: one stream of one turn. A session runs three of
+// these machines (see the package comment).
 var Table = machine.Join(
 	[]row{
 		on("OpenStream", func(_ Closed, e Open) (Opening, []Effect) { return Opening(e), []Effect{OpenStream(e)} }),

@@ -13,22 +13,23 @@ type State interface {
 type (
 	// Closed: no stream.
 	Closed struct{}
-	// Opening: the back end was asked for Turn's stream.
+	// Opening: the machine has asked the back end for Turn's stream. The stream is not open yet.
 	Opening struct{ Turn id.Turn }
-	// Streaming: Turn's audio flows. EOU: its utterance is complete, as far as is
-	// known. It is state and no message, so it cannot be lost.
+	// Streaming: the back end gets Turn's audio. EOU: the back end has reported the end
+	// of the utterance, and no words came after it. EOU is a field of the state and
+	// not a message, so it cannot be lost.
 	Streaming struct {
 		Turn id.Turn
 		EOU  bool
 	}
-	// Finalizing: Turn's audio has ended, its text is awaited. Whole: it comes
-	// from the audio in one piece and no more from the live stream.
+	// Finalizing: Turn's audio has ended, and its final text is awaited. Whole: the text
+	// comes from decoding the whole audio, and no longer from the live stream.
 	Finalizing struct {
 		Turn  id.Turn
 		Whole bool
 	}
-	// Unavailable: the back end has no live transcription. It stays so for the
-	// whole session; a turn's audio is decoded when it is committed.
+	// Unavailable: the back end has no live transcription. The machine stays in this state
+	// for the whole session. A turn's audio is decoded when the turn is committed.
 	Unavailable struct{}
 )
 
@@ -59,18 +60,18 @@ type (
 	Open struct{ Turn id.Turn }
 	// Ready: Turn's stream is open.
 	Ready struct{ Turn id.Turn }
-	// Refuse: the back end has no live transcription, or, of the audio in one
-	// piece, none at all.
+	// Refuse: the back end has no live transcription. In answer to DecodeWhole: it
+	// cannot decode the whole audio either.
 	Refuse struct{ Turn id.Turn }
-	// EOU: the utterance is complete.
+	// EOU: the back end reports the end of Turn's utterance.
 	EOU struct{ Turn id.Turn }
-	// Resumed: speech went on after it.
+	// Resumed: words came after the end of the utterance.
 	Resumed struct{ Turn id.Turn }
-	// Finish: Turn was committed, its audio ends.
+	// Finish: Turn was committed, so its audio has ended.
 	Finish struct{ Turn id.Turn }
 	// Decode: Turn was committed without a stream; its whole audio is to be decoded.
 	Decode struct{ Turn id.Turn }
-	// Done: Turn's final text is there. Empty: it has no words.
+	// Done: Turn's final text has come. Empty: it has no words.
 	Done struct {
 		Turn  id.Turn
 		Empty bool
@@ -120,20 +121,20 @@ type Effect interface {
 type (
 	// OpenStream asks the back end for Turn's live stream.
 	OpenStream struct{ Turn id.Turn }
-	// CloseInput ends the stream's audio; the text follows.
+	// CloseInput tells the back end that the stream's audio has ended. The final text follows.
 	CloseInput struct{ Turn id.Turn }
 	// DecodeWhole decodes Turn's audio in one piece.
 	DecodeWhole struct{ Turn id.Turn }
-	// CloseStream gives the stream up.
+	// CloseStream ends the stream without waiting for its text.
 	CloseStream struct{ Turn id.Turn }
-	// Degrade says, once a session, that there is no live transcription.
+	// Degrade tells the driver, once a session, that there is no live transcription.
 	Degrade struct{}
 	// DeliverText gives Turn's text to the conversation.
 	DeliverText struct {
 		Turn  id.Turn
 		Empty bool
 	}
-	// DeliverFailure says that Turn's words could not be had.
+	// DeliverFailure tells the conversation that Turn's text could not be recognised.
 	DeliverFailure struct{ Turn id.Turn }
 )
 

@@ -1,19 +1,19 @@
 // Package turn decides when the user's turn opens, when it is committed and when
-// it is dropped, and when speech over the agent's voice is an interruption. It
-// hears the detector, the recogniser, the client and the clock only as events.
+// it is dropped, and when speech over the agent is a barge-in. The detector,
+// the recogniser, the client and the clock reach it only as events.
 //
 // # Invariants
 //
-//   - Coupled: speech that was announced and a turn that is open are one state.
-//   - AtMostOneTurnOpen: neither a turn nor a candidate opens beside an open one.
+//   - Coupled: a turn is open exactly while its speech is announced.
+//   - AtMostOneTurnOpen: neither a turn nor a candidate opens while another one is open.
 //   - EveryTurnEndsOnce: a turn is committed or discarded, never both, never neither.
 //   - BargeInOnlyFromSpeech: an interruption comes from a candidate, a candidate from a voice.
 //   - BargeInBeforeCommit: a confirmed candidate interrupts before its turn is committed.
 //   - CandidateEndsByVerdict: a candidate is confirmed or rejected, once, by its own verdict.
 //   - SpeechStopsOnce: every announced start of speech gets one end, before the turn's own.
-//   - StaleIsHarmless: another turn's event, an old timer, an older asking change nothing.
-//   - GateIsAsked: an end that is to be confirmed is not taken without the gate.
-//   - EOUNotLost: an end of utterance that was heard while the voice went on counts when it stops.
+//   - StaleIsHarmless: an event of another turn, an old timer, or the answer to an older question to the gate changes nothing.
+//   - GateIsAsked: if the end of a turn must be confirmed, the turn is not committed without the confirmation gate.
+//   - EOUNotLost: an end of utterance that comes while the speech goes on counts when the speech stops.
 //   - EveryPauseEnds: a pause leads to the commit, the gate or a timer, and these to the commit.
 //   - TimeoutBeforeCommit: an idle time-out is announced, then its empty turn is committed.
 //   - CommitSaysWhose: a commit says whether the client made it and whether anybody spoke.
@@ -27,13 +27,14 @@
 // the commit: speech_started, speech_stopped, committed, the captions and the
 // user's item carry it.
 //
-// OpenCandidate starts the decision: the driver owes one Sustained or Misfire, at
-// the latest when the deadline (1 s) comes, and nobody else keeps a deadline
-// (docs/decisions/002). What the recogniser or the detector says of a candidate
-// besides is ignored, so what still stands when a candidate is confirmed is said
-// again: a Silence that has passed, an EndOfUtterance that the stream remembers.
-// ArmFallback owes one FallbackExpired with its generation, AskGate one GatePassed or
-// GateRefused with its generation, by a deadline of the driver's. Silence comes once
+// OpenCandidate starts the decision: the driver sends one Sustained or Misfire, at
+// the latest when the deadline (1 s) comes. No other component keeps a deadline for it
+// (docs/decisions/002). The machine ignores everything else that the recogniser or the
+// detector reports during a candidate. So when a candidate is confirmed, the driver
+// reports again what still holds: a Silence that has passed, an EndOfUtterance that the
+// stream remembers. For each ArmFallback the driver sends one FallbackExpired with its
+// generation number. For each AskGate it sends one GatePassed or GateRefused with its
+// generation number, before a deadline of its own. Silence comes once
 // a pause; VoiceResumed comes when a voice follows it, or when words follow an end
 // of utterance. An empty input buffer is refused before Commit gets here. After
 // Shutdown the machine is as at first (the detector may be switched on again);
@@ -49,8 +50,8 @@
 //
 // # Where it departs from a simpler machine
 //
-// Idle and Speaking would do without Candidate, if every sound over the agent were
-// an interruption: a cough would kill the reply. Confirming exists because an end of
+// If every sound over the agent were a barge-in, the states Idle and Speaking would be
+// enough, but a cough would end the response. Confirming exists because an end of
 // utterance that was heard live may be wrong. A refused gate goes back to Speaking with
 // a fallback (docs/decisions/005): the user's words are kept, whatever the gate says.
 package turn

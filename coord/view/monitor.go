@@ -1,5 +1,7 @@
 package view
 
+// The monitor of the machine. It keeps its own record of the server's events, and compares the state with it.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
@@ -7,17 +9,17 @@ import (
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a listener notes of what the server says.
+// Seen is the monitor's own record of what the server has said.
 type Seen struct {
 	Opened, Over        bool
 	Speech, Waiting     id.Turn
 	Live, Sound         id.Response
 	Interrupts, Answers bool
-	// Guessing: an input was replayed. What follows is no listener's any more.
+	// Guessing: an input was replayed. From here on the state is a prediction, so the monitor no longer compares it with the record.
 	Guessing bool
 }
 
-// Monitor watches the machine: it is evaluated by the explore tests, and by a client that is asked to check itself.
+// Monitor watches the machine. The explore tests evaluate it, and so does a client that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: see,
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
@@ -59,7 +61,7 @@ func see(g Seen, step edge) Seen {
 	return g
 }
 
-// hear notes what the server says of who speaks.
+// hear returns the record after an event about a turn, a response or its audio.
 func (g Seen) hear(e Told) Seen {
 	switch e := e.(type) {
 	case SpeechStarted:
@@ -89,7 +91,7 @@ func (g Seen) hear(e Told) Seen {
 	return g
 }
 
-// unless is what stays when of ends.
+// unless returns no identifier if the turn or response that has ended (of) is the recorded one, and the recorded one otherwise.
 func unless[ID comparable](is, of ID) ID {
 	var none ID
 	if is == of {
@@ -98,7 +100,7 @@ func unless[ID comparable](is, of ID) ID {
 	return is
 }
 
-// heard asks something of every state that the server's events alone have made.
+// heard returns an invariant that holds asks of every open state that follows from the server's events alone.
 func heard(holds func(Seen, Open) bool) func(_, after Seen, step edge) bool {
 	return func(_, after Seen, step edge) bool {
 		s, open := step.To.(Open)
@@ -142,13 +144,13 @@ func staleIsHarmless(_, _ Seen, step edge) bool {
 	return !stale || step.To == step.From
 }
 
-// What the server says is no guess, and leaves none where there was none.
+// An event of the server adds no prediction to a state.
 func serverNeverGuesses(_, _ Seen, step edge) bool {
 	_, told := step.Event.(Told)
 	return !told || Guesses(step.From) || !Guesses(step.To)
 }
 
-// An input ends something, or expects something that has no name yet; and that is all.
+// An input does only two things: it ends something, or it expects a turn or response that has no name yet.
 func inputsOnlyGuess(_, _ Seen, step edge) bool {
 	if _, input := step.Event.(Input); !input {
 		return true
@@ -165,7 +167,8 @@ func inputsOnlyGuess(_, _ Seen, step edge) bool {
 		to.Interrupts == from.Interrupts && to.Answers == from.Answers
 }
 
-// An input that there is nothing for changes nothing; any other is expected to do what it is for.
+// An input changes nothing if there is nothing that it could act on. Otherwise the next state has the effect that the input is
+// for.
 func inputsWantASubject(_, _ Seen, step edge) bool {
 	in, input := step.Event.(Input)
 	s, open := step.From.(Open)

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// maxSocketMessage is the size of the largest event that a call accepts, in bytes. The sound of replies comes in events.
+	// maxSocketMessage is the size of the largest event that a call accepts, in bytes. The audio of responses comes in events.
 	maxSocketMessage = 4 << 20
 	// pingTime is how often the client pings the server, and how long the answer may take.
 	pingTime = 5 * time.Second
@@ -32,7 +32,7 @@ type SocketDialer struct {
 	server endpoint
 }
 
-// NewSocketDialer makes a dialer. Nothing is opened before Dial.
+// NewSocketDialer makes a dialer. It opens no connection before Dial.
 func NewSocketDialer(o Options) *SocketDialer {
 	return &SocketDialer{opts: o, server: newEndpoint(o.URL, o.Key, o.Client)}
 }
@@ -102,7 +102,7 @@ type socketPeer struct {
 
 	ctx     context.Context // of the connection
 	cancel  context.CancelFunc
-	ending  sync.Once // the end of the connection is told once
+	ending  sync.Once // the end of the connection is reported once
 	workers *workers
 }
 
@@ -178,8 +178,8 @@ func (p *socketPeer) watch() {
 	}
 }
 
-// connectionEnded reports the end of the connection. If the server has closed it, the call is over. If it broke, another peer
-// may go on with the conversation.
+// connectionEnded reports the end of the connection. If the server has closed the connection, the call is over. If the connection
+// broke, another peer may reconnect the call.
 func (p *socketPeer) connectionEnded(err error) {
 	p.ending.Do(func() {
 		if websocket.CloseStatus(err) >= 0 {
@@ -190,7 +190,7 @@ func (p *socketPeer) connectionEnded(err error) {
 	})
 }
 
-// sendFrame sends one frame of the person. Where the server does not keep up, it drops sound; events are not dropped.
+// sendFrame sends one frame of the user's audio. If the server does not keep up, sendFrame drops frames of audio but no other events.
 func (p *socketPeer) sendFrame(pcm []int16) {
 	if p.microphoneGiven.Load() {
 		return
@@ -255,7 +255,7 @@ func (p *socketPeer) Send(message []byte) error {
 // SetMuted implements sdk.Peer.
 func (p *socketPeer) SetMuted(muted bool) { p.muted.Store(muted) }
 
-// SetMicrophone implements sdk.Peer: there is one microphone here, the Source.
+// SetMicrophone implements sdk.Peer. It always fails, because the only microphone is the Source that the program gave.
 func (p *socketPeer) SetMicrophone(context.Context, string) error {
 	return &sdk.Error{Kind: sdk.ErrUnavailable, Detail: "the program gives the microphone"}
 }

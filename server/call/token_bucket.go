@@ -4,12 +4,12 @@ import "time"
 
 // The token bucket, by which the server limits events, requests and tokens.
 
-// TokenBucket bounds a rate: it holds tokens up to its size and fills again at a constant rate. The caller brings the time. It
-// is for one goroutine at a time.
+// TokenBucket limits a rate. It holds tokens up to its size and fills again at a constant rate. The caller passes the time. A
+// TokenBucket is for one goroutine at a time.
 type TokenBucket struct {
 	size      float64
 	perSecond float64   // tokens that come back in a second
-	level     float64   // at the time filled; below zero if more was taken than there was
+	level     float64   // tokens at the time filled; below zero if the caller took more than the bucket had
 	filled    time.Time // when level was computed
 }
 
@@ -27,8 +27,8 @@ func (b *TokenBucket) Fill(now time.Time) {
 // Take removes n tokens, whether the bucket has them or not.
 func (b *TokenBucket) Take(n float64) { b.level -= n }
 
-// Wait returns how long it takes until the bucket has want tokens; 0 if it has them. A lack that is only a rounding error
-// does not count.
+// Wait returns how long it takes until the bucket has want tokens; 0 if it has them. It ignores a
+// lack that is only a rounding error.
 func (b *TokenBucket) Wait(want float64) time.Duration {
 	if missing := want - b.level; missing > b.size*1e-9 {
 		return time.Duration(missing / b.perSecond * float64(time.Second))
