@@ -46,7 +46,7 @@ func newPage(t *testing.T) *page {
 func script(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, name := range []string{"begin", "answer", "line", "peer", "socket", "host"} {
+	for _, name := range []string{"begin", "answer", "base_peer", "peer", "socket", "host"} {
 		source, err := os.ReadFile("../npm/" + name + ".js")
 		gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
 		for line := range strings.Lines(string(source)) {

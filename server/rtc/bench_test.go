@@ -10,6 +10,7 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -42,7 +43,7 @@ func BenchmarkSpeakSecond(b *testing.B) {
 	}{{"complexity1", 1}, {"complexity5", 5}, {"complexity10", 10}} {
 		b.Run(row.name, func(b *testing.B) {
 			b.ReportAllocs()
-			enc, err := newOpusEncoder(row.complexity, 40_000)
+			enc, err := opus.NewEncoder(row.complexity, 40_000)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -89,13 +90,13 @@ func BenchmarkListenSecond(b *testing.B) {
 			copy(dst, pcm)
 		}
 	})
-	enc, err := newOpusEncoder(5, 40_000)
+	enc, err := opus.NewEncoder(5, 40_000)
 	if err != nil {
 		b.Fatal(err)
 	}
 	var packets [][]byte
 	for i := range 50 {
-		packet := make([]byte, maxOpusBytes)
+		packet := make([]byte, opus.MaxBytes)
 		n, err := enc.Encode(pcm[i*FrameSize:(i+1)*FrameSize], packet)
 		if err != nil {
 			b.Fatal(err)
@@ -108,7 +109,7 @@ func BenchmarkListenSecond(b *testing.B) {
 	}{{"whole", 1 << 30}, {"lose1in10", 10}} {
 		b.Run(row.name, func(b *testing.B) {
 			b.ReportAllocs()
-			dec, err := newOpusDecoder()
+			dec, err := opus.NewDecoder()
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -141,7 +142,7 @@ func BenchmarkMemory(b *testing.B) {
 				offerer, answerer := newClient(b, clientOptions{}), newClient(b, clientOptions{label: "-"})
 				join(b, offerer, answerer)
 				g.Eventually(offerer.opened.Load, soon).Should(gomega.BeTrue())
-				packet := rtp.Packet{Header: rtp.Header{Version: 2}, Payload: silentPacket()}
+				packet := rtp.Packet{Header: rtp.Header{Version: 2}, Payload: opus.SilentPacket()}
 				_ = answerer.voice.WriteRTP(&packet)
 			}
 			b.ReportMetric(float64(inUse()-before)/pairs/1024, "KiB/pair")
@@ -158,7 +159,7 @@ func BenchmarkMemory(b *testing.B) {
 				p.output.Write(speech)
 				g.Eventually(c.opened.Load, soon).Should(gomega.BeTrue())
 				g.Eventually(p.output.Sent, soon).Should(gomega.BeNumerically(">", 10*FrameSize))
-				c.say(b, [][]byte{silentPacket(), silentPacket()})
+				c.say(b, [][]byte{opus.SilentPacket(), opus.SilentPacket()})
 			}
 			b.ReportMetric(float64(inUse()-before)/pairs/1024, "KiB/pair")
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
 )
 
 // soon bounds every wait of the tests with real sockets. Only a failing test reaches it.
@@ -73,8 +74,8 @@ func newClient(t testing.TB, o clientOptions) *client {
 	socket, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	must(err)
 	c := &client{net: &cuttable{UDPConn: socket}}
-	c.mux = ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: c.net, Logger: loggers{discard()}.NewLogger("test")})
-	settings := webrtc.SettingEngine{LoggerFactory: loggers{discard()}}
+	c.mux = ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: c.net, Logger: pionlog.Factory{To: discard()}.NewLogger("test")})
+	settings := webrtc.SettingEngine{LoggerFactory: pionlog.Factory{To: discard()}}
 	settings.SetICEUDPMux(c.mux)
 	settings.SetIncludeLoopbackCandidate(true)
 	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)

@@ -12,6 +12,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
 )
 
 // The engine: what all calls share, such as codecs, sockets and pion's settings.
@@ -45,7 +46,7 @@ func New(cfg Config) (*Engine, error) {
 		}
 		settings.SetICEUDPMux(e.mux)
 	}
-	media, registry, err := opusOnly(loggers{cfg.Logger})
+	media, registry, err := opusOnly(pionlog.Factory{To: cfg.Logger})
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -81,7 +82,7 @@ func (e *Engine) Close() error {
 // pion does not look up .local names, which browsers put in place of their addresses: that takes one multicast socket for each
 // call, and the browser's own connectivity checks reach the server first and show the address.
 func (e *Engine) settings() webrtc.SettingEngine {
-	s := webrtc.SettingEngine{LoggerFactory: loggers{e.cfg.Logger}}
+	s := webrtc.SettingEngine{LoggerFactory: pionlog.Factory{To: e.cfg.Logger}}
 	s.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
 	s.DisableActiveTCP(true)
 	s.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
@@ -96,7 +97,7 @@ func (e *Engine) settings() webrtc.SettingEngine {
 
 func (e *Engine) openMux() (ice.UDPMux, error) {
 	opts := []ice.UDPMuxFromPortOption{
-		ice.UDPMuxFromPortWithLogger(loggers{e.cfg.Logger}.NewLogger("mux")),
+		ice.UDPMuxFromPortWithLogger(pionlog.Factory{To: e.cfg.Logger}.NewLogger("mux")),
 		// All calls share the socket: the buffers hold the packets of 100 calls while the processor is busy for 100 ms.
 		ice.UDPMuxFromPortWithReadBufferSize(1 << 20),
 		ice.UDPMuxFromPortWithWriteBufferSize(1 << 20),
@@ -115,7 +116,7 @@ func (e *Engine) openMux() (ice.UDPMux, error) {
 // retransmission for clients that ask for it. The server asks for no retransmission: a packet would come after the jitter buffer
 // has given it up. There is no congestion feedback (TWCC) either: it would cost ten packets a second, and the audio has one
 // bit rate.
-func opusOnly(log loggers) (*webrtc.MediaEngine, *interceptor.Registry, error) {
+func opusOnly(log pionlog.Factory) (*webrtc.MediaEngine, *interceptor.Registry, error) {
 	media, registry := &webrtc.MediaEngine{}, &interceptor.Registry{}
 	err := media.RegisterCodec(webrtc.RTPCodecParameters{
 		RTPCodecCapability: opusCapability(),

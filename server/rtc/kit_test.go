@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -132,7 +133,7 @@ func (e *rawEncoder) Reset() { e.resets++ }
 
 // raw undoes rawEncoder. ok is false for the packet of silence.
 func raw(payload []byte) (pcm []int16, ok bool) {
-	if slices.Equal(payload, silentPacket()) {
+	if slices.Equal(payload, opus.SilentPacket()) {
 		return nil, false
 	}
 	for i := 0; i < len(payload); i += 2 {

@@ -8,6 +8,8 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 )
 
 // The reading of the client's audio track: hands RTP packets to the receiver and keeps its time.
@@ -43,7 +45,7 @@ type voiceTrack interface {
 
 // listen gives the client's audio to the Handler until the transport closes.
 func (p *Peer) listen(t voiceTrack) {
-	dec, err := newOpusDecoder()
+	dec, err := opus.NewDecoder()
 	if err != nil {
 		p.fail(err)
 		return

@@ -14,6 +14,9 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
+
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
 )
 
 func TestPayloadOf(t *testing.T) {
@@ -91,7 +94,7 @@ func TestListenGoesOn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	voiced := func(seq uint16) []byte {
 		h := rtp.Header{Version: 2, SequenceNumber: seq, Timestamp: uint32(seq) * frameTicks}
-		b, err := (&rtp.Packet{Header: h, Payload: silentPacket()}).Marshal()
+		b, err := (&rtp.Packet{Header: h, Payload: opus.SilentPacket()}).Marshal()
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		return b
 	}
@@ -149,7 +152,7 @@ func TestLoggerKeepsPionQuiet(t *testing.T) {
 	g := gomega.NewWithT(t)
 	chatter := func(level slog.Level) string {
 		var out strings.Builder
-		l := loggers{slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}))}.NewLogger("ice")
+		l := pionlog.Factory{To: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level}))}.NewLogger("ice")
 		for _, f := range []func(string, ...any){l.Tracef, l.Debugf, l.Infof, l.Warnf, l.Errorf} {
 			f("%d things", 3)
 		}

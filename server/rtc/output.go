@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -13,9 +14,9 @@ import (
 // Sizes of the audio path. A frame is 20 ms.
 const (
 	// Rate is the sample rate of all PCM in this package, in hertz.
-	Rate = 24_000
+	Rate = opus.Rate
 	// FrameSize is the number of samples in one outgoing packet.
-	FrameSize = Rate / 50
+	FrameSize = opus.FrameSize
 	// Keep is how much audio stays available for Resume after it was sent: 10 s. A barge-in rewinds by less than one second; the
 	// server finds out only after some seconds that a client is gone and has not received what was sent.
 	Keep = voice.Samples(10 * Rate)

@@ -8,6 +8,7 @@ import (
 	"github.com/pion/rtp"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 )
 
 // The pacer: sends one packet every 20 ms and reports what it has sent.
@@ -29,7 +30,7 @@ type track interface {
 type pacer struct {
 	output  *Output
 	track   track
-	enc     encoder
+	enc     opus.Encoding
 	handler call.Handler
 	failed  func(err error) // is called with errors of the encoder
 
@@ -47,10 +48,10 @@ type paceStats struct {
 	packets, bytes, late, skipped atomic.Uint64
 }
 
-func newPacer(s *Output, t track, enc encoder, h call.Handler, failed func(error)) *pacer {
+func newPacer(s *Output, t track, enc opus.Encoding, h call.Handler, failed func(error)) *pacer {
 	p := &pacer{
 		output: s, track: t, enc: enc, handler: h, failed: failed,
-		coded: make([]byte, maxOpusBytes), silent: silentPacket(),
+		coded: make([]byte, opus.MaxBytes), silent: opus.SilentPacket(),
 	}
 	p.packet.Version = 2
 	p.packet.SequenceNumber = uint16(rand.Uint32()) // random starts: RFC 3550 section 5.1

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -140,7 +141,7 @@ func TestPacerCutsAtOnceWhenHeld(t *testing.T) {
 		g.Expect(s.voiced()).To(gomega.Equal(ramp(0, 3*FrameSize)), "no tail of the codec, nothing more")
 		packets := s.sink.all()
 		g.Expect(packets[3].Timestamp).To(gomega.Equal(firstSilent))
-		g.Expect(packets[3].payload).To(gomega.Equal(silentPacket()))
+		g.Expect(packets[3].payload).To(gomega.Equal(opus.SilentPacket()))
 		g.Expect(s.told.drains()).To(gomega.BeEmpty())
 	})
 }
@@ -230,7 +231,7 @@ func TestPacerReportsABrokenEncoder(t *testing.T) {
 	s.output.Write(ramp(0, FrameSize))
 	s.pacer.send()
 	g.Expect(got).To(gomega.MatchError(broken))
-	g.Expect(slices.Equal(s.sink.all()[0].payload, silentPacket())).To(gomega.BeTrue())
+	g.Expect(slices.Equal(s.sink.all()[0].payload, opus.SilentPacket())).To(gomega.BeTrue())
 }
 
 type brokenEncoder struct{ err error }

@@ -11,6 +11,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 )
 
 // A peer is one connection of a call: its negotiation, the sending of events, and its end.
@@ -118,7 +119,7 @@ func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, out *Ou
 }
 
 func (e *Engine) newPeer(o offer, h call.Handler, out *Output) (*Peer, error) {
-	enc, err := newOpusEncoder(e.cfg.OpusComplexity, e.cfg.OpusBitrate)
+	enc, err := opus.NewEncoder(e.cfg.OpusComplexity, e.cfg.OpusBitrate)
 	if err != nil {
 		return nil, err
 	}

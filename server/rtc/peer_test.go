@@ -13,6 +13,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -67,7 +68,7 @@ func TestCallCarriesTheAgentsAudio(t *testing.T) {
 			steps := packet.Timestamp - packets[i-1].Timestamp
 			g.Expect(steps%frameTicks).To(gomega.BeZero(), "packet %d", i)
 		}
-		if !bytes.Equal(packet.Payload, silentPacket()) {
+		if !bytes.Equal(packet.Payload, opus.SilentPacket()) {
 			coded++
 		}
 		payloads = append(payloads, packet.Payload)
@@ -128,7 +129,7 @@ func TestCallsShareOnePort(t *testing.T) {
 	}
 	spoken := func(c *client) (n int) {
 		for _, p := range c.heard() {
-			if !bytes.Equal(p.Payload, silentPacket()) {
+			if !bytes.Equal(p.Payload, opus.SilentPacket()) {
 				n++
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -31,7 +32,7 @@ const (
 // comes with the calls. It belongs to one goroutine.
 type packetReceiver struct {
 	jitter jitterBuffer
-	dec    decoder
+	dec    opus.Decoding
 	emit   func(pcm []int16)
 	pcm    []int16
 	quiet  []int16 // one frame of silence
@@ -55,10 +56,10 @@ type receiverStats struct {
 	jitter                                 atomic.Int64 // time.Duration
 }
 
-func newPacketReceiver(dec decoder, stats *receiverStats, emit func(pcm []int16)) *packetReceiver {
+func newPacketReceiver(dec opus.Decoding, stats *receiverStats, emit func(pcm []int16)) *packetReceiver {
 	return &packetReceiver{
 		dec: dec, emit: emit, stats: stats, frame: FrameSize,
-		pcm: make([]int16, maxPacket), quiet: make([]int16, FrameSize),
+		pcm: make([]int16, opus.MaxPacket), quiet: make([]int16, FrameSize),
 	}
 }
 

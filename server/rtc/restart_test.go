@@ -9,6 +9,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 )
 
 // again returns an offer that restarts the client's call.
@@ -74,7 +75,7 @@ func TestRestart(t *testing.T) {
 			before := len(c.heard())
 			g.Eventually(func() int { return len(c.heard()) }, soon).Should(gomega.BeNumerically(">", before+5), "the agent is heard again")
 			received := p.Stats().PacketsReceived
-			c.say(t, [][]byte{silentPacket(), silentPacket(), silentPacket(), silentPacket(), silentPacket()})
+			c.say(t, [][]byte{opus.SilentPacket(), opus.SilentPacket(), opus.SilentPacket(), opus.SilentPacket(), opus.SilentPacket()})
 			g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.BeNumerically(">", received), "and the person")
 
 			c.restart(t, p) // of a call that has not lost its path

@@ -1,4 +1,5 @@
-package rtc
+// Package pionlog is the bridge from pion's loggers to slog.
+package pionlog
 
 import (
 	"context"
@@ -8,14 +9,13 @@ import (
 	"github.com/pion/logging"
 )
 
-// The bridge from pion's loggers to slog.
-
-// loggers makes loggers for pion that write to a slog.Logger. pion's errors become warnings, because the client causes most of
+// Factory makes loggers for pion that write to a slog.Logger. pion's errors become warnings, because the client causes most of
 // them. Everything else becomes debug messages, without traces.
-type loggers struct{ to *slog.Logger }
+type Factory struct{ To *slog.Logger }
 
-func (l loggers) NewLogger(scope string) logging.LeveledLogger {
-	return &logger{to: l.to.With("pion", scope)}
+// NewLogger implements logging.LoggerFactory.
+func (f Factory) NewLogger(scope string) logging.LeveledLogger {
+	return &logger{to: f.To.With("pion", scope)}
 }
 
 type logger struct{ to *slog.Logger }
