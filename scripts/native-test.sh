@@ -22,6 +22,7 @@ unit)
 	;;
 race)
 	export CGO_ENABLED=1 # the race detector is C
+	mkdir -p .cache
 	go list $patterns >.cache/pure.txt
 	# The package that takes longest begins first, so that the others run beside it.
 	packages="./server/session $(go list ./... | grep -v -e '/e2e$' -e '/e2e/' -e '/examples/' -e '/examples$' | grep -vxF -f .cache/pure.txt)"
