@@ -54,7 +54,7 @@ func (p *pending) add(id string, in intent) {
 	}
 }
 
-// send sends one event with these members under a new id, and returns the id. If the link does not take the event, the call
+// send sends one event with these members under a new id, and returns the id. If the connection does not take the event, the call
 // ends.
 func (s *Session) send(kind string, members *wire.Writer, in intent) string {
 	if s.call == nil || s.call.peer == nil {
@@ -68,13 +68,13 @@ func (s *Session) send(kind string, members *wire.Writer, in intent) string {
 	return id
 }
 
-// post gives one event to the link, or keeps it while there is no link. It drops events about a candidate then: later they are
-// of no use.
+// post gives one event to the connection. While there is no connection, it keeps the event until there is one again; events about a
+// candidate are dropped then, since they would come too late.
 func (s *Session) post(l outgoingEvent) {
 	c := s.call
 	switch {
 	case s.phase == phaseLost && l.in.kind == intentCandidate:
-		s.trace("an event about an interruption was left out: the link is lost")
+		s.trace("an event about an interruption was left out: the connection is lost")
 		return
 	case s.phase == phaseLost:
 		if !c.outgoing.hold(l) {
@@ -87,7 +87,7 @@ func (s *Session) post(l outgoingEvent) {
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrServerGone) && s.phase == phaseLive:
-		s.linkBroken(err)
+		s.connectionBroken(err)
 	default:
 		s.fail(err)
 	}
@@ -115,7 +115,7 @@ func (s *Session) sendHello() {
 	}
 }
 
-// refused takes an error event of the server.
+// refused handles an error event of the server.
 func (s *Session) refused(e wire.Error) {
 	var in intent
 	known := false
@@ -162,7 +162,7 @@ func (s *Session) refused(e wire.Error) {
 	}
 }
 
-// answerRefused takes the refusal of response.create. If another response was going on, the session asks again after it.
+// answerRefused handles the refusal of response.create. If the reason was another live response, the session asks again after it.
 func (s *Session) answerRefused(in intent, problem *ServerError) {
 	s.dialog.refuse(in.seq)
 	s.dialog.unwanted = false
@@ -188,7 +188,7 @@ func (s *Session) sendText(text string) {
 	s.sendMessage("", text)
 }
 
-// sendMessage sends a message of the person, with or without a picture. If it has words, it also asks for an answer.
+// sendMessage sends a message of the user, with or without a picture. If it has words, it also asks for an answer.
 func (s *Session) sendMessage(image, text string) {
 	if s.phase == phaseLost && !s.call.outgoing.takesMessages() {
 		s.err, s.dirty = ErrReconnecting, true
@@ -203,7 +203,7 @@ func (s *Session) sendMessage(image, text string) {
 		s.interrupt()
 	}
 	if s.call == nil {
-		return // the link did not take the event, so the call has ended
+		return // the connection did not take the event, so the call has ended
 	}
 	id, now := s.itemName(), s.clock.Now()
 	it := s.items.open(id, User)
@@ -228,13 +228,13 @@ func (s *Session) sendMessage(image, text string) {
 	s.askAnswer(id)
 }
 
-// itemName returns a new id for an item of the person.
+// itemName returns a new id for an item of the user.
 func (s *Session) itemName() string {
 	s.call.events++
 	return "item_client_" + strconv.FormatUint(s.call.events, 10)
 }
 
-// interrupt stops the agent, and drops an answer that is due.
+// interrupt stops the agent, and gives up a response that is due and has not begun.
 func (s *Session) interrupt() {
 	s.stopAgent()
 	if s.dialog.answerDue() {
@@ -243,7 +243,7 @@ func (s *Session) interrupt() {
 	}
 }
 
-// stopAgent stops the present response and its playback.
+// stopAgent cancels the live response and stops the playback.
 func (s *Session) stopAgent() {
 	s.dirty = true
 	s.tools.discardResults()
@@ -256,18 +256,18 @@ func (s *Session) stopAgent() {
 		return
 	}
 	if _, ok := s.call.peer.(Player); ok {
-		s.cutOff(s.barge.lastHeard(), false)
+		s.cutOff(s.barge.concernedResponse(), false)
 		s.stopPlayer()
 		return
 	}
 	if live || sounding {
 		seq := s.dialog.expect(view.Clear{}, "", s.limits.Acknowledge, s.clock.Now())
 		s.send("output_audio_buffer.clear", newJSON(), intent{kind: intentClear, seq: seq})
-		s.cutOff(s.barge.lastHeard(), false) // last, so that the server gets the requests first
+		s.cutOff(s.barge.concernedResponse(), false) // last, so that the server gets the requests first
 	}
 }
 
-// stopPlayer stops the playback where the client plays the sound itself, and tells the server how far the person has heard it.
+// stopPlayer stops the playback where the client plays the sound itself, and tells the server how far the user has heard it.
 func (s *Session) stopPlayer() {
 	if s.call == nil {
 		return
@@ -285,7 +285,7 @@ func (s *Session) stopPlayer() {
 	}
 }
 
-// commit ends the turn of the person by hand. The session asks for the answer when the server has committed the turn.
+// commit ends the turn of the user by hand. The session asks for the answer when the server has committed the turn.
 func (s *Session) commit() {
 	now := s.clock.Now()
 	seq := s.dialog.expect(view.Commit{}, "", s.limits.Commit, now)

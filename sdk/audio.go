@@ -7,7 +7,7 @@ import "context"
 // audio is the state of the devices. It is shown as it is.
 type audio struct{ AudioState }
 
-// reset prepares the state for a new call. What the person has chosen stays.
+// reset prepares the state for a new call. What the user has chosen stays.
 func (a *audio) reset(noMicrophone bool) {
 	a.MicErr, a.MicAsked, a.SoundBlocked, a.TextOnly = nil, false, false, noMicrophone
 }
@@ -113,7 +113,7 @@ func (s *Session) applyVolume(p Peer) {
 	}
 }
 
-// measured takes the levels of both sides. Sound shows that a turn or a reply is still going on, so it moves their deadlines.
+// measured takes the levels of both sides. Sound shows that a turn or a response is still going on, so it moves their deadlines.
 func (s *Session) measured(l Levels) {
 	s.dialog.levels(l, s.clock.Now())
 	s.showLevels(l)

@@ -1,6 +1,6 @@
 package sdk
 
-// What a call runs beside the job queue, and when all of it has ended.
+// The goroutines of a call that run beside the job queue: they are counted, so that Close can wait until all have ended.
 
 // callHistory counts the calls and knows which ended calls still hold something.
 type callHistory struct {

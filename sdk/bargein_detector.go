@@ -11,7 +11,7 @@ type Detection uint8
 const (
 	// NoDetection: nothing new.
 	NoDetection Detection = iota
-	// DetectedOnset: somebody begins to speak, and the playback does not explain it.
+	// DetectedOnset: speech begins that is not the echo of the playback.
 	DetectedOnset
 	// DetectedSustained: the speech has lasted for 160 ms, with no gap above 100 ms.
 	DetectedSustained
@@ -34,25 +34,25 @@ func (v Detection) Event(at PlayedPosition, known bool) PeerEvent {
 	return nil
 }
 
-// The times in frames of 10 ms, and the thresholds of the voice detector. The detector reports an onset early rather than surely,
+// The times in frames of 10 ms, and the thresholds of the speech detector. The detector reports an onset early rather than surely,
 // because everything that follows from an onset can be undone.
 const (
-	onsetFrames     = 1   // so many frames of speech in a row are an onset
+	onsetFrames     = 1   // the number of speech frames in a row that make an onset
 	sustainedFrames = 14  // counted from the onset, which is found some 30 ms after the speech begins: 160 ms of speech
 	maxGapFrames    = 10  // the longest gap in sustained speech
-	endFrames       = 25  // so many frames without speech are its end
-	settlingFrames  = 300 // the first frames of playback, in which echo cancellation adapts
-	echoTailFrames  = 25  // after each playback, in which its echo dies away
-	// onsetFramesRaised and thresholdRaised hold during the last two.
+	endFrames       = 25  // the number of frames without speech that end it
+	settlingFrames  = 300 // the first frames of playback, during which echo cancellation adapts
+	echoTailFrames  = 25  // the frames after each playback, during which its echo fades
+	// onsetFramesRaised and thresholdRaised apply during settlingFrames and echoTailFrames.
 	onsetFramesRaised = 4
 	threshold         = 0.4
 	thresholdRaised   = 0.7
 )
 
-// BargeInDetector finds the moments at which somebody begins to speak while the agent speaks. A peer has one beside its
+// BargeInDetector finds the moments at which the user begins to speak while the agent speaks. A peer has one beside its
 // microphone and gives it every frame of the call. With the phrases of make bench-bargein, spoken by flite in silence, it found
 // the onset after 40 ms (median), and always within 70 ms. In 75 minutes of an agent whose echo came at -20 and -14 dB it took,
-// with the reference, none of the agent's sound for speech of the person. It takes 60 kB, and no memory after
+// with the reference, none of the agent's sound for speech of the user. It takes 60 kB, and no memory after
 // NewBargeInDetector. One goroutine at a time.
 type BargeInDetector struct {
 	detector *voice.Detector
@@ -76,7 +76,7 @@ func NewBargeInDetector() *BargeInDetector {
 }
 
 // Frame takes the next 10 ms of the microphone: 160 samples of mono sound at 16 kHz in [-1, 1]. agent is what the
-// loudspeaker played in the same 10 ms, in the same form, or nil where that is not known. playing says whether a reply is
+// loudspeaker played in the same 10 ms, in the same form, or nil where that is not known. playing says whether a response is
 // being played. It panics when a frame has another size.
 func (e *BargeInDetector) Frame(mic, agent []float32, playing bool) Detection {
 	e.adapt(playing)

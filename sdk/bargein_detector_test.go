@@ -1,5 +1,7 @@
 package sdk
 
+// Tests of BargeInDetector with synthetic speech and echo: what it finds, when, and what it does not take for speech.
+
 import (
 	"math"
 	"testing"
@@ -48,7 +50,7 @@ func joined(parts ...[]float32) []float32 {
 	return all
 }
 
-// echoOf is what comes back of x: later and quieter.
+// echoOf returns the echo of x: ms milliseconds later, and multiplied by gain.
 func echoOf(x []float32, ms int, gain float32) []float32 {
 	y := make([]float32, len(x))
 	late := ms * voice.FrameRate / 1000
@@ -58,13 +60,13 @@ func echoOf(x []float32, ms int, gain float32) []float32 {
 	return y
 }
 
-// found is one thing that an ear has found, and when: at the end of which frame, in milliseconds.
+// found is one finding of a detector. ms is the end of the frame in which it was found, from the beginning of the sound.
 type found struct {
 	what Detection
 	ms   int
 }
 
-// listen gives all that e finds in mic. A nil agent is no reference.
+// listen gives mic to the detector frame by frame, and returns all findings. A nil agent gives the detector no reference.
 func listen(e *BargeInDetector, mic, agent []float32, playing bool) []found {
 	var all []found
 	for i := 0; i+voice.FrameSize <= len(mic); i += voice.FrameSize {
@@ -79,7 +81,7 @@ func listen(e *BargeInDetector, mic, agent []float32, playing bool) []found {
 	return all
 }
 
-func TestAnEarFollowsAVoice(t *testing.T) {
+func TestTheDetectorFindsOnsetSustainedSpeechAndEnd(t *testing.T) {
 	g := gomega.NewWithT(t)
 	all := listen(NewBargeInDetector(), joined(pause(1000), speech(120, 700), pause(600)), nil, false)
 	g.Expect(all).To(gomega.HaveLen(3))
@@ -91,7 +93,7 @@ func TestAnEarFollowsAVoice(t *testing.T) {
 	g.Expect(all[2].ms).To(gomega.BeNumerically("~", 1700+310, 60))
 }
 
-func TestAShortSoundDoesNotLast(t *testing.T) {
+func TestAShortSoundIsNotSustainedSpeech(t *testing.T) {
 	g := gomega.NewWithT(t)
 	all := listen(NewBargeInDetector(), joined(pause(1000), speech(120, 90), pause(600)), nil, false)
 	g.Expect(all).To(gomega.HaveLen(2))
@@ -99,9 +101,9 @@ func TestAShortSoundDoesNotLast(t *testing.T) {
 	g.Expect(all[1].what).To(gomega.Equal(DetectedEnd))
 }
 
-func TestAGapBeginsTheVoiceAnew(t *testing.T) {
+func TestSpeechIsCountedAnewAfterALongGap(t *testing.T) {
 	g := gomega.NewWithT(t)
-	// Two short sounds too far apart are no voice that lasts; the same with a gap of 70 ms are.
+	// Two short sounds with 230 ms between them are not sustained speech. Two with 70 ms between them are.
 	apart := joined(pause(1000), speech(120, 60), pause(230), speech(120, 60), pause(600))
 	near := joined(pause(1000), speech(120, 90), pause(70), speech(120, 150), pause(600))
 	count := func(x []float32) (n int) {
@@ -116,7 +118,7 @@ func TestAGapBeginsTheVoiceAnew(t *testing.T) {
 	g.Expect(count(near)).To(gomega.Equal(1))
 }
 
-func TestTheAgentsOwnSoundIsNobody(t *testing.T) {
+func TestEchoOfTheAgentIsNotTakenForSpeech(t *testing.T) {
 	g := gomega.NewWithT(t)
 	agent := joined(pause(500), speech(105, 8000), pause(500))
 	for _, late := range []int{40, 80, 120} {
@@ -126,7 +128,7 @@ func TestTheAgentsOwnSoundIsNobody(t *testing.T) {
 	}
 }
 
-func TestAPersonIsHeardOverTheAgent(t *testing.T) {
+func TestSpeechOverTheAgentIsFound(t *testing.T) {
 	g := gomega.NewWithT(t)
 	agent := joined(pause(500), speech(105, 6500))
 	mic := echoOf(agent, 60, 0.05)
@@ -139,7 +141,8 @@ func TestAPersonIsHeardOverTheAgent(t *testing.T) {
 	g.Expect(all[0].ms).To(gomega.BeNumerically("~", 5080, 70))
 }
 
-// While echo cancellation adapts, more is asked of an onset: in the first 3 s of playback and for 250 ms after each.
+// While echo cancellation adapts, the thresholds of an onset are higher: in the first 3 s of playback, and for 250 ms after each
+// playback.
 func TestThresholdsAreRaised(t *testing.T) {
 	g := gomega.NewWithT(t)
 	began := func(e *BargeInDetector, playing bool) int {
@@ -159,15 +162,15 @@ func TestThresholdsAreRaised(t *testing.T) {
 	g.Expect(soon).To(gomega.BeNumerically(">", late-500))
 }
 
-func TestAnEarForgets(t *testing.T) {
+func TestResetForgetsAllSound(t *testing.T) {
 	g := gomega.NewWithT(t)
 	e := NewBargeInDetector()
 	listen(e, joined(pause(500), speech(120, 300)), nil, false)
 	e.Reset()
-	g.Expect(listen(e, pause(1000), nil, false)).To(gomega.BeEmpty(), "the voice before is another microphone's")
+	g.Expect(listen(e, pause(1000), nil, false)).To(gomega.BeEmpty(), "the speech before came from another microphone")
 }
 
-func TestWhatAnEarFindsIsTold(t *testing.T) {
+func TestEachFindingHasItsPeerEvent(t *testing.T) {
 	g := gomega.NewWithT(t)
 	g.Expect(NoDetection.Event(PlayedPosition{Timestamp: 1}, true)).To(gomega.BeNil())
 	g.Expect(DetectedOnset.Event(PlayedPosition{Timestamp: 1}, true)).To(gomega.Equal(SpeechOnset{At: PlayedPosition{Timestamp: 1}, Known: true}))
@@ -175,7 +178,7 @@ func TestWhatAnEarFindsIsTold(t *testing.T) {
 	g.Expect(DetectedEnd.Event(PlayedPosition{Timestamp: 1}, true)).To(gomega.Equal(SpeechEnded{}))
 }
 
-func TestAnEarTakesNoMemory(t *testing.T) {
+func TestAFrameAllocatesNothing(t *testing.T) {
 	e, frames := NewBargeInDetector(), speech(120, 2000)
 	at := 0
 	allocations := testing.AllocsPerRun(1000, func() {
@@ -185,8 +188,8 @@ func TestAnEarTakesNoMemory(t *testing.T) {
 	gomega.NewWithT(t).Expect(allocations).To(gomega.BeZero())
 }
 
-// BenchmarkEarFrame is 10 ms of a call.
-func BenchmarkEarFrame(b *testing.B) {
+// BenchmarkFrame gives the detector one frame: 10 ms of both sides.
+func BenchmarkFrame(b *testing.B) {
 	e, mic, agent := NewBargeInDetector(), speech(120, 2000), speech(105, 2000)
 	b.ReportAllocs()
 	at := 0

@@ -30,11 +30,11 @@ type bargeInDriver struct {
 	awaits    bargein.ID
 	reached   bargein.ID // the candidate whose awaited position was reached at once
 
-	replies recentReplies
+	responses recentResponses
 
 	suspects   view.Seq       // the expectation that the candidate is confirmed
 	lasts      view.Seq       // the expectation that sustained speech is confirmed
-	full       PlayedPosition // where the newest candidate over a reply at full level began
+	full       PlayedPosition // where the newest candidate over a response at full level began
 	fullKnown  bool
 	quietAt    PlayedPosition // where the agent was silenced
 	quietKnown bool           // the agent is silenced since quietAt
@@ -59,7 +59,7 @@ func (s *Session) bindPeer() {
 		s.bargeIn(bargein.Close{}) // the level belongs to the peer: it is restored
 	}
 	// Candidates keep their numbers over all peers of a call: the server takes only a number that is greater than every earlier one,
-	// also over another link.
+	// also over another connection.
 	*in = bargeInDriver{bound: of, due: Never, stats: in.stats, candidate: in.candidate}
 	if peer == nil {
 		s.dialog.tell(view.Ended{}, 0)
@@ -156,7 +156,7 @@ func (s *Session) perform(f bargein.Effect) {
 	}
 }
 
-// awaitMark waits until the person hears the silence that the server has put into the sound. A Rewinder is held instead: the
+// awaitMark waits until the user hears the silence that the server has put into the sound. A Rewinder is held instead: the
 // server then sends nothing that it has to wait for.
 func (s *Session) awaitMark(f bargein.AwaitMark) {
 	in := &s.barge
@@ -174,8 +174,8 @@ func (s *Session) awaitMark(f bargein.AwaitMark) {
 	}
 }
 
-// resumePlayout ends the hold of a Rewinder when the candidate waited is decided: it plays on from the last position at full
-// level.
+// resumePlayout ends the hold of a Rewinder when the candidate with the number waited is decided. The Rewinder plays on from the last
+// position at full level.
 func (s *Session) resumePlayout(waited bargein.ID) {
 	in := &s.barge
 	switch in.state().(type) {
@@ -193,7 +193,7 @@ func (s *Session) resumePlayout(waited bargein.ID) {
 	}
 }
 
-// replayed returns how much of the reply the server plays again, in milliseconds, when it resumes at the position with number n
+// replayed returns how much of the response the server plays again, in milliseconds, when it resumes at the position with number n
 // what it has stopped at the awaited position; 0 where one of the two is not known.
 func (in *bargeInDriver) replayed(n bargein.Mark) int {
 	from, known := in.playout.position(n)
@@ -213,48 +213,48 @@ func (in *bargeInDriver) heldBack() int {
 	return in.full.until(at)
 }
 
-// reportPlayback tells the machine which reply the person hears, when that changed while a candidate was pending.
+// reportPlayback tells the machine which response the user hears, when that changed while a candidate was pending.
 func (s *Session) reportPlayback() {
 	in := &s.barge
 	for range 2 {
 		switch now := in.state().(type) {
 		case bargein.Silent:
-			if in.replies.playing <= now.Last {
+			if in.responses.playing <= now.Last {
 				return
 			}
-			s.bargeIn(bargein.Began{Resp: in.replies.playing})
+			s.bargeIn(bargein.Began{Resp: in.responses.playing})
 		case bargein.Playing:
 			switch {
-			case in.replies.playing > now.Resp:
-				s.bargeIn(bargein.Began{Resp: in.replies.playing})
-			case in.replies.playing == 0:
+			case in.responses.playing > now.Resp:
+				s.bargeIn(bargein.Began{Resp: in.responses.playing})
+			case in.responses.playing == 0:
 				s.bargeIn(bargein.Ended{Resp: now.Resp})
 			default:
 				return
 			}
 		case bargein.Unanswered:
-			if in.replies.playing <= now.Resp {
+			if in.responses.playing <= now.Resp {
 				return
 			}
-			s.bargeIn(bargein.Began{Resp: in.replies.playing})
+			s.bargeIn(bargein.Began{Resp: in.responses.playing})
 		case bargein.Ducked, bargein.Silenced, bargein.Restored, bargein.Closed:
 			return
 		}
 	}
 }
 
-// lastHeard returns the reply that an interruption concerns now: the reply that is heard, or the one that the pending candidate
-// is about; 0 for none.
-func (in *bargeInDriver) lastHeard() id.Response {
+// concernedResponse returns the response that an interruption would cut now: the newest one that is played or that the pending
+// candidate is about; 0 for none.
+func (in *bargeInDriver) concernedResponse() id.Response {
 	if in.pending() != 0 {
-		resp, _ := replyOf(in.state())
-		return max(resp, in.replies.playing)
+		resp, _ := responseOf(in.state())
+		return max(resp, in.responses.playing)
 	}
-	return in.replies.playing
+	return in.responses.playing
 }
 
-// replyOf returns the newest reply that a state knows, and whether the server has cut it off.
-func replyOf(s bargein.State) (newest id.Response, cut bool) {
+// responseOf returns the newest response that a state knows, and whether the server has cut it off.
+func responseOf(s bargein.State) (newest id.Response, cut bool) {
 	switch s := s.(type) {
 	case bargein.Silent:
 		return s.Last, s.Cut
@@ -273,10 +273,10 @@ func replyOf(s bargein.State) (newest id.Response, cut bool) {
 	return 0, true
 }
 
-// cutOff notes that reply n was interrupted. spoken says that the server heard speech; otherwise the application asked for it.
+// cutOff notes that response n was interrupted. spoken says that the server heard speech; otherwise the application asked for it.
 func (s *Session) cutOff(n id.Response, spoken bool) {
 	in := &s.barge
-	newest, cut := replyOf(in.state())
+	newest, cut := responseOf(in.state())
 	if n == 0 || in.machine == nil || n < newest || n == newest && cut {
 		return
 	}

@@ -50,11 +50,11 @@ func (s *Session) sendCandidate(f bargein.SendCandidate) {
 	if !in.serverTakes {
 		return
 	}
-	e := newJSON().Key("candidate").Int(int64(f.Candidate)).Key("response_id").Text(in.replies.name(f.Resp))
+	e := newJSON().Key("candidate").Int(int64(f.Candidate)).Key("response_id").Text(in.responses.name(f.Resp))
 	in.asked[f.Candidate%bargein.ID(len(in.asked))] = s.send("antiphon.barge_in.candidate", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
-// sendReady tells the server that the person hears the silence, and up to which position they heard the reply at full level.
+// sendReady tells the server that the user hears the silence, and up to which position they heard the response at full level.
 func (s *Session) sendReady(f bargein.SendReady) {
 	in := &s.barge
 	if !in.serverTakes {
@@ -64,13 +64,13 @@ func (s *Session) sendReady(f bargein.SendReady) {
 	s.send("antiphon.barge_in.ready", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 
-// sendHeard tells the server how far the person has heard an interrupted reply.
+// sendHeard tells the server how far the user has heard an interrupted response.
 func (s *Session) sendHeard(f bargein.SendHeard) {
 	in := &s.barge
 	if !in.serverTakes {
 		return
 	}
-	e := newJSON().Key("response_id").Text(in.replies.name(f.Resp))
+	e := newJSON().Key("response_id").Text(in.responses.name(f.Resp))
 	s.send("antiphon.barge_in.heard", in.playout.writePosition(e, f.At), intent{kind: intentCandidate})
 }
 

@@ -13,7 +13,7 @@ func (s *Session) speechOnset(e SpeechOnset) {
 	if s.audio.Muted || !s.server.session.interrupts || s.phase != phaseLive || in.pending() != 0 {
 		return
 	}
-	begins := false // the reply was at full level until now
+	begins := false // the response was at full level until now
 	switch in.state().(type) {
 	case bargein.Silent, bargein.Closed:
 		return
@@ -21,7 +21,7 @@ func (s *Session) speechOnset(e SpeechOnset) {
 		begins = true
 		in.full, in.fullKnown = in.positionOf(e)
 	case bargein.Unanswered:
-		if in.replies.playing == 0 {
+		if in.responses.playing == 0 {
 			return
 		}
 	}
@@ -31,12 +31,12 @@ func (s *Session) speechOnset(e SpeechOnset) {
 	at, known := in.positionOf(e)
 	n := in.playout.number(at, known)
 	if begins {
-		in.playout.pinned = n // the machine keeps this number until the reply is at full level again
+		in.playout.pinned = n // the machine keeps this number until the response is at full level again
 	}
 	s.bargeIn(bargein.Onset{Candidate: in.candidate, At: n})
 }
 
-// positionOf returns the position at which the person heard the reply when the speech began.
+// positionOf returns the position at which the user heard the response when the speech began.
 func (in *bargeInDriver) positionOf(e SpeechOnset) (at PlayedPosition, known bool) {
 	if e.Known && in.playout.ducker != nil {
 		return e.At, true
@@ -65,7 +65,7 @@ func (s *Session) speechEnded() {
 	}
 }
 
-// positionPassed tells the machine that the person has heard the awaited position.
+// positionPassed tells the machine that the user has heard the awaited position.
 func (s *Session) positionPassed(at PlayedPosition) {
 	in := &s.barge
 	if c := in.awaits; c != 0 && at == in.awaited && in.machine != nil {
@@ -74,9 +74,9 @@ func (s *Session) positionPassed(at PlayedPosition) {
 	}
 }
 
-// verdictOverdue gives up a candidate without a verdict. Where the client plays the sound itself, that is a rejection, since
+// verdictTimedOut gives up a candidate without a verdict. Where the client plays the sound itself, that is a rejection, since
 // nothing else is to come.
-func (s *Session) verdictOverdue() {
+func (s *Session) verdictTimedOut() {
 	in := &s.barge
 	in.due = Never
 	if in.machine == nil {

@@ -1,5 +1,7 @@
 package sdk
 
+// The cost of one server event.
+
 import (
 	"context"
 	"strconv"
@@ -8,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// BenchmarkDelta is one event of a reply's text in a long conversation, from the bytes to the subscriber.
+// BenchmarkDelta is one event of a response's text in a long conversation, from the bytes to the subscriber.
 func BenchmarkDelta(b *testing.B) {
 	peer := quiet()
 	s, err := New(Options{Dialer: &fakeDialer{peer: peer, greets: true}})

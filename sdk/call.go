@@ -15,7 +15,7 @@ type call struct {
 	running int           // functions that run for the call beside the job queue: see background
 	gone    chan struct{} // closed when running is 0 after the call's end; nil before the end
 	begun   time.Duration
-	lost    time.Duration // when the link was lost, in phaseLost
+	lost    time.Duration // when the connection was lost, in phaseLost
 	opened  bool
 	waits   chan error // Connect waits here; nil when it has its answer
 	events  uint64     // numbers the client's events
@@ -23,7 +23,7 @@ type call struct {
 	attempt    dialAttempt
 	peer       Peer   // nil during the first dial
 	dial       uint64 // the number of the dial that made peer
-	link       uint64 // the same number; 0 when the peer's link is of no use any more
+	connection uint64 // the same number; 0 when the peer's connection is of no use any more
 	peerClosed bool
 	token      string // names the conversation when the client reconnects; empty when the server keeps none
 	seen       string // the id of the server's last event
@@ -114,13 +114,13 @@ func (s *Session) dialed(c *call, n uint64, peer Peer, err error) bool {
 		s.redialFailed(err)
 		return false
 	case first:
-		c.peer, c.dial, c.link, c.token = peer, n, n, resumption(peer).Token
+		c.peer, c.dial, c.connection, c.token = peer, n, n, resumption(peer).Token
 		peer.SetMuted(s.audio.Muted)
 	default:
 		s.adoptPeer(c, n, peer)
 	}
 	for _, e := range early {
-		if s.call == c && c.link == n {
+		if s.call == c && c.connection == n {
 			s.peerEvent(c, e)
 		}
 	}
@@ -133,13 +133,13 @@ func (s *Session) receive(c *call, n uint64, e PeerEvent) {
 		switch {
 		case s.call != c:
 			s.trace("an event of a call that is over was dropped")
-		case n == c.attempt.n && (needsPeer(e) || c.peer != nil && ofLink(e)):
+		case n == c.attempt.n && (needsPeer(e) || c.peer != nil && aboutConnection(e)):
 			c.attempt.early = append(c.attempt.early, e)
 			if len(c.attempt.early) > s.limits.Queue {
 				s.fail(ErrOverrun)
 			}
-		case n != c.attempt.n && n != c.link && !(n < c.attempt.count && c.link == 0 && ofSound(e)):
-			s.trace("an event of a link that is gone was dropped")
+		case n != c.attempt.n && n != c.connection && !(n < c.attempt.count && c.connection == 0 && aboutPlayback(e)):
+			s.trace("an event of a connection that is gone was dropped")
 		default:
 			s.peerEvent(c, e)
 		}
@@ -163,8 +163,8 @@ func needsPeer(e PeerEvent) bool {
 	return ok
 }
 
-// ofLink reports whether e is about the link.
-func ofLink(e PeerEvent) bool {
+// aboutConnection reports whether e is about the connection.
+func aboutConnection(e PeerEvent) bool {
 	switch e.(type) {
 	case PeerOpened, PeerLost, PeerRestored, PeerBroken, PeerEnded:
 		return true
@@ -174,8 +174,8 @@ func ofLink(e PeerEvent) bool {
 	return false
 }
 
-// ofSound reports whether e is about the playback, which goes on without a link.
-func ofSound(e PeerEvent) bool {
+// aboutPlayback reports whether e is about the playback, which goes on without a connection.
+func aboutPlayback(e PeerEvent) bool {
 	switch e.(type) {
 	case PlaybackStarted, PlaybackStopped, LevelsMeasured:
 		return true
@@ -193,16 +193,16 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 	case PeerOpened:
 		c.opened = true
 		if s.phase == phaseLost && !c.recovery.fresh {
-			s.linkCarries()
+			s.connectionCarries()
 		}
 	case PeerLost:
-		s.linkInterrupted(c)
+		s.connectionInterrupted(c)
 	case PeerRestored:
 		if s.phase == phaseLost && c.recovery.restart == nil {
-			s.linkCarries()
+			s.connectionCarries()
 		}
 	case PeerBroken:
-		s.linkBroken(e.Err)
+		s.connectionBroken(e.Err)
 	case PeerEnded:
 		err := e.Err
 		if err == nil {
@@ -240,7 +240,7 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 // microphoneDecided notes that the call has this microphone, or why it has none.
 func (s *Session) microphoneDecided(c *call, id string, err error) {
 	if s.audio.MicAsked {
-		c.begun = s.clock.Now() // the time in which the person decided does not count
+		c.begun = s.clock.Now() // the time in which the user decided does not count
 	}
 	s.audio.opened(id, err)
 	s.dirty = true

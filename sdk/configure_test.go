@@ -1,5 +1,7 @@
 package sdk
 
+// Tests of the JSON of session.update, which the client writes from a Patch.
+
 import (
 	"encoding/json"
 	"testing"
@@ -11,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// What the client writes, the server's own merge takes.
+// TestPatchesAreTaken gives the settings that the client writes to the server's own function that merges settings.
 func TestPatchesAreTaken(t *testing.T) {
 	text, empty, yes, no := `say "no\yes"`+"\n\x01", "", true, false
 	for name, patch := range map[string]Patch{
@@ -48,7 +50,7 @@ func TestPatchesAreTaken(t *testing.T) {
 	}
 }
 
-func TestAnEmptyPatchIsNothing(t *testing.T) {
+func TestAnEmptyPatchWritesNothing(t *testing.T) {
 	gomega.NewWithT(t).Expect(sessionJSON(Patch{}, "")).To(gomega.BeNil())
 }
 

@@ -9,7 +9,7 @@ const (
 	phaseNone    phase = iota // there is no call
 	phaseDialing              // the call is being placed, until the server has created its session
 	phaseLive                 // messages go both ways
-	phaseLost                 // the link is down, perhaps for a moment
+	phaseLost                 // the connection is down, perhaps for a moment
 	phaseFailed               // the call ended by itself
 )
 

@@ -1,11 +1,12 @@
 package sdk
 
-// The moments at which a state has waited too long for somebody else. A deadline is Never when nobody is waited for.
+// The deadlines of a session's states: when a state has waited too long for the server or the user. A deadline is Never when the
+// state waits for nobody.
 
 import "time"
 
-// linkRestored starts all waits again: for a while the server could say nothing.
-func (f *dialogState) linkRestored(now time.Duration) {
+// connectionRestored starts all waits again: for a while the server could say nothing.
+func (f *dialogState) connectionRestored(now time.Duration) {
 	f.responseSignAt, f.soundSignAt, f.turnSignAt = now, now, now
 	for i := range f.expected {
 		f.expected[i].since = now

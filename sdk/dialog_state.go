@@ -1,6 +1,6 @@
 package sdk
 
-// The driver of coord/view: who speaks, which response is due, and what the client expects of the server.
+// The driver of coord/view: who is speaking, which response is due, and which answers of the server the client expects.
 
 import (
 	"time"
@@ -43,7 +43,7 @@ type expected struct {
 	wait  time.Duration
 }
 
-// audible is the level from which somebody may be speaking: 0.3 on the scale of Levels, which is -42 dBFS.
+// audible is the level from which a side counts as making sound: 0.3 on the scale of Levels, which is -42 dBFS.
 const audible = 0.3
 
 func newDialogState(hook func(from view.State, e view.Event, to view.State)) dialogState {

@@ -2,12 +2,12 @@ package sdk
 
 // What a platform's peer offers for barge-in: levels, positions, holding and rewinding the playback.
 
-// Level is how loud the agent is played, relative to the volume that the person has chosen.
+// Level is how loud the agent is played, relative to the volume that the user has chosen.
 type Level uint8
 
 // The levels. Exhaustively:
 const (
-	// LevelFull is the volume that the person has chosen.
+	// LevelFull is the volume that the user has chosen.
 	LevelFull Level = iota
 	// LevelDucked is 20 dB below LevelFull.
 	LevelDucked
@@ -47,15 +47,15 @@ func (l Level) String() string {
 type Ducker interface {
 	// SetLevel plays the agent at this level from now on, at once.
 	SetLevel(level Level)
-	// Position is where the person first hears a level that is set now. It is interpolated between packets, and rather too
+	// Position is where the user first hears a level that is set now. It is interpolated between packets, and rather too
 	// early than too late. The sound before it may still be on its way to the loudspeaker, and is heard as it is. ok is false while
 	// nothing of the agent's track has been played.
 	Position() (at PlayedPosition, ok bool)
 	// AwaitPosition owes one PositionPassed with this position, as soon as a level that is set then is surely not heard before it;
 	// at once if that is so already. A newer call replaces it.
 	AwaitPosition(at PlayedPosition)
-	// Mute drops what is still under way of the reply that is heard now, whatever the level is. It ends by itself where the silence
-	// after that reply plays, or where nothing has come for a while, so that the next reply is heard.
+	// Mute drops what is still under way of the response that is heard now, whatever the level is. It ends by itself where the
+	// silence after that response plays, or where nothing has come for a while, so that the next response is heard.
 	Mute()
 }
 
@@ -66,11 +66,11 @@ type Rewinder interface {
 	// SetLevel plays the agent at this level from now on, at once.
 	SetLevel(level Level)
 	// Position is where Hold would stop now. The sound before it may still be on its way to the loudspeaker. ok is false when no
-	// reply is being played.
+	// response is being played.
 	Position() (at PlayedPosition, ok bool)
 	// Hold stops the playback where it is. What is given to Play meanwhile is kept. Resume and Stop end it.
 	Hold()
-	// Resume plays on from a position that Position gave for the reply that is being played. Where the position is not known any
+	// Resume plays on from a position that Position gave for the response that is being played. Where the position is not known any
 	// more, the playback goes on from where it was held. At least the last 5 s of what was played are kept.
 	Resume(from PlayedPosition)
 }

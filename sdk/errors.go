@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// The errors that a session ends or goes on with, to be matched with errors.Is. Each text says what a person can do.
+// The errors that a session ends or goes on with, to be matched with errors.Is. Each text says what a user can do.
 var (
 	// ErrNoMicrophone: there is no microphone. The call goes on by text; see Snapshot.MicErr.
 	ErrNoMicrophone = errors.New("no microphone was found: plug one in and call again, or type instead")
-	// ErrPermission: the person or the system refused the microphone. The call goes on by text; see Snapshot.MicErr.
+	// ErrPermission: the user or the system refused the microphone. The call goes on by text; see Snapshot.MicErr.
 	ErrPermission = errors.New("the microphone may not be used: allow it for this page (the icon beside the address) and call again, or type instead")
 	// ErrMicrophoneBusy: the microphone is there, but cannot be opened.
 	ErrMicrophoneBusy = errors.New("the microphone could not be opened: close the program that is using it and call again, or type instead")
@@ -19,9 +19,9 @@ var (
 	ErrUnsupported = errors.New("this browser cannot place calls: use a current Chrome, Edge, Firefox or Safari, and open the page over https or from localhost")
 	// ErrUnavailable: this platform cannot do what was asked.
 	ErrUnavailable = errors.New("that is not possible here")
-	// ErrServerGone: the server cannot be reached, or the link to it was lost for good.
+	// ErrServerGone: the server cannot be reached, or the connection to it was lost for good.
 	ErrServerGone = errors.New("the server is gone: check that it runs and that the network is up, then call again")
-	// ErrServerSilent: the link stands, but the server did not say what it owed in time.
+	// ErrServerSilent: the connection stands, but the server did not say what it owed in time.
 	ErrServerSilent = errors.New("the server did not answer in time: say or send it again, or call again")
 	// ErrOverrun: more happened than the session could take in.
 	ErrOverrun = errors.New("the page could not keep up with the server: call again")
@@ -29,10 +29,10 @@ var (
 	ErrRefused = errors.New("the server refused the call")
 	// ErrNotConnected: the method needs a call, and there is none.
 	ErrNotConnected = errors.New("there is no call: connect first")
-	// ErrReconnecting: the link is lost for the moment, and what was asked for cannot wait until it is back.
+	// ErrReconnecting: the connection is lost for the moment, and what was asked for cannot wait until it is back.
 	ErrReconnecting = errors.New("the connection is being brought back: wait until it is, then do it again")
-	// ErrBegunAnew: the link was lost, and the server had not kept the conversation. Another one has begun with the words of the
-	// transcript. The call goes on.
+	// ErrBegunAnew: the connection was lost, and the server had not kept the conversation. Another one has begun with the words of
+	// the transcript. The call goes on.
 	ErrBegunAnew = errors.New("the connection was lost, and a new conversation has begun with the words of the old one: say again what the agent does not know")
 	// ErrConnected: Connect was called while a call was on.
 	ErrConnected = errors.New("there is a call already: close it first")

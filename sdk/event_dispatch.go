@@ -1,6 +1,6 @@
 package sdk
 
-// Where server events go, and those about the session, the turns of the person and the playback.
+// Where server events go, and those about the session, the turns of the user and the playback.
 
 import (
 	"errors"
@@ -81,7 +81,7 @@ func (s *Session) sessionTold(told serverSession) {
 	s.dirty = true
 }
 
-// turnEvent handles an event about a turn of the person or about the playback. It returns false for any other event.
+// turnEvent handles an event about a turn of the user or about the playback. It returns false for any other event.
 func (s *Session) turnEvent(e *serverEvent) bool {
 	now := s.clock.Now()
 	switch e.kind {
@@ -90,7 +90,7 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 		it.entry.Spoken = true
 		s.dialog.speechStarted(e.itemID, now)
 		if s.server.session.interrupts {
-			s.cutOff(s.barge.lastHeard(), true)
+			s.cutOff(s.barge.concernedResponse(), true)
 			s.stopPlayer()
 		}
 	case "input_audio_buffer.speech_stopped":
@@ -113,7 +113,7 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 	case "output_audio_buffer.stopped":
 		s.soundEnded(e.responseID)
 	case "output_audio_buffer.cleared":
-		s.cutOff(s.barge.replies.number(e.responseID), s.dialog.speaking())
+		s.cutOff(s.barge.responses.number(e.responseID), s.dialog.speaking())
 		s.soundCut(e.responseID)
 	case "conversation.item.input_audio_transcription.delta":
 		s.caption(e.itemID, e.index, e.text)
@@ -149,7 +149,7 @@ func (s *Session) dropTurn() {
 func (s *Session) soundStarted(response string) {
 	now := s.clock.Now()
 	s.dialog.soundStarted(response, now)
-	s.barge.replies.started(response)
+	s.barge.responses.started(response)
 	s.measurement.sound(now)
 	s.dirty = true
 }
@@ -170,7 +170,7 @@ func (s *Session) soundCut(response string) {
 
 // silent notes that nothing of the agent is heard any more.
 func (s *Session) silent() {
-	s.barge.replies.playing = 0
+	s.barge.responses.playing = 0
 	s.measurement.silence(s.clock.Now())
 	s.dirty = true
 }

@@ -1,5 +1,7 @@
 package sdk
 
+// A scripted dialer for tests of reconnecting: one plan for each call says what its peer and its server do.
+
 import (
 	"context"
 	"errors"
@@ -14,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// exchange is a dialer whose calls go as the test says, one after another; the last goes on for all that follow.
+// exchange is a dialer. Each call follows one plan of the test, in order; all further calls follow the last plan.
 type exchange struct {
 	plans []plan
 
@@ -22,27 +24,27 @@ type exchange struct {
 	dialed []CallConfig
 	at     []time.Duration
 	begun  time.Time
-	links  []*link
+	peers  []*exchangePeer
 }
 
-// plan is how one call goes.
+// plan says how one call goes.
 type plan struct {
-	err     error // of Dial
+	err     error // the error that Dial returns
 	never   bool  // Dial does not return before its ctx ends
-	mute    bool  // nothing is said on it
+	mute    bool  // the peer reports nothing, not even that it has opened
 	token   string
 	resumed bool
 	seen    string
-	tells   []PeerEvent // behind its opening
+	tells   []PeerEvent // events that the peer reports after its opening
 	sendErr error
-	restart func(ctx context.Context) error // nil: it cannot
+	restart func(ctx context.Context) error // the peer's Restart; nil: the peer is no Restarter
 	player  bool
-	sound   bool // it takes over what was not played
-	ducks   bool // its client predicts interruptions
+	sound   bool // it takes over the sound that the former peer had not played
+	ducks   bool // the peer is a Ducker, so the session predicts barge-in
 }
 
-// link is one peer of an exchange.
-type link struct {
+// exchangePeer is one peer of an exchange. It plays the server as its plan says.
+type exchangePeer struct {
 	plan
 	sink func(PeerEvent)
 
@@ -56,9 +58,9 @@ func (x *exchange) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent))
 	p := x.plans[min(len(x.dialed), len(x.plans)-1)]
 	x.dialed = append(x.dialed, c)
 	x.at = append(x.at, time.Since(x.begun))
-	l := &link{plan: p, sink: sink}
+	l := &exchangePeer{plan: p, sink: sink}
 	if p.err == nil && !p.never {
-		x.links = append(x.links, l)
+		x.peers = append(x.peers, l)
 	}
 	x.mu.Unlock()
 	if p.never {
@@ -72,7 +74,7 @@ func (x *exchange) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent))
 		sink(PeerOpened{})
 		if !p.resumed {
 			session := wire.DefaultSession()
-			session.ID = "sess_" + strconv.Itoa(len(x.links))
+			session.ID = "sess_" + strconv.Itoa(len(x.peers))
 			sink(message(&wire.SessionCreated{EventID: "created", Session: session}))
 		}
 		for _, e := range p.tells {
@@ -83,16 +85,16 @@ func (x *exchange) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent))
 	case p.restart != nil:
 		return restartable{l}, nil
 	case p.player:
-		return &playingLink{link: l}, nil
+		return &playingPeer{exchangePeer: l}, nil
 	case p.ducks:
-		return duckingLink{l}, nil
+		return duckingPeer{l}, nil
 	}
 	return l, nil
 }
 
 func message(e wire.ServerEvent) Message { return Message{Data: wire.AppendServer(nil, e)} }
 
-func (l *link) Send(text []byte) error {
+func (l *exchangePeer) Send(text []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.sendErr != nil {
@@ -113,45 +115,45 @@ func (l *link) Send(text []byte) error {
 	return nil
 }
 
-func (l *link) SetMuted(bool)                               {}
-func (l *link) SetMicrophone(context.Context, string) error { return nil }
-func (l *link) Antiphon() bool                              { return l.token != "" }
-func (l *link) Resumption() Resumption {
+func (l *exchangePeer) SetMuted(bool)                               {}
+func (l *exchangePeer) SetMicrophone(context.Context, string) error { return nil }
+func (l *exchangePeer) Antiphon() bool                              { return l.token != "" }
+func (l *exchangePeer) Resumption() Resumption {
 	return Resumption{Token: l.token, Resumed: l.resumed, Seen: l.seen, Sound: l.sound}
 }
 
-func (l *link) Close() error {
+func (l *exchangePeer) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed++
 	return nil
 }
 
-func (l *link) isClosed() bool {
+func (l *exchangePeer) isClosed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closed > 0
 }
 
-func (l *link) got() []string {
+func (l *exchangePeer) got() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.sent...)
 }
 
-// restartable is a link whose peer can look for a new way.
-type restartable struct{ *link }
+// restartable is an exchangePeer that is a Restarter.
+type restartable struct{ *exchangePeer }
 
 func (r restartable) Restart(ctx context.Context) error { return r.restart(ctx) }
 
-// playingLink is a link whose client plays.
-type playingLink struct{ *link }
+// playingPeer is an exchangePeer that is a Player.
+type playingPeer struct{ *exchangePeer }
 
-func (*playingLink) Play(string, string, int, []byte) {}
-func (*playingLink) Finish(string)                    {}
-func (*playingLink) Stop() (PlayedPosition, bool)     { return PlayedPosition{ItemID: "a1", MS: 500}, true }
+func (*playingPeer) Play(string, string, int, []byte) {}
+func (*playingPeer) Finish(string)                    {}
+func (*playingPeer) Stop() (PlayedPosition, bool)     { return PlayedPosition{ItemID: "a1", MS: 500}, true }
 
-// line is a session that stands on the first link of an exchange.
+// line is a session in a call that the first plan of an exchange has connected.
 type line struct {
 	*Session
 	x      *exchange
@@ -160,7 +162,7 @@ type line struct {
 	mu     sync.Mutex
 }
 
-// connectedBy connects by the first plan. To be called in a bubble.
+// connectedBy makes a session and connects it by the first plan. It has to be called in a synctest bubble.
 func connectedBy(t *testing.T, o Options, plans ...plan) *line {
 	t.Helper()
 	l := &line{g: gomega.NewWithT(t), x: &exchange{plans: plans, begun: time.Now()}}
@@ -179,20 +181,20 @@ func connectedBy(t *testing.T, o Options, plans ...plan) *line {
 	synctest.Wait()
 	t.Cleanup(func() {
 		l.g.Expect(l.Close(context.Background())).To(gomega.Succeed())
-		for i, p := range l.x.links {
-			l.g.Expect(p.closed).To(gomega.Equal(1), "link %d is closed once", i)
+		for i, p := range l.x.peers {
+			l.g.Expect(p.closed).To(gomega.Equal(1), "connection %d is closed once", i)
 		}
 	})
 	return l
 }
 
-// wait lets time pass.
+// wait lets d pass and then waits until all goroutines are idle.
 func (l *line) wait(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// story is what the session was, in order.
+// story returns the states that the session has shown, in order.
 func (l *line) story() []State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,7 +203,7 @@ func (l *line) story() []State {
 
 var errTorn = &Error{Kind: ErrServerGone, Cause: errors.New("torn")}
 
-// kept is a link of a server that keeps the conversation.
+// kept is the plan of a call to a server that keeps the conversation when the connection breaks.
 var kept = plan{token: "T"}
 
 func bubble(t *testing.T, name string, f func(t *testing.T)) {

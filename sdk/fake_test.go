@@ -1,5 +1,7 @@
 package sdk
 
+// Fake dialers and peers, which write down what the session asks of them.
+
 import (
 	"context"
 	"strconv"
@@ -8,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// fakeDialer gives the test's peer, or an error.
+// fakeDialer is a Dialer that returns the test's peer, or an error.
 type fakeDialer struct {
 	peer     *fakePeer
 	player   bool
@@ -54,14 +56,14 @@ func (d *fakeDialer) Pipeline(context.Context) (Pipeline, error) {
 	return Pipeline{Name: "scripted", Components: []Component{{Stage: "model", Name: "script", State: "ready"}}}, nil
 }
 
-// fakePeer writes down what it is asked to do.
+// fakePeer is a Peer that writes down each call of its methods.
 type fakePeer struct {
 	antiphon bool
 	sink     func(PeerEvent)
-	note     func(string) // called for all that the session does
+	note     func(string) // gets a line for each thing that the session does
 	// noteClosed is called for Close, which comes from a goroutine of its own.
 	noteClosed func()
-	level      func(Level) // is told the agent's level, when it is not nil
+	level      func(Level) // gets each level that the session sets; may be nil
 	sendErr    error
 	micErr     error
 	playing    string // a player's response
@@ -101,7 +103,7 @@ func (p *fakePeer) Close() error {
 	return nil
 }
 
-// fakePlayer has played what the test says.
+// fakePlayer is a fakePeer that is a Player. It plays nothing: the test reports what was played.
 type fakePlayer struct {
 	*fakePeer
 	item  string
@@ -118,7 +120,7 @@ func (p *fakePlayer) Play(response, item string, _ int, pcm []byte) {
 
 func (p *fakePlayer) Finish(response string) { p.note("> (all sound of " + response + " given)") }
 
-// Stop says that half of what was given was heard.
+// Stop returns the position in the middle of the sound that Play got.
 func (p *fakePlayer) Stop() (PlayedPosition, bool) {
 	p.held = false
 	if p.playing == "" {
@@ -135,7 +137,7 @@ func (p *fakePeer) setLevel(l Level) {
 	}
 }
 
-// fakeDucker writes down what is done to the agent's sound.
+// fakeDucker is a fakePeer that is a Ducker. It writes down each call of the Ducker's methods.
 type fakeDucker struct{ *fakePeer }
 
 func (p fakeDucker) SetLevel(l Level) { p.setLevel(l) }
@@ -149,7 +151,7 @@ func (p fakeDucker) AwaitPosition(at PlayedPosition) {
 
 func (p fakeDucker) Mute() { p.note("> (mute)") }
 
-// fakeRewinder is a player that can go back.
+// fakeRewinder is a fakePlayer that is a Rewinder.
 type fakeRewinder struct{ fakePlayer }
 
 func (p *fakeRewinder) SetLevel(l Level) { p.setLevel(l) }

@@ -1,6 +1,6 @@
 package sdk
 
-// Small numbers for the protocol's ids.
+// Small numbers for the protocol's ids, so that coord/view can hold turns and responses by number.
 
 // idNumbers gives numbers to ids in the order in which they appear, from 1. It knows the last keptIDs ids: an older one that
 // appears again gets a new number.

@@ -1,6 +1,6 @@
 package sdk
 
-// Pictures that the person shows the agent.
+// Pictures that the user shows the agent.
 
 import (
 	"strconv"
@@ -8,7 +8,7 @@ import (
 )
 
 // SendImage shows the agent a picture: a data URL of a PNG or JPEG ("data:image/png;base64,…") of at most Limits.ImageBytes.
-// With text it asks for an answer, as SendText does. Without text, the agent has the picture for what the person says or writes
+// With text it asks for an answer, as SendText does. Without text, the agent has the picture for what the user says or writes
 // next. Errors: ErrNotConnected, ErrInvalid. If the server takes no pictures, the entry of the message has a Note.
 func (s *Session) SendImage(image, text string) error {
 	switch {

@@ -14,7 +14,7 @@ import (
 // Interruptions says how well the client has predicted interruptions: see the package comment. All figures count from the
 // beginning of the call.
 type Interruptions struct {
-	// Candidates is how often the client has ducked the agent because somebody seemed to interrupt.
+	// Candidates is how often the client has ducked the agent because the user seemed to interrupt.
 	Candidates int
 	// Confirmed is how many interruptions the server has confirmed, Ahead how many of these the client had predicted before.
 	Confirmed, Ahead int
@@ -23,9 +23,10 @@ type Interruptions struct {
 	// LeadMS is how many milliseconds a confirmed prediction came before the server's confirmation: the median of the last 64.
 	// LastLeadMS is that of the last one.
 	LeadMS, LastLeadMS int
-	// MispredictedMS is how long candidates that came to nothing have lasted, in milliseconds: the sum. RollbackMS is the longest.
+	// MispredictedMS is how long all candidates that were not confirmed have lasted together, in milliseconds. RollbackMS is how long
+	// the longest of them has lasted.
 	MispredictedMS, RollbackMS int
-	// RepeatedMS is how much of the agent's sound was played again after a candidate that came to nothing, LostMS how much was
+	// RepeatedMS is how much of the agent's sound was played again after a candidate that was not confirmed, LostMS how much was
 	// silenced and not played again, in milliseconds.
 	RepeatedMS, LostMS int
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk/sdktest"
 )
 
-func TestAnInspectorSeesBothLanes(t *testing.T) {
+func TestAnInspectionHasPredictedAndConfirmedState(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
 	session, err := sdk.New(sdk.Options{Dialer: server})

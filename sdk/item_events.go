@@ -117,7 +117,7 @@ func wordsOf(told *wire.Item) (words string, spoken, known bool) {
 // server nor the client knows how much of a text was heard.
 const charsPerSecond = 15
 
-// itemTruncated notes that the server has cut a reply at what the person heard, and asks the server for the words.
+// itemTruncated notes that the server has cut a response at what the user heard, and asks the server for the words.
 func (s *Session) itemTruncated(id string, heardMS int) {
 	it := s.items.find(id)
 	if it == nil {
@@ -130,7 +130,7 @@ func (s *Session) itemTruncated(id string, heardMS int) {
 	s.send("conversation.item.retrieve", newJSON().Key("item_id").Text(id), intent{kind: intentRetrieve, item: id})
 }
 
-// itemRetrieved shows the words of an interrupted reply that the person heard.
+// itemRetrieved shows the words of an interrupted response that the user heard.
 func (s *Session) itemRetrieved(told *wire.Item) {
 	it := s.items.find(told.ID)
 	if it == nil || it.asked == Never {
@@ -144,7 +144,7 @@ func (s *Session) itemRetrieved(told *wire.Item) {
 	s.heardWords(it, words, "")
 }
 
-// cutByEstimate cuts the text of an interrupted reply in proportion to the time heard, for servers that do not say which words
+// cutByEstimate cuts the text of an interrupted response in proportion to the time heard, for servers that do not say which words
 // were heard.
 func (s *Session) cutByEstimate(it *item) {
 	heard := time.Duration(it.entry.HeardMS) * time.Millisecond
@@ -159,7 +159,7 @@ func (s *Session) cutByEstimate(it *item) {
 	s.heardWords(it, cutWords(it.entry.Text, float64(heard)/float64(all)), "cut by estimate")
 }
 
-// heardWords shows these words as what the person heard of an interrupted reply.
+// heardWords shows these words as what the user heard of an interrupted response.
 func (s *Session) heardWords(it *item, words, note string) {
 	it.asked = Never
 	s.items.text(it, words)

@@ -1,14 +1,14 @@
 package sdk
 
-// The queue that every change of a session goes through.
+// The queue of jobs: every change of a session is a job, and jobs run one at a time.
 
 import (
 	"context"
 	"sync"
 )
 
-// jobQueue runs jobs one at a time and in order. Whoever puts a job into an idle queue runs it, and then all jobs that others
-// put meanwhile. So no goroutine waits for jobs.
+// jobQueue runs jobs one at a time and in order. The goroutine that puts a job into an idle queue runs it, and then all jobs
+// that other goroutines put meanwhile. So no goroutine waits for jobs.
 type jobQueue struct {
 	mu    sync.Mutex
 	jobs  []func() // Invariant: len(jobs) <= limit, empty when !busy.

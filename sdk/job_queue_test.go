@@ -11,7 +11,7 @@ func TestJobsRunOneAtATimeAndInOrder(t *testing.T) {
 	g := gomega.NewWithT(t)
 	const writers, each = 8, 500
 	box := jobQueue{limit: writers * each}
-	seen := make([][]int, writers) // written by jobs alone: the race detector watches
+	seen := make([][]int, writers) // only jobs write to it, without a lock, so the race detector finds two jobs at a time
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {

@@ -8,5 +8,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Under js the runtime has goroutines of its own for the events of JavaScript, so leaks are looked for natively.
+// TestMain fails when a test leaves a goroutine running. It is not built for js, where the runtime itself has goroutines for the
+// events of JavaScript.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -13,7 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Half an hour of talk, with coughs, interruptions and written words, takes no more memory at its end than after ten minutes.
+// TestTalkTakesNoMoreMemory simulates half an hour of talk with coughs, interruptions and messages. At its end the session takes no
+// more memory than after ten minutes.
 func TestTalkTakesNoMoreMemory(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
@@ -43,7 +44,7 @@ func TestTalkTakesNoMoreMemory(t *testing.T) {
 	g.Expect(session.Close(t.Context())).To(gomega.Succeed())
 }
 
-// turn is 6 s of a call: a question, an answer, and somebody who seems to interrupt it.
+// turn is 6 s of a call: a question, an answer, and a barge-in candidate over the answer.
 func turn(g *gomega.WithT, server *sdktest.Server, session *sdk.Session, i int) {
 	n := strconv.Itoa(i)
 	server.Speak("u"+n, "how is the weather in "+n)

@@ -7,7 +7,7 @@ import "github.com/antiphon-rt/antiphon/wire"
 // maxCarriedOver and maxCarriedOverBytes bound the words that a new conversation begins with: the newest of the lost one.
 const maxCarriedOver, maxCarriedOverBytes = 100, 256 << 10
 
-// beginNewConversation gives up the conversation that the server has lost. The transcript stays. The messages that the person
+// beginNewConversation gives up the conversation that the server has lost. The transcript stays. The messages that the user
 // wrote and the server has not taken wait for the new conversation.
 func (s *Session) beginNewConversation(c *call) {
 	s.trace("the conversation was lost: another one begins with its words")
@@ -47,7 +47,7 @@ func (s *Session) newConversationStands() {
 	if s.call != c || s.phase != phaseLive {
 		return
 	}
-	s.linkCarries()
+	s.connectionCarries()
 	s.err = ErrBegunAnew
 }
 

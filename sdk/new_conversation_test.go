@@ -13,8 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// itemsTold are the items that a link has been told of.
-func itemsTold(l *link) string {
+// itemsTold returns the items that the session has created on this connection, as "role: text", joined by semicolons.
+func itemsTold(l *exchangePeer) string {
 	var items []string
 	for _, s := range l.got() {
 		if _, item, is := strings.Cut(s, "conversation.item.create "); is {
@@ -24,16 +24,16 @@ func itemsTold(l *link) string {
 	return strings.Join(items, "; ")
 }
 
-func TestAConversationThatIsLostBeginsAnew(t *testing.T) {
+func TestANewConversationReplacesALostOne(t *testing.T) {
 	for name, plans := range map[string][]plan{
-		"the server has restarted":         {kept, {err: &RefusedError{Status: 404}}, {token: "U"}},
-		"the server keeps too little":      {kept, {err: &RefusedError{Status: 410}}, {token: "U"}},
-		"a server of the plain protocol":   {{}, {}},
-		"one that takes another one's way": {kept, {token: "U"}},
+		"the server has restarted":           {kept, {err: &RefusedError{Status: 404}}, {token: "U"}},
+		"the server keeps too little":        {kept, {err: &RefusedError{Status: 410}}, {token: "U"}},
+		"a server that is no Antiphon":       {{}, {}},
+		"a server that begins a new session": {kept, {token: "U"}},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			l := connectedBy(t, Options{Instructions: "Be brief."}, plans...)
-			first := l.x.links[0]
+			first := l.x.peers[0]
 			user, agent := "u1", "a1"
 			for _, e := range []wire.ServerEvent{
 				&wire.InputAudioBufferSpeechStarted{EventID: "1", ItemID: user},
@@ -47,8 +47,8 @@ func TestAConversationThatIsLostBeginsAnew(t *testing.T) {
 			first.sink(PeerBroken{})
 			l.g.Expect(l.SendText("Go on.")).To(gomega.Succeed())
 			l.wait(2 * time.Second)
-			l.g.Expect(l.x.links).To(gomega.HaveLen(2))
-			second := l.x.links[1]
+			l.g.Expect(l.x.peers).To(gomega.HaveLen(2))
+			second := l.x.peers[1]
 			l.g.Expect(itemsTold(second)).To(gomega.Equal("user: Tell me a story.; assistant: Once upon a time; user: Go on."))
 			sent := strings.Join(second.got(), ", ")
 			l.g.Expect(sent).To(gomega.MatchRegexp(`session.update.*Tell me.*Go on\., client_\d+ response.create$`))
@@ -59,7 +59,7 @@ func TestAConversationThatIsLostBeginsAnew(t *testing.T) {
 			l.g.Expect(now.Transcript[1].Note).To(gomega.ContainSubstring(lossNote))
 			l.g.Expect(now.Transcript[2].Note).To(gomega.BeEmpty())
 
-			// The server's word of the old items changes neither their place nor their words.
+			// The server's events about the carried-over items change neither their place nor their words.
 			for i, id := range []string{user, agent} {
 				previous := []*string{nil, &user}[i]
 				second.sink(message(&wire.ConversationItemAdded{EventID: "x", PreviousItemID: previous, Item: wire.Item{
@@ -74,42 +74,43 @@ func TestAConversationThatIsLostBeginsAnew(t *testing.T) {
 	}
 }
 
-// TestBetweenTwoConversations: what was under way when the old conversation was lost.
-func TestBetweenTwoConversations(t *testing.T) {
+// TestMessagesAndToolResultsAfterALoss: what becomes of a message and of a tool's result that were under way when the conversation
+// was lost.
+func TestMessagesAndToolResultsAfterALoss(t *testing.T) {
 	bubble(t, "a message that had not arrived is sent again", func(t *testing.T) {
 		l := connectedBy(t, Options{}, plan{}, plan{})
 		l.g.Expect(l.SendText("taken")).To(gomega.Succeed())
 		id := l.Snapshot().Transcript[0].ItemID
-		l.x.links[0].sink(message(&wire.ConversationItemAdded{EventID: "1", Item: wire.Item{
+		l.x.peers[0].sink(message(&wire.ConversationItemAdded{EventID: "1", Item: wire.Item{
 			ID: id, Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: "taken"}},
 		}}))
 		l.g.Expect(l.SendText("lost")).To(gomega.Succeed())
-		l.x.links[0].sink(PeerBroken{})
+		l.x.peers[0].sink(PeerBroken{})
 		l.wait(time.Second)
-		l.g.Expect(itemsTold(l.x.links[1])).To(gomega.Equal("user: taken; user: lost"))
-		sent := l.x.links[1].got()
+		l.g.Expect(itemsTold(l.x.peers[1])).To(gomega.Equal("user: taken; user: lost"))
+		sent := l.x.peers[1].got()
 		l.g.Expect(sent[len(sent)-1]).To(gomega.HaveSuffix("response.create"))
 	})
 
-	bubble(t, "what a tool says for the old one is nobody's", func(t *testing.T) {
+	bubble(t, "a result of a tool of the lost conversation is dropped", func(t *testing.T) {
 		answer := make(chan string)
 		run := func(context.Context, string) (string, error) { return <-answer, nil }
 		l := connectedBy(t, Options{Tools: []Tool{{Name: "weather", Run: run}}}, plan{}, plan{})
 		call := wire.Item{ID: "f1", Type: wire.ItemFunctionCall, CallID: "c1", Name: "weather", Arguments: "{}", Status: "completed"}
-		l.x.links[0].sink(message(&wire.ResponseOutputItemDone{EventID: "1", ResponseID: "r", Item: call}))
-		l.x.links[0].sink(PeerBroken{})
+		l.x.peers[0].sink(message(&wire.ResponseOutputItemDone{EventID: "1", ResponseID: "r", Item: call}))
+		l.x.peers[0].sink(PeerBroken{})
 		l.wait(time.Second)
 		answer <- "rain"
 		synctest.Wait()
-		l.g.Expect(strings.Join(l.x.links[1].got(), ", ")).NotTo(gomega.ContainSubstring("conversation.item.create"))
+		l.g.Expect(strings.Join(l.x.peers[1].got(), ", ")).NotTo(gomega.ContainSubstring("conversation.item.create"))
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 	})
 }
 
 func TestMessagesThatWaitAreBounded(t *testing.T) {
-	bubble(t, "what is too much is refused, and said", func(t *testing.T) {
+	bubble(t, "a message beyond the limit is refused, and its entry says so", func(t *testing.T) {
 		l := connectedBy(t, Options{}, kept, plan{err: errTorn})
-		l.x.links[0].sink(PeerBroken{})
+		l.x.peers[0].sink(PeerBroken{})
 		for range maxWaiting {
 			l.g.Expect(l.SendText("hello?")).To(gomega.Succeed())
 		}
@@ -129,7 +130,7 @@ func TestMessagesThatWaitAreBounded(t *testing.T) {
 	})
 }
 
-func TestOutbox(t *testing.T) {
+func TestTheResendBufferIsBounded(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var o resendBuffer
 	for i := range maxSent + 10 {

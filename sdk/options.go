@@ -29,7 +29,7 @@ type Options struct {
 	Language string
 	// TextReplies asks for answers in text, which are not spoken.
 	TextReplies bool
-	// TurnDetection says when the person's turn ends. Nil leaves the server's.
+	// TurnDetection says when the user's turn ends. Nil leaves the server's.
 	TurnDetection *TurnDetection
 	// Tools are the functions that the agent may call; at most 128, each name once.
 	Tools []Tool
@@ -38,7 +38,7 @@ type Options struct {
 	Microphone, Speaker string
 	// Muted begins with a closed microphone.
 	Muted bool
-	// NoMicrophone places the call for text alone: the agent is heard, the person writes.
+	// NoMicrophone places the call for text alone: the agent is heard, the user writes.
 	NoMicrophone bool
 
 	// NoPrediction turns prediction off: the client does not duck the agent before the server has decided, and Snapshot.State is the
@@ -51,7 +51,7 @@ type Options struct {
 	Log func(line string)
 }
 
-// TurnDetection says when the person's turn ends. Zero numbers leave the server's.
+// TurnDetection says when the user's turn ends. Zero numbers leave the server's.
 type TurnDetection struct {
 	// Manual leaves it to the application: the server detects no turn. The other fields are ignored then.
 	Manual bool
@@ -59,7 +59,7 @@ type TurnDetection struct {
 	Semantic bool
 	// Eagerness is for Semantic: "low", "medium", "high" or "auto". May be empty.
 	Eagerness string
-	// Threshold of the voice detector, above 0 up to 1.
+	// Threshold of the speech detector, above 0 up to 1.
 	Threshold float64
 	// Silence ends a turn; PrefixPadding is kept from before its onset. In whole milliseconds.
 	Silence, PrefixPadding time.Duration
@@ -96,7 +96,7 @@ type Limits struct {
 	ToolsAtOnce int
 	// Connect is how long the server may take to create its session (20 s).
 	Connect time.Duration
-	// Lost is how long a lost link may take to come back (30 s).
+	// Lost is how long a lost connection may take to come back (30 s).
 	Lost time.Duration
 	// Commit is how long the server may take from the end of speech to the commit of the turn (5 s). After that the turn counts as
 	// dropped.
@@ -110,14 +110,15 @@ type Limits struct {
 	// Acknowledge is how long the server may take to do what the client asked for (5 s), such as to end an answer. After that the
 	// session shows the confirmed state again.
 	Acknowledge time.Duration
-	// TurnSilence is how long the server may take the person to be speaking without an event of it and without sound from the
+	// TurnSilence is how long the server may take the user to be speaking without an event of it and without sound from the
 	// microphone (15 s).
 	TurnSilence time.Duration
-	// SoundSilence is how long a complete reply may be silent (5 s). After that it counts as played even if the server does not say so.
+	// SoundSilence is how long a complete response may be silent (5 s). After that it counts as played even if the server does not
+	// say so.
 	SoundSilence time.Duration
 	// Unmeasured takes the place of the last two where nobody measures levels, and so nobody can tell silence from sound (6 minutes).
 	Unmeasured time.Duration
-	// Retrieve is how long the server may take to say which words of an interrupted reply were heard (3 s).
+	// Retrieve is how long the server may take to say which words of an interrupted response were heard (3 s).
 	Retrieve time.Duration
 }
 

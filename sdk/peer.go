@@ -57,13 +57,13 @@ type Peer interface {
 	Close() error
 }
 
-// Player is a Peer whose replies arrive as messages (a WebSocket). The client plays them itself, and so knows what the person
+// Player is a Peer whose responses arrive as messages (a WebSocket). The client plays them itself, and so knows what the user
 // has heard.
 type Player interface {
-	// Play queues sound of a reply: PCM, 16 bit little endian, mono, 24 kHz. The sink gets PlaybackStarted when the first sound of a
-	// reply is played. The slice is the callee's only during the call.
+	// Play queues sound of a response: PCM, 16 bit little endian, mono, 24 kHz. The sink gets PlaybackStarted when the first sound
+	// of a response is played. The slice is the callee's only during the call.
 	Play(responseID, itemID string, contentIndex int, pcm []byte)
-	// Finish says that Play got all sound of a reply. The sink gets PlaybackStopped when it is played.
+	// Finish says that Play got all sound of a response. The sink gets PlaybackStopped when it is played.
 	Finish(responseID string)
 	// Stop discards the sound that was not played yet, and returns the position that was being played. ok is false when nothing was.
 	Stop() (heard PlayedPosition, ok bool)
@@ -87,13 +87,13 @@ type SpeakerChooser interface {
 	SetSpeaker(ctx context.Context, id string) error
 }
 
-// SoundResumer is a Peer that may have to wait for a gesture of the person before it plays.
+// SoundResumer is a Peer that may have to wait for a gesture of the user before it plays.
 type SoundResumer interface {
 	// ResumeSound tries to play again. Call it from the handler of a gesture. The sink gets SoundBlocked.
 	ResumeSound()
 }
 
-// DeviceLister is a Dialer that knows the devices. Their labels may be empty before the person has allowed a microphone.
+// DeviceLister is a Dialer that knows the devices. Their labels may be empty before the user has allowed a microphone.
 type DeviceLister interface {
 	Devices(ctx context.Context) (Devices, error)
 }
@@ -116,15 +116,15 @@ type (
 	Message struct{ Data []byte }
 	// PeerOpened: messages can be exchanged.
 	PeerOpened struct{}
-	// PeerLost: the link is down and may come back by itself.
+	// PeerLost: the connection is down and may come back by itself.
 	PeerLost struct{}
-	// PeerRestored: the link is back.
+	// PeerRestored: the connection is back.
 	PeerRestored struct{}
-	// PeerBroken: the link is down for good, but nobody has ended the call, so another peer may go on with it. Err says why.
+	// PeerBroken: the connection is down for good, but nobody has ended the call, so another peer may go on with it. Err says why.
 	PeerBroken struct{ Err error }
 	// PeerEnded: the call is over. Err says why: ErrServerGone and the like. The session closes the peer.
 	PeerEnded struct{ Err error }
-	// MicrophoneAsked: the microphone is being opened, and the person may be asked for it. MicrophoneOpened or
+	// MicrophoneAsked: the microphone is being opened, and the user may be asked for it. MicrophoneOpened or
 	// MicrophoneFailed follows.
 	MicrophoneAsked struct{}
 	// MicrophoneOpened: this device is in use.
@@ -135,14 +135,15 @@ type (
 	DevicesChanged struct{ Devices Devices }
 	// LevelsMeasured: how loud both sides are, some 20 times a second. The session may drop it.
 	LevelsMeasured struct{ Levels Levels }
-	// SoundBlocked: Blocked says whether the agent is silent until the person touches the page.
+	// SoundBlocked: Blocked says whether the agent is silent until the user touches the page.
 	SoundBlocked struct{ Blocked bool }
-	// PlaybackStarted is a Player's: the playback of the reply has begun.
+	// PlaybackStarted is a Player's: the playback of the response has begun.
 	PlaybackStarted struct{ ResponseID string }
-	// PlaybackStopped is a Player's: the reply was played to its end. It comes once for each PlaybackStarted that no Stop has ended.
+	// PlaybackStopped is a Player's: the response was played to its end. It comes once for each PlaybackStarted that no Stop has
+	// ended.
 	PlaybackStopped struct{ ResponseID string }
 	// SpeechOnset, SpeechSustained and SpeechEnded are what a BargeInDetector finds; a Ducker or a Rewinder tells them. SpeechOnset:
-	// somebody begins to speak, and the playback does not explain it. At is the Ducker's Position at that moment, where it was Known.
+	// speech begins that is not the echo of the playback. At is the Ducker's Position at that moment, where it was Known.
 	SpeechOnset struct {
 		At    PlayedPosition
 		Known bool

@@ -35,7 +35,7 @@ func newPlayout(p Peer) playout {
 // canDuck reports whether the peer's level can be set.
 func (o *playout) canDuck() bool { return o.ducker != nil || o.rewinder != nil }
 
-// here returns the position that the person hears now. known is false where nobody can say.
+// here returns the position that the user hears now. known is false where nobody can say.
 func (o *playout) here() (at PlayedPosition, known bool) {
 	switch {
 	case o.ducker != nil:

@@ -83,7 +83,7 @@ func (s *predictionStats) expired(now time.Duration) {
 	s.mispredicted(now)
 }
 
-// mispredicted adds up what a candidate has cost that came to nothing.
+// mispredicted adds the time that a candidate has lasted which was not confirmed.
 func (s *predictionStats) mispredicted(now time.Duration) {
 	took := int((now - s.begunAt).Milliseconds())
 	s.shown.MispredictedMS += took

@@ -98,7 +98,7 @@ func (s *Session) nextDeadline() time.Duration {
 	case phaseNone, phaseFailed:
 	case phaseDialing:
 		if s.audio.MicAsked {
-			break // the person decides about the microphone, for as long as they want
+			break // the user decides about the microphone, for as long as they want
 		}
 		sooner(s.call.begun + s.limits.Connect)
 	case phaseLost:
@@ -122,7 +122,7 @@ func (s *Session) nextDeadline() time.Duration {
 func (s *Session) ring(now time.Duration) {
 	late := func(at time.Duration) bool { return at != Never && at <= now }
 	if late(s.barge.due) {
-		s.verdictOverdue()
+		s.verdictTimedOut()
 	}
 	switch s.phase {
 	case phaseNone, phaseFailed:
@@ -146,7 +146,7 @@ func (s *Session) ring(now time.Duration) {
 		s.dialog.postponeSilence(now)
 	}
 	if late(s.dialog.turnDeadline(&s.limits)) {
-		s.turnOverdue()
+		s.turnTimedOut()
 	}
 	if late(s.dialog.responseDeadline(&s.limits)) {
 		s.trace("a response gave no sign of life: it is not waited for any more")
@@ -156,7 +156,7 @@ func (s *Session) ring(now time.Duration) {
 		s.err, s.dirty = ErrServerSilent, true
 	}
 	for late(s.dialog.expectedDeadline()) {
-		s.expectationOverdue(now)
+		s.expectationTimedOut(now)
 	}
 	if late(s.dialog.soundDeadline(&s.limits)) {
 		s.trace("the end of the playback was not told, but it is silent: it has ended")
@@ -169,8 +169,8 @@ func (s *Session) ring(now time.Duration) {
 	}
 }
 
-// turnOverdue ends a turn that has no end, or one whose answer does not come.
-func (s *Session) turnOverdue() {
+// turnTimedOut ends a turn that has no end, or one whose answer does not come.
+func (s *Session) turnTimedOut() {
 	if s.dialog.speaking() || s.dialog.stopped != 0 {
 		s.trace("a turn has no end: it is dropped")
 		s.dropTurn()
@@ -189,8 +189,8 @@ func (s *Session) unanswered(item string) {
 	s.err, s.dirty = ErrServerSilent, true
 }
 
-// expectationOverdue takes back one prediction of which nothing came in time.
-func (s *Session) expectationOverdue(now time.Duration) {
+// expectationTimedOut takes back one prediction of which nothing came in time.
+func (s *Session) expectationTimedOut(now time.Duration) {
 	for _, e := range s.dialog.expected {
 		if e.since+e.wait > now {
 			continue

@@ -8,7 +8,7 @@ import "time"
 // different paths.
 const soundTail = 150 * time.Millisecond
 
-// manualTurn is a turn that the person or the application ends by hand.
+// manualTurn is a turn that the user or the application ends by hand.
 type manualTurn struct {
 	keyDown bool
 	presses uint64 // counts how often the key was pressed, so that a timer of an earlier press changes nothing
@@ -22,10 +22,10 @@ type manualTurn struct {
 func (s *Session) StartTalking() error { return s.act(s.startTalking, false) }
 
 // StopTalking closes the microphone, as a released key does. Where turns end by hand it ends the turn and asks for an answer. A
-// turn without sound is no turn and no error. A turn during which the link was lost is dropped.
+// turn without sound is no turn and no error. A turn during which the connection was lost is dropped.
 func (s *Session) StopTalking() { s.queue.must(s.job(s.stopTalking)) }
 
-// turnsEndByHand reports whether the application or the person ends each turn.
+// turnsEndByHand reports whether the application or the user ends each turn.
 func (s *Session) turnsEndByHand() bool {
 	return s.opts.TurnDetection != nil && s.opts.TurnDetection.Manual
 }

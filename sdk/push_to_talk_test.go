@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// kinds are the types of the events that were sent since.
+// kinds returns the types of the events that the session has sent since the last look.
 func kinds(server *sdktest.Server) []string {
 	var all []string
 	for _, e := range server.Sent() {
@@ -30,7 +30,7 @@ func TestPushToTalk(t *testing.T) {
 	server.Sent()
 
 	g.Expect(session.StartTalking()).To(gomega.Succeed())
-	g.Expect(session.StartTalking()).To(gomega.Succeed(), "a key repeats itself")
+	g.Expect(session.StartTalking()).To(gomega.Succeed(), "a held key repeats its event")
 	g.Expect(server.Muted()).To(gomega.BeFalse())
 	g.Expect(kinds(server)).To(gomega.Equal([]string{
 		"response.cancel", "output_audio_buffer.clear", "antiphon.barge_in.heard", "input_audio_buffer.clear",
@@ -42,13 +42,13 @@ func TestPushToTalk(t *testing.T) {
 
 	session.StopTalking()
 	g.Expect(server.Muted()).To(gomega.BeTrue())
-	g.Expect(kinds(server)).To(gomega.BeEmpty(), "the last of the sound is under way")
+	g.Expect(kinds(server)).To(gomega.BeEmpty(), "the last sound is still under way")
 	server.Clock.Advance(150 * time.Millisecond)
 	g.Expect(kinds(server)).To(gomega.Equal([]string{"input_audio_buffer.commit"}))
 	session.StopTalking()
 }
 
-func TestAKeyThatIsTouched(t *testing.T) {
+func TestAShortPressIsNoError(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
 	server.Sound = sdktest.Messages
@@ -69,8 +69,8 @@ func TestAKeyThatIsTouched(t *testing.T) {
 	session.StopTalking()
 }
 
-// A key that is down again before the end was told goes on with the same turn.
-func TestAKeyThatIsDownAgain(t *testing.T) {
+// When the key is pressed again before the session has committed the turn, the same turn goes on.
+func TestASecondPressContinuesTheTurn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
 	session := server.Connect(sdk.Options{TurnDetection: &sdk.TurnDetection{Manual: true}})
@@ -86,8 +86,8 @@ func TestAKeyThatIsDownAgain(t *testing.T) {
 	g.Expect(session.Close(t.Context())).To(gomega.Succeed())
 }
 
-// Where the server finds the turns' ends, the key is the microphone's alone.
-func TestAKeyWithTurnDetection(t *testing.T) {
+// Where the server detects the ends of turns, the key only opens and closes the microphone.
+func TestTheKeyWithTurnDetection(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
 	session := server.Connect(sdk.Options{Muted: true})
@@ -118,7 +118,7 @@ func TestVolume(t *testing.T) {
 	g.Expect(session.Close(t.Context())).To(gomega.Succeed())
 }
 
-func TestAPicture(t *testing.T) {
+func TestPicturesAreSentAndChecked(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
 	session := server.Connect(sdk.Options{Limits: sdk.Limits{ImageBytes: 40, EntryBytes: 20}})

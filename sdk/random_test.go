@@ -15,9 +15,9 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// A server that says anything in any order, a detector that hears anything at any time and a person who does anything: the
-// client keeps the contract of coord/bargein, the agent is lowered only while a candidate waits, and in the end the session
-// listens. components-js#1227
+// TestAnythingInAnyOrder chooses random server events, findings of the detector and actions of the user. The client keeps the
+// contract of coord/bargein, the agent is ducked only while a candidate waits, and in the end the session listens.
+// components-js#1227
 func TestAnythingInAnyOrder(t *testing.T) {
 	for seed := range uint64(120) {
 		synctest.Test(t, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestAnythingInAnyOrder(t *testing.T) {
 	}
 }
 
-// randomCall is a call to which anything happens.
+// randomCall is a call in which a seed decides all events.
 type randomCall struct {
 	*rand.Rand
 	seed    uint64
@@ -94,7 +94,7 @@ func (c *randomCall) check(g *gomega.WithT) {
 	}
 }
 
-// something happens.
+// something lets one random thing happen: an action of the user, a finding of the detector, or a server event.
 func (c *randomCall) something() {
 	s := c.session
 	in := &s.barge
@@ -124,11 +124,11 @@ func (c *randomCall) something() {
 		if c.seed%3 == 1 {
 			c.peer.sink(PlaybackStopped{ResponseID: "r" + fmt.Sprint(c.IntN(3))})
 		}
-	case 11: // the silence that the newest candidate has asked for
+	case 11: // the server acknowledges the newest candidate and names the position of its silence
 		c.peer.at += 960
 		last := in.asked[in.candidate%bargein.ID(len(in.asked))]
 		tell(c.peer, &wire.AntiphonAck{EventID: "e", Acknowledges: last, RTPTimestamp: int(c.peer.at)})
-	case 12: // which is reached
+	case 12: // the playback has passed the position that the session awaits
 		c.peer.sink(PositionPassed{At: in.awaited})
 	case 13:
 		tell(c.peer, &wire.AntiphonBargeInRejected{EventID: "e", Candidate: int(in.candidate)})
@@ -137,7 +137,7 @@ func (c *randomCall) something() {
 	}
 }
 
-// anyEvent gives one of the events that say who has the floor.
+// anyEvent returns a random server event about turns, responses or playback.
 func anyEvent(r *rand.Rand) wire.ServerEvent {
 	id := func(kind string) string { return kind + fmt.Sprint(r.IntN(3)) }
 	previous := id("u")

@@ -1,8 +1,8 @@
 package sdk
 
-// How a session brings a lost link back. It restarts a peer whose link is only interrupted. Where the link is broken, or the
-// restart fails, it dials another peer. That goes on with the conversation if the server has kept it; otherwise a new
-// conversation begins with the same words.
+// How a session brings a lost connection back. It restarts a peer whose connection is only interrupted. Where the connection is
+// broken, or the restart fails, it dials another peer. That goes on with the conversation if the server has kept it; otherwise a
+// new conversation begins with the same words.
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// restartAfter is how long a link may be interrupted before it is restarted.
+	// restartAfter is how long a connection may be interrupted before it is restarted.
 	restartAfter = 2 * time.Second
-	// restartTime is how long a restart may take until the link is back.
+	// restartTime is how long a restart may take until the connection is back.
 	restartTime = 8 * time.Second
 	// redialTime is how long another dial may take until the conversation goes on.
 	redialTime = 10 * time.Second
@@ -30,7 +30,7 @@ type Restarter interface {
 	Restart(ctx context.Context) error
 }
 
-// Resumable is a Peer of a server that keeps the conversation when a link breaks.
+// Resumable is a Peer of a server that keeps the conversation when a connection breaks.
 type Resumable interface {
 	// Resumption may be asked as soon as Dial has returned.
 	Resumption() Resumption
@@ -45,7 +45,7 @@ type Resumption struct {
 	Resumed bool
 	Seen    string
 	// Sound: this peer plays the sound that CallConfig.From had not played yet. Otherwise that sound is dropped, and the session tells
-	// the server how far the person has heard it.
+	// the server how far the user has heard it.
 	Sound bool
 }
 
@@ -57,7 +57,7 @@ type Resume struct {
 	After string
 }
 
-// recovery is how far the attempt to bring a lost link back has come.
+// recovery is how far the attempt to bring a lost connection back has come.
 type recovery struct {
 	due  time.Duration // when the session takes step; Never while it waits for something else
 	step recoveryStep
@@ -65,7 +65,7 @@ type recovery struct {
 	// path carries packets again.
 	restart *restart
 	tries   int  // redials that have failed
-	shown   bool // Snapshot.Err says why the link is lost
+	shown   bool // Snapshot.Err says why the connection is lost
 	fresh   bool // a new conversation has begun, and the server has not created its session yet
 }
 
@@ -84,33 +84,33 @@ func (r *recovery) dropRestart() {
 type recoveryStep uint8
 
 const (
-	recoverRestart recoveryStep = iota // the link has been interrupted for long enough
+	recoverRestart recoveryStep = iota // the connection has been interrupted for long enough
 	recoverRedial                      // the next dial is due
 	recoverAbort                       // the present dial takes too long
 )
 
-// linkLost notes that the link carries nothing.
-func (s *Session) linkLost() {
+// connectionLost notes that the connection carries nothing.
+func (s *Session) connectionLost() {
 	if s.phase == phaseLive {
 		s.phase, s.call.lost, s.dirty = phaseLost, s.clock.Now(), true
 		s.setRecovery(recovery{due: Never})
 	}
 }
 
-// linkInterrupted waits for the link to come back by itself. If the server keeps the conversation, a restart helps after a
+// connectionInterrupted waits for the connection to come back by itself. If the server keeps the conversation, a restart helps after a
 // while. If it does not, a restart that fails would cost the conversation, so there is none.
-func (s *Session) linkInterrupted(c *call) {
+func (s *Session) connectionInterrupted(c *call) {
 	if s.phase != phaseLive {
 		return
 	}
-	s.linkLost()
+	s.connectionLost()
 	if _, can := c.peer.(Restarter); can && c.token != "" {
 		s.recover(recoverRestart, restartAfter)
 	}
 }
 
-// linkBroken notes that the link does not come back, and dials another one.
-func (s *Session) linkBroken(err error) {
+// connectionBroken notes that the connection does not come back, and dials another one.
+func (s *Session) connectionBroken(err error) {
 	if err == nil {
 		err = ErrServerGone
 	}
@@ -122,8 +122,8 @@ func (s *Session) linkBroken(err error) {
 		s.redialLater(err)
 		return
 	}
-	s.linkLost()
-	s.trace("the link is broken: another call goes on")
+	s.connectionLost()
+	s.trace("the connection is broken: another call goes on")
 	s.recover(recoverRedial, s.pause())
 }
 
@@ -133,7 +133,7 @@ func (s *Session) setRecovery(r recovery) {
 	s.call.recovery = r
 }
 
-// lossError returns why the call ends when its link does not come back.
+// lossError returns why the call ends when its connection does not come back.
 func (s *Session) lossError() error {
 	if s.call.recovery.shown {
 		return s.err
@@ -197,9 +197,9 @@ func (s *Session) restart(c *call) {
 func (s *Session) restarted(err error) {
 	switch {
 	case err == nil:
-		s.linkCarries()
+		s.connectionCarries()
 	case errors.Is(err, ErrUnavailable):
-		s.trace("the server knows no restart: the link comes back by itself, or not at all")
+		s.trace("the server knows no restart: the connection comes back by itself, or not at all")
 	default:
 		s.trace("the restart failed: another call goes on")
 		s.showObstacle(err)
@@ -207,7 +207,7 @@ func (s *Session) restarted(err error) {
 	}
 }
 
-// showObstacle shows why the link is lost while the session brings it back.
+// showObstacle shows why the connection is lost while the session brings it back.
 func (s *Session) showObstacle(err error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = &Error{Kind: ErrServerGone, Detail: "it did not answer"}
@@ -218,7 +218,7 @@ func (s *Session) showObstacle(err error) {
 // redial places a call that goes on with this one. The former peer stays until another one has taken over: it may still have
 // sound to play, and if it left, the server would end the conversation.
 func (s *Session) redial(c *call) {
-	c.link = 0
+	c.connection = 0
 	config := s.callConfig()
 	config.Resume, config.From = Resume{Token: c.token, After: c.seen}, c.peer
 	s.place(c, config)
@@ -237,7 +237,7 @@ func (s *Session) closeFormerPeer(c *call) {
 func (s *Session) redialLater(why error) {
 	c := s.call
 	c.attempt.cancel()
-	c.link, c.recovery.fresh = 0, false
+	c.connection, c.recovery.fresh = 0, false
 	s.showObstacle(why)
 	c.recovery.tries++
 	s.recover(recoverRedial, s.pause())
@@ -269,19 +269,19 @@ func (s *Session) redialFailed(err error) {
 func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	told := resumption(peer)
 	if _, plays := c.peer.(Player); plays && told.Resumed && !told.Sound && s.dialog.sounding() {
-		s.interrupt() // the sound that was not played is lost, so the reply ends where it was heard
+		s.interrupt() // the sound that was not played is lost, so the response ends where it was heard
 	}
 	s.closeFormerPeer(c)
 	in := &s.barge
 	takes := in.serverTakes
-	c.peer, c.dial, c.link, c.peerClosed = peer, n, n, false
+	c.peer, c.dial, c.connection, c.peerClosed = peer, n, n, false
 	s.bindPeer()
 	peer.SetMuted(s.audio.Muted)
 	c.token = told.Token
 	if told.Resumed {
 		in.serverTakes = takes && in.machine != nil
 		if s.dialog.sounding() {
-			in.replies.started(s.dialog.sound)
+			in.responses.started(s.dialog.sound)
 		}
 		c.outgoing.requeueUntaken(told.Seen)
 		return
@@ -296,8 +296,8 @@ func resumption(p Peer) Resumption {
 	return Resumption{}
 }
 
-// linkCarries notes that the link is back, and sends the events that have waited.
-func (s *Session) linkCarries() {
+// connectionCarries notes that the connection is back, and sends the events that have waited.
+func (s *Session) connectionCarries() {
 	c := s.call
 	c.attempt.cancel()
 	s.phase, s.dirty = phaseLive, true
@@ -305,10 +305,10 @@ func (s *Session) linkCarries() {
 		s.err = nil
 	}
 	s.setRecovery(recovery{due: Never})
-	s.dialog.linkRestored(s.clock.Now())
+	s.dialog.connectionRestored(s.clock.Now())
 	for _, l := range c.outgoing.takeWaiting() {
 		if s.phase != phaseLive {
-			_ = c.outgoing.hold(l) // the link broke again; there was room for the event before
+			_ = c.outgoing.hold(l) // the connection broke again; there was room for the event before
 			continue
 		}
 		s.post(l)

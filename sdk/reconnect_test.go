@@ -13,23 +13,23 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-func TestALostLinkIsRestarted(t *testing.T) {
+func TestALostConnectionIsRestarted(t *testing.T) {
 	bubble(t, "after two seconds, and not before", func(t *testing.T) {
 		var l *line
 		var asked atomic.Int32
 		p := kept
 		p.restart = func(context.Context) error {
 			asked.Add(1)
-			l.x.links[0].sink(PeerRestored{}) // of the old way, or the new: nobody knows
+			l.x.peers[0].sink(PeerRestored{}) // nobody can tell whether the old or the new network path carries it
 			return nil
 		}
 		l = connectedBy(t, Options{}, p)
-		l.x.links[0].sink(PeerLost{})
+		l.x.peers[0].sink(PeerLost{})
 		l.wait(time.Second)
-		l.x.links[0].sink(PeerRestored{})
+		l.x.peers[0].sink(PeerRestored{})
 		l.wait(5 * time.Second)
 		l.g.Expect(asked.Load()).To(gomega.BeZero(), "it came back by itself")
-		l.x.links[0].sink(PeerLost{})
+		l.x.peers[0].sink(PeerLost{})
 		l.wait(restartAfter - time.Millisecond)
 		l.g.Expect(asked.Load()).To(gomega.BeZero())
 		l.wait(2 * time.Millisecond)
@@ -54,8 +54,8 @@ func TestALostLinkIsRestarted(t *testing.T) {
 			first := kept
 			first.restart = restart
 			l := connectedBy(t, Options{}, first, plan{token: "T", resumed: true})
-			l.x.links[0].sink(message(&wire.RateLimitsUpdated{EventID: "last"}))
-			l.x.links[0].sink(PeerLost{})
+			l.x.peers[0].sink(message(&wire.RateLimitsUpdated{EventID: "last"}))
+			l.x.peers[0].sink(PeerLost{})
 			l.wait(restartAfter + restartTime + time.Second)
 			l.g.Expect(l.story()).To(gomega.Equal([]State{Disconnected, Connecting, Listening, Reconnecting, Listening}))
 			l.g.Expect(l.x.dialed[1].Resume).To(gomega.Equal(Resume{Token: "T", After: "last"}))
@@ -68,7 +68,7 @@ func TestALostLinkIsRestarted(t *testing.T) {
 		p := kept
 		p.restart = func(context.Context) error { return ErrUnavailable }
 		l := connectedBy(t, Options{}, p)
-		l.x.links[0].sink(PeerLost{})
+		l.x.peers[0].sink(PeerLost{})
 		l.wait(29 * time.Second)
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Reconnecting))
 		l.wait(2 * time.Second)
@@ -78,16 +78,16 @@ func TestALostLinkIsRestarted(t *testing.T) {
 	})
 }
 
-// TestALostLinkIsGivenUp: how the wait for a link ends otherwise.
-func TestALostLinkIsGivenUp(t *testing.T) {
-	bubble(t, "a server that is gone is noticed within five seconds", func(t *testing.T) {
+// TestALostConnectionIsGivenUp: a wait for the connection ends when the server is gone, or when the call is hung up.
+func TestALostConnectionIsGivenUp(t *testing.T) {
+	bubble(t, "a server that is gone is shown within five seconds", func(t *testing.T) {
 		p := kept
 		p.restart = func(context.Context) error {
-			<-time.After(3 * time.Second) // as long as it may ask
+			<-time.After(3 * time.Second) // as long as Restart may take
 			return context.DeadlineExceeded
 		}
 		l := connectedBy(t, Options{}, p, plan{err: errTorn})
-		l.x.links[0].sink(PeerLost{})
+		l.x.peers[0].sink(PeerLost{})
 		l.wait(5*time.Second + time.Millisecond)
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Reconnecting))
 		l.g.Expect(l.Snapshot().Err).To(gomega.MatchError(ErrServerGone))
@@ -100,18 +100,18 @@ func TestALostLinkIsGivenUp(t *testing.T) {
 			return ctx.Err()
 		}
 		l := connectedBy(t, Options{}, p)
-		l.x.links[0].sink(PeerLost{})
+		l.x.peers[0].sink(PeerLost{})
 		l.wait(restartAfter + time.Second)
 		l.g.Expect(l.Close(t.Context())).To(gomega.Succeed())
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Disconnected))
 	})
 }
 
-func TestABrokenLinkIsFollowedByAnother(t *testing.T) {
-	bubble(t, "that goes on with the conversation", func(t *testing.T) {
+func TestABrokenConnectionIsReplaced(t *testing.T) {
+	bubble(t, "by one that goes on with the conversation", func(t *testing.T) {
 		missed := message(&wire.ResponseDone{EventID: "m2", Response: wire.Response{ID: "r1", Status: "completed"}})
 		l := connectedBy(t, Options{}, kept, plan{token: "T", resumed: true, seen: "client_1", tells: []PeerEvent{missed}})
-		first := l.x.links[0]
+		first := l.x.peers[0]
 		first.sink(message(&wire.ResponseCreated{EventID: "m1", Response: wire.Response{ID: "r1", Status: "in_progress"}}))
 		l.g.Expect(l.SendText("before")).To(gomega.Succeed())
 		first.sink(PeerBroken{Err: errTorn})
@@ -124,8 +124,8 @@ func TestABrokenLinkIsFollowedByAnother(t *testing.T) {
 		l.g.Expect(l.x.dialed[1].Resume.Token).To(gomega.Equal("T"))
 		l.g.Expect(first.isClosed()).To(gomega.BeTrue())
 
-		sent := l.x.links[1].got()
-		// hello was taken, and nothing that came after it.
+		sent := l.x.peers[1].got()
+		// The server took antiphon.hello, and nothing that the session sent after it.
 		l.g.Expect(sent[:2]).To(gomega.Equal([]string{"client_2 session.update", "client_3 response.cancel"}))
 		l.g.Expect(strings.Join(sent, ", ")).To(gomega.MatchRegexp(`user: before.*response.create.*user: meanwhile.*response.create`))
 		l.g.Expect(sent).NotTo(gomega.ContainElement(gomega.ContainSubstring("antiphon.hello")))
@@ -135,10 +135,10 @@ func TestABrokenLinkIsFollowedByAnother(t *testing.T) {
 		l.g.Expect(now.Err).NotTo(gomega.HaveOccurred())
 	})
 
-	bubble(t, "after pauses that grow, until the server is there again", func(t *testing.T) {
+	bubble(t, "with growing pauses until the server is there again", func(t *testing.T) {
 		gone := plan{err: errTorn}
 		l := connectedBy(t, Options{Limits: Limits{Lost: time.Minute}}, kept, gone, gone, gone, gone, gone, gone, gone, gone, plan{token: "T", resumed: true})
-		l.x.links[0].sink(PeerBroken{})
+		l.x.peers[0].sink(PeerBroken{})
 		l.wait(8 * time.Second)
 		l.g.Expect(l.Snapshot().Err).To(gomega.MatchError(ErrServerGone), "it is shown what is in the way")
 		l.wait(20 * time.Second)
@@ -151,38 +151,38 @@ func TestABrokenLinkIsFollowedByAnother(t *testing.T) {
 		}
 	})
 
-	bubble(t, "and another, when that breaks too", func(t *testing.T) {
+	bubble(t, "and again when the new one breaks too", func(t *testing.T) {
 		l := connectedBy(t, Options{}, kept,
 			plan{token: "T", resumed: true, mute: true, tells: nil}, plan{token: "T", resumed: true})
-		l.x.links[0].sink(PeerBroken{})
+		l.x.peers[0].sink(PeerBroken{})
 		l.wait(time.Second)
-		l.x.links[1].sink(PeerBroken{Err: errTorn})
+		l.x.peers[1].sink(PeerBroken{Err: errTorn})
 		l.wait(time.Second)
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
-		l.g.Expect(l.x.links).To(gomega.HaveLen(3))
+		l.g.Expect(l.x.peers).To(gomega.HaveLen(3))
 	})
 }
 
-// TestABrokenLinkIsNotFollowedAtOnce: what may be in the way of another link, for a time or for ever.
-func TestABrokenLinkIsNotFollowedAtOnce(t *testing.T) {
+// TestRedialsWaitForWhatBlocksThem: a redial that fails is tried again when the cause may pass, and ends the call otherwise.
+func TestRedialsWaitForWhatBlocksThem(t *testing.T) {
 	for name, second := range map[string]plan{
-		"a dial that never returns":      {never: true},
-		"a link that never opens":        {token: "T", resumed: true, mute: true},
-		"a server that is full":          {err: &RefusedError{Status: 429}},
-		"a server that stops":            {err: &RefusedError{Status: 503}},
-		"a session that is never made":   {token: "", mute: true},
-		"another one is resuming it":     {err: &RefusedError{Status: 409}},
-		"a server that says nothing yet": {err: &Error{Kind: ErrServerSilent}},
+		"a dial that never returns":       {never: true},
+		"a connection that never opens":   {token: "T", resumed: true, mute: true},
+		"a server that is full":           {err: &RefusedError{Status: 429}},
+		"a server that stops":             {err: &RefusedError{Status: 503}},
+		"a session that is never made":    {token: "", mute: true},
+		"another client is continuing it": {err: &RefusedError{Status: 409}},
+		"a server that says nothing yet":  {err: &Error{Kind: ErrServerSilent}},
 	} {
 		bubble(t, "never stuck: "+name, func(t *testing.T) {
 			l := connectedBy(t, Options{}, kept, second, plan{token: "T", resumed: true})
-			l.x.links[0].sink(PeerBroken{})
+			l.x.peers[0].sink(PeerBroken{})
 			l.wait(redialTime + 2*time.Second)
 			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 		})
 		bubble(t, "never stuck, for ever: "+name, func(t *testing.T) {
 			l := connectedBy(t, Options{}, kept, second)
-			l.x.links[0].sink(PeerBroken{})
+			l.x.peers[0].sink(PeerBroken{})
 			l.g.Expect(l.SendText("anybody?")).To(gomega.Succeed())
 			l.wait(31 * time.Second)
 			now := l.Snapshot()
@@ -194,81 +194,81 @@ func TestABrokenLinkIsNotFollowedAtOnce(t *testing.T) {
 	}
 
 	for name, row := range map[string]struct{ err, want error }{
-		"the key does not hold any more":  {&RefusedError{Status: 401}, ErrRefused},
+		"the key is not valid any more":   {&RefusedError{Status: 401}, ErrRefused},
 		"the browser cannot place a call": {ErrUnsupported, ErrUnsupported},
 	} {
-		bubble(t, "not: "+name, func(t *testing.T) {
+		bubble(t, "the call ends: "+name, func(t *testing.T) {
 			l := connectedBy(t, Options{}, kept, plan{err: row.err})
-			l.x.links[0].sink(PeerBroken{})
+			l.x.peers[0].sink(PeerBroken{})
 			l.wait(firstPause)
 			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Failed))
 			l.g.Expect(l.Snapshot().Err).To(gomega.MatchError(row.want))
 		})
 	}
 
-	bubble(t, "not: the server has ended the call", func(t *testing.T) {
+	bubble(t, "the call ends: the server has ended it", func(t *testing.T) {
 		l := connectedBy(t, Options{}, kept)
-		l.x.links[0].sink(PeerBroken{})
-		l.x.links[0].sink(PeerEnded{})
+		l.x.peers[0].sink(PeerBroken{})
+		l.x.peers[0].sink(PeerEnded{})
 		l.wait(time.Minute)
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Failed))
 		l.g.Expect(l.x.dialed).To(gomega.HaveLen(1))
 	})
 
-	bubble(t, "not: the call never stood", func(t *testing.T) {
+	bubble(t, "the call ends: it never stood", func(t *testing.T) {
 		l := &line{g: gomega.NewWithT(t), x: &exchange{plans: []plan{{mute: true}}}}
 		s, err := New(Options{Dialer: l.x})
 		l.g.Expect(err).NotTo(gomega.HaveOccurred())
 		connected := make(chan error, 1)
 		go func() { connected <- s.Connect(t.Context()) }()
 		synctest.Wait()
-		l.x.links[0].sink(PeerBroken{Err: errTorn})
+		l.x.peers[0].sink(PeerBroken{Err: errTorn})
 		l.g.Expect(<-connected).To(gomega.MatchError(ErrServerGone))
 		l.g.Expect(s.Close(t.Context())).To(gomega.Succeed())
 	})
 }
 
-// TestBetweenTwoLinks: nothing is lost between two links.
-func TestBetweenTwoLinks(t *testing.T) {
-	bubble(t, "a send that finds it broken is not lost", func(t *testing.T) {
+// TestNothingIsLostBetweenTwoConnections: events that were not delivered are sent again, and sound is played on.
+func TestNothingIsLostBetweenTwoConnections(t *testing.T) {
+	bubble(t, "an event is not lost when sending it fails", func(t *testing.T) {
 		broken := kept
 		broken.sendErr = nil
 		l := connectedBy(t, Options{}, broken, plan{token: "T", resumed: true, seen: "client_1"})
-		first := l.x.links[0]
+		first := l.x.peers[0]
 		first.mu.Lock()
 		first.sendErr = ErrServerGone
 		first.mu.Unlock()
 		l.g.Expect(l.SendText("hello?")).To(gomega.Succeed())
 		l.wait(time.Second)
-		l.g.Expect(strings.Join(l.x.links[1].got(), ", ")).To(gomega.MatchRegexp(`user: hello\?.*response.create`))
+		l.g.Expect(strings.Join(l.x.peers[1].got(), ", ")).To(gomega.MatchRegexp(`user: hello\?.*response.create`))
 	})
 
-	bubble(t, "the sound that the client has goes on meanwhile", func(t *testing.T) {
+	bubble(t, "the client plays on the sound that it has", func(t *testing.T) {
 		first := kept
 		first.player = true
 		l := connectedBy(t, Options{}, first, plan{err: errTorn}, plan{token: "T", resumed: true, player: true})
-		l.x.links[0].sink(PlaybackStarted{ResponseID: "r"})
-		l.x.links[0].sink(PeerBroken{})
+		l.x.peers[0].sink(PlaybackStarted{ResponseID: "r"})
+		l.x.peers[0].sink(PeerBroken{})
 		l.wait(200 * time.Millisecond)
-		l.g.Expect(l.x.links[0].isClosed()).To(gomega.BeFalse())
-		l.x.links[0].sink(PlaybackStopped{ResponseID: "r"})
+		l.g.Expect(l.x.peers[0].isClosed()).To(gomega.BeFalse())
+		l.x.peers[0].sink(PlaybackStopped{ResponseID: "r"})
 		l.wait(time.Second)
-		l.g.Expect(l.x.dialed[1].From).To(gomega.BeAssignableToTypeOf(&playingLink{}))
-		l.g.Expect(l.x.links[0].isClosed()).To(gomega.BeTrue())
+		l.g.Expect(l.x.dialed[1].From).To(gomega.BeAssignableToTypeOf(&playingPeer{}))
+		l.g.Expect(l.x.peers[0].isClosed()).To(gomega.BeTrue())
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 	})
 }
 
-func TestSoundThatWasNotPlayed(t *testing.T) {
-	for name, takes := range map[string]bool{"goes on": true, "ends with what was heard": false} {
+func TestSoundThatWasNotPlayedIsTakenOverOrCut(t *testing.T) {
+	for name, takes := range map[string]bool{"the new peer takes it over": true, "the response ends where it was heard": false} {
 		bubble(t, name, func(t *testing.T) {
 			first := kept
 			first.player = true
 			l := connectedBy(t, Options{}, first, plan{token: "T", resumed: true, seen: "client_1", player: true, sound: takes})
-			l.x.links[0].sink(PlaybackStarted{ResponseID: "r"})
-			l.x.links[0].sink(PeerBroken{})
+			l.x.peers[0].sink(PlaybackStarted{ResponseID: "r"})
+			l.x.peers[0].sink(PeerBroken{})
 			l.wait(time.Second)
-			sent := strings.Join(l.x.links[1].got(), ", ")
+			sent := strings.Join(l.x.peers[1].got(), ", ")
 			if takes {
 				l.g.Expect(sent).NotTo(gomega.ContainSubstring("truncate"))
 				l.g.Expect(l.Snapshot().State).To(gomega.Equal(AgentSpeaking))
@@ -280,19 +280,19 @@ func TestSoundThatWasNotPlayed(t *testing.T) {
 	}
 }
 
-// A page reads no headers of a WebSocket: the token comes with the answer to its hello.
-func TestATokenThatComesLater(t *testing.T) {
-	bubble(t, "resumes, too", func(t *testing.T) {
+// A page cannot read the headers of a WebSocket, so the server sends the token with the answer to antiphon.hello.
+func TestATokenFromTheAnswerToHello(t *testing.T) {
+	bubble(t, "continues the conversation", func(t *testing.T) {
 		l := connectedBy(t, Options{}, plan{}, plan{token: "T", resumed: true})
-		l.x.links[0].sink(message(&wire.AntiphonAck{EventID: "a", Acknowledges: "client_1", Resume: "T"}))
-		l.x.links[0].sink(PeerBroken{})
+		l.x.peers[0].sink(message(&wire.AntiphonAck{EventID: "a", Acknowledges: "client_1", Resume: "T"}))
+		l.x.peers[0].sink(PeerBroken{})
 		l.wait(time.Second)
 		l.g.Expect(l.x.dialed[1].Resume).To(gomega.Equal(Resume{Token: "T", After: "a"}))
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 	})
 }
 
-// TestALateRestartIsIgnored: the result of a restart that was begun for an older loss says nothing about the present one.
+// TestALateRestartIsIgnored: the result of a restart for an older loss changes nothing about the present loss.
 func TestALateRestartIsIgnored(t *testing.T) {
 	for name, late := range map[string]error{"it failed": ErrServerGone, "it succeeded": nil} {
 		bubble(t, name, func(t *testing.T) {
@@ -307,47 +307,47 @@ func TestALateRestartIsIgnored(t *testing.T) {
 				return nil
 			}
 			l := connectedBy(t, Options{}, p, plan{token: "T", resumed: true})
-			first := l.x.links[0]
+			first := l.x.peers[0]
 			first.sink(PeerLost{})
 			l.wait(restartAfter + time.Millisecond)
 			l.g.Expect(asked.Load()).To(gomega.Equal(int32(1)))
-			first.sink(PeerBroken{}) // another call goes on
+			first.sink(PeerBroken{}) // the session dials again
 			l.wait(time.Second)
 			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 			l.g.Expect(l.x.dialed).To(gomega.HaveLen(2))
-			l.x.links[1].sink(PeerLost{})
+			l.x.peers[1].sink(PeerLost{})
 			l.wait(time.Millisecond)
 			results <- late
 			l.wait(time.Millisecond)
-			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Reconnecting), "nobody has heard of the present link")
+			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Reconnecting), "nothing has restored the present connection")
 			l.g.Expect(l.Snapshot().Err).NotTo(gomega.HaveOccurred())
 			l.wait(time.Second)
 			l.g.Expect(l.x.dialed).To(gomega.HaveLen(2), "it may come back by itself")
-			l.x.links[1].sink(PeerRestored{})
+			l.x.peers[1].sink(PeerRestored{})
 			l.wait(time.Millisecond)
 			l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 		})
 	}
 }
 
-// duckingLink is a link whose client predicts interruptions.
-type duckingLink struct{ *link }
+// duckingPeer is an exchangePeer that is a Ducker, so that the session predicts barge-in.
+type duckingPeer struct{ *exchangePeer }
 
-func (duckingLink) SetLevel(Level)                   {}
-func (duckingLink) Position() (PlayedPosition, bool) { return PlayedPosition{Timestamp: 48000}, true }
-func (duckingLink) AwaitPosition(PlayedPosition)     {}
-func (duckingLink) Mute()                            {}
+func (duckingPeer) SetLevel(Level)                   {}
+func (duckingPeer) Position() (PlayedPosition, bool) { return PlayedPosition{Timestamp: 48000}, true }
+func (duckingPeer) AwaitPosition(PlayedPosition)     {}
+func (duckingPeer) Mute()                            {}
 
-// TestCandidatesAreNumberedOn: the server knows the candidates of the link before, and would take the number of one of them
-// for that one.
+// TestCandidatesAreNumberedOn: candidates keep counting after a reconnect. The server knows the candidates of the former connection,
+// and would take a number that comes again for the old candidate.
 func TestCandidatesAreNumberedOn(t *testing.T) {
-	bubble(t, "after a link that goes on with the conversation", func(t *testing.T) {
+	bubble(t, "after a connection that goes on with the conversation", func(t *testing.T) {
 		p := kept
 		p.ducks = true
 		again := plan{token: "T", resumed: true, ducks: true, seen: "client_1"}
 		l := connectedBy(t, Options{}, p, again)
-		l.x.links[0].sink(message(&wire.AntiphonAck{EventID: "a", Acknowledges: "client_1", Machines: wire.Raw(`{"bargein":"another"}`)}))
-		speaks := func(of *link, response string) {
+		l.x.peers[0].sink(message(&wire.AntiphonAck{EventID: "a", Acknowledges: "client_1", Machines: wire.Raw(`{"bargein":"another"}`)}))
+		speaks := func(of *exchangePeer, response string) {
 			of.sink(message(&wire.ResponseCreated{EventID: "c" + response, Response: wire.Response{ID: response, Status: "in_progress"}}))
 			of.sink(message(&wire.OutputAudioBufferStarted{EventID: "s" + response, ResponseID: response}))
 			l.wait(time.Millisecond)
@@ -356,13 +356,13 @@ func TestCandidatesAreNumberedOn(t *testing.T) {
 			of.sink(SpeechEnded{})
 			l.wait(10 * time.Second)
 		}
-		speaks(l.x.links[0], "r1")
-		l.g.Expect(l.x.links[0].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 1")))
-		l.x.links[0].sink(message(&wire.OutputAudioBufferStopped{EventID: "o", ResponseID: "r1"}))
-		l.x.links[0].sink(message(&wire.ResponseDone{EventID: "d", Response: wire.Response{ID: "r1", Status: "completed"}}))
-		l.x.links[0].sink(PeerBroken{})
+		speaks(l.x.peers[0], "r1")
+		l.g.Expect(l.x.peers[0].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 1")))
+		l.x.peers[0].sink(message(&wire.OutputAudioBufferStopped{EventID: "o", ResponseID: "r1"}))
+		l.x.peers[0].sink(message(&wire.ResponseDone{EventID: "d", Response: wire.Response{ID: "r1", Status: "completed"}}))
+		l.x.peers[0].sink(PeerBroken{})
 		l.wait(firstPause)
-		speaks(l.x.links[1], "r2")
-		l.g.Expect(l.x.links[1].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 2")))
+		speaks(l.x.peers[1], "r2")
+		l.g.Expect(l.x.peers[1].got()).To(gomega.ContainElement(gomega.HaveSuffix("antiphon.barge_in.candidate 2")))
 	})
 }

@@ -9,12 +9,12 @@ type outgoingEvent struct {
 	in   intent
 }
 
-// resendBuffer keeps the events that were sent lately, which a broken link may have lost, and the events that wait while the
-// link is lost.
+// resendBuffer keeps the events that were sent lately, which a broken connection may have lost, and the events that wait while the
+// connection is lost.
 type resendBuffer struct {
 	sent      []outgoingEvent // oldest first. Invariant: at most maxSent, maxSentBytes.
 	sentBytes int
-	// waiting has the events that were made while the link is lost. Invariant: at most maxWaiting, maxWaitingBytes.
+	// waiting has the events that were made while the connection is lost. Invariant: at most maxWaiting, maxWaitingBytes.
 	waiting      []outgoingEvent
 	waitingBytes int
 }
@@ -36,7 +36,7 @@ func (o *resendBuffer) record(l outgoingEvent) {
 	}
 }
 
-// hold keeps an event until the link is back. It returns false when there is no room.
+// hold keeps an event until the connection is back. It returns false when there is no room.
 func (o *resendBuffer) hold(l outgoingEvent) bool {
 	if len(o.waiting) >= maxWaiting || o.waitingBytes+len(l.text) > maxWaitingBytes {
 		return false
@@ -46,13 +46,13 @@ func (o *resendBuffer) hold(l outgoingEvent) bool {
 	return true
 }
 
-// takesMessages reports whether there is room for a message of the person and the events that go with it.
+// takesMessages reports whether there is room for a message of the user and the events that go with it.
 func (o *resendBuffer) takesMessages() bool {
 	return len(o.waiting) < maxWaiting/2 && o.waitingBytes < maxWaitingBytes/2
 }
 
-// requeueUntaken prepares the same conversation on a new link: the sent events that the server has not taken wait again, before
-// those that wait already. seen is the id of the last event that the server has taken; "" for none.
+// requeueUntaken prepares the same conversation on a new connection: the sent events that the server has not taken wait again,
+// before those that wait already. seen is the id of the last event that the server has taken; "" for none.
 func (o *resendBuffer) requeueUntaken(seen string) {
 	from := 0
 	for i, l := range o.sent {
@@ -67,7 +67,7 @@ func (o *resendBuffer) requeueUntaken(seen string) {
 	o.sent, o.sentBytes = nil, 0
 }
 
-// keepMessages prepares a new conversation: only messages of the person wait for it, with the requests to answer them. untaken
+// keepMessages prepares a new conversation: only messages of the user wait for it, with the requests to answer them. untaken
 // reports whether the server has not taken the message with this item id.
 func (o *resendBuffer) keepMessages(untaken func(item string) bool) {
 	var kept []outgoingEvent

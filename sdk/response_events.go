@@ -60,7 +60,7 @@ func (s *Session) responseDone(r *wire.Response) {
 		return
 	}
 	if r.Status == "cancelled" {
-		s.cutOff(s.barge.replies.number(r.ID), r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected")
+		s.cutOff(s.barge.responses.number(r.ID), r.StatusDetails != nil && r.StatusDetails.Reason == "turn_detected")
 	}
 	s.dialog.responseDone(r.ID, s.clock.Now())
 	s.items.settleResponse(r.ID)
@@ -155,7 +155,7 @@ func (s *Session) outputDone(e *serverEvent) {
 	}
 }
 
-// outputText takes text of a reply: more of it, or with more false the whole part.
+// outputText takes text of a response: more of it, or with more false the whole part.
 func (s *Session) outputText(id string, index int, text string, more bool) {
 	it := s.items.open(id, Agent)
 	s.items.part(it, index, text, more)
@@ -164,7 +164,7 @@ func (s *Session) outputText(id string, index int, text string, more bool) {
 	}
 }
 
-// outputSound gives the sound of a reply to the Player.
+// outputSound gives the sound of a response to the Player.
 func (s *Session) outputSound(e *serverEvent) {
 	it := s.items.open(e.itemID, Agent)
 	it.entry.Spoken = true

@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Every example of a server's event is read, and what is read of it is what the protocol's structs hold.
+// The client reads every example of a server event, and each member that it reads equals the one in the structs of wire.
 func TestEventsAreReadAsTheyAreWritten(t *testing.T) {
 	g := gomega.NewWithT(t)
 	examples, err := os.ReadFile("../wire/testdata/server.jsonl")
@@ -72,8 +72,8 @@ func compare(t *testing.T, e wire.ServerEvent, line string) {
 	}
 }
 
-// What a server leaves out of an object means what it means everywhere.
-func TestWhatIsLeftOutOfASession(t *testing.T) {
+// A member that the server leaves out of the session has the protocol's default.
+func TestMembersLeftOutOfASessionHaveDefaults(t *testing.T) {
 	for audio, want := range map[string]serverSession{
 		`{}`:                                {},
 		`{"input":{"turn_detection":null}}`: {},
@@ -88,7 +88,7 @@ func TestWhatIsLeftOutOfASession(t *testing.T) {
 	}
 }
 
-// An event is taken as a whole or not at all.
+// The client takes an event as a whole or not at all.
 func TestAnEventWithAWrongMemberIsRefused(t *testing.T) {
 	for _, text := range []string{
 		`{"type":"conversation.item.added","event_id":"e","item":{"id":"i"}}`,

@@ -85,7 +85,7 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 }
 
-// SendText sends a message of the person and asks for an answer. It interrupts the agent. While the link is lost, the message
+// SendText sends a message of the user and asks for an answer. It interrupts the agent. While the connection is lost, the message
 // waits for it. Errors: ErrNotConnected; ErrInvalid for an empty message or one longer than Limits.EntryBytes. A refusal by the
 // server, or a message that was not delivered, is a Note on the entry of the message.
 func (s *Session) SendText(text string) error {
@@ -99,12 +99,12 @@ func (s *Session) SendText(text string) error {
 }
 
 // Interrupt stops the agent: its playback and the response that it is making. It does nothing when the agent does neither. While
-// the link is lost, the server learns of it when the link is back. Errors: ErrNotConnected.
+// the connection is lost, the server learns of it when the connection is back. Errors: ErrNotConnected.
 func (s *Session) Interrupt() error {
 	return s.act(s.interrupt, true)
 }
 
-// Commit ends the turn of the person by hand and asks for an answer, for TurnDetection.Manual. Errors: ErrNotConnected,
+// Commit ends the turn of the user by hand and asks for an answer, for TurnDetection.Manual. Errors: ErrNotConnected,
 // ErrReconnecting.
 func (s *Session) Commit() error {
 	return s.act(s.commit, false)
@@ -203,7 +203,7 @@ func (s *Session) RefreshPipeline(ctx context.Context) error {
 	return err
 }
 
-// act runs f on the present call. waits says that the events of f may wait for a lost link.
+// act runs f on the present call. waits says that the events of f may wait for a lost connection.
 func (s *Session) act(f func(), waits bool) error {
 	switch now := s.shown.Load().State; {
 	case now == Reconnecting && !waits:

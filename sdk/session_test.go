@@ -16,12 +16,12 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// quiet is a peer that writes nothing down.
+// quiet returns a peer that writes nothing down.
 func quiet() *fakePeer {
 	return &fakePeer{note: func(string) {}, noteClosed: func() {}, antiphon: true}
 }
 
-// onCall makes a session with a call that stands. To be called in a bubble.
+// onCall makes a session that is connected. It has to be called in a synctest bubble.
 func onCall(t *testing.T, o Options) (*Session, *fakePeer) {
 	t.Helper()
 	peer := quiet()
@@ -99,7 +99,7 @@ func TestNames(t *testing.T) {
 	g.Expect((Failed + 1).OnCall()).To(gomega.BeFalse())
 }
 
-func TestADialThatFailsIsTold(t *testing.T) {
+func TestADialThatFailsIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		refused := &RefusedError{Status: 503, Message: "full"}
@@ -125,7 +125,7 @@ func TestConnectEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// A call that was given up while it was dialled is closed when it stands all the same.
+// A call is given up while it is dialled. When Dial returns a peer all the same, the session closes the peer.
 func TestALatePeerIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
@@ -141,7 +141,7 @@ func TestALatePeerIsClosed(t *testing.T) {
 	})
 }
 
-// stubbornDialer ignores its context.
+// stubbornDialer is a Dialer that ignores its context.
 type stubbornDialer struct {
 	fakeDialer
 	answer chan struct{}
@@ -301,7 +301,7 @@ func TestSubscribersSeeEverySnapshotInOrder(t *testing.T) {
 	})
 }
 
-// Many goroutines at once: the race detector watches, and a page sees whole states in order.
+// TestManyWriters calls methods from many goroutines at once, for the race detector. A subscriber sees whole states, in order.
 func TestManyWriters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)

@@ -4,7 +4,7 @@ package sdk
 
 import "time"
 
-// State is what the session is doing, from the point of view of the person.
+// State is what the session is doing, from the point of view of the user.
 type State uint8
 
 // The states. Exhaustively:
@@ -13,16 +13,16 @@ const (
 	Disconnected State = iota
 	// Connecting: a call is being placed.
 	Connecting
-	// Listening: the server waits for the person to speak or write. With Snapshot.TextOnly it waits for text.
+	// Listening: the server waits for the user to speak or write. With Snapshot.TextOnly it waits for text.
 	Listening
-	// UserSpeaking: the person speaks. The last entry of the person is a live caption.
+	// UserSpeaking: the user speaks. The last entry of the user is a live caption.
 	UserSpeaking
-	// Thinking: the person has finished. The agent is making an answer that is not heard yet, or is writing an answer in text.
+	// Thinking: the user has finished. The agent is making an answer that is not heard yet, or is writing an answer in text.
 	Thinking
 	// AgentSpeaking: the agent is heard. The state ends when the playback has ended or was cleared, not when the audio is complete.
 	AgentSpeaking
-	// Reconnecting: the link is lost, perhaps for a moment. The session brings it back, or the call becomes Failed. Snapshot.Err says
-	// why the link is lost.
+	// Reconnecting: the connection is lost, perhaps for a moment. The session brings it back, or the call becomes Failed.
+	// Snapshot.Err says why the connection is lost.
 	Reconnecting
 	// Failed: the call ended by itself; Snapshot.Err says why and what to do.
 	Failed
@@ -67,7 +67,7 @@ type Role uint8
 
 // The roles. Exhaustively:
 const (
-	// User: what the person said or wrote.
+	// User: what the user said or wrote.
 	User Role = iota
 	// Agent: what the agent said or wrote.
 	Agent
@@ -94,16 +94,16 @@ type Entry struct {
 	ItemID string
 	// Role says whose it is.
 	Role Role
-	// Text is the text to show. Of an interrupted reply it has only the words that the person heard.
+	// Text is the text to show. Of an interrupted response it has only the words that the user heard.
 	Text string
 	// Spoken: it is speech, not written text.
 	Spoken bool
-	// Live: it may still change: a caption while the person speaks, a reply that is still arriving, a message that the
+	// Live: it may still change: a caption while the user speaks, a response that is still arriving, a message that the
 	// server has not taken yet. A live user entry may be empty.
 	Live bool
-	// Interrupted: the reply was cut short. Text ends where the person stopped hearing it.
+	// Interrupted: the response was cut short. Text ends where the user stopped hearing it.
 	Interrupted bool
-	// HeardMS is how much of an interrupted spoken reply the person heard, in milliseconds; -1 where nobody has measured it.
+	// HeardMS is how much of an interrupted spoken response the user heard, in milliseconds; -1 where nobody has measured it.
 	HeardMS int
 	// Image: the message has a picture.
 	Image bool
@@ -138,11 +138,11 @@ type Levels struct {
 type Device struct {
 	// ID selects it in Session.SetMicrophone and Session.SetSpeaker. Empty is the system's default.
 	ID string
-	// Label is its name; empty until the person has allowed a microphone.
+	// Label is its name; empty until the user has allowed a microphone.
 	Label string
 }
 
-// Devices are what the person can choose from. Not to be changed.
+// Devices are what the user can choose from. Not to be changed.
 type Devices struct {
 	Microphones []Device
 	// Speakers is empty where the platform cannot choose one.
@@ -176,13 +176,13 @@ type Pipeline struct {
 // Never is the value of a time that has not come.
 const Never time.Duration = -1
 
-// TurnMetrics is the measurement of one turn, all from the end of the person's speech (or the sending of a message).
+// TurnMetrics is the measurement of one turn, all from the end of the user's speech (or the sending of a message).
 // What did not happen, or is not known, is Never.
 type TurnMetrics struct {
 	// ItemID and ResponseID name the user's item and the response to it.
 	ItemID, ResponseID string
 	// FirstText, FirstSound and PlaybackEnd are the client's own measurement, from the arrival of the event that ends
-	// the person's speech: the first text of the answer, the start of its playback, the end of its playback.
+	// the user's speech: the first text of the answer, the start of its playback, the end of its playback.
 	FirstText, FirstSound, PlaybackEnd time.Duration
 	// Server is the server's own measurement, from the true end of speech; see its fields. Nil when the server gave none.
 	Server *ServerTurnMetrics
@@ -198,9 +198,9 @@ type ServerTurnMetrics struct {
 
 // AudioState is the microphone, the loudspeaker and the volume.
 type AudioState struct {
-	// Muted: the microphone is closed by the person.
+	// Muted: the microphone is closed by the user.
 	Muted bool
-	// MicAsked: the person may be looking at the browser's question for the microphone.
+	// MicAsked: the user may be looking at the browser's question for the microphone.
 	MicAsked bool
 	// TextOnly: the call has no microphone, because it was asked for without or because of MicErr.
 	TextOnly bool
@@ -225,7 +225,7 @@ type Snapshot struct {
 	// confirmed state: what the server has said. Predicted: the two differ.
 	State, Confirmed State
 	Predicted        bool
-	// Interrupting: somebody may be interrupting the agent. The client ducks it until the server has decided.
+	// Interrupting: the user may be interrupting the agent. The client ducks it until the server has decided.
 	Interrupting bool
 	// Interruptions says how well this call has predicted interruptions.
 	Interruptions Interruptions

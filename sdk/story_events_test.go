@@ -1,5 +1,7 @@
 package sdk
 
+// The short form of protocol events in the stories of testdata: how a line becomes a server event, and a client event a line.
+
 import (
 	"encoding/json"
 	"errors"
@@ -10,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// eventText makes an event of a line such as: response.created response=r1 status=completed.
+// eventText makes the JSON of a server event from a line such as: response.created response=r1 status=completed.
 func eventText(line string) ([]byte, error) {
 	fields := strings.Fields(line)
 	e := map[string]any{"type": fields[0], "event_id": "e"}
@@ -119,7 +121,7 @@ func expandItem(part func(int) string) map[string]any {
 	return it
 }
 
-// sentText says in one line what a client event asks.
+// sentText describes a client event in one line: its id, its type and its members.
 func sentText(message []byte) string {
 	if meant, err := wire.DecodeClient(message); err != nil {
 		return "REFUSED: " + err.Error()

@@ -1,5 +1,7 @@
 package sdk
 
+// The stories in testdata: what a session does and shows, as a readable sequence of events and results.
+
 import (
 	"context"
 	"errors"
@@ -17,8 +19,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestStories plays the files in testdata: each is one session's life. Lines that begin with ">" are what the session
-// did on its call, those with "=" are states as a page saw them one after another.
+// TestStories plays the files in testdata. Each file is the life of one session. A line that begins with ">" is something that the
+// session did on its call; one with "=" is a state that it showed; one with "!" is a line of its log.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		commands, outputs := make(chan *datadriven.TestData), make(chan string)
@@ -42,7 +44,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// story is one session in a bubble of its own time.
+// story is one session in a synctest bubble, with the commands that a file can give.
 type story struct {
 	session      *Session
 	dialer       *fakeDialer
@@ -53,7 +55,7 @@ type story struct {
 
 	mu     sync.Mutex
 	seen   []string
-	beside []string // what other goroutines did, in no order: tools that began to run, the end of Connect and of the call
+	beside []string // lines of other goroutines, whose order is not fixed: tools that began to run, the end of Connect and of the call
 }
 
 type toolResult struct {
@@ -80,7 +82,7 @@ func (s *story) noteBeside(line string) {
 	s.beside = append(s.beside, line)
 }
 
-// drain waits until nothing happens any more and gives what did.
+// drain waits until all goroutines are idle, and returns the lines since the last call.
 func (s *story) drain() string {
 	synctest.Wait()
 	s.mu.Lock()
@@ -123,7 +125,7 @@ func (s *story) do(c *datadriven.TestData) string {
 	return seen + "\n" + said
 }
 
-// session [tools=(a,b)] [player] [lowerer] [holder] [plain] [text] [no-microphone] [no-prediction]: makes the session.
+// session [tools=(a,b)] [player] [ducker] [rewinder] [plain] [text] [no-microphone] [no-prediction]: makes the session.
 func (s *story) make(c *datadriven.TestData) string {
 	o := Options{Dialer: s.dialer, TextReplies: c.HasArg("text"), NoMicrophone: c.HasArg("no-microphone")}
 	o.Log = func(line string) {
@@ -131,7 +133,7 @@ func (s *story) make(c *datadriven.TestData) string {
 			s.note("! " + line)
 		}
 	}
-	s.dialer.player, s.dialer.ducker, s.dialer.rewinder = c.HasArg("player"), c.HasArg("lowerer"), c.HasArg("holder")
+	s.dialer.player, s.dialer.ducker, s.dialer.rewinder = c.HasArg("player"), c.HasArg("ducker"), c.HasArg("rewinder")
 	o.NoPrediction = c.HasArg("no-prediction")
 	s.peer.antiphon = !c.HasArg("plain")
 	if arg, ok := c.Arg("tools"); ok {
@@ -181,7 +183,7 @@ func (s *story) tool(c *datadriven.TestData) string {
 	return ""
 }
 
-// connecting: begins to connect, and does not wait.
+// connecting: calls Connect and does not wait for it.
 func (s *story) connecting(*datadriven.TestData) string {
 	go func() {
 		if err := s.session.Connect(context.Background()); err != nil {
@@ -209,7 +211,8 @@ func (s *story) connect(c *datadriven.TestData) string {
 	return ""
 }
 
-// hear: the server sends one event for each line: its type and key=value, or text that is no event after "raw".
+// hear: the server sends one event for each line of input: a type and key=value pairs. A line "raw TEXT" sends a text that is no
+// event.
 func (s *story) hear(c *datadriven.TestData) string {
 	for line := range strings.Lines(c.Input) {
 		line = strings.TrimSpace(line)
@@ -227,7 +230,7 @@ func (s *story) hear(c *datadriven.TestData) string {
 }
 
 // peer: lost, restored, opened, ended, full, mic=LEVEL, agent=LEVEL, mic-asked, mic-refused, mic-opened=ID,
-// sound-blocked, played=RESPONSE, at=PLACE, voice, lasted, hushed, passed=MARK.
+// sound-blocked, played=RESPONSE, at=POSITION, speech-onset, speech-sustained, speech-ended, passed=POSITION.
 func (s *story) peerTells(c *datadriven.TestData) string {
 	for _, arg := range c.CmdArgs {
 		first := ""
@@ -239,7 +242,8 @@ func (s *story) peerTells(c *datadriven.TestData) string {
 			"ended": PeerEnded{}, "mic-asked": MicrophoneAsked{}, "mic-refused": MicrophoneFailed{Err: ErrPermission},
 			"mic-opened": MicrophoneOpened{ID: first}, "sound-blocked": SoundBlocked{Blocked: true},
 			"played": PlaybackStopped{ResponseID: first}, "full": nil, "at": nil,
-			"voice": SpeechOnset{At: PlayedPosition{Timestamp: s.peer.at}, Known: s.dialer.ducker}, "lasted": SpeechSustained{}, "hushed": SpeechEnded{},
+			"speech-onset":     SpeechOnset{At: PlayedPosition{Timestamp: s.peer.at}, Known: s.dialer.ducker},
+			"speech-sustained": SpeechSustained{}, "speech-ended": SpeechEnded{},
 			"passed": PositionPassed{At: PlayedPosition{Timestamp: uint32(level(first))}},
 			"mic":    LevelsMeasured{Levels: Levels{Mic: level(first)}},
 			"agent":  LevelsMeasured{Levels: Levels{Agent: level(first)}},
@@ -263,7 +267,7 @@ func (s *story) peerTells(c *datadriven.TestData) string {
 	return ""
 }
 
-// value gives an argument's value, "" when there is none.
+// value returns an argument's value; "" when there is none.
 func value(c *datadriven.TestData, key string) string {
 	if a, ok := c.Arg(key); ok && len(a.Vals) > 0 {
 		return a.Vals[0]
@@ -394,7 +398,7 @@ func (s *story) call(*datadriven.TestData) string {
 		now.SessionID, now.Model, now.Muted, now.TextOnly, now.MicAsked, now.SoundBlocked, now.Microphone)
 }
 
-// score tells how well was predicted.
+// score: shows the figures about predictions.
 func (s *story) score(*datadriven.TestData) string {
 	return fmt.Sprintf("%+v", s.session.Snapshot().Interruptions)
 }

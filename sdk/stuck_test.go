@@ -1,5 +1,7 @@
 package sdk_test
 
+// Servers and platforms that leave the client waiting: the session goes on after a deadline in each case.
+
 import (
 	"context"
 	"testing"
@@ -13,14 +15,14 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// stuck is something that a server, a browser or a device does which leaves the client waiting.
+// stuck is one way in which a server, a browser or a device leaves the client waiting.
 type stuck struct {
 	name string
-	// prepare is done before the call, and may be nil.
+	// prepare runs before the call; may be nil.
 	prepare func(*sdktest.Server)
-	// act is what goes wrong, on a call that stands.
+	// act lets something go wrong in a connected call.
 	act func(*gomega.WithT, *sdktest.Server, *sdk.Session)
-	// within is when it has to be over, state what is shown then, and err what Snapshot.Err matches.
+	// within is the time after which the session no longer waits. It shows state then, and Snapshot.Err matches err.
 	within time.Duration
 	state  sdk.State
 	err    types.GomegaMatcher
@@ -35,7 +37,7 @@ func text(g *gomega.WithT, session *sdk.Session) {
 	g.Expect(session.SendText("hello")).To(gomega.Succeed())
 }
 
-// candidate begins an answer and lets somebody seem to interrupt it.
+// candidate begins an answer and reports a speech onset over it.
 func candidate(server *sdktest.Server) *sdktest.Reply {
 	r := server.Begin("resp_1")
 	r.Say("One two three four five six")
@@ -64,7 +66,7 @@ var theServer = []stuck{
 		act: func(_ *gomega.WithT, server *sdktest.Server, _ *sdk.Session) { server.Speak("u1", "hello") },
 	},
 	{
-		name: "never takes a turn in", within: 5 * time.Second, state: sdk.Listening, err: fine,
+		name: "never commits a turn", within: 5 * time.Second, state: sdk.Listening, err: fine,
 		act: func(_ *gomega.WithT, server *sdktest.Server, _ *sdk.Session) {
 			server.Send(&wire.InputAudioBufferSpeechStarted{ItemID: "u1"}, &wire.InputAudioBufferSpeechStopped{ItemID: "u1"})
 		},
@@ -119,7 +121,7 @@ var theServer = []stuck{
 			quietFor(server, 14*time.Second)
 		},
 	},
-	{name: "says everything twice", within: 0, state: sdk.Listening, err: fine, act: everythingTwice},
+	{name: "sends every event twice", within: 0, state: sdk.Listening, err: fine, act: everythingTwice},
 	{
 		name: "sends what is no event", within: 0, state: sdk.Listening, err: fine,
 		act: func(_ *gomega.WithT, server *sdktest.Server, _ *sdk.Session) {
@@ -132,7 +134,7 @@ var theServer = []stuck{
 		},
 	},
 	{
-		name: "speaks of a response that nobody knows", within: 6 * time.Second, state: sdk.Listening, err: fine,
+		name: "sends events of an unknown response", within: 6 * time.Second, state: sdk.Listening, err: fine,
 		act: func(_ *gomega.WithT, server *sdktest.Server, _ *sdk.Session) {
 			server.Send(
 				&wire.ResponseOutputAudioTranscriptDelta{ResponseID: "r9", ItemID: "a9", Delta: "x"},
@@ -153,7 +155,7 @@ var theServer = []stuck{
 		},
 	},
 	{
-		name: "never ends what it was told to cancel", within: 70 * time.Second, state: sdk.Listening, err: silent,
+		name: "never ends a response that the client has cancelled", within: 70 * time.Second, state: sdk.Listening, err: silent,
 		act: func(g *gomega.WithT, server *sdktest.Server, session *sdk.Session) {
 			server.Begin("resp_1")
 			g.Expect(session.Interrupt()).To(gomega.Succeed())
@@ -207,7 +209,7 @@ var theServer = []stuck{
 		},
 	},
 	{
-		name: "refuses all that is asked", within: 0, state: sdk.Listening, err: gomega.Not(fine),
+		name: "refuses every request", within: 0, state: sdk.Listening, err: gomega.Not(fine),
 		act: func(g *gomega.WithT, server *sdktest.Server, session *sdk.Session) {
 			server.Sent()
 			text(g, session)
@@ -232,7 +234,7 @@ var thePlatform = []stuck{
 		},
 	},
 	{
-		name: "the microphone is unplugged while somebody interrupts", within: 1500 * time.Millisecond, state: sdk.AgentSpeaking, err: fine,
+		name: "the microphone is unplugged during a barge-in candidate", within: 1500 * time.Millisecond, state: sdk.AgentSpeaking, err: fine,
 		act: func(g *gomega.WithT, server *sdktest.Server, session *sdk.Session) {
 			candidate(server)
 			server.Tell(sdk.MicrophoneFailed{Err: sdk.ErrNoMicrophone})
@@ -258,7 +260,7 @@ var thePlatform = []stuck{
 		},
 	},
 	{
-		name: "the link is lost and never comes back", within: 90 * time.Second, state: sdk.Failed, err: gomega.MatchError(sdk.ErrServerGone),
+		name: "the connection is lost and never comes back", within: 90 * time.Second, state: sdk.Failed, err: gomega.MatchError(sdk.ErrServerGone),
 		act: func(g *gomega.WithT, server *sdktest.Server, session *sdk.Session) {
 			candidate(server)
 			server.Refuse = &sdk.Error{Kind: sdk.ErrServerGone}
@@ -269,7 +271,7 @@ var thePlatform = []stuck{
 		},
 	},
 	{
-		name: "the link takes nothing any more", within: 0, state: sdk.Failed, err: gomega.MatchError(sdk.ErrOverrun),
+		name: "the connection takes nothing any more", within: 0, state: sdk.Failed, err: gomega.MatchError(sdk.ErrOverrun),
 		act: func(g *gomega.WithT, server *sdktest.Server, session *sdk.Session) {
 			server.Fail(sdk.ErrOverrun)
 			text(g, session)
@@ -277,7 +279,7 @@ var thePlatform = []stuck{
 	},
 }
 
-// quietFor lets time pass in which both sides are measured, and silent.
+// quietFor lets d pass. The levels of both sides are reported, and they are silence.
 func quietFor(server *sdktest.Server, d time.Duration) {
 	for range d / (500 * time.Millisecond) {
 		server.Clock.Advance(500 * time.Millisecond)
@@ -317,7 +319,7 @@ func everythingTwice(g *gomega.WithT, server *sdktest.Server, session *sdk.Sessi
 	g.Expect(session.Snapshot().Transcript).To(gomega.HaveLen(2))
 }
 
-// Whatever a server or a platform does, the client ends in a state that is clear, within a time that is known.
+// TestNeverStuck: whatever a server or a platform does, the client shows a clear state within a known time.
 func TestNeverStuck(t *testing.T) {
 	for name, sound := range map[string]sdktest.Sound{"tracks": sdktest.Tracks, "messages": sdktest.Messages} {
 		for _, row := range append(append([]stuck(nil), theServer...), thePlatform...) {
@@ -348,7 +350,7 @@ func TestNeverStuck(t *testing.T) {
 	}
 }
 
-// A call that does not stand ends as clearly.
+// TestNeverStuckConnecting: the same for a call that is not connected yet.
 func TestNeverStuckConnecting(t *testing.T) {
 	for name, prepare := range map[string]func(*sdktest.Server){
 		"a server that takes no call":    func(s *sdktest.Server) { s.Hold = make(chan struct{}) },

@@ -89,7 +89,7 @@ func (t *toolbox) answered() {
 	t.tries = 0
 }
 
-// discardResults notes that the person does not want an answer to the present calls any more.
+// discardResults notes that the user does not want an answer to the present calls any more.
 func (t *toolbox) discardResults() {
 	t.epoch++
 	t.wants = false
@@ -201,7 +201,7 @@ func (s *Session) owedAnswer() {
 	s.askAnswer("")
 }
 
-// askAnswer asks for a response. item is the item of the person that it answers; "" for none.
+// askAnswer asks for a response. item is the item of the user that it answers; "" for none.
 func (s *Session) askAnswer(item string) {
 	seq := s.dialog.expect(view.Ask{}, item, s.limits.AnswerStart, s.clock.Now())
 	s.dirty = true

@@ -37,7 +37,7 @@ func TestPlaceFollowsTheServersOrder(t *testing.T) {
 	}
 }
 
-// Whatever the order in which a chain of items is told, it ends up as the chain.
+// The items of a conversation are announced in a random order. The transcript ends up in the order of the conversation.
 func TestPlaceIsConfluent(t *testing.T) {
 	g := gomega.NewWithT(t)
 	const n = 12
@@ -51,7 +51,7 @@ func TestPlaceIsConfluent(t *testing.T) {
 		for _, i := range r.Perm(n) {
 			tr.open(strconv.Itoa(i), User)
 		}
-		for i := 1; i < n; i++ { // the server tells each after its predecessor
+		for i := 1; i < n; i++ { // the server announces each item with its predecessor
 			previous := strconv.Itoa(i - 1)
 			tr.place(tr.find(strconv.Itoa(i)), &previous)
 		}
@@ -64,7 +64,7 @@ func TestPlaceIsConfluent(t *testing.T) {
 	}
 }
 
-func TestTheOldestEntriesGo(t *testing.T) {
+func TestTheOldestEntriesAreRemoved(t *testing.T) {
 	g := gomega.NewWithT(t)
 	tr := newTranscript(Limits{Entries: 3}.withDefaults())
 	for i := range 5 {

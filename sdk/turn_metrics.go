@@ -17,7 +17,7 @@ func newTurn(item string) TurnMetrics {
 	return TurnMetrics{ItemID: item, FirstText: Never, FirstSound: Never, PlaybackEnd: Never}
 }
 
-// begin starts a measurement: the person has finished speaking, or has sent a message.
+// begin starts a measurement: the user has finished speaking, or has sent a message.
 func (m *turnMeasurement) begin(item string, now time.Duration) {
 	m.turn, m.since, m.on = newTurn(item), now, true
 }

@@ -19,7 +19,7 @@ import (
 //go:embed testdata/browser.js
 var fakeBrowser string
 
-// page is a browser of its own for one test.
+// page is a fake browser for one test.
 type page struct {
 	t      *testing.T
 	g      *gomega.WithT
@@ -42,7 +42,7 @@ func newPage(t *testing.T) *page {
 	}
 }
 
-// script is the page's script (sdk/npm/standalone.js), made one text that is no module.
+// script returns the page's script (sdk/npm/standalone.js) as one text without imports and exports.
 func script(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -60,7 +60,7 @@ func script(t *testing.T) string {
 
 func (p *page) set(name string, value any) { p.fake.Set(name, value) }
 
-// fails makes the next questions for the microphone fail with these errors.
+// fails makes the next requests for the microphone fail with these errors.
 func (p *page) fails(names ...string) {
 	for _, n := range names {
 		p.fake.Get("microphone").Call("push", n)
@@ -75,7 +75,7 @@ func (p *page) sink(e sdk.PeerEvent) {
 	}
 }
 
-// expect waits for an event like this one, and leaves out others before it.
+// expect waits for an event that equals want, and skips the events before it.
 func (p *page) expect(want sdk.PeerEvent) {
 	p.t.Helper()
 	deadline := time.After(5 * time.Second)
@@ -91,7 +91,7 @@ func (p *page) expect(want sdk.PeerEvent) {
 	}
 }
 
-// expectMicError waits for word that the microphone is not there.
+// expectMicError waits for MicrophoneFailed with this error.
 func (p *page) expectMicError(want error) {
 	p.t.Helper()
 	deadline := time.After(5 * time.Second)
@@ -155,7 +155,7 @@ func TestACallIsPlacedAndCleanedUp(t *testing.T) {
 	p.g.Expect(call.SetMicrophone(t.Context(), "")).To(gomega.MatchError(sdk.ErrClosed))
 }
 
-func TestMicrophoneErrorsAreToldAndTheCallGoesOn(t *testing.T) {
+func TestTheCallGoesOnWithoutAMicrophone(t *testing.T) {
 	for name, want := range map[string]error{
 		"NotAllowedError":      sdk.ErrPermission,
 		"SecurityError":        sdk.ErrPermission,
@@ -176,7 +176,7 @@ func TestMicrophoneErrorsAreToldAndTheCallGoesOn(t *testing.T) {
 	}
 }
 
-func TestADeviceThatIsGoneGivesTheDefaultOne(t *testing.T) {
+func TestAMissingDeviceIsReplacedByTheDefault(t *testing.T) {
 	p := newPage(t)
 	p.fails("OverconstrainedError", "")
 	p.dial(Options{}, sdk.CallConfig{Microphone: "old"})
@@ -197,7 +197,7 @@ func TestACallForTextAsksForNoMicrophone(t *testing.T) {
 	p := newPage(t)
 	call := p.dial(Options{}, sdk.CallConfig{NoMicrophone: true})
 	p.g.Expect(p.fake.Get("asked").Length()).To(gomega.BeZero())
-	// and may open one later
+	// The call may open a microphone later.
 	p.g.Expect(call.SetMicrophone(t.Context(), "m2")).To(gomega.Succeed())
 	p.expect(sdk.MicrophoneOpened{ID: "m2"})
 	p.g.Expect(text(p.last("connections").Get("sender").Get("track"), "id")).To(gomega.Equal("m2"))
@@ -270,7 +270,7 @@ func TestADialIsGivenUp(t *testing.T) {
 	p.g.Expect(p.last("tracks").Get("stopped").Bool()).To(gomega.BeTrue())
 }
 
-func TestTheLinkIsLostAndRestoredAndGone(t *testing.T) {
+func TestTheConnectionIsLostAndRestoredAndEnds(t *testing.T) {
 	p := newPage(t)
 	p.dial(Options{}, sdk.CallConfig{})
 	pc := p.last("connections")
@@ -322,7 +322,7 @@ func TestTheMicrophoneIsChanged(t *testing.T) {
 	p.g.Expect(p.last("tracks").Get("stopped").Bool()).To(gomega.BeTrue())
 	p.set("replaceThrows", false)
 
-	second.Call("fire", "ended") // it was pulled out
+	second.Call("fire", "ended") // the device was unplugged
 	p.expect(sdk.MicrophoneOpened{ID: "default"})
 	p.fails("NotFoundError")
 	p.last("tracks").Call("fire", "ended")
@@ -353,7 +353,7 @@ func TestTheSpeakerIsChosen(t *testing.T) {
 	p.g.Expect(devices.Speakers).To(gomega.BeEmpty())
 }
 
-func TestALinkThatTakesNoMore(t *testing.T) {
+func TestAFullSendBufferIsAnError(t *testing.T) {
 	p := newPage(t)
 	call := p.dial(Options{}, sdk.CallConfig{})
 	p.g.Expect(call.Send([]byte("{}"))).To(gomega.MatchError(sdk.ErrServerGone), "it is not open yet")

@@ -15,7 +15,7 @@ const (
 	// which covers the pauses between words.
 	loudAgent = -55
 	playTail  = 30
-	// stillAgent is the level in dBFS below which a frame has no sound of a reply.
+	// stillAgent is the level in dBFS below which a frame has no sound of a response.
 	stillAgent = -75
 	// levelFrames is how many frames of 10 ms one measurement of the levels has.
 	levelFrames = 5
@@ -23,7 +23,7 @@ const (
 	silenceLevel = -60
 )
 
-// detection measures the sound of both sides, 10 ms at a time: the speech of the person over the playback, the levels of both,
+// detection measures the sound of both sides, 10 ms at a time: the speech of the user over the playback, the levels of both,
 // and how long the agent has been silent. It allocates nothing after newDetection.
 type detection struct {
 	raw   []float32 // 10 ms of the microphone, then 10 ms of the agent, at the rate of the browser

@@ -16,7 +16,7 @@ type Dialer struct {
 	opts  Options
 	audio js.Value
 
-	volume, gain float32 // the volume that the person has chosen, and the share of it that is played
+	volume, gain float32 // the volume that the user has chosen, and the share of it that is played
 	muted        bool
 	volumeFixed  bool // only the device itself can set the volume
 }
@@ -60,7 +60,7 @@ func Supported() error {
 	return nil
 }
 
-// Dial implements sdk.Dialer. Where the browser will not ask the person, the microphone is opened while the server answers.
+// Dial implements sdk.Dialer. Where the browser will not ask the user, the microphone is opened while the server answers.
 // Otherwise the microphone comes first, so that no call waits at the server for a click.
 func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
 	if d.opts.WebSocket {

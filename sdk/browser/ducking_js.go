@@ -1,6 +1,6 @@
 package browser
 
-// How loud the browser plays the agent, and which position in its sound the person hears: the browser's sdk.Ducker.
+// How loud the browser plays the agent, and which position in its sound the user hears: the browser's sdk.Ducker.
 
 import (
 	"syscall/js"
@@ -14,8 +14,8 @@ const (
 	// awaitMargin is how far the playback must be past an awaited position, in ticks of the 48 kHz clock: 20 ms. The position is an
 	// estimate that goes on while the playback stalls, and a level that is restored too early would let part of a word be heard.
 	awaitMargin = 20 * 48
-	// A muted reply has ended after muteFrames frames of silence (10 ms each), and after muteMS at the latest. Where the sound is not
-	// measured, it has ended after muteBlindMS.
+	// A muted response has ended after muteFrames frames of silence (10 ms each), and after muteMS at the latest. Where the sound
+	// is not measured, it has ended after muteBlindMS.
 	muteFrames  = 6
 	muteMS      = 1000
 	muteBlindMS = 300
@@ -66,7 +66,7 @@ func (p *peer) AwaitPosition(at sdk.PlayedPosition) {
 	p.checkPlayback()
 }
 
-// Mute implements sdk.Ducker. The server sends silence after a reply that it has cut off, so everything before that silence is
+// Mute implements sdk.Ducker. The server sends silence after a response that it has cut off, so everything before that silence is
 // muted.
 func (p *peer) Mute() {
 	l := &p.ducking
@@ -78,7 +78,7 @@ func (p *peer) Mute() {
 	p.checkPlayback()
 }
 
-// checkPlayback looks how far the playback has come, as long as the call waits for a position or for the end of a muted reply.
+// checkPlayback looks how far the playback has come, as long as the call waits for a position or for the end of a muted response.
 func (p *peer) checkPlayback() {
 	l := &p.ducking
 	if p.closed {

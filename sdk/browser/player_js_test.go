@@ -1,5 +1,7 @@
 package browser
 
+// Tests of the player over a WebSocket with a fake worklet: positions, stops and rewinds.
+
 import (
 	"syscall/js"
 	"testing"
@@ -10,18 +12,18 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// mouth is a player on a made-up worklet.
-type mouth struct {
+// testPlayer is a player whose worklet is a fake: the test says how far the worklet has played.
+type testPlayer struct {
 	*player
 	g      *gomega.WithT
 	events []sdk.PeerEvent
 	port   js.Value
 }
 
-func newMouth(t *testing.T) *mouth {
+func newTestPlayer(t *testing.T) *testPlayer {
 	t.Helper()
 	p := newPage(t)
-	m := &mouth{g: p.g}
+	m := &testPlayer{g: p.g}
 	nobody := NewFunc(func([]js.Value) any { return nil })
 	line := host.Call("socket", object("audio", p.audio), nobody.Value())
 	e := newCapture(line, func(measurement) {})
@@ -40,27 +42,27 @@ func newMouth(t *testing.T) *mouth {
 	return m
 }
 
-// plays gives silence of a length.
-func (m *mouth) plays(response, item string, d time.Duration) {
+// plays gives the player silence of length d for this response and item.
+func (m *testPlayer) plays(response, item string, d time.Duration) {
 	m.g.Expect(m.play(response, item, 0, make([]byte, 2*int(d.Seconds()*wireRate)))).To(gomega.BeTrue())
 }
 
-// reaches has the worklet play up to a time since the beginning.
-func (m *mouth) reaches(d time.Duration) {
+// reaches makes the worklet report that it has played up to d from the beginning.
+func (m *testPlayer) reaches(d time.Duration) {
 	m.port.Call("onmessage", object("data", int(d.Seconds()*float64(m.rate))))
 }
 
-// told takes what was told since the last time.
-func (m *mouth) told() []sdk.PeerEvent {
+// told removes and returns the events that the player has reported since the last call.
+func (m *testPlayer) told() []sdk.PeerEvent {
 	told := m.events
 	m.events = nil
 	return told
 }
 
-func (m *mouth) posted() js.Value { return m.port.Get("posted").Call("at", -1) }
+func (m *testPlayer) posted() js.Value { return m.port.Get("posted").Call("at", -1) }
 
-func TestAReplyIsPlayedToItsEnd(t *testing.T) {
-	m := newMouth(t)
+func TestAResponseIsPlayedToItsEnd(t *testing.T) {
+	m := newTestPlayer(t)
 	m.plays("r1", "i1", 500*time.Millisecond)
 	m.plays("r1", "i1", 500*time.Millisecond)
 	m.g.Expect(m.segments).To(gomega.HaveLen(1), "it is one item")
@@ -88,8 +90,8 @@ func TestAReplyIsPlayedToItsEnd(t *testing.T) {
 	m.g.Expect(m.segments).To(gomega.BeEmpty(), "what was played long ago is forgotten")
 }
 
-func TestWhatWasStoppedIsNotPlayed(t *testing.T) {
-	m := newMouth(t)
+func TestAStoppedResponseIsNotPlayed(t *testing.T) {
+	m := newTestPlayer(t)
 	m.plays("r1", "i1", 2*time.Second)
 	m.reaches(700 * time.Millisecond)
 	at, playing := m.stop()
@@ -97,7 +99,7 @@ func TestWhatWasStoppedIsNotPlayed(t *testing.T) {
 	m.g.Expect(at).To(gomega.Equal(sdk.PlayedPosition{ItemID: "i1", MS: 700}))
 	m.g.Expect(m.posted().Get("stop").Int()).To(gomega.Equal(m.written))
 	m.told()
-	m.reaches(710 * time.Millisecond) // was under way
+	m.reaches(710 * time.Millisecond) // the worklet played it before it had the message
 	_, playing = m.position()
 	m.g.Expect(playing).To(gomega.BeFalse())
 	given := m.written
@@ -111,8 +113,8 @@ func TestWhatWasStoppedIsNotPlayed(t *testing.T) {
 	m.g.Expect(at).To(gomega.Equal(sdk.PlayedPosition{ItemID: "i2", MS: 500}))
 }
 
-func TestPlaybackGoesBackToWhatWasHeard(t *testing.T) {
-	m := newMouth(t)
+func TestPlaybackRewindsToAPosition(t *testing.T) {
+	m := newTestPlayer(t)
 	m.plays("r1", "i1", 3*time.Second)
 	m.reaches(time.Second)
 	m.resume(sdk.PlayedPosition{ItemID: "i1", MS: 600})

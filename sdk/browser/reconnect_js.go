@@ -1,6 +1,6 @@
 package browser
 
-// A link that comes back: ICE restarts, and what a new peer takes over from the former one.
+// A connection that comes back: ICE restarts, and what a new peer takes over from the former one.
 
 import (
 	"context"

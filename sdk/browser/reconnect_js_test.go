@@ -1,5 +1,7 @@
 package browser
 
+// Tests of ICE restarts and of a peer that replaces another one, in a fake browser.
+
 import (
 	"context"
 	"errors"
@@ -10,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// keeps makes the server one that keeps conversations.
+// keeps makes the fake server keep conversations for a reconnect.
 func (p *page) keeps() {
 	p.set("headers", object(
 		"Antiphon-Version", "1", "Location", "/v1/realtime/calls/rtc_1", "Antiphon-Resume", "T", "Antiphon-Resume-Seen", "client_7",

@@ -156,7 +156,7 @@ func (s *socketPeer) soundMeasured(f measurement) {
 	}
 }
 
-// sendFrame sends sound of the person. Where the network does not keep up, it drops sound; events are not dropped.
+// sendFrame sends sound of the user. Where the network does not keep up, it drops sound; events are not dropped.
 func (s *socketPeer) sendFrame(mic []float32) {
 	if !s.hasMicrophone || !s.p.page.Get("speaks").Bool() {
 		return

@@ -1,5 +1,7 @@
 package browser
 
+// Tests of the sound of a call in a fake browser: levels, speech over the agent, ducking and muting.
+
 import (
 	"math"
 	"runtime"
@@ -13,18 +15,18 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// tone is a function for the worklet's post: a sine of an amplitude, whatever the rate.
+// tone returns a JavaScript function that gives the fake worklet a sine of this amplitude.
 func (p *page) tone(amplitude float64) js.Value {
 	return js.Global().Get("Function").New("i", "return "+strconv.FormatFloat(amplitude, 'g', -1, 64)+" * Math.sin(i / 10)")
 }
 
-// worklet waits for the call's and gives it.
+// worklet waits for the call's worklet and returns it.
 func (p *page) worklet() js.Value {
 	p.g.Eventually(func() int { return p.fake.Get("nodes").Length() }).Should(gomega.BeNumerically(">", 0))
 	return p.last("nodes")
 }
 
-// listening dials, for a test that closes the call, and gives what is told of levels and voices.
+// listening places a call and returns it with the channel of its events about levels and speech. The test closes the call.
 func (p *page) listening(o Options) (*peer, chan sdk.PeerEvent) {
 	told := make(chan sdk.PeerEvent, 1000)
 	o.Audio = p.audio
@@ -69,8 +71,8 @@ func TestLevelsAreMeasured(t *testing.T) {
 	}
 }
 
-// A page whose policy does not let the worklet load has calls, and says what they are without.
-func TestWithoutAWorkletThereIsACall(t *testing.T) {
+// A page whose policy blocks the worklet has calls all the same, and its log says what they lack.
+func TestACallWithoutAWorklet(t *testing.T) {
 	for name, prepare := range map[string]func(*page){
 		"refused":  func(p *page) { p.set("moduleThrows", "AbortError") },
 		"too old":  func(p *page) { p.set("tooOld", true) },
@@ -84,14 +86,14 @@ func TestWithoutAWorkletThereIsACall(t *testing.T) {
 			p.g.Eventually(notes).Should(gomega.Receive(gomega.ContainSubstring("no levels and no prediction")))
 			call.SetLevel(sdk.LevelDucked)
 			call.Mute()
-			p.g.Eventually(func() bool { return p.audio.Get("muted").Bool() }).Should(gomega.BeFalse(), "muting ends without an ear")
+			p.g.Eventually(func() bool { return p.audio.Get("muted").Bool() }).Should(gomega.BeFalse(), "muting ends where the sound is not measured")
 			p.g.Expect(call.Close()).To(gomega.Succeed())
 			p.g.Expect(p.audio.Get("volume").Float()).To(gomega.Equal(1.0))
 		})
 	}
 }
 
-func TestAVoiceIsFoundAndItsPlaceTold(t *testing.T) {
+func TestSpeechIsReportedWithThePosition(t *testing.T) {
 	p := newPage(t)
 	at := js.Global().Get("performance").Get("timeOrigin").Float() + js.Global().Get("performance").Call("now").Float() - 1e6
 	p.fake.Get("sources").Call("push", object("rtpTimestamp", 48*1000, "timestamp", at))
@@ -100,7 +102,7 @@ func TestAVoiceIsFoundAndItsPlaceTold(t *testing.T) {
 	worklet := p.worklet()
 	voiced := js.Global().Get("Function").New("i", `
 		let v = 0;
-		const f = 140 + 30 * Math.sin(i / 9000); // a voice moves
+		const f = 140 + 30 * Math.sin(i / 9000); // the pitch of speech moves
 		for (let n = 1; n < 20; n++) v += Math.sin(2 * Math.PI * n * f * i / 48000) / n;
 		return 0.1 * v * (0.6 + 0.4 * Math.sin(i / 3000));`)
 	quiet := p.tone(0)
@@ -127,7 +129,7 @@ func TestAVoiceIsFoundAndItsPlaceTold(t *testing.T) {
 	}))
 }
 
-func TestNoMemoryIsTakenAFrame(t *testing.T) {
+func TestAFrameAllocatesNothing(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h, err := newDetection(48000)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -137,7 +139,7 @@ func TestNoMemoryIsTakenAFrame(t *testing.T) {
 	g.Expect(testing.AllocsPerRun(200, func() { h.take(true) })).To(gomega.BeZero())
 }
 
-func TestAStreamOfTwoRatesStaysInStep(t *testing.T) {
+func TestBothSidesStayInStepAtAnyRate(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h, err := newDetection(44100)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -148,7 +150,7 @@ func TestAStreamOfTwoRatesStaysInStep(t *testing.T) {
 	}
 }
 
-func TestTheAgentIsLowered(t *testing.T) {
+func TestTheAgentIsDuckedAndMuted(t *testing.T) {
 	p := newPage(t)
 	call, _ := p.listening(Options{})
 	volume := func() float64 { return math.Round(100*p.audio.Get("volume").Float()) / 100 }
@@ -170,7 +172,7 @@ func TestTheAgentIsLowered(t *testing.T) {
 	call.Mute()
 	p.g.Expect(muted()).To(gomega.BeTrue())
 	worklet.Call("post", p.tone(0), p.tone(0.1))
-	p.g.Consistently(muted, "60ms").Should(gomega.BeTrue(), "the dead reply still plays")
+	p.g.Consistently(muted, "60ms").Should(gomega.BeTrue(), "the muted response still plays")
 	for range 2 * muteFrames {
 		worklet.Call("post", p.tone(0), p.tone(0))
 	}
@@ -181,7 +183,7 @@ func TestTheAgentIsLowered(t *testing.T) {
 	p.g.Expect(call.Close()).To(gomega.Succeed())
 }
 
-func TestAPlaceInThePlaybackIsAwaited(t *testing.T) {
+func TestAPositionInThePlaybackIsAwaited(t *testing.T) {
 	p := newPage(t)
 	call, told := p.listening(Options{})
 	_, ok := call.Position()
@@ -194,7 +196,7 @@ func TestAPlaceInThePlaybackIsAwaited(t *testing.T) {
 	ahead := int32(mark-math.MaxUint32) + 48*10
 	p.g.Expect(ahead).To(gomega.And(gomega.BeNumerically(">=", 0), gomega.BeNumerically("<=", 48*100)), "the volume is heard in what was decoded last")
 	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark + 48*60*1000})
-	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark + 48*20}) // beyond the wrap, perhaps
+	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark + 48*20}) // the timestamp may wrap around here
 	p.g.Eventually(told).Should(gomega.Receive(gomega.Equal(sdk.PositionPassed{At: sdk.PlayedPosition{Timestamp: mark + 48*20}})))
 	reached, _ := call.Position()
 	p.g.Expect(int32(reached.Timestamp - mark - 48*20)).To(gomega.BeNumerically(">=", awaitMargin))
@@ -202,12 +204,12 @@ func TestAPlaceInThePlaybackIsAwaited(t *testing.T) {
 	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark - 480})
 	p.g.Expect(<-told).To(gomega.Equal(sdk.PositionPassed{At: sdk.PlayedPosition{Timestamp: mark - 480}}))
 
-	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark + 48*1000}) // and is let go with the call
+	call.AwaitPosition(sdk.PlayedPosition{Timestamp: mark + 48*1000}) // this wait ends with the call
 	p.g.Expect(call.Close()).To(gomega.Succeed())
 }
 
-// The browser's side of a call that is opened and closed again and again: everything is let go.
-func TestNothingIsLeftOfTwoHundredCalls(t *testing.T) {
+// The browser's part of a call is opened and closed 200 times: everything is released.
+func TestTwoHundredCallsLeaveNothing(t *testing.T) {
 	p := newPage(t)
 	once := func() {
 		p.fake.Call("reset")

@@ -2,7 +2,7 @@
 
 package native
 
-// Speech of the person over the agent, found in the sound of both sides.
+// Speech of the user over the agent, found in the sound of both sides.
 
 import (
 	"sync"
@@ -20,7 +20,7 @@ const (
 	maxReference = 10 * FrameSize
 )
 
-// speechDetection finds the person's speech over the agent. One goroutine gives it the agent's sound, another one the person's;
+// speechDetection finds the user's speech over the agent. One goroutine gives it the agent's sound, another one the user's;
 // the second gets the findings.
 type speechDetection struct {
 	detector       *sdk.BargeInDetector
@@ -68,7 +68,7 @@ func (h *speechDetection) takeReference(pcm []int16) {
 	clear(pcm[n:])
 }
 
-// microphoneFrame takes a frame of the person's sound and gives each finding to tell.
+// microphoneFrame takes a frame of the user's sound and gives each finding to tell.
 func (h *speechDetection) microphoneFrame(pcm []int16, tell func(sdk.Detection)) {
 	h.takeReference(h.referenceFrame)
 	h.mic.add(pcm)

@@ -23,11 +23,11 @@ type Options struct {
 	Key string
 	// Client makes the HTTP requests. Nil is http.DefaultClient.
 	Client *http.Client
-	// Microphone gives the sound of the person. Nil is silence. It must serve one call at a time.
+	// Microphone gives the sound of the user. Nil is silence. It must serve one call at a time.
 	Microphone Source
 	// Speaker takes the sound of the agent. Nil drops it.
 	Speaker Sink
-	// Detector finds speech of the person while the agent speaks, so that the session can predict interruptions. The peers are then
+	// Detector finds speech of the user while the agent speaks, so that the session can predict interruptions. The peers are then
 	// sdk.Duckers (WebRTC) or sdk.Rewinders (WebSocket). It takes about a hundredth of a core for each call.
 	Detector bool
 	// Loopback also uses the machine's loopback address (WebRTC only), for a server on the same machine.
@@ -45,8 +45,8 @@ type Dialer struct {
 // maxMessage is the size of the largest event that a call accepts, in bytes.
 const maxMessage = 1 << 20
 
-// disconnected is how long the network is silent before a link counts as interrupted, failed how much longer before it counts as
-// broken. keepAlive is how often the client checks the link. The server sends a packet every 20 ms.
+// disconnected is how long the network is silent before a connection counts as interrupted, failed how much longer before it counts
+// as broken. keepAlive is how often the client checks the connection. The server sends a packet every 20 ms.
 const disconnected, failed, keepAlive = 3 * time.Second, 25 * time.Second, time.Second
 
 // sdpType is the content type of descriptions.

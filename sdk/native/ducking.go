@@ -2,7 +2,7 @@
 
 package native
 
-// How loud the agent is played over WebRTC, and which position in its sound the person hears: the native sdk.Ducker.
+// How loud the agent is played over WebRTC, and which position in its sound the user hears: the native sdk.Ducker.
 
 import (
 	"sync"
@@ -14,10 +14,10 @@ import (
 const (
 	// rtpPerMS is the clock of Opus in RTP, in ticks for each millisecond.
 	rtpPerMS = 48
-	// A muted reply has ended after muteFrames frames of silence in a row, or after muteTime.
+	// A muted response has ended after muteFrames frames of silence in a row, or after muteTime.
 	muteFrames = 3
 	muteTime   = time.Second
-	// stillAgent is the level in dBFS below which a frame has no sound of a reply.
+	// stillAgent is the level in dBFS below which a frame has no sound of a response.
 	stillAgent = -75
 	// ramp is over how many samples a level changes, so that no click is heard: 5 ms.
 	ramp = Rate * 5 / 1000
@@ -76,13 +76,13 @@ func (c *gainControl) apply(pcm []int16) {
 	c.gain.apply(pcm)
 }
 
-// ducking is the level of the agent over WebRTC, and the position in its sound that the person hears.
+// ducking is the level of the agent over WebRTC, and the position in its sound that the user hears.
 type ducking struct {
 	mu    sync.Mutex
 	gain  gain
 	clock func() time.Time
 
-	muted        bool      // the sound belongs to a reply that was cut off
+	muted        bool      // the sound belongs to a response that was cut off
 	mutedUntil   time.Time // when muting ends in any case
 	silentFrames int       // how many frames in a row were silent since then
 	played       bool
@@ -93,7 +93,7 @@ type ducking struct {
 
 func newDucking() *ducking { return &ducking{gain: newGain(), clock: time.Now} }
 
-// silenceMuted clears a frame of a muted reply, and finds the end of that reply.
+// silenceMuted clears a frame of a muted response, and finds the end of that response.
 func (l *ducking) silenceMuted(pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -133,7 +133,7 @@ func withModel(path, model string) string {
 	return path + "?model=" + url.QueryEscape(model)
 }
 
-// linkError returns the end of a link as sdk.ErrServerGone.
+// linkError returns the end of a connection as sdk.ErrServerGone.
 func linkError(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return sdk.ErrServerGone

@@ -92,7 +92,7 @@ type levelMeter struct {
 
 func newLevelMeter(t *eventSink) *levelMeter { return &levelMeter{events: t, mic: -120, agent: -120} }
 
-// microphoneFrame takes a frame of the person's sound, once every FrameTime.
+// microphoneFrame takes a frame of the user's sound, once every FrameTime.
 func (m *levelMeter) microphoneFrame(pcm []int16) {
 	m.mic = max(m.mic, dbfs(pcm))
 	if m.frames++; m.frames%3 != 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// player plays the replies of a call over a WebSocket, one frame at a time. Safe for concurrent use.
+// player plays the responses of a call over a WebSocket, one frame at a time. Safe for concurrent use.
 type player struct {
 	mu sync.Mutex
 	playerState

@@ -131,7 +131,7 @@ func (s *testServer) greeting() wire.ServerEvent {
 	return &wire.SessionCreated{EventID: "e", Session: session}
 }
 
-// reply gives the events of one answer, with its sound or, when that goes another way, without.
+// response gives the events of one answer, with its sound or, when that goes another way, without.
 func (s *testServer) reply(sound []int16) []wire.ServerEvent {
 	s.mu.Lock()
 	s.n++

@@ -1,6 +1,6 @@
 package sdktest
 
-// What a test sees of the last call, and what the server says in it: turns of the person, and replies of the agent.
+// What a test sees of the last call, and what the server says in it: turns of the user, and responses of the agent.
 
 import (
 	"strings"
@@ -17,7 +17,7 @@ func (s *Server) now() *peer {
 	return s.peer
 }
 
-// Heard makes the person hear this position now: an RTP timestamp with Tracks, milliseconds of the item with Messages. A session
+// Heard makes the user hear this position now: an RTP timestamp with Tracks, milliseconds of the item with Messages. A session
 // that awaits the position is told.
 func (s *Server) Heard(place uint32) {
 	if p := s.now(); p != nil {
@@ -36,7 +36,7 @@ func (s *Server) Level() sdk.Level {
 	return p.level
 }
 
-// Mutes returns how often the session has muted the rest of an interrupted reply.
+// Mutes returns how often the session has muted the rest of an interrupted response.
 func (s *Server) Mutes() int {
 	p := s.now()
 	if p == nil {
@@ -80,7 +80,7 @@ func (s *Server) Closed() bool {
 	return p.closed
 }
 
-// Speak sends the events of a whole turn of the person, from speech onset to the transcript. item is its item id.
+// Speak sends the events of a whole turn of the user, from speech onset to the transcript. item is its item id.
 func (s *Server) Speak(item, words string) {
 	transcript := words
 	s.Send(
@@ -182,8 +182,8 @@ func (r *Reply) Stopped() {
 	r.server.Send(&wire.OutputAudioBufferStopped{ResponseID: r.Response})
 }
 
-// Interrupt sends the events of a turn that interrupts the reply. item is the item id of the turn, heard is how much of the
-// reply the person heard, and words are the words in that; the session asks for them.
+// Interrupt sends the events of a turn that interrupts the response. item is the item id of the turn, heard is how much of the
+// response the user heard, and words are the words in that; the session asks for them.
 func (r *Reply) Interrupt(item string, heard time.Duration, words string) {
 	r.server.Send(&wire.InputAudioBufferSpeechStarted{ItemID: item})
 	if r.server.Sound != Messages {

@@ -17,7 +17,7 @@ type inExample struct{}
 func (inExample) Helper()                           {}
 func (inExample) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
 
-// A call without a server: the person asks, the agent answers and is interrupted.
+// A call without a server: the user asks, the agent answers and is interrupted.
 func Example() {
 	var t inExample
 	server := sdktest.NewServer(t)
@@ -31,7 +31,7 @@ func Example() {
 	server.Speak("item_1", "count to six")
 	reply := server.Begin("resp_1")
 	reply.Say("One, two, three, ")
-	server.Heard(48_000) // the RTP timestamp of what the person hears
+	server.Heard(48_000) // the RTP timestamp of what the user hears
 	server.Tell(sdk.SpeechOnset{})
 	fmt.Println("the agent is", server.Level())
 	candidate := server.Expect("antiphon.barge_in.candidate").(*wire.AntiphonBargeInCandidate)

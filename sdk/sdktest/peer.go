@@ -101,7 +101,7 @@ func (p trackPeer) AwaitPosition(at sdk.PlayedPosition) {
 // Mute implements sdk.Ducker.
 func (p trackPeer) Mute() { p.set(func() { p.mutes++ }) }
 
-// play makes the person hear this position now.
+// play makes the user hear this position now.
 func (p *peer) play(at uint32) {
 	p.set(func() { p.heard, p.played = at, true })
 	p.reached()
@@ -119,7 +119,7 @@ func (p *peer) reached() {
 	}
 }
 
-// playerPeer is a call whose sound comes in messages. It plays nothing by itself: the person hears the position that
+// playerPeer is a call whose sound comes in messages. It plays nothing by itself: the user hears the position that
 // Server.Heard has set last, in milliseconds of the latest item.
 type playerPeer struct{ *peer }
 

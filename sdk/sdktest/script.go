@@ -60,11 +60,11 @@ func happening(name string) sdk.PeerEvent {
 		return sdk.PeerBroken{}
 	case "ended":
 		return sdk.PeerEnded{}
-	case "voice":
+	case "speech-onset":
 		return sdk.SpeechOnset{}
-	case "lasted":
+	case "speech-sustained":
 		return sdk.SpeechSustained{}
-	case "hushed":
+	case "speech-ended":
 		return sdk.SpeechEnded{}
 	case "unplugged":
 		return sdk.MicrophoneFailed{Err: sdk.ErrNoMicrophone}

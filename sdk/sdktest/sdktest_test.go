@@ -66,8 +66,8 @@ func TestAWholeCall(t *testing.T) {
 	}
 }
 
-// With Messages the client holds the sound, and says what was heard of it.
-func TestWhatWasHeard(t *testing.T) {
+// With Messages the client plays the sound, and reports how far it was played.
+func TestThePlayedPositionIsReported(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
 	server.Sound = sdktest.Messages
@@ -98,7 +98,7 @@ func TestAScript(t *testing.T) {
 	session := connect(t, server, sdk.Options{})
 	g.Expect(session.SendText("hello")).To(gomega.Succeed())
 	server.Run(`
-		# The server owes an answer, and gives none.
+		# The server does not send the answer that is due.
 		expect conversation.item.create
 		expect response.create
 		send no event at all
@@ -108,13 +108,13 @@ func TestAScript(t *testing.T) {
 	`)
 	g.Expect(session.Snapshot().State).To(gomega.Equal(sdk.Listening))
 	g.Expect(session.Snapshot().Err).To(gomega.MatchError(sdk.ErrServerSilent))
-	server.Run("tell voice\ntell lasted\ntell hushed\ntell opened\ntell unplugged\ntell ended")
+	server.Run("tell speech-onset\ntell speech-sustained\ntell speech-ended\ntell opened\ntell unplugged\ntell ended")
 	sdktest.AwaitState(t, session, sdk.Failed)
 	g.Eventually(server.Closed).Should(gomega.BeTrue())
 }
 
-// A server that keeps no conversation: another one begins with the words of the one that was lost.
-func TestALinkThatBreaks(t *testing.T) {
+// The server keeps no conversation: after a broken connection a new one begins with the words of the lost one.
+func TestAConnectionThatBreaks(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
 	session := connect(t, server, sdk.Options{})

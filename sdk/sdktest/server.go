@@ -134,7 +134,7 @@ func (s *Server) Calls() []sdk.CallConfig {
 	return slices.Clone(s.calls)
 }
 
-// Fail makes the link refuse everything that is sent from now on; nil ends that.
+// Fail makes the connection refuse everything that is sent from now on; nil ends that.
 func (s *Server) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,11 +20,11 @@ type retiredWord struct {
 
 var retiredWords = []retiredWord{
 	{"mourn(s|ed|ing)?", "recover", nil},
-	{"hush(ed|es|ing)?", "pause, silence, stop", []string{"sdk", "sdk/native", "sdk/sdktest", "server/session"}},
+	{"hush(ed|es|ing)?", "pause, silence, stop", []string{"sdk/native", "server/session"}},
 	{"outgone", "far-end position", nil},
-	{"lowerer", "ducker", []string{"sdk"}},
+	{"lowerer", "ducker", nil},
 	{"sluice", "event limiter", nil},
-	{"overdue", "report timeout", []string{"sdk"}},
+	{"overdue", "report timeout", nil},
 	{"tamper(s|ed|ing)?", "mutate", nil},
 	{"tape", "playout history, replay buffer", []string{"server/session"}},
 }
