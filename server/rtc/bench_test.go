@@ -10,6 +10,7 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/incoming"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/voice"
 )
@@ -113,16 +114,16 @@ func BenchmarkListenSecond(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var stats receiverStats
-			in := newPacketReceiver(dec, &stats, func([]int16) {})
+			var stats incoming.Stats
+			in := incoming.New(dec, &stats, func([]int16) {})
 			at, n := time.Unix(0, 0), 0
 			for b.Loop() {
 				for _, payload := range packets {
 					n++
 					at = at.Add(frameTime)
 					if n%row.lose != 0 {
-						in.push(voicePacket{seq: uint16(n), ts: uint32(n) * frameTicks, payload: payload, at: at})
-						in.tick(at)
+						in.Push(incoming.Packet{Seq: uint16(n), TS: uint32(n) * frameTicks, Payload: payload, At: at})
+						in.Tick(at)
 					}
 				}
 			}

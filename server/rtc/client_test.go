@@ -42,6 +42,8 @@ type client struct {
 type clientOptions struct {
 	direction webrtc.RTPTransceiverDirection // of its audio section; sendrecv when zero
 	label     string                         // of its data channel; "-" for none
+	video     bool                           // its offer has a video section before that of the audio
+	bundle    webrtc.BundlePolicy            // of its offer
 	deaf      bool                           // never reads its data channel
 	offer     func(string) string            // changes the offer before the server gets it
 	answer    func(string) string            // changes the answer before the client gets it
@@ -86,9 +88,15 @@ func newClient(t testing.TB, o clientOptions) *client {
 	media := &webrtc.MediaEngine{}
 	must(media.RegisterDefaultCodecs())
 	api := webrtc.NewAPI(webrtc.WithSettingEngine(settings), webrtc.WithMediaEngine(media))
-	c.pc, err = api.NewPeerConnection(webrtc.Configuration{})
+	c.pc, err = api.NewPeerConnection(webrtc.Configuration{BundlePolicy: o.bundle})
 	must(err)
 	t.Cleanup(c.close)
+	if o.video {
+		_, err = c.pc.AddTransceiverFromKind(webrtc.RTPCodecTypeVideo, webrtc.RTPTransceiverInit{
+			Direction: webrtc.RTPTransceiverDirectionRecvonly,
+		})
+		must(err)
+	}
 	c.pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { c.hear(track) })
 	if o.label != "-" {
 		label := o.label

@@ -14,6 +14,9 @@ type Config struct {
 	UDPPort int
 	// Loopback also offers the loopback addresses, for clients on the same machine.
 	Loopback bool
+	// PrivateRemotes sends connectivity checks also to private and link-local addresses that a client names and that are outside of the
+	// networks of this machine. A client that reaches the server needs no such check.
+	PrivateRemotes bool
 	// Logger gets errors and warnings, and pion's messages at debug level. nil discards all.
 	Logger *slog.Logger
 

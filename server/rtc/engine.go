@@ -12,14 +12,11 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/offer"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
 )
 
 // The engine: what all calls share, such as codecs, sockets and pion's settings.
-
-// opusFormat holds the format parameters of answers: the client sends redundancy against loss, and no packets while its user is
-// silent.
-const opusFormat = "minptime=10;useinbandfec=1;usedtx=1"
 
 // Engine makes calls. It is safe for concurrent use.
 type Engine struct {
@@ -141,7 +138,7 @@ func opusOnly(log pionlog.Factory) (*webrtc.MediaEngine, *interceptor.Registry, 
 // opusCapability returns the codec of the outgoing track.
 func opusCapability() webrtc.RTPCodecCapability {
 	return webrtc.RTPCodecCapability{
-		MimeType: webrtc.MimeTypeOpus, ClockRate: 48_000, Channels: 2, SDPFmtpLine: opusFormat,
+		MimeType: webrtc.MimeTypeOpus, ClockRate: 48_000, Channels: 2, SDPFmtpLine: offer.OpusFormat,
 		RTCPFeedback: []webrtc.RTCPFeedback{{Type: "nack"}},
 	}
 }
@@ -161,4 +158,9 @@ func (e *Engine) remove(p *Peer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.peers, p)
+}
+
+// remotes says which of a client's addresses the engine checks.
+func (e *Engine) remotes() offer.Remotes {
+	return offer.Remotes{Loopback: e.cfg.Loopback, Private: e.cfg.PrivateRemotes}
 }

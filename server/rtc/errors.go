@@ -1,6 +1,6 @@
 package rtc
 
-import "errors"
+import "github.com/antiphon-rt/antiphon/server/rtc/internal/offer"
 
 // The errors of the negotiation of a call.
 
@@ -8,7 +8,7 @@ import "errors"
 // begun are those of package call.
 var (
 	// ErrBadSDP means that the offer cannot be read, or asks for what a call cannot be.
-	ErrBadSDP = errors.New("bad SDP offer")
+	ErrBadSDP = offer.ErrBadSDP
 	// ErrNoAudio means that the offer has no audio section with Opus that could be answered.
-	ErrNoAudio = errors.New("no audio in the SDP offer")
+	ErrNoAudio = offer.ErrNoAudio
 )

@@ -16,6 +16,8 @@ const (
 	// sctpHigh and sctpLow bound what SCTP holds and the client has not acknowledged, in bytes. Above sctpHigh the peer writes
 	// nothing more until the amount has sunk to sctpLow. That is enough for a path of 100 Mbit/s and 20 ms.
 	sctpHigh, sctpLow = 256 << 10, 64 << 10
+	// eventsLabel is the label that the protocol's clients give the data channel.
+	eventsLabel = "oai-events"
 	// smallBuffer holds all events without audio.
 	smallBuffer = 16 << 10
 )

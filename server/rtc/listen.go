@@ -9,6 +9,7 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/incoming"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 )
 
@@ -50,11 +51,11 @@ func (p *Peer) listen(t voiceTrack) {
 		p.fail(err)
 		return
 	}
-	receiver := newPacketReceiver(dec, &p.counts.received, p.handler.Audio)
+	receiver := incoming.New(dec, &p.counts.received, p.handler.Audio)
 	buf := make([]byte, maxUDP)
 	var header rtp.Header
 	for {
-		wake, ok := receiver.wake() // the zero time is no deadline
+		wake, ok := receiver.Wake() // the zero time is no deadline
 		if next := time.Now().Add(heartbeat); ok && wake.After(next) {
 			wake = next
 		}
@@ -67,17 +68,17 @@ func (p *Peer) listen(t voiceTrack) {
 		switch {
 		case errors.As(err, &late) && late.Timeout():
 			if by := now.Sub(wake); by > oversleep {
-				receiver.extend(by)
+				receiver.Extend(by)
 			}
 		case err != nil:
 			return // the transport is closed
 		default:
 			p.reachable(true)
 			if payload, ok := payloadOf(&header, buf[:n]); ok {
-				receiver.push(voicePacket{seq: header.SequenceNumber, ts: header.Timestamp, payload: payload, at: now})
+				receiver.Push(incoming.Packet{Seq: header.SequenceNumber, TS: header.Timestamp, Payload: payload, At: now})
 			}
 		}
-		receiver.tick(now)
+		receiver.Tick(now)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/offer"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 )
 
@@ -24,7 +25,7 @@ const handlerTimeout = 3 * time.Second
 type Peer struct {
 	engine  *Engine
 	handler handlerGate
-	offer   offer
+	offer   offer.Offer
 	pc      *webrtc.PeerConnection
 	track   *webrtc.TrackLocalStaticRTP
 	output  *Output
@@ -102,7 +103,7 @@ func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, out *Ou
 	if err := ctx.Err(); err != nil {
 		return nil, "", fmt.Errorf("rtc: answer: %w", err)
 	}
-	o, err := readOffer(sdp)
+	o, err := offer.Read(sdp, e.remotes())
 	if err != nil {
 		return nil, "", err
 	}
@@ -118,7 +119,7 @@ func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, out *Ou
 	return p, answer, nil
 }
 
-func (e *Engine) newPeer(o offer, h call.Handler, out *Output) (*Peer, error) {
+func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, error) {
 	enc, err := opus.NewEncoder(e.cfg.OpusComplexity, e.cfg.OpusBitrate)
 	if err != nil {
 		return nil, err
@@ -153,10 +154,10 @@ func (e *Engine) newPeer(o offer, h call.Handler, out *Output) (*Peer, error) {
 
 // negotiate takes the offer and returns the SDP answer.
 func (p *Peer) negotiate(ctx context.Context) (string, error) {
-	if err := p.pc.SetRemoteDescription(p.offer.desc); err != nil {
+	if err := p.pc.SetRemoteDescription(p.offer.Desc); err != nil {
 		return "", fmt.Errorf("%w: %w; send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
 	}
-	if p.offer.receivesAudio {
+	if p.offer.ReceivesAudio {
 		sender, err := p.pc.AddTrack(p.track)
 		if err != nil {
 			return "", fmt.Errorf("rtc: add track: %w", err)
@@ -174,7 +175,7 @@ func (p *Peer) negotiate(ctx context.Context) (string, error) {
 	if err := p.await(ctx, gathered); err != nil {
 		return "", err
 	}
-	return withFormat(p.pc.LocalDescription().SDP)
+	return offer.Complete(p.pc.LocalDescription().SDP)
 }
 
 // Output implements call.Link: there is one output for the whole call, also over later connections.
@@ -194,11 +195,11 @@ func (p *Peer) Send(e call.Event, sent func()) error {
 
 // push queues the text of an event. A client without a data channel gets no events.
 func (p *Peer) push(text []byte) error {
-	if !p.offer.events {
+	if !p.offer.Events {
 		p.counts.eventsDropped.Add(1)
 		return nil
 	}
-	if limit := min(p.offer.maxMessage, p.engine.cfg.MaxQueuedBytes); len(text) > limit {
+	if limit := min(p.offer.MaxMessage, p.engine.cfg.MaxQueuedBytes); len(text) > limit {
 		return fmt.Errorf("%w: %d bytes, at most %d", call.ErrTooLarge, len(text), limit)
 	}
 	err := p.queue.push(text)

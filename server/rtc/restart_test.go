@@ -138,7 +138,7 @@ func TestBadRestarts(t *testing.T) {
 		{"nothing", "", ErrBadSDP, "empty"},
 		{"garbage", "hello", ErrBadSDP, "unchanged"},
 		{"the offer of another client", newClient(t, clientOptions{}).offer(t), ErrBadSDP, "another peer connection"},
-		{"the call's own offer once more", p.offer.desc.SDP, ErrBadSDP, "iceRestart"},
+		{"the call's own offer once more", p.offer.Desc.SDP, ErrBadSDP, "iceRestart"},
 		{"one section less", good[:strings.Index(good, "m=application")], ErrBadSDP, "other sections"},
 		{"sections of other names", strings.ReplaceAll(good, "a=mid:0", "a=mid:9"), ErrBadSDP, "mid"},
 		{"no audio any more", strings.Replace(good, "a=sendrecv", "a=inactive", 1), ErrNoAudio, "inactive"},

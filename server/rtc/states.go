@@ -57,7 +57,7 @@ func (p *Peer) changeTo(state webrtc.PeerConnectionState, connected bool) bool {
 	case webrtc.PeerConnectionStateConnected:
 		if !connected {
 			p.life.start(func() { p.pacer.run(p.life.stop) })
-			if !p.offer.events {
+			if !p.offer.Events {
 				p.handler.Opened()
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/pion/rtcp"
+
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/incoming"
 )
 
 // The figures of a call: what was sent, received and lost.
@@ -40,7 +42,7 @@ type Stats struct {
 
 // counts are the counters of a Peer. Any goroutine reads them.
 type counts struct {
-	received                                  receiverStats
+	received                                  incoming.Stats
 	eventsSent, eventsReceived, eventsDropped atomic.Uint64
 	remoteLost                                atomic.Uint64
 	remoteJitter, roundTrip                   atomic.Int64 // time.Duration
@@ -80,10 +82,10 @@ func (p *Peer) Stats() Stats {
 	return Stats{
 		PacketsSent: out.packets.Load(), BytesSent: out.bytes.Load(),
 		LateFrames: out.late.Load(), SkippedFrames: out.skipped.Load(), AudioDropped: p.output.refusedSamples(),
-		PacketsReceived: in.packets.Load(), BytesReceived: in.bytes.Load(),
-		PacketsLost: in.lost.Load(), PacketsGarbled: in.garbled.Load(), PacketsRefused: in.refused.Load(),
-		SamplesConcealed: in.concealed.Load(), SamplesFilled: in.filled.Load(),
-		Jitter:     time.Duration(in.jitter.Load()),
+		PacketsReceived: in.Packets.Load(), BytesReceived: in.Bytes.Load(),
+		PacketsLost: in.Lost.Load(), PacketsGarbled: in.Garbled.Load(), PacketsRefused: in.Refused.Load(),
+		SamplesConcealed: in.Concealed.Load(), SamplesFilled: in.Filled.Load(),
+		Jitter:     time.Duration(in.Jitter.Load()),
 		RemoteLost: c.remoteLost.Load(), RemoteJitter: time.Duration(c.remoteJitter.Load()), RoundTrip: p.RoundTrip(),
 		EventsSent: c.eventsSent.Load(), EventsReceived: c.eventsReceived.Load(), EventsDropped: c.eventsDropped.Load(),
 	}

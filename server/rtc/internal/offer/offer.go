@@ -1,6 +1,7 @@
-package rtc
+package offer
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,26 +17,34 @@ import (
 const (
 	// maxOffer bounds an offer's size in bytes; browsers make 2 to 8 kB.
 	maxOffer = 64 << 10
-	// maxCandidates bounds the addresses in an offer, because the server probes each of them. Browsers list a dozen.
+	// maxCandidates bounds the addresses in an offer. Browsers list a dozen. The server checks at most maxChecked of them.
 	maxCandidates = 100
 	// defaultMessage is the size in bytes that a client takes as one message if it does not say (RFC 8841 section 6.1, less one:
 	// pion's limit).
 	defaultMessage = math.MaxUint16
-	// eventsLabel is the label of the protocol's data channel.
-	eventsLabel = "oai-events"
 )
 
-// offer is the part of an SDP offer that a call uses.
-type offer struct {
-	desc          webrtc.SessionDescription
-	receivesAudio bool // the client receives the agent's audio
-	events        bool // the client has a data channel
-	maxMessage    int  // the largest message that the client takes, in bytes
+// Errors of Read and SameCall. They come wrapped, with text that tells the caller what to change.
+var (
+	// ErrBadSDP means that the offer cannot be read, or asks for what a call cannot be.
+	ErrBadSDP = errors.New("bad SDP offer")
+	// ErrNoAudio means that the offer has no audio section with Opus that could be answered.
+	ErrNoAudio = errors.New("no audio in the SDP offer")
+)
+
+// Offer is the part of an SDP offer that a call uses.
+type Offer struct {
+	Desc          webrtc.SessionDescription
+	ReceivesAudio bool // the client receives the agent's audio
+	Events        bool // the client has a data channel
+	MaxMessage    int  // the largest message that the client takes, in bytes
+	Removed       int  // how many of the client's addresses were removed from Desc
 }
 
-// readOffer parses and checks an offer. Its errors wrap ErrBadSDP or ErrNoAudio.
-func readOffer(text string) (offer, error) {
-	o := offer{desc: webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: text}}
+// Read parses and checks an offer, and removes the client's addresses that the server does not check. Its errors wrap ErrBadSDP or
+// ErrNoAudio.
+func Read(text string, remotes Remotes) (Offer, error) {
+	o := Offer{Desc: webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: text}}
 	switch trimmed := strings.TrimSpace(text); {
 	case trimmed == "":
 		return o, fmt.Errorf("%w: it is empty; send the text of RTCSessionDescription.sdp", ErrBadSDP)
@@ -44,19 +53,26 @@ func readOffer(text string) (offer, error) {
 	case trimmed[0] == '{':
 		return o, fmt.Errorf("%w: it is JSON; send the text of its member sdp alone", ErrBadSDP)
 	}
-	parsed, err := o.desc.Unmarshal()
+	parsed, err := o.Desc.Unmarshal()
 	if err != nil {
 		return o, fmt.Errorf("%w: it cannot be read (%w); send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
 	}
 	if n := candidates(parsed); n > maxCandidates {
 		return o, fmt.Errorf("%w: it has %d candidates, at most %d are taken", ErrBadSDP, n, maxCandidates)
 	}
-	o.receivesAudio, err = readAudio(sections(parsed, "audio"))
+	o.ReceivesAudio, err = readAudio(sections(parsed, "audio"))
 	if err != nil {
 		return o, err
 	}
 	for _, m := range sections(parsed, "application") {
-		o.events, o.maxMessage = true, messageLimit(m)
+		o.Events, o.MaxMessage = true, messageLimit(m)
+	}
+	if o.Removed = limitCandidates(parsed, remotes); o.Removed > 0 {
+		limited, err := parsed.Marshal()
+		if err != nil {
+			return o, fmt.Errorf("%w: it cannot be read (%w); send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
+		}
+		o.Desc = webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: string(limited)}
 	}
 	return o, nil
 }
@@ -76,15 +92,19 @@ func readAudio(audio []*sdp.MediaDescription) (receives bool, err error) {
 	return !has(audio[0], "sendonly"), nil
 }
 
-// sections returns the sections of a kind, without those that are refused (port 0).
+// sections returns the sections of a kind that are in use.
 func sections(d *sdp.SessionDescription, kind string) (found []*sdp.MediaDescription) {
 	for _, m := range d.MediaDescriptions {
-		if m.MediaName.Media == kind && m.MediaName.Port.Value != 0 {
+		if m.MediaName.Media == kind && inUse(m) {
 			found = append(found, m)
 		}
 	}
 	return found
 }
+
+// inUse reports whether a section is in use. Port 0 means that it is not, except in a section that exists only inside of a bundle
+// (RFC 9143 section 6). Firefox offers such sections with the policy max-bundle.
+func inUse(m *sdp.MediaDescription) bool { return m.MediaName.Port.Value != 0 || has(m, "bundle-only") }
 
 // candidates counts the ICE candidates of all sections.
 func candidates(d *sdp.SessionDescription) (n int) {
@@ -123,30 +143,4 @@ func messageLimit(m *sdp.MediaDescription) int {
 		return int(min(n, math.MaxInt32))
 	}
 	return defaultMessage
-}
-
-// withFormat returns the answer with opusFormat as the Opus parameters. pion repeats the parameters of the offer, but those of an
-// answer tell the client what to send (RFC 7587 section 7).
-func withFormat(answer string) (string, error) {
-	var d sdp.SessionDescription
-	if err := d.UnmarshalString(answer); err != nil {
-		return "", fmt.Errorf("rtc: own answer: %w", err)
-	}
-	for _, m := range sections(&d, "audio") {
-		number := opusType(m)
-		value := number + " " + opusFormat
-		i := slices.IndexFunc(m.Attributes, func(a sdp.Attribute) bool {
-			return a.Key == "fmtp" && strings.HasPrefix(a.Value, number+" ")
-		})
-		if i >= 0 {
-			m.Attributes[i].Value = value
-		} else {
-			m.WithValueAttribute("fmtp", value)
-		}
-	}
-	text, err := d.Marshal()
-	if err != nil {
-		return "", fmt.Errorf("rtc: own answer: %w", err)
-	}
-	return string(text), nil
 }

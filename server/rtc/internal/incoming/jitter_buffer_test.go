@@ -1,4 +1,4 @@
-package rtc
+package incoming
 
 import (
 	"fmt"
@@ -32,21 +32,21 @@ func TestJitterBuffer(t *testing.T) {
 			buf := make([]byte, 2) // the same memory for each packet: the buffer must copy
 			for _, seq := range row.seqs {
 				buf[0], buf[1] = byte(seq>>8), byte(seq)
-				r.push(voicePacket{seq: seq, payload: buf, at: time.Unix(0, 0)}, collect(t, &out))
+				r.push(Packet{Seq: seq, Payload: buf, At: time.Unix(0, 0)}, collect(t, &out))
 			}
 			g.Expect(strings.Join(out, " ")).To(gomega.Equal(row.want))
 		})
 	}
 }
 
-func collect(t *testing.T, out *[]string) func(p voicePacket, lost int) {
-	return func(p voicePacket, lost int) {
-		if got := uint16(p.payload[0])<<8 | uint16(p.payload[1]); got != p.seq {
-			t.Errorf("packet %d carries the payload of %d", p.seq, got)
+func collect(t *testing.T, out *[]string) func(p Packet, lost int) {
+	return func(p Packet, lost int) {
+		if got := uint16(p.Payload[0])<<8 | uint16(p.Payload[1]); got != p.Seq {
+			t.Errorf("packet %d carries the payload of %d", p.Seq, got)
 		}
-		text := fmt.Sprint(p.seq)
+		text := fmt.Sprint(p.Seq)
 		if lost > 0 {
-			text = fmt.Sprintf("(%d)%d", lost, p.seq)
+			text = fmt.Sprintf("(%d)%d", lost, p.Seq)
 		}
 		*out = append(*out, text)
 	}
@@ -58,7 +58,7 @@ func TestJitterBufferWaitsNoLongerThanItSays(t *testing.T) {
 	var out []string
 	start := time.Unix(0, 0)
 	push := func(seq uint16, after time.Duration) {
-		r.push(voicePacket{seq: seq, payload: []byte{0, byte(seq)}, at: start.Add(after)}, collect(t, &out))
+		r.push(Packet{Seq: seq, Payload: []byte{0, byte(seq)}, At: start.Add(after)}, collect(t, &out))
 	}
 	push(1, 0)
 	_, ok := r.wake()

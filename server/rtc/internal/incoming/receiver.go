@@ -1,4 +1,4 @@
-package rtc
+package incoming
 
 import (
 	"math"
@@ -14,9 +14,9 @@ import (
 
 const (
 	// maxFill bounds the audio made up for one gap: no turn waits for more than 2 s of silence.
-	maxFill = voice.Samples(2 * Rate)
+	maxFill = voice.Samples(2 * opus.Rate)
 	// maxConceal bounds how much of a gap the codec conceals. After 100 ms the codec hums, and silence is better.
-	maxConceal = voice.Samples(Rate / 10)
+	maxConceal = voice.Samples(opus.Rate / 10)
 	// pauseSlack is how late a packet may be before the receiver fills a pause that was announced (DTX).
 	pauseSlack = 40 * time.Millisecond
 	// stallSlack is how late a packet may be if no pause was announced: the client has stopped its microphone, or the network is
@@ -25,18 +25,20 @@ const (
 	// pauseBytes is the size up to which an Opus packet announces that its sender stops sending for a while (RFC 7587 section
 	// 3.1.3). Browsers then send only one packet every 400 ms.
 	pauseBytes = 2
+	// ticksPerSample converts samples to ticks of the RTP clock of Opus, 48 kHz (RFC 7587 section 4.1).
+	ticksPerSample = 48_000 / opus.Rate
 )
 
-// packetReceiver makes one unbroken stream of PCM from the client's packets: in order, losses concealed, pauses filled with
+// Receiver makes one unbroken stream of PCM from the client's packets: in order, losses concealed, pauses filled with
 // silence as they pass. So the amount of audio is a clock for its receiver. The receiver has no clock of its own: the time
 // comes with the calls. It belongs to one goroutine.
-type packetReceiver struct {
+type Receiver struct {
 	jitter jitterBuffer
 	dec    opus.Decoding
 	emit   func(pcm []int16)
 	pcm    []int16
 	quiet  []int16 // one frame of silence
-	stats  *receiverStats
+	stats  *Stats
 
 	running bool
 	due     uint32        // RTP timestamp of the audio that comes next, not counting ahead
@@ -49,41 +51,45 @@ type packetReceiver struct {
 	allowance allowance
 }
 
-// receiverStats are written by the receiver and read by any goroutine.
-type receiverStats struct {
-	packets, bytes, lost, garbled, refused atomic.Uint64
-	concealed, filled                      atomic.Uint64
-	jitter                                 atomic.Int64 // time.Duration
+// Stats are written by the receiver and read by any goroutine.
+type Stats struct {
+	// Packets and Bytes count what arrived, Lost what did not. Garbled packets broke the decoder, Refused came too fast.
+	Packets, Bytes, Lost, Garbled, Refused atomic.Uint64
+	// Concealed and Filled count samples that were made up for lost packets, and samples of silence in pauses.
+	Concealed, Filled atomic.Uint64
+	// Jitter is a time.Duration (RFC 3550 section 6.4.1).
+	Jitter atomic.Int64
 }
 
-func newPacketReceiver(dec opus.Decoding, stats *receiverStats, emit func(pcm []int16)) *packetReceiver {
-	return &packetReceiver{
-		dec: dec, emit: emit, stats: stats, frame: FrameSize,
-		pcm: make([]int16, opus.MaxPacket), quiet: make([]int16, FrameSize),
+// New returns a receiver that decodes with dec, counts in stats, and gives its PCM to emit, which must not keep the slice.
+func New(dec opus.Decoding, stats *Stats, emit func(pcm []int16)) *Receiver {
+	return &Receiver{
+		dec: dec, emit: emit, stats: stats, frame: opus.FrameSize,
+		pcm: make([]int16, opus.MaxPacket), quiet: make([]int16, opus.FrameSize),
 	}
 }
 
-// push takes a packet as it comes from the network. The caller may reuse the payload afterwards.
-func (r *packetReceiver) push(p voicePacket) {
-	r.stats.packets.Add(1)
-	r.stats.bytes.Add(uint64(len(p.payload)))
-	r.stats.jitter.Store(int64(r.arrival.add(p)))
-	r.allowance.refill(p.at)
+// Push takes a packet as it comes from the network. The caller may reuse the payload afterwards.
+func (r *Receiver) Push(p Packet) {
+	r.stats.Packets.Add(1)
+	r.stats.Bytes.Add(uint64(len(p.Payload)))
+	r.stats.Jitter.Store(int64(r.arrival.add(p)))
+	r.allowance.refill(p.At)
 	r.jitter.push(p, r.play)
 }
 
-// tick does what is due at the time now without a packet.
-func (r *packetReceiver) tick(now time.Time) {
+// Tick does what is due at the time now without a packet.
+func (r *Receiver) Tick(now time.Time) {
 	r.allowance.refill(now)
 	r.jitter.expire(now, r.play)
 	for r.running && r.ahead < maxFill && !r.fillDue().After(now) {
-		r.silence(FrameSize)
-		r.ahead += FrameSize
+		r.silence(opus.FrameSize)
+		r.ahead += opus.FrameSize
 	}
 }
 
-// wake returns when tick has something to do. ok is false if only a packet can bring it.
-func (r *packetReceiver) wake() (wake time.Time, ok bool) {
+// Wake returns when tick has something to do. ok is false if only a packet can bring it.
+func (r *Receiver) Wake() (wake time.Time, ok bool) {
 	wake, ok = r.jitter.wake()
 	if r.running && r.ahead < maxFill {
 		if fill := r.fillDue(); !ok || fill.Before(wake) {
@@ -93,80 +99,80 @@ func (r *packetReceiver) wake() (wake time.Time, ok bool) {
 	return wake, ok
 }
 
-// extend reports that this machine was busy for so long. Packets that arrived meanwhile are still unread, so nothing is late yet:
+// Extend reports that this machine was busy for so long. Packets that arrived meanwhile are still unread, so nothing is late yet:
 // every wait gets this much more time, and jitterWait for the reading.
-func (r *packetReceiver) extend(by time.Duration) {
+func (r *Receiver) Extend(by time.Duration) {
 	by += jitterWait
 	r.last = r.last.Add(by)
 	r.jitter.extend(by)
 }
 
 // fillDue returns when the next frame of silence is due: once the expected packet is late, and then every 20 ms.
-func (r *packetReceiver) fillDue() time.Time {
+func (r *Receiver) fillDue() time.Time {
 	slack := stallSlack
 	if r.pause || r.ahead > 0 {
 		slack = pauseSlack
 	}
-	return r.last.Add(slack + duration(r.ahead+FrameSize))
+	return r.last.Add(slack + duration(r.ahead+opus.FrameSize))
 }
 
 // play emits the audio missing before a packet, and that of the packet. lost is fresh for a packet that begins a new stream.
-func (r *packetReceiver) play(p voicePacket, lost int) {
-	r.stats.lost.Add(uint64(max(lost, 0)))
-	if len(p.payload) == 0 {
+func (r *Receiver) play(p Packet, lost int) {
+	r.stats.Lost.Add(uint64(max(lost, 0)))
+	if len(p.Payload) == 0 {
 		return // padding: it has a number and no audio
 	}
-	if gap := int32(p.ts - r.due); r.running && lost != fresh && gap > 0 {
-		r.bridge(voice.Samples(gap/ticksPerSample)-r.ahead, lost, p.payload)
+	if gap := int32(p.TS - r.due); r.running && lost != fresh && gap > 0 {
+		r.bridge(voice.Samples(gap/ticksPerSample)-r.ahead, lost, p.Payload)
 	}
 	if !r.allowance.take(r.frame) {
-		r.stats.refused.Add(1)
+		r.stats.Refused.Add(1)
 		return
 	}
-	n, err := r.dec.Decode(p.payload, r.pcm)
+	n, err := r.dec.Decode(p.Payload, r.pcm)
 	if err != nil {
 		// The packet's length is unknown: it counts as long as the one before.
-		r.stats.garbled.Add(1)
+		r.stats.Garbled.Add(1)
 		n = int(r.frame)
 		r.conceal(r.pcm[:n])
 	}
 	r.emit(r.pcm[:n])
 	r.running = true
-	r.due = p.ts + uint32(n)*ticksPerSample
-	r.frame, r.ahead, r.last = voice.Samples(n), 0, p.at
-	r.pause = len(p.payload) <= pauseBytes
+	r.due = p.TS + uint32(n)*ticksPerSample
+	r.frame, r.ahead, r.last = voice.Samples(n), 0, p.At
+	r.pause = len(p.Payload) <= pauseBytes
 }
 
 // bridge emits audio for a gap before the packet next. It conceals only as much as was lost; for the rest the client paused, and
 // bridge emits silence.
-func (r *packetReceiver) bridge(gap voice.Samples, lost int, next []byte) {
+func (r *Receiver) bridge(gap voice.Samples, lost int, next []byte) {
 	gap = min(gap, maxFill-r.ahead)
 	conceal := min(gap, voice.Samples(lost)*r.frame, maxConceal)
 	gap -= conceal
 	for conceal > 0 {
-		n := min(conceal, FrameSize)
+		n := min(conceal, opus.FrameSize)
 		pcm := r.pcm[:n]
 		// The packet next carries a copy of the packet directly before it, if it carries redundancy at all.
 		if n != conceal || gap > 0 || n != r.frame || !r.dec.Recover(next, pcm) {
 			r.conceal(pcm)
 		}
 		if r.allowance.take(n) {
-			r.stats.concealed.Add(uint64(n))
+			r.stats.Concealed.Add(uint64(n))
 			r.emit(pcm)
 		}
 		conceal -= n
 	}
 	for gap > 0 {
-		n := min(gap, FrameSize)
+		n := min(gap, opus.FrameSize)
 		r.silence(int(n))
 		gap -= n
 	}
 }
 
 // conceal fills pcm with audio that the codec makes up, or with silence if the codec fails.
-func (r *packetReceiver) conceal(pcm []int16) {
+func (r *Receiver) conceal(pcm []int16) {
 	for len(pcm) > 0 {
-		n := min(len(pcm), FrameSize)
+		n := min(len(pcm), opus.FrameSize)
 		if r.dec.Conceal(pcm[:n]) != nil {
 			clear(pcm[:n])
 		}
@@ -175,18 +181,18 @@ func (r *packetReceiver) conceal(pcm []int16) {
 }
 
 // silence emits n samples of silence, at most one frame.
-func (r *packetReceiver) silence(n int) {
+func (r *Receiver) silence(n int) {
 	if !r.allowance.take(voice.Samples(n)) {
 		return
 	}
 	clear(r.quiet) // emit may have written to it
-	r.stats.filled.Add(uint64(n))
+	r.stats.Filled.Add(uint64(n))
 	r.emit(r.quiet[:n])
 }
 
 // duration returns how long n samples last.
 func duration(n voice.Samples) time.Duration {
-	return time.Duration(n) * time.Second / Rate
+	return time.Duration(n) * time.Second / opus.Rate
 }
 
 // arrival estimates jitter as RFC 3550 section 6.4.1 does.
@@ -198,18 +204,18 @@ type arrival struct {
 }
 
 // add takes the next packet and returns the estimate so far.
-func (a *arrival) add(p voicePacket) time.Duration {
+func (a *arrival) add(p Packet) time.Duration {
 	if a.seen {
-		d := p.at.Sub(a.at).Seconds()*48_000 - float64(int32(p.ts-a.ts))
+		d := p.At.Sub(a.at).Seconds()*48_000 - float64(int32(p.TS-a.ts))
 		a.jitter += (math.Abs(d) - a.jitter) / 16
 	}
-	a.seen, a.at, a.ts = true, p.at, p.ts
+	a.seen, a.at, a.ts = true, p.At, p.TS
 	return time.Duration(a.jitter / 48_000 * float64(time.Second))
 }
 
 const (
 	// burst is how much audio may arrive at once: what a stuck network held back, and the silence that replaced it.
-	burst = voice.Samples(5 * Rate)
+	burst = voice.Samples(5 * opus.Rate)
 	// pace is how fast audio may arrive over a long time, in percent of real time. Clocks differ by far less.
 	pace = 125
 )
@@ -228,7 +234,7 @@ func (a *allowance) refill(now time.Time) {
 	}
 	// Less than a millisecond would be rounded to nothing.
 	if passed := min(now.Sub(a.at), time.Minute); passed >= time.Millisecond {
-		a.left = min(burst, a.left+voice.Samples(passed*Rate*pace/100/time.Second))
+		a.left = min(burst, a.left+voice.Samples(passed*opus.Rate*pace/100/time.Second))
 		a.at = now
 	}
 }

@@ -1,4 +1,4 @@
-package rtc
+package incoming
 
 import "time"
 
@@ -16,12 +16,12 @@ const (
 	fresh = -1
 )
 
-// voicePacket is one RTP packet of the client's audio.
-type voicePacket struct {
-	seq     uint16
-	ts      uint32
-	payload []byte
-	at      time.Time // when it arrived
+// Packet is one RTP packet of the client's audio.
+type Packet struct {
+	Seq     uint16
+	TS      uint32 // in ticks of the 48 kHz RTP clock
+	Payload []byte
+	At      time.Time // when it arrived
 }
 
 // jitterBuffer orders packets. It has no clock: the time comes with the packets, and wake says when it wants to be asked again. It
@@ -29,20 +29,20 @@ type voicePacket struct {
 type jitterBuffer struct {
 	next    uint16 // the sequence number that is due; valid when started
 	started bool
-	held    []voicePacket // packets after next, in order; at most jitterDepth
-	spare   [][]byte      // memory of their payloads, for reuse
-	late    uint64        // packets that arrived twice, or after the buffer had given them up
+	held    []Packet // packets after next, in order; at most jitterDepth
+	spare   [][]byte // memory of their payloads, for reuse
+	late    uint64   // packets that arrived twice, or after the buffer had given them up
 }
 
 // push takes a packet, whose payload the caller may reuse afterwards. It calls out for every packet whose turn has come, with
 // the number of packets lost before it, or fresh. out must not keep the payload.
-func (b *jitterBuffer) push(p voicePacket, out func(p voicePacket, lost int)) {
-	ahead := int16(p.seq - b.next)
+func (b *jitterBuffer) push(p Packet, out func(p Packet, lost int)) {
+	ahead := int16(p.Seq - b.next)
 	switch {
 	case !b.started || ahead >= restart || ahead <= -restart:
 		b.flush(out)
 		b.started = true
-		b.next = p.seq + 1
+		b.next = p.Seq + 1
 		out(p, fresh)
 	case ahead < 0:
 		b.late++
@@ -59,7 +59,7 @@ func (b *jitterBuffer) push(p voicePacket, out func(p voicePacket, lost int)) {
 }
 
 // expire gives up packets for which later ones have waited long enough at the time now.
-func (b *jitterBuffer) expire(now time.Time, out func(p voicePacket, lost int)) {
+func (b *jitterBuffer) expire(now time.Time, out func(p Packet, lost int)) {
 	for {
 		wake, ok := b.wake()
 		if !ok || wake.After(now) {
@@ -75,10 +75,10 @@ func (b *jitterBuffer) wake() (wake time.Time, ok bool) {
 	if len(b.held) == 0 {
 		return time.Time{}, false
 	}
-	first := b.held[0].at
+	first := b.held[0].At
 	for _, p := range b.held[1:] {
-		if p.at.Before(first) {
-			first = p.at
+		if p.At.Before(first) {
+			first = p.At
 		}
 	}
 	return first.Add(jitterWait), true
@@ -87,17 +87,17 @@ func (b *jitterBuffer) wake() (wake time.Time, ok bool) {
 // extend lets the packets that are held wait for so much longer.
 func (b *jitterBuffer) extend(by time.Duration) {
 	for i := range b.held {
-		b.held[i].at = b.held[i].at.Add(by)
+		b.held[i].At = b.held[i].At.Add(by)
 	}
 }
 
 // hold keeps a copy of p in its place. It does not keep the same packet twice.
-func (b *jitterBuffer) hold(p voicePacket) {
+func (b *jitterBuffer) hold(p Packet) {
 	i := len(b.held)
-	for i > 0 && int16(p.seq-b.held[i-1].seq) <= 0 {
+	for i > 0 && int16(p.Seq-b.held[i-1].Seq) <= 0 {
 		i--
 	}
-	if i < len(b.held) && b.held[i].seq == p.seq {
+	if i < len(b.held) && b.held[i].Seq == p.Seq {
 		b.late++
 		return
 	}
@@ -105,38 +105,38 @@ func (b *jitterBuffer) hold(p voicePacket) {
 	if n := len(b.spare); n > 0 {
 		room, b.spare = b.spare[n-1], b.spare[:n-1]
 	}
-	p.payload = append(room[:0], p.payload...)
-	b.held = append(b.held, voicePacket{})
+	p.Payload = append(room[:0], p.Payload...)
+	b.held = append(b.held, Packet{})
 	copy(b.held[i+1:], b.held[i:])
 	b.held[i] = p
 }
 
 // skip gives up the packets missing before the first one held, and releases that one.
-func (b *jitterBuffer) skip(out func(p voicePacket, lost int)) {
+func (b *jitterBuffer) skip(out func(p Packet, lost int)) {
 	p := b.held[0]
-	b.release(p, int(p.seq-b.next), out)
+	b.release(p, int(p.Seq-b.next), out)
 }
 
 // drain releases the held packets whose turn has come.
-func (b *jitterBuffer) drain(out func(p voicePacket, lost int)) {
-	for len(b.held) > 0 && b.held[0].seq == b.next {
+func (b *jitterBuffer) drain(out func(p Packet, lost int)) {
+	for len(b.held) > 0 && b.held[0].Seq == b.next {
 		b.release(b.held[0], 0, out)
 	}
 }
 
 // flush releases all held packets.
-func (b *jitterBuffer) flush(out func(p voicePacket, lost int)) {
+func (b *jitterBuffer) flush(out func(p Packet, lost int)) {
 	for len(b.held) > 0 {
 		b.skip(out)
 	}
 }
 
 // release passes p, the first packet held, to out.
-func (b *jitterBuffer) release(p voicePacket, lost int, out func(p voicePacket, lost int)) {
+func (b *jitterBuffer) release(p Packet, lost int, out func(p Packet, lost int)) {
 	copy(b.held, b.held[1:])
-	b.held[len(b.held)-1] = voicePacket{}
+	b.held[len(b.held)-1] = Packet{}
 	b.held = b.held[:len(b.held)-1]
-	b.next = p.seq + 1
+	b.next = p.Seq + 1
 	out(p, lost)
-	b.spare = append(b.spare, p.payload)
+	b.spare = append(b.spare, p.Payload)
 }

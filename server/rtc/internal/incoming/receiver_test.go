@@ -1,4 +1,4 @@
-package rtc
+package incoming
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 )
 
 // plainDecoder "decodes" packets whose first byte says what they are: 'v' 20 ms of audio, 'p' a pause (DTX), 'r' audio with redundancy,
@@ -20,7 +22,7 @@ func (d plainDecoder) Decode(packet []byte, pcm []int16) (int, error) {
 		return 0, errors.New("garbage")
 	}
 	d.log(map[byte]string{'v': "voice", 'r': "voice", 'p': "pause"}[packet[0]])
-	return FrameSize, nil
+	return opus.FrameSize, nil
 }
 
 func (d plainDecoder) Conceal(pcm []int16) error {
@@ -45,13 +47,13 @@ func TestPacketReceiverStories(t *testing.T) {
 		var kind string
 		heard := 0
 		dec := plainDecoder{log: func(s string) { kind = s }}
-		var stats receiverStats
-		r := newPacketReceiver(dec, &stats, func(pcm []int16) {
+		var stats Stats
+		r := New(dec, &stats, func(pcm []int16) {
 			if kind == "" {
 				kind = "silence"
 			}
 			heard += len(pcm)
-			out = append(out, fmt.Sprintf("%s %d", kind, len(pcm)*1000/Rate))
+			out = append(out, fmt.Sprintf("%s %d", kind, len(pcm)*1000/opus.Rate))
 			kind = ""
 		})
 		var text strings.Builder
@@ -67,8 +69,8 @@ func TestPacketReceiverStories(t *testing.T) {
 					payload = nil
 				}
 				now := start.Add(time.Duration(at) * time.Millisecond)
-				r.push(voicePacket{seq: uint16(seq), ts: uint32(ts * 48), payload: payload, at: now})
-				r.tick(now)
+				r.Push(Packet{Seq: uint16(seq), TS: uint32(ts * 48), Payload: payload, At: now})
+				r.Tick(now)
 			} else if _, err := fmt.Sscanf(line, "until %d", &at); err == nil {
 				drive(r, start.Add(time.Duration(at)*time.Millisecond))
 			} else {
@@ -77,20 +79,20 @@ func TestPacketReceiverStories(t *testing.T) {
 			fmt.Fprintf(&text, "%s -> %s\n", strings.TrimSpace(line), summary(out))
 			out = nil
 		}
-		fmt.Fprintf(&text, "heard %d ms; lost %d, garbled %d, refused %d\n", heard*1000/Rate,
-			stats.lost.Load(), stats.garbled.Load(), stats.refused.Load())
+		fmt.Fprintf(&text, "heard %d ms; lost %d, garbled %d, refused %d\n", heard*1000/opus.Rate,
+			stats.Lost.Load(), stats.Garbled.Load(), stats.Refused.Load())
 		return text.String()
 	})
 }
 
 // drive calls tick whenever the receiver asks for it, until a time.
-func drive(r *packetReceiver, until time.Time) {
+func drive(r *Receiver, until time.Time) {
 	for {
-		wake, ok := r.wake()
+		wake, ok := r.Wake()
 		if !ok || wake.After(until) {
 			return
 		}
-		r.tick(wake)
+		r.Tick(wake)
 	}
 }
 
@@ -117,17 +119,17 @@ func summary(out []string) string {
 
 func TestPacketReceiverMeasuresJitter(t *testing.T) {
 	g := gomega.NewWithT(t)
-	var stats receiverStats
-	r := newPacketReceiver(plainDecoder{log: func(string) {}}, &stats, func([]int16) {})
+	var stats Stats
+	r := New(plainDecoder{log: func(string) {}}, &stats, func([]int16) {})
 	start := time.Unix(1000, 0)
 	for i := range 500 {
-		at := start.Add(time.Duration(i) * frameTime)
+		at := start.Add(time.Duration(i) * 20 * time.Millisecond)
 		if i%2 == 1 {
 			at = at.Add(8 * time.Millisecond) // so each gap differs by 8 ms
 		}
-		r.push(voicePacket{seq: uint16(i), ts: uint32(i) * frameTicks, payload: []byte("voice"), at: at})
+		r.Push(Packet{Seq: uint16(i), TS: uint32(i) * 960, Payload: []byte("voice"), At: at})
 	}
-	g.Expect(time.Duration(stats.jitter.Load())).To(gomega.BeNumerically("~", 8*time.Millisecond, 100*time.Microsecond))
+	g.Expect(time.Duration(stats.Jitter.Load())).To(gomega.BeNumerically("~", 8*time.Millisecond, 100*time.Microsecond))
 }
 
 // A stream whose timestamps leap in each packet, or that comes far too fast, makes only a limited amount of audio.
@@ -135,21 +137,21 @@ func TestPacketReceiverLimitsAFloodToRealTime(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		leap uint32
-	}{{"timestamps leap", 40 * 48_000}, {"packets flood", frameTicks}} {
+	}{{"timestamps leap", 40 * 48_000}, {"packets flood", 960}} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			var stats receiverStats
+			var stats Stats
 			samples := 0
-			r := newPacketReceiver(plainDecoder{log: func(string) {}}, &stats, func(pcm []int16) { samples += len(pcm) })
+			r := New(plainDecoder{log: func(string) {}}, &stats, func(pcm []int16) { samples += len(pcm) })
 			start := time.Unix(1000, 0)
 			for i := range 10_000 { // one packet a millisecond for 10 s
-				r.push(voicePacket{
-					seq: uint16(i), ts: uint32(i) * row.leap, payload: []byte("voice"),
-					at: start.Add(time.Duration(i) * time.Millisecond),
+				r.Push(Packet{
+					Seq: uint16(i), TS: uint32(i) * row.leap, Payload: []byte("voice"),
+					At: start.Add(time.Duration(i) * time.Millisecond),
 				})
 			}
-			g.Expect(samples).To(gomega.BeNumerically("<=", 10*Rate*pace/100+int(burst)))
-			g.Expect(stats.refused.Load()).To(gomega.BeNumerically(">", 0))
+			g.Expect(samples).To(gomega.BeNumerically("<=", 10*opus.Rate*pace/100+int(burst)))
+			g.Expect(stats.Refused.Load()).To(gomega.BeNumerically(">", 0))
 		})
 	}
 }
@@ -160,19 +162,19 @@ func TestPacketReceiverExcusesItsOwnDelay(t *testing.T) {
 	start := time.Unix(1000, 0)
 	var heard []string
 	var kind string
-	r := newPacketReceiver(plainDecoder{log: func(s string) { kind = s }}, &receiverStats{}, func([]int16) {
+	r := New(plainDecoder{log: func(s string) { kind = s }}, &Stats{}, func([]int16) {
 		heard, kind = append(heard, kind), ""
 	})
 	packet := func(seq int, at time.Duration) {
-		r.push(voicePacket{seq: uint16(seq), ts: uint32(seq) * frameTicks, payload: []byte("v"), at: start.Add(at)})
+		r.Push(Packet{Seq: uint16(seq), TS: uint32(seq) * 960, Payload: []byte("v"), At: start.Add(at)})
 	}
 	packet(0, 0)
 	packet(2, 40*time.Millisecond) // packet 1 is still missing
-	wake, ok := r.wake()
+	wake, ok := r.Wake()
 	g.Expect(ok).To(gomega.BeTrue())
 	now := start.Add(900 * time.Millisecond)
-	r.extend(now.Sub(wake))
-	r.tick(now)
+	r.Extend(now.Sub(wake))
+	r.Tick(now)
 	packet(1, 901*time.Millisecond)
 	for i := range 40 {
 		packet(3+i, 902*time.Millisecond)
