@@ -1,5 +1,7 @@
 package bargein
 
+// The states, events and effects of the machine.
+
 import "github.com/antiphon-rt/antiphon/coord/id"
 
 // ID names one candidate: a moment at which somebody may be interrupting. Fresh ones count up from 1; 0 is none.

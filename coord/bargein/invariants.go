@@ -1,5 +1,7 @@
 package bargein
 
+// The invariants of the machine: one function for each, which reports whether one step keeps it.
+
 import "github.com/antiphon-rt/antiphon/coord/id"
 
 // The level is what the state says.

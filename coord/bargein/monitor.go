@@ -1,5 +1,7 @@
 package bargein
 
+// The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"

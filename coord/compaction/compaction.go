@@ -1,5 +1,7 @@
 package compaction
 
+// The states, events and effects of the machine.
+
 // State is one of Idle, Running, Terminated. Gen names the newest run, so that a
 // late report of an older one is known.
 //

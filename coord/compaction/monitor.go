@@ -1,5 +1,7 @@
 package compaction
 
+// The monitor of the machine: its invariants, and what they remember of earlier steps.
+
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]

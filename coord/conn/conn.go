@@ -1,5 +1,7 @@
 package conn
 
+// The states, events and effects of the machine, and the reasons why a connection ends.
+
 // Reason is why a connection ends.
 type Reason uint8
 

@@ -1,5 +1,7 @@
 package coordtest
 
+// Benchmarks of a table: they compare the time of Next with that of a switch statement written by hand.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package coordtest
 
+// Golden files: files under testdata with expected output, and the generated file fingerprint.go.
+
 import (
 	"flag"
 	"fmt"

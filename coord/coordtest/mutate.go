@@ -1,5 +1,7 @@
 package coordtest
 
+// Mutants of a table: each has one fault. The tests check that an invariant or the explored graph shows the fault.
+
 import (
 	"errors"
 	"fmt"

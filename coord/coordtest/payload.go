@@ -1,5 +1,7 @@
 package coordtest
 
+// Mutants that change one value of a row's result: a field of the next state or of an effect.
+
 import (
 	"fmt"
 	"reflect"

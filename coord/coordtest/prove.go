@@ -1,5 +1,7 @@
 package coordtest
 
+// Prove: explores a machine, checks every invariant in every state, and checks that each mutant is noticed.
+
 import (
 	"fmt"
 	"path"

@@ -1,5 +1,7 @@
 package coordtest
 
+// Race: several goroutines send events to one Coordinator through a queue, under the race detector.
+
 import (
 	"fmt"
 	"math/rand/v2"

@@ -1,5 +1,7 @@
 package coordtest
 
+// Stories: text files with a sequence of events. The test plays them and compares each step with the expected result.
+
 import (
 	"path/filepath"
 	"strings"

@@ -1,5 +1,7 @@
 package coordtest
 
+// Subject: what a machine's test says about its machine: the table, the first state, the events and the invariants.
+
 import (
 	"cmp"
 	"fmt"

@@ -1,5 +1,7 @@
 package generation
 
+// The states, events and effects of the machine.
+
 // State is one of Announced, Waiting, Running, Refused, Reported, Draining, Ended.
 //
 //sumtype:decl

@@ -1,5 +1,7 @@
 package idempotency
 
+// The states, events and effects of the machine, and the identifiers in them.
+
 type (
 	// Try names one try of a request, from 1 on.
 	Try uint64

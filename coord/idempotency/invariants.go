@@ -1,5 +1,7 @@
 package idempotency
 
+// The invariants of the machine: one function for each, which reports whether one step keeps it.
+
 import "slices"
 
 // Once a request was sent that must not be repeated, none is sent again.

@@ -1,5 +1,7 @@
 package idempotency
 
+// The transitions of the machine: one row for each state and event.
+
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type row = machine.Row[State, Event, Effect]

@@ -1,5 +1,7 @@
 package machine
 
+// The Coordinator: keeps the current state of a machine and applies one event at a time to it.
+
 // Transition is one step that a Coordinator took, for logs and traces.
 type Transition[S, E Named, F any] struct {
 	From    S

@@ -1,5 +1,7 @@
 package machine
 
+// Invariants, and the monitor that checks them after every step of a machine.
+
 // Invariant is one thing that must hold after every step. G is what a monitor
 // has seen: counts that a proof needs and that are no part of the state.
 // The explore tests, the fuzz targets, the simulator and a running server that

@@ -1,5 +1,7 @@
 package machine
 
+// Versions of machines: client and server compare the fingerprints of the machines that both have.
+
 import "strconv"
 
 // Version is a machine as the two ends of a call tell each other of it.

@@ -1,5 +1,7 @@
 package playout
 
+// The invariants of the machine: one function for each, which reports whether one step keeps it.
+
 // Nothing of a reply that was cut off or has ended is heard again, and what is
 // announced as cut off is silent by then.
 func nothingHeardAfterCleared(before, after Seen, step edge) bool {

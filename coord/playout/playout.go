@@ -1,5 +1,7 @@
 package playout
 
+// The states, events and effects of the machine.
+
 import "github.com/antiphon-rt/antiphon/coord/id"
 
 // Mark is a position in a response: milliseconds of audio since the beginning of an

@@ -1,5 +1,7 @@
 package playout
 
+// The transitions of the machine: one row for each state and event.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"

@@ -1,5 +1,7 @@
 package response
 
+// The states, events and effects of the machine.
+
 import "github.com/antiphon-rt/antiphon/coord/id"
 
 // ID names one response; 0 is none.

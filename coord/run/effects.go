@@ -1,5 +1,7 @@
 package run
 
+// The effects of the machine.
+
 // Effect is one of StateChanged, ReplyAccepted, AutoDecided, which are published
 // and numbered by Seq; and Conclude, StopTurn, DecideAlone, ArmTimeout,
 // AnswerReply, which the driver performs.

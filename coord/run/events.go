@@ -1,5 +1,7 @@
 package run
 
+// The events of the machine.
+
 // Event is one of TurnStarted, TurnNeedsInput, TurnSucceeded, TurnFailed, Reply,
 // Timeout, Cancel, Preserve, Reconcile, Resume. Where an event may change the state
 // it brings its time, At, which the published event repeats.

@@ -1,5 +1,7 @@
 package run
 
+// The invariants of the machine: one function for each, which reports whether one step keeps it.
+
 // A run ends once, and what has ended never changes: a reply is answered, nothing else happens.
 func oneTerminal(before, after Seen, step edge) bool {
 	_, ended := Terminal(step.To)

@@ -1,5 +1,7 @@
 package run
 
+// The monitor of the machine: what it remembers of earlier steps, and the list of invariants that it checks.
+
 import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]

@@ -1,5 +1,7 @@
 package run
 
+// The states of a run, and the identifiers in states, events and effects.
+
 type (
 	// Attempt counts the claims of a run by a worker; 0 is none yet.
 	Attempt uint64

@@ -1,5 +1,7 @@
 package session
 
+// The invariants of the session as a whole: one function for each, which reports whether one event keeps it.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/id"

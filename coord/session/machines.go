@@ -1,5 +1,7 @@
 package session
 
+// The list of all machines that take part in a call, with their versions.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/conn"

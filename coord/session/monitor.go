@@ -1,5 +1,7 @@
 package session
 
+// The monitor of a session: what it remembers of earlier events, and the list of invariants that it checks.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/id"

@@ -1,5 +1,7 @@
 package session
 
+// The queue of the responses whose audio waits until the response before them has been played.
+
 import "github.com/antiphon-rt/antiphon/coord/response"
 
 // Queue is the replies whose audio waits for the one that sounds, the oldest first. A place that is free is 0.

@@ -1,5 +1,7 @@
 package session
 
+// The state, the settings, the events and the effects of a session.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/id"

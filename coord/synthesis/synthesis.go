@@ -1,5 +1,7 @@
 package synthesis
 
+// The states, events and effects of the machine.
+
 // State is one of Open, Closing, Closed. They only go forward (Monotonic).
 //
 //sumtype:decl

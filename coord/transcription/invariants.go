@@ -1,5 +1,7 @@
 package transcription
 
+// The invariants of the machine: one function for each, which reports whether one step keeps it.
+
 import "github.com/antiphon-rt/antiphon/coord/id"
 
 // One stream at a time, of one turn, and none beside a text that is owed. The state knows which.

@@ -1,5 +1,7 @@
 package transcription
 
+// The states, events and effects of the machine.
+
 import "github.com/antiphon-rt/antiphon/coord/id"
 
 // State is one of Closed, Opening, Streaming, Finalizing, Unavailable.

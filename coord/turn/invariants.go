@@ -1,5 +1,7 @@
 package turn
 
+// The invariants of the machine: one function for each, which reports whether one step keeps it.
+
 // Speech that was announced and a turn that is open are one state.
 func coupled(_, after Seen, step edge) bool {
 	var candidate, open ID

@@ -1,5 +1,7 @@
 package turn
 
+// The states, events and effects of the machine.
+
 import "github.com/antiphon-rt/antiphon/coord/id"
 
 // ID names one user turn; 0 is none.

@@ -1,5 +1,7 @@
 package view
 
+// The client's model: the confirmed state, the inputs that the server has not answered, and the predicted state.
+
 // Most is how many inputs are pending at most. A person does not do more within a round trip; a program that does is
 // not predicted.
 const Most = 16

@@ -1,5 +1,7 @@
 package view
 
+// The states and events of the machine, and the inputs of the client.
+
 import "github.com/antiphon-rt/antiphon/coord/id"
 
 // The names of what is expected and has none yet. No server gives them.

@@ -72,34 +72,7 @@ func TestPackagesOfTheServerAreSmall(t *testing.T) {
 }
 
 // unexplained are the folders with files that do not say yet what they are responsible for.
-var unexplained = []string{
-	"coord/bargein",
-	"coord/compaction",
-	"coord/conn",
-	"coord/coordtest",
-	"coord/generation",
-	"coord/idempotency",
-	"coord/machine",
-	"coord/playout",
-	"coord/response",
-	"coord/run",
-	"coord/session",
-	"coord/synthesis",
-	"coord/transcription",
-	"coord/turn",
-	"coord/view",
-	"formal-verification/internal/check",
-	"formal-verification/internal/conform",
-	"formal-verification/internal/gate",
-	"formal-verification/internal/graph",
-	"formal-verification/internal/parse",
-	"formal-verification/internal/trace",
-	"tools/tinygo/library/heap",
-	"tools/tinygo/library/task",
-	"voice",
-	"wire",
-	"wire/internal/gen",
-}
+var unexplained = []string{}
 
 // TestFilesSayWhatTheyAreFor wants one or two lines at the beginning of each file that is no test: a comment before the first
 // declaration that belongs to the file or to this declaration, or the package's comment.

@@ -1,5 +1,7 @@
 package check
 
+// The assertions of a specification: which kinds the checker can decide, and which of them a run decides.
+
 import (
 	"fmt"
 	"slices"

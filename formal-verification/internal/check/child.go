@@ -1,5 +1,7 @@
 package check
 
+// The child process: it reads a specification from its standard input, explores it with FizzBee, and writes what it found.
+
 import (
 	"encoding/gob"
 	"flag"

@@ -1,5 +1,7 @@
 package check
 
+// Collects what FizzBee explored: the graph, and the first failure with the steps that lead to it.
+
 import (
 	"slices"
 

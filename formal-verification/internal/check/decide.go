@@ -1,5 +1,7 @@
 package check
 
+// The verdict: decides from the explored graph which assertions hold.
+
 import (
 	"path/filepath"
 	"slices"

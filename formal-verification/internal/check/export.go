@@ -1,5 +1,7 @@
 package check
 
+// Converts FizzBee's graph into package graph's: its nodes are the states between actions, its edges are whole steps.
+
 import (
 	"encoding/json"
 	"fmt"

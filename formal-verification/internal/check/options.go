@@ -1,5 +1,7 @@
 package check
 
+// The options of a specification: how far FizzBee explores it, and which options would let a wrong result pass.
+
 import (
 	"errors"
 	"fmt"

@@ -1,5 +1,7 @@
 package check
 
+// The parent process: it starts a child process for a specification and reads the child's answer.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package check
 
+// Makes FizzBee faster, without a change of the explored graph.
+
 import (
 	"strings"
 

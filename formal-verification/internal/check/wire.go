@@ -1,5 +1,7 @@
 package check
 
+// The request that the parent process writes to the child, and the answer that the child writes back.
+
 import (
 	"encoding/gob"
 	"fmt"

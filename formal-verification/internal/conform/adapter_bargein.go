@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of bargein.fizz: compares the client's half of a barge-in with the table of coord/bargein.
+
 import (
 	"encoding/json"
 	"fmt"

@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of compaction.fizz: compares it with the table of coord/compaction.
+
 import (
 	"fmt"
 

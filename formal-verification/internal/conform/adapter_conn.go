@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of conn.fizz: compares it with the table of coord/conn.
+
 import (
 	"fmt"
 

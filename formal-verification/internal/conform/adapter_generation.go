@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of generation.fizz: compares it with the table of coord/generation.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/generation"
 )

@@ -1,5 +1,7 @@
 package conform
 
+// The adapters of idempotency.fizz and idempotency_unknown.fizz: compare them with the table of coord/idempotency.
+
 import (
 	"fmt"
 

@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of playout.fizz: compares it with the table of coord/playout.
+
 import (
 	"fmt"
 	"slices"

@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of response.fizz: compares it with the table of coord/response.
+
 import (
 	"fmt"
 

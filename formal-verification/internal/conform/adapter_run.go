@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of run.fizz: compares it with the table of coord/run and with its contract.json.
+
 import (
 	"fmt"
 

@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of session.fizz: compares it with coord/session. It also has what the adapters of all session specifications share.
+
 import (
 	"slices"
 

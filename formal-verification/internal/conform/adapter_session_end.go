@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of session_end.fizz: compares the beginning and the end of a session with coord/session.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"

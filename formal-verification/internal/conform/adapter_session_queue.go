@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of session_queue.fizz: compares a session in which up to four responses wait to be played with coord/session.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"

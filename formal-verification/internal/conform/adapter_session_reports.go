@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of session_reports.fizz: compares a session whose client reports what it has played with coord/session.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/id"

@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of session_text.fizz: compares a session that waits for transcripts with coord/session.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"

@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of synthesis.fizz: compares it with the table of coord/synthesis.
+
 import (
 	"fmt"
 

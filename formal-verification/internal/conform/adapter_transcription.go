@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of transcription.fizz: compares it with the table of coord/transcription.
+
 import (
 	"fmt"
 

@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of turn.fizz: compares it with the table of coord/turn.
+
 import (
 	"fmt"
 

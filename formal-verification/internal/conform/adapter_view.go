@@ -1,5 +1,7 @@
 package conform
 
+// The adapter of view.fizz: compares its client and its server with the table of coord/view.
+
 import (
 	"fmt"
 	"slices"

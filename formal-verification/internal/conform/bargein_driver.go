@@ -1,5 +1,7 @@
 package conform
 
+// The driver of the client in the comparison with bargein.fizz: it performs the effects of coord/bargein on a small model.
+
 import (
 	"fmt"
 	"slices"

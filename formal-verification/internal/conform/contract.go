@@ -1,5 +1,7 @@
 package conform
 
+// Compares coord/run/contract.json, the description of a run for other programs, with run.fizz.
+
 import (
 	"encoding/json"
 	"errors"

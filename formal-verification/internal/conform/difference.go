@@ -1,5 +1,7 @@
 package conform
 
+// The error for a difference between a specification and the code, with the shortest way to it.
+
 import (
 	"strings"
 )

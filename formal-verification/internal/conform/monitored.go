@@ -1,5 +1,7 @@
 package conform
 
+// Adapters that also compare the monitor: what it remembers must equal the variables of the specification that are not in the code's state.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"

@@ -1,5 +1,7 @@
 package conform
 
+// The list of all adapters.
+
 import "github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 
 // Comparer is a Machine or a System, whatever its types are.

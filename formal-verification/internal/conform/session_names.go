@@ -1,5 +1,7 @@
 package conform
 
+// Writes the effects of a session as the specifications do: with the role of a response or turn in place of its number.
+
 import (
 	"fmt"
 	"reflect"

@@ -1,5 +1,7 @@
 package conform
 
+// The canonical form of a session's state: the same state with the smallest identifiers.
+
 import (
 	"slices"
 

@@ -1,5 +1,7 @@
 package conform
 
+// What the adapters of all session specifications have in common: they run events through coord/session.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"

@@ -1,5 +1,7 @@
 package conform
 
+// Lists all steps of a machine that its specification has, for the check of traces.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"

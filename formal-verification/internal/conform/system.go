@@ -1,5 +1,7 @@
 package conform
 
+// The types that an adapter fills in: System for any code, Machine for one table; and the figures of a comparison.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/coordtest"
 	"github.com/antiphon-rt/antiphon/coord/machine"

@@ -1,5 +1,7 @@
 package conform
 
+// Writes states of the code as the specifications write them: the values of the variables in JSON.
+
 import (
 	"bytes"
 	"encoding/json"

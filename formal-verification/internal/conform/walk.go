@@ -1,5 +1,7 @@
 package conform
 
+// The comparison: walks through the specification's graph and the code at the same time, and stops at the first difference.
+
 import (
 	"fmt"
 	"maps"

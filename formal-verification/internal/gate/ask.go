@@ -1,5 +1,7 @@
 package gate
 
+// Questions about a specification (`# ask` lines) for which FizzBee's language has no assertion.
+
 import (
 	"errors"
 	"fmt"

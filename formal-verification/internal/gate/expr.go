@@ -1,5 +1,7 @@
 package gate
 
+// Evaluates an expression of a specification in every state of its graph.
+
 import (
 	"fmt"
 	"maps"

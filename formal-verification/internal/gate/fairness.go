@@ -1,5 +1,7 @@
 package gate
 
+// Mutants that only change the fairness of an action: they are decided on the graph that is explored already.
+
 import (
 	"slices"
 

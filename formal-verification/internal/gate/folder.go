@@ -1,5 +1,7 @@
 package gate
 
+// Finds the specifications of a folder, and those that have no code or no name in the lists.
+
 import (
 	"fmt"
 	"io/fs"

@@ -1,5 +1,7 @@
 package gate
 
+// The options at the beginning of a specification: which ones it must have, and which values they may have.
+
 import (
 	"fmt"
 	"slices"

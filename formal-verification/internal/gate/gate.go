@@ -1,5 +1,7 @@
 package gate
 
+// The gate: runs all checks on the specifications and collects a report.
+
 import (
 	"cmp"
 	"context"

@@ -1,5 +1,7 @@
 package gate
 
+// The figures of a run, and golden.txt, the file with the figures that are expected.
+
 import (
 	"errors"
 	"fmt"

@@ -1,5 +1,7 @@
 package gate
 
+// The checks of one specification: that everything was explored, that every question has the answer yes, and that every mutant fails.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package gate
 
+// Mutants: edits of one line of a specification, and the file format in which they are listed.
+
 import (
 	"errors"
 	"fmt"

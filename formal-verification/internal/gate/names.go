@@ -1,5 +1,7 @@
 package gate
 
+// Which assertions each specification must have: the invariants of the code's monitor and some more.
+
 import (
 	"fmt"
 	"slices"

@@ -1,5 +1,7 @@
 package gate
 
+// The house rules for specifications: each rule closes a gap through which FizzBee would let a mistake pass.
+
 import (
 	"fmt"
 

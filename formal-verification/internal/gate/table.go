@@ -1,5 +1,7 @@
 package gate
 
+// Prints the report: the figures as a table, and the problems.
+
 import (
 	"fmt"
 	"io"

@@ -1,5 +1,7 @@
 package graph
 
+// Fairness: decides in which parts of a graph a run can go on for ever and still keep all promises of fairness.
+
 import "strings"
 
 // pledge is one promise of fairness. A weak one is kept by a run in which it is again and again

@@ -1,5 +1,7 @@
 package graph
 
+// Liveness: decides whether every fair run reaches a state again and again, and finds a run that does not.
+
 // Lasso is a run that goes on for ever: the way there, then the steps that repeat. Without steps
 // it stops for ever in the path's last node, which a run may do where nothing fair is left undone.
 type Lasso struct {

@@ -1,5 +1,7 @@
 package graph
 
+// Shortest paths through a graph.
+
 import "slices"
 
 // out is, node by node, the edges that leave it.

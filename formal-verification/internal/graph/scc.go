@@ -1,5 +1,7 @@
 package graph
 
+// Strongly connected components of a part of a graph.
+
 // part is a part of a graph: some nodes, and the edges between them that may be taken for ever.
 type part struct {
 	nodes []int

@@ -1,5 +1,7 @@
 package graph
 
+// Steps in readable form: what an action was called, and which variables it changed.
+
 import (
 	"encoding/json"
 	"fmt"

@@ -1,5 +1,7 @@
 package parse
 
+// Parses assertions.
+
 import (
 	"fmt"
 	"strings"

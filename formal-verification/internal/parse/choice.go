@@ -1,5 +1,7 @@
 package parse
 
+// Parses choices: `any` and `oneof`.
+
 import (
 	"fmt"
 

@@ -1,5 +1,7 @@
 package parse
 
+// Finds which names each statement reads and which it assigns, for the check of assignments in targets.go.
+
 import ast "fizz/proto"
 
 // effect is what one statement does with names.

@@ -1,5 +1,7 @@
 package parse
 
+// The error of the parser, with its line and column.
+
 import (
 	"fmt"
 	"strconv"

@@ -1,5 +1,7 @@
 package parse
 
+// Parses expressions.
+
 import "fmt"
 
 // shape is what an expression is, as far as statements must know.

@@ -1,5 +1,7 @@
 package parse
 
+// Parses the options at the beginning of a specification (the front matter).
+
 import "strings"
 
 // front is the options block between two lines of three dashes; nothing but comments may stand before it.

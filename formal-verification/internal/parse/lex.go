@@ -1,5 +1,7 @@
 package parse
 
+// The lexer: cuts a specification into tokens.
+
 import (
 	"fmt"
 	"strings"

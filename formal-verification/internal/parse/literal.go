@@ -1,5 +1,7 @@
 package parse
 
+// The part of the lexer that reads strings and numbers.
+
 import (
 	"regexp"
 	"strings"

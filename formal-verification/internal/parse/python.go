@@ -1,5 +1,7 @@
 package parse
 
+// Parses functions in Python, which a specification may contain.
+
 import ast "fizz/proto"
 
 // pyDef reads a function in Python, which FizzBee keeps as text: it is pure and cannot see the state.

@@ -1,5 +1,7 @@
 package parse
 
+// Parses roles: groups of variables and actions, of which a specification can have several instances.
+
 import (
 	"strings"
 

@@ -1,5 +1,7 @@
 package parse
 
+// Finds a known name that is spelt almost like an unknown one, for error messages.
+
 import (
 	"slices"
 	"strings"

@@ -1,5 +1,7 @@
 package parse
 
+// Parses simple statements, which fill one line: assignments, calls, `return`.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package parse
 
+// Cuts the text of tokens out of the source, for the syntax tree.
+
 import (
 	"strings"
 	"unicode/utf8"

@@ -1,5 +1,7 @@
 package parse
 
+// Checks the expressions and statements with Starlark's own parser.
+
 import (
 	"errors"
 	"fmt"

@@ -1,5 +1,7 @@
 package parse
 
+// Parses statements with blocks: `if`, `for`, `while` and the flow modifiers, such as `atomic`.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package parse
 
+// Finds assignments to names that a specification does not have, for example to a misspelt variable.
+
 import (
 	"cmp"
 	"fmt"

@@ -1,5 +1,7 @@
 package parse
 
+// The tokens of a specification: their kinds, keywords and operators.
+
 type kind uint8
 
 const (

@@ -1,5 +1,7 @@
 package parse
 
+// Parses the top level of a specification: actions, functions, assertions, constants.
+
 import (
 	"fmt"
 

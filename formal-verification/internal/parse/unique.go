@@ -1,5 +1,7 @@
 package parse
 
+// Checks that a specification defines no name twice.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package trace
 
+// The checker of traces: reads a trace line by line and checks each step of each machine.
+
 import (
 	"bufio"
 	"errors"

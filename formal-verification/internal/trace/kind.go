@@ -1,5 +1,7 @@
 package trace
 
+// The machines by their names: how the checker of traces decodes, steps and watches a machine of any type.
+
 import (
 	"fmt"
 	"reflect"

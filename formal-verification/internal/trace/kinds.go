@@ -1,5 +1,7 @@
 package trace
 
+// The list of the machines of a session, for the checker of traces.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"

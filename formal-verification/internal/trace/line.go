@@ -1,5 +1,7 @@
 package trace
 
+// Decodes one line of a trace.
+
 import (
 	"bytes"
 	"encoding/json"

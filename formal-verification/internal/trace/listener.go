@@ -1,5 +1,7 @@
 package trace
 
+// Decodes recorded server events into the events of package view.
+
 import (
 	"encoding/json"
 	"slices"

@@ -1,5 +1,7 @@
 package trace
 
+// Explores the specifications against which traces are checked.
+
 import (
 	"context"
 	"fmt"

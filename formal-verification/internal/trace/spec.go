@@ -1,5 +1,7 @@
 package trace
 
+// Compares a step of a trace with a specification. It first renames the identifiers of the step to those of the specification.
+
 import (
 	"fmt"
 	"reflect"

@@ -1,5 +1,7 @@
 package trace
 
+// Compares a recording with its trace: what the client can know must equal what the server's machines say.
+
 import (
 	"bufio"
 	"encoding/json"

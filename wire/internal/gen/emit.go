@@ -1,5 +1,7 @@
 package main
 
+// Writes the Go code for the events of the table.
+
 import (
 	"bytes"
 	"fmt"

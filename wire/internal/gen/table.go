@@ -1,5 +1,7 @@
 package main
 
+// Reads events.table: one row for each event of the protocol, with its fields.
+
 import (
 	"bufio"
 	"fmt"

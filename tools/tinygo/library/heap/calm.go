@@ -2,4 +2,6 @@
 
 package heap
 
+// The normal build: the constant stress is false (stress.go has the other one).
+
 const stress = false

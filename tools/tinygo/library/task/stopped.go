@@ -2,6 +2,8 @@
 
 package task
 
+// Frees the stack of a goroutine that has ended, at once.
+
 import "unsafe"
 
 //go:linkname runtime_free runtime.free
