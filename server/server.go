@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/signal"
@@ -45,6 +46,8 @@ type Config struct {
 	Rates signal.Rates
 	// Origins are the origins of pages that may call, in addition to the server's own; "*" is every page.
 	Origins []string
+	// Proxies are the reverse proxies whose header X-Forwarded-For is true; nil trusts none.
+	Proxies httpguard.Proxies
 	// MaxSessions is how many calls there are at most at a time; 0 takes 200.
 	MaxSessions int
 	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
@@ -64,9 +67,11 @@ type Config struct {
 	Record, Trace io.Writer
 }
 
-// Server is an http.Handler that serves calls. It is safe for concurrent use. Its owner closes it.
+// Server is an http.Handler that serves calls. It limits the time of requests and responses by itself: see httpguard.Guard. Limits of
+// connections are those of the listener: see httpguard.Listen. A Server is safe for concurrent use. Its owner closes it.
 type Server struct {
 	mux    *http.ServeMux
+	guard  *httpguard.Guard
 	engine *rtc.Engine
 	calls  *signal.Handler
 	cfg    Config
@@ -98,6 +103,7 @@ func New(cfg Config) (*Server, error) {
 		sc.Trace, sc.Took, sc.Performed = steps.step, steps.took, steps.performed
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, calls: signal.New(sc), cfg: cfg}
+	s.guard = httpguard.New(s.mux, httpguard.Config{Proxies: cfg.Proxies})
 	s.mux.Handle("/v1/", s.calls)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	s.mux.HandleFunc("GET /readyz", s.ready)
@@ -109,7 +115,7 @@ func New(cfg Config) (*Server, error) {
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.guard.ServeHTTP(w, r) }
 
 // Close ends every call, joins all goroutines of the Server, and closes its ports. Calls that have not ended when ctx is done are cut
 // off.

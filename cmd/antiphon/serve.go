@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
@@ -33,6 +34,7 @@ type serve struct {
 	TLSSelfSigned bool     `name:"tls-self-signed" help:"HTTPS with a certificate made at the start, whose fingerprint is printed."`
 	UDPPort       int      `name:"udp-port" placeholder:"PORT" help:"Carry the audio of all calls on this one UDP port."`
 	Origin        []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
+	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	MaxSessions   int      `default:"200" help:"Calls at a time."`
 	limits
 	Record   string `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
@@ -42,11 +44,13 @@ type serve struct {
 
 // limits are the flags that limit what clients may do.
 type limits struct {
-	RequestsPerMinute int      `placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
-	TokensPerMinute   int      `placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
-	EventsPerSecond   int      `default:"500" help:"Events that one connection may send in a second; faster ones wait."`
-	SecretSingleUse   bool     `help:"Let a client secret begin one call; else it begins any number until it expires."`
-	SecretLock        []string `placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
+	MaxConnections           int      `placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
+	MaxConnectionsPerAddress int      `placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
+	RequestsPerMinute        int      `placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
+	TokensPerMinute          int      `placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
+	EventsPerSecond          int      `default:"500" help:"Events that one connection may send in a second; faster ones wait."`
+	SecretSingleUse          bool     `help:"Let a client secret begin one call; else it begins any number until it expires."`
+	SecretLock               []string `placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
 }
 
 // into checks the limits and writes them into cfg.
@@ -54,6 +58,8 @@ func (l *limits) into(cfg *server.Config) (err error) {
 	switch {
 	case l.RequestsPerMinute < 0 || l.TokensPerMinute < 0:
 		return errors.New("--requests-per-minute and --tokens-per-minute: want a number above 0, or 0 for no limit")
+	case l.MaxConnections < 0 || l.MaxConnectionsPerAddress < 0:
+		return errors.New("--max-connections and --max-connections-per-address: want a number above 0, or 0 for the default")
 	case l.EventsPerSecond < 1:
 		return errors.New("--events-per-second: want a number above 0")
 	}
@@ -120,6 +126,9 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	cfg = server.Config{
 		Logger: logger, Page: web.Handler(web.Options{}), UDPPort: c.UDPPort, Loopback: local, Origins: c.Origin, MaxSessions: c.MaxSessions,
 	}
+	if cfg.Proxies, err = c.proxies(); err != nil {
+		return cfg, nil, err
+	}
 	if err := c.into(&cfg); err != nil {
 		return cfg, nil, err
 	}
@@ -149,6 +158,15 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	}, err
 }
 
+// proxies returns the trusted reverse proxies.
+func (c *serve) proxies() (httpguard.Proxies, error) {
+	all, err := httpguard.ParseProxies(c.TrustedProxy)
+	if err != nil {
+		return nil, fmt.Errorf("--trusted-proxy: %w", err)
+	}
+	return all, nil
+}
+
 // readKeys reads a key file. It logs a warning if the file contains keys in plain text.
 func readKeys(path string, logger *slog.Logger) (signal.Keys, error) {
 	f, err := os.Open(path)
@@ -174,9 +192,15 @@ func readKeys(path string, logger *slog.Logger) (signal.Keys, error) {
 
 // listen serves HTTP until ctx is done; secured is nil for plain HTTP.
 func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, h http.Handler) error {
-	hs := &http.Server{
-		Handler: h, TLSConfig: secured, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	hs := httpguard.Server(h)
+	hs.TLSConfig = secured
+	proxies, err := c.proxies()
+	if err != nil {
+		return err
 	}
+	listener = httpguard.Listen(listener, httpguard.Limits{
+		Connections: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress, Proxies: proxies,
+	})
 	host := displayHost(listener.Addr().String(), c.Listen)
 	failed := make(chan error, 1)
 	go func() {

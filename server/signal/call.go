@@ -9,7 +9,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session"
@@ -94,16 +93,9 @@ func (h *Handler) settings(r *http.Request, who requester) (wire.Session, *probl
 	return set, badSession(h.secrets.locks(who).Check(bound, &set))
 }
 
-// bodyTimeout is how long a client may take to send a request's body.
-const bodyTimeout = 30 * time.Second
-
-// limitBody limits a request's body to maxBody bytes, and the time to read it to bodyTimeout. The caller calls read once the body
-// is read.
-func limitBody(w http.ResponseWriter, r *http.Request) (read func()) {
+// limitBody limits a request's body to maxBody bytes. The Guard of package httpguard limits the time to read it.
+func limitBody(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	deadline := http.NewResponseController(w).SetReadDeadline
-	_ = deadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is no network connection
-	return func() { _ = deadline(time.Time{}) }
 }
 
 // readCall reads the offer and the session's settings from a request of either kind: application/sdp or multipart/form-data.
@@ -111,7 +103,7 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester
 	if set, p = h.settings(r, who); p != nil {
 		return "", set, p
 	}
-	defer limitBody(w, r)()
+	limitBody(w, r)
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == "application/sdp":
@@ -136,6 +128,7 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester
 
 // readForm reads the parts sdp and session. Each is a field or a file, because browsers send Blobs as files.
 func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer string, _ wire.Session, p *problem) {
+	seen := map[string]bool{}
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -148,7 +141,14 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 		if err != nil {
 			return "", set, badBody(err)
 		}
-		switch part.FormName() {
+		name := part.FormName()
+		if seen[name] {
+			return "", set, &problem{
+				status: http.StatusBadRequest, code: "repeated_field", param: name, message: "the form has more than one part of this name: send one",
+			}
+		}
+		seen[name] = name == "sdp" || name == "session"
+		switch name {
 		case "sdp":
 			offer = string(body)
 		case "session":

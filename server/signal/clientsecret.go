@@ -65,7 +65,7 @@ func shown(set wire.Session) json.RawMessage {
 
 // readJSON reads a body that is JSON or empty; an empty body counts as {}.
 func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
-	defer limitBody(w, r)()
+	limitBody(w, r)
 	body, err := io.ReadAll(r.Body)
 	switch kind, _, bad := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case err != nil:

@@ -238,7 +238,7 @@ func readSDP(w http.ResponseWriter, r *http.Request) (offer string, p *problem) 
 			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", message: "send the SDP offer as application/sdp",
 		}
 	}
-	defer limitBody(w, r)()
+	limitBody(w, r)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return "", badBody(err)

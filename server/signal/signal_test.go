@@ -182,6 +182,8 @@ func TestBadCalls(t *testing.T) {
 		{"a form that is cut off", "--x\r\nContent-Disposition: form-data; name=\"sdp\"\r\n\r\nv=0", "multipart/form-data; boundary=x", nil, 400, "invalid_body", "cannot be read"},
 		{"a body that is no form", "hello", "multipart/form-data; boundary=x", nil, 400, "missing_field", "sdp"},
 		{"a form without an offer", "", "", []part{{"session", "", "", `{"type":"realtime"}`}}, 400, "missing_field", "sdp"},
+		{"a form with two sessions", "", "", []part{sdp, {"session", "", "", `{"type":"realtime"}`}, {"session", "", "", `{"type":"realtime"}`}}, 400, "repeated_field", "send one"},
+		{"a form with two offers", "", "", []part{sdp, sdp}, 400, "repeated_field", "send one"},
 		{"a form with a blank offer", "", "", []part{{"sdp", "", "", " \n"}}, 400, "missing_field", "sdp"},
 		{"settings that are no JSON", "", "", []part{sdp, {"session", "", "", `{"type"`}}, 400, "invalid_json", ""},
 		{"settings that are no object", "", "", []part{sdp, {"session", "", "", `[]`}}, 400, "invalid_type", ""},

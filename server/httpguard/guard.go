@@ -1,0 +1,190 @@
+package httpguard
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// The guard: an HTTP handler that limits how long requests and responses may take, and how many requests a client behind a proxy
+// has at a time.
+
+// Times that a client may take.
+const (
+	// HeaderTimeout is for the header of a request.
+	HeaderTimeout = 10 * time.Second
+	// BodyTimeout is for the body of a request.
+	BodyTimeout = 30 * time.Second
+	// WriteTimeout is for a response, in addition to one second for each slowestReader bytes. Time in which the handler writes
+	// nothing does not count.
+	WriteTimeout  = 30 * time.Second
+	slowestReader = 8 << 10
+	// IdleTimeout is how long a connection may wait for its next request.
+	IdleTimeout = 2 * time.Minute
+)
+
+// Server returns an http.Server with all time limits for the clients of h. The caller wraps its net.Listener with Listen.
+func Server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ConnContext: ConnContext, MaxHeaderBytes: 64 << 10,
+		ReadHeaderTimeout: HeaderTimeout, ReadTimeout: HeaderTimeout + BodyTimeout, WriteTimeout: WriteTimeout, IdleTimeout: IdleTimeout,
+		HTTP2: &http.HTTP2Config{SendPingTimeout: IdleTimeout, PingTimeout: HeaderTimeout, WriteByteTimeout: WriteTimeout},
+	}
+}
+
+// Config configures a Guard. The zero value works.
+type Config struct {
+	// Proxies are the reverse proxies whose X-Forwarded-For is true.
+	Proxies Proxies
+	// RequestsPerAddress is how many requests a client address behind a proxy may have at a time, WebSockets included; 0 takes 256.
+	RequestsPerAddress int
+
+	body, write time.Duration // 0 takes BodyTimeout and WriteTimeout
+}
+
+// defaultRequests is Config.RequestsPerAddress where that is 0.
+const defaultRequests = 256
+
+// Guard is an http.Handler that limits the clients of another one. It is safe for concurrent use.
+type Guard struct {
+	cfg  Config
+	next http.Handler
+
+	mu       sync.Mutex
+	requests map[netip.Prefix]int // of clients behind a proxy
+}
+
+// New returns a Guard of next.
+func New(next http.Handler, cfg Config) *Guard {
+	if cfg.RequestsPerAddress == 0 {
+		cfg.RequestsPerAddress = defaultRequests
+	}
+	if cfg.body == 0 {
+		cfg.body = BodyTimeout
+	}
+	if cfg.write == 0 {
+		cfg.write = WriteTimeout
+	}
+	return &Guard{cfg: cfg, next: next, requests: map[netip.Prefix]int{}}
+}
+
+// ServeHTTP implements http.Handler.
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	limited := &writer{ResponseWriter: w, control: control, most: g.cfg.write, left: g.cfg.write}
+	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+		done := c.answer()
+		defer func() {
+			if !limited.hijacked { // a WebSocket has a request for as long as it lives
+				done()
+			}
+		}()
+	}
+	addr := g.cfg.Proxies.client(r)
+	if addr != hostAddr(r.RemoteAddr) {
+		network := Network(addr)
+		if !g.begin(network) {
+			w.Header().Set("Retry-After", "10")
+			http.Error(w, "this address has as many requests at a time as it may: end one of them", http.StatusTooManyRequests)
+			return
+		}
+		defer g.end(network)
+	}
+	_ = control.SetWriteDeadline(time.Time{}) // a writer without deadlines is no network connection
+	defer limited.last()
+	if r.Body == nil || r.Body == http.NoBody {
+		_ = control.SetReadDeadline(time.Time{}) // net/http reads on, to see whether the client is gone
+	} else {
+		_ = control.SetReadDeadline(time.Now().Add(g.cfg.body))
+		r.Body = &body{r.Body, control}
+	}
+	g.next.ServeHTTP(limited, withClient(r, addr))
+}
+
+// begin counts a request of a client behind a proxy. It reports false if the client has too many.
+func (g *Guard) begin(of netip.Prefix) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.requests[of] >= g.cfg.RequestsPerAddress {
+		return false
+	}
+	g.requests[of]++
+	return true
+}
+
+func (g *Guard) end(of netip.Prefix) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.requests[of]--; g.requests[of] == 0 {
+		delete(g.requests, of)
+	}
+}
+
+// body is a request's body with a deadline, which ends with the body. The deadline of a body that is not read to its end stands:
+// net/http reads the rest before it answers the next request.
+type body struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// writer is a response whose client must read it. Each write has a deadline. Between the writes there is none, so that a stream of
+// events lives on.
+type writer struct {
+	http.ResponseWriter
+	control  *http.ResponseController
+	most     time.Duration // how long writes may take that the client reads too slowly
+	left     time.Duration // what is left of it, and the time for the bytes of the present write
+	hijacked bool          // the handler has taken the connection, and its deadlines are the handler's
+}
+
+// Unwrap is for http.ResponseController.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack implements http.Hijacker.
+func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, buffered, err := w.control.Hijack()
+	w.hijacked = w.hijacked || err == nil
+	return c, buffered, err
+}
+
+// Write implements http.ResponseWriter.
+func (w *writer) Write(p []byte) (n int, err error) {
+	w.left = min(w.left, w.most) + time.Duration(len(p))*time.Second/slowestReader
+	w.within(func() { n, err = w.ResponseWriter.Write(p) })
+	return n, err
+}
+
+// Flush implements http.Flusher.
+func (w *writer) Flush() { w.within(func() { _ = w.control.Flush() }) }
+
+// within writes within the time that is left.
+func (w *writer) within(write func()) {
+	began := time.Now()
+	_ = w.control.SetWriteDeadline(began.Add(w.left))
+	write()
+	w.left -= time.Since(began)
+	if w.left > 0 {
+		_ = w.control.SetWriteDeadline(time.Time{})
+	}
+}
+
+// last gives a deadline to what net/http writes after the handler.
+func (w *writer) last() {
+	if !w.hijacked {
+		_ = w.control.SetWriteDeadline(time.Now().Add(max(w.left, 0)))
+	}
+}

@@ -1,0 +1,197 @@
+package httpguard
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/netip"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+)
+
+// moment is a time limit that a test waits out.
+const moment = 50 * time.Millisecond
+
+func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }
+
+// A server that may open 1,024 descriptors answers while one address holds 1,100 idle connections.
+func TestIdleSocketsDoNotTakeTheServerAway(t *testing.T) {
+	g := gomega.NewWithT(t)
+	child := exec.Command("/proc/self/exe")
+	child.Env = append(child.Environ(), fewDescriptors+"=1")
+	in, err := child.StdinPipe()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	out, err := child.StdoutPipe()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(child.Start()).To(gomega.Succeed())
+	t.Cleanup(func() {
+		_ = in.Close() // ends the child
+		g.Expect(child.Wait()).To(gomega.Succeed())
+	})
+	line := make([]byte, 64)
+	n, err := out.Read(line)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	d := &guarded{t, g, strings.TrimSpace(string(line[:n]))}
+	for range 1100 {
+		d.dial("")
+	}
+	good := d.dial(get)
+	g.Expect(good.SetDeadline(time.Now().Add(HeaderTimeout/2))).To(gomega.Succeed(), "before the others' time is over")
+	status, body := good.answered()
+	g.Expect(status).To(gomega.Equal(http.StatusOK))
+	g.Expect(body).To(gomega.Equal("hello"))
+}
+
+// A body that does not come ends the connection, whether its length is known or not, and whether the handler reads it or not.
+func TestABodyHasADeadline(t *testing.T) {
+	reads := func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}
+	ignores := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+	for name, request := range map[string]string{
+		"with Content-Length": "POST / HTTP/1.1\r\nHost: talk.test\r\nContent-Length: 100000\r\n\r\npart",
+		"in chunks":           "POST / HTTP/1.1\r\nHost: talk.test\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n",
+	} {
+		for handler, h := range map[string]http.HandlerFunc{"read": reads, "not read": ignores} {
+			t.Run(name+", "+handler, func(t *testing.T) {
+				serve(t, h, Config{body: moment}, Limits{}).dial(request).closed()
+			})
+		}
+	}
+}
+
+// A client that does not read a response is cut off.
+func TestASlowReaderIsCutOff(t *testing.T) {
+	wrote := make(chan error, 1)
+	d := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		part := bytes.Repeat([]byte("x"), 32<<10)
+		for {
+			if _, err := w.Write(part[:1]); err != nil { // small writes give little more time
+				wrote <- err
+				return
+			}
+		}
+	}, Config{write: moment}, Limits{})
+	d.dial(get)
+	d.g.Eventually(wrote, patience).Should(gomega.Receive(gomega.HaveOccurred()))
+}
+
+// A stream of events outlives every time limit, and so does a connection that the handler has taken.
+func TestStreamsLiveOn(t *testing.T) {
+	t.Run("events", func(t *testing.T) {
+		next := make(chan struct{})
+		d := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			for range next {
+				if r.Context().Err() != nil {
+					return
+				}
+				_, _ = io.WriteString(w, "data: x\n\n")
+				w.(http.Flusher).Flush()
+			}
+		}, Config{body: moment, write: moment}, Limits{})
+		c := d.dial(get)
+		for range 3 {
+			<-time.After(2 * moment)
+			next <- struct{}{}
+		}
+		close(next)
+		_, body := c.answered()
+		d.g.Expect(body).To(gomega.Equal("data: x\n\ndata: x\n\ndata: x\n\n"))
+	})
+	t.Run("a taken connection", func(t *testing.T) {
+		d := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			c, buffered, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(c, buffered) }()
+		}, Config{body: moment, write: moment}, Limits{Connections: 3})
+		c := d.dial(get)
+		<-time.After(2 * moment)
+		for range 5 {
+			d.dial("") // they make room for one another, not by the taken one's end
+		}
+		_, err := io.WriteString(c, "echo")
+		d.g.Expect(err).NotTo(gomega.HaveOccurred())
+		got := make([]byte, 4)
+		_, err = io.ReadFull(c.in, got)
+		d.g.Expect(err).NotTo(gomega.HaveOccurred())
+		d.g.Expect(string(got)).To(gomega.Equal("echo"))
+		_ = c.Close()
+	})
+}
+
+// An address that is at its limit loses its own oldest idle connection, and a connection with a request stays.
+func TestConnectionsOfAnAddress(t *testing.T) {
+	release := make(chan struct{})
+	began := make(chan struct{})
+	d := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			close(began)
+			<-release
+		}
+		hello(w, r)
+	}, Config{}, Limits{Connections: 100, PerAddress: 2})
+	busy := d.dial("GET /slow HTTP/1.1\r\nHost: talk.test\r\n\r\n")
+	<-began
+	idle := d.dial("")
+	third := d.dial(get)
+	d.g.Expect(idle.closed()).To(gomega.BeEmpty())
+	third.answered()
+	close(release)
+	_, body := busy.answered()
+	d.g.Expect(body).To(gomega.Equal("hello"))
+}
+
+// Behind a trusted proxy the proxy's connections are not limited as one client's, but the requests of each client are.
+func TestRequestsBehindAProxy(t *testing.T) {
+	g := gomega.NewWithT(t)
+	proxies, err := ParseProxies([]string{"127.0.0.1"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	release, began := make(chan struct{}), make(chan netip.Addr, 3)
+	d := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		began <- Client(r)
+		<-release
+	}, Config{Proxies: proxies, RequestsPerAddress: 1}, Limits{Connections: 100, PerAddress: 1, Proxies: proxies})
+	from := func(forwarded string) *raw {
+		return d.dial("GET / HTTP/1.1\r\nHost: talk.test\r\nX-Forwarded-For: " + forwarded + "\r\n\r\n")
+	}
+	first := from("10.9.9.9, 192.0.2.1")
+	g.Expect(<-began).To(gomega.Equal(netip.MustParseAddr("192.0.2.1")))
+	status, _ := from("192.0.2.1").answered()
+	g.Expect(status).To(gomega.Equal(http.StatusTooManyRequests))
+	other := from("192.0.2.2")
+	g.Expect(<-began).To(gomega.Equal(netip.MustParseAddr("192.0.2.2")))
+	close(release)
+	for _, c := range []*raw{first, other} {
+		status, _ = c.answered()
+		g.Expect(status).To(gomega.Equal(http.StatusOK))
+	}
+}
+
+func TestClientAddress(t *testing.T) {
+	g := gomega.NewWithT(t)
+	proxies, err := ParseProxies([]string{"10.0.0.0/8", "::1"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, row := range []struct{ remote, forwarded, client string }{
+		{"192.0.2.9:1", "198.51.100.1", "192.0.2.9"}, // anybody can write the header
+		{"10.0.0.1:1", "", "10.0.0.1"},
+		{"10.0.0.1:1", "198.51.100.1", "198.51.100.1"},
+		{"10.0.0.1:1", "198.51.100.1, 192.0.2.9, 10.0.0.2", "192.0.2.9"},
+		{"10.0.0.1:1", "nonsense, 10.0.0.2", "10.0.0.2"},
+		{"[::1]:1", "::ffff:192.0.2.9", "192.0.2.9"},
+	} {
+		r := &http.Request{RemoteAddr: row.remote, Header: http.Header{"X-Forwarded-For": {row.forwarded}}}
+		g.Expect(proxies.client(r).String()).To(gomega.Equal(row.client), row.remote+" "+row.forwarded)
+	}
+	g.Expect(Network(netip.MustParseAddr("2001:db8::1"))).To(gomega.Equal(Network(netip.MustParseAddr("2001:db8::2:1"))))
+	g.Expect(Network(netip.MustParseAddr("192.0.2.1"))).NotTo(gomega.Equal(Network(netip.MustParseAddr("192.0.2.2"))))
+	_, err = ParseProxies([]string{"proxy.test"})
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("10.0.0.0/8")))
+}

@@ -1,0 +1,202 @@
+package httpguard
+
+import (
+	"container/list"
+	"context"
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// The listener: limits the connections of a server and of each client address, and closes idle ones to make room.
+
+// Limits are limits of connections at a time.
+type Limits struct {
+	// Connections is the number of connections of the server; 0 takes half of the descriptors that the process may open, at most
+	// 4096.
+	Connections int
+	// PerAddress is the number of connections of one client address; 0 takes half of Connections.
+	PerAddress int
+	// Proxies are the reverse proxies. Their connections count for the server only.
+	Proxies Proxies
+}
+
+// maxConnections is the number of connections if the process may open very many descriptors.
+const maxConnections = 4096
+
+// withDefaults returns the limits with defaults for zero fields.
+func (l Limits) withDefaults() Limits {
+	if l.Connections == 0 {
+		l.Connections = min(maxConnections, descriptors()/2)
+	}
+	if l.PerAddress == 0 {
+		l.PerAddress = max(1, l.Connections/2)
+	}
+	return l
+}
+
+// Listener limits the connections that it accepts. When a limit is reached, it closes a connection that has no request to answer:
+// the oldest of the same address or, for the server's limit, the oldest of the address that has most connections. If there is none,
+// it closes the new connection. It is safe for concurrent use.
+type Listener struct {
+	net.Listener
+	limits Limits
+
+	mu    sync.Mutex
+	total int
+	of    map[netip.Prefix]*client
+}
+
+// client is one client address with its connections.
+type client struct {
+	total int
+	idle  list.List // of *conn: those without a request, the oldest first
+}
+
+// Listen returns a Listener on top of inner.
+func Listen(inner net.Listener, limits Limits) *Listener {
+	return &Listener{Listener: inner, limits: limits.withDefaults(), of: map[netip.Prefix]*client{}}
+}
+
+// Accept implements net.Listener.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		raw, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c, evicted := l.admit(raw)
+		if evicted != nil {
+			_ = evicted.Close() // its client is told nothing: it has asked for nothing
+		}
+		if c != nil {
+			return c, nil
+		}
+		_ = raw.Close() // there is no room
+	}
+}
+
+// admit enters a connection, or returns nil if there is no room for it. evicted is a connection that the caller closes to make room.
+func (l *Listener) admit(raw net.Conn) (c, evicted *conn) {
+	addr := hostAddr(raw.RemoteAddr().String())
+	network := Network(addr)
+	if l.limits.Proxies.contains(addr) {
+		network = netip.Prefix{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of := l.of[network]
+	if of == nil {
+		of = &client{}
+	}
+	var full *client
+	switch {
+	case network.IsValid() && of.total >= l.limits.PerAddress:
+		full = of
+	case l.total >= l.limits.Connections:
+		full = l.greediest()
+	}
+	if full != nil {
+		if evicted = full.oldest(); evicted == nil {
+			return nil, nil
+		}
+		l.remove(evicted)
+	}
+	l.of[network] = of // the eviction may have removed it
+	c = &conn{Conn: raw, listener: l, network: network, of: of}
+	l.total++
+	of.total++
+	c.idle = of.idle.PushBack(c)
+	return c, evicted
+}
+
+// greediest returns the client with most connections among those that have an idle one, or an empty client. The caller holds mu.
+func (l *Listener) greediest() *client {
+	most := &client{}
+	for _, of := range l.of {
+		if of.idle.Len() > 0 && of.total > most.total {
+			most = of
+		}
+	}
+	return most
+}
+
+// oldest returns the connection that has had no request for the longest time, or nil.
+func (c *client) oldest() *conn {
+	if first := c.idle.Front(); first != nil {
+		old, _ := first.Value.(*conn)
+		return old
+	}
+	return nil
+}
+
+// remove forgets a connection. The caller holds mu.
+func (l *Listener) remove(c *conn) {
+	if c.removed {
+		return
+	}
+	c.removed = true
+	l.total--
+	c.of.total--
+	if c.idle != nil {
+		c.of.idle.Remove(c.idle)
+		c.idle = nil
+	}
+	if c.of.total == 0 {
+		delete(l.of, c.network)
+	}
+}
+
+// conn is a connection that counts.
+type conn struct {
+	net.Conn
+	listener *Listener
+	network  netip.Prefix
+	of       *client
+
+	// The listener's mu guards the rest.
+	requests int           // that are being answered
+	idle     *list.Element // in of.idle, while requests is 0
+	removed  bool
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.listener.mu.Lock()
+	c.listener.remove(c)
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// answer notes that the connection has a request, so that it is not closed for others. The caller calls done after the response.
+func (c *conn) answer() (done func()) {
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.requests++
+	if c.idle != nil {
+		c.of.idle.Remove(c.idle)
+		c.idle = nil
+	}
+	return func() {
+		c.listener.mu.Lock()
+		defer c.listener.mu.Unlock()
+		if c.requests--; c.requests == 0 && !c.removed {
+			c.idle = c.of.idle.PushBack(c)
+		}
+	}
+}
+
+// connKey is the key of the connection in a request's context.
+type connKey struct{}
+
+// ConnContext is for http.Server.ConnContext: a Guard knows then which connection has a request.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	if secured, ok := c.(*tls.Conn); ok {
+		c = secured.NetConn()
+	}
+	if counted, ok := c.(*conn); ok {
+		return context.WithValue(ctx, connKey{}, counted)
+	}
+	return ctx
+}
