@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -44,6 +45,8 @@ type Config struct {
 	// Limits is the budget that the session's responses are taken from; nil is one of the session's own, which no
 	// conversation comes near.
 	Limits ratelimit.Limiter
+	// Guard bounds the calls into the Pipeline. Sessions that share a Pipeline share its Guard; nil is one of the session's own.
+	Guard *watchdog.Guard
 	// Locks are the settings that Message may not change; Control may.
 	Locks settings.Locks
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/session/speech"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 )
 
 // Times that bound a session.
@@ -101,7 +102,8 @@ func New(cfg Config) (*Session, error) {
 	s.machines.state = coord.New(s.settings.MachineConfig(false))
 	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
 	s.speech = speech.New(s.shared.ctx, speech.Config{
-		Env: cfg.Env, Transcriber: cfg.Pipeline.Transcriber, Post: func(e speech.Event) bool { return s.post(speechEvent{e}) },
+		Env: cfg.Env, Transcriber: cfg.Pipeline.Transcriber, Guard: cfg.Guard,
+		Post: func(e speech.Event) bool { return s.post(speechEvent{e}) },
 	})
 	return s, nil
 }
@@ -113,6 +115,9 @@ func (c *Config) complete() {
 	}
 	if c.Env == nil {
 		c.Env = env.System()
+	}
+	if c.Guard == nil {
+		c.Guard = watchdog.New(c.Env, watchdog.Defaults())
 	}
 	if c.Longest == 0 {
 		c.Longest = longest
@@ -147,7 +152,7 @@ func (s *Session) attach(link call.Link) {
 		s.conversation.KeepAudio()
 	}
 	parts := generation.Parts{
-		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Limits: s.cfg.Limits, Settings: s.settings,
+		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Guard: s.cfg.Guard, Limits: s.cfg.Limits, Settings: s.settings,
 		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers,
 		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
 		WantsMetrics: func() bool { return s.client.metrics },
@@ -227,7 +232,7 @@ func (s *Session) warmUp() {
 	s.shared.workers.Go(func() {
 		ctx, cancel := env.WithTimeout(s.cfg.Env, s.shared.ctx, warmUpTimeout, context.DeadlineExceeded)
 		defer cancel()
-		err := fault.Contain("pipeline", func() error { return s.cfg.Pipeline.Warm(ctx) })
+		err := s.cfg.Guard.Run(ctx, "pipeline", func(*watchdog.Watch) error { return s.cfg.Pipeline.Warm(ctx) })
 		if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 			err = fmt.Errorf("%w: not ready after %v: %w", err, warmUpTimeout, context.DeadlineExceeded)
 		}

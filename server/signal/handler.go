@@ -16,6 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -78,6 +79,7 @@ type Handler struct {
 	mux     *http.ServeMux
 	secrets *secretStore
 	budgets budgets
+	guard   *watchdog.Guard // bounds the calls of all sessions into the pipeline
 
 	mu     sync.Mutex
 	calls  map[string]*callEntry // by call id
@@ -110,7 +112,8 @@ func New(cfg Config) *Handler {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Handler{
-		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecretStore(cfg.Secrets), budgets: budgets{rates: cfg.Rates}, calls: map[string]*callEntry{},
+		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecretStore(cfg.Secrets), budgets: budgets{rates: cfg.Rates},
+		calls: map[string]*callEntry{}, guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
 	h.route()
 	return h
@@ -180,7 +183,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Took: h.cfg.Took, Performed: h.cfg.Performed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, CheckInvariants: h.cfg.CheckInvariants,
-		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who),
+		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
 	})
 	if err != nil {
 		h.secrets.giveBack(who.secret)

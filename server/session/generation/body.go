@@ -11,8 +11,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/output"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 )
 
 // maxClauses is how many clauses may wait for the synthesizer.
@@ -98,30 +98,29 @@ type order struct {
 	delivers bool
 }
 
+// stages are what a body calls, and the guard that bounds the calls.
+type stages struct {
+	*pipeline.Pipeline
+	guard *watchdog.Guard
+}
+
 // startBody starts the goroutines. Clauses to be said come through body.clauses, which the session fills and closes. post
 // takes the body's events; it reports false when the session has ended.
-func startBody(ctx context.Context, workers *env.Group, p *pipeline.Pipeline, o order, post func(Event) bool) *body {
+func startBody(ctx context.Context, workers *env.Group, p stages, o order, post func(Event) bool) *body {
 	ctx, cancel := context.WithCancel(ctx)
 	b := &body{id: o.id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: output.NewCredit()}
 	b.unheard, b.drop = context.WithCancel(ctx)
 	ended := make(chan struct{}, 2)
 	workers.Go(func() {
 		defer func() { ended <- struct{}{} }()
-		var usage pipeline.Usage
-		err := fault.Contain(pipeline.StageModel, func() (err error) {
-			usage, err = p.Model.Generate(ctx, o.request, func(ev pipeline.ModelEvent) error {
-				if !post(Delta{o.id, ev}) {
-					return errSessionEnded
-				}
-				return ctx.Err()
-			})
-			return err
-		})
+		usage, err := p.write(ctx, o, post)
 		post(TextEnded{o.id, usage, err})
 	})
 	workers.Go(func() {
 		defer func() { ended <- struct{}{} }()
-		err := fault.Contain(pipeline.StageSynthesizer, func() error { return b.say(ctx, p.Synthesizer, o.speech, post) })
+		err := p.guard.Run(ctx, pipeline.StageSynthesizer, func(w *watchdog.Watch) error {
+			return b.say(ctx, p, w, o.speech, post)
+		})
 		post(SynthesisEnded{o.id, err})
 	})
 	workers.Go(func() {
@@ -136,8 +135,30 @@ func startBody(ctx context.Context, workers *env.Group, p *pipeline.Pipeline, o 
 	return b
 }
 
+// write has the model write its answer, and returns the tokens that it used.
+func (p stages) write(ctx context.Context, o order, post func(Event) bool) (usage pipeline.Usage, err error) {
+	err = p.guard.Run(ctx, pipeline.StageModel, func(w *watchdog.Watch) error {
+		w.Expect("the first token", p.guard.Limits.FirstToken)
+		used, err := p.Model.Generate(ctx, o.request, func(ev pipeline.ModelEvent) error {
+			w.Expect("the next token", p.guard.Limits.BetweenTokens)
+			return w.Deliver(func() error {
+				if !post(Delta{o.id, ev}) {
+					return errSessionEnded
+				}
+				return ctx.Err()
+			})
+		})
+		w.Rest()
+		if late := w.Deliver(func() error { usage = used; return nil }); late != nil {
+			return late
+		}
+		return err
+	})
+	return usage, err
+}
+
 // say speaks the clauses one after the other until they end.
-func (b *body) say(ctx context.Context, s pipeline.Synthesizer, speech pipeline.Utterance, post func(Event) bool) error {
+func (b *body) say(ctx context.Context, p stages, w *watchdog.Watch, speech pipeline.Utterance, post func(Event) bool) error {
 	for {
 		var c clause
 		var more bool
@@ -150,23 +171,36 @@ func (b *body) say(ctx context.Context, s pipeline.Synthesizer, speech pipeline.
 			return nil
 		}
 		speech.Text = c.text
-		err := s.Synthesize(ctx, speech, func(pcm []int16) error { return b.sound(ctx, c.n, pcm, post) })
+		w.Expect("the first audio", p.guard.Limits.FirstAudio)
+		err := p.Synthesizer.Synthesize(ctx, speech, func(pcm []int16) error {
+			w.Rest() // the audio may wait until the audio before it has been played
+			defer w.Expect("the next audio", p.guard.Limits.BetweenAudio)
+			return b.sound(ctx, w, c.n, pcm, post)
+		})
+		w.Rest()
 		if err != nil {
 			return err
 		}
-		post(ClauseSaid{b.id, c.n})
+		if err := w.Deliver(func() error { post(ClauseSaid{b.id, c.n}); return nil }); err != nil {
+			return err
+		}
 	}
 }
 
 // sound passes on audio of clause n as its credit allows. A synthesizer that does not keep to pipeline.MaxChunk would
 // wait for more credit than there is, so its audio is cut into pieces.
-func (b *body) sound(ctx context.Context, n uint32, pcm []int16, post func(Event) bool) error {
+func (b *body) sound(ctx context.Context, w *watchdog.Watch, n uint32, pcm []int16, post func(Event) bool) error {
 	for piece := range slices.Chunk(pcm, pipeline.MaxChunk) {
 		if err := b.credit.Room.Acquire(b.unheard, int64(len(piece))); err != nil && ctx.Err() != nil {
 			return err
 		}
-		if !post(Audio{b.id, n, slices.Clone(piece)}) {
-			return errSessionEnded
+		if err := w.Deliver(func() error {
+			if !post(Audio{b.id, n, slices.Clone(piece)}) {
+				return errSessionEnded
+			}
+			return nil
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

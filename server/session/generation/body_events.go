@@ -40,7 +40,7 @@ func (g *Generator) begin(r *Response) action.List {
 
 // run starts the goroutines of r's body.
 func (g *Generator) run(r *Response) {
-	r.body = startBody(g.Context, g.Workers, g.Pipeline, r.order, g.Post)
+	r.body = startBody(g.Context, g.Workers, stages{g.Pipeline, g.Guard}, r.order, g.Post)
 	r.order = order{}
 	r.track.Fund(r.body.credit)
 	if !r.OutOfBand() {

@@ -20,6 +20,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -28,6 +29,7 @@ type Parts struct {
 	Env          env.Env
 	Log          *slog.Logger
 	Pipeline     *pipeline.Pipeline
+	Guard        *watchdog.Guard // bounds the calls into the Pipeline
 	Limits       ratelimit.Limiter
 	Settings     *settings.Settings
 	Conversation *conversation.Conversation

@@ -22,6 +22,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -49,7 +50,8 @@ func newBench(t *testing.T) *bench {
 	e, p := env.System(), scripted.New(scripted.Options{})
 	set := settings.New(e, p, wire.DefaultSession(), nil)
 	parts := Parts{
-		Env: e, Log: slog.New(slog.DiscardHandler), Pipeline: p, Limits: ratelimit.NewPerMinute(e.Now), Settings: set,
+		Guard: watchdog.New(env.System(), watchdog.Defaults()),
+		Env:   e, Log: slog.New(slog.DiscardHandler), Pipeline: p, Limits: ratelimit.NewPerMinute(e.Now), Settings: set,
 		Conversation: conversation.New(e, p.Model), Context: t.Context(), Workers: env.NewGroup(e),
 		Player:       output.NewPlayer(noOutput{}, call.Capabilities{}, e, func(output.Event) bool { return true }),
 		Post:         func(e Event) bool { b.events <- e; return true },

@@ -12,8 +12,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -39,6 +39,7 @@ type stage struct {
 	env         env.Env
 	workers     *sync.WaitGroup
 	transcriber pipeline.Transcriber
+	guard       *watchdog.Guard
 }
 
 // recognise opens a recognition for turn t. whole is its audio if the turn is over, nil otherwise. report takes its reports on the
@@ -54,10 +55,19 @@ func (st *stage) recognise(c pipeline.TranscribeConfig, t turn.ID, whole []int16
 		defer st.workers.Done()
 		defer cancel()
 		var last Event
-		if err := fault.Contain(pipeline.StageTranscriber, func() error {
-			last = r.run(ctx, st, c, report)
-			return nil
-		}); err != nil {
+		err := st.guard.Run(ctx, pipeline.StageTranscriber, func(w *watchdog.Watch) error {
+			return r.run(ctx, &watchedStage{stage: st, watch: w}, c, func(e Event) error {
+				return w.Deliver(func() error {
+					if isLast(e) {
+						last = e // it is reported when the stream is closed
+						return nil
+					}
+					report(e)
+					return nil
+				})
+			})
+		})
+		if err != nil && last == nil {
 			last = Failed{t, err}
 		}
 		if ctx.Err() == nil {
@@ -65,6 +75,16 @@ func (st *stage) recognise(c pipeline.TranscribeConfig, t turn.ID, whole []int16
 		}
 	})
 	return r
+}
+
+// isLast reports whether no report follows e.
+func isLast(e Event) bool {
+	switch e.(type) {
+	case Refused, Final, Failed, Recorded:
+		return true
+	case Ready, Partial:
+	}
+	return false
 }
 
 // write gives mono audio at pipeline.InputRate to the recogniser, which keeps it. It reports false when too much waits already:
@@ -95,70 +115,104 @@ func (r *recognition) close() {
 	r.closeInput()
 }
 
-// run returns the last report.
-func (r *recognition) run(ctx context.Context, st *stage, c pipeline.TranscribeConfig, report func(Event) bool) Event {
+// watchedStage is a stage whose calls have limits.
+type watchedStage struct {
+	*stage
+	watch *watchdog.Watch
+}
+
+func (st *watchedStage) open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+	st.watch.Expect("opening a transcription", st.guard.Limits.Open)
+	defer st.watch.Rest()
+	return st.transcriber.Open(ctx, c)
+}
+
+func (st *watchedStage) write(stream pipeline.Transcription, pcm []float32) error {
+	st.watch.Expect("writing audio", st.guard.Limits.Write)
+	defer st.watch.Rest()
+	return stream.Write(pcm)
+}
+
+func (st *watchedStage) closeInput(stream pipeline.Transcription) error {
+	st.watch.Expect("closing the input", st.guard.Limits.Write)
+	defer st.watch.Rest()
+	return stream.CloseInput()
+}
+
+func (st *watchedStage) close(stream pipeline.Transcription) {
+	st.watch.Expect("closing a transcription", st.guard.Limits.Close)
+	defer st.watch.Rest()
+	_ = stream.Close() // it only joins: an error was a result
+}
+
+// run follows the stream up to its last report. It returns an error only when nobody wants the reports any more.
+func (r *recognition) run(ctx context.Context, st *watchedStage, c pipeline.TranscribeConfig, report func(Event) error) error {
 	life, leave := context.WithCancel(ctx)
 	defer leave()
-	stream, err := st.transcriber.Open(life, c)
+	stream, err := st.open(life, c)
 	switch {
 	case errors.Is(err, pipeline.ErrNoLive):
-		return Refused{r.turn}
+		return report(Refused{r.turn})
 	case err != nil:
-		return Failed{r.turn, err}
+		return report(Failed{r.turn, err})
 	}
 	defer func() {
 		leave()
-		_ = stream.Close() // it only joins: an error was a result
+		st.close(stream)
 	}()
 	if c.Live {
-		report(Ready{r.turn})
+		if err := report(Ready{r.turn}); err != nil {
+			return err
+		}
 	}
-	if err := r.feed(stream); err != nil {
-		return Failed{r.turn, err}
+	if err := r.feed(st, stream); err != nil {
+		return report(Failed{r.turn, err})
 	}
-	return r.follow(ctx, st.env, stream, report)
+	return r.follow(ctx, st, stream, report)
 }
 
-// follow carries audio to the stream and its results to report, up to the last result, which it returns.
-func (r *recognition) follow(ctx context.Context, e env.Env, stream pipeline.Transcription, report func(Event) bool) Event {
+// follow carries audio to the stream and its results to report, up to the last result.
+func (r *recognition) follow(ctx context.Context, st *watchedStage, stream pipeline.Transcription, report func(Event) error) error {
 	var late chan struct{} // closed when the text is late; nil before the audio has ended
 	audio := r.audio
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return ctx.Err()
 		case <-late:
-			return Failed{r.turn, errLate}
+			return report(Failed{r.turn, errLate})
 		case pcm, more := <-audio:
 			var err error
 			if !more {
 				audio = nil
 				late = make(chan struct{})
-				timer := e.AfterFunc(finalAfter+time.Duration(len(r.whole))*time.Second/format.InputRate, func() { close(late) })
+				timer := st.env.AfterFunc(finalAfter+time.Duration(len(r.whole))*time.Second/format.InputRate, func() { close(late) })
 				defer timer.Stop()
-				err = stream.CloseInput()
-			} else if err = stream.Write(pcm); errors.Is(err, pipeline.ErrOverrun) {
+				err = st.closeInput(stream)
+			} else if err = st.write(stream, pcm); errors.Is(err, pipeline.ErrOverrun) {
 				err = errOverrun
 			}
 			if err != nil {
-				return Failed{r.turn, err}
+				return report(Failed{r.turn, err})
 			}
 		case result, more := <-stream.Results():
 			switch {
 			case !more:
-				return Failed{r.turn, errNoText}
+				return report(Failed{r.turn, errNoText})
 			case result.Err != nil:
-				return Failed{r.turn, result.Err}
+				return report(Failed{r.turn, result.Err})
 			case result.Final:
-				return Final{r.turn, result.Text, result.Words}
+				return report(Final{r.turn, result.Text, result.Words})
 			}
-			report(Partial{r.turn, result.Partial, result.EOU})
+			if err := report(Partial{r.turn, result.Partial, result.EOU}); err != nil {
+				return err
+			}
 		}
 	}
 }
 
 // feed gives the whole of a turn that is over to the recogniser.
-func (r *recognition) feed(stream pipeline.Transcription) error {
+func (r *recognition) feed(st *watchedStage, stream pipeline.Transcription) error {
 	if r.whole == nil {
 		return nil
 	}
@@ -170,9 +224,9 @@ func (r *recognition) feed(stream pipeline.Transcription) error {
 	for piece := range slices.Chunk(r.whole, format.InputRate/10) {
 		wide = voice.PCM16ToFloat(wide[:0], piece)
 		pcm = down.Append(pcm[:0], wide)
-		if err := stream.Write(pcm); err != nil {
+		if err := st.write(stream, pcm); err != nil {
 			return err
 		}
 	}
-	return stream.Write(down.Flush(pcm[:0]))
+	return st.write(stream, down.Flush(pcm[:0]))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/server/session/timing"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -27,6 +28,7 @@ const errSlow = "the recogniser is too slow: two more turns came before the text
 type Config struct {
 	Env         env.Env
 	Transcriber pipeline.Transcriber
+	Guard       *watchdog.Guard // bounds the calls into the Transcriber
 	// Post gives an event to the actor, on any goroutine. It reports false when the session has ended.
 	Post func(Event) bool
 }
@@ -53,7 +55,7 @@ type Speech struct {
 // New returns a Speech whose recognitions end with ctx.
 func New(ctx context.Context, c Config) *Speech {
 	s := &Speech{post: c.Post, turns: map[turn.ID]*userTurn{}}
-	s.stage = stage{ctx: ctx, env: c.Env, workers: &s.workers, transcriber: c.Transcriber}
+	s.stage = stage{ctx: ctx, env: c.Env, workers: &s.workers, transcriber: c.Transcriber, guard: c.Guard}
 	return s
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -84,7 +85,7 @@ func story(t *testing.T, name string, tell func(b *bench)) {
 func (b *bench) with(tr pipeline.Transcriber) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	b.cancel = cancel
-	b.s = New(ctx, Config{Env: env.System(), Transcriber: tr, Post: func(e Event) bool { b.events <- e; return true }})
+	b.s = New(ctx, Config{Env: env.System(), Transcriber: tr, Guard: watchdog.New(env.System(), watchdog.Defaults()), Post: func(e Event) bool { b.events <- e; return true }})
 }
 
 // next waits for the next report and handles it.
