@@ -37,7 +37,7 @@ func TestAMicrophoneSaysWhatItIsGivenAndThenNothing(t *testing.T) {
 	g.Expect(silent(frame)).To(gomega.BeTrue())
 }
 
-func TestAMicrophoneIsHushed(t *testing.T) {
+func TestAMutedMicrophoneSendsSilence(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var m Microphone
 	said, err := m.Speak(tone(time.Second, 440))

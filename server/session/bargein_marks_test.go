@@ -1,5 +1,7 @@
 package session
 
+// Tests of the positions in barge-in events: where a response resumes or is cut.
+
 import (
 	"fmt"
 	"slices"
@@ -13,53 +15,56 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// say says a timestamp past the machine.
-func say(p *predictor, kind, who string, ts uint32) {
+// sendPosition sends a barge-in event with this timestamp to the server directly, without the client's machine. who has the other
+// members.
+func sendPosition(p *predictor, kind, who string, ts uint32) {
 	p.send(fmt.Sprintf(`{"type":"antiphon.barge_in.%s",%s,"rtp_timestamp":%d}`, kind, who, ts))
 }
 
-// lowered says that the agent was lowered ten packets ago, as candidate 1. It gives the reply and that packet.
-func lowered(p *predictor) (over string, mark packet) {
+// sendCandidate reports candidate 1, with the position of ten packets ago. It returns the member that names the response, and that
+// packet.
+func sendCandidate(p *predictor) (over string, mark packet) {
 	over = `"response_id":"` + p.playing() + `"`
 	p.pacer.mu.Lock()
 	mark = p.pacer.log[len(p.pacer.log)-10]
 	p.pacer.mu.Unlock()
-	say(p, "candidate", `"candidate":1,`+over, mark.ts)
+	sendPosition(p, "candidate", `"candidate":1,`+over, mark.ts)
 	p.quiet(100)
 	return over, mark
 }
 
-// TestMarks: where timestamps lie decides where a reply goes on, or is cut.
-func TestMarks(t *testing.T) {
-	story(t, "a second candidate in the silence of the first goes on where that one would have", func(t *testing.T) {
-		p := talking(t, "20", near())
-		over, mark := lowered(p)
-		say(p, "ready", `"candidate":1`, mark.ts)
+// TestPositionsOfCandidates: the reported timestamps decide where a response resumes, or is cut.
+func TestPositionsOfCandidates(t *testing.T) {
+	story(t, "a second candidate during the silence of the first resumes at the position of the first", func(t *testing.T) {
+		p := whileSpeaking(t, "20", near())
+		over, mark := sendCandidate(p)
+		sendPosition(p, "ready", `"candidate":1`, mark.ts)
 		silent, _ := p.pacer.FirstSilent()
-		say(p, "candidate", `"candidate":2,`+over, silent+packetTicks)
+		sendPosition(p, "candidate", `"candidate":2,`+over, silent+packetTicks)
 		p.quiet(100)
-		say(p, "ready", `"candidate":2`, silent+packetTicks)
+		sendPosition(p, "ready", `"candidate":2`, silent+packetTicks)
 		sent := int(p.pacer.Sent())
 		p.quiet(800)
 		p.g.Expect(p.pacer.resumes()).To(gomega.Equal([]int{sent - mark.pos}))
-		p.g.Expect(p.rejections()).To(gomega.Equal([]int{2}), "the newer one took the older one's place")
+		p.g.Expect(p.rejections()).To(gomega.Equal([]int{2}), "the newer candidate replaces the older one")
 		first(p.caller, "output_audio_buffer.stopped")
 	})
-	story(t, "a voice that comes late is waited for", func(t *testing.T) {
-		p := talking(t, "40", near())
+	story(t, "the server waits for speech that arrives late", func(t *testing.T) {
+		p := whileSpeaking(t, "40", near())
 		p.onset()
 		p.quiet(290)
 		p.speak(scripted.Tones("stop it now please"))
 		p.quiet(700)
 		p.g.Expect(p.rejections()).To(gomega.BeEmpty())
-		p.truncatedWhereHeard()
+		p.expectCutWhereHeard()
 		first(p.caller, "output_audio_buffer.stopped")
 	})
 }
 
-// TestMarksInTheReplyBefore: the ear is at a reply that has been said, and the next one is under way.
-func TestMarksInTheReplyBefore(t *testing.T) {
-	// second is the moment at which the first packets of a second reply go out, while the ear is at the first.
+// TestPositionsInTheResponseBefore: the far end still hears the response before, while packets of the next response are on their way.
+func TestPositionsInTheResponseBefore(t *testing.T) {
+	// second waits until the first packets of a second response have been sent, while the far end hears the first response. It returns
+	// the member that names the second response, and a timestamp in the first.
 	second := func(t *testing.T) (*predictor, string, uint32) {
 		t.Helper()
 		p := byPredictor(t, plain(), near())
@@ -74,24 +79,24 @@ func TestMarksInTheReplyBefore(t *testing.T) {
 		at := slices.IndexFunc(p.pacer.log, func(k packet) bool { return k.gen == p.pacer.begun[1] })
 		return p, `"response_id":"` + id + `"`, p.pacer.log[at-2].ts
 	}
-	story(t, "in the reply before it: nothing was heard of this one", func(t *testing.T) {
+	story(t, "a candidate there: the response resumes at its beginning", func(t *testing.T) {
 		p, over, mark := second(t)
-		say(p, "candidate", `"candidate":1,`+over, mark)
+		sendPosition(p, "candidate", `"candidate":1,`+over, mark)
 		p.quiet(100)
-		say(p, "ready", `"candidate":1`, mark)
+		sendPosition(p, "ready", `"candidate":1`, mark)
 		sent := int(p.pacer.Sent())
 		p.g.Expect(sent).NotTo(gomega.BeZero())
 		p.quiet(800)
 		p.g.Expect(p.pacer.resumes()).To(gomega.Equal([]int{sent}))
 		first(p.caller, "output_audio_buffer.stopped")
 	})
-	story(t, "in the reply before it, of an interruption", func(t *testing.T) {
+	story(t, "a confirmed barge-in there: the item is cut at 0", func(t *testing.T) {
 		p, over, mark := second(t)
 		p.noHeard = true
 		var speaks sync.WaitGroup
 		speaks.Go(func() { p.speak(scripted.Tones("stop it now please")) })
 		first(p.caller, "output_audio_buffer.cleared")
-		say(p, "heard", over, mark)
+		sendPosition(p, "heard", over, mark)
 		p.g.Expect(next[*wire.ConversationItemTruncated](p.caller, "conversation.item.truncated").AudioEndMS).To(gomega.BeZero())
 		speaks.Wait()
 		p.quiet(700)
@@ -99,17 +104,18 @@ func TestMarksInTheReplyBefore(t *testing.T) {
 	})
 }
 
-// TestMarksWhereAReplyWasToGoOn: it was taken away again before a word of it was said.
-func TestMarksWhereAReplyWasToGoOn(t *testing.T) {
-	for name, late := range map[string]bool{"has passed": true, "has not passed": false} {
-		story(t, "of an interruption, in a hold that came before a word was said again, which the ear "+name, func(t *testing.T) {
-			p := talking(t, "40", near())
+// TestASecondHoldBeforeTheResponseGoesOn: after a rejected candidate the server resumes, and holds again before a packet is sent. The
+// client reports a position where the response was to resume.
+func TestASecondHoldBeforeTheResponseGoesOn(t *testing.T) {
+	for name, late := range map[string]bool{"is in": true, "is before": false} {
+		story(t, "the reported position "+name+" the resumed audio", func(t *testing.T) {
+			p := whileSpeaking(t, "40", near())
 			p.noHeard = true
-			over, mark := lowered(p)
+			over, mark := sendCandidate(p)
 			silent, _ := p.pacer.FirstSilent()
-			say(p, "ready", `"candidate":1`, mark.ts)
+			sendPosition(p, "ready", `"candidate":1`, mark.ts)
 			p.quiet(240)
-			// What was late comes at once: the candidate is rejected and the next voice heard before a packet goes out.
+			// Late audio arrives at once: the server rejects the candidate and detects the next speech before it sends a packet.
 			voice := scripted.Tones("stop it now please")
 			p.s.Audio(append(make([]int16, 24*40), voice[:24*120]...))
 			var speaks sync.WaitGroup
@@ -121,7 +127,7 @@ func TestMarksWhereAReplyWasToGoOn(t *testing.T) {
 				at = p.pacer.ts - packetTicks
 				p.pacer.mu.Unlock()
 			}
-			say(p, "heard", over, at)
+			sendPosition(p, "heard", over, at)
 			p.g.Expect(p.pacer.resumes()).To(gomega.HaveLen(1))
 			p.g.Expect(next[*wire.ConversationItemTruncated](p.caller, "conversation.item.truncated").AudioEndMS).To(gomega.Equal(mark.pos / 24))
 			speaks.Wait()
@@ -131,7 +137,7 @@ func TestMarksWhereAReplyWasToGoOn(t *testing.T) {
 	}
 }
 
-// TestPredictionOverWebSocket: the client holds the audio, goes back in it and cuts it by itself.
+// TestPredictionOverWebSocket: the client has the audio, and holds, rewinds and cuts it by itself.
 func TestPredictionOverWebSocket(t *testing.T) {
 	place := func(t *testing.T) (*caller, string) {
 		t.Helper()
@@ -150,7 +156,7 @@ func TestPredictionOverWebSocket(t *testing.T) {
 	}
 	story(t, "a cough", func(t *testing.T) {
 		c, _ := place(t)
-		c.speak(grunt())
+		c.speak(shortSound())
 		c.quiet(700)
 		c.g.Expect(next[*wire.AntiphonBargeInRejected](c, "antiphon.barge_in.rejected").Candidate).To(gomega.Equal(3))
 		c.g.Expect(c.count("response.done")).To(gomega.Equal(1))

@@ -1,5 +1,7 @@
 package session
 
+// A fuzz test: arbitrary messages of a client.
+
 import (
 	"strings"
 	"testing"
@@ -10,11 +12,11 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// maxFuzzed is how many lines of a fuzzed script are sent: what more finds, fewer find too.
+// maxFuzzed is how many lines of a fuzzed script are sent. More lines would take longer and find nothing else.
 const maxFuzzed = 24
 
-// FuzzClient sends a session whatever there is, one message a line, over either transport. Whatever that is, the session keeps
-// the protocol (the caller's clean-up checks what it said), breaks no invariant of its machines, and ends.
+// FuzzClient sends arbitrary messages to a session, one for each line, over either transport. The session keeps the protocol (the
+// clean-up of caller checks its events), breaks no invariant of its machines, and ends.
 func FuzzClient(f *testing.F) {
 	flat := func(text string) string { return strings.NewReplacer("\n", "", "\t", "").Replace(text) }
 	for _, media := range []bool{true, false} {
@@ -37,7 +39,7 @@ func FuzzClient(f *testing.F) {
 				c.send(line)
 				wait(30 * time.Millisecond)
 			}
-			c.send(`{"type":"response.cancel"}`) // a model that stalls does so until then
+			c.send(`{"type":"response.cancel"}`) // a stalled model waits until it is cancelled
 			wait(time.Second)
 			c.s.Close(conn.ByClient)
 			<-c.s.Done()

@@ -1,5 +1,7 @@
 package session
 
+// Which part of the protocol the tests cover.
+
 import (
 	"strings"
 	"testing"
@@ -12,8 +14,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestCoverage holds real sessions over both transports, until every event of the protocol has been sent or taken with every
-// field that it must have: e2e/check/protocol.table is the list. `make protocol` prints how many there are.
+// TestCoverage runs real sessions over both transports. Together they send or take every event of the protocol, with every field
+// that e2e/check/protocol.table demands. `make protocol` prints how many events and fields there are.
 func TestCoverage(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var seen check.Coverage
@@ -22,7 +24,7 @@ func TestCoverage(t *testing.T) {
 			t.Run(name+map[bool]string{true: " over WebRTC", false: " over WebSocket"}[media], func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					c := onStage(t, media, wire.DefaultSession())
-					t.Cleanup(func() { seen.Add(c.report(), c.transport()) }) // after the session's end
+					t.Cleanup(func() { seen.Add(c.report(), c.transport()) }) // runs after the end of the session
 					play(c.start())
 				})
 			})
@@ -45,7 +47,7 @@ func TestCoverage(t *testing.T) {
 	g.Expect(seen.String()).To(gomega.HavePrefix("events covered 48 / 57"))
 }
 
-// stage is a pipeline that can do everything that the protocol has an event for.
+// stage is the script of a pipeline with every ability that the protocol has an event for.
 const stage = `
 transcriber:
   logprobs: true
@@ -68,7 +70,7 @@ func onStage(t *testing.T, media bool, settings wire.Session) *caller {
 	return c
 }
 
-// report is what the checker has read of the session.
+// report returns what the checker has read in the events of the session.
 func (c *caller) report() check.Report {
 	c.t.Helper()
 	report, err := c.record.read()

@@ -1,5 +1,7 @@
 package session
 
+// The echo of the agent in the microphone signal does not begin a turn.
+
 import (
 	"testing"
 	"time"
@@ -11,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// overEcho sends pcm mixed with the agent's own sound, which comes back at -20 dB, later after it went out.
+// overEcho sends pcm mixed with the echo of the agent: its own sound at -20 dB, delayed by later.
 func (c *caller) overEcho(later time.Duration, pcm []int16) {
 	const piece = 480
 	back := make([]int16, piece)
@@ -27,7 +29,7 @@ func (c *caller) overEcho(later time.Duration, pcm []int16) {
 	}
 }
 
-func TestTheAgentsEchoIsNoSpeech(t *testing.T) {
+func TestTheAgentsEchoIsNotSpeech(t *testing.T) {
 	speaking := func(t *testing.T) *caller {
 		t.Helper()
 		c := newCaller(t, plain())
@@ -43,15 +45,15 @@ func TestTheAgentsEchoIsNoSpeech(t *testing.T) {
 			c := speaking(t)
 			c.overEcho(later*time.Millisecond, make([]int16, 24*10_000))
 			c.g.Expect(c.count("input_audio_buffer.speech_started")).To(gomega.BeZero())
-			c.g.Expect(c.pacer.again).To(gomega.BeEmpty(), "no audio was held")
+			c.g.Expect(c.pacer.repeated).To(gomega.BeEmpty(), "no audio was held")
 		})
 	}
-	story(t, "too late to be its echo", func(t *testing.T) {
+	story(t, "the same sound too late for an echo is speech", func(t *testing.T) {
 		c := speaking(t)
 		c.overEcho(3*time.Second, make([]int16, 24*10_000))
 		c.g.Expect(c.count("input_audio_buffer.speech_started")).NotTo(gomega.BeZero())
 	})
-	story(t, "a person over it", func(t *testing.T) {
+	story(t, "speech over the echo is found", func(t *testing.T) {
 		c := speaking(t)
 		c.overEcho(220*time.Millisecond, make([]int16, 24*3000))
 		c.overEcho(220*time.Millisecond, scripted.Tones("stop it now please"))

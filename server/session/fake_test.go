@@ -1,5 +1,7 @@
 package session
 
+// The client that the tests of this package use: it is the transport of a session, sends events and sound, and waits for events.
+
 import (
 	"context"
 	"log/slog"
@@ -23,16 +25,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a story waits for what must happen, on the clock of its bubble.
+// patience is how long a story waits for an event that must come, on the clock of its bubble.
 const patience = 2 * time.Minute
 
-// story runs a test in a bubble, on a clock of its own.
+// story runs a subtest in a synctest bubble, which has its own clock.
 func story(t *testing.T, name string, tell func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) { synctest.Test(t, tell) })
 }
 
-// caller is a client on the other side of a link that the test holds, and that link.
+// caller is the client of a session in a test. It is also the session's call.Link.
 type caller struct {
 	t *testing.T
 	g *gomega.WithT
@@ -40,19 +42,19 @@ type caller struct {
 
 	mu      sync.Mutex
 	events  []wire.ServerEvent
-	read    int   // what first has passed
-	fails   error // of Send
+	read    int   // how many of the events first has passed
+	fails   error // the error that Send returns
 	arrived chan struct{}
-	sent    chan func()    // of the events that are on their way
+	sent    chan func()    // the functions to call when the events in flight have been sent
 	over    sync.WaitGroup // the goroutine that calls them
 	pacer   *pacer         // nil for a client that plays by itself
-	record  record         // of everything that went to and fro
+	record  record         // all events of both directions
 	tap     func(wire.ServerEvent)
-	// roundTrip is what is measured of the way to this client, in nanoseconds; 0 is nothing yet.
+	// roundTrip is the round-trip time to this client, in nanoseconds; 0 is not measured yet.
 	roundTrip atomic.Int64
 }
 
-// RoundTrip tells the session.
+// RoundTrip returns roundTrip to the session.
 func (c *caller) RoundTrip() time.Duration { return time.Duration(c.roundTrip.Load()) }
 
 // byWebRTC places a call whose audio is paced by the server.
@@ -74,7 +76,7 @@ func newCaller(t *testing.T, p *pipeline.Pipeline) *caller {
 	return newCallerWith(t, Config{Pipeline: p, Settings: wire.DefaultSession()})
 }
 
-// newCallerWith is newCaller for a session made of cfg.
+// newCallerWith makes a session from cfg, and its caller.
 func newCallerWith(t *testing.T, cfg Config) *caller {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -100,7 +102,7 @@ func (c *caller) start() *caller {
 		select {
 		case <-c.s.Done():
 			return
-		case <-time.After(patience): // it comes to rest
+		case <-time.After(patience): // the session comes to rest
 		}
 		c.s.Close(conn.ByClient)
 		<-c.s.Done()
@@ -111,7 +113,7 @@ func (c *caller) start() *caller {
 	return c
 }
 
-// alarm fails a test whose session has a fault of its own.
+// alarm is a slog.Handler that fails the test when the session logs an error.
 type alarm struct {
 	slog.Handler
 	t *testing.T
@@ -190,20 +192,20 @@ func (c *caller) Close() error {
 
 func (c *caller) send(text string) { c.s.Message([]byte(text), true) }
 
-// ask writes a text and wants an answer.
+// ask creates a message of the user and requests a response.
 func (c *caller) ask(text string) {
 	c.send(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}}`)
 	c.send(`{"type":"response.create"}`)
 }
 
-// settle changes the session's settings.
+// settle changes the session's settings, and waits until the server has taken them.
 func (c *caller) settle(session string) {
 	c.t.Helper()
 	c.send(`{"type":"session.update","session":{"type":"realtime",` + session + `}}`)
 	first(c, "session.updated")
 }
 
-// speak sends audio as a microphone does: each piece when it was spoken.
+// speak sends audio at the speed of a microphone: 20 ms every 20 ms.
 func (c *caller) speak(pcm []int16) {
 	for len(pcm) > 0 {
 		n := min(len(pcm), 480)
@@ -215,10 +217,10 @@ func (c *caller) speak(pcm []int16) {
 
 func (c *caller) quiet(ms int) { c.speak(make([]int16, ms*24)) }
 
-// wait lets time pass in the bubble.
+// wait lets d pass in the bubble.
 func wait(d time.Duration) { <-time.After(d) }
 
-// first waits for the next event of that name after those that first has returned.
+// first waits for the next event of this type after the events that earlier calls of first have returned or passed.
 func first(c *caller, name string) wire.ServerEvent {
 	c.t.Helper()
 	late := time.NewTimer(patience)
@@ -247,7 +249,7 @@ func (c *caller) find(name string) wire.ServerEvent {
 	return nil
 }
 
-// next is first with the event's type.
+// next is first for events with the Go type E.
 func next[E wire.ServerEvent](c *caller, name string) E {
 	c.t.Helper()
 	e, ok := first(c, name).(E)
@@ -255,14 +257,14 @@ func next[E wire.ServerEvent](c *caller, name string) E {
 	return e
 }
 
-// all are the events so far.
+// all returns the events so far.
 func (c *caller) all() []wire.ServerEvent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.events)
 }
 
-// names are the types of the events so far, without deltas and without what tells of the budget after each response.
+// names returns the types of the events so far, without deltas and without rate_limits.updated.
 func (c *caller) names() []string {
 	var out []string
 	for _, e := range c.all() {
@@ -273,7 +275,7 @@ func (c *caller) names() []string {
 	return out
 }
 
-// since are the names after the newest event of that name.
+// since returns the names after the newest event of this type.
 func (c *caller) since(name string) []string {
 	names := c.names()
 	for i := len(names) - 1; i >= 0; i-- {
@@ -284,7 +286,7 @@ func (c *caller) since(name string) []string {
 	return nil
 }
 
-// count is how many events of that name have come.
+// count returns how many events of this type have come.
 func (c *caller) count(name string) int {
 	n := 0
 	for _, e := range c.names() {

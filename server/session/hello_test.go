@@ -1,5 +1,7 @@
 package session
 
+// antiphon.hello: the comparison of the state machines of both ends.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package session
 
+// Images in messages: which are taken, and what the model gets.
+
 import (
 	"encoding/base64"
 	"testing"
@@ -34,12 +36,12 @@ func TestImages(t *testing.T) {
 		c.g.Expect(l.request().Messages[0]).To(gomega.Equal(pipeline.Message{
 			Role: "user", Text: "what is this", Images: []pipeline.Image{{MIME: "image/png", Data: []byte(png), Detail: "low"}},
 		}))
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 
 	story(t, "an image alone is a message, also of a response's own input", func(t *testing.T) {
 		c := byWebSocket(t, plain())
-		c.aside(asText + `,"input":[{"type":"message","role":"user","content":[{"type":"input_image","image_url":"` + dataURL("image/jpeg", jpeg) + `"}]}]`)
+		c.askOutOfBand(asText + `,"input":[{"type":"message","role":"user","content":[{"type":"input_image","image_url":"` + dataURL("image/jpeg", jpeg) + `"}]}]`)
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Content[0].Text).To(gomega.Equal(pipeline.NoVisionReply))
 	})
 
@@ -54,7 +56,7 @@ func TestImages(t *testing.T) {
 			c.g.Expect([]string{e.Code, deref(e.Param), deref(e.EventID)}).To(gomega.Equal([]string{"invalid_value", "item.content[1]." + row.param, "e"}))
 			c.send(`{"type":"response.create","response":{"input":[` + show(row.url, row.more) + `]}}`)
 			c.g.Expect(deref(next[*wire.ErrorEvent](c, "error").Error.Param)).To(gomega.Equal("response.input[0].content[1]." + row.param))
-			goesOn(c)
+			expectSessionWorks(c)
 		})
 	}
 }

@@ -1,5 +1,7 @@
 package session
 
+// Rate limits: the budget of responses and tokens.
+
 import (
 	"sync"
 	"testing"
@@ -10,26 +12,26 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// purse is a budget of so many responses. The session spends from it while the test fills it.
-type purse struct {
+// fakeBudget is a Limits with a budget of responses. The session uses it up, and the test refills it.
+type fakeBudget struct {
 	mu           sync.Mutex
 	left, tokens int
 }
 
-func (p *purse) fill(n int) {
+func (p *fakeBudget) fill(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left = n
 }
 
-func (p *purse) spent() int {
+func (p *fakeBudget) spent() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.tokens
 }
 
 // Begin implements Limits.
-func (p *purse) Begin() (time.Duration, bool) {
+func (p *fakeBudget) Begin() (time.Duration, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.left == 0 {
@@ -40,7 +42,7 @@ func (p *purse) Begin() (time.Duration, bool) {
 }
 
 // Spend implements Limits.
-func (p *purse) Spend(tokens int) []wire.RateLimit {
+func (p *fakeBudget) Spend(tokens int) []wire.RateLimit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tokens += tokens
@@ -48,8 +50,8 @@ func (p *purse) Spend(tokens int) []wire.RateLimit {
 }
 
 func TestLimits(t *testing.T) {
-	story(t, "a response is paid for, and one without money fails", func(t *testing.T) {
-		p := &purse{left: 1}
+	story(t, "each response uses the budget, and fails when the budget is empty", func(t *testing.T) {
+		p := &fakeBudget{left: 1}
 		c := newCaller(t, plain())
 		c.s.cfg.Limits = p
 		c.start()
@@ -71,7 +73,7 @@ func TestLimits(t *testing.T) {
 	})
 	story(t, "a refused response that is cancelled at once ends once", func(t *testing.T) {
 		c := newCaller(t, plain())
-		c.s.cfg.Limits = &purse{}
+		c.s.cfg.Limits = &fakeBudget{}
 		c.start()
 		c.ask("say 3 words")
 		c.send(`{"type":"response.cancel"}`)

@@ -1,5 +1,7 @@
 package session
 
+// A fake of WebRTC's output: it paces audio and remembers which samples it sent in which packet.
+
 import (
 	"slices"
 	"sync"
@@ -12,38 +14,39 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// pacer is a Speaker that keeps time as rtc's does: 20 ms of audio every 20 ms. It remembers what the ear got.
+// pacer is a fake call.Output for WebRTC. It sends 20 ms of audio every 20 ms, as the pacer of package rtc does, and remembers what it
+// has sent.
 type pacer struct {
 	s    *Session
 	stop chan struct{}
 	over sync.WaitGroup
 
-	mu    sync.Mutex
-	tape  []int16
-	gen   uint64
-	pos   int
-	live  bool
-	held  bool
-	ended bool
-	done  bool
-	heard []int16 // everything that went out, without the silence
-	all   []int16 // and with it
-	cut   int     // how much of a reply had gone out when it was dropped
-	again []int   // how much was said again at each Resume; less than nothing is what was skipped
-	whole int     // how much had gone out when a reply was drained first
+	mu              sync.Mutex
+	audio           []int16 // of the present response
+	gen             uint64
+	pos             int
+	live            bool
+	held            bool
+	ended           bool
+	done            bool
+	sentAudio       []int16 // all audio that was sent, without silence
+	sentWithSilence []int16
+	cut             int   // how many samples of a response were sent when it was dropped
+	repeated        []int // how many samples were sent again at each Resume; negative: how many were skipped
+	drainedAt       int   // the length of sentAudio when a response was drained for the first time
 
-	ts, silent uint32       // of the next packet, and of the one behind the last with speech
-	log        []packet     // those with speech, and one without before each that a Resume began with
-	begun      []uint64     // the first segments of the replies
+	ts, silent uint32       // the timestamps of the next packet, and of the packet after the last one with speech
+	log        []packet     // the sent packets with speech, and a silent one before the first packet of each Resume
+	begun      []uint64     // the generation numbers of the first segments of the responses
 	out        func(packet) // gets every packet; may be nil
 }
 
-// packet is 20 ms on their way to the ear.
+// packet is one sent packet of 20 ms.
 type packet struct {
 	ts  uint32
 	gen uint64
-	pos int // in the reply
-	n   int // samples; 0 is silence
+	pos int // the position of its first sample in the response
+	n   int // how many samples it has; 0 is silence
 }
 
 const packetTicks = 960
@@ -72,20 +75,20 @@ func (p *pacer) tick() {
 	k := packet{ts: p.ts, gen: gen, pos: p.pos}
 	p.ts += packetTicks
 	if p.live && !p.held {
-		n = min(len(p.tape)-p.pos, 480)
-		p.heard = append(p.heard, p.tape[p.pos:p.pos+n]...)
+		n = min(len(p.audio)-p.pos, 480)
+		p.sentAudio = append(p.sentAudio, p.audio[p.pos:p.pos+n]...)
 		p.pos += n
 		if k.n = n; n > 0 {
 			p.log, p.silent = append(p.log, k), p.ts
 		}
-		drained = p.ended && !p.done && p.pos == len(p.tape)
+		drained = p.ended && !p.done && p.pos == len(p.audio)
 		p.done = p.done || drained
-		if drained && p.whole == 0 {
-			p.whole = len(p.heard)
+		if drained && p.drainedAt == 0 {
+			p.drainedAt = len(p.sentAudio)
 		}
 	}
-	p.all = append(p.all, p.heard[len(p.heard)-n:]...)
-	p.all = append(p.all, make([]int16, 480-n)...)
+	p.sentWithSilence = append(p.sentWithSilence, p.sentAudio[len(p.sentAudio)-n:]...)
+	p.sentWithSilence = append(p.sentWithSilence, make([]int16, 480-n)...)
 	pos := p.pos
 	p.mu.Unlock()
 	if p.out != nil {
@@ -108,7 +111,7 @@ func (p *pacer) close() {
 func (p *pacer) Begin(gen uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.tape, p.gen, p.pos, p.live, p.held, p.ended, p.done = nil, gen, 0, true, false, false, false
+	p.audio, p.gen, p.pos, p.live, p.held, p.ended, p.done = nil, gen, 0, true, false, false, false
 	p.begun = append(p.begun, gen)
 }
 
@@ -117,7 +120,7 @@ func (p *pacer) Write(pcm []int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.live && !p.ended {
-		p.tape = append(p.tape, pcm...)
+		p.audio = append(p.audio, pcm...)
 	}
 }
 
@@ -141,7 +144,7 @@ func (p *pacer) Resume(gen uint64, from voice.Samples) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.live {
-		p.again = append(p.again, p.pos-int(from))
+		p.repeated = append(p.repeated, p.pos-int(from))
 		p.pos = int(from)
 		p.gen, p.held, p.done = gen, false, false
 		p.log = append(p.log, packet{ts: p.ts, gen: gen, pos: p.pos})
@@ -167,17 +170,17 @@ func (p *pacer) Sent() voice.Samples {
 func (p *pacer) FarEndPosition() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return voice.Samples(len(p.all))
+	return voice.Samples(len(p.sentWithSilence))
 }
 
 // ReadFarEnd implements call.FarEndReader.
 func (p *pacer) ReadFarEnd(at voice.Samples, dst []int16) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if at < 0 || int(at)+len(dst) > len(p.all) {
+	if at < 0 || int(at)+len(dst) > len(p.sentWithSilence) {
 		return false
 	}
-	copy(dst, p.all[at:])
+	copy(dst, p.sentWithSilence[at:])
 	return true
 }
 
@@ -185,7 +188,7 @@ func (p *pacer) ReadFarEnd(at voice.Samples, dst []int16) bool {
 func (p *pacer) FirstSilent() (uint32, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.silent, !p.live || p.held || p.ended && p.pos == len(p.tape)
+	return p.silent, !p.live || p.held || p.ended && p.pos == len(p.audio)
 }
 
 // PositionAt implements call.Timeline.
@@ -209,51 +212,52 @@ func (p *pacer) PositionAt(ts uint32) (place call.Position, ok bool) {
 	return place, true
 }
 
-// resumes are how much was said again at each Resume.
+// resumes returns how many samples were sent again at each Resume.
 func (p *pacer) resumes() []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.again)
+	return slices.Clone(p.repeated)
 }
 
-// begins are the first segments of the replies.
+// begins returns the generation numbers of the first segments of the responses.
 func (p *pacer) begins() []uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.begun)
 }
 
-// heardMS is how much went out, in milliseconds; cutMS is how much of a reply had, when it was dropped.
-func (p *pacer) heardMS() int {
+// sentMS returns how much audio was sent, in milliseconds.
+func (p *pacer) sentMS() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.heard) / 24
+	return len(p.sentAudio) / 24
 }
 
+// cutMS returns how much of a response was sent when it was dropped, in milliseconds.
 func (p *pacer) cutMS() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cut / 24
 }
 
-// wholly checks that the ear got all of text, the first reply, once: what a hold stopped was gone on with where it had been, but for
-// the frame that was on its way.
-func (p *pacer) wholly(g *gomega.WithT, text string) {
+// expectWhole checks that all audio of text, the first response, was sent once. At each Resume at most one frame (20 ms) was sent
+// again.
+func (p *pacer) expectWhole(g *gomega.WithT, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	said := len(text) * 60 * 24
-	for _, n := range p.again {
+	for _, n := range p.repeated {
 		g.Expect(n).To(gomega.And(gomega.BeNumerically(">=", 0), gomega.BeNumerically("<=", 480)))
 		said += n
 	}
-	g.Expect(p.whole).To(gomega.Equal(said))
+	g.Expect(p.drainedAt).To(gomega.Equal(said))
 }
 
-// words is what the ear got, read back from the tones.
+// words returns the text of the sent audio, decoded from the scripted synthesizer's tones.
 func (p *pacer) words(g *gomega.WithT) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text, err := scripted.Heard(p.heard)
+	text, err := scripted.Heard(p.sentAudio)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	return text
 }

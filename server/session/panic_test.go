@@ -1,5 +1,7 @@
 package session
 
+// A panic in the actor ends its session only.
+
 import (
 	"bytes"
 	"log/slog"
@@ -12,9 +14,9 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// A fault of ours on the actor's goroutine.
+// TestActorPanics lets the actor's goroutine panic.
 func TestActorPanics(t *testing.T) {
-	story(t, "its session ends, in order, and says why in the log", func(t *testing.T) {
+	story(t, "the session ends in order, and the log says why", func(t *testing.T) {
 		var log bytes.Buffer
 		c := newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Trace: func(_ string, st coord.Step) {
 			if _, is := st.Event.(turn.Clear); is {

@@ -1,5 +1,7 @@
 package session
 
+// A client that predicts barge-in, for tests: the client's machine behind connections with delays.
+
 import (
 	"sync"
 	"testing"
@@ -13,30 +15,30 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// predictor is a caller over WebRTC that predicts: the client's machine with an ear, behind lanes that take their time. It
-// remembers what the ear got, and at which level.
+// predictor is a client over WebRTC that predicts barge-in with the client's machine (coord/bargein). Events and sound between it and
+// the server are delayed. It remembers each packet that it played, and at which level.
 type predictor struct {
 	*caller
-	up, down, media *lane
+	up, down, media *delayLine
 
 	mu               sync.Mutex
 	state            bargein.State
 	level            level
-	muted            bool // until a silence plays
+	muted            bool // packets are not played until a silent one comes
 	now              uint32
 	newest           bargein.ID
-	awaits           bargein.ID // a mark has to be passed for it
+	awaits           bargein.ID // the candidate for which the client waits until mark has been played; 0 for none
 	mark             uint32
-	replies          []string // their names: the first is 1
+	responses        []string // their ids; the machine's number of the first is 1
 	began            id.Response
 	ended            id.Response
-	hushed           bool // the last packet was silent
-	heard            []listened
-	marks            map[bargein.ID]uint32 // at which it was told of each candidate
-	acked            map[bargein.ID]uint32 // the first silent packets
+	wasSilent        bool // the last played packet was silent
+	packets          []playedPacket
+	marks            map[bargein.ID]uint32 // by candidate: the position that the client reported
+	acked            map[bargein.ID]uint32 // by candidate: the timestamp of the first silent packet, as the server reported it
 	ready            map[bargein.ID]uint32
-	mutes            int  // packets that were not heard
-	noReady, noHeard bool // it does not report that
+	mutes            int  // how many packets were muted
+	noReady, noHeard bool // the client does not send antiphon.barge_in.ready, or .heard
 }
 
 // level is how loud the agent is.
@@ -48,14 +50,14 @@ const (
 	silenced
 )
 
-// listened is a packet that was played.
-type listened struct {
+// playedPacket is a packet that was played, with the level at that time.
+type playedPacket struct {
 	packet
 	level level
 }
 
-// lane carries what is put in, in order, and takes its time for each.
-type lane struct {
+// delayLine calls the functions that are put in, in order, each after a fixed delay.
+type delayLine struct {
 	takes time.Duration
 	c     chan carried
 	over  sync.WaitGroup
@@ -66,8 +68,8 @@ type carried struct {
 	do  func()
 }
 
-func newLane(takes time.Duration) *lane {
-	l := &lane{takes: takes, c: make(chan carried, 100_000)}
+func newDelayLine(takes time.Duration) *delayLine {
+	l := &delayLine{takes: takes, c: make(chan carried, 100_000)}
 	l.over.Go(func() {
 		for x := range l.c {
 			<-time.After(time.Until(x.due))
@@ -77,44 +79,44 @@ func newLane(takes time.Duration) *lane {
 	return l
 }
 
-func (l *lane) put(do func()) { l.c <- carried{time.Now().Add(l.takes), do} }
+func (l *delayLine) put(do func()) { l.c <- carried{time.Now().Add(l.takes), do} }
 
-func (l *lane) end() {
+func (l *delayLine) end() {
 	close(l.c)
 	l.over.Wait()
 }
 
-// trip is how long things take between the two ends.
-type trip struct{ up, down, media time.Duration }
+// delays are the delays of a connection: of events up to the server, of events down to the client, and of sound (media).
+type delays struct{ up, down, media time.Duration }
 
-// near is a client in the same town, whose jitter buffer holds two packets.
-func near() trip {
-	return trip{up: 20 * time.Millisecond, down: 20 * time.Millisecond, media: 65 * time.Millisecond}
+// near returns the delays of a client in the same town, whose jitter buffer holds two packets.
+func near() delays {
+	return delays{up: 20 * time.Millisecond, down: 20 * time.Millisecond, media: 65 * time.Millisecond}
 }
 
-// byPredictor places a call of a client that predicts interruptions.
-func byPredictor(t *testing.T, p *pipeline.Pipeline, far trip) *predictor {
+// byPredictor places a call of a client that predicts barge-in.
+func byPredictor(t *testing.T, p *pipeline.Pipeline, far delays) *predictor {
 	t.Helper()
 	c := newCaller(t, p)
 	return predicting(c, far)
 }
 
-func predicting(c *caller, far trip) *predictor {
+func predicting(c *caller, far delays) *predictor {
 	c.t.Helper()
 	p := &predictor{
-		caller: c, up: newLane(far.up), down: newLane(far.down), media: newLane(far.media), state: bargein.Silent{},
+		caller: c, up: newDelayLine(far.up), down: newDelayLine(far.down), media: newDelayLine(far.media), state: bargein.Silent{},
 		marks: map[bargein.ID]uint32{}, acked: map[bargein.ID]uint32{}, ready: map[bargein.ID]uint32{},
 	}
 	c.t.Cleanup(func() { p.up.end(); p.down.end(); p.media.end() })
 	c.tap = func(e wire.ServerEvent) { p.down.put(func() { p.event(e) }) }
-	c.pacer = newPacer(c.s, func(k packet) { p.media.put(func() { p.plays(k) }) })
+	c.pacer = newPacer(c.s, func(k packet) { p.media.put(func() { p.play(k) }) })
 	c.start()
 	c.send(`{"type":"antiphon.hello","event_id":"hello","barge_in":true}`)
 	c.g.Expect(next[*wire.AntiphonAck](c, "antiphon.ack").Acknowledges).To(gomega.Equal("hello"))
 	return p
 }
 
-// tell has the machine take an event and does what it says. The lock is held.
+// tell gives an event to the client's machine and performs the effects. The lock must be held.
 func (p *predictor) tell(e bargein.Event) {
 	next, effects, _ := bargein.Table.Next(p.state, e)
 	p.state = next
@@ -134,14 +136,14 @@ func (p *predictor) perform(f bargein.Effect) {
 	case bargein.SendCandidate:
 		p.marks[f.Candidate] = uint32(f.At)
 		p.report(&wire.AntiphonBargeInCandidate{
-			EventID: candidateEvent(f.Candidate), Candidate: int(f.Candidate), ResponseID: p.replies[f.Resp-1], RTPTimestamp: int(f.At),
+			EventID: candidateEvent(f.Candidate), Candidate: int(f.Candidate), ResponseID: p.responses[f.Resp-1], RTPTimestamp: int(f.At),
 		})
 	case bargein.ArmDeadline:
 		time.AfterFunc(1500*time.Millisecond, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.tell(bargein.Expired(f))
-			p.retell()
+			p.reportPlayback()
 		})
 	case bargein.AwaitMark:
 		p.awaits, p.mark = f.Candidate, uint32(f.At)
@@ -152,10 +154,10 @@ func (p *predictor) perform(f bargein.Effect) {
 			p.report(&wire.AntiphonBargeInReady{Candidate: int(f.Candidate), RTPTimestamp: int(f.At)})
 		}
 	case bargein.Mute:
-		p.muted = !p.hushed
+		p.muted = !p.wasSilent
 	case bargein.SendHeard:
 		if !p.noHeard {
-			p.report(&wire.AntiphonBargeInHeard{ResponseID: p.replies[f.Resp-1], RTPTimestamp: int(f.At)})
+			p.report(&wire.AntiphonBargeInHeard{ResponseID: p.responses[f.Resp-1], RTPTimestamp: int(f.At)})
 		}
 	}
 }
@@ -166,7 +168,7 @@ func (p *predictor) report(e wire.ClientEvent) {
 	p.up.put(func() { p.send(string(wire.AppendClient(nil, e))) })
 }
 
-// passed tells the machine when the mark that it awaits has been played.
+// passed tells the machine that the mark it awaits has been played, if that is so.
 func (p *predictor) passed() {
 	if p.awaits != 0 && int32(p.now-p.mark) >= 0 {
 		c := p.awaits
@@ -175,56 +177,57 @@ func (p *predictor) passed() {
 	}
 }
 
-// plays lets the ear have one packet.
-func (p *predictor) plays(k packet) {
+// play plays one packet, at the present level.
+func (p *predictor) play(k packet) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now = k.ts
-	p.passed() // the level is up before the packet sounds
-	p.hushed = k.n == 0
+	p.passed() // the level changes before the packet is played
+	p.wasSilent = k.n == 0
 	switch {
-	case p.hushed:
+	case p.wasSilent:
 		p.muted = false
 	case p.muted:
 		p.mutes++
 	default:
-		p.heard = append(p.heard, listened{k, p.level})
+		p.packets = append(p.packets, playedPacket{k, p.level})
 	}
-	p.retell()
+	p.reportPlayback()
 }
 
-// retell tells again what is so, and was not taken while a candidate waited.
-func (p *predictor) retell() {
+// reportPlayback tells the machine which response has begun or ended. It repeats this, since the machine ignores it while a candidate
+// waits.
+func (p *predictor) reportPlayback() {
 	if p.began > 0 {
 		p.tell(bargein.Began{Resp: p.began})
 	}
-	if p.hushed && p.ended > 0 && p.ended >= p.began {
+	if p.wasSilent && p.ended > 0 && p.ended >= p.began {
 		p.tell(bargein.Ended{Resp: p.ended})
 	}
 }
 
-// reply is the number of the reply with that name, which is new.
-func (p *predictor) reply(name string) id.Response {
-	for i, n := range p.replies {
+// number returns the machine's number of the response with this id. A new id gets the next number.
+func (p *predictor) number(name string) id.Response {
+	for i, n := range p.responses {
 		if n == name {
 			return id.Response(i + 1)
 		}
 	}
-	p.replies = append(p.replies, name)
-	return id.Response(len(p.replies))
+	p.responses = append(p.responses, name)
+	return id.Response(len(p.responses))
 }
 
-// event takes what has come from the server.
+// event handles a server event.
 func (p *predictor) event(e wire.ServerEvent) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e := e.(type) {
 	case *wire.OutputAudioBufferStarted:
-		p.began = p.reply(e.ResponseID)
+		p.began = p.number(e.ResponseID)
 	case *wire.OutputAudioBufferStopped:
-		p.ended = p.reply(e.ResponseID)
+		p.ended = p.number(e.ResponseID)
 	case *wire.OutputAudioBufferCleared:
-		p.tell(bargein.Confirmed{Resp: p.reply(e.ResponseID), At: bargein.Mark(p.now)})
+		p.tell(bargein.Confirmed{Resp: p.number(e.ResponseID), At: bargein.Mark(p.now)})
 	case *wire.InputAudioBufferSpeechStarted:
 		if p.began > 0 {
 			p.tell(bargein.Confirmed{Resp: p.began, At: bargein.Mark(p.now)})
@@ -239,10 +242,10 @@ func (p *predictor) event(e wire.ServerEvent) {
 	case *wire.AntiphonBargeInRejected:
 		p.tell(bargein.Rejected{Candidate: bargein.ID(e.Candidate)})
 	}
-	p.retell()
+	p.reportPlayback()
 }
 
-// onset is what the client's own detector finds.
+// onset is a speech onset that the client's own detector finds: a new candidate.
 func (p *predictor) onset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,14 +253,14 @@ func (p *predictor) onset() {
 	p.tell(bargein.Onset{Candidate: p.newest, At: bargein.Mark(p.now)})
 }
 
-// sustained is a voice of the newest candidate that lasts.
+// sustained tells the machine that the speech of the newest candidate is sustained.
 func (p *predictor) sustained() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tell(bargein.Sustained{Candidate: p.newest})
 }
 
-// says speaks as a person does whose voice the detector of its client hears at once, and the server a moment later.
+// says lets the user speak over the agent: the client's detector finds the speech first, and the server gets it a moment later.
 func (p *predictor) says(pcm []int16) {
 	wait(40 * time.Millisecond)
 	p.onset()
@@ -270,26 +273,26 @@ func (p *predictor) says(pcm []int16) {
 	p.quiet(700)
 }
 
-// ear is what was heard so far.
-func (p *predictor) ear() []listened {
+// played returns the packets that were played so far.
+func (p *predictor) played() []playedPacket {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]listened(nil), p.heard...)
+	return append([]playedPacket(nil), p.packets...)
 }
 
-// loudness is the level and the machine's state.
+// loudness returns the level and the machine's state.
 func (p *predictor) loudness() (level, bargein.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.level, p.state
 }
 
-// wholly checks that the ear got all of the first reply at full level, in order: of what it had got so at most 40 ms were said again
-// at each resume.
-func (p *predictor) wholly(text string, resumes int) {
+// expectWhole checks that all of the first response was played at full level, in order. At each resume at most 40 ms of it may be
+// played again.
+func (p *predictor) expectWhole(text string, resumes int) {
 	p.t.Helper()
 	covered, repeated := 0, 0
-	for _, h := range p.ear() {
+	for _, h := range p.played() {
 		if h.level != full {
 			continue
 		}
@@ -297,6 +300,6 @@ func (p *predictor) wholly(text string, resumes int) {
 		repeated += min(h.n, covered-h.pos)
 		covered = max(covered, h.pos+h.n)
 	}
-	p.g.Expect(covered).To(gomega.Equal(len(text)*60*24), "the reply is not whole")
-	p.g.Expect(repeated).To(gomega.BeNumerically("<=", resumes*40*24), "too much is said again")
+	p.g.Expect(covered).To(gomega.Equal(len(text)*60*24), "the response is not whole")
+	p.g.Expect(repeated).To(gomega.BeNumerically("<=", resumes*40*24), "too much is played again")
 }

@@ -1,40 +1,42 @@
 package session
 
+// A checker of the protocol's sequences: it reads all events that a session has sent.
+
 import (
 	"fmt"
 
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// protocol checks that what a session sends keeps the rules that clients live by (the sequences of the protocol).
+// protocol checks that the events of a session keep the protocol's rules about sequences, which clients rely on.
 type protocol struct {
-	wrong   []string
-	ids     map[string]bool // of events
-	began   bool
-	items   map[string]bool // known items; true once they are done
-	names   []string        // of the items, in the order in which they came
-	live    string          // the response in progress
-	beside  map[string]bool // those in progress outside the conversation
-	ended   map[string]bool // responses
-	outputs map[string]*told
-	order   map[string][]string // of outputs, by response
-	speech  string              // the item whose speech has started
-	turns   map[string]bool     // committed items; true once their transcript came
-	sound   string              // the response whose audio has started
+	wrong     []string
+	ids       map[string]bool // of events
+	began     bool
+	items     map[string]bool // known items; true once they are done
+	names     []string        // the ids of the items, in the order in which they came
+	live      string          // the response in progress
+	outOfBand map[string]bool // the out-of-band responses in progress
+	ended     map[string]bool // responses that have ended
+	outputs   map[string]*told
+	order     map[string][]string // the output items of each response, in order
+	speech    string              // the item whose speech has started
+	turns     map[string]bool     // committed items; true once their transcript came
+	sound     string              // the response whose audio has started
 }
 
-// told is what of an output item was said.
+// told is what the events have said about an output item so far.
 type told struct {
 	response string
-	text     string // of the deltas
-	parts    int    // content parts that are open
+	text     string // the text of its deltas
+	parts    int    // how many content parts are open
 	done     bool
 }
 
-// follow reads a session's events.
+// follow checks the events of a session and returns what it found.
 func follow(events []wire.ServerEvent) *protocol {
 	p := &protocol{
-		beside: map[string]bool{}, order: map[string][]string{}, ids: map[string]bool{}, items: map[string]bool{}, ended: map[string]bool{}, outputs: map[string]*told{}, turns: map[string]bool{},
+		outOfBand: map[string]bool{}, order: map[string][]string{}, ids: map[string]bool{}, items: map[string]bool{}, ended: map[string]bool{}, outputs: map[string]*told{}, turns: map[string]bool{},
 	}
 	for _, e := range events {
 		p.expect(e.ID() != "" && !p.ids[e.ID()], e, "an event has an id of its own")
@@ -81,7 +83,7 @@ func (p *protocol) conversation(e wire.ServerEvent) {
 	case *wire.ConversationItemDeleted:
 		_, added := p.items[e.ItemID]
 		p.expect(added, e, "what is deleted is an item")
-		delete(p.items, e.ItemID) // its name may come again, and one in progress is never done
+		delete(p.items, e.ItemID) // its id may come again, and an item in progress is never done then
 	case *wire.ConversationItemTruncated:
 		_, added := p.items[e.ItemID]
 		p.expect(added && e.AudioEndMS >= 0, e, "what is truncated is an item")
@@ -120,10 +122,10 @@ func (p *protocol) transcript(e wire.ServerEvent, item string) {
 func (p *protocol) response(e wire.ServerEvent) {
 	switch e := e.(type) {
 	case *wire.ResponseCreated:
-		known := p.beside[e.Response.ID] || p.ended[e.Response.ID]
+		known := p.outOfBand[e.Response.ID] || p.ended[e.Response.ID]
 		if e.Response.ConversationID == nil {
 			p.expect(!known, e, "a response is created once")
-			p.beside[e.Response.ID] = true
+			p.outOfBand[e.Response.ID] = true
 			return
 		}
 		p.expect(p.live == "" && !known, e, "one response at a time")
@@ -141,7 +143,7 @@ func (p *protocol) response(e wire.ServerEvent) {
 		if p.ended[e.Response.ID] = true; p.live == e.Response.ID {
 			p.live = ""
 		}
-		delete(p.beside, e.Response.ID)
+		delete(p.outOfBand, e.Response.ID)
 	case *wire.ResponseOutputItemAdded:
 		p.expect(p.lives(e.ResponseID) && e.OutputIndex == len(p.order[e.ResponseID]), e, "items come in order")
 		p.outputs[e.Item.ID] = &told{response: e.ResponseID}
@@ -156,10 +158,10 @@ func (p *protocol) response(e wire.ServerEvent) {
 	}
 }
 
-// lives: the response is in progress, in the conversation or beside it.
-func (p *protocol) lives(response string) bool { return p.live == response || p.beside[response] }
+// lives reports whether the response is in progress, in the conversation or out of band.
+func (p *protocol) lives(response string) bool { return p.live == response || p.outOfBand[response] }
 
-// said checks an event about the content of an output item, and returns what is known of that.
+// said checks an event about the content of an output item, and returns what is known of the item.
 func (p *protocol) said(e wire.ServerEvent, response, item string) *told {
 	o := p.outputs[item]
 	p.expect(o != nil && p.lives(response) && o.response == response && !o.done, e, "it is said of an item in progress")
@@ -195,7 +197,7 @@ func (p *protocol) content(e wire.ServerEvent) {
 func (p *protocol) audio(e wire.ServerEvent) {
 	switch e := e.(type) {
 	case *wire.OutputAudioBufferStarted:
-		p.expect(p.sound == "", e, "one reply sounds at a time")
+		p.expect(p.sound == "", e, "one response is played at a time")
 		p.sound = e.ResponseID
 	case *wire.OutputAudioBufferStopped:
 		p.expect(p.sound == e.ResponseID && p.ended[e.ResponseID], e, "what sounds stops, after its response")

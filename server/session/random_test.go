@@ -1,5 +1,7 @@
 package session
 
+// Random conversations: clients do anything at any time, and the session keeps the protocol.
+
 import (
 	"fmt"
 	"math/rand/v2"
@@ -15,7 +17,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// conversations is how many TestRandomConversations holds.
+// conversations is how many conversations TestRandomConversations has.
 const conversations = 24
 
 // TestRandomConversations lets clients do anything at any time, over both transports, and checks that what they are sent
@@ -38,8 +40,8 @@ func TestRandomConversations(t *testing.T) {
 	}
 }
 
-// temper is a pipeline in which everything takes a while, and some of it goes wrong.
-const temper = `
+// unreliablePipeline is the script of a pipeline in which everything takes a while and some requests fail.
+const unreliablePipeline = `
 transcriber:
   delay: 150ms
   rules:
@@ -53,53 +55,53 @@ synthesizer:
   speedup: 4
 `
 
-// converse is one conversation: a client that does anything, and then lets the session come to rest.
+// converse is one conversation: a client does random things and then lets the session come to rest.
 func converse(t *testing.T, r *rand.Rand, media bool) {
 	place := byWebSocket
 	if media {
 		place = byWebRTC
 	}
-	c := &whim{place(t, byScript(t, temper)), r}
+	c := &randomClient{place(t, byScript(t, unreliablePipeline)), r}
 	c.settle(`"tools":[{"type":"function","name":"clock","parameters":{"type":"object"}}],"audio":{"input":{"transcription":{"model":"x"}}}`)
 	moves := []func(){
-		c.speaks, c.speaks, c.speaks, c.speaks, c.asks, c.asks, c.demands, c.changesBuffers, c.changesDetection, c.changesSound,
-		c.meddles, c.meddles, c.inserts, c.answersCall, c.appends, c.isLost, c.waits,
+		c.speaks, c.speaks, c.speaks, c.speaks, c.asks, c.asks, c.requestsResponses, c.changesBuffers, c.changesDetection, c.changesSound,
+		c.changesAnItem, c.changesAnItem, c.inserts, c.answersCall, c.appends, c.isLost, c.waits,
 		c.predicts, c.predicts,
 	}
 	for range 25 {
 		moves[r.IntN(len(moves))]()
 		wait(time.Duration(r.IntN(400)) * time.Millisecond)
 	}
-	c.send(`{"type":"response.cancel"}`) // a model that stalls does so until then
-	for _, id := range c.beside() {
+	c.send(`{"type":"response.cancel"}`) // a stalled model waits until it is cancelled
+	for _, id := range c.outOfBand() {
 		c.send(`{"type":"response.cancel","response_id":"` + id + `"}`)
 	}
 	c.settle(`"audio":{"input":{"turn_detection":null}}`)
 }
 
-// whim is a client that decides by chance.
-type whim struct {
+// randomClient is a client whose actions a seed decides. Each of its methods is one action.
+type randomClient struct {
 	*caller
 	r *rand.Rand
 }
 
-func (w *whim) one(of ...string) string { return of[w.r.IntN(len(of))] }
+func (w *randomClient) one(of ...string) string { return of[w.r.IntN(len(of))] }
 
-// item is the id of an item that there was, or of none.
-func (w *whim) item() string {
+// item returns the id of an item of the conversation, or an id that no item has.
+func (w *randomClient) item() string {
 	items := append(follow(w.all()).names, "nobody")
 	return items[w.r.IntN(len(items))]
 }
 
-func (w *whim) speaks() {
+func (w *randomClient) speaks() {
 	spoken := scripted.Tones(w.one("hello", "hum", "later", "lost", "stop", "what does the clock say", "say 30 words"))
 	w.speak(spoken[:len(spoken)/(1+w.r.IntN(3))])
 	w.quiet(w.r.IntN(900))
 }
 
-func (w *whim) asks() { w.ask(w.one("hello", "say 40 words", "clock", "fail", "stall")) }
+func (w *randomClient) asks() { w.ask(w.one("hello", "say 40 words", "clock", "fail", "stall")) }
 
-func (w *whim) demands() {
+func (w *randomClient) requestsResponses() {
 	w.send(w.one(`{"type":"response.cancel"}`, `{"type":"response.create"}`, `{"type":"response.create","response":{"output_modalities":["text"]}}`,
 		`{"type":"response.create","response":{"conversation":"none"}}`, `{"type":"response.create","response":{"conversation":"none","input":[]}}`,
 		`{"type":"response.create","response":{"conversation":"none","output_modalities":["text"],"metadata":{"topic":"aside"}}}`,
@@ -108,18 +110,18 @@ func (w *whim) demands() {
 		`{"type":"response.create","response":{"instructions":"","tools":[]}}`))
 }
 
-func (w *whim) changesBuffers() {
+func (w *randomClient) changesBuffers() {
 	w.send(w.one(`{"type":"input_audio_buffer.commit"}`, `{"type":"input_audio_buffer.clear"}`, `{"type":"output_audio_buffer.clear"}`))
 }
 
-func (w *whim) changesDetection() {
+func (w *randomClient) changesDetection() {
 	w.send(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":` +
 		w.one(`null`, `{"type":"server_vad","create_response":false}`, `{"type":"server_vad","interrupt_response":false}`,
 			`{"type":"server_vad","create_response":true,"interrupt_response":true,"silence_duration_ms":200}`,
 			`{"type":"semantic_vad","eagerness":"high"}`, `{"type":"server_vad","idle_timeout_ms":5000}`) + `}}}}`)
 }
 
-func (w *whim) changesSound() {
+func (w *randomClient) changesSound() {
 	w.send(`{"type":"session.update","session":{"type":"realtime",` +
 		w.one(`"output_modalities":["text"]`, `"output_modalities":["audio"]`, `"max_output_tokens":5`, `"max_output_tokens":"inf"`,
 			`"audio":{"output":{"format":{"type":"audio/pcmu"}}}`, `"audio":{"output":{"format":{"type":"audio/pcm"},"speed":1.5}}`,
@@ -127,24 +129,24 @@ func (w *whim) changesSound() {
 			`"truncation":{"type":"retention_ratio","retention_ratio":0.5,"token_limits":{"post_instructions":20}}`, `"truncation":"auto"`) + `}}`)
 }
 
-// meddles with an item.
-func (w *whim) meddles() {
+// changesAnItem truncates, deletes or retrieves an item, or requests a response that refers to it.
+func (w *randomClient) changesAnItem() {
 	id := w.item()
 	w.send(w.one(`{"type":"conversation.item.truncate","content_index":0,"audio_end_ms":`+strconv.Itoa(w.r.IntN(3000))+`,"item_id":"`+id+`"}`,
 		`{"type":"conversation.item.delete","item_id":"`+id+`"}`, `{"type":"conversation.item.retrieve","item_id":"`+id+`"}`,
 		`{"type":"response.create","response":{"input":[{"type":"item_reference","id":"`+id+`"}]}}`))
 }
 
-// inserts an item somewhere.
-func (w *whim) inserts() {
+// inserts creates an item at a random place.
+func (w *randomClient) inserts() {
 	w.send(`{"type":"conversation.item.create","previous_item_id":"` + w.one("root", w.item(), w.item()) + `","item":{` +
 		w.one(``, `"id":"mine",`) + `"type":"message","role":` +
 		w.one(`"user","content":[{"type":"input_text","text":"well"}]`, `"system","content":[{"type":"input_text","text":"be kind"}]`,
 			`"assistant","content":[{"type":"output_text","text":"yes"}]`) + `}}`)
 }
 
-// answersCall gives the newest call of the model its result.
-func (w *whim) answersCall() {
+// answersCall sends the result of the model's newest tool call.
+func (w *randomClient) answersCall() {
 	call := "call_of_nobody"
 	for _, e := range w.all() {
 		if done, is := e.(*wire.ResponseOutputItemDone); is && done.Item.Type == wire.ItemFunctionCall {
@@ -155,8 +157,8 @@ func (w *whim) answersCall() {
 	w.send(`{"type":"response.create"}`)
 }
 
-// appends audio in events, beside the microphone's, and perhaps commits it.
-func (w *whim) appends() {
+// appends sends audio in events, besides the microphone's audio, and perhaps commits it.
+func (w *randomClient) appends() {
 	spoken := scripted.Tones(w.one("hello", "stop"))
 	w.append(spoken[:len(spoken)/(1+w.r.IntN(20))])
 	if w.r.IntN(2) == 0 {
@@ -164,8 +166,8 @@ func (w *whim) appends() {
 	}
 }
 
-// predicts interruptions, as wildly as everything else.
-func (w *whim) predicts() {
+// predicts sends random barge-in events.
+func (w *randomClient) predicts() {
 	w.send(`{"type":"antiphon.hello","event_id":"hello","barge_in":` + w.one("true", "true", "true", "false") + `}`)
 	response := "resp_of_nobody"
 	for _, e := range w.all() {
@@ -185,16 +187,16 @@ func (w *whim) predicts() {
 	}
 }
 
-func (w *whim) isLost() {
+func (w *randomClient) isLost() {
 	w.s.Lost()
 	wait(time.Duration(w.r.IntN(3000)) * time.Millisecond)
 	w.s.Restored()
 }
 
-func (w *whim) waits() { wait(time.Duration(w.r.IntN(6000)) * time.Millisecond) }
+func (w *randomClient) waits() { wait(time.Duration(w.r.IntN(6000)) * time.Millisecond) }
 
-// beside are the responses outside the conversation that there were.
-func (c *caller) beside() []string {
+// outOfBand returns the ids of all out-of-band responses so far.
+func (c *caller) outOfBand() []string {
 	var out []string
 	for _, e := range c.all() {
 		if created, is := e.(*wire.ResponseCreated); is && created.Response.ConversationID == nil {

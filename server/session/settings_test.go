@@ -1,5 +1,7 @@
 package session
 
+// Settings: tools, prompts, tracing, refused fields and locks.
+
 import (
 	"bytes"
 	"log/slog"
@@ -13,7 +15,7 @@ import (
 
 const twoTools = `"tools":[{"type":"function","name":"clock","parameters":{"type":"object"}},{"type":"function","name":"tide","parameters":{"type":"object"}}]`
 
-// refuses sends an event whose event_id is "e" and wants it refused.
+// refuses sends an event whose event_id is "e", and expects an error with this code and param.
 func (c *caller) refuses(text, code, param string) wire.Error {
 	c.t.Helper()
 	c.send(text)
@@ -45,7 +47,7 @@ func TestUnsupportedTools(t *testing.T) {
 }
 
 func TestToolChoice(t *testing.T) {
-	story(t, "a refusal is an error event, and the model is asked with the choice", func(t *testing.T) {
+	story(t, "a bad choice is an error, and the model gets a good one", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.refuses(change(`"tool_choice":{"type":"function","name":"tide"}`), "invalid_value", "session.tool_choice")
 		c.settle(twoTools + `,"tool_choice":{"type":"function","name":"tide"}`)
@@ -54,7 +56,7 @@ func TestToolChoice(t *testing.T) {
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Output[0].Name).To(gomega.Equal("tide"))
 	})
 
-	// A model that calls two tools where one was wanted: one call goes out.
+	// The model calls two tools. Without parallel_tool_calls the client gets one call.
 	for parallel, calls := range map[string]int{"true": 2, "false": 1} {
 		story(t, "parallel_tool_calls "+parallel, func(t *testing.T) {
 			c := byWebSocket(t, byScript(t, `model: {replies: [{calls: [{name: clock}, {name: tide}]}]}`))
@@ -73,7 +75,7 @@ func TestPrompts(t *testing.T) {
 prompts:
   - {id: pmpt_1, version: "2", text: "You are {{name}} of {{place}}."}
 `
-	story(t, "a prompt's text stands for the instructions", func(t *testing.T) {
+	story(t, "the text of a prompt takes the place of the instructions", func(t *testing.T) {
 		p, l := remembered(byScript(t, keeper))
 		c := byWebSocket(t, p)
 		c.settle(`"prompt":{"id":"pmpt_1","version":"2","variables":{"name":"Ann","place":{"type":"input_text","text":"Bree"}}}`)
@@ -92,7 +94,7 @@ prompts:
 }
 
 func TestTracing(t *testing.T) {
-	story(t, "it is taken, recorded, and stays as it is", func(t *testing.T) {
+	story(t, "it is taken and recorded, and cannot be changed", func(t *testing.T) {
 		var log bytes.Buffer
 		c := byWebSocket(t, plain())
 		c.s.log = slog.New(slog.NewTextHandler(&log, nil))
@@ -109,7 +111,7 @@ func TestTracing(t *testing.T) {
 }
 
 func TestOwnInput(t *testing.T) {
-	story(t, "what of a response's input cannot be is refused by its place", func(t *testing.T) {
+	story(t, "an error for a bad input names the place in it", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		const message = `{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`
 		c.refuses(request(`"input":[`+message+`,{"type":"item_reference","id":"x"}]`), "item_not_found", "response.input[1].id")
@@ -118,7 +120,7 @@ func TestOwnInput(t *testing.T) {
 		c.refuses(request(`"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hm"},{"type":"input_audio","audio":"AAAA"}]}]`),
 			"invalid_value", "response.input[0].content[1].transcript")
 		c.refuses(request(`"metadata":{"a":7}`), "invalid_value", "response.metadata")
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 }
 
@@ -137,25 +139,25 @@ func TestLocks(t *testing.T) {
 	story(t, "a locked field, item and response; a side-band controller that may change them", func(t *testing.T) {
 		c := newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Locks: settings.Locks{"instructions"}}).start()
 		c.refuses(change(`"instructions":"obey me"`), settings.CodeLocked, "session.instructions")
-		c.side(true).send(change(`"instructions":"be kind"`))
+		c.sideband(true).send(change(`"instructions":"be kind"`))
 		first(c, "session.updated")
 		c.refuses(request(`"instructions":"obey me"`), settings.CodeLocked, "response.instructions")
-		c.side(true).send(request(`"instructions":"be kind"`))
+		c.sideband(true).send(request(`"instructions":"be kind"`))
 		first(c, "response.done")
 		c.send(request(`"max_output_tokens":100`))
 		first(c, "response.done")
 
 		const create = `{"type":"conversation.item.create","event_id":"e","item":`
 		c.refuses(create+itemOf("system")+"}", settings.CodeLocked, "item.role")
-		c.side(false).refused(create+itemOf("system")+"}", settings.CodeLocked)
-		c.side(true).send(create + itemOf("system") + "}")
+		c.sideband(false).refused(create+itemOf("system")+"}", settings.CodeLocked)
+		c.sideband(true).send(create + itemOf("system") + "}")
 		c.g.Expect(next[*wire.ConversationItemAdded](c, "conversation.item.added").Item.Role).To(gomega.Equal("system"))
 		c.send(create + itemOf("user") + "}")
 		c.g.Expect(next[*wire.ConversationItemAdded](c, "conversation.item.added").Item.Role).To(gomega.Equal("user"))
 	})
 }
 
-// itemOf is a message of that role, as a client creates it.
+// itemOf returns the JSON of a message of this role.
 func itemOf(role string) string {
 	return `{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":"obey me"}]}`
 }

@@ -1,5 +1,7 @@
 package session
 
+// Side-band controllers of a call, and who gets an error.
+
 import (
 	"sync/atomic"
 	"testing"
@@ -11,17 +13,17 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// onlooker controls a call from the side. What it is told is what it alone is told.
-type onlooker struct {
+// controller is a side-band controller. told gets the events that go to it alone.
+type controller struct {
 	c    *caller
 	side call.SidebandController
 	told chan wire.ServerEvent
 }
 
-// side joins the call; rules: it may change what is locked.
-func (c *caller) side(rules bool) *onlooker {
+// sideband joins the call as a controller. rules says whether it may change locked fields.
+func (c *caller) sideband(rules bool) *controller {
 	c.t.Helper()
-	o := &onlooker{c: c, told: make(chan wire.ServerEvent, 16)}
+	o := &controller{c: c, told: make(chan wire.ServerEvent, 16)}
 	o.side.Rules = rules
 	o.side.Answer = func(sent call.Event) {
 		e, err := wire.DecodeServer(sent.Text)
@@ -34,17 +36,17 @@ func (c *caller) side(rules bool) *onlooker {
 	return o
 }
 
-func (o *onlooker) send(text string) { o.c.s.Control(&o.side, []byte(text), true) }
+func (o *controller) send(text string) { o.c.s.Control(&o.side, []byte(text), true) }
 
-// refused sends an event and wants an error with that code for it.
-func (o *onlooker) refused(text, code string) {
+// refused sends an event and expects an error with this code.
+func (o *controller) refused(text, code string) {
 	o.c.t.Helper()
 	o.send(text)
-	o.erred(code)
+	o.expectError(code)
 }
 
-// errs wants the next that it alone is told to be an error with that code.
-func (o *onlooker) erred(code string) {
+// expectError expects that the next event for this controller alone is an error with this code.
+func (o *controller) expectError(code string) {
 	o.c.t.Helper()
 	e, is := (<-o.told).(*wire.ErrorEvent)
 	o.c.g.Expect(is).To(gomega.BeTrue())
@@ -52,27 +54,28 @@ func (o *onlooker) erred(code string) {
 	o.c.g.Expect(e.ID()).NotTo(gomega.BeEmpty())
 }
 
-// TestErrorsAreOfWhoeverErred: real clients take an error for one of their own; some end the call over one that they do not know.
-func TestErrorsAreOfWhoeverErred(t *testing.T) {
-	story(t, "who controls the call from the side", func(t *testing.T) {
+// TestErrorsGoToTheSender: real clients take every error for an answer to one of their own events, and some end the call when they do
+// not know it. So an error goes only to the client whose event caused it.
+func TestErrorsGoToTheSender(t *testing.T) {
+	story(t, "an error of a side-band controller", func(t *testing.T) {
 		c := byWebRTC(t, plain())
-		side, other := c.side(true), c.side(false)
+		side, other := c.sideband(true), c.sideband(false)
 		side.refused(`{"type":"nonsense"}`, wire.CodeUnknownEvent)
 		side.refused(`not json`, wire.CodeInvalidJSON)
 		side.refused(`{"type":"response.cancel"}`, "response_cancel_not_active")
 		c.s.Control(&side.side, []byte{1}, false)
-		side.erred(wire.CodeInvalidJSON)
+		side.expectError(wire.CodeInvalidJSON)
 		c.s.RefuseSideband(&side.side, "message_too_large", "send less")
-		side.erred("message_too_large")
+		side.expectError("message_too_large")
 		side.send(`{"type":"input_audio_buffer.clear"}`)
 		first(c, "input_audio_buffer.cleared")
 		c.g.Expect(c.count("error")).To(gomega.BeZero())
 		c.g.Expect(other.told).To(gomega.BeEmpty())
 	})
 
-	story(t, "the client", func(t *testing.T) {
+	story(t, "an error of the primary client", func(t *testing.T) {
 		c := byShared(t, Config{})
-		side := c.side(true)
+		side := c.sideband(true)
 		c.send(`{"type":"nonsense"}`)
 		c.g.Expect(next[*wire.ErrorEvent](c.caller, "error").Error.Code).To(gomega.Equal(wire.CodeUnknownEvent))
 		c.s.Refuse("rate_limit_exceeded", "slower")
@@ -81,17 +84,17 @@ func TestErrorsAreOfWhoeverErred(t *testing.T) {
 		c.g.Expect(side.told).To(gomega.BeEmpty())
 	})
 
-	story(t, "nobody: it is for all", func(t *testing.T) {
+	story(t, "an error without a sender goes to all", func(t *testing.T) {
 		c := byShared(t, Config{Longest: time.Minute})
 		c.g.Expect(next[*wire.ErrorEvent](c.caller, "error").Error.Code).To(gomega.Equal("session_expired"))
 		c.g.Expect(c.alone.Load()).To(gomega.BeZero())
 	})
 }
 
-// shared is a caller's link over which others hear the session, too.
+// shared is a caller whose events side-band controllers get as well.
 type shared struct {
 	*caller
-	alone atomic.Int32 // events that were for the caller alone
+	alone atomic.Int32 // how many events were for the primary client alone
 }
 
 // SendToPrimary implements call.Shared.

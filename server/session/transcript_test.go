@@ -1,5 +1,7 @@
 package session
 
+// Speakers and log probabilities in transcripts.
+
 import (
 	"testing"
 
@@ -10,7 +12,7 @@ import (
 )
 
 func TestSpeakers(t *testing.T) {
-	story(t, "who said what comes before the whole text", func(t *testing.T) {
+	story(t, "segments with speakers come before the whole text", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `
 transcriber:
   rules:
@@ -37,7 +39,7 @@ transcriber:
 }
 
 func TestLogprobs(t *testing.T) {
-	story(t, "they come where they are asked for, from a recogniser that has them", func(t *testing.T) {
+	story(t, "they come when the client asks for them and the recogniser has them", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `transcriber: {logprobs: true}`))
 		say := func() wire.Raw {
 			c.append(scripted.Tones("oh no"))

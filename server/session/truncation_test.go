@@ -1,5 +1,7 @@
 package session
 
+// Truncation of long conversations, and the usage of responses.
+
 import (
 	"context"
 	"strings"
@@ -12,8 +14,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// ledger is a model that remembers what it was asked. It is the scripted one otherwise, tokens and window too.
-type ledger struct {
+// requestLog is the scripted model with a record of all requests. It counts tokens and has a window as the scripted model does.
+type requestLog struct {
 	counting
 	mu    sync.Mutex
 	asked []pipeline.Request
@@ -25,15 +27,15 @@ type counting interface {
 }
 
 // Generate implements pipeline.Model.
-func (l *ledger) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
+func (l *requestLog) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
 	l.mu.Lock()
 	l.asked = append(l.asked, r)
 	l.mu.Unlock()
 	return l.counting.Generate(ctx, r, emit)
 }
 
-// last are the texts of the newest request's messages.
-func (l *ledger) last() string {
+// last returns the texts of the newest request's messages.
+func (l *requestLog) last() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out []string
@@ -50,30 +52,30 @@ func (l *ledger) last() string {
 	return strings.Join(out, "|")
 }
 
-func (l *ledger) request() pipeline.Request {
+func (l *requestLog) request() pipeline.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.asked[len(l.asked)-1]
 }
 
-func remembered(p *pipeline.Pipeline) (*pipeline.Pipeline, *ledger) {
-	l := &ledger{counting: p.Model.(counting)}
+func remembered(p *pipeline.Pipeline) (*pipeline.Pipeline, *requestLog) {
+	l := &requestLog{counting: p.Model.(counting)}
 	p.Model = l
 	return p, l
 }
 
-// item puts an item into the conversation.
+// item creates an item in the conversation.
 func (c *caller) item(item string) {
 	c.send(`{"type":"conversation.item.create","item":` + item + `}`)
 	first(c, "conversation.item.done")
 }
 
-// note puts a message of the user into the conversation.
+// note creates a message of the user in the conversation.
 func (c *caller) note(text string) {
 	c.item(`{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}`)
 }
 
-// answer asks for a response in text and returns it.
+// answer requests a response in text and returns it.
 func (c *caller) answer() wire.Response {
 	c.t.Helper()
 	c.send(`{"type":"response.create","response":{"output_modalities":["text"]}}`)
@@ -81,7 +83,7 @@ func (c *caller) answer() wire.Response {
 }
 
 func TestTruncation(t *testing.T) {
-	story(t, "the limit of the conversation leaves out the oldest, down to the share that is retained, and stays so", func(t *testing.T) {
+	story(t, "beyond the limit the oldest items are left out, down to the retained share, and stay out", func(t *testing.T) {
 		p, l := remembered(byScript(t, `model: {replies: [{say: ok}]}`))
 		c := byWebSocket(t, p)
 		c.settle(`"truncation":{"type":"retention_ratio","retention_ratio":0.5,"token_limits":{"post_instructions":10}}`)
@@ -100,9 +102,9 @@ func TestTruncation(t *testing.T) {
 	})
 }
 
-// TestTruncationByTheWindow: the window that the model has of itself.
+// TestTruncationByTheWindow: the limit is the model's own window.
 func TestTruncationByTheWindow(t *testing.T) {
-	story(t, "disabled: the response fails, and says why", func(t *testing.T) {
+	story(t, "truncation is disabled: the response fails and says why", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `model: {window: 20}`))
 		c.settle(`"truncation":"disabled","max_output_tokens":10`)
 		c.note("a a a a a a")
@@ -111,7 +113,7 @@ func TestTruncationByTheWindow(t *testing.T) {
 		failed := c.answer()
 		c.g.Expect(failed.Status).To(gomega.Equal("failed"))
 		c.g.Expect(*failed.StatusDetails.Error).To(gomega.Equal(wire.StatusError{Type: "invalid_request_error", Code: "context_length_exceeded"}))
-		c.aside(asText)
+		c.askOutOfBand(asText)
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.StatusDetails.Error.Code).To(gomega.Equal("context_length_exceeded"))
 		c.settle(`"truncation":"auto"`)
 		c.g.Expect(c.answer().Status).To(gomega.Equal("completed"))
@@ -119,7 +121,7 @@ func TestTruncationByTheWindow(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	story(t, "a response that is cancelled has cost what it read and said", func(t *testing.T) {
+	story(t, "a cancelled response reports the tokens that it has used", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `model: {token: 1s}`))
 		c.settle(`"output_modalities":["text"],"instructions":"be kind"`)
 		c.ask("say 40 words")

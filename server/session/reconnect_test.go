@@ -1,5 +1,7 @@
 package session
 
+// Clients that lose their connection and continue the call over another one.
+
 import (
 	"errors"
 	"fmt"
@@ -15,19 +17,19 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// returning is a caller that may come back over another connection.
-type returning struct {
+// reconnectingClient is a caller that is call.Reconnectable: it may continue over another connection.
+type reconnectingClient struct {
 	*caller
 	letGo atomic.Int32
 }
 
 // DropConnection implements call.Reconnectable.
-func (r *returning) DropConnection() { r.letGo.Add(1) }
+func (r *reconnectingClient) DropConnection() { r.letGo.Add(1) }
 
-// byReturning places a call of a client that has said hello.
-func byReturning(t *testing.T, paced bool) *returning {
+// byReconnecting places a call of a client that has sent antiphon.hello.
+func byReconnecting(t *testing.T, paced bool) *reconnectingClient {
 	t.Helper()
-	r := &returning{caller: newCaller(t, plain())}
+	r := &reconnectingClient{caller: newCaller(t, plain())}
 	if paced {
 		r.pacer = newPacer(r.s, nil)
 	}
@@ -44,35 +46,35 @@ func byReturning(t *testing.T, paced bool) *returning {
 
 var errGone = fmt.Errorf("%w: test", call.ErrUnreachable)
 
-func TestAClientComesBack(t *testing.T) {
-	story(t, "over another connection: the conversation is there, and nothing was said to nobody", func(t *testing.T) {
-		c := byReturning(t, true)
+func TestAClientReconnects(t *testing.T) {
+	story(t, "over another connection: the conversation is kept, and no audio was sent meanwhile", func(t *testing.T) {
+		c := byReconnecting(t, true)
 		c.g.Expect(c.s.Resumable()).To(gomega.BeTrue())
 		c.send(`{"type":"conversation.item.create","event_id":"i1","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"say 40 words"}]}}`)
 		c.send(`{"type":"response.create","event_id":"r1"}`)
 		first(c.caller, "output_audio_buffer.started")
 		c.quiet(6000)
-		wait(time.Second) // it is gone already
+		wait(time.Second) // the connection is gone already
 		c.s.Failed(errGone)
 		wait(time.Second)
 		c.g.Expect(c.letGo.Load()).To(gomega.Equal(int32(1)))
-		gone := c.pacer.heardMS()
+		gone := c.pacer.sentMS()
 		wait(30 * time.Second)
-		c.g.Expect(c.pacer.heardMS()).To(gomega.Equal(gone), "the reply waits")
+		c.g.Expect(c.pacer.sentMS()).To(gomega.Equal(gone), "the response waits")
 
 		seen, ok := c.s.Leave()
 		c.g.Expect(ok).To(gomega.BeTrue())
 		c.g.Expect(seen).To(gomega.Equal("r1"))
-		wait(50 * time.Second) // asking for it has given it the whole time again
+		wait(50 * time.Second) // Leave has started the grace period anew
 		c.s.Restored()
 		first(c.caller, "output_audio_buffer.stopped")
-		c.g.Expect(c.pacer.again).To(gomega.HaveExactElements(gomega.BeNumerically("~", 3.5*format.OutputRate, format.OutputRate/10)), "what was under way is said again")
+		c.g.Expect(c.pacer.repeated).To(gomega.HaveExactElements(gomega.BeNumerically("~", 3.5*format.OutputRate, format.OutputRate/10)), "the audio that was under way is sent again")
 		c.ask("hello")
 		first(c.caller, "response.done")
 	})
 
-	story(t, "before its old connection was seen to be gone", func(t *testing.T) {
-		c := byReturning(t, false)
+	story(t, "before the server has noticed the loss of the old connection", func(t *testing.T) {
+		c := byReconnecting(t, false)
 		_, ok := c.s.Leave()
 		c.g.Expect(ok).To(gomega.BeTrue())
 		c.s.Restored()
@@ -81,19 +83,19 @@ func TestAClientComesBack(t *testing.T) {
 		first(c.caller, "response.done")
 	})
 
-	story(t, "a reply that begins meanwhile waits from its first sound on", func(t *testing.T) {
-		c := byReturning(t, true)
+	story(t, "a response that begins meanwhile waits with all its audio", func(t *testing.T) {
+		c := byReconnecting(t, true)
 		c.ask("say 20 words")
 		c.s.Failed(errGone)
 		first(c.caller, "response.created")
 		wait(10 * time.Second)
-		c.g.Expect(c.pacer.heardMS()).To(gomega.BeNumerically("<=", 20))
+		c.g.Expect(c.pacer.sentMS()).To(gomega.BeNumerically("<=", 20))
 		c.s.Restored()
 		first(c.caller, "output_audio_buffer.stopped")
 	})
 
-	story(t, "audio that the client plays waits, too", func(t *testing.T) {
-		c := byReturning(t, false)
+	story(t, "audio that goes out in events waits, too", func(t *testing.T) {
+		c := byReconnecting(t, false)
 		c.s.Failed(errGone)
 		c.ask("say 20 words")
 		first(c.caller, "response.created")
@@ -107,10 +109,10 @@ func TestAClientComesBack(t *testing.T) {
 	})
 }
 
-// TestAClientStaysAway: what no connection follows, and what is no client's.
-func TestAClientStaysAway(t *testing.T) {
-	story(t, "not at all: the session ends after a minute", func(t *testing.T) {
-		c := byReturning(t, true)
+// TestAClientDoesNotReconnect: calls that no other connection continues.
+func TestAClientDoesNotReconnect(t *testing.T) {
+	story(t, "the session ends after a minute", func(t *testing.T) {
+		c := byReconnecting(t, true)
 		began := time.Now()
 		c.s.Failed(errGone)
 		<-c.s.Done()
@@ -120,14 +122,14 @@ func TestAClientStaysAway(t *testing.T) {
 	})
 
 	for name, err := range map[string]error{"the client hangs up": call.ErrHungUp, "its connection is broken by a fault": errors.New("fault")} {
-		story(t, name+": nobody waits", func(t *testing.T) {
-			c := byReturning(t, true)
+		story(t, name+": the session does not wait", func(t *testing.T) {
+			c := byReconnecting(t, true)
 			c.s.Failed(err)
 			<-c.s.Done()
 		})
 	}
 
-	story(t, "one that never said hello is not waited for", func(t *testing.T) {
+	story(t, "the session does not wait for a client that never sent antiphon.hello", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		_, ok := c.s.Leave()
 		c.g.Expect(ok).To(gomega.BeFalse())
@@ -136,10 +138,10 @@ func TestAClientStaysAway(t *testing.T) {
 		<-c.s.Done()
 	})
 
-	story(t, "what is controlled from the side does not count as the client's", func(t *testing.T) {
-		c := byReturning(t, true)
+	story(t, "an event of a side-band controller does not count as the client's", func(t *testing.T) {
+		c := byReconnecting(t, true)
 		for _, rules := range []bool{true, false} {
-			c.side(rules).send(`{"type":"input_audio_buffer.clear","event_id":"side"}`)
+			c.sideband(rules).send(`{"type":"input_audio_buffer.clear","event_id":"side"}`)
 			first(c.caller, "input_audio_buffer.cleared")
 		}
 		c.send(`{"type":"nonsense","event_id":"bad"}`)

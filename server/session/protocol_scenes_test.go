@@ -1,5 +1,7 @@
 package session
 
+// Short conversations that together contain every event of the protocol.
+
 import (
 	"fmt"
 
@@ -10,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// scenes are what a client does of which each event of the protocol is a part, by name. Each plays over both transports.
+// scenes returns short conversations by name. Together they contain each event of the protocol, and each runs over both transports.
 func scenes() map[string]func(c *caller) {
 	return map[string]func(c *caller){
 		"settings":       changeEverything,
@@ -48,7 +50,7 @@ func changeEverything(c *caller) {
 	first(c, "session.updated")
 }
 
-// captions are the settings with which a client is told everything about what it says.
+// captions are the settings with which a client gets every event about its transcripts.
 const captions = `"include":["item.input_audio_transcription.logprobs"],"audio":{"input":{"transcription":{"model":"any"}}}`
 
 func (c *caller) utter(text string) {
@@ -57,10 +59,10 @@ func (c *caller) utter(text string) {
 	c.quiet(700)
 }
 
-// speakAndInterrupt is a spoken turn, its answer, and another turn that cuts the answer off.
+// speakAndInterrupt plays a spoken turn, its answer, and a second turn that interrupts the answer.
 func speakAndInterrupt(c *caller) {
 	c.settle(captions)
-	c.utter("say 20 words") // audio is kept of short items only
+	c.utter("say 20 words") // the server keeps the audio of short items only
 	first(c, "conversation.item.input_audio_transcription.completed")
 	item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
 	c.quiet(3000)
@@ -73,7 +75,7 @@ func speakAndInterrupt(c *caller) {
 	if c.pacer != nil {
 		first(c, "output_audio_buffer.stopped")
 	}
-	// A client that plays by itself cuts by itself; any may cut once more.
+	// A client that plays the audio itself truncates the item itself. Any client may truncate it once more.
 	c.send(`{"type":"conversation.item.truncate","event_id":"cut","item_id":"` + item + `","content_index":0,"audio_end_ms":1000}`)
 	first(c, "conversation.item.truncated")
 	c.send(`{"type":"conversation.item.retrieve","item_id":"` + item + `"}`)
@@ -96,7 +98,7 @@ func loseWords(c *caller) {
 	first(c, "conversation.item.input_audio_transcription.failed")
 }
 
-// commitByHand sends audio in events, takes it back, and sends it again.
+// commitByHand sends audio in events, clears it, sends other audio, and commits that.
 func commitByHand(c *caller) {
 	c.settle(`"audio":{"input":{"turn_detection":null}}`)
 	c.append(scripted.Tones("not this"))
@@ -140,7 +142,7 @@ func moveItems(c *caller) {
 	c.g.Expect(next[*wire.ConversationItemDeleted](c, "conversation.item.deleted").ItemID).To(gomega.Equal("four"))
 }
 
-// callTool has the model call a function, and answers it.
+// callTool makes the model call a function, and sends the result.
 func callTool(c *caller) {
 	c.settle(`"tools":[{"type":"function","name":"clock","parameters":{"type":"object"}}]`)
 	c.ask("what does the clock say")
@@ -150,7 +152,7 @@ func callTool(c *caller) {
 	first(c, "response.done")
 }
 
-// writeText asks for a response with every field that it may have, in the conversation and beside it.
+// writeText asks for a response with every field that it may have, in the conversation and out of band.
 func writeText(c *caller) {
 	for _, where := range []string{"auto", "none"} {
 		c.send(`{"type":"response.create","event_id":"text","response":{"instructions":"Be brief.","output_modalities":["text"],
@@ -163,7 +165,7 @@ func writeText(c *caller) {
 	}
 }
 
-// cancelAndClear ends a reply in both ways that a client has.
+// cancelAndClear ends a response in both ways that a client has.
 func cancelAndClear(c *caller) {
 	c.ask("say 60 words")
 	id := next[*wire.ResponseCreated](c, "response.created").Response.ID
@@ -171,17 +173,17 @@ func cancelAndClear(c *caller) {
 	c.send(`{"type":"response.cancel","event_id":"cancel","response_id":"` + id + `"}`)
 	first(c, "response.done")
 	if c.pacer == nil {
-		return // its audio is the client's
+		return // the client has the audio and plays it
 	}
 	c.ask("say 60 words")
 	first(c, "output_audio_buffer.started")
 	c.quiet(500)
-	c.send(`{"type":"output_audio_buffer.clear","event_id":"hush"}`)
+	c.send(`{"type":"output_audio_buffer.clear","event_id":"quiet"}`)
 	first(c, "output_audio_buffer.cleared")
 	first(c, "conversation.item.truncated")
 }
 
-// sayNothing until the server asks.
+// sayNothing waits without speech until the idle time-out lets the server speak.
 func sayNothing(c *caller) {
 	c.settle(`"audio":{"input":{"turn_detection":{"type":"server_vad","idle_timeout_ms":5000}}}`)
 	c.quiet(7000)
@@ -189,7 +191,7 @@ func sayNothing(c *caller) {
 	first(c, "response.done")
 }
 
-// endBadly has one response that fails and one that is cut off.
+// endBadly makes one response that fails and one that is incomplete.
 func endBadly(c *caller) {
 	c.ask("fail")
 	c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("failed"))
@@ -197,7 +199,7 @@ func endBadly(c *caller) {
 	c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.StatusDetails.Reason).To(gomega.Equal("max_output_tokens"))
 }
 
-// narrowBand talks in telephone formats.
+// narrowBand uses the telephone formats in both directions.
 func narrowBand(c *caller) {
 	for _, law := range []string{"audio/pcmu", "audio/pcma"} {
 		c.settle(fmt.Sprintf(`"audio":{"input":{"format":{"type":%q},"turn_detection":null},"output":{"format":{"type":%q}}}`, law, law))
@@ -214,14 +216,14 @@ func narrowBand(c *caller) {
 	}
 }
 
-// understandEnd lets what was said end a turn.
+// understandEnd lets the recogniser's end of utterance end a turn.
 func understandEnd(c *caller) {
 	c.settle(`"audio":{"input":{"turn_detection":{"type":"semantic_vad","eagerness":"high","create_response":true,"interrupt_response":true}}}`)
 	c.utter("hello there")
 	first(c, "response.done")
 }
 
-// dictate is a session that only writes down.
+// dictate runs a transcription session.
 func dictate(c *caller) {
 	c.send(`{"type":"session.update","session":{"type":"transcription","include":["item.input_audio_transcription.logprobs"]}}`)
 	first(c, "session.updated")

@@ -1,5 +1,7 @@
 package session
 
+// The ends of a session that the client did not ask for: the time limit, and the stop of the server.
+
 import (
 	"testing"
 	"time"
@@ -11,7 +13,7 @@ import (
 )
 
 func TestTimeLimit(t *testing.T) {
-	story(t, "an hour, with a notice for who knows it, and an end that says why", func(t *testing.T) {
+	story(t, "after an hour the session ends with a reason; a client of the extension gets a notice before", func(t *testing.T) {
 		began := time.Now()
 		c := byWebSocket(t, plain())
 		created := c.all()[0].(*wire.SessionCreated).Session
@@ -22,7 +24,7 @@ func TestTimeLimit(t *testing.T) {
 		notice := next[*wire.AntiphonSessionExpiring](c, "antiphon.session.expiring")
 		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", 59*time.Minute, time.Second))
 		c.g.Expect([]int{notice.ExpiresAt, notice.SecondsLeft}).To(gomega.Equal([]int{int(created.ExpiresAt), 60}))
-		goesOn(c)
+		expectSessionWorks(c)
 		c.ask("stall")
 		first(c, "response.created")
 		<-c.s.Done()
@@ -33,14 +35,14 @@ func TestTimeLimit(t *testing.T) {
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("cancelled"))
 	})
 
-	story(t, "a client that did not ask sees no extension", func(t *testing.T) {
+	story(t, "a client that does not use the extension gets no notice", func(t *testing.T) {
 		c := newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Longest: 90 * time.Second}).start()
 		<-c.s.Done()
 		c.g.Expect(c.names()).To(gomega.Equal([]string{"session.created", "conversation.created", "error"}))
 	})
 }
 
-// TestTheServerStops: a data channel closes without a reason, so an error says it there.
+// TestTheServerStops: a data channel closes without a reason, so the server sends an error before. A WebSocket closes with a code.
 func TestTheServerStops(t *testing.T) {
 	story(t, "over WebRTC", func(t *testing.T) {
 		c := byWebRTC(t, plain())
@@ -53,7 +55,7 @@ func TestTheServerStops(t *testing.T) {
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("cancelled"))
 	})
 
-	story(t, "over a WebSocket, where the closing has a code", func(t *testing.T) {
+	story(t, "over a WebSocket the close code says why", func(t *testing.T) {
 		c := &explaining{caller: newCaller(t, plain())}
 		c.s.Start(c)
 		c.start() // only the first counts
@@ -64,7 +66,7 @@ func TestTheServerStops(t *testing.T) {
 	})
 }
 
-// explaining is a link that can say why it is closed.
+// explaining is a call.Link that is a call.CloseExplainer.
 type explaining struct {
 	*caller
 	why conn.Reason

@@ -1,5 +1,7 @@
 package session
 
+// The record of all events of a test, and its check by the rules of e2e/check.
+
 import (
 	"bytes"
 	"encoding/json"
@@ -11,19 +13,19 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/check"
 )
 
-// record keeps what a session and its client say to each other, as `antiphon serve --record` writes it.
+// record keeps all events between a session and its client, in the form of `antiphon serve --record`.
 type record struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// event is a Config.Record.
+// event records one event. It is used as Config.Record.
 func (r *record) event(session, dir string, text []byte) {
 	raw := json.RawMessage(text)
 	if !json.Valid(text) {
-		raw, _ = json.Marshal(string(text)) // a string always marshals
+		raw, _ = json.Marshal(string(text)) // marshalling a string never fails
 	}
-	line, _ := json.Marshal(struct { // so does this
+	line, _ := json.Marshal(struct { // this never fails either
 		T       time.Time       `json:"t"`
 		Session string          `json:"session"`
 		Dir     string          `json:"dir"`
@@ -34,14 +36,14 @@ func (r *record) event(session, dir string, text []byte) {
 	r.text.Write(append(line, '\n'))
 }
 
-// read is what the rules of the protocol have to say of it.
+// read checks the record by the rules of e2e/check, and returns the report.
 func (r *record) read() (check.Report, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return check.Record(bytes.NewReader(r.text.Bytes()))
 }
 
-// checkRecord holds what went to and fro to the rules that clients live by.
+// checkRecord checks all events of both directions by the rules of e2e/check.
 func (c *caller) checkRecord() {
 	c.t.Helper()
 	report, err := c.record.read()
@@ -49,7 +51,7 @@ func (c *caller) checkRecord() {
 	c.g.Expect(report.Problems).To(gomega.BeEmpty())
 }
 
-// transport is how the protocol's table names the caller's.
+// transport returns the name of the caller's transport in the protocol's table.
 func (c *caller) transport() string {
 	if c.pacer != nil {
 		return check.OnWebRTC

@@ -1,5 +1,7 @@
 package session
 
+// Tool calls without arguments.
+
 import (
 	"context"
 	"testing"
@@ -10,8 +12,9 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestCallsWithoutArguments: whoever reads arguments parses a JSON object, a client's tools and a pipeline's model alike.
-func TestCallsWithoutArguments(t *testing.T) {
+// TestToolCallsWithoutArguments: clients and models parse the arguments of a tool call as a JSON object, so empty arguments become
+// "{}".
+func TestToolCallsWithoutArguments(t *testing.T) {
 	story(t, "a client's", func(t *testing.T) {
 		p, l := remembered(byScript(t, `model: {replies: [{say: ok}]}`))
 		c := byWebSocket(t, p)

@@ -15,9 +15,9 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// What stages do that keep no contract: others' code, or a back end that has gone mad.
+// Stages that break their contract, such as a faulty back end: the session reports a failure and goes on.
 
-// model answers the text "now" in its own way, and everything else as the scripted one.
+// model calls the function now for the text "now", and is the scripted model for any other text.
 type model struct {
 	pipeline.Model
 	now func(ctx context.Context, emit func(pipeline.ModelEvent) error) error
@@ -37,34 +37,34 @@ func withModel(now func(ctx context.Context, emit func(pipeline.ModelEvent) erro
 	return p
 }
 
-// tongue says the text "now" in its own way.
-type tongue struct {
+// faultySynthesizer calls the function now for a text with "now", and is the scripted synthesizer for any other text.
+type faultySynthesizer struct {
 	pipeline.Synthesizer
 	now func(emit func([]int16) error) error
 }
 
 // Synthesize implements pipeline.Synthesizer.
-func (v tongue) Synthesize(ctx context.Context, u pipeline.Utterance, emit func([]int16) error) error {
+func (v faultySynthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func([]int16) error) error {
 	if strings.Contains(u.Text, "now") {
 		return v.now(emit)
 	}
 	return v.Synthesizer.Synthesize(ctx, u, emit)
 }
 
-func withTongue(now func(emit func([]int16) error) error) *pipeline.Pipeline {
+func withSynthesizer(now func(emit func([]int16) error) error) *pipeline.Pipeline {
 	p := plain()
-	p.Synthesizer = tongue{p.Synthesizer, now}
+	p.Synthesizer = faultySynthesizer{p.Synthesizer, now}
 	return p
 }
 
-// goesOn checks that the session still works.
-func goesOn(c *caller) {
+// expectSessionWorks checks that the session still works.
+func expectSessionWorks(c *caller) {
 	c.t.Helper()
 	c.ask("are you there")
 	c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
 }
 
-func TestModelIsMad(t *testing.T) {
+func TestFaultyModels(t *testing.T) {
 	says := func(events ...pipeline.ModelEvent) *pipeline.Pipeline {
 		return withModel(func(_ context.Context, emit func(pipeline.ModelEvent) error) error {
 			for _, e := range events {
@@ -90,17 +90,17 @@ func TestModelIsMad(t *testing.T) {
 			_ = emit(pipeline.TextDelta{Text: "so far "})
 			panic("out of cheese")
 		}), "failed", 1},
-		{"it says nothing", says(), "completed", 0},
-		{"it says empty texts", says(pipeline.TextDelta{}, pipeline.TextDelta{}), "completed", 0},
-		{"it says what is no text", says(pipeline.TextDelta{Text: "\xff\x00\x01\u2028"}, pipeline.TextDelta{Text: "\xfe"}), "completed", 1},
-		{"it says blanks", says(pipeline.TextDelta{Text: "   \n\n  "}), "completed", 1},
-		{"it says one endless word", says(pipeline.TextDelta{Text: strings.Repeat("x", 1000)}), "completed", 1},
-		{"it ends a call that it did not begin, and again", says(
+		{"it sends nothing", says(), "completed", 0},
+		{"it sends empty texts", says(pipeline.TextDelta{}, pipeline.TextDelta{}), "completed", 0},
+		{"it sends invalid UTF-8", says(pipeline.TextDelta{Text: "\xff\x00\x01\u2028"}, pipeline.TextDelta{Text: "\xfe"}), "completed", 1},
+		{"it sends blanks", says(pipeline.TextDelta{Text: "   \n\n  "}), "completed", 1},
+		{"it sends one word of 1000 letters", says(pipeline.TextDelta{Text: strings.Repeat("x", 1000)}), "completed", 1},
+		{"it ends a tool call that it did not begin, twice", says(
 			pipeline.ToolCallDone{Index: 7, Name: "f", Arguments: "{}"}, pipeline.ToolCallDone{Index: 7, Name: "f", Arguments: "[]"}), "completed", 1},
-		{"it begins a call that it does not end", says(pipeline.ToolCallDelta{Index: 0, Name: "f", Arguments: `{"a":`}), "completed", 1},
-		{"it takes its arguments back", says(
+		{"it begins a tool call and does not end it", says(pipeline.ToolCallDelta{Index: 0, Name: "f", Arguments: `{"a":`}), "completed", 1},
+		{"it ends a tool call with other arguments", says(
 			pipeline.ToolCallDelta{Index: 0, Name: "f", Arguments: `{"a"`}, pipeline.ToolCallDone{Index: 0, Name: "f", Arguments: `{"b":1}`}), "completed", 1},
-		{"it calls without end", says(many...), "completed", 64},
+		{"it makes too many tool calls", says(many...), "completed", 64},
 	} {
 		story(t, row.name, func(t *testing.T) {
 			c := byWebRTC(t, row.p)
@@ -112,14 +112,14 @@ func TestModelIsMad(t *testing.T) {
 			if row.status == "failed" {
 				c.g.Expect(done.StatusDetails.Error.Code).To(gomega.Equal("model_failed"))
 			}
-			goesOn(c)
+			expectSessionWorks(c)
 		})
 	}
 }
 
-// TestModelIsDeaf: a model that does not stop is waited for, and not heard.
-func TestModelIsDeaf(t *testing.T) {
-	story(t, "it goes on when it is told to stop: nothing of it is said, and the next answer waits for its end", func(t *testing.T) {
+// TestAModelThatDoesNotStop: the server waits for a model that does not stop when it is cancelled, and drops its output.
+func TestAModelThatDoesNotStop(t *testing.T) {
+	story(t, "its later text is dropped, and the next response waits for its end", func(t *testing.T) {
 		c := byWebRTC(t, withModel(func(ctx context.Context, emit func(pipeline.ModelEvent) error) error {
 			_ = emit(pipeline.TextDelta{Text: "well "})
 			<-ctx.Done()
@@ -132,7 +132,7 @@ func TestModelIsDeaf(t *testing.T) {
 		c.send(`{"type":"response.cancel"}`)
 		first(c, "response.done")
 		began := time.Now()
-		goesOn(c)
+		expectSessionWorks(c)
 		c.g.Expect(time.Since(began)).To(gomega.BeNumerically(">=", 3*time.Second))
 		for _, e := range c.all() {
 			if d, ok := e.(*wire.ResponseOutputAudioTranscriptDelta); ok {
@@ -142,17 +142,17 @@ func TestModelIsDeaf(t *testing.T) {
 	})
 }
 
-func TestVoiceIsMad(t *testing.T) {
+func TestFaultySynthesizers(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		p      *pipeline.Pipeline
 		status string
 	}{
-		{"it panics", withTongue(func(func([]int16) error) error { panic("hoarse") }), "failed"},
-		{"it is silent", withTongue(func(func([]int16) error) error { return nil }), "completed"},
-		{"it gives empty audio", withTongue(func(emit func([]int16) error) error { return emit(nil) }), "completed"},
-		{"it gives a minute at once", withTongue(func(emit func([]int16) error) error { return emit(make([]int16, 60*format.OutputRate)) }), "completed"},
-		{"it gives one sample at a time", withTongue(func(emit func([]int16) error) error {
+		{"it panics", withSynthesizer(func(func([]int16) error) error { panic("hoarse") }), "failed"},
+		{"it is silent", withSynthesizer(func(func([]int16) error) error { return nil }), "completed"},
+		{"it gives empty audio", withSynthesizer(func(emit func([]int16) error) error { return emit(nil) }), "completed"},
+		{"it gives a minute at once", withSynthesizer(func(emit func([]int16) error) error { return emit(make([]int16, 60*format.OutputRate)) }), "completed"},
+		{"it gives one sample at a time", withSynthesizer(func(emit func([]int16) error) error {
 			for i := range 500 {
 				if err := emit([]int16{int16(i)}); err != nil {
 					return err
@@ -169,17 +169,17 @@ func TestVoiceIsMad(t *testing.T) {
 			if row.status == "failed" {
 				c.g.Expect(done.StatusDetails.Error.Code).To(gomega.Equal("synthesizer_failed"))
 			}
-			goesOn(c)
+			expectSessionWorks(c)
 		})
 	}
 }
 
-// hears is a recogniser that treats every utterance in its own way.
-type hears func(ctx context.Context, audio <-chan struct{}, say func(pipeline.TranscriptResult))
+// fakeRecogniser is a recogniser made from a function, which runs for every turn.
+type fakeRecogniser func(ctx context.Context, audio <-chan struct{}, say func(pipeline.TranscriptResult))
 
 // Open implements pipeline.Transcriber.
-func (h hears) Open(ctx context.Context, _ pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	m := &madness{results: make(chan pipeline.TranscriptResult, 100), ended: make(chan struct{}), left: make(chan struct{})}
+func (h fakeRecogniser) Open(ctx context.Context, _ pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+	m := &fakeRecognition{results: make(chan pipeline.TranscriptResult, 100), ended: make(chan struct{}), left: make(chan struct{})}
 	go func() {
 		defer close(m.left)
 		defer close(m.results)
@@ -188,41 +188,41 @@ func (h hears) Open(ctx context.Context, _ pipeline.TranscribeConfig) (pipeline.
 	return m, nil
 }
 
-type madness struct {
+type fakeRecognition struct {
 	results     chan pipeline.TranscriptResult
 	ended, left chan struct{}
 }
 
 // Write implements pipeline.Transcription.
-func (m *madness) Write([]float32) error { return nil }
+func (m *fakeRecognition) Write([]float32) error { return nil }
 
 // CloseInput implements pipeline.Transcription.
-func (m *madness) CloseInput() error {
+func (m *fakeRecognition) CloseInput() error {
 	close(m.ended)
 	return nil
 }
 
 // Results implements pipeline.Transcription.
-func (m *madness) Results() <-chan pipeline.TranscriptResult { return m.results }
+func (m *fakeRecognition) Results() <-chan pipeline.TranscriptResult { return m.results }
 
 // Close implements pipeline.Transcription.
-func (m *madness) Close() error {
+func (m *fakeRecognition) Close() error {
 	<-m.left
 	return nil
 }
 
-func TestRecogniserIsMad(t *testing.T) {
+func TestFaultyRecognisers(t *testing.T) {
 	for _, row := range []struct {
-		name  string
-		hears hears
-		want  string // the transcript; "" is a failure
+		name           string
+		fakeRecogniser fakeRecogniser
+		want           string // the transcript; "" is a failure
 	}{
 		{"it hangs up without a word", func(context.Context, <-chan struct{}, func(pipeline.TranscriptResult)) {}, ""},
 		{"it hangs", func(ctx context.Context, _ <-chan struct{}, _ func(pipeline.TranscriptResult)) { <-ctx.Done() }, ""},
 		{"it has its last word before the end, and then the audio in one piece", func(_ context.Context, _ <-chan struct{}, say func(pipeline.TranscriptResult)) {
 			say(pipeline.TranscriptResult{Final: true, Text: "hello"})
 		}, "hello"},
-		{"what it hears is no text", func(ctx context.Context, audio <-chan struct{}, say func(pipeline.TranscriptResult)) {
+		{"its result is not valid text", func(ctx context.Context, audio <-chan struct{}, say func(pipeline.TranscriptResult)) {
 			say(pipeline.TranscriptResult{Partial: "\xff\x00 hel"})
 			select {
 			case <-audio:
@@ -243,7 +243,7 @@ func TestRecogniserIsMad(t *testing.T) {
 	} {
 		story(t, row.name, func(t *testing.T) {
 			p := plain()
-			p.Transcriber = row.hears
+			p.Transcriber = row.fakeRecogniser
 			c := byWebSocket(t, p)
 			c.settle(`"audio":{"input":{"transcription":{"model":"any"}}}`)
 			c.quiet(300)
@@ -256,7 +256,7 @@ func TestRecogniserIsMad(t *testing.T) {
 				c.g.Expect(completed.Transcript).To(gomega.Equal(row.want))
 				first(c, "response.done")
 			}
-			goesOn(c)
+			expectSessionWorks(c)
 		})
 	}
 
@@ -269,7 +269,7 @@ func TestRecogniserIsMad(t *testing.T) {
 		c.quiet(700)
 		c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Message).To(gomega.And(
 			gomega.ContainSubstring("no ears"), gomega.Not(gomega.ContainSubstring("goroutine"))))
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 }
 
@@ -288,6 +288,6 @@ func TestPipelinePanicsAtFirst(t *testing.T) {
 		e := next[*wire.ErrorEvent](c, "error").Error
 		c.g.Expect(e.Code).To(gomega.Equal("backend_unavailable"))
 		c.g.Expect(e.Message).To(gomega.ContainSubstring("cold feet"))
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 }

@@ -1,5 +1,7 @@
 package session
 
+// Sessions of type transcription.
+
 import (
 	"testing"
 
@@ -10,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// dictation is a session of type transcription.
+// dictation begins a session of type transcription with these settings.
 func dictation(t *testing.T, patch string) *caller {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -21,7 +23,7 @@ func dictation(t *testing.T, patch string) *caller {
 }
 
 func TestTranscriptionSession(t *testing.T) {
-	story(t, "it transcribes what is said, and answers nothing", func(t *testing.T) {
+	story(t, "it transcribes speech, and does not answer", func(t *testing.T) {
 		c := dictation(t, "")
 		c.quiet(300)
 		c.speak(scripted.Tones("take a letter"))
@@ -39,7 +41,7 @@ func TestTranscriptionSession(t *testing.T) {
 		c.g.Expect(created.Audio.Input.TurnDetection.CreateResponse).To(gomega.BeFalse())
 	})
 
-	story(t, "a response is refused, and there is none to cancel", func(t *testing.T) {
+	story(t, "it refuses response.create and response.cancel", func(t *testing.T) {
 		c := dictation(t, "")
 		for text, want := range map[string][2]string{
 			`{"type":"response.create","event_id":"e"}`:                                              {"transcription_session", "type"},

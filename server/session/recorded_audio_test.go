@@ -1,5 +1,7 @@
 package session
 
+// Items that a client creates with recorded audio: the server transcribes them.
+
 import (
 	"context"
 	"encoding/base64"
@@ -17,17 +19,17 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// recorded is an item whose audio comes with it.
+// recorded returns the members of the event that creates an item with its audio.
 func recorded(id string, audio []byte, more string) string {
 	return fmt.Sprintf(`"type":"conversation.item.create","item":{"id":%q,"type":"message","role":"user","content":[%s{"type":"input_audio","audio":%q}]}`,
 		id, more, base64.StdEncoding.EncodeToString(audio))
 }
 
-// drowsy is a recogniser that takes three seconds to begin.
-type drowsy struct{ pipeline.Transcriber }
+// slowRecogniser is a recogniser whose Open takes three seconds.
+type slowRecogniser struct{ pipeline.Transcriber }
 
 // Open implements pipeline.Transcriber.
-func (d drowsy) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+func (d slowRecogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	wait(3 * time.Second)
 	return d.Transcriber.Open(ctx, c)
 }
@@ -35,7 +37,7 @@ func (d drowsy) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline
 func TestRecordedAudio(t *testing.T) {
 	hello := voice.PCM16ToBytes(nil, scripted.Tones("hello"))
 
-	story(t, "it is transcribed, and a response waits for its words", func(t *testing.T) {
+	story(t, "it is transcribed, and a response waits for the transcript", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`)
 		c.send("{" + recorded("clip", hello, `{"type":"input_text","text":"Listen:"},`) + "}")
@@ -52,7 +54,7 @@ func TestRecordedAudio(t *testing.T) {
 		c.g.Expect(c.retrieve("clip").Content[1].Audio).To(gomega.Equal(hello))
 	})
 
-	story(t, "in the format of the session", func(t *testing.T) {
+	story(t, "it is read in the format of the session", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.settle(`"audio":{"input":{"format":{"type":"audio/pcmu"},"transcription":{"model":"any"},"turn_detection":null}}`)
 		down, err := voice.NewResampler(format.InputRate, format.LawRate)
@@ -63,7 +65,7 @@ func TestRecordedAudio(t *testing.T) {
 			To(gomega.Equal("hello"))
 	})
 
-	story(t, "what is deleted meanwhile holds nobody up", func(t *testing.T) {
+	story(t, "a response does not wait for an item that was deleted", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.send("{" + recorded("clip", hello, "") + "}")
 		c.send(`{"type":"conversation.item.delete","item_id":"clip"}`)
@@ -72,7 +74,7 @@ func TestRecordedAudio(t *testing.T) {
 		c.g.Expect(c.s.speech.Transcribing()).To(gomega.BeZero())
 	})
 
-	story(t, "a recogniser that fails is told of, and the response goes on without the words", func(t *testing.T) {
+	story(t, "a failed recognition is reported, and the response goes on without the words", func(t *testing.T) {
 		p := plain()
 		p.Transcriber = broken{}
 		c := byWebSocket(t, p)
@@ -82,16 +84,16 @@ func TestRecordedAudio(t *testing.T) {
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
 	})
 
-	story(t, "what cannot be transcribed is refused", func(t *testing.T) {
+	story(t, "audio that cannot be transcribed is refused", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.wrong(recorded("a", hello[:3], ""), "invalid_value", "item.content[0].audio")
 		c.wrong(recorded("b", nil, ""), "invalid_value", "item.content[0].audio")
 		c.wrong(recorded("c", hello, `{"type":"input_audio","audio":"AAAA"},`), "invalid_value", "item.content[1].audio")
 	})
 
-	story(t, "there is a limit to what is transcribed at a time", func(t *testing.T) {
+	story(t, "the number of items transcribed at a time is limited", func(t *testing.T) {
 		p := plain()
-		p.Transcriber = drowsy{p.Transcriber}
+		p.Transcriber = slowRecogniser{p.Transcriber}
 		c := byWebSocket(t, p)
 		for i := range speech.MaxRecordings {
 			c.send("{" + recorded(fmt.Sprint("clip", i), hello, "") + "}")

@@ -1,5 +1,7 @@
 package session
 
+// The position at which a response is cut, on a busy machine.
+
 import (
 	"testing"
 	"time"
@@ -11,9 +13,9 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestNothingGoesOutUncounted: between the decision to hold a reply and what is done besides, time passes on a busy machine.
-// Here it passes in the trace.
-func TestNothingGoesOutUncounted(t *testing.T) {
+// TestTheCutIsWhereTheAudioStopped: on a busy machine, time passes between the decision to hold a response and its other effects. The
+// item is cut where the audio stopped all the same. Here the trace hook makes the time pass.
+func TestTheCutIsWhereTheAudioStopped(t *testing.T) {
 	slow := func(t *testing.T) *caller {
 		t.Helper()
 		c := newCaller(t, plain())

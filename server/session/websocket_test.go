@@ -16,9 +16,9 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Calls whose client plays by itself: WebSocket.
+// Calls over a WebSocket, whose client plays the audio by itself: playback, long turns, manual commits, and clients that stop sending.
 
-// audio is how much audio has come, in milliseconds, and of which responses.
+// audio returns how much audio has come, in milliseconds, in all and by response.
 func (c *caller) audio() (ms int, of map[string]int) {
 	of = map[string]int{}
 	for _, e := range c.all() {
@@ -41,9 +41,9 @@ func TestClientPlays(t *testing.T) {
 		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 2*time.Second))
 	})
 
-	// The client has the audio and plays what comes in order: the server need not wait for it, and must not when the client
-	// has emptied its player.
-	story(t, "a reply does not wait until the one before it was played", func(t *testing.T) {
+	// The client has the audio and plays it in order. The server need not wait for the playback, and must not wait when the client has
+	// emptied its player.
+	story(t, "a response does not wait for the playback of the one before", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.ask("say 40 words")
 		first(c, "response.done")
@@ -65,10 +65,10 @@ func TestClientPlays(t *testing.T) {
 		first(c, "input_audio_buffer.speech_started")
 		first(c, "response.done")
 		c.g.Expect(c.names()).NotTo(gomega.ContainElement("output_audio_buffer.cleared"), "that is WebRTC's")
-		c.g.Expect(c.names()).NotTo(gomega.ContainElement("conversation.item.truncated"), "the client cuts: it knows what was heard")
+		c.g.Expect(c.names()).NotTo(gomega.ContainElement("conversation.item.truncated"), "the client truncates: it knows what was heard")
 	})
 
-	story(t, "a reply that nobody got is cut by the server", func(t *testing.T) {
+	story(t, "the server cuts a response of which no audio was sent", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `model: {first_token: 700ms}`))
 		c.ask("say 20 words")
 		c.quiet(300)
@@ -83,7 +83,7 @@ func TestClientPlays(t *testing.T) {
 		c.g.Expect(of).NotTo(gomega.HaveKey(held.ID))
 	})
 
-	story(t, "the client cuts the item off: the agent has stopped, and speech is a turn at once", func(t *testing.T) {
+	story(t, "the client truncates the item: the agent is silent then, and speech begins a turn at once", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.ask("say 40 words")
 		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
@@ -100,8 +100,8 @@ func TestClientPlays(t *testing.T) {
 }
 
 func TestLongTurns(t *testing.T) {
-	// Beyond what a recogniser keeps of a live stream: the audio comes at once, and all of it is understood.
-	story(t, "more than half a minute that the client commits in one piece", func(t *testing.T) {
+	// The audio comes at once and is longer than a live stream keeps. All of it is recognised.
+	story(t, "a client commits more than half a minute at once", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`)
 		spoken := scripted.Tones("a long message")
@@ -115,7 +115,7 @@ func TestLongTurns(t *testing.T) {
 		c.g.Expect(strings.Fields(text)).To(gomega.HaveLen(words))
 	})
 
-	// The stream is not there for longer than audio is kept for it; the whole is decoded in its place.
+	// The stream opens later than the time for which audio is kept. The server recognises the whole turn instead.
 	story(t, "a recogniser that opens late", func(t *testing.T) {
 		p := afterSound{"all of it", time.Second}.pipeline()
 		p.Transcriber = late{p.Transcriber, 70 * time.Second}
@@ -132,7 +132,7 @@ func TestLongTurns(t *testing.T) {
 	})
 }
 
-// late is a transcriber whose live streams open late.
+// late is a recogniser whose live streams open late.
 type late struct {
 	pipeline.Transcriber
 	by time.Duration
@@ -150,7 +150,7 @@ func (l late) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.T
 	return l.Transcriber.Open(ctx, c)
 }
 
-// append sends audio as a WebSocket client does, at once.
+// append sends audio in one event, as a WebSocket client does.
 func (c *caller) append(pcm []int16) {
 	for piece := range slices.Chunk(pcm, 2400) {
 		c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: voice.PCM16ToBytes(nil, piece)})))
@@ -166,7 +166,7 @@ func TestWaitingForWords(t *testing.T) {
 	}
 	const manual = `"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`
 
-	story(t, "a response that is asked for before its words are there reads them", func(t *testing.T) {
+	story(t, "a response waits for the transcript of its turn", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `transcriber: {delay: 3s}`))
 		c.settle(manual)
 		commit(c)
@@ -183,7 +183,7 @@ func TestWaitingForWords(t *testing.T) {
 		c.g.Expect(done.StatusDetails.Reason).To(gomega.Equal("client_cancelled"))
 		c.g.Expect(done.Output).To(gomega.BeEmpty())
 		first(c, "conversation.item.input_audio_transcription.completed")
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 
 	story(t, "the item that it waits for is deleted", func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestWaitingForWords(t *testing.T) {
 }
 
 func TestClientStopsSending(t *testing.T) {
-	// A page stuck on "listening": components-js#1227. The detector's time is the audio's, and none comes.
+	// A page stuck on "listening": components-js#1227. The detector counts time by audio, and no audio comes.
 	story(t, "in mid-sentence: the turn ends all the same", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.quiet(300)
@@ -235,7 +235,7 @@ func TestClientStopsSending(t *testing.T) {
 			To(gomega.Equal("hello again"))
 	})
 
-	story(t, "over the agent: it goes on when it was nothing", func(t *testing.T) {
+	story(t, "over the agent: playout resumes after a rejected candidate", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 20 words")
 		first(c, "response.done")
@@ -250,7 +250,7 @@ func TestLongConversation(t *testing.T) {
 	story(t, "the oldest items make room", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		var oldest string
-		for i := range 1001 { // the limit and one
+		for i := range 1001 { // one more than the limit
 			c.send(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`)
 			if added := next[*wire.ConversationItemAdded](c, "conversation.item.added"); i == 0 {
 				oldest = added.Item.ID
@@ -259,6 +259,6 @@ func TestLongConversation(t *testing.T) {
 		c.g.Expect(c.count("conversation.item.deleted")).To(gomega.Equal(1))
 		c.send(`{"type":"conversation.item.retrieve","item_id":"` + oldest + `"}`)
 		c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("item_retrieve_invalid_item_id"))
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 }

@@ -1,5 +1,7 @@
 package session
 
+// What a client sees that knows no extension of the protocol.
+
 import (
 	"encoding/json"
 	"fmt"
@@ -12,13 +14,13 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
-// TestStockClient holds all that a client is told that knows nothing of us, word for word, to testdata/stock.txt: whatever
-// another client predicts, this one sees a plain server.
-func TestStockClient(t *testing.T) {
+// TestPlainClientSeesThePlainProtocol compares every event for a client that knows no extension with testdata/plain_client.txt, word
+// for word. Such a client sees the plain protocol.
+func TestPlainClientSeesThePlainProtocol(t *testing.T) {
 	scenes := map[string]func(c *caller){
 		"cough": func(c *caller) {
 			c.quiet(2000)
-			c.speak(grunt())
+			c.speak(shortSound())
 			c.quiet(700)
 			first(c, "output_audio_buffer.stopped")
 		},
@@ -43,7 +45,7 @@ func TestStockClient(t *testing.T) {
 			first(c, "output_audio_buffer.stopped")
 		},
 	}
-	datadriven.RunTest(t, "testdata/stock.txt", func(t *testing.T, d *datadriven.TestData) string {
+	datadriven.RunTest(t, "testdata/plain_client.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var told string
 		story(t, d.Cmd, func(t *testing.T) {
 			c := byWebRTC(t, plain())
@@ -56,10 +58,10 @@ func TestStockClient(t *testing.T) {
 	})
 }
 
-// made are the names that a server makes.
+// made matches the ids that a server makes.
 var made = regexp.MustCompile(`"(event|item|resp|conv|sess|call)_[a-z2-7]{24}"`)
 
-// anonymous is what the server said, each name replaced by its kind and number, and without what the clock says.
+// anonymous returns the events of the server. Each id is replaced by its kind and a number, and times are left out.
 func (r *record) anonymous() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,7 @@
 package session
 
+// The formats of audio in events (PCM, G.711), and the speed of speech.
+
 import (
 	"testing"
 
@@ -11,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// heard is the text of the audio that came as events of a response, in a format of the protocol.
+// heard returns the text that the audio events of a response say, in this format, and their length in milliseconds.
 func (c *caller) heard(response, kind string) (text string, ms int) {
 	var audio []byte
 	for _, e := range c.all() {
@@ -35,7 +37,7 @@ func TestFormats(t *testing.T) {
 			c.settle(`"audio":{"input":{"format":{"type":"` + kind + `"},"transcription":{"model":"any"},"turn_detection":null},"output":{"format":{"type":"` + kind + `"}}}`)
 			spoken, err := format.Whole(kind, scripted.Tones("hello there"))
 			c.g.Expect(err).NotTo(gomega.HaveOccurred())
-			for len(spoken) > 0 { // pieces of odd sizes, a sample whole
+			for len(spoken) > 0 { // pieces of odd sizes that do not split a sample
 				n := min(len(spoken), 962)
 				c.send(string(wire.AppendClient(nil, &wire.InputAudioBufferAppend{Audio: spoken[:n]})))
 				spoken = spoken[n:]
@@ -61,8 +63,8 @@ func TestFormats(t *testing.T) {
 		c.g.Expect(text).To(gomega.Equal("You said: "))
 	})
 
-	// Manual commit of 24 kHz audio handled as 16 kHz: the mapped system. 100 ms are 100 ms in any format.
-	story(t, "the least commit", func(t *testing.T) {
+	// A server that was compared with this one handles a manual commit of 24 kHz audio as 16 kHz. 100 ms are 100 ms in any format.
+	story(t, "a commit needs 100 ms in any format", func(t *testing.T) {
 		for kind, bytes := range map[string]int{wire.FormatPCM: 4800, wire.FormatPCMU: 800, wire.FormatPCMA: 800} {
 			c := byWebSocket(t, plain())
 			c.settle(`"audio":{"input":{"format":{"type":"` + kind + `"},"turn_detection":null}}`)
@@ -76,7 +78,7 @@ func TestFormats(t *testing.T) {
 		}
 	})
 
-	story(t, "over WebRTC a format is that of events: the track stays what it is", func(t *testing.T) {
+	story(t, "over WebRTC the format applies to events; the track does not change", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.settle(`"audio":{"input":{"format":{"type":"audio/pcmu"},"turn_detection":null},"output":{"format":{"type":"audio/pcma"}}}`)
 		law := voice.AppendMuLaw(nil, make([]int16, 8000))
@@ -91,7 +93,7 @@ func TestFormats(t *testing.T) {
 }
 
 func TestSpeed(t *testing.T) {
-	story(t, "half as fast lasts twice as long, from the next response on", func(t *testing.T) {
+	story(t, "at half the speed the next response lasts twice as long", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.settle(`"audio":{"output":{"speed":0.5}}`)
 		c.ask("hello")

@@ -15,11 +15,11 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Calls whose audio the server paces: WebRTC.
+// Calls over WebRTC, whose audio the server paces: playout, barge-in without prediction, the client's control, and lost connections.
 
-func TestSpokenReply(t *testing.T) {
+func TestSpokenResponse(t *testing.T) {
 	// "speaking" but silent, over at the end of the synthesis: components-js#1227, livekit/agents#3418, omnigentx/jarvis#73.
-	story(t, "the agent speaks until it was heard to its end", func(t *testing.T) {
+	story(t, "the agent speaks until the response was played to its end", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 12 words")
 		started := next[*wire.OutputAudioBufferStarted](c, "output_audio_buffer.started")
@@ -34,20 +34,20 @@ func TestSpokenReply(t *testing.T) {
 		c.g.Expect(c.pacer.words(c.g)).To(gomega.Equal(text))
 	})
 
-	story(t, "it is generated no further ahead than is useful", func(t *testing.T) {
+	story(t, "generation runs ahead of playout only up to a limit", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 100 words")
 		first(c, "output_audio_buffer.started")
 		wait(3 * time.Second)
 		c.pacer.mu.Lock()
-		ahead := len(c.pacer.tape) - c.pacer.pos
+		ahead := len(c.pacer.audio) - c.pacer.pos
 		c.pacer.mu.Unlock()
 		c.g.Expect(ahead).To(gomega.BeNumerically("~", output.LookAhead, format.OutputRate/2))
 		first(c, "output_audio_buffer.stopped")
 	})
 
-	// N tool calls make N responses: each is heard, one after another.
-	story(t, "replies in a row are heard in order, each to its end", func(t *testing.T) {
+	// N tool calls make N responses: each is played, one after another.
+	story(t, "responses in a row are played in order, each to its end", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		for _, text := range []string{"alpha", "beta", "gamma"} {
 			c.ask(text)
@@ -62,10 +62,10 @@ func TestSpokenReply(t *testing.T) {
 	})
 }
 
-func TestHeldReply(t *testing.T) {
-	// Every reply after an interruption remembers words that were never heard: openai-agents-js#523,
+func TestHeldResponse(t *testing.T) {
+	// Every response after an interruption remembers words that were never heard: openai-agents-js#523,
 	// openai-agents-python#2009, livekit/agents#2201, agent-squad#561.
-	story(t, "an interruption cuts it at what was heard", func(t *testing.T) {
+	story(t, "an interruption cuts it at the played position", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 40 words")
 		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
@@ -96,8 +96,8 @@ func TestHeldReply(t *testing.T) {
 		c.g.Expect(kept.Status).To(gomega.Equal("incomplete"))
 	})
 
-	// A cough kills the reply; resume after a false interruption is broken: livekit/agents#1229, #4039.
-	story(t, "a cough costs not a sound of it", func(t *testing.T) {
+	// A cough ends the response; the resume after a false interruption is broken: livekit/agents#1229, #4039.
+	story(t, "a cough loses no audio of it", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 20 words")
 		first(c, "output_audio_buffer.started")
@@ -107,15 +107,15 @@ func TestHeldReply(t *testing.T) {
 		c.quiet(700)
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		first(c, "output_audio_buffer.stopped")
-		c.pacer.wholly(c.g, *done.Output[0].Content[0].Transcript)
+		c.pacer.expectWhole(c.g, *done.Output[0].Content[0].Transcript)
 		c.g.Expect(c.names()).NotTo(gomega.ContainElement(gomega.BeElementOf("input_audio_buffer.speech_started", "output_audio_buffer.cleared")))
 		held := time.Since(began) - time.Duration(len(*done.Output[0].Content[0].Transcript)*60-4000)*time.Millisecond
 		c.g.Expect(held).To(gomega.BeNumerically("~", 400*time.Millisecond, 250*time.Millisecond), "it was held meanwhile")
 	})
 }
 
-// TestWordsOverAReply: what a voice over a reply says decides, and so does what happens meanwhile.
-func TestWordsOverAReply(t *testing.T) {
+// TestSpeechOverAResponse: the words of speech over a response decide whether it is cut, and so do events during the hold.
+func TestSpeechOverAResponse(t *testing.T) {
 	for _, row := range []struct {
 		name, words string
 		interrupts  bool
@@ -125,7 +125,7 @@ func TestWordsOverAReply(t *testing.T) {
 		{"two words that say something do", "what about", true},
 		{"so does a command alone: bolna#223", "wait", true},
 	} {
-		story(t, "words decide: "+row.name, func(t *testing.T) {
+		story(t, "the words decide: "+row.name, func(t *testing.T) {
 			c := byWebRTC(t, afterSound{row.words, 200 * time.Millisecond}.pipeline())
 			c.ask("say 20 words")
 			done := next[*wire.ResponseDone](c, "response.done").Response
@@ -137,12 +137,12 @@ func TestWordsOverAReply(t *testing.T) {
 				return
 			}
 			first(c, "output_audio_buffer.stopped")
-			c.pacer.wholly(c.g, *done.Output[0].Content[0].Transcript)
+			c.pacer.expectWhole(c.g, *done.Output[0].Content[0].Transcript)
 			c.g.Expect(c.count("input_audio_buffer.speech_started")).To(gomega.BeZero())
 		})
 	}
 
-	story(t, "a reply that begins while the user speaks waits, and gives way", func(t *testing.T) {
+	story(t, "a response that begins while the user speaks waits, and is cancelled by the turn", func(t *testing.T) {
 		c := byWebRTC(t, byScript(t, `model: {first_token: 700ms}`))
 		c.ask("say 20 words")
 		c.quiet(300)
@@ -157,7 +157,7 @@ func TestWordsOverAReply(t *testing.T) {
 		c.g.Expect(c.count("output_audio_buffer.started")).To(gomega.Equal(1))
 	})
 
-	story(t, "interrupt_response goes off while it is held: it speaks on", func(t *testing.T) {
+	story(t, "interrupt_response is switched off during the hold: playout resumes", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 20 words")
 		done := next[*wire.ResponseDone](c, "response.done").Response
@@ -167,12 +167,12 @@ func TestWordsOverAReply(t *testing.T) {
 		c.speak(scripted.Tones("stop it now please")[24*200:])
 		c.quiet(700)
 		first(c, "output_audio_buffer.stopped")
-		c.pacer.wholly(c.g, *done.Output[0].Content[0].Transcript)
+		c.pacer.expectWhole(c.g, *done.Output[0].Content[0].Transcript)
 	})
 }
 
 func TestClientControlsOutput(t *testing.T) {
-	story(t, "cancel, then clear: it stops at once and is cut there", func(t *testing.T) {
+	story(t, "cancel, then clear: playout stops at once, and the item is cut there", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 60 words")
 		first(c, "output_audio_buffer.started")
@@ -182,12 +182,12 @@ func TestClientControlsOutput(t *testing.T) {
 		c.send(`{"type":"output_audio_buffer.clear"}`)
 		first(c, "output_audio_buffer.cleared")
 		truncated := next[*wire.ConversationItemTruncated](c, "conversation.item.truncated")
-		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(c.pacer.heardMS()))
+		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(c.pacer.sentMS()))
 		wait(10 * time.Second)
 		c.g.Expect(c.count("output_audio_buffer.stopped")).To(gomega.BeZero())
 	})
 
-	story(t, "cancel alone: what is there is said, and the item is cut after it", func(t *testing.T) {
+	story(t, "cancel alone: the generated audio is played, and the item is cut after it", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 60 words")
 		first(c, "output_audio_buffer.started")
@@ -195,10 +195,10 @@ func TestClientControlsOutput(t *testing.T) {
 		c.send(`{"type":"response.cancel"}`)
 		first(c, "output_audio_buffer.stopped")
 		truncated := next[*wire.ConversationItemTruncated](c, "conversation.item.truncated")
-		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(c.pacer.heardMS()))
+		c.g.Expect(truncated.AudioEndMS).To(gomega.Equal(c.pacer.sentMS()))
 	})
 
-	story(t, "clear without cancel: the text goes on, nobody hears it, and the response ends", func(t *testing.T) {
+	story(t, "clear without cancel: the text goes on without audio, and the response ends", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 200 words")
 		first(c, "output_audio_buffer.started")
@@ -207,13 +207,13 @@ func TestClientControlsOutput(t *testing.T) {
 		first(c, "output_audio_buffer.cleared")
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		c.g.Expect(done.Status).To(gomega.Equal("completed"))
-		c.g.Expect(c.pacer.heardMS()).To(gomega.BeNumerically("~", 1000, 100))
+		c.g.Expect(c.pacer.sentMS()).To(gomega.BeNumerically("~", 1000, 100))
 		c.send(`{"type":"conversation.item.retrieve","item_id":"` + done.Output[0].ID + `"}`)
 		kept := next[*wire.ConversationItemRetrieved](c, "conversation.item.retrieved").Item
 		c.g.Expect(strings.Fields(*kept.Content[0].Transcript)).To(gomega.HaveLen(3), "One two three: a second of it")
 	})
 
-	story(t, "clear drops what waits, too", func(t *testing.T) {
+	story(t, "clear also drops waiting responses", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		for _, text := range []string{"alpha", "beta", "gamma"} {
 			c.ask(text)
@@ -232,7 +232,7 @@ func TestClientControlsOutput(t *testing.T) {
 }
 
 func TestTransport(t *testing.T) {
-	story(t, "it is lost for a moment: the call goes on", func(t *testing.T) {
+	story(t, "the connection is lost for a moment: the call goes on", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.s.Lost()
 		wait(19 * time.Second)
@@ -242,7 +242,7 @@ func TestTransport(t *testing.T) {
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
 	})
 
-	story(t, "it does not come back: the call ends when the grace is over", func(t *testing.T) {
+	story(t, "the connection does not come back: the call ends after the grace period", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		began := time.Now()
 		c.s.Lost()
@@ -269,8 +269,8 @@ func TestTransport(t *testing.T) {
 		<-c.s.Done()
 	})
 
-	// LocalAI#10407: an event over 256 KiB kills the send loop.
-	story(t, "an event is too large for the client: the others come", func(t *testing.T) {
+	// LocalAI#10407: an event over 256 KiB ends the send loop.
+	story(t, "an event that is too large for the client is dropped alone", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.mu.Lock()
 		c.fails = call.ErrTooLarge
@@ -286,7 +286,7 @@ func TestTransport(t *testing.T) {
 }
 
 func TestTurnMetrics(t *testing.T) {
-	story(t, "a client that asks is told how long everything took", func(t *testing.T) {
+	story(t, "a client that asks gets the times of a turn", func(t *testing.T) {
 		c := byWebRTC(t, byScript(t, `{transcriber: {delay: 100ms}, model: {first_token: 200ms}}`))
 		c.send(`{"type":"antiphon.hello","metrics":true}`)
 		c.quiet(300)

@@ -14,8 +14,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Garbage in every field that a client can send: the fields are found in whole examples, so that a field which is new in one
-// of them is tried too.
+// Garbage in every field that a client can send. The test finds the fields in whole examples, so a new field of an example is tested
+// too.
 
 // wholeSession has every field of the session object.
 const wholeSession = `{"type":"session.update","event_id":"e","session":{"type":"realtime","model":"other","output_modalities":["audio"],
@@ -45,14 +45,14 @@ var wholeItems = []string{
 	`{"type":"conversation.item.create","event_id":"e","item":{"id":"x3","type":"function_call_output","call_id":"call_1","output":"noon"}}`,
 }
 
-// place is one value in an example, and how to put another there.
+// place is one value in an example, with the function that replaces it.
 type place struct {
 	path  string // as an error event names it
 	value any
 	put   func(any)
 }
 
-// places finds every value of a document below the event itself.
+// places returns every value of a document, except the event itself.
 func places(doc any, path string, put func(any)) []place {
 	out := []place{{path, doc, put}}
 	switch doc := doc.(type) {
@@ -71,7 +71,7 @@ func places(doc any, path string, put func(any)) []place {
 // free are objects whose members are the client's own.
 var free = []string{"session.tracing.metadata.", "session.tools[0].parameters.", "response.tools[0].parameters."}
 
-// also are the JSON types that a field takes beside the one of the example.
+// also are the JSON types that a field takes besides the one of the example.
 var also = map[string]string{
 	"session.max_output_tokens": "string", "response.max_output_tokens": "string",
 	"session.tool_choice": "object", "response.tool_choice": "object",
@@ -79,13 +79,13 @@ var also = map[string]string{
 	"session.audio.output.voice": "object", "response.audio.output.voice": "object",
 }
 
-// texts are the fields that take any text; all others of their kind take some only.
+// texts are the fields that take any text. All other fields for texts take certain values only.
 var texts = []string{
 	"model", "instructions", "workflow_name", "group_id", "mood", "description", "language", "prompt", "voice", "text", "transcript", "topic",
 	"item.id", "call_id", "arguments", "output", "item.name", "a", "version",
 }
 
-// answersTo are the codes that garbage in a field is answered with.
+// answersTo are the error codes for garbage in a field.
 var answersTo = []string{
 	wire.CodeInvalidType, wire.CodeInvalidValue, wire.CodeMissingField, "prompt_not_found", "item_create_invalid_previous_item_id",
 }
@@ -106,8 +106,7 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// rubbish has a value of every JSON type; no field of an enumeration or with a range takes one of them, but for an empty text, a
-// half and true.
+// rubbish returns values of every JSON type. No field with an enumeration or a range takes them, except the empty text, 0.5 and true.
 func rubbish() []any {
 	var deep any = "bottom"
 	for range 20 {
@@ -118,7 +117,7 @@ func rubbish() []any {
 
 const noSuchThing = "\x00 no such thing"
 
-// refuses says whether junk must be refused in a place.
+// refuses reports whether the server must refuse junk in this place.
 func (p place) refuses(junk any) bool {
 	if slices.ContainsFunc(free, func(f string) bool { return strings.HasPrefix(p.path, f) }) || junk == nil {
 		return false
@@ -150,13 +149,13 @@ func TestGarbageInEveryField(t *testing.T) {
 					}
 					c.g.Expect(c.session()).To(gomega.Equal(before), "what was refused of %s has changed the session", p.path)
 				}
-				goesOn(c)
+				expectSessionWorks(c)
 			})
 		}
 	}
 }
 
-// garbage puts junk in a place and expects that it is answered as it deserves. It reports whether it was taken.
+// garbage puts junk into a place, sends the event, and checks the answer. It reports whether the server took the event.
 func (c *caller) garbage(doc map[string]any, p place, junk any) bool {
 	c.t.Helper()
 	p.put(junk)
@@ -176,15 +175,15 @@ func (c *caller) garbage(doc map[string]any, p place, junk any) bool {
 	return false
 }
 
-// session is the session object in force.
+// session returns the present session object.
 func (c *caller) session() wire.Session {
 	c.t.Helper()
 	c.send(`{"type":"session.update","session":{"type":"realtime"}}`)
 	return next[*wire.SessionUpdated](c, "session.updated").Session
 }
 
-// outcome sends an event whose event_id is "e" and returns "", or the code and the param of the error that answers it. What the
-// event has begun is undone.
+// outcome sends an event whose event_id is "e". It returns "", or the code and the param of the error that answers it. It undoes
+// what the event has begun.
 func (c *caller) outcome(text string) string {
 	c.t.Helper()
 	c.mu.Lock()
@@ -200,7 +199,7 @@ func (c *caller) outcome(text string) string {
 					return e.Error.Code + " " + deref(e.Error.Param)
 				}
 			case *wire.SessionUpdated:
-				c.settle(`"tracing":null`) // which cannot be changed while it is on
+				c.settle(`"tracing":null`) // tracing cannot be changed while it is on
 				return ""
 			case *wire.ResponseCreated:
 				c.send(`{"type":"response.cancel","response_id":"` + e.Response.ID + `"}`)
@@ -218,7 +217,7 @@ func (c *caller) outcome(text string) string {
 	}
 }
 
-// any is the next event, nil when there is none yet.
+// any returns the next event; nil when there is none yet.
 func (c *caller) any() wire.ServerEvent {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,7 @@
 package session
 
+// A fake recogniser whose results depend on the amount of audio alone.
+
 import (
 	"context"
 	"time"
@@ -8,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// afterSound is a recogniser that recognises words once it has got so much of any sound.
+// afterSound is a recogniser that returns its words as soon as it has got a given amount of audio, whatever the audio is.
 type afterSound struct {
 	words string
 	after time.Duration

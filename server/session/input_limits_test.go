@@ -1,5 +1,7 @@
 package session
 
+// The limits of the input buffer and of the queue of a session.
+
 import (
 	"testing"
 
@@ -13,7 +15,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// byHand is a session that is open and whose events the test takes itself.
+// byHand returns a session that is open and has no actor goroutine: the test calls its handlers itself.
 func byHand(t *testing.T) *caller {
 	t.Helper()
 	c := newCaller(t, plain())
@@ -24,7 +26,7 @@ func byHand(t *testing.T) *caller {
 	return c
 }
 
-// The input buffer has a limit; here it is a second.
+// TestFullBuffer: the input buffer has a limit. Here the limit is one second.
 func TestFullBuffer(t *testing.T) {
 	full := make([]int16, format.InputRate)
 	small := func(t *testing.T) *caller {
@@ -48,7 +50,7 @@ func TestFullBuffer(t *testing.T) {
 		c.g.Expect(c.count("error")).To(gomega.BeZero())
 	})
 
-	story(t, "a client that commits by itself is told, once", func(t *testing.T) {
+	story(t, "without turn detection the client gets one error", func(t *testing.T) {
 		c := small(t)
 		c.s.step(coord.OfConn{Event: conn.SetVAD{On: false}})
 		c.s.audio(full)
@@ -56,14 +58,14 @@ func TestFullBuffer(t *testing.T) {
 		c.s.audio(make([]int16, 480))
 		c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("input_audio_buffer_full"))
 		c.g.Expect(c.count("error")).To(gomega.Equal(1))
-		c.g.Expect(c.s.input.Len()).To(gomega.Equal(len(full)), "what was there stays")
+		c.g.Expect(c.s.input.Len()).To(gomega.Equal(len(full)), "the audio in the buffer stays")
 		c.s.input.Clear()
 		c.s.audio(make([]int16, 480))
 		c.g.Expect(c.s.input.Len()).To(gomega.Equal(480))
 	})
 }
 
-// Audio is what may be dropped when a session cannot keep up; events are not.
+// TestQueue: a session that cannot keep up drops audio, and no events.
 func TestQueue(t *testing.T) {
 	g := gomega.NewWithT(t)
 	q := newQueue()

@@ -11,11 +11,11 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Others' bugs, each under the thread that tells of it. More of them stand where what they are about is tested; look for the
-// thread's name.
-func TestOthersBugs(t *testing.T) {
+// Bugs of other systems, each with the thread that reports it. Tests in other files name their threads as well; search for the
+// repository's name.
+func TestKnownBugsOfInterruptions(t *testing.T) {
 	// reachy_mini_conversation_app#376, vllm-project/vllm#32304: over WebRTC the output is not flushed when the user interrupts, and
-	// what was generated ahead is heard to its end.
+	// the audio that was generated ahead is played to its end.
 	story(t, "an interruption flushes what was generated ahead", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 60 words")
@@ -26,12 +26,12 @@ func TestOthersBugs(t *testing.T) {
 		first(c, "conversation.item.truncated")
 		heard := c.pacer.cutMS()
 		c.g.Expect(heard).To(gomega.BeNumerically("<", 4500), "the rest is not said")
-		first(c, "output_audio_buffer.started") // of the next answer: nothing of the old one comes between
-		c.g.Expect(c.pacer.heardMS() - heard).To(gomega.BeNumerically("<", 200))
+		first(c, "output_audio_buffer.started") // this is the next answer: no audio of the old one comes between
+		c.g.Expect(c.pacer.sentMS() - heard).To(gomega.BeNumerically("<", 200))
 	})
 
 	// factory-factory#2126: a stale generation plays after an interruption.
-	overBoth(t, "nothing of a generation comes after its interruption", func(c *caller) {
+	overBoth(t, "no event of a generation comes after its interruption", func(c *caller) {
 		c.ask("say 200 words")
 		stale := next[*wire.ResponseCreated](c, "response.created").Response.ID
 		first(c, "response.output_audio_transcript.delta")
@@ -55,11 +55,11 @@ func TestOthersBugs(t *testing.T) {
 	})
 }
 
-// TestOthersBugsInWhatWasHeard: of what was heard of an answer.
-func TestOthersBugsInWhatWasHeard(t *testing.T) {
-	// openai-agents-js#523, openai-agents-python#2009, livekit/agents#2201, agent-squad#561: every reply after an interruption
-	// remembers words that were never heard. Over a WebSocket the client says what was.
-	story(t, "the next answer knows what was heard of the one before", func(t *testing.T) {
+// TestKnownBugsOfTruncation: bugs about how much of an answer was heard.
+func TestKnownBugsOfTruncation(t *testing.T) {
+	// openai-agents-js#523, openai-agents-python#2009, livekit/agents#2201, agent-squad#561: every response after an
+	// interruption remembers words that were never heard. Over a WebSocket the client reports how much was heard.
+	story(t, "the model gets only the heard words of the answer before", func(t *testing.T) {
 		p, l := remembered(plain())
 		c := byWebSocket(t, p)
 		c.ask("say 20 words")
@@ -72,8 +72,8 @@ func TestOthersBugsInWhatWasHeard(t *testing.T) {
 		c.g.Expect(messages[len(messages)-2].Text).To(gomega.Equal("One two three"))
 	})
 
-	// openai-agents-python#2370: a truncation beyond what was sent. What was generated while the reply was held never went out.
-	story(t, "an interrupted reply is no longer than what was sent of it", func(t *testing.T) {
+	// openai-agents-python#2370: a truncation beyond the sent audio. Audio that was generated during a hold was never sent.
+	story(t, "an interrupted response is no longer than its sent audio", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `synthesizer: {speedup: 4}`))
 		c.ask("say 60 words")
 		c.quiet(500)
@@ -88,10 +88,10 @@ func TestOthersBugsInWhatWasHeard(t *testing.T) {
 	})
 }
 
-// TestOthersBugsInTurns: of turns.
-func TestOthersBugsInTurns(t *testing.T) {
-	// The mapped system: speech_started without item_id, "TODO" as previous_item_id, three ids for one turn.
-	overBoth(t, "a turn has one id, and a real one before it", func(c *caller) {
+// TestKnownBugsOfTurns: bugs about turns.
+func TestKnownBugsOfTurns(t *testing.T) {
+	// A server that was compared with this one: speech_started without item_id, "TODO" as previous_item_id, three ids for one turn.
+	overBoth(t, "a turn has one item id, and previous_item_id is a real id", func(c *caller) {
 		c.settle(captions)
 		c.ask("hello")
 		before := next[*wire.ResponseDone](c, "response.done").Response.Output[0].ID
@@ -111,8 +111,8 @@ func TestOthersBugsInTurns(t *testing.T) {
 			To(gomega.Equal(id))
 	})
 
-	// The mapped system: a manual commit of 24 kHz audio is handled as 16 kHz.
-	overBoth(t, "a manual commit is as long as its audio, and understood", func(c *caller) {
+	// The same server: a manual commit of 24 kHz audio is handled as 16 kHz.
+	overBoth(t, "a manual commit has the length of its audio, and is recognised", func(c *caller) {
 		c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`)
 		spoken := scripted.Tones("a manual commit")
 		c.append(spoken)
@@ -123,9 +123,9 @@ func TestOthersBugsInTurns(t *testing.T) {
 	})
 }
 
-// TestOthersBugsInResponses: of responses and settings.
-func TestOthersBugsInResponses(t *testing.T) {
-	// The mapped system: a failed response has no response.done, and output_item.done is missing on a cancel.
+// TestKnownBugsOfResponses: bugs about responses and settings.
+func TestKnownBugsOfResponses(t *testing.T) {
+	// The same server: a failed response has no response.done, and output_item.done is missing on a cancel.
 	overBoth(t, "a response that fails or is cancelled closes what it has opened", func(c *caller) {
 		c.ask("fail")
 		failed := next[*wire.ResponseDone](c, "response.done").Response
@@ -139,8 +139,8 @@ func TestOthersBugsInResponses(t *testing.T) {
 		c.g.Expect([]string{cancelled.Status, cancelled.StatusDetails.Reason}).To(gomega.Equal([]string{"cancelled", "client_cancelled"}))
 	})
 
-	// The mapped system's page: N tool calls make N responses that supersede each other.
-	overBoth(t, "several tool results and as many response.create are one answer", func(c *caller) {
+	// The page of the same server: N tool calls make N responses that supersede each other.
+	overBoth(t, "several tool results with a response.create each make one answer", func(c *caller) {
 		c.settle(`"tools":[{"type":"function","name":"clock","parameters":{"type":"object"}},{"type":"function","name":"tide","parameters":{"type":"object"}}]`)
 		c.ask("clock and tide")
 		calls := next[*wire.ResponseDone](c, "response.done").Response.Output
@@ -159,9 +159,9 @@ func TestOthersBugsInResponses(t *testing.T) {
 		c.g.Expect(done.Output[0].Content[0].Transcript).To(gomega.HaveValue(gomega.Equal("Tool said: result 0; result 1")))
 	})
 
-	// openai-realtime-console#35 and the mapped system: a partial turn_detection resets the other fields; a changed
+	// openai-realtime-console#35 and the same server: a partial turn_detection resets the other fields; a changed
 	// silence_duration_ms is ignored.
-	overBoth(t, "a partial turn_detection changes what it names, at once", func(c *caller) {
+	overBoth(t, "a partial turn_detection changes only its own fields, at once", func(c *caller) {
 		c.settle(`"audio":{"input":{"turn_detection":{"threshold":0.4,"prefix_padding_ms":200,"silence_duration_ms":5000}}}`)
 		c.settle(`"audio":{"input":{"turn_detection":{"silence_duration_ms":200}}}`)
 		td := *c.session().Audio.Input.TurnDetection

@@ -1,5 +1,7 @@
 package session
 
+// The audio of items that a client retrieves.
+
 import (
 	"testing"
 	"time"
@@ -12,17 +14,17 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// retrieve asks for an item.
+// retrieve asks for an item and returns it.
 func (c *caller) retrieve(id string) wire.Item {
 	c.t.Helper()
 	c.send(`{"type":"conversation.item.retrieve","item_id":"` + id + `"}`)
 	return next[*wire.ConversationItemRetrieved](c, "conversation.item.retrieved").Item
 }
 
-// commits has the client end its turns, and get their transcripts.
+// commits are the settings of a client that commits its turns and gets transcripts.
 const commits = `"audio":{"input":{"transcription":{"model":"any"},"turn_detection":null}}`
 
-// turn commits audio, and gives its item once that is transcribed.
+// turn commits audio, waits for the transcript, and returns the id of the item.
 func (c *caller) turn(pcm []int16) (item string) {
 	c.t.Helper()
 	c.append(pcm)
@@ -67,7 +69,7 @@ func TestRetrievedAudio(t *testing.T) {
 		c.g.Expect(c.retrieve(three).Content[0].Audio).NotTo(gomega.BeEmpty())
 	})
 
-	story(t, "a long reply has its audio again when it is cut", func(t *testing.T) {
+	story(t, "a long response has its audio again after it was cut", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.ask("say 60 words")
 		agent := next[*wire.ResponseDone](c, "response.done").Response.Output[0].ID
@@ -76,7 +78,7 @@ func TestRetrievedAudio(t *testing.T) {
 		c.g.Expect(c.retrieve(agent).Content[0].Audio).To(gomega.HaveLen(14_000 * 48))
 	})
 
-	story(t, "a reply that is cut while it is made stays cut", func(t *testing.T) {
+	story(t, "a response that is cut during generation stays cut", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `synthesizer: {speedup: 4}`))
 		c.ask("say 40 words")
 		agent := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
@@ -92,7 +94,7 @@ func TestRetrievedAudio(t *testing.T) {
 		c.wrong(cut+"1000", "invalid_value", "audio_end_ms")
 	})
 
-	story(t, "over WebRTC it does not", func(t *testing.T) {
+	story(t, "over WebRTC items come without audio", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.settle(commits)
 		c.g.Expect(c.retrieve(c.turn(scripted.Tones("hello"))).Content[0].Audio).To(gomega.BeEmpty())

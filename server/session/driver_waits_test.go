@@ -16,12 +16,12 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// The duties of the driver that no machine watches: what it waits for, which timers it sets, and whom it joins.
+// Duties of the driver that no machine checks: what it waits for, which timers it sets, and which goroutines it joins.
 
-// asked is a model that notes what it is asked, and what its client was told until then.
-type asked struct {
+// requestModel is a model that records each request, and how many events of a kind the client had got by then.
+type requestModel struct {
 	pipeline.Model
-	told func() int // counts the events that the client was told of
+	told func() int // counts the events that the client has got
 
 	mu       sync.Mutex
 	requests []pipeline.Request
@@ -29,29 +29,29 @@ type asked struct {
 }
 
 // Generate implements pipeline.Model.
-func (a *asked) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
+func (a *requestModel) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
 	a.mu.Lock()
 	a.requests, a.counts = append(a.requests, r), append(a.counts, a.told())
 	a.mu.Unlock()
 	return a.Model.Generate(ctx, r, emit)
 }
 
-// last returns the last thing that the model was asked, and the count of that moment.
-func (a *asked) last() (pipeline.Request, int) {
+// last returns the last request, and the count at that moment.
+func (a *requestModel) last() (pipeline.Request, int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.requests[len(a.requests)-1], a.counts[len(a.counts)-1]
 }
 
-// TestModelIsAskedAfterTheCut: a client that reports takes its time to say what it heard of a reply that was cut off. The model is
-// not asked before, and is told no word that nobody heard.
+// TestModelIsAskedAfterTheCut: a client reports late how much it played of a cut response. The server asks the model only after the
+// report, and the request has no word that the user did not hear.
 func TestModelIsAskedAfterTheCut(t *testing.T) {
-	for name, silent := range map[string]bool{"the client says what it heard": false, "the client says nothing": true} {
+	for name, silent := range map[string]bool{"the client reports": false, "the client does not report": true} {
 		story(t, name, func(t *testing.T) {
 			pipe := plain()
-			model := &asked{Model: pipe.Model}
+			model := &requestModel{Model: pipe.Model}
 			pipe.Model = model
-			p := byPredictor(t, pipe, trip{up: 300 * time.Millisecond, down: 20 * time.Millisecond, media: 65 * time.Millisecond})
+			p := byPredictor(t, pipe, delays{up: 300 * time.Millisecond, down: 20 * time.Millisecond, media: 65 * time.Millisecond})
 			model.told = func() int { return p.count("conversation.item.truncated") }
 			p.noHeard = silent
 			p.roundTrip.Store(int64(time.Second))
@@ -64,20 +64,20 @@ func TestModelIsAskedAfterTheCut(t *testing.T) {
 			first(p.caller, "conversation.item.truncated")
 			first(p.caller, "output_audio_buffer.started")
 			request, truncations := model.last()
-			p.g.Expect(truncations).To(gomega.Equal(1), "it is asked when the reply is cut")
+			p.g.Expect(truncations).To(gomega.Equal(1), "the model is asked after the response was cut")
 			for _, m := range request.Messages {
 				if m.Role == pipeline.RoleAssistant {
-					p.g.Expect(len(strings.Fields(m.Text))).To(gomega.BeNumerically("<", 20), "of 40 words, it is told those of 4 s")
+					p.g.Expect(len(strings.Fields(m.Text))).To(gomega.BeNumerically("<", 20), "of 40 words, the request has those of 4 s")
 				}
 			}
 		})
 	}
 }
 
-// TestSecondAbsenceEnds: a client is away for the second time, asks to be waited for, and never comes.
-func TestSecondAbsenceEnds(t *testing.T) {
-	story(t, "the session waits as long as it says, and ends", func(t *testing.T) {
-		c := byReturning(t, true)
+// TestTheSecondGracePeriodEnds: a client loses its connection for the second time, announces that it will reconnect, and does not.
+func TestTheSecondGracePeriodEnds(t *testing.T) {
+	story(t, "the session waits for the announced time, and ends", func(t *testing.T) {
+		c := byReconnecting(t, true)
 		c.s.Failed(errGone)
 		wait(time.Second)
 		c.s.Restored()
@@ -93,23 +93,23 @@ func TestSecondAbsenceEnds(t *testing.T) {
 	})
 }
 
-// slowToLeave is a recogniser whose streams take their time to end.
-type slowToLeave struct{ left *atomic.Bool }
+// slowToEnd is a recogniser whose Open returns 3 s after its context has ended.
+type slowToEnd struct{ left *atomic.Bool }
 
 // Open implements pipeline.Transcriber.
-func (s slowToLeave) Open(ctx context.Context, _ pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+func (s slowToEnd) Open(ctx context.Context, _ pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	<-ctx.Done()
 	<-time.After(3 * time.Second)
 	s.left.Store(true)
 	return nil, ctx.Err()
 }
 
-// TestWorkersAreJoined: Done says that every goroutine of the session has ended, also one that takes its time.
+// TestWorkersAreJoined: Done is closed only when every goroutine of the session has ended, also a slow one.
 func TestWorkersAreJoined(t *testing.T) {
-	story(t, "a recogniser that is slow to leave", func(t *testing.T) {
+	story(t, "a recogniser that ends late", func(t *testing.T) {
 		var left atomic.Bool
 		pipe := plain()
-		pipe.Transcriber = slowToLeave{&left}
+		pipe.Transcriber = slowToEnd{&left}
 		c := byWebSocket(t, pipe)
 		c.quiet(300)
 		c.speak(scripted.Tones("hello"))
@@ -119,12 +119,12 @@ func TestWorkersAreJoined(t *testing.T) {
 	})
 }
 
-// TestFallbackEndsATurn: a turn whose end nobody recognises ends by the time-out of its eagerness, and by no other one.
+// TestFallbackEndsATurn: the recogniser does not find the end of the utterance. The turn ends after the time-out of its eagerness.
 func TestFallbackEndsATurn(t *testing.T) {
 	for eagerness, want := range map[string]time.Duration{"high": 2 * time.Second, "medium": 4 * time.Second, "low": 8 * time.Second} {
 		story(t, eagerness, func(t *testing.T) {
 			pipe := plain()
-			pipe.Transcriber = hears(func(ctx context.Context, audio <-chan struct{}, say func(pipeline.TranscriptResult)) {
+			pipe.Transcriber = fakeRecogniser(func(ctx context.Context, audio <-chan struct{}, say func(pipeline.TranscriptResult)) {
 				select {
 				case <-audio:
 					say(pipeline.TranscriptResult{Final: true, Text: "hello"})

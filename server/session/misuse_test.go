@@ -1,5 +1,7 @@
 package session
 
+// Events that a client sends at the wrong time or with unknown names: which error answers each.
+
 import (
 	"fmt"
 	"testing"
@@ -11,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// overBoth tells a story of a session with the pipeline stage, over each transport.
+// overBoth runs a story over each transport, with the pipeline of the script stage.
 func overBoth(t *testing.T, name string, tell func(c *caller)) {
 	t.Helper()
 	for _, media := range []bool{true, false} {
@@ -21,7 +23,7 @@ func overBoth(t *testing.T, name string, tell func(c *caller)) {
 	}
 }
 
-// wrong sends an event with the event_id "e" and checks which error answers it.
+// wrong sends an event with the event_id "e", and checks the code and param of the error.
 func (c *caller) wrong(text, code, param string) {
 	c.t.Helper()
 	c.send(`{"event_id":"e",` + text + `}`)
@@ -30,12 +32,12 @@ func (c *caller) wrong(text, code, param string) {
 	c.g.Expect(e.Type).To(gomega.Equal("invalid_request_error"))
 }
 
-// TestWrongUses: what a client does at the wrong time has a code of its own, which real clients branch on, and costs nobody
-// the session or a live response.
-func TestWrongUses(t *testing.T) {
-	// "already has an active response", two writers: openai-agents-python#1466. The code is what a client must go by, and not the
+// TestMisuse: an event at the wrong time has an error code of its own, which real clients depend on. It ends neither the session nor a
+// live response.
+func TestMisuse(t *testing.T) {
+	// "already has an active response", two writers: openai-agents-python#1466. A client must look at the code, not at the
 	// message (openai-agents-js, responseCreateSequencer).
-	overBoth(t, "a second response while one is live, in three guises", func(c *caller) {
+	overBoth(t, "a second response while one is live, in three variants", func(c *caller) {
 		c.ask("say 40 words")
 		live := next[*wire.ResponseCreated](c, "response.created").Response.ID
 		for range 3 {
@@ -44,7 +46,7 @@ func TestWrongUses(t *testing.T) {
 		}
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		c.g.Expect([]string{done.ID, done.Status}).To(gomega.Equal([]string{live, "completed"}), "the live one goes on")
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 
 	overBoth(t, "a cancel with nothing live, and of another response", func(c *caller) {
@@ -55,11 +57,11 @@ func TestWrongUses(t *testing.T) {
 		c.wrong(`"type":"response.cancel","response_id":"resp_nobody"`, "response_cancel_not_active", "")
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
 		c.wrong(`"type":"response.cancel"`, "response_cancel_not_active", "")
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 
-	// Unknown item ids and unknown events had no answer at all in the mapped system.
-	overBoth(t, "items that nobody knows, and events", func(c *caller) {
+	// A server that was compared with this one does not answer unknown item ids and unknown events.
+	overBoth(t, "unknown items and unknown events", func(c *caller) {
 		c.wrong(`"type":"conversation.item.delete","item_id":"nobody"`, "item_delete_invalid_item_id", "item_id")
 		c.wrong(`"type":"conversation.item.retrieve","item_id":"nobody"`, "item_retrieve_invalid_item_id", "item_id")
 		c.wrong(`"type":"conversation.item.truncate","item_id":"nobody","content_index":0,"audio_end_ms":0`, "item_truncate_invalid_item_id", "item_id")
@@ -69,12 +71,12 @@ func TestWrongUses(t *testing.T) {
 		c.wrong(`"type":"response.sing"`, "unknown_event", "type")
 		c.wrong(`"type":"response.done"`, "unknown_event", "type")
 		c.wrong(`"typ":"response.create"`, "missing_field", "type")
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 }
 
-// TestWrongTruncations: nothing is cut that was not sent.
-func TestWrongTruncations(t *testing.T) {
+// TestTruncationOfUnsentAudio: a truncation cannot refer to audio that was not sent.
+func TestTruncationOfUnsentAudio(t *testing.T) {
 	// Beyond what was sent: openai-agents-python#2370.
 	overBoth(t, "a truncation beyond the end", func(c *caller) {
 		c.ask("say 12 words")
@@ -84,7 +86,7 @@ func TestWrongTruncations(t *testing.T) {
 		c.wrong(cut+`-1`, "invalid_value", "audio_end_ms")
 		c.wrong(`"type":"conversation.item.truncate","item_id":"`+item+`","content_index":1,"audio_end_ms":0`, "invalid_value", "content_index")
 		c.g.Expect(c.count("conversation.item.truncated")).To(gomega.BeZero())
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 
 	// At 0, before the first audio: livekit/agents#6157. A message without audio has a code of its own.
@@ -94,16 +96,16 @@ func TestWrongTruncations(t *testing.T) {
 		first(c, "response.content_part.added")
 		c.send(`{"type":"conversation.item.truncate","item_id":"` + item + `","content_index":0,"audio_end_ms":0}`)
 		e := c.either("conversation.item.truncated", "error")
-		if bad, is := e.(*wire.ErrorEvent); is { // not a word of it is there yet
+		if bad, is := e.(*wire.ErrorEvent); is { // the item has no text yet
 			c.g.Expect(bad.Error.Code).To(gomega.Equal("unsupported_content_type"))
 		}
 		first(c, "response.done")
 		c.send(`{"type":"conversation.item.create","item":{"id":"mine","type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`)
 		c.wrong(`"type":"conversation.item.truncate","item_id":"mine","content_index":0,"audio_end_ms":0`, "unsupported_content_type", "item_id")
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 
-	// A client that plays by itself has nothing of what is held back, or waits behind another reply.
+	// A client that plays by itself has no audio that the server holds back or that waits for another response.
 	story(t, "a truncation of what was generated and not sent", func(t *testing.T) {
 		c := byWebSocket(t, byScript(t, `synthesizer: {speedup: 4}`))
 		c.quiet(300)
@@ -119,9 +121,9 @@ func TestWrongTruncations(t *testing.T) {
 	})
 }
 
-// TestDeletedWhileItIsSaid: an item leaves the conversation while its response is live.
-func TestDeletedWhileItIsSaid(t *testing.T) {
-	story(t, "an item that is deleted while it is said: nothing is told of it any more", func(t *testing.T) {
+// TestItemsDeletedDuringTheirResponse: a client deletes an item while its response is live.
+func TestItemsDeletedDuringTheirResponse(t *testing.T) {
+	story(t, "no more events come about a deleted item", func(t *testing.T) {
 		c := byWebRTC(t, plain())
 		c.ask("say 60 words")
 		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
@@ -139,7 +141,7 @@ func TestDeletedWhileItIsSaid(t *testing.T) {
 	})
 
 	// A client corrects an item by deleting it and creating it anew (openai-agents-js, resetHistory).
-	story(t, "an item that is corrected while it is said: what it was is not told any more", func(t *testing.T) {
+	story(t, "no more events come about the old text of a corrected item", func(t *testing.T) {
 		c := byWebSocket(t, plain())
 		c.ask("say 60 words")
 		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
@@ -153,8 +155,8 @@ func TestDeletedWhileItIsSaid(t *testing.T) {
 	})
 }
 
-// TestWrongBuffersAndNames: buffers with nothing in them, and a name that is taken.
-func TestWrongBuffersAndNames(t *testing.T) {
+// TestEmptyBuffersAndTakenNames: commits and clears of empty buffers, and an item id that is in use.
+func TestEmptyBuffersAndTakenNames(t *testing.T) {
 	overBoth(t, "a commit of nothing, and of next to nothing", func(c *caller) {
 		c.settle(`"audio":{"input":{"turn_detection":null}}`)
 		c.wrong(`"type":"input_audio_buffer.commit"`, "input_audio_buffer_commit_empty", "")
@@ -162,7 +164,7 @@ func TestWrongBuffersAndNames(t *testing.T) {
 		c.wrong(`"type":"input_audio_buffer.commit"`, "input_audio_buffer_commit_empty", "")
 		c.wrong(`"type":"input_audio_buffer.append","audio":"AAAA"`, "invalid_value", "audio")
 		c.wrong(`"type":"input_audio_buffer.append","audio":"not base64"`, "invalid_value", "audio")
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 
 	overBoth(t, "output_audio_buffer.clear when nothing sounds", func(c *caller) {
@@ -171,7 +173,7 @@ func TestWrongBuffersAndNames(t *testing.T) {
 		} else {
 			c.send(`{"type":"output_audio_buffer.clear"}`)
 		}
-		goesOn(c)
+		expectSessionWorks(c)
 		c.g.Expect(c.count("output_audio_buffer.cleared")).To(gomega.BeZero())
 	})
 
@@ -179,11 +181,11 @@ func TestWrongBuffersAndNames(t *testing.T) {
 		c.send(`{"type":"conversation.item.create","item":{"id":"mine","type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`)
 		c.wrong(`"type":"conversation.item.create","item":{"id":"mine","type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`,
 			"item_already_exists", "item.id")
-		goesOn(c)
+		expectSessionWorks(c)
 	})
 }
 
-// doneItems are the names in the conversation.item.done so far.
+// doneItems returns the ids in the conversation.item.done so far.
 func (c *caller) doneItems() []string {
 	var all []string
 	for _, e := range c.all() {
@@ -194,7 +196,7 @@ func (c *caller) doneItems() []string {
 	return all
 }
 
-// live is the id of the newest response.
+// live returns the id of the newest response.
 func (c *caller) live() string {
 	id := ""
 	for _, e := range c.all() {
@@ -205,7 +207,7 @@ func (c *caller) live() string {
 	return id
 }
 
-// either waits for the next event of one of two names.
+// either waits for the next event of one of two types.
 func (c *caller) either(a, b string) wire.ServerEvent {
 	c.t.Helper()
 	for {
