@@ -10,7 +10,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
@@ -120,13 +119,11 @@ func (s *Session) dispatch(o origin, e wire.ClientEvent) {
 	case *wire.SessionUpdate:
 		s.updateSession(o, e)
 	case *wire.InputAudioBufferAppend:
-		s.appendAudio(o, e.Audio)
+		s.do(o, s.input.Append(e.Audio, &s.machines.state))
 	case *wire.InputAudioBufferCommit:
-		s.commitAudio(o)
+		s.do(o, s.input.Commit(&s.machines.state))
 	case *wire.InputAudioBufferClear:
-		s.stepFor(o, coord.OfTurn{Event: turn.Clear{}})
-		s.input.Clear()
-		s.send(&wire.InputAudioBufferCleared{})
+		s.do(o, s.input.Clear())
 	case *wire.OutputAudioBufferClear:
 		if !s.player.ServerPaced() {
 			s.fail(o, &fault.Failure{
@@ -176,7 +173,7 @@ func (s *Session) updateSession(o origin, e *wire.SessionUpdate) {
 	before := s.settings.Tracing()
 	events, refused := s.settings.Update(e.Session, o.privileged())
 	if refused == nil {
-		s.input.Configure(s.settings.TurnDetection())
+		s.input.Configure()
 	}
 	if !s.answerAll(o, events, refused) {
 		return
@@ -184,7 +181,7 @@ func (s *Session) updateSession(o origin, e *wire.SessionUpdate) {
 	s.logTracing(before)
 	s.stepFor(o, coord.Configure{Config: s.machineConfig()})
 	s.stepFor(o, coord.OfConn{Event: conn.SetVAD{On: s.settings.TurnDetection() != nil}})
-	s.armIdle()
+	s.input.ArmIdle(&s.machines.state)
 }
 
 // logTracing logs the client's names for the session when they differ from before.
@@ -207,14 +204,14 @@ func (s *Session) createItem(o origin, e *wire.ConversationItemCreate) {
 		s.fail(o, refused)
 		return
 	}
-	recording, refused := s.speech.TakeRecording(&w, s.settings.InputFormat())
+	recording, refused := s.input.TakeRecording(&w)
 	if refused != nil {
 		s.fail(o, refused)
 		return
 	}
 	it, events, refused := s.conversation.Create(w, e.PreviousItemID)
 	if s.answerAll(o, events, refused) && recording != nil {
-		s.transcribe(it, recording)
+		s.input.Transcribe(it, recording)
 	}
 }
 

@@ -4,12 +4,11 @@ package session
 
 import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/generation"
+	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/output"
-	"github.com/antiphon-rt/antiphon/server/session/speech"
 )
 
 // event is one of the types below. Each goroutine posts its events; the actor alone takes them.
@@ -33,16 +32,10 @@ type (
 	warmedUp struct{ err error }
 	// firstFrameSent: the first frame of the response on air has gone out.
 	firstFrameSent struct{}
-	// playerEvent, speechEvent and bodyEvent are reports to the rooms of these names.
+	// inputEvent, playerEvent and bodyEvent are what these rooms have posted.
+	inputEvent  struct{ input.Event }
 	playerEvent struct{ output.Event }
-	speechEvent struct{ speech.Event }
 	bodyEvent   struct{ generation.Event }
-	// verdictTimeout ends the wait for a verdict on a candidate.
-	verdictTimeout struct{ turn turn.ID }
-	// audioTimeout checks whether audio still comes while turn is open.
-	audioTimeout struct{ turn turn.ID }
-	// idleTimeout: idle_timeout_ms has passed since timer gen was set.
-	idleTimeout struct{ gen uint64 }
 	// expiryNear is posted noticeBefore the session's end.
 	expiryNear struct{}
 	// transportFailed: the transport is gone, for the reason err.
@@ -56,12 +49,9 @@ func (clientMessage) event()   {}
 func (audioReceived) event()   {}
 func (warmedUp) event()        {}
 func (firstFrameSent) event()  {}
+func (inputEvent) event()      {}
 func (playerEvent) event()     {}
-func (speechEvent) event()     {}
 func (bodyEvent) event()       {}
-func (verdictTimeout) event()  {}
-func (audioTimeout) event()    {}
-func (idleTimeout) event()     {}
 func (expiryNear) event()      {}
 func (transportFailed) event() {}
 func (leaving) event()         {}
@@ -76,25 +66,17 @@ func (s *Session) handle(e event) {
 			s.fromClient(e)
 		}
 	case audioReceived:
-		s.audio(e.pcm)
+		s.do(origin{}, s.input.Audio(e.pcm, &s.machines.state))
 	case warmedUp:
 		s.opened(e.err)
 	case firstFrameSent:
 		s.firstPacket()
+	case inputEvent:
+		s.do(origin{}, s.input.Handle(e.Event, &s.machines.state))
 	case playerEvent:
 		s.fromPlayer(e.Event)
-	case speechEvent:
-		s.fromSpeech(e.Event)
 	case bodyEvent:
 		s.play(s.generator.Handle(e.Event, s.audible()))
-	case verdictTimeout:
-		s.turnEvent(s.input.Decide(e.turn, s.now()))
-	case audioTimeout:
-		s.checkAudio(e.turn)
-	case idleTimeout:
-		if e.gen == s.idle {
-			s.step(coord.OfTurn{Event: turn.IdleTimeout{}})
-		}
 	case expiryNear:
 		s.expiryNear()
 	case transportFailed:

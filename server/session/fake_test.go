@@ -107,7 +107,7 @@ func (c *caller) start() *caller {
 		c.s.Close(conn.ByClient)
 		<-c.s.Done()
 		c.g.Expect(c.s.generator.Len()).To(gomega.BeZero(), "a response is left")
-		c.g.Expect(c.s.speech.Turns()).To(gomega.BeZero(), "a turn is left")
+		c.g.Expect(c.s.input.Turns()).To(gomega.BeZero(), "a turn is left")
 	})
 	first(c, "session.created")
 	return c

@@ -3,8 +3,6 @@ package session
 // The machines' driver: it steps them and performs their effects, in order.
 
 import (
-	"time"
-
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -14,9 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
-	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/server/session/generation"
-	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -92,8 +88,14 @@ func (s *Session) do(o origin, out action.List) {
 			s.sendThen(a.Event, a.Sent)
 		case action.Step:
 			s.stepFor(o, a.Event)
+		case action.StepAt:
+			s.stepAt(o, a.At, a.Event)
 		case action.Later:
 			s.again(machineEvent{a.Event})
+		case action.Then:
+			s.do(o, a.Next(&s.machines.state))
+		case action.Answer:
+			s.answer(o, a.Event)
 		case action.Fail:
 			s.fail(o, a.Failure)
 		}
@@ -122,10 +124,13 @@ func (s *Session) perform(o origin, f coord.Effect) {
 	switch f := f.(type) {
 	case conn.Effect:
 		s.performConn(f)
+	case turn.BargeIn: // the composition has routed it to the playout and the response
+		s.player.Confirmed()
+		s.log.Info("the user interrupts", "turn", f.Turn)
 	case turn.Effect:
-		s.performTurn(f)
+		s.do(origin{}, s.input.Turn(f, &s.machines.state))
 	case transcription.Effect:
-		s.performTranscription(f)
+		s.do(origin{}, s.input.Transcription(f, &s.machines.state))
 	case response.Effect:
 		s.performResponse(o, f)
 	case synthesis.Effect:
@@ -143,11 +148,9 @@ func (s *Session) performConn(f conn.Effect) {
 		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversation.ID()}})
 		s.logTracing(settings.Tracing{})
 	case conn.StartVAD:
-		s.input.StartDetection()
-		s.armIdle()
+		s.input.StartDetection(&s.machines.state)
 	case conn.StopVAD:
 		s.input.StopDetection()
-		s.stopIdle()
 	case conn.ArmGrace:
 		s.armGrace(f.Gen)
 	case conn.StopChildren:
@@ -162,48 +165,6 @@ func (s *Session) performConn(f conn.Effect) {
 	}
 }
 
-func (s *Session) performTurn(f turn.Effect) {
-	switch f := f.(type) {
-	case turn.OpenCandidate:
-		s.speech.Open(f.Turn, s.input.TurnStart())
-		s.input.OpenCandidate(f.Turn)
-		s.after("verdict", input.VerdictTimeout, verdictTimeout{f.Turn})
-	case turn.RejectCandidate:
-		s.timers.Stop("verdict")
-		s.speech.Drop(f.Turn)
-		s.input.CandidateRejected()
-	case turn.OpenTurn:
-		s.timers.Stop("verdict")
-		s.stopIdle()
-		s.after("audio", input.AudioTimeout, audioTimeout{f.Turn})
-		s.openTurn(f.Turn)
-	case turn.EmitSpeechStarted:
-		s.sendAll(s.speech.Announce(f.Turn, s.speechView()))
-	case turn.EmitSpeechStopped:
-		s.send(&wire.InputAudioBufferSpeechStopped{AudioEndMS: s.input.ElapsedMS(), ItemID: s.speech.ItemID(f.Turn)})
-	case turn.EmitTimeout:
-		s.speech.Open(f.Turn, s.input.Start())
-		s.send(&wire.InputAudioBufferTimeoutTriggered{
-			AudioStartMS: int(s.input.Start().Milliseconds(format.InputRate)), AudioEndMS: s.input.ElapsedMS(), ItemID: s.speech.ItemID(f.Turn),
-		})
-	case turn.ArmFallback:
-		s.after("fallback", time.Duration(f.MS)*time.Millisecond,
-			machineEvent{coord.OfTurn{Event: turn.FallbackExpired{Turn: f.Turn, Gen: f.Gen}}})
-	case turn.AskGate:
-		// No session setting asks for the gate yet, so the machine never gets here. Without a gate the turn passes.
-		s.again(machineEvent{coord.OfTurn{Event: turn.GatePassed(f)}})
-	case turn.CommitTurn:
-		s.commitTurn(f)
-	case turn.DiscardTurn:
-		s.speech.Drop(f.Turn)
-		s.input.TurnEnded()
-		s.armIdle()
-	case turn.BargeIn: // the composition has routed it to the playout and the response
-		s.player.Confirmed()
-		s.log.Info("the user interrupts", "turn", f.Turn)
-	}
-}
-
 func (s *Session) performResponse(o origin, f response.Effect) {
 	switch f := f.(type) {
 	case response.EmitCreated:
@@ -212,7 +173,7 @@ func (s *Session) performResponse(o origin, f response.Effect) {
 		r := s.generator.Find(f.ID)
 		s.do(o, s.generator.End(f))
 		if r != nil && !r.Track().Begun() { // else idle_timeout_ms counts from the end of the playout
-			s.armIdle()
+			s.input.ArmIdle(&s.machines.state)
 		}
 	case response.StartBody:
 		s.do(o, s.generator.Ask(f.ID))
@@ -241,7 +202,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 		s.play(s.player.Resume(s.generator.Find(f.Resp).Track(), f.From, uint64(f.Gen)))
 	case playout.Drop:
 		if r := s.generator.Find(f.Resp); r != nil && s.generator.Drop(r) {
-			s.offAir()
+			s.input.PlaybackEnded(&s.machines.state)
 		}
 	case playout.EmitStarted:
 		if s.player.ServerPaced() {
@@ -249,7 +210,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 		}
 	case playout.EmitStopped:
 		s.do(origin{}, s.generator.Stopped(s.generator.Find(f.Resp), s.machineConfig().Reports))
-		s.offAir()
+		s.input.PlaybackEnded(&s.machines.state)
 	case playout.EmitCleared:
 		if r := s.generator.Find(f.Resp); r != nil && s.player.ServerPaced() {
 			s.send(&wire.OutputAudioBufferCleared{ResponseID: r.Name()})
@@ -269,8 +230,9 @@ func (s *Session) performPlayout(f playout.Effect) {
 	}
 }
 
-// offAir notes that nothing plays any more.
-func (s *Session) offAir() {
-	s.input.PlaybackEnded(s.now())
-	s.armIdle()
+// firstPacket notes that the response on air is audible from now on.
+func (s *Session) firstPacket() {
+	if r := s.generator.OnAir(); r != nil && r.Turn() != nil {
+		r.Turn().FirstPacket(s.now())
+	}
 }

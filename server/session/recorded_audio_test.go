@@ -71,7 +71,7 @@ func TestRecordedAudio(t *testing.T) {
 		c.send(`{"type":"conversation.item.delete","item_id":"clip"}`)
 		c.ask("say 2 words")
 		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
-		c.g.Expect(c.s.speech.Transcribing()).To(gomega.BeZero())
+		c.g.Expect(c.s.input.Transcribing()).To(gomega.BeZero())
 	})
 
 	story(t, "a failed recognition is reported, and the response goes on without the words", func(t *testing.T) {
@@ -101,6 +101,6 @@ func TestRecordedAudio(t *testing.T) {
 		c.wrong(recorded("more", hello, ""), "too_many_transcriptions", "item")
 		c.ask("say 2 words")
 		first(c, "response.done")
-		c.g.Expect(c.s.speech.Transcribing()).To(gomega.BeZero())
+		c.g.Expect(c.s.input.Transcribing()).To(gomega.BeZero())
 	})
 }

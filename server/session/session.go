@@ -14,6 +14,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -24,7 +25,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
-	"github.com/antiphon-rt/antiphon/server/session/speech"
+	"github.com/antiphon-rt/antiphon/server/session/timing"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 )
 
@@ -47,15 +48,13 @@ type Session struct {
 	// The rooms. They belong to the actor.
 	settings     *settings.Settings
 	conversation *conversation.Conversation
-	input        *input.Input
-	speech       *speech.Speech
+	input        *input.Listening
 	generator    *generation.Generator
 	player       *output.Player
 
 	link      call.Link
 	can       call.Capabilities // of link
 	timers    *env.Timers
-	idle      uint64      // names the timer of idle_timeout_ms
 	reason    conn.Reason // why the session ends, once it does
 	released  bool
 	forgotten bool
@@ -87,11 +86,7 @@ func New(cfg Config) (*Session, error) {
 		return nil, errors.New("session: Config.Pipeline is nil")
 	}
 	cfg.complete()
-	in, err := input.New(input.MaxBuffer)
-	if err != nil {
-		return nil, err
-	}
-	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_"), input: in, timers: env.NewTimers(cfg.Env)}
+	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_"), timers: env.NewTimers(cfg.Env)}
 	s.log = cfg.Logger.With("session", s.id)
 	s.shared.queue, s.shared.done = newQueue(), make(chan struct{})
 	s.shared.workers = env.NewGroup(cfg.Env)
@@ -101,11 +96,14 @@ func New(cfg Config) (*Session, error) {
 	s.settings = settings.New(cfg.Env, cfg.Pipeline, cfg.Settings, cfg.Locks)
 	s.machines.state = coord.New(s.settings.MachineConfig(false))
 	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
-	s.speech = speech.New(s.shared.ctx, speech.Config{
-		Env: cfg.Env, Transcriber: cfg.Pipeline.Transcriber, Guard: cfg.Guard,
-		Post: func(e speech.Event) bool { return s.post(speechEvent{e}) },
+	var err error
+	s.input, err = input.NewListening(input.Parts{
+		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, Guard: cfg.Guard, Settings: s.settings,
+		Conversation: s.conversation, Buffer: input.MaxBuffer, Context: s.shared.ctx,
+		Post:      func(e input.Event) bool { return s.post(inputEvent{e}) },
+		Committed: func(t turn.ID, u *timing.Turn) { s.generator.Commit(t, u) },
 	})
-	return s, nil
+	return s, err
 }
 
 // complete fills in the defaults.
@@ -147,6 +145,7 @@ func (s *Session) Start(link call.Link) {
 // attach gives the session its link, the player that plays over it, and the generator that the player serves.
 func (s *Session) attach(link call.Link) {
 	s.link, s.can = link, call.Resolve(link)
+	s.input.Connect(s.can)
 	s.player = output.NewPlayer(link, s.can, s.cfg.Env, func(e output.Event) bool { return s.post(playerEvent{e}) })
 	if !s.player.ServerPaced() {
 		s.conversation.KeepAudio()
@@ -242,7 +241,7 @@ func (s *Session) warmUp() {
 
 // opened announces the session. err says which back end did not come up.
 func (s *Session) opened(err error) {
-	s.input.Configure(s.settings.TurnDetection())
+	s.input.Configure()
 	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
 	s.takeEarly()
 	if err == nil {
@@ -265,9 +264,9 @@ func (s *Session) release() {
 	close(s.shared.queue.ending)
 	s.timers.StopAll()
 	s.player.Close()
-	s.speech.Close()
+	s.input.Close()
 	s.shared.workers.Wait()
-	s.speech.Wait()
+	s.input.Wait()
 	s.generator.Close()
 	if l := s.can.CloseExplainer; l != nil {
 		l.ExplainClose(s.reason)

@@ -130,16 +130,6 @@ func (s *Session) fail(o origin, f *fault.Failure) {
 	s.answer(o, f.Event(o.event))
 }
 
-// failed logs the failure of a stage.
-func (s *Session) failed(what string, err error, about ...any) {
-	about = append(about, "err", err)
-	if stack := fault.Stack(err); stack != "" {
-		s.log.Error(what, append(about, "stack", stack)...)
-		return
-	}
-	s.log.Warn(what, about...)
-}
-
 // record writes down an event of the client's or of the server's; direction is "client" or "server".
 func (s *Session) record(direction string, text []byte) {
 	if s.cfg.Record != nil {

@@ -3,12 +3,13 @@
 package action
 
 import (
+	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Action is one of Send, Step, Later, Fail.
+// Action is one of Send, Answer, Fail, Step, StepAt, Later, Then.
 //
 //sumtype:decl
 type Action interface{ action() }
@@ -20,18 +21,31 @@ type (
 		Event wire.ServerEvent
 		Sent  func()
 	}
-	// Step runs Event through the state machines at once.
-	Step struct{ Event coord.Event }
-	// Later runs Event through the state machines after the event in hand and everything that follows from it.
-	Later struct{ Event coord.Event }
+	// Answer sends Event to whoever sent the client event in hand, and to nobody else.
+	Answer struct{ Event wire.ServerEvent }
 	// Fail answers the client event in hand with an error event.
 	Fail struct{ Failure *fault.Failure }
+	// Step runs Event through the state machines at once.
+	Step struct{ Event coord.Event }
+	// StepAt is Step where the far end has heard the response on air up to At.
+	StepAt struct {
+		Event coord.Event
+		At    playout.Mark
+	}
+	// Later runs Event through the state machines after the event in hand and everything that follows from it.
+	Later struct{ Event coord.Event }
+	// Then asks for further actions once those before it are performed. The actions depend on s, the state of the machines by then. They are
+	// performed before the rest of the list.
+	Then struct{ Next func(s *coord.State) List }
 )
 
-func (Send) action()  {}
-func (Step) action()  {}
-func (Later) action() {}
-func (Fail) action()  {}
+func (Send) action()   {}
+func (Answer) action() {}
+func (Fail) action()   {}
+func (Step) action()   {}
+func (StepAt) action() {}
+func (Later) action()  {}
+func (Then) action()   {}
 
 // List is actions in the order in which they are performed.
 type List []Action
@@ -46,8 +60,14 @@ func (l *List) SendAll(events []wire.ServerEvent) {
 	}
 }
 
+// Fail appends a Fail.
+func (l *List) Fail(f *fault.Failure) { *l = append(*l, Fail{f}) }
+
 // Step appends a Step.
 func (l *List) Step(e coord.Event) { *l = append(*l, Step{e}) }
 
 // Later appends a Later.
 func (l *List) Later(e coord.Event) { *l = append(*l, Later{e}) }
+
+// Then appends a Then.
+func (l *List) Then(next func(s *coord.State) List) { *l = append(*l, Then{next}) }

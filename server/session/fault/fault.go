@@ -5,6 +5,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -72,4 +73,15 @@ func Stack(err error) string {
 		return p.Stack
 	}
 	return ""
+}
+
+// Log logs that a stage of the pipeline has failed with err; about are further attributes. A panic is an error of ours and is logged with its
+// stack.
+func Log(log *slog.Logger, what string, err error, about ...any) {
+	about = append(about, "err", err)
+	if stack := Stack(err); stack != "" {
+		log.Error(what, append(about, "stack", stack)...)
+		return
+	}
+	log.Warn(what, about...)
 }

@@ -105,7 +105,7 @@ func (g *Generator) bodyOver(r *Response) action.List {
 	}
 	r.body.cancel()
 	if status, err := r.outcome(); status == response.Failed && !r.closed() {
-		g.failed("a response failed", err, "response", r.object.ID)
+		fault.Log(g.Log, "a response failed", err, "response", r.object.ID)
 	}
 	return g.step(r, generation.BodyOver{})
 }
@@ -173,14 +173,4 @@ func (g *Generator) performSynthesis(r *Response, f synthesis.Effect) {
 			g.Player.Complete(r.track)
 		}
 	}
-}
-
-// failed logs the failure of a stage.
-func (g *Generator) failed(what string, err error, about ...any) {
-	about = append(about, "err", err)
-	if stack := fault.Stack(err); stack != "" {
-		g.Log.Error(what, append(about, "stack", stack)...)
-		return
-	}
-	g.Log.Warn(what, about...)
 }

@@ -1,0 +1,209 @@
+package input
+
+// A Listening: what it is made of, and the audio that goes through it.
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/session/speech"
+	"github.com/antiphon-rt/antiphon/server/session/timing"
+	"github.com/antiphon-rt/antiphon/server/session/watchdog"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Parts are what a Listening works with. They belong to the session's goroutine, as the Listening does.
+type Parts struct {
+	Env          env.Env
+	Log          *slog.Logger
+	Transcriber  pipeline.Transcriber
+	Guard        *watchdog.Guard // bounds the calls into the Transcriber
+	Settings     *settings.Settings
+	Conversation *conversation.Conversation
+	// Buffer is how many samples the input buffer holds.
+	Buffer int
+	// Context ends with the session.
+	Context context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
+	// Post takes what timers and recognitions report, from any goroutine. It reports false when the session has ended.
+	Post func(Event) bool
+	// Committed notes a turn that a response may answer.
+	Committed func(turn.ID, *timing.Turn)
+}
+
+// Listening is the user's half of a session. See the package comment.
+type Listening struct {
+	Parts
+	input  *Input
+	speech *speech.Speech
+	timers *env.Timers
+	idle   uint64 // names the timer of idle_timeout_ms
+	can    call.Capabilities
+}
+
+// NewListening returns a Listening that detects no turns yet.
+func NewListening(p Parts) (*Listening, error) {
+	in, err := New(p.Buffer)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listening{Parts: p, input: in, timers: env.NewTimers(p.Env)}
+	l.speech = speech.New(p.Context, speech.Config{
+		Env: p.Env, Transcriber: p.Transcriber, Guard: p.Guard, Post: func(e speech.Event) bool { return p.Post(Report{e}) },
+	})
+	return l, nil
+}
+
+// Connect gives the Listening what the session's link can do.
+func (l *Listening) Connect(can call.Capabilities) { l.can = can }
+
+// Close stops the timers and drops every turn.
+func (l *Listening) Close() {
+	l.timers.StopAll()
+	l.speech.Close()
+}
+
+// Wait joins the goroutines of all recognitions. Parts.Context must have ended before, or the wait lasts as long as they do.
+func (l *Listening) Wait() { l.speech.Wait() }
+
+// Turns returns how many turns are open or wait for their transcripts.
+func (l *Listening) Turns() int { return l.speech.Turns() }
+
+// Transcribing returns how many recordings are being transcribed.
+func (l *Listening) Transcribing() int { return l.speech.Transcribing() }
+
+// LastAudio returns when the last audio came; zero before the first.
+func (l *Listening) LastAudio() time.Time { return l.input.LastAudio() }
+
+// Configure takes over the settings of turn detection.
+func (l *Listening) Configure() { l.input.Configure(l.Settings.TurnDetection()) }
+
+// PlaybackEnded notes that the agent has fallen silent.
+func (l *Listening) PlaybackEnded(s *coord.State) {
+	l.input.PlaybackEnded(l.Env.Now())
+	l.ArmIdle(s)
+}
+
+// OpenPredicted begins to judge candidate t, which the client's detector has opened. answers says that only the end of the agent's response
+// is unplayed: the user answers it rather than listens.
+func (l *Listening) OpenPredicted(t turn.ID, answers bool) { l.input.OpenPredicted(t, answers) }
+
+// --- audio
+
+// Audio takes audio of the client's track: mono, format.InputRate.
+func (l *Listening) Audio(pcm []int16, s *coord.State) action.List {
+	l.input.Append(pcm, l.Env.Now())
+	return l.listen(s)
+}
+
+// Append takes the audio of an input_audio_buffer.append.
+func (l *Listening) Append(audio []byte, s *coord.State) (out action.List) {
+	if f := l.input.AppendEncoded(l.Settings.InputFormat(), audio, l.Env.Now()); f != nil {
+		out.Fail(f)
+		return out
+	}
+	return l.listen(s)
+}
+
+// Commit takes an input_audio_buffer.commit.
+func (l *Listening) Commit(s *coord.State) action.List {
+	l.input.EndEncoded(l.Env.Now())
+	out := l.listen(s)
+	out.Then(func(*coord.State) (out action.List) {
+		if f := l.input.CheckCommit(); f != nil {
+			out.Fail(f)
+			return out
+		}
+		return step(turn.Commit{})
+	})
+	return out
+}
+
+// Clear takes an input_audio_buffer.clear.
+func (l *Listening) Clear() action.List {
+	out := step(turn.Clear{})
+	out.Then(func(*coord.State) (out action.List) {
+		l.input.Clear()
+		out.Send(&wire.InputAudioBufferCleared{})
+		return out
+	})
+	return out
+}
+
+// listen looks at each frame of the audio that was appended. It stops at the first frame that means something to the turn machine, and goes
+// on once that is performed.
+func (l *Listening) listen(s *coord.State) (out action.List) {
+	for r, ok := l.input.Next(l.inputView(s)); ok; r, ok = l.input.Next(l.inputView(s)) {
+		if r.Frame != nil {
+			out = append(out, l.recognise(r.Frame, s)...)
+		}
+		if r.Failure != nil {
+			out.Fail(r.Failure)
+		}
+		if r.Event != nil {
+			out = append(out, step(r.Event)...)
+			out.Then(l.listen)
+			return out
+		}
+	}
+	return out
+}
+
+// recognise gives a frame to the recogniser of the open turn. If the recogniser cannot keep up, the machines learn that after the event in hand.
+func (l *Listening) recognise(frame []float32, s *coord.State) (out action.List) {
+	failed := l.speech.Write(turn.Open(s.Turn), frame)
+	if failed == nil {
+		return nil
+	}
+	for _, a := range l.report(failed, s) {
+		if follows, is := a.(action.Step); is {
+			out.Later(follows.Event)
+		}
+	}
+	return out
+}
+
+// inputView returns what the Input reads of the session's state.
+func (l *Listening) inputView(s *coord.State) View {
+	_, degraded := s.Live.(transcription.Unavailable)
+	return View{
+		Turn: s.Turn, AgentAudible: audible(s), NoLiveTranscription: degraded, FarEnd: l.can.FarEndReader, Path: l.can.RoundTripper,
+	}
+}
+
+// speechView returns what the Speech reads of the session's state.
+func (l *Listening) speechView(s *coord.State) speech.View {
+	td := l.Settings.TurnDetection()
+	return speech.View{
+		Wants: l.wants(), Semantic: td != nil && td.Type == wire.SemanticVAD, Voiced: l.input.Voiced(), Turn: s.Turn,
+	}
+}
+
+// wants returns what the client wants to know of transcripts.
+func (l *Listening) wants() speech.Wants {
+	return speech.Wants{Transcripts: l.Settings.Transcription() != nil, Logprobs: l.Settings.Logprobs()}
+}
+
+// audible reports whether the agent is heard at the moment.
+func audible(s *coord.State) bool {
+	_, playing := s.Playout.(playout.Playing)
+	return playing
+}
+
+// step is the actions for one event of the turn machine, none for nil.
+func step(e turn.Event) (out action.List) {
+	if e != nil {
+		out.Step(coord.OfTurn{Event: e})
+	}
+	return out
+}
