@@ -93,13 +93,13 @@ func TestTheSecondGracePeriodEnds(t *testing.T) {
 	})
 }
 
-// slowToEnd is a recogniser whose Open returns 3 s after its context has ended.
+// slowToEnd is a recogniser whose Open returns 2 s after its context has ended: within watchdog.Limits.Close, so that it is not abandoned.
 type slowToEnd struct{ left *atomic.Bool }
 
 // Open implements pipeline.Transcriber.
 func (s slowToEnd) Open(ctx context.Context, _ pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	<-ctx.Done()
-	<-time.After(3 * time.Second)
+	<-time.After(2 * time.Second)
 	s.left.Store(true)
 	return nil, ctx.Err()
 }
