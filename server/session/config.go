@@ -10,6 +10,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
@@ -47,6 +48,8 @@ type Config struct {
 	Limits ratelimit.Limiter
 	// Guard bounds the calls into the Pipeline. Sessions that share a Pipeline share its Guard; nil is one of the session's own.
 	Guard *watchdog.Guard
+	// Memory is the server's budget for the items of conversations; nil is none.
+	Memory *conversation.Memory
 	// Locks are the settings that Message may not change; Control may.
 	Locks settings.Locks
 }

@@ -96,6 +96,7 @@ func New(cfg Config) (*Session, error) {
 	s.settings = settings.New(cfg.Env, cfg.Pipeline, cfg.Settings, cfg.Locks)
 	s.machines.state = coord.New(s.settings.MachineConfig(false))
 	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
+	s.conversation.ShareMemory(cfg.Memory)
 	var err error
 	s.input, err = input.NewListening(input.Parts{
 		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, Guard: cfg.Guard, Settings: s.settings,
@@ -268,6 +269,7 @@ func (s *Session) release() {
 	s.shared.workers.Wait()
 	s.input.Wait()
 	s.generator.Close()
+	s.conversation.Close()
 	if l := s.can.CloseExplainer; l != nil {
 		l.ExplainClose(s.reason)
 	}

@@ -58,13 +58,21 @@ func Check(w wire.Item) *fault.Failure {
 
 // CheckInput returns a failure for items that a response.create cannot have as its own input.
 func (c *Conversation) CheckInput(input []wire.Item) *fault.Failure {
+	bytes := 0
 	for i, w := range input {
 		at := fmt.Sprintf("response.input[%d]", i)
 		if w.Type == wire.ItemReference {
-			if c.Find(w.ID) == nil {
+			it := c.Find(w.ID)
+			if it == nil {
 				return &fault.Failure{Code: "item_not_found", Param: at + ".id", Message: "there is no item \"" + w.ID + "\" in the conversation"}
 			}
+			if bytes += size(it.Item); bytes > maxBytes {
+				return inputTooLarge()
+			}
 			continue
+		}
+		if bytes += size(w); bytes > maxBytes {
+			return inputTooLarge()
 		}
 		if f := Check(w); f != nil {
 			f.Param = at + strings.TrimPrefix(f.Param, "item")
@@ -79,4 +87,13 @@ func (c *Conversation) CheckInput(input []wire.Item) *fault.Failure {
 		}
 	}
 	return nil
+}
+
+// inputTooLarge is the failure for a response's own input that is larger than a conversation may be. The same item may be named many
+// times in it.
+func inputTooLarge() *fault.Failure {
+	return &fault.Failure{
+		Code: "input_too_large", Param: "response.input",
+		Message: fmt.Sprintf("the items of the input take more than %d bytes together: leave some out", maxBytes),
+	}
 }

@@ -25,6 +25,9 @@ type Conversation struct {
 	items []*Item
 	last  id.Item // the number of the newest item
 	keeps bool    // audio is kept
+
+	memory   *Memory // nil without a budget
+	borrowed int     // bytes of the memory's pool
 }
 
 // New returns an empty conversation that is answered by model.
@@ -96,7 +99,7 @@ func (c *Conversation) insert(w wire.Item, after string) (it *Item, previous *st
 	}
 	c.last++
 	it = &Item{Item: w, num: c.last}
-	n := c.excess(w)
+	n, _ := c.excess(w) // an item of the server's own comes in any case: Create refuses a client's
 	for _, old := range c.items[:n] {
 		deleted = append(deleted, &wire.ConversationItemDeleted{ItemID: old.ID})
 	}
@@ -106,28 +109,22 @@ func (c *Conversation) insert(w wire.Item, after string) (it *Item, previous *st
 	return it, c.before(at), deleted, true
 }
 
-// excess is how many of the oldest items must go to make room for w.
-func (c *Conversation) excess(w wire.Item) int {
+// excess is how many of the oldest items must go to make room for w, and charges the rest with w. ok is false, and nothing is charged,
+// when the server has no memory for w alone.
+func (c *Conversation) excess(w wire.Item) (n int, ok bool) {
 	bytes := size(w)
 	for _, it := range c.items {
 		bytes += size(it.Item)
 	}
-	n := 0
 	for n < len(c.items) && (len(c.items)-n >= maxItems || bytes > maxBytes) {
 		bytes -= size(c.items[n].Item)
 		n++
 	}
-	return n
-}
-
-// size is about how many bytes of memory an item keeps.
-func size(w wire.Item) int {
-	n := len(w.ID) + len(w.CallID) + len(w.Name) + len(w.Arguments) + len(w.Output)
-	for _, p := range w.Content {
-		n += len(p.Text) + len(p.Audio) + len(p.ImageURL)
-		if p.Transcript != nil {
-			n += len(*p.Transcript)
+	for ; !c.charge(bytes); n++ {
+		if n == len(c.items) {
+			return n, false
 		}
+		bytes -= size(c.items[n].Item)
 	}
-	return n
+	return n, true
 }

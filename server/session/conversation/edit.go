@@ -41,6 +41,9 @@ func (c *Conversation) Prepare(w *wire.Item) *fault.Failure {
 // Create puts an item that Prepare has completed behind the one that is named after; "" means the end and "root" the
 // beginning. It returns the item and the events that announce the change.
 func (c *Conversation) Create(w wire.Item, after string) (*Item, []wire.ServerEvent, *fault.Failure) {
+	if f := c.tooLarge(w); f != nil {
+		return nil, nil, f
+	}
 	it, previous, events, ok := c.insert(w, after)
 	if !ok {
 		return nil, nil, &fault.Failure{
@@ -52,6 +55,24 @@ func (c *Conversation) Create(w wire.Item, after string) (*Item, []wire.ServerEv
 		&wire.ConversationItemAdded{PreviousItemID: previous, Item: w},
 		&wire.ConversationItemDone{PreviousItemID: previous, Item: w},
 	), nil
+}
+
+// tooLarge returns a failure for an item that the conversation cannot hold even alone.
+func (c *Conversation) tooLarge(w wire.Item) *fault.Failure {
+	bytes := size(w)
+	switch {
+	case bytes > maxBytes:
+		return &fault.Failure{
+			Code: "item_too_large", Param: "item",
+			Message: fmt.Sprintf("the item takes %d bytes, and a conversation has %d: send less in one item", bytes, maxBytes),
+		}
+	case c.memory != nil && bytes > c.memory.share+c.borrowed+c.memory.Free():
+		return &fault.Failure{
+			Type: fault.TypeServer, Code: "memory_full", Param: "item",
+			Message: "the server has no memory for this item at the moment: send less in one item, or try again later",
+		}
+	}
+	return nil
 }
 
 // Begin adds an item of a response at the end. It returns the item and the events that announce the change.

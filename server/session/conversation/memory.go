@@ -1,0 +1,82 @@
+package conversation
+
+// The memory of conversations: what an item weighs, and the budget that all conversations of a server share.
+
+import (
+	"sync"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// What an item and a content part weigh in addition to their texts, in bytes: the sizes of the Go structs and what belongs to them.
+const (
+	itemOverhead = 640
+	partOverhead = 128
+)
+
+// size is about how many bytes of memory an item keeps.
+func size(w wire.Item) int {
+	n := itemOverhead + len(w.ID) + len(w.CallID) + len(w.Name) + len(w.Arguments) + len(w.Output) + len(w.Tools) + len(w.Error) + len(w.Reason)
+	for _, p := range w.Content {
+		n += partOverhead + len(p.Text) + len(p.Audio) + len(p.ImageURL)
+		if p.Transcript != nil {
+			n += len(*p.Transcript)
+		}
+	}
+	return n
+}
+
+// Memory is the budget of bytes that all conversations of a server share. Half of it belongs to the conversations in equal shares,
+// so that each has its share whatever the others hold. The other half is a pool, from which a conversation borrows what it needs
+// beyond its share. Memory is safe for concurrent use.
+type Memory struct {
+	share int
+
+	mu   sync.Mutex
+	free int // in the pool
+}
+
+// NewMemory returns a budget of total bytes for at most so many conversations at a time.
+func NewMemory(total, conversations int) *Memory {
+	return &Memory{share: total / 2 / max(1, conversations), free: total - total/2}
+}
+
+// Free is how many bytes of the pool nobody has borrowed.
+func (m *Memory) Free() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.free
+}
+
+// borrow changes what a conversation has borrowed from had to want bytes. It returns false, and changes nothing, when the pool has
+// too little.
+func (m *Memory) borrow(had, want int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.free+had < want {
+		return false
+	}
+	m.free += had - want
+	return true
+}
+
+// ShareMemory charges the conversation to a server's budget. Without a budget the limits of the conversation alone count. It is for
+// an empty conversation.
+func (c *Conversation) ShareMemory(m *Memory) { c.memory = m }
+
+// Close returns what the conversation has borrowed. The conversation takes no further items.
+func (c *Conversation) Close() { c.charge(0) }
+
+// charge has the budget know that the conversation holds so many bytes. It returns false, and charges nothing, when the budget has
+// too little.
+func (c *Conversation) charge(bytes int) bool {
+	if c.memory == nil {
+		return true
+	}
+	want := max(0, bytes-c.memory.share)
+	if !c.memory.borrow(c.borrowed, want) {
+		return false
+	}
+	c.borrowed = want
+	return true
+}
