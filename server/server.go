@@ -48,12 +48,8 @@ type Config struct {
 	Origins []string
 	// Proxies are the reverse proxies whose header X-Forwarded-For is true; nil trusts none.
 	Proxies httpguard.Proxies
-	// MaxSessions is how many calls there are at most at a time; 0 takes 200.
-	MaxSessions int
-	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
-	MaxMessage int64
-	// EventsPerSecond limits the events of one connection: see signal.Config; 0 takes 500.
-	EventsPerSecond int
+	// Limits limit what the server and its clients take.
+	signal.Limits
 	// Grace is how long a client that has lost its network may take to come back before the call ends; 0 takes 20 s. Keep is the
 	// same for a client that knows our extensions and can reconnect; 0 takes 60 s.
 	Grace, Keep time.Duration
@@ -92,8 +88,7 @@ func New(cfg Config) (*Server, error) {
 	sc := signal.Config{
 		Engine: engine, Pipeline: cfg.Pipeline, Settings: settings(cfg), Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
-		MaxSessions: cfg.MaxSessions, MaxMessage: cfg.MaxMessage, EventsPerSecond: cfg.EventsPerSecond,
-		CheckInvariants: cfg.CheckInvariants,
+		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants,
 	}
 	if cfg.Record != nil {
 		sc.Record = newRecorder(cfg.Record, cfg.Logger).event

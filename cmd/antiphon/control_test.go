@@ -105,7 +105,7 @@ func openExchange(t *testing.T) *exchange {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := scripted.New(scripted.Options{})
 	s, err := server.New(server.Config{
-		Pipeline: p, Loopback: true, Keys: keys, EventsPerSecond: 50, CheckInvariants: true,
+		Pipeline: p, Loopback: true, Keys: keys, Limits: signal.Limits{EventsPerSecond: 50}, CheckInvariants: true,
 		Secrets: signal.SecretRules{SingleUse: true, Locks: settings.Locks{"instructions"}},
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())

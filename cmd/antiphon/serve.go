@@ -20,7 +20,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/web"
 )
@@ -35,41 +34,10 @@ type serve struct {
 	UDPPort       int      `name:"udp-port" placeholder:"PORT" help:"Carry the audio of all calls on this one UDP port."`
 	Origin        []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
 	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
-	MaxSessions   int      `default:"200" help:"Calls at a time."`
 	limits
 	Record   string `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
 	Trace    string `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
 	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
-}
-
-// limits are the flags that limit what clients may do.
-type limits struct {
-	MaxConnections           int      `placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
-	MaxConnectionsPerAddress int      `placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
-	RequestsPerMinute        int      `placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
-	TokensPerMinute          int      `placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
-	EventsPerSecond          int      `default:"500" help:"Events that one connection may send in a second; faster ones wait."`
-	SecretSingleUse          bool     `help:"Let a client secret begin one call; else it begins any number until it expires."`
-	SecretLock               []string `placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
-}
-
-// into checks the limits and writes them into cfg.
-func (l *limits) into(cfg *server.Config) (err error) {
-	switch {
-	case l.RequestsPerMinute < 0 || l.TokensPerMinute < 0:
-		return errors.New("--requests-per-minute and --tokens-per-minute: want a number above 0, or 0 for no limit")
-	case l.MaxConnections < 0 || l.MaxConnectionsPerAddress < 0:
-		return errors.New("--max-connections and --max-connections-per-address: want a number above 0, or 0 for the default")
-	case l.EventsPerSecond < 1:
-		return errors.New("--events-per-second: want a number above 0")
-	}
-	cfg.Rates = signal.Rates{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute}
-	cfg.EventsPerSecond = l.EventsPerSecond
-	cfg.Secrets.SingleUse = l.SecretSingleUse
-	if cfg.Secrets.Locks, err = settings.ParseLocks(l.SecretLock); err != nil {
-		return fmt.Errorf("--secret-lock: %w", err)
-	}
-	return nil
 }
 
 // stopTimeout limits how long the calls may take to end when the server stops.
@@ -124,7 +92,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 		return cfg, nil, fmt.Errorf("--listen %s can be reached from other machines: give --api-key-file FILE with the lines that antiphon key prints, or listen on 127.0.0.1", c.Listen)
 	}
 	cfg = server.Config{
-		Logger: logger, Page: web.Handler(web.Options{}), UDPPort: c.UDPPort, Loopback: local, Origins: c.Origin, MaxSessions: c.MaxSessions,
+		Logger: logger, Page: web.Handler(web.Options{}), UDPPort: c.UDPPort, Loopback: local, Origins: c.Origin,
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {
 		return cfg, nil, err

@@ -74,8 +74,8 @@ func TestServePassesItsFlagsOn(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	var log bytes.Buffer
 	c := serve{
-		Listen: "0.0.0.0:0", APIKeyFile: write(t, "keys", line+"\nplain-text-of-a-key\n"), Origin: []string{"https://app.test"}, MaxSessions: 7,
-		limits: limits{RequestsPerMinute: 1, TokensPerMinute: 2, EventsPerSecond: 3, SecretSingleUse: true, SecretLock: []string{"instructions"}},
+		Listen: "0.0.0.0:0", APIKeyFile: write(t, "keys", line+"\nplain-text-of-a-key\n"), Origin: []string{"https://app.test"},
+		limits: limits{MaxSessions: 7, RequestsPerMinute: 1, TokensPerMinute: 2, EventsPerSecond: 3, SecretSingleUse: true, SecretLock: []string{"instructions"}},
 	}
 	cfg, closeFiles, err := c.config(slog.New(slog.NewTextHandler(&log, nil)))
 	g.Expect(err).NotTo(gomega.HaveOccurred())

@@ -30,7 +30,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 		return p
 	}
 	s := c.session
-	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, h.limited(s))
+	peer, answer, err := h.cfg.Engine.Answer(r.Context(), offer, h.limited(c))
 	if err != nil {
 		h.abandon(id, c)
 		return badOffer(err)
@@ -46,12 +46,20 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 // limitedHandler is a session whose client's events pass an event limiter.
 type limitedHandler struct {
 	*session.Session
-	limiter *call.EventLimiter
+	limiter   *call.EventLimiter
+	connected func()
 }
 
-// limited returns s behind an event limiter.
-func (h *Handler) limited(s *session.Session) *limitedHandler {
-	return &limitedHandler{s, call.NewEventLimiter(h.env, h.cfg.EventsPerSecond, s.Refuse)}
+// limited returns the session of a call behind an event limiter.
+func (h *Handler) limited(c *callEntry) *limitedHandler {
+	limiter := call.NewEventLimiter(h.env, h.cfg.EventsPerSecond, c.session.Refuse)
+	return &limitedHandler{c.session, limiter, func() { h.connected(c) }}
+}
+
+// Opened implements call.Handler.
+func (l *limitedHandler) Opened() {
+	l.connected()
+	l.Session.Opened()
 }
 
 // Message implements call.Handler.

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/antiphon-rt/antiphon/server/httpguard"
 )
 
 // Access: checks the origin of a request and its key or client secret, and answers preflight requests of browsers.
@@ -18,6 +21,8 @@ type requester struct {
 	secret *secret
 	// stale is the response that says why the secret begins no call any more. It still controls and ends the call that it began.
 	stale *problem
+	// address is the client's address.
+	address netip.Addr
 }
 
 // mayControl reports whether c may control or end a call that owner has begun: with the same client secret, or with a key of the
@@ -62,18 +67,18 @@ func keyOf(r *http.Request) string {
 // identify finds out who sent a request. A server without keys accepts everyone. It recognises client secrets nevertheless, because
 // settings are bound to them.
 func (h *Handler) identify(r *http.Request) (requester, *problem) {
-	shown := keyOf(r)
+	shown, address := keyOf(r), httpguard.Client(r)
 	if s, stale, ok := h.secrets.find(shown); ok {
-		return requester{principal: s.principal, secret: s, stale: stale}, nil
+		return requester{principal: s.principal, secret: s, stale: stale, address: address}, nil
 	}
 	if h.cfg.Keys == nil {
-		return requester{}, nil
+		return requester{address: address}, nil
 	}
 	name, ok := h.cfg.Keys.principal(shown)
 	if !ok {
 		return requester{}, unauthorized()
 	}
-	return requester{principal: name}, nil
+	return requester{principal: name, address: address}, nil
 }
 
 // endpoint answers one request, or returns the error response.

@@ -16,6 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
+	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -38,13 +39,8 @@ type Config struct {
 	// Origins are the origins of pages that may call, such as "https://example.org"; "*" is every page. Pages of the server's own
 	// host may always call. On a loopback address, pages of every loopback address may call.
 	Origins []string
-	// MaxSessions is how many calls there are at most at a time; 0 takes 200.
-	MaxSessions int
-	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
-	MaxMessage int64
-	// EventsPerSecond limits the events of one connection; each 16 KiB of an event count as one. Four times as many may come at
-	// once. Events that come faster wait, and the server tells the client. 0 takes 500.
-	EventsPerSecond int
+	// Limits limit what the server and its clients take.
+	Limits
 	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can
 	// reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration
@@ -60,15 +56,6 @@ type Config struct {
 	CheckInvariants bool
 }
 
-// Limits of a Handler, unless its Config says otherwise.
-const (
-	defaultMaxSessions = 200
-	defaultMaxMessage  = 1 << 20
-	// defaultEventsPerSecond is how many events of one client pass in a second.
-	defaultEventsPerSecond = 500
-	maxBody                = 1 << 20 // of a request
-)
-
 // fullRetry is how long a client is told to wait when the server is full or stops.
 const fullRetry = 10 * time.Second
 
@@ -80,6 +67,9 @@ type Handler struct {
 	secrets *secretStore
 	budgets budgets
 	guard   *watchdog.Guard // bounds the calls of all sessions into the pipeline
+	memory  *conversation.Memory
+
+	attempts attempts
 
 	mu     sync.Mutex
 	calls  map[string]*callEntry // by call id
@@ -95,26 +85,25 @@ type callEntry struct {
 	token   string    // with which its client reconnects
 	hub     *call.Hub // nil for a call that has not begun
 	peer    *rtc.Peer // the newest; nil for a call over a WebSocket
+
+	shares    []share
+	since     time.Time // the request that began it
+	connected bool      // its client has connected once
+	evicted   bool      // it was ended to make room, and does not count any more
 }
 
 // New returns a Handler. The caller closes it.
 func New(cfg Config) *Handler {
-	if cfg.MaxSessions == 0 {
-		cfg.MaxSessions = defaultMaxSessions
-	}
-	if cfg.MaxMessage == 0 {
-		cfg.MaxMessage = defaultMaxMessage
-	}
-	if cfg.EventsPerSecond == 0 {
-		cfg.EventsPerSecond = defaultEventsPerSecond
-	}
+	cfg.Limits = cfg.withDefaults(cfg.Keys)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Handler{
 		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecretStore(cfg.Secrets), budgets: budgets{rates: cfg.Rates},
-		calls: map[string]*callEntry{}, guard: watchdog.New(env.System(), watchdog.Defaults()),
+		memory: conversation.NewMemory(cfg.Memory, cfg.MaxSessions), calls: map[string]*callEntry{},
+		guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
+	h.secrets.perPrincipal = cfg.SecretsPerPrincipal
 	h.route()
 	return h
 }
@@ -161,16 +150,15 @@ func (h *Handler) Calls() (now int, total uint64) {
 func (h *Handler) newCall(id string, settings wire.Session, who requester) (*callEntry, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
-	case h.closed:
+	if h.closed {
 		return nil, (&problem{
 			status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment",
 		}).after(fullRetry)
-	case len(h.calls) >= h.cfg.MaxSessions:
-		return nil, (&problem{
-			status: http.StatusTooManyRequests, code: "too_many_sessions", message: "the server has as many calls as it takes: try again later",
-		}).after(fullRetry)
-	case !h.secrets.use(who.secret):
+	}
+	if p := h.admit(who); p != nil {
+		return nil, p
+	}
+	if !h.secrets.use(who.secret) {
 		return nil, secretUsed()
 	}
 	logger := h.cfg.Logger
@@ -182,14 +170,14 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 		Token:    token,
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Took: h.cfg.Took, Performed: h.cfg.Performed,
-		Grace: h.cfg.Grace, Keep: h.cfg.Keep, CheckInvariants: h.cfg.CheckInvariants,
+		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.cfg.Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
 		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
 	})
 	if err != nil {
 		h.secrets.giveBack(who.secret)
 		return nil, internal("internal", err)
 	}
-	c := &callEntry{session: s, owner: who, token: token}
+	c := &callEntry{session: s, owner: who, token: token, shares: h.shares(who), since: h.env.Now()}
 	h.calls[id] = c
 	h.joined.Go(func() {
 		<-s.Done()
@@ -216,6 +204,7 @@ func (h *Handler) began(c *callEntry, on call.Connection, peer *rtc.Peer) *call.
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.hub, c.peer = hub, peer
+	c.connected = c.connected || peer == nil // a WebSocket is connected
 	h.total++
 	return hub
 }

@@ -43,14 +43,27 @@ func reconnection(r *http.Request) (token, after string) {
 func (h *Handler) opensCall(anew, again endpoint) endpoint {
 	begins := h.begins(anew)
 	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
-		if token, _ := reconnection(r); token == "" {
+		if p := h.attempt(who); p != nil {
+			return p
+		}
+		token, _ := reconnection(r)
+		if token == "" {
 			return begins(w, r, who)
 		}
-		if p := h.budgets.charge(who.principal); p != nil {
+		if p := h.budgets.charge(h.payer(token, who)); p != nil {
 			return p
 		}
 		return again(w, r, who)
 	}
+}
+
+// payer returns the principal who pays for a request that reconnects a call: the call's own. An expired client secret does not say
+// whose it was.
+func (h *Handler) payer(token string, who requester) string {
+	if _, c := h.findByToken(token, who); c != nil {
+		return c.owner.principal
+	}
+	return who.principal
 }
 
 // notReconnectable is the response to every token that reconnects no call, whatever is wrong with it.
@@ -128,7 +141,7 @@ func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requ
 		return p
 	}
 	defer done()
-	peer, answer, err := h.cfg.Engine.Reconnect(r.Context(), offer, &reconnected{h.limited(c.session)}, h.peerOf(c))
+	peer, answer, err := h.cfg.Engine.Reconnect(r.Context(), offer, &reconnected{h.limited(c)}, h.peerOf(c))
 	if err != nil {
 		return badOffer(err)
 	}
@@ -154,7 +167,10 @@ func (c *callEntry) writeReconnectHeaders(w http.ResponseWriter, seen string) {
 type reconnected struct{ *limitedHandler }
 
 // Opened implements call.Handler.
-func (r *reconnected) Opened() { r.Restored() }
+func (r *reconnected) Opened() {
+	r.connected()
+	r.Restored()
+}
 
 // reconnectSocket is socketCall for a client that reconnects.
 func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who requester) *problem {

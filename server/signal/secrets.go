@@ -59,10 +59,13 @@ type secretStore struct {
 	byID  map[secretID]*secret
 	queue expiryHeap // the secret that expires next is first
 	bytes int
+
+	perPrincipal int            // how many secrets one principal may have
+	of           map[string]int // how many each principal has
 }
 
 func newSecretStore(rules SecretRules) *secretStore {
-	v := &secretStore{rules: rules, byID: map[secretID]*secret{}}
+	v := &secretStore{rules: rules, byID: map[secretID]*secret{}, perPrincipal: maxSecrets, of: map[string]int{}}
 	_, _ = rand.Read(v.key[:]) // never fails, see crypto/rand
 	return v
 }
@@ -103,7 +106,8 @@ func (v *secretStore) read(value string) (id secretID, expires int64, ok bool) {
 	return secretID(said), int64(binary.BigEndian.Uint64(said[len(id):])), true
 }
 
-// create creates a secret. If there are too many, value is empty and wait says after how long there will be room.
+// create creates a secret. If there are too many, value is empty and wait says after how long there will be room. When the store is full
+// and another principal has more secrets, that principal loses the one that expires next.
 func (v *secretStore) create(principal string, settings wire.Session, size int, lifetime time.Duration) (value string, expires int64, wait time.Duration) {
 	now := time.Now()
 	s := &secret{principal: principal, session: settings, size: size + secretOverhead, expires: now.Add(lifetime).Unix()}
@@ -111,22 +115,59 @@ func (v *secretStore) create(principal string, settings wire.Session, size int, 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.forget(now)
-	if len(v.byID) >= maxSecrets || v.bytes+s.size > maxSecretsBytes {
-		return "", 0, time.Unix(v.queue[0].expires, 0).Sub(now)
+	if v.of[principal] >= v.perPrincipal {
+		return "", 0, time.Unix(v.queue[v.next(principal)].expires, 0).Sub(now)
+	}
+	for len(v.byID) >= maxSecrets || v.bytes+s.size > maxSecretsBytes {
+		greedy := v.greediest()
+		if v.of[greedy] <= v.of[principal]+1 {
+			return "", 0, time.Unix(v.queue[0].expires, 0).Sub(now)
+		}
+		v.remove(v.next(greedy))
 	}
 	v.byID[s.id] = s
 	heap.Push(&v.queue, s)
 	v.bytes += s.size
+	v.of[principal]++
 	return v.value(s.id, s.expires), s.expires, 0
 }
 
 // forget removes the secrets that have expired. The caller holds mu.
 func (v *secretStore) forget(now time.Time) {
 	for len(v.queue) > 0 && v.queue[0].expires <= now.Unix() {
-		s, _ := heap.Pop(&v.queue).(*secret)
-		delete(v.byID, s.id)
-		v.bytes -= s.size
+		v.remove(0)
 	}
+}
+
+// remove removes the secret at that index of the queue. The caller holds mu.
+func (v *secretStore) remove(index int) {
+	s, _ := heap.Remove(&v.queue, index).(*secret)
+	delete(v.byID, s.id)
+	v.bytes -= s.size
+	if v.of[s.principal]--; v.of[s.principal] == 0 {
+		delete(v.of, s.principal)
+	}
+}
+
+// next returns the index in the queue of the principal's secret that expires next. The principal has one. The caller holds mu.
+func (v *secretStore) next(principal string) int {
+	first := -1
+	for i, s := range v.queue {
+		if s.principal == principal && (first < 0 || s.expires < v.queue[first].expires) {
+			first = i
+		}
+	}
+	return first
+}
+
+// greediest returns the principal with most secrets. The caller holds mu.
+func (v *secretStore) greediest() (principal string) {
+	for name, n := range v.of {
+		if n > v.of[principal] {
+			principal = name
+		}
+	}
+	return principal
 }
 
 // find returns the secret with that value. ok is false if the value is no secret of this server. For a secret that begins no call

@@ -1,0 +1,69 @@
+package main
+
+// This file has the flags of `antiphon serve` that limit what clients may do.
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/signal"
+)
+
+// limits are the flags that limit what clients may do.
+type limits struct {
+	MaxSessions              int           `default:"200" placeholder:"N" help:"Calls at a time."`
+	SessionLength            time.Duration `default:"60m" help:"How long a session may be."`
+	MaxMessage               int           `default:"1024" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
+	ConversationMemory       int           `default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
+	MaxConnections           int           `placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
+	MaxConnectionsPerAddress int           `placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
+	CallsPerPrincipal        int           `placeholder:"N" help:"Calls of one principal at a time; 0 takes half of --max-sessions if the key file names more than one, and all otherwise."`
+	CallsPerSecret           int           `default:"8" placeholder:"N" help:"Calls of one client secret at a time."`
+	CallsPerAddress          int           `placeholder:"N" help:"Calls of one client address without an API key at a time; 0 takes a quarter of --max-sessions."`
+	CallAttempts             int           `default:"60" placeholder:"N" help:"Calls that one client secret, or one client address without an API key, may begin in a minute."`
+	SecretsPerPrincipal      int           `placeholder:"N" help:"Client secrets of one principal at a time; 0 takes half of 10,000 if the key file names more than one, and all otherwise."`
+	RequestsPerMinute        int           `default:"6000" placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
+	TokensPerMinute          int           `default:"20000000" placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
+	EventsPerSecond          int           `default:"500" placeholder:"N" help:"Events that one connection may send in a second; faster ones wait."`
+	SecretSingleUse          bool          `help:"Let a client secret begin one call; else it begins any number until it expires."`
+	SecretLock               []string      `placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
+}
+
+// Bounds of flags.
+const (
+	shortestSession = time.Minute
+	longestSession  = 24 * time.Hour
+	largestMessage  = 64 << 10 // KiB
+)
+
+// into checks the limits and writes them into cfg.
+func (l *limits) into(cfg *server.Config) (err error) {
+	switch {
+	case l.RequestsPerMinute < 0 || l.TokensPerMinute < 0:
+		return errors.New("--requests-per-minute and --tokens-per-minute: want a number above 0, or 0 for no limit")
+	case l.MaxConnections < 0 || l.MaxConnectionsPerAddress < 0:
+		return errors.New("--max-connections and --max-connections-per-address: want a number above 0, or 0 for the default")
+	case min(l.CallsPerPrincipal, l.CallsPerSecret, l.CallsPerAddress, l.CallAttempts, l.SecretsPerPrincipal, l.MaxSessions) < 0:
+		return errors.New("--max-sessions and the limits of calls and client secrets: want a number above 0, or 0 for the default")
+	case l.SessionLength != 0 && (l.SessionLength < shortestSession || l.SessionLength > longestSession):
+		return fmt.Errorf("--session-length %v: want %v to %v", l.SessionLength, shortestSession, longestSession)
+	case l.MaxMessage < 0 || l.MaxMessage > largestMessage || l.ConversationMemory < 0:
+		return fmt.Errorf("--max-message and --conversation-memory: want a number above 0, and at most %d KiB for a message", largestMessage)
+	case l.EventsPerSecond < 1:
+		return errors.New("--events-per-second: want a number above 0")
+	}
+	cfg.Rates = signal.Rates{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute}
+	cfg.Limits = signal.Limits{
+		MaxSessions: l.MaxSessions, EventsPerSecond: l.EventsPerSecond, MaxMessage: int64(l.MaxMessage) << 10, Memory: l.ConversationMemory << 20,
+		Longest: l.SessionLength, CallsPerPrincipal: l.CallsPerPrincipal, CallsPerSecret: l.CallsPerSecret, CallsPerAddress: l.CallsPerAddress,
+		CallAttempts: l.CallAttempts, SecretsPerPrincipal: l.SecretsPerPrincipal,
+	}
+	cfg.Secrets.SingleUse = l.SecretSingleUse
+	if cfg.Secrets.Locks, err = settings.ParseLocks(l.SecretLock); err != nil {
+		return fmt.Errorf("--secret-lock: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package signal
+
+import "time"
+
+// The limits of a server and of each principal, client secret and client address.
+
+// Limits limit what a server and its clients take. 0 takes the default of each.
+type Limits struct {
+	// MaxSessions is how many calls there are at most at a time; 0 takes 200.
+	MaxSessions int
+	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
+	MaxMessage int64
+	// EventsPerSecond limits the events of one connection; each 16 KiB of an event count as one. Four times as many may come at
+	// once. Events that come faster wait, and the server tells the client. 0 takes 500.
+	EventsPerSecond int
+	// Longest is how long a session may be; 0 takes the protocol's 60 minutes.
+	Longest time.Duration
+	// Memory is how many bytes the items of all conversations may take together; 0 takes 1 GiB.
+	Memory int
+
+	// CallsPerPrincipal is how many calls the keys and client secrets of one principal may have at a time; 0 takes half of
+	// MaxSessions if the keys name more than one principal, and all otherwise.
+	CallsPerPrincipal int
+	// CallsPerSecret is how many calls one client secret may have at a time; 0 takes 8.
+	CallsPerSecret int
+	// CallsPerAddress is how many calls one client address may have at a time that show no API key; 0 takes a quarter of
+	// MaxSessions. Loopback addresses have no such limit.
+	CallsPerAddress int
+	// CallAttempts is how many calls one client secret, and one client address without an API key, may begin in a minute; 0 takes
+	// 60. Loopback addresses have no such limit.
+	CallAttempts int
+	// SecretsPerPrincipal is how many client secrets of one principal there may be at a time; 0 takes half of all if the keys name
+	// more than one principal, and all otherwise.
+	SecretsPerPrincipal int
+}
+
+// Limits of a Handler, unless its Config says otherwise.
+const (
+	defaultMaxSessions = 200
+	defaultMaxMessage  = 1 << 20
+	// defaultEventsPerSecond is how many events of one client pass in a second.
+	defaultEventsPerSecond = 500
+	defaultMemory          = 1 << 30
+	defaultCallsPerSecret  = 8
+	defaultCallAttempts    = 60
+	maxBody                = 1 << 20 // of a request
+)
+
+// withDefaults returns the limits with defaults for zero fields, for a server with these keys.
+func (l Limits) withDefaults(keys Keys) Limits {
+	or(&l.MaxSessions, defaultMaxSessions)
+	or(&l.MaxMessage, defaultMaxMessage)
+	or(&l.EventsPerSecond, defaultEventsPerSecond)
+	or(&l.Memory, defaultMemory)
+	share := 1
+	if keys.principals() > 1 {
+		share = 2
+	}
+	or(&l.CallsPerPrincipal, max(1, l.MaxSessions/share))
+	or(&l.CallsPerSecret, defaultCallsPerSecret)
+	or(&l.CallsPerAddress, max(1, l.MaxSessions/4))
+	or(&l.CallAttempts, defaultCallAttempts)
+	or(&l.SecretsPerPrincipal, maxSecrets/share)
+	return l
+}
+
+// or sets *v to def if it is zero.
+func or[T int | int64](v *T, def T) {
+	if *v == 0 {
+		*v = def
+	}
+}
+
+// principals returns how many principals have a key.
+func (k Keys) principals() int {
+	names := map[string]bool{}
+	for _, key := range k {
+		names[key.Name] = true
+	}
+	return len(names)
+}

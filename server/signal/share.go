@@ -1,0 +1,230 @@
+package signal
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/httpguard"
+)
+
+// The shares of a principal, a client secret and a client address: how many calls each has at a time, and how many it begins.
+
+// shareKind says what a share belongs to.
+type shareKind string
+
+const (
+	ofPrincipal shareKind = "principal"
+	ofSecret    shareKind = "client secret"
+	ofAddress   shareKind = "client address"
+)
+
+// shareOf names a principal, a client secret or a client address.
+type shareOf struct {
+	kind shareKind
+	name string
+}
+
+// share limits the calls of a principal, a client secret or a client address.
+type share struct {
+	of       shareOf
+	calls    int
+	halfOpen int // of the calls: those whose client has not connected yet
+}
+
+// Limits of calls whose client has not connected yet.
+const (
+	halfOpenPerSecret  = 4
+	halfOpenPerAddress = 16
+	// connectsWithin is how long a client may take to connect before its call may be ended to make room for another.
+	connectsWithin = 2 * time.Second
+)
+
+// shares returns the shares that a call of the requester counts for.
+func (h *Handler) shares(who requester) []share {
+	limits := h.cfg.Limits
+	var all []share
+	if h.cfg.Keys != nil {
+		all = append(all, share{shareOf{ofPrincipal, who.principal}, limits.CallsPerPrincipal, max(halfOpenPerAddress, limits.CallsPerPrincipal/4)})
+	}
+	if who.secret != nil {
+		all = append(all, share{shareOf{ofSecret, string(who.secret.id[:])}, limits.CallsPerSecret, halfOpenPerSecret})
+	}
+	if of, ok := who.addressShare(h.cfg.Keys != nil); ok {
+		all = append(all, share{of, limits.CallsPerAddress, halfOpenPerAddress})
+	}
+	return all
+}
+
+// addressShare returns the share of the requester's address. ok is false for a requester whose address does not count: one with an
+// API key, which may call for many users, and one on this machine.
+func (c requester) addressShare(keyed bool) (of shareOf, ok bool) {
+	if c.secret == nil && keyed || c.address.IsLoopback() || !c.address.IsValid() {
+		return shareOf{}, false
+	}
+	return shareOf{ofAddress, httpguard.Network(c.address).String()}, true
+}
+
+// admit makes room for a call of the requester, or returns an error response. The caller holds mu.
+func (h *Handler) admit(who requester) *problem {
+	now := h.env.Now()
+	var makesRoom *callEntry
+	if h.active() >= h.cfg.MaxSessions {
+		if makesRoom = h.greediest(); !makesRoom.stale(now) {
+			return (&problem{
+				status: http.StatusTooManyRequests, code: "too_many_sessions", message: "the server has as many calls as it takes: try again later",
+			}).after(fullRetry)
+		}
+	}
+	for _, s := range h.shares(who) {
+		calls, halfOpen, oldest := h.held(s.of)
+		if calls >= s.calls {
+			return tooManyCalls("this "+string(s.of.kind)+" has as many calls as it may: end one of them", fullRetry)
+		}
+		if halfOpen < s.halfOpen {
+			continue
+		}
+		if makesRoom = oldest; !oldest.stale(now) {
+			return tooManyCalls("this "+string(s.of.kind)+" has as many calls that are not connected as it may: connect them", connectsWithin)
+		}
+	}
+	if makesRoom != nil {
+		makesRoom.evicted = true
+		go makesRoom.session.Close(conn.GraceOver) // it may wait for the queue of a busy session; h.joined waits until the session has ended
+	}
+	return nil
+}
+
+// tooManyCalls is the response to a requester whose share of the calls is used up.
+func tooManyCalls(message string, retry time.Duration) *problem {
+	return (&problem{status: http.StatusTooManyRequests, code: "too_many_calls", message: message}).after(retry)
+}
+
+// active returns how many calls there are, without those that were ended to make room. The caller holds mu.
+func (h *Handler) active() (n int) {
+	for _, c := range h.calls {
+		if !c.evicted {
+			n++
+		}
+	}
+	return n
+}
+
+// held returns how many calls a share has, how many of them are half open, and the oldest half-open one or nil. The caller holds mu.
+func (h *Handler) held(of shareOf) (calls, halfOpen int, oldest *callEntry) {
+	for _, c := range h.calls {
+		if c.evicted || !c.counts(of) {
+			continue
+		}
+		calls++
+		if c.connected {
+			continue
+		}
+		if halfOpen++; oldest == nil || c.since.Before(oldest.since) {
+			oldest = c
+		}
+	}
+	return calls, halfOpen, oldest
+}
+
+// counts reports whether the call counts for a share.
+func (c *callEntry) counts(of shareOf) bool {
+	for _, s := range c.shares {
+		if s.of == of {
+			return true
+		}
+	}
+	return false
+}
+
+// greediest returns the oldest half-open call of those whose shares have most of them together, or nil. The caller holds mu.
+func (h *Handler) greediest() (oldest *callEntry) {
+	most := 0
+	for _, c := range h.calls {
+		if c.evicted || c.connected {
+			continue
+		}
+		n := 1
+		for _, s := range c.shares {
+			_, halfOpen, _ := h.held(s.of)
+			n += halfOpen
+		}
+		if n > most || n == most && c.since.Before(oldest.since) {
+			most, oldest = n, c
+		}
+	}
+	return oldest
+}
+
+// stale reports whether the client of a half-open call has had its time to connect. It reports false for nil.
+func (c *callEntry) stale(now time.Time) bool { return c != nil && now.Sub(c.since) >= connectsWithin }
+
+// connected notes that the client of a call has connected.
+func (h *Handler) connected(c *callEntry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.connected = true
+}
+
+// attempts limits how many calls a client secret and a client address begin in a minute. It is safe for concurrent use.
+type attempts struct {
+	mu sync.Mutex
+	of map[shareOf]*call.TokenBucket
+}
+
+// maxAttempts is how many secrets and addresses attempts keeps. A full bucket is forgotten first, then any.
+const maxAttempts = 10_000
+
+// take takes one call of the share's limit in a minute. It returns how long to wait if there is none left.
+func (a *attempts) take(of shareOf, limit int, now time.Time) (wait time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	bucket := a.of[of]
+	if bucket == nil || bucket.Size() != float64(limit) {
+		a.forget(now)
+		if a.of == nil {
+			a.of = map[shareOf]*call.TokenBucket{}
+		}
+		bucket = perMinute(limit, now)
+		a.of[of] = bucket
+	}
+	bucket.Fill(now)
+	if wait = bucket.Wait(1); wait == 0 {
+		bucket.Take(1)
+	}
+	return wait
+}
+
+// forget makes room for one share. The caller holds mu.
+func (a *attempts) forget(now time.Time) {
+	if len(a.of) < maxAttempts {
+		return
+	}
+	for of, bucket := range a.of {
+		if bucket.Fill(now); bucket.Wait(bucket.Size()) == 0 {
+			delete(a.of, of)
+		}
+	}
+	for of := range a.of {
+		if len(a.of) < maxAttempts {
+			return
+		}
+		delete(a.of, of)
+	}
+}
+
+// attempt counts a request that begins or reconnects a call. It returns an error response to a secret or an address that sends too
+// many.
+func (h *Handler) attempt(who requester) *problem {
+	for _, s := range h.shares(who) {
+		if s.of.kind == ofPrincipal {
+			continue // it has a budget of requests
+		}
+		if wait := h.attempts.take(s.of, h.cfg.CallAttempts, h.env.Now()); wait > 0 {
+			return rateLimited(wait)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package signal
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// One client secret does not take all calls, and neither does one principal or one address.
+func TestSharesOfCalls(t *testing.T) {
+	const calls = "/v1/realtime/calls"
+	t.Run("a secret", func(t *testing.T) {
+		d := open(t, func(c *Config) { c.Keys, c.CallsPerSecret = keys(t), 2 })
+		s := d.secret(`{}`)
+		d.offered(calls, s).begun()
+		d.offered(calls, s).begun()
+		full := d.offered(calls, s)
+		full.refused(http.StatusTooManyRequests, "too_many_calls")
+		d.g.Expect(full.Header().Get("Retry-After")).To(gomega.Equal("10"))
+		d.offered(calls, d.secret(`{}`)).begun()
+	})
+	t.Run("a principal, with a key or a secret", func(t *testing.T) {
+		d := open(t, func(c *Config) { c.Keys, c.MaxSessions = keys(t), 4 })
+		d.offered(calls, key).begun()
+		d.offered(calls, d.secret(`{}`)).begun()
+		d.offered(calls, key).refused(http.StatusTooManyRequests, "too_many_calls")
+		d.offered(calls, d.secret(`{}`)).refused(http.StatusTooManyRequests, "too_many_calls")
+		d.offered(calls, "another-key-of-the-house").begun()
+	})
+	t.Run("an address without a key", func(t *testing.T) {
+		d := open(t, func(c *Config) { c.CallsPerAddress = 1 })
+		d.offered(calls, "").begun()
+		d.offered(calls, "").refused(http.StatusTooManyRequests, "too_many_calls")
+	})
+	t.Run("attempts of an address", func(t *testing.T) {
+		d := open(t, func(c *Config) { c.CallAttempts = 2 })
+		for range 2 {
+			d.offered(calls+"?intent=none", "").refused(http.StatusBadRequest, "invalid_value")
+		}
+		d.offered(calls, "").refused(http.StatusTooManyRequests, "rate_limit_exceeded")
+	})
+}
+
+// Offers that never connect fill neither their own share nor the server for longer than connectsWithin.
+func TestHalfOpenCallsMakeRoom(t *testing.T) {
+	const calls = "/v1/realtime/calls"
+	later := func(d *harness, by time.Duration) { // as if the calls had begun earlier
+		d.h.mu.Lock()
+		defer d.h.mu.Unlock()
+		for _, c := range d.h.calls {
+			c.since = c.since.Add(-by)
+		}
+	}
+	t.Run("in the share of a secret", func(t *testing.T) {
+		d := open(t, func(c *Config) { c.Keys = keys(t) })
+		s := d.secret(`{}`)
+		for range halfOpenPerSecret {
+			d.offered(calls, s).begun()
+		}
+		d.offered(calls, s).refused(http.StatusTooManyRequests, "too_many_calls")
+		later(d, connectsWithin)
+		d.offered(calls, s).begun()
+	})
+	t.Run("on the server, at the cost of who has most", func(t *testing.T) {
+		d := open(t, func(c *Config) { c.Keys, c.MaxSessions, c.CallsPerPrincipal, c.CallsPerAddress = keys(t), 3, 3, 3 })
+		modest := d.offered(calls, d.secret(`{}`)).begun()
+		greedy := d.secret(`{}`)
+		d.offered(calls, greedy).begun()
+		later(d, connectsWithin)
+		d.offered(calls, greedy).begun()
+		later(d, connectsWithin)
+		d.offered(calls, "another-key-of-the-house").begun()
+		w := d.ask(http.MethodPost, modest+"/hangup", nil, withKey...)
+		d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK), "the modest call is still there")
+	})
+}
+
+// When the store is full, the principal with most secrets makes room.
+func TestSecretsOfAGreedyPrincipalMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		v := newSecretStore(SecretRules{})
+		first := ""
+		for i := range maxSecrets {
+			value, _, _ := v.create("greedy", wire.Session{}, 0, time.Duration(10+i)*time.Second)
+			if first == "" {
+				first = value
+			}
+		}
+		modest, _, _ := v.create("modest", wire.Session{}, 0, time.Minute)
+		g.Expect(modest).NotTo(gomega.BeEmpty())
+		_, stale, _ := v.find(first)
+		g.Expect(stale).NotTo(gomega.BeNil(), "it made room")
+		_, stale, _ = v.find(modest)
+		g.Expect(stale).To(gomega.BeNil())
+		g.Expect(v.byID).To(gomega.HaveLen(maxSecrets))
+		g.Expect(v.of).To(gomega.Equal(map[string]int{"greedy": maxSecrets - 1, "modest": 1}))
+
+		v = newSecretStore(SecretRules{})
+		v.perPrincipal = 1
+		v.create("greedy", wire.Session{}, 0, time.Minute)
+		value, _, wait := v.create("greedy", wire.Session{}, 0, time.Hour)
+		g.Expect(value).To(gomega.BeEmpty())
+		g.Expect(wait).To(gomega.Equal(time.Minute))
+	})
+}
+
+// What is kept of attempts does not grow without limit.
+func TestAttemptsAreBounded(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var a attempts
+	now := time.Now()
+	for i := range maxAttempts + 100 {
+		g.Expect(a.take(shareOf{ofAddress, strconv.Itoa(i)}, 1, now)).To(gomega.BeZero())
+	}
+	g.Expect(len(a.of)).To(gomega.BeNumerically("<=", maxAttempts))
+	g.Expect(a.take(shareOf{ofAddress, strconv.Itoa(maxAttempts + 99)}, 1, now)).To(gomega.Equal(time.Minute))
+}
+
+// The principal whose call it is pays for its reconnect, also when the client secret has expired.
+func TestAnExpiredSecretsReconnectIsCharged(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys, c.Rates = keys(t), Rates{RequestsPerMinute: 3} })
+	value := d.secret(`{}`)
+	begun := d.offered("/v1/realtime/calls", value)
+	begun.begun()
+	d.h.secrets.mu.Lock()
+	for len(d.h.secrets.queue) > 0 {
+		d.h.secrets.remove(0) // as at its expiry
+	}
+	d.h.secrets.mu.Unlock()
+	again := func() int {
+		return d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(""), "Content-Type", "application/sdp",
+			"Authorization", "Bearer "+value, resumeHeader, begun.Header().Get(resumeHeader)).Code
+	}
+	again()
+	d.g.Expect(again()).To(gomega.Equal(http.StatusTooManyRequests))
+	d.refused(d.ask(http.MethodPost, "/v1/realtime/client_secrets", nil, withKey...), http.StatusTooManyRequests, "rate_limit_exceeded", "")
+}
