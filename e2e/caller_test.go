@@ -1,5 +1,7 @@
 package e2e
 
+// The client of these tests: the native SDK with a microphone and a loudspeaker in memory.
+
 import (
 	"context"
 	"fmt"
@@ -17,27 +19,27 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// patience bounds every wait for what must happen. It is reached only when something is broken.
+// patience bounds every wait for an event that must come. A test reaches it only when something is broken.
 const patience = 45 * time.Second
 
-// caller is one person on the phone: the whole SDK, with every event kept that passes below it.
+// caller is one client with a microphone and a loudspeaker: the whole SDK over a Dialer that keeps every event.
 type caller struct {
 	*gomega.WithT
 	*sdk.Session
 	name      string
 	webSocket bool
 	mic       microphone
-	ear       *native.Speaker
+	speaker   *native.Speaker
 	line      *line
-	read      int  // events that next has passed
-	live      bool // a response has begun and not ended, as far as next has passed
+	read      int  // how many events next has passed
+	live      bool // a response has begun and not ended in the events that next has passed
 
-	settled     time.Duration // sound that was heard and accounted for
-	heardBefore time.Duration // of a reply that was cut short, since then
-	kept        string        // of an interrupted reply, in the conversation
+	settled     time.Duration // how much of the received sound earlier checks have accounted for
+	heardBefore time.Duration // how much was heard of a response that was cut, since then
+	kept        string        // the words of an interrupted response that the conversation keeps
 }
 
-// callOptions are what a caller may be told; the zero value is a good client over WebRTC.
+// callOptions are the options of a caller. The zero value is a well-behaved client over WebRTC.
 type callOptions struct {
 	name      string
 	webSocket bool
@@ -46,7 +48,7 @@ type callOptions struct {
 	native    native.Options
 }
 
-// call places a call and waits until it stands. It ends with the test.
+// call places a call and waits until it is connected. The call ends with the test.
 func call(t *testing.T, o callOptions) *caller {
 	t.Helper()
 	c := newCaller(t, gomega.NewWithT(t), o)
@@ -54,13 +56,13 @@ func call(t *testing.T, o callOptions) *caller {
 	return c
 }
 
-// newCaller makes a caller whose failed expectations end the goroutine that it is used on.
+// newCaller makes a caller. A failed expectation ends the goroutine that uses the caller.
 func newCaller(t *testing.T, g *gomega.WithT, o callOptions) *caller {
 	t.Helper()
-	c := &caller{WithT: g, name: o.name, webSocket: o.webSocket, ear: native.NewSpeaker(time.Minute), line: newLine(t)}
+	c := &caller{WithT: g, name: o.name, webSocket: o.webSocket, speaker: native.NewSpeaker(time.Minute), line: newLine(t)}
 	c.line.mic = &c.mic
 	n := o.native
-	n.URL, n.Microphone, n.Speaker, n.Loopback = o.url, &c.mic, c.ear, true
+	n.URL, n.Microphone, n.Speaker, n.Loopback = o.url, &c.mic, c.speaker, true
 	if o.webSocket {
 		c.line.Dialer = native.NewSocketDialer(n)
 	} else {
@@ -95,7 +97,7 @@ func (c *caller) hangUp() {
 	}
 }
 
-// say speaks a text, which the scripted recogniser understands, and waits until it is said.
+// say speaks a text in tones that the scripted recogniser understands, and waits until the microphone has sent them.
 func (c *caller) say(text string) { c.speak(tones(text)) }
 
 func (c *caller) speak(pcm []int16) {
@@ -112,14 +114,14 @@ func (c *caller) await(done <-chan struct{}, what string) {
 	}
 }
 
-// send gives one event to the server past the SDK, which does not mind.
+// send sends one event to the server directly, without the SDK's session.
 func (c *caller) send(e wire.ClientEvent) { c.sendText(wire.AppendClient(nil, e)) }
 
 func (c *caller) sendText(text []byte) {
 	c.Expect(c.line.peer().Send(text)).To(gomega.Succeed())
 }
 
-// ask sends a message and asks for the answer.
+// ask sends a message and requests a response.
 func (c *caller) ask(text string) {
 	c.send(&wire.ConversationItemCreate{Item: wire.Item{
 		Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: text}},
@@ -127,7 +129,7 @@ func (c *caller) ask(text string) {
 	c.send(&wire.ResponseCreate{})
 }
 
-// nextSeen waits for the first event of the type name after those that it has returned.
+// nextSeen waits for the next event of this type after the events that it has passed.
 func (c *caller) nextSeen(name string) seen {
 	found, at, ok := c.line.find(c.read, patience, func(s seen) bool { return s.Type() == name })
 	c.Expect(ok).To(gomega.BeTrue(), func() string {
@@ -147,7 +149,7 @@ func (c *caller) nextSeen(name string) seen {
 
 func (c *caller) next(name string) wire.ServerEvent { return c.nextSeen(name).ServerEvent }
 
-// nextOf is next for an event whose type is known.
+// nextOf is next for the Go type E of the event.
 func nextOf[E wire.ServerEvent](c *caller) E {
 	var zero E
 	e, ok := c.next(zero.Type()).(E)
@@ -158,11 +160,11 @@ func nextOf[E wire.ServerEvent](c *caller) E {
 // seen is an event as it arrived.
 type seen struct {
 	wire.ServerEvent
-	spoken time.Duration // what the microphone had given by then
+	spoken time.Duration // how much sound the microphone had sent by then
 }
 
-// microphone counts the sound that the call has taken from it. What a test measures in this time does not depend on how busy the
-// machine is.
+// microphone counts the sound that the call has taken from it. A test that measures time by this count does not depend on how busy
+// the machine is.
 type microphone struct {
 	native.Microphone
 	samples atomic.Int64
@@ -174,17 +176,18 @@ func (m *microphone) Frame(pcm []int16) {
 	m.samples.Add(int64(len(pcm)))
 }
 
-// spoken is how much sound the call has taken.
+// spoken returns how much sound the call has taken.
 func (m *microphone) spoken() time.Duration {
 	return time.Duration(m.samples.Load()) * time.Second / native.Rate
 }
 
-// line is a Dialer that keeps what passes through it. Events come from the peer's goroutines; waiters are told by changed.
+// line is a Dialer that keeps every event that passes through it. The peer's goroutines add events; changed wakes the goroutines that
+// wait for one.
 type line struct {
 	sdk.Dialer
 	t    *testing.T
 	mic  *microphone
-	deaf gate // holds up the caller's ear for events
+	deaf gate // while it is closed, the caller does not get server events
 
 	mu      sync.Mutex
 	link    sdk.Peer
@@ -241,7 +244,7 @@ func (l *line) note(e sdk.PeerEvent) {
 	l.changed = make(chan struct{})
 }
 
-// find waits for an event from number n on that is wanted, and gives its number.
+// find waits for the first event from number n on for which wanted returns true. It returns the event and its number.
 func (l *line) find(n int, within time.Duration, wanted func(seen) bool) (found seen, at int, ok bool) {
 	limit := time.NewTimer(within)
 	defer limit.Stop()
@@ -262,15 +265,14 @@ func (l *line) find(n int, within time.Duration, wanted func(seen) bool) (found 
 	}
 }
 
-// since are the events from number n on.
+// since returns the events from number n on.
 func (l *line) since(n int) []seen {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]seen(nil), l.events[min(n, len(l.events)):]...)
 }
 
-// names are the types of events; what repeats in a run, such as deltas, counts once, and what tells of the budget after each
-// response does not count.
+// names returns the types of events. A run of one type, such as deltas, counts once. rate_limits.updated does not count.
 func names(events []seen) []string {
 	var out []string
 	told := map[string]bool{}
@@ -290,7 +292,7 @@ func names(events []seen) []string {
 	return out
 }
 
-// count is how many events of the type name came so far.
+// count returns how many events of this type have come so far.
 func (c *caller) count(name string) int {
 	n := 0
 	for _, e := range c.line.since(0) {
@@ -301,8 +303,8 @@ func (c *caller) count(name string) int {
 	return n
 }
 
-// tones is speech that says a text to the scripted recogniser.
+// tones returns sound from which the scripted recogniser reads this text.
 func tones(text string) []int16 { return scripted.Tones(text) }
 
-// length is how long a sound of the native client's rate is.
+// length returns the duration of PCM at the native client's rate.
 func length(pcm []int16) time.Duration { return time.Duration(len(pcm)) * time.Second / native.Rate }

@@ -17,7 +17,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestTwentyCallsAtOnce: twenty people talk to one server, each with a turn, a tool call and an interruption.
+// TestTwentyCallsAtOnce: twenty clients call one server, each with a spoken turn, a tool call and an interruption.
 func TestTwentyCallsAtOnce(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t) })
 	h := open(t, nil, nil)
@@ -39,17 +39,18 @@ func TestThreeCallsOfBothKinds(t *testing.T) {
 	listenAgain(t, callers)
 }
 
-// listenAgain reads what was heard in each call: after all of them, since it costs time that they need.
+// listenAgain decodes the recorded sound of each call. It runs after all calls, since the calls need the processor's time.
 func listenAgain(t *testing.T, callers []*caller) {
 	for _, c := range callers {
 		if c != nil {
-			// a packet that is lost on the way takes a character with it
+			// a lost packet loses one character
 			gomega.NewWithT(t).Expect(c.heardText()).To(containsAllBut(1, c.kept), "%s heard %s", c.name, c.heardText())
 		}
 	}
 }
 
-// conversation is one person's call from its beginning to its end. The person is silent first: people do not speak in chorus.
+// conversation is one call from its beginning to its end. The user is silent for a given time first, so that not all users speak at
+// once.
 func conversation(t *testing.T, g *gomega.WithT, h *house, name string, webSocket bool, silent time.Duration) *caller {
 	c := newCaller(t, g, callOptions{name: name, url: h.url, webSocket: webSocket, sdk: sdk.Options{Tools: []sdk.Tool{{
 		Name: "get_weather", Description: "The weather in a town.",
@@ -80,7 +81,8 @@ func conversation(t *testing.T, g *gomega.WithT, h *house, name string, webSocke
 	return c
 }
 
-// The order of a voice turn and its answer, over WebRTC and over a WebSocket, without what may come at any time.
+// The order of the events of a spoken turn and its response, over WebRTC and over a WebSocket, without events that may come at any
+// time.
 var (
 	turnOrder = []string{
 		"input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped", "input_audio_buffer.committed",
@@ -120,7 +122,7 @@ func (c *caller) toolCall(text, result string) {
 	c.Expect(c.order(from)).To(gomega.Equal(slices.Concat(turnOrder, callOrder, beginOrder, endOrder)))
 }
 
-// interruption has the agent say a lot, talks over it, and checks what is left of its reply.
+// interruption makes the agent speak for long, speaks over it, and checks the cut response.
 func (c *caller) interruption(text string) {
 	from := c.read
 	c.say("say 60 words")
@@ -134,21 +136,21 @@ func (c *caller) interruption(text string) {
 	truncation := nextOf[*wire.ConversationItemTruncated](c)
 	retrieved := nextOf[*wire.ConversationItemRetrieved](c)
 
-	// What was heard is what the conversation remembers.
+	// The conversation keeps the words that were heard.
 	kept := *retrieved.Item.Content[0].Transcript
 	c.Expect(transcript(cut)).To(gomega.HavePrefix("One two three four, five six seven eight. Nine"))
 	c.Expect(transcript(cut)).To(gomega.HavePrefix(kept + " "))
 	c.Expect(len(kept) * 60).To(gomega.BeNumerically("~", truncation.AudioEndMS, 60*len(" seventeen")))
 
-	// The interruption's words are all there, and their answer is all that is heard besides.
+	// All words of the interruption are recognised, and no other sound than their answer follows.
 	c.heardBefore = time.Duration(truncation.AudioEndMS) * time.Millisecond
 	c.answer("You said: " + text)
 	c.Expect(c.transcripts(from)).To(gomega.Equal([]string{"say 60 words", text}))
 	c.kept = kept
 }
 
-// answer waits for the next response that is spoken and checks that it is text, and that it is heard: all of it, and nothing
-// else but heardBefore.
+// answer waits for the next spoken response. It checks the text, and that all of its sound arrives, with no other sound than
+// heardBefore.
 func (c *caller) answer(text string) *wire.ResponseDone {
 	c.begin()
 	done := nextOf[*wire.ResponseDone](c)
@@ -157,7 +159,7 @@ func (c *caller) answer(text string) *wire.ResponseDone {
 	if !c.webSocket {
 		c.next("output_audio_buffer.stopped")
 	}
-	// The scripted voice takes 60 ms a character, and the codec smears the end.
+	// The scripted synthesizer takes 60 ms for a character, and the codec lengthens the end.
 	length := c.heardBefore + time.Duration(len(text))*scripted.Character
 	slack := 60 * time.Millisecond
 	if c.heardBefore > 0 {
@@ -166,7 +168,7 @@ func (c *caller) answer(text string) *wire.ResponseDone {
 	c.hear(length - slack)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c.Expect(c.ear.AwaitSilence(ctx, 300*time.Millisecond)).To(gomega.Succeed())
+	c.Expect(c.speaker.AwaitSilence(ctx, 300*time.Millisecond)).To(gomega.Succeed())
 	heard := c.heard()
 	c.Expect(heard).To(gomega.BeNumerically("~", length, slack), c.heardText)
 	c.settled += heard
@@ -174,32 +176,31 @@ func (c *caller) answer(text string) *wire.ResponseDone {
 	return done
 }
 
-// begin waits for the response that begins next, unless one has begun already.
+// begin waits for the beginning of the next response, unless one has begun already.
 func (c *caller) begin() {
 	if !c.live {
 		c.next("response.created")
 	}
 }
 
-// heard is how much sound there was since the last answer that was heard to its end.
+// heard returns how much sound has arrived since the last response that was played to its end.
 func (c *caller) heard() time.Duration {
-	_, total := c.ear.Sounded()
+	_, total := c.speaker.Sounded()
 	return total - c.settled
 }
 
-// hear waits until so much sound was heard since the last answer that was heard to its end.
+// hear waits until this much sound has arrived since the last response that was played to its end.
 func (c *caller) hear(least time.Duration) {
 	c.Eventually(c.heard, patience).Should(gomega.BeNumerically(">=", least))
 }
 
 func (c *caller) heardText() string {
-	text, err := scripted.Heard(c.ear.Recording())
+	text, err := scripted.Heard(c.speaker.Recording())
 	c.Expect(err).NotTo(gomega.HaveOccurred())
 	return text
 }
 
-// order is the order of events from number n on, without those that may come at any time: a tool's result comes as soon as
-// its call is known.
+// order returns the types of the events from number n on, without events that may come at any time, such as those of a tool's result.
 func (c *caller) order(n int) []string {
 	var out []seen
 	for _, e := range c.line.since(n)[:c.read-n] {
@@ -222,7 +223,7 @@ func (c *caller) order(n int) []string {
 	})
 }
 
-// transcripts are the user's words from event number n on.
+// transcripts returns the user's words from event number n on.
 func (c *caller) transcripts(n int) []string {
 	var out []string
 	for _, e := range c.line.since(n) {
@@ -233,7 +234,7 @@ func (c *caller) transcripts(n int) []string {
 	return out
 }
 
-// transcript is what a response said.
+// transcript returns the words of a response.
 func transcript(done *wire.ResponseDone) string {
 	out := done.Response.Output
 	return *out[len(out)-1].Content[0].Transcript

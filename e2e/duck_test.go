@@ -1,5 +1,7 @@
 package e2e
 
+// Barge-in with a client on pion alone, which ducks the agent by itself.
+
 import (
 	"fmt"
 	"net/http"
@@ -17,29 +19,29 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// ducker is a client on pion alone that predicts interruptions: the client's machine, and an ear that plays what comes after
-// 60 ms, as a browser does. It belongs to one goroutine.
+// ducker is a client that predicts barge-in and has no SDK: pion, the client's machine (coord/bargein), and a playback with a delay of
+// 60 ms, as a browser has. One goroutine at a time.
 type ducker struct {
 	*gomega.WithT
 	t       *testing.T
 	peer    *bare.Peer
 	decoder *gopus.Decoder
-	mute    *time.Ticker // a microphone in a quiet room
+	mute    *time.Ticker // the times at which the microphone sends silence
 
-	state  bargein.State
-	lower  bool // the level is down
-	muted  bool // until a silence plays
-	waits  bool // for the mark
-	mark   bargein.Mark
-	reply  string // its name
-	queue  []bare.Packet
-	due    []time.Time
-	now    uint32
-	full   []int16 // what was heard at full level and is not said again, in the order of hearing
-	last   []int16 // of it, the packet that plays
-	voiced int     // packets of the first reply that were heard, at any level
-	over   int     // and when it was lowered
-	seen   []wire.ServerEvent
+	state    bargein.State
+	lower    bool // the agent is ducked
+	muted    bool // packets are not played until a silent one comes
+	waits    bool // the client waits until the mark has been played
+	mark     bargein.Mark
+	response string // the id of the first response
+	queue    []bare.Packet
+	due      []time.Time
+	now      uint32
+	full     []int16 // the sound that was played at full level and is not played again, in order
+	last     []int16 // the part of full that the present packet has
+	voiced   int     // how many packets of the first response were played, at any level
+	over     int     // the value of voiced when the agent was ducked
+	seen     []wire.ServerEvent
 }
 
 func newDucker(t *testing.T, h *house) *ducker {
@@ -62,7 +64,7 @@ func (d *ducker) send(e wire.ClientEvent) {
 	d.Expect(d.peer.Send(wire.AppendClient(nil, e), true)).To(gomega.Succeed())
 }
 
-// until lets the call go on until something is so.
+// until lets the call go on until so returns true.
 func (d *ducker) until(what string, so func() bool) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -99,8 +101,8 @@ func (d *ducker) event(e wire.ServerEvent) {
 	d.seen = append(d.seen, e)
 	switch e := e.(type) {
 	case *wire.OutputAudioBufferStarted:
-		if d.reply == "" {
-			d.reply = e.ResponseID
+		if d.response == "" {
+			d.response = e.ResponseID
 			d.tell(bargein.Began{Resp: 1})
 		}
 	case *wire.OutputAudioBufferCleared:
@@ -133,9 +135,9 @@ func (d *ducker) tell(e bargein.Event) {
 		case bargein.Restore:
 			d.lower = false
 		case bargein.SendCandidate:
-			d.last = nil // it is said again
+			d.last = nil // the server plays it again
 			d.send(&wire.AntiphonBargeInCandidate{
-				EventID: fmt.Sprintf("candidate %d", f.Candidate), Candidate: int(f.Candidate), ResponseID: d.reply, RTPTimestamp: int(f.At),
+				EventID: fmt.Sprintf("candidate %d", f.Candidate), Candidate: int(f.Candidate), ResponseID: d.response, RTPTimestamp: int(f.At),
 			})
 		case bargein.AwaitMark:
 			d.waits, d.mark = true, f.At
@@ -145,8 +147,8 @@ func (d *ducker) tell(e bargein.Event) {
 		case bargein.Mute:
 			d.muted = true
 		case bargein.SendHeard:
-			d.send(&wire.AntiphonBargeInHeard{ResponseID: d.reply, RTPTimestamp: int(f.At)})
-		case bargein.ArmDeadline: // the server is quick here
+			d.send(&wire.AntiphonBargeInHeard{ResponseID: d.response, RTPTimestamp: int(f.At)})
+		case bargein.ArmDeadline: // the server answers before the deadline here
 		}
 	}
 }
@@ -158,7 +160,7 @@ func (d *ducker) passed() {
 	}
 }
 
-// play lets the ear have a packet.
+// play plays one packet.
 func (d *ducker) play(p bare.Packet) {
 	d.full, d.last = append(d.full, d.last...), nil
 	d.now = p.Timestamp
@@ -189,7 +191,7 @@ func (d *ducker) count(name string) int {
 	return n
 }
 
-// begins has the agent say twenty words, and waits until it is at the second sentence.
+// begins makes the agent say twenty words, and waits until it is at the second sentence.
 func (d *ducker) begins() {
 	d.send(&wire.ConversationItemCreate{Item: wire.Item{
 		Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: "say 20 words"}},
@@ -198,17 +200,17 @@ func (d *ducker) begins() {
 	d.until("the agent to speak", func() bool { return d.voiced >= 130 })
 }
 
-// nonsense is what changes nothing.
+// nonsense sends barge-in events that must change nothing.
 func (d *ducker) nonsense() {
-	d.send(&wire.AntiphonBargeInCandidate{EventID: "a", Candidate: -3, ResponseID: d.reply, RTPTimestamp: int(d.now)})
+	d.send(&wire.AntiphonBargeInCandidate{EventID: "a", Candidate: -3, ResponseID: d.response, RTPTimestamp: int(d.now)})
 	d.send(&wire.AntiphonBargeInCandidate{EventID: "b", Candidate: 0, ResponseID: "resp_of_nobody"})
 	d.send(&wire.AntiphonBargeInReady{Candidate: 99, RTPTimestamp: int(d.now)})
 	d.send(&wire.AntiphonBargeInHeard{ResponseID: "resp_of_nobody", RTPTimestamp: 1})
-	d.send(&wire.AntiphonBargeInHeard{ResponseID: d.reply, RTPTimestamp: int(d.now)})
+	d.send(&wire.AntiphonBargeInHeard{ResponseID: d.response, RTPTimestamp: int(d.now)})
 }
 
-// TestClientThatDucks: over real WebRTC, a client lowers the agent for what is nothing twice, and hears every word at full
-// level, once.
+// TestClientThatDucks: over real WebRTC, a client ducks the agent twice for a sound that is no barge-in. Every word is played once at
+// full level.
 func TestClientThatDucks(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -225,14 +227,14 @@ func TestClientThatDucks(t *testing.T) {
 
 	text, err := scripted.Heard(d.full)
 	d.Expect(err).NotTo(gomega.HaveOccurred())
-	d.Expect(text).To(saysAllBut(3, twenty)) // a packet that is lost on the way takes a character with it
+	d.Expect(text).To(saysAllBut(3, twenty)) // a lost packet loses one character
 	d.Expect(len(d.full)).To(gomega.BeNumerically("~", len(twenty)*60*24, 120*24))
-	d.Expect(d.voiced).To(gomega.BeNumerically(">", len(twenty)*3), "what was lowered was said again")
+	d.Expect(d.voiced).To(gomega.BeNumerically(">", len(twenty)*3), "the ducked sound was played again")
 	d.Expect(d.count("output_audio_buffer.cleared") + d.count("input_audio_buffer.speech_started")).To(gomega.BeZero())
 	d.Expect(h.actions(t, "playout")).To(gomega.ContainElement("Ready"))
 }
 
-// TestClientThatDucksIsInterrupted: the item is cut where the ear stopped hearing it.
+// TestClientThatDucksIsInterrupted: the item is cut at the played position.
 func TestClientThatDucksIsInterrupted(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)

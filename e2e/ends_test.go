@@ -1,5 +1,7 @@
 package e2e
 
+// The ends of calls: clients that disappear, networks that fail for seconds, and clients that do not read.
+
 import (
 	"net/http"
 	"strings"
@@ -14,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// calls is how many calls the server has now.
+// calls returns how many calls the server has now.
 func (h *house) calls() int {
 	now, _ := h.server.Calls()
 	return now
@@ -25,7 +27,7 @@ func (h *house) gone(c *caller) {
 	c.Eventually(h.calls, patience).Should(gomega.BeZero())
 }
 
-// TestCallerVanishes: whoever is gone in the middle of a sentence, their own or the agent's, leaves nothing behind.
+// TestCallerVanishes: a client disappears while the user or the agent speaks. The server frees the call.
 func TestCallerVanishes(t *testing.T) {
 	t.Parallel()
 	for name, vanish := range map[string]func(t *testing.T, h *house){
@@ -91,7 +93,7 @@ func TestNetworkComesBack(t *testing.T) {
 	c.Expect(h.actions(t, "conn")).To(gomega.ContainElement("Restore"))
 }
 
-// TestCallerNeverReads: what a client does not read is bounded, and then the call ends.
+// TestCallerNeverReads: a client does not read its events. The server keeps a limited amount of them, and then ends the call.
 func TestCallerNeverReads(t *testing.T) {
 	t.Parallel()
 	for name, deafen := range map[string]func(t *testing.T, h *house) *caller{

@@ -1,5 +1,7 @@
 package e2e
 
+// Tests with several callers at once.
+
 import (
 	"sync"
 	"testing"
@@ -7,7 +9,7 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// everyone runs f for n callers at once, each on a goroutine that a failed expectation ends, and waits for all.
+// everyone runs f for n callers at once and waits for all. Each caller has a goroutine, which a failed expectation ends.
 func everyone(t *testing.T, n int, f func(g *gomega.WithT, i int)) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -17,7 +19,7 @@ func everyone(t *testing.T, n int, f func(g *gomega.WithT, i int)) {
 	all.Wait()
 }
 
-// numbered is a test that says which caller has failed.
+// numbered is a testing.TB that names the caller whose expectation failed.
 type numbered struct {
 	*testing.T
 	caller int

@@ -1,5 +1,7 @@
 package e2e
 
+// Sounds over the agent that are no barge-in: the agent goes on and loses no word.
+
 import (
 	"math/rand/v2"
 	"testing"
@@ -13,17 +15,17 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// twenty is what the scripted model answers to "say 20 words".
+// twenty is the scripted model's answer to "say 20 words".
 const twenty = "One two three four, five six seven eight. Nine ten eleven twelve, thirteen fourteen fifteen sixteen. " +
 	"Seventeen eighteen nineteen twenty."
 
-// TestSoundsThatDoNotInterrupt: what is no interruption costs the agent nothing but a moment (livekit/agents#1229, #4039,
-// #4270, and the order of acknowledgement and reply in livekit/agents#6662).
+// TestSoundsThatDoNotInterrupt: after a sound that is no barge-in, the agent goes on after a moment and loses no word
+// (livekit/agents#1229, #4039, #4270, and the order of acknowledgement and reply in livekit/agents#6662).
 func TestSoundsThatDoNotInterrupt(t *testing.T) {
 	t.Parallel()
 	for name, sound := range map[string]struct {
 		pcm  []int16
-		held bool // it must have been noticed
+		held bool // the server must have held the response
 	}{
 		"a cough":            {noise(200 * time.Millisecond), false},
 		"a grunt":            {scripted.Tones("")[:native.Rate*200/1000], true},
@@ -54,7 +56,7 @@ func TestSoundsThatDoNotInterrupt(t *testing.T) {
 	}
 }
 
-// TestTurnWaitsWhereItMayNotInterrupt: with interrupt_response off the agent finishes, and the turn is answered after it.
+// TestTurnWaitsWhereItMayNotInterrupt: with interrupt_response off the agent finishes its response, and answers the turn after it.
 func TestTurnWaitsWhereItMayNotInterrupt(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -72,12 +74,12 @@ func TestTurnWaitsWhereItMayNotInterrupt(t *testing.T) {
 	c.Expect(c.transcripts(0)).To(gomega.Equal([]string{"I can wait"}))
 	all := transcript(long) + "You said: I can wait"
 	c.hear(time.Duration(len(all))*scripted.Character - 60*time.Millisecond)
-	c.Expect(c.heardText()).To(saysAllBut(1, all)) // a packet that is lost on the way takes a character with it
+	c.Expect(c.heardText()).To(saysAllBut(1, all)) // a lost packet loses one character
 	c.Expect(h.actions(t, "playout")).To(gomega.Equal([]string{"Begin", "Drained", "Begin", "Drained"}))
 }
 
-// drawnOut is a text whose last sound goes on for a while: long enough for an interruption, if the words did not say
-// otherwise, and they come well before that. The lead-in is cut short for it.
+// drawnOut returns the tones of a text whose last sound goes on for a while. By its length alone the sound would be a barge-in, but its
+// words come earlier and decide otherwise. The lead-in is shortened by the same time.
 func drawnOut(text string, by time.Duration) []int16 {
 	const symbol, period = native.Rate * 30 / 1000, native.Rate / 125
 	pcm := scripted.Tones(text)[6*symbol:]
@@ -90,7 +92,7 @@ func drawnOut(text string, by time.Duration) []int16 {
 	return append(out, pcm[last:]...)
 }
 
-// noise is a burst of steady noise, as loud as a voice.
+// noise returns a burst of steady noise, as loud as speech.
 func noise(d time.Duration) []int16 {
 	r := rand.New(rand.NewPCG(1, 2))
 	pcm := make([]int16, int(d.Seconds()*native.Rate))
@@ -100,7 +102,7 @@ func noise(d time.Duration) []int16 {
 	return pcm
 }
 
-// saysAllBut matches a text that begins with another, but for at most n characters that are missing at one place.
+// saysAllBut matches a text that begins with text, in which at most n characters are missing at one place.
 func saysAllBut(n int, text string) gomega.OmegaMatcher {
 	return gomega.WithTransform(func(heard string) int { return lost(heard, text) }, gomega.BeNumerically("<=", n))
 }
@@ -116,7 +118,7 @@ func containsAllBut(n int, text string) gomega.OmegaMatcher {
 	}, gomega.BeNumerically("<=", n))
 }
 
-// lost is how many characters of text are missing, at one place, in what begins with it.
+// lost returns how many characters of text are missing, at one place, at the beginning of heard.
 func lost(heard, text string) int {
 	heard = heard[:min(len(heard), len(text))]
 	begin := 0

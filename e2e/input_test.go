@@ -1,5 +1,7 @@
 package e2e
 
+// Bad input: offers and events that the server refuses with a clear error.
+
 import (
 	"fmt"
 	"io"
@@ -14,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestBadOffers: what is no offer gets an answer that says what would be one, and costs the other calls nothing.
+// TestBadOffers: a bad SDP offer gets an error that says what a good offer has. Other calls are not affected.
 func TestBadOffers(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -46,13 +48,13 @@ func TestBadOffers(t *testing.T) {
 	other.voiceTurn("nothing happened to me")
 }
 
-// silentOffer is an offer of a data channel alone.
+// silentOffer is an offer with a data channel and no audio.
 const silentOffer = "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r\n" +
 	"m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\nc=IN IP4 0.0.0.0\r\na=setup:actpass\r\na=mid:0\r\na=sctp-port:5000\r\n" +
 	"a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\n" +
 	"a=fingerprint:sha-256 00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF\r\n"
 
-// badEvent is an event that is refused: code and param of the error, and words that tell what to do.
+// badEvent is an event that the server refuses, with the code and param of the error, and words of its message that say what to do.
 type badEvent struct {
 	name, text        string
 	code, param, says string
@@ -82,7 +84,7 @@ func badEvents() []badEvent {
 	}
 }
 
-// TestBadEvents: each is answered with an error that names it, and the session goes on, as do the others.
+// TestBadEvents: each bad event gets an error with its event_id. This session and all others go on.
 func TestBadEvents(t *testing.T) {
 	t.Parallel()
 	for name, webSocket := range map[string]bool{"data channel": false, "WebSocket": true} {
@@ -105,7 +107,7 @@ func TestBadEvents(t *testing.T) {
 	}
 }
 
-// refused checks the error that answers a bad event.
+// refused sends a bad event and checks the error.
 func (c *caller) refused(bad badEvent) {
 	e := nextOf[*wire.ErrorEvent](c).Error
 	c.Expect(e.Code).To(gomega.Equal(bad.code), "%s: %+v", bad.name, e)
@@ -121,7 +123,7 @@ func (c *caller) refused(bad badEvent) {
 	c.Expect(e.EventID).To(gomega.HaveValue(gomega.Equal("bad")), bad.name)
 }
 
-// alive asks for an answer in text.
+// alive checks that the session answers a message in text.
 func (c *caller) alive() {
 	c.send(&wire.ConversationItemCreate{Item: wire.Item{
 		Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputText, Text: "alive?"}},
@@ -132,7 +134,7 @@ func (c *caller) alive() {
 	c.Expect(done.Response.Output[0].Content[0].Text).To(gomega.Equal("You said: alive?"))
 }
 
-// TestBadMoments: events that would be good at another time.
+// TestBadMoments: events that are refused because of their time alone.
 func TestBadMoments(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)

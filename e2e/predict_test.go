@@ -1,5 +1,7 @@
 package e2e
 
+// Barge-in with the SDK, which predicts it.
+
 import (
 	"testing"
 	"time"
@@ -11,8 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// predicting is a caller whose client predicts interruptions, of an agent that says twenty words for a while already: at
-// first the thresholds are raised.
+// predicting places a call of a client that predicts barge-in, and returns while the agent says twenty words. It waits for a while
+// first, because the detector's thresholds are raised at the beginning.
 func predicting(t *testing.T, h *house, webSocket bool) *caller {
 	t.Helper()
 	c := call(t, callOptions{url: h.url, webSocket: webSocket, native: native.Options{Detector: true}})
@@ -22,8 +24,8 @@ func predicting(t *testing.T, h *house, webSocket bool) *caller {
 	return c
 }
 
-// TestPredictedGrunt: the client lowers the agent, the server says that it was nothing, and not a word is lost.
-func TestPredictedGrunt(t *testing.T) {
+// TestPredictedShortSound: the client ducks the agent, the server rejects the candidate, and no word is lost.
+func TestPredictedShortSound(t *testing.T) {
 	t.Parallel()
 	for name, webSocket := range map[string]bool{"WebRTC": false, "WebSocket": true} {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +35,7 @@ func TestPredictedGrunt(t *testing.T) {
 			c.speak(scripted.Tones("")[:native.Rate*200/1000])
 			c.next("antiphon.barge_in.rejected")
 			c.hear(time.Duration(len(twenty)) * scripted.Character)
-			if webSocket { // no silence parts what was heard before from what goes on: it cannot be read
+			if webSocket { // there is no silence between the sound before the hold and after it, so the text cannot be decoded
 				again := time.Duration(c.Snapshot().Interruptions.RepeatedMS) * time.Millisecond
 				c.Consistently(c.heard, time.Second).Should(gomega.BeNumerically("<=", time.Duration(len(twenty))*scripted.Character+again+200*time.Millisecond))
 			} else {
@@ -48,7 +50,7 @@ func TestPredictedGrunt(t *testing.T) {
 	}
 }
 
-// TestPredictedInterruption: the client lowers the agent before the server has decided, and says what was heard.
+// TestPredictedInterruption: the client ducks the agent before the server has decided, and reports the played position.
 func TestPredictedInterruption(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -64,9 +66,9 @@ func TestPredictedInterruption(t *testing.T) {
 	c.next("output_audio_buffer.stopped")
 }
 
-// missing is how many characters of text are not in heard, in order: what was said twice does not matter.
+// missing returns how many characters of text are not in heard, in order. Repeated text does not count.
 func missing(text, heard string) int {
-	row := make([]int, len(heard)+1) // the longest that the texts so far have in common
+	row := make([]int, len(heard)+1) // the length of the longest common subsequence so far
 	for i := range len(text) {
 		corner := 0
 		for j := range len(heard) {

@@ -1,5 +1,7 @@
 package e2e
 
+// Back-end processes that fail.
+
 import (
 	"context"
 	"errors"
@@ -20,12 +22,12 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// The test program is the back-end process, too.
+// asBackEnd is the environment variable that makes the test program a back-end process.
 const asBackEnd = "ANTIPHON_TEST_BACKEND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asBackEnd) == "" {
-		// Calls mostly wait: many at a time take no longer than one.
+		// Calls mostly wait, so many at a time take no longer than one.
 		if err := flag.Set("test.parallel", "16"); err != nil {
 			panic(err)
 		}
@@ -37,7 +39,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// moody is a recogniser that does what the session's prompt says.
+// moody is a recogniser that crashes, hangs or returns garbage, as the session's prompt says.
 type moody struct{}
 
 func (moody) Info() backend.Info { return backend.Info{Name: "moody", Live: true} }
@@ -78,7 +80,7 @@ func (m *mood) Finish(context.Context) (backend.Result, error) {
 
 func (*mood) Close() error { return nil }
 
-// TestBackEndProcess: a process that crashes, hangs or talks nonsense costs the turn, and nothing else.
+// TestBackEndProcess: a back-end process that crashes, hangs or returns garbage loses its turn and nothing else.
 func TestBackEndProcess(t *testing.T) {
 	t.Parallel()
 	for prompt, says := range map[string]string{
@@ -101,8 +103,8 @@ func TestBackEndProcess(t *testing.T) {
 	}
 }
 
-// TestNonsenseIsSaidBack: what a recogniser makes up is no danger to the protocol.
-func TestNonsenseIsSaidBack(t *testing.T) {
+// TestGarbageTranscriptsKeepTheProtocol: garbage that a recogniser returns as text does not break the protocol.
+func TestGarbageTranscriptsKeepTheProtocol(t *testing.T) {
 	t.Parallel()
 	c := call(t, callOptions{url: openMoody(t).url})
 	c.prompt("nonsense")
@@ -111,7 +113,7 @@ func TestNonsenseIsSaidBack(t *testing.T) {
 	c.Expect(transcript(done)).To(gomega.ContainSubstring("nonsense"))
 }
 
-// openMoody runs a server whose recogniser is this program, in processes of its own.
+// openMoody runs a server whose recogniser runs in processes of this test program.
 func openMoody(t *testing.T) *house {
 	t.Helper()
 	self, err := os.Executable()

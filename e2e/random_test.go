@@ -1,5 +1,7 @@
 package e2e
 
+// Random clients over real transports: the session keeps the protocol.
+
 import (
 	"fmt"
 	"math/rand/v2"
@@ -16,8 +18,8 @@ import (
 // randomCalls is how many seeds TestRandomClients has; each is a call over WebRTC and one over a WebSocket.
 const randomCalls = 4
 
-// temper is a pipeline in which everything takes a while, and some of it goes wrong.
-const temper = `
+// unreliablePipeline is the script of a pipeline in which everything takes a while and some requests fail.
+const unreliablePipeline = `
 transcriber:
   delay: 100ms
   rules:
@@ -27,9 +29,9 @@ model: {first_token: 80ms, token: 10ms}
 synthesizer: {speedup: 4}
 `
 
-// TestRandomClients lets callers do anything at any time over real transports; the record of it must keep the protocol, as every
-// record here. server/session does the same with many more seeds, on a clock of its own. A failure names its seed;
-// ANTIPHON_SEED=n places that call again.
+// TestRandomClients lets callers do anything at any time over real transports. The record of each call must keep the protocol.
+// server/session does the same with many more seeds, on a virtual clock. A failure names its seed; ANTIPHON_SEED=n places that call
+// again.
 func TestRandomClients(t *testing.T) {
 	t.Parallel()
 	first, n := uint64(0), uint64(randomCalls)
@@ -39,7 +41,7 @@ func TestRandomClients(t *testing.T) {
 		gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
 		n = 1
 	}
-	script, err := scripted.Parse("temper", []byte(temper))
+	script, err := scripted.Parse("unreliablePipeline", []byte(unreliablePipeline))
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
 	for seed := first; seed < first+n; seed++ {
 		for name, webSocket := range map[string]bool{"WebRTC": false, "WebSocket": true} {
@@ -53,7 +55,7 @@ func TestRandomClients(t *testing.T) {
 	}
 }
 
-// wander does what chance says, and ends with a session that works.
+// wander does random things, and then checks that the session still works.
 func (c *caller) wander(r *rand.Rand) {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	event := func(text string) { c.sendText([]byte(text)) }
@@ -80,7 +82,7 @@ func (c *caller) wander(r *rand.Rand) {
 			event(one(`{"type":"conversation.item.truncate","content_index":0,"audio_end_ms":`+strconv.Itoa(r.IntN(1500))+`,"item_id":"`+item+`"}`,
 				`{"type":"conversation.item.delete","item_id":"`+item+`"}`, `{"type":"conversation.item.retrieve","item_id":"`+item+`"}`))
 		case 7:
-			c.speak(make([]int16, 24*r.IntN(500))) // time, as a microphone gives it
+			c.speak(make([]int16, 24*r.IntN(500))) // silence from the microphone, which takes time
 		}
 	}
 	event(`{"type":"response.cancel"}`)
@@ -93,7 +95,7 @@ func (c *caller) wander(r *rand.Rand) {
 	}
 }
 
-// anyItem is the id of an item that there was, or of none.
+// anyItem returns the id of an item of the conversation, or an id that no item has.
 func (c *caller) anyItem(r *rand.Rand) string {
 	items := []string{"nobody"}
 	for _, e := range c.line.since(0) {

@@ -1,5 +1,7 @@
 package e2e
 
+// Networks and servers that fail during a call, and how the client continues it.
+
 import (
 	"errors"
 	"net/http"
@@ -16,8 +18,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 )
 
-// network is what lies between one caller over WebRTC and the server, for one way after another: where a way is cut, only
-// another restart, or another call, finds a new one.
+// network is the network between one caller over WebRTC and the server. Its packets take one path at a time. After cut, only an ICE
+// restart or another call gets a new path.
 type network struct {
 	t       *testing.T
 	restart atomic.Bool // restarts get through
@@ -37,7 +39,7 @@ func newNetwork(t *testing.T) *network {
 	return n
 }
 
-// cut ends the present way for good.
+// cut ends the present path for good.
 func (n *network) cut() { n.relay().cut.Store(true) }
 
 func (n *network) relay() *relay {
@@ -46,7 +48,7 @@ func (n *network) relay() *relay {
 	return n.now
 }
 
-// RoundTrip implements http.RoundTripper: what gets through is answered over a new way.
+// RoundTrip implements http.RoundTripper. A request that gets through makes a new path.
 func (n *network) RoundTrip(q *http.Request) (*http.Response, error) {
 	restarts := strings.HasSuffix(q.URL.Path, "/restart")
 	if restarts && !n.restart.Load() || !restarts && !n.calls.Load() {
@@ -61,14 +63,14 @@ func (n *network) RoundTrip(q *http.Request) (*http.Response, error) {
 	return n.relay().RoundTrip(q)
 }
 
-// comesBack waits until the caller has seen that it is lost, and then until it is back.
+// comesBack waits until the caller shows that the connection is lost, and then until it is back.
 func (c *caller) comesBack() {
 	c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Reconnecting))
 	c.Eventually(func() bool { return c.Snapshot().State.OnCall() }, patience).Should(gomega.BeTrue())
 }
 
-// TestNetworkChanges: a caller whose network is gone is found again on another one, in the middle of a reply, and hears all of
-// it; the call is the same.
+// TestNetworkChanges: during a response the caller's network fails and another one takes its place. The caller gets the whole response,
+// in the same call.
 func TestNetworkChanges(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(n *network){
@@ -104,7 +106,7 @@ func TestNetworkChanges(t *testing.T) {
 	}
 }
 
-// lastOf is the agent's last line.
+// lastOf returns the text of the agent's last entry.
 func lastOf(s sdk.Snapshot) string {
 	for i := len(s.Transcript) - 1; i >= 0; i-- {
 		if e := s.Transcript[i]; e.Role == sdk.Agent {
@@ -114,8 +116,8 @@ func lastOf(s sdk.Snapshot) string {
 	return ""
 }
 
-// TestReplyIsHeardWhole: what was said to nobody is said again.
-func TestReplyIsHeardWhole(t *testing.T) {
+// TestResponseIsHeardWhole: the server sends the audio again that it sent while the connection was lost.
+func TestResponseIsHeardWhole(t *testing.T) {
 	t.Parallel()
 	for name, restart := range map[string]bool{"restart": true, "resume": false} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +140,7 @@ func TestReplyIsHeardWhole(t *testing.T) {
 	}
 }
 
-// TestConnectionIsTorn: a WebSocket that breaks is followed by another one. The client plays what it has meanwhile.
+// TestConnectionIsTorn: the client replaces a broken WebSocket by another one. Meanwhile it plays the sound that it has.
 func TestConnectionIsTorn(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -157,8 +159,8 @@ func TestConnectionIsTorn(t *testing.T) {
 	c.Expect(c.count("session.created")).To(gomega.Equal(1))
 }
 
-// TestServerIsReplaced: a server that is gone, and another one in its place, know nothing of the conversation. The caller goes on
-// with its words, and says so.
+// TestServerIsReplaced: another server takes the place of a failed one, and does not have the conversation. The client begins a new
+// conversation with the words of the old one, and shows that.
 func TestServerIsReplaced(t *testing.T) {
 	t.Parallel()
 	h, other := open(t, nil, func(c *server.Config) { c.Grace, c.Keep = time.Second, time.Second }), open(t, nil, nil)
@@ -179,7 +181,7 @@ func TestServerIsReplaced(t *testing.T) {
 	h.gone(c)
 }
 
-// elsewhere sends requests to another server from some time on.
+// elsewhere is a RoundTripper that sends requests to another server once it is switched.
 type elsewhere struct {
 	to  string
 	now atomic.Bool
@@ -195,7 +197,7 @@ func (e *elsewhere) RoundTrip(q *http.Request) (*http.Response, error) {
 	return e.by.RoundTrip(q)
 }
 
-// TestServerIsGone: that a server is not there any more is said within seconds, and the call is given up after the limit.
+// TestServerIsGone: the client shows within seconds that the server is gone, and ends the call after the limit.
 func TestServerIsGone(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, func(c *server.Config) { c.Grace, c.Keep = time.Second, time.Second })

@@ -1,5 +1,7 @@
 package e2e
 
+// A relay for packets and an HTTP client with which a test can break a network.
+
 import (
 	"bytes"
 	"context"
@@ -16,11 +18,11 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// relay is the only way for packets between one caller and the server, and can be cut. It is the RoundTripper that the
-// caller places the call with, since it puts its own address in place of the server's.
+// relay forwards the packets between one caller and the server, and can be cut. It is also the RoundTripper with which the caller places
+// the call: it puts its own address in place of the server's address in the SDP.
 type relay struct {
-	front *net.UDPConn // what the caller sends to
-	back  *net.UDPConn // what the server sends to
+	front *net.UDPConn // the caller sends to it
+	back  *net.UDPConn // the server sends to it
 	cut   atomic.Bool
 
 	mu     sync.Mutex
@@ -48,7 +50,7 @@ func newRelay(t *testing.T) *relay {
 	return r
 }
 
-// pass carries packets; sender notes where they come from.
+// pass forwards packets from one socket to the other. It notes the sender's address for the other direction.
 func (r *relay) pass(from, to *net.UDPConn, sender, receiver *net.Addr) {
 	buf := make([]byte, 1<<16)
 	for {
@@ -63,12 +65,12 @@ func (r *relay) pass(from, to *net.UDPConn, sender, receiver *net.Addr) {
 		target := *receiver
 		r.mu.Unlock()
 		if target != nil && !r.cut.Load() {
-			_, _ = to.WriteTo(buf[:n], target) // a packet that cannot be sent is lost, as packets are
+			_, _ = to.WriteTo(buf[:n], target) // a packet that cannot be sent is lost
 		}
 	}
 }
 
-// candidate is a line of SDP with an address of the server's.
+// candidate matches a line of SDP with an address of the server.
 var candidate = regexp.MustCompile(`(?m)^a=candidate:(\S+ 1 udp \d+) (127\.0\.0\.1) (\d+) typ host.*\r\n`)
 
 // RoundTrip implements http.RoundTripper.
@@ -120,7 +122,7 @@ func (v valve) Read(b []byte) (int, error) {
 	return v.Conn.Read(b)
 }
 
-// gate holds up whoever passes while it is shut.
+// gate blocks each caller of pass while it is closed.
 type gate struct {
 	mu   sync.Mutex
 	shut chan struct{} // nil when it is open
@@ -152,10 +154,10 @@ func (g *gate) pass() {
 	}
 }
 
-// wireTap is an HTTP client whose connections can be stopped and torn.
+// wireTap makes an HTTP client whose connections can be stopped and broken.
 type wireTap struct {
 	gate    gate
-	refuses atomic.Bool // there is no way to the server any more
+	refuses atomic.Bool // new connections are refused
 	mu      sync.Mutex
 	all     []net.Conn
 }
@@ -179,10 +181,10 @@ func newWireTap(t *testing.T) (*wireTap, *http.Client) {
 	return w, &http.Client{Transport: transport}
 }
 
-// refuse lets nobody connect any more.
+// refuse refuses new connections from now on.
 func (w *wireTap) refuse() { w.refuses.Store(true) }
 
-// tear resets all connections: nothing is said any more.
+// tear resets all connections.
 func (w *wireTap) tear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,5 +1,7 @@
 package e2e
 
+// The program `antiphon serve` with --record.
+
 import (
 	"bufio"
 	"bytes"
@@ -16,8 +18,8 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/check"
 )
 
-// TestServeRecordsWhatHappened runs the program itself: its recording of a voice turn, a text turn, an interruption and a
-// stop in the middle of a reply follows the protocol's rules, and it ends cleanly.
+// TestServeRecordsWhatHappened runs the program itself. Its recording of a spoken turn, a text turn, an interruption and a stop during a
+// response keeps the protocol's rules, and the program ends cleanly.
 func TestServeRecordsWhatHappened(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "antiphon")
@@ -57,7 +59,7 @@ func TestServeRecordsWhatHappened(t *testing.T) {
 	g.Expect([]int{report.Sessions, report.Responses}).To(gomega.Equal([]int{2, 6}))
 }
 
-// program is a running antiphon serve.
+// program is a running `antiphon serve`.
 type program struct {
 	g      *gomega.WithT
 	cmd    *exec.Cmd

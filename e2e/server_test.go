@@ -1,5 +1,7 @@
 package e2e
 
+// The server of these tests, and the check of everything that it records.
+
 import (
 	"bytes"
 	"context"
@@ -17,7 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
-// house is a server on loopback, and everything that passed through it.
+// house is a server on loopback, with the record and the trace of all its sessions.
 type house struct {
 	url    string
 	server *server.Server
@@ -79,7 +81,7 @@ func open(t *testing.T, script *scripted.Script, change func(*server.Config)) *h
 	return h
 }
 
-// check holds everything that passed through the server against the protocol's rules.
+// check compares all recorded events with the protocol's rules.
 func (h *house) check(t *testing.T) {
 	t.Helper()
 	report, err := check.Record(&h.record.b)
@@ -91,7 +93,7 @@ func (h *house) check(t *testing.T) {
 	}
 }
 
-// recorded is when the server sent its first event of a type.
+// recorded returns when the server sent its first event of this type.
 func (h *house) recorded(t *testing.T, name string) time.Time {
 	t.Helper()
 	for _, line := range h.record.lines() {
@@ -111,7 +113,7 @@ func (h *house) recorded(t *testing.T, name string) time.Time {
 	return time.Time{}
 }
 
-// actions are what one machine did in all sessions, without what it ignored.
+// actions returns the action names of one machine's steps in all sessions, without the events that it ignored.
 func (h *house) actions(t *testing.T, machine string) []string {
 	t.Helper()
 	var out []string

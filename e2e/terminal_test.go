@@ -1,5 +1,7 @@
 package e2e
 
+// The terminal client `antiphon talk`.
+
 import (
 	"bytes"
 	"os"
@@ -15,13 +17,13 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk/native"
 )
 
-// terminal is a run of antiphon talk.
+// terminal is a run of `antiphon talk`.
 type terminal struct {
 	cmd      *exec.Cmd
 	out, err bytes.Buffer
 }
 
-// buildProgram makes the program, once for a test.
+// buildProgram builds the program antiphon, once for each test.
 func buildProgram(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "antiphon")
@@ -38,7 +40,7 @@ func newTerminal(t *testing.T, program, input string, args ...string) *terminal 
 	return c
 }
 
-// spoken is a file in which these texts are said, with pauses behind them.
+// spoken writes a WAV file and returns its path. A string in parts becomes tones that say it, a time.Duration becomes silence.
 func spoken(t *testing.T, parts ...any) string {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -59,12 +61,12 @@ func spoken(t *testing.T, parts ...any) string {
 	return file
 }
 
-// TestTerminal drives the terminal client as a person and a script would.
+// TestTerminal drives the terminal client with typed text and with WAV files.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	program := buildProgram(t)
 	for name, flags := range map[string][]string{"webrtc": {"--text"}, "websocket": {"--text", "--websocket"}} {
-		t.Run("what is piped in is answered, over "+name, func(t *testing.T) {
+		t.Run("piped text is answered, over "+name, func(t *testing.T) {
 			t.Parallel()
 			g := gomega.NewWithT(t)
 			c := newTerminal(t, program, "one\ntwo\n", append(flags, open(t, nil, nil).url)...)
@@ -73,7 +75,7 @@ func TestTerminal(t *testing.T) {
 		})
 	}
 	for name, flags := range map[string][]string{"webrtc": nil, "websocket": {"--websocket"}} {
-		t.Run("what is said in a file is answered in one, over "+name, func(t *testing.T) {
+		t.Run("speech in a file is answered in a file, over "+name, func(t *testing.T) {
 			t.Parallel()
 			g := gomega.NewWithT(t)
 			heard := filepath.Join(t.TempDir(), "heard.wav")
@@ -89,7 +91,7 @@ func TestTerminal(t *testing.T) {
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(len(pcm)).To(gomega.BeNumerically(">", native.Rate/2), "the agent was heard")
 		})
-		t.Run("who talks over the agent interrupts it, over "+name, func(t *testing.T) {
+		t.Run("speech over the agent interrupts it, over "+name, func(t *testing.T) {
 			t.Parallel()
 			g := gomega.NewWithT(t)
 			h := open(t, nil, nil)

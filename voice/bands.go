@@ -75,13 +75,18 @@ type bands struct {
 	highest6 bandLevels
 	extTick  blockClock
 
-	shape [fluxFrames]bandLevels
-	at    int // index of the oldest shape
+	shapes shapeRing
 
 	voicing    float32 // recent share of voiced frames
 	peak       float32 // dBFS
 	run        float32
 	lastLevels [2]float32
+}
+
+// shapeRing holds the spectral shapes of the last fluxFrames frames.
+type shapeRing struct {
+	shape [fluxFrames]bandLevels
+	at    int // index of the oldest shape
 }
 
 // blockClock counts frames and blocks of frames.
@@ -106,11 +111,9 @@ func (b *bands) reset() {
 	clear(b.power[:])
 	clear(b.smooth[:])
 	clear(b.level[:])
-	for i := range b.shape {
-		clear(b.shape[i][:])
-	}
+	b.shapes = shapeRing{}
 	b.minTick, b.extTick = blockClock{}, blockClock{}
-	b.at, b.voicing, b.run = 0, 0, 0
+	b.voicing, b.run = 0, 0
 	b.peak, b.lastLevels[0], b.lastLevels[1] = MinDBFS, MinDBFS, MinDBFS
 	for c := range b.noise {
 		b.noise[c] = firstNoise * channelWidth(c)
@@ -229,8 +232,8 @@ func (b *bands) flux() float32 {
 	for _, l := range b.level[:] {
 		mean += max(l, top-fluxRange) / bandCount
 	}
-	old := &b.shape[b.at]
-	b.at = (b.at + 1) % fluxFrames
+	old := &b.shapes.shape[b.shapes.at]
+	b.shapes.at = (b.shapes.at + 1) % fluxFrames
 	var sum float32
 	for i, l := range b.level[:] {
 		shape := max(l, top-fluxRange) - mean

@@ -1,8 +1,8 @@
 //go:build !js
 
 // Package native places calls from a program: it implements the interfaces of package sdk on pion's WebRTC (Dialer) and
-// on a WebSocket (SocketDialer). What is said comes from a Source, such as Microphone; what is heard goes to a Sink, such
-// as Speaker. Both are PCM: 16 bit, mono, 24 kHz.
+// on a WebSocket (SocketDialer). The user's sound comes from a Source, such as Microphone; the agent's sound goes to a Sink,
+// such as Speaker. Both are PCM: 16 bit, mono, 24 kHz.
 package native
 
 import "time"
@@ -16,14 +16,14 @@ const (
 	FrameSize = Rate * 20 / 1000
 )
 
-// Source is what is said on a call. It is asked every FrameTime, by one goroutine.
+// Source gives the sound that a call sends. One goroutine asks it every FrameTime.
 type Source interface {
-	// Frame fills pcm (FrameSize samples) with what is said next, silence if nothing is.
+	// Frame fills pcm (FrameSize samples) with the next sound, or with silence if there is none.
 	Frame(pcm []int16)
 }
 
-// Sink is what is heard on a call. It is told by one goroutine.
+// Sink takes the sound that a call receives. One goroutine calls it.
 type Sink interface {
-	// Hear takes what was heard next, mostly FrameSize samples. The slice is the callee's only during the call.
+	// Hear takes the next sound, mostly FrameSize samples. The slice is the callee's only during the call.
 	Hear(pcm []int16)
 }

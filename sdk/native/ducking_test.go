@@ -2,6 +2,8 @@
 
 package native
 
+// Tests of ducking, of the position in the sound, of the detector, and of rewinding.
+
 import (
 	"math"
 	"testing"
@@ -13,8 +15,8 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// lowered is a lowering whose time stands still until it is moved.
-func lowered() (l *ducking, pass func(time.Duration)) {
+// stoppedDucking returns a ducking whose clock stands still until pass moves it.
+func stoppedDucking() (l *ducking, pass func(time.Duration)) {
 	now := time.Unix(1000, 0)
 	l = newDucking()
 	l.clock = func() time.Time { return now }
@@ -23,10 +25,11 @@ func lowered() (l *ducking, pass func(time.Duration)) {
 
 func loud() []int16 { return tone(FrameTime, 300) }
 
-// What the loudspeaker has is heard as it is, however late: a level that is set now is heard in what is behind that.
-func TestThePositionIsWhereALevelIsHeard(t *testing.T) {
+// The loudspeaker plays the sound that it has at the old level. A level that is set now begins after that sound, which is the
+// position.
+func TestThePositionIsWhereALevelBegins(t *testing.T) {
 	g := gomega.NewWithT(t)
-	l, pass := lowered()
+	l, pass := stoppedDucking()
 	at := func() uint32 {
 		at, ok := l.position()
 		g.Expect(ok).To(gomega.BeTrue())
@@ -35,13 +38,13 @@ func TestThePositionIsWhereALevelIsHeard(t *testing.T) {
 	_, ok := l.position()
 	g.Expect(ok).To(gomega.BeFalse(), "nothing has been played")
 
-	const begin = math.MaxUint32 - 900 // it goes round within the packet
+	const begin = math.MaxUint32 - 900 // the timestamp wraps around within the packet
 	l.play(begin, loud())
 	end := uint32(begin)
 	end += 960
 	g.Expect(at()).To(gomega.Equal(end))
 	pass(time.Second)
-	g.Expect(at()).To(gomega.Equal(end), "what has not come is heard lower too")
+	g.Expect(at()).To(gomega.Equal(end), "sound that has not come yet is ducked too")
 
 	l.gain.level = sdk.LevelSilent
 	next := loud()
@@ -49,9 +52,9 @@ func TestThePositionIsWhereALevelIsHeard(t *testing.T) {
 	g.Expect(next[FrameSize/2:]).To(gomega.HaveEach(gomega.BeZero()), "the packet at the position is the first that is silent")
 }
 
-func TestAPositionIsToldOfOnce(t *testing.T) {
+func TestAPassedPositionIsReportedOnce(t *testing.T) {
 	g := gomega.NewWithT(t)
-	l, pass := lowered()
+	l, pass := stoppedDucking()
 	_, ok := l.passed()
 	g.Expect(ok).To(gomega.BeFalse(), "nobody waits")
 	l.awaited, l.awaiting = sdk.PlayedPosition{Timestamp: 1000}, true
@@ -70,7 +73,7 @@ func TestAPositionIsToldOfOnce(t *testing.T) {
 
 func TestALevelChangesAtOnceAndWithoutAClick(t *testing.T) {
 	g := gomega.NewWithT(t)
-	l, _ := lowered()
+	l, _ := stoppedDucking()
 	whole := loud()
 	before := dbfs(whole)
 	for _, row := range []struct {
@@ -95,12 +98,12 @@ func TestALevelChangesAtOnceAndWithoutAClick(t *testing.T) {
 	g.Expect(constant[FrameSize-1]).To(gomega.BeZero())
 }
 
-func TestADeadReplyIsNotHeardAndTheNextOneIs(t *testing.T) {
+func TestAMutedResponseIsSilentAndTheNextIsPlayed(t *testing.T) {
 	still := func() []int16 { return make([]int16, FrameSize) }
 	mute := func(l *ducking) { l.muted, l.silentFrames, l.mutedUntil = true, 0, l.clock().Add(muteTime) }
 	t.Run("silence ends it", func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		l, _ := lowered()
+		l, _ := stoppedDucking()
 		mute(l)
 		old := loud()
 		for range 5 {
@@ -117,7 +120,7 @@ func TestADeadReplyIsNotHeardAndTheNextOneIs(t *testing.T) {
 	})
 	t.Run("or time does", func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		l, pass := lowered()
+		l, pass := stoppedDucking()
 		mute(l)
 		pass(muteTime)
 		next := loud()
@@ -126,7 +129,7 @@ func TestADeadReplyIsNotHeardAndTheNextOneIs(t *testing.T) {
 	})
 }
 
-// speech is a sound that the detector takes for a voice: a pitch with its overtones, and syllables.
+// speech returns a sound that the detector takes for speech: a pitch with its overtones, and syllables.
 func speech(d time.Duration) []int16 {
 	pcm := make([]int16, int(d.Seconds()*Rate))
 	for i := range pcm {
@@ -141,14 +144,14 @@ func speech(d time.Duration) []int16 {
 	return pcm
 }
 
-func TestAVoiceOverTheAgentIsFoundAndTheAgentsOwnIsNot(t *testing.T) {
+func TestSpeechOverTheAgentIsFound(t *testing.T) {
 	quiet := make([]int16, int(time.Second.Seconds()*Rate))
 	for name, row := range map[string]struct {
 		mic, agent []int16
 		found      []sdk.Detection
 	}{
-		"a person": {append(append(quiet[:len(quiet):len(quiet)], speech(time.Second)...), quiet...), nil, []sdk.Detection{sdk.DetectedOnset, sdk.DetectedSustained, sdk.DetectedEnd}},
-		"nobody":   {append(quiet[:len(quiet):len(quiet)], quiet...), nil, nil},
+		"speech":  {append(append(quiet[:len(quiet):len(quiet)], speech(time.Second)...), quiet...), nil, []sdk.Detection{sdk.DetectedOnset, sdk.DetectedSustained, sdk.DetectedEnd}},
+		"silence": {append(quiet[:len(quiet):len(quiet)], quiet...), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newSpeechDetection()
@@ -176,7 +179,7 @@ func TestTheReferenceIsBounded(t *testing.T) {
 	g.Expect(h.reference).To(gomega.Equal(whole[len(whole)-maxReference:]), "the newest is kept")
 }
 
-func TestHearingTakesNoMemory(t *testing.T) {
+func TestDetectionAllocatesNothing(t *testing.T) {
 	h := newSpeechDetection()
 	frame, tell := loud(), func(sdk.Detection) {}
 	for range 20 {
@@ -189,7 +192,7 @@ func TestHearingTakesNoMemory(t *testing.T) {
 	})).To(gomega.BeZero())
 }
 
-// numbered is sound whose samples say where they are.
+// numbered returns n samples whose values are their positions, from this one on.
 func numbered(from, n int) []byte {
 	pcm := make([]int16, n)
 	for i := range pcm {
@@ -198,7 +201,7 @@ func numbered(from, n int) []byte {
 	return voice.PCM16ToBytes(nil, pcm)
 }
 
-func TestThePlayerHoldsAndGoesBack(t *testing.T) {
+func TestThePlayerHoldsAndRewinds(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var p player
 	frame := make([]int16, FrameSize)
@@ -216,7 +219,7 @@ func TestThePlayerHoldsAndGoesBack(t *testing.T) {
 	for range 3 {
 		p.frame(frame)
 	}
-	at := position() // there was nothing to hold yet
+	at := position() // the playback was not held before
 	g.Expect(at).To(gomega.Equal(sdk.PlayedPosition{ItemID: "a", MS: 60}))
 	for range 2 {
 		p.frame(frame)
@@ -238,7 +241,7 @@ func TestThePlayerHoldsAndGoesBack(t *testing.T) {
 	g.Expect(p.played).To(gomega.BeEmpty())
 }
 
-func TestThePlayerRemembersSeconds(t *testing.T) {
+func TestThePlayerKeepsSixSecondsForARewind(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var p player
 	frame := make([]int16, FrameSize)

@@ -2,7 +2,7 @@
 
 package native
 
-// A microphone for programs: it says the sound that the program gives it.
+// A microphone for programs: it sends the sound that the program gives it.
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ var ErrQueueFull = errors.New("native: too much sound waits to be said: wait for
 type Microphone struct {
 	mu     sync.Mutex
 	queue  []utterance
-	queued int // samples. Invariant: the sum of what is in queue, at most MaxQueued's.
+	queued int // how many samples are in queue. Invariant: at most MaxQueued of sound.
 }
 
 type utterance struct {
@@ -47,7 +47,7 @@ func (m *Microphone) Speak(pcm []int16) (said <-chan struct{}, err error) {
 	return u.said, nil
 }
 
-// Clear discards the sound that was not said yet.
+// Clear discards the sound that was not sent yet.
 func (m *Microphone) Clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -2,6 +2,8 @@
 
 package native
 
+// Calls of the native client over both transports, with a server in the test.
+
 import (
 	"context"
 	"errors"
@@ -23,7 +25,7 @@ func rtpPacket(number uint16, stamp uint32, payload []byte) *rtp.Packet {
 	return &rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: 111, SequenceNumber: number, Timestamp: stamp}, Payload: payload}
 }
 
-// client is a session with a microphone and a speaker.
+// client is a session with its microphone and its speaker.
 type client struct {
 	*sdk.Session
 	mic     *Microphone
@@ -96,16 +98,16 @@ func is(want sdk.State) func(sdk.Snapshot) bool {
 	return func(s sdk.Snapshot) bool { return s.State == want }
 }
 
-// hears expects want of sound, give or take what a codec does at its edges. The machine may pause within it, so that silence
-// alone does not mean the end.
-func hears(ctx context.Context, g *gomega.WithT, ear *Speaker, want time.Duration) {
+// hears expects that the speaker gets sound of length want, with a tolerance for the codec. A busy machine may pause within the sound,
+// so silence alone does not mean its end.
+func hears(ctx context.Context, g *gomega.WithT, speaker *Speaker, want time.Duration) {
 	const edge = 80 * time.Millisecond
 	sounded := func() time.Duration {
-		_, d := ear.Sounded()
+		_, d := speaker.Sounded()
 		return d
 	}
 	g.Eventually(ctx, sounded).Should(gomega.BeNumerically(">=", want-edge))
-	g.Expect(ear.AwaitSilence(ctx, 200*time.Millisecond)).To(gomega.Succeed())
+	g.Expect(speaker.AwaitSilence(ctx, 200*time.Millisecond)).To(gomega.Succeed())
 	g.Expect(sounded()).To(gomega.BeNumerically("<=", want+edge))
 }
 
@@ -121,7 +123,7 @@ func TestACallSpeaksAndHears(t *testing.T) {
 			said, err := c.mic.Speak(tone(300*time.Millisecond, 300))
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			<-said
-			hears(ctx, g, server.ear, 300*time.Millisecond)
+			hears(ctx, g, server.speaker, 300*time.Millisecond)
 
 			g.Expect(c.SendText("sing")).To(gomega.Succeed())
 			g.Expect(c.await(ctx, is(sdk.AgentSpeaking))).To(gomega.Succeed())
@@ -149,9 +151,9 @@ func TestAMutedMicrophoneIsSilent(t *testing.T) {
 			c.SetMuted(false)
 			_, err = c.mic.Speak(tone(100*time.Millisecond, 300))
 			g.Expect(err).NotTo(gomega.HaveOccurred())
-			g.Expect(server.ear.AwaitSound(ctx)).To(gomega.Succeed())
-			g.Expect(server.ear.AwaitSilence(ctx, 200*time.Millisecond)).To(gomega.Succeed())
-			_, heard := server.ear.Sounded()
+			g.Expect(server.speaker.AwaitSound(ctx)).To(gomega.Succeed())
+			g.Expect(server.speaker.AwaitSilence(ctx, 200*time.Millisecond)).To(gomega.Succeed())
+			_, heard := server.speaker.Sounded()
 			g.Expect(heard).To(gomega.BeNumerically("<", 190*time.Millisecond))
 		})
 	}
@@ -167,7 +169,7 @@ func TestACallWithoutAMicrophoneHears(t *testing.T) {
 			g.Expect(c.Snapshot().TextOnly).To(gomega.BeTrue())
 			g.Expect(c.SendText("sing")).To(gomega.Succeed())
 			g.Expect(c.speaker.AwaitSound(ctx)).To(gomega.Succeed())
-			g.Expect(server.ear.Frames()).To(gomega.BeEmpty())
+			g.Expect(server.speaker.Frames()).To(gomega.BeEmpty())
 		})
 	}
 }
@@ -245,8 +247,8 @@ func TestThePipelineIsAskedFor(t *testing.T) {
 	}
 }
 
-// Over a WebSocket the client plays, so it is the client that stops and says what was heard.
-func TestAnInterruptionOverAWebSocketSaysWhatWasHeard(t *testing.T) {
+// Over a WebSocket the client plays the sound. So the client stops it, and reports how far it was played.
+func TestAnInterruptionOverAWebSocketReportsThePlayedPosition(t *testing.T) {
 	g, ctx := gomega.NewWithT(t), inTime(t)
 	server := newTestServer(t)
 	c := newClient(t, server.URL, "right", transports()["websocket"], sdk.Options{})
@@ -254,7 +256,7 @@ func TestAnInterruptionOverAWebSocketSaysWhatWasHeard(t *testing.T) {
 	g.Expect(c.SendText("sing")).To(gomega.Succeed())
 	g.Expect(c.speaker.AwaitSound(ctx)).To(gomega.Succeed())
 	voice := "x"
-	g.Expect(c.Update(sdk.Patch{Voice: &voice})).To(gomega.Succeed()) // on which this server says speech_started
+	g.Expect(c.Update(sdk.Patch{Voice: &voice})).To(gomega.Succeed()) // this makes the test server send speech_started
 	g.Expect(c.await(ctx, is(sdk.UserSpeaking))).To(gomega.Succeed())
 	g.Eventually(server.last).Should(gomega.BeAssignableToTypeOf(&wire.ConversationItemTruncate{}))
 	truncate := server.last().(*wire.ConversationItemTruncate)
@@ -263,8 +265,8 @@ func TestAnInterruptionOverAWebSocketSaysWhatWasHeard(t *testing.T) {
 	g.Expect(truncate.AudioEndMS).To(gomega.BeNumerically("<=", sounded.Milliseconds()+20))
 }
 
-// A server that keeps no conversation gets the words of the one that was lost.
-func TestABrokenLinkBeginsAnew(t *testing.T) {
+// The server keeps no conversation. After a broken connection, the client gives it the words of the lost conversation.
+func TestABrokenConnectionBeginsANewConversation(t *testing.T) {
 	g, ctx := gomega.NewWithT(t), inTime(t)
 	server := newTestServer(t)
 	c := newClient(t, server.URL, "right", transports()["websocket"], sdk.Options{})

@@ -21,7 +21,7 @@ type player struct {
 // playerState is the sound that a player has to play, and how far it has come.
 type playerState struct {
 	queue  []sound
-	queued int // samples. Invariant: the sum of what is in queue, at most MaxQueued's.
+	queued int // how many samples are in queue. Invariant: at most MaxQueued of sound.
 
 	response        string // the response that is being played; "" for none
 	item            string

@@ -2,6 +2,8 @@
 
 package native
 
+// A server for the tests of the native client: it answers over WebRTC and WebSocket.
+
 import (
 	"io"
 	"math"
@@ -18,22 +20,22 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// testServer is the other end: it answers each response.create with "tone" in words and half a second of a tone, and
-// writes down what it hears.
+// testServer is a server for tests. It answers each response.create with the word "tone" and half a second of a tone, and writes down
+// the client's events and sound.
 type testServer struct {
 	*httptest.Server
 
-	mu    sync.Mutex
-	got   []wire.ClientEvent
-	links []io.Closer
-	lines []*websocket.Conn
-	ear   *Speaker
-	n     int
+	mu      sync.Mutex
+	got     []wire.ClientEvent
+	links   []io.Closer
+	lines   []*websocket.Conn
+	speaker *Speaker // gets the client's sound
+	n       int
 }
 
 func newTestServer(t *testing.T) *testServer {
 	t.Helper()
-	s := &testServer{ear: NewSpeaker(0)}
+	s := &testServer{speaker: NewSpeaker(0)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/realtime/calls", s.call)
 	mux.HandleFunc("GET /v1/realtime", s.socket)
@@ -70,7 +72,7 @@ func (s *testServer) hangUp() {
 	}
 }
 
-// tear breaks all WebSockets, as a network does that is gone.
+// tear breaks all WebSockets, as a network failure does.
 func (s *testServer) tear() {
 	s.mu.Lock()
 	lines := s.lines
@@ -87,7 +89,7 @@ func (s *testServer) keep(l io.Closer) {
 	s.links = append(s.links, l)
 }
 
-// heard gives the client's events so far, but for its sound.
+// heard returns the types of the client's events so far, without those with sound.
 func (s *testServer) heard() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +100,7 @@ func (s *testServer) heard() []string {
 	return types
 }
 
-// last gives the last event of the client's; nil when there is none.
+// last returns the client's last event; nil when there is none.
 func (s *testServer) last() wire.ClientEvent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,14 +110,14 @@ func (s *testServer) last() wire.ClientEvent {
 	return s.got[len(s.got)-1]
 }
 
-// take decodes one message and gives it, or nil for sound, which goes to ear.
+// take decodes one message and returns the event; nil for sound, which goes to speaker.
 func (s *testServer) take(text []byte) wire.ClientEvent {
 	e, err := wire.DecodeClient(text)
 	if err != nil {
 		panic(err)
 	}
 	if a, ok := e.(*wire.InputAudioBufferAppend); ok {
-		s.ear.Hear(voice.BytesToPCM16(nil, a.Audio))
+		s.speaker.Hear(voice.BytesToPCM16(nil, a.Audio))
 		return nil
 	}
 	s.mu.Lock()
@@ -131,8 +133,8 @@ func (s *testServer) greeting() wire.ServerEvent {
 	return &wire.SessionCreated{EventID: "e", Session: session}
 }
 
-// response gives the events of one answer, with its sound or, when that goes another way, without.
-func (s *testServer) reply(sound []int16) []wire.ServerEvent {
+// response returns the events of one response. sound is nil when the sound goes another way.
+func (s *testServer) response(sound []int16) []wire.ServerEvent {
 	s.mu.Lock()
 	s.n++
 	id := string(rune('0' + s.n))
@@ -192,7 +194,7 @@ func must(err error) {
 	}
 }
 
-// testCall is one WebRTC call as the test's server sees it.
+// testCall is the server's end of one WebRTC call.
 type testCall struct {
 	server *testServer
 	pc     *webrtc.PeerConnection
@@ -217,7 +219,7 @@ func (c *testCall) listen(track *webrtc.TrackRemote) {
 		if err != nil {
 			return
 		}
-		must(dec.decode(packet.SequenceNumber, packet.Payload, c.server.ear.Hear))
+		must(dec.decode(packet.SequenceNumber, packet.Payload, c.server.speaker.Hear))
 	}
 }
 
@@ -234,7 +236,7 @@ func (c *testCall) open(d *webrtc.DataChannel) {
 		}
 		said, err := speech.Speak(tone(500*time.Millisecond, 440))
 		must(err)
-		events := c.server.reply(nil)
+		events := c.server.response(nil)
 		response := events[len(events)-1].(*wire.ResponseDone).Response.ID
 		for _, e := range events {
 			send(e)
@@ -284,7 +286,7 @@ func (s *testServer) socket(w http.ResponseWriter, r *http.Request) {
 		}
 		switch e := s.take(text).(type) {
 		case *wire.ResponseCreate:
-			for _, one := range s.reply(tone(500*time.Millisecond, 440)) {
+			for _, one := range s.response(tone(500*time.Millisecond, 440)) {
 				send(one)
 			}
 		case *wire.ConversationItemCreate:

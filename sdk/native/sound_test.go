@@ -2,6 +2,8 @@
 
 package native
 
+// Tests of microphone, speaker, Opus, WAV files, player and pacer.
+
 import (
 	"bytes"
 	"context"
@@ -18,7 +20,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-func TestAMicrophoneSaysWhatItIsGivenAndThenNothing(t *testing.T) {
+func TestAMicrophoneSendsItsSoundThenSilence(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var m Microphone
 	first, err := m.Speak(tone(30*time.Millisecond, 440))
@@ -116,7 +118,7 @@ func TestMeterLevels(t *testing.T) {
 	}
 }
 
-// coded gives the packets of a tone.
+// coded returns the Opus packets of a tone.
 func coded(t *testing.T, frames int) [][]byte {
 	t.Helper()
 	enc, err := newEncoder()
@@ -134,7 +136,7 @@ func coded(t *testing.T, frames int) [][]byte {
 	return packets
 }
 
-func TestLostPacketsAreMadeUpAndLateOnesLeftOut(t *testing.T) {
+func TestLostPacketsAreConcealedAndLateOnesDropped(t *testing.T) {
 	for name, row := range map[string]struct {
 		numbers []uint16
 		frames  int
@@ -163,7 +165,7 @@ func TestLostPacketsAreMadeUpAndLateOnesLeftOut(t *testing.T) {
 	}
 }
 
-func TestGarbageIsAnErrorAndNotTheEnd(t *testing.T) {
+func TestTheDecoderGoesOnAfterGarbage(t *testing.T) {
 	g := gomega.NewWithT(t)
 	dec, err := newDecoder()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -198,10 +200,10 @@ func TestSoundSurvivesTheCodec(t *testing.T) {
 	g.Expect(dbfs(out[15*FrameSize:])).To(gomega.BeNumerically("<", -60))
 }
 
-// wavFile makes a WAV file; extra is a chunk of a kind that a reader has to step over.
+// wavFile makes a WAV file. extra adds a chunk that a reader has to skip.
 func wavFile(rate, channels, bits int, extra bool, pcm []int16) []byte {
 	var b bytes.Buffer
-	put := func(v any) { _ = binary.Write(&b, binary.LittleEndian, v) } // a buffer takes all
+	put := func(v any) { _ = binary.Write(&b, binary.LittleEndian, v) } // writing to a buffer never fails
 	b.WriteString("RIFF")
 	put(uint32(0))
 	b.WriteString("WAVE")
@@ -216,7 +218,7 @@ func wavFile(rate, channels, bits int, extra bool, pcm []int16) []byte {
 	put([]uint32{uint32(rate), uint32(rate * channels * bits / 8)})
 	put([]uint16{uint16(channels * bits / 8), uint16(bits)})
 	b.WriteString("data")
-	put(uint32(0xFFFFFFFF)) // as a program writes that does not know the length yet
+	put(uint32(0xFFFFFFFF)) // a program that does not know the length yet writes this
 	put(pcm)
 	return b.Bytes()
 }
@@ -262,7 +264,7 @@ func TestReadWAVRefuses(t *testing.T) {
 	}
 }
 
-func TestThePlayerKnowsWhatWasHeard(t *testing.T) {
+func TestThePlayerKnowsThePlayedPosition(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var p player
 	sound := voice.PCM16ToBytes(nil, tone(50*time.Millisecond, 440))
@@ -275,7 +277,7 @@ func TestThePlayerKnowsWhatWasHeard(t *testing.T) {
 	g.Expect(playing).To(gomega.BeFalse(), "nothing of it was heard")
 	g.Expect(p.play("r1", "a1", 0, sound)).To(gomega.BeTrue())
 	_, sounding := p.frame(frame)
-	g.Expect(sounding).To(gomega.BeFalse(), "what is late of a stopped reply is not played")
+	g.Expect(sounding).To(gomega.BeFalse(), "late sound of a stopped response is not played")
 
 	g.Expect(p.play("r2", "a2", 0, sound)).To(gomega.BeTrue())
 	g.Expect(p.play("r2", "a3", 1, sound)).To(gomega.BeTrue())
@@ -311,7 +313,7 @@ func TestThePlayerHasALimit(t *testing.T) {
 	g.Expect(p.play("r", "a", 0, minute[:2])).To(gomega.BeFalse())
 }
 
-// The pace is counted from the beginning, so that being late does not add up.
+// The pacer counts its frames from the beginning, so that delays do not add up.
 func TestThePaceDoesNotDrift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
@@ -319,7 +321,7 @@ func TestThePaceDoesNotDrift(t *testing.T) {
 		begin := time.Now()
 		pace(stop, func() {
 			ticks++
-			if ticks%10 == 0 { // the machine is busy now and then
+			if ticks%10 == 0 { // the machine is busy from time to time
 				<-time.After(35 * time.Millisecond)
 			}
 			if ticks == 500 {
@@ -330,7 +332,7 @@ func TestThePaceDoesNotDrift(t *testing.T) {
 	})
 }
 
-func TestALongPauseOfTheMachineIsNotMadeUpFor(t *testing.T) {
+func TestThePacerSkipsALongPauseOfTheMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		stop, ticks := make(chan struct{}), 0

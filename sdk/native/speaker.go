@@ -2,7 +2,7 @@
 
 package native
 
-// A loudspeaker for programs: it measures and keeps what it hears.
+// A loudspeaker for programs: it measures and keeps the sound that it gets.
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const (
 	MaxFrames = int(10 * time.Minute / FrameTime)
 )
 
-// Speaker is a Sink that measures what is heard. Make it with NewSpeaker. Safe for concurrent use.
+// Speaker is a Sink that measures the sound it gets. Make it with NewSpeaker. Safe for concurrent use.
 type Speaker struct {
 	record int // samples
 
@@ -28,7 +28,7 @@ type Speaker struct {
 	recorded []int16
 	last     time.Time     // the last audible frame
 	sound    time.Duration // of audible frames
-	changed  chan struct{} // closed and replaced with every frame somebody waits for
+	changed  chan struct{} // closed and replaced with each frame while a goroutine waits
 	waiting  int
 }
 
@@ -42,7 +42,7 @@ type HeardFrame struct {
 	Level float64
 }
 
-// NewSpeaker makes a speaker that keeps the first so much of what it hears as PCM; 0 keeps none.
+// NewSpeaker makes a speaker that records the first part of its sound, of this length, as PCM; 0 records nothing.
 func NewSpeaker(record time.Duration) *Speaker {
 	return &Speaker{record: int(record.Seconds() * Rate), changed: make(chan struct{})}
 }
@@ -71,21 +71,21 @@ func (s *Speaker) Hear(pcm []int16) {
 	}
 }
 
-// Frames gives the last frames, oldest first, MaxFrames at most.
+// Frames returns the last frames, oldest first, MaxFrames at most.
 func (s *Speaker) Frames() []HeardFrame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append(append(make([]HeardFrame, 0, len(s.heard)), s.heard[s.next:]...), s.heard[:s.next]...)
 }
 
-// Recording gives what was kept as PCM.
+// Recording returns the recorded PCM.
 func (s *Speaker) Recording() []int16 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]int16(nil), s.recorded...)
 }
 
-// Sounded gives when sound was heard last (the zero time when it never was) and how much of it there has been.
+// Sounded returns when the last audible frame came (the zero time when none has come), and the length of all audible frames.
 func (s *Speaker) Sounded() (last time.Time, total time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,8 @@ func (s *Speaker) AwaitSilence(ctx context.Context, d time.Duration) error {
 	})
 }
 
-// await asks met, under the lock, with every frame and after the time that it names (never when that is negative).
+// await waits until met returns true. It calls met under the lock after each frame, and after the duration that met returns unless
+// that is negative.
 func (s *Speaker) await(ctx context.Context, met func() (bool, time.Duration)) error {
 	for {
 		s.mu.Lock()
@@ -150,7 +151,7 @@ func waitEither(ctx context.Context, changed <-chan struct{}, again time.Duratio
 	return nil
 }
 
-// dbfs is the root mean square of samples in dBFS, from -120 to 0.
+// dbfs returns the root mean square of the samples in dBFS, from -120 to 0.
 func dbfs(pcm []int16) float64 {
 	var sum float64
 	for _, v := range pcm {

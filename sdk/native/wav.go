@@ -20,7 +20,7 @@ var ErrWAV = errors.New("native: not a WAV file of 16 bit PCM")
 // maxWAV bounds a WAV file: 30 minutes at 48 kHz in stereo.
 const maxWAV = 30 * 60 * 48000 * 4
 
-// ReadWAV reads a WAV file of 16 bit PCM and gives its first channel at Rate.
+// ReadWAV reads a WAV file of 16 bit PCM and returns its first channel, resampled to Rate.
 func ReadWAV(r io.Reader) ([]int16, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxWAV+1))
 	switch {

@@ -34,7 +34,7 @@ func TestTheQueueIsBoundedAndKeepsTheNewest(t *testing.T) {
 	g.Expect(q.pcm).To(gomega.BeEmpty())
 }
 
-func TestWhatReadsTheQueueGetsWholeSamplesAndSilence(t *testing.T) {
+func TestAReadReturnsWholeSamplesThenSilence(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var q queue
 	q.put([]int16{1, -2, 0x1234})

@@ -8,7 +8,7 @@ import (
 	"github.com/onsi/gomega"
 )
 
-func TestWithoutAServerThereIsAWordForIt(t *testing.T) {
+func TestWithoutASoundServerOpenFails(t *testing.T) {
 	g := gomega.NewWithT(t)
 	t.Setenv("PULSE_SERVER", "unix:"+t.TempDir()+"/none")
 	_, err := OpenMicrophone("")

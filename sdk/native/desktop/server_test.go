@@ -16,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk/native"
 )
 
-// startServer runs a PulseAudio whose only device plays to nobody; what it plays can be recorded.
+// startServer runs a PulseAudio whose only device is virtual. Its microphone records what its loudspeaker plays.
 func startServer(t *testing.T) {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -46,7 +46,7 @@ func TestSoundGoesThroughASoundServer(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	ear := native.NewSpeaker(0)
+	meter := native.NewSpeaker(0)
 	done := make(chan struct{})
 	go func() { // a call: a frame each way every 20 ms
 		defer close(done)
@@ -59,11 +59,11 @@ func TestSoundGoesThroughASoundServer(t *testing.T) {
 		for ctx.Err() == nil {
 			speaker.Hear(said)
 			microphone.Frame(heard)
-			ear.Hear(heard)
+			meter.Hear(heard)
 			<-tick.C
 		}
 	}()
-	g.Eventually(ctx, func() time.Duration { _, sounded := ear.Sounded(); return sounded }).Should(gomega.BeNumerically(">", 300*time.Millisecond))
+	g.Eventually(ctx, func() time.Duration { _, sounded := meter.Sounded(); return sounded }).Should(gomega.BeNumerically(">", 300*time.Millisecond))
 	cancel()
 	<-done
 	g.Expect(speaker.Close()).To(gomega.Succeed())

@@ -207,23 +207,25 @@ func TestSemanticEndpointing(t *testing.T) {
 	})
 }
 
+// overAgent returns a bench whose agent has been audible for 3.1 s, so that echo cancellation has adapted.
+func overAgent(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, nil)
+	b.view.AgentAudible = true
+	b.quiet(3100)
+	return b
+}
+
 func TestSpeechOverTheAgent(t *testing.T) {
-	over := func(t *testing.T) *bench {
-		t.Helper()
-		b := newBench(t, nil)
-		b.view.AgentAudible = true
-		b.quiet(3100) // echo cancellation has adapted
-		return b
-	}
 	t.Run("a cough is rejected, and its audio is dropped", func(t *testing.T) {
-		b := over(t)
+		b := overAgent(t)
 		b.speak(scripted.Tones("a")[:24*150])
 		b.quiet(600)
 		b.g.Expect(b.events).To(gomega.Equal([]string{"Onset", "Misfire"}))
 		b.g.Expect(b.in.Len()).To(gomega.BeNumerically("<=", 24*(300+30+10)), "the pre-roll is left")
 	})
 	t.Run("speech that lasts is confirmed, and nothing of it is lost", func(t *testing.T) {
-		b := over(t)
+		b := overAgent(t)
 		said := scripted.Tones("stop it now please")
 		b.speak(said)
 		b.quiet(700)
@@ -231,21 +233,25 @@ func TestSpeechOverTheAgent(t *testing.T) {
 		b.g.Expect(contains(b.commits[0], said)).To(gomega.BeTrue())
 	})
 	t.Run("words decide sooner", func(t *testing.T) {
-		b := over(t)
+		b := overAgent(t)
 		b.speak(scripted.Tones("stop it now please")[:24*300])
 		b.g.Expect(b.in.Partial(b.turns, "mm-hm")).To(gomega.BeNil())
 		b.g.Expect(b.in.Partial(b.turns, "stop")).To(gomega.Equal(turn.Event(turn.Sustained{Turn: b.turns})))
 		b.g.Expect(b.in.Partial(b.turns+1, "stop")).To(gomega.BeNil(), "it is no candidate")
 	})
 	t.Run("a client that stops sending during speech has fallen silent", func(t *testing.T) {
-		b := over(t)
+		b := overAgent(t)
 		b.speak(scripted.Tones("stop it now please")[:24*300])
 		b.g.Expect(b.in.Decide(b.turns, b.now.Add(time.Second))).To(gomega.Equal(turn.Event(turn.Misfire{Turn: b.turns})))
 		b.g.Expect(b.in.Decide(b.turns, b.now)).To(gomega.Equal(turn.Event(turn.Misfire{Turn: b.turns})), "the silence counts")
 		b.g.Expect(b.in.Decide(b.turns+1, b.now)).To(gomega.BeNil())
 	})
-	t.Run("the client's detector is first: the candidate waits for its speech", func(t *testing.T) {
-		b := over(t)
+}
+
+// TestPredictedCandidates: the client's detector is first, and opens the candidate.
+func TestPredictedCandidates(t *testing.T) {
+	t.Run("the candidate waits for its speech", func(t *testing.T) {
+		b := overAgent(t)
 		b.turns++
 		b.in.OpenPredicted(b.turns, false)
 		b.view.Turn = turn.Candidate{Turn: b.turns}
@@ -253,9 +259,9 @@ func TestSpeechOverTheAgent(t *testing.T) {
 		b.speak(scripted.Tones("stop it now please"))
 		b.g.Expect(b.events).To(gomega.Equal([]string{"Sustained"}))
 	})
-	t.Run("it answers what the agent has said: a short word is enough", func(t *testing.T) {
+	t.Run("it answers the end of the agent's speech: a short word is enough", func(t *testing.T) {
 		for answers, want := range map[bool]string{true: "Sustained", false: "Misfire"} {
-			b := over(t)
+			b := overAgent(t)
 			b.turns++
 			b.in.OpenPredicted(b.turns, answers)
 			b.view.Turn = turn.Candidate{Turn: b.turns}
@@ -264,23 +270,25 @@ func TestSpeechOverTheAgent(t *testing.T) {
 			b.g.Expect(b.events[:1]).To(gomega.Equal([]string{want}))
 		}
 	})
-	t.Run("the detector is less sensitive while echo cancellation adapts", func(t *testing.T) {
-		var p playback
-		td := &wire.TurnDetection{Type: wire.ServerVAD, Threshold: 0.5}
-		now := time.Unix(100, 0)
-		within := func(got float32, want float64, why string) {
-			t.Helper()
-			gomega.NewWithT(t).Expect(got).To(gomega.BeNumerically("~", want, 1e-6), why)
-		}
-		within(p.threshold(td, false, now), 0.5, "nothing has been played")
-		within(p.threshold(td, true, now), 0.7, "the first playback begins")
-		within(p.threshold(td, true, now.Add(adaptFirst)), 0.5, "it has adapted")
-		p.ended = now.Add(10 * time.Second)
-		within(p.threshold(td, false, now.Add(10*time.Second)), 0.7, "the playback has just ended")
-		within(p.threshold(td, false, now.Add(10*time.Second+adaptAfter)), 0.5, "a little later")
-		within(p.threshold(&wire.TurnDetection{Type: wire.ServerVAD, Threshold: 0.95}, true, now), 0.95, "it is never lowered")
-		within(p.threshold(&wire.TurnDetection{Type: wire.SemanticVAD, Threshold: 0.9}, false, now.Add(time.Minute)), 0.5, "semantic_vad has none")
-	})
+}
+
+// TestThresholdWhileEchoCancellationAdapts: the detector is less sensitive at the beginning of the first playback and after each one.
+func TestThresholdWhileEchoCancellationAdapts(t *testing.T) {
+	var p playback
+	td := &wire.TurnDetection{Type: wire.ServerVAD, Threshold: 0.5}
+	now := time.Unix(100, 0)
+	within := func(got float32, want float64, why string) {
+		t.Helper()
+		gomega.NewWithT(t).Expect(got).To(gomega.BeNumerically("~", want, 1e-6), why)
+	}
+	within(p.threshold(td, false, now), 0.5, "nothing has been played")
+	within(p.threshold(td, true, now), 0.7, "the first playback begins")
+	within(p.threshold(td, true, now.Add(adaptFirst)), 0.5, "it has adapted")
+	p.ended = now.Add(10 * time.Second)
+	within(p.threshold(td, false, now.Add(10*time.Second)), 0.7, "the playback has just ended")
+	within(p.threshold(td, false, now.Add(10*time.Second+adaptAfter)), 0.5, "a little later")
+	within(p.threshold(&wire.TurnDetection{Type: wire.ServerVAD, Threshold: 0.95}, true, now), 0.95, "a higher threshold stays")
+	within(p.threshold(&wire.TurnDetection{Type: wire.SemanticVAD, Threshold: 0.9}, false, now.Add(time.Minute)), 0.5, "semantic_vad has none")
 }
 
 func TestFullBuffer(t *testing.T) {

@@ -1,5 +1,7 @@
 package e2e
 
+// Messages that are no events: binary ones and ones that are too large.
+
 import (
 	"bytes"
 	"io"
@@ -14,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// stranger is a client without the SDK: it sends whatever it wants.
+// stranger is a client without the SDK, which can send any message.
 type stranger struct {
 	*gomega.WithT
 	send func(data []byte, text bool) error
@@ -60,7 +62,8 @@ func strangePeer(t *testing.T, h *house, client *http.Client) *stranger {
 // update changes the session.
 const update = `{"type":"session.update","session":{"type":"realtime","instructions":"go on"}}`
 
-// refusedOnce sends something, and then what is good: the first is refused in such words, the second is taken.
+// refusedOnce sends a bad message and then a good one. The server refuses the first with an error that contains words, and takes the
+// second.
 func (s *stranger) refusedOnce(data []byte, text bool, words string) {
 	s.Expect(s.send(data, text)).To(gomega.Succeed())
 	s.Expect(s.send([]byte(update), true)).To(gomega.Succeed())
@@ -78,7 +81,7 @@ func (s *stranger) refusedOnce(data []byte, text bool, words string) {
 	s.Expect(told).To(gomega.Equal([]string{"session.created", "conversation.created", "error", "session.updated"}))
 }
 
-// TestBinaryMessages: they are no events, on either transport.
+// TestBinaryMessages: the server refuses binary messages on either transport.
 func TestBinaryMessages(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -86,7 +89,7 @@ func TestBinaryMessages(t *testing.T) {
 	strangeSocket(t, h).refusedOnce([]byte("\x00\x01\xff"), false, "send JSON text")
 }
 
-// TestBigEvents: an event of more than 1 MB.
+// TestBigEvents: the server refuses an event of more than 1 MB.
 func TestBigEvents(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -105,7 +108,7 @@ func TestBigEvents(t *testing.T) {
 	other.voiceTurn("nothing happened to me")
 }
 
-// boundless removes the server's limit from its answer.
+// boundless removes the limit of message sizes from the server's SDP answer, so that the client sends larger messages.
 type boundless struct{}
 
 // RoundTrip implements http.RoundTripper.

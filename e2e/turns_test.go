@@ -1,5 +1,7 @@
 package e2e
 
+// Turns and their responses: cancelled ones, typed ones, silence, semantic turn detection and manual commits.
+
 import (
 	"slices"
 	"testing"
@@ -12,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// TestCancelAndClear: a client that stops the agent by itself ends the response first and the sound then.
+// TestCancelAndClear: a client stops the agent. It first cancels the response and then clears the audio.
 func TestCancelAndClear(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -25,7 +27,7 @@ func TestCancelAndClear(t *testing.T) {
 	c.Expect(done.Response.Status).To(gomega.Equal("cancelled"))
 	c.Expect(done.Response.StatusDetails.Reason).To(gomega.Equal("client_cancelled"))
 	c.Expect(done.Response.Output[0].Status).To(gomega.Equal("incomplete"))
-	c.hear(c.heard() + 500*time.Millisecond) // what was made goes on until it is cleared
+	c.hear(c.heard() + 500*time.Millisecond) // the generated audio goes on until it is cleared
 	c.send(&wire.OutputAudioBufferClear{})
 	c.next("output_audio_buffer.cleared")
 	cut := nextOf[*wire.ConversationItemTruncated](c)
@@ -40,7 +42,7 @@ func TestCancelAndClear(t *testing.T) {
 	c.Expect(c.heardText()).To(gomega.HavePrefix(kept))
 }
 
-// TestTextTurn: a message that is typed is answered aloud, and in text where text is asked for.
+// TestTextTurn: a typed message gets a spoken answer, or an answer in text where the client asked for text.
 func TestTextTurn(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -73,7 +75,7 @@ func TestTextTurn(t *testing.T) {
 	c.Expect(c.heard()).To(gomega.BeZero())
 }
 
-// TestIdleTimeout: whoever says nothing for idle_timeout_ms, counted from the end of the playback, is spoken to.
+// TestIdleTimeout: when the user is silent for idle_timeout_ms after the end of the playback, the agent speaks.
 func TestIdleTimeout(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -95,7 +97,7 @@ func TestIdleTimeout(t *testing.T) {
 	}))
 }
 
-// TestWordsEndTheTurn: with semantic_vad a sentence that is complete is answered at once, and one that is not is waited for.
+// TestWordsEndTheTurn: with semantic_vad the server answers a complete sentence at once, and waits for the rest of an incomplete one.
 func TestWordsEndTheTurn(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
@@ -111,7 +113,7 @@ func TestWordsEndTheTurn(t *testing.T) {
 	c.answer("You said: that is not all,")
 }
 
-// TestTurnByHand: without turn detection the client commits, and asks for the answer.
+// TestTurnByHand: without turn detection the client commits the turn and requests the response.
 func TestTurnByHand(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
