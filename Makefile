@@ -49,7 +49,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
-	generated unit race protocol mutate-code simulate wasm-test cross types examples fuzz e2e trace-check
+	generated unit race teardown protocol mutate-code simulate wasm-test cross types examples fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
@@ -111,6 +111,9 @@ race: ## Unit tests of all other packages, natively, shuffled, with the race det
 
 protocol: ## Every event and field of the protocol is in a real session; prints how many
 	@scripts/protocol.sh
+
+teardown: ## Close calls at every moment of their start (N=10000; make race closes 200)
+	ANTIPHON_TEARDOWNS=$(if $(filter-out file,$(origin N)),$(N),10000) go test -count=1 -timeout 60m -run TestTeardownAtEveryMoment -v ./server/rtc
 
 mutate-code: ## Every one-place fault of every machine's table is seen; prints by what
 	@scripts/mutate.sh

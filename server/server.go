@@ -153,5 +153,7 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	now, total := s.calls.Calls()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 	_, _ = fmt.Fprintf(w, "# HELP antiphon_sessions Calls at this moment.\n# TYPE antiphon_sessions gauge\nantiphon_sessions %d\n"+
-		"# HELP antiphon_sessions_total Calls since the start.\n# TYPE antiphon_sessions_total counter\nantiphon_sessions_total %d\n", now, total)
+		"# HELP antiphon_sessions_total Calls since the start.\n# TYPE antiphon_sessions_total counter\nantiphon_sessions_total %d\n"+
+		"# HELP antiphon_connections_stuck_total WebRTC connections that did not end in time.\n# TYPE antiphon_connections_stuck_total counter\n"+
+		"antiphon_connections_stuck_total %d\n", now, total, s.engine.Stuck())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/antiphon-rt/antiphon/internal/hangup"
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
@@ -53,7 +54,7 @@ func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, erro
 	}
 	p.muted.Store(c.Muted)
 	if err := p.prepare(c); err != nil {
-		return nil, errors.Join(err, pc.Close())
+		return nil, errors.Join(err, hangup.Close(pc))
 	}
 	return p, nil
 }
@@ -241,5 +242,5 @@ func (p *peer) Antiphon() bool { return p.antiphon }
 // Close implements sdk.Peer.
 func (p *peer) Close() error {
 	p.events.stop()
-	return p.workers.end(p.pc.GracefulClose)
+	return p.workers.end(func() error { return hangup.Close(p.pc) })
 }

@@ -4,7 +4,12 @@ package native
 
 // The goroutines of one call, and their end.
 
-import "sync"
+import (
+	"errors"
+	"sync"
+
+	"github.com/antiphon-rt/antiphon/internal/hangup"
+)
 
 // workers are the goroutines of a call. Make them with newWorkers. Safe for concurrent use.
 type workers struct {
@@ -28,16 +33,17 @@ func (w *workers) do(f func()) {
 	}
 }
 
-// end closes stop, calls free, which must make every worker return, and waits for the workers. It returns the error of free.
-// Later calls wait for the first one and return the same.
+// end closes stop, calls free, which must make every worker return, and waits for the workers, unless free returns hangup.ErrStuck.
+// It returns the error of free. Later calls wait for the first one and return the same.
 func (w *workers) end(free func() error) error {
 	w.once.Do(func() {
 		w.mu.Lock()
 		w.stopped = true
 		w.mu.Unlock()
 		close(w.stop)
-		w.err = free()
-		w.running.Wait()
+		if w.err = free(); !errors.Is(w.err, hangup.ErrStuck) {
+			w.running.Wait()
+		}
 	})
 	return w.err
 }

@@ -11,9 +11,11 @@ import (
 
 	"github.com/onsi/gomega"
 	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/antiphon-rt/antiphon/internal/hangup"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
 )
@@ -45,6 +47,7 @@ type clientOptions struct {
 	video     bool                           // its offer has a video section before that of the audio
 	bundle    webrtc.BundlePolicy            // of its offer
 	deaf      bool                           // never reads its data channel
+	ssrc      func() uint32                  // the SSRC of each packet that it sends; nil for that of its offer
 	offer     func(string) string            // changes the offer before the server gets it
 	answer    func(string) string            // changes the answer before the client gets it
 }
@@ -87,7 +90,12 @@ func newClient(t testing.TB, o clientOptions) *client {
 	}
 	media := &webrtc.MediaEngine{}
 	must(media.RegisterDefaultCodecs())
-	api := webrtc.NewAPI(webrtc.WithSettingEngine(settings), webrtc.WithMediaEngine(media))
+	registry := &interceptor.Registry{}
+	must(webrtc.RegisterDefaultInterceptors(media, registry))
+	if o.ssrc != nil {
+		registry.Add(ssrcChanger{next: o.ssrc})
+	}
+	api := webrtc.NewAPI(webrtc.WithSettingEngine(settings), webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry))
 	c.pc, err = api.NewPeerConnection(webrtc.Configuration{BundlePolicy: o.bundle})
 	must(err)
 	t.Cleanup(c.close)
@@ -208,7 +216,7 @@ func (c *client) heard() []rtp.Packet {
 }
 
 func (c *client) close() {
-	_ = c.pc.GracefulClose() // the client's end is not under test
+	_ = hangup.Close(c.pc) // the client's end is not under test
 	_ = c.mux.Close()
 	_ = c.net.Close()
 }
@@ -238,4 +246,20 @@ func (c *cuttable) WriteTo(b []byte, addr net.Addr) (int, error) {
 		return len(b), nil
 	}
 	return c.UDPConn.WriteTo(b, addr)
+}
+
+// ssrcChanger is an interceptor that gives each outgoing packet the next SSRC.
+type ssrcChanger struct {
+	interceptor.NoOp
+	next func() uint32
+}
+
+func (s ssrcChanger) NewInterceptor(string) (interceptor.Interceptor, error) { return &s, nil }
+
+func (s *ssrcChanger) BindLocalStream(_ *interceptor.StreamInfo, to interceptor.RTPWriter) interceptor.RTPWriter {
+	return interceptor.RTPWriterFunc(func(h *rtp.Header, payload []byte, a interceptor.Attributes) (int, error) {
+		changed := *h
+		changed.SSRC = s.next()
+		return to.Write(&changed, payload, a)
+	})
 }

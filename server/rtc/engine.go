@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pion/ice/v4"
 	"github.com/pion/interceptor"
@@ -23,6 +24,8 @@ type Engine struct {
 	cfg Config
 	api *webrtc.API
 	mux ice.UDPMux // nil without Config.UDPPort
+
+	stuck atomic.Uint64 // connections that did not end
 
 	mu     sync.Mutex
 	closed bool
@@ -51,6 +54,9 @@ func New(cfg Config) (*Engine, error) {
 		webrtc.WithSettingEngine(settings))
 	return e, nil
 }
+
+// Stuck returns how many connections did not end within their time since the engine began. Their goroutines are left behind.
+func (e *Engine) Stuck() uint64 { return e.stuck.Load() }
 
 // Close ends all calls, joins their goroutines and frees the port.
 func (e *Engine) Close() error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pion/webrtc/v4"
 
+	"github.com/antiphon-rt/antiphon/internal/hangup"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/offer"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
@@ -245,18 +246,25 @@ func (p *Peer) Close() error {
 	return p.closeErr
 }
 
-// shut tears the transport down, which ends every goroutine that reads from it, and joins all goroutines.
+// shut tears the transport down, which ends every goroutine that reads from it, and joins all goroutines. If the transport does not end
+// within hangup.GiveUpAfter, shut reports that and leaves the goroutines behind that wait for the transport.
 func (p *Peer) shut() {
 	defer close(p.done)
-	if !p.abandoned.Load() {
-		p.closeEventChannel()
+	defer p.engine.remove(p)
+	if !p.abandoned.Load() { // hangup.Close ends what closeEventChannel may leave behind
+		hangup.Within(p.engine.cfg.farewell+closeDelay+time.Second, p.closeEventChannel)
 	}
-	if err := p.pc.GracefulClose(); err != nil {
+	err := hangup.Close(p.pc)
+	if err != nil {
 		p.closeErr = fmt.Errorf("rtc: close: %w", err)
 	}
 	p.life.transportDown()
+	if errors.Is(err, hangup.ErrStuck) {
+		p.engine.stuck.Add(1)
+		p.engine.cfg.Logger.Error("a call's connection was left behind", "error", err)
+		return
+	}
 	<-p.life.ended
-	p.engine.remove(p)
 }
 
 // fail ends the call because of err; watch tells the Handler. The first error counts.

@@ -16,6 +16,8 @@ import (
 	"github.com/pion/ice/v4"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
+
+	"github.com/antiphon-rt/antiphon/internal/hangup"
 )
 
 // Limits of what waits to be read of a Peer. What comes beyond is dropped.
@@ -121,7 +123,7 @@ func newPeer(calls bool) (*Peer, error) {
 		p.channel, err = pc.CreateDataChannel("oai-events", nil)
 	}
 	if err != nil {
-		return nil, errors.Join(err, pc.Close())
+		return nil, errors.Join(err, hangup.Close(pc))
 	}
 	if calls {
 		p.channel.OnOpen(func() { close(p.open) })
@@ -222,7 +224,7 @@ func (p *Peer) Packets() <-chan Packet { return p.packets }
 
 // Close ends the call and joins its goroutines.
 func (p *Peer) Close() error {
-	err := p.pc.GracefulClose()
+	err := hangup.Close(p.pc)
 	p.working.Wait()
 	return err
 }
