@@ -2,6 +2,7 @@ package rtc
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -133,32 +134,37 @@ func TestOpusConcealsWhatWasLost(t *testing.T) {
 	g.Expect(purity(after[5*FrameSize:], 440)).To(gomega.BeNumerically(">", 0.95))
 }
 
-// Browsers send SILK, with redundancy if packets are lost, because the answer has useinbandfec=1.
+// Browsers send SILK, with redundancy if packets are lost, because the answer has useinbandfec=1. Packets have 20, 40 or 60 ms.
 func TestOpusRecoversFromRedundancy(t *testing.T) {
-	g := gomega.NewWithT(t)
-	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: 16_000, Channels: 1, Application: gopus.ApplicationVoIP})
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(errors.Join(enc.SetFrameSize(320), enc.SetBitrate(32_000), enc.SetPacketLoss(20))).To(gomega.Succeed())
-	enc.SetFEC(true)
-	dec := newTestDecoder(t)
-	lost := make([]int16, FrameSize)
-	var recovered []int16
-	for i := range 100 {
-		packet := make([]byte, opus.MaxBytes)
-		n, err := enc.EncodeInt16(buzz(i*320, 320, 16_000), packet)
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		packet = packet[:n]
-		if i%5 == 3 {
-			continue // lost
-		}
-		if i%5 == 4 && dec.Recover(packet, lost) {
-			recovered = append(recovered, lost...)
-		}
-		decode(t, dec, [][]byte{packet})
+	for _, ms := range []int{20, 40, 60} {
+		t.Run(fmt.Sprint(ms, " ms"), func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			size := 16 * ms
+			enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: 16_000, Channels: 1, Application: gopus.ApplicationVoIP})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(errors.Join(enc.SetFrameSize(size), enc.SetBitrate(32_000), enc.SetPacketLoss(20))).To(gomega.Succeed())
+			enc.SetFEC(true)
+			dec := newTestDecoder(t)
+			lost := make([]int16, Rate*ms/1000)
+			var recovered []int16
+			for i := range 100 {
+				packet := make([]byte, opus.MaxBytes)
+				n, err := enc.EncodeInt16(buzz(i*size, size, 16_000), packet)
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				packet = packet[:n]
+				if i%5 == 3 {
+					continue // lost
+				}
+				if i%5 == 4 && dec.Redundant(packet) && dec.Recover(packet, lost) {
+					recovered = append(recovered, lost...)
+				}
+				decode(t, dec, [][]byte{packet})
+			}
+			g.Expect(len(recovered)).To(gomega.BeNumerically(">", 10*len(lost)), "of 20 lost packets; only loud frames have redundancy")
+			g.Expect(rms(recovered)).To(gomega.BeNumerically("~", rms(buzz(0, Rate, Rate)), 0.05))
+			g.Expect(dec.Recover(opus.SilentPacket(), lost)).To(gomega.BeFalse(), "no redundancy in a frame of silence")
+		})
 	}
-	g.Expect(len(recovered)).To(gomega.BeNumerically(">", 10*FrameSize), "of 20 lost packets; only loud frames have redundancy")
-	g.Expect(rms(recovered)).To(gomega.BeNumerically("~", rms(buzz(0, Rate, Rate)), 0.05))
-	g.Expect(dec.Recover(opus.SilentPacket(), lost)).To(gomega.BeFalse(), "no redundancy in a frame of silence")
 }
 
 // buzz returns a signal like a vowel: a gliding pitch with overtones, whose volume rises four times a second.

@@ -12,6 +12,9 @@ const (
 	// restart is the jump of sequence numbers beyond which the sender has begun a new stream. RFC 3550 appendix A.1 has 3000 for
 	// any media; this is 10 s of 20 ms packets.
 	restart = 500
+	// restartRun is how many packets in a row, each with the number after the one before, show that a sender has restarted its numbers a
+	// little backwards. RFC 3550 appendix A.1 takes two; a network that holds packets back brings more of them in order.
+	restartRun = 5
 	// fresh stands for the number of lost packets where a stream begins.
 	fresh = -1
 )
@@ -31,21 +34,21 @@ type jitterBuffer struct {
 	started bool
 	held    []Packet // packets after next, in order; at most jitterDepth
 	spare   [][]byte // memory of their payloads, for reuse
-	late    uint64   // packets that arrived twice, or after the buffer had given them up
+	run     []Packet // the last packets whose turn had passed, if each follows the one before; at most restartRun
 }
 
 // push takes a packet, whose payload the caller may reuse afterwards. It calls out for every packet whose turn has come, with
 // the number of packets lost before it, or fresh. out must not keep the payload.
 func (b *jitterBuffer) push(p Packet, out func(p Packet, lost int)) {
 	ahead := int16(p.Seq - b.next)
+	if ahead < 0 && ahead > -restart && b.started {
+		b.tooLate(p, out)
+		return
+	}
+	b.run = b.run[:0]
 	switch {
 	case !b.started || ahead >= restart || ahead <= -restart:
-		b.flush(out)
-		b.started = true
-		b.next = p.Seq + 1
-		out(p, fresh)
-	case ahead < 0:
-		b.late++
+		b.begin(p, out)
 	case ahead == 0:
 		b.next++
 		out(p, 0)
@@ -56,6 +59,32 @@ func (b *jitterBuffer) push(p Packet, out func(p Packet, lost int)) {
 		}
 	}
 	b.drain(out)
+}
+
+// begin releases what is held, and begins a new stream with p.
+func (b *jitterBuffer) begin(p Packet, out func(p Packet, lost int)) {
+	b.flush(out)
+	b.started = true
+	b.next = p.Seq + 1
+	out(p, fresh)
+}
+
+// tooLate takes a packet whose turn has passed. It drops the packet, unless a run of such packets shows that the sender has restarted its
+// numbers: then the run begins a new stream.
+func (b *jitterBuffer) tooLate(p Packet, out func(p Packet, lost int)) {
+	if n := len(b.run); n > 0 && b.run[n-1].Seq+1 != p.Seq {
+		b.run = b.run[:0]
+	}
+	p.Payload = append([]byte(nil), p.Payload...)
+	if b.run = append(b.run, p); len(b.run) < restartRun {
+		return
+	}
+	b.begin(b.run[0], out)
+	for _, next := range b.run[1:] {
+		b.next++
+		out(next, 0)
+	}
+	b.run = nil
 }
 
 // expire gives up packets for which later ones have waited long enough at the time now.
@@ -98,7 +127,6 @@ func (b *jitterBuffer) hold(p Packet) {
 		i--
 	}
 	if i < len(b.held) && b.held[i].Seq == p.Seq {
-		b.late++
 		return
 	}
 	var room []byte

@@ -143,29 +143,45 @@ func (r *Receiver) play(p Packet, lost int) {
 	r.pause = len(p.Payload) <= pauseBytes
 }
 
-// bridge emits audio for a gap before the packet next. It conceals only as much as was lost; for the rest the client paused, and
-// bridge emits silence.
+// bridge emits audio for a gap before the packet next: audio that the codec makes up for what was lost, silence where the client paused,
+// and at the end the copy of the lost packet directly before next, if next has one.
 func (r *Receiver) bridge(gap voice.Samples, lost int, next []byte) {
 	gap = min(gap, maxFill-r.ahead)
-	conceal := min(gap, voice.Samples(lost)*r.frame, maxConceal)
-	gap -= conceal
-	for conceal > 0 {
-		n := min(conceal, opus.FrameSize)
-		pcm := r.pcm[:n]
-		// The packet next carries a copy of the packet directly before it, if it carries redundancy at all.
-		if n != conceal || gap > 0 || n != r.frame || !r.dec.Recover(next, pcm) {
-			r.conceal(pcm)
-		}
-		if r.allowance.take(n) {
-			r.stats.Concealed.Add(uint64(n))
-			r.emit(pcm)
-		}
-		conceal -= n
+	missing := voice.Samples(lost) * r.frame
+	var copied voice.Samples
+	if lost > 0 && gap >= r.frame && r.dec.Redundant(next) {
+		copied = r.frame
 	}
-	for gap > 0 {
-		n := min(gap, opus.FrameSize)
-		r.silence(int(n))
-		gap -= n
+	conceal := min(gap-copied, missing-copied, maxConceal)
+	r.madeUp(conceal)
+	for left := gap - copied - conceal; left > 0; left -= opus.FrameSize {
+		r.silence(int(min(left, opus.FrameSize)))
+	}
+	if copied == 0 {
+		return
+	}
+	pcm := r.pcm[:copied]
+	if r.dec.Recover(next, pcm) {
+		r.replace(pcm)
+	} else {
+		r.madeUp(copied)
+	}
+}
+
+// madeUp emits n samples that the codec makes up.
+func (r *Receiver) madeUp(n voice.Samples) {
+	for ; n > 0; n -= opus.FrameSize {
+		pcm := r.pcm[:min(n, opus.FrameSize)]
+		r.conceal(pcm)
+		r.replace(pcm)
+	}
+}
+
+// replace emits pcm in place of lost audio.
+func (r *Receiver) replace(pcm []int16) {
+	if r.allowance.take(voice.Samples(len(pcm))) {
+		r.stats.Concealed.Add(uint64(len(pcm)))
+		r.emit(pcm)
 	}
 }
 

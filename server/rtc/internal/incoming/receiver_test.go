@@ -14,14 +14,17 @@ import (
 )
 
 // plainDecoder "decodes" packets whose first byte says what they are: 'v' 20 ms of audio, 'p' a pause (DTX), 'r' audio with redundancy,
-// 'x' garbage.
+// 'V' and 'R' the same as 'v' and 'r' with 60 ms, 'x' garbage.
 type plainDecoder struct{ log func(string) }
 
 func (d plainDecoder) Decode(packet []byte, pcm []int16) (int, error) {
 	if packet[0] == 'x' {
 		return 0, errors.New("garbage")
 	}
-	d.log(map[byte]string{'v': "voice", 'r': "voice", 'p': "pause"}[packet[0]])
+	d.log(map[byte]string{'v': "voice", 'r': "voice", 'p': "pause", 'V': "voice", 'R': "voice"}[packet[0]])
+	if packet[0] == 'V' || packet[0] == 'R' {
+		return 3 * opus.FrameSize, nil
+	}
 	return opus.FrameSize, nil
 }
 
@@ -30,8 +33,10 @@ func (d plainDecoder) Conceal(pcm []int16) error {
 	return nil
 }
 
+func (d plainDecoder) Redundant(packet []byte) bool { return packet[0] == 'r' || packet[0] == 'R' }
+
 func (d plainDecoder) Recover(packet []byte, pcm []int16) bool {
-	if packet[0] != 'r' {
+	if !d.Redundant(packet) {
 		return false
 	}
 	d.log("recovered")

@@ -22,8 +22,10 @@ type Decoding interface {
 	Decode(packet []byte, pcm []int16) (int, error)
 	// Conceal makes up the len(pcm) samples of a lost packet, at most FrameSize, in multiples of 2.5 ms.
 	Conceal(pcm []int16) error
+	// Redundant reports whether packet has a copy of the packet before it (in-band redundancy).
+	Redundant(packet []byte) bool
 	// Recover decodes the packet before this one from this packet's in-band redundancy into pcm, which has the length of the
-	// earlier packet. It reports false if packet has no redundancy.
+	// earlier packet, at most MaxPacket. It reports false if packet has no redundancy of that length.
 	Recover(packet []byte, pcm []int16) bool
 }
 
@@ -74,7 +76,7 @@ func (e *Encoder) Reset() { e.enc.Reset() }
 // Decoder decodes with gopus to 24 kHz mono; stereo packets are mixed down by the codec.
 type Decoder struct {
 	dec   *gopus.Decoder
-	float []float32 // one frame for Recover: gopus decodes redundancy to floats only
+	float []float32 // of one packet, for Recover: gopus decodes redundancy to floats only
 }
 
 // NewDecoder returns a decoder of one stream.
@@ -120,13 +122,24 @@ func (d *Decoder) Conceal(pcm []int16) (err error) {
 	return err
 }
 
+// Redundant implements Decoding.
+func (d *Decoder) Redundant(packet []byte) (yes bool) {
+	var err error
+	defer func() { yes = yes && err == nil }()
+	defer d.guard(&err)
+	return gopus.PacketHasLBRR(packet)
+}
+
 // Recover implements Decoding.
 func (d *Decoder) Recover(packet []byte, pcm []int16) (ok bool) {
 	var err error
 	defer func() { ok = ok && err == nil }()
 	defer d.guard(&err)
-	if len(pcm) > len(d.float) || !gopus.PacketHasLBRR(packet) {
+	if len(pcm) > MaxPacket || !gopus.PacketHasLBRR(packet) {
 		return false
+	}
+	if len(pcm) > len(d.float) {
+		d.float = make([]float32, len(pcm))
 	}
 	n, err := d.dec.DecodeWithFEC(packet, d.float[:len(pcm)], true)
 	if err != nil || n != len(pcm) {
