@@ -32,7 +32,7 @@ type ducker struct {
 	lower    bool // the agent is ducked
 	muted    bool // packets are not played until a silent one comes
 	waits    bool // the client waits until the mark has been played
-	mark     bargein.Mark
+	mark     bargein.Position
 	response string // the id of the first response
 	queue    []bare.Packet
 	due      []time.Time
@@ -106,10 +106,10 @@ func (d *ducker) event(e wire.ServerEvent) {
 			d.tell(bargein.Began{Resp: 1})
 		}
 	case *wire.OutputAudioBufferCleared:
-		d.tell(bargein.Confirmed{Resp: 1, At: bargein.Mark(d.now)})
+		d.tell(bargein.Confirmed{Resp: 1, At: bargein.Position(d.now)})
 	case *wire.AntiphonAck:
 		if n := 0; scan(e.Acknowledges, &n) {
-			d.tell(bargein.Acked{Candidate: bargein.ID(n), At: bargein.Mark(e.RTPTimestamp)})
+			d.tell(bargein.Acked{Candidate: bargein.ID(n), At: bargein.Position(e.RTPTimestamp)})
 		}
 	case *wire.AntiphonBargeInRejected:
 		d.tell(bargein.Rejected{Candidate: bargein.ID(e.Candidate)})
@@ -139,7 +139,7 @@ func (d *ducker) tell(e bargein.Event) {
 			d.send(&wire.AntiphonBargeInCandidate{
 				EventID: fmt.Sprintf("candidate %d", f.Candidate), Candidate: int(f.Candidate), ResponseID: d.response, RTPTimestamp: int(f.At),
 			})
-		case bargein.AwaitMark:
+		case bargein.AwaitPosition:
 			d.waits, d.mark = true, f.At
 			d.passed()
 		case bargein.SendReady:
@@ -217,7 +217,7 @@ func TestClientThatDucks(t *testing.T) {
 	d := newDucker(t, h)
 	d.begins()
 	for n := range 2 {
-		d.tell(bargein.Onset{Candidate: bargein.ID(n + 1), At: bargein.Mark(d.now)})
+		d.tell(bargein.Onset{Candidate: bargein.ID(n + 1), At: bargein.Position(d.now)})
 		d.nonsense()
 		d.until("the verdict", func() bool { return d.count("antiphon.barge_in.rejected") == n+1 })
 		d.passes(500 * time.Millisecond)
@@ -240,7 +240,7 @@ func TestClientThatDucksIsInterrupted(t *testing.T) {
 	h := open(t, nil, nil)
 	d := newDucker(t, h)
 	d.begins()
-	d.tell(bargein.Onset{Candidate: 1, At: bargein.Mark(d.now)})
+	d.tell(bargein.Onset{Candidate: 1, At: bargein.Position(d.now)})
 	d.until("the hold", func() bool { return d.count("antiphon.ack") == 2 })
 	d.nonsense()
 	d.until("what is under way to be heard", func() bool { return d.voiced > d.over })

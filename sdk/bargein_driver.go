@@ -138,8 +138,8 @@ func (s *Session) perform(f bargein.Effect) {
 		s.sendCandidate(f)
 	case bargein.ArmDeadline:
 		in.due, in.dueOf = s.clock.Now()+verdictTime, f.Candidate
-	case bargein.AwaitMark:
-		s.awaitMark(f)
+	case bargein.AwaitPosition:
+		s.awaitPosition(f)
 	case bargein.SendReady:
 		if in.playout.ducker != nil {
 			in.stats.replays(in.replayed(f.At))
@@ -156,9 +156,9 @@ func (s *Session) perform(f bargein.Effect) {
 	}
 }
 
-// awaitMark waits until the user hears the silence that the server has put into the sound. A Rewinder is held instead: the
+// awaitPosition waits until the user hears the silence that the server has put into the sound. A Rewinder is held instead: the
 // server then sends nothing that it has to wait for.
-func (s *Session) awaitMark(f bargein.AwaitMark) {
+func (s *Session) awaitPosition(f bargein.AwaitPosition) {
 	in := &s.barge
 	known := false
 	in.awaits = f.Candidate
@@ -195,7 +195,7 @@ func (s *Session) resumePlayout(waited bargein.ID) {
 
 // replayed returns how much of the response the server plays again, in milliseconds, when it resumes at the position with number n
 // what it has stopped at the awaited position; 0 where one of the two is not known.
-func (in *bargeInDriver) replayed(n bargein.Mark) int {
+func (in *bargeInDriver) replayed(n bargein.Position) int {
 	from, known := in.playout.position(n)
 	if !known || in.awaited == (PlayedPosition{}) {
 		return 0

@@ -75,7 +75,7 @@ func (s *Session) sendHeard(f bargein.SendHeard) {
 }
 
 // writePosition writes the position with this number as members of an event. What is not known is left out.
-func (o *playout) writePosition(w *wire.Writer, n bargein.Mark) *wire.Writer {
+func (o *playout) writePosition(w *wire.Writer, n bargein.Position) *wire.Writer {
 	at, _ := o.position(n)
 	if o.ducker != nil {
 		return writeUnlessZero(w, "rtp_timestamp", int64(at.Timestamp))

@@ -11,8 +11,8 @@ type playout struct {
 	rewinder Rewinder
 
 	positions [keptPositions]PlayedPosition // by number
-	last      bargein.Mark                  // the newest number; 0 is "not known"
-	pinned    bargein.Mark                  // this number is not used again
+	last      bargein.Position              // the newest number; 0 is "not known"
+	pinned    bargein.Position              // this number is not used again
 
 	level Level
 	held  bool
@@ -47,7 +47,7 @@ func (o *playout) here() (at PlayedPosition, known bool) {
 }
 
 // number keeps a position and returns its number; 0 for one that is not known.
-func (o *playout) number(at PlayedPosition, known bool) bargein.Mark {
+func (o *playout) number(at PlayedPosition, known bool) bargein.Position {
 	if !known {
 		return 0
 	}
@@ -60,7 +60,7 @@ func (o *playout) number(at PlayedPosition, known bool) bargein.Mark {
 }
 
 // position returns the position with this number. known is false for 0.
-func (o *playout) position(n bargein.Mark) (at PlayedPosition, known bool) {
+func (o *playout) position(n bargein.Position) (at PlayedPosition, known bool) {
 	if n == 0 {
 		return at, false
 	}

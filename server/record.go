@@ -90,14 +90,14 @@ func (r *recorder) step(session string, st coord.Step) {
 }
 
 // took records an event that the machines take, how far the reply on air has got, and the settings then.
-func (r *recorder) took(session string, at playout.Mark, e coord.Event, met coord.State) {
+func (r *recorder) took(session string, at playout.Position, e coord.Event, met coord.State) {
 	of, event := part(e)
 	r.write(struct {
-		T       time.Time    `json:"t"`
-		Session string       `json:"session"`
-		Took    partOf       `json:"took"`
-		At      playout.Mark `json:"at"`
-		Config  coord.Config `json:"config"`
+		T       time.Time        `json:"t"`
+		Session string           `json:"session"`
+		Took    partOf           `json:"took"`
+		At      playout.Position `json:"at"`
+		Config  coord.Config     `json:"config"`
 	}{time.Now(), session, partOf{of, named{event.Name(), event}}, at, met.Config})
 }
 

@@ -4,12 +4,13 @@ package bargein
 
 import "github.com/antiphon-rt/antiphon/coord/id"
 
-// ID names one candidate: a moment at which somebody may be interrupting. Fresh ones count up from 1; 0 is none.
+// ID is the number of a candidate: speech with which the user may be interrupting. New candidates count up from 1. 0 means
+// none.
 type ID uint64
 
-// Mark is a position in the played audio: the RTP timestamp of the packet that the user hears at that moment.
-// The machine passes marks on and never compares them; only the server knows what they mean.
-type Mark uint32
+// Position is a number that stands for a position in the played audio. The driver chooses the numbers: for a WebRTC client
+// it is the RTP timestamp of the packet that plays. The machine stores positions and returns them in effects. It never compares them.
+type Position uint32
 
 // State is one of Silent, Playing, Ducked, Silenced, Restored, Unanswered, Closed.
 //
@@ -20,38 +21,38 @@ type State interface {
 }
 
 type (
-	// Silent: the user hears no response. Last is the newest that was heard; Cut: the server interrupted it.
+	// Silent: the user hears no response. Last is the newest response that the user heard. Cut: the server interrupted it.
 	Silent struct {
 		Last id.Response
 		Cut  bool
 	}
-	// Playing: Resp is heard at full level.
+	// Playing: the client plays Resp at full level.
 	Playing struct{ Resp id.Response }
-	// Ducked: the level is down while Candidate waits for its verdict. Resp was heard at full
-	// level, without a gap, up to Full.
+	// Ducked: the level is down while Candidate waits for its verdict. The client played Resp at full level, without a
+	// gap, up to Full.
 	Ducked struct {
 		Resp      id.Response
 		Candidate ID
-		Full      Mark
+		Full      Position
 	}
 	// Silenced is Ducked after the speech has lasted: the user hears nothing of the agent.
 	Silenced struct {
 		Resp      id.Response
 		Candidate ID
-		Full      Mark
+		Full      Position
 	}
-	// Restored: the server's silence plays, at full level, and the server knows what was heard.
-	// Candidate still waits for its verdict.
+	// Restored: the level is full again, and the silence plays that the server sends in place of the response. The client has
+	// sent SendReady. Candidate still waits for its verdict.
 	Restored struct {
 		Resp      id.Response
 		Candidate ID
 	}
-	// Unanswered: the deadline came before the server's silence did. The level is up again. If
-	// the server held for Candidate after all, the client reports Full to it.
+	// Unanswered: the deadline came before the server's silence. The level is full again. If the server's silence comes
+	// later, the client reports Full with SendReady.
 	Unanswered struct {
 		Resp      id.Response
 		Candidate ID
-		Full      Mark
+		Full      Position
 	}
 	// Closed absorbs everything.
 	Closed struct{}
@@ -104,10 +105,10 @@ type (
 	// Ended: the user has heard Resp to its end.
 	Ended struct{ Resp id.Response }
 	// Onset: the client's detector finds speech that is not the agent's echo. Candidate is
-	// fresh; At is the mark that plays now.
+	// fresh; At is the position that plays now.
 	Onset struct {
 		Candidate ID
-		At        Mark
+		At        Position
 	}
 	// Sustained: the speech of Candidate has lasted.
 	Sustained struct{ Candidate ID }
@@ -116,17 +117,17 @@ type (
 	// Acked: the server holds for Candidate; At is its first silent packet.
 	Acked struct {
 		Candidate ID
-		At        Mark
+		At        Position
 	}
-	// Passed: the mark that Candidate awaits has been played.
+	// Passed: playback has reached the position that AwaitPosition named for Candidate.
 	Passed struct{ Candidate ID }
 	// Rejected: the server says that Candidate is no barge-in.
 	Rejected struct{ Candidate ID }
 	// Confirmed: the server has interrupted Resp, for this client's candidate or for an onset that the server found itself. At
-	// is the mark that plays now.
+	// is the position that plays now.
 	Confirmed struct {
 		Resp id.Response
-		At   Mark
+		At   Position
 	}
 	// Expired: the deadline of Candidate has come.
 	Expired struct{ Candidate ID }
@@ -159,7 +160,7 @@ func (Confirmed) Name() string  { return "Confirmed" }
 func (Expired) Name() string    { return "Expired" }
 func (Close) Name() string      { return "Close" }
 
-// Effect is one of Duck, Silence, Restore, SendCandidate, ArmDeadline, AwaitMark, SendReady, Mute,
+// Effect is one of Duck, Silence, Restore, SendCandidate, ArmDeadline, AwaitPosition, SendReady, Mute,
 // SendHeard.
 //
 //sumtype:decl
@@ -179,27 +180,27 @@ type (
 	SendCandidate struct {
 		Candidate ID
 		Resp      id.Response
-		At        Mark
+		At        Position
 	}
-	// ArmDeadline starts the time (1.5 s) after which Candidate is given up.
+	// ArmDeadline starts a timer of 1.5 s. When it ends, the client stops waiting for the verdict on Candidate.
 	ArmDeadline struct{ Candidate ID }
-	// AwaitMark watches the playback for At.
-	AwaitMark struct {
+	// AwaitPosition asks the driver to send Passed when playback has reached At.
+	AwaitPosition struct {
 		Candidate ID
-		At        Mark
+		At        Position
 	}
-	// SendReady tells the server up to where the reply was heard at full level without a gap:
-	// antiphon.barge_in.ready.
+	// SendReady sends antiphon.barge_in.ready. It tells the server that the user heard the response at full level, without a
+	// gap, up to At.
 	SendReady struct {
 		Candidate ID
-		At        Mark
+		At        Position
 	}
 	// Mute drops every packet of Resp from now on, at any level. The driver knows the packets by their timestamps.
 	Mute struct{ Resp id.Response }
-	// SendHeard tells the server what of Resp was heard at any level: antiphon.barge_in.heard.
+	// SendHeard sends antiphon.barge_in.heard. It tells the server that the client played Resp, at any level, up to At.
 	SendHeard struct {
 		Resp id.Response
-		At   Mark
+		At   Position
 	}
 )
 
@@ -208,7 +209,7 @@ func (Silence) effect()       {}
 func (Restore) effect()       {}
 func (SendCandidate) effect() {}
 func (ArmDeadline) effect()   {}
-func (AwaitMark) effect()     {}
+func (AwaitPosition) effect() {}
 func (SendReady) effect()     {}
 func (Mute) effect()          {}
 func (SendHeard) effect()     {}
@@ -219,7 +220,7 @@ func (Silence) Name() string       { return "Silence" }
 func (Restore) Name() string       { return "Restore" }
 func (SendCandidate) Name() string { return "SendCandidate" }
 func (ArmDeadline) Name() string   { return "ArmDeadline" }
-func (AwaitMark) Name() string     { return "AwaitMark" }
+func (AwaitPosition) Name() string { return "AwaitPosition" }
 func (SendReady) Name() string     { return "SendReady" }
 func (Mute) Name() string          { return "Mute" }
 func (SendHeard) Name() string     { return "SendHeard" }

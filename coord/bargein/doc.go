@@ -20,9 +20,9 @@
 //   - LevelIsState: the level is what the state says.
 //   - NeverStuckDucked: while the level is down, a deadline runs that restores it.
 //   - CandidateOnce: an onset over a response is one candidate. The client sends it after the level is down.
-//   - AckIsAwaited: the client waits until the mark that the server named has played.
-//   - NoWordLost: when the awaited mark has played, the client sends one ready, after the level is up. The ready says up to
-//     where the user heard the response at full level.
+//   - AckIsAwaited: the client waits until playback reaches the position that the server named (Acked).
+//   - NoWordLost: when playback reaches this position, the client restores the level and then sends one SendReady. It says up
+//     to which position the user heard the response at full level.
 //   - NothingHeardAfterConfirm: an interrupted response is muted before the level goes up.
 //   - HeardOnce: for every response that the server interrupted, the client reports once what the user heard of it.
 //   - VerdictOnce: a candidate waits until its own verdict, its deadline, the interruption of its response, or the end of the
@@ -35,8 +35,8 @@
 //
 // The numbers of candidates and responses are fresh and count up. The driver sends Onset only while the user hears the agent,
 // and not for the agent's echo. It sends Sustained after 150 to 200 ms of speech. For each ArmDeadline it sends one Expired
-// after 1.5 s; it need not disarm the timer. For each AwaitMark it sends one Passed when playback has passed the mark, at once
-// if that is so already; a newer mark replaces an older one. Began and Ended say what the user hears, not what has arrived.
+// after 1.5 s; it need not disarm the timer. For each AwaitPosition it sends one Passed when playback has reached the position, at
+// once if that is so already. A newer AwaitPosition replaces an older one. Began and Ended say what the user hears, not what has arrived.
 // If one of them came while a candidate waited or was unanswered, and still holds when that is over, the driver sends it
 // again. While Pending returns a candidate, the page shows that the user may be interrupting.
 //

@@ -23,7 +23,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	},
 	Monitor: Monitor,
 	May:     may,
-	Limits:  "replies 1 and 2, candidates 1 and 2, a mark for each",
+	Limits:  "responses 1 and 2, candidates 1 and 2, a position for each",
 	Faults: []coordtest.Fault[State, Event, Effect]{{
 		Name: "what was heard lowered is taken for heard", From: "Unanswered", Event: "Onset", Action: "DuckAgain",
 		Change: func(_, next State, f []Effect) (State, []Effect) {
@@ -38,13 +38,13 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 func may(_ State, g Seen) []Event {
 	out := []Event{Close{}}
 	if fresh := g.Newest + 1; fresh <= newestCandidate {
-		out = append(out, Onset{fresh, Mark(100 * fresh)})
+		out = append(out, Onset{fresh, Position(100 * fresh)})
 	}
 	for r := id.Response(1); r <= newestReply; r++ {
-		out = append(out, Began{r}, Ended{r}, Confirmed{r, Mark(1000 * r)})
+		out = append(out, Began{r}, Ended{r}, Confirmed{r, Position(1000 * r)})
 	}
 	for c := ID(1); c <= newestCandidate; c++ {
-		out = append(out, Sustained{c}, VoiceEnded{c}, Acked{c, Mark(100*c + 50)}, Passed{c}, Rejected{c}, Expired{c})
+		out = append(out, Sustained{c}, VoiceEnded{c}, Acked{c, Position(100*c + 50)}, Passed{c}, Rejected{c}, Expired{c})
 	}
 	return out
 }

@@ -4,7 +4,7 @@ package bargein
 
 import "github.com/antiphon-rt/antiphon/coord/id"
 
-// The level is what the state says.
+// levelIsState: the level of the agent is the one that belongs to the state.
 func levelIsState(_, after Seen, step edge) bool {
 	switch step.To.(type) {
 	case Ducked:
@@ -16,13 +16,13 @@ func levelIsState(_, after Seen, step edge) bool {
 	return after.Level == FullLevel
 }
 
-// While the level is down a deadline runs that brings it back.
+// neverStuckDucked: while the level is not full, the deadline of the waiting candidate runs. The deadline restores the level.
 func neverStuckDucked(_, after Seen, _ edge) bool {
 	return after.Level == FullLevel || after.Waits != 0 && after.Armed == after.Waits
 }
 
-// An onset over a reply is one candidate, which the server is told of after the
-// level is down, and of which it has not heard before.
+// candidateOnce: an onset while a response plays makes one new candidate. The client sends it once, after it has lowered the
+// level.
 func candidateOnce(before, _ Seen, step edge) bool {
 	e, onset := step.Event.(Onset)
 	onset = onset && before.fits(e)
@@ -38,14 +38,14 @@ func candidateOnce(before, _ Seen, step edge) bool {
 	return right && (sent == 1) == onset && sent <= 1
 }
 
-// The mark that the server names is waited for, once.
+// ackIsAwaited: after Acked the client waits once for the position that the server named.
 func ackIsAwaited(before, _ Seen, step edge) bool {
 	e, acked := step.Event.(Acked)
 	acked = acked && before.fits(e)
 	awaited := 0
 	for _, f := range step.Effects {
-		if f, is := f.(AwaitMark); is {
-			if f != AwaitMark(e) {
+		if f, is := f.(AwaitPosition); is {
+			if f != AwaitPosition(e) {
 				return false
 			}
 			awaited++
@@ -54,8 +54,8 @@ func ackIsAwaited(before, _ Seen, step edge) bool {
 	return (awaited == 1) == acked && awaited <= 1
 }
 
-// When the server's silence is reached the server is told where the reply stopped
-// being heard at full level: once, and after the level is up again.
+// noWordLost: when playback reaches the server's silence, the client sends one SendReady, after the level is full again. It
+// names the position up to which the response was played at full level.
 func noWordLost(before, after Seen, step edge) bool {
 	e, passed := step.Event.(Passed)
 	passed = passed && before.fits(e)
@@ -83,7 +83,7 @@ func noWordLost(before, after Seen, step edge) bool {
 	return after.Owes == 0
 }
 
-// A reply is muted when the server has interrupted it, and before the level goes up again.
+// nothingHeardAfterConfirm: when the server has interrupted a response, the client mutes it once, before the level is full again.
 func nothingHeardAfterConfirm(before, after Seen, step edge) bool {
 	e, confirmed := step.Event.(Confirmed)
 	confirmed = confirmed && before.fits(e)
@@ -95,14 +95,14 @@ func nothingHeardAfterConfirm(before, after Seen, step edge) bool {
 			return confirmed && f.Resp == e.Resp
 		case Restore:
 			return !confirmed || g.Cut == e.Resp
-		case Duck, Silence, SendCandidate, ArmDeadline, AwaitMark, SendReady, SendHeard:
+		case Duck, Silence, SendCandidate, ArmDeadline, AwaitPosition, SendReady, SendHeard:
 		}
 		return true
 	})
 	return right && (mutes == 1) == confirmed && mutes <= 1 && heard(step.To) == after.Resp
 }
 
-// heard is the reply that a state says is heard, at whatever level, or 0.
+// heard returns the response that plays in s, at any level, or 0.
 func heard(s State) id.Response {
 	switch s := s.(type) {
 	case Playing:
@@ -120,7 +120,7 @@ func heard(s State) id.Response {
 	return 0
 }
 
-// The server hears what was heard of every reply that it interrupted, once, when that is all.
+// heardOnce: for every response that the server interrupted, the client reports once how far it has played it, after the mute.
 func heardOnce(before, _ Seen, step edge) bool {
 	e, confirmed := step.Event.(Confirmed)
 	confirmed = confirmed && before.fits(e)
@@ -136,10 +136,11 @@ func heardOnce(before, _ Seen, step edge) bool {
 	return right && (sent == 1) == confirmed && sent <= 1
 }
 
-// A candidate waits until its own verdict, its deadline, its reply's interruption or the end.
+// verdictOnce: the state and the monitor agree on the candidate that waits. It waits until its own verdict, its deadline, the
+// interruption of its response, or the end of the connection.
 func verdictOnce(_, after Seen, step edge) bool { return Pending(step.To) == after.Waits }
 
-// What another candidate or an older reply is told, and whatever comes after the end, changes nothing.
+// staleIsHarmless: an event of another candidate or of an older response changes nothing. Nor does any event after the end.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	return before.fits(step.Event) || step.From == step.To && len(step.Effects) == 0
 }

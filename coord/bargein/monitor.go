@@ -9,33 +9,33 @@ import (
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Level is how loud the agent is.
+// Level is how loud the client plays the agent.
 type Level uint8
 
 // The levels.
 const (
 	FullLevel Level = iota
-	Lowered         // by 20 dB
-	NoLevel         // nothing is heard
+	Lowered         // 20 dB below full level
+	NoLevel         // silence
 )
 
-// Seen is what a monitor remembers of a run, however long: replies and candidates
-// count up, so one number stands for all that are known.
+// Seen is what the monitor remembers of earlier steps. The numbers of responses and candidates count up, so one number is
+// enough to know all older ones.
 type Seen struct {
-	Resp   id.Response // is heard; 0 is none
-	Last   id.Response // newest that was heard or cut off
-	Cut    id.Response // newest that was cut off
-	Newest ID          // newest candidate that the server was told of
-	Waits  ID          // it waits for its verdict; 0 is none
-	Owes   ID          // its ready has not been sent; 0 is none
-	Full   Mark        // while a ready is owed: up to here the reply was heard at full level
-	Armed  ID          // its deadline runs; 0 is none
+	Resp   id.Response // the response that plays; 0 is none
+	Last   id.Response // the newest response that has played or was cut
+	Cut    id.Response // the newest response that was cut
+	Newest ID          // the newest candidate that was sent to the server
+	Waits  ID          // the candidate that waits for its verdict; 0 is none
+	Owes   ID          // the candidate whose SendReady is still to come; 0 is none
+	Full   Position    // if Owes is set: the response was played at full level up to here
+	Armed  ID          // the candidate whose deadline runs; 0 is none
 	Level  Level
-	Down   bool
+	Down   bool // the connection is over
 }
 
-// Monitor watches the machine: it is evaluated by the explore tests, by whoever
-// simulates sessions, and by a client that is asked to check itself.
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a client
+// that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: see,
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
@@ -51,18 +51,19 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
+// see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
 	g = g.event(step.Event)
 	for _, f := range step.Effects {
 		g = g.effect(f)
 	}
 	if g.Owes == 0 {
-		g.Full = 0 // nobody asks any more
+		g.Full = 0 // no invariant uses it any more
 	}
 	return g
 }
 
-// fits says whether an event is about what is heard, what waits or what is owed.
+// fits reports whether the machine must act on the event. It must ignore all other events.
 func (g Seen) fits(e Event) bool {
 	if g.Down {
 		return false
@@ -93,7 +94,7 @@ func (g Seen) fits(e Event) bool {
 	return true
 }
 
-// event counts what the event says.
+// event returns what the monitor remembers after the event e, before the effects of the step.
 func (g Seen) event(e Event) Seen {
 	if !g.fits(e) {
 		return g
@@ -120,6 +121,7 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
+// effect returns what the monitor remembers after the effect f.
 func (g Seen) effect(f Effect) Seen {
 	switch f := f.(type) {
 	case Duck:
@@ -136,11 +138,12 @@ func (g Seen) effect(f Effect) Seen {
 		g.Owes = 0
 	case Mute:
 		g.Cut = max(g.Cut, f.Resp)
-	case AwaitMark, SendHeard:
+	case AwaitPosition, SendHeard:
 	}
 	return g
 }
 
+// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
 func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }

@@ -9,6 +9,7 @@ import (
 
 type row = machine.Row[State, Event, Effect]
 
+// on, when and ignore are the functions of package machine with the types of this machine.
 func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
 	return machine.On[State, Event](action, f)
 }
@@ -23,15 +24,15 @@ func ignore(why string, from State, on ...Event) []row {
 
 const (
 	same  = "same candidate"
-	newer = "it is newer"
-	known = "not older" // than the reply that is heard
+	newer = "newer response"
+	known = "not an older response" // than the one that plays
 
-	other   = "it is another candidate's"
-	older   = "it is an older reply's"
+	other   = "it belongs to another candidate"
+	older   = "it belongs to an older response"
 	nobody  = "no candidate waits"
 	waits   = "a candidate waits already"
-	later   = "it is told again when the candidate has ended"
-	already = "the server's silence plays already"
+	later   = "the driver sends it again when the candidate has ended"
+	already = "the silence of the server plays already"
 )
 
 // Table is the whole machine.
@@ -45,14 +46,14 @@ var Table = machine.Join(
 		on("Close", func(Silent, Close) (Closed, []Effect) { return Closed{}, nil }),
 	},
 	ignore(older, Silent{}, Began{}, Confirmed{}),
-	ignore("nothing is to be heard", Silent{}, Ended{}, Onset{}),
+	ignore("no response plays", Silent{}, Ended{}, Onset{}),
 	ignore(nobody, Silent{}, Sustained{}, VoiceEnded{}, Acked{}, Passed{}, Rejected{}, Expired{}),
 
 	[]row{
 		on("Duck", func(s Playing, e Onset) (Ducked, []Effect) { return duck(s.Resp, e, e.At) }),
 		when("Begin", newer, func(s Playing, e Began) bool { return e.Resp > s.Resp },
 			func(_ Playing, e Began) (Playing, []Effect) { return Playing(e), nil }),
-		when("End", "same reply", func(s Playing, e Ended) bool { return e.Resp == s.Resp },
+		when("End", "same response", func(s Playing, e Ended) bool { return e.Resp == s.Resp },
 			func(s Playing, _ Ended) (Silent, []Effect) { return Silent{Last: s.Resp}, nil }),
 		when("Confirm", known, func(s Playing, e Confirmed) bool { return e.Resp >= s.Resp },
 			func(_ Playing, e Confirmed) (Silent, []Effect) { return cut(e) }),
@@ -65,7 +66,7 @@ var Table = machine.Join(
 		when("Silence", same, func(s Ducked, e Sustained) bool { return e.Candidate == s.Candidate },
 			func(s Ducked, _ Sustained) (Silenced, []Effect) { return Silenced(s), []Effect{Silence{}} }),
 		when("Await", same, func(s Ducked, e Acked) bool { return e.Candidate == s.Candidate },
-			func(s Ducked, e Acked) (Ducked, []Effect) { return s, []Effect{AwaitMark(e)} }),
+			func(s Ducked, e Acked) (Ducked, []Effect) { return s, []Effect{AwaitPosition(e)} }),
 		when("Restore", same, func(s Ducked, e Passed) bool { return e.Candidate == s.Candidate },
 			func(s Ducked, _ Passed) (Restored, []Effect) { return restore(s) }),
 		when("Reject", same, func(s Ducked, e Rejected) bool { return e.Candidate == s.Candidate },
@@ -86,7 +87,7 @@ var Table = machine.Join(
 		when("Soften", same, func(s Silenced, e VoiceEnded) bool { return e.Candidate == s.Candidate },
 			func(s Silenced, _ VoiceEnded) (Ducked, []Effect) { return Ducked(s), []Effect{Duck{}} }),
 		when("Await", same, func(s Silenced, e Acked) bool { return e.Candidate == s.Candidate },
-			func(s Silenced, e Acked) (Silenced, []Effect) { return s, []Effect{AwaitMark(e)} }),
+			func(s Silenced, e Acked) (Silenced, []Effect) { return s, []Effect{AwaitPosition(e)} }),
 		when("Restore", same, func(s Silenced, e Passed) bool { return e.Candidate == s.Candidate },
 			func(s Silenced, _ Passed) (Restored, []Effect) { return restore(Ducked(s)) }),
 		when("Reject", same, func(s Silenced, e Rejected) bool { return e.Candidate == s.Candidate },
@@ -98,7 +99,7 @@ var Table = machine.Join(
 		on("Close", func(Silenced, Close) (Closed, []Effect) { return Closed{}, []Effect{Restore{}} }),
 	},
 	ignore(waits, Silenced{}, Onset{}),
-	ignore("it is silent already", Silenced{}, Sustained{}),
+	ignore("the agent is silenced already", Silenced{}, Sustained{}),
 	ignore(later, Silenced{}, Began{}, Ended{}),
 	ignore(older, Silenced{}, Confirmed{}),
 	ignore(other, Silenced{}, VoiceEnded{}, Acked{}, Passed{}, Rejected{}, Expired{}),
@@ -121,7 +122,7 @@ var Table = machine.Join(
 	[]row{
 		on("DuckAgain", func(s Unanswered, e Onset) (Ducked, []Effect) { return duck(s.Resp, e, s.Full) }),
 		when("Await", same, func(s Unanswered, e Acked) bool { return e.Candidate == s.Candidate },
-			func(s Unanswered, e Acked) (Unanswered, []Effect) { return s, []Effect{AwaitMark(e)} }),
+			func(s Unanswered, e Acked) (Unanswered, []Effect) { return s, []Effect{AwaitPosition(e)} }),
 		when("AnswerLate", same, func(s Unanswered, e Passed) bool { return e.Candidate == s.Candidate },
 			func(s Unanswered, _ Passed) (Playing, []Effect) {
 				return Playing{s.Resp}, []Effect{SendReady{s.Candidate, s.Full}}
@@ -134,8 +135,8 @@ var Table = machine.Join(
 			func(_ Unanswered, e Confirmed) (Silent, []Effect) { return cut(e) }),
 		on("Close", func(Unanswered, Close) (Closed, []Effect) { return Closed{}, nil }),
 	},
-	ignore("its end may have to be said again", Unanswered{}, Ended{}),
-	ignore("the candidate is given up", Unanswered{}, Sustained{}, VoiceEnded{}, Expired{}),
+	ignore("the server may have to play its end again", Unanswered{}, Ended{}),
+	ignore("the deadline of the candidate has passed", Unanswered{}, Sustained{}, VoiceEnded{}, Expired{}),
 	ignore(older, Unanswered{}, Began{}, Confirmed{}),
 	ignore(other, Unanswered{}, Acked{}, Passed{}, Rejected{}),
 
@@ -144,7 +145,7 @@ var Table = machine.Join(
 )
 
 // duck lowers the level first, because that must be quick. The message to the server comes after it.
-func duck(resp id.Response, e Onset, full Mark) (Ducked, []Effect) {
+func duck(resp id.Response, e Onset, full Position) (Ducked, []Effect) {
 	return Ducked{resp, e.Candidate, full}, []Effect{Duck{}, SendCandidate{e.Candidate, resp, e.At}, ArmDeadline{e.Candidate}}
 }
 
@@ -153,6 +154,7 @@ func restore(s Ducked) (Restored, []Effect) {
 	return Restored{s.Resp, s.Candidate}, []Effect{Restore{}, SendReady{s.Candidate, s.Full}}
 }
 
+// cut mutes the response and reports how far it was played.
 func cut(e Confirmed) (Silent, []Effect) {
 	return Silent{e.Resp, true}, []Effect{Mute{e.Resp}, SendHeard(e)}
 }

@@ -6,6 +6,7 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type row = machine.Row[State, Event, Effect]
 
+// on, when and ignore are the functions of package machine with the types of this machine.
 func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
 	return machine.On[State, Event](action, f)
 }

@@ -18,8 +18,8 @@ type Seen struct {
 	Forgotten bool
 }
 
-// Monitor watches the machine: it is evaluated by the explore tests, by whoever
-// simulates sessions, and by a server that is asked to check itself.
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
+// that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: see,
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
@@ -34,6 +34,7 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
+// see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
 	g = g.event(step.Event)
 	for _, f := range step.Effects {
@@ -42,6 +43,7 @@ func see(g Seen, step edge) Seen {
 	return g
 }
 
+// event returns what the monitor remembers after the event e, before the effects of the step.
 func (g Seen) event(e Event) Seen {
 	switch e.(type) {
 	case Restored:
@@ -53,6 +55,7 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
+// effect returns what the monitor remembers after the effect f.
 func (g Seen) effect(f Effect) Seen {
 	switch f := f.(type) {
 	case AnnounceSession:
@@ -73,6 +76,7 @@ func (g Seen) effect(f Effect) Seen {
 	return g
 }
 
+// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
 func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }

@@ -53,8 +53,8 @@ func Fingerprint(t *testing.T, name string, sum uint64) {
 
 package %s
 
-// Fingerprint is a hash of every step in this package's explored graph. Two builds with the same one decide alike: both
-// ends of a call compare theirs.
+// Fingerprint is a hash of every step in the explored graph of this package. Two builds with the same fingerprint make the same
+// steps. Client and server compare their fingerprints.
 const Fingerprint uint64 = 0x%016x
 `, name, sum))
 }

@@ -30,6 +30,7 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
+// see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
 	g = g.event(step.From, step.Event)
 	for _, f := range step.Effects {
@@ -51,6 +52,7 @@ func (g Seen) event(from State, e Event) Seen {
 	return g
 }
 
+// effect returns what the monitor remembers after the effect f.
 func (g Seen) effect(f Effect) Seen {
 	switch f.(type) {
 	case Run:
@@ -66,6 +68,7 @@ func (g Seen) effect(f Effect) Seen {
 	return g
 }
 
+// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
 func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.From, step.Event), step.Effects, Seen.effect, holds)
 }

@@ -72,8 +72,8 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 // may offers the next reply, reports of every segment of every reply, verdicts
 // on both candidates at any time, what a client reports of each, and clears.
 func may(s State, g Seen) []Event {
-	early, late := Mark{Item: 1, MS: 500}, Mark{Item: 2, MS: 40}
-	ready, heard := Mark{Item: 1, MS: 300}, Mark{Item: 1, MS: 400}
+	early, late := Position{Item: 1, MS: 500}, Position{Item: 2, MS: 40}
+	ready, heard := Position{Item: 1, MS: 300}, Position{Item: 1, MS: 400}
 	out := []Event{
 		Confirm{1, false},
 		Confirm{2, true},

@@ -2,8 +2,8 @@ package playout
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
-// Nothing of a reply that was cut off or has ended is heard again, and what is
-// announced as cut off is silent by then.
+// nothingHeardAfterCleared: a response that was cut or has ended does not play again. A response is silent before it is
+// announced as cleared.
 func nothingHeardAfterCleared(before, after Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -21,9 +21,9 @@ func nothingHeardAfterCleared(before, after Seen, step edge) bool {
 	}) && (!after.Down || !after.Sounds && after.Resp == 0)
 }
 
-// The item is cut where the client says that it was heard to, where its reply was held or, if it
-// sounded until then, where the clear found it; all of these were sent. It is cut once for each
-// dropped reply, after that was announced as cleared, or is awaited.
+// truncateWithinSent: an item is truncated at the position that the client reports, or at which its response was held, or up to
+// which it was sent when the clear came. Each dropped response is truncated once, after it was announced as cleared, or the
+// machine still waits for the client's report.
 func truncateWithinSent(before, after Seen, step edge) bool {
 	cuts, drops := 0, 0
 	within := each(before, step, func(g Seen, f Effect) bool {
@@ -44,6 +44,7 @@ func truncateWithinSent(before, after Seen, step edge) bool {
 	return within && awaited(before)+drops == awaited(after)+cuts
 }
 
+// awaited returns 1 if the machine waits for the client's report about a cut response, or 0.
 func awaited(g Seen) int {
 	if g.Cut != 0 {
 		return 1
@@ -51,8 +52,8 @@ func awaited(g Seen) int {
 	return 0
 }
 
-// A start is announced once and then one end: stopped when the reply was heard to
-// its end, cleared when it was cut off. Where its tail is said again it starts again.
+// startedThenStoppedOrCleared: after an announced start comes one announced end: stopped if the response was sent to its end,
+// cleared if it was cut. If its end is played again, the start is announced again.
 func startedThenStoppedOrCleared(before, after Seen, step edge) bool {
 	paired := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -73,6 +74,7 @@ func startedThenStoppedOrCleared(before, after Seen, step edge) bool {
 	return paired && started(step.To) == after.Started && (!after.Sounds || after.Started)
 }
 
+// started reports whether the start of the response of s was announced and its end was not.
 func started(s State) bool {
 	switch s := s.(type) {
 	case Playing:
@@ -84,8 +86,8 @@ func started(s State) bool {
 	return false
 }
 
-// A hold ends by its own candidate's verdict, or with the reply; after a reject also when the
-// client is ready, or another candidate takes over.
+// holdEndsByVerdict: a hold ends with the verdict on its own candidate, or with the response. If the verdict was a rejection and
+// the client was not ready, the hold ends with the client's ready, or a newer candidate takes its place.
 func holdEndsByVerdict(before, after Seen, step edge) bool {
 	if before.Candidate == 0 {
 		return true
@@ -113,8 +115,7 @@ func holdEndsByVerdict(before, after Seen, step edge) bool {
 	return false
 }
 
-// A reply sounds exactly while the machine says that it plays; a reply that begins
-// during an open turn is held from its beginning, and a hold is told to the driver once.
+// silentWhileHeld: the audio of a response goes out exactly in the state Playing. The driver gets one Hold when a hold begins.
 func silentWhileHeld(_, after Seen, step edge) bool {
 	holds := 0
 	for _, f := range step.Effects {
@@ -141,8 +142,8 @@ func silentWhileHeld(_, after Seen, step edge) bool {
 	return !after.Sounds
 }
 
-// A rejected candidate costs nothing: the reply goes on from where it was held, or where the
-// client heard it to, or begins if nothing of it was heard. And a reply that may begin does.
+// noWordLost: after a rejected candidate the response goes on from the position at which it was held, or from the position that
+// the client reported. If the client has not been told of it, it plays from its beginning. A response that may begin does begin.
 func noWordLost(before, after Seen, step edge) bool {
 	goesOn := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -171,8 +172,7 @@ func noWordLost(before, after Seen, step edge) bool {
 	return goesOn
 }
 
-// What a client lowered is said again only after it says what it heard: that is awaited from each
-// of its candidates on.
+// readyIsAwaited: after each candidate of the client the machine waits for the client's ready. The response goes on only after that.
 func readyIsAwaited(before, after Seen, step edge) bool {
 	asks := 0
 	right := each(before, step, func(g Seen, f Effect) bool {
@@ -198,8 +198,8 @@ func readyIsAwaited(before, after Seen, step edge) bool {
 	return !after.Awaits && !after.Rejected
 }
 
-// What of a reply was heard that is cut off under a client that reports is awaited, where the
-// client is told of the cut; nothing begins before.
+// heardIsAwaited: after a response of a client that reports is cut, the machine waits for the client's report, if the client is told
+// of the cut. No response begins before.
 func heardIsAwaited(before, after Seen, step edge) bool {
 	wanted := false
 	if before.fits(step.Event) && before.known() {
@@ -229,7 +229,7 @@ func heardIsAwaited(before, after Seen, step edge) bool {
 	return right && asks <= 1 && (asks == 1) == wanted && is == (after.Cut != 0)
 }
 
-// A client's candidate that is rejected is told so once, when its reply goes on.
+// verdictOnce: the client is told once that its candidate was rejected, when the response goes on.
 func verdictOnce(before, after Seen, step edge) bool {
 	told := each(before, step, func(g Seen, f Effect) bool {
 		r, is := f.(EmitRejected)
@@ -238,7 +238,7 @@ func verdictOnce(before, after Seen, step edge) bool {
 	return told && (!after.Sounds || after.Client == 0)
 }
 
-// Every segment has a new generation, and the state knows the newest.
+// genGrows: every segment has a new generation number, and the state has the newest one.
 func genGrows(before, after Seen, step edge) bool {
 	grows := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -265,8 +265,8 @@ func genGrows(before, after Seen, step edge) bool {
 	return grows && gen == after.Gen
 }
 
-// The report of an older segment, another candidate's verdict or ready, what was heard of another
-// reply, and whatever comes after the shutdown change nothing.
+// staleIsHarmless: the report of an older segment changes nothing. Nor does a verdict on or a ready for another candidate, a report about
+// another response, or any event after the shutdown.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	return before.fits(step.Event) || step.From == step.To && len(step.Effects) == 0
 }

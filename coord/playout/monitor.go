@@ -9,27 +9,27 @@ import (
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of a run, however long: replies count up, so
-// one number stands for all that have ended.
+// Seen is what the monitor remembers of earlier steps. The numbers of responses count up, so one number is enough to know
+// all that have ended.
 type Seen struct {
-	Ended     id.Response // newest reply that was drained or dropped
-	Resp      id.Response // the reply that sounds or is held; 0 is none
+	Ended     id.Response // the newest response that was drained or dropped
+	Resp      id.Response // the response that plays or is held; 0 is none
 	Started   bool        // its start was announced, its end was not
-	Tail      bool        // its end was announced, and it is held after that
-	Sounds    bool        // its audio goes out
-	Candidate id.Turn     // it is held for this one; 0 is none
-	Client    id.Turn     // the client waits for the verdict on this one; 0 is none
-	Awaits    bool        // and its ready has not come
-	Rejected  bool        // and the verdict came first
-	At        Mark        // where it was held, or cut off
-	Last      id.Response // drained, and neither said again nor followed by another; 0 is none
-	Cut       id.Response // dropped, and what was heard of it is awaited; 0 is none
-	Gen       uint32      // newest segment
-	Down      bool
+	Tail      bool        // it is held after its end was announced
+	Sounds    bool        // the audio of Resp goes out
+	Candidate id.Turn     // the candidate that Resp is held for; 0 is none
+	Client    id.Turn     // the candidate on which the client waits for a verdict; 0 is none
+	Awaits    bool        // the client's ready has not come
+	Rejected  bool        // the candidate was rejected before the ready came
+	At        Position    // the position at which Resp was held or cut
+	Last      id.Response // the response that was drained last, if none has begun since and its end was not played again; 0 is none
+	Cut       id.Response // the dropped response about which the client still has to report; 0 is none
+	Gen       uint32      // the generation of the newest segment
+	Down      bool        // the session has ended
 }
 
-// Monitor watches the machine: it is evaluated by the explore tests, by whoever
-// simulates sessions, and by a server that is asked to check itself.
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
+// that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: see,
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
@@ -47,18 +47,19 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
+// see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
 	g = g.event(step.Event)
 	for _, f := range step.Effects {
 		g = g.effect(f)
 	}
 	if g.Sounds || g.Resp == 0 && g.Cut == 0 {
-		g.At = Mark{} // nobody asks any more
+		g.At = Position{} // no invariant uses it any more
 	}
 	return g
 }
 
-// fits says whether an event is about what sounds, is held or was cut off.
+// fits reports whether the machine must act on the event. It must ignore all other events.
 func (g Seen) fits(e Event) bool {
 	if g.Down {
 		return false
@@ -89,19 +90,20 @@ func (g Seen) fits(e Event) bool {
 	return true
 }
 
+// judges reports whether a verdict on t is the first verdict on the candidate that the response is held for.
 func (g Seen) judges(t id.Turn) bool { return g.Candidate != 0 && t == g.Candidate && !g.Rejected }
 
-// known: the client heard of the reply that sounds or is held.
+// known reports whether the client has been told of the response that plays or is held.
 func (g Seen) known() bool { return g.Started || g.Tail }
 
-// event counts what the event says: what a reply is held for is not in the effect.
+// event returns what the monitor remembers after the event e, before the effects of the step.
 func (g Seen) event(e Event) Seen {
 	if !g.fits(e) {
 		return g
 	}
 	switch e := e.(type) {
 	case Begin:
-		g.Resp, g.Candidate, g.At, g.Last = e.Resp, e.Candidate, Mark{}, 0
+		g.Resp, g.Candidate, g.At, g.Last = e.Resp, e.Candidate, Position{}, 0
 	case Candidate:
 		g = g.held(e)
 	case Ready:
@@ -125,7 +127,7 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
-// held: the reply is held for e, one that was held already too.
+// held returns what the monitor remembers after the response is held for e. It may have been held before.
 func (g Seen) held(e Candidate) Seen {
 	switch {
 	case g.Sounds:
@@ -140,6 +142,7 @@ func (g Seen) held(e Candidate) Seen {
 	return g
 }
 
+// effect returns what the monitor remembers after the effect f.
 func (g Seen) effect(f Effect) Seen {
 	switch f := f.(type) {
 	case Play:
@@ -168,11 +171,13 @@ func (g Seen) effect(f Effect) Seen {
 	return g
 }
 
+// goesOn returns what the monitor remembers after a segment with generation gen has begun.
 func (g Seen) goesOn(gen uint32) Seen {
 	g.Sounds, g.Candidate, g.Rejected, g.Gen = true, 0, false, max(g.Gen, gen)
 	return g
 }
 
+// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
 func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }

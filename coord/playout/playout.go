@@ -4,9 +4,9 @@ package playout
 
 import "github.com/antiphon-rt/antiphon/coord/id"
 
-// Mark is a position in a response: milliseconds of audio since the beginning of an
-// item. The zero Mark is the beginning of the response.
-type Mark struct {
+// Position is a position in a response: MS milliseconds of audio after the beginning of Item. The zero Position is the beginning
+// of the response.
+type Position struct {
 	Item id.Item
 	MS   uint32
 }
@@ -65,7 +65,7 @@ type (
 	Held struct {
 		Resp              id.Response
 		Candidate, Client id.Turn
-		At                Mark
+		At                Position
 		Started, Tail     bool
 		Awaits, Rejected  bool
 		Gen               uint32
@@ -74,7 +74,7 @@ type (
 	// that is used if the client does not say it in time.
 	Cut struct {
 		Resp id.Response
-		At   Mark
+		At   Position
 		Gen  uint32
 	}
 	// Terminated absorbs everything.
@@ -105,8 +105,7 @@ type Event interface {
 }
 
 type (
-	// Begin: the first audio of Resp has come. Candidate is the open turn that it
-	// must wait for, or 0.
+	// Begin: the first audio of Resp is there. Candidate is the open turn for which Resp must wait, or 0.
 	Begin struct {
 		Resp      id.Response
 		Candidate id.Turn
@@ -120,14 +119,14 @@ type (
 	// client found the candidate, and will send its ready.
 	Candidate struct {
 		Candidate id.Turn
-		Heard     Mark
+		Heard     Position
 		Reports   bool
 	}
 	// Ready: the client of the candidate says that the user heard the response up to At at full level,
 	// without a gap, and hears at full level again what comes now.
 	Ready struct {
 		Candidate id.Turn
-		At        Mark
+		At        Position
 	}
 	// ReadyExpired: the client did not send its ready in time.
 	ReadyExpired struct{ Candidate id.Turn }
@@ -138,17 +137,17 @@ type (
 	}
 	// Reject: Candidate is no barge-in.
 	Reject struct{ Candidate id.Turn }
-	// Clear: what was not heard yet is dropped. Heard is how far the response has been sent. Reports: the
+	// Clear: the rest of the response is to be dropped. Heard is how far the response has been sent. Reports: the
 	// client will send what was heard.
 	Clear struct {
 		Reason  Reason
-		Heard   Mark
+		Heard   Position
 		Reports bool
 	}
 	// Heard: the client says that the user heard Resp, which was cut, up to At.
 	Heard struct {
 		Resp id.Response
-		At   Mark
+		At   Position
 	}
 	// HeardExpired: the client did not send Heard in time.
 	HeardExpired struct{ Resp id.Response }
@@ -198,34 +197,31 @@ type (
 	}
 	// Hold stops Resp's audio where it is and sends silence.
 	Hold struct{ Resp id.Response }
-	// AwaitReady begins the time in which the client is to send its ready (300 ms over the round
-	// trip). One that runs for the same candidate begins anew.
+	// AwaitReady starts a timer. The client should send its ready before it ends (300 ms plus the round-trip time). If the timer
+	// of the same candidate runs already, it starts again.
 	AwaitReady struct{ Candidate id.Turn }
 	// RewindAndResume goes back to From and begins segment Gen there.
 	RewindAndResume struct {
 		Resp id.Response
-		From Mark
+		From Position
 		Gen  uint32
 	}
-	// Drop forgets what of Resp has not gone out.
+	// Drop discards the audio of Resp that has not gone out.
 	Drop struct{ Resp id.Response }
-	// EmitStarted announces that Resp is heard.
+	// EmitStarted sends output_audio_buffer.started: Resp plays.
 	EmitStarted struct{ Resp id.Response }
-	// EmitStopped announces that it was heard to its end.
+	// EmitStopped sends output_audio_buffer.stopped: Resp was sent to its end.
 	EmitStopped struct{ Resp id.Response }
-	// EmitCleared announces that it was cut off.
+	// EmitCleared sends output_audio_buffer.cleared: Resp was cut.
 	EmitCleared struct{ Resp id.Response }
-	// EmitRejected tells the client that its candidate was none, and that the reply goes on:
-	// antiphon.barge_in.rejected.
+	// EmitRejected sends antiphon.barge_in.rejected: the client's candidate was no barge-in, and the response goes on.
 	EmitRejected struct{ Candidate id.Turn }
-	// AwaitHeard begins the time in which the client is to say what of Resp was heard (300 ms over the
-	// round trip).
+	// AwaitHeard starts a timer. The client should report how far it has played Resp before it ends (300 ms plus the round-trip time).
 	AwaitHeard struct{ Resp id.Response }
-	// Truncate cuts Resp's items in the conversation at what was heard: End.Item
-	// after End.MS milliseconds, later ones at their beginning.
+	// Truncate cuts the items of Resp in the conversation: End.Item after End.MS milliseconds, and later items at their beginning.
 	Truncate struct {
 		Resp id.Response
-		End  Mark
+		End  Position
 	}
 )
 

@@ -9,6 +9,7 @@ import (
 
 type row = machine.Row[State, Event, Effect]
 
+// on, when and ignore are the functions of package machine with the types of this machine.
 func on[From State, Ev Event, To State](action string, f func(From, Ev) (To, []Effect)) row {
 	return machine.On[State, Event](action, f)
 }
@@ -24,13 +25,13 @@ func ignore(why string, from State, on ...Event) []row {
 const (
 	reports = "the client reports"
 
-	stale    = "it is an older segment's"
-	late     = "the verdict is another candidate's"
-	silent   = "nothing is to be heard"
-	busy     = "a reply begins when the one before it has ended"
+	stale    = "it belongs to an older segment"
+	late     = "it is the verdict on another candidate"
+	silent   = "no response plays"
+	busy     = "a response begins when the one before it has ended"
 	notAsked = "the client was not asked"
-	notCut   = "nothing was cut off"
-	already  = "its reply is cut off already"
+	notCut   = "no response was cut"
+	already  = "its response is cut already"
 )
 
 // Table is the whole machine.
@@ -43,12 +44,12 @@ var Table = machine.Join(
 		on("Begin", func(s Silent, e Begin) (Playing, []Effect) {
 			return Playing{e.Resp, s.Gen + 1}, []Effect{Play{e.Resp, s.Gen + 1}, EmitStarted{e.Resp}}
 		}),
-		when("HoldTail", "the client reports, a tail may be ahead of the ear", func(s Silent, e Candidate) bool {
+		when("HoldTail", "the client reports, and may not have played the end yet", func(s Silent, e Candidate) bool {
 			return e.Reports && s.Last != 0
 		}, func(s Silent, e Candidate) (Held, []Effect) {
 			return hold(Held{Resp: s.Last, Tail: true, Gen: s.Gen}, e)
 		}),
-		when("ForgetTail", "a tail may be ahead of the ear", func(s Silent, _ Clear) bool { return s.Last != 0 },
+		when("ForgetTail", "the client may not have played the end yet", func(s Silent, _ Clear) bool { return s.Last != 0 },
 			func(s Silent, _ Clear) (Silent, []Effect) { return Silent{Gen: s.Gen}, nil }),
 		on("Shutdown", func(Silent, Shutdown) (Terminated, []Effect) { return Terminated{}, nil }),
 	},
@@ -88,16 +89,16 @@ var Table = machine.Join(
 				s.Candidate, s.Client, s.Awaits, s.Rejected = e.Candidate, e.Candidate, true, false
 				return s, []Effect{AwaitReady{e.Candidate}}
 			}),
-		when("HoldAgain", "the older one was rejected", func(s Held, _ Candidate) bool { return s.Rejected },
+		when("HoldAgain", "the older candidate was rejected", func(s Held, _ Candidate) bool { return s.Rejected },
 			func(s Held, e Candidate) (Held, []Effect) {
 				s.Candidate, s.Rejected = e.Candidate, false
 				return s, nil
 			}),
-		when("ResumeWhenReady", "awaited, and rejected", func(s Held, e Ready) bool { return s.awaits(e.Candidate) && s.Rejected },
+		when("ResumeWhenReady", "awaited, and the candidate is rejected", func(s Held, e Ready) bool { return s.awaits(e.Candidate) && s.Rejected },
 			func(s Held, e Ready) (Playing, []Effect) { return resume(s.readyAt(e.At)) }),
 		when("Ready", "awaited", func(s Held, e Ready) bool { return s.awaits(e.Candidate) },
 			func(s Held, e Ready) (Held, []Effect) { return s.readyAt(e.At), nil }),
-		when("ResumeUnready", "awaited, and rejected", func(s Held, e ReadyExpired) bool { return s.awaits(e.Candidate) && s.Rejected },
+		when("ResumeUnready", "awaited, and the candidate is rejected", func(s Held, e ReadyExpired) bool { return s.awaits(e.Candidate) && s.Rejected },
 			func(s Held, _ ReadyExpired) (Playing, []Effect) { return resume(s) }),
 		when("GiveReadyUp", "awaited", func(s Held, e ReadyExpired) bool { return s.awaits(e.Candidate) },
 			func(s Held, _ ReadyExpired) (Held, []Effect) { return s.readyAt(s.At), nil }),
@@ -113,7 +114,7 @@ var Table = machine.Join(
 			}),
 		when("Reject", "same candidate", func(s Held, e Reject) bool { return s.judges(e.Candidate) },
 			func(s Held, _ Reject) (Playing, []Effect) { return resume(s) }),
-		when("ClearHeldReported", "the client reports, and knows of it", func(s Held, e Clear) bool { return e.Reports && s.Started },
+		when("ClearHeldReported", "the client reports, and knows of the response", func(s Held, e Clear) bool { return e.Reports && s.Started },
 			func(s Held, _ Clear) (Cut, []Effect) { return cutReported(s) }),
 		on("ClearHeld", func(s Held, _ Clear) (Silent, []Effect) { return cut(s) }),
 		on("Shutdown", func(s Held, _ Shutdown) (Terminated, []Effect) {
@@ -131,16 +132,16 @@ var Table = machine.Join(
 	ignore(notCut, Held{}, Heard{}, HeardExpired{}),
 
 	[]row{
-		when("Truncate", "same reply", func(s Cut, e Heard) bool { return s.Resp == e.Resp },
+		when("Truncate", "same response", func(s Cut, e Heard) bool { return s.Resp == e.Resp },
 			func(s Cut, e Heard) (Silent, []Effect) { return Silent{Gen: s.Gen}, []Effect{Truncate{s.Resp, e.At}} }),
-		when("TruncateUnheard", "same reply", func(s Cut, e HeardExpired) bool { return s.Resp == e.Resp },
+		when("TruncateUnheard", "same response", func(s Cut, e HeardExpired) bool { return s.Resp == e.Resp },
 			func(s Cut, _ HeardExpired) (Silent, []Effect) {
 				return Silent{Gen: s.Gen}, []Effect{Truncate{s.Resp, s.At}}
 			}),
 		on("Shutdown", func(Cut, Shutdown) (Terminated, []Effect) { return Terminated{}, nil }),
 	},
-	ignore("it is another reply's", Cut{}, Heard{}, HeardExpired{}),
-	ignore("what is cut off is awaited first", Cut{}, Begin{}),
+	ignore("it belongs to another response", Cut{}, Heard{}, HeardExpired{}),
+	ignore("the report about the cut response comes first", Cut{}, Begin{}),
 	ignore(stale, Cut{}, Drained{}),
 	ignore(already, Cut{}, Candidate{}, Confirm{}, Reject{}, Clear{}),
 	ignore(notAsked, Cut{}, Ready{}, ReadyExpired{}),
@@ -149,23 +150,24 @@ var Table = machine.Join(
 		Clear{}, Heard{}, HeardExpired{}, Shutdown{}),
 )
 
-// heard: the client knows of the reply, or heard it.
+// heard reports whether the client has been told of the response, and may have played some of it.
 func (s Held) heard() bool { return s.Started || s.Tail }
 
-// judges says whether a verdict on t decides, and is the first.
+// judges reports whether a verdict on t is the first verdict on the candidate that s is held for.
 func (s Held) judges(t id.Turn) bool { return s.Candidate == t && !s.Rejected }
 
+// awaits reports whether s waits for the client's ready for its candidate t.
 func (s Held) awaits(t id.Turn) bool { return s.Client == t && s.Awaits }
 
-// readyAt is s with the client's ready: what was heard of it ends at m.
-func (s Held) readyAt(m Mark) Held {
+// readyAt returns s after the client's ready: s waits no longer, and the response goes on from m if the client has played some of it.
+func (s Held) readyAt(m Position) Held {
 	if s.Awaits = false; s.heard() {
 		s.At = m
 	}
 	return s
 }
 
-// hold holds s, of which the client has heard, for e.
+// hold returns the state and the effects of holding the response of s for the candidate e.
 func hold(s Held, e Candidate) (Held, []Effect) {
 	s.Candidate, s.At = e.Candidate, e.Heard
 	if !e.Reports {
@@ -175,8 +177,8 @@ func hold(s Held, e Candidate) (Held, []Effect) {
 	return s, []Effect{Hold{s.Resp}, AwaitReady{e.Candidate}}
 }
 
-// resume says the rest of a held reply, all of it where nothing was heard. Its client is told after that: what it then
-// hears is the reply.
+// resume plays a held response from the position of s, or from its beginning if the client has not been told of it. It tells the
+// client of the rejected candidate after that, so that the client then hears the response and not silence.
 func resume(s Held) (Playing, []Effect) {
 	next := Playing{s.Resp, s.Gen + 1}
 	out := make([]Effect, 0, 3)
@@ -185,7 +187,7 @@ func resume(s Held) (Playing, []Effect) {
 	} else {
 		out = append(out, Play{s.Resp, next.Gen})
 	}
-	if !s.Started { // of a tail the end was announced
+	if !s.Started { // the end was announced, so the start is announced again
 		out = append(out, EmitStarted{s.Resp})
 	}
 	if s.Client != 0 {
@@ -194,7 +196,7 @@ func resume(s Held) (Playing, []Effect) {
 	return next, out
 }
 
-// cut ends a held reply at what was heard of it.
+// cut drops a held response and truncates its items at the position of s.
 func cut(s Held) (Silent, []Effect) {
 	if !s.Started {
 		return Silent{Gen: s.Gen}, []Effect{Drop{s.Resp}, Truncate{s.Resp, s.At}}
@@ -202,7 +204,7 @@ func cut(s Held) (Silent, []Effect) {
 	return Silent{Gen: s.Gen}, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}, Truncate{s.Resp, s.At}}
 }
 
-// cutReported is cut, where the client says what was heard.
+// cutReported drops a held response, and waits until the client reports how far it has played it.
 func cutReported(s Held) (Cut, []Effect) {
 	next := Cut{s.Resp, s.At, s.Gen}
 	if !s.Started {

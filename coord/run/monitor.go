@@ -19,8 +19,8 @@ type Seen struct {
 	Ended    bool
 }
 
-// Monitor watches the machine: it is evaluated by the explore tests, by whoever
-// simulates runs, and by a server that is asked to check itself.
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
+// that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: see,
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
@@ -41,6 +41,7 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
+// see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
 	_, runs := step.From.(Running)
 	if e, resumes := step.Event.(Resume); resumes && runs && e.Attempt == g.Attempt+1 {

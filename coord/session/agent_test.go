@@ -137,15 +137,15 @@ type speaker struct {
 	pos     ms
 }
 
-// mark is how far the reply on air has got.
-func (c *call) mark() playout.Mark {
+// position returns how far the response that plays has been sent.
+func (c *call) position() playout.Position {
 	if c.resp == 0 && c.teller.tail != 0 {
-		return playout.Mark{Item: 1, MS: uint32(c.teller.lastPos)}
+		return playout.Position{Item: 1, MS: uint32(c.teller.lastPos)}
 	}
 	if c.resp == 0 {
-		return playout.Mark{}
+		return playout.Position{}
 	}
-	return playout.Mark{Item: 1, MS: uint32(c.pos)}
+	return playout.Position{Item: 1, MS: uint32(c.pos)}
 }
 
 // pump is the speaker's tick.

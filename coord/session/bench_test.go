@@ -14,7 +14,7 @@ import (
 
 // BenchmarkTurn times one voice turn with its answer: ten events, from the onset to the end of the playback.
 func BenchmarkTurn(b *testing.B) {
-	open, _, _ := Next(New(Config{Interrupt: true, CreateResponse: true}), playout.Mark{}, OfConn{conn.Opened{VAD: true}})
+	open, _, _ := Next(New(Config{Interrupt: true, CreateResponse: true}), playout.Position{}, OfConn{conn.Opened{VAD: true}})
 	script := []Event{
 		OfTurn{turn.Onset{}},
 		OfTranscription{transcription.Ready{Turn: 1}},
@@ -31,7 +31,7 @@ func BenchmarkTurn(b *testing.B) {
 	for b.Loop() {
 		s := open
 		for _, e := range script {
-			s, _, _ = Next(s, playout.Mark{}, e)
+			s, _, _ = Next(s, playout.Position{}, e)
 		}
 		if (s.Owed != id.Request{}) || s.LastResponse != 1 {
 			b.Fatal("the turn was not answered")

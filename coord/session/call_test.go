@@ -122,7 +122,7 @@ func (c *call) take(e Event) {
 		return
 	}
 	from := c.w.s
-	c.w.at, c.effects = c.mark(), nil
+	c.w.at, c.effects = c.position(), nil
 	if broken := c.w.take(e); broken != "" {
 		c.wrong(broken)
 	}

@@ -104,7 +104,7 @@ func report(seed uint64, broken string, next nextFunc) string {
 
 // speechless is a composition that decides well and does not say all of it: only the client can tell.
 func speechless(effect func(Effect) bool) nextFunc {
-	return func(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+	return func(s State, at playout.Position, e Event) (State, []Effect, []Step) {
 		next, effects, steps := Next(s, at, e)
 		return next, slices.DeleteFunc(slices.Clone(effects), effect), steps
 	}
@@ -112,7 +112,7 @@ func speechless(effect func(Effect) bool) nextFunc {
 
 // misheard is a composition that is told something else of the playout than was said.
 func misheard(change func(playout.Event) playout.Event) nextFunc {
-	return func(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+	return func(s State, at playout.Position, e Event) (State, []Effect, []Step) {
 		if p, is := e.(OfPlayout); is {
 			e = OfPlayout{change(p.Event)}
 		}
@@ -152,7 +152,7 @@ func TestCallsFind(t *testing.T) {
 		}
 		return e
 	})
-	all["it panics when a timer is late"] = func(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+	all["it panics when a timer is late"] = func(s State, at playout.Position, e Event) (State, []Effect, []Step) {
 		if e, is := e.(OfTurn); is && e.Name() == "FallbackExpired" && turn.Open(s.Turn) == 0 {
 			panic("late")
 		}

@@ -77,7 +77,7 @@ func (w *world) client() Event {
 
 // reports is what a client says that lowers the agent itself: in time, too late, or not at all.
 func (w *world) reports() Event {
-	at := playout.Mark{Item: 1, MS: uint32(w.pick(400))}
+	at := playout.Position{Item: 1, MS: uint32(w.pick(400))}
 	switch p := w.s.Playout.(type) {
 	case playout.Held:
 		return choice(w, OfPlayout{playout.Ready{Candidate: p.Client, At: at}}, OfPlayout{playout.Ready{Candidate: p.Client - 1, At: at}},

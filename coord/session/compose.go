@@ -16,7 +16,7 @@ import (
 // Next takes one event. It also takes every event that an effect of another machine becomes, until
 // none is left. at is the position of the response that plays; only the driver knows it. Next is
 // total: an event that does not fit the state changes nothing and is a Step with the reason.
-func Next(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+func Next(s State, at playout.Position, e Event) (State, []Effect, []Step) {
 	c := composition{s: s, at: at}
 	was := s.Playout
 	c.take(e)
@@ -48,7 +48,7 @@ func silences(effects []Effect, resp response.ID) bool {
 // composition is one run of Next.
 type composition struct {
 	s     State
-	at    playout.Mark
+	at    playout.Position
 	out   []Effect
 	steps []Step
 	// reports: the event is a candidate of a client that ducks the agent and will report what the user heard at full level.

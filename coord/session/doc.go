@@ -41,16 +41,16 @@
 //
 // The driver keeps the contract of each machine (their package comments), with these
 // changes. This package fills in fresh identifiers, Onset's AgentAudible, Begin's
-// Candidate and Clear's Heard. Next's mark is the position of the response that
+// Candidate and Clear's Heard. Next's at is the position of the response that
 // plays. The driver does not keep a Begin back: here a response waits for the one
-// before it. Drop and Truncate come also for responses that waited; their mark is the
+// before it. Drop and Truncate come also for responses that waited; their position is the
 // beginning of the response.
 //
 // # A client that reports
 //
 // With Config.Reports the client ducks the agent itself, sends candidates and reports what the user heard (package
 // playout). Its candidate opens a candidate here even after the last response has drained, because the client may not have
-// played the end of that response yet. Next's mark is then the end of that response. If the turn has a candidate already,
+// played the end of that response yet. Next's at is then the end of that response. If the turn has a candidate already,
 // the client's candidate joins it. AwaitReady names the turn that the client's candidate belongs to. If no AwaitReady
 // follows, nothing is held for the candidate: its response is interrupted already, or there is no response. A response
 // that waits begins when the client has reported what was heard of the one before it, or when this is no longer awaited.

@@ -193,7 +193,7 @@ func explore(d domain, limit int, next nextFunc, see func(Seen, Edge) (Seen, str
 	for i := int32(0); int(i) < len(nodes); i++ {
 		at := nodes[i]
 		for _, e := range d.may(at.s, at.g) {
-			to, effects, steps := next(at.s, playout.Mark{}, e)
+			to, effects, steps := next(at.s, playout.Position{}, e)
 			edges++
 			edge := Edge{at.s, e, to, effects}
 			seen, what := see(at.g, edge)

@@ -112,12 +112,12 @@ func TestInvariantsBite(t *testing.T) {
 	})
 }
 
-type nextFunc func(State, playout.Mark, Event) (State, []Effect, []Step)
+type nextFunc func(State, playout.Position, Event) (State, []Effect, []Step)
 
 // deaf is a composition that forgets to tell one machine what the others decide: keep gives the machine's state back
 // and says which effects are its own.
 func deaf(keep func(from State, to *State), own func(Event) bool, effect func(Effect) bool) nextFunc {
-	return func(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+	return func(s State, at playout.Position, e Event) (State, []Effect, []Step) {
 		next, effects, steps := Next(s, at, e)
 		if !own(e) {
 			keep(s, &next)
@@ -129,7 +129,7 @@ func deaf(keep func(from State, to *State), own func(Event) bool, effect func(Ef
 
 // forgets is a composition that does not keep one field of the state.
 func forgets(field func(from State, to *State)) nextFunc {
-	return func(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+	return func(s State, at playout.Position, e Event) (State, []Effect, []Step) {
 		next, effects, steps := Next(s, at, e)
 		field(s, &next)
 		return next, effects, steps
@@ -142,7 +142,7 @@ func about[T Event](e Event) bool { _, ok := e.(T); return ok }
 
 // dropsFailed is a composition that takes the end of a failed response for a cancellation: it drops the response's audio
 // where that waits to be heard.
-func dropsFailed(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+func dropsFailed(s State, at playout.Position, e Event) (State, []Effect, []Step) {
 	next, effects, steps := Next(s, at, e)
 	for i, f := range effects {
 		end, ends := f.(response.EmitTerminal)
@@ -156,7 +156,7 @@ func dropsFailed(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
 }
 
 // pausesLast is a composition whose Pause comes behind the other effects.
-func pausesLast(s State, at playout.Mark, e Event) (State, []Effect, []Step) {
+func pausesLast(s State, at playout.Position, e Event) (State, []Effect, []Step) {
 	next, effects, steps := Next(s, at, e)
 	if len(effects) > 1 && is[Pause](effects[0]) {
 		effects = append(slices.Clone(effects[1:]), effects[0])

@@ -17,9 +17,9 @@ type predictor struct {
 	level    bargein.Level
 	since    ms // the level is what it is
 	newest   bargein.ID
-	at       bargein.Mark // what plays
-	awaits   bargein.ID   // its mark is awaited; 0 is none
-	mark     bargein.Mark
+	at       bargein.Position // what plays
+	awaits   bargein.ID       // the client waits until playback reaches awaited; 0 is none
+	awaited  bargein.Position
 	stopped  response.ID // announced as heard to its end
 	voice    ms          // for which somebody has talked
 	muted    map[response.ID]bool
@@ -68,8 +68,8 @@ func (e *predictor) perform(f bargein.Effect) {
 		c.send(func() { c.suspected(f.Candidate, f.Resp) })
 	case bargein.ArmDeadline:
 		c.after(giveUp, func() { e.told(bargein.Expired(f)) })
-	case bargein.AwaitMark:
-		e.awaits, e.mark = f.Candidate, f.At
+	case bargein.AwaitPosition:
+		e.awaits, e.awaited = f.Candidate, f.At
 		e.passes()
 	case bargein.SendReady:
 		e.report(func() { c.ready(f.Candidate, f.At) })
@@ -95,7 +95,7 @@ func (e *predictor) set(l bargein.Level) {
 }
 
 func (e *predictor) passes() {
-	if e.awaits != 0 && e.at >= e.mark {
+	if e.awaits != 0 && e.at >= e.awaited {
 		passed := bargein.Passed{Candidate: e.awaits}
 		e.awaits = 0
 		e.told(passed)
@@ -103,7 +103,7 @@ func (e *predictor) passes() {
 }
 
 // plays is a packet in the loudspeaker.
-func (e *predictor) plays(ts bargein.Mark, p packet) {
+func (e *predictor) plays(ts bargein.Position, p packet) {
 	if p.resp != 0 && e.muted[p.resp] && !p.silent {
 		return // the interrupted reply's
 	}

@@ -65,7 +65,7 @@ func (c *call) transmit(p packet) {
 		c.teller.said[p.resp] = p.to
 	}
 	c.teller.sent = append(c.teller.sent, p)
-	ts := bargein.Mark(len(c.teller.sent))
+	ts := bargein.Position(len(c.teller.sent))
 	if c.down.down {
 		c.ear.missed[p.resp] = true
 		return
@@ -103,7 +103,7 @@ func (c *call) suspected(n bargein.ID, resp response.ID) {
 	case waits && t.held:
 		t.turn = cand.Turn
 		t.holds[n] = c.resp
-		first := bargein.Mark(len(t.sent) + 1)
+		first := bargein.Position(len(t.sent) + 1)
 		c.down.event(func() { c.ear.told(bargein.Acked{Candidate: n, At: first}) })
 		return
 	case waits && cand.Turn != was: // there is nothing to hold yet
@@ -122,16 +122,16 @@ func (c *call) rejected(n bargein.ID) {
 }
 
 // ready takes where the client heard the reply to at full level.
-func (c *call) ready(n bargein.ID, at bargein.Mark) {
+func (c *call) ready(n bargein.ID, at bargein.Position) {
 	held, is := c.w.s.Playout.(playout.Held)
 	if t := &c.teller; is && held.Awaits && n == t.candidate {
 		t.back, t.decided = c.fullUpTo(at), true
-		c.take(OfPlayout{playout.Ready{Candidate: held.Client, At: playout.Mark{Item: 1, MS: uint32(t.back)}}})
+		c.take(OfPlayout{playout.Ready{Candidate: held.Client, At: playout.Position{Item: 1, MS: uint32(t.back)}}})
 	}
 }
 
 // fullUpTo is how far the reply that is held was heard where a packet plays: in a silence that is where it goes on after it.
-func (c *call) fullUpTo(at bargein.Mark) ms {
+func (c *call) fullUpTo(at bargein.Position) ms {
 	p := c.teller.at(at)
 	if p.resp != c.resp {
 		return 0
@@ -150,7 +150,7 @@ func (c *call) fullUpTo(at bargein.Mark) ms {
 	return c.pos
 }
 
-func (t *teller) at(ts bargein.Mark) packet {
+func (t *teller) at(ts bargein.Position) packet {
 	if ts == 0 || int(ts) > len(t.sent) {
 		return packet{}
 	}
@@ -158,12 +158,12 @@ func (t *teller) at(ts bargein.Mark) packet {
 }
 
 // heardUpTo takes what of a reply was heard that was taken away.
-func (c *call) heardUpTo(resp response.ID, at bargein.Mark) {
+func (c *call) heardUpTo(resp response.ID, at bargein.Position) {
 	place := ms(0)
 	if p := c.teller.at(at); p.resp == resp {
 		place = p.to
 	}
-	c.take(OfPlayout{playout.Heard{Resp: resp, At: playout.Mark{Item: 1, MS: uint32(place)}}})
+	c.take(OfPlayout{playout.Heard{Resp: resp, At: playout.Position{Item: 1, MS: uint32(place)}}})
 }
 
 // guess has an estimate stand for a report that does not come.

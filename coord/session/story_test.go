@@ -73,7 +73,7 @@ func (w *world) tell(t *testing.T, d *datadriven.TestData) string {
 
 func (w *world) step(t *testing.T, d *datadriven.TestData, args []datadriven.CmdArg) string {
 	if args[0].Key == "at" {
-		w.at = playout.Mark{}
+		w.at = playout.Position{}
 		d.CmdArgs = args[1:]
 		d.ScanArgs(t, "item", &w.at.Item)
 		d.ScanArgs(t, "ms", &w.at.MS)

@@ -49,7 +49,7 @@ func reconfigured(e session.Edge) []session.Edge {
 	for _, c := range []session.Config{{}, {Interrupt: true}, {CreateResponse: true}, {Interrupt: true, CreateResponse: true}} {
 		c.Reports = e.To.Config.Reports
 		set := session.Configure{Config: c}
-		to, effects, _ := session.Next(e.To, playout.Mark{}, set)
+		to, effects, _ := session.Next(e.To, playout.Position{}, set)
 		out = append(out, session.Edge{From: e.To, Event: set, To: to, Effects: effects})
 	}
 	return out

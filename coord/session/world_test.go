@@ -27,7 +27,7 @@ type world struct {
 	next     nextFunc          // Next, where it is not set
 	onStep   func(Event, Step) // sees every step, where it is set
 	onEffect func(Effect)      // performs every effect, where it is set
-	at       playout.Mark
+	at       playout.Position
 
 	body     response.ID // whose body runs
 	voiced   bool        // its voice's worker has not ended
@@ -55,7 +55,7 @@ func newWorld(c Config, pick func(int) int) *world {
 
 // beat is one event of a story, and how far the reply was.
 type beat struct {
-	at playout.Mark
+	at playout.Position
 	e  Event
 }
 
@@ -159,7 +159,7 @@ func (w *world) perform(f Effect) {
 	case transcription.CloseStream:
 		delete(w.streams, f.Turn)
 	case playout.Play:
-		w.at = playout.Mark{Item: 1}
+		w.at = playout.Position{Item: 1}
 		w.segments = append(w.segments, playout.Drained{Resp: f.Resp, Gen: f.Gen})
 	case playout.RewindAndResume:
 		w.at = f.From

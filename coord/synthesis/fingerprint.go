@@ -2,6 +2,6 @@
 
 package synthesis
 
-// Fingerprint is a hash of every step in this package's explored graph. Two builds with the same one decide alike: both
-// ends of a call compare theirs.
+// Fingerprint is a hash of every step in the explored graph of this package. Two builds with the same fingerprint make the same
+// steps. Client and server compare their fingerprints.
 const Fingerprint uint64 = 0x3625aace482b043b

@@ -19,8 +19,8 @@ type Seen struct {
 	Degraded bool
 }
 
-// Monitor watches the machine: it is evaluated by the explore tests, by whoever
-// simulates sessions, and by a server that is asked to check itself.
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
+// that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	See: see,
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
@@ -34,6 +34,7 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
+// see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
 	g = g.event(step.Event)
 	for _, f := range step.Effects {
@@ -73,6 +74,7 @@ func (g Seen) left() Seen {
 	return g
 }
 
+// effect returns what the monitor remembers after the effect f.
 func (g Seen) effect(f Effect) Seen {
 	switch f := f.(type) {
 	case OpenStream:
@@ -91,6 +93,7 @@ func (g Seen) effect(f Effect) Seen {
 	return g
 }
 
+// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
 func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }

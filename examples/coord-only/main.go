@@ -40,7 +40,7 @@ func main() {
 	state := session.New(session.Config{Interrupt: true, CreateResponse: true})
 	for _, h := range story() {
 		fmt.Println(h.said)
-		next, effects, _ := session.Next(state, playout.Mark{Item: 1, MS: h.heard}, h.event)
+		next, effects, _ := session.Next(state, playout.Position{Item: 1, MS: h.heard}, h.event)
 		state = next
 		for _, effect := range effects {
 			fmt.Printf("    %s %+v\n", effect.Name(), effect)

@@ -28,7 +28,7 @@ type Config struct {
 	// Trace, when not nil, sees every transition of the machines. Took sees each event before its transitions, with how far
 	// the reply on air has got and the state that the event meets, and Performed each effect after the session has performed it.
 	Trace     func(session string, step coord.Step)
-	Took      func(session string, at playout.Mark, e coord.Event, met coord.State)
+	Took      func(session string, at playout.Position, e coord.Event, met coord.State)
 	Performed func(session string, f coord.Effect)
 	// CheckInvariants evaluates the invariants of coord/session after every event; what does not hold is logged as an
 	// error. For tests, and for whoever hunts a fault.

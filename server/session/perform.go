@@ -21,10 +21,10 @@ import (
 func (s *Session) step(e coord.Event) { s.stepFor(origin{}, e) }
 
 // stepFor is step for an event that a client's event led to.
-func (s *Session) stepFor(o origin, e coord.Event) { s.stepAt(o, s.player.Mark(), e) }
+func (s *Session) stepFor(o origin, e coord.Event) { s.stepAt(o, s.player.ItemPosition(), e) }
 
 // stepAt is stepFor where the far end has heard the response on air up to at.
-func (s *Session) stepAt(o origin, at playout.Mark, e coord.Event) {
+func (s *Session) stepAt(o origin, at playout.Position, e coord.Event) {
 	from := s.machines.state
 	next, effects, steps := coord.Next(from, at, e)
 	s.machines.state = next

@@ -145,7 +145,7 @@ func (p *predictor) perform(f bargein.Effect) {
 			p.tell(bargein.Expired(f))
 			p.reportPlayback()
 		})
-	case bargein.AwaitMark:
+	case bargein.AwaitPosition:
 		p.awaits, p.mark = f.Candidate, uint32(f.At)
 		p.passed()
 	case bargein.SendReady:
@@ -227,16 +227,16 @@ func (p *predictor) event(e wire.ServerEvent) {
 	case *wire.OutputAudioBufferStopped:
 		p.ended = p.number(e.ResponseID)
 	case *wire.OutputAudioBufferCleared:
-		p.tell(bargein.Confirmed{Resp: p.number(e.ResponseID), At: bargein.Mark(p.now)})
+		p.tell(bargein.Confirmed{Resp: p.number(e.ResponseID), At: bargein.Position(p.now)})
 	case *wire.InputAudioBufferSpeechStarted:
 		if p.began > 0 {
-			p.tell(bargein.Confirmed{Resp: p.began, At: bargein.Mark(p.now)})
+			p.tell(bargein.Confirmed{Resp: p.began, At: bargein.Position(p.now)})
 		}
 	case *wire.AntiphonAck:
 		for c := range p.marks {
 			if candidateEvent(c) == e.Acknowledges {
 				p.acked[c] = uint32(e.RTPTimestamp)
-				p.tell(bargein.Acked{Candidate: c, At: bargein.Mark(e.RTPTimestamp)})
+				p.tell(bargein.Acked{Candidate: c, At: bargein.Position(e.RTPTimestamp)})
 			}
 		}
 	case *wire.AntiphonBargeInRejected:
@@ -250,7 +250,7 @@ func (p *predictor) onset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.newest++
-	p.tell(bargein.Onset{Candidate: p.newest, At: bargein.Mark(p.now)})
+	p.tell(bargein.Onset{Candidate: p.newest, At: bargein.Position(p.now)})
 }
 
 // sustained tells the machine that the speech of the newest candidate is sustained.

@@ -50,7 +50,7 @@ type Config struct {
 	// Trace gets every transition of the state machines. nil for none.
 	Trace func(session string, step coord.Step)
 	// Took gets every event that the state machines take, and Performed every effect that was performed. nil for none.
-	Took      func(session string, at playout.Mark, e coord.Event, met coord.State)
+	Took      func(session string, at playout.Position, e coord.Event, met coord.State)
 	Performed func(session string, f coord.Effect)
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool

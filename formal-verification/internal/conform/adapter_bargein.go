@@ -94,7 +94,7 @@ func (b *bargeinExchange) read(g *graph.Graph) error {
 // client is the state of the code as the spec writes it.
 func (x exchange) client() (bargein.State, error) {
 	c := x.Client
-	reply, cand, full := id.Response(c.Reply), bargein.ID(c.Cand), bargein.Mark(c.Full)
+	reply, cand, full := id.Response(c.Reply), bargein.ID(c.Cand), bargein.Position(c.Full)
 	states := map[string]bargein.State{
 		"Silent":     bargein.Silent{Last: reply, Cut: c.Cut},
 		"Playing":    bargein.Playing{Resp: reply},
@@ -137,7 +137,7 @@ func (x exchange) meetings() ([]meeting, error) {
 		out = append(out, meeting{action: "Sustained", event: bargein.Sustained{Candidate: newest}})
 	}
 	if x.Driver.Newest < limit && x.Client.Reply < bargeinReplies {
-		out = append(out, meeting{action: "Onset", event: bargein.Onset{Candidate: newest + 1, At: bargein.Mark(x.Driver.At)}})
+		out = append(out, meeting{action: "Onset", event: bargein.Onset{Candidate: newest + 1, At: bargein.Position(x.Driver.At)}})
 	}
 	heard := len(x.Media)+len(x.Down) == 0 && x.Server.Pos == bargeinUnits && x.Server.Cand == 0
 	if x.Server.Kind == "plain" && heard && x.Client.Reply < bargeinReplies {
@@ -171,11 +171,11 @@ func (x exchange) coming(out []meeting) ([]meeting, error) {
 	}
 	switch word {
 	case "ack":
-		m.event = bargein.Acked{Candidate: bargein.ID(n), At: bargein.Mark(bargeinSilence + n)}
+		m.event = bargein.Acked{Candidate: bargein.ID(n), At: bargein.Position(bargeinSilence + n)}
 	case "rejected":
 		m.event = bargein.Rejected{Candidate: bargein.ID(n)}
 	case "confirmed":
-		m.event = bargein.Confirmed{Resp: id.Response(n), At: bargein.Mark(x.Driver.At)}
+		m.event = bargein.Confirmed{Resp: id.Response(n), At: bargein.Position(x.Driver.At)}
 		m.after = func(d *bargeinDriver, _ bargein.State) { d.at, d.mark, d.watch, d.timers = 0, 0, 0, nil }
 	case "began":
 		m.event, m.after = bargein.Began{Resp: id.Response(n)}, noteBegun

@@ -18,8 +18,8 @@ const (
 	playoutGens    = 3
 )
 
-// playoutMarks is MARKS of the spec, which knows a place by its number there.
-var playoutMarks = []playout.Mark{{}, {Item: 1, MS: 500}, {Item: 2, MS: 40}}
+// playoutPositions is POSITIONS of the spec, which knows a place by its number there.
+var playoutPositions = []playout.Position{{}, {Item: 1, MS: 500}, {Item: 2, MS: 40}}
 
 type playoutWorld = world[playout.State, playout.Seen]
 
@@ -36,7 +36,7 @@ func playoutMachine() Comparer {
 			g := w.Seen
 			return map[string]string{"s": JSON(fields), "g": JSON(map[string]any{
 				"ended": g.Ended, "resp": g.Resp, "started": g.Started, "tail": g.Tail, "sounds": g.Sounds, "candidate": g.Candidate,
-				"client": g.Client, "awaits": g.Awaits, "rejected": g.Rejected, "at": slices.Index(playoutMarks, g.At),
+				"client": g.Client, "awaits": g.Awaits, "rejected": g.Rejected, "at": slices.Index(playoutPositions, g.At),
 				"last": g.Last, "cut": g.Cut, "gen": g.Gen, "down": g.Down, "bad": "",
 			})}
 		},
@@ -59,7 +59,7 @@ func playoutFields(s playout.State) map[string]any {
 	case playout.Terminated:
 	}
 	return map[string]any{
-		"state": s.Name(), "resp": all.Resp, "candidate": all.Candidate, "client": all.Client, "at": slices.Index(playoutMarks, all.At),
+		"state": s.Name(), "resp": all.Resp, "candidate": all.Candidate, "client": all.Client, "at": slices.Index(playoutPositions, all.At),
 		"started": all.Started, "tail": all.Tail, "awaits": all.Awaits, "rejected": all.Rejected, "gen": all.Gen, "last": last,
 	}
 }
@@ -74,8 +74,8 @@ func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
 	var o playoutOffers
 	o.add(playout.Shutdown{}, "Shutdown")
 	for _, reports := range []bool{false, true} {
-		o.add(playout.Clear{Reason: playout.ByClient, Heard: playoutMarks[1], Reports: reports}, "Clear place=1 reports=%t", reports)
-		o.add(playout.Clear{Reason: playout.ByTurn, Heard: playoutMarks[2], Reports: reports}, "Clear place=2 reports=%t", reports)
+		o.add(playout.Clear{Reason: playout.ByClient, Heard: playoutPositions[1], Reports: reports}, "Clear place=1 reports=%t", reports)
+		o.add(playout.Clear{Reason: playout.ByTurn, Heard: playoutPositions[2], Reports: reports}, "Clear place=2 reports=%t", reports)
 	}
 	for turn := id.Turn(0); turn <= playoutTurns; turn++ {
 		if fresh := playoutNewest(w) + 1; w.Seen.Gen < playoutGens && fresh <= playoutReplies {
@@ -92,7 +92,7 @@ func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
 			label := own("Drained", playing == playout.Playing{Resp: reply, Gen: segment})
 			o.add(playout.Drained{Resp: reply, Gen: segment}, "%s reply=%d segment=%d", label, reply, segment)
 		}
-		o.add(playout.Heard{Resp: reply, At: playoutMarks[2]}, "%s reply=%d", own("Heard", reply == cut.Resp), reply)
+		o.add(playout.Heard{Resp: reply, At: playoutPositions[2]}, "%s reply=%d", own("Heard", reply == cut.Resp), reply)
 		o.add(playout.HeardExpired{Resp: reply}, "%s reply=%d", own("HeardExpired", reply == cut.Resp), reply)
 	}
 	return o
@@ -121,7 +121,7 @@ func (o *playoutOffers) add(e playout.Event, label string, a ...any) {
 func (o *playoutOffers) ofTurn(s playout.State, w playoutWorld, turn id.Turn) {
 	held, is := s.(playout.Held)
 	o.add(playout.Reject{Candidate: turn}, "Reject turn=%d", turn)
-	o.add(playout.Ready{Candidate: turn, At: playoutMarks[1]}, "Ready turn=%d", turn)
+	o.add(playout.Ready{Candidate: turn, At: playoutPositions[1]}, "Ready turn=%d", turn)
 	o.add(playout.ReadyExpired{Candidate: turn}, "%s turn=%d", own("ReadyExpired", turn == held.Client), turn)
 	for _, reports := range []bool{false, true} {
 		if label := "Confirm reports=%t"; is && turn == held.Candidate {
@@ -130,7 +130,7 @@ func (o *playoutOffers) ofTurn(s playout.State, w playoutWorld, turn id.Turn) {
 			o.add(playout.Confirm{Candidate: turn, Reports: reports}, label+" turn=%d", reports, turn)
 		}
 		if w.Seen.Gen < playoutGens && (!is || turn > held.Candidate || reports && turn > held.Client) {
-			o.add(playout.Candidate{Candidate: turn, Heard: playoutMarks[turn], Reports: reports}, "Candidate turn=%d reports=%t", turn, reports)
+			o.add(playout.Candidate{Candidate: turn, Heard: playoutPositions[turn], Reports: reports}, "Candidate turn=%d reports=%t", turn, reports)
 		}
 	}
 }

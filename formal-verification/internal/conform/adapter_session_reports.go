@@ -86,8 +86,8 @@ func (o *offers) reports(s session.State) {
 	o.add("Ready of another", session.OfPlayout{Event: playout.Ready{Candidate: nobody}})
 	o.add("ReadyExpired", session.OfPlayout{Event: playout.ReadyExpired{Candidate: held.Client}})
 	o.add("ReadyExpired of another", session.OfPlayout{Event: playout.ReadyExpired{Candidate: nobody}})
-	o.add("Heard", session.OfPlayout{Event: playout.Heard{Resp: cut.Resp, At: heardMark}})
-	o.add("Heard of another", session.OfPlayout{Event: playout.Heard{Resp: nobody, At: heardMark}})
+	o.add("Heard", session.OfPlayout{Event: playout.Heard{Resp: cut.Resp, At: heardPosition}})
+	o.add("Heard of another", session.OfPlayout{Event: playout.Heard{Resp: nobody, At: heardPosition}})
 	o.add("HeardExpired", session.OfPlayout{Event: playout.HeardExpired{Resp: cut.Resp}})
 	o.add("HeardExpired of another", session.OfPlayout{Event: playout.HeardExpired{Resp: nobody}})
 }

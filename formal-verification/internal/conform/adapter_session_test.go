@@ -72,7 +72,7 @@ var spoils = map[string]func(from, to session.State, e session.Event, fx []sessi
 func TestSession(t *testing.T) {
 	m := sessionMachine()
 	g := faithful(t, m)
-	m.Next = func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	m.Next = func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 		at.MS++
 		return session.Next(s, at, e)
 	}
@@ -99,7 +99,7 @@ func differs(t *testing.T, m sessionSpec, g *graph.Graph,
 	spoil func(from, to session.State, e session.Event, fx []session.Effect) (session.State, []session.Effect),
 ) {
 	t.Helper()
-	m.Next = func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	m.Next = func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 		to, fx, steps := session.Next(s, at, e)
 		to, fx = spoil(s, to, e, fx)
 		return to, fx, steps

@@ -59,7 +59,7 @@ func (d *bargeinDriver) perform(f bargein.Effect) {
 		d.sent = append(d.sent, fmt.Sprintf("candidate %d", f.Candidate))
 	case bargein.ArmDeadline:
 		d.timers = append(d.timers, int(f.Candidate))
-	case bargein.AwaitMark:
+	case bargein.AwaitPosition:
 		d.must(f, d.watch < int(f.Candidate) && int(f.At) == bargeinSilence+int(f.Candidate))
 		d.watch = int(f.Candidate)
 	case bargein.SendReady:

@@ -244,10 +244,10 @@ func (v *serving) receive() {
 		if held.Awaits {
 			v.Back[n-1] = place
 		}
-		v.take(session.OfPlayout{Event: playout.Ready{Candidate: held.Client, At: unitMark(place)}})
+		v.take(session.OfPlayout{Event: playout.Ready{Candidate: held.Client, At: unitPosition(place)}})
 	case "heard":
 		v.cut = v.place(n, v.Stop)
-		v.take(session.OfPlayout{Event: playout.Heard{Resp: 1, At: unitMark(v.cut)}})
+		v.take(session.OfPlayout{Event: playout.Heard{Resp: 1, At: unitPosition(v.cut)}})
 	default:
 		v.wrong = "the server knows no message " + words[0]
 	}
@@ -261,7 +261,7 @@ func (v *serving) place(mark int, of []int) int {
 	return mark
 }
 
-func unitMark(unit int) playout.Mark { return playout.Mark{Item: 1, MS: uint32(unit)} }
+func unitPosition(unit int) playout.Position { return playout.Position{Item: 1, MS: uint32(unit)} }
 
 func (v *serving) readyTimeout() {
 	held, _ := v.session.Playout.(playout.Held)
@@ -309,7 +309,7 @@ func (v *serving) close() {
 // take is the session's queue; what follows at once is taken at once.
 func (v *serving) take(events ...session.Event) {
 	for _, e := range events {
-		to, effects, steps := v.next(v.session, unitMark(v.Pos), e)
+		to, effects, steps := v.next(v.session, unitPosition(v.Pos), e)
 		v.acted = v.acted || to != v.session || len(effects) > 0
 		v.session = to
 		for _, st := range steps {
@@ -360,7 +360,7 @@ func (v *serving) perform(f session.Effect) {
 		v.down = append(v.down, fmt.Sprintf("rejected %d", v.Cand))
 		v.Cand = 0
 	case playout.Truncate:
-		v.must(f, f.Resp == 1 && f.End == unitMark(v.cut))
+		v.must(f, f.Resp == 1 && f.End == unitPosition(v.cut))
 	}
 }
 

@@ -25,7 +25,7 @@ func TestServer(t *testing.T) {
 		gomega.NewWithT(t).Expect(err).To(gomega.BeAssignableToTypeOf(&Difference{}), what+" is not seen")
 	}
 	for name, spoil := range exchangeSpoils {
-		differs(name, func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+		differs(name, func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 			return spoil(s, at, e)
 		})
 	}
@@ -57,27 +57,27 @@ func playoutFaults(whole playoutTable, row int) map[string]playoutTable {
 	}
 }
 
-type spoilt func(session.State, playout.Mark, session.Event) (session.State, []session.Effect, []session.Step)
+type spoilt func(session.State, playout.Position, session.Event) (session.State, []session.Effect, []session.Step)
 
 // exchangeSpoils are compositions with one thing wrong.
 var exchangeSpoils = map[string]spoilt{
-	"a client is taken for one that does not report": func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	"a client is taken for one that does not report": func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 		was := s.Config.Reports
 		s.Config.Reports = false
 		next, effects, steps := session.Next(s, at, e)
 		next.Config.Reports = was
 		return next, effects, steps
 	},
-	"it is sent further than it is": func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	"it is sent further than it is": func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 		at.MS++
 		return session.Next(s, at, e)
 	},
-	"a reply does not wait": func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	"a reply does not wait": func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 		next, effects, steps := session.Next(s, at, e)
 		next.Queued = session.Queue{}
 		return next, effects, steps
 	},
-	"no report is awaited": func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	"no report is awaited": func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 		next, effects, steps := session.Next(s, at, e)
 		if held, is := next.Playout.(playout.Held); is {
 			held.Awaits = false

@@ -33,13 +33,13 @@ func TestCanonicalStatesStandForAll(t *testing.T) {
 // TestCanonicalStatesStandForAllBites plants compositions that ask for what a canonical state would have to keep.
 func TestCanonicalStatesStandForAllBites(t *testing.T) {
 	for name, next := range map[string]nextFunc{
-		"every fourth turn is ignored": func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+		"every fourth turn is ignored": func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 			if _, onset := e.(session.OfTurn); onset && s.LastTurn > 3 {
 				return s, nil, nil
 			}
 			return session.Next(s, at, e)
 		},
-		"the first segment has no end": func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+		"the first segment has no end": func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 			if p, plays := s.Playout.(playout.Playing); plays && p.Gen == 1 {
 				if _, drained := e.(session.OfPlayout); drained {
 					return s, nil, nil
@@ -102,7 +102,7 @@ func (a sessionSpec) unlikeCanonical() (met int, what string) {
 // that reports.
 func TestTailOfASilentClient(t *testing.T) {
 	m := sessionMachine()
-	m.Next = func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	m.Next = func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 		silent, is := s.Playout.(playout.Silent)
 		of, voice := e.(session.OfTurn)
 		if is && silent.Last != 0 && voice && of.Event == turn.Event(turn.ClientCandidate{}) {

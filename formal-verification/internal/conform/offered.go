@@ -277,7 +277,7 @@ func (o *Offers) composition(next nextFunc) nextFunc {
 	} {
 		o.pairs[name] = pairs
 	}
-	return func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	return func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 		to, effects, steps := next(s, at, e)
 		for _, st := range steps {
 			if slices.Contains(o.pairs[st.Machine], pair{st.From.Name(), st.Event.Name()}) { // else it was given its state

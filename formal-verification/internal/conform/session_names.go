@@ -25,15 +25,15 @@ func (f said) Name() string { return f.text }
 // Text is what a spec's fx has.
 func (f said) Text() string { return f.text }
 
-// heardMark is how far a client says that it heard.
-var heardMark = playout.Mark{Item: 1, MS: 3}
+// heardPosition is how far a client says that it heard.
+var heardPosition = playout.Position{Item: 1, MS: 3}
 
 // hereNow is how far the reply is heard when an event comes: never where it is held.
-func hereNow(s session.State) playout.Mark {
+func hereNow(s session.State) playout.Position {
 	if _, held := s.Playout.(playout.Held); held {
-		return playout.Mark{Item: 1, MS: 2}
+		return playout.Position{Item: 1, MS: 2}
 	}
-	return playout.Mark{Item: 1, MS: 1}
+	return playout.Position{Item: 1, MS: 1}
 }
 
 // say writes an effect of an event that met s.
@@ -57,8 +57,8 @@ func sayWithout(s session.State, f session.Effect, leave func(any) bool) said {
 			out += named(key, turnName(s, value))
 		case id.Request:
 			out += named(key, requestName(s, value))
-		case playout.Mark:
-			out += named(key, markName(s, value))
+		case playout.Position:
+			out += named(key, positionName(s, value))
 		case bool:
 			if value {
 				out += " " + key
@@ -140,13 +140,13 @@ func requestName(s session.State, r id.Request) string {
 	return "another turn"
 }
 
-func markName(s session.State, m playout.Mark) string {
+func positionName(s session.State, m playout.Position) string {
 	held, _ := s.Playout.(playout.Held)
 	cut, _ := s.Playout.(playout.Cut)
 	switch m {
-	case playout.Mark{}:
+	case playout.Position{}:
 		return "start"
-	case heardMark:
+	case heardPosition:
 		return "heard"
 	case cut.At:
 		return "cut"

@@ -14,7 +14,7 @@ import (
 // some that a spec takes for one.
 type moment []session.Event
 
-type nextFunc func(session.State, playout.Mark, session.Event) (session.State, []session.Effect, []session.Step)
+type nextFunc func(session.State, playout.Position, session.Event) (session.State, []session.Effect, []session.Step)
 
 // sessionSpec is a spec of the composed session. Each restricts the events that may come
 // (Events), keeps what these make of the state (Vars), and is faithful in that: were there

@@ -49,7 +49,7 @@ func (s *Sliced) note(from session.State, events moment) {
 		return
 	}
 	to, effects, _ := s.spec.Next(from, hereNow(from), events[0])
-	key := slicedStep{unmarked(from), unmarkedEvent(events[0])}
+	key := slicedStep{withoutPositions(from), eventWithoutPositions(events[0])}
 	if s.steps[key] == nil {
 		s.steps[key] = map[string]bool{}
 	}
@@ -59,13 +59,13 @@ func (s *Sliced) note(from session.State, events moment) {
 // Ask says whether the specification has this event in this state, and if so, how its step is another, or "".
 func (s *Sliced) Ask(from session.State, e session.Event, to session.State, effects []session.Effect) (known bool, what string) {
 	form := canonical(from)
-	asked := unmarkedEvent(e)
+	asked := eventWithoutPositions(e)
 	inForm := s.spec.Events(form)
 	for i, l := range s.spec.Events(from) {
-		if len(l.Event) != 1 || unmarkedEvent(l.Event[0]) != asked || i >= len(inForm) {
+		if len(l.Event) != 1 || eventWithoutPositions(l.Event[0]) != asked || i >= len(inForm) {
 			continue
 		}
-		outcomes := s.steps[slicedStep{unmarked(form), unmarkedEvent(inForm[i].Event[0])}]
+		outcomes := s.steps[slicedStep{withoutPositions(form), eventWithoutPositions(inForm[i].Event[0])}]
 		got := outcome(from, to, effects)
 		if outcomes == nil || outcomes[got] {
 			return outcomes != nil, ""
@@ -82,41 +82,41 @@ func (s *Sliced) Ask(from session.State, e session.Event, to session.State, effe
 func outcome(from, to session.State, effects []session.Effect) string {
 	var fx []string
 	for _, f := range effects {
-		fx = append(fx, sayWithout(from, f, isMark).text)
+		fx = append(fx, sayWithout(from, f, isPosition).text)
 	}
-	return fmt.Sprintf("%+v with %s", unmarked(canonical(to)), strings.Join(fx, "; "))
+	return fmt.Sprintf("%+v with %s", withoutPositions(canonical(to)), strings.Join(fx, "; "))
 }
 
-// isMark says whether a field is a position in the audio.
-func isMark(v any) bool {
-	_, is := v.(playout.Mark)
+// isPosition says whether a field is a position in the audio.
+func isPosition(v any) bool {
+	_, is := v.(playout.Position)
 	return is
 }
 
-// unmarked is s without positions in the audio.
-func unmarked(s session.State) session.State {
+// withoutPositions is s without positions in the audio.
+func withoutPositions(s session.State) session.State {
 	switch p := s.Playout.(type) {
 	case playout.Held:
-		p.At = playout.Mark{}
+		p.At = playout.Position{}
 		s.Playout = p
 	case playout.Cut:
-		p.At = playout.Mark{}
+		p.At = playout.Position{}
 		s.Playout = p
 	case playout.Silent, playout.Playing, playout.Terminated:
 	}
 	return s
 }
 
-// unmarkedEvent is e without what the composition fills in, positions in the audio, and the number of a client's request.
-func unmarkedEvent(e session.Event) session.Event {
+// eventWithoutPositions is e without what the composition fills in, positions in the audio, and the number of a client's request.
+func eventWithoutPositions(e session.Event) session.Event {
 	switch of := e.(type) {
 	case session.OfPlayout:
 		switch p := of.Event.(type) {
 		case playout.Ready:
-			p.At = playout.Mark{}
+			p.At = playout.Position{}
 			return session.OfPlayout{Event: p}
 		case playout.Heard:
-			p.At = playout.Mark{}
+			p.At = playout.Position{}
 			return session.OfPlayout{Event: p}
 		case playout.Clear:
 			return session.OfPlayout{Event: playout.Clear{}}

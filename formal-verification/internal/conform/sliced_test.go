@@ -20,14 +20,14 @@ func TestSliced(t *testing.T) {
 	g.Expect(is).To(gomega.BeTrue())
 	at := session.New(session.Config{Interrupt: true})
 	at.LastTurn, at.LastResponse = 40, 7
-	at, _, _ = session.Next(at, playout.Mark{}, session.OfConn{Event: conn.Opened{VAD: true}})
+	at, _, _ = session.Next(at, playout.Position{}, session.OfConn{Event: conn.Opened{VAD: true}})
 	for _, e := range []session.Event{
 		session.OfResponse{Event: response.Create{Request: theRequest}},
 		session.OfPlayout{Event: playout.Begin{Resp: 8}},
 		session.OfTurn{Event: turn.Onset{}},
 		session.OfTurn{Event: turn.Sustained{Turn: 41}},
 	} {
-		to, effects, _ := session.Next(at, playout.Mark{Item: 5, MS: 1234}, e)
+		to, effects, _ := session.Next(at, playout.Position{Item: 5, MS: 1234}, e)
 		known, what := s.Ask(at, e, to, effects)
 		g.Expect(known).To(gomega.BeTrue(), eventName(e))
 		g.Expect(what).To(gomega.BeEmpty())

@@ -67,7 +67,7 @@ type Unsliced struct {
 	// Limit is the most states that are met; 0 is none.
 	Limit int
 	// Next is the composition: session.Next, or a spoilt one in a test.
-	Next func(session.State, playout.Mark, session.Event) (session.State, []session.Effect, []session.Step)
+	Next func(session.State, playout.Position, session.Event) (session.State, []session.Effect, []session.Step)
 }
 
 // UnslicedSettings are those of make verify-long: a client that reports, whose speech may interrupt the agent or may not.
@@ -273,13 +273,13 @@ func wholeReplies(s session.State, runs response.ID) []session.Event {
 	case playout.Held:
 		out = append(
 			out,
-			session.OfPlayout{Event: playout.Ready{Candidate: p.Client, At: heardMark}},
+			session.OfPlayout{Event: playout.Ready{Candidate: p.Client, At: heardPosition}},
 			session.OfPlayout{Event: playout.ReadyExpired{Candidate: p.Client}},
 		)
 	case playout.Cut:
 		out = append(
 			out,
-			session.OfPlayout{Event: playout.Heard{Resp: p.Resp, At: heardMark}},
+			session.OfPlayout{Event: playout.Heard{Resp: p.Resp, At: heardPosition}},
 			session.OfPlayout{Event: playout.HeardExpired{Resp: p.Resp}},
 		)
 	case playout.Silent, playout.Terminated:

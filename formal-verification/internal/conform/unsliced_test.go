@@ -23,7 +23,7 @@ func TestUnsliced(t *testing.T) {
 
 // TestUnslicedBites plants a fault that no slice shows: it needs a client that reports, and a change of the settings.
 func TestUnslicedBites(t *testing.T) {
-	begins := func(s session.State, at playout.Mark, e session.Event) (session.State, []session.Effect, []session.Step) {
+	begins := func(s session.State, at playout.Position, e session.Event) (session.State, []session.Effect, []session.Step) {
 		to, effects, steps := session.Next(s, at, e)
 		if cut, is := s.Playout.(playout.Cut); is && to.Config != s.Config {
 			effects = append(slices.Clone(effects), playout.Play{Resp: cut.Resp + 1, Gen: cut.Gen}, playout.EmitCleared{Resp: cut.Resp})

@@ -31,10 +31,10 @@ type line struct {
 	To      value     `json:"to"`
 	Effects []value   `json:"effects"`
 
-	Took      *partOf       `json:"took"`
-	At        *playout.Mark `json:"at"`
-	Config    *coord.Config `json:"config"`
-	Performed *partOf       `json:"performed"`
+	Took      *partOf           `json:"took"`
+	At        *playout.Position `json:"at"`
+	Config    *coord.Config     `json:"config"`
+	Performed *partOf           `json:"performed"`
 }
 
 // partOf is an event or an effect with its machine.

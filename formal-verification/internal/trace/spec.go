@@ -91,7 +91,7 @@ var domain = map[sort][]any{
 	turns:       {id.Turn(1), id.Turn(2), id.Turn(3)},
 	generations: {uint32(1), uint32(2), uint32(3)},
 	clauses:     {uint32(1), uint32(2)},
-	marks:       {playout.Mark{}, playout.Mark{Item: 1, MS: 500}, playout.Mark{Item: 2, MS: 40}},
+	marks:       {playout.Position{}, playout.Position{Item: 1, MS: 500}, playout.Position{Item: 2, MS: 40}},
 	reasons:     {conn.ByClient, conn.ServerStops, conn.GraceOver},
 	statuses:    {response.Completed, response.Failed},
 	waits:       {uint32(4000)},
@@ -112,7 +112,7 @@ func sortOf(f reflect.StructField, event machine.Named) sort {
 		return responses
 	case reflect.TypeFor[id.Turn]():
 		return turns
-	case reflect.TypeFor[playout.Mark]():
+	case reflect.TypeFor[playout.Position]():
 		return marks
 	case reflect.TypeFor[id.Request]():
 		return requests

@@ -42,13 +42,13 @@ func TestSpec(t *testing.T) {
 		g.Expect(specs[0].ask(supersedes).what).To(gomega.ContainSubstring("the spec goes to Replacing"))
 
 		resumes := step{
-			from:    playout.Held{Resp: 9, Candidate: 31, At: playout.Mark{Item: 1, MS: 1240}, Started: true, Gen: 12},
+			from:    playout.Held{Resp: 9, Candidate: 31, At: playout.Position{Item: 1, MS: 1240}, Started: true, Gen: 12},
 			event:   playout.Reject{Candidate: 31},
 			to:      playout.Playing{Resp: 9, Gen: 13},
-			effects: []machine.Named{playout.RewindAndResume{Resp: 9, From: playout.Mark{Item: 1, MS: 1240}, Gen: 13}},
+			effects: []machine.Named{playout.RewindAndResume{Resp: 9, From: playout.Position{Item: 1, MS: 1240}, Gen: 13}},
 		}
 		g.Expect(specs[2].ask(resumes)).To(gomega.Equal(answer{}))
-		resumes.effects = []machine.Named{playout.RewindAndResume{Resp: 9, From: playout.Mark{Item: 1, MS: 1220}, Gen: 13}}
+		resumes.effects = []machine.Named{playout.RewindAndResume{Resp: 9, From: playout.Position{Item: 1, MS: 1220}, Gen: 13}}
 		g.Expect(specs[2].ask(resumes).what).To(gomega.ContainSubstring("RewindAndResume"))
 	})
 	t.Run("what a row says is not renamed", func(t *testing.T) {

@@ -30,7 +30,7 @@ type (
 	// StepAt is Step where the far end has heard the response on air up to At.
 	StepAt struct {
 		Event coord.Event
-		At    playout.Mark
+		At    playout.Position
 	}
 	// Later runs Event through the state machines after the event in hand and everything that follows from it.
 	Later struct{ Event coord.Event }

@@ -43,7 +43,7 @@ func (g *Generator) close(r *Response) (out action.List) {
 	unheard := g.Player.ResponseEnded(r.track)
 	if r.object.Status == statusCancelled && r.status != response.SessionEnded && r.spoken && unheard {
 		// Nobody heard a word of it: the model must not remember any (openai-agents-js#523).
-		out = append(out, g.Truncate(r, playout.Mark{})...)
+		out = append(out, g.Truncate(r, playout.Position{})...)
 	}
 	if !r.track.Begun() { // else the metrics wait for the end of the playout
 		out = append(out, g.metrics(r)...)
@@ -85,7 +85,7 @@ func (r *Response) stageError() *wire.StatusError {
 }
 
 // Truncate cuts the messages of r at end, which is what was heard, and tells the client. It does so once.
-func (g *Generator) Truncate(r *Response, end playout.Mark) (out action.List) {
+func (g *Generator) Truncate(r *Response, end playout.Position) (out action.List) {
 	if r.cut {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (g *Generator) Stopped(r *Response, reports bool) (out action.List) {
 	if g.Player.ServerPaced() {
 		out.Send(&wire.OutputAudioBufferStopped{ResponseID: r.object.ID})
 		if r.closed() && r.status == response.ClientCancelled {
-			out = append(out, g.Truncate(r, r.track.Mark(r.track.Length()))...)
+			out = append(out, g.Truncate(r, r.track.ItemPosition(r.track.Length()))...)
 		}
 	}
 	if g.Player.Stopped(r.track, reports) {

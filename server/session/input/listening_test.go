@@ -97,7 +97,7 @@ func (b *half) do(out action.List) {
 }
 
 func (b *half) step(e coord.Event) {
-	next, effects, _ := coord.Next(b.state, playout.Mark{}, e)
+	next, effects, _ := coord.Next(b.state, playout.Position{}, e)
 	b.state = next
 	for _, f := range effects {
 		switch f := f.(type) {

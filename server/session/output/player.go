@@ -171,7 +171,7 @@ func (p *Player) Pause(resp response.ID) {
 }
 
 // Resume continues t at from, as segment gen.
-func (p *Player) Resume(t *Track, from playout.Mark, gen uint64) action.List {
+func (p *Player) Resume(t *Track, from playout.Position, gen uint64) action.List {
 	p.out.Resume(gen, t.Position(from))
 	return p.take()
 }
@@ -249,12 +249,12 @@ func (p *Player) Audible() *Track {
 	return p.tail
 }
 
-// Mark is how far the audible track was sent.
-func (p *Player) Mark() playout.Mark {
+// ItemPosition returns how far the audible track was sent.
+func (p *Player) ItemPosition() playout.Position {
 	if t := p.Audible(); t != nil {
-		return t.Mark(p.out.Sent())
+		return t.ItemPosition(p.out.Sent())
 	}
-	return playout.Mark{}
+	return playout.Position{}
 }
 
 // SentOf is how much of an item's audio the client has: said is how much was generated, start where it begins in t. Over

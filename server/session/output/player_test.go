@@ -140,13 +140,13 @@ func TestMarksAndPositionsAreInverse(t *testing.T) {
 	b.Write(one, seconds(2), false)
 	one.AddPart(5, "item_5", 1)
 	b.Write(one, seconds(2), false)
-	for at, mark := range map[voice.Samples]playout.Mark{
+	for at, mark := range map[voice.Samples]playout.Position{
 		0: {Item: 1}, second / 2: {Item: 1, MS: 500}, 2 * second: {Item: 5}, 3 * second: {Item: 5, MS: 1000},
 	} {
-		b.g.Expect(one.Mark(at)).To(gomega.Equal(mark))
+		b.g.Expect(one.ItemPosition(at)).To(gomega.Equal(mark))
 		b.g.Expect(one.Position(mark)).To(gomega.Equal(at))
 	}
-	b.g.Expect(one.Position(playout.Mark{Item: 9, MS: 5})).To(gomega.BeZero(), "it is another track's item")
+	b.g.Expect(one.Position(playout.Position{Item: 9, MS: 5})).To(gomega.BeZero(), "it is another track's item")
 }
 
 func TestTheTailOfATrackIsKeptForAClientThatReports(t *testing.T) {
@@ -180,12 +180,12 @@ func TestAReportNamesAPositionByItsTimestamp(t *testing.T) {
 	b.out.sent = 2 * second
 	for name, row := range map[string]struct {
 		at   call.Position
-		mark playout.Mark
+		mark playout.Position
 	}{
-		"in speech":                             {call.Position{Gen: 4, At: second}, playout.Mark{Item: 1, MS: 1000}},
-		"in the response before it":             {call.Position{Gen: 3, At: second}, playout.Mark{Item: 1}},
-		"in the silence that is being sent":     {call.Position{Gen: 4, At: second, Silent: true}, playout.Mark{Item: 1, MS: 2000}},
-		"in a silence after which it continued": {call.Position{Gen: 4, At: second, Silent: true, NextGen: 5, Next: second / 2}, playout.Mark{Item: 1, MS: 500}},
+		"in speech":                             {call.Position{Gen: 4, At: second}, playout.Position{Item: 1, MS: 1000}},
+		"in the response before it":             {call.Position{Gen: 3, At: second}, playout.Position{Item: 1}},
+		"in the silence that is being sent":     {call.Position{Gen: 4, At: second, Silent: true}, playout.Position{Item: 1, MS: 2000}},
+		"in a silence after which it continued": {call.Position{Gen: 4, At: second, Silent: true, NextGen: 5, Next: second / 2}, playout.Position{Item: 1, MS: 500}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.out.at = row.at
@@ -193,8 +193,8 @@ func TestAReportNamesAPositionByItsTimestamp(t *testing.T) {
 		})
 	}
 	b.out.known = false
-	b.g.Expect(b.DuckedAt(1000)).To(gomega.Equal(playout.Mark{Item: 1, MS: 2000}), "an unknown timestamp: what was sent stands for it")
-	b.g.Expect(b.DuckedAt(0)).To(gomega.Equal(playout.Mark{Item: 1, MS: 2000}), "no timestamp")
+	b.g.Expect(b.DuckedAt(1000)).To(gomega.Equal(playout.Position{Item: 1, MS: 2000}), "an unknown timestamp: what was sent stands for it")
+	b.g.Expect(b.DuckedAt(0)).To(gomega.Equal(playout.Position{Item: 1, MS: 2000}), "no timestamp")
 }
 
 func TestACandidateIsTakenOnceAndForAResponseThatPlays(t *testing.T) {

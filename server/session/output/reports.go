@@ -80,15 +80,15 @@ func (p *Player) TakeCandidate(n int, name string, s playout.State) (fresh, open
 // DuckedAt notes that the client ducks the agent since RTP timestamp ts, and returns how far the client has played the
 // audible response at full level. Where the timestamp is not known it returns how far the response was sent. The position stands
 // for the client's ready report if that does not come.
-func (p *Player) DuckedAt(ts int) playout.Mark {
+func (p *Player) DuckedAt(ts int) playout.Position {
 	t := p.Audible()
 	if t == nil {
-		return p.Mark()
+		return p.ItemPosition()
 	}
 	if p.claim.from, p.claim.ducked = p.fullUpTo(t, ts); p.claim.ducked {
-		return t.Mark(p.claim.from)
+		return t.ItemPosition(p.claim.from)
 	}
-	return p.Mark()
+	return p.ItemPosition()
 }
 
 // Opened notes that the client's newest candidate is a candidate of turn t.
@@ -154,7 +154,7 @@ func (p *Player) Ready(candidate, ts int, s playout.State) (e coord.Event, ok bo
 		return nil, false
 	}
 	p.claim.back, p.claim.decided = at, true
-	return coord.OfPlayout{Event: playout.Ready{Candidate: h.Client, At: t.Mark(at)}}, true
+	return coord.OfPlayout{Event: playout.Ready{Candidate: h.Client, At: t.ItemPosition(at)}}, true
 }
 
 // Heard takes the client's report that it played t, which was cut, up to timestamp ts. ok is false if the timestamp is
@@ -164,7 +164,7 @@ func (p *Player) Heard(t *Track, ts int) (e coord.Event, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return coord.OfPlayout{Event: playout.Heard{Resp: t.resp, At: t.Mark(t.heardAt(at))}}, true
+	return coord.OfPlayout{Event: playout.Heard{Resp: t.resp, At: t.ItemPosition(t.heardAt(at))}}, true
 }
 
 // position is what the client plays at a timestamp that it has reported.
@@ -243,7 +243,7 @@ func (p *Player) EstimateReady(e ReadyDue) Estimate {
 
 // EstimateHeard is the estimate for a report of what was played of t: the item is cut where the response was held, or
 // where it had been sent to, which is at.
-func (p *Player) EstimateHeard(e HeardDue, t *Track, at playout.Mark) Estimate {
+func (p *Player) EstimateHeard(e HeardDue, t *Track, at playout.Position) Estimate {
 	return Estimate{"heard", coord.OfPlayout{Event: playout.HeardExpired(e)}, p.uncertain(t.Position(at))}
 }
 

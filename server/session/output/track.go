@@ -84,19 +84,19 @@ func (t *Track) Response() response.ID { return t.resp }
 // Ended reports whether the track was sent to its end.
 func (t *Track) Ended() bool { return t.progress == sent }
 
-// Mark is where in the response's items position at of the track lies.
-func (t *Track) Mark(at voice.Samples) playout.Mark {
-	var m playout.Mark
+// ItemPosition returns which item of the response is at position at of the track, and how many milliseconds into the item that is.
+func (t *Track) ItemPosition(at voice.Samples) playout.Position {
+	var m playout.Position
 	for _, p := range t.parts {
 		if p.start <= at {
-			m = playout.Mark{Item: p.item, MS: uint32((at - p.start).Milliseconds(format.OutputRate))}
+			m = playout.Position{Item: p.item, MS: uint32((at - p.start).Milliseconds(format.OutputRate))}
 		}
 	}
 	return m
 }
 
-// Position is Mark's inverse. It is 0 for an item that is not the track's.
-func (t *Track) Position(m playout.Mark) voice.Samples {
+// Position is the inverse of ItemPosition: it returns a position of the track. It returns 0 for an item that the track does not have.
+func (t *Track) Position(m playout.Position) voice.Samples {
 	i := slices.IndexFunc(t.parts, func(p part) bool { return p.item == m.Item })
 	if i < 0 {
 		return 0
@@ -105,7 +105,7 @@ func (t *Track) Position(m playout.Mark) voice.Samples {
 }
 
 // Whole reports whether end is the track's end and the track was sent up to it: nothing is to be cut then.
-func (t *Track) Whole(end playout.Mark) bool { return t.Ended() && end == t.Mark(t.length) }
+func (t *Track) Whole(end playout.Position) bool { return t.Ended() && end == t.ItemPosition(t.length) }
 
 // Deltas are the events that carry pcm, a piece of the newest item's audio, to a client that plays by itself. Sending
 // them gives the track's credit back.
