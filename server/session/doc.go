@@ -1,5 +1,6 @@
 // Package session is the actor of one call. It owns the queue, the state machines of coord and the link, and performs what the machines decide.
-// Every other part of the state has an owner of its own in a package below: settings, input, speech, conversation, output and generation.
+// Every other part of the state has an owner of its own in a package below: client, settings, input, speech, conversation,
+// output and generation.
 //
 // # The actor
 //
@@ -8,7 +9,7 @@
 // timers', those of recognitions and of responses. The queue is bounded. Control events wait for room; audio is dropped and counted when
 // the queue is nearly full.
 //
-// What a client's event leads to carries the event's origin along: an error goes to whoever sent the event (client.go).
+// What a client's event leads to carries the event's origin along: an error goes to whoever sent the event (package client).
 //
 // # Settings
 //
@@ -17,8 +18,8 @@
 //
 // # Barge-ins
 //
-// Package input decides whether speech over the agent is a barge-in. A client that predicts barge-ins sends antiphon.hello with barge_in. bargein.go
-// carries its reports to package output, which knows what its RTP timestamps mean; coord/bargein is the client's half.
+// Package input decides whether speech over the agent is a barge-in. A client that predicts barge-ins sends antiphon.hello with barge_in. Package
+// client carries its reports to package output, which knows what its RTP timestamps mean; coord/bargein is the client's half.
 //
 // # Faults
 //

@@ -4,8 +4,7 @@ package session
 
 import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
-	"github.com/antiphon-rt/antiphon/server/call"
-	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/output"
@@ -19,13 +18,8 @@ type event interface{ event() }
 type (
 	// machineEvent is for the state machines.
 	machineEvent struct{ coord.Event }
-	// clientMessage is an event of the client, or of a side-band controller. refused says why it cannot be taken; text is
-	// empty then.
-	clientMessage struct {
-		from    *call.SidebandController // nil for the client
-		text    []byte
-		refused *fault.Failure
-	}
+	// clientMessage is an event of the client, or of a side-band controller.
+	clientMessage struct{ client.Message }
 	// audioReceived is audio of the client's track: mono, format.InputRate.
 	audioReceived struct{ pcm []int16 }
 	// warmedUp: the back ends are loaded, or err says why not.
@@ -62,19 +56,17 @@ func (s *Session) handle(e event) {
 	case machineEvent:
 		s.step(e.Event)
 	case clientMessage:
-		if !s.tooEarly(e) {
-			s.fromClient(e)
-		}
+		s.fromClient(e.Message)
 	case audioReceived:
-		s.do(origin{}, s.input.Audio(e.pcm, &s.machines.state))
+		s.do(s.input.Audio(e.pcm, &s.machines.state))
 	case warmedUp:
 		s.opened(e.err)
 	case firstFrameSent:
 		s.firstPacket()
 	case inputEvent:
-		s.do(origin{}, s.input.Handle(e.Event, &s.machines.state))
+		s.do(s.input.Handle(e.Event, &s.machines.state))
 	case playerEvent:
-		s.fromPlayer(e.Event)
+		s.do(s.player.Handle(e.Event, &s.machines.state))
 	case bodyEvent:
 		s.play(s.generator.Handle(e.Event, s.audible()))
 	case expiryNear:

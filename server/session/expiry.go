@@ -8,6 +8,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -29,7 +30,7 @@ func (s *Session) expiryNear() {
 	}
 	left := min(noticeBefore, s.cfg.Longest)
 	s.log.Info("the session's time is nearly over", "left", left)
-	if s.client.extended {
+	if s.client.Extended() {
 		s.send(&wire.AntiphonSessionExpiring{ExpiresAt: int(s.settings.Current().ExpiresAt), SecondsLeft: int(left.Seconds())})
 	}
 }
@@ -38,12 +39,12 @@ func (s *Session) expiryNear() {
 func (s *Session) explainEnd(why conn.Reason) {
 	switch {
 	case why == conn.TimeLimit:
-		s.fail(origin{}, &fault.Failure{
+		s.fail(client.Origin{}, &fault.Failure{
 			Code:    "session_expired",
 			Message: fmt.Sprintf("Your session hit the maximum duration of %g minutes: open another one to go on.", s.cfg.Longest.Minutes()),
 		})
 	case why == conn.ServerStops && s.player.ServerPaced(): // the end of a WebSocket has a code and a reason, that of a data channel has none
 		stopping := &fault.Failure{Type: fault.TypeServer, Code: "server_stopping", Message: "the server is stopping: call again in a moment"}
-		s.fail(origin{client: true}, stopping)
+		s.fail(client.Origin{Client: true}, stopping)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
@@ -18,13 +19,13 @@ import (
 )
 
 // step runs one event through the machines and performs what follows.
-func (s *Session) step(e coord.Event) { s.stepFor(origin{}, e) }
+func (s *Session) step(e coord.Event) { s.stepFor(client.Origin{}, e) }
 
 // stepFor is step for an event that a client's event led to.
-func (s *Session) stepFor(o origin, e coord.Event) { s.stepAt(o, s.player.ItemPosition(), e) }
+func (s *Session) stepFor(o client.Origin, e coord.Event) { s.stepAt(o, s.player.ItemPosition(), e) }
 
 // stepAt is stepFor where the far end has heard the response on air up to at.
-func (s *Session) stepAt(o origin, at playout.Position, e coord.Event) {
+func (s *Session) stepAt(o client.Origin, at playout.Position, e coord.Event) {
 	from := s.machines.state
 	next, effects, steps := coord.Next(from, at, e)
 	s.machines.state = next
@@ -80,8 +81,17 @@ func (s *Session) pauseFirst(effects []coord.Effect) []coord.Effect {
 	return effects[1:]
 }
 
-// do performs what a room asks for, in order. o is the client's event that led to it.
-func (s *Session) do(o origin, out action.List) {
+// fromClient takes an event of the client, or of a side-band controller.
+func (s *Session) fromClient(m client.Message) {
+	o, out := s.client.Take(m, &s.machines.state)
+	s.doFor(o, out)
+}
+
+// do performs what a room asks for, in order.
+func (s *Session) do(out action.List) { s.doFor(client.Origin{}, out) }
+
+// doFor is do for what a client's event led to.
+func (s *Session) doFor(o client.Origin, out action.List) {
 	for _, a := range out {
 		switch a := a.(type) {
 		case action.Send:
@@ -93,7 +103,7 @@ func (s *Session) do(o origin, out action.List) {
 		case action.Later:
 			s.again(machineEvent{a.Event})
 		case action.Then:
-			s.do(o, a.Next(&s.machines.state))
+			s.doFor(o, a.Next(&s.machines.state))
 		case action.Answer:
 			s.answer(o, a.Event)
 		case action.Fail:
@@ -110,7 +120,7 @@ func (s *Session) play(out action.List) {
 			break
 		}
 	}
-	s.do(origin{}, out)
+	s.do(out)
 }
 
 // audible reports whether the agent is heard at the moment.
@@ -120,7 +130,7 @@ func (s *Session) audible() bool {
 }
 
 // perform does what an effect says. o is the client's event that led to it.
-func (s *Session) perform(o origin, f coord.Effect) {
+func (s *Session) perform(o client.Origin, f coord.Effect) {
 	switch f := f.(type) {
 	case conn.Effect:
 		s.performConn(f)
@@ -128,9 +138,9 @@ func (s *Session) perform(o origin, f coord.Effect) {
 		s.player.Confirmed()
 		s.log.Info("the user interrupts", "turn", f.Turn)
 	case turn.Effect:
-		s.do(origin{}, s.input.Turn(f, &s.machines.state))
+		s.do(s.input.Turn(f, &s.machines.state))
 	case transcription.Effect:
-		s.do(origin{}, s.input.Transcription(f, &s.machines.state))
+		s.do(s.input.Transcription(f, &s.machines.state))
 	case response.Effect:
 		s.performResponse(o, f)
 	case synthesis.Effect:
@@ -146,7 +156,7 @@ func (s *Session) performConn(f conn.Effect) {
 		s.log.Info("session begins", "pipeline", s.cfg.Pipeline.Name)
 		s.send(&wire.SessionCreated{Session: s.settings.Current()})
 		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversation.ID()}})
-		s.logTracing(settings.Tracing{})
+		s.client.LogTracing(settings.Tracing{})
 	case conn.StartVAD:
 		s.input.StartDetection(&s.machines.state)
 	case conn.StopVAD:
@@ -156,7 +166,7 @@ func (s *Session) performConn(f conn.Effect) {
 	case conn.StopChildren:
 		s.reason = f.Reason
 		s.explainEnd(f.Reason)
-		s.do(origin{}, s.generator.ShutOutOfBand())
+		s.do(s.generator.ShutOutOfBand())
 		s.log.Info("session ends", "reason", f.Reason, "dropped_audio_frames", s.shared.dropped.Load())
 	case conn.ReleaseTransport:
 		s.release()
@@ -165,20 +175,20 @@ func (s *Session) performConn(f conn.Effect) {
 	}
 }
 
-func (s *Session) performResponse(o origin, f response.Effect) {
+func (s *Session) performResponse(o client.Origin, f response.Effect) {
 	switch f := f.(type) {
 	case response.EmitCreated:
-		s.do(o, s.generator.Created(f, s.conversation.ID()))
+		s.doFor(o, s.generator.Created(f, s.conversation.ID()))
 	case response.EmitTerminal:
 		r := s.generator.Find(f.ID)
-		s.do(o, s.generator.End(f))
+		s.doFor(o, s.generator.End(f))
 		if r != nil && !r.Track().Begun() { // else idle_timeout_ms counts from the end of the playout
 			s.input.ArmIdle(&s.machines.state)
 		}
 	case response.StartBody:
-		s.do(o, s.generator.Ask(f.ID))
+		s.doFor(o, s.generator.Ask(f.ID))
 	case response.CancelBody:
-		s.do(o, s.generator.Cancel(f.ID))
+		s.doFor(o, s.generator.Cancel(f.ID))
 	case response.RejectActive:
 		s.fail(o, &fault.Failure{
 			Code:    "conversation_already_has_active_response",
@@ -209,7 +219,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 			s.send(&wire.OutputAudioBufferStarted{ResponseID: s.generator.Find(f.Resp).Name()})
 		}
 	case playout.EmitStopped:
-		s.do(origin{}, s.generator.Stopped(s.generator.Find(f.Resp), s.machineConfig().Reports))
+		s.do(s.generator.Stopped(s.generator.Find(f.Resp), s.machines.state.Config.Reports))
 		s.input.PlaybackEnded(&s.machines.state)
 	case playout.EmitCleared:
 		if r := s.generator.Find(f.Resp); r != nil && s.player.ServerPaced() {
@@ -220,12 +230,12 @@ func (s *Session) performPlayout(f playout.Effect) {
 			s.send(e)
 		}
 	case playout.AwaitHeard:
-		s.player.AwaitHeard(f.Resp)
+		s.player.AwaitHeard(s.generator.Find(f.Resp).Track())
 	case playout.Truncate:
 		// A client that plays by itself truncates what it got, and has nothing of a response that waited.
 		r := s.generator.Find(f.Resp)
 		if r != nil && (s.player.ServerPaced() || !r.Track().Heard()) && !r.Track().Whole(f.End) {
-			s.do(origin{}, s.generator.Truncate(r, f.End))
+			s.do(s.generator.Truncate(r, f.End))
 		}
 	}
 }

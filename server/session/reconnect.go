@@ -58,7 +58,7 @@ func (s *Session) leave(e leaving) {
 	} else {
 		s.step(coord.OfConn{Event: conn.Lost{}})
 	}
-	e.answer <- left{s.client.taken, true}
+	e.answer <- left{s.client.Taken(), true}
 }
 
 // transportFailed ends the session, or waits for a client that may come back.

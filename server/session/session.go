@@ -18,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/generation"
@@ -43,10 +44,10 @@ type Session struct {
 	log      *slog.Logger
 	shared   sharedState
 	machines machines
-	client   client
 
 	// The rooms. They belong to the actor.
 	settings     *settings.Settings
+	client       *client.Client
 	conversation *conversation.Conversation
 	input        *input.Listening
 	generator    *generation.Generator
@@ -147,7 +148,7 @@ func (s *Session) Start(link call.Link) {
 func (s *Session) attach(link call.Link) {
 	s.link, s.can = link, call.Resolve(link)
 	s.input.Connect(s.can)
-	s.player = output.NewPlayer(link, s.can, s.cfg.Env, func(e output.Event) bool { return s.post(playerEvent{e}) })
+	s.player = output.NewPlayer(link, s.can, s.cfg.Env, s.log, func(e output.Event) bool { return s.post(playerEvent{e}) })
 	if !s.player.ServerPaced() {
 		s.conversation.KeepAudio()
 	}
@@ -155,7 +156,7 @@ func (s *Session) attach(link call.Link) {
 		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Guard: s.cfg.Guard, Limits: s.cfg.Limits, Settings: s.settings,
 		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers,
 		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
-		WantsMetrics: func() bool { return s.client.metrics },
+		WantsMetrics: func() bool { return s.client.WantsMetrics() },
 	}
 	if s.cfg.Trace != nil {
 		parts.Trace = func(response string, st coord.Step) { s.cfg.Trace(s.id+"."+response, st) }
@@ -164,6 +165,10 @@ func (s *Session) attach(link call.Link) {
 		parts.Broken = s.broken
 	}
 	s.generator = generation.New(parts)
+	s.client = client.New(client.Parts{
+		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
+		Token: s.cfg.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
+	})
 }
 
 // Abandon ends a session that was never started.
@@ -216,14 +221,11 @@ func (s *Session) settle() {
 			s.machines.later = s.machines.later[1:]
 			s.handle(e)
 		}
-		for _, tokens := range s.generator.TakeBills() {
-			s.spend(tokens)
-		}
 		out := s.generator.Settle(&s.machines.state)
 		if len(out) == 0 && len(s.machines.later) == 0 {
 			return
 		}
-		s.do(origin{}, out)
+		s.do(out)
 	}
 }
 
@@ -244,7 +246,9 @@ func (s *Session) warmUp() {
 func (s *Session) opened(err error) {
 	s.input.Configure()
 	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
-	s.takeEarly()
+	for _, m := range s.client.TakeEarly() {
+		s.again(clientMessage{m})
+	}
 	if err == nil {
 		return
 	}
@@ -254,7 +258,7 @@ func (s *Session) opened(err error) {
 	if errors.As(err, &stage) {
 		f.Param = stage.Stage
 	}
-	s.fail(origin{}, f)
+	s.fail(client.Origin{}, f)
 }
 
 // release ends everything that is left. It cancels the context, stops the timers, joins the workers and closes the link, in

@@ -96,8 +96,9 @@ prompts:
 func TestTracing(t *testing.T) {
 	story(t, "it is taken and recorded, and cannot be changed", func(t *testing.T) {
 		var log bytes.Buffer
-		c := byWebSocket(t, plain())
+		c := newCaller(t, plain())
 		c.s.log = slog.New(slog.NewTextHandler(&log, nil))
+		c.start()
 		c.settle(`"tracing":"auto"`) // the agents SDK gives the names afterwards
 		c.send(change(`"tracing":{"workflow_name":"support","group_id":"g7","metadata":{"user":"u"}}`))
 		updated := next[*wire.SessionUpdated](c, "session.updated").Session

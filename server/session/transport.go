@@ -8,6 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/voice"
@@ -23,12 +24,10 @@ func (s *Session) Message(data []byte, text bool) { s.Control(nil, data, text) }
 // Control is Message for a side-band controller.
 func (s *Session) Control(from *call.SidebandController, data []byte, text bool) {
 	if !text {
-		s.post(clientMessage{from: from, refused: &fault.Failure{
-			Code: wire.CodeInvalidJSON, Message: "binary messages are not events: send JSON text",
-		}})
+		s.RefuseSideband(from, wire.CodeInvalidJSON, "binary messages are not events: send JSON text")
 		return
 	}
-	s.post(clientMessage{from: from, text: append([]byte(nil), data...)})
+	s.post(clientMessage{client.Message{From: from, Text: append([]byte(nil), data...)}})
 }
 
 // Refuse answers a message that could not be taken, such as one above the transport's limit.
@@ -36,7 +35,7 @@ func (s *Session) Refuse(code, message string) { s.RefuseSideband(nil, code, mes
 
 // RefuseSideband is Refuse for a side-band controller.
 func (s *Session) RefuseSideband(from *call.SidebandController, code, message string) {
-	s.post(clientMessage{from: from, refused: &fault.Failure{Code: code, Message: message}})
+	s.post(clientMessage{client.Message{From: from, Refused: &fault.Failure{Code: code, Message: message}}})
 }
 
 // Audio implements call.Handler. Audio is dropped and counted when the queue is nearly full.
@@ -70,13 +69,6 @@ func (s *Session) Drained(gen uint64) { s.post(playerEvent{output.Drained{Gen: g
 
 // send sends an event to the client and to the side-band controllers, in order.
 func (s *Session) send(e wire.ServerEvent) { s.sendThen(e, nil) }
-
-// sendAll is send for several events.
-func (s *Session) sendAll(events []wire.ServerEvent) {
-	for _, e := range events {
-		s.send(e)
-	}
-}
 
 // sendThen is send; the link's goroutine calls sent, when not nil, once the event is on its way.
 func (s *Session) sendThen(e wire.ServerEvent, sent func()) { s.sendBy(s.link.Send, e, sent) }
@@ -113,11 +105,11 @@ func (s *Session) encode(e wire.ServerEvent) call.Event {
 
 // answer sends an event to whoever sent o, and to nobody else: real clients take an error for one of their own, and some take it
 // for the end of the call. Where no client's event is the origin, everybody gets it.
-func (s *Session) answer(o origin, e wire.ServerEvent) {
+func (s *Session) answer(o client.Origin, e wire.ServerEvent) {
 	switch {
-	case o.side != nil:
-		o.side.Answer(s.encode(e))
-	case o.client:
+	case o.Side != nil:
+		o.Side.Answer(s.encode(e))
+	case o.Client:
 		s.sendToClient(e)
 	default:
 		s.send(e)
@@ -125,9 +117,9 @@ func (s *Session) answer(o origin, e wire.ServerEvent) {
 }
 
 // fail tells the sender of o what could not be done. The session goes on.
-func (s *Session) fail(o origin, f *fault.Failure) {
+func (s *Session) fail(o client.Origin, f *fault.Failure) {
 	s.log.Debug("error event", "code", f.Code, "param", f.Param)
-	s.answer(o, f.Event(o.event))
+	s.answer(o, f.Event(o.Event))
 }
 
 // record writes down an event of the client's or of the server's; direction is "client" or "server".

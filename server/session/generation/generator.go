@@ -54,7 +54,8 @@ type Generator struct {
 	running   *Response // whose body the session's synthesis machine serves
 	causes    causes
 	lastOwn   response.ID // of those out of band
-	bills     []int       // tokens of responses that have ended, until TakeBills
+	bills     []int       // tokens of responses that have ended, until Settle
+	closed    bool        // the session has ended
 }
 
 // New returns a Generator without responses.
@@ -97,18 +98,12 @@ func (g *Generator) Len() int { return len(g.responses) }
 
 // Close forgets the out-of-band responses: when the session has ended, their bodies cannot report any more.
 func (g *Generator) Close() {
+	g.closed = true
 	for of, r := range g.responses {
 		if r.OutOfBand() {
 			delete(g.responses, of)
 		}
 	}
-}
-
-// TakeBills returns the tokens that each response has cost that has ended since the last call.
-func (g *Generator) TakeBills() []int {
-	bills := g.bills
-	g.bills = nil
-	return bills
 }
 
 // --- a response begins
@@ -233,10 +228,10 @@ func (g *Generator) step(r *Response, e generation.Event) action.List {
 	return out
 }
 
-// Settle does what has become possible: it begins the bodies whose input is complete, reports those that were refused,
-// and forgets responses of which nothing is left. The actor calls it after every event until it returns nothing.
+// Settle does what has become possible: it pays for the responses that have ended, begins the bodies whose input is complete, reports those
+// that were refused, and forgets responses of which nothing is left. The actor calls it after every event until it returns nothing.
 func (g *Generator) Settle(s *coord.State) action.List {
-	var out action.List
+	out := g.spend()
 	_, cut := s.Playout.(playout.Cut) // it is not known yet what was played of the response before
 	for _, r := range g.inOrder() {
 		if _, waits := r.state.(generation.Waiting); waits && !cut && !g.Conversation.Pending() {
@@ -250,5 +245,16 @@ func (g *Generator) Settle(s *coord.State) action.List {
 			delete(g.responses, r.id)
 		}
 	}
+	return out
+}
+
+// spend takes the cost of the responses that have ended from the budget, and tells the client what is left.
+func (g *Generator) spend() (out action.List) {
+	for _, tokens := range g.bills {
+		if left := g.Limits.Spend(tokens); left != nil && !g.closed {
+			out.Send(&wire.RateLimitsUpdated{RateLimits: left})
+		}
+	}
+	g.bills = nil
 	return out
 }

@@ -3,6 +3,7 @@ package output
 // The Player: one track after another, held, resumed and dropped as the playout machine says.
 
 import (
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,7 @@ type Player struct {
 	paced  *clientPaced // is out where the client plays by itself; nil over WebRTC
 	able   call.Capabilities
 	now    func() time.Time
+	log    *slog.Logger
 	timers *env.Timers
 	post   func(Event) bool
 
@@ -58,8 +60,8 @@ func (TailOver) event() {}
 
 // NewPlayer returns the Player of a call. Where link has no Output, the client plays by itself, at its own pace. post
 // takes the Player's events from any goroutine; it reports false when the session has ended.
-func NewPlayer(link call.Link, able call.Capabilities, e env.Env, post func(Event) bool) *Player {
-	p := &Player{out: link.Output(), able: able, now: e.Now, timers: env.NewTimers(e), post: post}
+func NewPlayer(link call.Link, able call.Capabilities, e env.Env, log *slog.Logger, post func(Event) bool) *Player {
+	p := &Player{out: link.Output(), able: able, now: e.Now, log: log, timers: env.NewTimers(e), post: post}
 	if p.out == nil {
 		p.paced = &clientPaced{now: e.Now, emit: p.emit, drained: p.drainedIn}
 		p.out = p.paced
@@ -113,7 +115,7 @@ func (p *Player) Write(t *Track, pcm []int16, audible bool) action.List {
 	if p.paced != nil && audible {
 		// The client has all of the response before, and plays this one after it. To wait for the estimated end would only
 		// delay the audio.
-		out = p.Drained(p.paced.gen)
+		out = p.drained(p.paced.gen)
 	}
 	out.Step(coord.OfPlayout{Event: playout.Begin{Resp: t.resp}})
 	return out
@@ -201,8 +203,8 @@ func (p *Player) Stopped(t *Track, reports bool) (first bool) {
 	return first
 }
 
-// TailOver lets go of the tail if it is that of resp.
-func (p *Player) TailOver(resp response.ID) {
+// tailOver lets go of the tail if it is that of resp.
+func (p *Player) tailOver(resp response.ID) {
 	if p.tail != nil && p.tail.resp == resp {
 		p.EndTail()
 	}
@@ -293,8 +295,25 @@ func (p *Player) Sent(gen uint64, at voice.Samples) {
 	}
 }
 
-// Drained takes the news that segment gen was sent to its end.
-func (p *Player) Drained(gen uint64) action.List {
+// Handle takes an event that the Player has posted.
+func (p *Player) Handle(e Event, s *coord.State) action.List {
+	switch e := e.(type) {
+	case Drained:
+		return p.drained(e.Gen)
+	case ReadyDue:
+		return p.use(p.estimateReady(e), s)
+	case HeardDue:
+		if cut, ok := s.Playout.(playout.Cut); ok {
+			return p.use(p.estimateHeard(e.Track, cut.At), s)
+		}
+	case TailOver:
+		p.tailOver(e.Resp)
+	}
+	return nil
+}
+
+// drained takes the news that segment gen was sent to its end.
+func (p *Player) drained(gen uint64) action.List {
 	if p.onAir == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,7 +75,7 @@ func newBench(t *testing.T, serverPaced bool) *bench {
 		b.out = &fakeOutput{known: true}
 		link.out = b.out
 	}
-	b.Player = NewPlayer(link, call.Resolve(link), env.System(), func(e Event) bool {
+	b.Player = NewPlayer(link, call.Resolve(link), env.System(), slog.New(slog.DiscardHandler), func(e Event) bool {
 		b.posted = append(b.posted, e)
 		return true
 	})
@@ -118,7 +119,7 @@ func TestATrackIsPlayedFromItsFirstAudioOn(t *testing.T) {
 	b.Complete(one)
 	b.g.Expect(b.out.calls).To(gomega.Equal([]string{"begin", "end"}))
 	b.g.Expect(b.OnAir()).To(gomega.BeIdenticalTo(one))
-	b.g.Expect(events(b.Drained(1))).To(gomega.Equal([]coord.Event{coord.OfPlayout{Event: playout.Drained{Resp: 1, Gen: 1}}}))
+	b.g.Expect(events(b.drained(1))).To(gomega.Equal([]coord.Event{coord.OfPlayout{Event: playout.Drained{Resp: 1, Gen: 1}}}))
 }
 
 func TestADroppedTrackTakesNoMoreAudio(t *testing.T) {
@@ -166,7 +167,7 @@ func TestTheTailOfATrackIsKeptForAClientThatReports(t *testing.T) {
 		<-time.After(tailFor)
 		synctest.Wait()
 		b.g.Expect(b.posted).To(gomega.Equal([]Event{TailOver{1}}))
-		b.TailOver(1)
+		b.tailOver(1)
 		b.g.Expect(b.Audible()).To(gomega.BeNil())
 		b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeFalse())
 	})
@@ -235,9 +236,9 @@ func TestALateReportIsReplacedByAnEstimate(t *testing.T) {
 		<-time.After(usualTrip + reportWait)
 		synctest.Wait()
 		b.g.Expect(b.posted).To(gomega.Equal([]Event{ReadyDue{7}}))
-		e := b.EstimateReady(ReadyDue{7})
-		b.g.Expect(e.Event).To(gomega.Equal(coord.OfPlayout{Event: playout.ReadyExpired{Candidate: 7}}))
-		b.g.Expect(e.Uncertain).To(gomega.Equal(time.Second), "what was sent since the client ducked")
+		e := b.estimateReady(ReadyDue{7})
+		b.g.Expect(e.event).To(gomega.Equal(coord.OfPlayout{Event: playout.ReadyExpired{Candidate: 7}}))
+		b.g.Expect(e.uncertain).To(gomega.Equal(time.Second), "what was sent since the client ducked")
 	})
 }
 

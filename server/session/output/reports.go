@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/playout"
-	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -28,8 +28,8 @@ const (
 type (
 	// ReadyDue: the client has not reported in time that it plays at full level again.
 	ReadyDue struct{ Turn turn.ID }
-	// HeardDue: the client has not reported in time what it played of Resp.
-	HeardDue struct{ Resp response.ID }
+	// HeardDue: the client has not reported in time what it played of Track.
+	HeardDue struct{ Track *Track }
 )
 
 func (ReadyDue) event() {}
@@ -213,9 +213,9 @@ func (p *Player) AwaitReady(t turn.ID) {
 	p.timers.Start("ready", p.reportIn(), func() { p.post(ReadyDue{t}) })
 }
 
-// AwaitHeard begins the wait for the client's report of what it played of resp.
-func (p *Player) AwaitHeard(resp response.ID) {
-	p.timers.Start("heard", p.reportIn(), func() { p.post(HeardDue{resp}) })
+// AwaitHeard begins the wait for the client's report of what it played of t.
+func (p *Player) AwaitHeard(t *Track) {
+	p.timers.Start("heard", p.reportIn(), func() { p.post(HeardDue{t}) })
 }
 
 func (p *Player) reportIn() time.Duration {
@@ -226,25 +226,25 @@ func (p *Player) reportIn() time.Duration {
 	return trip + reportWait
 }
 
-// Estimate is what stands for a report that has not come: Event, which the machines take in its place. It is the only case in which a
-// word may be lost or played twice, or an item may be cut elsewhere than at what the far end heard. Uncertain is how
+// estimate is what stands for a report that has not come: event, which the machines take in its place. It is the only case in which a
+// word may be lost or played twice, or an item may be cut elsewhere than at what the far end heard. uncertain is how
 // much audio that concerns.
-type Estimate struct {
-	Report    string // the report's name in the log
-	Event     coord.Event
-	Uncertain time.Duration
+type estimate struct {
+	report    string // the report's name in the log
+	event     coord.Event
+	uncertain time.Duration
 }
 
-// EstimateReady is the estimate for a ready report: the response continues from where the client has ducked it, if the
+// estimateReady is the estimate for a ready report: the response continues from where the client has ducked it, if the
 // client reported that, or else from where it was held.
-func (p *Player) EstimateReady(e ReadyDue) Estimate {
-	return Estimate{"ready", coord.OfPlayout{Event: playout.ReadyExpired{Candidate: e.Turn}}, p.uncertain(p.out.Sent())}
+func (p *Player) estimateReady(e ReadyDue) estimate {
+	return estimate{"ready", coord.OfPlayout{Event: playout.ReadyExpired{Candidate: e.Turn}}, p.uncertain(p.out.Sent())}
 }
 
-// EstimateHeard is the estimate for a report of what was played of t: the item is cut where the response was held, or
+// estimateHeard is the estimate for a report of what was played of t: the item is cut where the response was held, or
 // where it had been sent to, which is at.
-func (p *Player) EstimateHeard(e HeardDue, t *Track, at playout.Position) Estimate {
-	return Estimate{"heard", coord.OfPlayout{Event: playout.HeardExpired(e)}, p.uncertain(t.Position(at))}
+func (p *Player) estimateHeard(t *Track, at playout.Position) estimate {
+	return estimate{"heard", coord.OfPlayout{Event: playout.HeardExpired{Resp: t.resp}}, p.uncertain(t.Position(at))}
 }
 
 func (p *Player) uncertain(sent voice.Samples) time.Duration {
@@ -254,8 +254,20 @@ func (p *Player) uncertain(sent voice.Samples) time.Duration {
 	return time.Duration(max(0, sent-p.claim.from).Milliseconds(format.OutputRate)) * time.Millisecond
 }
 
-// CountEstimate counts an estimate that the machines have taken.
-func (p *Player) CountEstimate() { p.claim.estimates++ }
+// use has the machines take an estimate. s is their state before that. Estimates that the machines have taken are counted.
+func (p *Player) use(e estimate, s *coord.State) (out action.List) {
+	before := s.Playout
+	out.Step(e.event)
+	out.Then(func(s *coord.State) action.List {
+		if s.Playout != before {
+			p.claim.estimates++
+			p.log.Warn("a client did not report in time what it played: the server uses its estimate", "report", e.report,
+				"uncertain_ms", e.uncertain.Milliseconds(), "estimates", p.claim.estimates)
+		}
+		return nil
+	})
+	return out
+}
 
 // Estimates is how many estimates the machines have taken.
 func (p *Player) Estimates() int { return p.claim.estimates }
