@@ -20,8 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// recorded is what `antiphon serve --trace` wrote of two calls, over WebRTC and over a WebSocket, in e2e's
-// TestServeRecordsWhatHappened: turns, an interruption, a call that ends while the agent speaks.
+// recorded is what `antiphon serve --trace` wrote of two calls: turns, an interruption, a call that ends while it speaks.
 const recorded = "testdata/calls.jsonl"
 
 func lines(g *gomega.WithT) []string {

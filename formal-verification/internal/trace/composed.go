@@ -21,9 +21,7 @@ import (
 
 // composed is what is known of a whole session. Its zero value has seen no event.
 type composed struct {
-	// alone: it is a response out of band, whose machines follow no event of a session.
-	alone  bool
-	taken  bool // an event has been taken
+	taken  bool // the trace has the session's events
 	state  coord.State
 	due    []coord.Step // that the machines are to take now
 	frames []frame      // whose effects are being performed; what performs an effect may have the machines take another event
@@ -79,7 +77,8 @@ func (c *Checker) takeEvent(w *composed, l line) error {
 
 // step holds a step of one machine to what the composition led to.
 func (w *composed) step(machine string, st step) error {
-	if w.alone {
+	if !w.taken {
+		w.begin(st.event.Name(), st.effects)
 		return nil
 	}
 	if len(w.due) == 0 {
