@@ -102,8 +102,9 @@ func New(cfg Config) (*Session, error) {
 	s.input, err = input.NewListening(input.Parts{
 		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, Guard: cfg.Guard, Settings: s.settings,
 		Conversation: s.conversation, Buffer: input.MaxBuffer, Context: s.shared.ctx,
-		Post:      func(e input.Event) bool { return s.post(inputEvent{e}) },
-		Committed: func(t turn.ID, u *timing.Turn) { s.generator.Commit(t, u) },
+		Post:       func(e input.Event) bool { return s.post(inputEvent{e}) },
+		Committed:  func(t turn.ID, u *timing.Turn) { s.generator.Commit(t, u) },
+		NearAnswer: func() bool { return s.generator.NearAnswer() },
 	})
 	return s, err
 }

@@ -128,7 +128,7 @@ func TestSpeechOverAResponse(t *testing.T) {
 		story(t, "the words decide: "+row.name, func(t *testing.T) {
 			c := byWebRTC(t, afterSound{row.words, 200 * time.Millisecond}.pipeline())
 			c.ask("say 20 words")
-			done := next[*wire.ResponseDone](c, "response.done").Response
+			first(c, "output_audio_buffer.started")
 			c.quiet(4000)
 			c.speak(scripted.Tones("a")[:24*500])
 			c.quiet(500)
@@ -136,6 +136,7 @@ func TestSpeechOverAResponse(t *testing.T) {
 				first(c, "output_audio_buffer.cleared")
 				return
 			}
+			done := next[*wire.ResponseDone](c, "response.done").Response
 			first(c, "output_audio_buffer.stopped")
 			c.pacer.expectWhole(c.g, *done.Output[0].Content[0].Transcript)
 			c.g.Expect(c.count("input_audio_buffer.speech_started")).To(gomega.BeZero())

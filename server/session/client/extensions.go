@@ -92,7 +92,7 @@ func (c *Client) opened(was turn.ID, s *coord.State) {
 	c.Player.Opened(candidate.Turn)
 	if candidate.Turn != was {
 		held, _ := s.Playout.(playout.Held)
-		c.Input.OpenPredicted(candidate.Turn, held.Tail)
+		c.Input.OpenPredicted(candidate.Turn, held.Tail, s)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/generation"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -72,6 +73,30 @@ func (g *Generator) OnAir() *Response {
 		return g.responses[t.Response()]
 	}
 	return nil
+}
+
+// Near the end of a response, and after a question, one word of the user is an answer.
+const (
+	nearEnd      = time.Second      // of any response
+	nearQuestion = 3 * time.Second  // of one that asks
+	nearEstimate = 10 * time.Second // of one that asks, where the client plays by itself: the played position is an estimate
+)
+
+// NearAnswer reports whether the user can be expected to answer: all audio of the audible response is there and only its
+// end is unplayed, or more of it when its last sentence is a question.
+func (g *Generator) NearAnswer() bool {
+	left, complete := g.Player.Left()
+	if !complete {
+		return false
+	}
+	within := nearEnd
+	if r := g.responses[g.Player.Audible().Response()]; r != nil && r.asks() {
+		within = nearQuestion
+		if !g.Player.ServerPaced() {
+			within = nearEstimate
+		}
+	}
+	return left <= within
 }
 
 // Named is the response whose id for the client is name; ok is false where there is none.

@@ -3,6 +3,8 @@ package generation
 // A Response: its fields, owned by what they are about.
 
 import (
+	"strings"
+
 	"github.com/antiphon-rt/antiphon/coord/generation"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -94,6 +96,12 @@ func (r *Response) lastMessage() *outputItem {
 		}
 	}
 	return nil
+}
+
+// asks reports whether the last message of r ends with a question.
+func (r *Response) asks() bool {
+	last := r.lastMessage()
+	return last != nil && strings.HasSuffix(strings.TrimRight(last.text, " \t\n\"'”’)"), "?")
 }
 
 // has returns the output item of r that is it, nil for none.

@@ -32,6 +32,11 @@ func (b *buffer) Len() int { return len(b.pcm) }
 // Start returns the position of the first sample in the buffer.
 func (b *buffer) Start() voice.Samples { return b.end - voice.Samples(len(b.pcm)) }
 
+// From returns the samples from position at on. They are read-only and change with the next call.
+func (b *buffer) From(at voice.Samples) []int16 {
+	return b.pcm[min(max(at-b.Start(), 0), voice.Samples(len(b.pcm))):]
+}
+
 // DropBefore drops the samples before position at.
 func (b *buffer) DropBefore(at voice.Samples) {
 	n := int(min(max(at-b.Start(), 0), voice.Samples(len(b.pcm))))

@@ -4,6 +4,7 @@ package input
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/session/fault"
@@ -37,12 +38,9 @@ func (in *Input) StopDetection() { in.on = false }
 func (in *Input) PlaybackEnded(now time.Time) { in.listener.playback.ended = now }
 
 // TurnEnded says that a turn has ended, committed or discarded.
-func (in *Input) TurnEnded() { in.listener.endpointing.endTurn() }
-
-// CandidateRejected drops the audio of a rejected candidate, and keeps the pre-roll of a turn that may begin now.
-func (in *Input) CandidateRejected() {
-	in.listener.candidate = 0
-	in.buffer.DropBefore(in.onset(0))
+func (in *Input) TurnEnded() {
+	in.kept = keptAudio{}
+	in.listener.endpointing.endTurn()
 }
 
 // --- the buffer
@@ -53,9 +51,9 @@ func (in *Input) Start() voice.Samples { return in.buffer.Start() }
 // Len returns the number of samples in the buffer.
 func (in *Input) Len() int { return in.buffer.Len() }
 
-// TurnStart returns the position where a turn begins whose onset is the present frame: with its pre-roll, as far as that is in the
-// buffer.
-func (in *Input) TurnStart() voice.Samples { return in.onset(in.buffer.Start()) }
+// TurnStart returns the position where a turn begins whose onset is the present frame: with its pre-roll, and with the words of a
+// candidate that was rejected just before, as far as they are in the buffer.
+func (in *Input) TurnStart() voice.Samples { return max(in.buffer.Start(), in.turnStart()) }
 
 // DropBefore drops the audio before position at.
 func (in *Input) DropBefore(at voice.Samples) { in.buffer.DropBefore(at) }
@@ -78,10 +76,12 @@ func (in *Input) CheckCommit() *fault.Failure {
 	}
 }
 
-// Clear forgets the buffer and what the decoder has kept back.
+// Clear forgets the buffer and what the decoder has kept back. Speech that goes on begins the next turn.
 func (in *Input) Clear() {
 	in.buffer.Clear()
 	in.decoder.Reset()
+	in.kept = keptAudio{}
+	in.listener.endpointing.endTurn()
 }
 
 // --- times
@@ -113,9 +113,14 @@ func (in *Input) IdleTimeout() (d time.Duration, ok bool) {
 	return time.Duration(*td.IdleTimeoutMS) * time.Millisecond, true
 }
 
-// FramesSince returns the frames from position start on, as far back as they are kept: 1.2 s. They are for a recogniser that opens
-// when the turn has begun. They are read-only.
+// FramesSince returns the frames from position start on, for a recogniser that opens when the turn has begun. They are read-only.
+// Frames of the last 1.2 s are those that Next returned; older audio is resampled again, as far back as the buffer has it.
 func (in *Input) FramesSince(start voice.Samples) [][]float32 {
-	back := min(len(in.recent), int((voice.Samples(in.frames*frameSamples)-start)/frameSamples))
-	return append([][]float32(nil), in.recent[len(in.recent)-max(0, back):]...)
+	back := int((voice.Samples(in.frames*frameSamples) - start) / frameSamples)
+	if back <= len(in.recent) || in.buffer.Len() <= len(in.recent)*frameSamples {
+		return append([][]float32(nil), in.recent[len(in.recent)-min(len(in.recent), max(0, back)):]...)
+	}
+	in.again.Reset()
+	pcm := in.again.Append(nil, voice.PCM16ToFloat(nil, in.buffer.From(start)))
+	return slices.Collect(slices.Chunk(in.again.Flush(pcm), voice.FrameRate*frameMS/1000))
 }

@@ -20,6 +20,7 @@ const (
 	frameMS      = 10
 	frameSamples = format.InputRate / 1000 * frameMS // of the input, in one frame
 	keepFrames   = 120                               // frames that are kept for a recogniser that opens late: 1.2 s
+	makesRoom    = 30                                // the part of a full buffer, one in makesRoom, that its oldest audio leaves at once: to move the rest takes time
 )
 
 // View is what an Input reads of the session's state while it looks at a frame.
@@ -58,6 +59,7 @@ type Input struct {
 	committing, reportedFull bool
 
 	down      *voice.Resampler // format.InputRate to the detector's rate
+	again     *voice.Resampler // the same, for audio that is resampled a second time
 	framer    voice.Framer
 	scratch   []float32
 	resampled []float32
@@ -65,6 +67,9 @@ type Input struct {
 	inPiece   bool        // frames of a piece are being handed out
 	frames    int64       // since the session began
 	recent    [][]float32 // the last keepFrames
+
+	candidateStart voice.Samples // where the newest candidate began
+	kept           keptAudio
 
 	listener listener
 }
@@ -87,11 +92,17 @@ func New(limit int) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
+	again, err := voice.NewResampler(format.InputRate, voice.FrameRate)
+	if err != nil {
+		return nil, err
+	}
 	e, err := newEcho()
 	if err != nil {
 		return nil, err
 	}
-	return &Input{limit: limit, down: down, listener: listener{detector: voice.NewDetector(voice.DetectorConfig{}), echo: e}}, nil
+	return &Input{
+		limit: limit, down: down, again: again, listener: listener{detector: voice.NewDetector(voice.DetectorConfig{}), echo: e},
+	}, nil
 }
 
 // Append takes mono audio at format.InputRate, which came at now. The caller calls Next until it reports false before it appends
@@ -140,7 +151,7 @@ func (in *Input) Next(v View) (r Result, ok bool) {
 			}
 			in.inPiece = false
 			if in.Detecting() && turn.Open(v.Turn) == 0 {
-				in.buffer.DropBefore(in.onset(0))
+				in.dropUnused()
 			}
 		}
 		n := min(len(in.pending), frameSamples)
@@ -165,20 +176,19 @@ func (in *Input) beginPiece(pcm []int16) {
 }
 
 // makeRoom deals with a full buffer. A turn that is longer than the buffer is committed, so nothing is lost, and the audio goes on
-// after it. A client that commits by itself gets a failure, once; the rest of the audio is dropped.
+// after it. For a client that commits by itself the oldest audio makes room, and the client gets a failure, once.
 func (in *Input) makeRoom(v View) (Result, bool) {
 	if t := turn.Open(v.Turn); t != 0 && !in.committing {
 		in.committing = true
 		return Result{Event: turn.Silence{Turn: t}}, true
 	}
-	in.pending = nil
+	in.buffer.DropBefore(in.buffer.Start() + voice.Samples(in.limit/makesRoom))
 	if in.committing || in.reportedFull {
-		in.committing = false
-		return Result{}, false
+		return Result{}, true
 	}
 	in.reportedFull = true
 	return Result{Failure: &fault.Failure{
-		Code: "input_audio_buffer_full", Message: "the input buffer is full (5 minutes): commit or clear it",
+		Code: "input_audio_buffer_full", Message: "the input buffer is full (5 minutes), and its oldest audio is dropped: commit or clear it",
 	}}, true
 }
 
@@ -236,8 +246,8 @@ func (l *listener) isSpeech(frame []float32, v View, td *wire.TurnDetection) boo
 func (in *Input) Detecting() bool { return in.settings != nil && in.on }
 
 // onset returns the position where a turn begins whose onset is the present frame: the start of its speech less the pre-roll, but
-// not before earliest.
-func (in *Input) onset(earliest voice.Samples) voice.Samples {
+// not before the session's begin.
+func (in *Input) onset() voice.Samples {
 	back := int64(in.listener.endpointing.lookBack()) + int64(in.padding/frameMS)
-	return max(earliest, voice.Samples((in.frames-back)*frameSamples))
+	return max(0, voice.Samples((in.frames-back)*frameSamples))
 }

@@ -27,6 +27,7 @@ type bench struct {
 	failures []string
 	commits  [][]int16
 	turns    turn.ID
+	near     bool // the agent has almost finished when a candidate opens
 }
 
 func newBench(t *testing.T, change func(*wire.TurnDetection)) *bench {
@@ -89,7 +90,7 @@ func (b *bench) take(e turn.Event) {
 		b.turns++
 		b.in.DropBefore(b.in.TurnStart())
 		if b.view.AgentAudible {
-			b.in.OpenCandidate(b.turns)
+			b.in.OpenCandidate(b.turns, b.near, b.view)
 			b.view.Turn = turn.Candidate{Turn: b.turns}
 			return
 		}
@@ -253,7 +254,7 @@ func TestPredictedCandidates(t *testing.T) {
 	t.Run("the candidate waits for its speech", func(t *testing.T) {
 		b := overAgent(t)
 		b.turns++
-		b.in.OpenPredicted(b.turns, false)
+		b.in.OpenPredicted(b.turns, false, false, b.view)
 		b.view.Turn = turn.Candidate{Turn: b.turns}
 		b.quiet(140)
 		b.speak(scripted.Tones("stop it now please"))
@@ -263,7 +264,7 @@ func TestPredictedCandidates(t *testing.T) {
 		for answers, want := range map[bool]string{true: "Sustained", false: "Misfire"} {
 			b := overAgent(t)
 			b.turns++
-			b.in.OpenPredicted(b.turns, answers)
+			b.in.OpenPredicted(b.turns, answers, false, b.view)
 			b.view.Turn = turn.Candidate{Turn: b.turns}
 			b.speak(scripted.Tones("yes please")[:24*400])
 			b.quiet(300)
@@ -302,7 +303,7 @@ func TestFullBuffer(t *testing.T) {
 		b.g.Expect(b.commits).To(gomega.HaveLen(1))
 		b.g.Expect(b.failures).To(gomega.BeEmpty())
 	})
-	t.Run("a turn that does not commit loses the rest, without a word", func(t *testing.T) {
+	t.Run("a turn that does not commit loses its oldest audio, without a failure", func(t *testing.T) {
 		b := newBench(t, nil)
 		b.in.buffer.Append(make([]int16, MaxBuffer))
 		b.in.Append(make([]int16, 480), b.now)
@@ -310,22 +311,97 @@ func TestFullBuffer(t *testing.T) {
 		r, ok := b.in.Next(v)
 		b.g.Expect([]any{r.Event, ok}).To(gomega.Equal([]any{turn.Silence{Turn: 1}, true}))
 		r, ok = b.in.Next(v)
-		b.g.Expect([]any{r.Event, r.Failure, ok}).To(gomega.HaveExactElements(gomega.BeNil(), gomega.BeNil(), gomega.BeFalse()))
-		_, ok = b.in.Next(v)
-		b.g.Expect(ok).To(gomega.BeFalse())
-		b.g.Expect(b.in.Len()).To(gomega.Equal(MaxBuffer))
+		b.g.Expect([]any{r.Event, r.Failure, ok}).To(gomega.HaveExactElements(gomega.BeNil(), gomega.BeNil(), gomega.BeTrue()))
+		b.drain()
+		b.g.Expect(b.in.Len()).To(gomega.Equal(MaxBuffer - MaxBuffer/makesRoom + 480))
 	})
-	t.Run("a client that commits by itself is told, once", func(t *testing.T) {
+	t.Run("a client that commits by itself keeps its newest audio, and gets one failure", func(t *testing.T) {
 		b := newBench(t, nil)
 		b.in.Configure(nil)
 		b.in.buffer.Append(make([]int16, MaxBuffer))
-		b.speak(make([]int16, 480))
-		b.speak(make([]int16, 480))
+		newest := scripted.Tones("the newest words")
+		for range 2 {
+			b.speak(newest)
+		}
 		b.g.Expect(b.failures).To(gomega.Equal([]string{"input_audio_buffer_full"}))
-		b.g.Expect(b.in.Len()).To(gomega.Equal(MaxBuffer), "what was there stays")
+		b.g.Expect(b.in.Len()).To(gomega.Equal(MaxBuffer - MaxBuffer/makesRoom + 2*len(newest)))
+		b.g.Expect(b.in.buffer.pcm[b.in.Len()-len(newest):]).To(gomega.Equal(newest))
 		b.in.Clear()
 		b.speak(make([]int16, 480))
 		b.g.Expect(b.in.Len()).To(gomega.Equal(480))
+	})
+}
+
+// candidateOf has the user say something over the agent.
+func (b *bench) candidateOf(said []int16) {
+	b.t.Helper()
+	b.view.AgentAudible = true
+	b.quiet(4000) // the client's echo cancellation has adapted
+	b.speak(said)
+}
+
+func TestOneWordOverTheAgent(t *testing.T) {
+	word := scripted.Tones("six")[:24*350]
+	for name, c := range map[string]struct {
+		near, noLive bool
+		text         string
+		want         []string
+	}{
+		"near the end its word is an answer":                   {near: true, text: "six", want: []string{"Onset", "Sustained", "Silence"}},
+		"near the end an acknowledgement is an answer":         {near: true, text: "yes", want: []string{"Onset", "Sustained", "Silence"}},
+		"near the end a cough has no words and is none":        {near: true, want: []string{"Onset", "Misfire"}},
+		"near the end a filler is none":                        {near: true, text: "the", want: []string{"Onset", "Misfire"}},
+		"without a live transcription speech is enough":        {near: true, noLive: true, want: []string{"Onset", "Sustained", "Silence"}},
+		"in the middle of a response one word is rejected":     {text: "six", want: []string{"Onset", "Misfire"}},
+		"in the middle an acknowledgement is rejected":         {text: "yes", want: []string{"Onset", "Misfire"}},
+		"in the middle speech without a transcription is, too": {noLive: true, want: []string{"Onset", "Misfire"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			b.near, b.view.NoLiveTranscription = c.near, c.noLive
+			b.candidateOf(word)
+			b.quiet(300)
+			if e := b.in.Partial(b.turns, c.text); c.text != "" && e != nil {
+				b.take(e)
+			}
+			b.quiet(1000)
+			b.g.Expect(b.events).To(gomega.Equal(c.want))
+		})
+	}
+}
+
+func TestWordsOfARejectedCandidateBelongToTheTurnThatFollows(t *testing.T) {
+	for pause, kept := range map[int]bool{900: true, 2500: false} {
+		b := newBench(t, nil)
+		six := scripted.Tones("six")[:24*350]
+		b.candidateOf(six)
+		b.in.Partial(b.turns, "six")
+		b.quiet(pause)
+		b.view.AgentAudible = false
+		b.speak(scripted.Tones("and seven"))
+		b.quiet(700)
+		b.g.Expect(b.events).To(gomega.Equal([]string{"Onset", "Misfire", "Onset", "Silence"}))
+		b.g.Expect(len(b.commits[0])/24 > 1080+500+pause).To(gomega.Equal(kept), "after %d ms", pause)
+	}
+}
+
+func TestSpeechThatGoesOnBeginsTheNextTurn(t *testing.T) {
+	long := scripted.Tones("a long sentence that goes on and on without any pause")
+	t.Run("after the client has cleared the buffer", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.candidateOf(long[:24*200])
+		b.view.Turn = turn.Idle{} // what the machine makes of a clear
+		b.in.CandidateRejected()
+		b.in.Clear()
+		b.speak(long[24*200 : 24*900])
+		b.g.Expect(b.events).To(gomega.Equal([]string{"Onset", "Onset"}))
+	})
+	t.Run("after a rejection at the deadline", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.candidateOf(long[:24*200])
+		b.in.Partial(b.turns, "uh huh")
+		b.speak(long[24*200 : 24*1400])
+		b.g.Expect(b.events[:3]).To(gomega.Equal([]string{"Onset", "Misfire", "Onset"}))
 	})
 }
 

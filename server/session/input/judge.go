@@ -33,6 +33,9 @@ type judge struct {
 	words   string
 	// answers: only the end of the agent's response is unplayed, so the user answers it rather than listens.
 	answers bool
+	// near: the agent has almost finished, or has asked a question. Any word is then an answer, and the judge waits for the
+	// recogniser's words as long as it may.
+	near bool
 }
 
 // predicted returns the judge of a candidate that the client's detector has opened: its speech may still be on the way.
@@ -58,7 +61,7 @@ func (j *judge) frame(speech bool) verdict {
 		return confirmed
 	case j.gap >= judgeEnd && j.answers && j.speech >= judgeAnswer:
 		return confirmed
-	case j.gap >= judgeEnd:
+	case j.gap >= judgeEnd && !(j.near && j.speech >= judgeWords):
 		return rejected
 	case j.elapsed >= judgeDecides:
 		return j.deadline()
@@ -69,14 +72,14 @@ func (j *judge) frame(speech bool) verdict {
 // partial weighs the live transcript so far.
 func (j *judge) partial(text string) verdict {
 	j.words = text
-	if j.speech >= judgeWords && (interrupts(text) || j.answers && text != "") {
+	if j.speech >= judgeWords && (interrupts(text) || j.answers && text != "" || j.near && answers(text)) {
 		return confirmed
 	}
 	return undecided
 }
 
 // listens reports whether the user has only acknowledged what the agent says.
-func (j *judge) listens() bool { return !j.answers && onlyAcknowledges(j.words) }
+func (j *judge) listens() bool { return !j.answers && !j.near && onlyAcknowledges(j.words) }
 
 // deadline decides: confirmed if speech goes on, rejected if it has stopped or never came.
 func (j *judge) deadline() verdict {
@@ -113,6 +116,16 @@ func interrupts(text string) bool {
 		}
 	}
 	return content >= 2
+}
+
+// answers reports whether text has a word that is no filler.
+func answers(text string) bool {
+	for w := range words(text) {
+		if !fillers[w] {
+			return true
+		}
+	}
+	return false
 }
 
 // onlyAcknowledges reports whether text has words and all of them acknowledge.

@@ -39,6 +39,8 @@ type Parts struct {
 	Post func(Event) bool
 	// Committed notes a turn that a response may answer.
 	Committed func(turn.ID, *timing.Turn)
+	// NearAnswer reports whether the agent has almost finished, or has asked a question: one word is then an answer.
+	NearAnswer func() bool
 }
 
 // Listening is the user's half of a session. See the package comment.
@@ -96,7 +98,9 @@ func (l *Listening) PlaybackEnded(s *coord.State) {
 
 // OpenPredicted begins to judge candidate t, which the client's detector has opened. answers says that only the end of the agent's response
 // is unplayed: the user answers it rather than listens.
-func (l *Listening) OpenPredicted(t turn.ID, answers bool) { l.input.OpenPredicted(t, answers) }
+func (l *Listening) OpenPredicted(t turn.ID, answers bool, s *coord.State) {
+	l.input.OpenPredicted(t, answers, l.NearAnswer(), l.inputView(s))
+}
 
 // --- audio
 

@@ -21,7 +21,7 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State) (out action.List) {
 	switch f := f.(type) {
 	case turn.OpenCandidate:
 		l.speech.Open(f.Turn, l.input.TurnStart())
-		l.input.OpenCandidate(f.Turn)
+		l.input.OpenCandidate(f.Turn, l.NearAnswer(), l.inputView(s))
 		l.after("verdict", VerdictTimeout, VerdictDue{f.Turn})
 	case turn.RejectCandidate:
 		l.timers.Stop("verdict")

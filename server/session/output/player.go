@@ -259,6 +259,16 @@ func (p *Player) ItemPosition() playout.Position {
 	return playout.Position{}
 }
 
+// Left returns how much of the audible track has not been played yet. complete is false if there is no such track, or if more of its
+// audio will come.
+func (p *Player) Left() (left time.Duration, complete bool) {
+	t := p.Audible()
+	if t == nil || !t.complete {
+		return 0, false
+	}
+	return time.Duration((t.length - p.out.Sent()).Milliseconds(format.OutputRate)) * time.Millisecond, true
+}
+
 // SentOf is how much of an item's audio the client has: said is how much was generated, start where it begins in t. Over
 // WebRTC all that was generated counts, since the pacer alone knows better.
 func (p *Player) SentOf(t *Track, start, said voice.Samples) voice.Samples {
