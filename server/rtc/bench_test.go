@@ -203,7 +203,7 @@ func BenchmarkAnswer(b *testing.B) {
 	e := newTestEngine(b, Config{})
 	b.Run("pion", func(b *testing.B) {
 		for b.Loop() {
-			pc, err := e.api.NewPeerConnection(webrtc.Configuration{})
+			pc, err := e.newConnection(nil)
 			if err != nil {
 				b.Fatal(err)
 			}

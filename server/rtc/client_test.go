@@ -109,7 +109,7 @@ func newClient(t testing.TB, o clientOptions) *client {
 	if o.label != "-" {
 		label := o.label
 		if label == "" {
-			label = eventsLabel
+			label = "oai-events"
 		}
 		c.events, err = c.pc.CreateDataChannel(label, nil)
 		must(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -83,6 +84,20 @@ func TestClientThatNeverReads(t *testing.T) {
 	g.Expect(sent*len(text)).To(gomega.BeNumerically("<", 4<<20), "the client's window, SCTP's buffer and the queue")
 	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrBackpressure))
 	g.Expect(p.Send(event([]byte("more")), nil)).To(gomega.MatchError(call.ErrBackpressure))
+}
+
+// TestClientThatBeginsManyStreams checks that a client cannot take the server's memory with streams without end.
+func TestClientThatBeginsManyStreams(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	var ssrc atomic.Uint32
+	c, _ := dial(t, newTestEngine(t, Config{}), r, clientOptions{ssrc: func() uint32 { return ssrc.Add(1) }})
+	connected(g, r)
+	g.Eventually(func() error {
+		c.say(t, [][]byte{opus.SilentPacket()})
+		return r.failure()
+	}, soon).Should(gomega.MatchError(gomega.ContainSubstring("streams")))
+	g.Expect(ssrc.Load()).To(gomega.BeNumerically(">=", maxStreams/2), "each has a stream of reports, too")
 }
 
 func TestQueueBounds(t *testing.T) {

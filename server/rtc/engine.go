@@ -3,6 +3,7 @@ package rtc
 import (
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/interceptor/pkg/nack"
 	"github.com/pion/interceptor/pkg/report"
+	"github.com/pion/transport/v4/packetio"
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
@@ -21,9 +23,11 @@ import (
 
 // Engine makes calls. It is safe for concurrent use.
 type Engine struct {
-	cfg Config
-	api *webrtc.API
-	mux ice.UDPMux // nil without Config.UDPPort
+	cfg      Config
+	setting  webrtc.SettingEngine
+	media    *webrtc.MediaEngine
+	registry *interceptor.Registry
+	mux      ice.UDPMux // nil without Config.UDPPort
 
 	stuck atomic.Uint64 // connections that did not end
 
@@ -39,20 +43,25 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{cfg: cfg, peers: map[*Peer]struct{}{}}
-	settings := e.settings()
+	e.setting = e.settings()
 	if cfg.UDPPort != 0 {
 		if e.mux, err = e.openMux(); err != nil {
 			return nil, fmt.Errorf("rtc: UDP port %d: %w (is another server running on it?)", cfg.UDPPort, err)
 		}
-		settings.SetICEUDPMux(e.mux)
+		e.setting.SetICEUDPMux(e.mux)
 	}
-	media, registry, err := opusOnly(pionlog.Factory{To: cfg.Logger})
-	if err != nil {
+	if e.media, e.registry, err = opusOnly(pionlog.Factory{To: cfg.Logger}); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.api = webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry),
-		webrtc.WithSettingEngine(settings))
 	return e, nil
+}
+
+// newConnection returns a peer connection whose streams read into buffers of that kind.
+func (e *Engine) newConnection(buffers func(packetio.BufferPacketType, uint32) io.ReadWriteCloser) (*webrtc.PeerConnection, error) {
+	setting := e.setting
+	setting.BufferFactory = buffers
+	return webrtc.NewAPI(webrtc.WithMediaEngine(e.media), webrtc.WithInterceptorRegistry(e.registry),
+		webrtc.WithSettingEngine(setting)).NewPeerConnection(webrtc.Configuration{})
 }
 
 // Stuck returns how many connections did not end within their time since the engine began. Their goroutines are left behind.

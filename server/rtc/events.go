@@ -16,22 +16,20 @@ const (
 	// sctpHigh and sctpLow bound what SCTP holds and the client has not acknowledged, in bytes. Above sctpHigh the peer writes
 	// nothing more until the amount has sunk to sctpLow. That is enough for a path of 100 Mbit/s and 20 ms.
 	sctpHigh, sctpLow = 256 << 10, 64 << 10
-	// eventsLabel is the label that the protocol's clients give the data channel.
-	eventsLabel = "oai-events"
 	// smallBuffer holds all events without audio.
 	smallBuffer = 16 << 10
 )
 
-// onDataChannel takes the channel of events and closes every other one.
+// onDataChannel takes the client's first channel for the events, whatever its label is, and closes every other one.
 func (p *Peer) onDataChannel(d *webrtc.DataChannel) {
-	wanted := d.Label() == eventsLabel && p.taken.takeChannel()
+	first := p.taken.takeChannel()
 	d.OnOpen(func() {
 		raw, err := d.DetachWithDeadline()
 		switch {
 		case err != nil:
 			p.fail(fmt.Errorf("rtc: data channel: %w", err))
-		case !wanted:
-			p.engine.cfg.Logger.Debug("data channel refused", "label", d.Label(), "wanted", eventsLabel)
+		case !first:
+			p.engine.cfg.Logger.Debug("data channel refused: the call has one", "label", d.Label())
 			_ = raw.Close() // how it ends does not matter
 		default:
 			c := &eventChannel{raw: raw, written: make(chan struct{}), read: make(chan struct{})}

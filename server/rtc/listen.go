@@ -2,11 +2,14 @@ package rtc
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"time"
 
 	"github.com/pion/interceptor"
 	"github.com/pion/rtp"
+	"github.com/pion/transport/v4/packetio"
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/incoming"
@@ -25,12 +28,32 @@ const (
 	heartbeat = 100 * time.Millisecond
 )
 
+// maxStreams is how many streams of audio and of reports (SSRCs) a client may begin in one call. Each costs memory as long as the call.
+const maxStreams = 64
+
+// Bytes of packets that wait in one stream to be read: some seconds of audio.
+const maxUnreadAudio, maxUnreadReports = 64 << 10, 16 << 10
+
+// streamBuffer returns the buffer of a stream that the client begins. A client that begins too many fails.
+func (p *Peer) streamBuffer(kind packetio.BufferPacketType, _ uint32) io.ReadWriteCloser {
+	if p.streams.Add(1) > maxStreams {
+		p.fail(fmt.Errorf("rtc: the client sends more than %d streams (SSRCs): send one, and reports of that one", maxStreams))
+	}
+	b := packetio.NewBuffer()
+	if kind == packetio.RTCPBufferPacket {
+		b.SetLimitSize(maxUnreadReports)
+	} else {
+		b.SetLimitSize(maxUnreadAudio)
+	}
+	return b
+}
+
 // rtcpRead reads one RTCP packet.
 type rtcpRead func(b []byte) (int, interceptor.Attributes, error)
 
-// onTrack takes the client's first audio track. The offer has no other one.
+// onTrack takes the client's newest audio track: a client may send its audio as another stream (SSRC) from some moment on.
 func (p *Peer) onTrack(t *webrtc.TrackRemote, r *webrtc.RTPReceiver) {
-	if t.Kind() != webrtc.RTPCodecTypeAudio || !p.taken.takeTrack() {
+	if t.Kind() != webrtc.RTPCodecTypeAudio {
 		p.engine.cfg.Logger.Debug("track refused", "kind", t.Kind().String(), "ssrc", uint32(t.SSRC()))
 		return
 	}
@@ -44,8 +67,9 @@ type voiceTrack interface {
 	SetReadDeadline(t time.Time) error
 }
 
-// listen gives the client's audio to the Handler until the transport closes.
+// listen gives the client's audio to the Handler until the transport closes, or until a newer track is there.
 func (p *Peer) listen(t voiceTrack) {
+	p.taken.takeTrack(t)
 	dec, err := opus.NewDecoder()
 	if err != nil {
 		p.fail(err)
@@ -64,6 +88,9 @@ func (p *Peer) listen(t voiceTrack) {
 		}
 		n, _, err := t.Read(buf)
 		now := time.Now()
+		if !p.enterHearing(t) {
+			return
+		}
 		var late net.Error
 		switch {
 		case errors.As(err, &late) && late.Timeout():
@@ -71,6 +98,7 @@ func (p *Peer) listen(t voiceTrack) {
 				receiver.Extend(by)
 			}
 		case err != nil:
+			<-p.hearing
 			return // the transport is closed
 		default:
 			p.reachable(true)
@@ -79,7 +107,23 @@ func (p *Peer) listen(t voiceTrack) {
 			}
 		}
 		receiver.Tick(now)
+		<-p.hearing
 	}
+}
+
+// enterHearing begins to handle a packet of t once no packet of another track is handled. It reports false if a newer track is there, or
+// if the peer closes. The caller takes the token out of hearing again.
+func (p *Peer) enterHearing(t voiceTrack) bool {
+	select {
+	case p.hearing <- struct{}{}:
+	case <-p.life.stop:
+		return false
+	}
+	if p.taken.newest(t) {
+		return true
+	}
+	<-p.hearing
+	return false
 }
 
 // payloadOf parses an RTP packet into h and returns its payload, which is empty for padding. ok is false for garbage.

@@ -100,7 +100,7 @@ func TestListenGoesOn(t *testing.T) {
 	}
 	r := &recorder{}
 	life := newLifecycle()
-	p := &Peer{handler: handlerGate{life, r}, life: life, reach: newReachability()}
+	p := &Peer{handler: handlerGate{life, r}, life: life, reach: newReachability(), hearing: make(chan struct{}, 1)}
 	p.reachable(false)
 	p.listen(&script{
 		packets: [][]byte{voiced(1), {1, 2, 3}, voiced(2), voiced(3)},

@@ -39,28 +39,35 @@ type Peer struct {
 	fatal      chan error    // what ended the call; one is enough
 	restarting chan struct{} // has a token while a restart is negotiated
 	reach      reachability
+	hearing    chan struct{} // has a token while a packet of the client is handled
 	taken      taken
-	abandoned  atomic.Bool // nobody is there to whom the data channel could be closed
+	streams    atomic.Int32 // that the client has begun
+	abandoned  atomic.Bool  // nobody is there to whom the data channel could be closed
 
 	done     chan struct{} // closed when all is joined
 	closeErr error         // set before life.quiet closes
 }
 
-// taken notes what of the client's tracks and channels the peer uses: the first of each kind.
+// taken notes what of the client's tracks and channels the peer uses: the newest track and the first channel.
 type taken struct {
 	mu      sync.Mutex
-	track   bool
+	track   voiceTrack // the newest
 	channel bool
 	open    *eventChannel // nil until the data channel is open
 }
 
-// takeTrack reports whether the client's track is the first one.
-func (t *taken) takeTrack() (first bool) {
+// takeTrack makes v the track that the peer hears.
+func (t *taken) takeTrack(v voiceTrack) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first = !t.track
-	t.track = true
-	return first
+	t.track = v
+}
+
+// newest reports whether the peer hears the track v.
+func (t *taken) newest(v voiceTrack) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.track == v
 }
 
 // takeChannel reports whether the client's data channel is the first one.
@@ -138,10 +145,11 @@ func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, err
 		fatal:      make(chan error, 1),
 		restarting: make(chan struct{}, 1),
 		reach:      newReachability(),
+		hearing:    make(chan struct{}, 1),
 		done:       make(chan struct{}),
 	}
 	p.pacer = newPacer(p.output, track, enc, p.handler, p.fail)
-	if p.pc, err = e.api.NewPeerConnection(webrtc.Configuration{}); err != nil {
+	if p.pc, err = e.newConnection(p.streamBuffer); err != nil {
 		return nil, fmt.Errorf("rtc: peer connection: %w", err)
 	}
 	if err := e.add(p); err != nil {

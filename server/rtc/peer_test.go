@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,14 +214,36 @@ func TestCallWithoutDataChannel(t *testing.T) {
 	g.Expect(p.Stats().EventsDropped).To(gomega.Equal(uint64(1)))
 }
 
-func TestCallClosesOtherDataChannels(t *testing.T) {
+// TestCallTakesTheFirstDataChannel checks that events flow on the first channel, whatever its label is, and that a second one is closed.
+func TestCallTakesTheFirstDataChannel(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := &recorder{}
-	c, _ := dial(t, newTestEngine(t, Config{}), r, clientOptions{label: "something"})
-	g.Eventually(c.closed.Load, soon).Should(gomega.BeTrue())
-	_, err := c.pc.CreateDataChannel(eventsLabel, nil)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
+	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{label: "something"})
 	connected(g, r)
+	second, err := c.pc.CreateDataChannel("oai-events", nil)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	closed := make(chan struct{})
+	second.OnClose(func() { close(closed) })
+	g.Eventually(closed, soon).Should(gomega.BeClosed())
+	g.Expect(p.Send(event([]byte("hello")), nil)).To(gomega.Succeed())
+	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"hello"}))
+	g.Expect(r.failure()).NotTo(gomega.HaveOccurred())
+}
+
+// TestCallHearsANewStream checks that a client is heard that sends its audio with another SSRC in mid-call.
+func TestCallHearsANewStream(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	var ssrc atomic.Uint32
+	ssrc.Store(1)
+	c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{ssrc: ssrc.Load})
+	connected(g, r)
+	for i := range uint32(3) {
+		ssrc.Store(1 + i)
+		c.say(t, code(t, newTestEncoder(t), tone(440, 10*FrameSize)))
+		g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.Equal(uint64(10 * (1 + i))))
+	}
+	r.do(func() { g.Expect(len(r.audio)).To(gomega.BeNumerically(">=", 30*FrameSize)) })
 }
 
 func TestAnswerIsRefused(t *testing.T) {

@@ -25,11 +25,11 @@ func Complete(answer string) (string, error) {
 		setFormat(m)
 	}
 	moveCandidates(&d)
-	text, err := d.Marshal()
+	text, err := marshal(&d)
 	if err != nil {
 		return "", fmt.Errorf("rtc: own answer: %w", err)
 	}
-	return string(text), nil
+	return text, nil
 }
 
 // setFormat replaces the Opus parameters of a section. pion repeats the parameters of the offer, but those of an answer tell the client

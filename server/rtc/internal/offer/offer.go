@@ -34,11 +34,11 @@ var (
 
 // Offer is the part of an SDP offer that a call uses.
 type Offer struct {
-	Desc          webrtc.SessionDescription
-	ReceivesAudio bool // the client receives the agent's audio
-	Events        bool // the client has a data channel
-	MaxMessage    int  // the largest message that the client takes, in bytes
-	Removed       int  // how many of the client's addresses were removed from Desc
+	Desc          webrtc.SessionDescription // for pion: without some of the client's addresses, and without its SSRCs
+	ReceivesAudio bool                      // the client receives the agent's audio
+	Events        bool                      // the client has a data channel
+	MaxMessage    int                       // the largest message that the client takes, in bytes
+	Removed       int                       // how many of the client's addresses were removed from Desc
 }
 
 // Read parses and checks an offer, and removes the client's addresses that the server does not check. Its errors wrap ErrBadSDP or
@@ -67,14 +67,29 @@ func Read(text string, remotes Remotes) (Offer, error) {
 	for _, m := range sections(parsed, "application") {
 		o.Events, o.MaxMessage = true, messageLimit(m)
 	}
-	if o.Removed = limitCandidates(parsed, remotes); o.Removed > 0 {
-		limited, err := parsed.Marshal()
-		if err != nil {
-			return o, fmt.Errorf("%w: it cannot be read (%w); send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
-		}
-		o.Desc = webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: string(limited)}
+	o.Removed = limitCandidates(parsed, remotes)
+	removeStreams(parsed)
+	text, err = marshal(parsed)
+	if err != nil {
+		return o, fmt.Errorf("%w: it cannot be read (%w); send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
 	}
+	o.Desc = webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: text}
 	return o, nil
+}
+
+// removeStreams removes the client's announcement of its streams (SSRCs). pion hears no stream that was not announced if there is any
+// announcement, so a client that changes its SSRC during the call would not be heard any more.
+func removeStreams(d *sdp.SessionDescription) {
+	for _, m := range d.MediaDescriptions {
+		m.Attributes = slices.DeleteFunc(m.Attributes, func(a sdp.Attribute) bool {
+			return a.Key == sdp.AttrKeySSRC || a.Key == sdp.AttrKeySSRCGroup
+		})
+	}
+}
+
+func marshal(d *sdp.SessionDescription) (string, error) {
+	text, err := d.Marshal()
+	return string(text), err
 }
 
 // readAudio checks the offer's audio sections and reports whether the client receives the agent's audio.
