@@ -76,8 +76,42 @@ func TestACallInFirefox(t *testing.T) {
 	}
 }
 
+//go:embed offer.html
+var offerPage string
+
+// TestOffersOfBrowsers checks that calls connect whose offers have an unusual shape: the data section inside of the bundle only, a video
+// section first, or a data channel with a name of its own.
+func TestOffersOfBrowsers(t *testing.T) {
+	const maxBundle, videoFirst, both = "bundle=max-bundle&label=oai-events", "bundle=balanced&label=own&video", "bundle=max-bundle&label=own&video"
+	for _, browser := range []struct {
+		name    string
+		browse  func(t *testing.T, g *gomega.WithT, address string)
+		queries []string
+	}{
+		{"Firefox", browse, []string{maxBundle, videoFirst, both}},
+		// Chromium with max-bundle cannot apply an answer that rejects the first section.
+		{"Chromium", browseChromium, []string{maxBundle, videoFirst}},
+	} {
+		for _, query := range browser.queries {
+			t.Run(browser.name+" "+query, func(t *testing.T) {
+				g := gomega.NewWithT(t)
+				got := visit(t, g, offerPage, "?"+query, browser.browse)
+				g.Expect(got.Failed).To(gomega.BeEmpty())
+				g.Expect(got.States).To(gomega.Equal([]string{"session.created"}))
+				t.Log(got.Machines)
+			})
+		}
+	}
+}
+
 // call opens the page in a new browser and returns what it tells.
 func call(t *testing.T, g *gomega.WithT, transport string) outcome {
+	t.Helper()
+	return visit(t, g, page, "?transport="+transport, browse)
+}
+
+// visit opens a page with a query in a new browser and returns what the page tells.
+func visit(t *testing.T, g *gomega.WithT, page, query string, browse func(*testing.T, *gomega.WithT, string)) outcome {
 	t.Helper()
 	speech, err := rig.Speak(t.Context(), "stop it now please, that is enough")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -102,7 +136,7 @@ func call(t *testing.T, g *gomega.WithT, transport string) outcome {
 			http.NotFound(w, r)
 		}
 	})
-	browse(t, g, site.URL+"/?transport="+transport)
+	browse(t, g, site.URL+"/"+query)
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	select {
@@ -128,6 +162,13 @@ func browse(t *testing.T, g *gomega.WithT, address string) {
 		"-L", "module-native-protocol-unix auth-anonymous=1 socket="+socket, "-L", "module-null-sink")
 	g.Eventually(func() error { _, err := os.Stat(socket); return err }).WithTimeout(20 * time.Second).Should(gomega.Succeed())
 	start(t, g, env, "firefox-esr", "--headless", "--no-remote", "--profile", dir, address)
+}
+
+// browseChromium opens a page in a Chromium of its own, without a window.
+func browseChromium(t *testing.T, g *gomega.WithT, address string) {
+	t.Helper()
+	start(t, g, os.Environ(), "chromium", "--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--user-data-dir="+t.TempDir(),
+		"--autoplay-policy=no-user-gesture-required", "--disable-features=WebRtcHideLocalIpsWithMdns,LocalNetworkAccessChecks", address)
 }
 
 // start runs a program until the test ends, and then ends it with all that it has started.
