@@ -20,7 +20,7 @@ const twenty = "One two three four, five six seven eight. Nine ten eleven twelve
 	"Seventeen eighteen nineteen twenty."
 
 // TestSoundsThatDoNotInterrupt: after a sound that is no barge-in, the agent goes on after a moment and loses no word
-// (livekit/agents#1229, #4039, #4270, and the order of acknowledgement and reply in livekit/agents#6662).
+// (livekit/agents#1229, #4039, #4270, and the order of acknowledgement and response in livekit/agents#6662).
 func TestSoundsThatDoNotInterrupt(t *testing.T) {
 	t.Parallel()
 	for name, sound := range map[string]struct {

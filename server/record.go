@@ -89,7 +89,7 @@ func (r *recorder) step(session string, st coord.Step) {
 	})
 }
 
-// took records an event that the machines take, how far the reply on air has got, and the settings then.
+// took records an event that the machines take, how much of the response on air was sent, and the settings then.
 func (r *recorder) took(session string, at playout.Position, e coord.Event, met coord.State) {
 	of, event := part(e)
 	r.write(struct {

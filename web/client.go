@@ -30,7 +30,7 @@ type Client struct {
 	show      func(Snapshot)
 	last      sdk.Snapshot
 	start     *Problem // of the page itself, such as an insecure address
-	dismissed error    // the microphone's error that the person has taken off
+	dismissed error    // the microphone's error that the user has taken off
 	cut       string   // id of the newest interrupted line
 	cutUntil  time.Duration
 	latency   Latency // of the last answer that was measured in this call

@@ -8,7 +8,7 @@ import (
 	"github.com/maxence-charriere/go-app/v10/pkg/app"
 )
 
-// nearEnd is how far from the end, in pixels, a person may have scrolled and
+// nearEnd is how far from the end, in pixels, a user may have scrolled and
 // still be following the conversation.
 const nearEnd = 80
 

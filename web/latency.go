@@ -12,7 +12,7 @@ import (
 // person's speech.
 type Latency struct {
 	Total       int // end of speech to the first sound (or word) of the answer; 0 means not known
-	Silence     int // waiting to be sure that the person had finished
+	Silence     int // waiting to be sure that the user had finished
 	Recognition int // turning speech into words
 	Model       int // first word of the answer
 	Voice       int // first sound of the answer
@@ -76,7 +76,7 @@ func (l Latency) Detail() string {
 const unbroken = "\u00a0"
 
 // MetricsLatency makes a Latency from the marks of antiphon.turn.metrics:
-// milliseconds since the end of the person's speech, -1 for what did not
+// milliseconds since the end of the user's speech, -1 for what did not
 // happen. A mark that lies before an earlier one counts as no time.
 func MetricsLatency(commit, transcript, firstToken, firstAudio, firstPacket int) Latency {
 	var l Latency

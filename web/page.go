@@ -17,7 +17,7 @@ type Page struct {
 	attach func(Driver) scenery
 	shown  Snapshot
 	scene  scenery
-	away   bool // the person has scrolled back and reads older lines
+	away   bool // the user has scrolled back and reads older lines
 }
 
 // scenery is what goes on around the page outside its elements: animation and
@@ -57,7 +57,7 @@ func (p *Page) show(ctx app.Context, s Snapshot) {
 	})
 }
 
-// follow keeps the newest line in sight of a person who has not scrolled back.
+// follow keeps the newest line in sight of a user who has not scrolled back.
 func (p *Page) follow() {
 	if !p.away && len(p.shown.Lines) > 0 {
 		toEnd("scroll")

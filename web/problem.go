@@ -35,7 +35,7 @@ const (
 	RemedyPlay  Remedy = "play"  // let the browser play sound
 )
 
-// Problem is something that the person has to know of.
+// Problem is something that the user has to know of.
 type Problem struct {
 	Kind   ProblemKind
 	Title  string // what happened

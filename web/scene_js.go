@@ -130,7 +130,7 @@ func follow(shown, measured float64) float64 {
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// onKey hears Esc and M. M is a letter while the person writes.
+// onKey hears Esc and M. M is a letter while the user writes.
 func (s *scene) onKey(e js.Value) {
 	if e.Get("repeat").Bool() || e.Get("isComposing").Bool() ||
 		e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool() || e.Get("altKey").Bool() {

@@ -46,7 +46,7 @@ func (s *score) enter(p Phase, now time.Duration) {
 	s.phase = p
 }
 
-// hear takes both levels, 0 to 1. The person's notes count only while the call
+// hear takes both levels, 0 to 1. The user's notes count only while the call
 // takes them for words, so that noise does not write on the staff.
 func (s *score) hear(now time.Duration, mic, agent float64) {
 	for s.n > 0 && now-s.notes[s.first].born > noteLife {

@@ -12,7 +12,7 @@ const (
 	PhaseIdle         Phase = "idle"         // no call
 	PhaseConnecting   Phase = "connecting"   // the call is being set up
 	PhaseListening    Phase = "listening"    // the agent waits for words
-	PhaseHearing      Phase = "hearing"      // the person speaks
+	PhaseHearing      Phase = "hearing"      // the user speaks
 	PhaseThinking     Phase = "thinking"     // an answer is on its way
 	PhaseSpeaking     Phase = "speaking"     // the agent speaks
 	PhaseInterrupted  Phase = "interrupted"  // the agent was cut short a moment ago
@@ -79,7 +79,7 @@ type Component struct {
 	Stage   string // what it does: "transcription", …
 	Name    string // what does it: "pocketsphinx", …
 	State   ComponentState
-	Detail  string // a sentence for the person; may be empty
+	Detail  string // a sentence for the user; may be empty
 	Install string // the command that gets it; empty when nothing is missing
 }
 
@@ -104,7 +104,7 @@ func (p Pipeline) incomplete() bool {
 // Device is a microphone or a loudspeaker that the browser offers.
 type Device struct {
 	ID    string // the browser's deviceId
-	Label string // empty until the person has allowed the microphone
+	Label string // empty until the user has allowed the microphone
 }
 
 // Devices are the choices of sound equipment.
@@ -122,7 +122,7 @@ type Snapshot struct {
 	Muted    bool
 	MicAsked bool   // the browser may be asking for the microphone
 	TextOnly bool   // the call has no microphone
-	Caption  string // what the person is saying, as far as it is understood
+	Caption  string // what the user is saying, as far as it is understood
 	Lines    []Line
 	Trimmed  bool // older lines have left the conversation
 	Pipeline Pipeline

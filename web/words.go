@@ -40,7 +40,7 @@ func (s Snapshot) listeningText() string {
 	}
 }
 
-// hintText says what the person can do now.
+// hintText says what the user can do now.
 func (s Snapshot) hintText() string {
 	switch s.Phase {
 	case PhaseLoading:

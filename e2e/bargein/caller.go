@@ -1,6 +1,7 @@
 package main
 
-// One client in a browser tab: it places a call through a link, asks for a reply, and collects the events and the recording.
+// One client in a browser tab: it places a call through a simulated network link, requests responses, and collects events and
+// recording.
 
 import (
 	"context"
@@ -16,17 +17,17 @@ import (
 const (
 	ours        = "ours"        // Antiphon's script
 	unpredicted = "unpredicted" // the same with prediction off
-	stock       = "stock"       // @openai/agents-realtime as it is
-	naive       = "naive"       // the same, muted while the microphone is loud
+	stock       = "stock"       // @openai/agents-realtime, unmodified
+	naive       = "naive"       // the same; the page mutes the agent while the microphone is loud
 )
 
-// caller is one client in a tab of its own, behind a link of its own.
+// caller is one client, in its own tab and with its own network link.
 type caller struct {
 	kind   string
 	tab    *rig.Tab
 	relay  *rig.Relay
 	passed []rig.Passed // the events so far
-	read   int          // of them, those that await has passed
+	read   int          // how many of passed await has passed over
 }
 
 // call opens the page in a new tab and connects a client of a kind to the server behind the link.
@@ -34,7 +35,7 @@ func (h *house) call(b *rig.Browser, kind, server string, link rig.Link) (*calle
 	return h.callWith(b, kind, server, link, "{}")
 }
 
-// callWith is call with options of the page's.
+// callWith is call with options for the page's client.
 func (h *house) callWith(b *rig.Browser, kind, server string, link rig.Link, options string) (_ *caller, err error) {
 	c := &caller{kind: kind}
 	if c.relay, err = rig.NewRelay(server, link); err != nil {
@@ -55,12 +56,12 @@ func (h *house) callWith(b *rig.Browser, kind, server string, link rig.Link, opt
 	return c, nil
 }
 
-// patience bounds what happens in any case.
+// patience bounds the wait for an event that must come.
 const patience = 20 * time.Second
 
 // close hangs up and closes the tab.
 func (c *caller) close() error {
-	_, _ = rig.Await[any](c.tab, `end()`) // a call that failed has nothing to end
+	_, _ = rig.Await[any](c.tab, `end()`) // after a failed call there is nothing to end
 	c.tab.Close()
 	return c.relay.Close()
 }
@@ -74,7 +75,7 @@ func (c *caller) write(text string) error {
 // errQuiet says that an event did not come.
 var errQuiet = errors.New("did not come")
 
-// await waits for an event of the server's behind those that it has passed, and passes it.
+// await waits for the next server event of this type, and passes over all events up to it.
 func (c *caller) await(kind string, within time.Duration) error {
 	_, err := c.find(kind, within)
 	return err
@@ -105,7 +106,7 @@ func (c *caller) find(kind string, within time.Duration) (rig.Passed, error) {
 	}
 }
 
-// skip passes all events of now.
+// skip passes over all events that have come.
 func (c *caller) skip() error {
 	more, err := c.tab.Events()
 	c.passed = append(c.passed, more...)
@@ -113,7 +114,7 @@ func (c *caller) skip() error {
 	return err
 }
 
-// since gives the server's events of a type that came after a moment on the page's clock.
+// since returns the server's events of this type that came after a moment on the page's clock.
 func (c *caller) since(kind string, at float64) []rig.Passed {
 	var found []rig.Passed
 	for _, p := range c.passed {
@@ -126,11 +127,11 @@ func (c *caller) since(kind string, at float64) []rig.Passed {
 
 func typeOf(p rig.Passed) string {
 	var e struct{ Type string }
-	_ = json.Unmarshal(p.Event, &e) // what is no event has no type
+	_ = json.Unmarshal(p.Event, &e) // a text that is no event has no type
 	return e.Type
 }
 
-// report is what the page tells of Antiphon's script.
+// report is what the page reports about Antiphon's script.
 type report struct {
 	Metrics      json.RawMessage
 	Errors       []string
@@ -142,7 +143,7 @@ type report struct {
 
 func (c *caller) report() (report, error) { return rig.Evaluate[report](c.tab, `report()`) }
 
-// pause lets time pass.
+// pause waits for d.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -1,6 +1,6 @@
 package main
 
-// What a noise over a reply costs: plays noises during a story and finds in the recording what was repeated and what was lost.
+// The effect of noises on a response: plays noises during a story, and finds in the recording which audio was repeated and lost.
 
 import (
 	"encoding/json"
@@ -13,42 +13,42 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// noise is something that is no interruption.
+// noise is a sound that must not interrupt the agent.
 type noise struct {
 	name  string
 	sound rig.Sound
 }
 
-// disturbance is what became of the reply when there was a noise. All times are in ms.
+// disturbance is the effect of one noise on the response. All times are in ms.
 type disturbance struct {
 	noise    string
-	left     bool    // the level or the reply itself was not what it would have been
-	back     float64 // from the end of the noise to the level; 0 when it was back before
-	repeated float64 // of what had been heard at its level, that was heard again
-	lost     float64 // of what was never heard at its level
-	words    int     // that were lost with it
+	left     bool    // the response was not audible at its usual level for a while
+	back     float64 // the time from the end of the noise until the usual level is back; 0 when it was back before
+	repeated float64 // how much was audible twice at the usual level
+	lost     float64 // how much was never audible at the usual level
+	words    int     // about how many words were lost
 }
 
-// disturbances are those of one client.
+// disturbances are the effects of all noises on one client.
 type disturbances struct {
 	kind      string
 	all       []disturbance
 	cancelled int
 }
 
-// story is asked for with this text: more than a minute of speech in which no word sounds like the one before.
+// story is the request for more than a minute of speech, in which neighbouring words sound different.
 const story = "tell me a story"
 
-// apart is the time from one noise to the next.
+// apart is the time between two noises.
 const apart = 3600 * time.Millisecond
 
-// disturb makes noises while each client in turn hears a story.
+// disturb plays noises to each client while the agent tells a story.
 func (h *house) disturb(kinds []string, noises []noise) ([]*disturbances, error) {
 	server, err := h.speech()
 	if err != nil {
 		return nil, err
 	}
-	reference, err := h.reply(server, story)
+	reference, err := h.responseAudio(server, story)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (h *house) disturb(kinds []string, noises []noise) ([]*disturbances, error)
 	return all, errors.Join(failed...)
 }
 
-// disturbOne goes on with another call when a reply was cancelled, until all noises were made.
+// disturbOne plays all noises to one client. When a response is cancelled, it goes on in another call.
 func (h *house) disturbOne(b *rig.Browser, server string, d *disturbances, noises []noise, t *tracker) error {
 	for begun := 0; begun < len(noises); {
 		made, err := h.disturbCall(b, server, d, noises[begun:], t)
@@ -78,7 +78,7 @@ func (h *house) disturbOne(b *rig.Browser, server string, d *disturbances, noise
 	return nil
 }
 
-// made is a noise that was made, with the moments of its beginning and its end on the page's clock.
+// made is a noise that was played, with its beginning and its end on the page's clock.
 type made struct {
 	name       string
 	begun, end float64
@@ -100,7 +100,7 @@ func (h *house) disturbCall(b *rig.Browser, server string, d *disturbances, nois
 			return 0, err
 		}
 		all = append(all, made{noise.name, said + onset(noise.sound), said + float64(noise.sound.Duration().Milliseconds())})
-		// Another distance each time, so that the noises fall on words and on pauses.
+		// The distance varies, so that noises fall on words and on pauses.
 		if err := pause(h.ctx, apart+time.Duration(i%5)*77*time.Millisecond); err != nil {
 			return 0, err
 		}
@@ -127,7 +127,7 @@ func (h *house) disturbCall(b *rig.Browser, server string, d *disturbances, nois
 	return len(all), nil
 }
 
-// over says whether the reply has ended.
+// over reports whether the playback of the response has ended.
 func (c *caller) over() (bool, error) {
 	if err := c.skip(); err != nil {
 		return false, err
@@ -135,7 +135,7 @@ func (c *caller) over() (bool, error) {
 	return len(c.since("output_audio_buffer.stopped", 0))+len(c.since("output_audio_buffer.cleared", 0)) > 0, nil
 }
 
-// cancelled counts the replies that were.
+// cancelled returns how many responses were cancelled.
 func (c *caller) cancelled() (n int) {
 	for _, p := range c.since("response.done", 0) {
 		var e struct{ Response struct{ Status string } }
@@ -146,17 +146,17 @@ func (c *caller) cancelled() (n int) {
 	return n
 }
 
-// unlike is how many steps a reply may be unrecognised without having been away.
+// unlike is how many steps in a row have to be unrecognised before the response counts as not audible.
 const unlike = 6
 
-// disturbed says what a noise did to the reply up to a moment.
+// disturbed returns the effect of a noise on the response up to a moment.
 func (p *path) disturbed(m made, until float64) disturbance {
 	d := disturbance{noise: m.name}
 	from, to := p.index(m.begun), p.index(until-150)
 	left, back := to, from
 	for i, gone := from, 0; i < to; i++ {
 		switch p.steps[i].state {
-		case unknown, vague, lowered:
+		case unknown, vague, offLevel:
 			if gone++; gone >= unlike {
 				d.left, left, back = true, min(left, i), i+1
 			}
@@ -172,7 +172,7 @@ func (p *path) disturbed(m made, until float64) disturbance {
 	if !d.left {
 		reached = p.reached(from)
 	}
-	heard := map[int]bool{} // cells heard at their level since the noise
+	heard := map[int]bool{} // the cells that were audible at the usual level since the noise
 	for i := from; i < to; i++ {
 		if s := p.steps[i]; s.state == sounding {
 			cell := s.place / hop
@@ -180,7 +180,7 @@ func (p *path) disturbed(m made, until float64) disturbance {
 				d.repeated += 10
 			}
 			heard[cell] = true
-			// A place is found to a few milliseconds: a cell may be passed over.
+			// Positions have an error of a few milliseconds, so the neighbouring cells count as heard.
 			heard[cell-1], heard[cell+1] = true, true
 		}
 	}
@@ -188,7 +188,7 @@ func (p *path) disturbed(m made, until float64) disturbance {
 	return d
 }
 
-// reached is the furthest place that was heard at its level before a step.
+// reached returns the furthest position that was audible at the usual level before a step.
 func (p *path) reached(before int) (place int) {
 	for i := range before {
 		if s := p.steps[i]; s.state == sounding {
@@ -198,13 +198,13 @@ func (p *path) reached(before int) (place int) {
 	return place
 }
 
-// Of what was not heard, less than this is a word's edge or an error of the measurement, and a word takes about so long; in ms.
+// A lost stretch shorter than edge is the edge of a word or an error of the measurement. A word takes about the time of word. In ms.
 const (
 	edge = 50
 	word = 350
 )
 
-// lost adds up what was not heard between two cells of the reference.
+// lost returns how much sound between two cells of the reference was not audible, in ms, and about how many words that is.
 func (p *path) lost(heard map[int]bool, from, to int) (lost float64, words int) {
 	run, quiet := 0.0, 0
 	end := func() {

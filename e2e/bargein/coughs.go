@@ -4,7 +4,7 @@ package main
 
 import "fmt"
 
-// coughs measures what noises do to a reply.
+// coughs measures what noises do to a response.
 func coughs(h *house, o options, r *results) error {
 	made, err := noises(h.ctx, max(1, o.n/2))
 	if err != nil {
@@ -39,7 +39,7 @@ func coughs(h *house, o options, r *results) error {
 	return nil
 }
 
-// of sums up the disturbances by a noise, or by all when it has no name.
+// of sums up the effects of the noise with this name, or of all noises when the name is empty.
 func (d *disturbances) of(name string) (back []float64, again float64, words int) {
 	for _, one := range d.all {
 		if name != "" && one.noise != name {

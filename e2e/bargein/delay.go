@@ -8,7 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// recordingDelay is how long it takes, in ms, from a change of an element's volume to its place in the recording.
+// recordingDelay returns the time from a change of an element's volume to its effect in the recording, in ms.
 func (h *house) recordingDelay() (delay float64, err error) {
 	err = h.inBrowser(func(b *rig.Browser) error {
 		tab, err := b.Open(h.site.url + "/")

@@ -12,13 +12,13 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// lateness of an echo, in ms: one call with each.
+// lateness has the delays of the echo, in ms. Each is measured in one call.
 var lateness = []int{40, 60, 80, 100, 120}
 
 // echoGain is -20 dB.
 const echoGain = 0.1
 
-// echoes are those of one client.
+// echoes are the results of one client.
 type echoes struct {
 	name      string
 	deaf      bool
@@ -27,7 +27,7 @@ type echoes struct {
 	confirmed int
 }
 
-// echo lets the agent hear itself.
+// echo measures how often a client interrupts the agent because of its echo.
 func echo(h *house, o options, r *results) error {
 	all := []*echoes{{name: "with the playback as reference"}, {name: "without it", deaf: true}}
 	server, err := h.speech()
@@ -69,7 +69,7 @@ func echo(h *house, o options, r *results) error {
 	return nil
 }
 
-// echoCall lets the agent speak for so long.
+// echoCall makes one call in which the agent speaks for this long, with its echo in the microphone.
 func (h *house) echoCall(b *rig.Browser, server string, e *echoes, late int, playing time.Duration) (err error) {
 	options, err := json.Marshal(map[string]any{"deaf": e.deaf, "echo": map[string]any{"lateMS": late, "gain": echoGain}})
 	if err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// Follows a reply through a recording: finds for each 10 ms which position of the reply is heard, and at which level.
+// Follows a response through a recording: finds, for each 10 ms, which position of the response is audible, and at which level.
 
 import (
 	"math"
@@ -9,34 +9,34 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// Geometry of following a reply through a recording, in samples of trackRate.
+// Geometry of following a response through a recording, in samples of trackRate.
 const (
-	hop    = trackRate * 10 / 1000  // one step, and one cell of the reference
-	near   = trackRate * 8 / 1000   // the place may be so far from where it is expected
-	wide   = trackRate * 300 / 1000 // of sound that is looked for all around
-	around = trackRate * 2500 / 1000
-	faint  = 0.003 // amplitude of the reference under which there is nothing to recognise
+	hop    = trackRate * 10 / 1000   // one step, and one cell of the reference
+	near   = trackRate * 8 / 1000    // how far a position may be from the expected one
+	wide   = trackRate * 300 / 1000  // the length of the piece that a search compares
+	around = trackRate * 2500 / 1000 // how far from the expected position a search looks
+	faint  = 0.003                   // the amplitude of the reference below which it counts as silence
 )
 
-// stateOf is what a step is.
+// stateOf says what a step contains.
 type stateOf uint8
 
 const (
-	unknown  stateOf = iota // not the reply, or silence where it should be
-	vague                   // as loud as the reply, but not much like it: a codec keeps little of a hiss
-	pausing                 // the reply pauses here
-	lowered                 // the reply; after judge: but not at its level
-	sounding                // the reply at its level
+	unknown  stateOf = iota // not the response, or silence in place of the response
+	vague                   // as loud as the response, but not similar enough: a codec changes a hiss
+	pausing                 // the response has a pause here
+	offLevel                // the response; after judge: the response below its usual level
+	sounding                // the response at its usual level; only after judge
 )
 
 // step is 10 ms of a recording.
 type step struct {
-	place int // of its middle in the reference
+	place int // the position of its middle in the reference, in samples
 	state stateOf
 	gain  float64
 }
 
-// path is a reply's way through a recording.
+// path says for each step of a recording which part of a response is audible in it.
 type path struct {
 	rec   *rig.Recording
 	pcm   []float32
@@ -44,14 +44,14 @@ type path struct {
 	t     *tracker
 }
 
-// follow finds for each 10 ms of the recording which place of the reply is heard, and whether at its level.
+// follow finds, for each 10 ms of the recording, which position of the response is audible, and whether at its usual level.
 func (t *tracker) follow(rec *rig.Recording) (*path, error) {
 	pcm, err := tracked(rec.PCM, rec.Rate)
 	if err != nil {
 		return nil, err
 	}
 	p := &path{rec: rec, pcm: pcm, steps: make([]step, len(pcm)/hop), t: t}
-	last, since, lost, locked := 0, 0, 0, false // since: the steps after the last that was recognised
+	last, since, lost, locked := 0, 0, 0, false // since: the number of steps after the last recognised one
 	for i := range p.steps {
 		if !locked {
 			place, found := p.search(i, last, last+(i-lost)*hop)
@@ -70,7 +70,7 @@ func (t *tracker) follow(rec *rig.Recording) (*path, error) {
 			if p.gone(p.steps[i+1-since : i+1]) {
 				locked, last, lost = false, last-since*hop, i-since
 			}
-		case pausing, lowered, sounding:
+		case pausing, offLevel, sounding:
 			p.clear(i-since+1, i)
 			since = 0
 		}
@@ -80,7 +80,8 @@ func (t *tracker) follow(rec *rig.Recording) (*path, error) {
 	return p, nil
 }
 
-// gone says of steps that were not recognised whether the reply is no longer where it was followed to. If so they are not it.
+// gone decides about steps that were not recognised. It returns true when the recording no longer follows the response at the
+// expected position, and marks the steps as unknown then.
 func (p *path) gone(steps []step) bool {
 	different := 0
 	for _, s := range steps {
@@ -97,22 +98,22 @@ func (p *path) gone(steps []step) bool {
 	return true
 }
 
-// clear takes vague steps for the reply: it is there before and after them.
+// clear marks vague steps as the response, because the response is recognised before and after them.
 func (p *path) clear(from, to int) {
 	for i := from; i < to; i++ {
 		if p.steps[i].state == vague {
-			p.steps[i].state, p.steps[i].gain = lowered, p.steps[to].gain
+			p.steps[i].state, p.steps[i].gain = offLevel, p.steps[to].gain
 		}
 	}
 }
 
-// piece is the sound around a step.
+// piece returns length samples of the recording around a step.
 func (p *path) piece(i, length int) []float32 {
 	middle := i*hop + hop/2
 	return p.pcm[max(0, middle-length/2):min(len(p.pcm), middle+length/2)]
 }
 
-// step recognises a step near the place where its middle is expected.
+// step compares one step with the reference near the expected position of its middle.
 func (p *path) step(i, expected int) step {
 	length := p.t.window
 	from := expected - length/2
@@ -133,12 +134,12 @@ func (p *path) step(i, expected int) step {
 		}
 		return step{place: expected}
 	}
-	return step{place: m.place + length/2, state: lowered, gain: m.gain}
+	return step{place: m.place + length/2, state: offLevel, gain: m.gain}
 }
 
-// search looks for a step: where the reply stopped, where it would be if it had gone on, and only then all around, since the same word
-// may be said twice. It looks at what follows: before it there may be silence in the middle of a word. A wrong place is given away by
-// what comes then.
+// search finds the position of a step. It looks near the position where the response stopped, then near the position that the
+// response would have reached if it had gone on, and only then further around, since a word may occur twice. It compares the sound after
+// the step, because there may be silence before it. It accepts a position only if the following steps fit too.
 func (p *path) search(i, stopped, goneOn int) (place int, found bool) {
 	piece := p.pcm[i*hop : min(i*hop+wide, len(p.pcm))]
 	if len(piece) < wide || amplitude(piece[:hop]) < faint {
@@ -163,7 +164,8 @@ func (p *path) search(i, stopped, goneOn int) (place int, found bool) {
 	return place, true
 }
 
-// back follows the reply from a step that was found to where it began. Silence there may be a pause of the reply's, or not be it.
+// back follows the response backwards from a found step to its beginning. A silent step before counts as a pause only when sound of
+// the response comes before it.
 func (p *path) back(i int) {
 	expected, certain := p.steps[i].place, i
 	for j := i - 1; j >= 0 && p.steps[j].state == unknown; j-- {
@@ -172,7 +174,7 @@ func (p *path) back(i int) {
 			break
 		}
 		p.steps[j], expected = s, s.place
-		if s.state == lowered {
+		if s.state == offLevel {
 			certain = j
 		}
 		if certain-j > 30 {
@@ -180,14 +182,15 @@ func (p *path) back(i int) {
 		}
 	}
 	for j := certain - 1; j >= 0 && p.steps[j].state == pausing; j-- {
-		if j > 0 && p.steps[j-1].state == lowered {
-			break // the pause had been recognised from before
+		if j > 0 && p.steps[j-1].state == offLevel {
+			break // forward recognition has already found this pause
 		}
 		p.steps[j] = step{place: p.steps[j].place}
 	}
 }
 
-// bridge looks again at what was not recognised between two steps that fit together: the reply went on there, whether it was heard or not.
+// bridge looks again at unrecognised steps between two recognised ones whose distance fits. The response went on there, and compare
+// decides whether it was audible.
 func (p *path) bridge() {
 	last := -1
 	for i, s := range p.steps {
@@ -203,10 +206,10 @@ func (p *path) bridge() {
 	}
 }
 
-// small says of a distance between two places whether it is no more than what a buffer that adapts stretches.
+// small reports whether a difference between two positions is small enough to come from an adaptive jitter buffer.
 func small(samples int) bool { return samples < 5*near && samples > -5*near }
 
-// compare tells by the level alone whether a place is heard.
+// compare decides by the level alone whether a position is audible.
 func (p *path) compare(i, place int) step {
 	from, length := place-p.t.window/2, p.t.window
 	if from < 0 || from+length > len(p.t.reference) {
@@ -218,16 +221,16 @@ func (p *path) compare(i, place int) step {
 	case there < faint:
 		return step{place: place, state: pausing}
 	case ratio > 0.5 && ratio < 2:
-		return step{place: place, state: lowered, gain: ratio}
+		return step{place: place, state: offLevel, gain: ratio}
 	}
 	return step{place: place}
 }
 
-// judge says which steps have the level that the reply has most of the time.
+// judge marks the steps that have the usual level of the response: at least half the median gain.
 func (p *path) judge() {
 	var gains []float64
 	for _, s := range p.steps {
-		if s.state == lowered {
+		if s.state == offLevel {
 			gains = append(gains, s.gain)
 		}
 	}
@@ -237,7 +240,7 @@ func (p *path) judge() {
 	slices.Sort(gains)
 	full := gains[len(gains)/2]
 	for i, s := range p.steps {
-		if s.state == lowered && s.gain >= full/2 {
+		if s.state == offLevel && s.gain >= full/2 {
 			p.steps[i].state = sounding
 		}
 	}
@@ -251,17 +254,17 @@ func amplitude(x []float32) float64 {
 	return math.Sqrt(sum / float64(max(1, len(x))))
 }
 
-// index is the step of a moment on the page's clock.
+// index returns the step at a moment on the page's clock.
 func (p *path) index(at float64) int {
 	return min(p.rec.Sample(at)*trackRate/p.rec.Rate/hop, len(p.steps))
 }
 
-// moment is that of a step's middle, on the page's clock.
+// moment returns the time of a step's middle on the page's clock.
 func (p *path) moment(i int) float64 {
 	return p.rec.At(min((i*hop+hop/2)*p.rec.Rate/trackRate, len(p.rec.PCM)-1))
 }
 
-// loud says of a cell of the reference whether there is something to hear.
+// loud reports whether a cell of the reference has sound.
 func (t *tracker) loud(cell int) bool {
 	from := cell * hop
 	return from >= 0 && from+hop <= len(t.reference) && amplitude(t.reference[from:from+hop]) >= 2*faint

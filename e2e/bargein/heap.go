@@ -17,28 +17,28 @@ import (
 
 const (
 	talkTime   = 30 * time.Minute
-	talkWarm   = 10 * time.Minute // until everything that has a limit has come to it
-	talkEvery  = 5 * time.Minute  // between two looks
-	talkShown  = 60               // entries of the transcript that are kept
+	talkWarm   = 10 * time.Minute // after this time everything with a limit has reached it
+	talkEvery  = 5 * time.Minute  // the time between two measurements
+	talkShown  = 60               // how many entries of the transcript are kept
 	frameTime  = 10 * time.Millisecond
 	frameSize  = rig.SpeechRate / 100
-	ticksFrame = 480 // of the RTP clock
+	ticksFrame = 480 // ticks of the RTP clock in a frame
 )
 
-// usage is what a session holds at a moment.
+// usage is what a session holds at one moment.
 type usage struct {
 	at                        time.Duration
 	heap                      uint64
 	goroutines, timers, heard int
 }
 
-// heap lets a session talk for half an hour in no time, and looks what it holds.
+// heap simulates half an hour of talk on a virtual clock, and measures what the session holds.
 func heap(h *house, _ options, r *results) error {
 	spoken, err := h.spoken(phrases)
 	if err != nil {
 		return err
 	}
-	t := &talker{person: spoken, agent: spoken[2].Floats(), ear: sdk.NewBargeInDetector()}
+	t := &talker{user: spoken, agent: spoken[2].Floats(), detector: sdk.NewBargeInDetector()}
 	all, err := t.talk()
 	if err != nil {
 		return err
@@ -64,14 +64,14 @@ func heap(h *house, _ options, r *results) error {
 	return nil
 }
 
-// talker is a session with somebody who talks, on a clock of its own.
+// talker is a session on a virtual clock, with a simulated user who talks.
 type talker struct {
-	person  []rig.Sound
-	agent   []float32
-	ear     *sdk.BargeInDetector
-	server  *sdktest.Server
-	mark    uint32
-	failure error
+	user     []rig.Sound
+	agent    []float32
+	detector *sdk.BargeInDetector
+	server   *sdktest.Server
+	mark     uint32
+	failure  error
 }
 
 // Helper implements sdktest.TB.
@@ -92,7 +92,7 @@ func (t *talker) talk() (all []usage, err error) {
 	next := talkWarm
 	for turn := 0; t.server.Clock.Now() <= talkTime && t.failure == nil; turn++ {
 		t.turn(turn)
-		t.server.Sent() // takes them
+		t.server.Sent() // removes them
 		if t.server.Clock.Now() >= next {
 			all = append(all, t.look(session))
 			next += talkEvery
@@ -101,7 +101,7 @@ func (t *talker) talk() (all []usage, err error) {
 	return all, t.failure
 }
 
-// look lets the garbage go first.
+// look collects garbage and then measures.
 func (t *talker) look(session *sdk.Session) usage {
 	runtime.GC()
 	runtime.GC()
@@ -113,9 +113,9 @@ func (t *talker) look(session *sdk.Session) usage {
 	}
 }
 
-// turn is a question, and an answer in which there is a cough, or an interruption, or neither.
+// turn simulates a question and an answer, with a cough, an interruption or neither during the answer.
 func (t *talker) turn(n int) {
-	t.hear(t.person[n%len(t.person)], false)
+	t.hear(t.user[n%len(t.user)], false)
 	t.server.Speak(fmt.Sprintf("item_%d", n), "tell me more about that")
 	reply := t.server.Begin(fmt.Sprintf("resp_%d", n))
 	reply.Say("This is what there is to say about it, and it is not short. ")
@@ -128,7 +128,7 @@ func (t *talker) turn(n int) {
 		t.hear(rig.Silence(2*time.Second), true)
 		reply.End()
 	case 1:
-		t.hear(t.person[(n+1)%len(t.person)], true)
+		t.hear(t.user[(n+1)%len(t.user)], true)
 		reply.Interrupt(fmt.Sprintf("item_%d_more", n), 3*time.Second, "This is what there is to say")
 	default:
 		t.hear(rig.Silence(2*time.Second), true)
@@ -137,7 +137,7 @@ func (t *talker) turn(n int) {
 	t.hear(rig.Silence(time.Second), false)
 }
 
-// reject answers the candidate that the session has told of, if it has.
+// reject rejects the candidate that the session has reported, if there is one.
 func (t *talker) reject() {
 	for _, e := range t.server.Sent() {
 		c, is := e.(*wire.AntiphonBargeInCandidate)
@@ -150,7 +150,7 @@ func (t *talker) reject() {
 	}
 }
 
-// play lets so many frames pass.
+// play lets this many frames pass.
 func (t *talker) play(frames int) {
 	for range frames {
 		t.mark += ticksFrame
@@ -159,7 +159,7 @@ func (t *talker) play(frames int) {
 	}
 }
 
-// hear lets the microphone hear a sound, while the agent speaks or not.
+// hear gives a sound to the session's detector, frame by frame. playing says whether the agent speaks.
 func (t *talker) hear(sound rig.Sound, playing bool) {
 	mic := sound.Floats()
 	silence := make([]float32, frameSize)
@@ -169,7 +169,7 @@ func (t *talker) hear(sound rig.Sound, playing bool) {
 			from := at % (len(t.agent) - frameSize)
 			agent = t.agent[from : from+frameSize]
 		}
-		if e := t.ear.Frame(mic[at:at+frameSize], agent, playing).Event(sdk.PlayedPosition{Timestamp: t.mark}, true); e != nil {
+		if e := t.detector.Frame(mic[at:at+frameSize], agent, playing).Event(sdk.PlayedPosition{Timestamp: t.mark}, true); e != nil {
 			t.server.Tell(e)
 		}
 		t.play(1)

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// house is what all rows share: servers, the page, and what people say. Close it.
+// house has what all rows share: servers, the page, and the spoken phrases. Close it.
 type house struct {
 	ctx  context.Context
 	root string // the repository's folder
@@ -22,7 +22,7 @@ type house struct {
 	scripted, embedded *rig.Program // started when they are needed
 }
 
-// script answers what interrupts with one short sound, so that the next round begins soon.
+// script answers an interruption with one short sound, so that the next round begins soon.
 const script = `
 model:
   replies:
@@ -61,7 +61,7 @@ func (h *house) close() error {
 	return errors.Join(err, os.RemoveAll(h.dir))
 }
 
-// tones gives the server whose agent speaks in tones, without a pause.
+// tones returns the URL of the server whose agent speaks in tones, without a pause.
 func (h *house) tones() (string, error) {
 	if h.scripted == nil {
 		path := filepath.Join(h.dir, "script.yaml")
@@ -76,7 +76,7 @@ func (h *house) tones() (string, error) {
 	return h.scripted.URL, nil
 }
 
-// speech gives the server that recognises and speaks words.
+// speech returns the URL of the server that recognises and speaks words.
 func (h *house) speech() (string, error) {
 	if h.embedded == nil {
 		var err error

@@ -1,6 +1,6 @@
 package main
 
-// One interruption and its times: from the first sound of the person to the ducked and to the silent agent.
+// One interruption and its times: from the first sound of the user to the ducked and to the silent agent.
 
 import (
 	"context"
@@ -13,25 +13,25 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// phrases are what interrupts. Each begins with another sound, and is long enough to have words for the scripted recogniser.
+// phrases are the spoken interruptions. Each begins with another sound, and is long enough to give words in the scripted recogniser.
 var phrases = []string{
 	"Stop it right there.", "But wait a second.", "No, that is not what I meant.", "Hold on, I have a question.", "Excuse me, what was that?",
 	"Please let me say something.", "Actually, never mind.", "Tell me about the second one.",
 }
 
-// interruption is one, as it was measured. All are in ms.
+// interruption has the measurements of one interruption. All times are in ms.
 type interruption struct {
 	cut
-	found    float64 // the client's own onset, when it told the server
-	lead     float64 // of the prediction before the server's event
+	found    float64 // when the client reported its own speech onset to the server
+	lead     float64 // how much earlier the prediction was than the server's event
 	ahead    bool
-	told     float64 // the place in the reply at which the server says that it was cut
-	heard    float64 // the place that was heard last, in the reply; where a candidate was rejected first, behind the first silence
-	atLevel  float64 // the place that was heard last at full level
-	measured bool    // told, heard and atLevel are there
+	told     float64 // the position at which the server says that it cut the response
+	heard    float64 // the last audible position of the response, also if it was audible again after a rejected candidate
+	atLevel  float64 // the last position that was audible at full level
+	measured bool    // told, heard and atLevel are set
 }
 
-// series are the interruptions of one client behind one link.
+// series has the interruptions of one client on one network link.
 type series struct {
 	kind   string
 	link   rig.Link
@@ -39,13 +39,13 @@ type series struct {
 	failed []error // rounds that could not be measured
 }
 
-// interruptions measures each kind of client behind each link: the kinds side by side, so that all have the same machine.
+// interruptions measures each kind of client on each network link. The kinds run at the same time, so that the load is the same for all.
 func (h *house) interruptions(kinds []string, links []rig.Link, rounds func(rig.Link) int) ([]*series, error) {
 	server, err := h.tones()
 	if err != nil {
 		return nil, err
 	}
-	reference, err := h.reply(server, longReply)
+	reference, err := h.responseAudio(server, longRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (h *house) interruptions(kinds []string, links []rig.Link, rounds func(rig.
 	return all, failed
 }
 
-// inBrowser does something in a browser of its own.
+// inBrowser runs do with a new browser.
 func (h *house) inBrowser(do func(*rig.Browser) error) error {
 	b, err := rig.Launch(h.ctx, rig.Options{Hearing: true})
 	if err != nil {
@@ -90,7 +90,7 @@ func (h *house) inBrowser(do func(*rig.Browser) error) error {
 	return do(b)
 }
 
-// spoken lets flite say texts.
+// spoken returns the texts as speech of flite.
 func (h *house) spoken(texts []string) ([]rig.Sound, error) {
 	var all []rig.Sound
 	for _, text := range texts {
@@ -103,11 +103,11 @@ func (h *house) spoken(texts []string) ([]rig.Sound, error) {
 	return all, nil
 }
 
-// longReply is asked for with this text; nobody waits for its end.
-const longReply = "say 60 words"
+// longRequest is the text that requests a long response. No round waits for its end.
+const longRequest = "say 60 words"
 
-// interrupt makes one call and interrupts in it again and again. The first reply is heard for longer, and not counted: the canceller of
-// echoes learns in it, and the thresholds are raised.
+// interrupt makes one call with one interruption for each round. The first round is longer and does not count: echo cancellation adapts
+// in it, and the detector's thresholds are raised.
 func (h *house) interrupt(b *rig.Browser, server string, s *series, spoken []rig.Sound, t *tracker, rounds int) error {
 	c, err := h.call(b, s.kind, server, s.link)
 	if err != nil {
@@ -139,9 +139,9 @@ func (h *house) interrupt(b *rig.Browser, server string, s *series, spoken []rig
 	return nil
 }
 
-// interrupted is one round: a long reply, an interruption, a short reply.
+// interrupted is one round: a long response, an interruption, a short response.
 func (c *caller) interrupted(ctx context.Context, words rig.Sound, playing time.Duration, t *tracker) (interruption, error) {
-	if err := errors.Join(c.skip(), c.write(longReply)); err != nil {
+	if err := errors.Join(c.skip(), c.write(longRequest)); err != nil {
 		return interruption{}, err
 	}
 	started, err := c.find("output_audio_buffer.started", patience)
@@ -203,7 +203,8 @@ func (c *caller) predicted(one *interruption, onset float64) error {
 	return nil
 }
 
-// cutAt compares what the server says was heard with what was. The reply has gone on for so long, in ms, at most.
+// cutAt measures the last audible position of the response, and takes the server's position of the cut. goneOn is the most that the
+// response can have played, in ms.
 func (c *caller) cutAt(one *interruption, rec *rig.Recording, onset, goneOn float64, t *tracker) {
 	events := c.since("conversation.item.truncated", onset)
 	if len(events) == 0 {
@@ -228,7 +229,7 @@ func (c *caller) cutAt(one *interruption, rec *rig.Recording, onset, goneOn floa
 	one.told, one.heard, one.atLevel, one.measured = e.AudioEndMS, heard, atLevel, ok
 }
 
-// nextSound is the moment at which the reply after that of a moment begins, else the end of the recording.
+// nextSound returns when the next response after a moment begins to play; the end of the recording when there is none.
 func (c *caller) nextSound(at float64, rec *rig.Recording) float64 {
 	if next := c.since("output_audio_buffer.started", at); len(next) > 0 {
 		return next[0].At

@@ -9,10 +9,10 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// levels finds the power of any stretch of a recording at once.
+// levels returns the power of any stretch of a recording without reading its samples again.
 type levels struct {
 	rec *rig.Recording
-	sum []float64 // of squares, before each sample
+	sum []float64 // by sample: the sum of the squares of all samples before it
 }
 
 func newLevels(rec *rig.Recording) *levels {
@@ -24,7 +24,7 @@ func newLevels(rec *rig.Recording) *levels {
 	return l
 }
 
-// db is the level between two samples, in dBFS, -120 at least.
+// db returns the level between two samples, in dBFS, -120 at least.
 func (l *levels) db(from, to int) float64 {
 	from, to = max(0, from), min(to, len(l.rec.PCM))
 	if from >= to {
@@ -33,11 +33,11 @@ func (l *levels) db(from, to int) float64 {
 	return max(-120, 10*math.Log10((l.sum[to]-l.sum[from])/float64(to-from)))
 }
 
-// ms is a number of samples.
+// ms returns the number of samples in n milliseconds.
 func (l *levels) ms(n int) int { return n * l.rec.Rate / 1000 }
 
-// below finds the first moment from a moment on, in ms on the page's clock, from which the sound stays under a level for so many ms.
-// It looks through windows of one period of the tones' pitch.
+// below returns the first moment after from at which the level falls below dbfs and stays there for forMS milliseconds. Moments are in
+// ms on the page's clock. It measures in windows of one period of the tones' pitch.
 func (l *levels) below(from, dbfs float64, forMS int) (float64, bool) {
 	window, quiet := l.ms(period), 0
 	begin := l.rec.Sample(from)
@@ -53,22 +53,22 @@ func (l *levels) below(from, dbfs float64, forMS int) (float64, bool) {
 	return 0, false
 }
 
-// period of the pitch of the scripted voice, in ms.
+// period is the period of the scripted synthesizer's pitch, in ms.
 const period = 8
 
-// A voice that is so many dB under its level for so many ms is silent.
+// A response counts as silent when it is nothing dB below its level for quiet ms.
 const (
 	nothing = 40
 	quiet   = 150
 )
 
-// full is the level of the reply before an onset.
+// full returns the level of the response before an onset, in dBFS.
 func (l *levels) full(onset float64) float64 {
 	return l.db(l.rec.Sample(onset-400), l.rec.Sample(onset-20))
 }
 
-// last finds between which moments the reply that is heard at the onset sounded without a silence, the last time before another one:
-// from the onset on where it has not been silent since.
+// last returns the last stretch without silence, before until, in which the response that was audible at the onset was audible again. The
+// stretch begins at the onset if the response has not been silent since.
 func (l *levels) last(onset, until float64) (from, to float64, ok bool) {
 	silent := l.full(onset) - nothing
 	window, step := l.ms(period), l.ms(1)
@@ -79,7 +79,7 @@ func (l *levels) last(onset, until float64) (from, to float64, ok bool) {
 		case l.db(at, at+window) > silent:
 			still = 0
 			if end == 0 {
-				end = at + step // what is behind it is as good as nothing
+				end = at + step // the sound after it is too short to count
 			}
 		case end != 0:
 			still++
@@ -94,25 +94,25 @@ func (l *levels) last(onset, until float64) (from, to float64, ok bool) {
 	return l.rec.At(at + still*step + window), l.rec.At(end), true
 }
 
-// cut is how an interrupted reply fell silent, in ms after the onset of the interruption.
+// cut has the moments at which an interrupted response was ducked and silent, in ms after the onset of the interruption.
 type cut struct{ ducked, silent float64 }
 
-// measureCut needs a voice without pauses.
+// measureCut measures the cut of a response. The response must not have pauses.
 func measureCut(rec *rig.Recording, onset float64) (cut, bool) {
 	l := newLevels(rec)
 	full := l.full(onset)
 	if full < -30 {
-		return cut{}, false // there was nothing to interrupt
+		return cut{}, false // no response was audible
 	}
 	ducked, ok1 := l.below(onset, full-19, 60)
 	silent, ok2 := l.below(onset, full-nothing, quiet)
 	return cut{ducked - onset, silent - onset}, ok1 && ok2
 }
 
-// audible is the level from which on a sound counts as begun: 20 dB under what people say here.
+// audible is the amplitude from which on a sound counts as begun: 20 dB below the speech of these tests.
 const audible = 0.01
 
-// onset is how far into a sound its first 10 ms are that are audible, in ms.
+// onset returns the position of the first audible 10 ms of a sound, in ms.
 func onset(s rig.Sound) float64 {
 	for i, level := range rig.Envelope(s, rig.SpeechRate) {
 		if level >= audible {

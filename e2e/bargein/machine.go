@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// machine tells what the figures were measured on.
+// machine describes the machine on which the figures were measured.
 func machine(ctx context.Context) []string {
 	return []string{
 		fmt.Sprintf("- machine: %s, %d processors, load %s at the beginning", processor(), runtime.NumCPU(), load()),
@@ -21,7 +21,7 @@ func machine(ctx context.Context) []string {
 	}
 }
 
-// output is what a program prints, on one line.
+// output returns what a program prints, on one line.
 func output(ctx context.Context, name string, args ...string) string {
 	text, err := exec.CommandContext(ctx, name, args...).Output()
 	if err != nil {
@@ -30,7 +30,7 @@ func output(ctx context.Context, name string, args ...string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// field finds the first value of a name in one of the system's files.
+// field returns the first value with this name in one of the system's files.
 func field(path, name, between string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func processor() string { return field("/proc/cpuinfo", "model name", ":") }
 
 func system() string { return field("/etc/os-release", "PRETTY_NAME", "=") + " " + runtime.GOARCH }
 
-// load is the machine's average of the last minute.
+// load returns the machine's load average of the last minute.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

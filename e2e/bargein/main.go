@@ -25,18 +25,18 @@ type options struct {
 	out     string
 }
 
-// among gives those of some clients that are to be measured.
+// among returns those of the given clients that the options select.
 func (o options) among(clients ...string) []string {
 	return slices.DeleteFunc(clients, func(c string) bool { return len(o.clients) > 0 && !slices.Contains(o.clients, c) })
 }
 
-// row is one that can be asked for.
+// row is one measurement that -rows can select.
 type row struct {
 	name    string
 	measure func(*house, options, *results) error
 }
 
-// rows are all, in their order.
+// rows are all measurements, in their order.
 var rows = []row{
 	{"silence", silence},
 	{"coughs", coughs},
@@ -82,12 +82,12 @@ func parse(args []string) (o options, err error) {
 	return o, nil
 }
 
-// list gives the words between the commas.
+// list returns the words between the commas.
 func list(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
-// run measures the rows, prints what it finds and fails when a hard target was missed.
+// run measures the selected rows and prints the results. It fails when a hard target was missed.
 func run(ctx context.Context, o options) (err error) {
 	about := machine(ctx)
 	h, err := open(ctx)

@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// noises are the sounds that must not interrupt, round after round.
+// noises returns the sounds that must not interrupt, for each round.
 func noises(ctx context.Context, rounds int) ([]noise, error) {
 	uhHuh, err := rig.Speak(ctx, "uh huh")
 	if err != nil {
@@ -27,12 +27,12 @@ func noises(ctx context.Context, rounds int) ([]noise, error) {
 	return all, nil
 }
 
-// click is a switch: two short bursts.
+// click returns the sound of a switch: two short bursts.
 func click(chance *rand.Rand) rig.Sound {
 	return rig.Join(burst(chance, 4*time.Millisecond, 0.7), rig.Silence(60*time.Millisecond), burst(chance, 3*time.Millisecond, 0.5))
 }
 
-// typing is a second and a half of keys.
+// typing returns 1.5 s of typing on a keyboard.
 func typing(chance *rand.Rand) rig.Sound {
 	var s rig.Sound
 	for s.Duration() < 1500*time.Millisecond {
@@ -42,7 +42,7 @@ func typing(chance *rand.Rand) rig.Sound {
 	return s
 }
 
-// burst is noise that dies away within three times the length, with a dull knock in it.
+// burst returns noise that fades within three times the length, with a dull knock in it.
 func burst(chance *rand.Rand, length time.Duration, loudness float64) rig.Sound {
 	s := rig.Silence(3 * length)
 	for i := range s {
@@ -53,7 +53,7 @@ func burst(chance *rand.Rand, length time.Duration, loudness float64) rig.Sound 
 	return s
 }
 
-// trimmed is a sound without the silence at its ends.
+// trimmed returns a sound without the silence at its ends.
 func trimmed(s rig.Sound) rig.Sound {
 	from, to := 0, len(s)
 	for from < to && abs(s[from]) < 328 {

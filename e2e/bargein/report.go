@@ -18,13 +18,13 @@ type table struct {
 	rows  [][]string
 }
 
-// target is one goal of the issue, and what became of it.
+// target is one goal and its result.
 type target struct {
 	what, want, got string
 	met, hard       bool
 }
 
-// results are all that a run has found.
+// results has everything that a run has measured.
 type results struct {
 	tables  []table
 	targets []target
@@ -34,17 +34,17 @@ func (r *results) add(t table) { r.tables = append(r.tables, t) }
 
 func (r *results) judge(t target) { r.targets = append(r.targets, t) }
 
-// failed says that a row could not be measured at all.
+// failed notes that a row could not be measured.
 func (r *results) failed(row string, err error) {
 	r.judge(target{what: "row " + row, want: "measured", got: oneLine(err.Error()), hard: true})
 }
 
-// missed gives the hard targets that were missed.
+// missed returns the hard targets that were missed.
 func (r *results) missed() []target {
 	return slices.DeleteFunc(slices.Clone(r.targets), func(t target) bool { return t.met || !t.hard })
 }
 
-// verdicts is the table of the targets.
+// verdicts returns the table of the targets.
 func (r *results) verdicts() table {
 	t := table{title: "Targets", head: []string{"figure", "target", "measured", ""}}
 	for _, g := range r.targets {
@@ -60,7 +60,7 @@ func (r *results) verdicts() table {
 	return t
 }
 
-// print writes Markdown that is also to be read as it is.
+// print writes Markdown that is readable without rendering.
 func (r *results) print(w io.Writer) error {
 	for _, t := range append([]table{r.verdicts()}, r.tables...) {
 		if err := t.print(w); err != nil {
@@ -121,7 +121,7 @@ func ms(v float64) string {
 	return fmt.Sprintf("%.0f ms", v)
 }
 
-// half and most are the two quantiles that the tables have.
+// halfAndMost returns the two quantiles of the tables, the median and a high one.
 func halfAndMost(values []float64) string {
 	if len(values) == 0 {
 		return "-"

@@ -1,6 +1,6 @@
 package main
 
-// The row "silence": how soon the agent is silent when a person talks over it, on several links.
+// The row "silence": how soon the agent is silent when a user talks over it, on several links.
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// links are those of the issue. The targets are for the one in the middle.
+// The network links. The targets are for the one in the middle.
 var (
 	middle = rig.Link{RTT: 100 * time.Millisecond, Seed: 1}
 	links  = []rig.Link{
@@ -25,7 +25,7 @@ var (
 	}
 )
 
-// silence measures how soon the agent is quiet when somebody talks over it.
+// silence measures how soon the agent is silent when the user talks over it.
 func silence(h *house, o options, r *results) error {
 	delay, err := h.recordingDelay()
 	if err != nil {
@@ -67,7 +67,7 @@ func silence(h *house, o options, r *results) error {
 	return nil
 }
 
-// names are those of the clients in the tables.
+// names are the names of the clients in the tables.
 var names = map[string]string{
 	ours: "Antiphon", unpredicted: "Antiphon, prediction off", stock: "agents-realtime", naive: "agents-realtime, muted by level",
 }
@@ -103,12 +103,13 @@ func (s *series) leads() []float64 {
 	return s.values(func(i interruption) (float64, bool) { return i.lead, i.ahead })
 }
 
-// off is how far what the server says was heard is from what was.
+// off returns the differences between the server's position of the cut and the last audible position, in ms.
 func (s *series) off() []float64 {
 	return s.values(func(i interruption) (float64, bool) { return math.Abs(i.told - i.heard), i.measured })
 }
 
-// share of the interruptions that the prediction was ahead of; those that could not be measured count as not.
+// share returns the share of interruptions in which the prediction came before the server's event. Interruptions without a measurement
+// count as not.
 func (s *series) share() float64 {
 	if len(s.all) == 0 {
 		return 0

@@ -20,17 +20,17 @@ var pageJS string
 //go:embed others.js
 var othersJS string
 
-// installed is where scripts/bench-bargein.sh puts the clients of others.
+// installed is the folder into which scripts/bench-bargein.sh installs the other clients.
 const installed = ".cache/bargein"
 
-// site serves the page that uses the clients. It is no page of the server's.
+// site serves the page that uses the clients. Its origin is not the server's.
 type site struct {
 	url    string
 	http   *http.Server
 	served chan error
 }
 
-// pack makes one script of a page's and all that it imports, as the page's author does.
+// pack bundles a page's script with everything that it imports, as the page's author does.
 func pack(script, folder string) ([]byte, error) {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
@@ -47,7 +47,7 @@ func pack(script, folder string) ([]byte, error) {
 	return built.OutputFiles[0].Contents, nil
 }
 
-// page is what a page's author writes around a script.
+// page is the HTML around a script.
 const page = `<!doctype html><title>a page</title><link rel="icon" href="data:,"><body style="height:100vh"><script src="page.js"></script>`
 
 // newSite serves scripts by their paths, and in each of their folders a page that has the script page.js.
@@ -59,7 +59,7 @@ func newSite(scripts map[string][]byte) (*site, error) {
 			script, text = []byte(page), "text/html; charset=utf-8"
 		}
 		w.Header().Set("Content-Type", text)
-		_, _ = w.Write(script) // the browser may be gone
+		_, _ = w.Write(script) // writing fails when the browser is gone
 	})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -23,17 +23,17 @@ const (
 	mostLoader = 6_000
 )
 
-// others are what a page's author imports to talk to an agent, and keeps.
+// others are the scripts that a page with another client imports.
 var others = []struct{ name, script string }{
 	{"@openai/agents-realtime", `import { RealtimeAgent, RealtimeSession } from "@openai/agents-realtime"; window.kept = { RealtimeAgent, RealtimeSession };`},
 	{"livekit-client", `import { Room, RoomEvent } from "livekit-client"; window.kept = { Room, RoomEvent };`},
 	{"@elevenlabs/client", `import { Conversation } from "@elevenlabs/client"; window.kept = { Conversation };`},
 }
 
-// tinyGo is where make sdk puts the small build.
+// tinyGo is the path of the small build of make sdk.
 const tinyGo = "sdk/npm/dist/antiphon.tiny.wasm"
 
-// packed is the size of a file in three forms, in bytes.
+// packed has the size of a file in three forms, in bytes.
 type packed struct{ plain, gzip, brotli int }
 
 func pressed(file []byte) (packed, error) {
@@ -54,7 +54,7 @@ func pressed(file []byte) (packed, error) {
 	return packed{len(file), g.Len(), b.Len()}, nil
 }
 
-// sizes measures what a page loads, and the same of others.
+// sizes measures the files that a page loads with Antiphon, and with other clients.
 func sizes(h *house, _ options, r *results) error {
 	server, err := h.tones()
 	if err != nil {
@@ -118,7 +118,7 @@ func kB(bytes int) string { return fmt.Sprintf("%.1f", float64(bytes)/1000) }
 // maxFile bounds a file that is fetched, in bytes.
 const maxFile = 32 << 20
 
-// fetch gets a file of the server's, unpacked.
+// fetch returns a file from the server, uncompressed.
 func (h *house) fetch(url string) ([]byte, error) {
 	ask, err := http.NewRequestWithContext(h.ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -16,7 +16,7 @@ var startJS string
 const stockJS = `import { OpenAIRealtimeWebRTC, RealtimeAgent, RealtimeSession } from "@openai/agents-realtime";
 window.kept = { OpenAIRealtimeWebRTC, RealtimeAgent, RealtimeSession };`
 
-// starts measures how long it takes from the script's tag to a call, in a browser that has never seen any of it.
+// starts measures the time from the script's tag to a connected call, in a browser with an empty cache.
 func starts(h *house, o options, r *results) error {
 	server, err := h.tones()
 	if err != nil {

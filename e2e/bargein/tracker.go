@@ -1,6 +1,6 @@
 package main
 
-// Recognises which position of a reply a short piece of sound comes from, by correlation with the reference.
+// Recognises which position of a response a short piece of sound comes from, by correlation with the reference.
 
 import (
 	"math"
@@ -9,16 +9,17 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// trackRate is enough to tell one stretch of speech from another, in samples a second.
+// trackRate is the sample rate of all comparisons, in hertz. It is enough to distinguish stretches of speech.
 const trackRate = 8000
 
-// Windows in which a place is recognised, in ms: the tones repeat within 8 ms and differ from one character of 60 ms to the next.
+// The lengths of the pieces that are compared, in ms: the tones repeat within 8 ms and differ from one character of 60 ms to the next.
 const (
 	tonesWindow  = 210
 	speechWindow = 60
 )
 
-// tracker says which place of a reply is heard. Its reference is the reply as the server made it. It is safe for concurrent use.
+// tracker finds which position of a response is audible in a piece of a recording. Its reference is the response's audio from the
+// server. Safe for concurrent use.
 type tracker struct {
 	reference []float32
 	energy    []float64 // sums of squares, before each sample
@@ -37,7 +38,7 @@ func squares(x []float32) []float64 {
 	return sum
 }
 
-// tracked makes PCM of a rate what the tracker compares.
+// tracked resamples PCM to trackRate, as samples in [-1, 1].
 func tracked(pcm []int16, rate int) ([]float32, error) {
 	r, err := voice.NewResampler(rate, trackRate)
 	if err != nil {
@@ -46,14 +47,14 @@ func tracked(pcm []int16, rate int) ([]float32, error) {
 	return r.Flush(r.Append(nil, voice.PCM16ToFloat(nil, pcm))), nil
 }
 
-// match is a place of the reference that sounds like a piece of a recording.
+// match is the position of the reference that is most similar to a piece of a recording.
 type match struct {
-	place int     // sample of the reference
-	like  float64 // 0 to 1
-	gain  float64 // level of the piece over the reference's
+	place int     // the position in the reference, in samples
+	like  float64 // the correlation, from 0 to 1
+	gain  float64 // the amplitude of the piece relative to the reference
 }
 
-// best finds the place between from and to at which the piece fits best.
+// best returns the position between from and to that is most similar to the piece.
 func (t *tracker) best(piece []float32, from, to int) match {
 	var own float64
 	for _, v := range piece {
@@ -77,16 +78,16 @@ func (t *tracker) best(piece []float32, from, to int) match {
 	return found
 }
 
-// surely is how much a piece must be like a place to be that place.
+// surely is the least correlation of a piece with a position that counts as found.
 const surely = 0.7
 
-// at gives the place, in ms of the reply and between two others, that is heard at a moment on the page's clock; ok is false when what is
-// heard then is not the reply. The sound just before the moment tells.
+// at returns the position of the response that is audible at a moment on the page's clock, in ms between from and to. It compares the
+// sound directly before the moment. ok is false when that sound is not the response.
 func (t *tracker) at(rec *rig.Recording, moment, from, to float64) (ms float64, ok bool) {
 	return t.between(rec, moment-1000*float64(t.window)/trackRate, moment, from, to)
 }
 
-// between is at for a moment before which the reply is heard from begin on only.
+// between is at where the response is audible only from begin on.
 func (t *tracker) between(rec *rig.Recording, begin, moment, from, to float64) (ms float64, ok bool) {
 	end := rec.Sample(moment)
 	length := min(t.window*rec.Rate/trackRate, int((moment-begin)*float64(rec.Rate)/1000+0.5))
@@ -102,25 +103,26 @@ func (t *tracker) between(rec *rig.Recording, begin, moment, from, to float64) (
 	return 1000 * float64(m.place+len(piece)) / trackRate, m.like >= surely
 }
 
-// ended is the place at which a reply was heard last: it sounded between two moments, and was at atLevel when it was lowered. A reply
-// whose candidate was rejected has sounded again behind the silence of c, from about where it was lowered on or from where it was held;
-// where it was stopped before it did, what was lowered is what was to be said again.
+// ended returns the last position of a response that was audible at the end, in ms. The response was audible between the moments from
+// and to, and at the position atLevel when it was ducked. After a rejected candidate it was audible again after the silence of c, from
+// about the position where it was ducked or held. When it was stopped before that, the ducked part counts as not heard, because it was
+// to be played again.
 func (t *tracker) ended(rec *rig.Recording, from, to, onset, atLevel float64, c cut, rejected bool) (ms float64, ok bool) {
-	lowered := c.silent - c.ducked
+	ducked := c.silent - c.ducked
 	switch {
 	case from <= onset && rejected:
 		return atLevel, true
-	case from <= onset: // lowered it went on for as long as it was, and no longer
-		return t.at(rec, to, atLevel-50, atLevel+lowered+100)
+	case from <= onset: // the response was ducked and went on until the silence
+		return t.at(rec, to, atLevel-50, atLevel+ducked+100)
 	}
 	sounded := to - from
 	if ms, ok = t.between(rec, from, to, atLevel+sounded-60, atLevel+sounded+40); ok {
 		return ms, ok
 	}
-	return t.between(rec, from, to, atLevel+sounded-200, atLevel+sounded+lowered+100)
+	return t.between(rec, from, to, atLevel+sounded-200, atLevel+sounded+ducked+100)
 }
 
-// levelled is a piece in which each 10 ms that can be heard are as loud as the others, so that a place is found while the reply is lowered.
+// levelled scales each audible 10 ms of a piece to the same level, so that at finds positions while the response is ducked.
 func levelled(x []float32) []float32 {
 	out := append([]float32(nil), x...)
 	for from := 0; from < len(out); from += hop {

@@ -15,7 +15,7 @@ import (
 
 const rate = pipeline.OutputRate
 
-// spoken is a reply that never says the same twice, and the tracker for it.
+// spoken returns the audio of a response without repetitions, and its tracker.
 func spoken(t *testing.T) ([]int16, *tracker) {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -34,12 +34,12 @@ func spoken(t *testing.T) ([]int16, *tracker) {
 	return pcm, newTracker(reference, speechWindow)
 }
 
-// seconds is a piece of a reply.
+// seconds returns the part of the audio between two times, in seconds.
 func seconds(pcm []int16, from, to float64) []int16 {
 	return pcm[int(from*rate):int(to*rate)]
 }
 
-// ducked is a piece at -20 dB.
+// ducked returns a copy at -20 dB.
 func ducked(pcm []int16) []int16 {
 	low := make([]int16, len(pcm))
 	for i, v := range pcm {
@@ -58,7 +58,7 @@ func record(pieces ...[]int16) *rig.Recording {
 	return rig.NewRecording(pcm, rate)
 }
 
-// What a noise does to a reply is found to some 10 ms: each case cuts a reply at 3 s.
+// TestDisturbances: the effects of a noise on a response are measured with an error of some 10 ms. Each case changes a response at 3 s.
 func TestDisturbances(t *testing.T) {
 	pcm, tr := spoken(t)
 	for _, c := range []struct {
@@ -71,8 +71,8 @@ func TestDisturbances(t *testing.T) {
 	}{
 		{"nothing", [][]int16{seconds(pcm, 0, 8)}, false, 0, 0, 0},
 		{"held, and on from there", [][]int16{seconds(pcm, 0, 3), silenceOf(1), seconds(pcm, 3, 7)}, true, 500, 0, 0},
-		{"ducked, and said again", [][]int16{seconds(pcm, 0, 3), ducked(seconds(pcm, 3, 3.4)), silenceOf(0.6), seconds(pcm, 3, 7)}, true, 500, 0, 0},
-		{"said again though it was heard", [][]int16{seconds(pcm, 0, 3), silenceOf(1), seconds(pcm, 2.7, 7)}, true, 500, 300, 0},
+		{"ducked, and played again", [][]int16{seconds(pcm, 0, 3), ducked(seconds(pcm, 3, 3.4)), silenceOf(0.6), seconds(pcm, 3, 7)}, true, 500, 0, 0},
+		{"played again although it was heard", [][]int16{seconds(pcm, 0, 3), silenceOf(1), seconds(pcm, 2.7, 7)}, true, 500, 300, 0},
 		{"muted while it went on", [][]int16{seconds(pcm, 0, 3), silenceOf(1), seconds(pcm, 4, 8)}, true, 500, 0, 1000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestDisturbances(t *testing.T) {
 	}
 }
 
-// A place is found to a few milliseconds, and where there is none it is said.
+// TestAPlaceIsFound: a position is found with an error of a few milliseconds; for other sound none is found.
 func TestAPlaceIsFound(t *testing.T) {
 	g := gomega.NewWithT(t)
 	pcm, tr := spoken(t)
@@ -101,7 +101,7 @@ func TestAPlaceIsFound(t *testing.T) {
 	g.Expect(ok).To(gomega.BeFalse())
 }
 
-// The moments at which a voice is ducked and falls silent are found to a period of its pitch.
+// TestACutIsMeasured: the moments at which the agent is ducked and falls silent are found with an error of one period of its pitch.
 func TestACutIsMeasured(t *testing.T) {
 	g := gomega.NewWithT(t)
 	pcm := scripted.Tones("a long text without any pause")
@@ -114,8 +114,9 @@ func TestACutIsMeasured(t *testing.T) {
 	g.Expect(ok).To(gomega.BeFalse())
 }
 
-// Where a reply was heard last is found also when its candidate was rejected first, so that it sounded again. Each is heard to 2 s.
-func TestTheEndOfWhatWasHeardIsFound(t *testing.T) {
+// TestTheLastAudiblePositionIsFound: the last audible position of a response is found, also when a candidate was rejected before and
+// playout had resumed. Each response is audible up to 2 s first.
+func TestTheLastAudiblePositionIsFound(t *testing.T) {
 	pcm, tr := spoken(t)
 	tr = newTracker(tr.reference, tonesWindow)
 	low := ducked(seconds(pcm, 2, 2.12))
@@ -125,15 +126,15 @@ func TestTheEndOfWhatWasHeardIsFound(t *testing.T) {
 		place float64
 	}{
 		{"silenced", [][]int16{low}, 2120},
-		{"to be said again, and stopped before that", [][]int16{low}, 2000},
-		{"said again and stopped at once", [][]int16{low, silenceOf(0.3), seconds(pcm, 1.98, 2.04)}, 2040},
-		{"said again and lowered again", [][]int16{low, silenceOf(0.3), seconds(pcm, 1.98, 2.3), ducked(seconds(pcm, 2.3, 2.42))}, 2420},
+		{"to be played again, and stopped before that", [][]int16{low}, 2000},
+		{"played again and stopped at once", [][]int16{low, silenceOf(0.3), seconds(pcm, 1.98, 2.04)}, 2040},
+		{"played again and ducked again", [][]int16{low, silenceOf(0.3), seconds(pcm, 1.98, 2.3), ducked(seconds(pcm, 2.3, 2.42))}, 2420},
 		{"held, and on from there", [][]int16{silenceOf(0.3), seconds(pcm, 2, 2.08)}, 2080},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			heard := append([][]int16{silenceOf(1), seconds(pcm, 0, 2)}, c.after...)
-			rec := record(append(heard, silenceOf(1), seconds(pcm, 5, 6))...) // the next reply
+			rec := record(append(heard, silenceOf(1), seconds(pcm, 5, 6))...) // the next response
 			const onset = 2900
 			first, ok := measureCut(rec, onset)
 			g.Expect(ok).To(gomega.BeTrue())
@@ -150,7 +151,7 @@ func TestTheEndOfWhatWasHeardIsFound(t *testing.T) {
 	gomega.NewWithT(t).Expect(ok).To(gomega.BeFalse(), "there is no time between")
 }
 
-// No noise is so long that the next one comes before it is over, and none is silent.
+// TestNoises: each noise ends before the next one begins, and none is silent.
 func TestNoises(t *testing.T) {
 	g := gomega.NewWithT(t)
 	all, err := noises(t.Context(), 2)

@@ -18,7 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// clause is a piece of a reply and its voice.
+// clause is a piece of a response and its voice.
 type clause struct {
 	text string
 	pcm  []int16
@@ -129,7 +129,7 @@ func (p *talk) portrait() {
 	p.g.Expect(os.WriteFile(*picture, small.Bytes(), 0o644)).To(gomega.Succeed())
 }
 
-// reply is the whole text of an answer, as far as the server had made it.
+// response is the whole text of an answer, as far as the server had made it.
 func reply(g *gomega.WithT, s *rig.Server, item string) string {
 	done, err := s.Recorded("response.output_audio_transcript.done")
 	g.Expect(err).NotTo(gomega.HaveOccurred())

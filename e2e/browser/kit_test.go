@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// patience is for what a person waits for. A machine that is busy with other things may be slow; only a failure takes it all.
+	// patience is for what a user waits for. A machine that is busy with other things may be slow; only a failure takes it all.
 	patience = 40 * time.Second
 	// glance is how often the page is looked at.
 	glance = 50 * time.Millisecond
@@ -69,7 +69,7 @@ func launch(t *testing.T, g *gomega.WithT, o rig.Options) *rig.Browser {
 	return b
 }
 
-// talk is a person in front of the Talk page.
+// talk is a user in front of the Talk page.
 type talk struct {
 	*rig.Tab
 	t *testing.T

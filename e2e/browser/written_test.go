@@ -9,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// A person who does not give the microphone away is told so, and writes instead.
+// A user who does not give the microphone away is told so, and writes instead.
 func TestWithoutPermissionThePageAnswersWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	g := matching(t)

@@ -55,7 +55,7 @@ type Problem struct {
 	What    string
 }
 
-// String is one line for a person.
+// String is one line for a user.
 func (p Problem) String() string {
 	return fmt.Sprintf("line %d, %s: %s: %s", p.Line, p.Session, p.Rule, p.What)
 }

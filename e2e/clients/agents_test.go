@@ -21,7 +21,7 @@ type agents struct {
 	Server              []string // types of the events that came
 	Errors              []string
 	ConnectMS           float64
-	AudioMS, PlayedMS   float64 // of the reply at hand; over a WebSocket only
+	AudioMS, PlayedMS   float64 // of the response at hand; over a WebSocket only
 	Tokens              int
 }
 
@@ -48,7 +48,7 @@ type agentsSuite struct {
 	*suite
 	// speak says tones into the microphone.
 	speak func(text string)
-	// heard is how much has been heard of the reply that was asked for after silence.
+	// heard is how much has been heard of the response that was asked for after silence.
 	heard   func() (time.Duration, error)
 	silence func()
 	webRTC  bool
@@ -79,7 +79,7 @@ func agentsOverBrowsersWebSocket(t *testing.T, b *rig.Browser, page string) {
 
 // agentsOnSocket is a user whose sound goes through events.
 func agentsOnSocket(c *suite) *agentsSuite {
-	s := &agentsSuite{suite: c, silence: func() {}} // what was played is that of one reply
+	s := &agentsSuite{suite: c, silence: func() {}} // what was played is that of one response
 	s.speak = func(text string) { s.tell("say", args{"pcm": tones(text)}) }
 	s.heard = func() (time.Duration, error) {
 		r, err := s.report()
@@ -102,7 +102,7 @@ func agentsOverWebRTC(t *testing.T, b *rig.Browser, page string) {
 	h.holds(1)
 }
 
-// played: as the events say, every reply was played to its end or cut short.
+// played: as the events say, every response was played to its end or cut short.
 func played(events []string) bool {
 	n := map[string]int{}
 	for _, e := range events {
@@ -243,7 +243,7 @@ func (s *agentsSuite) speaks() {
 	))
 }
 
-// long begins a long reply, hears some of it, and gives the number of replies that there were before.
+// long begins a long response, hears some of it, and gives the number of responses that there were before.
 func (s *agentsSuite) long() (before int) {
 	s.t.Helper()
 	before = len(s.of("assistant"))
@@ -254,7 +254,7 @@ func (s *agentsSuite) long() (before int) {
 	return before
 }
 
-// cut waits until the client knows how much of the long reply was heard: it asks for the item again, once it is truncated.
+// cut waits until the client knows how much of the long response was heard: it asks for the item again, once it is truncated.
 func (s *agentsSuite) cut(at int) {
 	s.t.Helper()
 	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.WithTransform(assistants, gomega.Satisfy(func(all []item) bool {

@@ -53,7 +53,7 @@ func site(t *testing.T) string {
 type tab struct {
 	*rig.Tab
 	g *gomega.WithT
-	// quiet is how much was heard when the reply at hand was asked for.
+	// quiet is how much was heard when the response at hand was asked for.
 	quiet float64
 }
 

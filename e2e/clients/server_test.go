@@ -25,8 +25,8 @@ type house struct {
 	record string
 }
 
-// slowSpeech makes speech twice as fast as it is said: a long reply is still being made when a client interrupts it, however late the
-// client is.
+// slowSpeech makes speech twice as fast as it is said: a long response is still being made when a client interrupts it, however
+// late the client is.
 const slowSpeech = "synthesizer: {speedup: 2}\n"
 
 // open starts the server. It wants a key.

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //go:embed page.html
 var page string
 
-// preferences let a page talk and listen without a person, to a server on this machine, and keep the browser from calling anybody.
+// preferences let a page talk and listen without a user, to a server on this machine, and keep the browser from calling anybody.
 var preferences = map[string]string{
 	"media.autoplay.default":                     "0",
 	"media.autoplay.blocking_policy":             "0",

@@ -51,7 +51,7 @@ func TestAPageThatCannotCallSaysWhy(t *testing.T) {
 	}
 }
 
-// A microphone that the person refuses leaves a call to be written in, and the element says so.
+// A microphone that the user refuses leaves a call to be written in, and the element says so.
 func TestARefusedMicrophoneLeavesText(t *testing.T) {
 	v := withElement(t, rig.Options{Permission: rig.Denied})
 	v.press("talk")

@@ -33,7 +33,7 @@ func (v *visitor) press(part string) {
 	v.g.Expect(v.Click(box.X, box.Y)).To(gomega.Succeed())
 }
 
-// A person uses the element by mouse and by keyboard, in a page whose policy allows no inline style and no evaluation.
+// A user uses the element by mouse and by keyboard, in a page whose policy allows no inline style and no evaluation.
 func TestTheElementIsUsed(t *testing.T) {
 	v := withElement(t, rig.Options{})
 	v.g.Expect(v.Look(1000, 800, "light")).To(gomega.Succeed())
@@ -68,7 +68,7 @@ func TestTheElementIsUsed(t *testing.T) {
 	v.g.Expect(v.Complaints()).To(gomega.BeEmpty())
 }
 
-// With mode="push" the person talks while a key is held down.
+// With mode="push" the user talks while a key is held down.
 func TestTheElementIsPushedToTalk(t *testing.T) {
 	v := withElement(t, rig.Options{})
 	v.does(`talk.setAttribute("mode", "push")`)

@@ -28,7 +28,7 @@ func speaking(t *testing.T) *visitor {
 	return v
 }
 
-// The agent is lowered on the first of a person's voice, before the server says a word, and falls silent.
+// The agent is lowered on the first of a user's voice, before the server says a word, and falls silent.
 func TestAnInterruptionIsPredicted(t *testing.T) {
 	v := speaking(t)
 	question, err := rig.Speak(t.Context(), "stop, what is two plus two")

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// patience is for what a person waits for, glance how often it is looked for.
+	// patience is for what a user waits for, glance how often it is looked for.
 	patience = 40 * time.Second
 	glance   = 50 * time.Millisecond
 	// pictures is where screenshots go, ignored by git.
@@ -84,7 +84,7 @@ func (a *author) launch(o rig.Options) *rig.Browser {
 	return rig.StartBrowser(a.t, o)
 }
 
-// visitor is a person with one of the author's pages.
+// visitor is a user with one of the author's pages.
 type visitor struct {
 	*rig.Tab
 	*author

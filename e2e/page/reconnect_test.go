@@ -34,7 +34,7 @@ func TestAPagesWebSocketBreaks(t *testing.T) {
 	a.g.Expect(told[int](v, `Antiphon.usage().functions`)).To(gomega.BeZero())
 }
 
-// A page whose network is another one in the middle of a reply is found again on that one: by a restart of the same connection,
+// A page whose network is another one in the middle of a response is found again on that one: by a restart of the same connection,
 // or, where that fails, by another call that goes on with the conversation.
 func TestAPageChangesItsNetwork(t *testing.T) {
 	for name, denied := range map[string]string{"restart": "", "resume": "/restart"} {

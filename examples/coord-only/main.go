@@ -17,7 +17,7 @@ import (
 
 type happening struct {
 	said  string
-	heard uint32 // how much of the reply has been heard, in milliseconds
+	heard uint32 // how much of the response has been heard, in milliseconds
 	event session.Event
 }
 

@@ -38,7 +38,7 @@ func errorText(err error) string {
 	return string(w.Bytes())
 }
 
-// writeError writes {code, message, remedy, cause}: what happened, what a person can do, and what the browser said. The last two
+// writeError writes {code, message, remedy, cause}: what happened, what a user can do, and what the browser said. The last two
 // may be empty.
 func writeError(w *wire.Writer, err error) {
 	code, message, remedy := describe(err)

@@ -1,6 +1,6 @@
 package rig
 
-// What a person does with a page: clicks, types and looks at how much memory it uses.
+// What a user does with a page: clicks, types and looks at how much memory it uses.
 
 import (
 	"context"

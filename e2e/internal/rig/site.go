@@ -1,6 +1,6 @@
 package rig
 
-// A site of somebody else's whose pages may call a server: what the tests of the script, of the examples and of the release share.
+// A site of another party's whose pages may call a server: what the tests of the script, of the examples and of the release share.
 
 import (
 	"context"

@@ -35,8 +35,8 @@ func Speak(ctx context.Context, text string) (Sound, error) {
 	return parseWAV(wav.Bytes())
 }
 
-// Cough is a burst of breath with a short hoarse voice in it: 350 ms that a voice detector may take for the beginning of speech, but
-// for no word.
+// Cough is a burst of breath with a short hoarse voice in it: 350 ms that a speech detector may take for the beginning of speech,
+// but for no word.
 func Cough() Sound {
 	const length, voiced, pitch = 350 * SpeechRate / 1000, 160 * SpeechRate / 1000, 170
 	s := make(Sound, length)

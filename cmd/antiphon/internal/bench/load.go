@@ -21,7 +21,7 @@ const (
 	loadTurn = 5 * time.Second
 )
 
-// loadReply requests the reply of a turn: "One two three four, five six seven." is 35 characters of 60 ms, which are 2.1 s.
+// loadReply requests the response of a turn: "One two three four, five six seven." is 35 characters of 60 ms, which are 2.1 s.
 const loadReply = "say 7 words"
 
 // printLoad holds n calls for about the given time. The agent speaks 40 % of it. printLoad then writes how much processor time

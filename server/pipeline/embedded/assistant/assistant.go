@@ -86,7 +86,7 @@ func countInput(r pipeline.Request) int {
 	return n
 }
 
-// answer returns the reply to the last messages of a conversation.
+// answer returns the response to the last messages of a conversation.
 func (m *model) answer(messages []pipeline.Message) string {
 	if len(messages) == 0 {
 		return "Hello! Ask me something, or tell me to count."

@@ -15,7 +15,7 @@ func said(text string) pipeline.Request {
 	return pipeline.Request{Messages: []pipeline.Message{{Role: pipeline.RoleUser, Text: text}}}
 }
 
-// reply runs the assistant and returns its text and its calls.
+// response runs the assistant and returns its text and its calls.
 func reply(t *testing.T, r pipeline.Request) (text string, calls []pipeline.ToolCallDone) {
 	t.Helper()
 	at := time.Date(2026, time.November, 21, 15, 5, 0, 0, time.UTC)

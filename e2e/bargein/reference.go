@@ -1,6 +1,6 @@
 package main
 
-// Fetches the audio of a reply over a WebSocket: the reference for what the page plays.
+// Fetches the audio of a response over a WebSocket: the reference for what the page plays.
 
 import (
 	"encoding/json"
@@ -14,18 +14,18 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// maxReply bounds a reply that is taken as a reference, in bytes of one event.
-const maxReply = 4 << 20
+// maxResponse bounds one event of the reference response, in bytes.
+const maxResponse = 4 << 20
 
-// reply asks the server for the answer to a text over a WebSocket, where the sound comes as it was made: the reference for what is
-// heard of the same answer in a call.
-func (h *house) reply(server, text string) ([]float32, error) {
+// responseAudio requests the response to a text over a WebSocket, where the audio arrives as the server made it. The result is the
+// reference for the same response in a call.
+func (h *house) responseAudio(server, text string) ([]float32, error) {
 	conn, _, err := websocket.Dial(h.ctx, strings.Replace(server, "http", "ws", 1)+"/v1/realtime?model=gpt-realtime", nil)
 	if err != nil {
 		return nil, err
 	}
-	defer conn.CloseNow() //nolint:errcheck // it has been closed, or the run fails anyway
-	conn.SetReadLimit(maxReply)
+	defer conn.CloseNow() //nolint:errcheck // closed before, or the run fails anyway
+	conn.SetReadLimit(maxResponse)
 	for _, event := range []any{
 		map[string]any{"type": "conversation.item.create", "item": map[string]any{
 			"type": "message", "role": "user", "content": []any{map[string]string{"type": "input_text", "text": text}},

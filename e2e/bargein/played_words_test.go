@@ -10,10 +10,10 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// town is a link like that of a town.
+// town is a network link as within a town.
 var town = rig.Link{RTT: 40 * time.Millisecond}
 
-// talking is a person on a page of their own, who hears the agent say many words, and the tracker of these.
+// talking opens a page with a call, and returns it with the tracker of the agent's response to say.
 func talking(t *testing.T, say string) (*caller, *tracker) {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -23,7 +23,7 @@ func talking(t *testing.T, say string) (*caller, *tracker) {
 	t.Cleanup(func() { g.Expect(h.close()).To(gomega.Succeed()) })
 	server, err := h.tones()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	reference, err := h.reply(server, say)
+	reference, err := h.responseAudio(server, say)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	b, err := rig.Launch(t.Context(), rig.Options{Hearing: true})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -34,7 +34,8 @@ func talking(t *testing.T, say string) (*caller, *tracker) {
 	return c, newTracker(reference, tonesWindow)
 }
 
-// A cough lowers the agent, the server takes it for what it is, and at the output every word is heard.
+// TestEveryWordIsHeardAfterACough: a cough ducks the agent, the server rejects the candidate, and every word is audible in the tab's
+// output.
 func TestEveryWordIsHeardAfterACough(t *testing.T) {
 	const say = "say 20 words"
 	g := gomega.NewWithT(t)
@@ -55,21 +56,22 @@ func TestEveryWordIsHeardAfterACough(t *testing.T) {
 	d := p.disturbed(made{"cough", said, said + float64(rig.Cough().Duration().Milliseconds())}, rec.At(len(rec.PCM)-1))
 	after, err := c.tab.Concealed()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	// A busy machine delivers packets late, and the browser bridges them: that is missing, too, and nobody but the browser knows how
+	// A busy machine delivers packets late, and the browser conceals the gaps. That audio is missing as well; the browser reports how
 	// much it is.
 	bridged := math.Round(after-before) + rec.Gaps()
 	t.Logf("%+v, bridged by the browser: %.0f ms", d, bridged)
-	g.Expect(d.left).To(gomega.BeTrue(), "nobody noticed")
+	g.Expect(d.left).To(gomega.BeTrue(), "the cough had no effect")
 	g.Expect(d.lost).To(gomega.BeNumerically("<=", bridged), "ms of words that were not heard")
 	g.Expect(c.cancelled()).To(gomega.BeZero())
 	whole := len(tr.reference)
 	g.Expect(p.reached(len(p.steps))).To(gomega.BeNumerically("~", whole, trackRate/2), "it was heard to its end")
 }
 
-// A person who means it is heard: the agent is ducked, then silent, and what the server says was heard is what was.
+// TestAnInterruptionCutsWhatIsHeard: the agent is ducked and then silent, and the server's position of the cut is the last audible
+// position.
 func TestAnInterruptionCutsWhatIsHeard(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c, tr := talking(t, longReply)
+	c, tr := talking(t, longRequest)
 	words, err := rig.Speak(t.Context(), phrases[1])
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	one, err := c.interrupted(t.Context(), rig.Join(words, rig.Silence(time.Second)), 4*time.Second, tr)
