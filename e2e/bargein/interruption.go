@@ -82,7 +82,7 @@ func (h *house) interruptions(kinds []string, links []rig.Link, rounds func(rig.
 
 // inBrowser runs do with a new browser.
 func (h *house) inBrowser(do func(*rig.Browser) error) error {
-	b, err := rig.Launch(h.ctx, rig.Options{Hearing: true})
+	b, err := rig.Launch(h.ctx, rig.Options{RecordOutput: true})
 	if err != nil {
 		return err
 	}

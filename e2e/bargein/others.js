@@ -1,10 +1,10 @@
-// The clients of others, as a page's author uses them.
+// The clients of other projects, used as their documents say.
 
 import { OpenAIRealtimeWebRTC, RealtimeAgent, RealtimeSession } from "@openai/agents-realtime";
 
 const microphone = () => navigator.mediaDevices.getUserMedia({ audio: true });
 
-// stock is @openai/agents-realtime as it is.
+// stock is @openai/agents-realtime, unmodified.
 const stock = async ({ url }) => {
   const audioElement = document.createElement("audio");
   const mediaStream = await microphone();
@@ -15,7 +15,7 @@ const stock = async ({ url }) => {
   return { audioElement, mediaStream, write: (text) => session.sendMessage(text), close: () => session.close() };
 };
 
-// naive is the same with what many pages add: it mutes the agent while the microphone is loud, and the stream goes on.
+// naive is the same with an addition of many pages: it mutes the agent while the microphone is loud, and the stream goes on.
 const naive = async (options) => {
   const client = await stock(options);
   const context = new AudioContext();

@@ -1,5 +1,5 @@
-// What a page's author writes to use a client. The test asks for one by name and tells all of them the same. others.js adds those of
-// others.
+// The page that runs the clients of the benchmark. The benchmark chooses one by name, and controls all of them in the same way.
+// others.js adds the clients of other projects.
 
 const microphone = () => navigator.mediaDevices.getUserMedia({ audio: true });
 
@@ -36,17 +36,17 @@ window.clients = {
   unpredicted: (options) => ours({ ...options, prediction: false }),
 };
 
-// echo lets every microphone hear the agent, so much later and lower, past the browser's own canceller.
+// echo mixes the agent's sound into every microphone, delayed and attenuated, behind the browser's echo canceller.
 const echo = ({ lateMS, gain }) => {
-  const { context, mix } = window.mouth;
-  const [receiver] = window.hearing.peers.at(-1).getReceivers();
+  const { context, mix } = window.fakeMicrophone;
+  const [receiver] = window.testOutput.peers.at(-1).getReceivers();
   const delay = new DelayNode(context, { delayTime: lateMS / 1000, maxDelayTime: 1 });
   const lower = new GainNode(context, { gain });
   context.createMediaStreamSource(new MediaStream([receiver.track])).connect(delay).connect(lower);
   mix(lower);
 };
 
-// deafen takes the playback away from the client's ear: the second input of its worklet stays silent.
+// deafen removes the playback from the client's detector: the second input of its worklet stays silent.
 const deafen = () => {
   const connect = AudioNode.prototype.connect;
   AudioNode.prototype.connect = function (to, output, input) {
@@ -66,10 +66,10 @@ window.write = async (text) => void (await client.write(text));
 window.end = async () => void (await client.close());
 window.report = () => JSON.parse(JSON.stringify(client.report?.() ?? {}));
 
-// lower plays a tone in an element, lowers its volume, and gives the moment.
+// lower plays a tone in an element, lowers its volume, and returns the time of the change.
 window.lower = async () => {
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-  const { context } = window.mouth;
+  const { context } = window.fakeMicrophone;
   const tone = new OscillatorNode(context, { frequency: 250 });
   const out = context.createMediaStreamDestination();
   tone.connect(out);

@@ -25,7 +25,7 @@ func talking(t *testing.T, say string) (*caller, *tracker) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	reference, err := h.responseAudio(server, say)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	b, err := rig.Launch(t.Context(), rig.Options{Hearing: true})
+	b, err := rig.Launch(t.Context(), rig.Options{RecordOutput: true})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(b.Close)
 	c, err := h.call(b, ours, server, town)

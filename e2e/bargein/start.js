@@ -1,4 +1,4 @@
-// From the script tag to the call: what a page does that talks at once.
+// A page that connects a call at once, to measure the time from the script's tag to the call.
 
 const scripts = {
   ours: ({ url }) => `${url}/antiphon.js`,

@@ -9,11 +9,11 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// A cough holds the agent for a moment. It then goes on where it stopped: nothing is lost, nothing counts as an interruption.
+// A cough holds the agent for a moment. Playout then resumes where it was held. No audio is lost, and the server confirms no barge-in.
 func TestACoughDoesNotStopTheAnswer(t *testing.T) {
 	g := matching(t)
 	pipe := realSpeech(t, g)
-	voice := &overheard{Synthesizer: pipe.Synthesizer}
+	voice := &recordingSynthesizer{Synthesizer: pipe.Synthesizer}
 	pipe.Synthesizer = voice
 	s := serve(t, g, pipe)
 	p := open(t, g, launch(t, g, rig.Options{}), s.URL)
@@ -44,7 +44,7 @@ func TestACoughDoesNotStopTheAnswer(t *testing.T) {
 	g.Expect(before-after).To(gomega.BeNumerically("<=", 100/rig.Cell), "something was said twice")
 }
 
-// loudBetween counts the cells with sound between two places of an envelope.
+// loudBetween returns how many cells between two positions of an envelope have sound.
 func loudBetween(envelope []float64, from, to int) (n int) {
 	for i := from; i < to; i++ {
 		if envelope[i] >= rig.Loud {
@@ -54,11 +54,11 @@ func loudBetween(envelope []float64, from, to int) (n int) {
 	return n
 }
 
-// coughMS is how long a cough is. The silence that it causes ends behind it; one that ends before is between two words.
+// coughMS is the length of a cough. The silence that it causes ends after it. A silence that ends earlier is between two words.
 const coughMS = 350
 
-// longestSilence finds the longest silence that ends within so many ms after a moment on the recording's clock: its first cell, and the
-// first with sound again.
+// longestSilence returns the longest silence that ends between after and after+within, in ms on the recording's clock: its first cell,
+// and the first cell with sound after it.
 func longestSilence(rec *rig.Recording, sound []float64, after, within float64) (from, to int) {
 	last := 0 // the cell after the last sound
 	for i, level := range sound {

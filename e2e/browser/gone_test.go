@@ -20,7 +20,7 @@ func TestTheServerDiesAndComesBack(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { first.Kill() })
 	p := open(t, g, launch(t, g, rig.Options{}), first.URL)
-	p.fine = []string{"ERR_CONNECTION_REFUSED"} // what the browser says when it asks a server that is not there
+	p.fine = []string{"ERR_CONNECTION_REFUSED"} // the browser's complaint about a server that is gone
 	p.call()
 	p.writes("say 100 words")
 	p.hears(time.Second)
@@ -34,12 +34,12 @@ func TestTheServerDiesAndComesBack(t *testing.T) {
 	view := p.view()
 	g.Expect(view.ProblemText).To(gomega.ContainSubstring("Check that it is running"))
 	g.Expect(view.Talk).To(gomega.Equal("Talk"))
-	g.Expect(view.Of("assistant")).To(gomega.ConsistOf(gomega.And( // what was said stays
+	g.Expect(view.Of("assistant")).To(gomega.ConsistOf(gomega.And( // the transcript stays
 		gomega.HaveField("Said", gomega.ContainSubstring("one")), gomega.HaveField("Note", gomega.ContainSubstring("ended before")),
 	)))
 	p.picture("gone")
 
-	// Nobody answers yet: the button says so again, at once.
+	// The server is still gone: the button shows the error again, at once.
 	g.Expect(p.Press("#talk")).To(gomega.Succeed())
 	g.Eventually(p.View).Should(gomega.And(gomega.HaveField("Phase", "error"), gomega.HaveField("Problem", "server-gone")))
 

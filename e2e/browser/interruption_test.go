@@ -18,21 +18,21 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// clause is a piece of a response and its voice.
+// clause is a clause of a response and its sound.
 type clause struct {
 	text string
 	pcm  []int16
 }
 
-// overheard is a synthesizer that keeps what it says: the reference for what a page must have heard.
-type overheard struct {
+// recordingSynthesizer is a synthesizer that keeps the sound of each clause: the reference for the sound that a page receives.
+type recordingSynthesizer struct {
 	pipeline.Synthesizer
 
 	mu   sync.Mutex
 	said []*clause
 }
 
-func (o *overheard) Synthesize(ctx context.Context, u pipeline.Utterance, emit func([]int16) error) error {
+func (o *recordingSynthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func([]int16) error) error {
 	c := &clause{text: u.Text}
 	o.mu.Lock()
 	o.said = append(o.said, c)
@@ -45,8 +45,8 @@ func (o *overheard) Synthesize(ctx context.Context, u pipeline.Utterance, emit f
 	})
 }
 
-// clauses are those whose texts make up a text, from the one that begins it.
-func (o *overheard) clauses(g *gomega.WithT, text string) []clause {
+// clauses returns the clauses that together make up a text.
+func (o *recordingSynthesizer) clauses(g *gomega.WithT, text string) []clause {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var found []clause
@@ -60,11 +60,12 @@ func (o *overheard) clauses(g *gomega.WithT, text string) []clause {
 	return found
 }
 
-// A long answer is interrupted by a question: the agent falls silent, remembers exactly what was heard, and answers.
+// A long answer is interrupted by a question: the agent falls silent, the conversation keeps exactly the words that were heard, and the
+// agent answers.
 func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	g := matching(t)
 	pipe := realSpeech(t, g)
-	voice := &overheard{Synthesizer: pipe.Synthesizer}
+	voice := &recordingSynthesizer{Synthesizer: pipe.Synthesizer}
 	pipe.Synthesizer = voice
 	s := serve(t, g, pipe)
 	count, question := speech(t, g, "count to one hundred"), speech(t, g, "what is two plus two")
@@ -74,7 +75,7 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 
 	p.says(count)
 	p.line("user", gomega.HaveField("Said", wording("count to one hundred")))
-	// Begun in a pause, the interruption stops the agent in its next word, where the end of what was heard can be told exactly.
+	// The interruption begins in a pause, so the agent stops in its next word. There the end of its sound can be measured exactly.
 	g.Eventually(p.Heard).WithPolling(20 * time.Millisecond).Should(gomega.And(
 		gomega.HaveField("SinceMS", gomega.BeNumerically(">=", 3000)), gomega.HaveField("QuietMS", gomega.BeNumerically(">=", 250)),
 	))
@@ -84,7 +85,7 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	p.line("user", gomega.HaveField("Said", wording("what is two plus two")))
 	p.answered("is four") // the count may have come as far as four
 	p.reaches("listening")
-	cut = p.line("assistant", gomega.HaveField("Item", cut.Item)) // the words that were not heard are gone by now
+	cut = p.line("assistant", gomega.HaveField("Item", cut.Item)) // the words that were not heard are removed by now
 
 	p.says(speech(t, g, "who are you"))
 	p.line("assistant", gomega.And(gomega.HaveField("Live", true), gomega.HaveField("Said", gomega.ContainSubstring("small assistant"))))
@@ -97,7 +98,7 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	g.Expect(truncated[0].Event.ItemID).To(gomega.Equal(cut.Item))
 	told := truncated[0].Event.AudioEndMS
 
-	said := voice.clauses(g, reply(g, s, cut.Item))
+	said := voice.clauses(g, responseText(g, s, cut.Item))
 	rec, err := p.Recording()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	h := measure(g, rec, said, spoke)
@@ -108,12 +109,12 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	heardText(g, said, cut.Said, told)
 }
 
-// picture is where the page in conversation is kept, for the README:
+// picture is the path of the screenshot of a conversation, for the README:
 //
 //	go test ./e2e/browser -run Interruption -picture ../../docs/images/talk.png
 var picture = flag.String("picture", filepath.Join(pictures, "talk.png"), "where to keep the picture of a conversation")
 
-// portrait takes that picture.
+// portrait takes that screenshot.
 func (p *talk) portrait() {
 	p.t.Helper()
 	before, err := p.Heard()
@@ -129,8 +130,8 @@ func (p *talk) portrait() {
 	p.g.Expect(os.WriteFile(*picture, small.Bytes(), 0o644)).To(gomega.Succeed())
 }
 
-// response is the whole text of an answer, as far as the server had made it.
-func reply(g *gomega.WithT, s *rig.Server, item string) string {
+// responseText returns the whole text of a response, as far as the server had made it.
+func responseText(g *gomega.WithT, s *rig.Server, item string) string {
 	done, err := s.Recorded("response.output_audio_transcript.done")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	for _, r := range done {
@@ -142,18 +143,18 @@ func reply(g *gomega.WithT, s *rig.Server, item string) string {
 	return ""
 }
 
-// heard is what a recording says of an interrupted answer. It ended between from and to, in ms of the answer: where it ends in a
-// pause between words, nobody can hear where in that pause.
+// heard is the measured end of an interrupted answer. The answer ended between the positions from and to, in ms. They differ when it
+// ended in a pause between words, where the end cannot be heard.
 type heard struct {
 	from, to    int
-	silentAfter float64 // ms from the interruption's onset to the agent's last sound
+	silentAfter float64 // the time from the onset of the interruption to the agent's last sound, in ms
 }
 
-// probe is how much of a recording is compared with what was synthesised, in cells of an envelope.
+// probe is how much of a recording is compared with the synthesised sound, in cells of an envelope.
 const probe = 1200 / rig.Cell
 
-// measure finds the end of the first answer in a recording and its place in the answer as it was synthesised. onset is when the
-// person began to speak, on the recording's clock.
+// measure finds the end of the first answer in a recording, and the position of this end in the synthesised answer. onset is when the
+// user began to speak, on the recording's clock.
 func measure(g *gomega.WithT, rec *rig.Recording, said []clause, onset float64) heard {
 	reference, sound := envelope(said), rig.Envelope(rec.PCM, rec.Rate)
 	// The answer to the interruption comes after a longer silence than any between words.
@@ -168,7 +169,7 @@ func measure(g *gomega.WithT, rec *rig.Recording, said []clause, onset float64) 
 	return h
 }
 
-// envelope is that of all clauses one behind the other.
+// envelope returns the envelope of all clauses, one after another.
 func envelope(said []clause) []float64 {
 	var whole []int16
 	for _, c := range said {
@@ -177,7 +178,7 @@ func envelope(said []clause) []float64 {
 	return rig.Envelope(whole, pipeline.OutputRate)
 }
 
-// endOfSound is the cell at which the first silence of so many ms begins that lasts beyond a moment on the recording's clock.
+// endOfSound returns the first cell of the first silence of at least silence ms that ends later than after on the recording's clock.
 func endOfSound(rec *rig.Recording, sound []float64, after float64, silence int) int {
 	last := 0
 	for i, level := range sound {
@@ -191,17 +192,17 @@ func endOfSound(rec *rig.Recording, sound []float64, after float64, silence int)
 	return last
 }
 
-// find says where in the answer a piece of the recording lies.
+// find returns the position of a piece of the recording in the answer, in cells.
 func find(g *gomega.WithT, reference, piece []float64) int {
 	g.Expect(len(piece)).To(gomega.Equal(probe), "too little was heard to tell where it belongs")
 	at, match := rig.Locate(reference, piece)
-	// A busy machine lets the voice pause between clauses, which costs some of the likeness. A wrong place is found out
-	// by what follows: its end would be hundreds of milliseconds from the one that the server tells.
-	g.Expect(match).To(gomega.BeNumerically(">", 0.6), "what was heard is not what was said")
+	// On a busy machine the synthesizer pauses between clauses, which lowers the correlation. A wrong position would still be noticed:
+	// its end would be hundreds of milliseconds from the server's.
+	g.Expect(match).To(gomega.BeNumerically(">", 0.6), "the received sound is not the synthesised sound")
 	return at
 }
 
-// heardText checks that a text ends in the clause that was being said at the moment told, in ms of the answer.
+// heardText checks that a text ends in the clause at the position told, in ms of the answer.
 func heardText(g *gomega.WithT, said []clause, text string, told int) {
 	g.Expect(text).NotTo(gomega.BeEmpty())
 	var sure, possible string
@@ -218,7 +219,7 @@ func heardText(g *gomega.WithT, said []clause, text string, told int) {
 	g.Expect(text).To(gomega.HavePrefix(strings.TrimSpace(sure)), "the transcript lacks what was heard")
 }
 
-// tail is the end of a text.
+// tail returns the end of a text.
 func tail(text string) string {
 	w := strings.Fields(text)
 	return strings.Join(w[max(0, len(w)-4):], " ")

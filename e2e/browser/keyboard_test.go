@@ -28,7 +28,7 @@ func TestKeyboard(t *testing.T) {
 	g.Expect(cut.Said).NotTo(gomega.BeEmpty())
 	p.reaches("listening")
 
-	// In the field an M is a letter; outside it closes the microphone.
+	// In the text field an M is a letter. Outside of it, M closes the microphone.
 	g.Expect(rig.Evaluate[bool](p.Tab, `document.querySelector("#text").blur(), true`)).To(gomega.BeTrue())
 	g.Expect(p.Key("m")).To(gomega.Succeed())
 	g.Eventually(p.View).Should(gomega.HaveField("Muted", true))
@@ -58,7 +58,7 @@ func TestControlsHaveNames(t *testing.T) {
 	p.hangUp()
 }
 
-// tones is a voice that a scripted pipeline understands.
+// tones returns sound from which the scripted recogniser reads this text.
 func tones(t *testing.T, g *gomega.WithT, text string) rig.Sound {
 	t.Helper()
 	s, err := rig.Resampled(scripted.Tones(text), 24000)

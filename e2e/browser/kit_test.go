@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// patience is for what a user waits for. A machine that is busy with other things may be slow; only a failure takes it all.
+	// patience bounds a wait for the page. A busy machine may be slow; only a failure takes the whole time.
 	patience = 40 * time.Second
-	// glance is how often the page is looked at.
+	// glance is how often a wait looks at the page.
 	glance = 50 * time.Millisecond
 )
 
-// pictures is where screenshots go, ignored by git.
+// pictures is the folder for screenshots, which git ignores.
 const pictures = "../../.cache/screenshots"
 
-// TestMain checks in the end that nothing runs on: no call, no server, no browser.
+// TestMain checks at the end that no goroutine runs: no call, no server, no browser.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// matching makes matchers that wait generously.
+// matching returns matchers with long time-outs.
 func matching(t *testing.T) *gomega.WithT {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -41,7 +41,7 @@ func matching(t *testing.T) *gomega.WithT {
 	return g
 }
 
-// serve starts a server around a pipeline; both end with the test.
+// serve starts a server with a pipeline; both end with the test.
 func serve(t *testing.T, g *gomega.WithT, p *pipeline.Pipeline) *rig.Server {
 	t.Helper()
 	s, err := rig.Serve(p, slog.New(slog.DiscardHandler))
@@ -53,7 +53,7 @@ func serve(t *testing.T, g *gomega.WithT, p *pipeline.Pipeline) *rig.Server {
 	return s
 }
 
-// scriptedServer is a server whose pipeline answers "You said: …" in tones.
+// scriptedServer starts a server whose pipeline answers "You said: …" in tones.
 func scriptedServer(t *testing.T, g *gomega.WithT) *rig.Server {
 	t.Helper()
 	return serve(t, g, scripted.New(scripted.Options{}))
@@ -62,7 +62,7 @@ func scriptedServer(t *testing.T, g *gomega.WithT) *rig.Server {
 // launch starts a browser that ends with the test.
 func launch(t *testing.T, g *gomega.WithT, o rig.Options) *rig.Browser {
 	t.Helper()
-	// The test's context ends before its clean-ups run, and would take the browser along.
+	// The test's context ends before its clean-ups run, and would end the browser too early.
 	b, err := rig.Launch(context.WithoutCancel(t.Context()), o)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(b.Close)
@@ -74,11 +74,11 @@ type talk struct {
 	*rig.Tab
 	t *testing.T
 	g *gomega.WithT
-	// fine are complaints of the browser that belong to the test's story.
+	// fine are the complaints of the browser that the test expects.
 	fine []string
 }
 
-// open opens the page and waits until it can be used. When the test has passed, the page must not have complained of anything;
+// open opens the page and waits until it can be used. When the test has passed, the page's console must have no complaints;
 // when it has failed, a screenshot is kept.
 func open(t *testing.T, g *gomega.WithT, b *rig.Browser, url string) *talk {
 	t.Helper()
@@ -105,7 +105,7 @@ func (p *talk) leave() {
 	p.Close()
 }
 
-// picture keeps a screenshot.
+// picture saves a screenshot.
 func (p *talk) picture(name string) {
 	p.t.Helper()
 	png, err := p.Screenshot()
@@ -114,7 +114,7 @@ func (p *talk) picture(name string) {
 	p.g.Expect(os.WriteFile(filepath.Join(pictures, name+".png"), png, 0o600)).To(gomega.Succeed())
 }
 
-// reaches waits for a phase.
+// reaches waits until the page shows a phase.
 func (p *talk) reaches(phase string) {
 	p.t.Helper()
 	p.g.Eventually(p.View).Should(gomega.HaveField("Phase", phase))
@@ -142,8 +142,8 @@ func (p *talk) hangUp() {
 	p.reaches("idle")
 }
 
-// says speaks into the microphone and gives the moment, on the page's clock, of the first sound of it. Silence follows what is
-// said, because a microphone never ends.
+// says speaks into the microphone and returns the time of the first sound, on the page's clock. Silence follows the speech, because a
+// microphone never ends.
 func (p *talk) says(s rig.Sound) (onsetMS float64) {
 	p.t.Helper()
 	at, err := p.Say(s.WAV())
@@ -157,13 +157,13 @@ func (p *talk) writes(text string) {
 	p.g.Expect(p.Write(text)).To(gomega.Succeed())
 }
 
-// hears waits until this much of the agent's voice has been heard in all.
+// hears waits until the page has received this much of the agent's sound in all.
 func (p *talk) hears(d time.Duration) {
 	p.t.Helper()
 	p.g.Eventually(p.Heard).Should(gomega.HaveField("LoudMS", gomega.BeNumerically(">=", d.Milliseconds())))
 }
 
-// answered waits for a finished line of the agent's that has this text.
+// answered waits for a finished line of the agent that has this text.
 func (p *talk) answered(text string) rig.Line {
 	p.t.Helper()
 	return p.line("assistant", gomega.And(
@@ -172,7 +172,7 @@ func (p *talk) answered(text string) rig.Line {
 	))
 }
 
-// line waits for a line of a role and gives the first that matches.
+// line waits for a line of this role that matches, and returns the first one.
 func (p *talk) line(role string, matcher gomega.OmegaMatcher) rig.Line {
 	p.t.Helper()
 	var found []rig.Line
@@ -184,7 +184,7 @@ func (p *talk) line(role string, matcher gomega.OmegaMatcher) rig.Line {
 	return found[0]
 }
 
-// speech is flite's voice, with a moment of silence behind it.
+// speech returns a text as speech of flite, followed by a short silence.
 func speech(t *testing.T, g *gomega.WithT, text string) rig.Sound {
 	t.Helper()
 	s, err := rig.Speak(t.Context(), text)

@@ -10,11 +10,11 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// frame is where an element lies, in CSS pixels, and how much there is to see.
+// frame is the position of an element, in CSS pixels, and the sizes of window and content.
 type frame struct {
 	Left, Top, Right, Bottom float64
-	Width, Height            float64 // of the window
-	Content                  float64 // width of the page's content
+	Width, Height            float64 // the size of the window
+	Content                  float64 // the width of the page's content
 }
 
 const frameJS = `(() => {
@@ -23,8 +23,8 @@ const frameJS = `(() => {
 		width: innerWidth, height: innerHeight, content: document.documentElement.scrollWidth };
 })()`
 
-// The page fits a telephone and a desk, by day and by night, before, in and after a conversation. Its pictures are kept for whoever
-// wants to look.
+// The page fits a telephone and a desk, by day and by night, before, in and after a conversation. The screenshots are
+// kept.
 func TestLayout(t *testing.T) {
 	for _, size := range []size{{390, 844}, {1440, 900}} {
 		t.Run(fmt.Sprint(size.width), func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestLayout(t *testing.T) {
 			g.Expect(p.Press("#interrupt")).To(gomega.Succeed())
 			p.line("assistant", gomega.HaveField("Interrupted", true))
 			p.reaches("listening")
-			p.writes("unbroken" + strings.Repeat("0", 60)) // one word, wider than any telephone
+			p.writes("unbroken" + strings.Repeat("0", 60)) // one word, wider than a telephone's screen
 			p.answered("unbroken")
 			p.reaches("listening")
 			p.fits("conversation", size)
@@ -57,10 +57,10 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// size is that of a window, in CSS pixels.
+// size is the size of a window, in CSS pixels.
 type size struct{ width, height int64 }
 
-// fits looks at the page in both colour schemes.
+// fits checks the layout in both colour schemes.
 func (p *talk) fits(name string, size size) {
 	p.t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
@@ -84,7 +84,7 @@ func (p *talk) fits(name string, size size) {
 	}
 }
 
-// newestInSight checks that the end of the newest line stands above the field to write in.
+// newestInSight checks that the end of the newest line is visible above the text field.
 func (p *talk) newestInSight() {
 	p.t.Helper()
 	p.g.Eventually(func(g gomega.Gomega) {
@@ -92,7 +92,7 @@ func (p *talk) newestInSight() {
 	}).Should(gomega.Succeed())
 }
 
-// frame asks where an element lies.
+// frame returns the position of an element.
 func (p *talk) frame(g gomega.Gomega, selector string) frame {
 	f, err := rig.Evaluate[frame](p.Tab, fmt.Sprintf(frameJS, selector))
 	g.Expect(err).NotTo(gomega.HaveOccurred())

@@ -14,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 )
 
-// realSpeech is the pipeline that people talk to, warm.
+// realSpeech starts the embedded pipeline and waits until its engines are loaded.
 func realSpeech(t *testing.T, g *gomega.WithT) *pipeline.Pipeline {
 	t.Helper()
 	p, err := embedded.New(t.Context(), embedded.Options{})
@@ -26,12 +26,13 @@ func realSpeech(t *testing.T, g *gomega.WithT) *pipeline.Pipeline {
 	return p
 }
 
-// The browser's own microphone hears the question; its words show while they are spoken, then as a transcript; the answer is heard.
+// The browser's own microphone plays the question. The page shows captions during the speech and then the transcript, and receives the
+// spoken answer.
 func TestASpokenQuestionIsAnsweredAloud(t *testing.T) {
 	g := matching(t)
 	pipe := realSpeech(t, g)
 	s := serve(t, g, pipe)
-	// The file plays from the moment the microphone is opened, the call stands a moment later.
+	// The file plays from the moment at which the microphone is opened. The call is connected a moment later.
 	wav := filepath.Join(t.TempDir(), "question.wav")
 	question := rig.Join(rig.Silence(4*time.Second), speech(t, g, "what is two plus two"), rig.Silence(5*time.Second))
 	g.Expect(os.WriteFile(wav, question.WAV(), 0o600)).To(gomega.Succeed())
@@ -63,7 +64,7 @@ func TestASpokenQuestionIsAnsweredAloud(t *testing.T) {
 	p.hangUp()
 }
 
-// wording matches a text by its words alone.
+// wording matches a text with the same words, whatever its punctuation and case.
 func wording(want string) gomega.OmegaMatcher {
 	return gomega.WithTransform(func(text string) string {
 		return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool {
@@ -72,20 +73,20 @@ func wording(want string) gomega.OmegaMatcher {
 	}, gomega.Equal(want))
 }
 
-// understood lets the pipeline's own recogniser listen to what the page has heard.
+// understood returns the text that the pipeline's own recogniser finds in the sound that the page has received.
 func understood(t *testing.T, g *gomega.WithT, pipe *pipeline.Pipeline, p *talk) string {
 	t.Helper()
 	rec, err := p.Recording()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	sound, err := rig.Resampled(rec.PCM, rec.Rate)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	ear, err := pipe.Transcriber.Open(t.Context(), pipeline.TranscribeConfig{})
+	recognition, err := pipe.Transcriber.Open(t.Context(), pipeline.TranscribeConfig{})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	defer func() { g.Expect(ear.Close()).To(gomega.Succeed()) }()
-	g.Expect(ear.Write(sound.Floats())).To(gomega.Succeed())
-	g.Expect(ear.CloseInput()).To(gomega.Succeed())
+	defer func() { g.Expect(recognition.Close()).To(gomega.Succeed()) }()
+	g.Expect(recognition.Write(sound.Floats())).To(gomega.Succeed())
+	g.Expect(recognition.CloseInput()).To(gomega.Succeed())
 	text := ""
-	for r := range ear.Results() {
+	for r := range recognition.Results() {
 		g.Expect(r.Err).NotTo(gomega.HaveOccurred())
 		if r.Final {
 			text = r.Text

@@ -10,8 +10,8 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// Three tabs of one browser talk at once, each for itself: a spoken turn, an interruption, a written turn. They go step by step
-// together, so that all three calls are in the same place at the same time.
+// Three tabs of one browser hold calls at once: each has a spoken turn, an interruption and a written turn. They take each step
+// together, so that all three calls are in the same state at the same time.
 func TestThreeTabsAtOnce(t *testing.T) {
 	g := matching(t)
 	s := scriptedServer(t, g)

@@ -9,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// A user who does not give the microphone away is told so, and writes instead.
+// The user refuses the microphone: the page says so, and answers written messages.
 func TestWithoutPermissionThePageAnswersWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	g := matching(t)
@@ -36,7 +36,7 @@ func TestWithoutPermissionThePageAnswersWhatIsWritten(t *testing.T) {
 	p.hangUp()
 }
 
-// Writing needs no button: the first message makes the call.
+// Writing needs no button: the first message places the call.
 func TestWritingMakesTheCall(t *testing.T) {
 	t.Parallel()
 	g := matching(t)

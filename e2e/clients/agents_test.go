@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// agents is the session of @openai/agents-realtime, as its program reports it.
+// agents is the report of a program with a session of @openai/agents-realtime.
 type agents struct {
 	Agent, Status, Call string
 	History             []item
@@ -21,7 +21,7 @@ type agents struct {
 	Server              []string // types of the events that came
 	Errors              []string
 	ConnectMS           float64
-	AudioMS, PlayedMS   float64 // of the response at hand; over a WebSocket only
+	AudioMS, PlayedMS   float64 // of the present response; over a WebSocket only
 	Tokens              int
 }
 
@@ -34,7 +34,7 @@ type item struct {
 
 type content struct{ Type, Text, Transcript string }
 
-// said are the words of an item.
+// said returns the words of an item.
 func (i item) said() string {
 	var text string
 	for _, c := range i.Content {
@@ -43,12 +43,12 @@ func (i item) said() string {
 	return text
 }
 
-// agentsSuite is a user of @openai/agents-realtime.
+// agentsSuite tests a program that uses @openai/agents-realtime.
 type agentsSuite struct {
 	*suite
-	// speak says tones into the microphone.
+	// speak sends a text in tones through the microphone.
 	speak func(text string)
-	// heard is how much has been heard of the response that was asked for after silence.
+	// heard returns how much sound has come since silence.
 	heard   func() (time.Duration, error)
 	silence func()
 	webRTC  bool
@@ -63,7 +63,7 @@ func TestAgentsOverWebSocket(t *testing.T) {
 	h.holds(1)
 }
 
-// agentsOverBrowsersWebSocket: the browser's own WebSocket carries the key in another way. What follows is as in Node.
+// agentsOverBrowsersWebSocket: the browser's own WebSocket sends the key in another way. The rest is as in Node.
 func agentsOverBrowsersWebSocket(t *testing.T, b *rig.Browser, page string) {
 	h := open(t, "agents-browser", "--origin", page)
 	p := runPage(t, b, page, "agents", args{"url": h.url, "key": h.secret()})
@@ -77,9 +77,9 @@ func agentsOverBrowsersWebSocket(t *testing.T, b *rig.Browser, page string) {
 	h.holds(1)
 }
 
-// agentsOnSocket is a user whose sound goes through events.
+// agentsOnSocket tests a client whose sound goes through events.
 func agentsOnSocket(c *suite) *agentsSuite {
-	s := &agentsSuite{suite: c, silence: func() {}} // what was played is that of one response
+	s := &agentsSuite{suite: c, silence: func() {}} // playedMS is of one response only
 	s.speak = func(text string) { s.tell("say", args{"pcm": tones(text)}) }
 	s.heard = func() (time.Duration, error) {
 		r, err := s.report()
@@ -90,7 +90,7 @@ func agentsOnSocket(c *suite) *agentsSuite {
 
 func agentsOverWebRTC(t *testing.T, b *rig.Browser, page string) {
 	h := open(t, "agents-webrtc", "--origin", page)
-	// A page has no key of its own: the client takes nothing but a client secret there.
+	// A page has no API key: there the client accepts a client secret only.
 	p := runPage(t, b, page, "agents", args{"url": h.url, "key": h.secret(), "webRTC": true})
 	s := &agentsSuite{suite: newSuite(t, "@openai/agents-realtime, WebRTC", p), speak: p.speak, heard: p.heard, webRTC: true}
 	s.silence = func() {
@@ -102,7 +102,7 @@ func agentsOverWebRTC(t *testing.T, b *rig.Browser, page string) {
 	h.holds(1)
 }
 
-// played: as the events say, every response was played to its end or cut short.
+// played reports whether, by the events, every response was played to its end or cut.
 func played(events []string) bool {
 	n := map[string]int{}
 	for _, e := range events {
@@ -130,7 +130,7 @@ func (s *agentsSuite) run() {
 
 func (s *agentsSuite) report() (agents, error) { return asked[agents](s, "report", nil) }
 
-// see is the report of now.
+// see returns the present report.
 func (s *agentsSuite) see() agents {
 	s.t.Helper()
 	r, err := s.report()
@@ -139,7 +139,7 @@ func (s *agentsSuite) see() agents {
 	return r
 }
 
-// line waits for a complete item of the history that has these words, and gives it.
+// line waits for a complete item of the history that has these words, and returns it.
 func (s *agentsSuite) line(role, said string) item {
 	s.t.Helper()
 	var found item
@@ -193,14 +193,14 @@ func (s *agentsSuite) usesTool() {
 	)))
 }
 
-// usesBrokenTool: the client tells the server what it tells everyone.
+// usesBrokenTool: the client sends its usual error text as the result of a tool that fails.
 func (s *agentsSuite) usesBrokenTool() {
 	s.tell("write", args{"text": "open window"})
 	s.line("assistant", "Tool said: An error occurred while running the tool. Please try again.")
 }
 
-// usesBoth: the client sends each result as soon as it has it. It asks for an answer to each or for one to both, and what an answer
-// has of them depends on when they come: not so the results.
+// usesBoth: the client sends each result of two tools as soon as it has it. It requests one answer for each or one for both, depending
+// on the times. The results are the same in each case.
 func (s *agentsSuite) usesBoth() {
 	before := len(s.of("assistant"))
 	s.tell("write", args{"text": "look up weather and open window"})
@@ -217,12 +217,12 @@ func (s *agentsSuite) usesBoth() {
 
 func count(all []item) int { return len(all) }
 
-// calls are the tools' calls among items.
+// calls returns the tool calls among items.
 func calls(all []item) []item {
 	return slices.DeleteFunc(slices.Clone(all), func(i item) bool { return i.Type != "function_call" })
 }
 
-// pixel is a picture.
+// pixel is a picture of one pixel.
 const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 func (s *agentsSuite) shows() {
@@ -243,7 +243,7 @@ func (s *agentsSuite) speaks() {
 	))
 }
 
-// long begins a long response, hears some of it, and gives the number of responses that there were before.
+// long begins a long response, waits for some of its sound, and returns how many responses there were before.
 func (s *agentsSuite) long() (before int) {
 	s.t.Helper()
 	before = len(s.of("assistant"))
@@ -254,7 +254,7 @@ func (s *agentsSuite) long() (before int) {
 	return before
 }
 
-// cut waits until the client knows how much of the long response was heard: it asks for the item again, once it is truncated.
+// cut waits until the client knows how much of the long response was heard: it retrieves the item after the truncation.
 func (s *agentsSuite) cut(at int) {
 	s.t.Helper()
 	s.Eventually(s.report).Should(gomega.HaveField("History", gomega.WithTransform(assistants, gomega.Satisfy(func(all []item) bool {
@@ -298,7 +298,7 @@ func (s *agentsSuite) forgets() {
 	)))
 }
 
-// corrects: the client deletes the item and creates it again in its place.
+// corrects: the client deletes an item and creates it again in its place.
 func (s *agentsSuite) corrects() {
 	before := s.see()
 	first := before.History[0]
@@ -311,7 +311,7 @@ func (s *agentsSuite) corrects() {
 	s.Expect(after.History[0].said()).To(gomega.Equal("good evening"))
 }
 
-// handsOver: the next agent has no tools, and the server knows.
+// handsOver: the next agent has no tools, and the server gets this setting.
 func (s *agentsSuite) handsOver() {
 	s.tell("write", args{"text": "transfer to clerk"})
 	s.Eventually(s.report).Should(gomega.And(

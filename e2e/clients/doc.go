@@ -1,6 +1,6 @@
 // Package clients runs clients of the protocol that others wrote against the server: @openai/agents-realtime and openai, as npm
-// installs them at the versions of package-lock.json, in Node and in a real Chromium. What they report is held against what they
-// were told; what passed is held against the protocol's rules (package check) and against the parser of agents-realtime.
+// installs them at the versions of package-lock.json, in Node and in a real Chromium. The tests compare the clients' reports with
+// the scripted answers, and all events with the protocol's rules (package check) and with the parser of agents-realtime.
 //
-// programs/ has the few lines of JavaScript that use each client as its users do, and answer what the tests here ask.
+// programs/ has the JavaScript programs that use each client as an application does, and answer the calls of the tests.
 package clients

@@ -51,7 +51,7 @@ type session struct {
 	}
 }
 
-// said are the words of a response's end.
+// said returns the words of a finished response.
 func (e event) said() string {
 	var text string
 	for _, i := range e.Response.Output {

@@ -22,16 +22,16 @@ const (
 	root = "../.."
 	// installed is where scripts/clients.sh puts the packages.
 	installed = root + "/.cache/clients"
-	// patience is for what happens in real time. A machine that is busy with other things may be slow; only a failure takes it all.
+	// patience bounds a wait in real time. A busy machine may be slow; only a failure takes the whole time.
 	patience = 40 * time.Second
 	glance   = 50 * time.Millisecond
-	// key is the one that the servers here want.
+	// key is the API key of the servers in these tests.
 	key = "sk-of-a-test-of-ours"
 )
 
-// TestMain puts the programs beside the packages, where Node finds these, and prints what the clients did.
+// TestMain copies the programs next to the installed packages, where Node finds them. At the end it prints the steps of the clients.
 func TestMain(m *testing.M) {
-	// Clients mostly wait: many at a time take no longer than one.
+	// Clients mostly wait, so many at a time take no longer than one.
 	err := flag.Set("test.parallel", "16")
 	if err == nil {
 		err = prepare()
@@ -67,13 +67,13 @@ func prepare() error {
 
 // client is a program that uses one client. It answers one call at a time.
 type client interface {
-	// ask calls a method and gives its result as JSON.
+	// ask calls a method and returns its result as JSON.
 	ask(method string, args any) (json.RawMessage, error)
 }
 
 type args map[string]any
 
-// suite is one client on its way through its steps.
+// suite runs the steps of one client.
 type suite struct {
 	*gomega.WithT
 	client
@@ -89,7 +89,7 @@ func newSuite(t *testing.T, name string, c client) *suite {
 	return &suite{WithT: g, client: c, t: t, name: name}
 }
 
-// step is one thing that a client's user does. It counts when it has worked.
+// step runs one action of an application and counts it when it has passed.
 func (s *suite) step(what string, do func()) {
 	s.t.Helper()
 	s.t.Log(what)
@@ -98,14 +98,14 @@ func (s *suite) step(what string, do func()) {
 	passed.pass(s.name)
 }
 
-// tell calls a method that has no result to speak of.
+// tell calls a method and ignores its result.
 func (s *suite) tell(method string, a any) {
 	s.t.Helper()
 	_, err := s.ask(method, a)
 	s.Expect(err).NotTo(gomega.HaveOccurred())
 }
 
-// asked calls a method and gives its result.
+// asked calls a method and returns its result.
 func asked[T any](c client, method string, a any) (T, error) {
 	var result T
 	raw, err := c.ask(method, a)
@@ -118,11 +118,11 @@ func asked[T any](c client, method string, a any) (T, error) {
 	return result, nil
 }
 
-// tones is speech that the scripted pipeline understands, as PCM of 24 kHz in base64.
+// tones returns sound that the scripted recogniser understands, as PCM of 24 kHz in base64.
 func tones(text string) string {
 	pcm, err := binary.Append(nil, binary.LittleEndian, scripted.Tones(text))
 	if err != nil {
-		panic(err) // samples always have their bytes
+		panic(err) // encoding samples never fails
 	}
 	return base64.StdEncoding.EncodeToString(pcm)
 }

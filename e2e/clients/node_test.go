@@ -23,7 +23,7 @@ type node struct {
 	over bool
 }
 
-// runNode starts a client of node.mjs. It ends with the test, and must not have complained of anything.
+// runNode starts a client of node.mjs. It ends with the test, and its standard error must be empty.
 func runNode(t *testing.T, name string, options args, env ...string) *node {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -42,7 +42,7 @@ func runNode(t *testing.T, name string, options args, env ...string) *node {
 		if !n.over {
 			g.Expect(n.in.Close()).To(gomega.Succeed())
 			if t.Failed() {
-				_ = n.cmd.Process.Kill() // it may wait for what does not come
+				_ = n.cmd.Process.Kill() // the program may still be waiting
 			}
 		}
 		err := n.cmd.Wait()

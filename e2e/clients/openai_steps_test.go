@@ -35,7 +35,7 @@ func (s *openai) configures() {
 	s.Expect(updated.Audio.Input.Transcription.Model).To(gomega.Equal("whisper-1"))
 }
 
-// asksInWriting: the client's own names come back, and the deltas are the text.
+// asksInWriting: the server uses the client's own ids, and the deltas make up the text.
 func (s *openai) asksInWriting() {
 	item := message("good morning")
 	item["id"] = "item_of_mine"
@@ -70,7 +70,7 @@ func (s *openai) hears() {
 	s.played()
 }
 
-// played waits until the agent has finished, where the server tells.
+// played waits until the agent's playback has ended, where the server reports it.
 func (s *openai) played() {
 	s.t.Helper()
 	if s.webRTC {
@@ -94,7 +94,7 @@ func (s *openai) answersCall() {
 	s.played()
 }
 
-// commits: without turn detection the user says where a turn ends.
+// commits: without turn detection the client ends the turn.
 func (s *openai) commits() {
 	s.send(args{"type": "input_audio_buffer.commit", "event_id": "too_early"})
 	s.Expect(s.next("error").Error.Code).To(gomega.Equal("input_audio_buffer_commit_empty"))
@@ -111,7 +111,7 @@ func (s *openai) commits() {
 	s.answer("You said: by hand")
 }
 
-// speaks: the server hears where the turn begins and ends, and one item has all of it.
+// speaks: the server detects the beginning and the end of a turn, and one item has all of it.
 func (s *openai) speaks() {
 	s.send(args{"type": "session.update", "session": args{
 		"type": "realtime", "audio": args{"input": args{"turn_detection": args{"type": "server_vad", "silence_duration_ms": 400}}},
@@ -127,7 +127,7 @@ func (s *openai) speaks() {
 	s.played()
 }
 
-// long begins a long answer and hears some of it.
+// long begins a long answer and waits for some of its sound.
 func (s *openai) long() (item string) {
 	s.t.Helper()
 	before, err := s.heard()
@@ -175,8 +175,8 @@ func (s *openai) cancels() {
 	s.played()
 }
 
-// asksBeside: the conversation does not hear of it.
-func (s *openai) asksBeside() {
+// asksOutOfBand: an out-of-band response does not change the conversation.
+func (s *openai) asksOutOfBand() {
 	from := s.read
 	s.create(args{
 		"conversation": "none", "output_modalities": []string{"text"}, "metadata": args{"topic": "aside"},
@@ -185,7 +185,7 @@ func (s *openai) asksBeside() {
 	done := s.answer("You said: an aside").Response
 	s.Expect(done.Metadata).To(gomega.HaveKeyWithValue("topic", "aside"))
 	s.Expect(done.ConversationID).To(gomega.BeNil())
-	// What the conversation has can be given to it by name.
+	// A request can refer to items of the conversation by id.
 	s.create(args{
 		"conversation": "none", "output_modalities": []string{"text"}, "input": []args{{"type": "item_reference", "id": "item_of_mine"}},
 	})
@@ -204,7 +204,7 @@ func (s *openai) isCutShort() {
 	s.Expect(done.said()).To(gomega.HavePrefix("One two three"))
 }
 
-// isRefused: each mistake gets its own error, by the name of the event, and the session goes on.
+// isRefused: each mistake gets its own error with the id of the event, and the session goes on.
 func (s *openai) isRefused() {
 	for _, mistake := range []struct {
 		event args
@@ -253,7 +253,7 @@ func (s *openai) closes() {
 	s.again()
 }
 
-// again forgets what came over the connection that is closed.
+// again forgets the events of the closed connection.
 func (s *openai) again() { s.seen, s.read = nil, 0 }
 
 func (s *openai) transcribes() {
@@ -268,7 +268,7 @@ func (s *openai) transcribes() {
 	s.closes()
 }
 
-// beginsWithSecret: what the secret says is the session's.
+// beginsWithSecret: the session has the settings of the client secret.
 func (s *openai) beginsWithSecret() {
 	secret, err := asked[struct {
 		Value   string

@@ -9,20 +9,20 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// openai is a user of the package openai, which gives every event as it came.
+// openai tests a program that uses the package openai, which reports every event unchanged.
 type openai struct {
 	*suite
 	seen []event
-	read int // events that next has passed
-	// target is what is connected to.
+	read int // how many events next has passed
+	// target has the arguments for connecting.
 	target args
 	speak  func(text string)
-	// listens begins to send what the microphone hears, where that is the user's affair.
+	// listens begins to send the microphone's sound, where the application has to do that.
 	listens func()
-	// heard is how much sound has come in all.
+	// heard returns how much sound has come in all.
 	heard  func() (time.Duration, error)
 	webRTC bool
-	call   string // its name, over WebRTC
+	call   string // the call's id, over WebRTC
 }
 
 // refusal is an error as the client reports it.
@@ -31,7 +31,7 @@ type refusal struct{ Name, Message, Code, Event string }
 type talkReport struct {
 	AudioMS float64
 	Errors  []refusal
-	// State and Happened are those of a WebRTC connection.
+	// State and Happened are the state and the events of a WebRTC connection.
 	State    string
 	Happened []string
 }
@@ -58,7 +58,7 @@ func openaiOverWebSocket(t *testing.T, b *rig.Browser, page string) {
 	h.holds(1)
 }
 
-// onSocket is a user whose sound goes through events.
+// onSocket tests a client whose sound goes through events.
 func onSocket(s *suite) *openai {
 	u := &openai{suite: s, target: args{"target": args{"model": "gpt-realtime"}}, listens: func() { s.tell("listen", nil) }}
 	u.heard = func() (time.Duration, error) {
@@ -80,7 +80,7 @@ func (s *openai) run() {
 	s.step("speak a turn", s.speaks)
 	s.step("interrupt by voice", s.bargesIn)
 	s.step("cancel", s.cancels)
-	s.step("ask beside the conversation", s.asksBeside)
+	s.step("ask beside the conversation", s.asksOutOfBand)
 	s.step("reach the limit of tokens", s.isCutShort)
 	s.step("be refused, and go on", s.isRefused)
 	s.step("close", s.closes)
@@ -110,7 +110,7 @@ func message(text string) args {
 	return args{"type": "message", "role": "user", "content": []args{{"type": "input_text", "text": text}}}
 }
 
-// next waits for the first event of a type after those that it has passed.
+// next waits for the next event of this type after the events that it has passed.
 func (s *openai) next(kind string) event {
 	s.t.Helper()
 	var found event
@@ -130,7 +130,7 @@ func (s *openai) next(kind string) event {
 	return found
 }
 
-// answer waits for the end of the next response, which must be complete, and gives it with its words.
+// answer waits for the end of the next response, which must be complete, and returns it with its words.
 func (s *openai) answer(words string) event {
 	s.t.Helper()
 	done := s.next("response.done")

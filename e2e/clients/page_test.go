@@ -18,7 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
-// bundle makes one script of page.mjs and all that it imports, as a page's author does.
+// bundle makes one script of page.mjs and everything that it imports, as a page's author does.
 var bundle = sync.OnceValues(func() ([]byte, error) {
 	built := api.Build(api.BuildOptions{
 		EntryPoints: []string{installed + "/programs/page.mjs"}, Bundle: true, Platform: api.PlatformBrowser, Format: api.FormatIIFE,
@@ -30,7 +30,7 @@ var bundle = sync.OnceValues(func() ([]byte, error) {
 	return built.OutputFiles[0].Contents, nil
 })
 
-// site serves the page of the clients. It is no page of the server's.
+// site serves the page of the clients. Its origin is not the server's.
 func site(t *testing.T) string {
 	t.Helper()
 	script, err := bundle()
@@ -38,11 +38,11 @@ func site(t *testing.T) string {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write([]byte(`<!doctype html><title>a client</title><link rel="icon" href="data:,"><script src="page.js"></script>`)) // the browser may be gone
+		_, _ = w.Write([]byte(`<!doctype html><title>a client</title><link rel="icon" href="data:,"><script src="page.js"></script>`)) // writing fails when the browser is gone
 	})
 	mux.HandleFunc("GET /page.js", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		_, _ = w.Write(script) // the browser may be gone
+		_, _ = w.Write(script) // writing fails when the browser is gone
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -53,11 +53,11 @@ func site(t *testing.T) string {
 type tab struct {
 	*rig.Tab
 	g *gomega.WithT
-	// quiet is how much was heard when the response at hand was asked for.
+	// quiet is how much sound had come when the present response was requested.
 	quiet float64
 }
 
-// runPage opens the page and makes a client of page.mjs in it. It closes with the test, and must not have complained of anything.
+// runPage opens the page and makes a client of page.mjs in it. It closes with the test, and its console must have no complaints.
 func runPage(t *testing.T, b *rig.Browser, url, name string, options args) *tab {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -89,7 +89,7 @@ func (p *tab) ask(method string, a any) (json.RawMessage, error) {
 	return answer(method, raw)
 }
 
-// speak says tones into the page's microphone.
+// speak plays tones into the page's microphone.
 func (p *tab) speak(text string) {
 	sound, err := rig.Resampled(scripted.Tones(text), pipeline.OutputRate)
 	p.g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -97,7 +97,7 @@ func (p *tab) speak(text string) {
 	p.g.Expect(err).NotTo(gomega.HaveOccurred())
 }
 
-// silence waits until the agent is silent in the page, too, and makes heard begin anew.
+// silence waits until the agent is silent in the page, and lets heard count from 0.
 func (p *tab) silence() {
 	p.g.Eventually(p.Heard).WithTimeout(patience).WithPolling(glance).Should(gomega.HaveField("QuietMS", gomega.BeNumerically(">", 400)))
 	heard, err := p.Heard()
@@ -105,7 +105,7 @@ func (p *tab) silence() {
 	p.quiet = heard.LoudMS
 }
 
-// heard is how much sound the page has got since silence.
+// heard returns how much sound the page has received since silence.
 func (p *tab) heard() (time.Duration, error) {
 	heard, err := p.Heard()
 	return time.Duration((heard.LoudMS - p.quiet) * float64(time.Millisecond)), err

@@ -26,7 +26,7 @@ func (h *house) holds(sessions int) {
 	h.accepted(record)
 }
 
-// unknown are events of the protocol that the parser of agents-realtime does not know.
+// unknown are the events of the protocol that the parser of agents-realtime does not know.
 var unknown = map[string]bool{
 	"input_audio_buffer.timeout_triggered":                true,
 	"conversation.item.input_audio_transcription.segment": true,

@@ -16,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// house is the program itself, with a scripted pipeline, and its recording.
+// house is a running bin/antiphon with a scripted pipeline, and its recording.
 type house struct {
 	*rig.Program
 	t      *testing.T
@@ -25,11 +25,11 @@ type house struct {
 	record string
 }
 
-// slowSpeech makes speech twice as fast as it is said: a long response is still being made when a client interrupts it, however
-// late the client is.
+// slowSpeech lets the synthesizer make audio at twice the speed of playback only. So a long response is still being made when a client
+// interrupts it late.
 const slowSpeech = "synthesizer: {speedup: 2}\n"
 
-// open starts the server. It wants a key.
+// open starts the server. It requires an API key.
 func open(t *testing.T, name string, flags ...string) *house {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -61,7 +61,7 @@ func open(t *testing.T, name string, flags ...string) *house {
 	return h
 }
 
-// secret is a client secret, as an application's own server gets it for a page.
+// secret returns a client secret, as an application's own server gets it for a page.
 func (h *house) secret() string {
 	h.t.Helper()
 	ask, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, h.url+"/v1/realtime/client_secrets", strings.NewReader("{}"))
@@ -77,10 +77,10 @@ func (h *house) secret() string {
 	return secret.Value
 }
 
-// certificate is a file with the certificate that the server has signed itself.
+// certificate returns the path of a file with the server's self-signed certificate.
 func (h *house) certificate() string {
 	h.t.Helper()
-	conn, err := tls.Dial("tcp", strings.TrimPrefix(h.url, "https://"), &tls.Config{InsecureSkipVerify: true}) // it is what is asked for
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(h.url, "https://"), &tls.Config{InsecureSkipVerify: true}) // the certificate is what the test wants to read
 	h.g.Expect(err).NotTo(gomega.HaveOccurred())
 	certificate := conn.ConnectionState().PeerCertificates[0]
 	h.g.Expect(conn.Close()).To(gomega.Succeed())

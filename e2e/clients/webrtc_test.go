@@ -8,8 +8,8 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// openaiOverWebRTC makes a call with each form in which an offer may come. The first goes all the way; the others show that they
-// are calls.
+// openaiOverWebRTC makes a call with each form in which an offer may come. The first call takes all steps; the others
+// only show that they are connected.
 func openaiOverWebRTC(t *testing.T, b *rig.Browser, page string) {
 	h := open(t, "openai-webrtc", "--tls-self-signed", "--origin", page)
 	for _, form := range []string{"sdp", "fields", "files"} {
@@ -18,7 +18,7 @@ func openaiOverWebRTC(t *testing.T, b *rig.Browser, page string) {
 			p := runPage(t, b, page, "openaiWebRTC", args{"url": h.url, "key": key})
 			s := &openai{
 				suite: newSuite(t, "openai, WebRTC ("+form+")", p), target: args{"form": form}, speak: p.speak, heard: p.heard, webRTC: true,
-				listens: func() {}, // the microphone is the call's
+				listens: func() {}, // the call has the microphone
 			}
 			switch form {
 			case "sdp":
@@ -45,12 +45,12 @@ func openaiOverWebRTC(t *testing.T, b *rig.Browser, page string) {
 	})
 }
 
-// findsSession: what came with the offer is in force from the start.
+// findsSession: the settings that came with the offer apply from the start.
 func (s *openai) findsSession() {
 	s.Expect(s.seen[0].Session.Instructions).To(gomega.Equal("Be brief."))
 }
 
-// isControlled: another client, in Node, finds the call by its name, changes it and hears what happens.
+// isControlled: a side-band controller, in Node, joins the call by its id, changes it and gets its events.
 func (s *openai) isControlled(h *house) {
 	n := runNode(s.t, "openaiWS", args{"url": h.url, "key": key}, "NODE_EXTRA_CA_CERTS="+h.certificate())
 	side := onSocket(&suite{WithT: s.WithT, client: n, t: s.t, name: s.name})

@@ -23,7 +23,7 @@ func TestScriptInclude(t *testing.T) {
 	p.quiet()
 }
 
-// What is said while the button is held is a turn, and nothing else is.
+// Only speech while the button is held is a turn.
 func TestPushToTalk(t *testing.T) {
 	p := show(t, "push-to-talk")
 	press := func(kind string) {
@@ -50,7 +50,7 @@ func TestPushToTalk(t *testing.T) {
 	p.quiet()
 }
 
-// The agent calls the page's functions, and goes on with what they give.
+// The agent calls the page's functions, and goes on with their results.
 func TestTools(t *testing.T) {
 	p := show(t, "tools")
 	p.does(`globalThis.talk = document.querySelector("antiphon-talk"); await (await talk.start()).ready`)

@@ -18,10 +18,10 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// root is the repository's.
+// root is the repository's folder.
 const root = "../.."
 
-// written is the server's address as the examples have it.
+// written is the server's address in the files of the examples.
 const written = "http://localhost:8080"
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,7 +33,7 @@ type page struct {
 	t *testing.T
 }
 
-// show opens an example's folder: what it says of the server's address is changed to where the server is, and nothing else.
+// show opens the page of an example. It replaces the server's address in the files, and nothing else.
 func show(t *testing.T, folder string) *page {
 	t.Helper()
 	p := &page{WithT: gomega.NewWithT(t), t: t}
@@ -50,20 +50,20 @@ func show(t *testing.T, folder string) *page {
 			return
 		}
 		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-		_, _ = w.Write(bytes.ReplaceAll(content, []byte(written), []byte(server))) // the browser may be gone
+		_, _ = w.Write(bytes.ReplaceAll(content, []byte(written), []byte(server))) // writing fails when the browser is gone
 	})
 	p.Tab = site.Visit(t, rig.StartBrowser(t, rig.Options{}), nil)
 	return p
 }
 
-// does runs a script; a promise is waited for.
+// does runs a script in the page, and waits for its promise if it returns one.
 func (p *page) does(format string, args ...any) {
 	p.t.Helper()
 	_, err := rig.Await[bool](p.Tab, "(async () => {"+fmt.Sprintf(format, args...)+"; return true; })()")
 	p.Expect(err).NotTo(gomega.HaveOccurred())
 }
 
-// text asks for a text in the page.
+// text returns the text of an element in the page.
 func (p *page) text(expression string) string {
 	p.t.Helper()
 	told, err := rig.Await[string](p.Tab, "(async () => JSON.stringify(String("+expression+")))()")
@@ -73,13 +73,13 @@ func (p *page) text(expression string) string {
 	return text
 }
 
-// becomes waits until a text in the page fits.
+// becomes waits until the text of an element matches.
 func (p *page) becomes(expression string, fits any) {
 	p.t.Helper()
 	p.Eventually(func() string { return p.text(expression) }).Should(gomega.MatchRegexp(fmt.Sprint(fits)), expression)
 }
 
-// quiet checks that the browser had nothing to complain of.
+// quiet checks that the browser has no complaints.
 func (p *page) quiet() {
 	p.t.Helper()
 	p.Expect(p.Complaints()).To(gomega.BeEmpty())

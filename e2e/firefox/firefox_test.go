@@ -1,4 +1,4 @@
-// Package firefox holds a call in another browser than Chromium: nothing of the page's script may be of one browser alone.
+// Package firefox tests a call in Firefox, so that the page's script does not depend on Chromium.
 package firefox
 
 import (
@@ -39,7 +39,7 @@ var preferences = map[string]string{
 	"browser.startup.homepage_override.mstone":   `"ignore"`,
 }
 
-// outcome is what the page tells of its call.
+// outcome is the page's report of its call.
 type outcome struct {
 	Failed     string
 	Transcript []struct {
@@ -104,13 +104,13 @@ func TestOffersOfBrowsers(t *testing.T) {
 	}
 }
 
-// call opens the page in a new browser and returns what it tells.
+// call opens the page in a new browser and returns its report.
 func call(t *testing.T, g *gomega.WithT, transport string) outcome {
 	t.Helper()
 	return visit(t, g, page, "?transport="+transport, browse)
 }
 
-// visit opens a page with a query in a new browser and returns what the page tells.
+// visit opens a page with a query in a new browser and returns the report of the page.
 func visit(t *testing.T, g *gomega.WithT, page, query string, browse func(*testing.T, *gomega.WithT, string)) outcome {
 	t.Helper()
 	speech, err := rig.Speak(t.Context(), "stop it now please, that is enough")
@@ -120,7 +120,7 @@ func visit(t *testing.T, g *gomega.WithT, page, query string, browse func(*testi
 		switch r.URL.Path {
 		case "/":
 			w.Header().Set("Content-Type", "text/html")
-			_, _ = w.Write([]byte(strings.ReplaceAll(page, "SERVER", server))) // the browser may be gone
+			_, _ = w.Write([]byte(strings.ReplaceAll(page, "SERVER", server))) // writing fails when the browser is gone
 		case "/speech.wav":
 			_, _ = w.Write(speech.WAV())
 		case "/done":
@@ -130,7 +130,7 @@ func visit(t *testing.T, g *gomega.WithT, page, query string, browse func(*testi
 			}
 			select {
 			case done <- told:
-			default: // it has told already
+			default: // the page has reported already
 			}
 		default:
 			http.NotFound(w, r)
@@ -147,7 +147,7 @@ func visit(t *testing.T, g *gomega.WithT, page, query string, browse func(*testi
 	}
 }
 
-// browse opens a page in a Firefox of its own, without a window, whose sound goes nowhere.
+// browse opens a page in a new Firefox without a window and without a sound device.
 func browse(t *testing.T, g *gomega.WithT, address string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -171,7 +171,7 @@ func browseChromium(t *testing.T, g *gomega.WithT, address string) {
 		"--autoplay-policy=no-user-gesture-required", "--disable-features=WebRtcHideLocalIpsWithMdns,LocalNetworkAccessChecks", address)
 }
 
-// start runs a program until the test ends, and then ends it with all that it has started.
+// start runs a program until the test ends, and then kills it with all processes that it has started.
 func start(t *testing.T, g *gomega.WithT, env []string, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)

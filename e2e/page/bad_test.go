@@ -9,10 +9,10 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// refused is what a page's author is told.
+// refused is the error that a page's author gets.
 type refused struct{ Name, Code, Message, Remedy string }
 
-// What keeps a page from calling is a typed error that says what to do, and never a wait without end.
+// A page that cannot place a call gets a typed error that says what to do, and does not wait for ever.
 func TestAPageThatCannotCallSaysWhy(t *testing.T) {
 	for name, row := range map[string]struct {
 		policy, prepare, options string
@@ -51,7 +51,7 @@ func TestAPageThatCannotCallSaysWhy(t *testing.T) {
 	}
 }
 
-// A microphone that the user refuses leaves a call to be written in, and the element says so.
+// The user refuses the microphone: the call goes on in writing, and the element says so.
 func TestARefusedMicrophoneLeavesText(t *testing.T) {
 	v := withElement(t, rig.Options{Permission: rig.Denied})
 	v.press("talk")
@@ -66,7 +66,7 @@ func TestARefusedMicrophoneLeavesText(t *testing.T) {
 	v.does(`await talk.stop()`)
 }
 
-// A page whose policy keeps the worklet out has calls, without prediction.
+// A page whose policy blocks the worklet has calls without prediction.
 func TestWithoutTheWorkletThereAreCalls(t *testing.T) {
 	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
@@ -79,7 +79,7 @@ func TestWithoutTheWorkletThereAreCalls(t *testing.T) {
 	v.does(`await call.close()`)
 }
 
-// The server goes away in the middle of a call: the page shows that it is being looked for, and then that it is gone.
+// The server disappears during a call: the page shows that it reconnects, and then that the server is gone.
 func TestAServerThatGoesAway(t *testing.T) {
 	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}

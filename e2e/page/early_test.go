@@ -8,8 +8,8 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// What a page gives an element before the script is there is not lost; the agent uses a tool of the page's, once, and its answer comes
-// back. A microphone that is gone is replaced by the default one.
+// The tools that a page sets on an element before the script is loaded are not lost. The agent calls a tool of the page once, and gets
+// the result. A missing microphone is replaced by the default one.
 func TestToolsThatWereThereBeforeTheScript(t *testing.T) {
 	a := newAuthor(t)
 	a.pages["/"] = sent{html: `<!doctype html><title>early</title><link rel="icon" href="data:,"><antiphon-talk server="SERVER"></antiphon-talk>

@@ -9,13 +9,13 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// volume is what became of the agent's loudness.
+// volume has the changes of the agent's volume.
 type volume struct {
 	At, Volume float64
 	Muted      bool
 }
 
-// speaking opens a page whose agent says something long, and waits until it is heard.
+// speaking opens a page whose agent speaks for long, and waits until its sound plays.
 func speaking(t *testing.T) *visitor {
 	t.Helper()
 	a := newAuthor(t)
@@ -28,7 +28,7 @@ func speaking(t *testing.T) *visitor {
 	return v
 }
 
-// The agent is lowered on the first of a user's voice, before the server says a word, and falls silent.
+// The page ducks the agent at the speech onset, before the server has sent an event. Then the agent falls silent.
 func TestAnInterruptionIsPredicted(t *testing.T) {
 	v := speaking(t)
 	question, err := rig.Speak(t.Context(), "stop, what is two plus two")
@@ -46,8 +46,8 @@ func TestAnInterruptionIsPredicted(t *testing.T) {
 	v.g.Expect(v.Complaints()).To(gomega.BeEmpty())
 }
 
-// A cough lowers it for a moment only.
-func TestACoughIsTakenBack(t *testing.T) {
+// A cough ducks the agent for a moment only.
+func TestTheLevelIsRestoredAfterACough(t *testing.T) {
 	v := speaking(t)
 	v.says(rig.Join(rig.Cough(), rig.Silence(2*time.Second)))
 	v.becomes(`call.metrics.interruptions.candidates > 0`)

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// patience is for what a user waits for, glance how often it is looked for.
+	// patience bounds a wait for the page, and glance is how often a wait looks at it.
 	patience = 40 * time.Second
 	glance   = 50 * time.Millisecond
-	// pictures is where screenshots go, ignored by git.
+	// pictures is the folder for screenshots, which git ignores.
 	pictures = "../../.cache/screenshots"
 )
 
-// TestMain checks in the end that nothing runs on: no call, no server, no browser.
+// TestMain checks at the end that no goroutine runs: no call, no server, no browser.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// author is a page's author: an origin with pages that include the script of a server.
+// author is an origin with pages that include the script of a server.
 type author struct {
 	t      *testing.T
 	g      *gomega.WithT
@@ -40,7 +40,7 @@ type author struct {
 // sent is one page: its text and its Content-Security-Policy.
 type sent struct{ html, policy string }
 
-// newAuthor starts a server with the scripted pipeline and an origin beside it.
+// newAuthor starts a server with the scripted pipeline, and an origin with pages.
 func newAuthor(t *testing.T) *author {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -67,10 +67,10 @@ func (a *author) serve(w http.ResponseWriter, r *http.Request, server string) {
 		kind = "text/html"
 	}
 	w.Header().Set("Content-Type", kind+"; charset=utf-8")
-	_, _ = w.Write([]byte(strings.ReplaceAll(page.html, "SERVER", server))) // the browser may be gone
+	_, _ = w.Write([]byte(strings.ReplaceAll(page.html, "SERVER", server))) // writing fails when the browser is gone
 }
 
-// file reads a file of testdata.
+// file returns the content of a file in testdata.
 func (a *author) file(name string) string {
 	a.t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", name))
@@ -84,7 +84,7 @@ func (a *author) launch(o rig.Options) *rig.Browser {
 	return rig.StartBrowser(a.t, o)
 }
 
-// visitor is a user with one of the author's pages.
+// visitor is a browser tab with one of the author's pages.
 type visitor struct {
 	*rig.Tab
 	*author
@@ -101,14 +101,14 @@ func (a *author) visit(b *rig.Browser) *visitor {
 	return v
 }
 
-// does runs a script; a promise is waited for.
+// does runs a script in the page, and waits for its promise if it returns one.
 func (v *visitor) does(format string, args ...any) {
 	v.t.Helper()
 	_, err := rig.Await[bool](v.Tab, "(async () => {"+fmt.Sprintf(format, args...)+"; return true; })()")
 	v.g.Expect(err).NotTo(gomega.HaveOccurred())
 }
 
-// told asks for something, as JSON.
+// told evaluates an expression in the page and returns its value.
 func told[T any](v *visitor, expression string) T {
 	v.t.Helper()
 	text, err := rig.Await[string](v.Tab, "(async () => JSON.stringify("+expression+"))()")
@@ -124,7 +124,7 @@ func (v *visitor) becomes(expression string) {
 	v.g.Eventually(func() bool { return told[bool](v, "Boolean("+expression+")") }).Should(gomega.BeTrue(), expression)
 }
 
-// picture keeps a screenshot.
+// picture saves a screenshot.
 func (v *visitor) picture(name string) {
 	v.t.Helper()
 	png, err := v.Screenshot()
@@ -133,7 +133,7 @@ func (v *visitor) picture(name string) {
 	v.g.Expect(os.WriteFile(filepath.Join(pictures, "page-"+name+".png"), png, 0o600)).To(gomega.Succeed())
 }
 
-// says speaks into the microphone and gives the moment of the first sound of it, on the page's clock.
+// says speaks into the microphone and returns the time of the first sound, on the page's clock.
 func (v *visitor) says(s rig.Sound) (onsetMS float64) {
 	v.t.Helper()
 	at, err := v.Say(s.WAV())

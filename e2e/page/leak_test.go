@@ -9,10 +9,10 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// used is what the page's calls hold.
+// used counts the functions, handles and memory that the page's calls hold.
 type used struct{ Functions, Handles, Memory int }
 
-// Two hundred calls are opened and closed: what they held is free again.
+// A page opens and closes two hundred calls: everything that they held is freed.
 func TestTwoHundredCallsLeaveNothing(t *testing.T) {
 	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
@@ -30,7 +30,7 @@ func TestTwoHundredCallsLeaveNothing(t *testing.T) {
 		return told[used](v, `Antiphon.usage()`), heap
 	}
 	for range 6 {
-		calls(10) // until the program has as much memory as it needs between two collections
+		calls(10) // until the program's memory no longer grows between two garbage collections
 	}
 	before, heapBefore := look()
 	for range 20 {
@@ -45,7 +45,7 @@ func TestTwoHundredCallsLeaveNothing(t *testing.T) {
 	a.g.Eventually(a.server.Calls).Should(gomega.BeZero())
 }
 
-// A call that is given up at once, whatever it waits for, is given up at the server too.
+// A page gives up a call at once. Whatever the call waits for, it ends at the server too.
 func TestACallIsGivenUpAtOnce(t *testing.T) {
 	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}

@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// A page whose WebSocket breaks goes on over another one.
+// A page's WebSocket breaks: the call goes on over another one.
 func TestAPagesWebSocketBreaks(t *testing.T) {
 	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}
@@ -34,8 +34,8 @@ func TestAPagesWebSocketBreaks(t *testing.T) {
 	a.g.Expect(told[int](v, `Antiphon.usage().functions`)).To(gomega.BeZero())
 }
 
-// A page whose network is another one in the middle of a response is found again on that one: by a restart of the same connection,
-// or, where that fails, by another call that goes on with the conversation.
+// A page's network changes during a response. The call goes on over the new network: by an ICE restart of the same connection or, where
+// that fails, by another call that goes on with the conversation.
 func TestAPageChangesItsNetwork(t *testing.T) {
 	for name, denied := range map[string]string{"restart": "", "resume": "/restart"} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
-// Where no WebRTC comes through, a page calls over a WebSocket: it speaks, hears, and knows what was heard.
+// Where the network blocks WebRTC, a page calls over a WebSocket: it sends and plays sound, and knows the played position.
 func TestAPageCallsOverAWebSocket(t *testing.T) {
 	a := newAuthor(t)
 	a.pages["/"], a.pages["/page.js"] = sent{html: a.file("script.html")}, sent{html: a.file("page.js")}

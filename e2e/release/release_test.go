@@ -22,7 +22,7 @@ func visit(t *testing.T) (*gomega.WithT, *rig.Tab, *rig.Server) {
 	site := rig.NewSite(t, func(w http.ResponseWriter, r *http.Request, _ string) {
 		if r.URL.Path == "/" {
 			w.Header().Set("Content-Type", "text/html")
-			_, _ = w.Write([]byte(`<!doctype html><link rel="icon" href="data:,"><script src="antiphon.js"></script>`)) // the browser may be gone
+			_, _ = w.Write([]byte(`<!doctype html><link rel="icon" href="data:,"><script src="antiphon.js"></script>`)) // writing fails when the browser is gone
 			return
 		}
 		files.ServeHTTP(w, r)

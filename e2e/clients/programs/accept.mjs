@@ -1,5 +1,5 @@
-// Reads a recording of the server's and says of every event of the server's whether the parser of @openai/agents-realtime knows
-// it: one line of JSON each.
+// Reads a recording of the server, and writes a line of JSON for every server event: whether the parser of @openai/agents-realtime
+// knows it.
 
 import { createInterface } from "node:readline";
 
@@ -10,7 +10,7 @@ const known = new Set(realtimeServerEventSchema.options.map((schema) => schema.s
 for await (const line of createInterface({ input: process.stdin })) {
   const { dir, session, event } = JSON.parse(line);
   if (dir === "client") continue;
-  // It cannot read a picture, its own included: it goes on without the item.
+  // The parser cannot read a picture, not even its own. Such items are left out.
   if (event.item?.content?.some(({ type }) => type === "input_image")) continue;
   const { data, isGeneric } = parseRealtimeEvent({ data: JSON.stringify(event) });
   const why = isGeneric && known.has(event.type) ? realtimeServerEventSchema.safeParse(event).error.message : "";

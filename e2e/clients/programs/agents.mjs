@@ -31,7 +31,7 @@ export function agents({ url, key, webRTC }) {
       throw new Error("the window is stuck");
     },
   });
-  // The server has no such tools, and must not lose the others for them: the client sends all of its settings at once.
+  // The server does not support such tools, and must take the other settings all the same: the client sends all settings at once.
   const remote = hostedMcpTool({ serverLabel: "papers", serverUrl: "https://papers.test/mcp" });
   const clerk = new RealtimeAgent({ name: "Clerk", handoffDescription: "Knows about papers.", instructions: "Be exact." });
   const porter = new RealtimeAgent({ name: "Porter", instructions: "Be brief.", tools: [remote, weather, broken], handoffs: [clerk] });
@@ -44,7 +44,7 @@ export function agents({ url, key, webRTC }) {
   const happened = [];
   const errors = [];
   const server = [];
-  let audioMS = 0; // of the reply at hand, as far as it has arrived
+  let audioMS = 0; // of the present response, as far as it has arrived
   let firstAudio = 0;
   let connectMS = -1;
   for (const name of noted) session.on(name, () => happened.push(name));

@@ -1,4 +1,4 @@
-// A microphone that is never quiet: 24 kHz PCM in real time, what is said or silence.
+// A microphone that never ends: 24 kHz PCM in real time, queued speech or silence.
 
 const bytesPerMS = 48;
 const everyMS = 20;
@@ -9,12 +9,12 @@ export class Microphone {
   #sentMS = 0;
   #timer;
 
-  // open gives one frame after the other to send, as an ArrayBuffer.
+  // open calls send with one frame after another, as an ArrayBuffer.
   open(send) {
     this.#began = performance.now();
     this.#sentMS = 0;
     this.#timer = setInterval(() => {
-      // A timer that is late makes up for it, so that the sound keeps to the clock.
+      // A late timer sends more frames, so that the sound keeps real time.
       const due = Math.floor((performance.now() - this.#began - this.#sentMS) / everyMS) * everyMS;
       if (due <= 0) return;
       this.#sentMS += due;
@@ -22,7 +22,7 @@ export class Microphone {
     }, everyMS);
   }
 
-  // say speaks PCM (base64) behind what is being said.
+  // say queues PCM (base64).
   say(base64) {
     this.#queue.push(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)));
   }
@@ -46,7 +46,7 @@ export class Microphone {
   }
 }
 
-// base64 writes bytes as the protocol wants them.
+// base64 encodes bytes for the protocol.
 export function base64(buffer) {
   let text = "";
   for (const byte of new Uint8Array(buffer)) text += String.fromCharCode(byte);

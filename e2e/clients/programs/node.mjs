@@ -1,4 +1,4 @@
-// Runs one client in Node: a line {"method", "args"} on standard input is a call, and its result the next line of output.
+// Runs one client in Node. Each line {"method", "args"} on standard input is a call, and the next line of output is its result.
 
 import { createInterface } from "node:readline";
 

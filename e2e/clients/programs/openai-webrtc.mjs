@@ -1,5 +1,5 @@
-// The package openai over WebRTC. How the offer gets to the server is the application's affair there: it goes in each of the
-// forms that the protocol has.
+// The package openai over WebRTC. With this package the application itself sends the offer to the server. This program can send it in
+// each form of the protocol.
 
 import OpenAI from "openai";
 import { OpenAIRealtimeWebRTC } from "openai/realtime/webrtc";

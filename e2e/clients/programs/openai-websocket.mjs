@@ -1,4 +1,4 @@
-// The package openai over the WebSocket that the browser itself has: the key goes as a subprotocol.
+// The package openai over the browser's own WebSocket, which sends the key as a subprotocol.
 
 import OpenAI from "openai";
 import { OpenAIRealtimeWebSocket } from "openai/realtime/websocket";

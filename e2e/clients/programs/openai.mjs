@@ -1,4 +1,4 @@
-// What the three ways into the protocol that the package openai has share: all events are kept, as the package gives them.
+// The common part of the three transports of the package openai: it keeps all events, as the package gives them.
 
 import { base64, Microphone } from "./microphone.mjs";
 
@@ -6,7 +6,7 @@ export function conversation(rt) {
   const events = [];
   const errors = [];
   let audioMS = 0;
-  // Sound is counted and left out: what is reported is read by people, too.
+  // Sound is counted and left out, so that people can read the reports.
   const keep = (event) => {
     if (event.type === "response.output_audio.delta") {
       audioMS += atob(event.delta).length / 48;

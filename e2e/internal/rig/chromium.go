@@ -1,5 +1,5 @@
-// Package rig drives the Talk page in a real Chromium for the browser tests: it starts the browser, gives the page an ear and a
-// mouth, and starts the server that the page talks to.
+// Package rig drives the Talk page in a real Chromium for the browser tests: it starts the browser, records the sound
+// that the page receives, gives the page a fake microphone, and starts the server that the page talks to.
 package rig
 
 import (
@@ -15,7 +15,7 @@ import (
 // ErrNoChromium says that there is no browser to test with, and how to get one.
 var ErrNoChromium = errors.New("the browser tests need Chromium: sudo apt-get install chromium fonts-dejavu-core")
 
-// Permission is what becomes of the page's question for the microphone.
+// Permission is the answer to the page's question for the microphone.
 type Permission uint8
 
 // The permissions.
@@ -27,26 +27,27 @@ const (
 // Options say what kind of browser is started.
 type Options struct {
 	// Microphone is the absolute path of a WAV file that a fake microphone plays once, from the moment it is opened. Empty: the page
-	// has the mouth in place of a microphone, and Tab.Say speaks.
+	// has the fake microphone of microphone.js, into which Tab.Say speaks.
 	Microphone string
 	Permission Permission
-	// Hearing lets Tab.Listen record what a tab puts out. The page has the mouth then: a fake device would silence the recording.
-	Hearing bool
-	// Trusting takes every certificate: a server signs its own.
+	// RecordOutput lets Tab.Listen record the sound that a tab plays. The page has the fake microphone of microphone.js then, because
+	// a fake device would silence the recording.
+	RecordOutput bool
+	// Trusting accepts every certificate, such as one that the server has signed itself.
 	Trusting bool
-	// Log gets what the browser itself complains of; nil discards.
+	// Log gets the complaints of the browser itself; nil discards them.
 	Log func(format string, args ...any)
 }
 
 // Browser is one Chromium with a fresh profile. Close it.
 type Browser struct {
-	ctx    context.Context
-	cancel []context.CancelFunc
-	mouth  bool
-	heard  bool
+	ctx        context.Context
+	cancel     []context.CancelFunc
+	microphone bool
+	heard      bool
 }
 
-// find gives the path of the browser.
+// find returns the path of the browser.
 func find() (string, error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -56,7 +57,7 @@ func find() (string, error) {
 	return "", ErrNoChromium
 }
 
-// flags of every browser here: nothing that reaches out to a network, sound without a click, calls over the loopback.
+// flags returns the flags of every browser: no connections to other machines, sound without a click, calls over the loopback device.
 func flags(o Options) []chromedp.ExecAllocatorOption {
 	list := []chromedp.ExecAllocatorOption{
 		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
@@ -64,7 +65,7 @@ func flags(o Options) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("autoplay-policy", "no-user-gesture-required"),
 		chromedp.Flag("allow-loopback-in-peer-connection", true),
 		chromedp.Flag("force-color-profile", "srgb"),
-		// A tab that is not in front is still in a call.
+		// A tab in the background is still in a call.
 		chromedp.Flag("disable-background-timer-throttling", true),
 		chromedp.Flag("disable-renderer-backgrounding", true),
 		chromedp.Flag("disable-backgrounding-occluded-windows", true),
@@ -77,7 +78,7 @@ func flags(o Options) []chromedp.ExecAllocatorOption {
 	}
 	list = append(list, chromedp.Flag("ignore-certificate-errors", o.Trusting))
 	switch {
-	case o.Hearing:
+	case o.RecordOutput:
 		list = append(list, chromedp.Flag("auto-accept-this-tab-capture", true))
 	case o.Permission == Denied:
 		list = append(list, chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("deny-permission-prompts", true))
@@ -100,7 +101,7 @@ func Launch(ctx context.Context, o Options) (*Browser, error) {
 	var said strings.Builder
 	ctx, stop := chromedp.NewExecAllocator(ctx, append(flags(o), chromedp.ExecPath(path), chromedp.CombinedOutput(&said))...)
 	ctx, end := chromedp.NewContext(ctx, chromedp.WithErrorf(o.Log), chromedp.WithLogf(o.Log))
-	b := &Browser{ctx: ctx, cancel: []context.CancelFunc{end, stop}, mouth: o.Permission == Granted && o.Microphone == "", heard: o.Hearing}
+	b := &Browser{ctx: ctx, cancel: []context.CancelFunc{end, stop}, microphone: o.Permission == Granted && o.Microphone == "", heard: o.RecordOutput}
 	if err := chromedp.Do(ctx); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("starting %s: %w\n%s", path, err, said.String())

@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/cdproto/accessibility"
 )
 
-// controls lists the role and the name of every node that can be operated.
+// controls returns the role and the name of every node that can be operated.
 func controls(nodes []*accessibility.Node) []string {
 	operable := map[string]bool{
 		"button": true, "textbox": true, "combobox": true, "meter": true, "link": true, "checkbox": true, "switch": true, "listbox": true,
@@ -25,7 +25,7 @@ func controls(nodes []*accessibility.Node) []string {
 func valueOf(v *accessibility.Value) string {
 	var text string
 	if v != nil {
-		_ = json.Unmarshal(v.Value, &text) // what is no string has no words
+		_ = json.Unmarshal(v.Value, &text) // a value that is no string gives an empty text
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func Start(root string, args ...string) (*Program, error) {
 		defer close(p.done)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if url, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
-				address <- url // it is said once
+				address <- url // the program prints it once
 			}
 		}
 	}()
@@ -53,7 +53,7 @@ func Start(root string, args ...string) (*Program, error) {
 	}
 }
 
-// Stop asks the program to end, waits until it has, and gives what it has to complain of.
+// Stop asks the program to end, waits until it has ended, and returns an error with its complaints.
 func (p *Program) Stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("the program has ended by itself: %w\n%s", err, p.said.String())
@@ -65,7 +65,7 @@ func (p *Program) Stop() error {
 	return nil
 }
 
-// Kill ends the program without a word to anybody, and joins it.
+// Kill kills the program without a clean end, and joins it.
 func (p *Program) Kill() {
 	_ = p.cmd.Process.Kill() // it may have ended by itself
 	<-p.done

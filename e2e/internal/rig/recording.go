@@ -10,8 +10,8 @@ import (
 	"sort"
 )
 
-// Recording is what a page has received of the agent's voice: the decoded samples in the order of their coming, with the moment of
-// each frame on the page's clock (performance.now()).
+// Recording is the agent's sound that a page has received: the decoded samples in the order of arrival, with the time of each frame on
+// the page's clock (performance.now()).
 type Recording struct {
 	Rate int
 	PCM  []int16
@@ -19,7 +19,7 @@ type Recording struct {
 	from []int     // index of the first sample of each frame
 }
 
-// NewRecording makes one of samples that came without a gap, from the moment 0 on.
+// NewRecording makes a Recording of samples that came without a gap, from time 0 on.
 func NewRecording(pcm []int16, rate int) *Recording {
 	r := &Recording{Rate: rate, PCM: pcm}
 	for at := 0; at < len(pcm); at += rate / 100 {
@@ -58,7 +58,7 @@ func (r rawRecording) decode() (*Recording, error) {
 // Cell is the length of one value of an envelope, in milliseconds.
 const Cell = 10
 
-// Envelope is the loudness of each Cell of pcm: its RMS, 0 to 1.
+// Envelope returns the loudness of each Cell of pcm: its RMS, 0 to 1.
 func Envelope(pcm []int16, rate int) []float64 {
 	size := rate * Cell / 1000
 	cells := make([]float64, 0, len(pcm)/size)
@@ -77,24 +77,24 @@ func Envelope(pcm []int16, rate int) []float64 {
 // Loud is the level above which a Cell is sound: -44 dBFS.
 const Loud = 0.006
 
-// Time is the moment of a cell of the recording's envelope, on the page's clock.
+// Time returns the time of a cell of the recording's envelope, on the page's clock in ms.
 func (r *Recording) Time(cell int) float64 { return r.At(cell * r.Rate * Cell / 1000) }
 
-// At is the moment of a sample, on the page's clock in ms.
+// At returns the time of a sample, on the page's clock in ms.
 func (r *Recording) At(sample int) float64 {
 	i := max(0, sort.SearchInts(r.from, sample+1)-1)
 	return r.at[i] + 1000*float64(sample-r.from[i])/float64(r.Rate)
 }
 
-// Sample is the sample of a moment on the page's clock; one of the ends when the recording does not reach there.
+// Sample returns the index of the sample at a time on the page's clock; the first or last one when the recording does not reach there.
 func (r *Recording) Sample(at float64) int {
 	i := max(0, sort.SearchFloat64s(r.at, at)-1)
 	return min(max(0, r.from[i]+int((at-r.at[i])*float64(r.Rate)/1000)), len(r.PCM))
 }
 
-// Gaps is how much sound of a browser's output the recording lacks, in ms: a busy browser drops frames.
+// Gaps returns how much sound is missing in the recording of a browser's output, in ms: a busy browser drops frames.
 func (r *Recording) Gaps() float64 {
-	const uncertain = 2 // ms, of the moment of a frame
+	const uncertain = 2 // ms: the error of a frame's time
 	var sum float64
 	for i := 1; i < len(r.from); i++ {
 		length := 1000 * float64(r.from[i]-r.from[i-1]) / float64(r.Rate)
@@ -105,7 +105,7 @@ func (r *Recording) Gaps() float64 {
 	return sum
 }
 
-// Locate finds where in reference the envelope part lies: the offset, in cells, with the highest correlation (-1 to 1).
+// Locate finds the envelope part in reference. It returns the offset, in cells, with the highest correlation (-1 to 1).
 func Locate(reference, part []float64) (offset int, correlation float64) {
 	correlation = -1
 	for at := 0; at+len(part) <= len(reference); at++ {

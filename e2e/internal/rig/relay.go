@@ -20,27 +20,27 @@ import (
 	"time"
 )
 
-// Link is what lies between a page and the server.
+// Link describes the simulated network between a page and the server.
 type Link struct {
 	RTT  time.Duration // half of it each way, for packets and for HTTP alike
 	Loss float64       // share of the packets that are lost, each way: 0 to 1
-	Seed uint64        // of the chance by which they are
+	Seed uint64        // decides which packets are lost
 }
 
-// String names the link as the tables do.
+// String returns the link's name in the tables.
 func (l Link) String() string {
 	return fmt.Sprintf("%d ms, %.0f %%", l.RTT.Milliseconds(), 100*l.Loss)
 }
 
-// Relay is the only way between a page and the server: HTTP goes through URL, and what passes there is changed so that all packets of
-// calls go through the relay's own socket. Close it.
+// Relay forwards everything between a page and the server. HTTP goes through URL. The relay changes the addresses in the SDP, so that
+// all packets of calls go through its own socket. Close it.
 type Relay struct {
 	URL string
 
 	link   Link
 	http   *http.Server
 	served chan error
-	front  *net.UDPConn // what the page sends to
+	front  *net.UDPConn // the page sends to it
 	up     *delayed
 	joined sync.WaitGroup
 
@@ -48,12 +48,13 @@ type Relay struct {
 	rand   *rand.Rand
 	server *net.UDPAddr
 	flows  map[string]*flow // by the page's address
-	denied string           // requests whose path ends so fail; "" denies none
+	denied string           // requests whose path has this end fail; "" denies none
 	pipes  []net.Conn       // of the page's WebSockets
 	closed bool
 }
 
-// Cut ends the network that the page has: no packet of its addresses passes any more. Those of addresses to come do.
+// Cut ends the page's present network: the relay forwards no packet of the present addresses any more. Packets of later addresses
+// pass.
 func (r *Relay) Cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +66,7 @@ func (r *Relay) Cut() {
 // maxPipes bounds the WebSockets that one page may open.
 const maxPipes = 64
 
-// pipe notes a connection that has become a WebSocket.
+// pipe keeps a connection that has become a WebSocket.
 func (r *Relay) pipe(c net.Conn, state http.ConnState) {
 	if state != http.StateHijacked {
 		return
@@ -77,7 +78,7 @@ func (r *Relay) pipe(c net.Conn, state http.ConnState) {
 	}
 }
 
-// Tear breaks the WebSockets that there are, without a word to either end.
+// Tear breaks all present WebSockets without a close message.
 func (r *Relay) Tear() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +90,7 @@ func (r *Relay) Tear() error {
 	return err
 }
 
-// Deny lets requests fail whose path ends so; "" denies none.
+// Deny makes requests fail whose path has this end; "" denies none.
 func (r *Relay) Deny(path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +108,7 @@ func (r *Relay) denies(q *http.Request) bool {
 // maxFlows bounds the addresses that one page may send from.
 const maxFlows = 64
 
-// flow is the way of one of the page's addresses: the server answers it on a socket of its own, as behind a router.
+// flow is one address of the page. It has its own socket towards the server, as behind a router.
 type flow struct {
 	page *net.UDPAddr
 	back *net.UDPConn
@@ -166,10 +167,10 @@ func (r *Relay) Close() error {
 	return err
 }
 
-// ownAddress is a line of SDP, as it is or within JSON, in which one end tells its own address.
+// ownAddress matches a line of SDP, plain or within JSON, in which one end gives its own address.
 var ownAddress = regexp.MustCompile(`a=candidate:[^\r\n\\]*(\r\n|\\r\\n)`)
 
-// RoundTrip implements http.RoundTripper: an offer goes on without the page's addresses, so that the server knows no other way back.
+// RoundTrip implements http.RoundTripper: it removes the page's addresses from an offer, so that the server knows no other path back.
 func (r *Relay) RoundTrip(q *http.Request) (*http.Response, error) {
 	if err := q.Context().Err(); err != nil {
 		return nil, err
@@ -189,10 +190,10 @@ func (r *Relay) RoundTrip(q *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(q)
 }
 
-// hostAddress is a line of SDP with an address of the server's.
+// hostAddress matches a line of SDP with an address of the server.
 var hostAddress = regexp.MustCompile(`(?m)^a=candidate:(\S+ 1 udp \d+) (127\.0\.0\.1) (\d+) typ host.*\r\n`)
 
-// answered puts the relay's address in the place of the server's.
+// answered replaces the server's address in an answer by the relay's.
 func (r *Relay) answered(answer *http.Response) error {
 	<-time.After(r.link.RTT / 2)
 	if answer.Header.Get("Content-Type") != "application/sdp" {
@@ -228,7 +229,7 @@ func (r *Relay) answered(answer *http.Response) error {
 	return nil
 }
 
-// lost says of one packet whether the link loses it.
+// lost decides whether the link loses one packet.
 func (r *Relay) lost() bool {
 	if r.link.Loss == 0 {
 		return false
@@ -254,7 +255,7 @@ func (r *Relay) carryUp() {
 	}
 }
 
-// flow gives the way of an address of the page's, and where the server is.
+// flow returns the flow of an address of the page, and the server's address.
 func (r *Relay) flow(page *net.UDPAddr) (*flow, *net.UDPAddr) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -273,7 +274,7 @@ func (r *Relay) flow(page *net.UDPAddr) (*flow, *net.UDPAddr) {
 	return f, r.server
 }
 
-// carryDown carries packets from the server to one address of the page's.
+// carryDown carries packets from the server to one address of the page.
 func (r *Relay) carryDown(f *flow) {
 	buf := make([]byte, 1<<16)
 	for {
@@ -287,7 +288,7 @@ func (r *Relay) carryDown(f *flow) {
 	}
 }
 
-// delayed is a line that packets leave as late as the link makes them, in the order of their coming.
+// delayed delays packets by the link's delay and keeps their order.
 type delayed struct {
 	by    time.Duration
 	queue chan parcel
@@ -305,7 +306,7 @@ func newDelayed(by time.Duration) *delayed {
 	return &delayed{by: by, queue: make(chan parcel, 4096), stop: make(chan struct{})}
 }
 
-// send puts a packet on its way. What the line has no room for is lost, as on a real one.
+// send queues a packet. A packet for which there is no room is lost, as in a real network.
 func (d *delayed) send(by *net.UDPConn, to *net.UDPAddr, data []byte) {
 	select {
 	case d.queue <- parcel{time.Now().Add(d.by), by, to, bytes.Clone(data)}:
@@ -330,6 +331,6 @@ func (d *delayed) run() {
 				return
 			}
 		}
-		_, _ = p.by.WriteTo(p.data, p.to) // a packet that cannot be sent is lost, as packets are
+		_, _ = p.by.WriteTo(p.data, p.to) // a packet that cannot be sent is lost
 	}
 }

@@ -1,6 +1,6 @@
 package rig
 
-// A server in the test's own process, with the Talk page, and what it recorded and traced.
+// A server in the test's own process, with the Talk page, its record and its trace.
 
 import (
 	"bytes"
@@ -31,11 +31,11 @@ type Server struct {
 	server *server.Server
 	http   *http.Server
 	served chan error
-	trace  *os.File // nil, or what `make trace-check` reads
-	record *os.File // and what goes with it
+	trace  *os.File // nil, or the file that `make trace-check` reads
+	record *os.File // nil, or the record that belongs to the trace
 }
 
-// Serve starts a server. The pipeline stays the caller's. Pages of these origins may call it, beside its own.
+// Serve starts a server. The caller closes the pipeline. Pages of these origins may call the server, besides its own pages.
 func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Server, error) {
 	if err := web.Check(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Serve
 	return s, nil
 }
 
-// Calls is how many calls there are now.
+// Calls returns how many calls there are now.
 func (s *Server) Calls() int {
 	now, _ := s.server.Calls()
 	return now
@@ -98,7 +98,7 @@ func (l *Lines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// Reader reads what has been written so far.
+// Reader returns a reader of the lines so far.
 func (l *Lines) Reader() io.Reader {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +119,7 @@ type Recorded struct {
 	}
 }
 
-// Recorded gives the events of a type so far; an empty type is all of them.
+// Recorded returns the events of this type so far; all events for an empty type.
 func (s *Server) Recorded(kind string) ([]Recorded, error) {
 	all, err := decode[Recorded](s.Events)
 	if kind == "" {
@@ -128,7 +128,7 @@ func (s *Server) Recorded(kind string) ([]Recorded, error) {
 	return slices.DeleteFunc(all, func(r Recorded) bool { return r.Event.Type != kind }), err
 }
 
-// Playout gives the names of what the playout machines have done so far.
+// Playout returns the names of the playout machines' actions so far.
 func (s *Server) Playout() ([]string, error) {
 	type step struct{ Machine, Action string }
 	all, err := decode[step](s.Steps)

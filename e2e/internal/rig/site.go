@@ -1,6 +1,6 @@
 package rig
 
-// A site of another party's whose pages may call a server: what the tests of the script, of the examples and of the release share.
+// A site of another origin whose pages may call a server. The tests of the script, of the examples and of the release share it.
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
-// Site is an origin, and beside it a server with the scripted pipeline that its pages may call. Both end with the test.
+// Site is an origin with pages, and a server with the scripted pipeline that the pages may call. Both end with the test.
 type Site struct {
 	URL    string
 	Server *Server
@@ -25,7 +25,7 @@ type Site struct {
 func NewSite(t *testing.T, serve func(w http.ResponseWriter, r *http.Request, server string)) *Site {
 	t.Helper()
 	s := &Site{}
-	// The site is there first: the server is told of its origin.
+	// The site starts first, because the server needs its origin.
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, s.Server.URL) }))
 	s.URL = origin.URL
 	p := scripted.New(scripted.Options{})

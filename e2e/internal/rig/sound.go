@@ -15,16 +15,16 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// SpeechRate is the rate of a Sound, in samples a second.
+// SpeechRate is the sample rate of a Sound, in hertz.
 const SpeechRate = 16000
 
 // Sound is mono audio at SpeechRate.
 type Sound []int16
 
-// Silence is a sound of nothing.
+// Silence returns silence of this length.
 func Silence(d time.Duration) Sound { return make(Sound, int(d.Seconds()*SpeechRate)) }
 
-// Speak lets flite say a text with the voice kal16.
+// Speak returns a text as speech of flite with the synthesis voice kal16.
 func Speak(ctx context.Context, text string) (Sound, error) {
 	var wav, complaint bytes.Buffer
 	cmd := exec.CommandContext(ctx, "flite", "-voice", "kal16", "-t", text, "-o", "/dev/stdout")
@@ -35,8 +35,8 @@ func Speak(ctx context.Context, text string) (Sound, error) {
 	return parseWAV(wav.Bytes())
 }
 
-// Cough is a burst of breath with a short hoarse voice in it: 350 ms that a speech detector may take for the beginning of speech,
-// but for no word.
+// Cough returns a burst of breath with a short hoarse tone: 350 ms that a detector may take for a speech onset, but a recogniser for
+// no word.
 func Cough() Sound {
 	const length, voiced, pitch = 350 * SpeechRate / 1000, 160 * SpeechRate / 1000, 170
 	s := make(Sound, length)
@@ -47,7 +47,7 @@ func Cough() Sound {
 		breath := 0.25 * float64(int32(seed)) / math.MaxInt32
 		hoarse := 0.0
 		if i < voiced {
-			for n := 1; n <= 12; n++ { // a voice is a tone with its overtones
+			for n := 1; n <= 12; n++ { // the tone has overtones
 				hoarse += 0.09 * math.Sin(2*math.Pi*float64(n*pitch)*at)
 			}
 		}
@@ -57,7 +57,7 @@ func Cough() Sound {
 	return s
 }
 
-// Join puts sounds behind one another.
+// Join returns the sounds one after another.
 func Join(parts ...Sound) Sound {
 	var all Sound
 	for _, p := range parts {
@@ -66,10 +66,10 @@ func Join(parts ...Sound) Sound {
 	return all
 }
 
-// Duration is how long the sound is.
+// Duration returns the length of the sound.
 func (s Sound) Duration() time.Duration { return time.Duration(len(s)) * time.Second / SpeechRate }
 
-// Onset is where the sound is first louder than -40 dBFS; 0 when it never is.
+// Onset returns the position at which the sound is first louder than -40 dBFS; 0 when it never is.
 func (s Sound) Onset() time.Duration {
 	for i, v := range s {
 		if v > 328 || v < -328 {
@@ -79,7 +79,7 @@ func (s Sound) Onset() time.Duration {
 	return 0
 }
 
-// WAV is the sound as a file.
+// WAV returns the sound as a WAV file.
 func (s Sound) WAV() []byte {
 	data := new(bytes.Buffer)
 	size := uint32(2 * len(s))
@@ -94,7 +94,7 @@ func (s Sound) WAV() []byte {
 
 var errNotSpeech = errors.New("not a mono 16-bit WAV file at 16 kHz")
 
-// parseWAV reads what flite wrote. Written into a pipe, the file's sizes are not to be trusted: its data go to the end.
+// parseWAV reads the WAV file that flite has written into a pipe. The sizes in it are wrong, so the data go to the end.
 func parseWAV(b []byte) (Sound, error) {
 	at := bytes.Index(b, []byte("data"))
 	if at < 36 || len(b) < at+8 || binary.LittleEndian.Uint16(b[22:]) != 1 || binary.LittleEndian.Uint32(b[24:]) != SpeechRate {
@@ -114,5 +114,5 @@ func Resampled(pcm []int16, rate int) (Sound, error) {
 	return r.FlushPCM16(r.AppendPCM16(nil, pcm)), nil
 }
 
-// Floats is the sound in [-1, 1].
+// Floats returns the samples in [-1, 1].
 func (s Sound) Floats() []float32 { return voice.PCM16ToFloat(nil, s) }

@@ -1,6 +1,6 @@
 package rig
 
-// One tab of the browser: reads the page, presses its controls, speaks into its microphone and hears its sound.
+// One tab of the browser: reads the page, presses its controls, speaks into its microphone and records its sound.
 
 import (
 	"context"
@@ -19,16 +19,16 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-//go:embed ear.js
-var earJS string
+//go:embed received.js
+var receivedJS string
 
-//go:embed mouth.js
-var mouthJS string
+//go:embed microphone.js
+var microphoneJS string
 
 //go:embed look.js
 var lookJS string
 
-// Patience bounds one question to the browser. A browser that is only busy answers long before.
+// Patience bounds one request to the browser. A busy browser answers long before.
 const Patience = 30 * time.Second
 
 // Line is one line of the page's transcript.
@@ -50,7 +50,7 @@ type View struct {
 	Components                             []Component
 }
 
-// Of gives the lines of a role.
+// Of returns the lines of a role.
 func (v View) Of(role string) []Line {
 	return slices.DeleteFunc(slices.Clone(v.Lines), func(l Line) bool { return l.Role != role })
 }
@@ -79,13 +79,13 @@ func (b *Browser) Open(url string) (*Tab, error) {
 			t.noted(m)
 		}
 	}()
-	listener := earJS
+	listener := receivedJS
 	if b.heard {
-		listener = hearingJS
+		listener = outputJS
 	}
 	err := t.do(t.prepare(listener))
-	if err == nil && b.mouth {
-		err = t.do(t.prepare(mouthJS))
+	if err == nil && b.microphone {
+		err = t.do(t.prepare(microphoneJS))
 	}
 	if err == nil {
 		err = t.do(chromedp.Navigate(url))
@@ -117,7 +117,7 @@ func (t *Tab) noted(m chromedp.ConsoleMessage) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.console = append(t.console, fmt.Sprintf("%s: %s (%s)", m.Type, m.Text, m.URL))
-	default: // what a page says without worry
+	default: // other messages are harmless
 	}
 }
 
@@ -137,7 +137,7 @@ func (t *Tab) do(actions ...chromedp.Action[chromedp.Void]) error {
 	ctx, cancel := context.WithTimeout(t.ctx, Patience)
 	defer cancel()
 	if chromedp.FromContext(t.ctx).Target == nil {
-		ctx = t.ctx // the first action's context is the tab's
+		ctx = t.ctx // the first action needs the tab's own context
 	}
 	return chromedp.Do(ctx, actions...)
 }
@@ -152,34 +152,34 @@ func run[T any](t *Tab, action chromedp.Action[T]) (T, error) {
 // View reads the page.
 func (t *Tab) View() (View, error) { return run(t, chromedp.Evaluate[View](lookJS)) }
 
-// Heard is what the page has received of the agent's voice so far.
+// Heard is a summary of the agent's sound that the page has received so far.
 type Heard struct {
-	LoudMS     float64 // of sound above -44 dBFS
-	SinceMS    float64 // since the first of it; -1 when there was none
-	QuietMS    float64 // since the last of it; -1 when there was none
+	LoudMS     float64 // how much sound was above -44 dBFS
+	SinceMS    float64 // the time since the first such sound; -1 when there was none
+	QuietMS    float64 // the time since the last such sound; -1 when there was none
 	Frames     int
 	Violations []string
 }
 
-// Heard asks the page's ear.
-func (t *Tab) Heard() (Heard, error) { return run(t, chromedp.Evaluate[Heard](`ear.now()`)) }
+// Heard returns a summary of the agent's sound that the page has received.
+func (t *Tab) Heard() (Heard, error) { return run(t, chromedp.Evaluate[Heard](`testReceived.now()`)) }
 
-// Energy is the connection's own measure of the agent's voice (totalAudioEnergy of the call's statistics): the integral of the squared
-// level, in seconds.
+// Energy returns the connection's own measure of the agent's sound (totalAudioEnergy of the call's statistics): the integral of the
+// squared level, in seconds.
 func (t *Tab) Energy() (float64, error) {
-	return run(t, chromedp.Evaluate[float64](`ear.energy()`, chromedp.EvalAwaitPromise))
+	return run(t, chromedp.Evaluate[float64](`testReceived.energy()`, chromedp.EvalAwaitPromise))
 }
 
-// Recording is all that the page has received of the agent's voice.
+// Recording returns all of the agent's sound that the page has received.
 func (t *Tab) Recording() (*Recording, error) {
-	raw, err := run(t, chromedp.Evaluate[rawRecording](`ear.all()`))
+	raw, err := run(t, chromedp.Evaluate[rawRecording](`testReceived.all()`))
 	if err != nil {
 		return nil, err
 	}
 	return raw.decode()
 }
 
-// Say speaks a WAV file into the page's microphone and gives the moment, on the clock of Recording, at which its first sample
+// Say plays a WAV file into the page's microphone and returns the time, on the clock of Recording, at which its first sample
 // goes in.
 func (t *Tab) Say(wav []byte) (atMS float64, err error) {
 	call := fmt.Sprintf("say(%q)", base64.StdEncoding.EncodeToString(wav))
@@ -189,7 +189,7 @@ func (t *Tab) Say(wav []byte) (atMS float64, err error) {
 // Evaluate runs a script of the test's own in the page.
 func Evaluate[T any](t *Tab, script string) (T, error) { return run(t, chromedp.Evaluate[T](script)) }
 
-// Await runs a script whose value is a promise, and gives what it comes to.
+// Await runs a script whose value is a promise, and returns the promise's result.
 func Await[T any](t *Tab, script string) (T, error) {
 	return run(t, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
@@ -217,10 +217,10 @@ func (t *Tab) Look(width, height int64, scheme string) error {
 	}))
 }
 
-// Screenshot gives what is to be seen, as PNG.
+// Screenshot returns the visible page as PNG.
 func (t *Tab) Screenshot() ([]byte, error) { return run(t, chromedp.CaptureScreenshot()) }
 
-// Controls gives what a screen reader finds to operate: each control's role and name.
+// Controls returns the role and name of each control that a screen reader finds.
 func (t *Tab) Controls() ([]string, error) {
 	return run(t, func(ctx context.Context, target *chromedp.Target) ([]string, error) {
 		tree, err := cdp.Call(ctx, target, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})

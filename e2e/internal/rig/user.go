@@ -1,6 +1,6 @@
 package rig
 
-// What a user does with a page: clicks, types and looks at how much memory it uses.
+// A user's actions on a page: clicks and key presses. Also the memory that the page uses.
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func (t *Tab) Click(x, y float64) error { return t.do(chromedp.MouseClickXY(x, y
 // Type presses one key after the other, wherever the focus is.
 func (t *Tab) Type(keys string) error { return t.do(chromedp.KeyEvent(keys)) }
 
-// Heap is how many bytes of its heap the page uses, after a collection.
+// Heap returns how many bytes of its heap the page uses after a garbage collection.
 func (t *Tab) Heap() (float64, error) {
 	return run(t, func(ctx context.Context, target *chromedp.Target) (float64, error) {
 		if _, err := cdp.Call(ctx, target, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {

@@ -1,9 +1,9 @@
-// Runs in a page before its own scripts and records what the tab puts out, as a person hears it: after the elements' volume, which no
-// tap of the call's own track sees. It also notes every event of the protocol that passes, whichever client sends or gets it.
+// Runs in a page before its own scripts and records the sound that the tab plays, after the volume of the audio elements, which the
+// call's own track does not show. It also notes every event of the protocol that any client in the page sends or gets.
 
 (() => {
   const most = 100000; // chunks: a quarter of an hour
-  const chunks = []; // { at, got, n, pcm }: media time and the moment of its coming, in ms; length in samples
+  const chunks = []; // { at, got, n, pcm }: media time and time of arrival, in ms; length in samples
   let rate = 0;
 
   const listen = async (track) => {
@@ -23,7 +23,7 @@
     }
   };
 
-  window.hearing = {
+  window.testOutput = {
     // Begins the recording. It needs a user's gesture.
     begin: async () => {
       const stream = await navigator.mediaDevices.getDisplayMedia({
@@ -35,9 +35,9 @@
       for (const track of stream.getVideoTracks()) track.stop();
       const [track] = stream.getAudioTracks();
       void listen(track);
-      hearing.stream = new MediaStream([track]);
+      testOutput.stream = new MediaStream([track]);
     },
-    // Gives what was recorded since the last time.
+    // Returns the sound since the last call.
     take: () => {
       const taken = chunks.splice(0);
       let length = 0;
@@ -53,12 +53,12 @@
       for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
       return { rate, pcm: btoa(text), at: taken.map((c) => c.at), got: taken.map((c) => c.got), n: taken.map((c) => c.n) };
     },
-    // The events of the protocol since the last time: { at, dir, event }.
+    // Returns the protocol's events since the last call: { at, dir, event }.
     events: () => events.splice(0),
-    // How much of the agent's sound the browser made up so far, in ms, because packets did not come in time.
+    // Returns how much of the agent's sound the browser has concealed so far, in ms, because packets did not come in time.
     concealed: async () => {
       let ms = 0;
-      for (const peer of hearing.peers) {
+      for (const peer of testOutput.peers) {
         if (peer.connectionState === "closed") continue;
         for (const s of (await peer.getStats()).values()) {
           if (s.type === "inbound-rtp" && s.totalSamplesReceived > 0) ms += (1000 * s.totalSamplesDuration * s.concealedSamples) / s.totalSamplesReceived;
@@ -77,14 +77,14 @@
       events.push({ at, dir, event });
       if (events.length > 20000) events.shift();
     } catch {
-      // What is no JSON is no event.
+      // A text that is no JSON is no event.
     }
   };
   const Native = window.RTCPeerConnection;
   window.RTCPeerConnection = class extends Native {
     constructor(...args) {
       super(...args);
-      hearing.peers.push(this);
+      testOutput.peers.push(this);
     }
 
     createDataChannel(...args) {

@@ -1,14 +1,14 @@
-// Runs in a page before its own scripts and gives the test an ear (what the page receives, as decoded), a mouth
-// (speech on demand in place of a microphone) and a list of what the Content-Security-Policy refused.
+// Runs in a page before its own scripts. It records the agent's sound as the page receives and decodes it, and lists what the
+// Content-Security-Policy has refused.
 
 (() => {
-  const loudRMS = 0.006; // -44 dBFS: speech is above, the codec's idle noise below
+  const loudRMS = 0.006; // -44 dBFS: speech is above this level, the codec's idle noise below
 
   const frames = []; // { at, n }: media time in ms and length in samples
   let pcm = new Int16Array(1 << 20);
   let used = 0;
   let rate = 0;
-  let offset = Infinity; // performance.now() of media time 0, taken from the frame that was delayed least
+  let offset = Infinity; // performance.now() at media time 0, from the frame with the least delay
   let loudMS = 0;
   let firstLoud = Infinity; // media time
   let lastLoud = -Infinity;
@@ -43,7 +43,7 @@
   };
 
   const listen = async (track) => {
-    // Ten seconds of frames wait for a page that is busy: without that, what it has no time for would be thrown away.
+    // Ten seconds of frames may wait while the page is busy. Without that, the browser would drop frames.
     const reader = new MediaStreamTrackProcessor({ track, maxBufferSize: 1000 }).readable.getReader();
     for (;;) {
       const { done, value } = await reader.read();
@@ -65,8 +65,8 @@
     violations.push(`${e.violatedDirective}: ${e.blockedURI} in ${e.sourceFile}:${e.lineNumber}`);
   });
 
-  window.ear = {
-    // What was heard so far, in short.
+  window.testReceived = {
+    // A summary of the sound so far.
     now: () => ({
       loudMS,
       sinceMS: firstLoud === Infinity ? -1 : performance.now() - offset - firstLoud,
@@ -74,14 +74,14 @@
       frames: frames.length,
       violations,
     }),
-    // Everything that was heard, with the time of each frame on the clock of performance.now().
+    // All sound so far, with the time of each frame on the clock of performance.now().
     all: () => {
       const bytes = new Uint8Array(pcm.buffer, 0, 2 * used);
       let text = "";
       for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
       return { rate, pcm: btoa(text), at: frames.map((f) => f.at + offset), n: frames.map((f) => f.n) };
     },
-    // What the connections themselves have measured.
+    // The connections' own measurements.
     energy: async () => {
       let sum = 0;
       for (const peer of peers) {

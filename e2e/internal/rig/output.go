@@ -1,6 +1,6 @@
 package rig
 
-// Records what a tab puts out, and the events that pass through its page.
+// Records the sound that a tab plays, and the protocol's events that pass through its page.
 
 import (
 	_ "embed"
@@ -13,33 +13,33 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-//go:embed hearing.js
-var hearingJS string
+//go:embed output.js
+var outputJS string
 
-// Listen begins to record what the tab puts out, as it is heard. The browser must have been launched with Options.Hearing.
+// Listen begins to record the sound that the tab plays. The browser must have been launched with Options.RecordOutput.
 func (t *Tab) Listen() error {
-	// A page may only capture itself when somebody has touched it.
+	// A page may only capture itself after a user's gesture.
 	if err := t.do(chromedp.Click(chromedp.CSS("body"))); err != nil {
 		return err
 	}
-	if _, err := run(t, chromedp.Evaluate[any](`hearing.begin()`, chromedp.EvalAwaitPromise)); err != nil {
+	if _, err := run(t, chromedp.Evaluate[any](`testOutput.begin()`, chromedp.EvalAwaitPromise)); err != nil {
 		return fmt.Errorf("recording the tab's output: %w", err)
 	}
 	return nil
 }
 
-// Output is what the tab has put out since Listen, or since the last Output.
+// Output returns the sound that the tab has played since Listen, or since the last Output.
 func (t *Tab) Output() (*Recording, error) {
-	raw, err := run(t, chromedp.Evaluate[rawHearing](`hearing.take()`))
+	raw, err := run(t, chromedp.Evaluate[rawOutput](`testOutput.take()`))
 	if err != nil {
 		return nil, err
 	}
 	return raw.decode()
 }
 
-// Concealed is how much of the agent's sound the browser made up so far, in ms, because packets did not come in time.
+// Concealed returns how much of the agent's sound the browser has concealed so far, in ms, because packets did not come in time.
 func (t *Tab) Concealed() (float64, error) {
-	return run(t, chromedp.Evaluate[float64](`hearing.concealed()`, chromedp.EvalAwaitPromise))
+	return run(t, chromedp.Evaluate[float64](`testOutput.concealed()`, chromedp.EvalAwaitPromise))
 }
 
 // Passed is an event of the protocol on its way through the page.
@@ -49,23 +49,24 @@ type Passed struct {
 	Event json.RawMessage
 }
 
-// Events are those that have passed since the last time.
+// Events returns the events that have passed since the last call.
 func (t *Tab) Events() ([]Passed, error) {
-	return run(t, chromedp.Evaluate[[]Passed](`hearing.events()`))
+	return run(t, chromedp.Evaluate[[]Passed](`testOutput.events()`))
 }
 
-type rawHearing struct {
+type rawOutput struct {
 	Rate    int
 	PCM     string
 	At, Got []float64
 	N       []int
 }
 
-// settling is how far around a frame the least delayed one is looked for, in frames of 10 ms: the clocks of sound and page drift apart.
+// settling is how far around a frame decode looks for the frame with the least delay, in frames of 10 ms. It is limited, because the
+// clocks of sound and page drift apart.
 const settling = 500
 
-// decode puts the frames on the page's clock: each as if it had been delayed as little as the least delayed one near it.
-func (r rawHearing) decode() (*Recording, error) {
+// decode gives each frame a time on the page's clock, as if its delay were that of the least delayed frame near it.
+func (r rawOutput) decode() (*Recording, error) {
 	raw, err := base64.StdEncoding.DecodeString(r.PCM)
 	if err != nil {
 		return nil, err
