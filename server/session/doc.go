@@ -1,6 +1,6 @@
 // Package session is the actor of one call. It owns the queue, the state machines of coord and the link, and performs what the machines decide.
-// Every other part of the state has an owner of its own in a package below: client, settings, input, speech, conversation,
-// output and generation.
+// Every other part of the state has an owner of its own in a package below: client, lifetime, settings, input, speech,
+// conversation, output and generation.
 //
 // # The actor
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/session/lifetime"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -86,7 +87,7 @@ func TestTheSecondGracePeriodEnds(t *testing.T) {
 		wait(30 * time.Second)
 		_, ok := c.s.Leave()
 		c.g.Expect(ok).To(gomega.BeTrue())
-		wait(keep - time.Second)
+		wait(lifetime.Keep - time.Second)
 		c.g.Expect(c.s.Done()).NotTo(gomega.BeClosed())
 		wait(2 * time.Second)
 		c.g.Expect(c.s.Done()).To(gomega.BeClosed())

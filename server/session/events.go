@@ -7,6 +7,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/input"
+	"github.com/antiphon-rt/antiphon/server/session/lifetime"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 )
 
@@ -26,29 +27,31 @@ type (
 	warmedUp struct{ err error }
 	// firstFrameSent: the first frame of the response on air has gone out.
 	firstFrameSent struct{}
-	// inputEvent, playerEvent and bodyEvent are what these rooms have posted.
-	inputEvent  struct{ input.Event }
-	playerEvent struct{ output.Event }
-	bodyEvent   struct{ generation.Event }
-	// expiryNear is posted noticeBefore the session's end.
-	expiryNear struct{}
-	// transportFailed: the transport is gone, for the reason err.
-	transportFailed struct{ err error }
+	// These are what the rooms have posted.
+	inputEvent    struct{ input.Event }
+	playerEvent   struct{ output.Event }
+	bodyEvent     struct{ generation.Event }
+	lifetimeEvent struct{ lifetime.Event }
 	// leaving asks the session to wait for its client, which comes back over another connection.
 	leaving struct{ answer chan<- left }
 )
 
-func (machineEvent) event()    {}
-func (clientMessage) event()   {}
-func (audioReceived) event()   {}
-func (warmedUp) event()        {}
-func (firstFrameSent) event()  {}
-func (inputEvent) event()      {}
-func (playerEvent) event()     {}
-func (bodyEvent) event()       {}
-func (expiryNear) event()      {}
-func (transportFailed) event() {}
-func (leaving) event()         {}
+func (machineEvent) event()   {}
+func (clientMessage) event()  {}
+func (audioReceived) event()  {}
+func (warmedUp) event()       {}
+func (firstFrameSent) event() {}
+func (inputEvent) event()     {}
+func (playerEvent) event()    {}
+func (bodyEvent) event()      {}
+func (lifetimeEvent) event()  {}
+func (leaving) event()        {}
+
+// left is the answer to leaving: the event_id of the client's last event, and whether the session waits.
+type left struct {
+	taken string
+	waits bool
+}
 
 // handle takes one event to its end.
 func (s *Session) handle(e event) {
@@ -69,11 +72,11 @@ func (s *Session) handle(e event) {
 		s.do(s.player.Handle(e.Event, &s.machines.state))
 	case bodyEvent:
 		s.play(s.generator.Handle(e.Event, s.audible()))
-	case expiryNear:
-		s.expiryNear()
-	case transportFailed:
-		s.transportFailed(e.err)
+	case lifetimeEvent:
+		s.do(s.lifetime.Handle(e.Event, &s.machines.state))
 	case leaving:
-		s.leave(e)
+		out, waits := s.lifetime.Leave(&s.machines.state)
+		s.do(out)
+		e.answer <- left{s.client.Taken(), waits}
 	}
 }

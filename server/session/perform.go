@@ -54,7 +54,7 @@ func (s *Session) stepAt(o client.Origin, at playout.Position, e coord.Event) {
 		s.performed(f)
 	}
 	s.generator.ForgetCauses(&s.machines.state)
-	s.play(s.player.FollowLink(&s.machines.state, s.sinceLastHeard))
+	s.play(s.player.FollowLink(&s.machines.state, s.lifetime.Unheard))
 	if e := s.player.Settled(&s.machines.state); e != nil {
 		s.send(e)
 	}
@@ -162,10 +162,10 @@ func (s *Session) performConn(f conn.Effect) {
 	case conn.StopVAD:
 		s.input.StopDetection()
 	case conn.ArmGrace:
-		s.armGrace(f.Gen)
+		s.lifetime.ArmGrace(f.Gen)
 	case conn.StopChildren:
 		s.reason = f.Reason
-		s.explainEnd(f.Reason)
+		s.doFor(s.lifetime.Explain(f.Reason))
 		s.do(s.generator.ShutOutOfBand())
 		s.log.Info("session ends", "reason", f.Reason, "dropped_audio_frames", s.shared.dropped.Load())
 	case conn.ReleaseTransport:

@@ -23,6 +23,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/input"
+	"github.com/antiphon-rt/antiphon/server/session/lifetime"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
@@ -30,12 +31,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 )
 
-// Times that bound a session.
-const (
-	warmUpTimeout = 15 * time.Second // the longest wait for the back ends before the session is announced
-	grace         = 20 * time.Second // how long a lost transport may take to come back
-	longest       = 60 * time.Minute // the protocol's limit of a session
-)
+// warmUpTimeout is the longest wait for the back ends before the session is announced.
+const warmUpTimeout = 15 * time.Second
 
 // Session is one call: see the package comment. Its exported methods are safe for concurrent use.
 type Session struct {
@@ -52,11 +49,11 @@ type Session struct {
 	input        *input.Listening
 	generator    *generation.Generator
 	player       *output.Player
+	lifetime     *lifetime.Lifetime
 
 	link      call.Link
 	can       call.Capabilities // of link
-	timers    *env.Timers
-	reason    conn.Reason // why the session ends, once it does
+	reason    conn.Reason       // why the session ends, once it does
 	released  bool
 	forgotten bool
 }
@@ -87,7 +84,7 @@ func New(cfg Config) (*Session, error) {
 		return nil, errors.New("session: Config.Pipeline is nil")
 	}
 	cfg.complete()
-	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_"), timers: env.NewTimers(cfg.Env)}
+	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_")}
 	s.log = cfg.Logger.With("session", s.id)
 	s.shared.queue, s.shared.done = newQueue(), make(chan struct{})
 	s.shared.workers = env.NewGroup(cfg.Env)
@@ -121,13 +118,13 @@ func (c *Config) complete() {
 		c.Guard = watchdog.New(c.Env, watchdog.Defaults())
 	}
 	if c.Longest == 0 {
-		c.Longest = longest
+		c.Longest = lifetime.Longest
 	}
 	if c.Grace == 0 {
-		c.Grace = grace
+		c.Grace = lifetime.Grace
 	}
 	if c.Keep == 0 {
-		c.Keep = keep
+		c.Keep = lifetime.Keep
 	}
 	if c.Limits == nil {
 		c.Limits = ratelimit.NewPerMinute(c.Env.Now)
@@ -170,6 +167,11 @@ func (s *Session) attach(link call.Link) {
 		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
 		Token: s.cfg.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
 	})
+	s.lifetime = lifetime.New(lifetime.Parts{
+		Env: s.cfg.Env, Log: s.log, Limits: lifetime.Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep},
+		Client: s.client, Reconnects: &s.shared.reconnects, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
+		LastAudio: s.input.LastAudio, Post: func(e lifetime.Event) bool { return s.post(lifetimeEvent{e}) },
+	})
 }
 
 // Abandon ends a session that was never started.
@@ -197,17 +199,12 @@ func (s *Session) post(e event) bool { return s.shared.queue.post(e) }
 // again has an event handled after the one in hand.
 func (s *Session) again(e event) { s.machines.later = append(s.machines.later, e) }
 
-// after posts e once d has passed. A timer of the same name is replaced.
-func (s *Session) after(name string, d time.Duration, e event) {
-	s.timers.Start(name, d, func() { s.post(e) })
-}
-
 // run is the actor.
 func (s *Session) run() {
 	defer close(s.shared.done)
 	defer s.recoverActor()
 	s.warmUp()
-	s.limitTime()
+	s.lifetime.Begin(s.settings.Current().ExpiresAt)
 	for !s.forgotten {
 		s.handle(<-s.shared.queue.events)
 		s.settle()
@@ -268,7 +265,7 @@ func (s *Session) release() {
 	s.released = true
 	s.shared.cancel()
 	close(s.shared.queue.ending)
-	s.timers.StopAll()
+	s.lifetime.Close()
 	s.player.Close()
 	s.input.Close()
 	s.shared.workers.Wait()

@@ -10,6 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/server/session/lifetime"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -52,7 +53,26 @@ func (s *Session) Lost() { s.post(machineEvent{coord.OfConn{Event: conn.Lost{}}}
 func (s *Session) Restored() { s.post(machineEvent{coord.OfConn{Event: conn.Restored{}}}) }
 
 // Failed implements call.Handler. call.ErrHungUp is a client that left.
-func (s *Session) Failed(err error) { s.post(transportFailed{err}) }
+func (s *Session) Failed(err error) { s.post(lifetimeEvent{lifetime.Failed{Err: err}}) }
+
+// Resumable reports whether the client may come back over another connection: it has said that it knows how.
+func (s *Session) Resumable() bool { return s.shared.reconnects.Load() }
+
+// Leave has the session wait for its client, whose old connection is closed; Restored says that the new one stands. seen is
+// the event_id of the client's last event that was taken, "" when none was. ok is false when there is nothing to come back
+// to.
+func (s *Session) Leave() (seen string, ok bool) {
+	answer := make(chan left, 1)
+	if !s.post(leaving{answer}) {
+		return "", false
+	}
+	select {
+	case l := <-answer:
+		return l.taken, l.waits
+	case <-s.shared.done:
+		return "", false
+	}
+}
 
 // Sent implements call.Handler.
 func (s *Session) Sent(gen uint64, sent voice.Samples, first bool) {

@@ -1,0 +1,151 @@
+package lifetime
+
+// A Lifetime: the end of a session's time, and what the client is told of it.
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/client"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// The usual Limits. Longest is the protocol's.
+const (
+	Grace   = 20 * time.Second
+	Keep    = 60 * time.Second
+	Longest = 60 * time.Minute
+)
+
+// noticeBefore is how long before its end a session says that its time is nearly over.
+const noticeBefore = time.Minute
+
+// Limits are the times that bound a session.
+type Limits struct {
+	Longest time.Duration // how long the session may be
+	Grace   time.Duration // how long a lost transport may take to come back
+	Keep    time.Duration // Grace for a client that may come back over another connection
+}
+
+// Parts are what a Lifetime works with.
+type Parts struct {
+	Env    env.Env
+	Log    *slog.Logger
+	Limits Limits
+	Client *client.Client
+	// Reconnects reports that the client may come back over another connection.
+	Reconnects *atomic.Bool
+	// ServerPaced reports that the server paces the audio: the transport is WebRTC.
+	ServerPaced bool
+	// Link is the connection, nil for one over which no client can come back.
+	Link call.Reconnectable
+	// LastAudio returns when the client's last audio came; zero before the first.
+	LastAudio func() time.Time
+	// Post takes what the timers report, from any goroutine. It reports false when the session has ended.
+	Post func(Event) bool
+}
+
+// Lifetime is how long a session lives. See the package comment.
+type Lifetime struct {
+	Parts
+	timers  *env.Timers
+	expires int64 // when the session's time is over, in seconds since 1970
+}
+
+// Event is something that the Lifetime has posted, or that happens to the transport: one of TimeUp, ExpiryNear, GraceOver, Failed.
+//
+//sumtype:decl
+type Event interface{ event() }
+
+type (
+	// TimeUp: the session has lasted for Limits.Longest.
+	TimeUp struct{}
+	// ExpiryNear comes noticeBefore TimeUp.
+	ExpiryNear struct{}
+	// GraceOver ends the wait for a client that is away.
+	GraceOver conn.GraceExpired
+	// Failed: the transport is gone, for the reason Err.
+	Failed struct{ Err error }
+)
+
+func (TimeUp) event()     {}
+func (ExpiryNear) event() {}
+func (GraceOver) event()  {}
+func (Failed) event()     {}
+
+// New returns a Lifetime whose time has not begun.
+func New(p Parts) *Lifetime { return &Lifetime{Parts: p, timers: env.NewTimers(p.Env)} }
+
+// Begin begins the session's time. expires is session.expires_at, from which a client knows when it will be over.
+func (l *Lifetime) Begin(expires int64) {
+	l.expires = expires
+	l.after("longest", l.Limits.Longest, TimeUp{})
+	l.after("expiry", max(0, l.Limits.Longest-noticeBefore), ExpiryNear{})
+}
+
+// Close stops the timers.
+func (l *Lifetime) Close() { l.timers.StopAll() }
+
+// Handle takes an event.
+func (l *Lifetime) Handle(e Event, s *coord.State) action.List {
+	switch e := e.(type) {
+	case TimeUp:
+		return end(conn.TimeLimit)
+	case ExpiryNear:
+		return l.expiryNear(s)
+	case GraceOver:
+		return step(conn.GraceExpired(e))
+	case Failed:
+		return l.failed(e.Err, s)
+	}
+	return nil
+}
+
+// expiryNear tells a client that knows our extensions that it should call again soon. Other clients would take an error for
+// the end.
+func (l *Lifetime) expiryNear(s *coord.State) (out action.List) {
+	if !conn.Up(s.Conn) {
+		return nil
+	}
+	left := min(noticeBefore, l.Limits.Longest)
+	l.Log.Info("the session's time is nearly over", "left", left)
+	if l.Client.Extended() {
+		out.Send(&wire.AntiphonSessionExpiring{ExpiresAt: int(l.expires), SecondsLeft: int(left.Seconds())})
+	}
+	return out
+}
+
+// Explain returns what the client is told of an end that is not its doing, and for whom that is.
+func (l *Lifetime) Explain(why conn.Reason) (o client.Origin, out action.List) {
+	switch {
+	case why == conn.TimeLimit:
+		out.Fail(&fault.Failure{
+			Code:    "session_expired",
+			Message: fmt.Sprintf("Your session hit the maximum duration of %g minutes: open another one to go on.", l.Limits.Longest.Minutes()),
+		})
+	case why == conn.ServerStops && l.ServerPaced: // the end of a WebSocket has a code and a reason, that of a data channel has none
+		o.Client = true
+		out.Fail(&fault.Failure{Type: fault.TypeServer, Code: "server_stopping", Message: "the server is stopping: call again in a moment"})
+	}
+	return o, out
+}
+
+// after posts e once d has passed. A timer of the same name is replaced.
+func (l *Lifetime) after(name string, d time.Duration, e Event) {
+	l.timers.Start(name, d, func() { l.Post(e) })
+}
+
+func step(e conn.Event) (out action.List) {
+	out.Step(coord.OfConn{Event: e})
+	return out
+}
+
+func end(why conn.Reason) action.List { return step(conn.Close{Reason: why}) }

@@ -1,0 +1,157 @@
+package lifetime
+
+// A Lifetime without an actor: when it ends a session, when it waits for a client, and what it tells the client.
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/client"
+)
+
+// link is a connection over which a client can come back.
+type link struct {
+	call.Link
+	dropped int
+}
+
+func (l *link) DropConnection() { l.dropped++ }
+
+// bench is a Lifetime, the state of an open session, and what the Lifetime has posted.
+type bench struct {
+	*Lifetime
+	g      *gomega.WithT
+	link   link
+	heard  time.Time
+	state  coord.State
+	events chan Event
+}
+
+// story runs a test on a clock of its own.
+func story(t *testing.T, name string, tell func(b *bench)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := &bench{g: gomega.NewWithT(t), state: coord.New(coord.Config{}), events: make(chan Event, 10)}
+			b.state.Conn = conn.Live{}
+			b.Lifetime = New(Parts{
+				Env: env.System(), Log: slog.New(slog.DiscardHandler), Limits: Limits{Longest: 10 * time.Minute, Grace: Grace, Keep: Keep},
+				Client: client.New(client.Parts{}), Reconnects: &atomic.Bool{}, ServerPaced: true, Link: &b.link,
+				LastAudio: func() time.Time { return b.heard }, Post: func(e Event) bool { b.events <- e; return true },
+			})
+			tell(b)
+			b.Close()
+		})
+	})
+}
+
+func TestTheTimeOfASession(t *testing.T) {
+	story(t, "a notice is due a minute before the end, and the end after the longest time", func(b *bench) {
+		began := time.Now()
+		b.Begin(began.Unix())
+		b.g.Expect(<-b.events).To(gomega.Equal(Event(ExpiryNear{})))
+		b.g.Expect(time.Since(began)).To(gomega.Equal(9 * time.Minute))
+		b.g.Expect(b.Handle(ExpiryNear{}, &b.state)).To(gomega.BeEmpty(), "the client does not know our extensions")
+		b.g.Expect(<-b.events).To(gomega.Equal(Event(TimeUp{})))
+		b.g.Expect(time.Since(began)).To(gomega.Equal(10 * time.Minute))
+		b.g.Expect(b.Handle(TimeUp{}, &b.state)).To(gomega.Equal(end(conn.TimeLimit)))
+	})
+
+	story(t, "who is told of an end", func(b *bench) {
+		o, out := b.Explain(conn.TimeLimit)
+		b.g.Expect(o).To(gomega.Equal(client.Origin{}), "everybody")
+		b.g.Expect(code(out)).To(gomega.Equal("session_expired"))
+		o, out = b.Explain(conn.ServerStops)
+		b.g.Expect(o).To(gomega.Equal(client.Origin{Client: true}), "the client alone")
+		b.g.Expect(code(out)).To(gomega.Equal("server_stopping"))
+		b.ServerPaced = false
+		for _, why := range []conn.Reason{conn.ServerStops, conn.ByClient, conn.Failed} {
+			_, out = b.Explain(why)
+			b.g.Expect(out).To(gomega.BeEmpty())
+		}
+	})
+}
+
+// code returns the code of a failure that is the only action of a list, "" for another list.
+func code(out action.List) string {
+	if len(out) == 1 {
+		if f, is := out[0].(action.Fail); is {
+			return f.Failure.Code
+		}
+	}
+	return ""
+}
+
+func TestAFailedTransport(t *testing.T) {
+	gone := fmt.Errorf("no answer: %w", call.ErrUnreachable)
+	for _, row := range []struct {
+		name       string
+		reconnects bool
+		err        error
+		want       conn.Event
+	}{
+		{"a client that cannot come back is lost", false, gone, conn.Close{Reason: conn.Failed}},
+		{"a client that can come back is waited for", true, gone, conn.Lost{}},
+		{"a client that hangs up does not come back", true, call.ErrHungUp, conn.Close{Reason: conn.ByClient}},
+		{"a fault is no lost connection", true, errors.New("fault"), conn.Close{Reason: conn.Failed}},
+	} {
+		story(t, row.name, func(b *bench) {
+			b.Reconnects.Store(row.reconnects)
+			b.g.Expect(b.Handle(Failed{row.err}, &b.state)).To(gomega.Equal(step(row.want)))
+			_, waits := row.want.(conn.Lost)
+			b.g.Expect(b.link.dropped == 1).To(gomega.Equal(waits))
+		})
+	}
+}
+
+func TestTheWaitForAClient(t *testing.T) {
+	story(t, "it is longer for one that may come back over another connection, and begins anew when that one is announced", func(b *bench) {
+		began := time.Now()
+		b.ArmGrace(1)
+		b.g.Expect(<-b.events).To(gomega.Equal(Event(GraceOver{Gen: 1})))
+		b.g.Expect(time.Since(began)).To(gomega.Equal(Grace))
+
+		b.Reconnects.Store(true)
+		out, waits := b.Leave(&b.state)
+		b.g.Expect(waits).To(gomega.BeTrue())
+		b.g.Expect(out).To(gomega.Equal(step(conn.Lost{})))
+		b.state.Conn = conn.Interrupted{Gen: 2}
+		b.ArmGrace(2)
+		<-time.After(Keep / 2)
+		out, waits = b.Leave(&b.state)
+		b.g.Expect(waits).To(gomega.BeTrue())
+		b.g.Expect(out).To(gomega.BeEmpty())
+		began = time.Now()
+		b.g.Expect(<-b.events).To(gomega.Equal(Event(GraceOver{Gen: 2})))
+		b.g.Expect(time.Since(began)).To(gomega.Equal(Keep))
+	})
+
+	story(t, "there is nothing to come back to", func(b *bench) {
+		_, waits := b.Leave(&b.state)
+		b.g.Expect(waits).To(gomega.BeFalse(), "the client has not said that it may come back")
+		b.Reconnects.Store(true)
+		b.state.Conn = conn.Closed{}
+		_, waits = b.Leave(&b.state)
+		b.g.Expect(waits).To(gomega.BeFalse(), "the session has ended")
+	})
+
+	story(t, "how much audio it has not heard", func(b *bench) {
+		b.g.Expect(b.Unheard()).To(gomega.Equal(usuallyLost+onTheWay), "no audio has come from the client")
+		b.heard = time.Now().Add(-time.Second)
+		b.g.Expect(b.Unheard()).To(gomega.Equal(time.Second + filledIn + onTheWay))
+		b.heard = time.Now().Add(-time.Minute)
+		b.g.Expect(b.Unheard()).To(gomega.Equal(maxReplayed))
+	})
+}

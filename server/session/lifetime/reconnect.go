@@ -1,0 +1,69 @@
+package lifetime
+
+// A client that knows our extensions may lose its connection and come back over another one: the session waits for it.
+
+import (
+	"errors"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/session/action"
+)
+
+const (
+	// filledIn is the most silence that a transport makes up for audio that does not come. usuallyLost is how long a client
+	// that sends no audio is gone before that is noticed.
+	filledIn, usuallyLost = 2 * time.Second, 4 * time.Second
+	// onTheWay is how much audio may have been on the way when the client was lost.
+	onTheWay = 500 * time.Millisecond
+	// maxReplayed is the most audio of a response that is played again.
+	maxReplayed = 8 * time.Second
+)
+
+// Leave takes the news that the client is about to come back over another connection. waits is false when there is nothing to come back to.
+func (l *Lifetime) Leave(s *coord.State) (out action.List, waits bool) {
+	if !conn.Up(s.Conn) || !l.Reconnects.Load() {
+		return nil, false
+	}
+	if away, is := s.Conn.(conn.Interrupted); is {
+		l.ArmGrace(away.Gen) // the client is on its way: it has the whole time once more
+		return nil, true
+	}
+	return step(conn.Lost{}), true
+}
+
+// failed ends the session, or waits for a client that may come back.
+func (l *Lifetime) failed(err error, s *coord.State) action.List {
+	switch {
+	case l.Link != nil && l.Reconnects.Load() && conn.Up(s.Conn) && errors.Is(err, call.ErrUnreachable):
+		l.Log.Info("the connection is gone: the session waits for its client", "wait", l.Limits.Keep, "err", err)
+		l.Link.DropConnection()
+		return step(conn.Lost{})
+	case errors.Is(err, call.ErrHungUp):
+		return end(conn.ByClient)
+	}
+	l.Log.Info("the transport failed", "err", err)
+	return end(conn.Failed)
+}
+
+// ArmGrace bounds the wait for a client that is away.
+func (l *Lifetime) ArmGrace(gen uint32) {
+	wait := l.Limits.Grace
+	if l.Reconnects.Load() {
+		wait = l.Limits.Keep
+	}
+	l.Log.Info("the transport is lost", "grace", wait)
+	l.after("grace", wait, GraceOver{Gen: gen})
+}
+
+// Unheard returns how much of what was sent last may not have reached a client that has just been found to be gone: what
+// was sent since the client's last audio, and what was on the way then.
+func (l *Lifetime) Unheard() time.Duration {
+	gone := usuallyLost
+	if last := l.LastAudio(); !last.IsZero() {
+		gone = l.Env.Now().Sub(last) + filledIn
+	}
+	return min(gone+onTheWay, maxReplayed)
+}
