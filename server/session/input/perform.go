@@ -5,6 +5,7 @@ package input
 import (
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
@@ -107,11 +108,21 @@ func (l *Listening) Transcription(f transcription.Effect, s *coord.State) (out a
 			l.ArmIdle(s)
 		}
 	case transcription.DeliverFailure:
-		if d, ok := l.speech.DeliverFailure(f.Turn); ok {
+		if d, ok := l.speech.DeliverFailure(f.Turn); ok && !l.transcribeLater(d, s) {
 			out = l.deliver(d)
 		}
 	}
 	return out
+}
+
+// transcribeLater has a turn transcribed that the machines gave up although its recogniser goes on. Responses wait for its transcript.
+func (l *Listening) transcribeLater(d speech.Delivery, s *coord.State) bool {
+	it := l.Conversation.Numbered(d.Item)
+	if !d.Late || it == nil || !conn.Up(s.Conn) || !l.speech.TranscribeLater(d, l.Settings.TranscribeConfig(false)) {
+		return false
+	}
+	l.Conversation.SetRecording(it, d.PCM)
+	return true
 }
 
 // deliver gives the item of a turn its transcript, and keeps its audio.

@@ -42,6 +42,7 @@ type (
 		Item       id.Item
 		Transcript Transcript
 		Err        error // of the recogniser; nil if Transcript says it all
+		late       bool  // it is a lateTurn
 	}
 )
 

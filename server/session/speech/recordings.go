@@ -1,6 +1,6 @@
 package speech
 
-// Recordings: audio that comes whole, in an item of the client's, and is transcribed.
+// Recordings: audio that is transcribed as a whole. A client's item brings it, or a turn that the machines gave up.
 
 import (
 	"fmt"
@@ -12,6 +12,16 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/wire"
 )
+
+// MaxLate is how many turns may wait that the machines gave up.
+const MaxLate = 8
+
+// lateTurn is a turn that the machines gave up: its audio is transcribed again, after those before it.
+type lateTurn struct {
+	item   id.Item
+	pcm    []int16
+	config pipeline.TranscribeConfig
+}
 
 // MaxRecordings is how many recordings are transcribed at a time.
 const MaxRecordings = 8
@@ -60,8 +70,12 @@ func (s *Speech) TakeRecording(w *wire.Item, name string) (*Recording, *fault.Fa
 // Transcribe has a recording of item transcribed. Recorded reports the end of that.
 func (s *Speech) Transcribe(r *Recording, item id.Item, c pipeline.TranscribeConfig) {
 	s.recordings++
-	done := Recorded{Item: item, Transcript: Transcript{Part: r.Part, Samples: len(r.PCM)}}
-	s.stage.recognise(c, 0, r.PCM, func(e Event) bool {
+	s.record(Recorded{Item: item, Transcript: Transcript{Part: r.Part, Samples: len(r.PCM)}}, r.PCM, c)
+}
+
+// record has pcm transcribed. done is completed and posted at the end of that.
+func (s *Speech) record(done Recorded, pcm []int16, c pipeline.TranscribeConfig) {
+	s.stage.recognise(c, 0, pcm, func(e Event) bool {
 		switch e := e.(type) {
 		case Final:
 			done.Transcript.Text, done.Transcript.Words = e.Text, e.Words
@@ -78,3 +92,30 @@ func (s *Speech) Transcribe(r *Recording, item id.Item, c pipeline.TranscribeCon
 
 // Transcribing returns how many recordings are being transcribed.
 func (s *Speech) Transcribing() int { return s.recordings }
+
+// TranscribeLater has a turn transcribed that the machines gave up, once the late turns before it are done. Recorded reports its
+// transcript. TranscribeLater reports false, and does nothing, if MaxLate turns wait.
+func (s *Speech) TranscribeLater(d Delivery, c pipeline.TranscribeConfig) bool {
+	if len(s.late) == MaxLate {
+		return false
+	}
+	s.late = append(s.late, lateTurn{d.Item, d.PCM, c})
+	if len(s.late) == 1 {
+		s.nextLate()
+	}
+	return true
+}
+
+// lateDone forgets the oldest late turn, whose transcript is there, and begins with the next.
+func (s *Speech) lateDone() {
+	s.late = s.late[min(1, len(s.late)):]
+	if len(s.late) > 0 {
+		s.nextLate()
+	}
+}
+
+// nextLate begins to transcribe the oldest late turn.
+func (s *Speech) nextLate() {
+	t := s.late[0]
+	s.record(Recorded{Item: t.item, Transcript: Transcript{Samples: len(t.pcm)}, late: true}, t.pcm, t.config)
+}

@@ -21,8 +21,8 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// errSlow is what a client is told of a turn that the machines gave up.
-const errSlow = "the recogniser is too slow: two more turns came before the text of this one"
+// errSlow is what a client is told of a turn that the machines gave up, when MaxLate turns wait already.
+const errSlow = "the recogniser is too slow: too many turns wait for their text"
 
 // Config is what a Speech is made of; all of it is required.
 type Config struct {
@@ -50,6 +50,7 @@ type Speech struct {
 	post       func(Event) bool
 	turns      map[turn.ID]*userTurn
 	recordings int // that are being transcribed
+	late       []lateTurn
 }
 
 // New returns a Speech whose recognitions end with ctx.
@@ -61,6 +62,7 @@ func New(ctx context.Context, c Config) *Speech {
 
 // Close drops every turn.
 func (s *Speech) Close() {
+	s.late = nil
 	for t := range s.turns {
 		s.Drop(t)
 	}
@@ -197,7 +199,11 @@ func (s *Speech) Handle(e Event, v View) (out action.List, err error) {
 			err = e.Err
 		}
 	case Recorded:
-		s.recordings--
+		if e.late {
+			s.lateDone()
+		} else {
+			s.recordings--
+		}
 		err = e.Err
 	}
 	return out, err
@@ -241,6 +247,8 @@ type Delivery struct {
 	Turn       *timing.Turn
 	Transcript Transcript
 	PCM        []int16 // the turn's audio, at format.InputRate
+	// Late reports that the recogniser has not failed: the machines gave the turn up, because others came. See TranscribeLater.
+	Late bool
 }
 
 // Deliver forgets turn t and returns its transcript, which came at now; ok is false if there is no turn t.
@@ -264,7 +272,8 @@ func (s *Speech) DeliverFailure(t turn.ID) (d Delivery, ok bool) {
 	}
 	d = u.delivery()
 	d.Transcript.Failure = errSlow
-	if u.failure != nil {
+	d.Late = u.failure == nil
+	if !d.Late {
 		d.Transcript.Failure = u.failure.Error()
 	}
 	s.Drop(t)

@@ -325,5 +325,6 @@ func TestARecogniserThatFails(t *testing.T) {
 		b.live()
 		d, _ := b.s.DeliverFailure(1)
 		b.g.Expect(d.Transcript.Failure).To(gomega.HavePrefix("the recogniser is too slow"))
+		b.g.Expect(d.Late).To(gomega.BeTrue())
 	})
 }
