@@ -2,8 +2,8 @@ package compaction
 
 // The states, events and effects of the machine.
 
-// State is one of Idle, Running, Terminated. Gen names the newest run, so that a
-// late report of an older one is known.
+// State is one of Idle, Running, Terminated. Gen is the number of the newest run, so that the machine recognises a late report of an
+// older one.
 //
 //sumtype:decl
 type State interface {
@@ -12,7 +12,7 @@ type State interface {
 }
 
 type (
-	// Idle: no run goes on, and the last one has read all that was appended.
+	// Idle: no run goes on, and no item was appended since the last one.
 	Idle struct{ Gen uint32 }
 	// Running: run Gen makes a summary. Again: something was appended since it began.
 	Running struct {
@@ -69,9 +69,9 @@ type Effect interface {
 type (
 	// Start begins run Gen on the conversation as it is now.
 	Start struct{ Gen uint32 }
-	// Apply puts run Gen's summary, if there is one, in the place of what it read.
+	// Apply replaces the items that run Gen has read with its summary, if there is one.
 	Apply struct{ Gen uint32 }
-	// Cancel stops run Gen; what it still says is dropped.
+	// Cancel stops run Gen. The driver drops its result.
 	Cancel struct{ Gen uint32 }
 )
 

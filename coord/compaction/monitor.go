@@ -6,13 +6,12 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of a run, however long: generations count up,
-// so one number stands for all that were.
+// Seen is what the monitor remembers of earlier steps. Generation numbers count up, so one number is enough to know all older runs.
 type Seen struct {
-	Gen  uint32 // newest run
-	Runs bool   // it goes on
-	Done bool   // it has finished, its summary is to be applied
-	Owed bool   // something was appended that no run has read
+	Gen  uint32 // the newest run
+	Runs bool   // this run goes on
+	Done bool   // this run has finished, and its summary is to be applied
+	Owed bool   // an item was appended that no run has read
 	Down bool
 }
 
@@ -72,7 +71,7 @@ func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }
 
-// One run at a time, and the state knows which.
+// singleFlight: one run goes on at a time. The state and the monitor agree on it.
 func singleFlight(before, after Seen, step edge) bool {
 	one := each(before, step, func(g Seen, f Effect) bool {
 		_, starts := f.(Start)
@@ -82,8 +81,7 @@ func singleFlight(before, after Seen, step edge) bool {
 	return one && running == after.Runs && (!running || s.Gen == after.Gen)
 }
 
-// After the end no run begins, none is left going, and nothing is replaced. A run
-// is cancelled by the end alone, once.
+// noneAfterTeardown: after the shutdown no run begins or goes on, and no summary is applied. Only the shutdown cancels a run, once.
 func noneAfterTeardown(before, after Seen, step edge) bool {
 	none := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -98,8 +96,7 @@ func noneAfterTeardown(before, after Seen, step edge) bool {
 	return none && down == after.Down && (!down || !after.Runs)
 }
 
-// A trigger while a run goes on begins one more run, right after it; without one
-// none begins.
+// rememberedOnce: after a trigger during a run, one more run begins right after it. No run begins without a trigger.
 func rememberedOnce(before, after Seen, step edge) bool {
 	wanted := each(before, step, func(g Seen, f Effect) bool {
 		_, starts := f.(Start)
@@ -109,7 +106,7 @@ func rememberedOnce(before, after Seen, step edge) bool {
 	return wanted && after.Owed == (running && s.Again)
 }
 
-// A run's summary is applied once, when the run has finished, and before the next.
+// appliedOnce: the summary of a run is applied once, when the run has finished, before the next run begins.
 func appliedOnce(before, after Seen, step edge) bool {
 	return !after.Done && each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -123,7 +120,7 @@ func appliedOnce(before, after Seen, step edge) bool {
 	})
 }
 
-// Every run has a new generation, and the state knows the newest.
+// genGrows: every run has a new generation number, and the state has the newest one.
 func genGrows(before, after Seen, step edge) bool {
 	grows := each(before, step, func(g Seen, f Effect) bool {
 		s, starts := f.(Start)
@@ -133,7 +130,7 @@ func genGrows(before, after Seen, step edge) bool {
 	return grows && (!is || idle.Gen == after.Gen)
 }
 
-// The end of an older run, and whatever comes after the shutdown, change nothing.
+// staleIsHarmless: the end of an older run changes nothing. Nor does any event after the shutdown.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	fits := !before.Down
 	if e, finished := step.Event.(Finished); finished {

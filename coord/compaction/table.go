@@ -19,7 +19,7 @@ func ignore(why string, from State, on ...Event) []row {
 	return machine.Ignore[State, Event, Effect](why, from, on...)
 }
 
-const stale = "it is an older run's"
+const stale = "it belongs to an older run"
 
 // Table is the whole machine.
 var Table = machine.Join(
@@ -32,7 +32,7 @@ var Table = machine.Join(
 	ignore(stale, Idle{}, Finished{}),
 
 	[]row{
-		when("Remember", "the first since it began", func(s Running, _ Trigger) bool { return !s.Again },
+		when("Remember", "the first since the run began", func(s Running, _ Trigger) bool { return !s.Again },
 			func(s Running, _ Trigger) (Running, []Effect) { return Running{s.Gen, true}, nil }),
 		when("FinishAndStart", "same run, triggered since", func(s Running, e Finished) bool {
 			return s.Gen == e.Gen && s.Again
@@ -45,7 +45,7 @@ var Table = machine.Join(
 			return Terminated{}, []Effect{Cancel{s.Gen}}
 		}),
 	},
-	ignore("it is remembered already", Running{}, Trigger{}),
+	ignore("another run will begin already", Running{}, Trigger{}),
 	ignore(stale, Running{}, Finished{}),
 
 	ignore("the session has ended", Terminated{}, Trigger{}, Finished{}, Shutdown{}),

@@ -2,7 +2,7 @@ package conn
 
 // The states, events and effects of the machine, and the reasons why a connection ends.
 
-// Reason is why a connection ends.
+// Reason says why a connection ends.
 type Reason uint8
 
 // The reasons.
@@ -10,9 +10,9 @@ const (
 	ByClient    Reason = iota + 1 // the client hung up or closed
 	GraceOver                     // the transport was lost and did not come back
 	Failed                        // the transport failed for good
-	TimeLimit                     // the session's longest life is over
+	TimeLimit                     // the session has reached its longest duration
 	ServerStops                   // the server stops
-	Overrun                       // the client does not read what it is sent
+	Overrun                       // the client does not read fast enough
 )
 
 // String is the reason's name in logs and stories.
@@ -43,20 +43,19 @@ type State interface {
 }
 
 type (
-	// Connecting: the session exists, its transport and its back ends are not ready.
+	// Connecting: the session exists. Its transport or its back ends are not ready.
 	Connecting struct{}
-	// Live: events flow. VAD: the server's turn detection is on. Gen is the last
-	// grace timer's generation.
+	// Live: the transport carries events. VAD: the server's turn detection is on. Gen is the generation number of the last grace timer.
 	Live struct {
 		VAD bool
 		Gen uint32
 	}
-	// Interrupted: the transport is lost and may come back until timer Gen runs out.
+	// Interrupted: the transport carries nothing. It may come back until the grace timer Gen runs out.
 	Interrupted struct {
 		VAD bool
 		Gen uint32
 	}
-	// Closing: the children are being stopped and joined.
+	// Closing: the children were told to end, and have not all ended.
 	Closing struct{ Reason Reason }
 	// Closed absorbs everything.
 	Closed struct{}
@@ -75,7 +74,7 @@ func (Interrupted) Name() string { return "Interrupted" }
 func (Closing) Name() string     { return "Closing" }
 func (Closed) Name() string      { return "Closed" }
 
-// Up says whether the session's children may work.
+// Up reports whether the other machines of the session may work.
 func Up(s State) bool {
 	switch s.(type) {
 	case Live, Interrupted:
@@ -100,13 +99,13 @@ type (
 	SetVAD struct{ On bool }
 	// Lost: the transport carries nothing at the moment.
 	Lost struct{}
-	// Restored: it carries again.
+	// Restored: the transport carries data again.
 	Restored struct{}
 	// GraceExpired: the grace timer of generation Gen ran out.
 	GraceExpired struct{ Gen uint32 }
 	// Close: the session is to end.
 	Close struct{ Reason Reason }
-	// ChildrenDone: every child has ended and is joined.
+	// ChildrenDone: every child has ended, and its goroutines have returned.
 	ChildrenDone struct{}
 )
 
@@ -141,7 +140,7 @@ type (
 	AnnounceSession struct{}
 	// StartVAD lets the detector decide turns.
 	StartVAD struct{}
-	// StopVAD stops it.
+	// StopVAD stops this.
 	StopVAD struct{}
 	// ArmGrace starts the grace timer of generation Gen.
 	ArmGrace struct{ Gen uint32 }
@@ -149,7 +148,7 @@ type (
 	StopChildren struct{ Reason Reason }
 	// ReleaseTransport closes the transport, once.
 	ReleaseTransport struct{}
-	// Forget takes the session out of the server's books.
+	// Forget removes the session from the server's list of sessions.
 	Forget struct{}
 )
 

@@ -1,30 +1,31 @@
-// Package conn is the life of one session's connection, from the first contact to
-// the moment when nothing of it is left. It is the parent of the other machines:
-// they work while it is up, and it ends them before it ends itself.
+// Package conn is the machine for one session's connection, from its beginning to its end.
+// It is the parent of the other machines (its children): they work while the connection is
+// up, and it ends them before it ends itself.
 //
 // # Invariants
 //
-//   - TeardownOnce: children are told to end once, the transport is released once,
-//     the session is forgotten once and last.
+//   - TeardownOnce: the children are told to end once, the transport is released once,
+//     and the session is removed from the server once, as the last effect.
 //   - NoVADAfterClosing: turn detection is off before the children are told to end, and stays off.
-//   - ReleaseAfterChildren: nothing is released while a child may still use it.
-//   - VADPaired: every start of turn detection has one stop.
+//   - ReleaseAfterChildren: the transport is released only when every child has ended.
+//   - VADPaired: every start of turn detection is followed by one stop.
 //   - AnnouncedOnceAndFirst: session.created comes once and before everything else.
 //   - LossIsNoEnd: a lost transport ends the session only when its own grace timer runs out.
-//   - StaleIsHarmless: a timer that was called off changes nothing.
-//   - EveryCloseCloses: Close ends a session in any state, with its reason.
+//   - StaleIsHarmless: a timer that was cancelled changes nothing.
+//   - EveryCloseCloses: Close ends a session in every state, with its reason.
 //
-// Liveness, where every child ends when it is told to and a grace timer that is not
-// called off runs out: TeardownEnds, InterruptionEnds.
+// Liveness, if every child ends when it is told to, and every grace timer that is not
+// cancelled runs out: TeardownEnds, InterruptionEnds.
 //
 // # Contract with the driver
 //
-// Opened comes when the transport carries events and the back ends are warm. What the
-// client configures before that is the driver's to keep and goes into Opened. Lost and
-// Restored are the transport's reports of a silence that may pass; a failure for good is
-// Close with the reason Failed, in any state. ArmGrace owes one GraceExpired with its
-// generation. StopChildren owes one ChildrenDone, when every child has ended and its
-// goroutines are joined. ReleaseTransport and Forget are performed once, in this order.
+// The driver sends Opened when the transport carries events and the back ends are loaded. It
+// keeps the settings that the client sends before that, and puts them into Opened. The
+// transport reports Lost when it carries nothing but may come back, and Restored when it
+// carries data again. If it fails for good, the driver sends Close with the reason Failed, in
+// any state. For each ArmGrace the driver sends one GraceExpired with its generation number.
+// For StopChildren it sends one ChildrenDone, when every child has ended and every goroutine
+// has returned. It performs ReleaseTransport and Forget once, in this order.
 //
 // # Where the rules come from
 //
@@ -35,7 +36,8 @@
 //
 // # Where it departs from a simpler machine
 //
-// Open and closed would do if joining were atomic. It is not, so teardown takes two
-// steps: Closing waits for the children, and only Closed has let go of the transport.
-// Interrupted exists so that a tunnel of a few seconds does not cost the conversation.
+// If all goroutines ended at once, two states, open and closed, would be enough. They do
+// not, so the end takes two steps: Closing waits for the children, and the transport is
+// released on the way to Closed. Interrupted exists so that a client that loses its network
+// for a few seconds keeps its conversation.
 package conn

@@ -6,14 +6,14 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of a connection's life.
+// Seen is what the monitor remembers of a connection.
 type Seen struct {
 	Announced bool
-	VAD       bool   // started and not stopped
-	Grace     uint32 // generation of the grace timer that runs; 0 is none
-	Newest    uint32 // generation of the newest one
+	VAD       bool   // turn detection was started and not stopped
+	Grace     uint32 // generation number of the grace timer that runs; 0 is none
+	Newest    uint32 // generation number of the newest grace timer
 	Stopping  bool   // the children were told to end
-	Joined    bool   // and have ended
+	Joined    bool   // the children have ended
 	Released  bool
 	Forgotten bool
 }
@@ -81,8 +81,8 @@ func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }
 
-// The children are told to end once, the transport is released once, the session
-// is forgotten once and last.
+// teardownOnce: the children are told to end once, the transport is released once, and the session is removed from the server once, as the last
+// effect.
 func teardownOnce(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
@@ -100,7 +100,7 @@ func teardownOnce(before, after Seen, step edge) bool {
 	return once && closed == (after.Released && after.Forgotten)
 }
 
-// Turn detection is off before the children are told to end, and stays off.
+// noVADAfterClosing: turn detection is off before the children are told to end, and stays off.
 func noVADAfterClosing(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
@@ -114,7 +114,7 @@ func noVADAfterClosing(before, _ Seen, step edge) bool {
 	})
 }
 
-// Nothing is released while a child may still use it.
+// releaseAfterChildren: the transport is released only when every child has ended.
 func releaseAfterChildren(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
@@ -126,7 +126,7 @@ func releaseAfterChildren(before, _ Seen, step edge) bool {
 	})
 }
 
-// Every start of turn detection has one stop, and the state knows which it is.
+// vadPaired: every start of turn detection is followed by one stop. The state and the monitor agree on whether it is on.
 func vadPaired(before, after Seen, step edge) bool {
 	paired := each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
@@ -152,7 +152,7 @@ func vadPaired(before, after Seen, step edge) bool {
 	return paired && on == after.VAD
 }
 
-// session.created is the first event that a client gets, and comes once.
+// announcedOnceAndFirst: session.created is the first event that a client gets, and comes once.
 func announcedOnceAndFirst(before, after Seen, step edge) bool {
 	first := each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
@@ -185,12 +185,12 @@ func lossIsNoEnd(before, after Seen, step edge) bool {
 	return true
 }
 
-// A grace timer that was called off, and an end of children that were not told to
-// end, change nothing.
+// staleIsHarmless: a grace timer that was cancelled changes nothing. Nor does ChildrenDone before the children were told to end.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	return fits(before, step) || step.From == step.To && len(step.Effects) == 0
 }
 
+// fits reports whether the machine must act on the event of step.
 func fits(g Seen, step edge) bool {
 	switch e := step.Event.(type) {
 	case GraceExpired:
@@ -202,7 +202,7 @@ func fits(g Seen, step edge) bool {
 	return true
 }
 
-// Whatever the state, Close tells the children to end, with its reason, unless they were told.
+// everyCloseCloses: in every state, Close tells the children to end, with its reason, unless they were told before.
 func everyCloseCloses(before, after Seen, step edge) bool {
 	e, closes := step.Event.(Close)
 	if !closes || before.Stopping {

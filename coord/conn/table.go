@@ -19,8 +19,7 @@ func ignore(why string, from State, on ...Event) []row {
 	return machine.Ignore[State, Event, Effect](why, from, on...)
 }
 
-// Table is the whole machine. Teardown takes two steps, since joining the
-// children is not atomic.
+// Table is the whole machine. The end takes two steps, because the children need time to end.
 var Table = machine.Join(
 	[]row{
 		when("OpenWithVAD", "VAD on", func(_ Connecting, e Opened) bool { return e.VAD },
@@ -32,7 +31,7 @@ var Table = machine.Join(
 			return Closing(e), []Effect{StopChildren(e)}
 		}),
 	},
-	ignore("there is no session yet", Connecting{}, SetVAD{}, Lost{}, Restored{}, GraceExpired{}, ChildrenDone{}),
+	ignore("the session is not open yet", Connecting{}, SetVAD{}, Lost{}, Restored{}, GraceExpired{}, ChildrenDone{}),
 
 	[]row{
 		when("StartVAD", "off to on", func(s Live, e SetVAD) bool { return !s.VAD && e.On },
@@ -46,8 +45,8 @@ var Table = machine.Join(
 		on("Close", func(s Live, e Close) (Closing, []Effect) { return closing(s.VAD, e.Reason) }),
 	},
 	ignore("the session is announced already", Live{}, Opened{}),
-	ignore("nothing is lost", Live{}, Restored{}, GraceExpired{}),
-	ignore("the children live", Live{}, ChildrenDone{}),
+	ignore("the transport is not lost", Live{}, Restored{}, GraceExpired{}),
+	ignore("the children were not told to end", Live{}, ChildrenDone{}),
 
 	[]row{
 		when("StartVAD", "off to on", func(s Interrupted, e SetVAD) bool { return !s.VAD && e.On },
@@ -65,9 +64,9 @@ var Table = machine.Join(
 		on("Close", func(s Interrupted, e Close) (Closing, []Effect) { return closing(s.VAD, e.Reason) }),
 	},
 	ignore("the session is announced already", Interrupted{}, Opened{}),
-	ignore("it is lost already", Interrupted{}, Lost{}),
-	ignore("an older timer", Interrupted{}, GraceExpired{}),
-	ignore("the children live", Interrupted{}, ChildrenDone{}),
+	ignore("the transport is lost already", Interrupted{}, Lost{}),
+	ignore("it belongs to an older timer", Interrupted{}, GraceExpired{}),
+	ignore("the children were not told to end", Interrupted{}, ChildrenDone{}),
 
 	[]row{
 		on("Release", func(Closing, ChildrenDone) (Closed, []Effect) {
@@ -78,6 +77,7 @@ var Table = machine.Join(
 	ignore("the session has ended", Closed{}, Opened{}, SetVAD{}, Lost{}, Restored{}, GraceExpired{}, Close{}, ChildrenDone{}),
 )
 
+// closing returns the state and the effects of the beginning of the end. vad says whether turn detection is on.
 func closing(vad bool, why Reason) (Closing, []Effect) {
 	if vad {
 		return Closing{why}, []Effect{StopVAD{}, StopChildren{why}}

@@ -71,7 +71,7 @@ type (
 	Refuse struct{}
 	// Cancel: the body is not wanted any more.
 	Cancel struct{}
-	// BodyOver: the goroutines of the body have ended, or the report that stands for them was made.
+	// BodyOver: the goroutines of the body have ended, or the driver has performed ReportRefused.
 	BodyOver struct{}
 	// Terminal: the response machine ends the response.
 	Terminal struct{}
@@ -105,7 +105,7 @@ type (
 	Run struct{}
 	// Stop cancels the body's goroutines.
 	Stop struct{}
-	// ReportRefused has BodyOver come after the event in hand, in place of a body that never began.
+	// ReportRefused asks the driver to send BodyOver after the current event, because the body never begins.
 	ReportRefused struct{}
 	// ReportOver tells the response machine that the body has ended.
 	ReportOver struct{}

@@ -73,7 +73,7 @@ func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.From, step.Event), step.Effects, Seen.effect, holds)
 }
 
-// A body runs at most once, and only after it was asked for.
+// runOnce: a body runs at most once, and only after it was asked for.
 func runOnce(before, _ Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		_, runs := f.(Run)
@@ -85,7 +85,7 @@ func runOnce(before, _ Seen, step edge) bool {
 	return once && runs == (waiting && begins)
 }
 
-// The terminal event is announced exactly once, and the state says whether it is.
+// closeOnce: the terminal event is announced exactly once, and the state says whether it is.
 func closeOnce(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		_, closes := f.(Close)
@@ -95,7 +95,7 @@ func closeOnce(before, after Seen, step edge) bool {
 	return once && Closed(step.To) == after.Closed && (after.Closed == (before.Closed || terminal))
 }
 
-// After the terminal event no body begins.
+// nothingAfterClose: after the terminal event no body begins.
 func nothingAfterClose(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		_, runs := f.(Run)

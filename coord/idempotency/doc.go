@@ -1,49 +1,54 @@
-// Package idempotency decides what happens to the tries of one request. A client that
-// gets no answer sends its request again under the same key; the machine of that key
-// lets one try through to the server, and gives its response to all of them.
+// Package idempotency decides what happens when a client sends one request several times.
+// A client that gets no answer sends its request again with the same idempotency key. Each
+// time is a try. The machine of this key lets one try through to the server that processes
+// the request, and gives the server's response to all tries. There is one machine for each
+// key.
 //
 // # Invariants
 //
-//   - RequestIsProcessedOnlyOnce: once a request was sent that is not declared safe,
-//     none is sent again under its key.
-//   - AtMostOneHolder: to check the key and to lock it is one step.
-//   - OnlyTheHolderSends: a request is sent by the try that holds the lock, once a lease.
-//   - EveryTryIsAnswered: what a try asks or reports has one answer.
-//   - EveryTryGetsTheSameResponse.
-//   - OtherPayloadIsRefused: another request under the same key is an error.
-//   - UnknownIsSaid: where nobody knows whether the request was processed, every try is
-//     told so, until an answer comes after all.
-//   - RetriedOnlyWhereSafe: a lock whose request was sent is given to another try only
-//     where the operation is declared safe.
-//   - LeaseIsArmed: every lock has a lease of its own, and leases only grow.
-//   - StaleIsHarmless: who does not hold the lock any more changes nothing.
-//   - WaitersAreWoken: whoever waits for the lock is woken when it is given up.
+//   - RequestIsProcessedOnlyOnce: a request that is not declared safe to repeat is sent at
+//     most once for its key.
+//   - AtMostOneHolder: one try at a time holds the lock of the key.
+//   - OnlyTheHolderSends: only the try that holds the lock sends its request, once for each
+//     lease. (A lease is the time for which a try may hold the lock.)
+//   - EveryTryIsAnswered: every event of a try gets one answer.
+//   - EveryTryGetsTheSameResponse: all tries get the server's one response.
+//   - OtherPayloadIsRefused: a different request with the same key gets an error.
+//   - UnknownIsSaid: if it is not known whether the server processed the request, every try
+//     gets an error that says so, until a response comes.
+//   - RetriedOnlyWhereSafe: if the holder of the lock has sent its request and gets no
+//     response, another try may send it only if the operation is declared safe.
+//   - LeaseIsArmed: every lock has its own lease, and the numbers of leases grow.
+//   - StaleIsHarmless: a try that no longer holds the lock changes nothing.
+//   - WaitersAreWoken: when the lock is free, the tries that wait for it are woken.
 //
-// Liveness, where the holder goes on or its lease runs out, and who is woken checks
-// again: EveryReqFinishAsCachedOrFromCache, where no holder dies; where one may,
-// EveryTryEnds. Keys have nothing in common: AttemptsCanBeProcessedConcurrently.
+// Liveness, if the holder goes on or its lease runs out, and if woken tries check again:
+// EveryReqFinishAsCachedOrFromCache, if no holder dies; EveryTryEnds, if one may die. The
+// machines of different keys are independent: AttemptsCanBeProcessedConcurrently.
 //
 // # Contract with the driver
 //
-// The state is kept in a store that all nodes share; each step is stored by comparing
-// with what was read, or taken again. That makes check and lock atomic. Effects are
-// performed once the step is stored: so a request is sent only after the mark that it
-// is. Tries are fresh numbers. A try that was told to wait checks again when it is
-// woken; one that was told to check again does so at once. A lease runs out by the
-// store's clock, whoever notices; a holder that lives arms its lease anew.
-// GaveUp means that no answer will come: refused, reset, or taking too long. A key that
-// is Cached or Unknown may be forgotten after the time that the service promises.
+// The driver keeps the state in a store that all servers share. It stores a step only if
+// the state in the store is still the one that it has read (compare and swap); otherwise it
+// reads again and repeats the step. It performs the effects after the step is stored, so the
+// store says that a request was sent before it is sent. The numbers of tries are new. A
+// try that got Wait checks again when it is woken. A try that got CheckAgain checks again
+// at once. The store's clock decides when a lease runs out. A holder that is alive renews its
+// lease in time. GaveUp means that no response will come: the connection was refused or
+// reset, or it took too long. The driver may delete a key that is Cached or Unknown after
+// the time that the service promises.
 //
 // # Where the rules come from
 //
-// A proxy before a server that cannot repeat what it did: each request reaches it once,
-// each try of it gets the same response, and requests do not wait for each other. The
-// statuses of a try (pending, in the proxy, lock, processed, cached, from the cache) are
-// the driver's; the spec has them.
+// A proxy stands before a server whose operations cannot be repeated. Each request may
+// reach the server once, all its tries get the same response, and different requests do not
+// wait for each other. The driver keeps the status of each try (pending, in the proxy, lock,
+// processed, cached, from the cache). The specification has these statuses too.
 //
 // # Where it departs from a simpler machine
 //
-// Free, locked and cached would do if no node died. Sent tells a holder that died before
-// it sent anything, which harms nobody, from one that died after; only the second is
-// Unknown. A driver that needs no such difference takes Check and Sending in one write.
+// If no server ever died, the states Free, Locked and Cached would be enough. The field
+// Sent says whether the holder died before or after it sent its request. Only in the second
+// case the state becomes Unknown. A driver that does not need this difference stores Check
+// and Sending in one write.
 package idempotency

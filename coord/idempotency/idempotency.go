@@ -5,9 +5,9 @@ package idempotency
 type (
 	// Try names one try of a request, from 1 on.
 	Try uint64
-	// Lease counts the locks of a key; 0 is none yet.
+	// Lease is the number of a lock of the key: the time for which a try may hold it. 0 is none.
 	Lease uint64
-	// Payload stands for what a request says; two that say the same have the same one.
+	// Payload stands for the content of a request. Requests with the same content have the same Payload.
 	Payload uint64
 	// Response names a stored response.
 	Response uint64
@@ -22,8 +22,8 @@ type State interface {
 }
 
 type (
-	// Free: no request of this key is under way or done. Lease is the newest there was,
-	// Payload is what the key was taken for; both are 0 where it never was.
+	// Free: no try holds the lock, and there is no response. Lease is the newest lease, and Payload is the content of the key's request.
+	// Both are 0 if no try has used the key yet.
 	Free struct {
 		Lease   Lease
 		Payload Payload
@@ -37,13 +37,12 @@ type (
 		Sent    bool
 		Safe    bool
 	}
-	// Cached: the request was processed. It stays so.
+	// Cached: the request was processed, and its response is stored. The key stays in this state.
 	Cached struct {
 		Response Response
 		Payload  Payload
 	}
-	// Unknown: the request of Try was sent, its answer never came, and to send it again
-	// might do it twice.
+	// Unknown: the request of Try was sent, and no response came. It must not be sent again, because the server may have processed it.
 	Unknown struct {
 		Try     Try
 		Payload Payload
@@ -114,9 +113,9 @@ type Effect interface {
 type (
 	// Grant gives the lock to Try: it sends its request next.
 	Grant struct{ Try Try }
-	// ArmLease lets LeaseExpired come for Lease, unless the holder shows that it lives.
+	// ArmLease starts Lease: if the holder does not renew it, LeaseExpired comes.
 	ArmLease struct{ Lease Lease }
-	// Wait tells Try that another one holds the lock: it checks again when it is woken.
+	// Wait tells Try that another try holds the lock. Try checks again when it is woken.
 	Wait struct{ Try Try }
 	// Forward sends the request of Try to the server.
 	Forward struct{ Try Try }
@@ -130,11 +129,11 @@ type (
 	Refuse struct{ Try Try }
 	// SayUnknown answers Try with an error: its request may have been processed or not.
 	SayUnknown struct{ Try Try }
-	// SayRetry answers Try with an error: no answer came, and to try again does no harm.
+	// SayRetry answers Try with an error: no response came, and it is safe to try again.
 	SayRetry struct{ Try Try }
 	// CheckAgain tells Try that it does not hold the lock: it checks again at once.
 	CheckAgain struct{ Try Try }
-	// Wake lets everybody who waits for the lock check again.
+	// Wake wakes all tries that wait for the lock. They check again.
 	Wake struct{}
 )
 

@@ -4,7 +4,7 @@ package idempotency
 
 import "slices"
 
-// Once a request was sent that must not be repeated, none is sent again.
+// requestIsProcessedOnlyOnce: after a request was sent that must not be repeated, none is sent again.
 func requestIsProcessedOnlyOnce(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		_, sends := f.(Forward)
@@ -12,7 +12,7 @@ func requestIsProcessedOnlyOnce(before, _ Seen, step edge) bool {
 	})
 }
 
-// The lock is given where nobody holds it, and the state knows who does.
+// atMostOneHolder: a try gets the lock only if no other try holds it. The state and the monitor agree on the holder.
 func atMostOneHolder(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		_, grants := f.(Grant)
@@ -22,7 +22,7 @@ func atMostOneHolder(before, after Seen, step edge) bool {
 	return once && s.Try == after.Holder && s.Sent == after.Sent && s.Safe == after.Safe
 }
 
-// A request is sent by the try that holds the lock, once a lease.
+// onlyTheHolderSends: only the try that holds the lock sends its request, once for each lease.
 func onlyTheHolderSends(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		send, sends := f.(Forward)
@@ -30,7 +30,7 @@ func onlyTheHolderSends(before, _ Seen, step edge) bool {
 	})
 }
 
-// What a try asks or reports has one answer, and nobody else is told anything.
+// everyTryIsAnswered: every event of a try gets one answer. No other try gets one.
 func everyTryIsAnswered(_, _ Seen, step edge) bool {
 	if t := asks(step.Event); t != 0 {
 		return slices.Equal(answers(step), []Try{t})
@@ -38,8 +38,7 @@ func everyTryIsAnswered(_, _ Seen, step edge) bool {
 	return len(answers(step)) == 0
 }
 
-// The response is the one that the server gave, and every try gets that one; it is
-// marked where it is another try's.
+// everyTryGetsTheSameResponse: every try gets the response that the server gave. Replayed is set if another try has sent the request.
 func everyTryGetsTheSameResponse(before, after Seen, step edge) bool {
 	same := each(before, step, func(g Seen, f Effect) bool {
 		reply, replies := f.(Reply)
@@ -51,7 +50,7 @@ func everyTryGetsTheSameResponse(before, after Seen, step edge) bool {
 	return same && cached == after.Done && s.Response == after.Response
 }
 
-// Another request under the same key is refused; nothing else is.
+// otherPayloadIsRefused: a try is refused exactly if its request differs from the key's request.
 func otherPayloadIsRefused(before, after Seen, step edge) bool {
 	e, check := step.Event.(Check)
 	want := 0
@@ -67,7 +66,7 @@ func otherPayloadIsRefused(before, after Seen, step edge) bool {
 	return refused == want && (want == 0 || step.From == step.To) && payload(step.To) == after.Payload
 }
 
-// payload is what the state knows the key was taken for.
+// payload returns the content of the key's request, as s has it.
 func payload(s State) Payload {
 	switch s := s.(type) {
 	case Free:
@@ -82,8 +81,7 @@ func payload(s State) Payload {
 	return 0
 }
 
-// While nobody knows what became of the request the state says so, and so is every try
-// told; where it is known, nobody is told that it is not.
+// unknownIsSaid: a try gets SayUnknown exactly if it is unknown whether the server has processed the request, and the state is then Unknown.
 func unknownIsSaid(_, after Seen, step edge) bool {
 	s, unknown := step.To.(Unknown)
 	if unknown != (after.Doubt != 0) || s.Try != after.Doubt {
@@ -105,18 +103,18 @@ func unknownIsSaid(_, after Seen, step edge) bool {
 	return !said
 }
 
-// A lock whose request was sent is free again only where that may be repeated.
+// retriedOnlyWhereSafe: after a request was sent, the lock becomes free without a response only if the request may be repeated.
 func retriedOnlyWhereSafe(before, after Seen, step edge) bool {
 	_, locked := step.From.(Locked)
 	_, free := step.To.(Free)
 	if locked && free {
 		return !before.Sent || before.Safe
 	}
-	// It is free or unknown because the holder is gone, not because somebody else says so.
+	// The lock is lost only if the holder is gone, not because of another try.
 	return !locked || before.Holder != after.Holder || step.To.Name() == step.From.Name()
 }
 
-// Every lock has a lease of its own, which is armed before the holder is told; leases only grow.
+// leaseIsArmed: every lock has its own lease, which is armed before the holder gets the lock. The numbers of leases grow.
 func leaseIsArmed(before, after Seen, step edge) bool {
 	grants, arms := 0, 0
 	for _, f := range step.Effects {
@@ -137,7 +135,7 @@ func leaseIsArmed(before, after Seen, step edge) bool {
 	return grants == arms && arms <= 1 && lease(step.To, after) == after.Lease
 }
 
-// lease is the newest that the state knows, or what was seen where it needs none.
+// lease returns the newest lease that s has, or the newest that the monitor knows if s has none.
 func lease(s State, seen Seen) Lease {
 	switch s := s.(type) {
 	case Free:
@@ -149,8 +147,8 @@ func lease(s State, seen Seen) Lease {
 	return seen.Lease
 }
 
-// Who does not hold the lock changes nothing, but for the answer that was missing; who
-// reports is told to check again.
+// staleIsHarmless: a try that does not hold the lock changes nothing, except that it may bring a missing response. Its report is answered with
+// CheckAgain.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	stale, still := false, step.From == step.To
 	switch e := step.Event.(type) {
@@ -167,7 +165,7 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 	return !stale || still && count(step, CheckAgain{asks(step.Event)}) == 1
 }
 
-// Whoever waits is woken once the lock is given up, whatever has become of it.
+// waitersAreWoken: when the holder loses the lock, the tries that wait are woken.
 func waitersAreWoken(before, after Seen, step edge) bool {
 	want := 0
 	if before.Holder != 0 && after.Holder != before.Holder {

@@ -6,16 +6,16 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of one key.
+// Seen is what the monitor remembers of one key.
 type Seen struct {
-	Lease    Lease   // newest that was armed
-	Payload  Payload // what the key was taken for
-	Holder   Try     // it was granted the lock and has not lost it; 0 is nobody
+	Lease    Lease   // the newest lease
+	Payload  Payload // the content of the key's request
+	Holder   Try     // the try that holds the lock; 0 is none
 	Safe     bool    // the holder's operation may be repeated
 	Sent     bool    // the holder's request was sent
 	Risked   bool    // a request that must not be repeated was sent
-	Doubt    Try     // its request was sent, must not be repeated, and has no answer; 0 is nobody's
-	Done     bool    // some try got the response, which is
+	Doubt    Try     // the try whose request was sent, must not be repeated, and has no response; 0 is none
+	Done     bool    // a try got Response
 	Response Response
 }
 
@@ -47,7 +47,7 @@ func see(g Seen, step edge) Seen {
 	return g
 }
 
-// event is who loses the lock by what has come, and whether that leaves a doubt.
+// event returns what the monitor remembers after the event e, before the effects of the step.
 func (g Seen) event(e Event) Seen {
 	lost := false
 	switch e := e.(type) {
@@ -96,7 +96,7 @@ func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, see, holds)
 }
 
-// count is how often f is among the step's effects.
+// count returns how often f is among the effects of step.
 func count(step edge, f Effect) int {
 	n := 0
 	for _, x := range step.Effects {
@@ -107,7 +107,7 @@ func count(step edge, f Effect) int {
 	return n
 }
 
-// answers is the tries that the step's effects answer.
+// answers returns the tries that the effects of step answer.
 func answers(step edge) []Try {
 	var out []Try
 	for _, f := range step.Effects {
@@ -134,7 +134,7 @@ func answers(step edge) []Try {
 	return out
 }
 
-// asks is the try that an event is of, or 0.
+// asks returns the try that an event belongs to, or 0.
 func asks(e Event) Try {
 	switch e := e.(type) {
 	case Check:

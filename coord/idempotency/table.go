@@ -60,7 +60,7 @@ var Table = machine.Join(
 		when("Expire", "the lock's lease", func(s Locked, e LeaseExpired) bool { return e.Lease == s.Lease },
 			func(s Locked, _ LeaseExpired) (Free, []Effect) { return Free{s.Lease, s.Payload}, []Effect{Wake{}} }),
 	},
-	ignore("it is not the lock's lease", Locked{}, LeaseExpired{}),
+	ignore("it belongs to an older lock", Locked{}, LeaseExpired{}),
 
 	[]row{
 		when("Refuse", "another payload", func(s Cached, e Check) bool { return e.Payload != s.Payload },
@@ -89,7 +89,7 @@ var Table = machine.Join(
 
 func again(t Try) []Effect { return []Effect{CheckAgain{t}} }
 
-// doubtful says whether nobody can tell what became of the request without its answer.
+// doubtful reports whether it is unknown if the server has processed the request.
 func doubtful(s Locked) bool { return s.Sent && !s.Safe }
 
 func unknown(s Locked) Unknown { return Unknown{s.Try, s.Payload} }

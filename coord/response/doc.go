@@ -9,25 +9,25 @@
 //
 //   - AtMostOneLive: a response is announced only when the one before it has ended.
 //   - AtMostOneBody: a body starts only when the one before it has returned.
-//   - ExactlyOneTerminal: what was announced ends once, and the state forgets none.
-//   - TerminalAfterCreated: nothing ends that was never announced.
-//   - NoStartAfterShutdown: after Shutdown nothing is announced and nothing starts.
+//   - ExactlyOneTerminal: every announced response gets one terminal event.
+//   - TerminalAfterCreated: a response that was not announced gets no terminal event.
+//   - NoStartAfterShutdown: after Shutdown no response is announced and no body starts.
 //   - StaleIsHarmless: the report of a body that does not run changes nothing.
-//   - DoneOnceAndLast: ReportDone comes once, when nothing runs, and nothing follows it.
+//   - DoneOnceAndLast: ReportDone comes once, when no body runs, and no effect follows it.
 //   - BodyIsLiveOrCancelled: a body runs for the live response or was told to stop.
-//   - EveryRequestIsAnswered: a create is announced or refused; a cancel ends what
-//     it means or is refused.
+//   - EveryRequestIsAnswered: a create leads to an announced response or is refused; a
+//     cancel ends the response that it names or is refused.
 //
 // Liveness, under the one assumption that every body returns: EveryCreatedTerminates
-// and DrainingEnds. What a response says (NoContentAfterTerminal, EveryAddedIsDone)
-// is the driver's to hold, since only it knows the content.
+// and DrainingEnds. The driver keeps the rules about a response's content
+// (NoContentAfterTerminal, EveryAddedIsDone), because the machine does not know it.
 //
 // # Contract with the driver
 //
 // Identifiers are fresh and count up. BodyEnded comes exactly once for each
 // StartBody, whatever ended the body, and never before its StartBody was performed.
-// Performing EmitTerminal first closes every open part and item; what a cancelled
-// body still says is dropped. The steps of a server-side tool loop belong to one
+// To perform EmitTerminal, the driver first closes every open part and item. It drops
+// everything that a cancelled body still reports. The steps of a server-side tool loop belong to one
 // body and one response. A response outside the conversation (conversation "none")
 // has a machine of its own. CreateByTurn with Interrupt false is sent only when
 // nothing is live: a turn that must not interrupt waits (docs/decisions/004).
@@ -42,8 +42,8 @@
 //
 // # Where it departs from a simpler machine
 //
-// Idle and Active would do if cancelling were instant. Draining and Replacing exist
-// because it is not: Replacing announces the new response at once, so that the
+// If a body returned as soon as it is cancelled, the states Idle and Active would be
+// enough. Draining and Replacing exist because it does not: Replacing announces the new response at once, so that the
 // client sees no gap, and starts its body when the old one has returned.
 // Terminating exists because a session may end while a body still runs.
 package response

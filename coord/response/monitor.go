@@ -6,13 +6,12 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of a run, however long: fresh identifiers
-// count up, so one number stands for all that are known.
+// Seen is what the monitor remembers of earlier steps. Identifiers count up, so one number is enough to know all older ones.
 type Seen struct {
-	Newest    ID // newest that an event brought
-	Announced ID // newest that was announced
-	Live      ID // announced and not ended; 0 is none
-	Body      ID // its body runs; 0 is none
+	Newest    ID // the newest response that an event named
+	Announced ID // the newest response that was announced
+	Live      ID // the response that is announced and has not ended; 0 is none
+	Body      ID // the response whose body runs; 0 is none
 	Down      bool
 	Done      bool
 }
@@ -84,7 +83,7 @@ func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }
 
-// A response is announced only when the one before it has ended.
+// atMostOneLive: a response is announced only when the one before it has ended.
 func atMostOneLive(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		_, created := f.(EmitCreated)
@@ -92,7 +91,7 @@ func atMostOneLive(before, _ Seen, step edge) bool {
 	})
 }
 
-// A body starts only when the one before it has returned, cancelled or not.
+// atMostOneBody: a body starts only when the body before it has returned, cancelled or not.
 func atMostOneBody(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		_, starts := f.(StartBody)
@@ -100,7 +99,7 @@ func atMostOneBody(before, _ Seen, step edge) bool {
 	})
 }
 
-// What was announced ends once: no second terminal, and none that the state forgot.
+// exactlyOneTerminal: every announced response gets one terminal event.
 func exactlyOneTerminal(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		t, ends := f.(EmitTerminal)
@@ -109,7 +108,7 @@ func exactlyOneTerminal(before, after Seen, step edge) bool {
 	return once && Live(step.To) == after.Live
 }
 
-// No terminal of what was never announced.
+// terminalAfterCreated: a response that was not announced gets no terminal event.
 func terminalAfterCreated(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		t, ends := f.(EmitTerminal)
@@ -117,7 +116,7 @@ func terminalAfterCreated(before, _ Seen, step edge) bool {
 	})
 }
 
-// After the shutdown nothing is announced and nothing starts.
+// noStartAfterShutdown: after the shutdown no response is announced and no body starts.
 func noStartAfterShutdown(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		_, created := f.(EmitCreated)
@@ -126,13 +125,13 @@ func noStartAfterShutdown(before, _ Seen, step edge) bool {
 	})
 }
 
-// The report of a body that does not run changes nothing.
+// staleIsHarmless: the report of a body that does not run changes nothing.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	e, ended := step.Event.(BodyEnded)
 	return !ended || e.ID == before.Body || step.From == step.To && len(step.Effects) == 0
 }
 
-// ReportDone comes once, when nothing is live and no body runs, and nothing comes after it.
+// doneOnceAndLast: ReportDone comes once, when no response is live and no body runs. No effect comes after it.
 func doneOnceAndLast(before, after Seen, step edge) bool {
 	last := each(before, step, func(g Seen, f Effect) bool {
 		_, done := f.(ReportDone)
@@ -142,8 +141,8 @@ func doneOnceAndLast(before, after Seen, step edge) bool {
 	return last && terminated == after.Done
 }
 
-// A body starts for the live response, is cancelled when that ends without it,
-// and only what runs is cancelled.
+// bodyIsLiveOrCancelled: a body starts for the live response. If the response ends before its body, the body is cancelled. Only a body that runs
+// is cancelled.
 func bodyIsLiveOrCancelled(before, after Seen, step edge) bool {
 	cancels := 0
 	ok := each(before, step, func(g Seen, f Effect) bool {
@@ -161,9 +160,8 @@ func bodyIsLiveOrCancelled(before, after Seen, step edge) bool {
 	return ok && (cancels == 1) == orphaned && cancels <= 1
 }
 
-// While the session lives, a create is announced or refused, a turn that may
-// interrupt is never refused, and a cancel ends what it means or is refused: no
-// client waits in vain.
+// everyRequestIsAnswered: until the shutdown, every Create leads to an announced response or is refused. A turn that may interrupt is never
+// refused. Every Cancel ends the response that it names, or is refused.
 func everyRequestIsAnswered(before, _ Seen, step edge) bool {
 	if before.Down {
 		return true

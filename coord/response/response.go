@@ -15,7 +15,7 @@ const (
 	Completed       Status = iota + 1
 	Incomplete             // the token limit or a content filter cut it off
 	Failed                 // a stage of the pipeline failed
-	TurnDetected           // cancelled by the user's voice
+	TurnDetected           // cancelled by the user's speech
 	ClientCancelled        // cancelled by the client
 	SessionEnded           // cancelled by teardown
 )
@@ -48,16 +48,16 @@ type State interface {
 }
 
 type (
-	// Idle: nothing is live, no body runs.
+	// Idle: no response is live, and no body runs.
 	Idle struct{}
-	// Active: ID is live and its body runs.
+	// Active: ID is live (announced and not ended), and its body (the goroutine that generates it) runs.
 	Active struct{ ID ID }
-	// Draining: nothing is live; the cancelled body of Old still runs.
+	// Draining: no response is live. The cancelled body of Old still runs.
 	Draining struct{ Old ID }
 	// Replacing: Next is live (announced); the cancelled body of Old still runs.
 	// Invariant: Old != Next.
 	Replacing struct{ Old, Next ID }
-	// Terminating: nothing is live or will be; the body of Old still runs.
+	// Terminating: no response is live or will be. The body of Old still runs.
 	Terminating struct{ Old ID }
 	// Terminated absorbs everything.
 	Terminated struct{}
@@ -104,7 +104,7 @@ type (
 		ID      ID
 		Request id.Request
 	}
-	// CreateByTurn: a committed turn asks for one, or one that was lost to a false barge-in is created again. ID is
+	// CreateByTurn: a committed turn asks for a response, or a response that was lost to a false barge-in is created again. ID is
 	// fresh; Interrupt is the session's interrupt_response; Request names the turn, or what the lost response was for.
 	CreateByTurn struct {
 		ID        ID
@@ -113,7 +113,7 @@ type (
 	}
 	// Cancel: the client cancels Target, or whatever is live when Target is 0.
 	Cancel struct{ Target ID }
-	// BargeIn: the user's voice cancels whatever is live.
+	// BargeIn: the user interrupts. The live response is cancelled.
 	BargeIn struct{}
 	// BodyEnded: the body of ID has returned; sent once a body, whatever the reason.
 	BodyEnded struct {
@@ -154,8 +154,7 @@ type (
 		ID      ID
 		Request id.Request
 	}
-	// EmitTerminal closes what ID has open and announces its end. Nothing of ID
-	// is said afterwards.
+	// EmitTerminal closes the open items of ID and sends response.done. No event about ID comes after it.
 	EmitTerminal struct {
 		ID     ID
 		Status Status
@@ -166,7 +165,7 @@ type (
 	CancelBody struct{ ID ID }
 	// RejectActive answers a create that came while another response is live.
 	RejectActive struct{ ID ID }
-	// RejectNotActive answers a cancel that meets nothing live.
+	// RejectNotActive answers a Cancel for which no response is live.
 	RejectNotActive struct{ Target ID }
 	// ReportDone says that no body runs and none will.
 	ReportDone struct{}

@@ -42,15 +42,13 @@ type (
 		Status string
 		Result Result
 	}
-	// StopTurn tells the worker of Attempt to leave off: its reports do not count any more.
+	// StopTurn tells the worker of Attempt to stop. The machine ignores its later reports.
 	StopTurn struct{ Attempt Attempt }
-	// DecideAlone answers a turn that needs input: it goes on by its own judgement.
+	// DecideAlone tells a turn that needs input to decide by itself and to go on.
 	DecideAlone struct{ Attempt Attempt }
-	// ArmTimeout lets Timeout come for Interaction, after the time that the run's
-	// policy gives, counted from its question.
+	// ArmTimeout starts a timer for Interaction. Timeout comes after the time that the run's policy gives, counted from the question.
 	ArmTimeout struct{ Interaction Interaction }
-	// AnswerReply answers a reply that is not applied. Resolved is how the interaction
-	// was resolved, where the run still knows.
+	// AnswerReply answers a reply that is not applied. Resolved says how the interaction was resolved, if the run still knows.
 	AnswerReply struct {
 		Interaction Interaction
 		Resolved    Mode

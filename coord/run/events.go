@@ -3,8 +3,8 @@ package run
 // The events of the machine.
 
 // Event is one of TurnStarted, TurnNeedsInput, TurnSucceeded, TurnFailed, Reply,
-// Timeout, Cancel, Preserve, Reconcile, Resume. Where an event may change the state
-// it brings its time, At, which the published event repeats.
+// Timeout, Cancel, Preserve, Reconcile, Resume. An event that may change the state
+// has its time, At. The published message has the same time.
 //
 //sumtype:decl
 type Event interface {
@@ -19,7 +19,7 @@ type (
 		At      Millis
 	}
 	// TurnNeedsInput: the turn of Attempt asks Interaction, which is fresh. Session
-	// is the handle by which the turn can be taken up again, Policy is the run's.
+	// is a handle with which a worker can continue the turn. Policy is the run's policy.
 	TurnNeedsInput struct {
 		Attempt     Attempt
 		Interaction Interaction
@@ -49,7 +49,7 @@ type (
 		Interaction Interaction
 		At          Millis
 	}
-	// Cancel: the run is not wanted any more.
+	// Cancel: the run is to end, because nobody needs it any more.
 	Cancel struct {
 		Result Result
 		At     Millis

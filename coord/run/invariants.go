@@ -2,14 +2,14 @@ package run
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
-// A run ends once, and what has ended never changes: a reply is answered, nothing else happens.
+// oneTerminal: a run ends once, and a run that has ended never changes. A reply to it is answered, and nothing else happens.
 func oneTerminal(before, after Seen, step edge) bool {
 	_, ended := Terminal(step.To)
 	still := !before.Ended || step.From == step.To && len(step.Effects) == kind[AnswerReply](step)
 	return still && ended == after.Ended
 }
 
-// A terminal status and its result come together, in one write.
+// resultComesWithTerminal: the final state and its result are stored together, in one write.
 func resultComesWithTerminal(before, _ Seen, step edge) bool {
 	last, ended := Terminal(step.To)
 	if before.Ended || !ended {
@@ -19,7 +19,7 @@ func resultComesWithTerminal(before, _ Seen, step edge) bool {
 	return last.Result == result && kind[Conclude](step) == 1 && count(step, Conclude{step.To.Name(), result}) == 1
 }
 
-// A run waits only for a question that is open, and forgets it when it leaves.
+// waitsOnlyForAQuestion: a run waits only while a question is pending.
 func waitsOnlyForAQuestion(_, after Seen, step edge) bool {
 	w, waits := step.To.(WaitingUser)
 	if !waits {
@@ -28,7 +28,7 @@ func waitsOnlyForAQuestion(_, after Seen, step edge) bool {
 	return after.Waits && w.Pending != 0 && w.Pending == after.Asked && w.Session == after.Session && w.Policy == after.Policy
 }
 
-// A question is resolved once, while it is open.
+// oneResumeWins: a question is resolved once, while it is pending.
 func oneResumeWins(before, after Seen, step edge) bool {
 	resumes := 0
 	for _, f := range step.Effects {
@@ -49,7 +49,7 @@ func oneResumeWins(before, after Seen, step edge) bool {
 	return resumes == 0 || resumes == 1 && !after.Waits
 }
 
-// A reply is accepted where it is what is asked; any other is answered and not applied.
+// everyReplyIsAnswered: a reply to the pending question is accepted. Any other reply is answered and not applied.
 func everyReplyIsAnswered(before, _ Seen, step edge) bool {
 	e, reply := step.Event.(Reply)
 	switch {
@@ -65,12 +65,12 @@ func everyReplyIsAnswered(before, _ Seen, step edge) bool {
 	return step.From == step.To && len(step.Effects) == 1 && count(step, want) == 1
 }
 
-// Where the user's reply is required, nobody else decides.
+// nobodyDecidesForTheUser: if the policy requires the user's reply, no time-out ends the wait.
 func nobodyDecidesForTheUser(before, _ Seen, step edge) bool {
 	return kind[AutoDecided](step) == 0 || before.Policy == AutoDecide
 }
 
-// Auto is a policy: a turn that needs input goes on by itself, and its run never waits.
+// autoNeverWaits: with the policy auto a turn that needs input decides by itself, and its run never waits.
 func autoNeverWaits(before, _ Seen, step edge) bool {
 	e, needs := step.Event.(TurnNeedsInput)
 	_, runs := step.From.(Running)
@@ -82,7 +82,7 @@ func autoNeverWaits(before, _ Seen, step edge) bool {
 	return !(waits && w.Policy == Auto) && kind[DecideAlone](step) == want && count(step, DecideAlone{before.Attempt}) == want
 }
 
-// Attempts grow one by one, when a worker claims the run, and never fall.
+// attemptsOnlyGrow: the attempt grows by one when a worker claims the run, and never gets smaller.
 func attemptsOnlyGrow(before, after Seen, step edge) bool {
 	attempt, _ := known(step.To)
 	claims := false
@@ -94,7 +94,7 @@ func attemptsOnlyGrow(before, after Seen, step edge) bool {
 	return attempt == after.Attempt && (attempt == before.Attempt || claims && attempt == before.Attempt+1)
 }
 
-// What a run publishes is numbered without a gap, and the state knows the newest number.
+// seqIsContiguous: the published messages are numbered without a gap, and the state has the newest number.
 func seqIsContiguous(before, after Seen, step edge) bool {
 	next := before.Seq
 	for _, f := range step.Effects {
@@ -118,7 +118,7 @@ func seqIsContiguous(before, after Seen, step edge) bool {
 	return seq == after.Seq
 }
 
-// A change of the status is published once, as it is, after everything else.
+// everyChangeIsTold: a change of the state is published once, after the other messages of the step.
 func everyChangeIsTold(_, _ Seen, step edge) bool {
 	if !changes(step) {
 		return kind[StateChanged](step) == 0
@@ -132,7 +132,7 @@ func everyChangeIsTold(_, _ Seen, step edge) bool {
 	return last && f.From == step.From.Name() && f.To == step.To.Name() && f.Trigger == step.Event.Name() && f.UpdatedAt == when
 }
 
-// A reply or a time-out that changes the state is published right before the change.
+// causeComesFirst: a reply or a time-out that changes the state is published right before the change.
 func causeComesFirst(before, _ Seen, step edge) bool {
 	for i, f := range step.Effects {
 		f, told := f.(StateChanged)
@@ -156,8 +156,7 @@ func causeComesFirst(before, _ Seen, step edge) bool {
 	return true
 }
 
-// The report of a turn that does not run, and the time-out of a question that is
-// not open, change nothing.
+// staleIsHarmless: the report of a turn that does not run changes nothing. Nor does the time-out of a question that is not pending.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	_, runs := step.From.(Running)
 	stale := false
@@ -177,8 +176,7 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 	return !stale || step.From == step.To && len(step.Effects) == 0
 }
 
-// A running turn is told when its run is taken from it: canceled, given up, or
-// claimed by another.
+// abandonedTurnIsStopped: a running turn is told to stop when its run is canceled, is given up, or is claimed by another worker.
 func abandonedTurnIsStopped(before, after Seen, step edge) bool {
 	_, ran := step.From.(Running)
 	_, runs := step.To.(Running)
@@ -195,8 +193,7 @@ func abandonedTurnIsStopped(before, after Seen, step edge) bool {
 	return kind[StopTurn](step) == want && count(step, StopTurn{before.Attempt}) == want
 }
 
-// The time after which a run decides by itself is armed when it begins to wait, and
-// anew after a restart; never where it may not decide.
+// timeoutIsArmed: if the policy allows it, a time-out is armed when the run begins to wait, and again after a restart.
 func timeoutIsArmed(before, after Seen, step edge) bool {
 	kept, restart := step.Event.(Preserve)
 	begins := !before.Waits && after.Waits

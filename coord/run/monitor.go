@@ -6,14 +6,13 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of a run: what was claimed, asked and
-// published, counted from the events and effects alone.
+// Seen is what the monitor remembers of a run. It comes from the events and effects alone, and not from the states.
 type Seen struct {
 	Attempt  Attempt
-	Asked    Interaction // newest
-	Waits    bool        // Asked is open
-	Session  Session     // of Asked
-	Policy   Policy      // of Asked
+	Asked    Interaction // the newest question
+	Waits    bool        // Asked is pending
+	Session  Session     // the one of Asked
+	Policy   Policy      // the one of Asked
 	Resolved Mode        // how Asked was resolved
 	Seq      Seq
 	Ended    bool
@@ -71,7 +70,7 @@ func see(g Seen, step edge) Seen {
 	return g
 }
 
-// count is how often f is among the step's effects.
+// count returns how often f is among the effects of step.
 func count(step edge, f Effect) int {
 	n := 0
 	for _, x := range step.Effects {
@@ -82,7 +81,7 @@ func count(step edge, f Effect) int {
 	return n
 }
 
-// kind is how many of the step's effects are of type F.
+// kind returns how many effects of step are of type F.
 func kind[F Effect](step edge) int {
 	n := 0
 	for _, x := range step.Effects {
@@ -93,10 +92,10 @@ func kind[F Effect](step edge) int {
 	return n
 }
 
-// changes says whether a step changes the status.
+// changes reports whether step changes the state.
 func changes(step edge) bool { return step.From.Name() != step.To.Name() }
 
-// at is the event's time, and the result it brings; 0 where it has none.
+// at returns the time of an event and its result, or 0 if it has none.
 func at(e Event) (Millis, Result) {
 	switch e := e.(type) {
 	case TurnStarted:
@@ -120,7 +119,7 @@ func at(e Event) (Millis, Result) {
 	return 0, 0
 }
 
-// known is what a state itself says of attempt and number.
+// known returns the newest attempt and the newest message number of a state.
 func known(s State) (Attempt, Seq) {
 	switch s := s.(type) {
 	case Queued:

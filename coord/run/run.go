@@ -3,21 +3,21 @@ package run
 // The states of a run, and the identifiers in states, events and effects.
 
 type (
-	// Attempt counts the claims of a run by a worker; 0 is none yet.
+	// Attempt is the number of a claim of the run by a worker. 0 is none.
 	Attempt uint64
-	// Interaction names one question to the user, counting up within a run; 0 is none.
+	// Interaction is the number of a question to the user. The numbers count up within a run. 0 is none.
 	Interaction uint64
-	// Session is the handle by which a waiting turn can be taken up again; 0 is none.
+	// Session is a handle with which a worker can continue a turn that waits. 0 is none.
 	Session uint64
-	// Result names what a run ended with: its output, its error, or why it was canceled.
+	// Result is the number of a stored result: the run's output, its error, or why it was canceled.
 	Result uint64
-	// Seq numbers what a run publishes, from 1 on.
+	// Seq is the number of a published message of the run, from 1 on.
 	Seq uint64
 	// Millis is a time in milliseconds since the Unix epoch.
 	Millis uint64
 )
 
-// Policy is what happens when a turn needs the user's input.
+// Policy says what happens when a turn needs the user's input.
 type Policy uint8
 
 // The policies. A run whose policy is not known is treated as RequireReply.
@@ -40,8 +40,7 @@ func (p Policy) String() string {
 	return "none"
 }
 
-// Mode is how an interaction was resolved; 0 where it was not, or where the run
-// has forgotten it.
+// Mode says how an interaction was resolved. 0 means that it was not, or that the run no longer knows.
 type Mode uint8
 
 // The modes.
@@ -71,14 +70,14 @@ type State interface {
 }
 
 type (
-	// Open is what is known of a run that neither waits nor has ended.
+	// Open has the fields of a run that neither waits nor has ended.
 	Open struct {
-		Attempt  Attempt     // newest
-		Last     Interaction // newest that was asked
+		Attempt  Attempt     // the newest attempt
+		Last     Interaction // the newest interaction
 		Resolved Mode        // how Last was resolved
-		Seq      Seq         // newest that was published
+		Seq      Seq         // the number of the newest message
 	}
-	// Ended is what is known of a run that has ended. It never changes (OneTerminal).
+	// Ended has the fields of a run that has ended. It never changes (OneTerminal).
 	Ended struct {
 		Attempt  Attempt
 		Last     Interaction
@@ -123,7 +122,7 @@ func (Succeeded) Name() string   { return "succeeded" }
 func (Failed) Name() string      { return "failed" }
 func (Canceled) Name() string    { return "canceled" }
 
-// Terminal says whether s has ended, and with what.
+// Terminal reports whether s has ended, and returns its result.
 func Terminal(s State) (Ended, bool) {
 	switch s := s.(type) {
 	case Succeeded:

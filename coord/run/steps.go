@@ -14,7 +14,7 @@ func ask(s Running, e TurnNeedsInput) (WaitingUser, []Effect) {
 	return next, append(arm(next), StateChanged{next.Seq, s.Name(), next.Name(), e.Name(), e.At})
 }
 
-// arm starts the time after which a waiting run decides by itself, where it may.
+// arm returns the effect that starts the time-out of a waiting run, if the policy allows one.
 func arm(s WaitingUser) []Effect {
 	if s.Policy != AutoDecide {
 		return nil
@@ -42,7 +42,7 @@ func decide(s WaitingUser, e Timeout) (Queued, []Effect) {
 	}
 }
 
-// valid says whether a waiting run can be taken up as it is.
+// valid reports whether a waiting run can go on as it is after a restart.
 func valid(s WaitingUser, e Preserve) bool {
 	return e.Interaction == s.Pending && e.Session == s.Session && e.Session != 0
 }
@@ -67,8 +67,7 @@ func reconcile[From State](s From, e Reconcile) (Failed, []Effect) {
 	return Failed(last), append(stop(s), tell(s, Failed(last), e, e.At)...)
 }
 
-// answer says to a reply that is not applied how its interaction was resolved. Only
-// the newest is remembered.
+// answer answers a reply that is not applied, and says how its interaction was resolved. The run knows this only for the newest interaction.
 func answer[From State](s From, e Reply) (From, []Effect) {
 	var resolved Mode
 	if at := end(s, 0); at.Last == e.Interaction {
@@ -77,7 +76,7 @@ func answer[From State](s From, e Reply) (From, []Effect) {
 	return s, []Effect{AnswerReply{e.Interaction, resolved}}
 }
 
-// end is the end of s with that result: a question that is still open is closed unresolved.
+// end returns the ended state of s with that result. A question that is still pending stays unresolved.
 func end(s State, result Result) Ended {
 	switch s := s.(type) {
 	case Queued:
@@ -96,7 +95,7 @@ func end(s State, result Result) Ended {
 	return Ended{}
 }
 
-// tell is how an end is stored and published.
+// tell returns the effects that store and publish the end of a run.
 func tell(s, next State, e Event, at Millis) []Effect {
 	last, _ := Terminal(next)
 	return []Effect{
@@ -105,7 +104,7 @@ func tell(s, next State, e Event, at Millis) []Effect {
 	}
 }
 
-// stop tells a running turn that its run is taken from it.
+// stop returns the effect that tells a running turn to stop.
 func stop(s State) []Effect {
 	if r, runs := s.(Running); runs {
 		return []Effect{StopTurn{r.Attempt}}

@@ -29,7 +29,7 @@ var Table = machine.Join(
 	},
 	ignore("it is not the next attempt", Queued{}, TurnStarted{}),
 	ignore("no turn runs", Queued{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{}, Resume{}),
-	ignore("nothing is asked", Queued{}, Timeout{}, Preserve{}),
+	ignore("no question is pending", Queued{}, Timeout{}, Preserve{}),
 
 	[]row{
 		when("DecideAlone", "the turn that runs, and the policy is auto", alone,
@@ -42,30 +42,30 @@ var Table = machine.Join(
 		when("Resume", "the next attempt", func(s Running, e Resume) bool { return e.Attempt == s.Attempt+1 }, resume),
 		on("AnswerReply", answer[Running]),
 	},
-	ignore("its turn is not the one that runs", Running{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{}),
+	ignore("it belongs to a turn that does not run", Running{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{}),
 	ignore("it is claimed already", Running{}, TurnStarted{}),
 	ignore("it is not the next attempt", Running{}, Resume{}),
-	ignore("nothing is asked", Running{}, Timeout{}, Preserve{}),
+	ignore("no question is pending", Running{}, Timeout{}, Preserve{}),
 
 	[]row{
-		when("Accept", "it is what is asked", func(s WaitingUser, e Reply) bool { return e.Interaction == s.Pending }, accept),
+		when("Accept", "it answers the pending question", func(s WaitingUser, e Reply) bool { return e.Interaction == s.Pending }, accept),
 		on("AnswerReply", answer[WaitingUser]),
-		when("Decide", "it is what is asked, and no reply is required",
+		when("Decide", "it is the pending question, and no reply is required",
 			func(s WaitingUser, e Timeout) bool { return e.Interaction == s.Pending && s.Policy == AutoDecide }, decide),
-		when("Preserve", "interaction and session are the run's", valid,
+		when("Preserve", "the interaction and the session belong to the run", valid,
 			func(s WaitingUser, _ Preserve) (WaitingUser, []Effect) { return s, arm(s) }),
 		on("Cancel", cancel[WaitingUser]),
 		on("Reconcile", reconcile[WaitingUser]),
 	},
-	ignore("it is not what is asked, or a reply is required", WaitingUser{}, Timeout{}),
-	ignore("interaction or session are not the run's", WaitingUser{}, Preserve{}),
+	ignore("it is not the pending question, or a reply is required", WaitingUser{}, Timeout{}),
+	ignore("the interaction or the session does not belong to the run", WaitingUser{}, Preserve{}),
 	ignore("it waits for the user", WaitingUser{},
 		TurnStarted{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{}, Resume{}),
 
 	over[Succeeded](), over[Failed](), over[Canceled](),
 )
 
-// over is the rows of a terminal state: nothing changes it, and a reply is answered still.
+// over returns the rows of a state in which the run has ended. No event changes it, but a reply still gets an answer.
 func over[From State]() []row {
 	var ended From
 	rows := ignore("the run is over", ended, TurnStarted{}, TurnNeedsInput{}, TurnSucceeded{}, TurnFailed{},

@@ -55,6 +55,7 @@ type composition struct {
 	reports bool
 }
 
+// take gives the event to its machine, or changes the settings.
 func (c *composition) take(e Event) {
 	switch e := e.(type) {
 	case OfConn:
@@ -71,7 +72,7 @@ func (c *composition) take(e Event) {
 		c.fromRecogniser(e.Event)
 	case Configure:
 		c.s.Config = e.Config
-		c.letPlay()
+		c.releaseHeld()
 		c.answer()
 	}
 }
@@ -105,6 +106,7 @@ func set[S machine.Named](c *composition, name, action string, s *S, f Effect, n
 	*s = next
 }
 
+// emit returns a route that only puts an effect into the list for the driver.
 func emit[F machine.Named](c *composition) func(F) {
 	return func(f F) { c.out = append(c.out, f) }
 }

@@ -9,35 +9,37 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// What the session decides: when a turn is answered, whose voice is heard, what is given back.
+// The decisions of the session: when a committed turn gets its response, when a response begins to play, and what happens after a false
+// barge-in.
 
-// free: a reply may begin. What was cut off is not awaited any more.
-func (c *composition) free() bool {
+// playoutFree reports whether a response may begin to play: none plays or is held, and the session waits for no report about a cut one.
+func (c *composition) playoutFree() bool {
 	_, silent := c.s.Playout.(playout.Silent)
 	return silent
 }
 
-// cutting: it is awaited what was heard of the reply that was cut off.
-func (c *composition) cutting() bool {
+// awaitsReport reports whether the session waits until the client reports how far it has played a cut response.
+func (c *composition) awaitsReport() bool {
 	_, cut := c.s.Playout.(playout.Cut)
 	return cut
 }
 
-// silent: nothing sounds or is held.
-func (c *composition) silent() bool { return c.free() || c.cutting() }
+// nothingPlays reports whether no response plays or is held.
+func (c *composition) nothingPlays() bool { return c.playoutFree() || c.awaitsReport() }
 
-// tailAhead: what was sent last may still be ahead of a reporting client's ear.
+// tailAhead reports whether a client that reports may not have played the end of the last response yet, although all of it was sent.
 func (c *composition) tailAhead() bool {
 	s, silent := c.s.Playout.(playout.Silent)
 	return silent && s.Last != 0 && c.s.Config.Reports
 }
 
-// agentBusy: a response is live or its audio is on the way to the ear.
+// agentBusy reports whether a response is live, or its audio plays, is held or waits to play.
 func (c *composition) agentBusy() bool {
-	return !c.silent() || response.Live(c.s.Response) != 0 || c.s.Queued.Len() > 0
+	return !c.nothingPlays() || response.Live(c.s.Response) != 0 || c.s.Queued.Len() > 0
 }
 
-// create gives the response machine what event makes of a fresh id, and remembers what the response is for.
+// create gives the response machine an event that creates a response. event makes it from the new response's id. If the machine announces the
+// response, create stores its request, of.
 func (c *composition) create(of id.Request, event func(response.ID) response.Event) {
 	was := response.Live(c.s.Response)
 	fresh := c.s.LastResponse + 1
@@ -48,20 +50,21 @@ func (c *composition) create(of id.Request, event func(response.ID) response.Eve
 	}
 }
 
+// createByTurn creates the response to a turn, or a lost response again.
 func (c *composition) createByTurn(of id.Request) {
 	c.create(of, func(fresh response.ID) response.Event {
 		return response.CreateByTurn{ID: fresh, Interrupt: c.s.Config.Interrupt, Request: of}
 	})
 }
 
-// owed reports whether a response may have to be created again.
+// owed reports whether the session still stores the request of the newest response.
 func (c *composition) owed() bool { return c.s.Owed != id.Request{} }
 
-// settle notes that nothing is owed any more.
-func (c *composition) settle() { c.s.Owed = id.Request{} }
+// forgetOwed forgets the request of the newest response, so that it is not created again.
+func (c *composition) forgetOwed() { c.s.Owed = id.Request{} }
 
-// answer creates the response that a committed turn waits for, as soon as its
-// text is there and nothing that it must not interrupt is live.
+// answer creates the response that a committed turn waits for, if the turn's text is there, and no response is live that the turn must not
+// interrupt.
 func (c *composition) answer() {
 	if c.s.Waiting == 0 || !c.s.Texted || !conn.Up(c.s.Conn) {
 		return
@@ -77,9 +80,9 @@ func (c *composition) answer() {
 	c.createByTurn(of)
 }
 
-// giveWayBack ends a turn that was no turn: what was held plays on, and a reply
-// that was taken away for nothing is created again.
-func (c *composition) giveWayBack(t turn.ID) {
+// undoFalseTurn undoes the interruption by a turn that was dropped or rejected: the response that was held for it plays on, or the response
+// that it ended is created again.
+func (c *composition) undoFalseTurn(t turn.ID) {
 	if held, ok := c.s.Playout.(playout.Held); ok && held.Candidate == t {
 		c.playout(playout.Reject{Candidate: t})
 		return
@@ -87,22 +90,22 @@ func (c *composition) giveWayBack(t turn.ID) {
 	c.createAgain()
 }
 
-// letPlay releases a reply that is held, where turns may not interrupt any more.
-func (c *composition) letPlay() {
+// releaseHeld lets a held response play on, if the settings no longer allow interruptions.
+func (c *composition) releaseHeld() {
 	if held, ok := c.s.Playout.(playout.Held); ok && !c.s.Config.Interrupt {
 		c.playout(playout.Reject{Candidate: held.Candidate})
 	}
 }
 
+// createAgain creates the newest response again, if it was lost and nothing else goes on.
 func (c *composition) createAgain() {
 	if c.owed() && !c.agentBusy() && c.s.Waiting == 0 && conn.Up(c.s.Conn) {
 		c.createByTurn(c.s.Owed)
 	}
 }
 
-// cutOff takes the agent's voice away, for the candidate t where it is held for
-// one. Clients rely on the order: the buffer is cleared, the response closes what it
-// has open and ends, the item is truncated. A client that reports says first where.
+// cutOff ends the response that plays or is held. t is the confirmed candidate, or 0. Clients rely on the order: the audio buffer is cleared, the
+// response closes its open items and ends, the item is truncated. With a client that reports, the item is truncated after its report.
 func (c *composition) cutOff(t turn.ID) {
 	var how playout.Event = playout.Clear{Reason: playout.ByTurn, Heard: c.at, Reports: c.s.Config.Reports}
 	if held, ok := c.s.Playout.(playout.Held); ok && held.Candidate == t && !held.Rejected {
@@ -123,20 +126,20 @@ func (c *composition) cutOff(t turn.ID) {
 	c.dropQueued()
 }
 
-// dropQueued gives up the replies that wait to be heard.
+// dropQueued drops the responses that wait to be played.
 func (c *composition) dropQueued() {
 	for c.s.Queued.Len() > 0 {
 		c.unqueue(c.s.Queued[0])
 	}
 }
 
-// unqueue gives up id, which waits to be heard.
+// unqueue drops the response id, which waits to be played.
 func (c *composition) unqueue(id response.ID) {
 	c.s.Queued = c.s.Queued.without(id)
 	c.out = append(c.out, playout.Drop{Resp: id}, playout.Truncate{Resp: id})
 }
 
-// begin plays the audio of a live response, or has it wait for the reply before it.
+// begin starts to play the audio of a live response, or puts it into the queue behind the response that plays.
 func (c *composition) begin(id response.ID) {
 	e := playout.Begin{Resp: id}
 	switch {
@@ -144,20 +147,20 @@ func (c *composition) begin(id response.ID) {
 		c.ignored("playout", c.s.Playout, e, "it has begun already")
 	case response.Live(c.s.Response) != id:
 		c.ignored("playout", c.s.Playout, e, "its response has ended")
-	case !c.free():
+	case !c.playoutFree():
 		c.s.Begun = id
-		if c.s.Queued.Len() == len(c.s.Queued) { // what has waited longest is least worth hearing
+		if c.s.Queued.Len() == len(c.s.Queued) { // the queue is full: the oldest response is dropped
 			c.unqueue(c.s.Queued[0])
 		}
 		c.s.Queued = c.s.Queued.with(id)
-		c.ignored("playout", c.s.Playout, e, "it waits for the reply before it")
+		c.ignored("playout", c.s.Playout, e, "it waits for the response before it")
 	default:
 		c.s.Begun = id
 		c.play(id)
 	}
 }
 
-// play begins the audio of id; a turn that is open holds it, where it may interrupt.
+// play starts the audio of id. If a turn is open that may interrupt, the response is held from its beginning.
 func (c *composition) play(id response.ID) {
 	var candidate turn.ID
 	if c.s.Config.Interrupt {
@@ -166,14 +169,15 @@ func (c *composition) play(id response.ID) {
 	c.playout(playout.Begin{Resp: id, Candidate: candidate})
 }
 
+// playQueued starts to play the oldest response of the queue, if none plays.
 func (c *composition) playQueued() {
-	if next := c.s.Queued[0]; c.free() && next != 0 {
+	if next := c.s.Queued[0]; c.playoutFree() && next != 0 {
 		c.s.Queued = c.s.Queued.without(next)
 		c.play(next)
 	}
 }
 
-// childrenDone: nothing of the session runs any more.
+// childrenDone reports whether no body and no synthesis of the session runs any more.
 func (c *composition) childrenDone() bool {
 	_, ended := c.s.Response.(response.Terminated)
 	_, said := c.s.Synthesis.(synthesis.Closed)

@@ -34,7 +34,7 @@ var Invariants = []Invariant{
 	{"InterruptionInOrder", interruptionInOrder},
 }
 
-// each asks holds of every effect of e, with what was seen before it.
+// each reports whether holds is true for every effect of e. holds gets what the monitor remembers right before the effect.
 func each(before Seen, e Edge, holds func(Seen, Effect) bool) bool {
 	g := before.event(e)
 	for _, f := range e.Effects {
@@ -67,7 +67,7 @@ func terminalAfterCreated(before, _ Seen, e Edge) bool {
 	})
 }
 
-// What was announced ends once, and the state forgets none.
+// exactlyOneTerminal: every announced response gets one terminal event.
 func exactlyOneTerminal(before, after Seen, e Edge) bool {
 	return response.Live(e.To.Response) == after.Live && each(before, e, func(g Seen, f Effect) bool {
 		end, terminal := f.(response.EmitTerminal)
@@ -75,7 +75,7 @@ func exactlyOneTerminal(before, after Seen, e Edge) bool {
 	})
 }
 
-// What begins has an identifier that nothing before it had.
+// freshIDs: a response or a turn that begins has a number that none before it had.
 func freshIDs(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -92,8 +92,8 @@ func freshIDs(before, _ Seen, e Edge) bool {
 	})
 }
 
-// A response is announced for the client's request that is in hand, or else for the turn that is to be answered, or else
-// for the request of the response before it, which was lost to a false barge-in.
+// createdForItsRequest: a response is announced with its request: that of the client's Create, or the turn that waits for its response, or the
+// request of an earlier response that was lost to a false barge-in.
 func createdForItsRequest(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		created, is := f.(response.EmitCreated)
@@ -101,7 +101,7 @@ func createdForItsRequest(before, _ Seen, e Edge) bool {
 	})
 }
 
-// wanted is the request of a response that e may announce.
+// wanted returns the request that a response must have if e announces it.
 func (g Seen) wanted(e Event) id.Request {
 	if of, is := e.(OfResponse); is {
 		if asked, creates := of.Event.(response.Create); creates {
@@ -114,7 +114,7 @@ func (g Seen) wanted(e Event) id.Request {
 	return g.For
 }
 
-// A body that begins has an open queue of clauses; one that is cancelled is said no further.
+// voiceFollowsBody: when a body starts, its synthesis accepts clauses. When a body is cancelled, its synthesis accepts no more.
 func voiceFollowsBody(_, _ Seen, e Edge) bool {
 	_, open := e.To.Synthesis.(synthesis.Open)
 	follows := true
@@ -133,6 +133,7 @@ func noChildStartsAfterTeardown(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool { return !g.Down || !starts(f) })
 }
 
+// starts reports whether f starts a response, a stream or a turn.
 func starts(f Effect) bool {
 	switch f.(type) {
 	case response.EmitCreated, response.StartBody, turn.OpenTurn, turn.OpenCandidate, turn.CommitTurn,
@@ -142,7 +143,7 @@ func starts(f Effect) bool {
 	return false
 }
 
-// What is closed has no child left, and what has none left does not go on closing.
+// childrenDieWithParent: when the session is closed, every other machine has ended. When they all have ended, a closing session is closed.
 func childrenDieWithParent(_, g Seen, e Edge) bool {
 	ended := g.Body == 0 && g.Live == 0 && allEnded(e.To)
 	switch e.To.Conn.(type) {
@@ -155,6 +156,7 @@ func childrenDieWithParent(_, g Seen, e Edge) bool {
 	return true
 }
 
+// allEnded reports whether every machine except the connection's has ended.
 func allEnded(s State) bool {
 	_, idle := s.Turn.(turn.Idle)
 	_, terminated := s.Response.(response.Terminated)
@@ -164,8 +166,8 @@ func allEnded(s State) bool {
 		turnIn(s.Live) == 0 && turnIn(s.Final) == 0 && turnIn(s.Older) == 0
 }
 
-// A turn that is to be answered waits for its text, or for a reply that it must not
-// interrupt, and for nothing else; the state knows which turn that is.
+// noTurnLost: a turn that is to get a response waits only for its text, or for the end of a response that it must not interrupt. The state and the
+// monitor agree on the turn.
 func noTurnLost(_, g Seen, e Edge) bool {
 	due := g.Due
 	if due != e.To.Waiting || g.Words != e.To.Texted {
@@ -175,7 +177,7 @@ func noTurnLost(_, g Seen, e Edge) bool {
 		g.Words && !e.To.Config.Interrupt && g.Live != 0
 }
 
-// Nothing is announced while a turn that is to be answered has no words yet.
+// answeredWithWords: no response is announced while the text of a turn is missing that is to get a response.
 func answeredWithWords(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		_, created := f.(response.EmitCreated)
@@ -183,9 +185,8 @@ func answeredWithWords(before, _ Seen, e Edge) bool {
 	})
 }
 
-// A reply that waits to be heard begins, or waits on, or is dropped and cut; and
-// none waits in silence. The end of a body drops no reply: what the body has generated is heard,
-// also where the body was cut short or failed.
+// noReplyLost: a response that waits to be played begins, or still waits, or is dropped and truncated. None waits while nothing plays. The end of a
+// body drops no response: the audio that the body has made is played, also if the body failed.
 func noReplyLost(_, _ Seen, e Edge) bool {
 	if _, up := e.To.Playout.(playout.Terminated); up {
 		return true
@@ -204,7 +205,7 @@ func noReplyLost(_, _ Seen, e Edge) bool {
 	return !silent || e.To.Queued == Queue{}
 }
 
-// endsBody says whether e is the report that ends a body.
+// endsBody reports whether e is the report that a body has ended.
 func endsBody(e Event) bool {
 	r, ok := e.(OfResponse)
 	if !ok {
@@ -214,7 +215,7 @@ func endsBody(e Event) bool {
 	return ended
 }
 
-// begins is the reply whose audio e announces, or 0.
+// begins returns the response whose first audio e reports, or 0.
 func begins(e Event) response.ID {
 	if p, ok := e.(OfPlayout); ok {
 		if b, ok := p.Event.(playout.Begin); ok {
@@ -224,6 +225,7 @@ func begins(e Event) response.ID {
 	return 0
 }
 
+// heardOrDropped reports whether the effects play the response id, or drop and truncate it.
 func heardOrDropped(effects []Effect, id response.ID) bool {
 	for _, f := range effects {
 		switch f := f.(type) {
@@ -244,7 +246,7 @@ func heardOrDropped(effects []Effect, id response.ID) bool {
 	return false
 }
 
-// The reply that sounded has ended, in the order of the effects too, before another begins.
+// oneReplyAtATime: the response that plays ends before another one begins, also in the order of the effects.
 func oneReplyAtATime(_, _ Seen, e Edge) bool {
 	var begun response.ID
 	for _, f := range e.Effects {
@@ -264,23 +266,26 @@ func oneReplyAtATime(_, _ Seen, e Edge) bool {
 	return true
 }
 
-// When nobody speaks, works or is heard, no reply is owed that was taken away for nothing.
+// nothingOwedWhenIdle: when the session is idle, every response that a false barge-in has ended was created again.
 func nothingOwedWhenIdle(_, g Seen, e Edge) bool {
 	return !g.idle(e.To) || !g.Taken && e.To.Owed == id.Request{}
 }
 
+// noOverlap: while a turn is open that may interrupt, no response plays. A turn that was open when the settings changed is an exception.
 func noOverlap(_, g Seen, e Edge) bool {
 	_, playing := e.To.Playout.(playout.Playing)
 	open := turn.Open(e.To.Turn)
 	return !e.To.Config.Interrupt || !playing || open == 0 || open == g.Loose
 }
 
+// heldOnlyInTurn: a response is held only while the turn is open that it is held for. After that turn is rejected, it may be held until the
+// client is ready.
 func heldOnlyInTurn(_, _ Seen, e Edge) bool {
 	held, ok := e.To.Playout.(playout.Held)
 	return !ok || held.Candidate == turn.Open(e.To.Turn) || held.Rejected
 }
 
-// sounding is the reply that sounds or is held, or 0.
+// sounding returns the response that plays or is held, or 0.
 func sounding(s playout.State) response.ID {
 	switch s := s.(type) {
 	case playout.Playing:
@@ -292,7 +297,7 @@ func sounding(s playout.State) response.ID {
 	return 0
 }
 
-// A step that holds or drops the response that plays begins with its Pause; no other effect is a Pause.
+// soundStopsFirst: a step that holds or drops the response that plays begins with its Pause. There is no other Pause.
 func soundStopsFirst(_, _ Seen, e Edge) bool {
 	playing, plays := e.From.Playout.(playout.Playing)
 	for i, f := range e.Effects {
@@ -306,9 +311,8 @@ func soundStopsFirst(_, _ Seen, e Edge) bool {
 	return e.Effects[0] == Effect(Pause{playing.Resp})
 }
 
-// speech_started, then output_audio_buffer.cleared, then the response's end, then
-// truncated, and the turn's commit after all of it. A response that the same event
-// begins comes after that.
+// interruptionInOrder: the events of an interruption come in this order: speech_started, output_audio_buffer.cleared, the end of the response,
+// truncated, the commit of the turn, and then a new response.
 func interruptionInOrder(_, _ Seen, e Edge) bool {
 	last := 0
 	for _, f := range e.Effects {

@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// Edge is one event with everything that it led to.
+// Edge is one event of a session, with the states before and after it and its effects.
 type Edge struct {
 	From    State
 	Event   Event
@@ -19,20 +19,20 @@ type Edge struct {
 	Effects []Effect
 }
 
-// Seen is what a monitor of a whole session remembers. The zero value has seen
-// nothing. It follows events and effects alone, so that it and the state can disagree.
+// Seen is what the monitor remembers of earlier events. The zero value is for a new session. The monitor only looks at events and effects and not
+// at states, so that it notices a wrong state.
 type Seen struct {
-	Live   response.ID // announced and not terminal; 0 is none
-	Newest response.ID // announced last
-	Body   response.ID // whose goroutine runs
-	Ended  turn.ID     // newest that was committed, discarded or rejected
-	Due    turn.ID     // committed by the detector, to be answered; 0 is none
-	Words  bool        // and its text is there
-	Given  response.ID // newest that the client has given up, with those before it
-	Heard  response.ID // newest that was sent to its end: what is cut off of it is its tail
-	Taken  bool        // a reply was taken away by the user's voice, and neither given up nor made again
-	For    id.Request  // of the newest response, until nothing of it is left
-	Loose  turn.ID     // it was open when the configuration changed: it may lie beside the agent's voice
+	Live   response.ID // the response that is announced and has not ended; 0 is none
+	Newest response.ID // the response that was announced last
+	Body   response.ID // the response whose body runs; 0 is none
+	Ended  turn.ID     // the newest turn that was committed, discarded or rejected
+	Due    turn.ID     // the turn that the detector committed and that has no response yet; 0 is none
+	Words  bool        // the text of Due is there
+	Given  response.ID // the newest response that the client has cancelled or cleared, with all older ones
+	Heard  response.ID // the newest response that was sent to its end
+	Taken  bool        // a turn has ended a response, and the response was neither cancelled by the client nor created again
+	For    id.Request  // the request of the newest response, until the response is over
+	Loose  turn.ID     // the turn that was open when the settings changed: the agent may speak during this turn
 	Down   bool        // teardown has begun
 }
 
@@ -42,7 +42,7 @@ type Invariant struct {
 	Holds func(before, after Seen, e Edge) bool
 }
 
-// Watch returns what is seen after e, and the name of the first invariant that does not hold, or "".
+// Watch returns what the monitor remembers after e, and the name of the first invariant that does not hold, or "".
 func Watch(before Seen, e Edge) (Seen, string) {
 	after := See(before, e)
 	for _, inv := range Invariants {
@@ -53,28 +53,28 @@ func Watch(before Seen, e Edge) (Seen, string) {
 	return after, ""
 }
 
-// See returns what is seen after e.
+// See returns what the monitor remembers after e, if it remembered g before.
 func See(g Seen, e Edge) Seen {
 	g = g.event(e)
 	for _, f := range e.Effects {
 		g = g.effect(e, f)
 	}
 	if _, silent := e.To.Playout.(playout.Silent); silent && e.To.Queued == (Queue{}) {
-		g.Given = 0 // nothing of it is left to be taken
+		g.Given = 0 // no audio of it is left
 	}
 	if g.idle(e.To) && !g.Taken {
-		g.For = id.Request{} // nothing of it can be lost any more
+		g.For = id.Request{} // the response is over
 	}
 	return g
 }
 
-// idle reports whether nobody speaks, works or is heard in s.
+// idle reports whether in s no turn is open or waits for its response, no response is live, and no audio plays.
 func (g Seen) idle(s State) bool {
 	silent := sounding(s.Playout) == 0 && s.Queued == Queue{}
 	return conn.Up(s.Conn) && turn.Open(s.Turn) == 0 && g.Live == 0 && silent && g.Due == 0
 }
 
-// event follows what the event itself says.
+// event returns what the monitor remembers after the event of e, before its effects.
 func (g Seen) event(e Edge) Seen {
 	switch ev := e.Event.(type) {
 	case OfResponse:
@@ -92,7 +92,7 @@ func (g Seen) event(e Edge) Seen {
 	return g
 }
 
-// effect follows one effect of e.
+// effect returns what the monitor remembers after the effect f of e.
 func (g Seen) effect(e Edge, f Effect) Seen {
 	switch f := f.(type) {
 	case response.EmitCreated:
@@ -123,7 +123,7 @@ func (g Seen) effect(e Edge, f Effect) Seen {
 		case !f.ByClient && e.From.Config.CreateResponse:
 			g.Due, g.Words = f.Turn, f.Wordless
 		case g.Live == 0:
-			g.Taken = false // it is the client's to ask for again
+			g.Taken = false // the client has to ask for a response again
 		}
 	case transcription.DeliverText:
 		g = g.text(f.Turn, !f.Empty)
@@ -135,7 +135,7 @@ func (g Seen) effect(e Edge, f Effect) Seen {
 	return g
 }
 
-// text: the words of turn t are there, or there are none, and then there is nothing to answer.
+// text returns what the monitor remembers after the text of turn t has come. A turn without words gets no response.
 func (g Seen) text(t turn.ID, words bool) Seen {
 	if t == g.Due {
 		g.Words = words
@@ -146,7 +146,7 @@ func (g Seen) text(t turn.ID, words bool) Seen {
 	return g
 }
 
-// byVoice: a turn decides about the agent's voice, and no client.
+// byVoice reports whether a turn, and not the client, causes the event to drop a response.
 func byVoice(e Event) bool {
 	switch e.(type) {
 	case OfTurn, OfTranscription, Configure:

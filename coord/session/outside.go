@@ -8,8 +8,9 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// Which of a driver's events reach their machine, and with what filled in.
+// The events of the driver: which of them reach their machine, and which fields the composition fills in before.
 
+// fromDetector takes an event of the turn machine.
 func (c *composition) fromDetector(e turn.Event) {
 	if !conn.Up(c.s.Conn) {
 		c.ignored("turn", c.s.Turn, e, "the session is not open")
@@ -29,8 +30,8 @@ func (c *composition) fromDetector(e turn.Event) {
 			c.ignored("turn", c.s.Turn, e, "there is nothing to interrupt")
 			return
 		}
-		if c.cutting() {
-			c.ignored("turn", c.s.Turn, e, "its reply is interrupted already")
+		if c.awaitsReport() {
+			c.ignored("turn", c.s.Turn, e, "its response is interrupted already")
 			return
 		}
 		c.reports = c.s.Config.Reports
@@ -39,14 +40,14 @@ func (c *composition) fromDetector(e turn.Event) {
 		e = turn.Commit{Turn: fresh}
 	case turn.IdleTimeout:
 		if c.agentBusy() || c.s.Waiting != 0 {
-			c.ignored("turn", c.s.Turn, ev, "the agent's turn is not over")
+			c.ignored("turn", c.s.Turn, ev, "the agent still answers")
 			return
 		}
 		e = turn.IdleTimeout{Turn: fresh}
 	case turn.Sustained, turn.Misfire, turn.Silence, turn.EndOfUtterance, turn.VoiceResumed, turn.FallbackExpired,
 		turn.GatePassed, turn.GateRefused, turn.Clear, turn.NoSpeech:
 	case turn.Shutdown:
-		c.ignored("turn", c.s.Turn, e, "it is the connection's to say")
+		c.ignored("turn", c.s.Turn, e, "only the connection machine sends it")
 		return
 	}
 	was := c.s.Turn
@@ -57,14 +58,14 @@ func (c *composition) fromDetector(e turn.Event) {
 			c.s.LastTurn = fresh
 		}
 	case turn.Candidate:
-		if c.reports { // the server's own onset came first, or an older one of the client's
+		if c.reports { // the candidate was open already, from the server's own onset or an older one of the client
 			c.hold(was.Turn)
 		}
 	case turn.Speaking, turn.Confirming:
 	}
 }
 
-// used says whether e takes a fresh turn id when no turn is open.
+// used reports whether e uses a new turn id if no turn is open.
 func used(e turn.Event) bool {
 	switch e.(type) {
 	case turn.Onset, turn.ClientCandidate, turn.Commit, turn.IdleTimeout:
@@ -75,6 +76,7 @@ func used(e turn.Event) bool {
 	return false
 }
 
+// fromClientOrBody takes an event of the response machine.
 func (c *composition) fromClientOrBody(e response.Event) {
 	switch e := e.(type) {
 	case response.Create:
@@ -82,7 +84,7 @@ func (c *composition) fromClientOrBody(e response.Event) {
 		case !conn.Up(c.s.Conn):
 			c.ignored("response", c.s.Response, e, "the session is not open")
 		case c.s.Waiting != 0:
-			// The turn's response is as good as active: two answers to one turn are none.
+			// The response to the turn counts as active already (docs/decisions/009): one turn must not get two answers.
 			c.ignored("response", c.s.Response, e, "a committed turn is about to be answered")
 			c.out = append(c.out, response.RejectActive{ID: 0})
 		default:
@@ -94,21 +96,22 @@ func (c *composition) fromClientOrBody(e response.Event) {
 		was := response.Live(c.s.Response)
 		c.response(e)
 		if was != 0 && response.Live(c.s.Response) != was {
-			c.settle()
+			c.forgetOwed()
 		}
 		c.answer()
 	case response.BodyEnded:
 		was := response.Live(c.s.Response)
 		c.response(e)
-		if c.silent() && was == e.ID && c.s.Queued.Len() == 0 {
-			c.settle()
+		if c.nothingPlays() && was == e.ID && c.s.Queued.Len() == 0 {
+			c.forgetOwed()
 		}
 		c.answer()
 	case response.CreateByTurn, response.BargeIn, response.Shutdown:
-		c.ignored("response", c.s.Response, e, "it is a turn's or the connection's to say")
+		c.ignored("response", c.s.Response, e, "only another machine sends it")
 	}
 }
 
+// fromSpeaker takes an event of the playout machine.
 func (c *composition) fromSpeaker(e playout.Event) {
 	switch ev := e.(type) {
 	case playout.Begin:
@@ -117,7 +120,7 @@ func (c *composition) fromSpeaker(e playout.Event) {
 		c.playout(playout.Clear{Reason: playout.ByClient, Heard: c.at, Reports: c.s.Config.Reports})
 		c.dropQueued()
 		if response.Live(c.s.Response) == 0 {
-			c.settle()
+			c.forgetOwed()
 		}
 	case playout.Drained:
 		was := c.s.Playout
@@ -125,7 +128,7 @@ func (c *composition) fromSpeaker(e playout.Event) {
 			return
 		}
 		if response.Live(c.s.Response) == 0 && c.s.Queued.Len() == 0 {
-			c.settle()
+			c.forgetOwed()
 		}
 		c.playQueued()
 	case playout.Ready, playout.ReadyExpired:
@@ -134,10 +137,11 @@ func (c *composition) fromSpeaker(e playout.Event) {
 		c.playout(ev)
 		c.playQueued()
 	case playout.Candidate, playout.Confirm, playout.Reject, playout.Shutdown:
-		c.ignored("playout", c.s.Playout, e, "it is a turn's or the connection's to say")
+		c.ignored("playout", c.s.Playout, e, "only another machine sends it")
 	}
 }
 
+// fromRecogniser takes an event of a recogniser's stream. It goes to the machine that has the stream of its turn.
 func (c *composition) fromRecogniser(e transcription.Event) {
 	switch t := turnOf(e); {
 	case t != 0 && t == turnIn(c.s.Final):

@@ -4,10 +4,10 @@ package session
 
 import "github.com/antiphon-rt/antiphon/coord/response"
 
-// Queue is the replies whose audio waits for the one that sounds, the oldest first. A place that is free is 0.
+// Queue is the responses whose audio waits, the oldest first. A free place is 0.
 type Queue [4]response.ID
 
-// Len is how many wait.
+// Len returns how many responses wait.
 func (q Queue) Len() int {
 	n := 0
 	for n < len(q) && q[n] != 0 {
@@ -16,7 +16,7 @@ func (q Queue) Len() int {
 	return n
 }
 
-// Has says whether id waits.
+// Has reports whether id waits.
 func (q Queue) Has(id response.ID) bool {
 	for _, w := range q {
 		if w == id && id != 0 {
@@ -26,13 +26,13 @@ func (q Queue) Has(id response.ID) bool {
 	return false
 }
 
-// with is q with id at its end. The queue must have room.
+// with returns q with id at its end. The queue must have a free place.
 func (q Queue) with(id response.ID) Queue {
 	q[q.Len()] = id
 	return q
 }
 
-// without is q without id.
+// without returns q without id.
 func (q Queue) without(id response.ID) Queue {
 	var out Queue
 	n := 0

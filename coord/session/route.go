@@ -9,18 +9,19 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// The routes: each effect stays in the output and may be an event for another machine.
+// The routes: which effect of a machine is an event of another machine. Each effect also stays in the list for the driver.
 
+// routeConn passes an effect of the connection machine on.
 func (c *composition) routeConn(f conn.Effect) {
 	c.out = append(c.out, f)
 	switch f.(type) {
 	case conn.StopVAD:
-		if conn.Up(c.s.Conn) { // else StopChildren follows, and silences the agent first
+		if conn.Up(c.s.Conn) { // otherwise StopChildren follows, which stops the audio first
 			c.turn(turn.Shutdown{})
 		}
 	case conn.StopChildren:
 		c.s.Waiting, c.s.Texted, c.s.Queued = 0, false, Queue{}
-		c.settle()
+		c.forgetOwed()
 		c.playout(playout.Shutdown{})
 		c.turn(turn.Shutdown{})
 		c.live(transcription.Shutdown{})
@@ -31,9 +32,10 @@ func (c *composition) routeConn(f conn.Effect) {
 	}
 }
 
+// routeTurn passes an effect of the turn machine on. wasOpen says whether a turn was open before the event.
 func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 	if _, commits := f.(turn.CommitTurn); commits && wasOpen && c.s.Config.Interrupt {
-		// A reply that began during the turn is for an older one (BargeInBeforeCommit).
+		// A response that began during the turn answers an older turn (BargeInBeforeCommit).
 		c.cutOff(0)
 	}
 	c.out = append(c.out, f)
@@ -47,10 +49,10 @@ func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 		}
 	case turn.RejectCandidate:
 		c.live(transcription.Abandon(f))
-		c.giveWayBack(f.Turn)
+		c.undoFalseTurn(f.Turn)
 	case turn.DiscardTurn:
 		c.live(transcription.Abandon{Turn: f.Turn})
-		c.giveWayBack(f.Turn)
+		c.undoFalseTurn(f.Turn)
 	case turn.BargeIn:
 		if c.s.Config.Interrupt { // it may have been switched off while the candidate was judged
 			c.cutOff(f.Turn)
@@ -61,25 +63,25 @@ func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 	}
 }
 
-// hold holds the reply for the candidate t.
+// hold holds the response that plays, for the candidate t.
 func (c *composition) hold(t turn.ID) {
 	c.playout(playout.Candidate{Candidate: t, Heard: c.at, Reports: c.reports})
 }
 
-// committed hands the turn's stream over to be finalised and notes that the turn
-// wants an answer. A turn before it that has none yet is answered together with it.
+// committed moves the committed turn's stream to the machine that waits for the final text. If the turn is to get a response, committed stores
+// it in Waiting. A turn before it that has no response yet gets none of its own: one response answers both.
 func (c *composition) committed(f turn.CommitTurn) {
 	if !f.ByClient && c.s.Config.CreateResponse {
 		c.s.Waiting, c.s.Texted = f.Turn, f.Wordless
 	} else if !c.agentBusy() {
-		c.settle() // what the turn cut off is the client's to ask for again
+		c.forgetOwed() // the client has to ask again for a response that this turn ended
 	}
 	if f.Wordless {
 		c.answer()
 		return
 	}
 	if turnIn(c.s.Final) != 0 {
-		if older := turnIn(c.s.Older); older != 0 { // two turns wait already: the oldest is given up, and says so
+		if older := turnIn(c.s.Older); older != 0 { // two turns wait already: the oldest gets a failure
 			c.older(transcription.Abandon{Turn: older})
 		}
 		handOver(c, f, "transcription.final", &c.s.Final, "transcription.older", &c.s.Older)
@@ -99,6 +101,7 @@ func handOver(c *composition, f Effect, from string, a *transcription.State, to 
 	set(c, to, "TakeOver", b, f, stream)
 }
 
+// routeResponse passes an effect of the response machine on.
 func (c *composition) routeResponse(f response.Effect) {
 	c.out = append(c.out, f)
 	switch f := f.(type) {
@@ -114,6 +117,7 @@ func (c *composition) routeResponse(f response.Effect) {
 	}
 }
 
+// cancelled reports whether a response with this status was cancelled, and did not end by itself.
 func cancelled(s response.Status) bool {
 	switch s {
 	case response.TurnDetected, response.ClientCancelled, response.SessionEnded:
@@ -123,6 +127,7 @@ func cancelled(s response.Status) bool {
 	return false
 }
 
+// routeText passes an effect of a machine on that waits for the text of a committed turn.
 func (c *composition) routeText(f transcription.Effect) {
 	c.out = append(c.out, f)
 	switch f := f.(type) {
@@ -135,8 +140,8 @@ func (c *composition) routeText(f transcription.Effect) {
 	}
 }
 
-// texted: the words of a committed turn are there, or there are none. A turn
-// without words gives back what it took.
+// texted takes the text of the committed turn t; words says whether it has any. If it has none, the turn gets no response, and the response that
+// it ended is created again.
 func (c *composition) texted(t turn.ID, words bool) {
 	if c.s.Waiting != t {
 		return
@@ -150,7 +155,7 @@ func (c *composition) texted(t turn.ID, words bool) {
 	c.createAgain()
 }
 
-// turnIn is the turn whose stream s is, or 0.
+// turnIn returns the turn of the stream s, or 0.
 func turnIn(s transcription.State) turn.ID {
 	switch s := s.(type) {
 	case transcription.Opening:
@@ -164,7 +169,7 @@ func turnIn(s transcription.State) turn.ID {
 	return 0
 }
 
-// turnOf is the turn that e speaks of, or 0.
+// turnOf returns the turn that e names, or 0.
 func turnOf(e transcription.Event) turn.ID {
 	switch e := e.(type) {
 	case transcription.Open:

@@ -13,21 +13,20 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// Config has those settings of a session that decide transitions. A new one holds
-// from its Configure event on.
+// Config has the settings of a session that decide transitions. A new Config holds from its Configure event on.
 type Config struct {
-	// Interrupt is turn_detection.interrupt_response: speech may cut the agent off.
+	// Interrupt is turn_detection.interrupt_response: the user's speech may interrupt a response.
 	Interrupt bool
 	// CreateResponse is turn_detection.create_response: a turn that the detector
 	// commits gets a response.
 	CreateResponse bool
 	// Reports: the client predicts barge-ins (antiphon.hello with barge_in). It ducks the agent itself, sends
-	// its candidates, and reports what was heard.
+	// its candidates, and reports how far it has played a response.
 	Reports bool
 }
 
-// State is the whole session: the machines' states and what lies between them.
-// It is comparable; the zero value is not valid, New makes the first one.
+// State is the state of the whole session: the states of the machines, and what connects them. It is comparable. The zero value is not
+// valid: New returns the first state.
 type State struct {
 	Conn      conn.State
 	Turn      turn.State
@@ -39,24 +38,24 @@ type State struct {
 	Older     transcription.State // of the one before it, when its text is still awaited
 	Config    Config
 
-	// Waiting is the committed turn that is still to be answered, or 0: its text
-	// is awaited, or (Texted) a response that it must not interrupt is live.
+	// Waiting is the committed turn that has no response yet, or 0. It waits for its text. If Texted is true, the text is there, and the
+	// turn waits for the end of a response that it must not interrupt.
 	Waiting turn.ID
 	Texted  bool
-	// Begun is the newest response whose audio has begun, or waits to; 0 is none.
+	// Begun is the newest response whose audio has begun to play or waits in Queued; 0 is none.
 	Begun response.ID
 	// Queued are the responses whose audio waits for the one before it.
 	Queued Queue
-	// Owed is the request of the newest response, until that is heard to its end or given up by the client; the zero
-	// value is none. A response that is lost to a false barge-in is created again for it.
+	// Owed is the request of the newest response, until the response has been played to its end or the client has cancelled it. The zero value
+	// is none. If a false barge-in ends the response, the session creates it again for this request.
 	Owed id.Request
 
-	// LastTurn and LastResponse are the newest identifiers: fresh ones count up.
+	// LastTurn and LastResponse are the newest identifiers. New ones count up.
 	LastTurn     turn.ID
 	LastResponse response.ID
 }
 
-// New is a session that waits for its transport and its back ends.
+// New returns the state of a session that waits for its transport and its back ends.
 func New(c Config) State {
 	return State{
 		Conn: conn.Connecting{}, Turn: turn.Idle{}, Response: response.Idle{}, Playout: playout.Silent{},
@@ -80,17 +79,17 @@ type (
 	// client's input buffer. Fresh turn ids and Onset's AgentAudible are filled in here.
 	OfTurn struct{ turn.Event }
 	// OfResponse is the client's Create (its ID is filled in here, its Request names what the client asked) or
-	// Cancel, or a body's BodyEnded. The others are made here and ignored from outside.
+	// Cancel, or a body's BodyEnded. Only the composition makes the other events: from the driver they are ignored.
 	OfResponse struct{ response.Event }
-	// OfPlayout is Begin, Drained, the client's Clear, what it reports (Ready, Heard), or that it did
-	// not in time (ReadyExpired, HeardExpired); Begin's Candidate and Clear's Heard are filled in here.
-	// The others are made here and ignored from outside.
+	// OfPlayout is Begin, Drained, the client's Clear, a report of the client (Ready, Heard), or the time-out of a report
+	// (ReadyExpired, HeardExpired). Begin's Candidate and Clear's Heard are filled in here. Only the composition makes the other
+	// events: from the driver they are ignored.
 	OfPlayout struct{ playout.Event }
 	// OfSynthesis is Enqueue, Finish or WorkerExited of the body that runs.
 	OfSynthesis struct{ synthesis.Event }
 	// OfTranscription is Ready, Refuse, EOU, Resumed, Done or Failed of one turn's stream.
 	OfTranscription struct{ transcription.Event }
-	// Configure changes what decides transitions.
+	// Configure changes the settings.
 	Configure struct{ Config Config }
 )
 
@@ -102,26 +101,24 @@ func (OfSynthesis) event()     {}
 func (OfTranscription) event() {}
 func (Configure) event()       {}
 
-// Name is the event's name in logs and the spec; the others have their own event's.
+// Name is the event's name in logs and the spec. The other events have the name of the event in them.
 func (Configure) Name() string { return "Configure" }
 
-// Effect is an effect of one of the machines, as the driver is to perform it.
-// An effect that was also routed to another machine stays in its place, so that the order
-// of all effects is kept. A driver has nothing to do for some of these, such as turn.BargeIn.
+// Effect is an effect of one of the machines. The driver performs the effects in order. The list also has the effects that the composition
+// passes to another machine as events. For some of these, such as turn.BargeIn, the driver has nothing to do.
 type Effect = machine.Named
 
-// Pause is the composition's own effect: the sound of Resp, which plays, stops at once. It is the first effect of every
-// step that holds or drops the response that plays, and comes in no other: how far that response was heard was counted
-// when the event came, so nothing more of it may go out while the other effects are performed.
+// Pause is the composition's own effect: the audio of Resp, which plays, stops at once. It is the first effect of every step that holds or
+// drops the response that plays, and occurs in no other step. The driver measured the position of the response before the step. So no more
+// audio may go out while the driver performs the other effects.
 type Pause struct{ Resp response.ID }
 
 // Name is the effect's name in logs and the spec.
 func (Pause) Name() string { return "Pause" }
 
-// Step is one transition of one machine, in the order in which they happened. The
-// From of each is the To of the machine's step before it. Where the composition itself
-// gives a machine its state (a body's synthesis begins, a turn's stream is
-// handed over), Event is the effect that it follows.
+// Step is one transition of one machine. From equals To of the step before it of the same machine. In two cases the composition itself sets
+// the state of a machine: the synthesis of a body begins, and a turn's stream moves to another machine. Event is then the effect that
+// causes this.
 type Step struct {
 	Machine string
 	From    machine.Named

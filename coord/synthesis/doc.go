@@ -1,32 +1,34 @@
-// Package synthesis is the speech of one reply: clauses go in while the text is still
-// being made, a worker says them one after another, and whoever waits for the end is
-// woken. Each reply's body has a machine of its own.
+// Package synthesis is the machine for the speech of one response. The model writes text,
+// which is cut into clauses (pieces of about a sentence). A worker turns one clause after
+// another into speech. A goroutine that waits for the end of the speech is told when it
+// comes. Each response has a machine of its own.
 //
 // # Invariants
 //
-//   - WakeOnce: whoever waits is woken once, when the worker has ended and not before.
-//   - Monotonic: open, closing, closed, and never back.
-//   - NothingSaidAfterClose: after the end nothing more is given to the worker.
-//   - EveryClauseIsAnswered: a clause is said or refused with an error, never dropped in silence.
-//   - WorkerIsTold: a worker that lives is told once that the text has ended, and of every cancel.
+//   - WakeOnce: Wake comes once, when the worker has ended.
+//   - Monotonic: the states come in the order Open, Closing, Closed.
+//   - NothingSaidAfterClose: after the end the worker gets no more clauses.
+//   - EveryClauseIsAnswered: every clause is given to the worker or refused with an error.
+//   - WorkerIsTold: a worker that runs is told once that the text has ended, and is told of
+//     every cancel.
 //
-// Liveness, where a worker that is told to ends: SynthesisEnds.
+// Liveness, if a worker ends after it is told to: SynthesisEnds.
 //
 // # Contract with the driver
 //
-// Clauses count up. Say is performed in order and may wait in a bounded queue.
-// CloseQueue and StopWorker owe one WorkerExited; so does a worker that ends early,
-// broken or not. StopWorker may come twice. Wake comes after it, exactly once: waiting
-// twice is harmless, since the machine remembers that it has ended.
+// The numbers of clauses count up. The driver gives clauses to the worker in order, and may
+// use a bounded queue. It sends one WorkerExited when the worker has ended: after CloseQueue,
+// after StopWorker, or earlier if the worker fails. StopWorker may come twice. Wake comes
+// after WorkerExited, exactly once.
 //
 // # Where the rules come from
 //
-// They are what goes wrong without them: a clause that is enqueued after the end and
-// waited for without end, two waiters of which one is woken, a worker that has died
-// and is still fed.
+// Each rule prevents a defect: a goroutine that waits for ever for a clause that came after
+// the end; two goroutines that wait, of which only one is told; a worker that has ended and
+// still gets clauses.
 //
 // # Where it departs from a simpler machine
 //
-// A closed flag would do if the worker ended at once. Closing exists because it still
-// says what it has; that lies between refusing new clauses and being done.
+// If the worker ended at once, a flag would be enough. Closing exists because the worker
+// still synthesizes the clauses that it has, while new clauses are refused already.
 package synthesis

@@ -6,7 +6,7 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of one reply's synthesis.
+// Seen is what the monitor remembers of the speech of one response.
 type Seen struct {
 	Ended  bool // Finish, Cancel or the worker's exit came
 	Exited bool
@@ -62,7 +62,7 @@ func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }
 
-// Whoever waits is woken once, when the worker has ended and not before.
+// wakeOnce: Wake comes once, when the worker has ended.
 func wakeOnce(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		_, wakes := f.(Wake)
@@ -71,14 +71,14 @@ func wakeOnce(before, after Seen, step edge) bool {
 	return once && after.Woken == after.Exited
 }
 
-// The states only go forward, and they say what has come.
+// monotonic: the states only go forward, and the state agrees with what the monitor has seen.
 func monotonic(_, after Seen, step edge) bool {
 	_, open := step.To.(Open)
 	_, closed := step.To.(Closed)
 	return Rank(step.To) >= Rank(step.From) && open == !after.Ended && closed == after.Exited
 }
 
-// After the end nothing more is given to the worker.
+// nothingSaidAfterClose: after the end the worker gets no more clauses.
 func nothingSaidAfterClose(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		_, says := f.(Say)
@@ -86,7 +86,7 @@ func nothingSaidAfterClose(before, _ Seen, step edge) bool {
 	})
 }
 
-// A clause is said or refused, once, and never dropped in silence.
+// everyClauseIsAnswered: every clause is given to the worker or refused, once.
 func everyClauseIsAnswered(_, _ Seen, step edge) bool {
 	answers := 0
 	for _, f := range step.Effects {
@@ -108,7 +108,7 @@ func everyClauseIsAnswered(_, _ Seen, step edge) bool {
 	return (answers == 1) == enqueue && answers <= 1
 }
 
-// A worker that lives is told that the text has ended, once, or to stop at each cancel.
+// workerIsTold: a worker that runs is told once that the text has ended, and is told of every cancel.
 func workerIsTold(before, _ Seen, step edge) bool {
 	closes, stops := 0, 0
 	for _, f := range step.Effects {

@@ -11,9 +11,9 @@ type State interface {
 }
 
 type (
-	// Open: clauses are taken.
+	// Open: the machine accepts clauses.
 	Open struct{}
-	// Closing: no more clauses come, the worker says what it has.
+	// Closing: the machine accepts no more clauses. The worker still synthesizes those that it has.
 	Closing struct{}
 	// Closed: the worker has ended. It absorbs everything.
 	Closed struct{}
@@ -28,7 +28,7 @@ func (Open) Name() string    { return "Open" }
 func (Closing) Name() string { return "Closing" }
 func (Closed) Name() string  { return "Closed" }
 
-// Rank orders the states: it never falls.
+// Rank returns the place of s in the order Open, Closing, Closed. It never gets smaller.
 func Rank(s State) int {
 	switch s.(type) {
 	case Open:
@@ -49,12 +49,11 @@ type Event interface {
 }
 
 type (
-	// Enqueue: Clause, a number that counts up, is to be said.
+	// Enqueue: Clause is to be synthesized. The numbers of clauses count up.
 	Enqueue struct{ Clause uint32 }
-	// Finish: the text has ended; who waits is woken when all of it is said.
-	// Doing it twice is harmless.
+	// Finish: the text has ended. It may come twice.
 	Finish struct{}
-	// Cancel: what was not said yet is not wanted any more.
+	// Cancel: the clauses that are not synthesized yet are no longer wanted.
 	Cancel struct{}
 	// WorkerExited: the worker has ended, for whatever reason.
 	WorkerExited struct{}
@@ -86,9 +85,9 @@ type (
 	Refuse struct{ Clause uint32 }
 	// CloseQueue tells the worker that no more clauses come.
 	CloseQueue struct{}
-	// StopWorker tells the worker to leave off at once.
+	// StopWorker tells the worker to stop at once.
 	StopWorker struct{}
-	// Wake tells whoever waits for the end, once.
+	// Wake tells the goroutine that waits for the end of the speech, once.
 	Wake struct{}
 )
 

@@ -27,10 +27,12 @@ var Table = machine.Join(
 		on("Exit", exited[Closing]),
 		on("RefuseLate", refuse[Closed]),
 	},
-	ignore("it was told already", Closing{}, Finish{}),
+	ignore("the worker was told already", Closing{}, Finish{}),
 	ignore("it has ended", Closed{}, Finish{}, Cancel{}, WorkerExited{}),
 )
 
+// refuse answers a clause that came after the end.
 func refuse[S State](s S, e Enqueue) (S, []Effect) { return s, []Effect{Refuse(e)} }
 
+// exited ends the machine after the worker.
 func exited[S State](S, WorkerExited) (Closed, []Effect) { return Closed{}, []Effect{Wake{}} }

@@ -36,9 +36,9 @@
 //
 // # Where the rules come from
 //
-// The OpenAI Realtime protocol (GA): input audio is transcribed beside the conversation,
-// conversation.item.input_audio_transcription.delta while it goes on, then exactly one
-// of completed and failed for each committed item. The live back end's protocol: ready or
+// The OpenAI Realtime protocol (GA): for each committed item come
+// conversation.item.input_audio_transcription.delta while the audio is transcribed, and then exactly
+// one of completed and failed. The live back end's protocol: ready or
 // unimplemented first, then deltas with end-of-utterance marks, and a final result
 // after the input is closed.
 //

@@ -4,7 +4,8 @@ package transcription
 
 import "github.com/antiphon-rt/antiphon/coord/id"
 
-// One stream at a time, of one turn, and none beside a text that is owed. The state knows which.
+// oneStreamATurn: the machine has one stream at a time, of one turn. It opens no stream while it still owes a text. The state and the monitor
+// agree on the turn.
 func oneStreamATurn(before, after Seen, step edge) bool {
 	one := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -21,6 +22,7 @@ func oneStreamATurn(before, after Seen, step edge) bool {
 	return one && turnOf(step.To) == max(after.Stream, after.Due)
 }
 
+// turnOf returns the turn of s, or 0.
 func turnOf(s State) id.Turn {
 	switch s := s.(type) {
 	case Opening:
@@ -34,13 +36,13 @@ func turnOf(s State) id.Turn {
 	return 0
 }
 
-// An end of utterance is state until speech goes on after it or the stream ends.
+// eouNotLost: the state keeps an end of utterance until words come after it or the stream ends.
 func eouNotLost(_, after Seen, step edge) bool {
 	s, streaming := step.To.(Streaming)
 	return !streaming || after.Ready && s.EOU == after.EOU
 }
 
-// A back end that refused an open turn's stream is asked no more, and that is reported once.
+// unavailableIsSticky: after the back end has refused the stream of an open turn, the machine asks it for no other stream, and reports this once.
 func unavailableIsSticky(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		_, degrades := f.(Degrade)
@@ -51,8 +53,7 @@ func unavailableIsSticky(before, after Seen, step edge) bool {
 	return once && is == after.Degraded && (!was || is)
 }
 
-// A turn whose audio has ended gets its text or a failure, once, and what was
-// committed without a stream too.
+// everyFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once. This includes a turn that was committed without a stream.
 func everyFinishIsAnswered(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -83,8 +84,8 @@ func everyFinishIsAnswered(before, after Seen, step edge) bool {
 	return once && finalizing == (after.Due != 0) && (!finalizing || s == Finalizing{after.Due, after.Whole})
 }
 
-// A stream that is refused or breaks after its audio has ended costs no words: the
-// whole audio is decoded, once, and only that failing is a failure.
+// wordsAreTriedTwice: if a stream is refused or breaks after its audio has ended, the whole audio is decoded once. The turn gets a failure only if
+// this decoding fails.
 func wordsAreTriedTwice(before, _ Seen, step edge) bool {
 	unwanted := false
 	switch step.Event.(type) {
@@ -104,8 +105,7 @@ func wordsAreTriedTwice(before, _ Seen, step edge) bool {
 	})
 }
 
-// What is not wanted any more is given up, and what has ended by itself is not: no
-// stream and no decoding is left behind, none is closed twice.
+// noStreamIsLeft: a stream or a decoding that is no longer wanted is closed, once. One that has ended by itself is not closed.
 func noStreamIsLeft(before, after Seen, step edge) bool {
 	closes := 0
 	right := each(before, step, func(g Seen, f Effect) bool {
@@ -139,11 +139,12 @@ func noStreamIsLeft(before, after Seen, step edge) bool {
 	return right && idle && closes == want
 }
 
-// What speaks of another turn changes nothing.
+// staleIsHarmless: an event of another turn changes nothing.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	return fits(before, step) || step.From == step.To && len(step.Effects) == 0
 }
 
+// fits reports whether the machine must act on the event of step. It must ignore all other events.
 func fits(g Seen, step edge) bool {
 	turn := max(g.Stream, g.Due)
 	switch e := step.Event.(type) {

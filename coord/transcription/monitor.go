@@ -9,13 +9,13 @@ import (
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of a run, however long.
+// Seen is what the monitor remembers of earlier steps.
 type Seen struct {
-	Stream   id.Turn // its live stream is asked for or open; 0 is none
-	Ready    bool    // and is open
-	EOU      bool    // its utterance is complete, as far as was heard
-	Due      id.Turn // its audio has ended and its text is owed; 0 is none
-	Whole    bool    // that comes from the audio in one piece
+	Stream   id.Turn // the turn whose live stream was asked for or is open; 0 is none
+	Ready    bool    // this stream is open
+	EOU      bool    // the back end has reported the end of its utterance, and no words came after it
+	Due      id.Turn // the turn whose audio has ended and whose text has not come; 0 is none
+	Whole    bool    // this text comes from decoding the whole audio
 	Degraded bool
 }
 
@@ -43,7 +43,7 @@ func see(g Seen, step edge) Seen {
 	return g
 }
 
-// event counts what the back end says of the stream: a broken or refused one has ended.
+// event returns what the monitor remembers after the event e, before the effects of the step. A broken or refused stream has ended.
 func (g Seen) event(e Event) Seen {
 	switch e := e.(type) {
 	case Ready:

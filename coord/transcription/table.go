@@ -24,8 +24,8 @@ func ignore(why string, from State, on ...Event) []row {
 
 const (
 	none  = "no stream is open"
-	other = "it is another turn's"
-	busy  = "one stream a turn"
+	other = "it belongs to another turn"
+	busy  = "a stream is open already"
 	ended = "its audio has ended"
 )
 

@@ -7,10 +7,10 @@
 //   - Coupled: a turn is open exactly while its speech is announced.
 //   - AtMostOneTurnOpen: neither a turn nor a candidate opens while another one is open.
 //   - EveryTurnEndsOnce: a turn is committed or discarded, never both, never neither.
-//   - BargeInOnlyFromSpeech: an interruption comes from a candidate, a candidate from a voice.
+//   - BargeInOnlyFromSpeech: only a confirmed candidate interrupts, and only speech opens a candidate.
 //   - BargeInBeforeCommit: a confirmed candidate interrupts before its turn is committed.
 //   - CandidateEndsByVerdict: a candidate is confirmed or rejected, once, by its own verdict.
-//   - SpeechStopsOnce: every announced start of speech gets one end, before the turn's own.
+//   - SpeechStopsOnce: after every announced start of speech, its end is announced once, before the turn ends.
 //   - StaleIsHarmless: an event of another turn, an old timer, or the answer to an older question to the gate changes nothing.
 //   - GateIsAsked: if the end of a turn must be confirmed, the turn is not committed without the confirmation gate.
 //   - EOUNotLost: an end of utterance that comes while the speech goes on counts when the speech stops.
@@ -35,10 +35,10 @@
 // stream remembers. For each ArmFallback the driver sends one FallbackExpired with its
 // generation number. For each AskGate it sends one GatePassed or GateRefused with its
 // generation number, before a deadline of its own. Silence comes once
-// a pause; VoiceResumed comes when a voice follows it, or when words follow an end
-// of utterance. An empty input buffer is refused before Commit gets here. After
-// Shutdown the machine is as at first (the detector may be switched on again);
-// that nothing opens once the session ends is for the composition to hold.
+// a pause. VoiceResumed comes when speech follows the pause, or when words follow an end
+// of utterance. The driver refuses to commit an empty input buffer, so no Commit comes for it.
+// After Shutdown the machine is as at the beginning, because the detector may be switched on
+// again. The composition makes sure that no turn opens after the session has ended.
 //
 // # Where the rules come from
 //
@@ -51,7 +51,8 @@
 // # Where it departs from a simpler machine
 //
 // If every sound over the agent were a barge-in, the states Idle and Speaking would be
-// enough, but a cough would end the response. Confirming exists because an end of
-// utterance that was heard live may be wrong. A refused gate goes back to Speaking with
-// a fallback (docs/decisions/005): the user's words are kept, whatever the gate says.
+// enough, but a cough would end the response. Confirming exists because the end of
+// utterance that the recogniser reports while the user speaks may be wrong. If the gate
+// refuses, the machine goes back to Speaking with a fallback timer (docs/decisions/005),
+// so the user's words are never lost.
 package turn

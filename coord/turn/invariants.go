@@ -2,7 +2,7 @@ package turn
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
-// Speech that was announced and a turn that is open are one state.
+// coupled: a turn is open exactly while its speech is announced.
 func coupled(_, after Seen, step edge) bool {
 	var candidate, open ID
 	switch s := step.To.(type) {
@@ -17,7 +17,7 @@ func coupled(_, after Seen, step edge) bool {
 	return after.Candidate == candidate && after.Open == open && after.Speech == open
 }
 
-// Neither a turn nor a candidate opens beside one that is open.
+// atMostOneTurnOpen: neither a turn nor a candidate opens while another one is open.
 func atMostOneTurnOpen(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -32,8 +32,8 @@ func atMostOneTurnOpen(before, _ Seen, step edge) bool {
 	})
 }
 
-// A turn is committed or discarded, once, and a client's commit always is one. Only
-// a fresh turn, of a manual commit or a time-out, is committed without having been open.
+// everyTurnEndsOnce: a turn is committed or discarded, once. Every Commit of the client commits a turn. Only the new turn of a Commit or an
+// IdleTimeout is committed without having been open.
 func everyTurnEndsOnce(before, _ Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -57,7 +57,7 @@ func everyTurnEndsOnce(before, _ Seen, step edge) bool {
 	return once
 }
 
-// An interruption comes from a candidate, a candidate from a voice.
+// bargeInOnlyFromSpeech: only a confirmed candidate interrupts, and only speech opens a candidate.
 func bargeInOnlyFromSpeech(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -72,7 +72,7 @@ func bargeInOnlyFromSpeech(before, _ Seen, step edge) bool {
 	})
 }
 
-// A candidate that is confirmed interrupts in the same step, before its turn is committed.
+// bargeInBeforeCommit: a confirmed candidate interrupts in the same step, before its turn is committed.
 func bargeInBeforeCommit(before, after Seen, step edge) bool {
 	first := each(before, step, func(g Seen, f Effect) bool {
 		_, commits := f.(CommitTurn)
@@ -81,7 +81,7 @@ func bargeInBeforeCommit(before, after Seen, step edge) bool {
 	return first && after.Due == 0
 }
 
-// A candidate is confirmed or rejected, once, and by its own verdict.
+// candidateEndsByVerdict: a candidate is confirmed or rejected once, by its own verdict.
 func candidateEndsByVerdict(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		r, rejects := f.(RejectCandidate)
@@ -105,8 +105,7 @@ func candidateEndsByVerdict(before, after Seen, step edge) bool {
 	return false
 }
 
-// Every announced start of speech gets one end, before the turn's own: a page
-// that was told to listen is told to stop.
+// speechStopsOnce: after every announced start of speech, its end is announced once, before the turn ends.
 func speechStopsOnce(before, _ Seen, step edge) bool {
 	return each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -122,8 +121,7 @@ func speechStopsOnce(before, _ Seen, step edge) bool {
 	})
 }
 
-// What speaks of another turn, of a timer that does not run any more or of an
-// older asking changes nothing.
+// staleIsHarmless: an event of another turn, of an older timer, or of an older question to the gate changes nothing.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	if fits(before, step) {
 		return true
@@ -131,6 +129,7 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 	return step.From == step.To && len(step.Effects) == 0
 }
 
+// fits reports whether the machine must act on the event of step. It must ignore all other events.
 func fits(g Seen, step edge) bool {
 	switch e := step.Event.(type) {
 	case Sustained:
@@ -156,8 +155,8 @@ func fits(g Seen, step edge) bool {
 	return true
 }
 
-// The machine waits for the gate exactly while it is asked, and no end that is to
-// be confirmed is taken without it: only the client, silence alone, or the fallback.
+// gateIsAsked: the machine is in Confirming exactly while the gate has not answered. If the gate must confirm an end of utterance, the turn
+// is committed without the gate only by the client, by silence alone, or by the fallback timer.
 func gateIsAsked(before, after Seen, step edge) bool {
 	if _, confirming := step.To.(Confirming); confirming != after.Asked {
 		return false
@@ -173,7 +172,7 @@ func gateIsAsked(before, after Seen, step edge) bool {
 	return true
 }
 
-// An end of utterance that was heard while the voice went on counts when it stops.
+// eouNotLost: an end of utterance that comes while the speech goes on counts when the speech stops.
 func eouNotLost(before, after Seen, step edge) bool {
 	if e, silent := step.Event.(Silence); silent && before.EOU && e.Turn == before.Open {
 		return after.Open == 0 || after.Asked
@@ -182,8 +181,8 @@ func eouNotLost(before, after Seen, step edge) bool {
 	return !speaking || s.EOU == after.EOU && s.Gate == after.Gate
 }
 
-// A pause leads to the commit, to the gate or to a timer; a timer that runs out and
-// a gate that passes lead to the commit, a gate that refuses to a timer.
+// everyPauseEnds: a pause leads to the commit, to the gate or to a timer. A timer that runs out leads to the commit, and so does a gate that
+// passes. A gate that refuses leads to a timer.
 func everyPauseEnds(before, after Seen, step edge) bool {
 	wanted := func() bool {
 		arms := 0
@@ -214,7 +213,7 @@ func everyPauseEnds(before, after Seen, step edge) bool {
 	return true
 }
 
-// pause is how long e lets the machine wait, in milliseconds.
+// pause returns how long e lets the machine wait, in milliseconds.
 func pause(e Event) uint32 {
 	switch e := e.(type) {
 	case Silence:
@@ -227,7 +226,7 @@ func pause(e Event) uint32 {
 	return 0
 }
 
-// A time-out that no open turn stands against is announced once and then committed.
+// timeoutBeforeCommit: if no turn is open, an idle time-out is announced once, and then its empty turn is committed.
 func timeoutBeforeCommit(before, _ Seen, step edge) bool {
 	e, timeout := step.Event.(IdleTimeout)
 	if !timeout || before.Open != 0 || before.Candidate != 0 {
@@ -240,8 +239,8 @@ func timeoutBeforeCommit(before, _ Seen, step edge) bool {
 	return commits
 }
 
-// A commit says who made it: the client is not answered unasked, and a turn in
-// which nobody spoke is not transcribed.
+// commitSaysWhose: a CommitTurn says whether the client made it, because such a turn gets no response by itself. It also says whether anybody
+// spoke, because an empty turn is not transcribed.
 func commitSaysWhose(before, _ Seen, step edge) bool {
 	_, byClient := step.Event.(Commit)
 	_, wordless := step.Event.(IdleTimeout)

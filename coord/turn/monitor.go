@@ -6,19 +6,18 @@ import "github.com/antiphon-rt/antiphon/coord/machine"
 
 type edge = machine.Edge[State, Event, Effect]
 
-// Seen is what a monitor remembers of a run, however long: fresh identifiers
-// count up, so one number stands for all that are known.
+// Seen is what the monitor remembers of earlier steps. Identifiers count up, so one number is enough to know all older ones.
 type Seen struct {
-	Newest    ID     // newest that a turn or a candidate took
-	Candidate ID     // it waits for its verdict; 0 is none
-	Due       ID     // a candidate that was confirmed and has not interrupted yet
-	Open      ID     // opened, neither committed nor discarded; 0 is none
-	Speech    ID     // its start was announced and its end was not
-	Voice     ID     // the turn that the present event's voice may open
+	Newest    ID     // the newest number of a turn or candidate
+	Candidate ID     // the candidate that waits for its verdict; 0 is none
+	Due       ID     // a candidate that was confirmed and whose BargeIn has not come yet; 0 is none
+	Open      ID     // the open turn: neither committed nor discarded; 0 is none
+	Speech    ID     // the turn whose start of speech was announced and whose end of speech was not; 0 is none
+	Voice     ID     // the turn that the current event may open; 0 is none
 	Armed     uint32 // generation of the fallback timer that runs; 0 is none
-	Asked     bool   // the gate is asked and has not answered
-	EOU       bool   // the open turn's end of utterance was heard, and no voice since
-	Gate      bool   // that end is to be confirmed
+	Asked     bool   // the gate was asked and has not answered
+	EOU       bool   // an end of utterance was reported for the open turn, and no speech came after it
+	Gate      bool   // the gate must confirm this end
 }
 
 // Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server

@@ -22,7 +22,7 @@ func ignore(why string, from State, on ...Event) []row {
 const (
 	noTurn = "no turn is open"
 	isOpen = "a turn is open already"
-	other  = "it is another turn's"
+	other  = "it belongs to another turn"
 	judged = "the verdict decides"
 	gated  = "the gate decides"
 )
@@ -66,7 +66,7 @@ var Table = machine.Join(
 	ignore("the gate was not asked", Candidate{}, GatePassed{}, GateRefused{}),
 
 	[]row{
-		when("AskGateAfterSilence", "its end is to be confirmed", func(s Speaking, e Silence) bool {
+		when("AskGateAfterSilence", "the gate must confirm its end", func(s Speaking, e Silence) bool {
 			return s.Turn == e.Turn && e.FallbackMS != 0 && s.Gate
 		}, func(s Speaking, _ Silence) (Confirming, []Effect) { return ask(s) }),
 		when("Commit", "silence is enough", func(s Speaking, e Silence) bool {
@@ -74,7 +74,7 @@ var Table = machine.Join(
 		}, func(s Speaking, _ Silence) (Idle, []Effect) { return commit(s.Turn) }),
 		when("AwaitEndOfUtterance", "same turn", func(s Speaking, e Silence) bool { return s.Turn == e.Turn },
 			func(s Speaking, e Silence) (Speaking, []Effect) { return arm(s.Turn, s.Gen, e.FallbackMS) }),
-		when("NoteEndOfUtterance", "still voiced", func(s Speaking, e EndOfUtterance) bool {
+		when("NoteEndOfUtterance", "the speech goes on", func(s Speaking, e EndOfUtterance) bool {
 			return s.Turn == e.Turn && e.Voiced
 		}, func(s Speaking, e EndOfUtterance) (Speaking, []Effect) {
 			return Speaking{Turn: s.Turn, EOU: true, Gate: e.Gate, Gen: s.Gen}, nil
@@ -95,15 +95,15 @@ var Table = machine.Join(
 		on("Shutdown", func(s Speaking, _ Shutdown) (Idle, []Effect) { return discard(s.Turn, Stopped) }),
 	},
 	ignore(other, Speaking{}, Silence{}, EndOfUtterance{}, VoiceResumed{}, NoSpeech{}),
-	ignore("an older timer", Speaking{}, FallbackExpired{}),
+	ignore("it belongs to an older timer", Speaking{}, FallbackExpired{}),
 	ignore(isOpen, Speaking{}, Onset{}, ClientCandidate{}, IdleTimeout{}),
 	ignore("it is no candidate any more", Speaking{}, Sustained{}, Misfire{}),
 	ignore("the gate was not asked", Speaking{}, GatePassed{}, GateRefused{}),
 
 	[]row{
-		when("PassGate", "same asking", func(s Confirming, e GatePassed) bool { return s == Confirming(e) },
+		when("PassGate", "same question", func(s Confirming, e GatePassed) bool { return s == Confirming(e) },
 			func(s Confirming, _ GatePassed) (Idle, []Effect) { return commit(s.Turn) }),
-		when("RefuseGate", "same asking", func(s Confirming, e GateRefused) bool {
+		when("RefuseGate", "same question", func(s Confirming, e GateRefused) bool {
 			return s.Turn == e.Turn && s.Gen == e.Gen
 		}, func(s Confirming, e GateRefused) (Speaking, []Effect) { return arm(s.Turn, s.Gen, e.FallbackMS) }),
 		when("Resume", "same turn", func(s Confirming, e VoiceResumed) bool { return s.Turn == e.Turn },
@@ -114,7 +114,7 @@ var Table = machine.Join(
 			func(s Confirming, _ NoSpeech) (Idle, []Effect) { return discard(s.Turn, NoWords) }),
 		on("Shutdown", func(s Confirming, _ Shutdown) (Idle, []Effect) { return discard(s.Turn, Stopped) }),
 	},
-	ignore("it answers an older asking", Confirming{}, GatePassed{}, GateRefused{}),
+	ignore("it answers an older question", Confirming{}, GatePassed{}, GateRefused{}),
 	ignore(other, Confirming{}, VoiceResumed{}, NoSpeech{}),
 	ignore(isOpen, Confirming{}, Onset{}, ClientCandidate{}, IdleTimeout{}),
 	ignore("it is no candidate any more", Confirming{}, Sustained{}, Misfire{}),
@@ -123,7 +123,8 @@ var Table = machine.Join(
 
 func candidate(t ID) (Candidate, []Effect) { return Candidate{t}, []Effect{OpenCandidate{t}} }
 
-// interrupt announces the turn before it takes the agent's voice away: that is the order clients rely on.
+// interrupt returns the effects of a confirmed candidate. The turn is announced before the agent is interrupted, because clients rely on
+// this order.
 func interrupt(t ID) []Effect { return []Effect{OpenTurn{t}, EmitSpeechStarted{t}, BargeIn{t}} }
 
 func reject(s Candidate) (Idle, []Effect) { return Idle{}, []Effect{RejectCandidate(s)} }
@@ -136,7 +137,7 @@ func commitByClient(t ID) (Idle, []Effect) {
 	return Idle{}, []Effect{EmitSpeechStopped{t}, CommitTurn{Turn: t, ByClient: true}}
 }
 
-// discard announces the end of the speech too: a page that was told of its start must not go on listening.
+// discard drops the turn. It also announces the end of the speech, because the client has been told of its start.
 func discard(t ID, why Reason) (Idle, []Effect) {
 	return Idle{}, []Effect{EmitSpeechStopped{t}, DiscardTurn{t, why}}
 }

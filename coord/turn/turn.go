@@ -41,19 +41,18 @@ type State interface {
 type (
 	// Idle: no turn is open.
 	Idle struct{}
-	// Candidate: speech over the agent's voice that is not yet an interruption.
+	// Candidate: the user speaks over the agent, and it is not decided whether this is a barge-in.
 	Candidate struct{ Turn ID }
-	// Speaking: the turn Turn is open. EOU: its end of utterance was heard and
-	// the voice has not stopped yet; Gate: that end is to be confirmed. Gen grows
-	// when a fallback timer is armed and when the voice resumes: it tells timers
-	// and gate askings of before from those of now. Invariant: Gate implies EOU.
+	// Speaking: Turn is open. EOU: the recogniser has reported the end of the utterance, and the speech has not stopped yet.
+	// Gate: the gate must confirm this end. Gen grows when a fallback timer is armed and when the speech goes on again, so
+	// that the machine recognises stale timers and answers of the gate. Invariant: Gate implies EOU.
 	Speaking struct {
 		Turn      ID
 		EOU, Gate bool
 		Gen       uint32
 	}
-	// Confirming: the whole utterance is decoded again; its end is not certain.
-	// Gen names the asking.
+	// Confirming: the gate was asked whether the utterance has ended: the whole utterance is recognised again. Gen is the number
+	// of this question.
 	Confirming struct {
 		Turn ID
 		Gen  uint32
@@ -104,40 +103,36 @@ type (
 	}
 	// ClientCandidate: the client's own detector heard speech over the agent. Turn is fresh.
 	ClientCandidate struct{ Turn ID }
-	// Sustained: enough voice or words for an interruption, or the decision's
-	// deadline while the voice goes on.
+	// Sustained: the candidate is a barge-in: enough speech or words came, or the speech still went on at the deadline.
 	Sustained struct{ Turn ID }
-	// Misfire: the voice ended too soon, or said only an acknowledgement, or the
-	// decision's deadline came without a voice.
+	// Misfire: the candidate is no barge-in: the speech ended too soon, or was only an acknowledgement, or there was none at the
+	// deadline.
 	Misfire struct{ Turn ID }
-	// Silence: the voice has been silent for the time that the session asks.
-	// FallbackMS is 0 where silence alone commits; else it is how much longer
-	// (milliseconds) to wait for an end of utterance.
+	// Silence: the user has been silent for the time in the session's settings. FallbackMS is 0 if silence alone commits the
+	// turn. Otherwise it is how many milliseconds more the machine waits for an end of utterance.
 	Silence struct {
 		Turn       ID
 		FallbackMS uint32
 	}
-	// EndOfUtterance: the live transcription says that the sentence is complete.
-	// Voiced: the voice has not stopped. Gate: the session wants it confirmed.
+	// EndOfUtterance: the recogniser reports that the sentence is complete. Voiced: the speech has not stopped. Gate: the gate
+	// must confirm it.
 	EndOfUtterance struct {
 		Turn         ID
 		Voiced, Gate bool
 	}
 	// VoiceResumed: speech after a silence that did not commit.
 	VoiceResumed struct{ Turn ID }
-	// FallbackExpired: the timer of generation Gen ran out.
+	// FallbackExpired: the fallback timer of generation Gen ran out.
 	FallbackExpired struct {
 		Turn ID
 		Gen  uint32
 	}
-	// GatePassed: the second decoding, asked for as Gen, ends in an end of
-	// utterance too.
+	// GatePassed: the gate confirms the end of the utterance. It answers the question Gen.
 	GatePassed struct {
 		Turn ID
 		Gen  uint32
 	}
-	// GateRefused: it does not, or it failed; listening goes on for FallbackMS
-	// (milliseconds) at most.
+	// GateRefused: the gate does not confirm it, or has failed. The machine then waits at most FallbackMS milliseconds for more speech.
 	GateRefused struct {
 		Turn       ID
 		Gen        uint32
@@ -149,7 +144,7 @@ type (
 	Clear struct{}
 	// NoSpeech: the recogniser found no words in the open turn.
 	NoSpeech struct{ Turn ID }
-	// IdleTimeout: nobody has spoken for the time that the session asks. Turn is fresh.
+	// IdleTimeout: nobody has spoken for the time in the session's settings. Turn is fresh.
 	IdleTimeout struct{ Turn ID }
 	// Shutdown: the detector is switched off, or the session ends.
 	Shutdown struct{}
@@ -199,20 +194,19 @@ type Effect interface {
 }
 
 type (
-	// OpenCandidate begins to hold the agent and to gather evidence; the decision
-	// has a deadline from here.
+	// OpenCandidate holds the response and starts the decision, which has a deadline.
 	OpenCandidate struct{ Turn ID }
-	// RejectCandidate lets the agent go on.
+	// RejectCandidate lets the held response go on.
 	RejectCandidate struct{ Turn ID }
-	// OpenTurn opens the turn: its audio is kept from the pre-roll on.
+	// OpenTurn opens the turn. The turn's audio begins with the pre-roll: some audio from before the speech.
 	OpenTurn struct{ Turn ID }
-	// BargeIn interrupts the agent.
+	// BargeIn interrupts the response.
 	BargeIn struct{ Turn ID }
-	// EmitSpeechStarted announces the turn.
+	// EmitSpeechStarted sends input_audio_buffer.speech_started.
 	EmitSpeechStarted struct{ Turn ID }
-	// EmitSpeechStopped announces the end of its speech.
+	// EmitSpeechStopped sends input_audio_buffer.speech_stopped.
 	EmitSpeechStopped struct{ Turn ID }
-	// EmitTimeout announces that nobody has spoken.
+	// EmitTimeout sends input_audio_buffer.timeout_triggered.
 	EmitTimeout struct{ Turn ID }
 	// ArmFallback starts a timer of generation Gen that runs for MS milliseconds.
 	ArmFallback struct {
@@ -220,7 +214,7 @@ type (
 		Gen  uint32
 		MS   uint32
 	}
-	// AskGate asks for the second decoding; the answer carries Gen.
+	// AskGate asks the gate whether the utterance has ended. The answer has the same Gen.
 	AskGate struct {
 		Turn ID
 		Gen  uint32
@@ -233,7 +227,7 @@ type (
 		ByClient bool
 		Wordless bool
 	}
-	// DiscardTurn forgets the turn.
+	// DiscardTurn drops the turn.
 	DiscardTurn struct {
 		Turn   ID
 		Reason Reason

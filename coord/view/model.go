@@ -2,16 +2,15 @@ package view
 
 // The client's model: the confirmed state, the inputs that the server has not answered, and the predicted state.
 
-// Most is how many inputs are pending at most. A person does not do more within a round trip; a program that does is
+// Most is the largest number of pending inputs. A user does not do more within a round trip. If a program does, its further inputs are
 // not predicted.
 const Most = 16
 
 // Seq numbers inputs, from 1; 0 is none.
 type Seq uint64
 
-// Model is what is confirmed and what the client has done since. It is a value that can be copied and compared. Expect, Take
-// and Forget change it in place; With, Hear and Drop do the same to a copy, as an explorer wants it. The zero value is not
-// valid, New makes the first one.
+// Model has the confirmed state and the client's pending inputs. It is a value that can be copied and compared. Expect, Take and Forget
+// change it in place. With, Hear and Drop return a changed copy, for an exploration. The zero value is not valid: New returns a first model.
 type Model struct {
 	// Confirmed is what the server has said.
 	Confirmed State
@@ -25,32 +24,31 @@ type pending struct {
 	input Input
 }
 
-// New is a model of a session of which nothing was heard.
+// New returns the model of a session of which no event has come.
 func New() Model { return Model{Confirmed: Closed{}} }
 
-// With is the model after an input, and its number: see Expect.
+// With returns a copy of the model after an input, and the input's number: see Expect.
 func (m Model) With(in Input) (Model, Seq) {
 	seq := m.Expect(in)
 	return m, seq
 }
 
-// Hear is the model after what the server has said: see Take.
+// Hear returns a copy of the model after an event of the server: see Take.
 func (m Model) Hear(e Told, answers Seq) Model {
 	m.Take(e, answers)
 	return m
 }
 
-// Drop is the model without the input seq: see Forget.
+// Drop returns a copy of the model without the input seq: see Forget.
 func (m Model) Drop(seq Seq) Model {
 	m.Forget(seq)
 	return m
 }
 
-// Predicted is what the session comes to when all pending inputs do what is expected of them.
+// Predicted returns the predicted state: the confirmed state after all pending inputs have had the effect that the client expects.
 func (m Model) Predicted() State { return m.Replay() }
 
-// Expect takes an input and gives its number. Where Most are pending already the input is not predicted, and its number is
-// one that is answered already.
+// Expect adds an input and returns its number. If Most inputs are pending already, the input is not predicted, and counts as answered.
 func (m *Model) Expect(in Input) Seq {
 	m.last++
 	if m.n < Most {
@@ -61,15 +59,15 @@ func (m *Model) Expect(in Input) Seq {
 	return m.last
 }
 
-// Take takes what the server has said. answers is the input that e names, or 0. That one is no longer pending, and neither
-// is one whose result e is.
+// Take applies an event of the server. answers is the input that e answers, or 0. This input is no longer pending, and neither is an input
+// whose result e is.
 func (m *Model) Take(e Told, answers Seq) {
 	m.Confirmed = Next(m.Confirmed, e)
 	if m.n == 0 {
 		return
 	}
 	switch e.(type) {
-	case SpeechStarted: // the verdict on all candidates there are
+	case SpeechStarted: // it is the verdict on all candidates
 		m.without(is[Candidate])
 	case Rejected:
 		m.without(is[Candidate])
@@ -89,13 +87,12 @@ func (m *Model) Take(e Told, answers Seq) {
 	case Opened, Configured, SpeechStopped, Transcribed, Started, Stopped, Refused:
 	}
 	if o, open := m.Confirmed.(Open); open && o.Speech != 0 && !o.busy() {
-		m.without(is[Interrupt]) // it is done
+		m.without(is[Interrupt]) // the interruption has happened
 	}
 	m.Forget(answers)
 }
 
-// Forget ends the wait for the input seq: after its deadline, or after an answer to it that is no event of a view. Nothing is
-// expected of it any more. What is not pending changes nothing.
+// Forget removes the input seq: after its deadline, or after an answer to it that is no Told. It changes nothing if the input is not pending.
 func (m *Model) Forget(seq Seq) {
 	for i := range m.pending[:m.n] {
 		if m.pending[i].seq == seq {
@@ -105,7 +102,7 @@ func (m *Model) Forget(seq Seq) {
 	}
 }
 
-// Replay is Predicted.
+// Replay returns the predicted state, see Predicted.
 func (m *Model) Replay() State {
 	s := m.Confirmed
 	for i := range m.pending[:m.n] {
@@ -114,10 +111,10 @@ func (m *Model) Replay() State {
 	return s
 }
 
-// Pending is how many inputs wait for their answer.
+// Pending returns how many inputs wait for their answer.
 func (m Model) Pending() int { return int(m.n) }
 
-// Awaits says whether the input seq waits for its answer.
+// Awaits reports whether the input seq waits for its answer.
 func (m *Model) Awaits(seq Seq) bool {
 	for i := range m.pending[:m.n] {
 		if m.pending[i].seq == seq {
@@ -127,13 +124,13 @@ func (m *Model) Awaits(seq Seq) bool {
 	return false
 }
 
-// AwaitsCommit says whether a Commit waits for its answer: to a server that does not name the cause of a committed turn,
-// this is it.
+// AwaitsCommit reports whether a Commit waits for its answer. If a server does not say why a turn was committed, the client takes such a
+// Commit for the reason.
 func (m *Model) AwaitsCommit() bool { return m.first(is[Commit]) >= 0 }
 
 func is[T Input](in Input) bool { _, ok := in.(T); return ok }
 
-// first is the place of the oldest pending input of a kind, or -1.
+// first returns the index of the oldest pending input of a kind, or -1.
 func (m *Model) first(kind func(Input) bool) int {
 	for i := range m.pending[:m.n] {
 		if kind(m.pending[i].input) {
@@ -155,7 +152,7 @@ func (m *Model) without(kind func(Input) bool) {
 	}
 }
 
-// cut takes the pending input at i out.
+// cut removes the pending input at index i.
 func (m *Model) cut(i int) {
 	m.n--
 	copy(m.pending[i:], m.pending[i+1:])

@@ -109,7 +109,7 @@ func heard(holds func(Seen, Open) bool) func(_, after Seen, step edge) bool {
 	}
 }
 
-// A session is open from the first event to the last, and over once.
+// openBetween: a session is open from the first event to the last, and is over once.
 func openBetween(_, after Seen, step edge) bool {
 	switch step.To.(type) {
 	case Closed:
@@ -121,7 +121,7 @@ func openBetween(_, after Seen, step edge) bool {
 	return after.Over
 }
 
-// The end of another turn or response changes nothing.
+// staleIsHarmless: the end of another turn or response changes nothing.
 func staleIsHarmless(_, _ Seen, step edge) bool {
 	s, open := step.From.(Open)
 	if !open {
@@ -145,13 +145,13 @@ func staleIsHarmless(_, _ Seen, step edge) bool {
 	return !stale || step.To == step.From
 }
 
-// An event of the server adds no prediction to a state.
+// serverNeverGuesses: an event of the server adds no prediction to a state.
 func serverNeverGuesses(_, _ Seen, step edge) bool {
 	_, told := step.Event.(Told)
 	return !told || Guesses(step.From) || !Guesses(step.To)
 }
 
-// An input does only two things: it ends something, or it expects a turn or response that has no name yet.
+// inputsOnlyGuess: an input ends a turn or a response, or predicts one that has no identifier yet.
 func inputsOnlyGuess(_, _ Seen, step edge) bool {
 	if _, input := step.Event.(Input); !input {
 		return true
@@ -168,7 +168,7 @@ func inputsOnlyGuess(_, _ Seen, step edge) bool {
 		to.Interrupts == from.Interrupts && to.Answers == from.Answers
 }
 
-// An input changes nothing if there is nothing that it could act on. Otherwise the next state has the effect that the input is
+// inputsWantASubject: an input changes nothing if there is nothing that it could act on. Otherwise the next state has the effect that the input is
 // for.
 func inputsWantASubject(_, _ Seen, step edge) bool {
 	in, input := step.Event.(Input)

@@ -21,8 +21,8 @@ func ignore(why string, from State, on ...Event) []row {
 
 const (
 	early   = "session.created comes first"
-	another = "it is another one's"
-	answer  = "it answers an input, and says nothing of the session"
+	another = "it belongs to another turn or response"
+	answer  = "it answers an input, and does not change the session"
 	nothing = "there is nothing that it could change"
 	over    = "the session has ended"
 )
@@ -65,7 +65,7 @@ var Table = machine.Join(
 		on("End", func(Open, Ended) Over { return Over{} }),
 	},
 	ignore("the session is announced already", Open{}, Opened{}),
-	ignore("nobody answers it by itself", Open{}, Committed{}),
+	ignore("the server does not answer it by itself", Open{}, Committed{}),
 	ignore("it has words, or does not wait", Open{}, Transcribed{}),
 	ignore(another, Open{}, SpeechStopped{}, Done{}, Stopped{}, Cleared{}),
 	ignore(answer, Open{}, Rejected{}, Refused{}),
@@ -82,24 +82,24 @@ var Table = machine.Join(
 				s.Live, s.Sound, s.Interrupting = 0, 0, false
 				return s
 			}),
-		when("AwaitAnswer", "nothing is awaited or live", func(s Open, _ Write) bool { return s.Waiting == 0 && s.Live == 0 },
+		when("AwaitAnswer", "no turn waits and no response is live", func(s Open, _ Write) bool { return s.Waiting == 0 && s.Live == 0 },
 			func(s Open, _ Write) Open { return s.awaiting() }),
 		when("CommitTurn", "a turn is open, or may be", func(s Open, _ Commit) bool { return s.Speech != 0 || s.Interrupting },
 			func(s Open, _ Commit) Open {
 				s.Speech, s.Interrupting = 0, false
-				if s.Interrupts { // a reply that began during the turn is for an older one
+				if s.Interrupts { // a response that began during the turn answers an older turn
 					s.Live, s.Sound = 0, 0
 				}
 				return s.awaiting()
 			}),
-		when("CommitBuffer", "nothing is awaited or live", func(s Open, _ Commit) bool { return s.Waiting == 0 && s.Live == 0 },
+		when("CommitBuffer", "no turn waits and no response is live", func(s Open, _ Commit) bool { return s.Waiting == 0 && s.Live == 0 },
 			func(s Open, _ Commit) Open { return s.awaiting() }),
 		when("ExpectResponse", "it is not refused", func(s Open, _ Ask) bool {
 			return s.Live == 0 && (s.Waiting == 0 || s.Waiting == ForeseenTurn)
 		}, func(s Open, _ Ask) Open { s.Live, s.Waiting = ForeseenResponse, 0; return s }),
 		when("ExpectEnd", "a response is live", func(s Open, _ Cancel) bool { return s.Live != 0 },
 			func(s Open, _ Cancel) Open { s.Live = 0; return s }),
-		when("ExpectSilence", "a response sounds", func(s Open, _ Clear) bool { return s.Sound != 0 },
+		when("ExpectSilence", "a response plays", func(s Open, _ Clear) bool { return s.Sound != 0 },
 			func(s Open, _ Clear) Open { s.Sound = 0; return s }),
 	},
 	ignore(nothing, Open{}, Candidate{}, Interrupt{}, Write{}, Commit{}, Ask{}, Cancel{}, Clear{}),
@@ -108,10 +108,10 @@ var Table = machine.Join(
 		Started{}, Stopped{}, Cleared{}, Rejected{}, Refused{}, Ended{}, Candidate{}, Interrupt{}, Write{}, Commit{}, Ask{}, Cancel{}, Clear{}),
 )
 
-// busy: there is an agent to interrupt.
+// busy reports whether a response is live or plays, so that the user can interrupt it.
 func (o Open) busy() bool { return o.Live != 0 || o.Sound != 0 }
 
-// awaiting expects an answer, where none is awaited or live.
+// awaiting returns o with the prediction that the server will answer a turn, if no turn waits and no response is live.
 func (o Open) awaiting() Open {
 	if o.Waiting == 0 && o.Live == 0 {
 		o.Waiting = ForeseenTurn

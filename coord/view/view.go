@@ -4,7 +4,7 @@ package view
 
 import "github.com/antiphon-rt/antiphon/coord/id"
 
-// The names of what is expected and has none yet. No server gives them.
+// The identifiers of a turn and of a response that the client predicts, and that have no identifier yet. No server gives these numbers.
 const (
 	ForeseenTurn     = ^id.Turn(0)
 	ForeseenResponse = ^id.Response(0)
@@ -19,17 +19,17 @@ type State interface {
 }
 
 type (
-	// Closed: nothing was heard of the session yet.
+	// Closed: no event of the session has come yet.
 	Closed struct{}
 	// Open: the session goes on.
 	Open struct {
 		// Speech is the turn whose speech was announced and has not stopped; 0 is none.
 		Speech id.Turn
-		// Waiting is the turn that was taken in and waits for its answer; 0 is none.
+		// Waiting is the committed turn that waits for its response; 0 is none.
 		Waiting id.Turn
 		// Live is the response that was created and is not done; 0 is none.
 		Live id.Response
-		// Sound is the response that is heard, at whatever level; 0 is none.
+		// Sound is the response that plays, at any level; 0 is none.
 		Sound id.Response
 		// Interrupting: the user may be interrupting. It is predicted only.
 		Interrupting bool
@@ -49,7 +49,7 @@ func (Closed) Name() string { return "Closed" }
 func (Open) Name() string   { return "Open" }
 func (Over) Name() string   { return "Over" }
 
-// Guesses says whether anything in s is expected only.
+// Guesses reports whether anything in s is only predicted.
 func Guesses(s State) bool {
 	o, open := s.(Open)
 	return open && (o.Interrupting || o.Speech == ForeseenTurn || o.Waiting == ForeseenTurn ||
@@ -117,9 +117,9 @@ type (
 	// Ended: the transport has ended, and no event follows.
 	Ended struct{}
 
-	// Candidate: the client's detector hears somebody over the agent.
+	// Candidate: the client's detector has found speech over the agent.
 	Candidate struct{}
-	// Interrupt: that voice lasts.
+	// Interrupt: this speech goes on.
 	Interrupt struct{}
 	// Write: a message was sent and waits for its answer.
 	Write struct{}

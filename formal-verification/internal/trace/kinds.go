@@ -139,17 +139,17 @@ var kinds = map[string]kind{
 		}),
 }
 
-// kept are the reasons for which the composition keeps an event from its machine.
+// kept are the reasons why the composition does not give an event to its machine.
 var kept = map[string]bool{
-	"it has begun already":                      true,
-	"its response has ended":                    true,
-	"it waits for the reply before it":          true,
-	"the session is not open":                   true,
-	"the detector is off":                       true,
-	"there is nothing to interrupt":             true,
-	"its reply is interrupted already":          true,
-	"the agent's turn is not over":              true,
-	"it is the connection's to say":             true,
-	"a committed turn is about to be answered":  true,
-	"it is a turn's or the connection's to say": true,
+	"it has begun already":                     true,
+	"its response has ended":                   true,
+	"it waits for the response before it":      true,
+	"the session is not open":                  true,
+	"the detector is off":                      true,
+	"there is nothing to interrupt":            true,
+	"its response is interrupted already":      true,
+	"the agent still answers":                  true,
+	"only the connection machine sends it":     true,
+	"a committed turn is about to be answered": true,
+	"only another machine sends it":            true,
 }
