@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
 )
 
 // version is set by the build (scripts/build.sh).
@@ -41,8 +44,17 @@ func main() {
 	defer stop()
 	k.BindTo(ctx, (*context.Context)(nil))
 	if err := k.Run(); err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "antiphon:", err)
+		fmt.Fprintln(os.Stderr, "antiphon:", printable(err))
 		stop()
 		os.Exit(1)
 	}
+}
+
+// printable returns the lines of an error, each without what would control a terminal: an error may have text of a server.
+func printable(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = terminal.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }

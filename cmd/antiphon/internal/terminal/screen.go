@@ -30,7 +30,7 @@ func (s *screen) show(now sdk.Snapshot) {
 	s.forget(now.Transcript)
 	problem := ""
 	if now.Err != nil && now.State != sdk.Failed { // Talk returns the error that ends the call
-		problem = clean(now.Err.Error())
+		problem = Clean(now.Err.Error())
 	}
 	if problem != "" && problem != s.problem {
 		s.printLine(s.console.Err, "! "+problem)
@@ -75,12 +75,12 @@ func (s *screen) forget(kept []sdk.Entry) {
 
 // printEntry prints one finished entry.
 func (s *screen) printEntry(e sdk.Entry) {
-	text := clean(e.Text)
+	text := Clean(e.Text)
 	if e.Interrupted {
 		text += " ..."
 	}
 	if e.Note != "" {
-		text = strings.TrimSpace(text + " (" + clean(e.Note) + ")")
+		text = strings.TrimSpace(text + " (" + Clean(e.Note) + ")")
 	}
 	switch {
 	case text == "" || e.ToolCall != nil:
@@ -106,7 +106,7 @@ func (s *screen) paintStatus(now sdk.Snapshot) {
 	}
 	for _, e := range now.Transcript {
 		if e.Live && e.Text != "" {
-			status += ": " + tail(clean(e.Text))
+			status += ": " + tail(Clean(e.Text))
 		}
 	}
 	if status != s.status {
@@ -147,15 +147,19 @@ func tail(text string) string {
 	return "..." + string(r[len(r)-maxTail:])
 }
 
-// clean removes control characters from text. The text comes from the server, which must not control the terminal.
-func clean(text string) string {
+// Clean removes from text what would control a terminal or change the order of its characters: control characters, and the controls of
+// bidirectional text. The text comes from the server, which must not control the terminal.
+func Clean(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
+		case r == '\n', r == '\t', unicode.In(r, unicode.Zl, unicode.Zp):
 			return ' '
-		case unicode.IsControl(r):
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r >= firstTag && r <= lastTag:
 			return -1
 		}
 		return r
 	}, text))
 }
+
+// Tag characters spell text that nobody sees.
+const firstTag, lastTag = 0xE0000, 0xE007F

@@ -28,7 +28,8 @@ func TestTheScreenShowsWhatIsFinished(t *testing.T) {
 
 func TestTheServersTextDoesNotSteerTheTerminal(t *testing.T) {
 	g := gomega.NewWithT(t)
-	g.Expect(clean("a\x1b[2Jb\nc\u009b1m\t\x07")).To(gomega.Equal("a[2Jb c1m"))
+	g.Expect(Clean("a\x1b[2Jb\nc\u009b1m\t\x07")).To(gomega.Equal("a[2Jb c1m"))
+	g.Expect(Clean("pay \u202e001\u202c \u2066x\u2069 \u200ey\u061c \u2028z\U000E0041 שלום 👩\u200d🚀")).To(gomega.Equal("pay 001 x y  z שלום 👩\u200d🚀"))
 	var out bytes.Buffer
 	s := newScreen(Console{Out: &out, Err: &out, OutTerminal: true})
 	s.show(sdk.Snapshot{State: sdk.Thinking, Transcript: []sdk.Entry{{ItemID: "1", Role: sdk.Agent, Text: "evil\x1b]0;title\x07", Live: true}}})
