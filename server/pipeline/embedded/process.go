@@ -12,11 +12,18 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/confine"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // processEnv is the environment variable that turns a process into a recogniser. It contains the sphinx.Places as JSON.
 const processEnv = "ANTIPHON_RECOGNISER_PROCESS"
+
+// recogniserMemory is the most memory of a recogniser process, in bytes.
+const recogniserMemory = 1 << 30
+
+// recogniserFile is the largest file of a recogniser process, in bytes: it writes a language model for pocketsphinx.
+const recogniserFile = 64 << 20
 
 // The pipeline starts its own program again for each recogniser process. In that process, init serves the recogniser and exits before
 // main begins. So a program that uses the pipeline needs no code for it and no second binary.
@@ -36,6 +43,9 @@ func init() {
 func serveRecogniser(places string) error {
 	var where sphinx.Places
 	if err := json.Unmarshal([]byte(places), &where); err != nil {
+		return err
+	}
+	if err := confine.Self(confine.Limits{Memory: recogniserMemory, File: recogniserFile}); err != nil {
 		return err
 	}
 	engine, err := sphinx.NewEngine(where)

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/confine"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -31,9 +32,10 @@ const Install = "sudo apt-get install flite"
 
 // Limits of one utterance.
 const (
-	maxText  = 2000             // bytes
-	maxAudio = 64 << 20         // bytes of the program's output
-	maxTime  = 20 * time.Second // of one run; a clause takes about 50 ms
+	maxText   = 2000             // bytes
+	maxAudio  = 64 << 20         // bytes of the program's output
+	maxMemory = 512 << 20        // of one run
+	maxTime   = 20 * time.Second // of one run; a clause takes about 50 ms
 )
 
 // Options configure a Synthesizer.
@@ -163,13 +165,19 @@ func (s *Synthesizer) run(ctx context.Context, name string, u pipeline.Utterance
 	limited, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	stretch := strconv.FormatFloat(1/min(max(speed, 0.25), 4), 'f', 3, 64)
-	// The text is an argument of the program; no shell interprets it.
-	cmd := exec.CommandContext(limited, s.path, "-voice", name, "--setf", "duration_stretch="+stretch, "-t", u.Text, "-o", "/dev/stdout")
-	var out, complaint limitedBuffer
-	out.limit, complaint.limit = maxAudio, 4096
-	cmd.Stdout, cmd.Stderr = &out, &complaint
+	file, path, err := soundFile()
+	if err != nil {
+		return nil, fail(fmt.Errorf("a file for flite's sound: %w", err), "")
+	}
+	defer file.close()
+	// The text goes to the standard input: everybody on the machine can read the arguments of a process.
+	cmd := exec.CommandContext(limited, s.path, "-voice", name, "--setf", "duration_stretch="+stretch, "-f", "-", "-o", path)
+	cmd.Stdin, cmd.ExtraFiles = strings.NewReader(u.Text), file.inherited()
+	var complaint limitedBuffer
+	complaint.limit = 4096
+	cmd.Stdout, cmd.Stderr = &complaint, &complaint
 	cmd.WaitDelay = time.Second
-	err := cmd.Run()
+	err = confine.Run(cmd, confine.Limits{Memory: maxMemory, CPU: maxTime, File: maxAudio})
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -178,7 +186,7 @@ func (s *Synthesizer) run(ctx context.Context, name string, u pipeline.Utterance
 	case err != nil:
 		return nil, fail(fmt.Errorf("flite: %w: %s", err, strings.TrimSpace(complaint.String())), "")
 	}
-	return out.Bytes(), nil
+	return file.read()
 }
 
 func fail(err error, hint string) error {

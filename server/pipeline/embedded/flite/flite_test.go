@@ -85,6 +85,18 @@ func TestRefuses(t *testing.T) {
 	g.Expect(New(Options{}).Synthesize(ctx, pipeline.Utterance{Text: "hello"}, drop)).To(gomega.MatchError(context.Canceled))
 }
 
+// Everybody on the machine can read the arguments of a process.
+func TestTheTextIsNoArgument(t *testing.T) {
+	g := gomega.NewWithT(t)
+	folder := t.TempDir()
+	program, arguments, input := filepath.Join(folder, "flite"), filepath.Join(folder, "arguments"), filepath.Join(folder, "input")
+	g.Expect(os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\" > "+arguments+"\ncat > "+input+"\n"), 0o755)).To(gomega.Succeed())
+	err := New(Options{Path: program}).Synthesize(t.Context(), pipeline.Utterance{Text: "confidential"}, func([]int16) error { return nil })
+	g.Expect(err).To(gomega.MatchError(errWAV))
+	g.Expect(os.ReadFile(arguments)).NotTo(gomega.ContainSubstring("confidential"))
+	g.Expect(os.ReadFile(input)).To(gomega.ContainSubstring("confidential"))
+}
+
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"**Note:** it is\nlate": "Note: it is late", "3 * 4": "3 times 4", "`x`\t# y": "x y", "* one": "one", "a_b": "a_b", "\x00": "", "-5": "-5",
