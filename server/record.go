@@ -1,10 +1,13 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
@@ -19,28 +22,118 @@ import (
 
 // The recorders of events and transitions.
 
-// recorder writes one JSON object a line. It is safe for concurrent use.
+// Limits of the lines that wait to be written.
+const (
+	maxLines     = 8192
+	maxLineBytes = 32 << 20
+)
+
+// recorder writes one JSON object a line, from a goroutine of its own: a slow disk does not hold up the calls. Lines that come when too
+// many wait are dropped, and a line in their place says how many. A recorder is safe for concurrent use. Its owner closes it.
 type recorder struct {
-	log    *slog.Logger
-	mu     sync.Mutex
-	out    io.Writer
-	failed bool
+	log     *slog.Logger
+	out     io.Writer
+	lines   chan []byte
+	bytes   atomic.Int64 // that wait
+	dropped atomic.Int64 // lines since the last one that was written
+	quit    chan struct{}
+	once    sync.Once
+	done    chan struct{} // closed when nothing more is written
 }
 
-func newRecorder(out io.Writer, log *slog.Logger) *recorder { return &recorder{out: out, log: log} }
+// newRecorder returns a recorder that writes to out.
+func newRecorder(out io.Writer, log *slog.Logger) *recorder {
+	r := &recorder{log: log, out: out, lines: make(chan []byte, maxLines), quit: make(chan struct{}), done: make(chan struct{})}
+	go r.run()
+	return r
+}
 
-// write appends one line. After the first error it logs once that recording stopped.
+// close writes what waits. It returns when all is written, or with the error of ctx.
+func (r *recorder) close(ctx context.Context) error {
+	r.once.Do(func() { close(r.quit) })
+	select {
+	case <-r.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("server: the recording is not written to its end: %w", ctx.Err())
+	}
+}
+
+// write appends one line.
 func (r *recorder) write(line any) {
 	text, err := json.Marshal(line)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err == nil {
-		_, err = r.out.Write(append(text, '\n'))
+	if err != nil {
+		r.log.Error("a line of the recording cannot be written", "err", err)
+		return
 	}
-	if err != nil && !r.failed {
-		r.failed = true
+	if r.bytes.Add(int64(len(text))) > maxLineBytes {
+		r.drop(text)
+		return
+	}
+	select {
+	case r.lines <- append(text, '\n'):
+	default:
+		r.drop(text)
+	}
+}
+
+// drop counts a line for which there is no room.
+func (r *recorder) drop(text []byte) {
+	r.bytes.Add(-int64(len(text)))
+	r.dropped.Add(1)
+}
+
+// run writes the lines until the recorder is closed and nothing waits, or until a write fails. It logs once that recording stopped, and
+// takes lines on, so that nobody waits.
+func (r *recorder) run() {
+	defer close(r.done)
+	failed := false
+	for {
+		select {
+		case text := <-r.lines:
+			failed = r.put(text, failed)
+		case <-r.quit:
+			for {
+				select {
+				case text := <-r.lines:
+					failed = r.put(text, failed)
+				default:
+					r.sayDropped(failed)
+					return
+				}
+			}
+		}
+	}
+}
+
+// put writes a line, and before it how many were dropped. It reports whether writing has failed.
+func (r *recorder) put(text []byte, failed bool) bool {
+	r.bytes.Add(1 - int64(len(text)))
+	if failed {
+		return true
+	}
+	if r.sayDropped(false) {
+		return true
+	}
+	if _, err := r.out.Write(text); err != nil {
+		r.log.Error("recording stopped", "err", err)
+		return true
+	}
+	return false
+}
+
+// sayDropped writes and logs how many lines were dropped since the last one. It reports whether writing has failed.
+func (r *recorder) sayDropped(failed bool) bool {
+	n := r.dropped.Swap(0)
+	if n == 0 || failed {
+		return failed
+	}
+	r.log.Warn("the recording lacks lines: the disk is too slow", "lines", n)
+	_, err := fmt.Fprintf(r.out, "{\"t\":%q,\"dropped\":%d}\n", time.Now().Format(time.RFC3339Nano), n)
+	if err != nil {
 		r.log.Error("recording stopped", "err", err)
 	}
+	return err != nil
 }
 
 // event records one event of the protocol. A text that is not JSON is recorded as a string.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/httpguard"
@@ -36,8 +37,8 @@ type Config struct {
 
 	// UDPPort carries the audio of all calls on one port; 0 gives each call ports of its own.
 	UDPPort int
-	// Loopback also offers the loopback addresses, for clients on the same machine.
-	Loopback bool
+	// Loopback also offers the loopback addresses, for clients on the same machine. LoopbackOnly offers and opens them alone.
+	Loopback, LoopbackOnly bool
 	// Keys are the API keys that clients send; nil asks for none.
 	Keys signal.Keys
 	// Secrets say what client secrets allow, which the holder of a key creates.
@@ -59,7 +60,8 @@ type Config struct {
 	CheckInvariants bool
 
 	// Record gets every event, and Trace every transition of the state machines, one JSON object a line; nil for none. Writes do not
-	// overlap. Record contains what the users said: keep it safe.
+	// overlap and do not hold up the calls: lines for which there is no room are dropped, and a line with the member dropped says how
+	// many. Close writes what waits. Record contains what the users said: keep it safe.
 	Record, Trace io.Writer
 }
 
@@ -71,6 +73,8 @@ type Server struct {
 	engine *rtc.Engine
 	calls  *signal.Handler
 	cfg    Config
+
+	recorders []*recorder
 }
 
 // New returns a Server. It opens the UDP port if Config names one. It does not listen for HTTP.
@@ -81,7 +85,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	engine, err := rtc.New(rtc.Config{UDPPort: cfg.UDPPort, Loopback: cfg.Loopback, Logger: cfg.Logger})
+	engine, err := rtc.New(rtc.Config{UDPPort: cfg.UDPPort, Loopback: cfg.Loopback, LoopbackOnly: cfg.LoopbackOnly, Logger: cfg.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -90,15 +94,19 @@ func New(cfg Config) (*Server, error) {
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants,
 	}
+	var recorders []*recorder
 	if cfg.Record != nil {
-		sc.Record = newRecorder(cfg.Record, cfg.Logger).event
+		events := newRecorder(cfg.Record, cfg.Logger)
+		recorders = append(recorders, events)
+		sc.Record = events.event
 	}
 	if cfg.Trace != nil {
 		steps := newRecorder(cfg.Trace, cfg.Logger)
+		recorders = append(recorders, steps)
 		sc.Trace, sc.Took, sc.Performed = steps.step, steps.took, steps.performed
 	}
-	s := &Server{mux: http.NewServeMux(), engine: engine, calls: signal.New(sc), cfg: cfg}
-	s.guard = httpguard.New(s.mux, httpguard.Config{Proxies: cfg.Proxies})
+	s := &Server{mux: http.NewServeMux(), engine: engine, calls: signal.New(sc), cfg: cfg, recorders: recorders}
+	s.guard = httpguard.New(http.HandlerFunc(s.serve), httpguard.Config{Proxies: cfg.Proxies})
 	s.mux.Handle("/v1/", s.calls)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	s.mux.HandleFunc("GET /readyz", s.ready)
@@ -112,11 +120,24 @@ func New(cfg Config) (*Server, error) {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.guard.ServeHTTP(w, r) }
 
+// serve answers a request, unless another host's page sent it: see signal.Handler.Misdirected. The API says so in its own form.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasPrefix(r.URL.Path, "/v1/") && s.calls.Misdirected(r) {
+		http.Error(w, "this server does not answer under this host name: open it as localhost", http.StatusForbidden)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
 // Close ends every call, joins all goroutines of the Server, and closes its ports. Calls that have not ended when ctx is done are cut
 // off.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.calls.Close(ctx)
-	return errors.Join(err, s.engine.Close())
+	err = errors.Join(err, s.engine.Close())
+	for _, r := range s.recorders {
+		err = errors.Join(err, r.close(ctx))
+	}
+	return err
 }
 
 // Calls returns how many calls there are now and how many there were in all.

@@ -14,6 +14,8 @@ type Config struct {
 	UDPPort int
 	// Loopback also offers the loopback addresses, for clients on the same machine.
 	Loopback bool
+	// LoopbackOnly offers and opens the loopback addresses alone, so that no other machine reaches the server. It implies Loopback.
+	LoopbackOnly bool
 	// PrivateRemotes sends connectivity checks also to private and link-local addresses that a client names and that are outside of the
 	// networks of this machine. A client that reaches the server needs no such check.
 	PrivateRemotes bool
@@ -51,6 +53,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	c.Loopback = c.Loopback || c.LoopbackOnly
 	orInt(&c.OpusComplexity, 5)
 	orInt(&c.OpusBitrate, 40_000)
 	orInt(&c.MaxMessage, 256<<10)

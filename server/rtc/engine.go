@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync"
 	"sync/atomic"
 
@@ -99,6 +100,9 @@ func (e *Engine) settings() webrtc.SettingEngine {
 	s.DisableActiveTCP(true)
 	s.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
 	s.SetIncludeLoopbackCandidate(e.cfg.Loopback)
+	if e.cfg.LoopbackOnly {
+		s.SetIPFilter(net.IP.IsLoopback)
+	}
 	s.SetICETimeouts(e.cfg.Disconnected, e.cfg.Failed, e.cfg.KeepAlive)
 	s.DetachDataChannels()
 	s.SetSCTPMaxMessageSize(uint32(e.cfg.MaxMessage))
@@ -116,6 +120,9 @@ func (e *Engine) openMux() (ice.UDPMux, error) {
 	}
 	if e.cfg.Loopback {
 		opts = append(opts, ice.UDPMuxFromPortWithLoopback())
+	}
+	if e.cfg.LoopbackOnly {
+		opts = append(opts, ice.UDPMuxFromPortWithIPFilter(net.IP.IsLoopback))
 	}
 	mux, err := ice.NewMultiUDPMuxFromPort(e.cfg.UDPPort, opts...)
 	if err != nil {

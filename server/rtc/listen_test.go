@@ -148,6 +148,18 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// A log at debug level has no passwords of ICE, with which others could send packets in the name of a client.
+func TestLoggerLeavesPasswordsOut(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var out strings.Builder
+	l := pionlog.Factory{To: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}.NewLogger("ice")
+	l.Debugf("Started agent: isControlling? %t, remoteUfrag: %q, remotePwd: %q", true, "ufrag", "confidential one")
+	l.Debug("a=ice-ufrag:ufrag\r\na=ice-pwd:confidential\r\na=mid:0 password=confidential")
+	g.Expect(out.String()).NotTo(gomega.ContainSubstring("confidential"))
+	g.Expect(out.String()).To(gomega.ContainSubstring("ufrag"))
+	g.Expect(out.String()).To(gomega.ContainSubstring("a=mid:0"))
+}
+
 func TestLoggerKeepsPionQuiet(t *testing.T) {
 	g := gomega.NewWithT(t)
 	chatter := func(level slog.Level) string {

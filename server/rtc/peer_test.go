@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -141,6 +143,25 @@ func TestCallsShareOnePort(t *testing.T) {
 
 	_, err := New(Config{UDPPort: port, Loopback: true})
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("another server")))
+}
+
+// A server that listens on loopback has no socket that another machine reaches.
+func TestLoopbackOnly(t *testing.T) {
+	for name, cfg := range map[string]Config{"ports of each call": {LoopbackOnly: true}, "one port": {LoopbackOnly: true, UDPPort: freePort(t)}} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			r := &recorder{}
+			dial(t, newTestEngine(t, cfg), r, clientOptions{answer: func(sdp string) string {
+				addresses := regexp.MustCompile(`a=candidate:\S+ \d udp \d+ (\S+) `).FindAllStringSubmatch(sdp, -1)
+				g.Expect(addresses).NotTo(gomega.BeEmpty(), sdp)
+				for _, a := range addresses {
+					g.Expect(net.ParseIP(a[1]).IsLoopback()).To(gomega.BeTrue(), a[1])
+				}
+				return sdp
+			}})
+			connected(g, r)
+		})
+	}
 }
 
 func TestCallDirections(t *testing.T) {

@@ -101,6 +101,12 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *
 			message: fmt.Sprintf("pages of %q may not call this server: start it with --origin %s", r.Header.Get("Origin"), r.Header.Get("Origin")),
 		}
 	}
+	if h.Misdirected(r) {
+		return &problem{
+			status: http.StatusForbidden, code: "host_not_allowed",
+			message: fmt.Sprintf("a server without keys does not answer as %q: open it as localhost, or start it with --origin https://%s", r.Host, r.Host),
+		}
+	}
 	who, p := h.identify(r)
 	if p != nil {
 		return p
@@ -193,6 +199,21 @@ func (h *Handler) originAllowed(origin string, r *http.Request) bool {
 		return true
 	}
 	return u.Host == r.Host && (h.cfg.Keys != nil || !private(r))
+}
+
+// Misdirected reports whether a request without a key came to a loopback address under the name of another host. A page whose name
+// somebody has pointed at this machine (DNS rebinding) sends such requests, and could read the responses. A host of Config.Origins is
+// fine: a reverse proxy may serve it.
+func (h *Handler) Misdirected(r *http.Request) bool {
+	if h.cfg.Keys != nil || !private(r) || loopback(hostname(r.Host)) {
+		return false
+	}
+	for _, o := range h.cfg.Origins {
+		if u, err := url.Parse(o); err == nil && u.Host == r.Host {
+			return false
+		}
+	}
+	return true
 }
 
 // private reports whether the request came to a loopback address. A page under any other host name cannot be the server's own then:

@@ -116,6 +116,43 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
+// A page whose host name somebody has pointed at this machine (DNS rebinding) sends no Origin with a GET of its own host.
+func TestAServerWithoutKeysChecksTheHost(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		allowed  []string
+		keys     bool
+		host, at string
+		want     int
+	}{
+		{name: "a name that resolves to loopback", host: "evil.test:8080", at: "127.0.0.1:8080", want: http.StatusForbidden},
+		{name: "a name that resolves to loopback, and every page", allowed: []string{"*"}, host: "evil.test:8080", at: "127.0.0.1:8080", want: http.StatusForbidden},
+		{name: "an address that is none of this machine's", host: "192.0.2.7", at: "127.0.0.1:80", want: http.StatusForbidden},
+		{name: "localhost", host: "localhost:8080", at: "127.0.0.1:8080", want: http.StatusOK},
+		{name: "an allowed page's host, behind a proxy", allowed: []string{"https://talk.test"}, host: "talk.test", at: "127.0.0.1:8080", want: http.StatusOK},
+		{name: "a server with keys", keys: true, host: "talk.test", at: "127.0.0.1:8080", want: http.StatusOK},
+		{name: "a server that is not on loopback", host: "talk.test", at: "192.0.2.7:80", want: http.StatusOK},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := open(t, func(c *Config) {
+				c.Origins = row.allowed
+				if row.keys {
+					c.Keys = keys(t)
+				}
+			})
+			r := local(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/antiphon/pipeline", nil), row.at)
+			r.Host = row.host
+			r.Header.Set("Authorization", "Bearer "+key)
+			w := httptest.NewRecorder()
+			d.h.ServeHTTP(w, r)
+			d.g.Expect(w.Code).To(gomega.Equal(row.want))
+			if row.want != http.StatusOK {
+				d.refused(w, row.want, "host_not_allowed", "open it as localhost")
+			}
+		})
+	}
+}
+
 func TestPreflight(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys, c.Origins = keys(t), []string{"https://app.test"} })
 	w := d.ask(http.MethodOptions, "/v1/realtime/calls", nil, "Origin", "https://app.test", "Access-Control-Request-Method", "POST")

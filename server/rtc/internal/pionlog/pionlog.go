@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"regexp"
 
 	"github.com/pion/logging"
 )
@@ -33,8 +34,11 @@ func (l *logger) Error(msg string)               { l.log(slog.LevelWarn, msg) }
 func (l *logger) Errorf(format string, a ...any) { l.logf(slog.LevelWarn, format, a) }
 
 func (l *logger) log(level slog.Level, msg string) {
-	l.to.Log(context.Background(), level, msg)
+	l.to.Log(context.Background(), level, password.ReplaceAllString(msg, "$1***"))
 }
+
+// password finds the passwords of ICE in pion's messages and in SDP. Who knows one can send packets in the name of the client.
+var password = regexp.MustCompile(`(?i)((?:pwd|passw(?:or)?d)"?\s*[:=]\s*)("[^"]*"|\S+)`)
 
 // logf formats a message only if its level is enabled.
 func (l *logger) logf(level slog.Level, format string, a []any) {
