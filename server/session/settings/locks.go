@@ -30,14 +30,25 @@ const CodeLocked = "session_locked"
 
 // ParseLocks checks that each path names a field of the session object. Its error names the first that does not.
 func ParseLocks(paths []string) (Locks, error) {
-	known := wire.DefaultSession()
-	text := Object(&known)
 	for _, p := range paths {
-		if _, ok := at(text, p); !ok && p != "*" {
+		if p != "*" && !known(p) {
 			return nil, fmt.Errorf("%q is no field of a session: want a path such as instructions, tools or audio.output.voice, or * for all", p)
 		}
 	}
 	return Locks(paths), nil
+}
+
+// known reports whether a path names a field of the session object, with one or the other kind of turn detection: each kind has fields
+// that the other one lacks.
+func known(path string) bool {
+	server, semantic := wire.DefaultSession(), wire.DefaultSession()
+	semantic.Audio.Input.TurnDetection = &wire.TurnDetection{Type: wire.SemanticVAD, Eagerness: "auto"}
+	for _, set := range []*wire.Session{&server, &semantic} {
+		if _, ok := at(Object(set), path); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // Check compares a session before and after a change that a client asks for. Its error is a *wire.DecodeError that names

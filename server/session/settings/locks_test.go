@@ -11,7 +11,7 @@ import (
 
 func TestParseLocks(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for _, path := range []string{"*", "instructions", "audio", "audio.output.voice", "audio.input.turn_detection.threshold", "tools"} {
+	for _, path := range []string{"*", "instructions", "audio", "audio.output.voice", "audio.input.turn_detection.threshold", "audio.input.turn_detection.eagerness", "tools"} {
 		_, err := ParseLocks([]string{path})
 		g.Expect(err).NotTo(gomega.HaveOccurred(), path)
 	}
