@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,11 +89,11 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 		return cfg, nil, fmt.Errorf("--listen %q: want HOST:PORT, such as 127.0.0.1:8080", c.Listen)
 	}
 	local := isLoopback(host)
-	if !local && c.APIKeyFile == "" {
-		return cfg, nil, fmt.Errorf("--listen %s can be reached from other machines: give --api-key-file FILE with the lines that antiphon key prints, or listen on 127.0.0.1", c.Listen)
+	if err := c.checkAccess(local, logger); err != nil {
+		return cfg, nil, err
 	}
 	cfg = server.Config{
-		Logger: logger, Page: web.Handler(web.Options{}), UDPPort: c.UDPPort, Loopback: local, Origins: c.Origin,
+		Logger: logger, Page: web.Handler(web.Options{}), UDPPort: c.UDPPort, Loopback: local, LoopbackOnly: local, Origins: c.Origin,
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {
 		return cfg, nil, err
@@ -106,17 +107,17 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 		}
 	}
 	var files []io.Closer
-	open := func(path string, to *io.Writer) {
+	open := func(flag, path string, to *io.Writer) {
 		if path == "" || err != nil {
 			return
 		}
 		var f *os.File
-		if f, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err == nil {
+		if f, err = openPrivate(flag, path); err == nil {
 			*to, files = f, append(files, f)
 		}
 	}
-	open(c.Record, &cfg.Record)
-	open(c.Trace, &cfg.Trace)
+	open("--record", c.Record, &cfg.Record)
+	open("--trace", c.Trace, &cfg.Trace)
 	return cfg, func() error {
 		var all error
 		for _, f := range files {
@@ -124,6 +125,23 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 		}
 		return all
 	}, err
+}
+
+// checkAccess refuses flags that let strangers in, and warns of those that let others read keys. local says that only this machine
+// reaches the server.
+func (c *serve) checkAccess(local bool, logger *slog.Logger) error {
+	keyless := c.APIKeyFile == ""
+	switch {
+	case keyless && !local:
+		return fmt.Errorf("--listen %s can be reached from other machines: give --api-key-file FILE with the lines that antiphon key prints, or listen on 127.0.0.1", c.Listen)
+	case keyless && (len(c.SecretLock) > 0 || c.SecretSingleUse):
+		return errors.New("--secret-lock and --secret-single-use without --api-key-file stop nobody, because a client needs no secret: give keys")
+	case keyless && slices.Contains(c.Origin, "*"):
+		logger.Warn("every page that somebody on this machine opens can use this server: name the pages with --origin, or give --api-key-file")
+	case !local && c.TLSCert == "" && !c.TLSSelfSigned && len(c.TrustedProxy) == 0:
+		logger.Warn("keys travel in plain text: give --tls-cert and --tls-key, or put a proxy with HTTPS before the server and name it with --trusted-proxy", "listen", c.Listen)
+	}
+	return nil
 }
 
 // proxies returns the trusted reverse proxies.
@@ -142,6 +160,9 @@ func readKeys(path string, logger *slog.Logger) (signal.Keys, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // the file was only read
+	if info, err := f.Stat(); err == nil && readableByOthers(info) {
+		logger.Warn("others on this machine can read the key file: run chmod 600", "file", path)
+	}
 	keys, err := signal.ReadKeys(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

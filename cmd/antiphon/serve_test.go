@@ -45,7 +45,8 @@ func TestServeChecksItsFlags(t *testing.T) {
 		"open to the world":  {serve{Listen: "0.0.0.0:0", limits: few}, "antiphon key prints"},
 		"no events":          {serve{Listen: "127.0.0.1:0"}, "--events-per-second"},
 		"fewer than none":    {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, TokensPerMinute: -1}}, "--tokens-per-minute"},
-		"a lock of nothing":  {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, SecretLock: []string{"voice"}}}, `--secret-lock: "voice"`},
+		"a lock of nothing":  {serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), limits: limits{EventsPerSecond: 1, SecretLock: []string{"voice"}}}, `--secret-lock: "voice"`},
+		"a lock and no keys": {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, SecretLock: []string{"tools"}}}, "a client needs no secret"},
 		"a file without key": {serve{Listen: "127.0.0.1:0", limits: few, APIKeyFile: write(t, "keys", "# none\n")}, "no key"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,6 +67,68 @@ func TestServeChecksItsFlags(t *testing.T) {
 			gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring(row.says)))
 		})
 	}
+}
+
+// keyFile is a key file with one key.
+func keyFile(t *testing.T) (path string) {
+	t.Helper()
+	_, line, err := signal.NewKey("kitchen")
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	return write(t, "keys", line)
+}
+
+// What lets others read keys or use the server is no error, but the log says so.
+func TestServeWarnsOfOpenDoors(t *testing.T) {
+	readable := keyFile(t)
+	gomega.NewWithT(t).Expect(os.Chmod(readable, 0o644)).To(gomega.Succeed())
+	for name, row := range map[string]struct {
+		serve serve
+		says  string
+	}{
+		"a key file that others can read": {serve{Listen: "127.0.0.1:0", APIKeyFile: readable}, "chmod 600"},
+		"no TLS":                          {serve{Listen: "0.0.0.0:0", APIKeyFile: keyFile(t)}, "plain text"},
+		"every page and no key":           {serve{Listen: "127.0.0.1:0", Origin: []string{"*"}}, "every page"},
+		"no TLS behind a proxy":           {serve{Listen: "0.0.0.0:0", APIKeyFile: keyFile(t), TrustedProxy: []string{"10.0.0.1"}}, ""},
+		"TLS":                             {serve{Listen: "0.0.0.0:0", APIKeyFile: keyFile(t), TLSSelfSigned: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var log bytes.Buffer
+			row.serve.EventsPerSecond = 1
+			_, closeFiles, err := row.serve.config(slog.New(slog.NewTextHandler(&log, nil)))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(closeFiles()).To(gomega.Succeed())
+			if row.says == "" {
+				g.Expect(log.String()).To(gomega.BeEmpty())
+			}
+			g.Expect(log.String()).To(gomega.ContainSubstring(row.says))
+		})
+	}
+}
+
+// A recording goes into no file that others can read, and through no link.
+func TestRecordsArePrivate(t *testing.T) {
+	g := gomega.NewWithT(t)
+	folder := t.TempDir()
+	fresh, shared, link := filepath.Join(folder, "fresh"), filepath.Join(folder, "shared"), filepath.Join(folder, "link")
+	g.Expect(os.WriteFile(shared, []byte("old\n"), 0o644)).To(gomega.Succeed())
+	g.Expect(os.Symlink(fresh, link)).To(gomega.Succeed())
+	for range 2 { // it is created, then continued
+		f, err := openPrivate("--record", fresh)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		_, err = f.WriteString("line\n")
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(f.Close()).To(gomega.Succeed())
+	}
+	info, err := os.Stat(fresh)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(gomega.Equal(os.FileMode(0o600)))
+	g.Expect(os.ReadFile(fresh)).To(gomega.BeEquivalentTo("line\nline\n"))
+	for path, says := range map[string]string{shared: "chmod 600", link: "is a link", folder: "name a file", os.DevNull: "device"} {
+		_, err = openPrivate("--record", path)
+		g.Expect(err).To(gomega.MatchError(gomega.And(gomega.ContainSubstring(says), gomega.ContainSubstring("--record"))), path)
+	}
+	g.Expect(os.ReadFile(shared)).To(gomega.BeEquivalentTo("old\n"))
 }
 
 func TestServePassesItsFlagsOn(t *testing.T) {
