@@ -16,7 +16,8 @@ import (
 type limits struct {
 	MaxSessions              int           `default:"200" placeholder:"N" help:"Calls at a time."`
 	SessionLength            time.Duration `default:"60m" help:"How long a session may be."`
-	MaxMessage               int           `default:"1024" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
+	MaxMessage               int           `default:"16384" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
+	MessageMemory            int           `default:"256" placeholder:"MIB" help:"What events above 256 KiB may take together while they arrive, in MiB."`
 	ConversationMemory       int           `default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
 	MaxConnections           int           `placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
 	MaxConnectionsPerAddress int           `placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
@@ -50,14 +51,14 @@ func (l *limits) into(cfg *server.Config) (err error) {
 		return errors.New("--max-sessions and the limits of calls and client secrets: want a number above 0, or 0 for the default")
 	case l.SessionLength != 0 && (l.SessionLength < shortestSession || l.SessionLength > longestSession):
 		return fmt.Errorf("--session-length %v: want %v to %v", l.SessionLength, shortestSession, longestSession)
-	case l.MaxMessage < 0 || l.MaxMessage > largestMessage || l.ConversationMemory < 0:
-		return fmt.Errorf("--max-message and --conversation-memory: want a number above 0, and at most %d KiB for a message", largestMessage)
+	case l.MaxMessage < 0 || l.MaxMessage > largestMessage || min(l.ConversationMemory, l.MessageMemory) < 0:
+		return fmt.Errorf("--max-message, --message-memory and --conversation-memory: want a number above 0, and at most %d KiB for a message", largestMessage)
 	case l.EventsPerSecond < 1:
 		return errors.New("--events-per-second: want a number above 0")
 	}
 	cfg.Rates = signal.Rates{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute}
 	cfg.Limits = signal.Limits{
-		MaxSessions: l.MaxSessions, EventsPerSecond: l.EventsPerSecond, MaxMessage: int64(l.MaxMessage) << 10, Memory: l.ConversationMemory << 20,
+		MaxSessions: l.MaxSessions, EventsPerSecond: l.EventsPerSecond, MaxMessage: int64(l.MaxMessage) << 10, MessageMemory: int64(l.MessageMemory) << 20, Memory: l.ConversationMemory << 20,
 		Longest: l.SessionLength, CallsPerPrincipal: l.CallsPerPrincipal, CallsPerSecret: l.CallsPerSecret, CallsPerAddress: l.CallsPerAddress,
 		CallAttempts: l.CallAttempts, SecretsPerPrincipal: l.SecretsPerPrincipal,
 	}

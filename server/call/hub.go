@@ -57,7 +57,7 @@ type Hub struct {
 	former       chan struct{} // closed when nothing of any former connection is left
 	unsent       []func()      // sent functions of the events that wait while the client is away
 	replay       replayBuffer
-	reconnecting bool          // a request reconnects the client
+	reconnecting chan struct{} // closed when the request that reconnects the client is done; nil if there is none
 	sidebands    []*Sideband   // at most MaxControllers, in the order in which they joined
 	session      *wire.Session // of the last session.created or session.updated; nil before
 	closed       bool
@@ -189,12 +189,12 @@ func (h *Hub) Reserve(seen string) error {
 	switch {
 	case h.closed || !h.reconnects():
 		return ErrNotReconnectable
-	case h.reconnecting:
+	case h.reconnecting != nil:
 		return ErrReconnecting
 	case !kept:
 		return ErrReplayLost
 	}
-	h.reconnecting = true
+	h.reconnecting = make(chan struct{})
 	return nil
 }
 
@@ -202,7 +202,15 @@ func (h *Hub) Reserve(seen string) error {
 func (h *Hub) Unreserve() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.reconnecting = false
+	close(h.reconnecting)
+	h.reconnecting = nil
+}
+
+// Reserved returns a channel that closes when the request is done for which the call is reserved; nil if it is not reserved.
+func (h *Hub) Reserved() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.reconnecting
 }
 
 // Attach gives the client another connection and first sends the events after the one with the id seen over it. It reports

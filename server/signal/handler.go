@@ -18,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
+	"github.com/antiphon-rt/antiphon/server/ws"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -61,13 +62,14 @@ const fullRetry = 10 * time.Second
 
 // Handler answers the requests under /v1/realtime and /v1/antiphon. It is safe for concurrent use.
 type Handler struct {
-	cfg     Config
-	env     env.Env
-	mux     *http.ServeMux
-	secrets *secretStore
-	budgets budgets
-	guard   *watchdog.Guard // bounds the calls of all sessions into the pipeline
-	memory  *conversation.Memory
+	cfg      Config
+	env      env.Env
+	mux      *http.ServeMux
+	secrets  *secretStore
+	budgets  budgets
+	guard    *watchdog.Guard // bounds the calls of all sessions into the pipeline
+	memory   *conversation.Memory
+	messages *ws.Memory
 
 	attempts attempts
 
@@ -100,7 +102,7 @@ func New(cfg Config) *Handler {
 	}
 	h := &Handler{
 		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecretStore(cfg.Secrets), budgets: budgets{rates: cfg.Rates},
-		memory: conversation.NewMemory(cfg.Memory, cfg.MaxSessions), calls: map[string]*callEntry{},
+		memory: conversation.NewMemory(cfg.Memory, cfg.MaxSessions), messages: ws.NewMemory(cfg.MessageMemory), calls: map[string]*callEntry{},
 		guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
 	h.secrets.perPrincipal = cfg.SecretsPerPrincipal

@@ -8,8 +8,10 @@ import "time"
 type Limits struct {
 	// MaxSessions is how many calls there are at most at a time; 0 takes 200.
 	MaxSessions int
-	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 1 MiB.
-	MaxMessage int64
+	// MaxMessage is the largest event of a client over a WebSocket, in bytes; 0 takes 16 MiB, because the protocol's clients send up to
+	// 15 MiB of audio in one event. MessageMemory is how many bytes of events above 256 KiB the server takes at a time from all clients;
+	// 0 takes 256 MiB.
+	MaxMessage, MessageMemory int64
 	// EventsPerSecond limits the events of one connection; each 16 KiB of an event count as one. Four times as many may come at
 	// once. Events that come faster wait, and the server tells the client. 0 takes 500.
 	EventsPerSecond int
@@ -37,7 +39,9 @@ type Limits struct {
 // Limits of a Handler, unless its Config says otherwise.
 const (
 	defaultMaxSessions = 200
-	defaultMaxMessage  = 1 << 20
+	defaultMaxMessage  = 16 << 20
+	// defaultMessageMemory is 16 events of the largest size.
+	defaultMessageMemory = 256 << 20
 	// defaultEventsPerSecond is how many events of one client pass in a second.
 	defaultEventsPerSecond = 500
 	defaultMemory          = 1 << 30
@@ -50,6 +54,7 @@ const (
 func (l Limits) withDefaults(keys Keys) Limits {
 	or(&l.MaxSessions, defaultMaxSessions)
 	or(&l.MaxMessage, defaultMaxMessage)
+	or(&l.MessageMemory, defaultMessageMemory)
 	or(&l.EventsPerSecond, defaultEventsPerSecond)
 	or(&l.Memory, defaultMemory)
 	share := 1

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc"
@@ -89,7 +90,7 @@ func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (id
 			message: "a call is resumed the way it was begun: over WebRTC, or over a WebSocket",
 		}
 	}
-	if err := c.hub.Reserve(after); err != nil {
+	if err := h.reserve(r.Context(), c.hub, after); err != nil {
 		return "", nil, "", nil, notReserved(err)
 	}
 	<-c.hub.Detach()
@@ -99,6 +100,35 @@ func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (id
 		return "", nil, "", nil, notReconnectable()
 	}
 	return id, c, seen, sync.OnceFunc(c.hub.Unreserve), nil
+}
+
+// reserveTimeout is how long a request that reconnects a call waits for another one to be done. A client that loses its connection just
+// after the server has accepted it comes back before the server is done with the first request.
+const reserveTimeout = 2 * time.Second
+
+// reserve reserves a call for a client that has seen the event with the id after. While another request has the call, it waits, for at
+// most reserveTimeout.
+func (h *Handler) reserve(ctx context.Context, hub *call.Hub, after string) error {
+	due := make(chan struct{})
+	limit := h.env.AfterFunc(reserveTimeout, func() { close(due) })
+	defer limit.Stop()
+	for {
+		other := hub.Reserved()
+		err := hub.Reserve(after)
+		if !errors.Is(err, call.ErrReconnecting) {
+			return err
+		}
+		if other == nil {
+			continue // the other request has begun meanwhile
+		}
+		select {
+		case <-other:
+		case <-due:
+			return err
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // notReserved is the response to a client whose call cannot be reserved for it.

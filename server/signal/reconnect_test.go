@@ -215,13 +215,37 @@ func TestRefusedReconnects(t *testing.T) {
 
 	_, c := d.h.findByToken(p.token(), requester{principal: "desk"})
 	d.g.Expect(c.hub.Reserve("")).To(gomega.Succeed())
-	d.connectRefused(p.reconnectURL(address, ""), key, http.StatusConflict, "resume_in_progress")
+	d.connectRefused(p.reconnectURL(address, ""), key, http.StatusConflict, "resume_in_progress") // after reserveTimeout
 	c.hub.Unreserve()
 
 	p.send(talkAbout) // none of this has disturbed the call
 	p.next("conversation.item.done")
 	now, _ := d.h.Calls()
 	d.g.Expect(now).To(gomega.Equal(3))
+}
+
+// TestReconnectWhileAnotherOneEnds checks that a client that comes back while the server is not done with the client's former attempt waits
+// for that, and is not refused.
+func TestReconnectWhileAnotherOneEnds(t *testing.T) {
+	d := open(t, nil)
+	address := d.serve() + "/v1/realtime"
+	p := d.connectExtended(address, "")
+	_, c := d.h.findByToken(p.token(), requester{})
+	d.g.Expect(c.hub.Reserve("")).To(gomega.Succeed()) // the former attempt has its 101 and is not done
+	waits := make(chan error, 1)
+	go func() {
+		err := d.h.reserve(t.Context(), c.hub, "")
+		waits <- err
+	}()
+	d.g.Consistently(waits, 50*time.Millisecond).ShouldNot(gomega.Receive())
+	c.hub.Unreserve()
+	d.g.Eventually(waits, patience).Should(gomega.Receive(gomega.Not(gomega.HaveOccurred())))
+	c.hub.Unreserve()
+	for range 20 { // the connection is cut directly after each 101
+		d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+		p = d.connect(p.reconnectURL(address, ""), "")
+	}
+	p.next("antiphon.ack")
 }
 
 // TestReconnectWithASecret checks that a secret for one call reconnects that call and begins no other.

@@ -31,6 +31,8 @@ type Limits struct {
 	EventsPerSecond int
 	// MaxMessage is the size of the largest message, in bytes.
 	MaxMessage int64
+	// Memory is the budget of all connections for large messages; nil has no limit.
+	Memory *Memory
 }
 
 // Link is one WebSocket. It implements call.Connection and call.SidebandLink and is safe for concurrent use. Events that are

@@ -2,9 +2,11 @@ package ws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -46,31 +48,82 @@ func (l *Link) read(ctx context.Context, to Receiver) {
 			to.Gone(whyGone(err))
 			return
 		}
-		text, size, err := l.readMessage(reader)
+		m, err := l.readMessage(reader)
+		if err == nil && m.refused != "" {
+			to.Refuse(m.refused, m.why)
+		}
+		if err == nil {
+			limiter.Wait(int(m.size), ctx.Done())
+			if m.refused == "" {
+				to.Message(m.text, kind == websocket.MessageText)
+			}
+		}
+		l.limits.Memory.give(m.charged)
 		if err != nil {
 			to.Gone(whyGone(err))
 			return
 		}
-		if text == nil {
-			to.Refuse("message_too_large", fmt.Sprintf("an event may have %d bytes: send audio in smaller pieces", l.limits.MaxMessage))
-		}
-		limiter.Wait(int(size), ctx.Done())
-		if text != nil {
-			to.Message(text, kind == websocket.MessageText)
-		}
 	}
 }
 
-// readMessage reads one message and returns its text and its size in bytes. text is nil for a message above the limit.
-func (l *Link) readMessage(from io.Reader) (text []byte, size int64, err error) {
-	text, err = io.ReadAll(io.LimitReader(from, l.limits.MaxMessage+1))
-	size = int64(len(text))
-	if err == nil && size > l.limits.MaxMessage {
-		var rest int64
-		rest, err = io.Copy(io.Discard, io.LimitReader(from, 64*l.limits.MaxMessage))
-		return nil, size + rest, err
+// message is what was read of one message.
+type message struct {
+	text    []byte
+	size    int64  // in bytes, also of a message that was refused
+	charged int64  // to the budget of large messages; the caller gives it back
+	refused string // the code of the error if the message was not taken, and why
+	why     string
+}
+
+// messageTimeout is how long a client may take to send a message above ownMessage. Its bytes are the server's memory.
+const messageTimeout = 30 * time.Second
+
+// readMessage reads one message. A message that is too large, or for which there is no memory, is read and discarded.
+func (l *Link) readMessage(from io.Reader) (m message, err error) {
+	limit := l.limits.MaxMessage
+	own := min(limit, ownMessage)
+	m.text, err = io.ReadAll(io.LimitReader(from, own+1))
+	m.size = int64(len(m.text))
+	if err != nil || m.size <= own {
+		return m, err
 	}
-	return text, size, err
+	late := time.AfterFunc(messageTimeout, func() { _ = l.conn.CloseNow() }) // the reader reports the end
+	defer late.Stop()
+	for err == nil && m.refused == "" && m.size <= limit {
+		if m.charged == 0 || m.size == int64(cap(m.text)) {
+			l.grow(&m)
+			continue
+		}
+		var n int
+		n, err = from.Read(m.text[m.size:min(int64(cap(m.text)), limit+1)])
+		m.size += int64(n)
+		m.text = m.text[:m.size]
+	}
+	if errors.Is(err, io.EOF) {
+		return m, nil
+	}
+	if m.refused == "" && m.size > limit {
+		m.refused, m.why = "message_too_large", fmt.Sprintf("an event may have %d bytes: send audio in smaller pieces", limit)
+	}
+	m.text = nil
+	if err != nil {
+		return m, err
+	}
+	rest, err := io.Copy(io.Discard, io.LimitReader(from, 64*limit))
+	m.size += rest
+	return m, err
+}
+
+// grow doubles the room of a message and charges that to the budget. If the budget has too little, it refuses the message.
+func (l *Link) grow(m *message) {
+	room := min(2*int64(cap(m.text)), l.limits.MaxMessage+1)
+	if !l.limits.Memory.take(room - m.charged) {
+		m.refused = "server_busy"
+		m.why = fmt.Sprintf("the server has no memory for events above %d bytes now: send audio in smaller pieces", ownMessage)
+		return
+	}
+	m.charged = room
+	m.text = append(make([]byte, 0, room), m.text...)
 }
 
 // whyGone turns the end of a connection into an error of package call: a client that closed it has hung up, and a client whose

@@ -1,0 +1,41 @@
+package ws
+
+import "sync"
+
+// The memory of messages: the budget of bytes that the large messages of all connections share.
+
+// ownMessage is the size in bytes up to which each connection may send a message whatever the others send.
+const ownMessage = 256 << 10
+
+// Memory is the budget of bytes for what clients send in messages above 256 KiB. It is safe for concurrent use. nil has no limit.
+type Memory struct {
+	mu   sync.Mutex
+	free int64
+}
+
+// NewMemory returns a budget of total bytes.
+func NewMemory(total int64) *Memory { return &Memory{free: total} }
+
+// take takes n bytes. It reports false, and takes nothing, if there are fewer.
+func (m *Memory) take(n int64) bool {
+	if m == nil {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n > m.free {
+		return false
+	}
+	m.free -= n
+	return true
+}
+
+// give returns n bytes.
+func (m *Memory) give(n int64) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.free += n
+}
