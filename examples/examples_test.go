@@ -31,7 +31,7 @@ func TestCoordOnly(t *testing.T) {
 	})
 }
 
-func TestCoordOnlyImportsNothingElseOfOurs(t *testing.T) {
+func TestCoordOnlyImportsOnlyCoord(t *testing.T) {
 	g := gomega.NewWithT(t)
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./coord-only").Output()
 	g.Expect(err).NotTo(gomega.HaveOccurred())

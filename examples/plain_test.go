@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// A server that knows nothing of Antiphon is spoken to in the protocol's own words.
+// The client sends only events of the plain protocol to a server that is no Antiphon.
 func TestPlainServer(t *testing.T) {
 	g := gomega.NewWithT(t)
 	program := build(t, "plain-server")

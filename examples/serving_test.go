@@ -16,10 +16,10 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// patience is how long a test waits for what must happen: long, since only a failure waits for all of it.
+// patience bounds a wait for an event that must come. Only a failing test waits for all of it.
 const patience = 30 * time.Second
 
-// start runs a program that prints "listening on URL", and interrupts it when the test ends: it must end well.
+// start runs a program that prints "listening on URL", and interrupts it when the test ends. Its exit status must be 0 then.
 func start(t *testing.T, program string, args ...string) (address string) {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -57,7 +57,7 @@ func get(t *testing.T, url string) string {
 	return string(body)
 }
 
-// ask places a call, writes a question, and returns what the answer says.
+// ask places a call, sends a question as text, and returns the text of the answer.
 func ask(t *testing.T, address, question string) string {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -65,7 +65,7 @@ func ask(t *testing.T, address, question string) string {
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, strings.Replace(address, "http", "ws", 1)+"/v1/realtime", nil) //nolint:bodyclose // a WebSocket has none
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	defer func() { _ = ws.CloseNow() }() // the call is over, well or not
+	defer func() { _ = ws.CloseNow() }() // the call has ended
 	for _, event := range []string{
 		`{"type": "conversation.item.create", "item":
 			{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "` + question + `"}]}}`,

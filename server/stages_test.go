@@ -83,7 +83,7 @@ func TestRecogniserFails(t *testing.T) {
 		c.speak(quiet(700))
 	}
 	for _, row := range []struct{ name, script, says string }{
-		{"it fails", `transcriber: {rules: [{when: {exact: now}, fail: ears are closed}]}`, "ears are closed"},
+		{"it fails", `transcriber: {rules: [{when: {exact: now}, fail: the recogniser is closed}]}`, "the recogniser is closed"},
 		{"it is stuck", `transcriber: {rules: [{when: {exact: now}, stall: true}]}`, "did not answer in time"},
 	} {
 		story(t, row.name, func(t *testing.T) {
@@ -102,9 +102,9 @@ func TestRecogniserFails(t *testing.T) {
 	}
 
 	story(t, "a session without transcripts gets the error, too", func(t *testing.T) {
-		c := serve(t, byScript(t, `transcriber: {rules: [{when: {exact: now}, fail: ears are closed}]}`), nil).dial()
+		c := serve(t, byScript(t, `transcriber: {rules: [{when: {exact: now}, fail: the recogniser is closed}]}`), nil).dial()
 		turn(c, "now")
-		c.g.Expect(refused(c, "transcription_failed", "").Message).To(gomega.ContainSubstring("ears are closed"))
+		c.g.Expect(refused(c, "transcription_failed", "").Message).To(gomega.ContainSubstring("the recogniser is closed"))
 		goesOn(c)
 	})
 
@@ -126,9 +126,9 @@ func TestRecogniserFails(t *testing.T) {
 
 	// The server starts without its packages; text still gets an answer.
 	story(t, "the recogniser is not installed", func(t *testing.T) {
-		c := serve(t, byScript(t, `transcriber: {missing: apt-get install ears}`), nil).dial()
+		c := serve(t, byScript(t, `transcriber: {missing: apt-get install recogniser}`), nil).dial()
 		turn(c, "now")
-		c.g.Expect(refused(c, "transcription_failed", "").Message).To(gomega.ContainSubstring("apt-get install ears"))
+		c.g.Expect(refused(c, "transcription_failed", "").Message).To(gomega.ContainSubstring("apt-get install recogniser"))
 		goesOn(c)
 	})
 }

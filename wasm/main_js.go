@@ -1,4 +1,4 @@
-// Command wasm is the program behind the page's script: see sdk/npm. It registers what the script calls, and nothing else.
+// Command wasm is the program behind the page's script: see sdk/npm. It registers the function with which the script begins calls.
 package main
 
 import "github.com/antiphon-rt/antiphon/wasm/page"

@@ -40,7 +40,7 @@ type bundle struct {
 	assets  map[string]asset.Asset
 }
 
-// loadBundle reads the page's files; files are what the build made.
+// loadBundle reads the page's files. files has the output of the build.
 func loadBundle(files fs.FS) (*bundle, error) {
 	b := &bundle{assets: make(map[string]asset.Asset)}
 	m, err := readManifest(files)

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	cutShown     = 1500 * time.Millisecond // how long "interrupted" stands
+	cutShown     = 1500 * time.Millisecond // how long "interrupted" is shown
 	pollLoading  = time.Second             // between questions for the pipeline while a part loads
-	pollTrouble  = 5 * time.Second         // … while one is missing or the server is away
-	pollDeadline = 5 * time.Second         // for one answer
+	pollTrouble  = 5 * time.Second         // … while a part is missing or the server does not answer
+	pollDeadline = 5 * time.Second         // how long one answer may take
 	maxUnsent    = 16                      // messages that wait until the call is connected
 )
 
-// Client is the Driver that holds a real call: a session of the SDK and what
-// the page needs around it. All its methods may be called from any goroutine.
+// Client is the Driver that holds a real call: a session of the SDK, with the
+// requests for devices and pipeline that the page needs. All its methods may be called from any goroutine.
 type Client struct {
 	session *sdk.Session
 	clock   sdk.Clock
@@ -29,19 +29,19 @@ type Client struct {
 	mu        sync.Mutex
 	show      func(Snapshot)
 	last      sdk.Snapshot
-	start     *Problem // of the page itself, such as an insecure address
-	dismissed error    // the microphone's error that the user has taken off
+	start     *Problem // a problem of the page itself, such as an insecure address
+	dismissed error    // the microphone's error that the user has dismissed
 	cut       string   // id of the newest interrupted line
 	cutUntil  time.Duration
-	latency   Latency // of the last answer that was measured in this call
+	latency   Latency // the last measured latency of this call
 	unsent    []string
 	asking    bool   // a question for the pipeline is under way
-	unask     func() // takes back the next question; nil when none is waiting
+	unask     func() // cancels the next request; nil when none is waiting
 }
 
-// NewClient makes a client on a dialer. setKey tells the dialer the server's
-// key; it may be nil. start is what is wrong with the page itself, and may be
-// nil.
+// NewClient makes a client that places calls with dialer. setKey gives the
+// dialer the server's key; it may be nil. start is a problem of the page itself;
+// it may be nil.
 func NewClient(dialer sdk.Dialer, clock sdk.Clock, setKey func(string), start *Problem) (*Client, error) {
 	session, err := sdk.New(sdk.Options{Dialer: dialer, Clock: clock})
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Client) Start(show func(Snapshot)) {
 	c.poll()
 }
 
-// changed takes a snapshot of the session. It is called one at a time.
+// changed handles a snapshot of the session. Calls come one at a time.
 func (c *Client) changed(s sdk.Snapshot) {
 	c.mu.Lock()
 	cut := lastCut(s)
@@ -79,12 +79,12 @@ func (c *Client) changed(s sdk.Snapshot) {
 	}
 	c.mu.Unlock()
 	for _, text := range send {
-		_ = c.session.SendText(text) // a call that ends meanwhile says so itself
+		_ = c.session.SendText(text) // when the call ends meanwhile, a snapshot says so
 	}
 	c.refresh()
 }
 
-// lastCut is the id of the newest interrupted line; empty when there is none.
+// lastCut returns the id of the newest interrupted line; empty when there is none.
 func lastCut(s sdk.Snapshot) string {
 	for i := len(s.Transcript) - 1; i >= 0; i-- {
 		if s.Transcript[i].Interrupted {
@@ -94,7 +94,7 @@ func lastCut(s sdk.Snapshot) string {
 	return ""
 }
 
-// refresh shows what there is now.
+// refresh shows a new snapshot.
 func (c *Client) refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func (c *Client) refresh() {
 	c.show(v)
 }
 
-// keepLatency is the latency to show: the last known one of the present call.
+// keepLatency returns the latency to show: the last known one of the present call.
 func keepLatency(before Latency, v Snapshot) Latency {
 	if v.Latency.Total > 0 || v.Phase == PhaseConnecting {
 		return v.Latency
@@ -125,7 +125,7 @@ func keepLatency(before Latency, v Snapshot) Latency {
 	return before
 }
 
-// Talk makes a call with the microphone.
+// Talk places a call with the microphone.
 func (c *Client) Talk() {
 	c.mu.Lock()
 	c.dismissed, c.start = nil, nil
@@ -134,7 +134,7 @@ func (c *Client) Talk() {
 	c.connect()
 }
 
-// connect makes the call. What goes wrong is in the session's snapshots.
+// connect places the call. The session's snapshots have its errors.
 func (c *Client) connect() {
 	go func() {
 		_ = c.session.Connect(context.Background())
@@ -151,7 +151,7 @@ func (c *Client) End() {
 	go func() { _ = c.session.Close(context.Background()) }()
 }
 
-// Say sends a written message, after making a call where there is none.
+// Say sends a written message. It places a call first where there is none.
 func (c *Client) Say(text string) {
 	if c.session.SendText(text) == nil {
 		return
@@ -196,16 +196,16 @@ func (c *Client) UseSpeaker(id string) {
 	go func() { _ = c.session.SetSpeaker(context.Background(), id) }() // the old one stays in use
 }
 
-// UseKey sets the server's key and makes the call.
+// UseKey sets the server's key and places the call.
 func (c *Client) UseKey(key string) {
 	c.setKey(key)
 	c.Talk()
 }
 
-// Play lets held-back sound play.
+// Play starts sound that the browser has blocked.
 func (c *Client) Play() { c.session.ResumeSound() }
 
-// Dismiss takes the problem off the page.
+// Dismiss removes the problem from the page.
 func (c *Client) Dismiss() {
 	c.mu.Lock()
 	c.start = nil
@@ -217,13 +217,13 @@ func (c *Client) Dismiss() {
 	c.refresh()
 }
 
-// Levels are the loudness of both sides now.
+// Levels returns the present loudness of both sides.
 func (c *Client) Levels() (mic, agent float64) {
 	l := c.session.Levels()
 	return float64(l.Mic), float64(l.Agent)
 }
 
-// poll asks for the pipeline now, and again as long as it is not whole.
+// poll asks for the pipeline now, and again until all parts are ready.
 func (c *Client) poll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,8 +248,8 @@ func (c *Client) poll() {
 	}()
 }
 
-// untilPoll is how long to wait before the next question; 0 when there is
-// nothing left to ask.
+// untilPoll returns how long to wait before the next request; 0 when no request
+// is needed.
 func untilPoll(p sdk.Pipeline) time.Duration {
 	if p.Err != nil || !p.Known {
 		return pollTrouble

@@ -1,6 +1,6 @@
 package web
 
-// The client in a browser: where the tab keeps the key, and what keeps a browser from placing calls.
+// The client in a browser: it keeps the key in the tab's storage, and finds problems that prevent calls.
 
 import (
 	"syscall/js"
@@ -22,8 +22,8 @@ func NewBrowserClient() (*Client, error) {
 	}, pageProblem())
 }
 
-// pageProblem is what will keep any call from being made, told before one is
-// tried.
+// pageProblem returns a problem that prevents all calls, so that the page can
+// show it before the first call; nil when there is none.
 func pageProblem() *Problem {
 	if err := browser.Supported(); err != nil {
 		p := ProblemOf(ProblemUnsupported, "")
@@ -36,8 +36,8 @@ func pageProblem() *Problem {
 	return nil
 }
 
-// A browser that keeps nothing for the page says so by throwing, even when it is
-// only asked for the storage: what is reached through Call can be recovered.
+// withStorage calls f with the tab's storage. A browser that blocks the storage
+// throws as soon as the storage is read; then f is not called.
 func withStorage(f func(storage js.Value)) {
 	defer func() {
 		// Without a storage the key is asked for again in the next tab.

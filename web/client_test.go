@@ -1,5 +1,7 @@
 package web
 
+// Tests of the Client with a fake dialer: calls, messages, phases, latencies and problems.
+
 import (
 	"context"
 	"encoding/json"
@@ -12,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// clock is moved by hand.
+// clock is an sdk.Clock that a test moves by hand.
 type clock struct {
 	mu     sync.Mutex
 	now    time.Duration
@@ -47,7 +49,7 @@ func (c *clock) AfterFunc(d time.Duration, f func()) (stop func()) {
 	}
 }
 
-// pass lets time go by and runs what is due.
+// pass moves the clock and runs the functions that are due.
 func (c *clock) pass(d time.Duration) {
 	c.mu.Lock()
 	c.now += d
@@ -64,7 +66,7 @@ func (c *clock) pass(d time.Duration) {
 	}
 }
 
-// line is a dialer and the one call that it gives.
+// line is a fake dialer, and the peer of the one call that it places.
 type line struct {
 	mu       sync.Mutex
 	dialed   []sdk.CallConfig
@@ -145,7 +147,7 @@ func (l *line) loads(state string) {
 	l.pipeline = sdk.Pipeline{Known: true, Name: "embedded", Components: []sdk.Component{{Stage: "model", State: state}}}
 }
 
-// desk is a client, what it has shown last, and what it stands on.
+// desk is a client with its fake dialer and clock, and the last snapshot that it has shown.
 type desk struct {
 	*gomega.WithT
 
@@ -164,7 +166,7 @@ func newDesk(t *testing.T, start *Problem) *desk {
 	return d
 }
 
-// newScreen is a desk whose client is told what changed by the test alone.
+// newScreen makes a desk whose client gets its snapshots from the test.
 func newScreen(t *testing.T, start *Problem) *desk {
 	t.Helper()
 	d := &desk{WithT: gomega.NewWithT(t), line: &line{}, clock: &clock{}}
@@ -197,21 +199,21 @@ func (d *desk) problem() ProblemKind {
 
 const sessionCreated = `{"type":"session.created","event_id":"e1","session":{"type":"realtime","id":"s1","model":"m"}}`
 
-// connected makes a call and lets it stand.
+// connected places a call and lets the server create its session.
 func (d *desk) connected() {
 	d.client.Talk()
 	d.answer()
 	d.Eventually(d.phase).Should(gomega.Equal(PhaseListening))
 }
 
-// answer is the server taking the call.
+// answer sends the server's first events.
 func (d *desk) answer() {
 	d.Eventually(d.line.peer).ShouldNot(gomega.BeNil())
 	d.line.tell(sdk.PeerOpened{})
 	d.line.server(sessionCreated)
 }
 
-func TestTalkMakesACallAndEndEndsIt(t *testing.T) {
+func TestTalkPlacesACallAndEndEndsIt(t *testing.T) {
 	d := newDesk(t, nil)
 	d.Eventually(d.phase).Should(gomega.Equal(PhaseIdle))
 	d.connected()
@@ -221,7 +223,7 @@ func TestTalkMakesACallAndEndEndsIt(t *testing.T) {
 	d.Eventually(d.phase).Should(gomega.Equal(PhaseIdle))
 }
 
-func TestAMessageWithoutACallMakesOneWithoutAMicrophone(t *testing.T) {
+func TestAMessagePlacesACallWithoutAMicrophone(t *testing.T) {
 	d := newDesk(t, nil)
 	d.client.Say("hello")
 	d.Eventually(d.line.calls).Should(gomega.HaveLen(1))
@@ -259,7 +261,7 @@ func TestAnInterruptionIsShownForAMoment(t *testing.T) {
 	d.Expect(d.phase()).To(gomega.Equal(PhaseListening), "the same cut is not shown again")
 }
 
-func TestAnAnswerEndsTheShowOfAnInterruption(t *testing.T) {
+func TestAnAnswerReplacesTheInterruptedPhase(t *testing.T) {
 	d := newScreen(t, nil)
 	d.client.changed(sdk.Snapshot{State: sdk.Listening, Transcript: []sdk.Entry{{ItemID: "a", Role: sdk.Agent, Interrupted: true}}})
 	d.Expect(d.phase()).To(gomega.Equal(PhaseInterrupted))
@@ -318,7 +320,7 @@ func (d *desk) settled() bool {
 	return !d.client.asking && d.client.unask == nil
 }
 
-func TestThePagesOwnProblemStandsUntilTheCall(t *testing.T) {
+func TestThePagesOwnProblemIsShownUntilTheCall(t *testing.T) {
 	insecure := ProblemOf(ProblemInsecure, "")
 	d := newDesk(t, &insecure)
 	d.Eventually(d.problem).Should(gomega.Equal(ProblemInsecure))
@@ -326,7 +328,7 @@ func TestThePagesOwnProblemStandsUntilTheCall(t *testing.T) {
 	d.Expect(d.problem()).To(gomega.BeEmpty())
 }
 
-func TestAMissingMicrophoneCanBeTakenOffThePage(t *testing.T) {
+func TestAMicrophoneProblemCanBeDismissed(t *testing.T) {
 	d := newDesk(t, nil)
 	d.connected()
 	d.line.tell(sdk.MicrophoneFailed{Err: &sdk.Error{Kind: sdk.ErrPermission}})
@@ -340,7 +342,7 @@ func TestAMissingMicrophoneCanBeTakenOffThePage(t *testing.T) {
 	d.Eventually(d.problem).Should(gomega.Equal(ProblemPermission), "it was tried again and refused again")
 }
 
-func TestAKeyIsHandedOnAndTheCallMade(t *testing.T) {
+func TestAKeyIsPassedOnAndTheCallPlaced(t *testing.T) {
 	d := newDesk(t, nil)
 	d.client.UseKey("secret")
 	d.Expect(d.keys).To(gomega.Equal([]string{"secret"}))

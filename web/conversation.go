@@ -11,7 +11,7 @@ import (
 // conversation is the transcript of both sides and the field to write in.
 func (p *Page) conversation(s Snapshot) app.UI {
 	lines := s.visibleLines()
-	// A spoken answer is heard: reading it out as well would talk over it.
+	// The user hears a spoken answer, so a screen reader must not read it out as well.
 	live := "off"
 	if s.TextOnly {
 		live = "polite"
@@ -78,8 +78,8 @@ func (l Line) who() string {
 	return "Antiphon"
 }
 
-// words is the text of a line, or a mark for words that are still to come or
-// never came.
+// words returns the text of a line, or a mark where the words are still to come
+// or have never come.
 func (l Line) words() string {
 	switch {
 	case l.Text != "":
@@ -97,7 +97,7 @@ func (l Line) words() string {
 	}
 }
 
-// cutMark stands after the last word that was heard.
+// cutMark returns the mark after the last word that was heard.
 func (l Line) cutMark() string {
 	if l.Text == "" {
 		return "interrupted before a word was heard"
@@ -105,7 +105,7 @@ func (l Line) cutMark() string {
 	return "interrupted"
 }
 
-// suggestion is something to say, for whoever does not know how to begin.
+// suggestion is a sentence that a new user can say, as a button.
 type suggestion struct {
 	app.Compo
 

@@ -16,8 +16,8 @@
 // The page is a function of one immutable Snapshot: Page.Render reads nothing
 // else, so tests and tools render any state without a browser. A Driver delivers
 // snapshots and carries out what the user asks for; Client is the Driver that
-// holds a real call through package sdk. What moves with the speech (rings, level,
-// score) is not rendered by the page: a scene reads the levels for every
+// holds a real call through package sdk. The page does not render the parts that
+// move with the speech (rings, level, score): a scene reads the levels for every
 // animation frame and sets two CSS variables. Style sheets, icons and
 // scripts are files in style, icons and static. The page has no inline script or
 // style and works under the Content-Security-Policy that the handler sends.

@@ -31,7 +31,7 @@ type Driver interface {
 	RetryMicrophone()
 	// Dismiss removes the problem from the page.
 	Dismiss()
-	// Levels are the loudness of the microphone and of the agent right now, each
+	// Levels returns the present loudness of the microphone and of the agent, each
 	// from 0 to 1. It is called for every animation frame and must be cheap.
 	Levels() (mic, agent float64)
 }

@@ -1,6 +1,6 @@
 package web
 
-// What the page does to elements directly: scrolling, text fields, the clipboard.
+// Direct access to elements of the page: scrolling, text fields, the clipboard.
 
 import (
 	"strings"

@@ -30,8 +30,8 @@ type Options struct {
 	Dist fs.FS
 }
 
-// policy allows what the page does and nothing else: its own files and its own
-// server. Calls by WebRTC are not subject to it.
+// policy is the Content-Security-Policy. It allows the page's own files and its
+// own server, and nothing else. Calls by WebRTC are not subject to it.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; media-src 'self' blob:; worker-src 'self'; manifest-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
@@ -55,7 +55,7 @@ func distOf(o Options) fs.FS {
 	return built
 }
 
-// Handler serves the Talk page at "/" and all that belongs to it. It answers
+// Handler serves the Talk page at "/" and all its files. It answers
 // 404 for every path that is not its own, and 503 with the command to run when
 // the page was not built.
 //
@@ -97,11 +97,11 @@ func Handler(o Options) http.Handler {
 type site struct {
 	bundle *bundle
 	app    *app.Handler
-	script http.Handler // what pages of others include, and two scripts of the Talk page: the browser's part of its program, and the worklet
+	script http.Handler // the files of package script: those for other pages, and two that the Talk page uses as well
 }
 
-// Resolve puts the version into the address of a file, which therefore never
-// changes its content.
+// Resolve puts the version into the address of a file. So the content behind an
+// address never changes.
 func (s *site) Resolve(location string) string {
 	if name, ok := strings.CutPrefix(location, "/web"); ok && (name == "" || name[0] == '/') {
 		return "/web/" + s.bundle.version + name
@@ -143,8 +143,8 @@ func (s *site) setPageHeaders(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 }
 
-// serveFile answers /web/VERSION/NAME. An address of another version is gone
-// rather than answered with other content.
+// serveFile answers /web/VERSION/NAME. It answers an
+// address of another version with an error, not with other content.
 func (s *site) serveFile(w http.ResponseWriter, r *http.Request) {
 	rest, ok := strings.CutPrefix(r.URL.Path, "/web/")
 	version, name, found := strings.Cut(rest, "/")

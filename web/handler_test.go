@@ -22,7 +22,7 @@ import (
 
 const program = "\x00asm and so on"
 
-// built is a dist folder with a small program in it.
+// built returns a dist folder with a small program.
 func built(t *testing.T, program string) fstest.MapFS {
 	t.Helper()
 	var br, gz bytes.Buffer
@@ -55,7 +55,7 @@ func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecor
 	return w
 }
 
-// wasmPath is the address of the program in the page's script.
+// wasmPath returns the address of the program in the page's script.
 func wasmPath(g *gomega.WithT, h http.Handler) string {
 	script := get(h, "/app.js").Body.String()
 	found := regexp.MustCompile(`/web/[0-9a-f]{12}/app\.wasm`).FindString(script)

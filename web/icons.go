@@ -31,6 +31,6 @@ var (
 	iconClose string
 )
 
-// icon shows one of the embedded pictures. The text is ours and constant, which
-// is what makes Raw safe.
+// icon shows one of the embedded pictures. Raw is safe here, because the text is
+// a constant of this program.
 func icon(svg string) app.UI { return app.Raw(svg) }

@@ -1,6 +1,6 @@
 package web
 
-// The inspector: predicted and confirmed state, the machines, their last steps, and where the time of an answer went.
+// The inspector: predicted and confirmed state, the machines, their last steps, and how the time of an answer was spent.
 
 import (
 	"strconv"
@@ -14,8 +14,8 @@ import (
 // maxSteps is how many transitions the inspector shows.
 const maxSteps = 14
 
-// Inside is what the inspector shows of the client: predicted and confirmed state, the machines and their last steps. The zero
-// value is that of a client that has made no call.
+// Inside is the client's inner state for the inspector: predicted and confirmed state, the machines and their last steps. The zero
+// value belongs to a client that has placed no call.
 type Inside struct {
 	Predicted, Confirmed string // both states in words
 	Differ               bool   // the prediction is ahead of the server
@@ -84,7 +84,7 @@ func scoreOf(n sdk.Interruptions) string {
 	return text + "."
 }
 
-// inspector shows what the machines do. It is closed at first: a user who talks does not need it.
+// inspector shows what the machines do. It is closed at first, because most users do not need it.
 func (p *Page) inspector(in Inside, l Latency) app.UI {
 	return app.Details().ID("inspector").Class("panel inspector").
 		DataSet("predicted", strconv.FormatBool(in.Differ)).
@@ -130,7 +130,7 @@ func stepItem(s Step) app.UI {
 	)
 }
 
-// waterfall draws where the time of the last answer went, one bar after another.
+// waterfall draws how the time of the last answer was spent, as one bar after another.
 func waterfall(l Latency) app.UI {
 	parts := l.Parts()
 	list := app.Ol().ID("waterfall").Class("waterfall").Aria("label", "Where the time of the last answer went")

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Latency is where the time of one answer went, in milliseconds. It comes from
-// the server's antiphon.turn.metrics event, which counts from the end of the
-// person's speech.
+// Latency has the shares of the time of one answer, in milliseconds. It comes
+// from the server's antiphon.turn.metrics event, which counts from the end of
+// the user's speech.
 type Latency struct {
 	Total       int // end of speech to the first sound (or word) of the answer; 0 means not known
 	Silence     int // waiting to be sure that the user had finished
@@ -45,7 +45,7 @@ func (l Latency) Parts() []Part {
 	return parts
 }
 
-// Text is the latency in a sentence; empty when it is not known.
+// Text returns the latency as a sentence; empty when it is not known.
 func (l Latency) Text() string {
 	if l.Total <= 0 {
 		return ""
@@ -57,11 +57,10 @@ func (l Latency) Text() string {
 	return "Answer began " + strconv.Itoa(l.Total) + after
 }
 
-// noticeable is the least share, in milliseconds, that Detail names: smaller
-// ones only hide the others.
+// noticeable is the least share, in milliseconds, that Detail names.
 const noticeable = 5
 
-// Detail lists the shares: "310 silence wait · 60 recognition · 50 voice".
+// Detail returns the list of the shares: "310 silence wait · 60 recognition · 50 voice".
 func (l Latency) Detail() string {
 	var words []string
 	for _, p := range l.Parts() {
@@ -77,7 +76,7 @@ const unbroken = "\u00a0"
 
 // MetricsLatency makes a Latency from the marks of antiphon.turn.metrics:
 // milliseconds since the end of the user's speech, -1 for what did not
-// happen. A mark that lies before an earlier one counts as no time.
+// happen. A share whose mark comes before the mark of the share before it is 0.
 func MetricsLatency(commit, transcript, firstToken, firstAudio, firstPacket int) Latency {
 	var l Latency
 	at := 0

@@ -6,7 +6,7 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// plain makes the spaces that do not break into ordinary ones.
+// plain replaces non-breaking spaces by ordinary ones.
 func plain(text string) string {
 	var out []rune
 	for _, r := range text {

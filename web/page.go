@@ -8,8 +8,8 @@ import (
 	"github.com/maxence-charriere/go-app/v10/pkg/app"
 )
 
-// Page is the Talk page. Without a driver it is the still picture that the
-// server sends first.
+// Page is the Talk page. Without a driver it is the static page that the server
+// sends first.
 type Page struct {
 	app.Compo
 
@@ -20,16 +20,16 @@ type Page struct {
 	away   bool // the user has scrolled back and reads older lines
 }
 
-// scenery is what goes on around the page outside its elements: animation and
-// shortcuts. Only a browser has one.
+// scenery is the animation and the keyboard shortcuts of the page, which are not
+// part of its rendered elements. Only a browser has one.
 type scenery interface {
-	// Show tells of a new snapshot, after the page has been rendered.
+	// Show gives the scenery a new snapshot, after the page has been rendered.
 	Show(s Snapshot)
 	// Release stops everything.
 	Release()
 }
 
-// NewPage makes a page on a driver, which may be nil for a still picture of s.
+// NewPage makes a page with a driver. A nil driver makes a static page of s.
 func NewPage(d Driver, s Snapshot) *Page {
 	return &Page{driver: d, shown: s}
 }
@@ -64,7 +64,7 @@ func (p *Page) follow() {
 	}
 }
 
-// OnResize follows too: a keyboard on the screen takes half of it.
+// OnResize follows too, because an on-screen keyboard takes half of the screen.
 func (p *Page) OnResize(app.Context) { p.follow() }
 
 func (p *Page) onScroll(ctx app.Context, _ app.Event) {
@@ -72,7 +72,7 @@ func (p *Page) onScroll(ctx app.Context, _ app.Event) {
 	p.away = len(p.shown.Lines) > 0 && !atEnd("scroll")
 }
 
-// OnDismount lets go of what OnMount took.
+// OnDismount releases everything that OnMount has acquired.
 func (p *Page) OnDismount() {
 	if p.scene != nil {
 		p.scene.Release()
@@ -111,7 +111,7 @@ func masthead() app.UI {
 	)
 }
 
-// act runs f on the driver; a still picture has none.
+// act calls f with the driver. It does nothing on a static page, which has none.
 func (p *Page) act(f func(Driver)) {
 	if p.driver != nil {
 		f(p.driver)

@@ -38,7 +38,7 @@ func newPainter(canvas js.Value) *painter {
 	return p
 }
 
-// readColours takes the two voices' colours from the style sheet.
+// readColours reads the colours of user and agent from the style sheet.
 func (p *painter) readColours() {
 	style := js.Global().Call("getComputedStyle", p.canvas)
 	p.you = style.Call("getPropertyValue", "--you").String()
@@ -50,7 +50,7 @@ func (p *painter) release() {
 	p.recolour.Release()
 }
 
-// paint draws the notes where they are now.
+// paint draws the notes at their present positions.
 func (p *painter) paint(s *score, now time.Duration) {
 	if s.quiet() && p.blank {
 		return
@@ -113,8 +113,8 @@ func (p *painter) clear() (width, height float64) {
 	return width, height
 }
 
-// clearance is how far from the middle the notes begin: outside the button and
-// its rings.
+// clearance returns the distance from the middle at which the notes begin:
+// outside the button and its rings.
 func (p *painter) clearance() float64 {
 	button := p.canvas.Get("parentElement").Call("querySelector", "#talk")
 	return button.Get("offsetWidth").Float()/2 + 22

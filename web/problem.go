@@ -35,12 +35,12 @@ const (
 	RemedyPlay  Remedy = "play"  // let the browser play sound
 )
 
-// Problem is something that the user has to know of.
+// Problem is a problem that the page shows to the user.
 type Problem struct {
 	Kind   ProblemKind
 	Title  string // what happened
 	Advice string // what to do about it
-	Detail string // the exact message, for whoever looks for the cause; may be empty
+	Detail string // the exact message, to find the cause; may be empty
 	Remedy Remedy
 }
 
@@ -52,7 +52,8 @@ func ProblemOf(kind ProblemKind, detail string) Problem {
 	return p
 }
 
-// explain knows the problems of the microphone. The call goes on without one.
+// explain returns the texts for problems of the microphone. The call goes on
+// without one.
 func explain(kind ProblemKind) Problem {
 	switch kind {
 	case ProblemNoMicrophone:
@@ -87,7 +88,7 @@ func explain(kind ProblemKind) Problem {
 	}
 }
 
-// explainConnection knows the problems on the way to the server.
+// explainConnection returns the texts for problems of the connection to the server.
 func explainConnection(kind ProblemKind) Problem {
 	switch kind {
 	case ProblemServerGone:
@@ -130,7 +131,7 @@ func explainConnection(kind ProblemKind) Problem {
 	}
 }
 
-// explainServer knows what the server says itself.
+// explainServer returns the texts for problems that the server reports.
 func explainServer(kind ProblemKind) Problem {
 	switch kind {
 	case ProblemKey:
@@ -153,7 +154,7 @@ func explainServer(kind ProblemKind) Problem {
 	}
 }
 
-// remedyLabel is the name of the button that carries out a remedy.
+// remedyLabel returns the name of the button for a remedy.
 func remedyLabel(r Remedy) string {
 	switch r {
 	case RemedyRetry:

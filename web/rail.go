@@ -8,7 +8,7 @@ import (
 	"github.com/maxence-charriere/go-app/v10/pkg/app"
 )
 
-// pipeline lists the parts that make the server's voice.
+// pipeline shows the parts of the server's pipeline.
 func (p *Page) pipeline(pl Pipeline) app.UI {
 	return app.Section().Class("panel").Aria("labelledby", "pipeline-title").Body(
 		app.H2().ID("pipeline-title").Body(
@@ -26,7 +26,7 @@ func (p *Page) pipeline(pl Pipeline) app.UI {
 	)
 }
 
-// note says why there is nothing, or nothing new, in the list.
+// note says why the list is empty or not up to date.
 func (p Pipeline) note() string {
 	switch {
 	case p.Unreachable:
@@ -82,7 +82,7 @@ func (v *install) onCopy(app.Context, app.Event) {
 // OnUpdate forgets that another command was copied.
 func (v *install) OnUpdate(app.Context) { v.copied = false }
 
-// devices are the choices of microphone and loudspeaker.
+// devices shows the choices of microphone and loudspeaker.
 func (p *Page) devices(d Devices) app.UI {
 	return app.Section().Class("panel").Aria("labelledby", "devices-title").Body(
 		app.H2().ID("devices-title").Text("Sound"),
@@ -127,7 +127,7 @@ func (p *Page) onSpeaker(ctx app.Context, _ app.Event) {
 	p.act(func(d Driver) { d.UseSpeaker(id) })
 }
 
-// keys names the shortcuts.
+// keys shows the keyboard shortcuts.
 func (p *Page) keys() app.UI {
 	return app.Section().Class("panel keys").Aria("labelledby", "keys-title").Body(
 		app.H2().ID("keys-title").Text("Keys"),

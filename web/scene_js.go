@@ -1,6 +1,6 @@
 package web
 
-// What moves without rendering: the levels, the score and the shortcuts, in a browser.
+// The scenery in a browser: it moves levels and score without rendering the page, and handles the keyboard shortcuts.
 
 import (
 	"strconv"
@@ -23,7 +23,7 @@ type scene struct {
 	begun                        time.Time
 	meterAt                      time.Duration
 	mic, agent                   float64 // the smoothed levels
-	micShown, agentShown         string  // as they are on show
+	micShown, agentShown         string  // the values that the page shows
 }
 
 const (
@@ -106,8 +106,8 @@ func (s *scene) step(now time.Duration) {
 	s.running = false
 }
 
-// setLevels writes the levels where they are used and nowhere higher, so that a
-// frame costs the browser a few elements and not the page.
+// setLevels writes the levels to the few elements that use them, so that a frame
+// does not make the browser restyle the whole page.
 func (s *scene) setLevels() {
 	if mic := decimal(s.mic); mic != s.micShown {
 		s.micShown = mic
@@ -120,7 +120,8 @@ func (s *scene) setLevels() {
 	}
 }
 
-// follow moves a shown level towards a measured one: up at once, down gently.
+// follow returns the next shown level. It rises to the measured level at once and
+// falls towards it slowly.
 func follow(shown, measured float64) float64 {
 	if measured > shown {
 		return shown + (measured-shown)*0.7
@@ -130,7 +131,7 @@ func follow(shown, measured float64) float64 {
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// onKey hears Esc and M. M is a letter while the user writes.
+// onKey handles Esc and M. M is a letter while the user writes.
 func (s *scene) onKey(e js.Value) {
 	if e.Get("repeat").Bool() || e.Get("isComposing").Bool() ||
 		e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool() || e.Get("altKey").Bool() {

@@ -29,7 +29,7 @@ type note struct {
 	pitch int // 0 is the lowest space, notePitches-1 the highest
 }
 
-// score holds the notes that are on the staff. It has one user.
+// score holds the notes that are on the staff. One goroutine at a time.
 type score struct {
 	notes     [maxNotes]note
 	first, n  int
@@ -38,7 +38,7 @@ type score struct {
 	phase     Phase
 }
 
-// enter tells the score what the call does now, and marks a cut.
+// enter takes the present phase of the call, and marks a cut.
 func (s *score) enter(p Phase, now time.Duration) {
 	if p == PhaseInterrupted && s.phase != PhaseInterrupted {
 		s.add(note{born: now, kind: noteCut})
@@ -46,8 +46,8 @@ func (s *score) enter(p Phase, now time.Duration) {
 	s.phase = p
 }
 
-// hear takes both levels, 0 to 1. The user's notes count only while the call
-// takes them for words, so that noise does not write on the staff.
+// hear takes both levels, 0 to 1. The user's level makes notes only while the user
+// speaks or has just interrupted, so that noise makes none.
 func (s *score) hear(now time.Duration, mic, agent float64) {
 	for s.n > 0 && now-s.notes[s.first].born > noteLife {
 		s.first = (s.first + 1) % maxNotes

@@ -28,7 +28,7 @@ func TestScoreWritesWhoSpeaks(t *testing.T) {
 
 	s.enter(PhaseSpeaking, 2*time.Second)
 	s.hear(2*time.Second, 0.9, 0.6)
-	g.Expect(kinds(&s, 2*time.Second)).To(gomega.Equal(map[noteKind]int{noteYou: 1, noteAgent: 1}), "the echo is not the person")
+	g.Expect(kinds(&s, 2*time.Second)).To(gomega.Equal(map[noteKind]int{noteYou: 1, noteAgent: 1}), "the echo makes no note of the user")
 }
 
 func TestScoreMarksACutOnce(t *testing.T) {

@@ -2,7 +2,7 @@ package web
 
 // The Snapshot, from which the page is rendered.
 
-// Phase is what the call does, as the page shows it in words and in motion.
+// Phase is the state of the call that the page shows.
 // Its text is the value of data-state on #state and #page.
 type Phase string
 
@@ -51,12 +51,12 @@ const (
 	RoleTool  Role = "tool"
 )
 
-// Line is one side's turn in the conversation.
+// Line is one line of the conversation.
 type Line struct {
 	ID          string // the item's id; unique in the conversation
 	Role        Role
-	Text        string // for an interrupted line only what was heard
-	Live        bool   // still being said or recognised
+	Text        string // for an interrupted line only the words that were heard
+	Live        bool   // still being spoken or recognised
 	Interrupted bool   // cut short; the words after Text were not heard
 	Failed      bool   // the words could not be recognised or the answer failed
 	Note        string // a remark beside the text, such as why there are no words
@@ -76,22 +76,22 @@ const (
 
 // Component is one part of the server's voice pipeline.
 type Component struct {
-	Stage   string // what it does: "transcription", …
-	Name    string // what does it: "pocketsphinx", …
+	Stage   string // the stage of the pipeline: "transcription", …
+	Name    string // the engine: "pocketsphinx", …
 	State   ComponentState
 	Detail  string // a sentence for the user; may be empty
 	Install string // the command that gets it; empty when nothing is missing
 }
 
-// Pipeline is what the server said of its parts, in the order of a voice's way
-// through them.
+// Pipeline has the parts of the server's pipeline, in the order in which they
+// process speech.
 type Pipeline struct {
 	Name        string
 	Components  []Component
-	Unreachable bool // the last question got no answer
+	Unreachable bool // the last request got no answer
 }
 
-// incomplete reports whether a part is not there.
+// incomplete reports whether a part is missing.
 func (p Pipeline) incomplete() bool {
 	for _, c := range p.Components {
 		if c.State == ComponentMissing || c.State == ComponentFailed {
@@ -115,8 +115,8 @@ type Devices struct {
 	Speaker     string
 }
 
-// Snapshot is everything that the page shows, at one moment. It is a value:
-// whoever makes one hands it over and never changes what it refers to.
+// Snapshot is everything that the page shows, at one moment. Its maker
+// does not change it or anything that it refers to afterwards.
 type Snapshot struct {
 	Phase    Phase
 	Muted    bool
@@ -127,7 +127,7 @@ type Snapshot struct {
 	Trimmed  bool // older lines have left the conversation
 	Pipeline Pipeline
 	Devices  Devices
-	Latency  Latency  // of the last answer; the zero value shows nothing
+	Latency  Latency  // the latency of the last answer; the zero value shows nothing
 	Inside   Inside   // for the inspector
 	Problem  *Problem // what went wrong and what to do; nil when nothing did
 }

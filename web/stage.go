@@ -8,7 +8,7 @@ import (
 	"github.com/maxence-charriere/go-app/v10/pkg/app"
 )
 
-// stage is the middle of the page: the button, what the call does, the live
+// stage shows the middle of the page: the button, the state of the call, the
 // caption and the controls of the call.
 func (p *Page) stage(s Snapshot) app.UI {
 	return app.Section().Class("stage").Aria("label", "Call").Body(
@@ -63,8 +63,8 @@ func (p *Page) onTalk(app.Context, app.Event) {
 	})
 }
 
-// controls are always in the page, so that nothing jumps when a call begins;
-// what cannot be used yet is disabled.
+// controls shows the controls of a call. They are always in the page, so that
+// nothing moves when a call begins; outside a call they are disabled.
 func (p *Page) controls(s Snapshot) app.UI {
 	mute := app.Button().ID("mute").Class("control").Type("button").
 		DataSet("muted", strconv.FormatBool(s.Muted)).Aria("keyshortcuts", "M")
@@ -97,8 +97,9 @@ func (p *Page) onInterrupt(app.Context, app.Event) {
 	p.act(func(d Driver) { d.Interrupt() })
 }
 
-// problem stays in the page when there is none, because an alert is read out
-// when it changes, not when it appears.
+// problem shows the problem. Its element stays in the page when there is no
+// problem, because screen readers read an alert when it changes, not when it
+// appears.
 func (p *Page) problem(pr *Problem) app.UI {
 	box := app.Div().ID("error").Class("problem").Role("alert")
 	if pr == nil {
@@ -154,7 +155,7 @@ func (p *Page) onKey(_ app.Context, e app.Event) {
 	}
 }
 
-// latencyLine says where the time of the last answer went.
+// latencyLine shows how the time of the last answer was spent.
 func latencyLine(l Latency) app.UI {
 	line := app.P().ID("latency").Class("latency")
 	if l.Text() == "" {

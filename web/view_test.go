@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-func TestCaptionIsThePersonsWords(t *testing.T) {
+func TestTheCaptionHasTheUsersWords(t *testing.T) {
 	agent := sdk.Entry{ItemID: "a", Role: sdk.Agent, Text: "Before."}
 	said := sdk.Entry{ItemID: "u", Role: sdk.User, Text: "what is", Spoken: true, Live: true}
 	typed := sdk.Entry{ItemID: "u", Role: sdk.User, Text: "typed"}
@@ -38,7 +38,7 @@ func TestCaptionIsThePersonsWords(t *testing.T) {
 	}
 }
 
-func TestACutIsShownWhenItIsKnownWhatWasHeard(t *testing.T) {
+func TestACutIsShownWhenThePlayedPositionIsKnown(t *testing.T) {
 	g := gomega.NewWithT(t)
 	asking := lineOf(&sdk.Entry{ItemID: "a", Role: sdk.Agent, Text: "One, two, three.", Interrupted: true, Live: true})
 	g.Expect(asking.Interrupted).To(gomega.BeFalse())

@@ -2,7 +2,7 @@ package web
 
 // The texts for states, hints, stages and components.
 
-// statusText says in a few words what the call does.
+// statusText returns the state of the call in a few words.
 func (s Snapshot) statusText() string {
 	switch s.Phase {
 	case PhaseLoading:
@@ -40,7 +40,7 @@ func (s Snapshot) listeningText() string {
 	}
 }
 
-// hintText says what the user can do now.
+// hintText returns what the user can do now.
 func (s Snapshot) hintText() string {
 	switch s.Phase {
 	case PhaseLoading:
@@ -90,7 +90,7 @@ func (s Snapshot) listeningHint() string {
 	}
 }
 
-// talkLabel is the name of the big button: what it will do when pressed.
+// talkLabel returns the name of the big button: the action of a press.
 func (s Snapshot) talkLabel() string {
 	switch {
 	case s.Phase == PhaseLoading:
@@ -109,7 +109,7 @@ func (s Snapshot) canInterrupt() bool {
 	return s.Phase == PhaseSpeaking || s.Phase == PhaseThinking
 }
 
-// stageName is the plain word for a pipeline stage.
+// stageName returns the word that the page shows for a pipeline stage.
 func stageName(stage string) string {
 	switch stage {
 	case "transcription", "transcribe", "transcriber", "stt":
@@ -125,7 +125,7 @@ func stageName(stage string) string {
 	}
 }
 
-// stateName is the word shown for a component's state.
+// stateName returns the word that the page shows for a component's state.
 func stateName(s ComponentState) string {
 	switch s {
 	case ComponentReady:

@@ -51,7 +51,7 @@ func TestEveryPhaseHasItsWords(t *testing.T) {
 	}
 }
 
-func TestAMissingPartIsSaidBeforeTheCall(t *testing.T) {
+func TestAMissingPartIsShownBeforeTheCall(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := Snapshot{Phase: PhaseIdle, Pipeline: Pipeline{Components: []Component{{State: ComponentMissing}}}}
 	g.Expect(s.hintText()).To(gomega.ContainSubstring("see Pipeline"))

@@ -1,5 +1,7 @@
 package main
 
+// Side-band control of a WebRTC call, through the whole program.
+
 import (
 	"context"
 	"encoding/json"
@@ -22,7 +24,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// party is one end of a call that a test looks at: its events in their order.
+// party is a client or a side-band controller of a call, with the events that it gets, in order.
 type party struct {
 	t      *testing.T
 	g      *gomega.WithT
@@ -43,7 +45,7 @@ func (p *party) heard(text []byte) {
 	}
 }
 
-// next waits for an event of type E and passes over the others.
+// next waits for the next event of type E and skips the others.
 func next[E wire.ServerEvent](p *party) E {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
@@ -77,7 +79,7 @@ func (p *party) isOver() {
 	p.g.Eventually(p.ended, patience).Should(gomega.BeClosed())
 }
 
-// locating keeps the Location of the call that it sets up.
+// locating is a RoundTripper that keeps the Location header, which names the call.
 type locating struct{ location string }
 
 // RoundTrip implements http.RoundTripper.
@@ -89,7 +91,7 @@ func (l *locating) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// exchange is a server with one key.
+// exchange is a server with one API key.
 type exchange struct {
 	t        *testing.T
 	g        *gomega.WithT
@@ -144,13 +146,13 @@ func (x *exchange) secret(body string) string {
 	return told.Value
 }
 
-// call places a call over WebRTC and gives its address.
+// call places a call over WebRTC and returns its client and the call's path at the server.
 func (x *exchange) call(bearer string) (p *party, location string) {
 	x.t.Helper()
 	p = newParty(x.t)
-	road := &locating{}
+	transport := &locating{}
 	var end sync.Once
-	d, err := native.NewDialer(native.Options{URL: x.url, Key: bearer, Client: &http.Client{Transport: road}, Loopback: true})
+	d, err := native.NewDialer(native.Options{URL: x.url, Key: bearer, Client: &http.Client{Transport: transport}, Loopback: true})
 	x.g.Expect(err).NotTo(gomega.HaveOccurred())
 	peer, err := d.Dial(x.t.Context(), sdk.CallConfig{}, func(e sdk.PeerEvent) {
 		switch e := e.(type) {
@@ -163,10 +165,10 @@ func (x *exchange) call(bearer string) (p *party, location string) {
 	x.g.Expect(err).NotTo(gomega.HaveOccurred())
 	x.t.Cleanup(func() { _ = peer.Close() }) // the call has ended
 	p.send = func(text string) error { return peer.Send([]byte(text)) }
-	return p, road.location
+	return p, transport.location
 }
 
-// control joins a call from the side.
+// control joins a call as a side-band controller.
 func (x *exchange) control(location string) *party {
 	x.t.Helper()
 	p := newParty(x.t)
@@ -193,7 +195,7 @@ func (x *exchange) control(location string) *party {
 	return p
 }
 
-// TestControlOfAWebRTCCall: a program with the key rules a call that a device has placed with a client secret.
+// TestControlOfAWebRTCCall: a program with the API key controls a call that another client has placed with a client secret.
 func TestControlOfAWebRTCCall(t *testing.T) {
 	x := openExchange(t)
 	caller, location := x.call(x.secret(`{"session":{"type":"realtime","instructions":"Be brief."}}`))
@@ -202,7 +204,7 @@ func TestControlOfAWebRTCCall(t *testing.T) {
 	side := x.control(location)
 	x.g.Expect(next[*wire.SessionCreated](side).Session.ID).To(gomega.Equal(created.Session.ID))
 
-	t.Run("what is locked to the caller is open to the side", func(t *testing.T) {
+	t.Run("the controller may change what the client secret locks", func(t *testing.T) {
 		update := `{"type":"session.update","session":{"type":"realtime","instructions":"Be kind."}}`
 		caller.says(update)
 		x.g.Expect(next[*wire.ErrorEvent](caller).Error.Code).To(gomega.Equal(settings.CodeLocked))
@@ -211,7 +213,7 @@ func TestControlOfAWebRTCCall(t *testing.T) {
 			x.g.Expect(next[*wire.SessionUpdated](p).Session.Instructions).To(gomega.Equal("Be kind."))
 		}
 	})
-	t.Run("the side has the agent speak, and stops it", func(t *testing.T) {
+	t.Run("the controller makes the agent speak, and stops it", func(t *testing.T) {
 		side.says(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"say 200 words"}]}}`)
 		side.says(`{"type":"response.create","event_id":"mine"}`)
 		var heard []string
@@ -225,11 +227,11 @@ func TestControlOfAWebRTCCall(t *testing.T) {
 			x.g.Expect(next[*wire.OutputAudioBufferCleared](p).ResponseID).To(gomega.Equal(heard[0]))
 		}
 	})
-	t.Run("the side hears what the caller does", func(*testing.T) {
+	t.Run("the controller gets the events of the caller's actions", func(*testing.T) {
 		caller.says(`{"type":"input_audio_buffer.clear"}`)
 		next[*wire.InputAudioBufferCleared](side)
 	})
-	t.Run("a flood of the caller's waits", func(*testing.T) {
+	t.Run("a flood of the caller's events is slowed and reported", func(*testing.T) {
 		for range 250 {
 			caller.says(`{"type":"input_audio_buffer.clear"}`)
 		}

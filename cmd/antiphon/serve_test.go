@@ -25,7 +25,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// patience is how long a test waits for what must happen.
+// patience bounds a wait for an event that must come.
 const patience = 20 * time.Second
 
 func write(t *testing.T, name, text string) (path string) {
@@ -152,7 +152,7 @@ func TestServePassesItsFlagsOn(t *testing.T) {
 	g.Expect(log.String()).NotTo(gomega.ContainSubstring("plain-text-of-a-key"))
 }
 
-// secured serves with flags until the test ends; pool trusts its certificate alone.
+// secured runs the server with these flags until the test ends. pool trusts the server's certificate only.
 func secured(t *testing.T, c serve) (host string, pool *x509.CertPool) {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -183,7 +183,7 @@ func secured(t *testing.T, c serve) (host string, pool *x509.CertPool) {
 	return listener.Addr().String(), pool
 }
 
-// trusting is a client that trusts pool alone.
+// trusting returns a client that trusts only the certificates in pool.
 func trusting(pool *x509.CertPool) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true, DisableKeepAlives: true,
@@ -224,7 +224,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// pemOf is a certificate in files.
+// pemOf writes a key and a certificate into files and returns their paths.
 func pemOf(t *testing.T) (key, cert string) {
 	t.Helper()
 	g := gomega.NewWithT(t)

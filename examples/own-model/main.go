@@ -1,4 +1,4 @@
-// Command own-model puts a model of its own between the ears and the voice of the embedded pipeline, and serves calls.
+// Command own-model serves calls with its own model between the recogniser and the synthesizer of the embedded pipeline.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command plain-server asks a question of any server that speaks the Realtime protocol, whether it is an Antiphon or knows nothing
-// of one, and prints the answer as it grows. The key is taken from OPENAI_API_KEY.
+// Command plain-server asks a question of any server that speaks the Realtime protocol, an Antiphon or another one,
+// and prints the answer as it grows. The key is taken from OPENAI_API_KEY.
 package main
 
 import (
@@ -59,7 +59,7 @@ func ask(ctx context.Context, url, model, question string) error {
 		}
 	})
 	if err := session.Connect(ctx); err != nil {
-		return err // it says what to do
+		return err // the error says what to do
 	}
 	if err := session.SendText(question); err != nil {
 		return err

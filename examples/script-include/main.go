@@ -1,4 +1,4 @@
-// Command script-include serves the pages of a folder, as any web server does: the voice comes from another one.
+// Command script-include serves the pages of a folder, as any web server does. The pages call a voice server of another origin.
 package main
 
 import (

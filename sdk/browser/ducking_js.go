@@ -120,7 +120,7 @@ func (d *Dialer) setGain(gain float32, silent bool) bool {
 	taken := host.Call("volume", d.audio, d.volume*gain, silent || gain == 0).Bool()
 	if !taken && !d.volumeFixed {
 		d.volumeFixed = true
-		d.note("this browser leaves the volume to the device: the agent falls silent when it is interrupted, and is not lowered before")
+		d.note("this browser leaves the volume to the device: the agent falls silent when it is interrupted, and is not ducked before")
 	}
 	return taken
 }

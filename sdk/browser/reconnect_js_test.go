@@ -92,7 +92,7 @@ func TestACallGoesOnWithAnother(t *testing.T) {
 	p.g.Expect(text(headers, "Antiphon-Resume")).To(gomega.Equal("T"))
 	p.g.Expect(text(headers, "Antiphon-Resume-After")).To(gomega.Equal("event_9"))
 	p.g.Expect(second.Resumption()).To(gomega.Equal(sdk.Resumption{Token: "T", Resumed: true, Seen: "client_7"}))
-	p.g.Expect(p.fake.Get("asked").Length()).To(gomega.Equal(asked), "the person is not asked again")
+	p.g.Expect(p.fake.Get("asked").Length()).To(gomega.Equal(asked), "the user is not asked again")
 
 	heard := p.fake.Call("remote")
 	p.last("connections").Call("fire", "track", heard)

@@ -268,7 +268,7 @@ func TestFaultyRecognisers(t *testing.T) {
 		c.speak(scripted.Tones("hello"))
 		c.quiet(700)
 		c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Message).To(gomega.And(
-			gomega.ContainSubstring("no ears"), gomega.Not(gomega.ContainSubstring("goroutine"))))
+			gomega.ContainSubstring("no recogniser"), gomega.Not(gomega.ContainSubstring("goroutine"))))
 		expectSessionWorks(c)
 	})
 }
@@ -277,7 +277,7 @@ type broken struct{}
 
 // Open implements pipeline.Transcriber.
 func (broken) Open(context.Context, pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	panic("no ears")
+	panic("no recogniser")
 }
 
 func TestPipelinePanicsAtFirst(t *testing.T) {

@@ -21,7 +21,7 @@ type call struct {
 	unsub   []func()
 }
 
-// newCall begins a call. It reports to sink, and the outcome of connecting with "ready", without or with an error.
+// newCall begins a call that reports to sink. "ready" reports that the call is connected, or the error.
 func newCall(options, begun, sink js.Value) (*call, error) {
 	c := &call{sink: sink}
 	c.tools.tell = c.tell
@@ -118,7 +118,7 @@ func (c *call) command(args []js.Value) any {
 
 // later starts a command that takes time: do(name, token, argument). It reports "done" with the token when the command has ended.
 func (c *call) later(name string, token int, argument js.Value) {
-	ctx := context.Background() // the end of the call ends all of these
+	ctx := context.Background() // the end of the call ends every command
 	go func() {
 		var err error
 		switch name {

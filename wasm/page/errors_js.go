@@ -31,14 +31,15 @@ var codes = []struct {
 	{sdk.ErrInvalid, "invalid"},
 }
 
-// errorText returns what writeError writes.
+// errorText returns err as the JSON text that writeError writes.
 func errorText(err error) string {
 	w := new(wire.Writer)
 	writeError(w, err)
 	return string(w.Bytes())
 }
 
-// writeError writes {code, message, remedy, cause}: what happened, what a user can do, and what the browser said. The last two
+// writeError writes an error as {code, message, remedy, cause}: message says what happened, remedy what the user can do, cause is the
+// browser's text. The last two
 // may be empty.
 func writeError(w *wire.Writer, err error) {
 	code, message, remedy := describe(err)
@@ -63,7 +64,7 @@ func describe(err error) (code, message, remedy string) {
 		if !errors.Is(err, c.err) {
 			continue
 		}
-		// The client's own words are a fact and, behind a colon, what to do about it.
+		// The text of a client's error is a fact and, after a colon, what to do about it.
 		message = c.err.Error()
 		if at := strings.IndexByte(message, ':'); at > 0 {
 			message, remedy = message[:at], message[at+2:]
@@ -87,7 +88,7 @@ func refusal(err *sdk.RefusedError) (code, message, remedy string) {
 	default:
 		return code, message, ""
 	}
-	// These end with what to do.
+	// These texts end with what to do, in parentheses.
 	if at := strings.LastIndexByte(message, '('); at > 0 && strings.HasSuffix(message, ")") {
 		message, remedy = message[:at-1], message[at+1:len(message)-1]
 	}

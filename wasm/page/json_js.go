@@ -47,7 +47,7 @@ func (o object) null(name string) object {
 	return o
 }
 
-// err writes what writeError says of err, or null where err is nil.
+// err writes err as writeError does, or null where err is nil.
 func (o object) err(name string, err error) object {
 	if err == nil {
 		return o.null(name)

@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-// script is what a page's script makes of the texts.
+// script decodes the texts as the page's script does.
 type script struct {
 	State, Confirmed    string
 	Gone, From          int
@@ -45,13 +45,13 @@ func entries(texts ...string) (list []sdk.Entry) {
 	return list
 }
 
-func TestATranscriptIsToldFromItsFirstChangeOn(t *testing.T) {
+func TestATextHasTheTranscriptFromItsFirstChange(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var w writer
 	var s script
 	for _, step := range []struct {
 		shown   sdk.Snapshot
-		entries int // that the text has
+		entries int // how many entries the text has
 	}{
 		{sdk.Snapshot{}, 0},
 		{sdk.Snapshot{Transcript: entries("a")}, 1},

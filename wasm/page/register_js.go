@@ -8,7 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk/browser"
 )
 
-// Register gives the script what it calls.
+// Register gives the script the functions connect and usage.
 func Register() {
 	connect := browser.NewFunc(func(args []js.Value) any {
 		c, err := newCall(args[0], args[1], args[2])
@@ -24,7 +24,7 @@ func Register() {
 // registered is how many functions there are without a call.
 const registered = 2
 
-// field gives a property that is a text, "" when it is none.
+// field returns a property that is a text; "" when it is none.
 func field(o js.Value, name string) string {
 	if v := o.Get(name); v.Type() == js.TypeString {
 		return v.String()

@@ -9,16 +9,16 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// writer turns snapshots into JSON texts. Of what is long a text has only what is new.
+// writer turns snapshots into JSON texts. A text has only the new entries of the transcript.
 type writer struct {
-	transcript []sdk.Entry // that the script has
+	transcript []sdk.Entry // the entries that the script has
 	trimmed    int
 	devices    sdk.Devices
 	begun      bool
 	buf        []byte
 }
 
-// snapshot gives the text; it is the writer's again with the next call.
+// snapshot returns the text. The next call overwrites it.
 func (w *writer) snapshot(s sdk.Snapshot) []byte {
 	o := begin(wire.NewWriter(w.buf[:0]))
 	o.text("state", stateName(s.State)).text("confirmed", stateName(s.Confirmed)).flag("predicted", s.Predicted)
@@ -117,7 +117,7 @@ func inspection(i sdk.Inspection) []byte {
 	return o.Bytes()
 }
 
-// stateName is a state's name in the script.
+// stateName returns a state's name in the script.
 func stateName(s sdk.State) string {
 	switch s {
 	case sdk.UserSpeaking:

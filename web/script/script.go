@@ -1,11 +1,11 @@
 //go:build !js
 
-// Package script serves what a web page needs to hold a call (sdk/npm): the page's script, the program behind it, and the two
-// files that they load. Pages of every origin may load them; the server decides which pages may place calls.
+// Package script serves the files with which a web page can hold a call (sdk/npm): the page's script, its WebAssembly program, and the
+// two files that they load. Pages of every origin may load them; the server decides which pages may place calls.
 //
 //	mux.Handle("/antiphon.js", script.Handler())
 //
-// serves one of them; the others lie beside it, under the names in Files. The Talk page's handler (package web) serves them too.
+// serves one of them. The others must be served from the same folder, under the names in Files. The Talk page's handler (package web) serves them too.
 //
 // The files are built into script/dist by
 //
@@ -33,7 +33,7 @@ var built embed.FS
 // ErrNotBuilt reports that this program was built without the page's script.
 var ErrNotBuilt = errors.New("the page's script was not built: run make build")
 
-// Files are the names of what is served, each in the root of the server or in one folder.
+// Files are the names of the served files. They are in the root of the server or in one folder.
 var Files = []string{
 	"antiphon.js", "antiphon.mjs", "antiphon.wasm", "antiphon-exec.js", "antiphon-host.js", "antiphon-worklet.js", "antiphon-talk.js",
 }
@@ -54,7 +54,7 @@ func handler(all fs.FS) http.Handler {
 	assets, version, err := load(all)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		// Everyone may have them: a page of another origin needs leave to load a program, a module and a worklet.
+		// Every origin may load the files. Without this header a page of another origin cannot load a program, a module or a worklet.
 		h.Set("Access-Control-Allow-Origin", "*")
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 		h.Set("Timing-Allow-Origin", "*")
@@ -88,7 +88,7 @@ type Manifest struct {
 	Sizes   map[string]int `json:"sizes"`   // of the plain files, in bytes
 }
 
-// ManifestFile is the name of the file beside the others. Of each of Files there are NAME.br and NAME.gz.
+// ManifestFile is the name of the manifest in the folder. For each of Files the folder has NAME.br and NAME.gz.
 const ManifestFile = "manifest.json"
 
 func load(all fs.FS) (map[string]asset.Asset, string, error) {

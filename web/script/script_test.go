@@ -16,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/web/internal/asset"
 )
 
-// folder is what the build makes, with the name of each file as its content.
+// folder returns a folder as the build makes it. Each file has its name as content.
 func folder(t *testing.T) fs.FS {
 	t.Helper()
 	m := Manifest{Version: "abc", Sizes: map[string]int{}}
@@ -61,7 +61,7 @@ func TestEveryPageMayLoadTheFiles(t *testing.T) {
 	g.Expect(Serves("/web/antiphon.wasm")).To(gomega.BeFalse())
 }
 
-func TestTheProgramIsKeptAndTheScriptIsAskedFor(t *testing.T) {
+func TestCachingOfProgramAndScript(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := handler(folder(t))
 	script := ask(h, http.MethodGet, "/antiphon.js")
@@ -73,7 +73,7 @@ func TestTheProgramIsKeptAndTheScriptIsAskedFor(t *testing.T) {
 	g.Expect(ask(h, http.MethodHead, "/antiphon.wasm").Body.Len()).To(gomega.BeZero())
 }
 
-func TestWhatIsNotThere(t *testing.T) {
+func TestUnknownNamesAreNotFound(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := handler(folder(t))
 	g.Expect(ask(h, http.MethodGet, "/manifest.json").Code).To(gomega.Equal(http.StatusNotFound))

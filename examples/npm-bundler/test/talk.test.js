@@ -35,7 +35,7 @@ for (const transport of ["webrtc", "websocket"]) {
     assert.deepEqual(page.now.list, ["milk"]);
   });
 
-  test(`the person speaks while the agent does, over ${transport}`, async (t) => {
+  test(`the user speaks while the agent does, over ${transport}`, async (t) => {
     const page = await open(t, { call });
     page.server.will({ text: "One, two, three, four, five.", hold: true });
     await page.server.speak("item_1", "count to five");
@@ -45,7 +45,7 @@ for (const transport of ["webrtc", "websocket"]) {
     assert.match(page.now.lines[1], /^agent: .* \.\.\.$/);
   });
 
-  test(`the person ends the turn by hand, over ${transport}`, async (t) => {
+  test(`the user ends the turn by hand, over ${transport}`, async (t) => {
     const page = await open(t, { call: { ...call, turnDetection: { type: "manual" } }, speech: "over" });
     page.call.startTalking();
     await page.server.until("input_audio_buffer.clear");
@@ -108,7 +108,7 @@ for (const transport of ["webrtc", "websocket"]) {
   });
 }
 
-test("the person stops the agent, and the page shows what was heard", async (t) => {
+test("the user stops the agent, and the page shows what was heard", async (t) => {
   const page = await open(t, { call: { transport: "websocket" } });
   page.server.will({ text: "One, two, three, four, five.", hold: true });
   page.call.send("count to five");
@@ -121,7 +121,7 @@ test("the person stops the agent, and the page shows what was heard", async (t) 
   assert.equal(page.server.reply.live, false);
 });
 
-test("the person speaks over the agent", async (t) => {
+test("the user speaks over the agent", async (t) => {
   const page = await open(t, { call: { transport: "websocket" } });
   page.server.will({ text: "One, two, three, four, five.", hold: true });
   page.call.send("count to five");

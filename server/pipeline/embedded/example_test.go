@@ -26,7 +26,7 @@ func (parrot) Generate(ctx context.Context, r pipeline.Request, emit func(pipeli
 	return usage, nil
 }
 
-// The ears and the voice of the embedded pipeline with a model of one's own.
+// A pipeline with the recogniser and the synthesizer of the embedded pipeline, and another model.
 func Example() {
 	ctx := context.Background()
 	p, err := embedded.New(ctx, embedded.Options{})

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Encodings of a sent file, the best one first.
+// The encodings of a sent file, best first.
 const (
 	encodingBrotli = "br"
 	encodingGzip   = "gzip"
@@ -24,18 +24,19 @@ const (
 type Asset struct {
 	ContentType         string
 	Plain, Gzip, Brotli []byte
-	Size                int // of the plain file
+	Size                int // the size of the plain file, in bytes
 }
 
-// How long a browser may keep a file: for ever, where its address changes with its content; else it asks each time.
+// The values of Cache-Control. A browser may keep a file for ever if its address changes with its content; otherwise it asks each
+// time.
 const (
 	CacheForever = "public, max-age=31536000, immutable"
 	CacheCheck   = "no-cache"
 )
 
-// Send answers with a file in the best encoding that the client takes. A file
-// that is only there in short form is unpacked on the way to a client that
-// wants it plain.
+// Send answers with a file in the best encoding that the client takes. Send
+// unpacks a file that exists only in packed form for a client that wants it
+// plain.
 func (a Asset) Send(w http.ResponseWriter, r *http.Request, version, caching string) {
 	encoding := a.choose(r.Header.Get("Accept-Encoding"))
 	h := w.Header()
@@ -99,7 +100,7 @@ func (a Asset) body(encoding string) io.Reader {
 }
 
 // accepts reports whether an Accept-Encoding header allows a coding. A weight of
-// nothing forbids it; "*" speaks for codings that are not named.
+// 0 forbids it; "*" speaks for codings that are not named.
 func accepts(header, coding string) bool {
 	allowed := false
 	for field := range strings.SplitSeq(header, ",") {
@@ -115,7 +116,7 @@ func accepts(header, coding string) bool {
 	return allowed
 }
 
-// weight reads the q of a list entry: 1 where there is none, 0 where it is not
+// weight returns the q of a list entry: 1 where there is none, 0 where it is not
 // a number.
 func weight(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {
@@ -143,7 +144,7 @@ func matches(header, etag string) bool {
 	return false
 }
 
-// Squeeze packs a small file.
+// Squeeze returns a small file packed with gzip.
 func Squeeze(content []byte) []byte {
 	var short bytes.Buffer
 	w := gzip.NewWriter(&short)
@@ -152,7 +153,7 @@ func Squeeze(content []byte) []byte {
 	return short.Bytes()
 }
 
-// ContentType is that of a file's name. It does not ask the machine's MIME tables, which differ.
+// ContentType returns the content type for a file's name. It does not use the machine's MIME tables, which differ between machines.
 func ContentType(name string) string {
 	switch path.Ext(name) {
 	case ".css":

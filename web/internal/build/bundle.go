@@ -12,8 +12,8 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// bundle returns the scripts by their names: the page's script for a script tag and as a module, the element, the worklet, and what the
-// program needs of a page, alone and with the support script.
+// bundle returns the scripts by their names: the page's script for a script tag and as a module, the element, the worklet, and the
+// host script that the program needs, alone and with the support script.
 func (p pageScript) bundle(version string, support []byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	source, err := filepath.Abs(p.source)

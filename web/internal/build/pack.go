@@ -2,7 +2,7 @@
 
 package main
 
-// What both builds do with their results: pack files for sending, and write a folder so that an unfinished build is recognised.
+// The last steps of both builds: they pack files for sending, and write a folder so that an unfinished build is recognised.
 
 import (
 	"bytes"

@@ -46,10 +46,11 @@ func (p pageScript) writeEmbedded(version string, files map[string][]byte, all m
 	return writeFolder(p.embed, script.ManifestFile, manifest, served)
 }
 
-// packaged are the files of the npm package that stand in the source as they are, beside those of sdktest.
+// packaged are the files that the npm package copies from the sources unchanged, besides those of sdktest.
 var packaged = []string{"package.json", "antiphon.d.ts", "README.md"}
 
-// sdktest is the folder of what tests of pages use. It is for people to step through, so it is left as it is, and no page loads it.
+// sdktest is the folder of the package for tests of pages. Its files stay unchanged, because people step through them in a debugger, and
+// no page loads them.
 const sdktest = "sdktest"
 
 // writePackage puts the npm package together.

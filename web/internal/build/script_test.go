@@ -19,7 +19,7 @@ import (
 // empty is a module of WebAssembly with nothing in it.
 const empty = "\x00asm\x01\x00\x00\x00"
 
-// made builds the script around a program that does nothing.
+// made builds the page's script with a program that does nothing.
 func made(t *testing.T) (p pageScript, g *gomega.WithT) {
 	t.Helper()
 	t.Chdir("../../..")
@@ -62,7 +62,7 @@ func TestThePackageIsWhole(t *testing.T) {
 	}
 }
 
-func TestWhatIsThereIsLeft(t *testing.T) {
+func TestAnUnchangedBuildLeavesTheFolders(t *testing.T) {
 	p, g := made(t)
 	program, support, err := p.program()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -74,7 +74,7 @@ func TestWhatIsThereIsLeft(t *testing.T) {
 	g.Expect(p.current(other)).To(gomega.BeFalse())
 }
 
-// Go's support script leaves five names in a page; ours leaves none, and still gives Go what it wants.
+// Go's support script leaves five global names in a page. Our form of it leaves none, and still gives Go the objects that it needs.
 func TestTheSupportLeavesNoGlobalName(t *testing.T) {
 	p, g := made(t)
 	module := filepath.Join(t.TempDir(), "exec.mjs")

@@ -15,8 +15,8 @@ import (
 	"github.com/antiphon-rt/antiphon/web/internal/slim"
 )
 
-// program has the runtime walk stacks in every way that it does of itself: to collect, to grow a stack, to unwind a panic, to run what
-// is deferred and to recover; and then ends in a panic, whose text is printed.
+// program makes the runtime walk stacks in each way that it does by itself: to collect garbage, to grow a stack, to unwind a panic, to
+// run deferred functions and to recover. It then ends in a panic, whose text is printed.
 const program = `package main
 
 import (
@@ -118,7 +118,7 @@ func TestAProgramDoesTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoProgramOfGo(t *testing.T) {
+func TestOtherInputIsRefused(t *testing.T) {
 	const header = "\x00asm\x01\x00\x00\x00"
 	for name, c := range map[string]struct{ wasm, says string }{
 		"nothing":                {"", "no WebAssembly module"},
@@ -140,7 +140,7 @@ func TestWhatIsNoProgramOfGo(t *testing.T) {
 	}
 }
 
-// Without a table of functions that is known, the segments are still made one.
+// When the table of functions has an unknown form, the segments are still joined.
 func TestATableThatIsNotKnown(t *testing.T) {
 	const header = "\x00asm\x01\x00\x00\x00"
 	two := "\x0c\x01\x02" + "\x0b\x0e\x02" + "\x00\x41\x10\x0b\x02ab" + "\x00\x41\x14\x0b\x01c"

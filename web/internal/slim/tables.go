@@ -14,7 +14,7 @@ var magic = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 
 const (
 	headerSize = 72
-	funcSize   = 44 // of a function's entry, before its two lists
+	funcSize   = 44 // the size of a function's entry, before its two lists
 	// Offsets in a function's entry.
 	inName      = 4
 	inStack     = 16 // table: program counter to size of the frame

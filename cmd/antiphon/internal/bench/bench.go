@@ -71,17 +71,17 @@ func measureLatencies(ctx context.Context, r *results, within time.Duration) (er
 	return nil
 }
 
-// script answers with one character, whose sound begins at once. It answers a request for many words with longReply.
+// script answers with one character, whose sound begins at once. It answers a request for many words with longAnswer.
 const script = `
 model:
   replies:
     - when: {regexp: "say [0-9]+ words"}
-      say: ` + longReply + `
+      say: ` + longAnswer + `
     - say: y
 `
 
-// longReply takes about 40 s to say.
-const longReply = `"` + `On and on it goes, and nobody knows why it does not end. On and on it goes, and nobody knows why it does not end. ` +
+// longAnswer is a text that takes about 40 s to speak.
+const longAnswer = `"` + `On and on it goes, and nobody knows why it does not end. On and on it goes, and nobody knows why it does not end. ` +
 	`On and on it goes, and nobody knows why it does not end. On and on it goes, and nobody knows why it does not end. ` +
 	`On and on it goes, and nobody knows why it does not end. On and on it goes, and nobody knows why it does not end. ` +
 	`On and on it goes, and nobody knows why it does not end. On and on it goes, and nobody knows why it does not end. ` +

@@ -21,8 +21,8 @@ const (
 	loadTurn = 5 * time.Second
 )
 
-// loadReply requests the response of a turn: "One two three four, five six seven." is 35 characters of 60 ms, which are 2.1 s.
-const loadReply = "say 7 words"
+// loadRequest requests the response of a turn: "One two three four, five six seven." is 35 characters of 60 ms, which are 2.1 s.
+const loadRequest = "say 7 words"
 
 // printLoad holds n calls for about the given time. The agent speaks 40 % of it. printLoad then writes how much processor time
 // the server took, and how many frames came late.
@@ -78,7 +78,7 @@ func (c *call) underLoad(ctx context.Context, offset time.Duration, until time.T
 	}
 	for time.Now().Before(until) {
 		next := time.Now().Add(loadTurn)
-		if err := c.ask(loadReply); err != nil {
+		if err := c.ask(loadRequest); err != nil {
 			return err
 		}
 		if _, err := await[*wire.OutputAudioBufferStopped](ctx, c); err != nil {

@@ -26,7 +26,7 @@ func (r *results) add(what, goal string, values []time.Duration) {
 	r.rows = append(r.rows, row{what, values, goal})
 }
 
-// quantile is the value below which the share q (0 to 1) of the values lies; the values must not be empty.
+// quantile returns the value below which the share q (0 to 1) of the values lies. There must be at least one value.
 func quantile(values []time.Duration, q float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]

@@ -22,7 +22,7 @@ type Options struct {
 	Text       bool   // no microphone and no sound
 	Microphone string // "device", "device:NAME", "none" or the name of a WAV file
 	Speaker    string // likewise
-	PushToTalk bool   // an empty line begins and ends what the user says
+	PushToTalk bool   // an empty line begins and ends the user's speech
 
 	Model, Instructions, Voice, Language string // settings of the session; empty for the server's own
 	NoPrediction                         bool   // only the server decides about interruptions
@@ -97,7 +97,7 @@ type conversation struct {
 	talking    bool // push-to-talk: the user has begun to speak
 }
 
-// run sends each line as a message. It returns when the input has ended, the WAV file (if any) has been said, and the last
+// run sends each line as a message. It returns when the input has ended, the WAV file (if any) has been sent, and the last
 // message is answered. It returns earlier, with an error, when ctx is done or the call ends.
 func (c *conversation) run(ctx context.Context) error {
 	lines := readLines(ctx, c.console.In)

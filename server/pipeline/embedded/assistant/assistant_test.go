@@ -15,8 +15,8 @@ func said(text string) pipeline.Request {
 	return pipeline.Request{Messages: []pipeline.Message{{Role: pipeline.RoleUser, Text: text}}}
 }
 
-// response runs the assistant and returns its text and its calls.
-func reply(t *testing.T, r pipeline.Request) (text string, calls []pipeline.ToolCallDone) {
+// respond runs the assistant and returns its text and its calls.
+func respond(t *testing.T, r pipeline.Request) (text string, calls []pipeline.ToolCallDone) {
 	t.Helper()
 	at := time.Date(2026, time.November, 21, 15, 5, 0, 0, time.UTC)
 	var args strings.Builder
@@ -71,7 +71,7 @@ func TestAnswers(t *testing.T) {
 		"the weather in spain":            "I heard: the weather in spain. I do not know what to say to that. " + abilities,
 	} {
 		t.Run(question, func(t *testing.T) {
-			text, _ := reply(t, said(question))
+			text, _ := respond(t, said(question))
 			gomega.NewWithT(t).Expect(text).To(gomega.Equal(want))
 		})
 	}
@@ -79,10 +79,10 @@ func TestAnswers(t *testing.T) {
 
 func TestLongAnswers(t *testing.T) {
 	g := gomega.NewWithT(t)
-	hundred, _ := reply(t, said("count to one hundred"))
+	hundred, _ := respond(t, said("count to one hundred"))
 	g.Expect(hundred).To(gomega.HaveSuffix("ninety-nine, one hundred."))
 	g.Expect(strings.Count(hundred, ",")).To(gomega.Equal(99))
-	tale, _ := reply(t, said("tell me a story"))
+	tale, _ := respond(t, said("tell me a story"))
 	g.Expect(len(strings.Fields(tale))).To(gomega.BeNumerically(">", 200))
 }
 
@@ -91,16 +91,16 @@ func TestStoriesAndAgain(t *testing.T) {
 	r := said("tell me a story")
 	told := map[string]bool{}
 	for range 3 {
-		tale, _ := reply(t, r)
+		tale, _ := respond(t, r)
 		g.Expect(len(strings.Fields(tale))).To(gomega.BeNumerically(">", 150))
 		told[tale] = true
 		r.Messages = append(r.Messages, pipeline.Message{Role: pipeline.RoleAssistant, Text: tale}, pipeline.Message{Role: pipeline.RoleUser, Text: "say that again"})
-		same, _ := reply(t, r)
+		same, _ := respond(t, r)
 		g.Expect(same).To(gomega.Equal(tale))
 		r.Messages[len(r.Messages)-1].Text = "tell me another one"
 	}
 	g.Expect(told).To(gomega.HaveLen(3), "each time another one")
-	alone, _ := reply(t, said("another one"))
+	alone, _ := respond(t, said("another one"))
 	g.Expect(alone).To(gomega.HavePrefix("I heard: another one."))
 }
 
@@ -113,7 +113,7 @@ func TestTools(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := said("what is the weather in the city of Rome")
 	r.Tools = []pipeline.Tool{weather}
-	_, calls := reply(t, r)
+	_, calls := respond(t, r)
 	g.Expect(calls).To(gomega.HaveLen(1))
 	g.Expect(calls[0].Name).To(gomega.Equal("get_weather"))
 	g.Expect(calls[0].Arguments).To(gomega.MatchJSON(`{"city":"city of Rome"}`))
@@ -121,18 +121,18 @@ func TestTools(t *testing.T) {
 	r.Messages = append(r.Messages,
 		pipeline.Message{Role: pipeline.RoleAssistant, Call: &pipeline.ToolCall{ID: "1", Name: "get_weather"}},
 		pipeline.Message{Role: pipeline.RoleUser, Result: &pipeline.ToolResult{CallID: "1", Output: `{"temperature":21,"sky":"clear"}`}})
-	text, calls := reply(t, r)
+	text, calls := respond(t, r)
 	g.Expect(calls).To(gomega.BeEmpty())
 	g.Expect(text).To(gomega.Equal("Here is what I found: sky clear, temperature 21."))
 
 	r = said("what is the weather in the city of Rome")
 	r.Tools, r.ToolChoice = []pipeline.Tool{weather}, "none"
-	_, calls = reply(t, r)
+	_, calls = respond(t, r)
 	g.Expect(calls).To(gomega.BeEmpty())
 }
 
 func TestSilentUser(t *testing.T) {
-	text, _ := reply(t, pipeline.Request{Messages: []pipeline.Message{
+	text, _ := respond(t, pipeline.Request{Messages: []pipeline.Message{
 		{Role: pipeline.RoleUser, Text: "hello"}, {Role: pipeline.RoleSystem, Text: "The user has said nothing for a while."},
 	}})
 	gomega.NewWithT(t).Expect(text).To(gomega.Equal("Are you still there?"))
