@@ -1,4 +1,4 @@
-package watchdog_test
+package watchdog
 
 import (
 	"context"
@@ -12,23 +12,22 @@ import (
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
-	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 )
 
 const stage = pipeline.StageModel
 
 // guarded runs a test in a bubble, with a Guard of the default limits.
-func guarded(t *testing.T, test func(g *gomega.WithT, guard *watchdog.Guard)) {
+func guarded(t *testing.T, test func(g *gomega.WithT, guard *Guard)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		test(gomega.NewWithT(t), watchdog.New(env.System(), watchdog.Defaults()))
+		test(gomega.NewWithT(t), New(env.System(), Defaults()))
 	})
 }
 
 func TestRunReturnsTheErrorOfTheWork(t *testing.T) {
-	guarded(t, func(g *gomega.WithT, guard *watchdog.Guard) {
+	guarded(t, func(g *gomega.WithT, guard *Guard) {
 		broken := errors.New("broken")
-		g.Expect(guard.Run(context.Background(), stage, func(w *watchdog.Watch) error {
+		g.Expect(guard.Run(context.Background(), stage, func(w *Watch) error {
 			w.Expect("the call", time.Second)
 			return broken
 		})).To(gomega.Equal(broken))
@@ -37,17 +36,17 @@ func TestRunReturnsTheErrorOfTheWork(t *testing.T) {
 }
 
 func TestRunContainsAPanic(t *testing.T) {
-	guarded(t, func(g *gomega.WithT, guard *watchdog.Guard) {
-		err := guard.Run(context.Background(), stage, func(*watchdog.Watch) error { panic("broken") })
+	guarded(t, func(g *gomega.WithT, guard *Guard) {
+		err := guard.Run(context.Background(), stage, func(*Watch) error { panic("broken") })
 		g.Expect(fault.Stack(err)).To(gomega.ContainSubstring("watchdog_test.go"))
 	})
 }
 
 func TestACallThatTakesTooLongIsAbandoned(t *testing.T) {
-	guarded(t, func(g *gomega.WithT, guard *watchdog.Guard) {
+	guarded(t, func(g *gomega.WithT, guard *Guard) {
 		release, delivered := make(chan struct{}), make(chan error)
 		began := time.Now()
-		err := guard.Run(context.Background(), stage, func(w *watchdog.Watch) error {
+		err := guard.Run(context.Background(), stage, func(w *Watch) error {
 			w.Expect("the first call", time.Hour)
 			w.Rest()
 			<-time.After(time.Minute) // a rest has no limit
@@ -56,25 +55,25 @@ func TestACallThatTakesTooLongIsAbandoned(t *testing.T) {
 			delivered <- w.Deliver(func() error { panic("nobody waits for it") })
 			return nil
 		})
-		var late *watchdog.Timeout
+		var late *Timeout
 		g.Expect(errors.As(err, &late)).To(gomega.BeTrue())
-		g.Expect(*late).To(gomega.Equal(watchdog.Timeout{Call: "the second call", Limit: time.Second}))
+		g.Expect(*late).To(gomega.Equal(Timeout{Call: "the second call", Limit: time.Second}))
 		g.Expect(time.Since(began)).To(gomega.Equal(time.Minute + time.Second))
 		g.Expect(guard.Abandoned(stage)).To(gomega.Equal(1))
 		close(release)
-		g.Expect(<-delivered).To(gomega.MatchError(watchdog.ErrAbandoned))
+		g.Expect(<-delivered).To(gomega.MatchError(ErrAbandoned))
 		synctest.Wait()
 		g.Expect(guard.Abandoned(stage)).To(gomega.BeZero())
 	})
 }
 
 func TestACancelledCallHasALimit(t *testing.T) {
-	guarded(t, func(g *gomega.WithT, guard *watchdog.Guard) {
+	guarded(t, func(g *gomega.WithT, guard *Guard) {
 		release := make(chan struct{})
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		began := time.Now()
-		err := guard.Run(ctx, stage, func(w *watchdog.Watch) error {
+		err := guard.Run(ctx, stage, func(w *Watch) error {
 			<-time.After(time.Second)
 			w.Expect("a call that begins later", time.Hour) // it does not move the limit
 			<-release
@@ -87,21 +86,21 @@ func TestACancelledCallHasALimit(t *testing.T) {
 }
 
 func TestAStageWithTooManyAbandonedCallsIsBusy(t *testing.T) {
-	guarded(t, func(g *gomega.WithT, guard *watchdog.Guard) {
+	guarded(t, func(g *gomega.WithT, guard *Guard) {
 		release := make(chan struct{})
-		hang := func(w *watchdog.Watch) error {
+		hang := func(w *Watch) error {
 			w.Expect("the call", time.Second)
 			<-release
 			return nil
 		}
-		for range watchdog.MaxAbandoned {
+		for range MaxAbandoned {
 			g.Expect(guard.Run(context.Background(), stage, hang)).To(gomega.HaveOccurred())
 		}
 		err := guard.Run(context.Background(), stage, hang)
 		g.Expect(err).To(gomega.MatchError(pipeline.ErrBusy))
-		g.Expect(guard.Run(context.Background(), pipeline.StageSynthesizer, func(*watchdog.Watch) error { return nil })).To(gomega.Succeed())
+		g.Expect(guard.Run(context.Background(), pipeline.StageSynthesizer, func(*Watch) error { return nil })).To(gomega.Succeed())
 		close(release)
 		synctest.Wait()
-		g.Expect(guard.Run(context.Background(), stage, func(*watchdog.Watch) error { return nil })).To(gomega.Succeed())
+		g.Expect(guard.Run(context.Background(), stage, func(*Watch) error { return nil })).To(gomega.Succeed())
 	})
 }
