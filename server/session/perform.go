@@ -40,8 +40,7 @@ func (s *Session) stepAt(o client.Origin, at playout.Position, e coord.Event) {
 		}
 	}
 	for _, st := range steps {
-		s.log.Debug("transition", "machine", st.Machine, "from", st.From.Name(), "event", st.Event.Name(),
-			"action", st.Action, "to", st.To.Name(), "why", st.Why)
+		action.LogStep(s.log, st)
 		if s.cfg.Trace != nil {
 			s.cfg.Trace(s.id, st)
 		}

@@ -3,6 +3,8 @@
 package action
 
 import (
+	"log/slog"
+
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
@@ -71,3 +73,9 @@ func (l *List) Later(e coord.Event) { *l = append(*l, Later{e}) }
 
 // Then appends a Then.
 func (l *List) Then(next func(s *coord.State) List) { *l = append(*l, Then{next}) }
+
+// LogStep logs a transition of a machine, which an action has led to.
+func LogStep(log *slog.Logger, st coord.Step) {
+	log.Debug("transition", "machine", st.Machine, "from", st.From.Name(), "event", st.Event.Name(), "action", st.Action,
+		"to", st.To.Name(), "why", st.Why)
+}

@@ -28,20 +28,19 @@ func (g *Generator) begin(r *Response) action.List {
 		return g.step(r, generation.Refuse{})
 	}
 	set := g.Settings.Current()
-	r.order = order{
+	o := order{
 		id: r.id, request: request, delivers: !g.Player.ServerPaced(),
 		speech: pipeline.Utterance{Voice: set.Audio.Output.Voice, Speed: set.Audio.Output.Speed},
 	}
 	if r.object.Audio != nil {
-		r.order.speech.Voice = r.object.Audio.Voice
+		o.speech.Voice = r.object.Audio.Voice
 	}
-	return g.step(r, generation.Begin{})
+	return g.stepWith(r, generation.Begin{}, &o)
 }
 
-// run starts the goroutines of r's body.
-func (g *Generator) run(r *Response) {
-	r.body = startBody(g.Context, g.Workers, stages{g.Pipeline, g.Guard}, r.order, g.Post)
-	r.order = order{}
+// run starts the goroutines of r's body, which makes what o says.
+func (g *Generator) run(r *Response, o order) {
+	r.body = startBody(g.Context, g.Workers, stages{g.Pipeline, g.Guard}, o, g.Post)
 	r.track.Fund(r.body.credit)
 	if !r.OutOfBand() {
 		g.running = r

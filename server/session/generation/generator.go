@@ -226,20 +226,24 @@ func (g *Generator) End(f response.EmitTerminal) action.List {
 }
 
 // step runs one event through the machine of r and performs what follows. A response that is gone takes no events.
-func (g *Generator) step(r *Response, e generation.Event) action.List {
+func (g *Generator) step(r *Response, e generation.Event) action.List { return g.stepWith(r, e, nil) }
+
+// stepWith is step for an event with which a body may begin. o is what the body is to make.
+func (g *Generator) stepWith(r *Response, e generation.Event, o *order) action.List {
 	if r == nil {
 		return nil
 	}
 	from := r.state
 	next, effects, row := generation.Table.Next(from, e)
 	r.state = next
-	g.Log.Debug("transition", "response", r.object.ID, "machine", "generation", "from", from.Name(), "event", e.Name(),
-		"action", generation.Table[row].Action, "to", next.Name(), "why", generation.Table[row].Why)
+	g.log(r, coord.Step{
+		Machine: "generation", From: from, Event: e, To: next, Action: generation.Table[row].Action, Why: generation.Table[row].Why,
+	})
 	var out action.List
 	for _, f := range effects {
 		switch f.(type) {
 		case generation.Run:
-			g.run(r)
+			g.run(r, *o)
 		case generation.Stop:
 			r.body.cancel()
 		case generation.ReportRefused:

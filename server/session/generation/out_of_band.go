@@ -154,9 +154,13 @@ func trace[S, E, F machine.Named](g *Generator, r *Response, name string, from S
 
 // note logs a step and gives it to the trace. There, r is a session of its own within this one.
 func (g *Generator) note(r *Response, st coord.Step) {
-	g.Log.Debug("transition", "response", r.object.ID, "machine", st.Machine, "from", st.From.Name(), "event", st.Event.Name(),
-		"action", st.Action, "to", st.To.Name(), "why", st.Why)
+	g.log(r, st)
 	if g.Trace != nil {
 		g.Trace(r.object.ID, st)
 	}
+}
+
+// log logs a step of a machine that belongs to r alone.
+func (g *Generator) log(r *Response, st coord.Step) {
+	action.LogStep(g.Log.With("response", r.object.ID), st)
 }

@@ -24,7 +24,6 @@ type Response struct {
 	state   generation.State
 	status  response.Status // of the terminal event, once that is announced
 	own     *outOfBand      // the machines of an out-of-band response; nil where the session's serve
-	order   order           // for the body that is about to begin
 	body    *body           // nil until it runs or is refused
 	track   *output.Track
 
