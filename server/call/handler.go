@@ -16,6 +16,9 @@ type Handler interface {
 	// Audio brings the client's audio: mono, 24 kHz, in order, gaps filled, in pieces of 2.5 to 120 ms (as a rule 20 ms).
 	// pcm is valid only during the call.
 	Audio(pcm []int16)
+	// Missing stands for samples of Audio of which no packet has arrived in time. The client was not silent: nobody knows what it
+	// said. Audio that is late follows all the same.
+	Missing(samples int)
 	// Lost reports that the client cannot be reached at the moment.
 	Lost()
 	// Restored follows Lost when the client can be reached again.

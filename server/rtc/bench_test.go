@@ -21,6 +21,7 @@ type mute struct{}
 func (mute) Opened()                          {}
 func (mute) Message([]byte, bool)             {}
 func (mute) Audio([]int16)                    {}
+func (mute) Missing(int)                      {}
 func (mute) Lost()                            {}
 func (mute) Restored()                        {}
 func (mute) Failed(error)                     {}
@@ -115,7 +116,7 @@ func BenchmarkListenSecond(b *testing.B) {
 				b.Fatal(err)
 			}
 			var stats incoming.Stats
-			in := incoming.New(dec, &stats, func([]int16) {})
+			in := incoming.New(dec, &stats, mute{})
 			at, n := time.Unix(0, 0), 0
 			for b.Loop() {
 				for _, payload := range packets {

@@ -51,6 +51,7 @@ func (r *recorder) Message(data []byte, text bool) {
 	})
 }
 func (r *recorder) Audio(pcm []int16) { r.do(func() { r.audio = append(r.audio, pcm...) }) }
+func (r *recorder) Missing(n int)     { r.Audio(make([]int16, n)) }
 func (r *recorder) Lost()             { r.do(func() { r.states = append(r.states, "lost") }) }
 func (r *recorder) Restored()         { r.do(func() { r.states = append(r.states, "restored") }) }
 func (r *recorder) Failed(err error)  { r.do(func() { r.failures = append(r.failures, err) }) }

@@ -130,6 +130,7 @@ func (g handlerGate) Message(data []byte, text bool) {
 	g.life.handle(func() { g.to.Message(data, text) })
 }
 func (g handlerGate) Audio(pcm []int16)  { g.life.handle(func() { g.to.Audio(pcm) }) }
+func (g handlerGate) Missing(n int)      { g.life.handle(func() { g.to.Missing(n) }) }
 func (g handlerGate) Lost()              { g.life.handle(g.to.Lost) }
 func (g handlerGate) Restored()          { g.life.handle(g.to.Restored) }
 func (g handlerGate) Failed(err error)   { g.life.handle(func() { g.to.Failed(err) }) }

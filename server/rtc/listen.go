@@ -75,7 +75,7 @@ func (p *Peer) listen(t voiceTrack) {
 		p.fail(err)
 		return
 	}
-	receiver := incoming.New(dec, &p.counts.received, p.handler.Audio)
+	receiver := incoming.New(dec, &p.counts.received, p.handler)
 	buf := make([]byte, maxUDP)
 	var header rtp.Header
 	for {

@@ -23,6 +23,8 @@ type (
 	clientMessage struct{ client.Message }
 	// audioReceived is audio of the client's track: mono, format.InputRate.
 	audioReceived struct{ pcm []int16 }
+	// audioMissing stands for samples of the client's track that have not arrived.
+	audioMissing struct{ samples int }
 	// warmedUp: the back ends are loaded, or err says why not.
 	warmedUp struct{ err error }
 	// firstFrameSent: the first frame of the response on air has gone out.
@@ -39,6 +41,7 @@ type (
 func (machineEvent) event()   {}
 func (clientMessage) event()  {}
 func (audioReceived) event()  {}
+func (audioMissing) event()   {}
 func (warmedUp) event()       {}
 func (firstFrameSent) event() {}
 func (inputEvent) event()     {}
@@ -62,6 +65,8 @@ func (s *Session) handle(e event) {
 		s.fromClient(e.Message)
 	case audioReceived:
 		s.do(s.input.Audio(e.pcm, &s.machines.state))
+	case audioMissing:
+		s.do(s.input.Missing(e.samples, &s.machines.state))
 	case warmedUp:
 		s.opened(e.err)
 	case firstFrameSent:

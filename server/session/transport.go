@@ -46,6 +46,13 @@ func (s *Session) Audio(pcm []int16) {
 	}
 }
 
+// Missing implements call.Handler.
+func (s *Session) Missing(samples int) {
+	if !s.shared.queue.offer(audioMissing{samples}) {
+		s.shared.dropped.Add(1)
+	}
+}
+
 // Lost implements call.Handler.
 func (s *Session) Lost() { s.post(machineEvent{coord.OfConn{Event: conn.Lost{}}}) }
 

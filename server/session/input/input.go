@@ -19,6 +19,7 @@ const (
 
 	frameMS      = 10
 	frameSamples = format.InputRate / 1000 * frameMS // of the input, in one frame
+	maxMissing   = 14 * format.InputRate / 10        // missing samples in a row that are not silence: 1.4 s
 	keepFrames   = 120                               // frames that are kept for a recogniser that opens late: 1.2 s
 	makesRoom    = 30                                // the part of a full buffer, one in makesRoom, that its oldest audio leaves at once: to move the rest takes time
 )
@@ -54,6 +55,7 @@ type Input struct {
 	buffer  buffer
 	limit   int     // of buffer, in samples
 	pending []int16 // appended, and not looked at yet
+	missing int     // samples that have not arrived since the last that did
 	// committing: Next has returned the event that commits a turn which fills the buffer. reportedFull: Next has returned the
 	// failure that the buffer is full.
 	committing, reportedFull bool
@@ -108,8 +110,17 @@ func New(limit int) (*Input, error) {
 // Append takes mono audio at format.InputRate, which came at now. The caller calls Next until it reports false before it appends
 // again or changes pcm.
 func (in *Input) Append(pcm []int16, now time.Time) {
-	in.pending = pcm
+	in.pending, in.missing = pcm, 0
 	in.listener.lastAudio = now
+}
+
+// Missing stands for samples of audio that have not arrived: nobody knows what the user said. Up to maxMissing they count as nothing,
+// so that a stall of the network does not end a turn; what is missing beyond that is silence. The caller goes on as after Append.
+func (in *Input) Missing(samples int) {
+	in.missing += samples
+	if beyond := min(samples, in.missing-maxMissing); beyond > 0 {
+		in.pending = make([]int16, beyond)
+	}
 }
 
 // AppendEncoded is Append for the audio of an event in a format of the protocol. A failure means that nothing was appended.

@@ -460,3 +460,45 @@ func TestFramesForALateRecogniser(t *testing.T) {
 	b.quiet(4000)
 	g.Expect(len(b.in.FramesSince(0))).To(gomega.Equal(keepFrames), "1.2 s are kept")
 }
+
+// stall has no audio arrive for a while: the transport reports that as it happens.
+func (b *bench) stall(ms int) {
+	for ; ms > 0; ms -= 20 {
+		b.now = b.now.Add(20 * time.Millisecond)
+		b.in.Missing(480)
+		b.drain()
+	}
+}
+
+func TestAStallOfTheNetwork(t *testing.T) {
+	said := scripted.Tones("a sentence that the network interrupts")
+	half := len(said) / 2 / 480 * 480
+	t.Run("it does not end the turn, and the speech before and after it is one", func(t *testing.T) {
+		for _, ms := range []int{200, 600, 1400} {
+			b := newBench(t, nil)
+			b.quiet(300)
+			b.speak(said[:half])
+			b.stall(ms)
+			b.speak(said[half:])
+			b.quiet(700)
+			b.g.Expect(b.events).To(gomega.Equal([]string{"Onset", "Silence"}), "%d ms", ms)
+			b.g.Expect(contains(b.commits[0], said)).To(gomega.BeTrue(), "%d ms", ms)
+		}
+	})
+	t.Run("what is missing for longer is silence: the client has stopped sending", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.quiet(300)
+		b.speak(said[:half])
+		b.stall(2000)
+		b.g.Expect(b.events).To(gomega.Equal([]string{"Onset", "Silence"}))
+	})
+	t.Run("each stall has its own bound", func(t *testing.T) {
+		b := newBench(t, nil)
+		b.quiet(300)
+		for piece := range slices.Chunk(said, 4800) {
+			b.speak(piece)
+			b.stall(1000)
+		}
+		b.g.Expect(b.events).To(gomega.Equal([]string{"Onset"}))
+	})
+}

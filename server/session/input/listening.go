@@ -110,6 +110,12 @@ func (l *Listening) Audio(pcm []int16, s *coord.State) action.List {
 	return l.listen(s)
 }
 
+// Missing takes samples of the client's track that have not arrived.
+func (l *Listening) Missing(samples int, s *coord.State) action.List {
+	l.input.Missing(samples)
+	return l.listen(s)
+}
+
 // Append takes the audio of an input_audio_buffer.append.
 func (l *Listening) Append(audio []byte, s *coord.State) (out action.List) {
 	if f := l.input.AppendEncoded(l.Settings.InputFormat(), audio, l.Env.Now()); f != nil {

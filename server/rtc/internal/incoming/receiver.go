@@ -35,7 +35,7 @@ const (
 type Receiver struct {
 	jitter jitterBuffer
 	dec    opus.Decoding
-	emit   func(pcm []int16)
+	to     Listener
 	pcm    []int16
 	quiet  []int16 // one frame of silence
 	stats  *Stats
@@ -61,10 +61,18 @@ type Stats struct {
 	Jitter atomic.Int64
 }
 
-// New returns a receiver that decodes with dec, counts in stats, and gives its PCM to emit, which must not keep the slice.
-func New(dec opus.Decoding, stats *Stats, emit func(pcm []int16)) *Receiver {
+// Listener gets the stream.
+type Listener interface {
+	// Audio brings decoded or concealed audio, and silence of a pause that the client announced. pcm is valid only during the call.
+	Audio(pcm []int16)
+	// Missing stands for samples of which no packet has arrived in time.
+	Missing(samples int)
+}
+
+// New returns a receiver that decodes with dec, counts in stats, and gives its stream to a Listener.
+func New(dec opus.Decoding, stats *Stats, to Listener) *Receiver {
 	return &Receiver{
-		dec: dec, emit: emit, stats: stats, frame: opus.FrameSize,
+		dec: dec, to: to, stats: stats, frame: opus.FrameSize,
 		pcm: make([]int16, opus.MaxPacket), quiet: make([]int16, opus.FrameSize),
 	}
 }
@@ -83,7 +91,7 @@ func (r *Receiver) Tick(now time.Time) {
 	r.allowance.refill(now)
 	r.jitter.expire(now, r.play)
 	for r.running && r.ahead < maxFill && !r.fillDue().After(now) {
-		r.silence(opus.FrameSize)
+		r.silence(opus.FrameSize, r.pause)
 		r.ahead += opus.FrameSize
 	}
 }
@@ -136,7 +144,7 @@ func (r *Receiver) play(p Packet, lost int) {
 		n = int(r.frame)
 		r.conceal(r.pcm[:n])
 	}
-	r.emit(r.pcm[:n])
+	r.to.Audio(r.pcm[:n])
 	r.running = true
 	r.due = p.TS + uint32(n)*ticksPerSample
 	r.frame, r.ahead, r.last = voice.Samples(n), 0, p.At
@@ -154,8 +162,9 @@ func (r *Receiver) bridge(gap voice.Samples, lost int, next []byte) {
 	}
 	conceal := min(gap-copied, missing-copied, maxConceal)
 	r.madeUp(conceal)
+	// What no lost packet accounts for is a pause of the client.
 	for left := gap - copied - conceal; left > 0; left -= opus.FrameSize {
-		r.silence(int(min(left, opus.FrameSize)))
+		r.silence(int(min(left, opus.FrameSize)), r.pause || lost == 0)
 	}
 	if copied == 0 {
 		return
@@ -181,7 +190,7 @@ func (r *Receiver) madeUp(n voice.Samples) {
 func (r *Receiver) replace(pcm []int16) {
 	if r.allowance.take(voice.Samples(len(pcm))) {
 		r.stats.Concealed.Add(uint64(len(pcm)))
-		r.emit(pcm)
+		r.to.Audio(pcm)
 	}
 }
 
@@ -196,14 +205,19 @@ func (r *Receiver) conceal(pcm []int16) {
 	}
 }
 
-// silence emits n samples of silence, at most one frame.
-func (r *Receiver) silence(n int) {
+// silence emits n samples, at most one frame, for which there is no packet. paused says that the client sent none: the samples are
+// silence then, and missing otherwise.
+func (r *Receiver) silence(n int, paused bool) {
 	if !r.allowance.take(voice.Samples(n)) {
 		return
 	}
-	clear(r.quiet) // emit may have written to it
 	r.stats.Filled.Add(uint64(n))
-	r.emit(r.quiet[:n])
+	if !paused {
+		r.to.Missing(n)
+		return
+	}
+	clear(r.quiet) // the listener may have written to it
+	r.to.Audio(r.quiet[:n])
 }
 
 // duration returns how long n samples last.

@@ -43,6 +43,12 @@ func (d plainDecoder) Recover(packet []byte, pcm []int16) bool {
 	return true
 }
 
+// listener is a Listener that is told how many samples come.
+type listener func(samples int, missing bool)
+
+func (l listener) Audio(pcm []int16)   { l(len(pcm), false) }
+func (l listener) Missing(samples int) { l(samples, true) }
+
 // TestPacketReceiverStories writes into testdata/receiver.txt what audio the receiver emits. Times are in milliseconds: "at" is wall
 // time, "ts" is the client's clock. Each story ends with the amount of audio emitted.
 func TestPacketReceiverStories(t *testing.T) {
@@ -53,14 +59,17 @@ func TestPacketReceiverStories(t *testing.T) {
 		heard := 0
 		dec := plainDecoder{log: func(s string) { kind = s }}
 		var stats Stats
-		r := New(dec, &stats, func(pcm []int16) {
-			if kind == "" {
+		r := New(dec, &stats, listener(func(samples int, missing bool) {
+			switch {
+			case missing:
+				kind = "missing"
+			case kind == "":
 				kind = "silence"
 			}
-			heard += len(pcm)
-			out = append(out, fmt.Sprintf("%s %d", kind, len(pcm)*1000/opus.Rate))
+			heard += samples
+			out = append(out, fmt.Sprintf("%s %d", kind, samples*1000/opus.Rate))
 			kind = ""
-		})
+		}))
 		var text strings.Builder
 		for line := range strings.Lines(d.Input) {
 			var at, seq, ts int
@@ -125,7 +134,7 @@ func summary(out []string) string {
 func TestPacketReceiverMeasuresJitter(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var stats Stats
-	r := New(plainDecoder{log: func(string) {}}, &stats, func([]int16) {})
+	r := New(plainDecoder{log: func(string) {}}, &stats, listener(func(int, bool) {}))
 	start := time.Unix(1000, 0)
 	for i := range 500 {
 		at := start.Add(time.Duration(i) * 20 * time.Millisecond)
@@ -147,7 +156,7 @@ func TestPacketReceiverLimitsAFloodToRealTime(t *testing.T) {
 			g := gomega.NewWithT(t)
 			var stats Stats
 			samples := 0
-			r := New(plainDecoder{log: func(string) {}}, &stats, func(pcm []int16) { samples += len(pcm) })
+			r := New(plainDecoder{log: func(string) {}}, &stats, listener(func(n int, _ bool) { samples += n }))
 			start := time.Unix(1000, 0)
 			for i := range 10_000 { // one packet a millisecond for 10 s
 				r.Push(Packet{
@@ -167,9 +176,9 @@ func TestPacketReceiverExcusesItsOwnDelay(t *testing.T) {
 	start := time.Unix(1000, 0)
 	var heard []string
 	var kind string
-	r := New(plainDecoder{log: func(s string) { kind = s }}, &Stats{}, func([]int16) {
+	r := New(plainDecoder{log: func(s string) { kind = s }}, &Stats{}, listener(func(int, bool) {
 		heard, kind = append(heard, kind), ""
-	})
+	}))
 	packet := func(seq int, at time.Duration) {
 		r.Push(Packet{Seq: uint16(seq), TS: uint32(seq) * 960, Payload: []byte("v"), At: start.Add(at)})
 	}
