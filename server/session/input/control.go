@@ -120,7 +120,8 @@ func (in *Input) FramesSince(start voice.Samples) [][]float32 {
 	if back <= len(in.recent) || in.buffer.Len() <= len(in.recent)*frameSamples {
 		return append([][]float32(nil), in.recent[len(in.recent)-min(len(in.recent), max(0, back)):]...)
 	}
-	in.again.Reset()
-	pcm := in.again.Append(nil, voice.PCM16ToFloat(nil, in.buffer.From(start)))
-	return slices.Collect(slices.Chunk(in.again.Flush(pcm), voice.FrameRate*frameMS/1000))
+	again := in.framing.again
+	again.Reset()
+	pcm := again.Append(nil, voice.PCM16ToFloat(nil, in.buffer.From(start)))
+	return slices.Collect(slices.Chunk(again.Flush(pcm), voice.FrameRate*frameMS/1000))
 }

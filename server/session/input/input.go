@@ -60,20 +60,25 @@ type Input struct {
 	// failure that the buffer is full.
 	committing, reportedFull bool
 
-	down      *voice.Resampler // format.InputRate to the detector's rate
-	again     *voice.Resampler // the same, for audio that is resampled a second time
-	framer    voice.Framer
-	scratch   []float32
-	resampled []float32
-	rest      []float32   // of resampled, not yet in a frame
-	inPiece   bool        // frames of a piece are being handed out
-	frames    int64       // since the session began
-	recent    [][]float32 // the last keepFrames
+	framing framing
+	frames  int64       // since the session began
+	recent  [][]float32 // the last keepFrames
 
 	candidateStart voice.Samples // where the newest candidate began
 	kept           keptAudio
 
 	listener listener
+}
+
+// framing cuts the audio into frames at the detector's rate.
+type framing struct {
+	down      *voice.Resampler // format.InputRate to the detector's rate
+	again     *voice.Resampler // the same, for audio that is resampled a second time
+	framer    voice.Framer
+	scratch   []float32
+	resampled []float32
+	rest      []float32 // of resampled, not yet in a frame
+	inPiece   bool      // frames of a piece are being handed out
 }
 
 // listener decides what a frame means.
@@ -103,7 +108,7 @@ func New(limit int) (*Input, error) {
 		return nil, err
 	}
 	return &Input{
-		limit: limit, down: down, again: again, listener: listener{detector: voice.NewDetector(voice.DetectorConfig{}), echo: e},
+		limit: limit, framing: framing{down: down, again: again}, listener: listener{detector: voice.NewDetector(voice.DetectorConfig{}), echo: e},
 	}, nil
 }
 
@@ -154,13 +159,13 @@ func (in *Input) EndEncoded(now time.Time) {
 // buffer.
 func (in *Input) Next(v View) (r Result, ok bool) {
 	for {
-		if in.inPiece {
+		if f := &in.framing; f.inPiece {
 			var frame []float32
-			if frame, in.rest = in.framer.Push(in.rest); frame != nil {
+			if frame, f.rest = f.framer.Push(f.rest); frame != nil {
 				frame = append([]float32(nil), frame...)
 				return Result{Frame: frame, Event: in.frame(frame, v)}, true
 			}
-			in.inPiece = false
+			f.inPiece = false
 			if in.Detecting() && turn.Open(v.Turn) == 0 {
 				in.dropUnused()
 			}
@@ -181,9 +186,10 @@ func (in *Input) Next(v View) (r Result, ok bool) {
 
 func (in *Input) beginPiece(pcm []int16) {
 	in.buffer.Append(pcm)
-	in.scratch = voice.PCM16ToFloat(in.scratch[:0], pcm)
-	in.resampled = in.down.Append(in.resampled[:0], in.scratch)
-	in.rest, in.inPiece = in.resampled, true
+	f := &in.framing
+	f.scratch = voice.PCM16ToFloat(f.scratch[:0], pcm)
+	f.resampled = f.down.Append(f.resampled[:0], f.scratch)
+	f.rest, f.inPiece = f.resampled, true
 }
 
 // makeRoom deals with a full buffer. A turn that is longer than the buffer is committed, so nothing is lost, and the audio goes on
