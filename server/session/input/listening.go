@@ -50,7 +50,9 @@ type Listening struct {
 	speech *speech.Speech
 	timers *env.Timers
 	idle   uint64 // names the timer of idle_timeout_ms
-	can    call.Capabilities
+	// appended is when the last input_audio_buffer.append came.
+	appended time.Time
+	can      call.Capabilities
 }
 
 // NewListening returns a Listening that detects no turns yet.
@@ -104,14 +106,29 @@ func (l *Listening) OpenPredicted(t turn.ID, answers bool, s *coord.State) {
 
 // --- audio
 
-// Audio takes audio of the client's track: mono, format.InputRate.
+// appendsFor is how long after an input_audio_buffer.append the audio of the client's track is dropped: a client has one source of audio
+// at a time. The pieces of a client that appends in real time come more often than that.
+const appendsFor = 500 * time.Millisecond
+
+// appending reports whether events bring the client's audio at the moment, so that its track does not count.
+func (l *Listening) appending() bool {
+	return !l.appended.IsZero() && l.Env.Now().Sub(l.appended) < appendsFor
+}
+
+// Audio takes audio of the client's track: mono, format.InputRate. It is dropped while events bring the audio.
 func (l *Listening) Audio(pcm []int16, s *coord.State) action.List {
+	if l.appending() {
+		return nil
+	}
 	l.input.Append(pcm, l.Env.Now())
 	return l.listen(s)
 }
 
 // Missing takes samples of the client's track that have not arrived.
 func (l *Listening) Missing(samples int, s *coord.State) action.List {
+	if l.appending() {
+		return nil
+	}
 	l.input.Missing(samples)
 	return l.listen(s)
 }
@@ -122,6 +139,7 @@ func (l *Listening) Append(audio []byte, s *coord.State) (out action.List) {
 		out.Fail(f)
 		return out
 	}
+	l.appended = l.Env.Now()
 	return l.listen(s)
 }
 

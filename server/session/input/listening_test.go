@@ -213,3 +213,20 @@ func TestARecogniserThatCannotKeepUp(t *testing.T) {
 
 // wait lets time pass in the bubble.
 func wait(d time.Duration) { <-time.After(d) }
+
+func TestAppendedAudioReplacesTheTrack(t *testing.T) {
+	byClient := func(_ *Parts, s *wire.Session) { s.Audio.Input.TurnDetection = nil }
+	live(t, "while events bring the audio, and for half a second after them", byClient, func(b *half) {
+		b.audio(480)
+		for range 10 {
+			b.do(b.l.Append(make([]byte, 2*960), &b.state))
+			b.audio(480)
+			b.do(b.l.Missing(480, &b.state))
+			<-time.After(40 * time.Millisecond)
+		}
+		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480 + 10*960))
+		<-time.After(appendsFor)
+		b.audio(480)
+		b.g.Expect(b.l.input.Len()).To(gomega.Equal(480 + 10*960 + 480))
+	})
+}
