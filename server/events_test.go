@@ -8,6 +8,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -136,8 +137,8 @@ func TestMessages(t *testing.T) {
 	})
 
 	// LocalAI#10407: an event over 256 KiB kills the send loop and the turn goes silent.
-	story(t, "the server refuses an event above 1 MiB and takes one below it", func(t *testing.T) {
-		c := dial(t)
+	story(t, "the server refuses an event above its limit and takes one below it", func(t *testing.T) {
+		c := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) { c.MaxMessage = 1 << 20 }).dial()
 		c.sendText(update("big", `"instructions":"`+strings.Repeat("x", 1<<20)+`"`))
 		e := refused(c, "message_too_large", "")
 		c.g.Expect(e.Message).To(gomega.ContainSubstring("1048576"))
