@@ -56,7 +56,7 @@ func (d *bargeinDriver) perform(f bargein.Effect) {
 	case bargein.SendCandidate:
 		d.must(f, d.level == "ducked" && f.Resp == 1 && int(f.At) == d.at)
 		d.newest = int(f.Candidate)
-		d.sent = append(d.sent, fmt.Sprintf("candidate %d", f.Candidate))
+		d.sent = append(d.sent, fmt.Sprintf("candidate %d %d", f.Candidate, f.At))
 	case bargein.ArmDeadline:
 		d.timers = append(d.timers, int(f.Candidate))
 	case bargein.AwaitPosition:

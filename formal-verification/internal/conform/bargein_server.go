@@ -234,7 +234,7 @@ func (v *serving) receive() {
 	case "candidate":
 		if !v.Dead {
 			v.asking = n
-			v.take(session.OfTurn{Event: turn.ClientCandidate{}})
+			v.takeAt(v.place(numbers[1], v.Back), session.OfTurn{Event: turn.ClientCandidate{}})
 		}
 	case "ready":
 		if n != v.Cand {
@@ -307,9 +307,12 @@ func (v *serving) close() {
 }
 
 // take is the session's queue; what follows at once is taken at once.
-func (v *serving) take(events ...session.Event) {
+func (v *serving) take(events ...session.Event) { v.takeAt(v.Pos, events...) }
+
+// takeAt is take while the client plays this unit of the response.
+func (v *serving) takeAt(unit int, events ...session.Event) {
 	for _, e := range events {
-		to, effects, steps := v.next(v.session, unitPosition(v.Pos), e)
+		to, effects, steps := v.next(v.session, unitPosition(unit), e)
 		v.acted = v.acted || to != v.session || len(effects) > 0
 		v.session = to
 		for _, st := range steps {

@@ -195,6 +195,7 @@ func (s *spec) pass(ctx context.Context) error {
 	}
 	s.whole(result)
 	s.asked(asks, result)
+	s.fairness(result, asks)
 	if len(s.Problems) > 0 {
 		return nil // mutants of a spec that does not hold say nothing
 	}

@@ -118,6 +118,7 @@ func (c *Checker) line(sessions map[string]*session, text []byte) error {
 	s := sessions[l.Session]
 	if s == nil {
 		s = &session{last: map[string]machine.Named{}, seen: map[string]any{}, effects: map[string][]machine.Named{}}
+		s.whole.alone = outOfBand(l.Session)
 		sessions[l.Session] = s
 	}
 	if err := c.take(s, l); err != nil {
@@ -147,25 +148,31 @@ func (c *Checker) take(s *session, l line) error {
 	if err != nil {
 		return err
 	}
-	if err := s.whole.step(l.Machine, st); err != nil {
+	if err := c.machineStep(s, l.Machine, k, st, composed); err != nil {
 		return err
 	}
-	from, known := s.last[l.Machine]
+	return s.whole.step(l.Machine, st)
+}
+
+// machineStep holds a step to its own machine; given says that the composition gave the machine its state.
+func (c *Checker) machineStep(s *session, name string, k kind, st step, given bool) error {
+	from, known := s.last[name]
 	if !known {
-		from, s.seen[l.Machine] = k.first, k.fresh
+		from, s.seen[name] = k.first, k.fresh
 	}
 	if st.from != from {
 		return fmt.Errorf("it goes on from %s, but it was %s", coordtest.Text(st.from), coordtest.Text(from))
 	}
-	s.last[l.Machine] = st.to
-	if composed {
-		return s.give(l.Machine, k, st)
+	s.last[name] = st.to
+	if given {
+		return s.give(name, k, st)
 	}
-	if err := c.decided(s, l.Machine, k, st); err != nil {
+	if err := c.decided(s, name, k, st); err != nil {
 		return err
 	}
-	s.effects[l.Machine] = st.effects
-	return c.specified(name, st)
+	s.effects[name] = st.effects
+	base, _, _ := strings.Cut(name, ".")
+	return c.specified(base, st)
 }
 
 // decided is a step of the machine's own: by its table, and under its monitor.

@@ -20,7 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// recorded is what `antiphon serve --trace` wrote of two calls: turns, an interruption, a call that ends while it speaks.
+// recorded is what `antiphon serve --trace` wrote of two calls, over WebRTC and over a WebSocket, in e2e's
+// TestServeRecordsWhatHappened: turns, an interruption, a call that ends while the agent speaks.
 const recorded = "testdata/calls.jsonl"
 
 func lines(g *gomega.WithT) []string {

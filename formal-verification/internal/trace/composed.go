@@ -21,7 +21,9 @@ import (
 
 // composed is what is known of a whole session. Its zero value has seen no event.
 type composed struct {
-	taken  bool // the trace has the session's events
+	// alone: it is a response out of band, whose machines follow no event of a session.
+	alone  bool
+	taken  bool // an event has been taken
 	state  coord.State
 	due    []coord.Step // that the machines are to take now
 	frames []frame      // whose effects are being performed; what performs an effect may have the machines take another event
@@ -77,8 +79,7 @@ func (c *Checker) takeEvent(w *composed, l line) error {
 
 // step holds a step of one machine to what the composition led to.
 func (w *composed) step(machine string, st step) error {
-	if !w.taken {
-		w.begin(st.event.Name(), st.effects)
+	if w.alone {
 		return nil
 	}
 	if len(w.due) == 0 {

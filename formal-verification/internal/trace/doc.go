@@ -9,7 +9,8 @@
 //   - the machine's own invariants hold, as its monitor sees them;
 //   - the spec takes the same step, or ignores the event, in the renamed state (see Spec).
 //
-// Where the log has the events that a session took and the effects that it performed, it is also checked that
+// The log has the events that a session took and the effects that it performed. A response out of band is no session, and has
+// steps alone. Of a session it is also checked that
 //   - the composition leads from each event to these steps, in this order, and to no others;
 //   - the session performs the effects of the composition, each once and in order;
 //   - a specification of the session (session*.fizz) that has this state and this event has the same step.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
@@ -152,3 +153,6 @@ func (v value) of(known map[string]reflect.Type) (machine.Named, error) {
 	}
 	return out.Elem().Interface().(machine.Named), nil
 }
+
+// outOfBand reports whether a trace's session is a response out of band, whose machines have a trace of their own.
+func outOfBand(session string) bool { return strings.Contains(session, ".") }

@@ -52,8 +52,8 @@ func (c *Checker) View(name string, trace, record io.Reader) error {
 		if m.step != nil && m.step.Machine == "" {
 			continue // an event or an effect: the steps have all that a view asks
 		}
-		if strings.Contains(m.session, ".") {
-			continue // a response beside the conversation, which is not in the view
+		if outOfBand(m.session) {
+			continue // it is not in the view
 		}
 		e := sessions[m.session]
 		if e == nil {

@@ -11,11 +11,8 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// What `antiphon serve --trace --record` wrote of two calls, over WebRTC and over a WebSocket, without the audio and the deltas.
-const (
-	traced     = "testdata/heard.jsonl"
-	recordedOf = "testdata/heard.record"
-)
+// recordedOf is what `antiphon serve --record` wrote of the calls of recorded, without the audio and the deltas of responses.
+const recordedOf = "testdata/calls.record"
 
 func read(g *gomega.WithT, name string) []string {
 	text, err := os.ReadFile(name)
@@ -25,11 +22,11 @@ func read(g *gomega.WithT, name string) []string {
 
 // viewed compares the recorded calls with other records of them.
 func viewed(g *gomega.WithT, record []string) (*Checker, error) {
-	f, err := os.Open(traced)
+	f, err := os.Open(recorded)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer func() { _ = f.Close() }() // it is only read
 	c := New()
-	return c, c.View(traced, f, strings.NewReader(strings.Join(record, "\n")))
+	return c, c.View(recorded, f, strings.NewReader(strings.Join(record, "\n")))
 }
 
 func TestView(t *testing.T) {
