@@ -59,8 +59,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	f := c.Figures()
-	_, err := fmt.Fprintf(out, "traces=%d sessions=%d steps=%d ignored=%d specified=%d beyond=%d composed=%d composed_beyond=%d views=%d\n",
-		flags.NArg(), f.Sessions, f.Steps, f.Ignored, f.Specified, f.Beyond, f.Composed, f.ComposedBeyond, f.Views)
+	_, err := fmt.Fprintf(out, "traces=%d sessions=%d steps=%d ignored=%d specified=%d beyond=%d composed=%d alone=%d composed_beyond=%d views=%d\n",
+		flags.NArg(), f.Sessions, f.Steps, f.Ignored, f.Specified, f.Beyond, f.Composed, f.Alone, f.ComposedBeyond, f.Views)
 	return err
 }
 

@@ -2,12 +2,16 @@ package conform
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
@@ -20,7 +24,7 @@ type Sliced struct {
 	steps map[slicedStep]map[string]bool // the outcomes
 }
 
-// slicedStep is a canonical state and an event that may come in it, without positions in the audio.
+// slicedStep is a canonical state and an event that may come in it, without opaque values.
 type slicedStep struct {
 	state session.State
 	event session.Event
@@ -43,32 +47,47 @@ func NewSliced(name string, g *graph.Graph) (s *Sliced, ok bool, err error) {
 	return nil, false, nil
 }
 
-// note notes what becomes of one event in a canonical state. An action of several events is none that a session can be asked of.
+// note notes what becomes of each event of an action in a canonical state, as far as the events before it leave such a state.
 func (s *Sliced) note(from session.State, events moment) {
-	if len(events) != 1 {
-		return
+	at := from
+	for _, e := range events {
+		to, effects, _ := s.spec.Next(at, hereNow(from), e)
+		key := slicedStep{withoutOpaque(at), eventWithoutOpaque(e)}
+		if s.steps[key] == nil {
+			s.steps[key] = map[string]bool{}
+		}
+		s.steps[key][outcome(at, to, effects)] = true
+		if at = to; canonical(at) != at {
+			return
+		}
 	}
-	to, effects, _ := s.spec.Next(from, hereNow(from), events[0])
-	key := slicedStep{withoutPositions(from), eventWithoutPositions(events[0])}
-	if s.steps[key] == nil {
-		s.steps[key] = map[string]bool{}
-	}
-	s.steps[key][outcome(from, to, effects)] = true
 }
 
 // Ask says whether the specification has this event in this state, and if so, how its step is another, or "".
 func (s *Sliced) Ask(from session.State, e session.Event, to session.State, effects []session.Effect) (known bool, what string) {
+	known, what = s.ask(from, e, to, effects)
+	if !known && !ofWorker(e) {
+		return s.ask(withoutProgress(from), e, withoutProgress(to), effects)
+	}
+	return known, what
+}
+
+func (s *Sliced) ask(from session.State, e session.Event, to session.State, effects []session.Effect) (known bool, what string) {
 	form := canonical(from)
-	asked := eventWithoutPositions(e)
 	inForm := s.spec.Events(form)
+	is := func(other session.Event) bool { return eventWithoutOpaque(other) == eventWithoutOpaque(e) }
 	for i, l := range s.spec.Events(from) {
-		if len(l.Event) != 1 || eventWithoutPositions(l.Event[0]) != asked || i >= len(inForm) {
+		k := slices.IndexFunc(l.Event, is)
+		if k < 0 || i >= len(inForm) || k >= len(inForm[i].Event) {
 			continue
 		}
-		outcomes := s.steps[slicedStep{withoutPositions(form), eventWithoutPositions(inForm[i].Event[0])}]
+		outcomes := s.steps[slicedStep{withoutOpaque(form), eventWithoutOpaque(inForm[i].Event[k])}]
+		if outcomes == nil {
+			continue
+		}
 		got := outcome(from, to, effects)
-		if outcomes == nil || outcomes[got] {
-			return outcomes != nil, ""
+		if outcomes[got] {
+			return true, ""
 		}
 		for want := range outcomes {
 			what = want
@@ -78,23 +97,54 @@ func (s *Sliced) Ask(from session.State, e session.Event, to session.State, effe
 	return false, ""
 }
 
-// outcome writes what a step led to, without positions in the audio.
+// withoutProgress is s as the specifications have it, which leave out how far the recogniser and the synthesizer are: the
+// recognition of the open turn has not begun to stream, and the synthesis of the live response may get more clauses.
+func withoutProgress(s session.State) session.State {
+	if live, is := s.Live.(transcription.Streaming); is && !live.EOU {
+		s.Live = transcription.Opening{Turn: live.Turn}
+	}
+	_, active := s.Response.(response.Active)
+	if _, closing := s.Synthesis.(synthesis.Closing); closing && active {
+		s.Synthesis = synthesis.Open{}
+	}
+	return s
+}
+
+// ofWorker reports whether e is an event of the recogniser or the synthesizer. Its step depends on how far they are.
+func ofWorker(e session.Event) bool {
+	switch e.(type) {
+	case session.OfSynthesis, session.OfTranscription:
+		return true
+	case session.OfConn, session.OfTurn, session.OfResponse, session.OfPlayout, session.Configure:
+	}
+	return false
+}
+
+// Opaque are values that the machines hand on and never decide by: positions in the audio, and why a session closes.
+
+// outcome writes what a step led to, without opaque values.
 func outcome(from, to session.State, effects []session.Effect) string {
 	var fx []string
 	for _, f := range effects {
-		fx = append(fx, sayWithout(from, f, isPosition).text)
+		fx = append(fx, sayWithout(from, f, isOpaque).text)
 	}
-	return fmt.Sprintf("%+v with %s", withoutPositions(canonical(to)), strings.Join(fx, "; "))
+	return fmt.Sprintf("%+v with %s", withoutOpaque(canonical(to)), strings.Join(fx, "; "))
 }
 
-// isPosition says whether a field is a position in the audio.
-func isPosition(v any) bool {
-	_, is := v.(playout.Position)
-	return is
+// isOpaque says whether a field is opaque.
+func isOpaque(v any) bool {
+	switch v.(type) {
+	case playout.Position, conn.Reason:
+		return true
+	}
+	return false
 }
 
-// withoutPositions is s without positions in the audio.
-func withoutPositions(s session.State) session.State {
+// withoutOpaque is s without opaque values.
+func withoutOpaque(s session.State) session.State {
+	if _, closing := s.Conn.(conn.Closing); closing {
+		s.Conn = conn.Closing{}
+	}
 	switch p := s.Playout.(type) {
 	case playout.Held:
 		p.At = playout.Position{}
@@ -107,8 +157,8 @@ func withoutPositions(s session.State) session.State {
 	return s
 }
 
-// eventWithoutPositions is e without what the composition fills in, positions in the audio, and the number of a client's request.
-func eventWithoutPositions(e session.Event) session.Event {
+// eventWithoutOpaque is e without what the composition fills in, opaque values, and the number of a client's request.
+func eventWithoutOpaque(e session.Event) session.Event {
 	switch of := e.(type) {
 	case session.OfPlayout:
 		switch p := of.Event.(type) {
@@ -129,7 +179,11 @@ func eventWithoutPositions(e session.Event) session.Event {
 			c.Request = id.Request{}
 			return session.OfResponse{Event: c}
 		}
-	case session.OfConn, session.OfTurn, session.OfSynthesis, session.OfTranscription, session.Configure:
+	case session.OfConn:
+		if _, is := of.Event.(conn.Close); is {
+			return session.OfConn{Event: conn.Close{}}
+		}
+	case session.OfTurn, session.OfSynthesis, session.OfTranscription, session.Configure:
 	}
 	return e
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/synthesis"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
@@ -39,4 +41,37 @@ func TestSliced(t *testing.T) {
 	}
 	known, _ := s.Ask(at, session.OfTurn{Event: turn.EndOfUtterance{Turn: 41}}, at, nil)
 	g.Expect(known).To(gomega.BeFalse(), "the specification leaves it out")
+}
+
+// TestSlicedKnowsProgress: a specification that leaves out how far the recogniser and the synthesizer are has the steps of a
+// session in which they are further, and each event of an action of several events.
+func TestSlicedKnowsProgress(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s, _, err := NewSliced("session_queue", explored(t, "session_queue"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	at := session.New(session.Config{Interrupt: true})
+	for _, c := range []struct {
+		event session.Event
+		known bool
+	}{
+		{session.OfConn{Event: conn.Opened{VAD: true}}, false},
+		{session.OfResponse{Event: response.Create{Request: theRequest}}, true},
+		{session.OfSynthesis{Event: synthesis.Finish{}}, false},
+		{session.OfPlayout{Event: playout.Begin{Resp: 1}}, true},
+		{session.OfSynthesis{Event: synthesis.WorkerExited{}}, false},
+		{session.OfResponse{Event: response.BodyEnded{ID: 1, Status: response.Completed}}, true},
+		{session.OfTurn{Event: turn.Onset{}}, true},
+		{session.OfTranscription{Event: transcription.Ready{Turn: 1}}, false},
+		{session.OfTurn{Event: turn.Sustained{Turn: 1}}, true},
+	} {
+		to, effects, _ := session.Next(at, playout.Position{Item: 5, MS: 1234}, c.event)
+		known, what := s.Ask(at, c.event, to, effects)
+		g.Expect(known).To(gomega.Equal(c.known), eventName(c.event))
+		g.Expect(what).To(gomega.BeEmpty())
+		if c.known {
+			_, what = s.Ask(at, c.event, to, effects[1:])
+			g.Expect(what).NotTo(gomega.BeEmpty(), "an effect is missing: "+eventName(c.event))
+		}
+		at = to
+	}
 }

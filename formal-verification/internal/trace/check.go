@@ -35,8 +35,9 @@ type Figures struct {
 	Sessions, Steps, Ignored int
 	// Specified of all are steps and ignored events that the specs have too; Beyond lie outside their bounds.
 	Specified, Beyond int
-	// Composed of the events of whole sessions are steps that a spec of the session has; of ComposedBeyond no spec says anything.
-	Composed, ComposedBeyond int
+	// Composed of the events of whole sessions are steps that a spec of the session has. Alone of the others concern one machine
+	// alone, so that the machine's own spec is asked. Of ComposedBeyond no spec of the session says anything.
+	Composed, Alone, ComposedBeyond int
 	// Views are the moments at which what a client can know was compared.
 	Views int
 }

@@ -69,9 +69,13 @@ func (c *Checker) takeEvent(w *composed, l line) error {
 		}
 		known = known || has
 	}
-	if len(c.slices) > 0 && known {
+	switch {
+	case len(c.slices) == 0:
+	case known:
 		c.figures.Composed++
-	} else if len(c.slices) > 0 {
+	case len(w.due) == 1: // the specification of that machine has its step
+		c.figures.Alone++
+	default:
 		c.figures.ComposedBeyond++
 	}
 	return nil
