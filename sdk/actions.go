@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// intent says why an event was sent, so that a refusal of the event finds what it is about.
+// intent says why an event was sent, so that the session can handle a refusal of the event.
 type intent struct {
 	kind intentKind
 	item string

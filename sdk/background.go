@@ -31,7 +31,7 @@ func (h *callHistory) free() {
 	}
 }
 
-// background runs f for a call beside the job queue. The call is freed when all that runs for it has ended. Only jobs may call
+// background runs f for a call beside the job queue. The call is freed when all its functions have ended. Only jobs may call
 // it.
 func (s *Session) background(c *call, f func()) {
 	c.running++

@@ -35,10 +35,10 @@ type core struct {
 	changes
 }
 
-// changes is what the running job has changed and what it has left to do.
+// changes has the effects of the running job: whether a new snapshot is needed, and the functions to call after it.
 type changes struct {
 	dirty bool     // a new snapshot is needed
-	after []func() // to be called when the snapshot is out
+	after []func() // the functions to call after the snapshot was published
 }
 
 // serverInfo is what the server has said of itself.

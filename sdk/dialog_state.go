@@ -91,7 +91,7 @@ func (f *dialogState) expect(in view.Input, item string, wait, now time.Duration
 	return seq
 }
 
-// drop gives up what is expected of an input.
+// drop gives up the expected effect of an input.
 func (f *dialogState) drop(seq view.Seq) {
 	f.model.Forget(seq)
 	f.tidy()

@@ -14,11 +14,11 @@
 //
 // A session takes the time, goroutines and random numbers from [Options], and asks the runtime for none of them.
 //
-// # The transcript shows what was heard
+// # The transcript shows the words that were heard
 //
 // The agent speaks until its playback has ended, not until its text or its audio is complete. The transcript shows an interrupted
 // response as far as the user heard it: the session asks the server for the item again and shows the server's answer. Every state
-// that waits for somebody else has a deadline and a default (see [Limits]), so no page stays at "listening" for ever.
+// that waits for the server or the user has a deadline and a default (see [Limits]), so no page stays at "listening" for ever.
 //
 // # Prediction
 //

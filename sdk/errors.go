@@ -17,11 +17,11 @@ var (
 	ErrMicrophoneBusy = errors.New("the microphone could not be opened: close the program that is using it and call again, or type instead")
 	// ErrUnsupported: this browser or this page cannot place a call at all.
 	ErrUnsupported = errors.New("this browser cannot place calls: use a current Chrome, Edge, Firefox or Safari, and open the page over https or from localhost")
-	// ErrUnavailable: this platform cannot do what was asked.
+	// ErrUnavailable: this platform does not support the request.
 	ErrUnavailable = errors.New("that is not possible here")
 	// ErrServerGone: the server cannot be reached, or the connection to it was lost for good.
 	ErrServerGone = errors.New("the server is gone: check that it runs and that the network is up, then call again")
-	// ErrServerSilent: the connection stands, but the server did not say what it owed in time.
+	// ErrServerSilent: the connection stands, but the server did not send an expected event in time.
 	ErrServerSilent = errors.New("the server did not answer in time: say or send it again, or call again")
 	// ErrOverrun: more happened than the session could take in.
 	ErrOverrun = errors.New("the page could not keep up with the server: call again")
@@ -29,7 +29,7 @@ var (
 	ErrRefused = errors.New("the server refused the call")
 	// ErrNotConnected: the method needs a call, and there is none.
 	ErrNotConnected = errors.New("there is no call: connect first")
-	// ErrReconnecting: the connection is lost for the moment, and what was asked for cannot wait until it is back.
+	// ErrReconnecting: the connection is lost for the moment, and the request cannot wait until it is back.
 	ErrReconnecting = errors.New("the connection is being brought back: wait until it is, then do it again")
 	// ErrBegunAnew: the connection was lost, and the server had not kept the conversation. Another one has begun with the words of
 	// the transcript. The call goes on.
@@ -42,7 +42,7 @@ var (
 	ErrInvalid = errors.New("invalid argument")
 )
 
-// Error is one of the sentinels above with what is known beside it. errors.Is sees both Kind and Cause.
+// Error is one of the sentinels above with details. errors.Is sees both Kind and Cause.
 type Error struct {
 	// Kind is one of this package's sentinels.
 	Kind error

@@ -14,10 +14,10 @@ type jobQueue struct {
 	jobs  []func() // Invariant: len(jobs) <= limit, empty when !busy.
 	busy  bool
 	limit int
-	rests []chan struct{} // to be closed when nobody runs a job. Invariant: empty when !busy.
+	rests []chan struct{} // the channels to close when no job runs. Invariant: empty when !busy.
 }
 
-// put adds a job, and runs the queue unless somebody runs it already. It returns false, and drops the job, when the queue is
+// put adds a job, and runs the queue unless another goroutine runs it already. It returns false, and drops the job, when the queue is
 // full.
 func (m *jobQueue) put(job func()) bool {
 	return m.add(job, m.limit)

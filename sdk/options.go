@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Options are what a session is made from. They are copied; what is changed after New has no effect.
+// Options are the options of New. New copies them; later changes have no effect.
 type Options struct {
 	// Dialer places the calls. Required.
 	Dialer Dialer
@@ -76,7 +76,7 @@ type Tool struct {
 	// Parameters is a JSON schema of type object. Nil means no parameters.
 	Parameters []byte
 	// Run answers one call; arguments is JSON. It runs in its own goroutine, once for each call_id, and must return when
-	// ctx ends, which it does with the call or after Limits.ToolTime. An error is told to the agent in words, so that it
+	// ctx ends, which it does with the call or after Limits.ToolTime. The agent gets an error as text, so that it
 	// can say what went wrong.
 	Run func(ctx context.Context, arguments string) (output string, err error)
 }

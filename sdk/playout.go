@@ -10,7 +10,7 @@ type playout struct {
 	ducker   Ducker // at most one of the two is set
 	rewinder Rewinder
 
-	positions [keptPositions]PlayedPosition // by number
+	positions [keptPositions]PlayedPosition // the kept positions, by number
 	last      bargein.Position              // the newest number; 0 is "not known"
 	pinned    bargein.Position              // this number is not used again
 

@@ -14,7 +14,7 @@ type serverEvent struct {
 
 	itemID, responseID string
 	previous           *string // nil: the item is the first one
-	index              int     // of the content part
+	index              int     // the index of the content part
 	endMS              int     // how much of the item was heard, in milliseconds
 	part               string  // the type of the content part
 	text               string  // text to add, or the whole text

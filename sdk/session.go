@@ -4,7 +4,7 @@ package sdk
 
 import "context"
 
-// Session is one client: at most one call at a time, and what is known of it. Make it with New. All methods are safe for
+// Session is one client, with at most one call at a time. Make it with New. All methods are safe for
 // concurrent use.
 type Session struct {
 	opts   Options

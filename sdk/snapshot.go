@@ -151,7 +151,7 @@ type Devices struct {
 
 // Component is one part of the server's voice pipeline.
 type Component struct {
-	// Stage is what it does, such as "transcription"; Name is what does it.
+	// Stage is its stage of the pipeline, such as "transcription"; Name is the engine.
 	Stage, Name string
 	// State is "ready", "loading", "missing" or "failed".
 	State string

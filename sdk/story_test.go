@@ -49,7 +49,7 @@ type story struct {
 	session      *Session
 	dialer       *fakeDialer
 	peer         *fakePeer
-	tools        map[string]chan toolResult // by arguments
+	tools        map[string]chan toolResult // the running tools, by their arguments
 	state        State
 	interrupting bool
 

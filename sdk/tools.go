@@ -15,8 +15,8 @@ import (
 // toolbox runs each tool call once. The results of calls that run together get one answer.
 type toolbox struct {
 	byName map[string]Tool
-	known  map[string]bool  // by call_id
-	order  []string         // of known, oldest first. Invariant: len <= maxCalls.
+	known  map[string]bool  // the call ids of all calls so far
+	order  []string         // the ids in known, oldest first. Invariant: len <= maxCalls.
 	queue  []queuedToolCall // calls that wait until fewer tools run. Invariant: len <= maxCalls.
 	active int              // how many tools run now
 	// epoch counts interruptions: the results of calls of an earlier epoch get no answer of their own.

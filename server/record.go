@@ -34,7 +34,7 @@ type recorder struct {
 	log     *slog.Logger
 	out     io.Writer
 	lines   chan []byte
-	bytes   atomic.Int64 // that wait
+	bytes   atomic.Int64 // how many bytes wait to be written
 	dropped atomic.Int64 // lines since the last one that was written
 	quit    chan struct{}
 	once    sync.Once

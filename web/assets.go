@@ -36,7 +36,7 @@ var ErrNotBuilt = errors.New("the Talk page was not built: run make build")
 // bundle is everything that the page consists of, apart from its HTML.
 type bundle struct {
 	version string // changes when anything in the bundle does
-	size    int    // of the client program, in bytes
+	size    int    // the size of the client program, in bytes
 	assets  map[string]asset.Asset
 }
 

@@ -128,7 +128,7 @@ type Snapshot struct {
 	Pipeline Pipeline
 	Devices  Devices
 	Latency  Latency  // the latency of the last answer; the zero value shows nothing
-	Inside   Inside   // for the inspector
+	Inside   Inside   // the inner state for the inspector
 	Problem  *Problem // what went wrong and what to do; nil when nothing did
 }
 

@@ -17,7 +17,7 @@ type house struct {
 	ctx  context.Context
 	root string // the repository's folder
 	site *site
-	dir  string // for files of the run
+	dir  string // the folder for files of the run
 
 	scripted, embedded *rig.Program // started when they are needed
 }

@@ -49,7 +49,7 @@ import (
 
 // Problem is one broken rule.
 type Problem struct {
-	Line    int    // of the record, from 1; the last one's for what is missing at the end
+	Line    int    // the number of the line in the record, from 1; the last line for an event that is missing at the end
 	Session string // the session's id
 	Rule    string // a name of the package comment
 	What    string
@@ -67,7 +67,7 @@ type Report struct {
 	Sessions, Responses int
 
 	events map[string]int // how often each event was seen, by key
-	fields map[string]int // and each field of the table
+	fields map[string]int // how often each field of the table was seen
 }
 
 // maxLine bounds one line of a record, in bytes.
@@ -131,7 +131,7 @@ type session struct {
 	asked    map[string]bool // the client's
 	wishes   map[string]bool // metadata that the client gave its responses, as compact JSON
 	cuts     map[string]int  // where the client wants an item truncated, in ms
-	clears   int             // of the client's, that nothing has answered
+	clears   int             // how many output_audio_buffer.clear of the client have no answer yet
 	clearing bool            // what comes next may be the answer to one
 
 	responses map[string]*response

@@ -14,7 +14,7 @@ type turn struct {
 	committed string // ... that is committed and not added
 	previous  *string
 	startMS   int
-	startLine int  // of the last speech_started
+	startLine int  // the line of the last speech_started
 	dropped   bool // the client has cleared the buffer or switched the detector off: the speech stops and is nobody's item
 }
 

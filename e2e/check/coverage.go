@@ -12,7 +12,7 @@ import (
 // Coverage counts which events and fields of the protocol were seen, over which transport. The zero value is empty. It is
 // not safe for concurrent use.
 type Coverage struct {
-	events map[string]map[string]int // by key and transport
+	events map[string]map[string]int // how often each event was seen, by key and transport
 	fields map[string]int
 }
 

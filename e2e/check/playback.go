@@ -87,7 +87,7 @@ func (s *session) interrupted(r *response, e *event) {
 		if r.cut > 0 && r.cut < r.cleared {
 			s.broken("InterruptionOrder", "output_audio_buffer.cleared of %s comes after its dones", r.id)
 		}
-		if !s.playback.predicted { // else the client says first what was heard
+		if !s.playback.predicted { // otherwise the client first reports what was heard
 			s.playback.owed = r
 		}
 	}

@@ -29,7 +29,7 @@ type output struct {
 	kind  string
 	index int
 	stage stage
-	text  strings.Builder // of the deltas
+	text  strings.Builder // the text of the deltas
 	told  bool            // the whole text was told: no delta may follow
 
 	truncated bool // before it was done: the item keeps the begin of the text

@@ -46,7 +46,7 @@ type Field struct {
 // table is protocol.table, read.
 type table struct {
 	events  map[string]Event // by key
-	order   []string         // of keys
+	order   []string         // the keys in the order of the table
 	objects map[string][]Field
 	typed   map[string]bool // objects whose field "type" says which fields they have
 }

@@ -42,7 +42,7 @@ type track struct {
 	resampler *voice.Resampler
 	waiting   []float32 // Invariant: less than a frame between two calls of take
 	frame     [voice.FrameSize]float32
-	sum       float64 // of squares, in the running measurement
+	sum       float64 // the sum of the squares in the running measurement
 }
 
 // measurement is the result of 10 ms.

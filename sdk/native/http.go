@@ -2,7 +2,7 @@
 
 package native
 
-// HTTP requests to the server, and the errors that come of them.
+// HTTP requests to the server, and their errors.
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// maxAnswer bounds what is read of an answer, in bytes.
+	// maxAnswer bounds how much of an answer is read, in bytes.
 	maxAnswer = 1 << 20
-	// maxRefusal bounds what is shown of a refusal, in bytes.
+	// maxRefusal bounds how much of a refusal is shown, in bytes.
 	maxRefusal = 500
 	// versionHeader is how an Antiphon names itself.
 	versionHeader = "Antiphon-Version"
@@ -133,8 +133,8 @@ func withModel(path, model string) string {
 	return path + "?model=" + url.QueryEscape(model)
 }
 
-// linkError returns the end of a connection as sdk.ErrServerGone.
-func linkError(err error) error {
+// connectionError returns the end of a connection as sdk.ErrServerGone.
+func connectionError(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return sdk.ErrServerGone
 	}

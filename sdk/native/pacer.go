@@ -2,7 +2,7 @@
 
 package native
 
-// What runs beside a call: the pace of its frames, the events that it reports, and its levels.
+// The pacer of a call, which sends one frame every 20 ms, with the call's reports of events and levels.
 
 import (
 	"sync"

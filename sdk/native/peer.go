@@ -91,7 +91,7 @@ func (p *peer) prepare(c sdk.CallConfig) error {
 	return nil
 }
 
-// addTrack adds the person's track.
+// addTrack adds the track of the user's audio.
 func (p *peer) addTrack() error {
 	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability(), "voice", "antiphon")
 	if err != nil {
@@ -223,7 +223,7 @@ func (p *peer) Send(message []byte) error {
 		return sdk.ErrOverrun
 	}
 	if err := p.channel.SendText(string(message)); err != nil {
-		return linkError(err)
+		return connectionError(err)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ const keepPlayed = 6 * Rate
 type sound struct {
 	response, item string
 	index          int
-	from           int // of played sound: the position of its first sample in the item, in samples
+	from           int // for played sound: the position of its first sample in the item, in samples
 	pcm            []int16
 	end            bool
 }

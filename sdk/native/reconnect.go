@@ -81,7 +81,7 @@ func (p *peer) Restart(ctx context.Context) error {
 		err = p.pc.SetLocalDescription(offer)
 	}
 	if err != nil {
-		return linkError(err)
+		return connectionError(err)
 	}
 	asking, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -107,7 +107,7 @@ func (p *peer) awaitCandidatePair(ctx context.Context) error {
 		pair, err := p.pc.SCTP().Transport().ICETransport().GetSelectedCandidatePair()
 		switch {
 		case err != nil:
-			return linkError(err)
+			return connectionError(err)
 		case pair != nil:
 			return nil
 		}

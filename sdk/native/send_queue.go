@@ -12,7 +12,7 @@ type sendQueue struct {
 
 	mu       sync.Mutex
 	messages [][]byte
-	bytes    int // in messages. Invariant: at most maxBuffered.
+	bytes    int // the size of all messages. Invariant: at most maxBuffered.
 }
 
 func newSendQueue() *sendQueue { return &sendQueue{ready: make(chan struct{}, 1)} }

@@ -100,7 +100,7 @@ type socketPeer struct {
 	gain gainControl
 	out  *sendQueue
 
-	ctx     context.Context // of the connection
+	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
 	ending  sync.Once // the end of the connection is reported once
 	workers *workers
@@ -183,10 +183,10 @@ func (p *socketPeer) watch() {
 func (p *socketPeer) connectionEnded(err error) {
 	p.ending.Do(func() {
 		if websocket.CloseStatus(err) >= 0 {
-			p.events.send(sdk.PeerEnded{Err: linkError(err)})
+			p.events.send(sdk.PeerEnded{Err: connectionError(err)})
 			return
 		}
-		p.events.send(sdk.PeerBroken{Err: linkError(err)})
+		p.events.send(sdk.PeerBroken{Err: connectionError(err)})
 	})
 }
 

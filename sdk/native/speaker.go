@@ -27,7 +27,7 @@ type Speaker struct {
 	next     int
 	recorded []int16
 	last     time.Time     // the last audible frame
-	sound    time.Duration // of audible frames
+	sound    time.Duration // the length of all audible frames
 	changed  chan struct{} // closed and replaced with each frame while a goroutine waits
 	waiting  int
 }

@@ -18,7 +18,7 @@ func (s *Server) now() *peer {
 }
 
 // Heard makes the user hear this position now: an RTP timestamp with Tracks, milliseconds of the item with Messages. A session
-// that awaits the position is told.
+// that awaits the position gets PositionPassed.
 func (s *Server) Heard(place uint32) {
 	if p := s.now(); p != nil {
 		p.play(place)

@@ -12,7 +12,7 @@ import (
 type Clock struct {
 	mu     sync.Mutex
 	now    time.Duration
-	timers []*timer // by the time at which they ring
+	timers []*timer // sorted by the time at which they ring
 }
 
 type timer struct {

@@ -1,5 +1,4 @@
-// Package sdktest lets an application test itself against a voice session without a server, a network, a microphone or a
-// moment's waiting.
+// Package sdktest lets an application test itself with a voice session, without a server, a network, a microphone or real time.
 //
 //   - [Server] is an sdk.Dialer. A test makes it send events to the session, and expects the events that the session sends. One
 //     call of a method plays a whole turn or answer; there are also single events, scripts, and faults of a server.

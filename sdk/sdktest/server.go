@@ -64,7 +64,7 @@ type Server struct {
 	mu      sync.Mutex
 	news    chan struct{} // has a token when something was sent
 	calls   []sdk.CallConfig
-	peer    *peer        // of the last call
+	peer    *peer        // the peer of the last call
 	session *sdk.Session // the last one that Connect has made
 	sent    []wire.ClientEvent
 	nth     int

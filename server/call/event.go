@@ -2,9 +2,9 @@ package call
 
 import "github.com/antiphon-rt/antiphon/wire"
 
-// The encoded event: what a session gives to a link.
+// The encoded event that a session gives to a link.
 
-// An Event is a server event, encoded once, together with those of its fields by which a link decides what to do with it.
+// An Event is a server event, encoded once, together with the fields that a link needs in order to handle it.
 type Event struct {
 	// Type is the event's name, such as "response.done".
 	Type string

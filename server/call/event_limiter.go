@@ -22,7 +22,7 @@ type EventLimiter struct {
 	perSecond int
 	tell      func(code, message string) // sends an error event to the client
 	bucket    *TokenBucket
-	told      bool // of this flood
+	told      bool // the client was told of this flood
 }
 
 // NewEventLimiter returns a limiter of perSecond events. It calls tell once in each flood.

@@ -17,12 +17,12 @@ import (
 // MaxControllers is how many side-band controllers a call has at most at a time.
 const MaxControllers = 8
 
-// extensionPrefix begins the types of our extension events. They are for those who have said that they know them.
+// extensionPrefix begins the types of our extension events. Only clients that have sent antiphon.hello get them.
 const extensionPrefix = "antiphon."
 
 // Errors of a Hub.
 var (
-	// ErrNotControllable means that the call has ended, or that its client plays the audio by itself and so is in control itself.
+	// ErrNotControllable means that the call has ended, or that its client plays the audio by itself (WebSocket).
 	ErrNotControllable = errors.New("call cannot be controlled from the side")
 	// ErrTooManyControllers means that MaxControllers control the call already.
 	ErrTooManyControllers = errors.New("too many connections control the call")
@@ -37,7 +37,7 @@ var (
 // Connection is one connection of a call's client.
 type Connection interface {
 	Link
-	// Abandon ends a connection whose client is gone: it does not wait for the client to take its leave. It joins the
+	// Abandon ends a connection whose client is gone: it does not wait for a close message of the client. It joins the
 	// connection's goroutines and returns the sent functions (see Link.Send) of the events that were not written.
 	Abandon() (unsent []func())
 }
@@ -59,7 +59,7 @@ type Hub struct {
 	replay       replayBuffer
 	reconnecting chan struct{} // closed when the request that reconnects the client is done; nil if there is none
 	sidebands    []*Sideband   // at most MaxControllers, in the order in which they joined
-	session      *wire.Session // of the last session.created or session.updated; nil before
+	session      *wire.Session // the session object in the last session.created or session.updated; nil before
 	closed       bool
 }
 
@@ -129,8 +129,8 @@ func (h *Hub) sendToClient(e Event, sent func()) error {
 	return err
 }
 
-// Join lets s receive all events from now on. Its first event is session.created, as it is every client's, with the session as
-// it is now. Errors: ErrNotControllable, ErrTooManyControllers. After a nil error the caller calls Leave.
+// Join lets s receive all events from now on. Its first event is session.created, as for every client, with the present
+// session object. Errors: ErrNotControllable, ErrTooManyControllers. After a nil error the caller calls Leave.
 func (h *Hub) Join(s *Sideband) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -64,12 +64,12 @@ type Position struct {
 	Next    voice.Samples
 }
 
-// FarEndReader is an Output that keeps what was sent last, silence included, so that the far end's echo can be found in
+// FarEndReader is an Output that keeps the audio that it has sent last, silence included, so that the far end's echo can be found in
 // incoming audio. Far-end positions are samples at 24 kHz since the call began.
 type FarEndReader interface {
 	// FarEndPosition returns how much was sent since the call began.
 	FarEndPosition() voice.Samples
-	// ReadFarEnd copies what was sent from far-end position at on into dst. ok is false if that is forgotten or not sent yet.
+	// ReadFarEnd copies the audio sent from far-end position at on into dst. ok is false if that audio is forgotten or not sent yet.
 	ReadFarEnd(at voice.Samples, dst []int16) (ok bool)
 }
 
@@ -90,7 +90,7 @@ type Shared interface {
 // Reconnectable is a Link whose client may come back over another connection. The session has one Link for all of them.
 type Reconnectable interface {
 	Link
-	// DropConnection gives up the connection, which is dead. The link keeps what is sent until there is another
+	// DropConnection gives up a connection that has failed. The link keeps sent events until there is another
 	// connection. DropConnection does not wait.
 	DropConnection()
 }

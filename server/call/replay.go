@@ -17,7 +17,7 @@ const (
 type replayBuffer struct {
 	maxEvents, maxBytes int
 	events              []Event // oldest first
-	bytes               int     // of their texts
+	bytes               int     // the size of their texts
 	incomplete          bool    // the oldest events are forgotten
 }
 

@@ -1,4 +1,4 @@
-// Package env has what a session takes from the machine that it runs on: the clock, timers, goroutines and random
+// Package env gives a session the services of the machine that it runs on: the clock, timers, goroutines and random
 // names. A test or a simulator that brings its own Env decides when timers fire, in which order goroutines run, and
 // which names are given, so that one seed plays the same session again.
 //

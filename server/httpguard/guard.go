@@ -56,7 +56,7 @@ type Guard struct {
 	next http.Handler
 
 	mu       sync.Mutex
-	requests map[netip.Prefix]int // of clients behind a proxy
+	requests map[netip.Prefix]int // the requests in progress of each client behind a proxy
 }
 
 // New returns a Guard of next.

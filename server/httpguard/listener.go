@@ -156,7 +156,7 @@ type conn struct {
 	of       *client
 
 	// The listener's mu guards the rest.
-	requests int           // that are being answered
+	requests int           // how many requests are being answered
 	idle     *list.Element // in of.idle, while requests is 0
 	removed  bool
 }

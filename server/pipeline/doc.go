@@ -1,4 +1,4 @@
-// Package pipeline names the three stages of a voice pipeline (transcriber, model, synthesizer) and what they exchange.
+// Package pipeline names the three stages of a voice pipeline (transcriber, model, synthesizer) and the data that they exchange.
 //
 //	16 kHz float32 -> Transcriber -> text -> Model -> TextDelta -> Clauses -> Synthesizer -> 24 kHz int16
 //
@@ -9,7 +9,7 @@
 //
 //   - When the context is cancelled, a call returns soon, with ctx.Err() or an error that wraps it. No goroutine and no process
 //     of the call is left then.
-//   - Audio and text have limits. A stage returns an error for what is beyond its limit.
+//   - Audio and text have limits. A stage returns an error for input beyond its limit.
 //   - An error that a user may read is a [StageError]: it names the stage and says what to do.
 //   - The callee may use a slice that it gets only during the call. This also holds for the slices that emit functions get.
 //

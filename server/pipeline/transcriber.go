@@ -69,7 +69,7 @@ type TranscriptResult struct {
 // Word is one word of a transcript.
 type Word struct {
 	Text       string
-	Start, End time.Duration // from the begin of the audio
+	Start, End time.Duration // counted from the begin of the audio
 	Speaker    string        // empty if the engine does not distinguish speakers
 	Prob       float64       // probability, above 0 and up to 1; 0 if it is not known
 }

@@ -42,10 +42,10 @@ type client struct {
 
 // clientOptions say how a client differs from a usual one.
 type clientOptions struct {
-	direction webrtc.RTPTransceiverDirection // of its audio section; sendrecv when zero
-	label     string                         // of its data channel; "-" for none
+	direction webrtc.RTPTransceiverDirection // the direction of its audio section; sendrecv when zero
+	label     string                         // the label of its data channel; "-" for none
 	video     bool                           // its offer has a video section before that of the audio
-	bundle    webrtc.BundlePolicy            // of its offer
+	bundle    webrtc.BundlePolicy            // the bundle policy of its offer
 	deaf      bool                           // never reads its data channel
 	ssrc      func() uint32                  // the SSRC of each packet that it sends; nil for that of its offer
 	offer     func(string) string            // changes the offer before the server gets it
@@ -115,7 +115,7 @@ func newClient(t testing.TB, o clientOptions) *client {
 		must(err)
 		c.events.OnOpen(func() {
 			if o.deaf {
-				_, _ = c.events.Detach() // and nobody reads
+				_, _ = c.events.Detach() // nobody reads the channel
 			}
 			c.opened.Store(true)
 		})

@@ -76,7 +76,7 @@ func TestOfferWithVideoFirst(t *testing.T) {
 			g := gomega.NewWithT(t)
 			r := &recorder{}
 			c, p := dial(t, newTestEngine(t, Config{}), r, clientOptions{video: true, bundle: policy, offer: func(sdp string) string {
-				return dropLines(sdp, "a=candidate") // or the server would find the client by itself
+				return dropLines(sdp, "a=candidate") // otherwise the server would find the client by itself
 			}})
 			connected(g, r)
 			g.Expect(p.Send(event([]byte("hello")), nil)).To(gomega.Succeed())

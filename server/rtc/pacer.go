@@ -38,7 +38,7 @@ type pacer struct {
 	pcm     [FrameSize]int16
 	coded   []byte
 	silent  []byte
-	segment uint64 // of the frame before, if that one was voiced
+	segment uint64 // the segment of the frame before, if that frame was voiced
 	voiced  bool   // the frame before was voiced
 
 	stats paceStats

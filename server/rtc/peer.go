@@ -41,7 +41,7 @@ type Peer struct {
 	reach      reachability
 	hearing    chan struct{} // has a token while a packet of the client is handled
 	taken      taken
-	streams    atomic.Int32 // that the client has begun
+	streams    atomic.Int32 // how many streams the client has begun
 	abandoned  atomic.Bool  // nobody is there to whom the data channel could be closed
 
 	done     chan struct{} // closed when all is joined

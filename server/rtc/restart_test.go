@@ -76,9 +76,9 @@ func TestRestart(t *testing.T) {
 			g.Eventually(func() int { return len(c.heard()) }, soon).Should(gomega.BeNumerically(">", before+5), "the agent is heard again")
 			received := p.Stats().PacketsReceived
 			c.say(t, [][]byte{opus.SilentPacket(), opus.SilentPacket(), opus.SilentPacket(), opus.SilentPacket(), opus.SilentPacket()})
-			g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.BeNumerically(">", received), "and the person")
+			g.Eventually(func() uint64 { return p.Stats().PacketsReceived }, soon).Should(gomega.BeNumerically(">", received), "and the user's audio comes")
 
-			c.restart(t, p) // of a call that has not lost its path
+			c.restart(t, p) // the call has not lost its path
 			g.Expect(p.Send(event([]byte("and again")), nil)).To(gomega.Succeed())
 			g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away", "and again"}))
 			g.Expect(r.failure()).NotTo(gomega.HaveOccurred())

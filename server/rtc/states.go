@@ -123,7 +123,7 @@ func (p *Peer) feedback(read rtcpRead) {
 			switch r := packet.(type) {
 			case *rtcp.ReceiverReport:
 				p.counts.report(r.Reports, time.Now())
-			case *rtcp.SenderReport: // of a client that sends audio, too
+			case *rtcp.SenderReport: // a client that sends audio sends these, too
 				p.counts.report(r.Reports, time.Now())
 			}
 		}

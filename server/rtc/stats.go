@@ -33,7 +33,7 @@ type Stats struct {
 	// What the client reports about the outgoing audio (RTCP receiver reports).
 	RemoteLost   uint64
 	RemoteJitter time.Duration
-	RoundTrip    time.Duration // to the client and back; 0 until it is measured
+	RoundTrip    time.Duration // the time to the client and back; 0 until it is measured
 
 	// Events of the data channel.
 	EventsSent, EventsReceived uint64

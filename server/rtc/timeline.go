@@ -21,7 +21,7 @@ type timelineEntry struct {
 	ts  uint32
 	n   uint32 // samples of speech in the frame, followed by silence; 0 for the beginning of a segment
 	gen uint64
-	pos voice.Samples // in the response, at ts
+	pos voice.Samples // the position in the response at ts
 }
 
 func (t *timeline) add(ts uint32, gen uint64, pos voice.Samples, n int) {

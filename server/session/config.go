@@ -26,12 +26,12 @@ type Config struct {
 	// Record, when not nil, sees every event: dir is "client" or "server". It must not keep text.
 	Record func(session, dir string, text []byte)
 	// Trace, when not nil, sees every transition of the machines. Took sees each event before its transitions, with how far
-	// the reply on air has got and the state that the event meets, and Performed each effect after the session has performed it.
+	// the response on air has got and the state that the event meets, and Performed each effect after the session has performed it.
 	Trace     func(session string, step coord.Step)
 	Took      func(session string, at playout.Position, e coord.Event, met coord.State)
 	Performed func(session string, f coord.Effect)
 	// CheckInvariants evaluates the invariants of coord/session after every event; what does not hold is logged as an
-	// error. For tests, and for whoever hunts a fault.
+	// error. For tests, and for finding faults.
 	CheckInvariants bool
 	// Env is the machine that the session runs on; nil is the real one.
 	Env env.Env
@@ -39,7 +39,7 @@ type Config struct {
 	Grace time.Duration
 	// Keep is Grace for a client that knows our extensions, which may come back over another connection; 0 takes 60 s.
 	Keep time.Duration
-	// Token is told to a client that may come back over another connection; empty is none.
+	// Token is the token that the client gets to reconnect with; empty for none.
 	Token string
 	// Longest is how long the session may be; 0 takes the protocol's 60 minutes.
 	Longest time.Duration

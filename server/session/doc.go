@@ -9,7 +9,7 @@
 // timers', those of recognitions and of responses. The queue is bounded. Control events wait for room; audio is dropped and counted when
 // the queue is nearly full.
 //
-// What a client's event leads to carries the event's origin along: an error goes to whoever sent the event (package client).
+// What a client's event leads to carries the event's origin along: an error goes to the sender of the event (package client).
 //
 // # Settings
 //

@@ -18,7 +18,7 @@ import (
 // hanging is a plain pipeline in which the first call of one kind hangs until the test ends, whatever its context says.
 type hanging struct {
 	*pipeline.Pipeline
-	call     string // which one
+	call     string // the call of the stage that hangs
 	hung     atomic.Bool
 	released chan struct{}
 }

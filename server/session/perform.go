@@ -181,7 +181,7 @@ func (s *Session) performResponse(o client.Origin, f response.Effect) {
 	case response.EmitTerminal:
 		r := s.generator.Find(f.ID)
 		s.doFor(o, s.generator.End(f))
-		if r != nil && !r.Track().Begun() { // else idle_timeout_ms counts from the end of the playout
+		if r != nil && !r.Track().Begun() { // otherwise idle_timeout_ms counts from the end of the playout
 			s.input.ArmIdle(&s.machines.state)
 		}
 	case response.StartBody:

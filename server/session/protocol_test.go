@@ -11,7 +11,7 @@ import (
 // protocol checks that the events of a session keep the protocol's rules about sequences, which clients rely on.
 type protocol struct {
 	wrong     []string
-	ids       map[string]bool // of events
+	ids       map[string]bool // the ids of the events so far
 	began     bool
 	items     map[string]bool // known items; true once they are done
 	names     []string        // the ids of the items, in the order in which they came

@@ -30,7 +30,7 @@ func (q *queue) post(e event) bool {
 	}
 }
 
-// offer drops the event, and says so, when the queue is nearly full: the last quarter is for control events.
+// offer drops the event and returns false when the queue is nearly full: the last quarter is for control events.
 func (q *queue) offer(e event) bool {
 	if len(q.events) > cap(q.events)*3/4 {
 		return false

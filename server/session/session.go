@@ -52,7 +52,7 @@ type Session struct {
 	lifetime     *lifetime.Lifetime
 
 	link      call.Link
-	can       call.Capabilities // of link
+	can       call.Capabilities // the capabilities of link
 	reason    conn.Reason       // why the session ends, once it does
 	released  bool
 	forgotten bool
@@ -71,7 +71,7 @@ type sharedState struct {
 	reconnects atomic.Bool
 }
 
-// machines is the state machines, and what they have still to take.
+// machines has the state machines, and the events that they still have to take.
 type machines struct {
 	state coord.State
 	seen  coord.Seen // when invariants are checked

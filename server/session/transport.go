@@ -100,7 +100,7 @@ func (s *Session) send(e wire.ServerEvent) { s.sendThen(e, nil) }
 // sendThen is send; the link's goroutine calls sent, when not nil, once the event is on its way.
 func (s *Session) sendThen(e wire.ServerEvent, sent func()) { s.sendBy(s.link.Send, e, sent) }
 
-// sendToClient sends an event to the client and to nobody else.
+// sendToClient sends an event only to the primary client.
 func (s *Session) sendToClient(e wire.ServerEvent) {
 	send := s.link.Send
 	if shared := s.can.Shared; shared != nil {
@@ -130,7 +130,7 @@ func (s *Session) encode(e wire.ServerEvent) call.Event {
 	return encoded
 }
 
-// answer sends an event to whoever sent o, and to nobody else: real clients take an error for one of their own, and some take it
+// answer sends an event only to the sender of o: real clients take every error for an answer to their own event, and some take it
 // for the end of the call. Where no client's event is the origin, everybody gets it.
 func (s *Session) answer(o client.Origin, e wire.ServerEvent) {
 	switch {

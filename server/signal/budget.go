@@ -125,5 +125,5 @@ func (b *budgets) limits(principal string) ratelimit.Limiter {
 	if own := b.find(principal); own != nil {
 		return own
 	}
-	return nil // and not a nil *budget in an interface
+	return nil // a nil *budget in an interface would not be nil
 }

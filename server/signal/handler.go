@@ -28,7 +28,7 @@ import (
 type Config struct {
 	Engine   *rtc.Engine
 	Pipeline *pipeline.Pipeline
-	Settings wire.Session // of a new session, before the client's own
+	Settings wire.Session // the settings of a new session, before the client's own settings
 	Version  string       // sent as Antiphon-Version
 	Logger   *slog.Logger
 	// Keys are the API keys; nil asks for no key.
@@ -84,7 +84,7 @@ type Handler struct {
 type callEntry struct {
 	session *session.Session
 	owner   requester
-	token   string    // with which its client reconnects
+	token   string    // the token with which its client reconnects
 	hub     *call.Hub // nil for a call that has not begun
 	peer    *rtc.Peer // the newest; nil for a call over a WebSocket
 

@@ -47,7 +47,7 @@ const (
 	defaultMemory          = 1 << 30
 	defaultCallsPerSecret  = 8
 	defaultCallAttempts    = 60
-	maxBody                = 1 << 20 // of a request
+	maxBody                = 1 << 20 // the size of a request body
 )
 
 // withDefaults returns the limits with defaults for zero fields, for a server with these keys.

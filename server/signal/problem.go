@@ -17,7 +17,7 @@ type problem struct {
 	kind          string // the error's type; empty is invalid_request_error
 	code, message string
 	param         string
-	headers       [][2]string // of the response
+	headers       [][2]string // the headers of the response
 }
 
 // with adds a header to the response and returns p.

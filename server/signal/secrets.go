@@ -42,10 +42,10 @@ type secretID [16]byte
 // secret is what a client secret stands for.
 type secret struct {
 	id        secretID
-	principal string // whose key created it
+	principal string // the principal whose key created it
 	session   wire.Session
 	expires   int64 // seconds since 1970
-	size      int   // in bytes, with secretOverhead
+	size      int   // the size in bytes, with secretOverhead
 	used      bool
 }
 

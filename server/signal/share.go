@@ -31,7 +31,7 @@ type shareOf struct {
 type share struct {
 	of       shareOf
 	calls    int
-	halfOpen int // of the calls: those whose client has not connected yet
+	halfOpen int // how many of the calls have a client that has not connected yet
 }
 
 // Limits of calls whose client has not connected yet.

@@ -50,14 +50,14 @@ type Link struct {
 
 	mu        sync.Mutex
 	queue     []outgoing
-	bytes     int // in queue
+	bytes     int // the size of the events in queue
 	unwritten []outgoing
 	closed    bool        // nothing more is queued
 	finished  bool        // its goroutines must not begin any more
-	why       conn.Reason // of the end
+	why       conn.Reason // the reason of the end
 }
 
-// outgoing is an event that waits to be written, and what is called once it is.
+// outgoing is an event that waits to be written, and the function to call after the write.
 type outgoing struct {
 	text []byte
 	sent func()
@@ -120,7 +120,7 @@ func (l *Link) wakeWriter() {
 	}
 }
 
-// take empties the queue and returns what was in it. more is false if nothing will follow.
+// take empties the queue and returns its events. more is false if nothing will follow.
 func (l *Link) take() (events []outgoing, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -4,7 +4,7 @@ import "sync"
 
 // The memory of messages: the budget of bytes that the large messages of all connections share.
 
-// ownMessage is the size in bytes up to which each connection may send a message whatever the others send.
+// ownMessage is the size in bytes up to which each connection may send a message independently of the other connections.
 const ownMessage = 256 << 10
 
 // Memory is the budget of bytes for what clients send in messages above 256 KiB. It is safe for concurrent use. nil has no limit.

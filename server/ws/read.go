@@ -66,11 +66,11 @@ func (l *Link) read(ctx context.Context, to Receiver) {
 	}
 }
 
-// message is what was read of one message.
+// message is the part of one message that was read so far.
 type message struct {
 	text    []byte
-	size    int64  // in bytes, also of a message that was refused
-	charged int64  // to the budget of large messages; the caller gives it back
+	size    int64  // the size in bytes, also of a message that was refused
+	charged int64  // how much it has taken from the budget of large messages; the caller gives it back
 	refused string // the code of the error if the message was not taken, and why
 	why     string
 }

@@ -85,7 +85,7 @@ func handler(all fs.FS) http.Handler {
 // Manifest is the content of ManifestFile, which the build writes last.
 type Manifest struct {
 	Version string         `json:"version"` // changes when any of the files does
-	Sizes   map[string]int `json:"sizes"`   // of the plain files, in bytes
+	Sizes   map[string]int `json:"sizes"`   // the sizes of the plain files, in bytes
 }
 
 // ManifestFile is the name of the manifest in the folder. For each of Files the folder has NAME.br and NAME.gz.

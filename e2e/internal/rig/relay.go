@@ -49,7 +49,7 @@ type Relay struct {
 	server *net.UDPAddr
 	flows  map[string]*flow // by the page's address
 	denied string           // requests whose path has this end fail; "" denies none
-	pipes  []net.Conn       // of the page's WebSockets
+	pipes  []net.Conn       // the connections of the page's WebSockets
 	closed bool
 }
 

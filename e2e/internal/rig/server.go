@@ -25,8 +25,8 @@ import (
 // Server is a whole server in this process, with the Talk page, on a free port. Close it.
 type Server struct {
 	URL    string
-	Events *Lines // of the protocol, as --record writes them
-	Steps  *Lines // of the machines, as --trace writes them
+	Events *Lines // the events of the protocol, as --record writes them
+	Steps  *Lines // the steps of the machines, as --trace writes them
 
 	server *server.Server
 	http   *http.Server

@@ -215,7 +215,7 @@ func (p *Peer) Speak(payload []byte) error {
 
 // Packet is one packet of audio.
 type Packet struct {
-	Timestamp uint32 // of RTP, at 48 kHz
+	Timestamp uint32 // the RTP timestamp, at 48 kHz
 	Payload   []byte
 }
 

@@ -23,7 +23,7 @@ const (
 	maxFile     = 1 << 20          // bytes
 	maxRules    = 1000             // rules, replies or fixtures of a stage
 	maxPattern  = 1000             // bytes of a regular expression
-	maxDuration = 10 * time.Minute // of any delay
+	maxDuration = 10 * time.Minute // the longest delay of any kind
 	maxCalls    = 16               // tool calls of a reply
 	minSpeedup  = 0.01
 	maxSpeedup  = 1e6
@@ -32,7 +32,7 @@ const (
 // ParseError is an error in a script and its position.
 type ParseError struct {
 	File string // may be empty
-	Line int    // from 1; 0: the whole file
+	Line int    // the line in the file, from 1; 0: the whole file
 	Msg  string
 }
 

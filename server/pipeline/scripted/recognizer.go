@@ -21,7 +21,7 @@ const (
 	quiet        = -50                          // dBFS: sound below is silence
 	below        = 30                           // dB below the loudest frame: sound below is not part of the speech
 	shortest     = 600 * time.Millisecond       // shortest speech without a text that has partial results
-	partialEvery = 100 * time.Millisecond       // of audio
+	partialEvery = 100 * time.Millisecond       // how much audio lies between two partial results
 )
 
 // engine is the backend.Engine of the scripted recogniser.

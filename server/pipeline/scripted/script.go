@@ -28,7 +28,7 @@ type Prompt struct {
 type TranscriberRules struct {
 	Missing      string        `yaml:"missing"`       // if set, the stage is unavailable, and this command would install it
 	Offline      bool          `yaml:"offline"`       // the recogniser has no partial results and refuses a live stream
-	PartialEvery time.Duration `yaml:"partial_every"` // of audio, between partial results; default 100 ms
+	PartialEvery time.Duration `yaml:"partial_every"` // how much audio lies between partial results; default 100 ms
 	Delay        time.Duration `yaml:"delay"`         // before the final result
 	Logprobs     bool          `yaml:"logprobs"`      // each word has the probability 0.9
 	Fixtures     []Fixture     `yaml:"fixtures"`
@@ -37,7 +37,7 @@ type TranscriberRules struct {
 
 // Fixture is a recording and its text.
 type Fixture struct {
-	Fingerprint string `yaml:"fingerprint"` // in the form that Fingerprint.String returns
+	Fingerprint string `yaml:"fingerprint"` // the fingerprint in the form that Fingerprint.String returns
 	Text        string `yaml:"text"`
 
 	print Fingerprint
@@ -71,7 +71,7 @@ type ModelRules struct {
 // Reply is one answer of the model. Its parts come in this order: words, tool calls, failure.
 type Reply struct {
 	When       When           `yaml:"when"`
-	Say        string         `yaml:"say"` // with {text}, {result}, {turn} and a regexp's groups {1} .. {9}
+	Say        string         `yaml:"say"` // the text, which may contain {text}, {result}, {turn} and a regexp's groups {1} .. {9}
 	Calls      []Call         `yaml:"calls"`
 	FirstToken *time.Duration `yaml:"first_token"`
 	Token      *time.Duration `yaml:"token"`

@@ -20,7 +20,7 @@ import (
 const (
 	pitch    = 125                         // Hz
 	period   = pipeline.OutputRate / pitch // samples: 192
-	symbolMS = 30                          // of a message
+	symbolMS = 30                          // the length of one symbol of a message
 	symbol   = pipeline.OutputRate * symbolMS / 1000
 	fade     = pipeline.OutputRate * 5 / 1000 // samples of the transition between two symbols
 

@@ -23,7 +23,7 @@ type (
 		Event wire.ServerEvent
 		Sent  func()
 	}
-	// Answer sends Event to whoever sent the client event in hand, and to nobody else.
+	// Answer sends Event only to the client or controller that has sent the present client event.
 	Answer struct{ Event wire.ServerEvent }
 	// Fail answers the client event in hand with an error event.
 	Fail struct{ Failure *fault.Failure }

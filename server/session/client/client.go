@@ -1,6 +1,6 @@
 package client
 
-// A Client: what is known of it, and how its events are taken.
+// A Client: its state in the session, and how the session takes its events.
 
 import (
 	"errors"
@@ -75,7 +75,7 @@ type Client struct {
 // early is what came before the session was announced.
 type early struct {
 	messages []Message
-	bytes    int // in messages
+	bytes    int // the size of all waiting messages
 	lost     int // how many had no room
 }
 

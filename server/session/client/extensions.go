@@ -58,7 +58,7 @@ func (c *Client) reported(o Origin, take func() action.List) action.List {
 	})
 }
 
-// candidate takes the report of the client's detector that somebody may be interrupting. Every report is answered, but
+// candidate takes the report of the client's detector that the user may be interrupting. Every report is answered, but
 // for one about a response that was cut a short time ago: the events of that cut are on their way and are the answer.
 func (c *Client) candidate(e *wire.AntiphonBargeInCandidate, s *coord.State) (out action.List) {
 	if c.Player.WasCut(e.ResponseID) {
@@ -104,7 +104,7 @@ func (c *Client) ready(e *wire.AntiphonBargeInReady, s *coord.State) (out action
 	return out
 }
 
-// heard takes the client's report of what it played of a response that was cut.
+// heard takes the client's report of how far it played a cut response.
 func (c *Client) heard(e *wire.AntiphonBargeInHeard, s *coord.State) (out action.List) {
 	cut, waits := s.Playout.(playout.Cut)
 	if !waits || !c.Player.ServerPaced() || c.target(e.ResponseID) != cut.Resp {

@@ -14,7 +14,7 @@ import (
 type span struct {
 	text     string
 	from, to voice.Samples // from is negative while the clause has no audio
-	done     bool          // to is final
+	done     bool          // the value of to does not change any more
 }
 
 // perRune is how many samples a character takes to say, where the rate of speech is not known yet: 65 ms, the rate of

@@ -12,8 +12,8 @@ import (
 
 // How much audio is kept, in samples.
 const (
-	maxKept     = 30 * format.InputRate // of a conversation: 1.4 MB
-	maxKeptItem = 15 * format.InputRate // of an item: its event stays below the 1 MiB that common clients take
+	maxKept     = 30 * format.InputRate // samples of a conversation: 1.4 MB
+	maxKeptItem = 15 * format.InputRate // samples of an item: its event stays below the 1 MiB that common clients take
 )
 
 // KeepAudio begins to keep audio. It is for WebSockets only: an event of a data channel is too small for it.
@@ -54,8 +54,8 @@ func (c *Conversation) keep(it *Item, pcm []int16) {
 
 // Formats are the formats of audio in events, such as wire.FormatPCM.
 type Formats struct {
-	Input  string // of user audio
-	Output string // of the agent's audio
+	Input  string // the format of user audio
+	Output string // the format of the agent's audio
 }
 
 // withAudio is an item with its audio, if all of the audio is kept. User audio is in the input format, the agent's in the

@@ -14,7 +14,7 @@ import (
 // Limits of a conversation. The oldest items make room for new ones.
 const (
 	maxItems = 1000
-	maxBytes = 16 << 20 // of texts, images and audio
+	maxBytes = 16 << 20 // the size of all texts, images and audio
 )
 
 // Conversation is the conversation of one session.

@@ -13,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// NoArguments are the arguments of a function call for which the client or the model gave none: whoever reads arguments
+// NoArguments are the arguments of a function call for which the client or the model gave none: every reader of arguments
 // expects a JSON object.
 const NoArguments = "{}"
 

@@ -21,8 +21,8 @@ const (
 type Item struct {
 	wire.Item
 	num     id.Item
-	clauses alignment     // of an assistant's message that is spoken, nil for others
-	length  voice.Samples // of its audio: recorded or generated, and not cut off
+	clauses alignment     // the alignment of a spoken message of the assistant; nil for other items
+	length  voice.Samples // how much audio it has, recorded or generated, without audio that was cut off
 	cut     bool          // it was truncated; audio that its response still makes is not counted
 	pending bool          // the transcript of its audio is awaited
 	left    bool          // it is left out of what the model is asked: the conversation is too long
@@ -40,7 +40,7 @@ func (it *Item) Num() id.Item { return it.num }
 // Cut reports whether the item was truncated.
 func (it *Item) Cut() bool { return it.cut }
 
-// Length is how much audio the item has, without what was cut off.
+// Length returns how much audio the item has, without audio that was cut off.
 func (it *Item) Length() voice.Samples { return it.length }
 
 // TakeBack shortens the item's audio to sent: the client will not get the rest.

@@ -33,7 +33,7 @@ type Memory struct {
 	share int
 
 	mu   sync.Mutex
-	free int // in the pool
+	free int // how many bytes of the pool are free
 }
 
 // NewMemory returns a budget of total bytes for at most so many conversations at a time.
@@ -41,7 +41,7 @@ func NewMemory(total, conversations int) *Memory {
 	return &Memory{share: total / 2 / max(1, conversations), free: total - total/2}
 }
 
-// Free is how many bytes of the pool nobody has borrowed.
+// Free returns how many bytes of the pool no conversation has borrowed.
 func (m *Memory) Free() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -24,7 +24,7 @@ type Ask struct {
 // Prompt is a request that is ready for the model.
 type Prompt struct {
 	Request  pipeline.Request
-	Tokens   int // of the instructions, the tools and the messages
+	Tokens   int // how many tokens instructions, tools and messages have
 	Left     int // messages that were left out to fit, of Messages
 	Messages int
 }

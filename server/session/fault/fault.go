@@ -1,4 +1,4 @@
-// Package fault has what can go wrong in a session: a failure that the client is told, and a stage of the pipeline
+// Package fault has the kinds of failure in a session: a failure that the client is told, and a stage of the pipeline
 // that panics.
 package fault
 

@@ -19,8 +19,8 @@ const LawRate = 8000
 // Decoder converts one stream of a client's bytes into samples at InputRate. The zero value is ready. It belongs to one
 // goroutine.
 type Decoder struct {
-	format string           // of the stream that goes on
-	up     *voice.Resampler // of it, nil for PCM
+	format string           // the format of the present stream
+	up     *voice.Resampler // its resampler; nil for PCM
 	narrow []int16
 }
 

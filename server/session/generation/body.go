@@ -1,6 +1,6 @@
 package generation
 
-// The goroutines of one response: the model writes text, the synthesizer says it. They post what they make to the
+// The goroutines of one response: the model writes text, the synthesizer speaks it. They post their results to the
 // session and never touch a Response.
 
 import (

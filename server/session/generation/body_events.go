@@ -137,7 +137,7 @@ func (r *Response) outcome() (response.Status, error) {
 	return response.Failed, err
 }
 
-// Unheard notes that nobody will hear the rest of a response: its synthesizer need not wait for what is played.
+// Unheard notes that the rest of a response will not be played, so its synthesizer need not wait for playout.
 func (r *Response) Unheard() {
 	if r.body != nil {
 		r.body.drop()

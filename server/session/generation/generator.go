@@ -52,9 +52,9 @@ type Parts struct {
 type Generator struct {
 	Parts
 	responses map[response.ID]*Response
-	running   *Response // whose body the session's synthesis machine serves
+	running   *Response // the response whose body the session's synthesis machine serves
 	causes    causes
-	lastOwn   response.ID // of those out of band
+	lastOwn   response.ID // how many out-of-band responses there were; counts their ids from firstOutOfBand
 	bills     []int       // tokens of responses that have ended, until Settle
 	closed    bool        // the session has ended
 }
@@ -77,9 +77,9 @@ func (g *Generator) OnAir() *Response {
 
 // Near the end of a response, and after a question, one word of the user is an answer.
 const (
-	nearEnd      = time.Second      // of any response
-	nearQuestion = 3 * time.Second  // of one that asks
-	nearEstimate = 10 * time.Second // of one that asks, where the client plays by itself: the played position is an estimate
+	nearEnd      = time.Second      // for any response
+	nearQuestion = 3 * time.Second  // for a response that ends with a question
+	nearEstimate = 10 * time.Second // the same, where the client plays by itself: the played position is an estimate
 )
 
 // NearAnswer reports whether the user can be expected to answer: all audio of the audible response is there and only its
@@ -277,7 +277,7 @@ func (g *Generator) Settle(s *coord.State) action.List {
 	return out
 }
 
-// spend takes the cost of the responses that have ended from the budget, and tells the client what is left.
+// spend takes the cost of the responses that have ended from the budget, and sends the client the rest of the budget.
 func (g *Generator) spend() (out action.List) {
 	for _, tokens := range g.bills {
 		if left := g.Limits.Spend(tokens); left != nil && !g.closed {

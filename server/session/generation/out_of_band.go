@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxOutOfBand   = 8                    // at a time
+	maxOutOfBand   = 8                    // how many may run at a time
 	firstOutOfBand = response.ID(1) << 63 // their ids; those of the conversation count up from 1
 )
 

@@ -1,6 +1,6 @@
 package generation
 
-// A Response: its fields, owned by what they are about.
+// A Response: its fields, grouped by the part of the response that they belong to.
 
 import (
 	"strings"
@@ -15,14 +15,14 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Response is one response, in the conversation or out of band: what it has come to, and the items that it has begun.
+// Response is one response, in the conversation or out of band: its state, and the items that it has begun.
 type Response struct {
 	id      response.ID
-	object  wire.Response // as the client sees it
+	object  wire.Response // the response object as the client sees it
 	request *wire.ResponseParams
-	turn    *timing.Turn // that the response answers; nil for a client's request
+	turn    *timing.Turn // the turn that the response answers; nil for a client's request
 	state   generation.State
-	status  response.Status // of the terminal event, once that is announced
+	status  response.Status // the status in the terminal event, once it is announced
 	own     *outOfBand      // the machines of an out-of-band response; nil where the session's serve
 	body    *body           // nil until it runs or is refused
 	track   *output.Track
@@ -57,7 +57,7 @@ type cost struct {
 type outputItem struct {
 	item  *conversation.Item
 	index int
-	start voice.Samples // of its audio in the track
+	start voice.Samples // where its audio begins in the track
 	text  string
 	split string // the first bytes of a character whose rest the model has not written yet
 	done  bool
@@ -66,7 +66,7 @@ type outputItem struct {
 // synthesizedPart is a clause at the synthesizer.
 type synthesizedPart struct {
 	item *outputItem
-	span int // in the alignment of item
+	span int // the index in the alignment of item
 	text string
 }
 

@@ -45,7 +45,7 @@ func (g *Generator) close(r *Response) (out action.List) {
 		// Nobody heard a word of it: the model must not remember any (openai-agents-js#523).
 		out = append(out, g.Truncate(r, playout.Position{})...)
 	}
-	if !r.track.Begun() { // else the metrics wait for the end of the playout
+	if !r.track.Begun() { // otherwise the metrics wait for the end of the playout
 		out = append(out, g.metrics(r)...)
 	}
 	return out
@@ -84,7 +84,7 @@ func (r *Response) stageError() *wire.StatusError {
 	return e
 }
 
-// Truncate cuts the messages of r at end, which is what was heard, and tells the client. It does so once.
+// Truncate cuts the messages of r at end, the played position, and tells the client. Only the first call has an effect.
 func (g *Generator) Truncate(r *Response, end playout.Position) (out action.List) {
 	if r.cut {
 		return nil

@@ -1,6 +1,6 @@
 package input
 
-// What a session tells an Input besides audio, and what it asks.
+// The calls of the session to an Input besides audio: it sets turn detection, commits and clears the buffer, and asks for times.
 
 import (
 	"fmt"

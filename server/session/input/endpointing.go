@@ -103,7 +103,7 @@ func eagernessMS(eagerness string) int {
 	return 4000
 }
 
-// playback is what is known of the agent's audio at the client, where echo cancellation adapts to it.
+// playback says when the agent's audio was played at the client, because the client's echo cancellation adapts to it.
 type playback struct {
 	first time.Time // when the first one began; zero before that
 	ended time.Time // when the last one ended; zero before that

@@ -18,7 +18,7 @@ const (
 	AudioTimeout = 5 * time.Second
 
 	frameMS      = 10
-	frameSamples = format.InputRate / 1000 * frameMS // of the input, in one frame
+	frameSamples = format.InputRate / 1000 * frameMS // samples of the input in one frame
 	maxMissing   = 14 * format.InputRate / 10        // missing samples in a row that are not silence: 1.4 s
 	keepFrames   = 120                               // frames that are kept for a recogniser that opens late: 1.2 s
 	makesRoom    = 30                                // the part of a full buffer, one in makesRoom, that its oldest audio leaves at once: to move the rest takes time
@@ -53,7 +53,7 @@ type Input struct {
 
 	decoder format.Decoder
 	buffer  buffer
-	limit   int     // of buffer, in samples
+	limit   int     // the limit of buffer, in samples
 	pending []int16 // appended, and not looked at yet
 	missing int     // samples that have not arrived since the last that did
 	// committing: Next has returned the event that commits a turn which fills the buffer. reportedFull: Next has returned the
@@ -61,7 +61,7 @@ type Input struct {
 	committing, reportedFull bool
 
 	framing framing
-	frames  int64       // since the session began
+	frames  int64       // how many frames came since the session began
 	recent  [][]float32 // the last keepFrames
 
 	candidateStart voice.Samples // where the newest candidate began
@@ -87,7 +87,7 @@ type listener struct {
 	endpointing endpointing
 	echo        echo
 	playback    playback
-	candidate   turn.ID // that judge decides on; 0 is none
+	candidate   turn.ID // the candidate that judge decides on; 0 for none
 	judge       judge
 	lastAudio   time.Time // when the last audio came
 	lastSpeech  time.Time // when the last speech came
@@ -209,7 +209,7 @@ func (in *Input) makeRoom(v View) (Result, bool) {
 	}}, true
 }
 
-// frame counts a frame and returns what it means for the turn machine, nil for nothing.
+// frame counts a frame and returns the event for the turn machine; nil for none.
 func (in *Input) frame(frame []float32, v View) turn.Event {
 	in.frames++
 	if len(in.recent) == keepFrames {

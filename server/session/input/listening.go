@@ -1,6 +1,6 @@
 package input
 
-// A Listening: what it is made of, and the audio that goes through it.
+// A Listening: its parts, and the audio that goes through it.
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 package lifetime
 
-// A Lifetime: the end of a session's time, and what the client is told of it.
+// A Lifetime: when and why a session ends, and the events with which the client learns of it.
 
 import (
 	"fmt"
@@ -123,7 +123,8 @@ func (l *Lifetime) expiryNear(s *coord.State) (out action.List) {
 	return out
 }
 
-// Explain returns what the client is told of an end that is not its doing, and for whom that is.
+// Explain returns the event that tells the client why the session ends, and who gets the event, where the client has not caused the
+// end.
 func (l *Lifetime) Explain(why conn.Reason) (o client.Origin, out action.List) {
 	switch {
 	case why == conn.TimeLimit:

@@ -9,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// clientPaced is the call.Output of a client that plays audio by itself: it sends what is written at once, and estimates
+// clientPaced is the call.Output of a client that plays audio by itself: it sends written audio at once, and estimates
 // by the clock how much of it the client has played. It belongs to the session's goroutine.
 type clientPaced struct {
 	emit    func(pcm []int16)                  // sends audio to the client
@@ -20,7 +20,7 @@ type clientPaced struct {
 	written voice.Samples
 	played  voice.Samples // up to since
 	since   time.Time
-	ahead   voice.Samples // of responses before this one, still to be played
+	ahead   voice.Samples // how much audio of earlier responses is still to be played
 	running bool
 	ended   bool
 	live    bool

@@ -1,6 +1,6 @@
 package output
 
-// How far the synthesizer may run ahead of what is sent.
+// How far the synthesizer may run ahead of the sent audio.
 
 import (
 	"golang.org/x/sync/semaphore"
@@ -9,10 +9,10 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// LookAhead is how much audio of a response may be generated ahead of what was sent: 5 s, in samples.
+// LookAhead is how much audio of a response may be generated ahead of the sent audio: 5 s, in samples.
 const LookAhead = 5 * format.OutputRate
 
-// Credit bounds how far the synthesizer of one response runs ahead of what is sent. The synthesizer acquires samples
+// Credit bounds how far the synthesizer of one response runs ahead of the sent audio. The synthesizer acquires samples
 // from Room; sending gives them back.
 type Credit struct {
 	// Room is safe for concurrent use. Its size is LookAhead.

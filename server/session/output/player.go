@@ -32,14 +32,14 @@ type Player struct {
 	timers *env.Timers
 	post   func(Event) bool
 
-	onAir *Track // whose the output is
+	onAir *Track // the track that the output plays
 	tail  *Track // was sent to its end, which a reporting client may not have played yet
 	claim claim
 
 	away    bool          // the client cannot be reached at the moment
-	unheard time.Duration // of what was sent before that was known
+	unheard time.Duration // how much of the audio sent before the loss was noticed may be unheard
 
-	emitted action.List // by the client-paced output, in the call in hand
+	emitted action.List // the actions of the client-paced output in the present call
 	credit  atomic.Pointer[Credit]
 }
 

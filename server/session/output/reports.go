@@ -28,7 +28,7 @@ const (
 type (
 	// ReadyDue: the client has not reported in time that it plays at full level again.
 	ReadyDue struct{ Turn turn.ID }
-	// HeardDue: the client has not reported in time what it played of Track.
+	// HeardDue: the client has not reported in time how far it played Track.
 	HeardDue struct{ Track *Track }
 )
 
@@ -38,7 +38,7 @@ func (HeardDue) event() {}
 // claim is what the Player knows of the client's own candidates. Their numbers count up; only the newest counts.
 type claim struct {
 	candidate int           // the newest; 0 is none yet
-	turn      turn.ID       // of the newest while it waits for its verdict; 0 else
+	turn      turn.ID       // the turn of the newest candidate while it waits for its verdict; 0 otherwise
 	from      voice.Samples // what the client played at full level when it ducked the agent
 	ducked    bool          // it has, and has reported from
 	// back is where the response continues after the silence that is being sent, once that is decided.
@@ -213,7 +213,7 @@ func (p *Player) AwaitReady(t turn.ID) {
 	p.timers.Start("ready", p.reportIn(), func() { p.post(ReadyDue{t}) })
 }
 
-// AwaitHeard begins the wait for the client's report of what it played of t.
+// AwaitHeard begins the wait for the client's report of how far it played t.
 func (p *Player) AwaitHeard(t *Track) {
 	p.timers.Start("heard", p.reportIn(), func() { p.post(HeardDue{t}) })
 }
@@ -241,8 +241,8 @@ func (p *Player) estimateReady(e ReadyDue) estimate {
 	return estimate{"ready", coord.OfPlayout{Event: playout.ReadyExpired{Candidate: e.Turn}}, p.uncertain(p.out.Sent())}
 }
 
-// estimateHeard is the estimate for a report of what was played of t: the item is cut where the response was held, or
-// where it had been sent to, which is at.
+// estimateHeard returns the estimate in place of a report of how far t was played: at is where the response was held, or the
+// sent position. The item is cut there.
 func (p *Player) estimateHeard(t *Track, at playout.Position) estimate {
 	return estimate{"heard", coord.OfPlayout{Event: playout.HeardExpired{Resp: t.resp}}, p.uncertain(t.Position(at))}
 }

@@ -32,7 +32,7 @@ type Track struct {
 	resp    response.ID
 	name    string          // the response's id for the client
 	credit  *Credit         // nil until the response's body runs
-	encoder *format.Encoder // of a client that plays by itself; nil where the server paces
+	encoder *format.Encoder // the encoder for a client that plays by itself; nil where the server paces
 	parts   []part
 
 	progress progress

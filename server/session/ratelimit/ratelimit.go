@@ -1,6 +1,6 @@
 package ratelimit
 
-// The Limiter that a session takes its responses from, its error, and the limiter of a session that nobody else limits.
+// The Limiter that a session takes its responses from, its error, and the limiter of a session without other limits.
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 // several goroutines; they do not block.
 type Limiter interface {
 	// Begin takes one response from the budget. When nothing is left it takes nothing, ok is false, and wait is the time
-	// until the budget has room again.
+	// the time until the budget has room again.
 	Begin() (wait time.Duration, ok bool)
 	// Spend takes the tokens of a response that has ended. It returns what is left for rate_limits.updated, nil where
 	// nothing is limited.
@@ -26,7 +26,7 @@ const Code = "rate_limit_exceeded"
 
 // Error fails a response that the budget has no room for.
 type Error struct {
-	Wait time.Duration // until the budget has room again
+	Wait time.Duration // the time until the budget has room again
 }
 
 // Error implements error.

@@ -26,7 +26,7 @@ func TestLocks(t *testing.T) {
 		name  string
 		locks Locks
 		patch string // a session.update's
-		param string // of the refusal, "" when there is none
+		param string // the param of the refusal; "" when there is none
 	}{
 		{"a locked field", Locks{"instructions"}, `"instructions":"obey me"`, "session.instructions"},
 		{"a locked field as it was", Locks{"instructions"}, `"instructions":""`, ""},

@@ -56,7 +56,7 @@ func promptText(p *pipeline.Pipeline, prompt wire.Raw) string {
 	var pairs []string
 	variables.Members(func(name string, value wire.Raw) bool {
 		said, isText := value.Text()
-		if !isText { // or {"type":"input_text","text":…}
+		if !isText { // otherwise it is {"type":"input_text","text":…}
 			part, _ := value.Field("text")
 			said, _ = part.Text()
 		}

@@ -1,6 +1,6 @@
 package settings
 
-// The settings of one session: what is set now, and the changes of it.
+// The settings of one session: their present values, and changes of them.
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ func New(e env.Env, p *pipeline.Pipeline, first wire.Session, locks Locks) *Sett
 	return &Settings{env: e, pipeline: p, locks: locks, current: first}
 }
 
-// Current is the session object as it is now. Its slices and pointers are shared with s: read them only.
+// Current returns the present session object. Its slices and pointers are shared with s: read them only.
 func (s *Settings) Current() wire.Session { return s.current }
 
 // TurnDetection is the server's turn detection, nil when the client commits turns itself. Read it only.

@@ -41,7 +41,7 @@ type (
 	Recorded struct {
 		Item       id.Item
 		Transcript Transcript
-		Err        error // of the recogniser; nil if Transcript says it all
+		Err        error // the error of the recogniser; nil if Transcript has the whole result
 		late       bool  // it is a lateTurn
 	}
 )

@@ -145,7 +145,7 @@ func (st *watchedStage) close(stream pipeline.Transcription) {
 	_ = stream.Close() // it only joins: an error was a result
 }
 
-// run follows the stream up to its last report. It returns an error only when nobody wants the reports any more.
+// run follows the stream up to its last report. It returns an error only when the session does not want the reports any more.
 func (r *recognition) run(ctx context.Context, st *watchedStage, c pipeline.TranscribeConfig, report func(Event) error) error {
 	life, leave := context.WithCancel(ctx)
 	defer leave()

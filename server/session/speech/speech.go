@@ -21,7 +21,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// errSlow is what a client is told of a turn that the machines gave up, when MaxLate turns wait already.
+// errSlow is the error that a client gets for a turn that the machines gave up, because MaxLate turns wait already.
 const errSlow = "the recogniser is too slow: too many turns wait for their text"
 
 // Config is what a Speech is made of; all of it is required.
@@ -49,7 +49,7 @@ type Speech struct {
 	workers    sync.WaitGroup
 	post       func(Event) bool
 	turns      map[turn.ID]*userTurn
-	recordings int // that are being transcribed
+	recordings int // how many recordings are being transcribed
 	late       []lateTurn
 }
 
@@ -243,7 +243,7 @@ func (s *Speech) Opened(t turn.ID, v View) (out action.List) {
 
 // Delivery is a turn whose transcript is there, or will never be.
 type Delivery struct {
-	Item       id.Item // that the turn became
+	Item       id.Item // the item that the turn became
 	Turn       *timing.Turn
 	Transcript Transcript
 	PCM        []int16 // the turn's audio, at format.InputRate

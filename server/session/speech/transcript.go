@@ -1,6 +1,6 @@
 package speech
 
-// Transcripts: what a client is told of the text of an item's audio.
+// Transcripts: the events with which a client gets the text of an item's audio.
 
 import (
 	"math"
@@ -18,8 +18,8 @@ import (
 type Transcript struct {
 	Part    int // which part of the item
 	Text    string
-	Words   []pipeline.Word // of Text; nil where the recogniser does not know them
-	Samples int             // of the audio, at format.InputRate
+	Words   []pipeline.Word // the words of Text; nil where the recogniser does not know them
+	Samples int             // the length of the audio, at format.InputRate
 	Failure string          // why there is no text, "" if there is
 }
 

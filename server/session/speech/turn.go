@@ -11,10 +11,10 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// userTurn is what is known of one turn.
+// userTurn is the state of one turn of the user.
 type userTurn struct {
 	id     turn.ID
-	timing *timing.Turn  // with the name of its item, which is the same from the onset on
+	timing *timing.Turn  // has the name of its item, which is the same from the onset on
 	start  voice.Samples // its first sample in the input, pre-roll included
 
 	recognition *recognition // nil before it opens and after it has failed
@@ -24,14 +24,14 @@ type userTurn struct {
 	eou         bool         // the recogniser has reported the end of the utterance
 
 	final   string
-	words   []pipeline.Word // of final; nil where they are not known
-	failure error           // of the recognition
+	words   []pipeline.Word // the words of final; nil where they are not known
+	failure error           // the failure of the recognition
 
-	item  id.Item // that it became; 0 before the commit
+	item  id.Item // the item that it became; 0 before the commit
 	audio []int16 // what was committed
 }
 
-// newCaption returns the event for what is new of the live transcript, nil for none. The protocol's deltas only add, so a text that
+// newCaption returns the event for the new part of the live transcript; nil for none. The protocol's deltas only add, so a text that
 // was revised waits for the transcript, which replaces everything. The last word waits for the next result, because it changes
 // most.
 func (u *userTurn) newCaption() wire.ServerEvent {

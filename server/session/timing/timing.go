@@ -10,7 +10,7 @@ import (
 
 // Turn is what a response needs of the turn that it answers. It belongs to the session's goroutine.
 type Turn struct {
-	ItemID   string // of the item that the turn became
+	ItemID   string // the id of the item that the turn became
 	Wordless bool   // nobody spoke in it: idle_timeout_ms passed
 
 	// Zero is a moment that has not come.

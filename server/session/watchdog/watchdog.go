@@ -49,7 +49,7 @@ func Defaults() Limits {
 
 // Timeout is the error of a call that took longer than its limit.
 type Timeout struct {
-	Call  string // which call, in words: "open", "first token"
+	Call  string // the call that hangs, in words: "open", "first token"
 	Limit time.Duration
 }
 
@@ -73,7 +73,7 @@ type Guard struct {
 // New returns a Guard with the limits l.
 func New(e env.Env, l Limits) *Guard { return &Guard{Limits: l, env: e, abandoned: map[string]int{}} }
 
-// Abandoned returns how many goroutines of a stage hang in a call that nobody waits for.
+// Abandoned returns how many goroutines of a stage hang in a call for which the session no longer waits.
 func (g *Guard) Abandoned(stage string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -124,7 +124,7 @@ func (g *Guard) Run(ctx context.Context, stage string, work func(w *Watch) error
 	}
 }
 
-// ErrAbandoned is what Deliver returns when nobody waits for the work any more.
+// ErrAbandoned is the error that Deliver returns when the session no longer waits for the work.
 var ErrAbandoned = errors.New("the call was given up")
 
 // Watch is the clock of one Run. Expect, Rest and Deliver are for the goroutine of the work, or for the goroutine on
@@ -203,7 +203,7 @@ func (w *Watch) disarm() {
 	}
 }
 
-// abandon notes that nobody waits for the work. It reports false when the work has ended already.
+// abandon notes that the session no longer waits for the work. It reports false when the work has ended already.
 func (w *Watch) abandon() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

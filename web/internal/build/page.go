@@ -22,9 +22,9 @@ const brotliLevel = 9
 
 // page makes the files of the Talk page.
 type page struct {
-	pkg    string // of the client program
-	folder string // for the result
-	level  int    // of brotli
+	pkg    string // the package of the client program
+	folder string // the folder for the result
+	level  int    // the level of brotli
 	log    io.Writer
 }
 

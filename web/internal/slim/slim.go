@@ -24,10 +24,10 @@ const memoryMost = 64 << 20
 const (
 	header        = "\x00asm\x01\x00\x00\x00"
 	dataSection   = 11
-	countSection  = 12 // of data segments; a compiler may leave it out
+	countSection  = 12 // the number of data segments; a compiler may leave it out
 	opI32Const    = 0x41
 	opEnd         = 0x0b
-	activeSegment = 0 // of memory 0, at an offset
+	activeSegment = 0 // a segment of memory 0, at an offset
 )
 
 // Program returns the smaller program. With the error ErrTables the program is valid and has its segments joined. With every other error

@@ -146,7 +146,7 @@ func measureBargeIns(ctx context.Context, s *localServer, r *results, within tim
 		}
 		quiet.add(c.lastSound().Sub(begun))
 		confirmed.add(cleared.at.Sub(begun))
-		if _, err := await[*wire.OutputAudioBufferStopped](ctx, c); err != nil { // of the answer
+		if _, err := await[*wire.OutputAudioBufferStopped](ctx, c); err != nil { // the end of the answer
 			return err
 		}
 		return c.silence(ctx, 100*time.Millisecond)

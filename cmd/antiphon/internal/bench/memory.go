@@ -145,7 +145,7 @@ func printMemory(ctx context.Context, w io.Writer, talk time.Duration) (err erro
 	return err
 }
 
-// warmUp holds one short call, so that the server has allocated what it allocates once.
+// warmUp holds one short call, after which the server has made its one-time allocations.
 func warmUp(ctx context.Context, url string) error {
 	c, err := dial(ctx, url, turnSettings)
 	if err != nil {
@@ -173,7 +173,7 @@ func bareMemory(ctx context.Context) (int64, error) {
 }
 
 // PrintBare writes the memory of one connected pion peer, in bytes, measured with n of them. A first pair is not counted: it
-// allocates what is allocated once.
+// makes the one-time allocations.
 func PrintBare(ctx context.Context, w io.Writer, n int) (err error) {
 	var peers []*bare.Peer
 	defer func() {

@@ -34,8 +34,8 @@ const Install = "sudo apt-get install flite"
 const (
 	maxText   = 2000             // bytes
 	maxAudio  = 64 << 20         // bytes of the program's output
-	maxMemory = 512 << 20        // of one run
-	maxTime   = 20 * time.Second // of one run; a clause takes about 50 ms
+	maxMemory = 512 << 20        // the memory of one run, in bytes
+	maxTime   = 20 * time.Second // the time of one run; a clause takes about 50 ms
 )
 
 // Options configure a Synthesizer.
@@ -135,7 +135,7 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	return give(ctx, pcm, rate, emit)
 }
 
-// plain returns the text without what is not spoken: control characters, and marks of emphasis and code at words.
+// plain returns the text without characters that are not spoken: control characters, and marks of emphasis and code at words.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	maxDepth  = 8   // of objects and arrays in the arguments
-	maxValues = 256 // of all kinds in the arguments
+	maxDepth  = 8   // the depth of objects and arrays in the arguments
+	maxValues = 256 // the number of values of all kinds in the arguments
 )
 
 // Source has the values from which arguments are made.
 type Source struct {
 	Text    string    // what the user said; an enum property gets the value that the text contains
-	Subject string    // for string properties; empty: Text
-	Numbers []float64 // for number properties, in their order; if there are too few, the minimum of the schema or 0
+	Subject string    // the value of string properties; empty: Text
+	Numbers []float64 // the values of number properties, in their order; if there are too few, the minimum of the schema or 0
 }
 
 // Arguments returns a JSON object that fits the schema. The first string property, required or not, gets the subject. Each required

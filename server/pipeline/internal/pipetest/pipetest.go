@@ -13,11 +13,11 @@ import (
 
 // Path says how a call changes sound between the user and the recogniser.
 type Path struct {
-	Bitrate int     // of Opus at 48 kHz in frames of 20 ms; 0: no Opus
+	Bitrate int     // the bit rate of Opus at 48 kHz in frames of 20 ms; 0: no Opus
 	Lead    float64 // seconds of near silence before and after
 	Noise   float32 // RMS of white noise that is added
 	Gain    float32 // 0 means 1
-	Seed    uint64  // of the noise
+	Seed    uint64  // the seed of the noise
 }
 
 // Send changes a sound with this sample rate as the path says, and returns it in the form for a recogniser: mono float32 at 16 kHz.

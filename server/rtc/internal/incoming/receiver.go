@@ -230,7 +230,7 @@ type arrival struct {
 	seen   bool
 	at     time.Time
 	ts     uint32
-	jitter float64 // in RTP ticks
+	jitter float64 // the jitter in RTP ticks
 }
 
 // add takes the next packet and returns the estimate so far.
@@ -254,7 +254,7 @@ const (
 // than anybody can take. It is a token bucket of samples.
 type allowance struct {
 	left voice.Samples
-	at   time.Time // of the last refill; zero before the first
+	at   time.Time // the time of the last refill; zero before the first
 }
 
 func (a *allowance) refill(now time.Time) {

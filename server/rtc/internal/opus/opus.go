@@ -76,7 +76,7 @@ func (e *Encoder) Reset() { e.enc.Reset() }
 // Decoder decodes with gopus to 24 kHz mono; stereo packets are mixed down by the codec.
 type Decoder struct {
 	dec   *gopus.Decoder
-	float []float32 // of one packet, for Recover: gopus decodes redundancy to floats only
+	float []float32 // the samples of one packet, for Recover: gopus decodes redundancy to floats only
 }
 
 // NewDecoder returns a decoder of one stream.
