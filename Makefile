@@ -94,7 +94,7 @@ verify-test: verify-setup ## Tests of the parser, the checker and the gate
 	cd formal-verification && go vet ./... && go test -vet=off ./...
 	cd formal-verification/setup && go vet ./...
 
-verify-long: verify-setup ## Explore the whole composition of a session, all of its parts together (10 minutes or more)
+verify-long: verify-setup ## Explore the whole composition of a session, all of its parts together (6 minutes)
 	cd formal-verification && go run ./cmd/unsliced
 
 verify-official: ## Check every spec with FizzBee's own program, where there is one (FIZZBEE=PATH)

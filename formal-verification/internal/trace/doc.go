@@ -13,7 +13,8 @@
 // steps alone. Of a session it is also checked that
 //   - the composition leads from each event to these steps, in this order, and to no others;
 //   - the session performs the effects of the composition, each once and in order;
-//   - a specification of the session (session*.fizz) that has this state and this event has the same step.
+//   - a specification of the session (session*.fizz) that has this state and this event has the same step. Such a specification
+//     leaves out how far the recogniser and the synthesizer are, so that is left out of the state, too.
 //
 // A step is refused with its file and line. What a log does not tell, it cannot check: that no line is missing at its end.
 package trace
