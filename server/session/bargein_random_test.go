@@ -12,7 +12,8 @@ import (
 )
 
 // TestRandomCoughs lets the client, the server or both detect coughs at random times, with random delays. In the end the user has
-// heard every word at full level, in order. A failure names its seed.
+// heard every word at full level, in order. A failure names its seed. As in TestRandomConversations, a seed decides what the user and
+// the client do, but not in which order goroutines run that are due at the same time.
 func TestRandomCoughs(t *testing.T) {
 	for seed := range uint64(20) {
 		story(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
