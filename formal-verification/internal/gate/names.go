@@ -37,8 +37,11 @@ var design = map[string][]string{
 	"compaction":    {"SingleFlight", "NoneAfterTeardown", "OverflowIsEventuallyCompacted"},
 	"session": {
 		"ChildrenDieWithParent", "NoChildStartsAfterTeardown", "NoTurnLost", "NoOverlap", "BargeInBeforeCommit",
-		"NothingOwedWhenIdle", "EveryCreatedTerminates", "DrainingEnds",
+		"NothingOwedWhenIdle", "EveryCreatedTerminates", "DrainingEnds", "HeldPlaysOnOrIsCut", "WaitingIsPlayedOrDropped",
 	},
+	"session_end":     {"HeldPlaysOnOrIsCut", "WaitingIsPlayedOrDropped"},
+	"session_queue":   {"HeldPlaysOnOrIsCut", "WaitingIsPlayedOrDropped"},
+	"session_reports": {"HeldPlaysOnOrIsCut", "WaitingIsPlayedOrDropped"},
 	"run": {
 		"OneTerminal", "OneResumeWins", "AttemptsOnlyGrow", "SeqIsContiguous",
 		"QueuedIsClaimed", "RunningReports", "AutoDecideEndsTheWait",
@@ -49,6 +52,7 @@ var design = map[string][]string{
 	"idempotency_unknown": {"EveryTryEnds"},
 	"bargein": {
 		"ConvergesWhenQuiet", "NeverStuckDucked", "NothingHeardAfterConfirm", "NoWordLost", "VerdictOnce", "AtMostOneLive",
+		"BothEndsComeToRest",
 	},
 }
 
