@@ -23,8 +23,8 @@ type ConversationItemRetrieve struct {
 	ItemID  string
 }
 
-// ConversationItemTruncate is the event conversation.item.truncate. It cuts an assistant item at what was heard, in
-// milliseconds of its audio.
+// ConversationItemTruncate is the event conversation.item.truncate. It cuts an assistant item at the position up to
+// which the user heard it, in milliseconds of its audio.
 type ConversationItemTruncate struct {
 	EventID      string
 	ItemID       string
@@ -49,8 +49,8 @@ type InputAudioBufferCommit struct {
 	EventID string
 }
 
-// OutputAudioBufferClear is the event output_audio_buffer.clear. It drops the reply's audio that has not been sent
-// (WebRTC only).
+// OutputAudioBufferClear is the event output_audio_buffer.clear. It drops the audio of the response that has not been
+// sent (WebRTC only).
 type OutputAudioBufferClear struct {
 	EventID string
 }
@@ -85,8 +85,8 @@ type AntiphonHello struct {
 	Machines Raw
 }
 
-// AntiphonBargeInCandidate is the event antiphon.barge_in.candidate. It says that somebody may be interrupting
-// ResponseID, and what plays then: RTPTimestamp over WebRTC, HeardMS of ItemID over a WebSocket.
+// AntiphonBargeInCandidate is the event antiphon.barge_in.candidate. It says that the user may be interrupting
+// ResponseID, and the position that plays then: RTPTimestamp over WebRTC, HeardMS of ItemID over a WebSocket.
 type AntiphonBargeInCandidate struct {
 	EventID      string
 	Candidate    int
@@ -96,8 +96,8 @@ type AntiphonBargeInCandidate struct {
 	HeardMS      int
 }
 
-// AntiphonBargeInReady is the event antiphon.barge_in.ready. It says that the level is up again, and up to where the
-// reply was heard at full level without a gap.
+// AntiphonBargeInReady is the event antiphon.barge_in.ready. It says that the client has restored the level, and the
+// position up to which it has played the response at full level without a gap.
 type AntiphonBargeInReady struct {
 	EventID      string
 	Candidate    int
@@ -106,7 +106,8 @@ type AntiphonBargeInReady struct {
 	HeardMS      int
 }
 
-// AntiphonBargeInHeard is the event antiphon.barge_in.heard. It says how far an interrupted reply was heard.
+// AntiphonBargeInHeard is the event antiphon.barge_in.heard. It says how far the client has played an interrupted
+// response.
 type AntiphonBargeInHeard struct {
 	EventID      string
 	ResponseID   string

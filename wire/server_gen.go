@@ -160,21 +160,21 @@ type InputAudioBufferDTMFEventReceived struct {
 	ReceivedAt int
 }
 
-// OutputAudioBufferStarted is the event output_audio_buffer.started. It says that the reply's audio has begun to play
-// (WebRTC only).
+// OutputAudioBufferStarted is the event output_audio_buffer.started. It says that the audio of the response has begun
+// to play (WebRTC only).
 type OutputAudioBufferStarted struct {
 	EventID    string
 	ResponseID string
 }
 
-// OutputAudioBufferStopped is the event output_audio_buffer.stopped. It says that the reply's audio has been played to
+// OutputAudioBufferStopped is the event output_audio_buffer.stopped. It says that the audio of the response was sent to
 // its end (WebRTC only).
 type OutputAudioBufferStopped struct {
 	EventID    string
 	ResponseID string
 }
 
-// OutputAudioBufferCleared is the event output_audio_buffer.cleared. It says that the rest of the reply's audio was
+// OutputAudioBufferCleared is the event output_audio_buffer.cleared. It says that the rest of the response's audio was
 // dropped (WebRTC only).
 type OutputAudioBufferCleared struct {
 	EventID    string
@@ -249,7 +249,7 @@ type ResponseOutputTextDone struct {
 	Text         string
 }
 
-// ResponseOutputAudioDelta is the event response.output_audio.delta. It carries the next piece of a reply's audio in
+// ResponseOutputAudioDelta is the event response.output_audio.delta. It carries the next piece of a response's audio in
 // the session's output format (WebSocket only).
 type ResponseOutputAudioDelta struct {
 	EventID      string
@@ -270,7 +270,7 @@ type ResponseOutputAudioDone struct {
 }
 
 // ResponseOutputAudioTranscriptDelta is the event response.output_audio_transcript.delta. It carries the next piece of
-// what the reply's audio says.
+// the transcript of the response's audio.
 type ResponseOutputAudioTranscriptDelta struct {
 	EventID      string
 	ResponseID   string
@@ -391,8 +391,8 @@ type AntiphonAck struct {
 	Resume       string
 }
 
-// AntiphonBargeInRejected is the event antiphon.barge_in.rejected. It says that the candidate was no interruption: the
-// reply goes on.
+// AntiphonBargeInRejected is the event antiphon.barge_in.rejected. It says that the candidate was no barge-in: the
+// response goes on.
 type AntiphonBargeInRejected struct {
 	EventID   string
 	Candidate int
