@@ -1,5 +1,7 @@
 package e2e
 
+// Many calls at once, each with a spoken turn, a tool call and an interruption.
+
 import (
 	"context"
 	"fmt"

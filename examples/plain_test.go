@@ -1,5 +1,7 @@
 package examples
 
+// The example plain-server with a server that is no Antiphon.
+
 import (
 	"net/http/httptest"
 	"os/exec"

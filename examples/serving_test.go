@@ -1,5 +1,7 @@
 package examples
 
+// The examples that are servers: they take a call and answer.
+
 import (
 	"bufio"
 	"context"

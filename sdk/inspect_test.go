@@ -1,5 +1,7 @@
 package sdk_test
 
+// The inspection of a session: predicted and confirmed state, machines and their last steps.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package sdk
 
+// The job queue runs one job at a time, in order, and has a limit.
+
 import (
 	"sync"
 	"testing"

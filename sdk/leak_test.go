@@ -2,6 +2,8 @@
 
 package sdk
 
+// The check that no goroutine outlives the tests.
+
 import (
 	"testing"
 

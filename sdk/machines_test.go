@@ -1,5 +1,7 @@
 package sdk
 
+// The comparison of the client's state machines with the server's.
+
 import (
 	"testing"
 	"testing/synctest"

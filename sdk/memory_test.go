@@ -1,5 +1,7 @@
 package sdk_test
 
+// The memory of a session over a long call.
+
 import (
 	"runtime"
 	"strconv"

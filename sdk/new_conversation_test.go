@@ -1,5 +1,7 @@
 package sdk
 
+// A new conversation in place of a lost one: what it contains, and what becomes of waiting messages.
+
 import (
 	"context"
 	"strconv"

@@ -1,5 +1,7 @@
 package sdk_test
 
+// Push-to-talk, volume and pictures.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package sdk
 
+// A random test of the session: any event in any order.
+
 import (
 	"context"
 	"fmt"

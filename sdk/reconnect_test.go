@@ -1,5 +1,7 @@
 package sdk
 
+// Lost connections: ICE restarts, redials, and the end of a call that does not come back.
+
 import (
 	"context"
 	"strings"

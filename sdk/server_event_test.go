@@ -1,5 +1,7 @@
 package sdk
 
+// The client's reader of server events agrees with package wire.
+
 import (
 	"os"
 	"strings"

@@ -1,5 +1,7 @@
 package sdk
 
+// The methods of a session: options, errors, dialling, tools, limits, subscribers.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package sdk
 
+// The order, the limits and the texts of the transcript.
+
 import (
 	"math/rand/v2"
 	"strconv"

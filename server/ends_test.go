@@ -1,5 +1,7 @@
 package server_test
 
+// The ends of calls, and what they leave behind; calls at the same time; monitoring.
+
 import (
 	"context"
 	"net/http"

@@ -1,5 +1,7 @@
 package server_test
 
+// Client events through the whole server: refused ones, sizes, items, truncation and settings.
+
 import (
 	"fmt"
 	"strings"

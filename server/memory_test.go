@@ -1,5 +1,7 @@
 package server_test
 
+// A network in memory, for tests in a synctest bubble.
+
 import (
 	"context"
 	"net"

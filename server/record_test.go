@@ -1,5 +1,7 @@
 package server_test
 
+// The recording of events, the trace of the machines, and what logs leave out.
+
 import (
 	"bytes"
 	"encoding/json"

@@ -1,5 +1,7 @@
 package server
 
+// A recording whose disk stalls.
+
 import (
 	"bytes"
 	"context"
@@ -24,8 +26,8 @@ func (s *stalling) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// A disk that stalls holds up nobody, and the recording says how many lines it lacks.
-func TestAStalledRecordingHoldsUpNobody(t *testing.T) {
+// The calls go on while the disk stalls, and the recording says how many lines it lacks.
+func TestCallsGoOnWhileTheRecordingStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		var log bytes.Buffer

@@ -1,5 +1,7 @@
 package server_test
 
+// Responses through the whole server: order of events, settings of a request, cancellation, tools.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package server_test
 
+// A client that sends its request body slowly.
+
 import (
 	"io"
 	"net/http"

@@ -1,5 +1,7 @@
 package server_test
 
+// Stages of the pipeline that fail or are missing, through the whole server.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package server_test
 
+// Spoken turns through the whole server: detection, commits, barge-in and silence.
+
 import (
 	"fmt"
 	"strings"

@@ -2,6 +2,8 @@
 
 package web
 
+// The HTTP handler of the Talk page: files, encodings, caching and versions.
+
 import (
 	"bytes"
 	"compress/gzip"

@@ -2,6 +2,8 @@
 
 package web
 
+// The inspector of the Talk page.
+
 import (
 	"testing"
 	"time"

@@ -1,5 +1,7 @@
 package web
 
+// The texts of a latency.
+
 import (
 	"testing"
 

@@ -2,6 +2,8 @@
 
 package web
 
+// The rendered page in each phase.
+
 import (
 	"testing"
 

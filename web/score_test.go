@@ -1,5 +1,7 @@
 package web
 
+// The notes of the score.
+
 import (
 	"testing"
 	"time"

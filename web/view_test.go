@@ -1,5 +1,7 @@
 package web
 
+// The page's snapshot from a snapshot of the SDK.
+
 import (
 	"errors"
 	"strings"

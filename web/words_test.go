@@ -1,5 +1,7 @@
 package web
 
+// The texts of the page.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package main
 
+// The bounds of the flags of `antiphon bench`.
+
 import (
 	"testing"
 	"time"

@@ -1,5 +1,7 @@
 package main
 
+// The table of `antiphon doctor`, and how it tries a pipeline.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package main
 
+// The output of `antiphon key`.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package main
 
+// The flags of `antiphon serve`, its warnings, and its TLS certificates.
+
 import (
 	"bytes"
 	"context"

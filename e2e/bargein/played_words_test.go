@@ -1,5 +1,7 @@
 package main
 
+// Barge-in in a real browser: after a cough every word was audible, and a cut is at the last audible position.
+
 import (
 	"math"
 	"testing"

@@ -1,5 +1,7 @@
 package main
 
+// Tests of the benchmark's measurements with recordings that are made up.
+
 import (
 	"math/rand/v2"
 	"strings"

@@ -1,5 +1,7 @@
 package browser_test
 
+// A cough during an answer, on the Talk page.
+
 import (
 	"testing"
 	"time"

@@ -1,5 +1,7 @@
 package browser_test
 
+// The server stops during a call of the Talk page, and comes back.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package browser_test
 
+// A spoken interruption on the Talk page: the cut is at the last sound that the page received.
+
 import (
 	"bytes"
 	"context"

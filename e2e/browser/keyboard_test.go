@@ -1,5 +1,7 @@
 package browser_test
 
+// The Talk page by keyboard and screen reader.
+
 import (
 	"testing"
 	"time"

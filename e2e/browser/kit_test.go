@@ -1,5 +1,7 @@
 package browser_test
 
+// The helpers of these tests: a server, a browser, and a Talk page with its actions and waits.
+
 import (
 	"context"
 	"log/slog"

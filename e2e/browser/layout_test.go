@@ -1,5 +1,7 @@
 package browser_test
 
+// The layout of the Talk page on small and large screens.
+
 import (
 	"fmt"
 	"strings"

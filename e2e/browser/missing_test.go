@@ -1,5 +1,7 @@
 package browser_test
 
+// The Talk page of a server without the speech packages.
+
 import (
 	"path/filepath"
 	"testing"

@@ -1,5 +1,7 @@
 package browser_test
 
+// A spoken question and its spoken answer, with the embedded pipeline and the browser's own microphone.
+
 import (
 	"os"
 	"path/filepath"

@@ -1,5 +1,7 @@
 package browser_test
 
+// Several tabs with calls at the same time.
+
 import (
 	"fmt"
 	"testing"

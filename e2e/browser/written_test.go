@@ -1,5 +1,7 @@
 package browser_test
 
+// Written messages on the Talk page.
+
 import (
 	"testing"
 	"time"

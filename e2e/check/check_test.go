@@ -1,5 +1,7 @@
 package check
 
+// Each rule finds a record that breaks it, and a good record has no problems.
+
 import (
 	"bytes"
 	_ "embed"

@@ -1,5 +1,7 @@
 package clients
 
+// The steps of an application with @openai/agents-realtime.
+
 import (
 	"slices"
 	"strings"

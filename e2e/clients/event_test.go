@@ -1,5 +1,7 @@
 package clients
 
+// The parts of the protocol's events that these tests read.
+
 import "encoding/json"
 
 // event has the fields of events that the suites look at.

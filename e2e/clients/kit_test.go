@@ -1,5 +1,7 @@
 package clients
 
+// The helpers of these tests: programs that use a client, the steps of a suite, and the tally of passed steps.
+
 import (
 	"encoding/base64"
 	"encoding/binary"

@@ -1,5 +1,7 @@
 package clients
 
+// A client's program in Node.
+
 import (
 	"bufio"
 	"bytes"

@@ -1,5 +1,7 @@
 package clients
 
+// The steps of an application with the package openai.
+
 import (
 	"encoding/json"
 	"time"

@@ -1,5 +1,7 @@
 package clients
 
+// The package openai over WebSockets: the client under test, and its events.
+
 import (
 	"testing"
 	"time"

@@ -1,5 +1,7 @@
 package clients
 
+// A client's program in a page of Chromium.
+
 import (
 	"encoding/json"
 	"errors"

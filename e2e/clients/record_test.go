@@ -1,5 +1,7 @@
 package clients
 
+// The check of the recording of all clients.
+
 import (
 	"bufio"
 	"bytes"

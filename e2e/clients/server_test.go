@@ -1,5 +1,7 @@
 package clients
 
+// The server of these tests: bin/antiphon with a scripted pipeline.
+
 import (
 	"crypto/tls"
 	"encoding/json"

@@ -1,5 +1,7 @@
 package clients
 
+// The package openai over WebRTC, with each form of an offer.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package examples
 
+// The examples that are pages, in a real browser.
+
 import (
 	"os"
 	"os/exec"

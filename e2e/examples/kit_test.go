@@ -1,5 +1,7 @@
 package examples
 
+// The helpers of these tests: an example's page in a browser, with a server.
+
 import (
 	"bytes"
 	"encoding/json"

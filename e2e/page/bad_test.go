@@ -1,5 +1,7 @@
 package page_test
 
+// Pages that cannot place a call, or lose a feature or the server.
+
 import (
 	"strings"
 	"testing"

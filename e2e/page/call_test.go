@@ -1,5 +1,7 @@
 package page_test
 
+// A page of another origin holds a call.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package page_test
 
+// Tools and settings that a page gives the element before the script is loaded.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package page_test
 
+// The element <antiphon-talk> by mouse, keyboard and push-to-talk.
+
 import (
 	"fmt"
 	"testing"

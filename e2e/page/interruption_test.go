@@ -1,5 +1,7 @@
 package page_test
 
+// Predicted barge-in on a page: the volume changes before the server's event.
+
 import (
 	"testing"
 	"time"

@@ -1,5 +1,7 @@
 package page_test
 
+// The helpers of these tests: an origin with pages, a browser, and actions on a page.
+
 import (
 	"encoding/json"
 	"fmt"

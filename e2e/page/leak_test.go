@@ -1,5 +1,7 @@
 package page_test
 
+// What calls of a page leave behind: nothing.
+
 import (
 	"testing"
 	"time"

@@ -1,5 +1,7 @@
 package page_test
 
+// A page's calls after a broken WebSocket and after a change of network.
+
 import (
 	"io"
 	"strings"

@@ -1,5 +1,7 @@
 package page_test
 
+// A page's call over a WebSocket.
+
 import (
 	"testing"
 	"time"

@@ -1,5 +1,7 @@
 package release
 
+// The files of the release, in a browser: they hold calls and free memory.
+
 import (
 	"net/http"
 	"testing"

@@ -1,5 +1,7 @@
 package browser
 
+// Calls over WebRTC in a fake browser: placing, devices, refusals, and the end.
+
 import (
 	"context"
 	_ "embed"

@@ -1,5 +1,7 @@
 package sdktest_test
 
+// The server in memory and its clock, used as an application's test uses them.
+
 import (
 	"context"
 	"fmt"

@@ -2,6 +2,8 @@
 
 package sdktest_test
 
+// The WebSocket server for tests of native clients.
+
 import (
 	"context"
 	"net/http/httptest"

@@ -1,5 +1,7 @@
 package call
 
+// The event limiter slows a flood and loses no event.
+
 import (
 	"testing"
 	"testing/synctest"

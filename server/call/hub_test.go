@@ -1,5 +1,7 @@
 package call
 
+// Who gets which event of a call: its client and its side-band controllers.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package call
 
+// Which events the replay buffer keeps.
+
 import (
 	"fmt"
 	"testing"

@@ -1,5 +1,7 @@
 package env_test
 
+// Ids and time-outs of the real machine.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package httpguard
 
+// Slow and idle HTTP clients, and the limits of one address.
+
 import (
 	"bytes"
 	"io"

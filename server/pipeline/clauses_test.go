@@ -1,5 +1,7 @@
 package pipeline
 
+// How text is cut into clauses.
+
 import (
 	"math/rand/v2"
 	"os"

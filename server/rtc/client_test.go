@@ -1,5 +1,7 @@
 package rtc
 
+// The WebRTC client of these tests, on pion.
+
 import (
 	"context"
 	"net"

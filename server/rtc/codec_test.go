@@ -1,5 +1,7 @@
 package rtc
 
+// Opus: tones, silence, concealment, redundancy and stereo.
+
 import (
 	"errors"
 	"fmt"

@@ -1,5 +1,7 @@
 package rtc
 
+// The limits and the ends of a WebRTC call.
+
 import (
 	"bytes"
 	"context"

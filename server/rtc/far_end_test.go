@@ -1,5 +1,7 @@
 package rtc
 
+// The sent audio that is kept for finding echo.
+
 import (
 	"testing"
 

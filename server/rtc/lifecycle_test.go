@@ -1,5 +1,7 @@
 package rtc
 
+// Closing a call while a Handler's method runs.
+
 import (
 	"testing"
 

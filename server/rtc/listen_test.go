@@ -1,5 +1,7 @@
 package rtc
 
+// Reading the client's packets and reports, and the log of pion.
+
 import (
 	"bytes"
 	"context"

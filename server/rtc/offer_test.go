@@ -1,5 +1,7 @@
 package rtc
 
+// Offers through the whole engine: bad ones and unusual ones.
+
 import (
 	"context"
 	"strings"

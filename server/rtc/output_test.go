@@ -1,5 +1,7 @@
 package rtc
 
+// The Output: what it sends after each command, sample by sample.
+
 import (
 	"fmt"
 	"math/rand/v2"

@@ -1,5 +1,7 @@
 package rtc
 
+// The pacer: deadlines, silence, holds, and delays of the machine.
+
 import (
 	"errors"
 	"slices"

@@ -1,5 +1,7 @@
 package rtc
 
+// Whole WebRTC calls with a real client.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package rtc
 
+// ICE restarts, and a call that continues over another connection.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package rtc
 
+// Closing calls at random moments of their start.
+
 import (
 	"context"
 	"math/rand/v2"

@@ -1,5 +1,7 @@
 package session
 
+// The session's queue drops audio before control events.
+
 import (
 	"testing"
 

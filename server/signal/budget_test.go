@@ -1,5 +1,7 @@
 package signal
 
+// The budget of each principal: requests and tokens a minute.
+
 import (
 	"testing"
 	"testing/synctest"

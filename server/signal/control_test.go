@@ -1,5 +1,7 @@
 package signal
 
+// Side-band control and WebSockets over HTTP: who may open them, and their limits.
+
 import (
 	"fmt"
 	"net/http"

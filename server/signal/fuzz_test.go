@@ -1,5 +1,7 @@
 package signal
 
+// Fuzz tests of everything that a request contains.
+
 import (
 	"bytes"
 	"crypto/sha256"

@@ -1,5 +1,7 @@
 package signal
 
+// API keys, allowed origins and hosts.
+
 import (
 	"net/http"
 	"net/http/httptest"

@@ -1,5 +1,7 @@
 package signal
 
+// Reading key files, with hashed and plain keys, and making keys.
+
 import (
 	"strings"
 	"testing"

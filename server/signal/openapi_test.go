@@ -1,5 +1,7 @@
 package signal
 
+// The OpenAPI description agrees with the server.
+
 import (
 	"encoding/json"
 	"net/http"

@@ -1,5 +1,7 @@
 package signal
 
+// Reconnecting clients over HTTP and WebSocket.
+
 import (
 	"fmt"
 	"math/rand/v2"

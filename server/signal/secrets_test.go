@@ -1,5 +1,7 @@
 package signal
 
+// Client secrets: store, limits, expiry and rates.
+
 import (
 	"encoding/json"
 	"net/http"

@@ -1,5 +1,7 @@
 package signal
 
+// The share of calls, secrets and attempts of each principal.
+
 import (
 	"net/http"
 	"strconv"

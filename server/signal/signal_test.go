@@ -1,5 +1,7 @@
 package signal
 
+// Calls over HTTP: good ones, bad ones, paths, and a full or stopping server.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package ws
 
+// The WebSocket of a call's client: events, errors and close codes.
+
 import (
 	"context"
 	"net/http"

@@ -1,5 +1,7 @@
 package ws
 
+// The WebSocket of a side-band controller that does not read.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package ws
 
+// The budget of memory for large messages.
+
 import (
 	"strings"
 	"testing"

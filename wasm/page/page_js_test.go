@@ -1,5 +1,7 @@
 package page
 
+// The texts for the page's script: snapshots, transcripts and errors.
+
 import (
 	"encoding/json"
 	"errors"

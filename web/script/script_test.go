@@ -2,6 +2,8 @@
 
 package script
 
+// The HTTP handler of the page's script.
+
 import (
 	"bytes"
 	"encoding/json"

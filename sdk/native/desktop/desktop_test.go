@@ -2,6 +2,8 @@
 
 package desktop
 
+// The queue between a call and the default loudspeaker.
+
 import (
 	"testing"
 

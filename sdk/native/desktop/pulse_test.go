@@ -2,6 +2,8 @@
 
 package desktop
 
+// Opening a device where no sound server runs.
+
 import (
 	"testing"
 

@@ -2,6 +2,8 @@
 
 package desktop
 
+// Sound through a real sound server with a virtual device.
+
 import (
 	"context"
 	"math"

@@ -1,5 +1,7 @@
 package backend
 
+// Engines in the server's own process, and the outbox of their results.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package backend
 
+// Engines in processes: results, crashes, hangs, limits and the end of the pool.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package embedded
 
+// The embedded pipeline with real engines, and without them.
+
 import (
 	"path/filepath"
 	"testing"

@@ -1,5 +1,7 @@
 package embedded
 
+// Which optional interfaces the embedded stages implement.
+
 import (
 	"testing"
 

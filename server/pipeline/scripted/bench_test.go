@@ -1,5 +1,7 @@
 package scripted
 
+// The processor time of the scripted stages.
+
 import (
 	"context"
 	"testing"

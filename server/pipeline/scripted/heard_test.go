@@ -1,5 +1,7 @@
 package scripted
 
+// Reading text back from the scripted synthesizer's tones.
+
 import (
 	"testing"
 

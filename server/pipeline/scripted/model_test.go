@@ -1,5 +1,7 @@
 package scripted
 
+// The answers of the scripted model.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package scripted
 
+// Scripts: errors with their lines, and loading.
+
 import (
 	"errors"
 	"os"

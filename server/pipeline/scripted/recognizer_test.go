@@ -1,5 +1,7 @@
 package scripted
 
+// The scripted recogniser with tones, other sounds and rules.
+
 import (
 	"context"
 	"math"

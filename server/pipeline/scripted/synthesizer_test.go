@@ -1,5 +1,7 @@
 package scripted
 
+// The scripted synthesizer: length, chunks, rules and refusals.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package scripted
 
+// The tones that carry text, through codecs, noise and changes of level.
+
 import (
 	"fmt"
 	"strings"

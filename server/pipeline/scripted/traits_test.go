@@ -1,5 +1,7 @@
 package scripted
 
+// The optional interfaces of the scripted stages.
+
 import (
 	"testing"
 

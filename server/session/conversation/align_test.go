@@ -1,5 +1,7 @@
 package conversation
 
+// The words that were heard up to a position.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package conversation
 
+// The audio of items: how much is kept, retrieved and truncated.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package conversation
 
+// The items of a conversation: order, limits, checks and references.
+
 import (
 	"encoding/base64"
 	"strconv"

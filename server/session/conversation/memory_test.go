@@ -1,5 +1,7 @@
 package conversation
 
+// The memory of conversations, and each one's share of it.
+
 import (
 	"strconv"
 	"strings"

@@ -1,5 +1,7 @@
 package conversation
 
+// What the model is asked: messages, truncation, and room for the answer.
+
 import (
 	"strings"
 	"testing"

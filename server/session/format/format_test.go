@@ -1,5 +1,7 @@
 package format_test
 
+// Audio formats of events, in both directions.
+
 import (
 	"testing"
 

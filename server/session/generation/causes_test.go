@@ -1,5 +1,7 @@
 package generation
 
+// The table of causes forgets what ended.
+
 import (
 	"fmt"
 	"testing"

@@ -1,5 +1,7 @@
 package generation
 
+// Responses of the Generator, in and out of the conversation.
+
 import (
 	"log/slog"
 	"slices"

@@ -1,5 +1,7 @@
 package generation
 
+// Text deltas consist of whole characters.
+
 import (
 	"testing"
 

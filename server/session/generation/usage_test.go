@@ -1,5 +1,7 @@
 package generation
 
+// The usage that a client sees, when the model's count is implausible.
+
 import (
 	"testing"
 

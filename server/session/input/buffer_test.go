@@ -1,5 +1,7 @@
 package input
 
+// The input buffer: no sample is lost or doubled.
+
 import (
 	"math/rand/v2"
 	"testing"

@@ -1,5 +1,7 @@
 package input
 
+// Speech over the agent: words, rejected candidates, and speech that goes on.
+
 import (
 	"testing"
 

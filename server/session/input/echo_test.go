@@ -1,5 +1,7 @@
 package input
 
+// The agent's echo is not taken for speech.
+
 import (
 	"testing"
 	"time"

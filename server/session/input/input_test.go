@@ -1,5 +1,7 @@
 package input
 
+// The Input: audio and time go in, events of the turn machine come out.
+
 import (
 	"slices"
 	"testing"

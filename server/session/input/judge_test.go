@@ -1,5 +1,7 @@
 package input
 
+// The judge's verdict on a candidate.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package input
 
+// A Listening: full buffer, time-outs, slow recognisers and appended audio.
+
 import (
 	"context"
 	"log/slog"

@@ -1,5 +1,7 @@
 package output
 
+// The estimate of what a client has played that plays by itself.
+
 import (
 	"testing"
 	"time"

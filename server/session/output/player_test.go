@@ -1,5 +1,7 @@
 package output
 
+// The Player: tracks, positions, reports and their time-outs.
+
 import (
 	"log/slog"
 	"testing"

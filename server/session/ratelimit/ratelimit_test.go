@@ -1,5 +1,7 @@
 package ratelimit
 
+// Budgets of requests and tokens.
+
 import (
 	"testing"
 	"time"

@@ -1,5 +1,7 @@
 package settings
 
+// Locked fields of a client secret.
+
 import (
 	"testing"
 

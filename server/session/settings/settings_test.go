@@ -1,5 +1,7 @@
 package settings
 
+// Changes of the session object: which are taken, refused or ignored.
+
 import (
 	"errors"
 	"fmt"

@@ -1,5 +1,7 @@
 package settings
 
+// The settings of transcription sessions.
+
 import (
 	"testing"
 

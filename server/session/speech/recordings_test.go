@@ -1,5 +1,7 @@
 package speech
 
+// Transcription of recordings and of late turns.
+
 import (
 	"errors"
 	"testing"

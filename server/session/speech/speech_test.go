@@ -1,5 +1,7 @@
 package speech
 
+// Turns in the recogniser: transcripts, captions, end of utterance and failures.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package speech
 
+// The events with which a client gets a transcript.
+
 import (
 	"testing"
 	"time"

@@ -1,5 +1,7 @@
 package timing
 
+// The times of a turn.
+
 import (
 	"testing"
 	"time"

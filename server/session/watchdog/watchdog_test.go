@@ -1,5 +1,7 @@
 package watchdog
 
+// Stages that fail, panic or hang: the watchdog abandons them and counts them.
+
 import (
 	"context"
 	"errors"

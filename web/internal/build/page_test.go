@@ -2,6 +2,8 @@
 
 package main
 
+// The build of the Talk page.
+
 import (
 	"bytes"
 	"compress/gzip"

@@ -2,6 +2,8 @@
 
 package main
 
+// The build of the page's script.
+
 import (
 	"encoding/json"
 	"io"

@@ -2,6 +2,8 @@
 
 package slim_test
 
+// Smaller programs behave as before.
+
 import (
 	"errors"
 	"os"

@@ -1,5 +1,7 @@
 package terminal
 
+// The terminal client's screen, and its handling of missing sound devices.
+
 import (
 	"bytes"
 	"os"

@@ -1,5 +1,7 @@
 package assistant
 
+// The answers of the built-in assistant.
+
 import (
 	"context"
 	"strings"

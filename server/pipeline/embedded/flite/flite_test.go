@@ -1,5 +1,7 @@
 package flite
 
+// Speech by flite: speed, plain text, refusals and cancellation.
+
 import (
 	"context"
 	"os"

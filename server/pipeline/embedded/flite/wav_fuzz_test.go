@@ -1,5 +1,7 @@
 package flite
 
+// A fuzz test of the reader of flite's output.
+
 import (
 	"encoding/binary"
 	"errors"

@@ -1,5 +1,7 @@
 package sphinx
 
+// The phrases and the language model of the recogniser.
+
 import (
 	"bytes"
 	"math"

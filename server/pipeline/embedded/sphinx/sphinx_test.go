@@ -1,5 +1,7 @@
 package sphinx
 
+// Recognition of commands and free speech by pocketsphinx, and its front end.
+
 import (
 	"context"
 	"encoding/binary"

@@ -1,5 +1,7 @@
 package confine
 
+// The confinement of engine processes on Linux.
+
 import (
 	"bytes"
 	"io"

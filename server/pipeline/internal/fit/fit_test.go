@@ -1,5 +1,7 @@
 package fit_test
 
+// Arguments that fit a tool's JSON schema.
+
 import (
 	"encoding/json"
 	"strings"

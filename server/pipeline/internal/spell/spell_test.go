@@ -1,5 +1,7 @@
 package spell_test
 
+// Numbers as English words, in both directions.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package incoming
 
+// The order in which the jitter buffer releases packets, and how long it waits.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package incoming
 
+// Incoming packets become audio: stories of loss, delay, pauses and floods.
+
 import (
 	"errors"
 	"fmt"

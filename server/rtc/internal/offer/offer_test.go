@@ -1,5 +1,7 @@
 package offer
 
+// What the server reads in an SDP offer, and writes into the answer.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package opus
 
+// A decoder that panics.
+
 import (
 	"testing"
 
