@@ -3,6 +3,8 @@ package house
 import (
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,5 +25,20 @@ func TestThePagesProgramIsLean(t *testing.T) {
 	}
 	for _, name := range linked {
 		g.Expect(name).NotTo(gomega.HavePrefix("github.com/pion/"))
+	}
+}
+
+// TestFilesForTheBrowserAreLinted: a file for the browser alone lies in a folder that `make lint` looks at for js/wasm (BROWSER in the
+// Makefile).
+func TestFilesForTheBrowserAreLinted(t *testing.T) {
+	folders := regexp.MustCompile(`(?m)^BROWSER +:= (.*)$`).FindSubmatch(read(t, "Makefile"))
+	if folders == nil {
+		t.Fatal("the Makefile has no BROWSER")
+	}
+	linted := regexp.MustCompile(`\./([^ ]+)/\.\.\.`).FindAllSubmatch(folders[1], -1)
+	for _, name := range tracked(t, "*_js.go", "*_js_test.go", "*_wasm.go") {
+		if !slices.ContainsFunc(linted, func(f [][]byte) bool { return strings.HasPrefix(name, string(f[1])+"/") }) {
+			t.Errorf("%s is for the browser: move it to sdk/browser, wasm or web, or add its folder to BROWSER in the Makefile", name)
+		}
 	}
 }
