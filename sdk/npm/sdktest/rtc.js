@@ -10,7 +10,7 @@ let number = 0;
 class Channel extends Target {
   readyState = "connecting";
   bufferedAmount = 0;
-  link = { transport: "webrtc", deliver: (text) => this.readyState === "open" && this.emit("message", { data: text }) };
+  connection = { transport: "webrtc", deliver: (text) => this.readyState === "open" && this.emit("message", { data: text }) };
 
   constructor(label) {
     super();
@@ -19,13 +19,13 @@ class Channel extends Target {
 
   send(text) {
     if (this.readyState !== "open") throw new DOMException("the channel is not open", "InvalidStateError");
-    this.link.take?.(String(text));
+    this.connection.take?.(String(text));
   }
 
   close() {
     if (this.readyState === "closed") return;
     this.readyState = "closed";
-    this.link.gone?.();
+    this.connection.gone?.();
     task(() => this.emit("close"));
   }
 }
@@ -52,8 +52,8 @@ export class Connection extends Target {
 
   createDataChannel(label) {
     this.#channel = new Channel(label);
-    this.#channel.link.end = (clean) => (clean ? this.#channel.close() : this.#become("failed"));
-    this.#channel.link.become = (state) => this.#become(state);
+    this.#channel.connection.end = (clean) => (clean ? this.#channel.close() : this.#become("failed"));
+    this.#channel.connection.become = (state) => this.#become(state);
     return this.#channel;
   }
 
@@ -75,7 +75,7 @@ export class Connection extends Target {
       this.#become("connected");
       this.#channel.readyState = "open";
       this.#channel.emit("open");
-      this.#server.began(this.#channel.link);
+      this.#server.began(this.#channel.connection);
     });
   }
 

@@ -26,7 +26,7 @@ export class Server {
   // The last response, or null.
   reply = null;
 
-  #link = null; // connection of the last call, while it is open
+  #connection = null; // the connection of the last call, while it is open
   #inbox = new Inbox();
   #delivery = new Delivery();
   #will = [];
@@ -50,7 +50,7 @@ export class Server {
     this.#closed = true;
     this.#inbox.close();
     this.#delivery.close();
-    this.#link?.end(true);
+    this.#connection?.end(true);
     microphone.reset();
     await this.#delivery.settled();
     uninstall(this);
@@ -73,7 +73,7 @@ export class Server {
 
   // Whether there is a call.
   get connected() {
-    return this.#link !== null;
+    return this.#connection !== null;
   }
 
   expect(type, like = {}, { within = this.within } = {}) {
@@ -119,31 +119,31 @@ export class Server {
   }
 
   sendText(text) {
-    const link = this.#called();
-    this.#post(link, text);
+    const connection = this.#called();
+    this.#post(connection, text);
     return this.settled();
   }
 
   // cutOff sends half of an event, and breaks the connection.
   cutOff(event) {
-    const link = this.#called();
+    const connection = this.#called();
     const text = JSON.stringify(event);
-    this.#post(link, text.slice(0, text.length / 2));
-    this.#delivery.then(() => link.end(false));
+    this.#post(connection, text.slice(0, text.length / 2));
+    this.#delivery.then(() => connection.end(false));
     return this.settled();
   }
 
   tell(what) {
-    const link = this.#called();
+    const connection = this.#called();
     const happening = {
-      broken: () => link.end(false),
-      ended: () => link.end(true),
-      lost: () => link.become?.("disconnected"),
-      restored: () => link.become?.("connected"),
+      broken: () => connection.end(false),
+      ended: () => connection.end(true),
+      lost: () => connection.become?.("disconnected"),
+      restored: () => connection.become?.("connected"),
       unplugged: () => microphone.unplug(),
     };
     if (!Object.hasOwn(happening, what)) throw new Error(`nothing is called ${JSON.stringify(what)}: there are ${Object.keys(happening).join(", ")}`);
-    if (/^(lost|restored)$/.test(what) && !link.become) throw new Error(`a WebSocket is not ${what}: it is broken, or ended`);
+    if (/^(lost|restored)$/.test(what) && !connection.become) throw new Error(`a WebSocket is not ${what}: it is broken, or ended`);
     this.#delivery.then(happening[what]);
     return this.settled();
   }
@@ -171,8 +171,8 @@ export class Server {
 
   // heard plays the item that came last up to its first ms milliseconds.
   heard(ms) {
-    const link = this.#called();
-    if (link.transport !== "websocket") throw new Error("over WebRTC nothing is played here: give interrupt() what was heard");
+    const connection = this.#called();
+    if (connection.transport !== "websocket") throw new Error("over WebRTC nothing is played here: give interrupt() what was heard");
     if (!speaker.here()) throw new Error('the browser plays the sound by itself: install({ fakes: "all" }) to say how far it was heard');
     this.#to.heard(ms);
     return this.settled();
@@ -191,11 +191,11 @@ export class Server {
     },
     // Whether audio travels on a track and not in events.
     get tracks() {
-      return server.#link?.transport === "webrtc";
+      return server.#connection?.transport === "webrtc";
     },
     tell: (event) => {
       const whole = { event_id: `event_${++this.#count.events}`, ...event };
-      if (this.#link) this.#post(this.#link, JSON.stringify(whole), event.type === "response.output_audio.delta" ? event.item_id : undefined);
+      if (this.#connection) this.#post(this.#connection, JSON.stringify(whole), event.type === "response.output_audio.delta" ? event.item_id : undefined);
     },
     add: (item, type) => this.#to.tell({ type, ...this.#conversation.add(item) }),
     truncate: (id, ms) => {
@@ -211,19 +211,19 @@ export class Server {
     over: (reply) => reply === this.#live && (this.#live = null),
   }))(this);
 
-  #live = null; // the reply that is still being made
+  #live = null; // the response that is still being made
 
   #called() {
     if (this.#closed) throw new Error("the server was closed");
-    if (!this.#link) throw new ExpectationError(`nobody has called ${this.url}, or the call has ended: await call.ready first${this.calls.length ? "" : ", and install() before it"}`);
-    return this.#link;
+    if (!this.#connection) throw new ExpectationError(`nobody has called ${this.url}, or the call has ended: await call.ready first${this.calls.length ? "" : ", and install() before it"}`);
+    return this.#connection;
   }
 
-  #post(link, text, item) {
-    const strange = () => link.deliver(JSON.stringify({ type: "sdktest.strange", event_id: `strange_${++this.#count.events}` }));
+  #post(connection, text, item) {
+    const strange = () => connection.deliver(JSON.stringify({ type: "sdktest.strange", event_id: `strange_${++this.#count.events}` }));
     const bring = () => {
       if (item) speaker.comes(item);
-      link.deliver(text);
+      connection.deliver(text);
     };
     this.#delivery.event(bring, strange);
   }
@@ -250,11 +250,11 @@ export class Server {
 
   // answer makes the next response, once the test's function has returned it.
   async #answer(params) {
-    const link = this.#link;
+    const connection = this.#connection;
     const next = this.#will.length ? this.#will.shift() : this.answer;
     const asked = { ...this.#conversation.asked(), response: params, session: this.#conversation.session };
     const made = await (typeof next === "function" ? next(asked) : next);
-    if (made === null || made === undefined || link !== this.#link || this.#closed) return;
+    if (made === null || made === undefined || connection !== this.#connection || this.#closed) return;
     const { text = "", calls = [], failed, hold, spoken = !this.#written(params) } = typeof made === "string" ? { text: made } : made;
     const reply = this.#begin(undefined, !spoken);
     for (const word of text.match(/\s*\S+/g) ?? []) reply.say(word);
@@ -271,18 +271,18 @@ export class Server {
     return !this.refuse && !this.#closed;
   }
 
-  began(link) {
-    if (this.#closed) return link.end(false);
-    this.#link = link;
+  began(connection) {
+    if (this.#closed) return connection.end(false);
+    this.#connection = connection;
     this.#live = this.reply = null;
     this.#conversation = new Conversation({ ...(this.calls.at(-1)?.model ? { model: this.calls.at(-1).model } : {}), ...this.session });
-    link.take = (text) => this.#took(link, text);
-    link.gone = () => link === this.#link && (this.#link = this.#live = null);
+    connection.take = (text) => this.#took(connection, text);
+    connection.gone = () => connection === this.#connection && (this.#connection = this.#live = null);
     if (!this.silent) this.greet();
   }
 
-  #took(link, text) {
-    if (link !== this.#link) return;
+  #took(connection, text) {
+    if (connection !== this.#connection) return;
     let event;
     try {
       event = JSON.parse(text);

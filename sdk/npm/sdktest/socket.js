@@ -15,14 +15,14 @@ export class Socket extends Target {
   protocol = "";
   binaryType = "blob";
 
-  #link;
+  #connection;
 
   constructor(server, address, protocols) {
     super();
     this.url = address.href;
     const names = [protocols ?? []].flat();
     const key = names.find((name) => name.startsWith("openai-insecure-api-key."));
-    this.#link = {
+    this.#connection = {
       transport: "websocket",
       deliver: (text) => this.readyState === 1 && this.emit("message", { data: text, origin: address.origin }),
       end: (clean) => this.#closed(clean ? 1000 : 1006, clean),
@@ -34,26 +34,26 @@ export class Socket extends Target {
       this.readyState = 1;
       this.protocol = names[0] ?? "";
       this.emit("open");
-      server.began(this.#link);
+      server.began(this.#connection);
     });
   }
 
   send(text) {
     if (this.readyState === 0) throw new DOMException("the connection is not open yet", "InvalidStateError");
-    if (this.readyState === 1) this.#link.take?.(String(text));
+    if (this.readyState === 1) this.#connection.take?.(String(text));
   }
 
   close(code = 1000) {
     if (this.readyState > 1) return;
     this.readyState = 2;
-    this.#link.gone?.();
+    this.#connection.gone?.();
     task(() => this.#closed(code, true));
   }
 
   #closed(code, wasClean) {
     if (this.readyState === 3) return;
     this.readyState = 3;
-    this.#link.gone?.();
+    this.#connection.gone?.();
     this.emit("close", { code, wasClean, reason: "" });
   }
 }
