@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -113,6 +114,46 @@ func TestEndsByTheServer(t *testing.T) {
 		c.g.Expect(c.ended()).To(gomega.Equal(websocket.StatusNormalClosure), "the error session_expired has told the client")
 		h.calls(0)
 		c.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 62*time.Minute))
+	})
+}
+
+// A server that stops loses no call for want of a drain: each ends at its pause.
+func TestDrain(t *testing.T) {
+	drain := func(h *host, within time.Duration) (drained chan error) {
+		drained = make(chan error, 1)
+		go func() { drained <- h.server.Drain(h.t.Context(), within) }()
+		synctest.Wait()
+		return drained
+	}
+	story(t, "a call ends when its answer has ended, and no other call begins", func(t *testing.T) {
+		h := serve(t, scripted.New(scripted.Options{}), nil)
+		silent, busy := h.dial(), h.dial()
+		busy.ask("say 20 words")
+		first(busy, "response.output_audio.delta")
+		began := time.Now()
+		drained := drain(h, time.Minute)
+		h.g.Expect(h.get("/readyz").status).To(gomega.Equal(http.StatusServiceUnavailable))
+		h.g.Expect(h.get("/healthz").status).To(gomega.Equal(http.StatusOK))
+		refused := h.get("/v1/realtime", "Connection", "Upgrade", "Upgrade", "websocket",
+			"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==")
+		h.g.Expect(refused.body).To(gomega.ContainSubstring("server_stopping"))
+		silent.g.Expect(silent.ended()).To(gomega.Equal(websocket.StatusGoingAway))
+		h.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 3*time.Second))
+		busy.g.Expect(next[*wire.ResponseDone](busy, "response.done").Response.Status).To(gomega.Equal("completed"))
+		busy.g.Expect(busy.ended()).To(gomega.Equal(websocket.StatusGoingAway))
+		h.g.Expect(<-drained).To(gomega.Succeed())
+		h.g.Expect(time.Since(began)).To(gomega.BeNumerically("<", time.Minute))
+	})
+	story(t, "a call that makes no pause ends at the limit", func(t *testing.T) {
+		h := serve(t, scripted.New(scripted.Options{}), nil)
+		stuck := h.dial()
+		stuck.ask("stall")
+		first(stuck, "response.created")
+		began := time.Now()
+		drained := drain(h, 5*time.Second)
+		stuck.g.Expect(stuck.ended()).To(gomega.Equal(websocket.StatusGoingAway))
+		h.g.Expect(<-drained).To(gomega.Succeed())
+		h.g.Expect(time.Since(began)).To(gomega.BeNumerically("~", 5*time.Second, time.Second))
 	})
 }
 

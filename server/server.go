@@ -129,6 +129,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
+// Drain refuses new calls, and lets each call end at its next pause, after within in any case. It returns when there is no call any more,
+// or with the error of ctx. /readyz answers 503 from then on; /healthz goes on. Close follows.
+func (s *Server) Drain(ctx context.Context, within time.Duration) error { return s.calls.Drain(ctx, within) }
+
 // Close ends every call, joins all goroutines of the Server, and closes its ports. Calls that have not ended when ctx is done are cut
 // off.
 func (s *Server) Close(ctx context.Context) error {
@@ -159,6 +163,11 @@ func settings(cfg Config) wire.Session {
 // ready answers whether the pipeline can answer: with 503 if a component loads or has failed. A missing component does not count,
 // because the page says what its absence means.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	if s.calls.Draining() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "draining\n")
+		return
+	}
 	for _, c := range s.cfg.Pipeline.Components() {
 		if c.State == pipeline.StateLoading || c.State == pipeline.StateFailed {
 			w.WriteHeader(http.StatusServiceUnavailable)

@@ -12,8 +12,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server"
@@ -21,7 +23,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
-	"github.com/antiphon-rt/antiphon/server/signal"
+	signaling "github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/web"
 )
 
@@ -36,9 +38,10 @@ type serve struct {
 	Origin        []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
 	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	limits
-	Record   string `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
-	Trace    string `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
-	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+	Record   string        `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
+	Trace    string        `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
+	Drain    time.Duration `default:"30s" help:"How long calls may take to end at a pause when the server stops. A second signal ends them at once."`
+	LogLevel string        `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
 }
 
 // stopTimeout limits how long the calls may take to end when the server stops.
@@ -79,7 +82,7 @@ func (c *serve) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("%w: is another server running? Choose another address with --listen", err)
 	}
 	go warm(ctx, p, logger)
-	return c.listen(ctx, listener, secured, s)
+	return c.listen(ctx, listener, secured, s, s)
 }
 
 // config checks the flags, opens the files that they name, and returns the configuration of the server.
@@ -154,7 +157,7 @@ func (c *serve) proxies() (httpguard.Proxies, error) {
 }
 
 // readKeys reads a key file. It logs a warning if the file contains keys in plain text.
-func readKeys(path string, logger *slog.Logger) (signal.Keys, error) {
+func readKeys(path string, logger *slog.Logger) (signaling.Keys, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -163,7 +166,7 @@ func readKeys(path string, logger *slog.Logger) (signal.Keys, error) {
 	if info, err := f.Stat(); err == nil && readableByOthers(info) {
 		logger.Warn("others on this machine can read the key file: run chmod 600", "file", path)
 	}
-	keys, err := signal.ReadKeys(f)
+	keys, err := signaling.ReadKeys(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -179,8 +182,13 @@ func readKeys(path string, logger *slog.Logger) (signal.Keys, error) {
 	return keys, nil
 }
 
-// listen serves HTTP until ctx is done; secured is nil for plain HTTP.
-func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, h http.Handler) error {
+// drainer is a server that can let its calls end.
+type drainer interface {
+	Drain(ctx context.Context, within time.Duration) error
+}
+
+// listen serves HTTP until ctx is done, and then until the calls of d have ended; secured is nil for plain HTTP.
+func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, h http.Handler, d drainer) error {
 	hs := httpguard.Server(h)
 	hs.TLSConfig = secured
 	proxies, err := c.proxies()
@@ -205,10 +213,23 @@ func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.
 		return err
 	case <-ctx.Done():
 	}
+	c.drain(context.WithoutCancel(ctx), d)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	// Shutdown does not end WebSocket calls. The server's Close ends them.
 	return hs.Shutdown(stop)
+}
+
+// drain lets the calls end at a pause, until c.Drain is over or another signal comes.
+func (c *serve) drain(ctx context.Context, d drainer) {
+	if c.Drain <= 0 {
+		return
+	}
+	ctx, cancel := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, c.Drain+stopTimeout)
+	defer stop()
+	_ = d.Drain(ctx, c.Drain) // calls that are left end with the server's Close
 }
 
 // greeting returns the text that says where the server listens. Scripts read its first line.

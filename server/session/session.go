@@ -188,6 +188,9 @@ func (s *Session) Close(why conn.Reason) {
 	s.post(machineEvent{coord.OfConn{Event: conn.Close{Reason: why}}})
 }
 
+// Drain asks the session to end at the next pause, and after within in any case. A client that knows our extensions is told.
+func (s *Session) Drain(within time.Duration) { s.post(lifetimeEvent{lifetime.Drain{Within: within}}) }
+
 // Done is closed when the session has ended and every goroutine of it is joined.
 func (s *Session) Done() <-chan struct{} { return s.shared.done }
 

@@ -76,8 +76,9 @@ type Handler struct {
 	mu     sync.Mutex
 	calls  map[string]*callEntry // by call id
 	total  uint64
-	closed bool
 	joined sync.WaitGroup
+	// draining: new calls are refused. closed: all calls were asked to end.
+	draining, closed bool
 }
 
 // callEntry is one call that the server serves.
@@ -119,6 +120,28 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
+// Drain refuses new calls, and asks every call to end at its next pause, and after within in any case. It returns when there is no call
+// any more, or when ctx is done. A client that has lost its connection may still reconnect.
+func (h *Handler) Drain(ctx context.Context, within time.Duration) error {
+	h.mu.Lock()
+	first := !h.draining
+	h.draining = true
+	for _, c := range h.calls {
+		if first {
+			go c.session.Drain(within) // it may wait for the queue of a busy session; h.joined waits until the session has ended
+		}
+	}
+	h.mu.Unlock()
+	return h.wait(ctx)
+}
+
+// Draining reports whether Drain or Close has begun.
+func (h *Handler) Draining() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.draining || h.closed
+}
+
 // Close ends every call and waits until nothing of them is left, or until ctx is done. The Handler refuses new calls.
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
@@ -127,6 +150,11 @@ func (h *Handler) Close(ctx context.Context) error {
 		go c.session.Close(conn.ServerStops) // it may wait for the queue of a busy session; h.joined waits until the session has ended
 	}
 	h.mu.Unlock()
+	return h.wait(ctx)
+}
+
+// wait returns when nothing of the calls is left, or when ctx is done.
+func (h *Handler) wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		h.joined.Wait()
@@ -152,7 +180,7 @@ func (h *Handler) Calls() (now int, total uint64) {
 func (h *Handler) newCall(id string, settings wire.Session, who requester) (*callEntry, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
+	if h.closed || h.draining {
 		return nil, (&problem{
 			status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment",
 		}).after(fullRetry)

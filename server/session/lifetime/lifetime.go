@@ -60,7 +60,8 @@ type Lifetime struct {
 	expires int64 // when the session's time is over, in seconds since 1970
 }
 
-// Event is something that the Lifetime has posted, or that happens to the transport: one of TimeUp, ExpiryNear, GraceOver, Failed.
+// Event is something that the Lifetime has posted, or that happens to the transport: one of TimeUp, ExpiryNear,
+// GraceOver, Failed, Drain, PauseDue, DrainOver.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -74,12 +75,21 @@ type (
 	GraceOver conn.GraceExpired
 	// Failed: the transport is gone, for the reason Err.
 	Failed struct{ Err error }
+	// Drain asks the session to end at the next pause, and after Within in any case: the server stops.
+	Drain struct{ Within time.Duration }
+	// PauseDue: it is time to look for a pause. The Quiet checks before were quiet.
+	PauseDue struct{ Quiet int }
+	// DrainOver ends the wait for a pause.
+	DrainOver struct{}
 )
 
 func (TimeUp) event()     {}
 func (ExpiryNear) event() {}
 func (GraceOver) event()  {}
 func (Failed) event()     {}
+func (Drain) event()      {}
+func (PauseDue) event()   {}
+func (DrainOver) event()  {}
 
 // New returns a Lifetime whose time has not begun.
 func New(p Parts) *Lifetime { return &Lifetime{Parts: p, timers: env.NewTimers(p.Env)} }
@@ -105,6 +115,12 @@ func (l *Lifetime) Handle(e Event, s *coord.State) action.List {
 		return step(conn.GraceExpired(e))
 	case Failed:
 		return l.failed(e.Err, s)
+	case Drain:
+		return l.drain(e.Within, s)
+	case PauseDue:
+		return l.pauseDue(e.Quiet, s)
+	case DrainOver:
+		return end(conn.ServerStops)
 	}
 	return nil
 }
