@@ -203,7 +203,7 @@ func TestMonitoring(t *testing.T) {
 		h.g.Expect(metrics.body).To(gomega.ContainSubstring("\nantiphon_sessions 1\n"))
 		h.g.Expect(metrics.body).To(gomega.ContainSubstring("\nantiphon_sessions_total 1\n"))
 		for line := range strings.Lines(metrics.body) {
-			h.g.Expect(line).To(gomega.MatchRegexp(`^(# (HELP|TYPE) antiphon_\w+ .*|antiphon_\w+ \d+)\n$`))
+			h.g.Expect(line).To(gomega.MatchRegexp(`^(# (HELP|TYPE) \w+ .*|\w+(\{.*\})? [-+\w.]+)\n$`))
 		}
 	})
 

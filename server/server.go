@@ -10,10 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
+	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/signal"
+	"github.com/antiphon-rt/antiphon/server/telemetry"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -59,6 +63,8 @@ type Config struct {
 	// property that does not hold as an error.
 	CheckInvariants bool
 
+	// Tracer gets a trace of each turn that was answered: spans without words and audio. nil traces nothing.
+	Tracer trace.Tracer
 	// Record gets every event, and Trace every transition of the state machines, one JSON object a line; nil for none. Writes do not
 	// overlap and do not hold up the calls: lines for which there is no room are dropped, and a line with the member dropped says how
 	// many. Close writes what waits. Record contains what the users said: keep it safe.
@@ -94,27 +100,48 @@ func New(cfg Config) (*Server, error) {
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants,
 	}
-	var recorders []*recorder
-	if cfg.Record != nil {
-		events := newRecorder(cfg.Record, cfg.Logger)
-		recorders = append(recorders, events)
-		sc.Record = events.event
-	}
-	if cfg.Trace != nil {
-		steps := newRecorder(cfg.Trace, cfg.Logger)
-		recorders = append(recorders, steps)
-		sc.Trace, sc.Took, sc.Performed = steps.step, steps.took, steps.performed
-	}
-	s := &Server{mux: http.NewServeMux(), engine: engine, calls: signal.New(sc), cfg: cfg, recorders: recorders}
+	s := &Server{mux: http.NewServeMux(), engine: engine, cfg: cfg}
+	metrics := telemetry.New(s.snapshot, cfg.Tracer)
+	s.observe(&sc, metrics)
+	s.calls = signal.New(sc)
 	s.guard = httpguard.New(http.HandlerFunc(s.serve), httpguard.Config{Proxies: cfg.Proxies})
 	s.mux.Handle("/v1/", s.calls)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	s.mux.HandleFunc("GET /readyz", s.ready)
-	s.mux.HandleFunc("GET /metrics", s.metrics)
+	s.mux.Handle("GET /metrics", metrics.Handler())
 	if cfg.Page != nil {
 		s.mux.Handle("/", cfg.Page)
 	}
 	return s, nil
+}
+
+// observe has the sessions report to the metrics, and to the recorders that the Config asks for.
+func (s *Server) observe(sc *signal.Config, metrics *telemetry.Metrics) {
+	record := func(_, dir string, text []byte) {
+		if dir == "server" {
+			metrics.Event(text)
+		}
+	}
+	sc.Record = record
+	if s.cfg.Record != nil {
+		events := newRecorder(s.cfg.Record, s.cfg.Logger)
+		s.recorders = append(s.recorders, events)
+		sc.Record = func(session, dir string, text []byte) {
+			record(session, dir, text)
+			events.event(session, dir, text)
+		}
+	}
+	sc.Timed, sc.Refused = metrics.Turn, metrics.Refused
+	sc.Trace = func(_ string, step coord.Step) { metrics.Step(step) }
+	if s.cfg.Trace != nil {
+		steps := newRecorder(s.cfg.Trace, s.cfg.Logger)
+		s.recorders = append(s.recorders, steps)
+		sc.Took, sc.Performed = steps.took, steps.performed
+		sc.Trace = func(session string, step coord.Step) {
+			metrics.Step(step)
+			steps.step(session, step)
+		}
+	}
 }
 
 // ServeHTTP implements http.Handler.
@@ -131,7 +158,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 // Drain refuses new calls, and lets each call end at its next pause, after within in any case. It returns when there is no call any more,
 // or with the error of ctx. /readyz answers 503 from then on; /healthz goes on. Close follows.
-func (s *Server) Drain(ctx context.Context, within time.Duration) error { return s.calls.Drain(ctx, within) }
+func (s *Server) Drain(ctx context.Context, within time.Duration) error {
+	return s.calls.Drain(ctx, within)
+}
 
 // Close ends every call, joins all goroutines of the Server, and closes its ports. Calls that have not ended when ctx is done are cut
 // off.
@@ -178,12 +207,13 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ready\n")
 }
 
-// metrics answers with the metrics in the Prometheus text format, version 0.0.4.
-func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
+// snapshot is what the metrics say of the server at a scrape.
+func (s *Server) snapshot() telemetry.Snapshot {
 	now, total := s.calls.Calls()
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-	_, _ = fmt.Fprintf(w, "# HELP antiphon_sessions Calls at this moment.\n# TYPE antiphon_sessions gauge\nantiphon_sessions %d\n"+
-		"# HELP antiphon_sessions_total Calls since the start.\n# TYPE antiphon_sessions_total counter\nantiphon_sessions_total %d\n"+
-		"# HELP antiphon_connections_stuck_total WebRTC connections that did not end in time.\n# TYPE antiphon_connections_stuck_total counter\n"+
-		"antiphon_connections_stuck_total %d\n", now, total, s.engine.Stuck())
+	load := s.calls.Load()
+	return telemetry.Snapshot{
+		Calls: now, TotalCalls: total, HalfOpen: load.HalfOpen, Draining: s.calls.Draining(), Media: s.engine.Stats(),
+		Components: s.cfg.Pipeline.Components(), FullestQueue: load.FullestQueue, QueueSize: load.QueueSize,
+		FreeMemory: load.FreeMemory, Secrets: load.Secrets,
+	}
 }

@@ -38,10 +38,11 @@ type serve struct {
 	Origin        []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
 	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	limits
-	Record   string        `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
-	Trace    string        `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
-	Drain    time.Duration `default:"30s" help:"How long calls may take to end at a pause when the server stops. A second signal ends them at once."`
-	LogLevel string        `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+	Record       string        `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
+	Trace        string        `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
+	OTLPEndpoint string        `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector that gets a trace of each turn, such as http://localhost:4318/v1/traces."`
+	Drain        time.Duration `default:"30s" help:"How long calls may take to end at a pause when the server stops. A second signal ends them at once."`
+	LogLevel     string        `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
 }
 
 // stopTimeout limits how long the calls may take to end when the server stops.
@@ -68,6 +69,18 @@ func (c *serve) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	cfg.Pipeline = p
+	if c.OTLPEndpoint != "" {
+		tracer, stop, err := openTraces(ctx, c.OTLPEndpoint)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if err := stop(); err != nil {
+				logger.Warn("traces were not sent", "err", err)
+			}
+		}()
+		cfg.Tracer = tracer
+	}
 	s, err := server.New(cfg)
 	if err != nil {
 		return err

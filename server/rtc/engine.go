@@ -35,6 +35,7 @@ type Engine struct {
 	mu     sync.Mutex
 	closed bool
 	peers  map[*Peer]struct{}
+	past   Stats // of the peers that have ended
 }
 
 // New returns an Engine. With Config.UDPPort it opens that port on every address that the machine has now.
@@ -179,6 +180,9 @@ func (e *Engine) add(p *Peer) error {
 func (e *Engine) remove(p *Peer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if _, is := e.peers[p]; is {
+		e.past.Add(p.Stats())
+	}
 	delete(e.peers, p)
 }
 

@@ -90,3 +90,27 @@ func (p *Peer) Stats() Stats {
 		EventsSent: c.eventsSent.Load(), EventsReceived: c.eventsReceived.Load(), EventsDropped: c.eventsDropped.Load(),
 	}
 }
+
+// Add adds the counters of o to s. It leaves the figures of s that are no counters.
+func (s *Stats) Add(o Stats) {
+	for to, n := range map[*uint64]uint64{
+		&s.PacketsSent: o.PacketsSent, &s.BytesSent: o.BytesSent, &s.LateFrames: o.LateFrames, &s.SkippedFrames: o.SkippedFrames,
+		&s.AudioDropped: o.AudioDropped, &s.PacketsReceived: o.PacketsReceived, &s.BytesReceived: o.BytesReceived,
+		&s.PacketsLost: o.PacketsLost, &s.PacketsGarbled: o.PacketsGarbled, &s.PacketsRefused: o.PacketsRefused,
+		&s.SamplesConcealed: o.SamplesConcealed, &s.SamplesFilled: o.SamplesFilled, &s.RemoteLost: o.RemoteLost,
+		&s.EventsSent: o.EventsSent, &s.EventsReceived: o.EventsReceived, &s.EventsDropped: o.EventsDropped,
+	} {
+		*to += n
+	}
+}
+
+// Stats returns the counters of all calls since the start.
+func (e *Engine) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := e.past
+	for p := range e.peers {
+		all.Add(p.Stats())
+	}
+	return all
+}

@@ -30,6 +30,8 @@ type Config struct {
 	Trace     func(session string, step coord.Step)
 	Took      func(session string, at playout.Position, e coord.Event, met coord.State)
 	Performed func(session string, f coord.Effect)
+	// Timed, when not nil, sees the times of each turn that was answered, and the end of the user's speech.
+	Timed func(session string, t *wire.AntiphonTurnMetrics, spoke time.Time)
 	// CheckInvariants evaluates the invariants of coord/session after every event; what does not hold is logged as an
 	// error. For tests, and for finding faults.
 	CheckInvariants bool

@@ -29,6 +29,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/session/timing"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // warmUpTimeout is the longest wait for the back ends before the session is announced.
@@ -159,6 +160,9 @@ func (s *Session) attach(link call.Link) {
 	if s.cfg.Trace != nil {
 		parts.Trace = func(response string, st coord.Step) { s.cfg.Trace(s.id+"."+response, st) }
 	}
+	if s.cfg.Timed != nil {
+		parts.Timed = func(t *wire.AntiphonTurnMetrics, spoke time.Time) { s.cfg.Timed(s.id, t, spoke) }
+	}
 	if s.cfg.CheckInvariants {
 		parts.Broken = s.broken
 	}
@@ -190,6 +194,11 @@ func (s *Session) Close(why conn.Reason) {
 
 // Drain asks the session to end at the next pause, and after within in any case. A client that knows our extensions is told.
 func (s *Session) Drain(within time.Duration) { s.post(lifetimeEvent{lifetime.Drain{Within: within}}) }
+
+// Queued returns how many events wait for the session, and how many may.
+func (s *Session) Queued() (waiting, limit int) {
+	return len(s.shared.queue.events), cap(s.shared.queue.events)
+}
 
 // Done is closed when the session has ended and every goroutine of it is joined.
 func (s *Session) Done() <-chan struct{} { return s.shared.done }

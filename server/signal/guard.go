@@ -89,6 +89,9 @@ func (h *Handler) guarded(next endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if p := h.serve(w, r, next); p != nil {
 			h.cfg.Logger.Debug("request refused", "method", r.Method, "path", r.URL.Path, "status", p.status, "code", p.code)
+			if h.cfg.Refused != nil {
+				h.cfg.Refused(p.code)
+			}
 			p.write(w)
 		}
 	}

@@ -53,6 +53,10 @@ type Config struct {
 	// Took gets every event that the state machines take, and Performed every effect that was performed. nil for none.
 	Took      func(session string, at playout.Position, e coord.Event, met coord.State)
 	Performed func(session string, f coord.Effect)
+	// Timed gets the times of each turn that was answered, and the end of the user's speech; Refused gets the code of each refused
+	// request. nil for none.
+	Timed   func(session string, t *wire.AntiphonTurnMetrics, spoke time.Time)
+	Refused func(code string)
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool
 }
@@ -199,7 +203,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 	s, err := session.New(session.Config{
 		Token:    token,
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
-		Took: h.cfg.Took, Performed: h.cfg.Performed,
+		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.cfg.Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
 		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
 	})

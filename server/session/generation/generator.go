@@ -44,6 +44,8 @@ type Parts struct {
 	Trace func(name string, step coord.Step)
 	// WantsMetrics reports whether the client wants the times of its turns.
 	WantsMetrics func() bool
+	// Timed, when not nil, gets the times of each turn that was answered, and the end of the user's speech.
+	Timed func(t *wire.AntiphonTurnMetrics, spoke time.Time)
 	// Broken is called with an invariant that does not hold, where they are checked; nil where they are not.
 	Broken func(invariant, event string)
 }

@@ -153,10 +153,17 @@ func (g *Generator) Stopped(r *Response, reports bool) (out action.List) {
 	return out
 }
 
-// metrics is the event with the times of a turn and of r, if the client wants it.
+// metrics is the event with the times of a turn and of r, if the client wants it. The server observes it in any case.
 func (g *Generator) metrics(r *Response) (out action.List) {
-	if g.WantsMetrics() && r.turn != nil {
-		out.Send(r.turn.Event(r.object.ID, g.Env.Now()))
+	if r.turn == nil {
+		return nil
+	}
+	e := r.turn.Event(r.object.ID, g.Env.Now())
+	if g.Timed != nil {
+		g.Timed(e, r.turn.Spoke())
+	}
+	if g.WantsMetrics() {
+		out.Send(e)
 	}
 	return out
 }

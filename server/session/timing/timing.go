@@ -43,6 +43,9 @@ func once(at *time.Time, now time.Time) {
 	}
 }
 
+// Spoke is the end of the user's speech; zero before the turn was committed.
+func (t *Turn) Spoke() time.Time { return t.spoke }
+
 // Event returns the event for the response that answered the turn, whose playback ended at end. Its times are in milliseconds since
 // the end of the user's speech; -1 stands for a moment that never came.
 func (t *Turn) Event(responseID string, end time.Time) *wire.AntiphonTurnMetrics {

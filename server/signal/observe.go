@@ -1,0 +1,37 @@
+package signal
+
+// What the Handler says of its calls, for metrics and admission.
+
+// Load is how busy a Handler is at one moment.
+type Load struct {
+	// HalfOpen are the calls whose client has not connected yet.
+	HalfOpen int
+	// FullestQueue is how many events wait for the session for which most wait. QueueSize is the size of such a queue.
+	FullestQueue, QueueSize int
+	// FreeMemory is what is left of the memory that conversations borrow from, in bytes.
+	FreeMemory int
+	// Secrets is how many client secrets there are.
+	Secrets int
+}
+
+// Load returns how busy the Handler is.
+func (h *Handler) Load() Load {
+	l := Load{FreeMemory: h.memory.Free(), Secrets: h.secrets.len()}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.calls {
+		if !c.connected {
+			l.HalfOpen++
+		}
+		waiting, limit := c.session.Queued()
+		l.FullestQueue, l.QueueSize = max(l.FullestQueue, waiting), limit
+	}
+	return l
+}
+
+// len returns how many secrets there are that have not expired, or that nobody has looked for since.
+func (v *secretStore) len() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.byID)
+}

@@ -1,0 +1,98 @@
+package telemetry
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/rtc"
+)
+
+// The metrics that are read at each scrape: calls, packets, components, queues.
+
+// Source is what a server says of itself at a scrape.
+type Source func() Snapshot
+
+// Snapshot is the state of a server at one moment. Counters count since the start of the server.
+type Snapshot struct {
+	Calls      int
+	TotalCalls uint64
+	// HalfOpen are the calls whose client has not connected yet.
+	HalfOpen int
+	Draining bool
+	// Media is the sum of all calls over WebRTC.
+	Media      rtc.Stats
+	Components []pipeline.Component
+	// FullestQueue is how many events wait for the session for which most wait. QueueSize is the size of such a queue.
+	FullestQueue, QueueSize int
+	// FreeMemory is what is left of the pool that conversations borrow from, in bytes.
+	FreeMemory int
+	// Secrets is how many client secrets there are.
+	Secrets int
+}
+
+// scraped is a prometheus.Collector of a Source.
+type scraped struct{ source Source }
+
+var (
+	describe = func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
+	}
+	sessions      = describe("sessions", "Calls at this moment.")
+	sessionsTotal = describe("sessions_total", "Calls since the start.")
+	halfOpen      = describe("sessions_half_open", "Calls whose client has not connected yet.")
+	draining      = describe("draining", "1 while the server lets its calls end and takes no new ones.")
+	packets       = describe("packets_total", "RTP packets of calls over WebRTC, by direction.", "direction")
+	lost          = describe("packets_lost_total", "RTP packets that never arrived, or too late, by direction; those that clients lost are what they report.", "direction")
+	late          = describe("frames_late_total", "Frames of the agent's audio that were sent more than one frame after their time.")
+	skipped       = describe("frames_skipped_total", "Frames of the agent's audio that were never sent, because the server was too late.")
+	component     = describe("component_state", "1 for the state of each component of the pipeline.", "stage", "name", "state")
+	queued        = describe("session_queue_events", "Events that wait for the session for which most wait.")
+	queueSize     = describe("session_queue_size", "Events that may wait for a session.")
+	freeMemory    = describe("conversation_memory_free_bytes", "What is left of the memory that conversations share.")
+	secrets       = describe("client_secrets", "Client secrets that have not expired.")
+)
+
+// Describe implements prometheus.Collector.
+func (s *scraped) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		sessions, sessionsTotal, halfOpen, draining, packets, lost, late, skipped, component, queued, queueSize, freeMemory, secrets,
+	} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *scraped) Collect(to chan<- prometheus.Metric) {
+	now := s.source()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	count := func(d *prometheus.Desc, v uint64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	gauge(sessions, float64(now.Calls))
+	count(sessionsTotal, now.TotalCalls)
+	gauge(halfOpen, float64(now.HalfOpen))
+	drains := 0.0
+	if now.Draining {
+		drains = 1
+	}
+	gauge(draining, drains)
+	count(packets, now.Media.PacketsSent, "sent")
+	count(packets, now.Media.PacketsReceived, "received")
+	count(lost, now.Media.PacketsLost, "received")
+	count(lost, now.Media.RemoteLost, "sent")
+	count(late, now.Media.LateFrames)
+	count(skipped, now.Media.SkippedFrames)
+	seen := map[[2]string]bool{}
+	for _, c := range now.Components {
+		if key := [2]string{c.Stage, c.Name}; !seen[key] { // a second one would be the same metric
+			seen[key] = true
+			gauge(component, 1, c.Stage, c.Name, c.State)
+		}
+	}
+	gauge(queued, float64(now.FullestQueue))
+	gauge(queueSize, float64(now.QueueSize))
+	gauge(freeMemory, float64(now.FreeMemory))
+	gauge(secrets, float64(now.Secrets))
+}
