@@ -77,8 +77,8 @@ func TestCallerVanishes(t *testing.T) {
 	}
 }
 
-// TestNetworkComesBack: a call survives seconds without a network.
-func TestNetworkComesBack(t *testing.T) {
+// TestCallSurvivesANetworkFailure: a call survives seconds without a network.
+func TestCallSurvivesANetworkFailure(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, nil)
 	r := newRelay(t)

@@ -135,7 +135,7 @@ func TestRecogniserFails(t *testing.T) {
 	})
 }
 
-func TestVoiceIsNotInstalled(t *testing.T) {
+func TestSynthesizerIsNotInstalled(t *testing.T) {
 	story(t, "responses are text, and say so", func(t *testing.T) {
 		c := serve(t, byScript(t, `synthesizer: {missing: apt-get install voice}`), nil).dial()
 		c.ask("hello")

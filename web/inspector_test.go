@@ -13,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
-func TestTheInspectorShowsBothLanes(t *testing.T) {
+func TestTheInspectorShowsPredictedAndConfirmedState(t *testing.T) {
 	g := gomega.NewWithT(t)
 	in := insideOf(sdk.Snapshot{
 		Predicted: true, Interrupting: true, Machines: sdk.MachinesDiffer,

@@ -60,7 +60,7 @@ func next[E wire.ServerEvent](p *party) E {
 				p.t.Error("the sound of a WebRTC call comes in no event")
 			}
 			if bad, is := e.(*wire.ErrorEvent); is {
-				p.t.Errorf("an error of somebody else's: %s", bad.Error.Code)
+				p.t.Errorf("an error for another client's event: %s", bad.Error.Code)
 			}
 		case <-ctx.Done():
 			var want E

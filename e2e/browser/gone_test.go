@@ -15,7 +15,7 @@ import (
 const root = "../.."
 
 // The server dies in the middle of an answer. The page says so, and when the server is back the button makes a new call.
-func TestTheServerDiesAndComesBack(t *testing.T) {
+func TestTheServerIsKilledAndComesBack(t *testing.T) {
 	t.Parallel()
 	g := matching(t)
 	first, err := rig.Start(root, "--pipeline", "scripted", "--listen", "127.0.0.1:0")

@@ -1,13 +1,13 @@
-// Package check reads what a session and its client said to each other and says where it breaks the rules that clients of
-// the OpenAI Realtime protocol rely on. It decodes by itself and has a table of its own of the protocol's fields
-// (protocol.table), so that it does not share a mistake with the server's codec.
+// Package check reads the events of a session in both directions, and reports where they break the rules that clients of
+// the OpenAI Realtime protocol rely on. It has its own decoder and its own table of the protocol's fields (protocol.table),
+// so that it does not share a mistake with the server's codec.
 //
 // # Use
 //
 // A record is what `antiphon serve --record FILE` writes: one JSON object a line, {"t","session","dir","event"}, of any number of
-// sessions. [Record] checks a whole one; every session in it must have ended and every response must be over. What it finds is
-// a list of [Problem]s, each with the line, the session and the name of the rule. A [Coverage] adds up which events and fields
-// several records have seen.
+// sessions. [Record] checks a whole one; every session in it must have ended and every response must be over. Its
+// result is a list of [Problem]s, each with the line, the session and the name of the rule. A [Coverage] adds up which events and
+// fields several records contain.
 //
 //	report, err := check.Record(file)
 //	for _, p := range report.Problems { fmt.Println(p) }
@@ -15,25 +15,25 @@
 // # The rules
 //
 //   - SessionFirst: session.created is the server's first event, and there is one.
-//   - EventIDs: every server event has an event_id of its own; an error names an event that the client sent.
+//   - EventIDs: every server event has a unique event_id; an error names an event that the client sent.
 //   - RequiredFields: every event, and every object in it, has the fields of protocol.table.
-//   - RealIDs: a name is a name: not empty, with the prefix of what it names where the server gives it.
+//   - RealIDs: an id is not empty, and an id that the server gives has the prefix of its kind, such as "item_".
 //   - OneDonePerResponse: every response.created gets exactly one response.done.
-//   - EveryAddedIsDone: what was added to a response (items, parts) is done before its response.done, in that order.
+//   - EveryAddedIsDone: each item and part that was added to a response is done before response.done, parts before their item.
 //   - NothingAfterDone: no response.* event of a response follows its response.done.
-//   - OneLiveResponse: at most one response of the conversation is live; those beside it write no items there.
+//   - OneLiveResponse: at most one response of the conversation is live; out-of-band responses write no items into the conversation.
 //   - OneItemPerTurn: speech_started, speech_stopped, committed and the user's item carry one item id.
 //   - OneTranscriptPerTurn: an item has at most one completed or failed transcription, and deltas only before it.
-//   - KnownPreviousItem: every previous_item_id names the item that stands before.
+//   - KnownPreviousItem: every previous_item_id names the item directly before.
 //   - DeltasAreTheText: the deltas of a part are its text, in every event that repeats it.
 //   - StableIndexes: an item keeps its output_index and its content_index, and no two share one.
 //   - MetadataComesBack: a response carries the metadata that its response.create gave.
 //   - TruncateWithinSent: no item is truncated beyond the audio that was sent.
 //   - PlaybackIsClosed: every output_audio_buffer.started gets one stopped or cleared; stopped comes after response.done. A
 //     response is started once, or again where the client that predicts interruptions had a candidate over its last words.
-//   - InterruptionOrder: speech_started, output_audio_buffer.cleared, the dones, response.done, truncated; the latter before the
-//     next response, unless the client predicts interruptions and is to say first what was heard.
-//   - OneTransport: output_audio_buffer.* is WebRTC's, response.output_audio.delta is the WebSocket's.
+//   - InterruptionOrder: speech_started, output_audio_buffer.cleared, the done events of parts and items, response.done,
+//     truncated. The last comes before the next response, unless the client predicts interruptions and reports first what was heard.
+//   - OneTransport: output_audio_buffer.* comes over WebRTC only, response.output_audio.delta over a WebSocket only.
 package check
 
 import (
@@ -55,15 +55,15 @@ type Problem struct {
 	What    string
 }
 
-// String is one line for a user.
+// String returns the problem as one line of text.
 func (p Problem) String() string {
 	return fmt.Sprintf("line %d, %s: %s: %s", p.Line, p.Session, p.Rule, p.What)
 }
 
-// Report is what a record was found to hold.
+// Report is the result of checking a record.
 type Report struct {
 	Problems []Problem
-	// Sessions and Responses count what the record holds, so that a check of nothing is noticed.
+	// Sessions and Responses are how many of them the record has, so that a check of an empty record is noticed.
 	Sessions, Responses int
 
 	events map[string]int // how often each event was seen, by key
@@ -154,7 +154,7 @@ func newSession(id string, report *Report) *session {
 	}
 }
 
-// broken notes a problem at the line in hand.
+// broken notes a problem at the present line.
 func (s *session) broken(rule, format string, args ...any) {
 	s.problems = append(s.problems, Problem{s.line, s.id, rule, fmt.Sprintf(format, args...)})
 }
@@ -188,10 +188,10 @@ func (s *session) take(l line) error {
 	return nil
 }
 
-// eventID finds the name of what is no JSON, and was recorded as a string.
+// eventID finds the event_id in a text that is no JSON and was recorded as a string.
 var eventID = regexp.MustCompile(`"event_id"\s*:\s*"([^"]*)"`)
 
-// nameOf is the event_id of what a client sent, which may be anything.
+// nameOf returns the event_id of a client's message, which may be any text.
 func nameOf(text json.RawMessage) string {
 	var e struct {
 		EventID string `json:"event_id"`
@@ -208,7 +208,7 @@ func nameOf(text json.RawMessage) string {
 	return ""
 }
 
-// server takes one event of the server's.
+// server checks one server event.
 func (s *session) server(e *event) {
 	s.clearing = s.clearing && (e.Type == "output_audio_buffer.cleared" || e.Type == "conversation.item.truncated")
 	switch {
@@ -225,7 +225,7 @@ func (s *session) server(e *event) {
 	}
 }
 
-// end says what is missing when the record is over.
+// end reports events that are missing at the end of the record.
 func (s *session) end() {
 	for _, r := range s.responses {
 		if !r.done {

@@ -12,7 +12,7 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// good is the record of a WebRTC call with a turn, a tool call and an interruption, and of one over a WebSocket.
+// good is the record of two calls: one over WebRTC with a turn, a tool call and an interruption, and one over a WebSocket.
 //
 //go:embed testdata/good.jsonl
 var good []byte
@@ -53,7 +53,7 @@ func replace(n int, old, with string) edit {
 
 func cut(n int) edit { return func(lines []string) []string { return lines[:n] } }
 
-// copyID puts the string that follows key in one line into another.
+// copyID replaces the value of key in line to by its value in line from.
 func copyID(from, to int, key string) edit {
 	value := func(line string) string {
 		_, rest, _ := strings.Cut(line, `"`+key+`":"`)

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// turn is the user's turn as its events tell it.
+// turn is the state of the user's turn, according to the events.
 type turn struct {
-	speaking  string // the item of a speech that was announced and has not stopped
-	stopped   string // ... that has stopped and is not committed
-	committed string // ... that is committed and not added
+	speaking  string // the item of a turn whose speech has started and not stopped
+	stopped   string // the item of a turn whose speech has stopped and that is not committed
+	committed string // the item of a turn that is committed and whose item is not added
 	previous  *string
 	startMS   int
 	startLine int  // the line of the last speech_started
-	dropped   bool // the client has cleared the buffer or switched the detector off: the speech stops and is nobody's item
+	dropped   bool // the client has cleared the buffer or switched the detector off: the speech stops and becomes no item
 }
 
 func (s *session) ofInput(e *event) {
@@ -59,13 +59,13 @@ func (s *session) ofItem(e *event) {
 	case "conversation.item.deleted":
 		if at := slices.Index(s.conversation, e.ItemID); at >= 0 {
 			s.conversation = slices.Delete(s.conversation, at, at+1)
-			s.items[e.ItemID] = true // one in progress is not done any more
+			s.items[e.ItemID] = true // an item in progress will not be done any more
 		} else {
 			s.broken("KnownPreviousItem", "item %q is deleted and was not there", e.ItemID)
 		}
 	case "conversation.item.truncated":
 		s.truncated(e)
-	default: // transcription and retrieval are of any time, but of an item that there was
+	default: // transcription and retrieval may come at any time, but only for a known item
 		id := e.ItemID + e.Item.ID
 		s.transcript(e)
 		if _, known := s.items[id]; !known && id != s.turn.speaking && id != s.turn.stopped && id != s.turn.committed {
@@ -76,7 +76,7 @@ func (s *session) ofItem(e *event) {
 
 func (s *session) itemAdded(e *event) {
 	id := e.Item.ID
-	// A client corrects an item by deleting it and creating it anew.
+	// A client corrects an item by deleting it and creating it again.
 	if slices.Contains(s.conversation, id) || id == "" {
 		s.broken("KnownPreviousItem", "item %q is added twice, or has no id", id)
 		return
@@ -100,7 +100,7 @@ func (s *session) itemAdded(e *event) {
 	s.conversation = slices.Insert(s.conversation, at, id)
 }
 
-// follows checks that the item at an index says what stands before it.
+// follows checks that the item at an index names the item before it.
 func (s *session) follows(e *event, at int) {
 	var before *string
 	if at > 0 {
@@ -120,7 +120,7 @@ func show(s *string) string {
 	return *s
 }
 
-// transcript checks that a transcription ends once, and that nothing of it comes after that.
+// transcript checks that a transcription ends once, and that none of its events come after that.
 func (s *session) transcript(e *event) {
 	rest, is := strings.CutPrefix(e.Type, "conversation.item.input_audio_transcription.")
 	if !is {

@@ -32,7 +32,7 @@ func (c *Coverage) Add(r Report, on string) {
 	}
 }
 
-// count is how often an event was seen over the transports that it belongs to.
+// count returns how often an event was seen over the transports that it belongs to.
 func (c *Coverage) count(e Event) (there, elsewhere int, missing []string) {
 	seen := c.events[key(e.Server, e.Type)]
 	for _, on := range []string{OnWebRTC, OnWebSocket} {
@@ -48,8 +48,8 @@ func (c *Coverage) count(e Event) (there, elsewhere int, missing []string) {
 	return there, elsewhere, missing
 }
 
-// Gaps says, one a line, what is not as it should be: an event that was not seen over a transport where it belongs, one that
-// was seen where it does not belong or that is Excluded, and a required field that was not seen.
+// Gaps returns the gaps, one on each line: an event that was not seen over a transport where it belongs, an event that was
+// seen where it does not belong or that is Excluded, and a required field that was not seen.
 func (c *Coverage) Gaps() []string {
 	var out []string
 	excluded := Excluded()
@@ -73,7 +73,7 @@ func (c *Coverage) Gaps() []string {
 	return out
 }
 
-// lacking are the fields that were not seen, all of them or those that must be there.
+// lacking returns the fields that were not seen: all of them, or only the required ones.
 func (c *Coverage) lacking(required bool) []string {
 	var out []string
 	for _, f := range allFields(required) {
@@ -84,10 +84,10 @@ func (c *Coverage) lacking(required bool) []string {
 	return out
 }
 
-// Lacking are the fields of the protocol, optional ones too, that were not seen in any event.
+// Lacking returns the fields of the protocol, optional ones too, that were not seen in any event.
 func (c *Coverage) Lacking() []string { return c.lacking(false) }
 
-// allFields are the fields of all events that are not excluded, and of the objects in them.
+// allFields returns the fields of all events that are not excluded, and of the objects in them.
 func allFields(required bool) []string {
 	excluded := Excluded()
 	all := map[string]bool{}
@@ -102,7 +102,7 @@ func allFields(required bool) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// optional: a field that is named as in allFields may be missing, or is of an object that is a choice.
+// optional reports whether a field, named as in allFields, may be missing or belongs to an object that is optional.
 func (t *table) optional(name string) bool {
 	owner, field, _ := strings.Cut(name, ": ")
 	fields := t.objects[owner]
@@ -117,7 +117,7 @@ func (t *table) optional(name string) bool {
 	return false
 }
 
-// String is the coverage in two lines, such as "events covered 47 / 57".
+// String returns the coverage in two lines, such as "events covered 47 / 57".
 func (c *Coverage) String() string {
 	events := Events()
 	covered := 0

@@ -14,8 +14,8 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// docs/protocol.md says of every event, field and error code what is done with it. These tests hold its lists to the tables and
-// to the code, so that it cannot go stale.
+// docs/protocol.md says what the server does with every event, field and error code. These tests compare its lists with the tables
+// and with the code.
 
 func protocolPage(t *testing.T) string {
 	t.Helper()
@@ -34,7 +34,7 @@ func spans(text string) []string {
 	return out
 }
 
-// section is the text under a heading.
+// section returns the text under a heading.
 func section(t *testing.T, page, heading string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page, "\n## "+heading+"\n")
@@ -43,7 +43,7 @@ func section(t *testing.T, page, heading string) string {
 	return text
 }
 
-// rowsOf are the cells of the tables in a text, but for the heads.
+// rowsOf returns the cells of the tables in a text, without the heads.
 func rowsOf(text string) [][]string {
 	var out [][]string
 	for line := range strings.Lines(text) {
@@ -89,7 +89,7 @@ func TestThePageHasEveryEvent(t *testing.T) {
 	gomega.NewWithT(t).Expect(slices.Collect(maps.Keys(want))).To(gomega.BeEmpty(), "the page lacks them")
 }
 
-// paths are all fields below an object of the table, such as "audio.input.format".
+// paths returns all fields below an object of the table, such as "audio.input.format".
 func (t *table) paths(object, prefix string) []string {
 	var out []string
 	for name, fields := range t.objects {
@@ -110,14 +110,14 @@ func TestThePageHasEveryField(t *testing.T) {
 	page := protocolPage(t)
 	for _, c := range []struct {
 		heading, object string
-		more            []string // what only the server sets
+		more            []string // fields that only the server sets
 	}{
 		{"The session", "SessionPatch", []string{"object", "id", "expires_at"}},
 		{"response.create", "ResponseParams", nil},
 	} {
 		g := gomega.NewWithT(t)
 		want := append(rules.paths(c.object, ""), c.more...)
-		want = slices.DeleteFunc(want, func(p string) bool { // objects are there with their fields
+		want = slices.DeleteFunc(want, func(p string) bool { // objects are listed by their fields
 			return p == "audio" || p == "audio.input" || p == "audio.output"
 		})
 		var got []string
@@ -134,7 +134,7 @@ func TestThePageHasEveryField(t *testing.T) {
 	}
 }
 
-// codes are the error codes in the server's code and the codec's.
+// codes returns the error codes in the code of the server and of the codec.
 func codes(t *testing.T) map[string]bool {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -178,7 +178,7 @@ func TestThePageHasEveryErrorCode(t *testing.T) {
 	}
 }
 
-// settingNames look like codes in the code, and are none: they name the field that is refused.
+// settingNames look like error codes in the source and are none: they name the refused field.
 var settingNames = map[string]bool{
 	"type": true, "include": true, "tracing": true, "tool_choice": true, "transcription": true,
 }

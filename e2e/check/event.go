@@ -38,7 +38,7 @@ type part struct {
 	Transcript string `json:"transcript"`
 }
 
-// said is the part's words.
+// said returns the words of a part.
 func (p part) said() string { return p.Text + p.Transcript }
 
 type item struct {

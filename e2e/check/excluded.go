@@ -2,8 +2,8 @@ package check
 
 // The events that no session of this server sends, each with its reason.
 
-// Excluded says which events of the protocol no session of this server sends, and why. A coverage that finds one of them
-// after all fails, as does one that lacks any other.
+// Excluded says which events of the protocol no session of this server sends, and why. A coverage that contains one of them
+// fails, and so does a coverage without any of the other events.
 func Excluded() map[string]string {
 	const (
 		sip    = "keys of a telephone: there is no SIP"

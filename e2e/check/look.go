@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// client takes one event of the client's, which may be anything.
+// client counts one message of the client, which may be any text.
 func (s *session) client(text json.RawMessage) {
 	s.asked[nameOf(text)] = true
 	var e struct {
@@ -20,7 +20,7 @@ func (s *session) client(text json.RawMessage) {
 			Metadata json.RawMessage `json:"metadata"`
 		} `json:"response"`
 	}
-	_ = json.Unmarshal(text, &e) // what is no event has no fields either
+	_ = json.Unmarshal(text, &e) // a text that is no event has no fields
 	switch e.Type {
 	case "response.create":
 		s.wishes[compact(e.Response.Metadata)] = true
@@ -47,7 +47,7 @@ func (s *session) complete(e *event, text json.RawMessage) {
 	s.names(e)
 }
 
-// look counts an event and its fields, and checks those of the server's. It reports whether the protocol has the event.
+// look counts an event and its fields, and checks the fields of a server event. It reports whether the protocol has the event.
 func (s *session) look(server bool, typ string, text json.RawMessage) bool {
 	k := key(server, typ)
 	row, known := rules.events[k]
@@ -68,7 +68,7 @@ func (s *session) look(server bool, typ string, text json.RawMessage) bool {
 	return true
 }
 
-// compact is a JSON value without blanks; "" and null are both nothing.
+// compact returns a JSON value without blanks; "" for null and for an empty text.
 func compact(value json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, value) != nil || b.String() == "null" {

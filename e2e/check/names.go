@@ -4,7 +4,7 @@ package check
 
 import "strings"
 
-// names checks that what an event names has a name. A client may give items any name; the others are the server's.
+// names checks the ids in an event. A client may give items any id; all other ids come from the server.
 func (s *session) names(e *event) {
 	ours := func(what, prefix, id string) {
 		if len(id) < len(prefix)+8 || !strings.HasPrefix(id, prefix) {

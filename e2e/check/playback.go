@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// playback is what the client hears, as far as events tell.
+// playback is the state of the client's playback, as far as events show it.
 type playback struct {
 	isSocket, isRTC bool
-	sent            map[string]time.Duration // audio in events, by item
+	sent            map[string]time.Duration // how much audio came in events, by item
 	playing         string                   // the response that is played
 	since           time.Time
 	ended           map[string]bool // responses whose playback is over
-	owed            *response       // interrupted: its truncation must come before the next response
-	predicted       bool            // the client predicts interruptions, and says what was heard
-	mayBe           bool            // it predicted one since a response was said again
+	owed            *response       // an interrupted response whose truncation must come before the next response
+	predicted       bool            // the client predicts interruptions, and reports what was heard
+	mayBe           bool            // the client has predicted a barge-in since a response was played again
 }
 
-// early is how far the audio may be ahead of the clock: what a pacer sends to catch up, and the rounding of times.
+// early is how far the audio may be ahead of the clock: a pacer sends more to catch up, and times are rounded.
 const early = 100 * time.Millisecond
 
 func (p *playback) socket(s *session) {
@@ -42,7 +42,7 @@ func (s *session) ofPlayback(e *event) {
 	}
 	switch e.Type {
 	case "output_audio_buffer.started":
-		again := p.ended[r.id] && p.predicted && p.mayBe // the client's candidate over its end was none
+		again := p.ended[r.id] && p.predicted && p.mayBe // the client's candidate over the end of the response was rejected
 		p.mayBe = p.mayBe && !again
 		if p.playing != "" || p.ended[r.id] && !again || len(r.outputs) == 0 || r.outputs[len(r.outputs)-1].stage < partAdded {
 			s.broken("PlaybackIsClosed", "%s of %s: %q is playing, or it has no part, or was played before", e.Type, r.id, p.playing)
@@ -66,7 +66,7 @@ func (s *session) ofPlayback(e *event) {
 	}
 }
 
-// interrupted checks the end of a response that the user cut off.
+// interrupted checks the end of a response that the user interrupted.
 func (s *session) interrupted(r *response, e *event) {
 	if e.Response.Details.Reason != "turn_detected" {
 		return
@@ -93,7 +93,7 @@ func (s *session) interrupted(r *response, e *event) {
 	}
 }
 
-// truncated checks that an item is cut within what was sent, and not before its response is done.
+// truncated checks that an item is cut within the sent audio, and not before its response is done.
 func (s *session) truncated(e *event) {
 	p := &s.playback
 	if !slices.Contains(s.conversation, e.ItemID) {
@@ -108,7 +108,7 @@ func (s *session) truncated(e *event) {
 			continue
 		}
 		o.truncated = o.truncated || !r.done
-		if !r.done && !mine { // the client may do that at any time, an interruption must not
+		if !r.done && !mine { // a client may truncate at any time; after a barge-in the server must wait for response.done
 			r.early = s.line
 		}
 		if p.owed == r {
@@ -116,7 +116,7 @@ func (s *session) truncated(e *event) {
 		}
 	}
 	if mine && !p.isSocket {
-		return // the client's own wish, of audio whose sending no event tells
+		return // the client asked for it, and no event shows how much audio was sent
 	}
 	at, sent := time.Duration(e.AudioEndMS)*time.Millisecond, p.sent[e.ItemID]
 	if at > sent {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// response is what was seen of one response.
+// response is the state of one response, according to the events.
 type response struct {
-	id      string
-	done    bool
-	beside  bool // it does not write to the conversation
-	outputs []*output
-	started int // line of its output_audio_buffer.started, 0 when it was not played
-	cleared int // line of its output_audio_buffer.cleared
-	cut     int // line of the first item that was done incomplete
-	early   int // line of its last truncation before response.done
-	rate    int // bytes a second of its audio in events
+	id        string
+	done      bool
+	outOfBand bool // it does not write to the conversation
+	outputs   []*output
+	started   int // the line of its output_audio_buffer.started; 0 when it was not played
+	cleared   int // the line of its output_audio_buffer.cleared
+	cut       int // the line of the first item that was done and incomplete
+	early     int // the line of its last truncation before response.done
+	rate      int // bytes a second of its audio in events
 
 	byClient bool // cleared is an answer to output_audio_buffer.clear
 }
@@ -30,9 +30,9 @@ type output struct {
 	index int
 	stage stage
 	text  strings.Builder // the text of the deltas
-	told  bool            // the whole text was told: no delta may follow
+	told  bool            // the event with the whole text has come: no delta may follow
 
-	truncated bool // before it was done: the item keeps the begin of the text
+	truncated bool // it was truncated before it was done: the item keeps the beginning of the text
 }
 
 // stage is how far an item has come; it only grows.
@@ -103,13 +103,13 @@ func (s *session) created(e *event) {
 	if o != nil && slices.ContainsFunc(o.outputs, func(o *output) bool { return slices.Contains(s.conversation, o.id) }) {
 		s.broken("InterruptionOrder", "response %s was interrupted and is not truncated before the next", o.id)
 	}
-	r := &response{id: id, beside: e.Response.ConversationID == nil, rate: bytesPerSecond(e.Response.Audio.Output.Format.Type)}
+	r := &response{id: id, outOfBand: e.Response.ConversationID == nil, rate: bytesPerSecond(e.Response.Audio.Output.Format.Type)}
 	s.responses[id] = r
 	if e.Response.Status != "in_progress" || e.Response.Usage != nil || len(e.Response.Output) > 0 {
 		s.broken("OneDonePerResponse", "response %s does not begin empty and in progress", id)
 	}
 	s.wished(e)
-	if r.beside {
+	if r.outOfBand {
 		return
 	}
 	if s.live != "" {
@@ -129,7 +129,7 @@ func (s *session) outputAdded(r *response, e *event) {
 	r.outputs = append(r.outputs, &output{id: e.Item.ID, kind: e.Item.Type, index: e.OutputIndex})
 }
 
-// outputEvent takes what happens to one item between its added and its done.
+// outputEvent checks an event of one item between its added and its done event.
 func (s *session) outputEvent(o *output, e *event) {
 	switch e.Type {
 	case "response.content_part.added":
@@ -177,7 +177,7 @@ func (s *session) outputEvent(o *output, e *event) {
 	}
 }
 
-// opened is the stage in which an item takes deltas.
+// opened returns the stage in which an item takes deltas.
 func (o *output) opened() stage {
 	if o.kind == "function_call" {
 		return itemAdded
@@ -229,10 +229,10 @@ func (s *session) responseDone(e *event) {
 		if o.stage != itemDone {
 			s.broken("EveryAddedIsDone", "response %s is done before its item %s", r.id, o.id)
 		}
-		if done, inside := s.items[o.id]; !done && !r.beside {
+		if done, inside := s.items[o.id]; !done && !r.outOfBand {
 			s.broken("EveryAddedIsDone", "response %s is done before conversation.item.done of its item %s", r.id, o.id)
-		} else if inside && r.beside {
-			s.broken("OneLiveResponse", "response %s is beside the conversation and writes item %s there", r.id, o.id)
+		} else if inside && r.outOfBand {
+			s.broken("OneLiveResponse", "response %s is outOfBand the conversation and writes item %s there", r.id, o.id)
 		}
 	}
 	if !slices.Equal(ids, added) {
@@ -242,7 +242,7 @@ func (s *session) responseDone(e *event) {
 	s.interrupted(r, e)
 }
 
-// wished checks that the metadata of a response is the client's.
+// wished checks that the metadata of a response comes from the client.
 func (s *session) wished(e *event) {
 	if m := compact(e.Response.Metadata); m != "" && !s.wishes[m] {
 		s.broken("MetadataComesBack", "%s has the metadata %.80s, which no response.create gave", e.Type, m)
@@ -257,7 +257,7 @@ func bytesPerSecond(format string) int {
 	return 2 * 24000
 }
 
-// audioOf is the length of base64 audio.
+// audioOf returns the length of base64 audio.
 func audioOf(base64 string, rate int) time.Duration {
 	bytes := len(base64)/4*3 - strings.Count(base64[max(0, len(base64)-2):], "=")
 	return time.Duration(bytes) * time.Second / time.Duration(rate)

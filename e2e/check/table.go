@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// protocolTable is what a client may rely on of every event.
+// protocolTable lists the fields of every event on which a client may rely.
 //
 //go:embed protocol.table
 var protocolTable string
@@ -28,7 +28,7 @@ const (
 type Event struct {
 	Server bool
 	Type   string
-	// On says over which transports it goes: one of the constants.
+	// On says over which transports the event is sent: one of the constants.
 	On     string
 	Fields []Field
 }
@@ -39,11 +39,11 @@ type Field struct {
 	// Object names the object, or the objects of the list, that it holds; "" for a plain value.
 	Object string
 	List   bool
-	// Optional: it may be missing. Nullable: it may be null.
+	// Optional: the field may be missing. Nullable: it may be null.
 	Optional, Nullable bool
 }
 
-// table is protocol.table, read.
+// table is the content of protocol.table.
 type table struct {
 	events  map[string]Event // by key
 	order   []string         // the keys in the order of the table
@@ -111,7 +111,7 @@ func key(server bool, typ string) string {
 	return "client " + typ
 }
 
-// Events are all events of the protocol, client's first. The extensions of this server are not among them.
+// Events returns all events of the protocol, client events first, without the extensions of this server.
 func Events() []Event {
 	out := make([]Event, 0, len(rules.order))
 	for _, k := range rules.order {
@@ -120,7 +120,7 @@ func Events() []Event {
 	return out
 }
 
-// fieldsOf are the fields of an object whose type is kind; ok is false when the table has no such object.
+// fieldsOf returns the fields of an object whose type is kind; ok is false when the table has no such object.
 func (t *table) fieldsOf(object, kind string) (name string, fields []Field, ok bool) {
 	name = object
 	if t.typed[object] {
@@ -130,16 +130,16 @@ func (t *table) fieldsOf(object, kind string) (name string, fields []Field, ok b
 	return name, fields, ok
 }
 
-// walk is one look at an event: which fields it has, and what is wrong with it.
+// walk goes through the fields of one event: it reports each field, and each fault.
 type walk struct {
 	t     *table
 	saw   func(field string) // called with each field that is there, such as "server error: error" or "Error: code"
 	wrong func(format string, args ...any)
-	// lax: what is missing is no fault. Clients leave out what the server fills in.
+	// lax: a missing field is no fault. Clients leave out fields that the server fills in.
 	lax bool
 }
 
-// object looks at one object under its name of the table.
+// object checks one object under its name in the table.
 func (w *walk) object(name string, fields []Field, text json.RawMessage) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {
@@ -165,7 +165,7 @@ func (w *walk) object(name string, fields []Field, text json.RawMessage) {
 	}
 }
 
-// inner looks at the object, or the list of objects, in a field.
+// inner checks the object, or the list of objects, in a field.
 func (w *walk) inner(name string, f Field, value json.RawMessage) {
 	all := []json.RawMessage{value}
 	if f.List {
@@ -177,7 +177,7 @@ func (w *walk) inner(name string, f Field, value json.RawMessage) {
 	}
 	for _, text := range all {
 		var kind struct{ Type string }
-		_ = json.Unmarshal(text, &kind) // what is no object is found below
+		_ = json.Unmarshal(text, &kind) // a value that is no object is reported below
 		object, fields, ok := w.t.fieldsOf(f.Object, kind.Type)
 		if !ok {
 			w.wrong("%s of %s has the type %q, which the protocol does not have", f.Name, name, kind.Type)

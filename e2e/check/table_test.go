@@ -10,8 +10,8 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// serverTable is the table that the server's codec is made of, as far as it is compared: fields by direction and type, and
-// whether they are always written.
+// serverTable returns the part of the codec's table that is compared: fields by direction and type, and whether the codec
+// always writes them.
 func serverTable(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile("../../wire/events.table")
@@ -37,8 +37,8 @@ func serverTable(t *testing.T) map[string]map[string]bool {
 	return out
 }
 
-// TestTablesAgree holds what clients rely on against what the server's codec writes: no event and no field is in one of the
-// tables only, and what must be there is always written.
+// TestTablesAgree compares protocol.table with the codec's table: no event and no field is in one table only, and the codec
+// always writes required fields.
 func TestTablesAgree(t *testing.T) {
 	g := gomega.NewWithT(t)
 	theirs := serverTable(t)
@@ -84,8 +84,8 @@ func TestNoTable(t *testing.T) {
 	g.Expect(func() { mustParse("nothing") }).To(gomega.Panic())
 }
 
-// TestCoverageNamesWhatIsMissing adds up reports that are not complete.
-func TestCoverageNamesWhatIsMissing(t *testing.T) {
+// TestCoverageNamesItsGaps adds up reports that are not complete.
+func TestCoverageNamesItsGaps(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var c Coverage
 	g.Expect(c.String()).To(gomega.HavePrefix("events covered 0 / 57 (9 excluded)\nfields covered 0 / "))

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// tracesFolder names the environment variable with the folder that keeps what the machines of the tests' servers did.
-// `make e2e` sets it, and `make trace-check` holds what is there to the specs.
+// tracesFolder is the environment variable with the folder for the traces of the tests' servers. `make e2e` sets it, and
+// `make trace-check` compares the traces with the specifications.
 const tracesFolder = "ANTIPHON_TRACES"
 
-// Trace is a new file for one server's trace, in the folder that `make e2e` keeps them in; nil where there is none. Close it
+// Trace returns a new file for one server's trace, in the folder of `make e2e`; nil where there is no folder. Close it
 // when the server is closed.
 func Trace(name string) (*os.File, error) {
 	folder := os.Getenv(tracesFolder)
@@ -27,10 +27,10 @@ func Trace(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Beside is the name of the record that goes with the trace of that name: `make trace-check` compares the two.
+// Beside returns the name of the record that belongs to the trace with this name: `make trace-check` compares the two.
 func Beside(trace string) string { return strings.TrimSuffix(trace, ".jsonl") + ".record" }
 
-// RecordOf is a new file for the record that goes with a trace; nil where there is none. Close it when the server is closed.
+// RecordOf returns a new file for the record that belongs to a trace; nil where there is no trace. Close it when the server is closed.
 func RecordOf(trace *os.File) (*os.File, error) {
 	if trace == nil {
 		return nil, nil
@@ -42,7 +42,7 @@ func RecordOf(trace *os.File) (*os.File, error) {
 	return f, nil
 }
 
-// Both writes to w and, where there is one, to the file that is kept.
+// Both returns a writer to w and, where there is one, to the file.
 func Both(w io.Writer, kept *os.File) io.Writer {
 	if kept == nil {
 		return w

@@ -360,7 +360,7 @@ func FuzzReadWAV(f *testing.F) {
 	})
 }
 
-func TestWhatIsWrittenAsWAVIsRead(t *testing.T) {
+func TestAWrittenWAVFileCanBeRead(t *testing.T) {
 	g := gomega.NewWithT(t)
 	pcm := tone(100*time.Millisecond, 440)
 	var file bytes.Buffer

@@ -182,7 +182,7 @@ func TestACallWithoutAMicrophone(t *testing.T) {
 	g.Expect(sdktest.AwaitState(t, session, sdk.Failed).Err).To(gomega.MatchError(sdk.ErrOverrun))
 }
 
-func TestWhatIsAskedOfTheCall(t *testing.T) {
+func TestRequestsOfTheSessionReachThePeer(t *testing.T) {
 	g := gomega.NewWithT(t)
 	server := sdktest.NewServer(t)
 	g.Expect([]any{server.Level(), server.Mutes(), server.Muted(), server.Volume(), server.Closed()}).

@@ -122,7 +122,7 @@ func TestOpusSilenceFrame(t *testing.T) {
 	g.Expect(rms(pcm)).To(gomega.BeZero())
 }
 
-func TestOpusConcealsWhatWasLost(t *testing.T) {
+func TestOpusConcealsLostPackets(t *testing.T) {
 	g := gomega.NewWithT(t)
 	packets := code(t, newTestEncoder(t), tone(440, Rate))
 	dec := newTestDecoder(t)

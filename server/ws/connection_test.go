@@ -110,8 +110,8 @@ func TestABrokenConnectionIsUnreachable(t *testing.T) {
 	g.Expect(p.link.Gone()).To(gomega.BeClosed())
 }
 
-// TestAbandonReturnsWhatWasNotWritten checks that the sent functions of unwritten events are given back and not called.
-func TestAbandonReturnsWhatWasNotWritten(t *testing.T) {
+// TestAbandonReturnsUnwrittenEvents checks that the sent functions of unwritten events are given back and not called.
+func TestAbandonReturnsUnwrittenEvents(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := connect(t)
 	called := 0

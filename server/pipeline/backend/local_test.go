@@ -80,9 +80,9 @@ func TestInProcessFailures(t *testing.T) {
 	g.Expect(u.Results()).To(gomega.BeClosed())
 }
 
-// TestOutboxKeepsWhatMatters: whatever is put, a reader of any speed gets the ends of utterances and the last result in
+// TestOutboxKeepsFinalResults: a reader of any speed gets the ends of utterances and the last result in
 // order, and of the partial results the newest.
-func TestOutboxKeepsWhatMatters(t *testing.T) {
+func TestOutboxKeepsFinalResults(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 1))

@@ -21,7 +21,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// The test binary is the back-end process, too: an engine that counts samples, and misbehaves as the prompt says.
+// asEngine is the environment variable that makes the test binary a back-end process: an engine that counts samples, and fails as the
+// prompt says.
 const asEngine = "ANTIPHON_TEST_ENGINE"
 
 func TestMain(m *testing.M) {
@@ -154,7 +155,7 @@ func TestLiveResults(t *testing.T) {
 	g.Expect(u.Close()).To(gomega.Succeed())
 }
 
-// A crash costs one try: a fresh process hears all of it again.
+// After a crash a new process gets the whole utterance again.
 func TestCrashIsTriedAgain(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := newPool(t, "counter", nil)
@@ -177,7 +178,7 @@ func TestMisbehaviour(t *testing.T) {
 	}
 }
 
-// hangs shortens the wait for progress where want is that there is none: elsewhere a slow machine would be taken for it.
+// hangs shortens the wait for progress in cases that expect no progress. In other cases a slow machine would exceed a short wait.
 func hangs(want error, after time.Duration) func(*Options) {
 	return func(o *Options) {
 		if errors.Is(want, ErrHung) {
@@ -186,7 +187,7 @@ func hangs(want error, after time.Duration) func(*Options) {
 	}
 }
 
-// A process that says much while it is fed, and more than a pipe holds, must not wait for a reader that waits for it.
+// A process sends more results than a pipe holds while it is fed. It must not dead-lock with a reader that waits for it.
 func TestChattyEngine(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := newPool(t, "counter", nil)
@@ -203,8 +204,8 @@ func TestChattyEngine(t *testing.T) {
 	g.Expect(u.Close()).To(gomega.Succeed())
 }
 
-// A process that stops reading is found out, and costs its own utterance only.
-func TestDeafEngine(t *testing.T) {
+// A process that stops reading is noticed, and loses its own utterance only.
+func TestEngineThatStopsReading(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := newPool(t, "counter", hangs(ErrHung, time.Second))
 	u, err := p.Open(t.Context(), pipeline.TranscribeConfig{Prompt: "deaf"})
@@ -216,7 +217,7 @@ func TestDeafEngine(t *testing.T) {
 	g.Expect(u.Close()).To(gomega.Succeed())
 }
 
-// Nobody waits for a process that does not read: neither Close of its utterance nor Close of the pool.
+// Neither Close of an utterance nor Close of the pool waits for a process that does not read.
 func TestCloseWhileBlocked(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := newPool(t, "counter", func(o *Options) { o.Hang = time.Hour })
@@ -254,7 +255,7 @@ func TestCloseOfThePool(t *testing.T) {
 	g.Expect(<-warm).To(gomega.MatchError(context.Canceled))
 }
 
-// A process that died between two utterances costs nothing.
+// A process ends between two utterances: no utterance is lost.
 func TestDeathBetweenUtterances(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := newPool(t, "counter", nil)
@@ -298,7 +299,7 @@ func TestRefusals(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(pipeline.ErrClosed))
 }
 
-// An utterance that nobody wants leaves its process fit for the next.
+// After an abandoned utterance its process serves the next one.
 func TestAbandon(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := newPool(t, "counter", nil)

@@ -25,7 +25,7 @@ func open(t *testing.T, o Options) *pipeline.Pipeline {
 	return p
 }
 
-// say is the voice's rendering of a text at the recogniser's rate, with silence around it.
+// say returns a text as synthesised speech at the recogniser's rate, with silence around it.
 func say(t *testing.T, p *pipeline.Pipeline, text string) []float32 {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -39,7 +39,7 @@ func say(t *testing.T, p *pipeline.Pipeline, text string) []float32 {
 	return append(down.Flush(pcm), make([]float32, pipeline.InputRate/2)...)
 }
 
-// A spoken question is understood while it is spoken, and answered.
+// A spoken question is recognised while it is spoken, and answered.
 func TestQuestionAndAnswer(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := open(t, Options{Processes: 1})
@@ -84,7 +84,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// Without the packages the pipeline is there all the same, and says what is missing and what installs it.
+// Without the packages the pipeline can be opened all the same. It says which engine is missing and which command installs it.
 func TestNothingInstalled(t *testing.T) {
 	g := gomega.NewWithT(t)
 	empty := t.TempDir()

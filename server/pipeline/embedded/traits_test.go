@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-func TestWhatTheStagesCanDo(t *testing.T) {
+func TestOptionalInterfacesOfTheStages(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p := open(t, Options{})
 	modest := p.Transcriber.(pipeline.ConfigNegotiator)

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-func TestHeardIsWhatWasSpoken(t *testing.T) {
+func TestHeardReturnsTheSpokenText(t *testing.T) {
 	p := New(Options{})
 	for _, text := range []string{"You said: hello.", "One two three four,", "Tool said: {\"ok\":true}", "5", "  a"} {
 		t.Run(text, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestHeardIsWhatWasSpoken(t *testing.T) {
 	}
 }
 
-func TestHeardStopsWhereSpeechWasCut(t *testing.T) {
+func TestHeardEndsAtTheCut(t *testing.T) {
 	g := gomega.NewWithT(t)
 	pcm := speak(t, New(Options{}), "One two three four five six.")
 	cell := 60 * pipeline.OutputRate / 1000

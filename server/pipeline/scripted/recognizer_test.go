@@ -15,7 +15,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/pipetest"
 )
 
-// hum is a sound without a text: seconds of a swept tone between silences of 0.5 s, at 24 kHz.
+// hum returns a sound without a text: seconds of a swept tone between silences of 0.5 s, at 24 kHz.
 func hum(seconds, hz, sweep float64) []int16 {
 	pcm := make([]int16, int((seconds+1)*pipeline.OutputRate))
 	for i := range int(seconds * pipeline.OutputRate) {
@@ -25,7 +25,7 @@ func hum(seconds, hz, sweep float64) []int16 {
 	return pcm
 }
 
-// babble is a voice that says nothing: 0.8 s of harmonics whose strengths change with each syllable, which the seed chooses.
+// babble returns speech-like sound without words: 0.8 s of harmonics whose strengths change with each syllable, which the seed chooses.
 func babble(seed uint64) []int16 {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	const syllable = pipeline.OutputRate * 80 / 1000

@@ -59,7 +59,7 @@ func TestTonesSurviveTheWay(t *testing.T) {
 	}
 }
 
-// TestTonesAtAnyOffset: the demodulator finds its clock wherever the tones begin between two looks.
+// TestTonesAtAnyOffset: the demodulator finds its clock at any offset of the tones.
 func TestTonesAtAnyOffset(t *testing.T) {
 	g := gomega.NewWithT(t)
 	pcm, err := pipetest.Path{}.Send(Tones("any offset"), pipeline.OutputRate)
@@ -103,8 +103,8 @@ func TestTwoMessagesAreTwoTexts(t *testing.T) {
 	g.Expect(hear(t, nil, append(a, b...)).Text).To(gomega.Equal("one two"))
 }
 
-// TestTonesAreAVoice: the detector that both ends use takes the tones, and the spoken answers, for speech.
-func TestTonesAreAVoice(t *testing.T) {
+// TestTheDetectorTakesTonesForSpeech: the detector of client and server takes the tones, and the spoken answers, for speech.
+func TestTheDetectorTakesTonesForSpeech(t *testing.T) {
 	p := New(Options{})
 	for name, pcm24 := range map[string][]int16{"message": Tones("is this a voice, or what"), "answer": speak(t, p, "You said: is this a voice")} {
 		t.Run(name, func(t *testing.T) {

@@ -121,7 +121,7 @@ func TestOrderOfItems(t *testing.T) {
 	r.g.Expect(r.Done(newer)).To(gomega.HaveExactElements(gomega.HaveField("Item.ID", "a")))
 }
 
-func TestItemsThatNobodyKnows(t *testing.T) {
+func TestUnknownItemsAreRefused(t *testing.T) {
 	r := begin(t, "")
 	_, refused := r.Delete("nobody")
 	r.refused(refused, "item_delete_invalid_item_id", "item_id")

@@ -115,7 +115,7 @@ func TestTruncationByTheWindow(t *testing.T) {
 	})
 }
 
-func TestTokensOfAModelThatCountsNone(t *testing.T) {
+func TestTokensOfAModelWithoutTokens(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := New(env.System(), nil)
 	g.Expect(c.Tokens("eight by")).To(gomega.Equal(2))
@@ -123,7 +123,7 @@ func TestTokensOfAModelThatCountsNone(t *testing.T) {
 	g.Expect(c.messageTokens(pipeline.Message{Text: "four", Images: make([]pipeline.Image, 2)})).To(gomega.Equal(1 + 2*imageTokens))
 }
 
-func TestWhatTheModelReads(t *testing.T) {
+func TestTheMessagesForTheModel(t *testing.T) {
 	r := begin(t, "")
 	r.note("hi")
 	empty, _, _ := r.Append(wire.Item{Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputAudio}}})

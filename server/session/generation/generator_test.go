@@ -212,7 +212,7 @@ func TestAResponseOfTheConversationReportsToTheSessionsMachines(t *testing.T) {
 	})
 }
 
-func TestABodyWaitsWhileItIsNotKnownWhatWasHeard(t *testing.T) {
+func TestABodyWaitsForThePlayedPosition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.do(b.Created(response.EmitCreated{ID: 1, Request: b.Request(&wire.ResponseParams{OutputModalities: []string{"text"}})}, "conv_1"))

@@ -41,7 +41,7 @@ func TestAClientPacedOutputEstimatesByTheClock(t *testing.T) {
 	g.Expect(e.Sent()).To(gomega.Equal(2*second), "never more than there was")
 }
 
-func TestAClientPacedOutputKeepsWhatComesWhileHeld(t *testing.T) {
+func TestAHeldClientPacedOutputKeepsItsAudio(t *testing.T) {
 	g := gomega.NewWithT(t)
 	now := time.Unix(0, 0)
 	var sent int

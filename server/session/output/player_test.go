@@ -261,7 +261,7 @@ func TestAWebSocketClientGetsItsAudioAtOnceAndItsCreditBack(t *testing.T) {
 	b.g.Expect(b.SentOf(one, 0, 3*second)).To(gomega.Equal(second))
 }
 
-func TestWhatAWebSocketClientHasNotGotIsNotSentAfterTheEnd(t *testing.T) {
+func TestAudioThatAWebSocketClientLacksIsNotSentAfterTheEnd(t *testing.T) {
 	b := newBench(t, false)
 	one := b.track()
 	b.Write(one, seconds(1), false)
@@ -270,7 +270,7 @@ func TestWhatAWebSocketClientHasNotGotIsNotSentAfterTheEnd(t *testing.T) {
 	b.g.Expect(b.Play(one, 1)).To(gomega.BeEmpty())
 }
 
-func TestALinkThatIsLostHoldsTheOutput(t *testing.T) {
+func TestALostConnectionHoldsTheOutput(t *testing.T) {
 	b := newBench(t, true)
 	one := b.track()
 	b.Write(one, seconds(9), false)

@@ -89,7 +89,7 @@ func TestUnsupportedSettingsComeBackAsNull(t *testing.T) {
 	r.g.Expect(r.update(`"instructions":"Be brief."`)).To(gomega.HaveLen(1), "a list of tools fails once")
 }
 
-func TestToolChoiceNamesAToolThatIsThere(t *testing.T) {
+func TestToolChoiceNamesAKnownTool(t *testing.T) {
 	r := begin(t, plain())
 	r.refuses(`"tool_choice":{"type":"function","name":"tide"}`, "invalid_value", "session.tool_choice")
 	r.refuses(`"tool_choice":{"type":"mcp","server_label":"x"}`, "invalid_value", "session.tool_choice")
@@ -202,7 +202,7 @@ func (picky) CheckVoice(name string) error {
 }
 
 // What the pipeline cannot do is refused before it fails, or comes back as null.
-func TestWhatThePipelineCannotDo(t *testing.T) {
+func TestSettingsThatThePipelineDoesNotSupport(t *testing.T) {
 	p := plain()
 	p.Transcriber, p.Synthesizer = picky{Transcriber: p.Transcriber}, picky{Synthesizer: p.Synthesizer}
 	r := begin(t, p)
@@ -272,7 +272,7 @@ func TestMachineConfig(t *testing.T) {
 }
 
 // A setting that does not change is not checked again: the server's own settings may have what its pipeline refuses.
-func TestWhatDoesNotChangeIsNotRefused(t *testing.T) {
+func TestUnchangedSettingsAreNotRefused(t *testing.T) {
 	p := plain()
 	p.Synthesizer = picky{Synthesizer: p.Synthesizer}
 	first := wire.DefaultSession()

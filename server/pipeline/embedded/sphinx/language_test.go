@@ -38,8 +38,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestPhrasesCanBeHeard: the dictionary has every word of the phrases.
-func TestPhrasesCanBeHeard(t *testing.T) {
+// TestTheDictionaryHasEveryWordOfThePhrases: the dictionary has every word of the phrases.
+func TestTheDictionaryHasEveryWordOfThePhrases(t *testing.T) {
 	g := gomega.NewWithT(t)
 	p, err := Find(Places{})
 	g.Expect(err).NotTo(gomega.HaveOccurred())

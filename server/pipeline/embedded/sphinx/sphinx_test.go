@@ -20,7 +20,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// spoken is a text in one of Flite's voices on its way through a call.
+// spoken returns a text in one of Flite's voices, changed as a call changes it.
 func spoken(t *testing.T, who, text string, way pipetest.Path) []float32 {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -35,7 +35,7 @@ func spoken(t *testing.T, who, text string, way pipetest.Path) []float32 {
 	return pcm
 }
 
-// call is a telephone call as WebRTC makes it, in a quiet room.
+// call returns the effects of a WebRTC call in a quiet room.
 func call() pipetest.Path { return pipetest.Path{Lead: 0.3, Bitrate: 32000, Noise: 0.0005} }
 
 func newEngine(t *testing.T) *Engine {
@@ -68,7 +68,7 @@ func recognise(t *testing.T, e *Engine, pcm []float32) (r backend.Result, partia
 	return r, partials
 }
 
-// TestRecogniser loads the model once for all that is recognised with it.
+// TestRecogniser loads the model once for all its parts.
 func TestRecogniser(t *testing.T) {
 	e := newEngine(t)
 	t.Run("commands are understood", func(t *testing.T) { testCommands(t, e) })
@@ -77,7 +77,7 @@ func TestRecogniser(t *testing.T) {
 	t.Run("levels", func(t *testing.T) { testLevels(t, e) })
 }
 
-// testCommands speaks what people say to the assistant. Each must be understood word by word.
+// testCommands speaks commands to the assistant. Each must be recognised word by word.
 func testCommands(t *testing.T, e *Engine) {
 	for _, text := range []string{
 		"what is two plus two", "count to one hundred", "stop", "wait", "tell me a story", "what time is it", "hello", "how are you",
@@ -96,7 +96,7 @@ func testCommands(t *testing.T, e *Engine) {
 	}
 }
 
-// testOpenVocabulary counts word errors in sentences that no phrase of ours helps with.
+// testOpenVocabulary counts word errors in sentences that are not in phrases.txt.
 func testOpenVocabulary(t *testing.T, e *Engine) {
 	g := gomega.NewWithT(t)
 	wrong, all := 0, 0
@@ -135,7 +135,7 @@ func wordErrors(want, got []string) int {
 	return row[len(got)]
 }
 
-// testNoTrace: silence, noise or another voice before does not change what is understood.
+// testNoTrace: silence, noise or another speaker before an utterance does not change its text.
 func testNoTrace(t *testing.T, e *Engine) {
 	g := gomega.NewWithT(t)
 	question := spoken(t, "kal16", "what is two plus two", call())
