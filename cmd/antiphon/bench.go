@@ -13,7 +13,7 @@ import (
 
 type bench struct {
 	Time     time.Duration `default:"20s" help:"About how long to measure in all."`
-	Sessions int           `placeholder:"N" help:"Also hold this many calls at a time, in which the agent speaks 40 % of the time, and count what comes late."`
+	Sessions int           `placeholder:"N" help:"Also hold more and more calls at a time, up to this many, and print how late the frames come: the capacity of a processor."`
 	Bare     int           `hidden:"" help:"Print the memory that so many peers of pion's take, in bytes each, and nothing else."`
 }
 
@@ -31,7 +31,7 @@ func (b *bench) Run(ctx context.Context) error {
 	if b.Sessions < 0 || b.Sessions > benchmark.MaxSessions {
 		return fmt.Errorf("--sessions %d: want at most %d", b.Sessions, benchmark.MaxSessions)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 4*b.Time+2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 4*b.Time+2*time.Minute+time.Duration(b.Sessions)*time.Second)
 	defer cancel()
 	if b.Bare != 0 {
 		return benchmark.PrintBare(ctx, os.Stdout, min(b.Bare, benchmark.MaxSessions))

@@ -24,7 +24,7 @@ const MaxSessions = 1000
 type Options struct {
 	Version  string        // version of the program, for the headline
 	Time     time.Duration // about how long to measure in all
-	Sessions int           // also hold this many calls at a time; 0 for none
+	Sessions int           // also hold more and more calls at a time, up to this many; 0 for none
 }
 
 // Run measures and writes a report to w. It starts servers of its own, one of them as a child process of this program.
@@ -45,7 +45,7 @@ func Run(ctx context.Context, w io.Writer, o Options) error {
 		return err
 	}
 	if o.Sessions > 0 {
-		return printLoad(ctx, w, o.Sessions, o.Time)
+		return printCapacity(ctx, w, o.Sessions, o.Time/2)
 	}
 	return nil
 }
