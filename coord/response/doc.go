@@ -13,7 +13,8 @@
 //   - TerminalAfterCreated: a response that was not announced gets no terminal event.
 //   - NoStartAfterShutdown: after Shutdown no response is announced and no body starts.
 //   - StaleIsHarmless: the report of a body that does not run changes nothing.
-//   - DoneOnceAndLast: ReportDone comes once, when no body runs, and no effect follows it.
+//   - DoneOnceAndLast: after Shutdown the machine ends when no response is live and no body runs.
+//     No effect comes after that.
 //   - BodyIsLiveOrCancelled: a body runs for the live response or was told to stop.
 //   - EveryRequestIsAnswered: a create leads to an announced response or is refused; a
 //     cancel ends the response that it names or is refused.

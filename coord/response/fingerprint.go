@@ -4,4 +4,4 @@ package response
 
 // Fingerprint is a hash of every step in the explored graph of this package. Two builds with the same fingerprint make the same
 // steps. Client and server compare their fingerprints.
-const Fingerprint uint64 = 0xc6bf8a25ae2f377d
+const Fingerprint uint64 = 0xe38671652104c35f

@@ -13,7 +13,6 @@ type Seen struct {
 	Live      ID // the response that is announced and has not ended; 0 is none
 	Body      ID // the response whose body runs; 0 is none
 	Down      bool
-	Done      bool
 }
 
 // Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
@@ -71,8 +70,6 @@ func (g Seen) effect(f Effect) Seen {
 		}
 	case StartBody:
 		g.Body = f.ID
-	case ReportDone:
-		g.Done = true
 	case CancelBody, RejectActive, RejectNotActive:
 	}
 	return g
@@ -131,14 +128,11 @@ func staleIsHarmless(before, _ Seen, step edge) bool {
 	return !ended || e.ID == before.Body || step.From == step.To && len(step.Effects) == 0
 }
 
-// doneOnceAndLast: ReportDone comes once, when no response is live and no body runs. No effect comes after it.
-func doneOnceAndLast(before, after Seen, step edge) bool {
-	last := each(before, step, func(g Seen, f Effect) bool {
-		_, done := f.(ReportDone)
-		return !g.Done && (!done || g.Down && g.Live == 0 && g.Body == 0)
-	})
-	_, terminated := step.To.(Terminated)
-	return last && terminated == after.Done
+// doneOnceAndLast: after the shutdown the machine ends when no response is live and no body runs. No effect comes after that.
+func doneOnceAndLast(_, after Seen, step edge) bool {
+	_, ended := step.From.(Terminated)
+	_, ends := step.To.(Terminated)
+	return ends == (after.Down && after.Live == 0 && after.Body == 0) && (!ended || len(step.Effects) == 0)
 }
 
 // bodyIsLiveOrCancelled: a body starts for the live response. If the response ends before its body, the body is cancelled. Only a body that runs
@@ -152,7 +146,7 @@ func bodyIsLiveOrCancelled(before, after Seen, step edge) bool {
 		case CancelBody:
 			cancels++
 			return f.ID == g.Body
-		case EmitCreated, EmitTerminal, RejectActive, RejectNotActive, ReportDone:
+		case EmitCreated, EmitTerminal, RejectActive, RejectNotActive:
 		}
 		return true
 	})

@@ -140,7 +140,7 @@ func (BodyEnded) Name() string    { return "BodyEnded" }
 func (Shutdown) Name() string     { return "Shutdown" }
 
 // Effect is one of EmitCreated, EmitTerminal, StartBody, CancelBody,
-// RejectActive, RejectNotActive, ReportDone.
+// RejectActive, RejectNotActive.
 //
 //sumtype:decl
 type Effect interface {
@@ -167,8 +167,6 @@ type (
 	RejectActive struct{ ID ID }
 	// RejectNotActive answers a Cancel for which no response is live.
 	RejectNotActive struct{ Target ID }
-	// ReportDone says that no body runs and none will.
-	ReportDone struct{}
 )
 
 func (EmitCreated) effect()     {}
@@ -177,7 +175,6 @@ func (StartBody) effect()       {}
 func (CancelBody) effect()      {}
 func (RejectActive) effect()    {}
 func (RejectNotActive) effect() {}
-func (ReportDone) effect()      {}
 
 // Name is the effect's name in logs and the spec.
 func (EmitCreated) Name() string     { return "EmitCreated" }
@@ -186,4 +183,3 @@ func (StartBody) Name() string       { return "StartBody" }
 func (CancelBody) Name() string      { return "CancelBody" }
 func (RejectActive) Name() string    { return "RejectActive" }
 func (RejectNotActive) Name() string { return "RejectNotActive" }
-func (ReportDone) Name() string      { return "ReportDone" }

@@ -38,7 +38,7 @@ func (c *call) performResponse(f response.Effect) {
 		if r := c.replies[f.ID]; r != nil && !r.ended && !r.cancelled && cancelled(f.Status) {
 			c.wrong("the body of a cancelled response goes on")
 		}
-	case response.EmitCreated, response.RejectActive, response.RejectNotActive, response.ReportDone:
+	case response.EmitCreated, response.RejectActive, response.RejectNotActive:
 	}
 }
 

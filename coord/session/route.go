@@ -113,7 +113,7 @@ func (c *composition) routeResponse(f response.Effect) {
 		if c.s.Queued.Has(f.ID) && cancelled(f.Status) {
 			c.unqueue(f.ID)
 		}
-	case response.EmitCreated, response.RejectActive, response.RejectNotActive, response.ReportDone:
+	case response.EmitCreated, response.RejectActive, response.RejectNotActive:
 	}
 }
 

@@ -195,7 +195,6 @@ func (s *Session) performResponse(o client.Origin, f response.Effect) {
 		})
 	case response.RejectNotActive:
 		s.fail(o, generation.NotActive())
-	case response.ReportDone:
 	}
 }
 

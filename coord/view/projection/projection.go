@@ -159,7 +159,7 @@ func ofResponse(f response.Effect) (view.Told, string) {
 		return view.Done{Resp: f.ID}, ""
 	case response.RejectActive, response.RejectNotActive:
 		return view.Refused{}, ""
-	case response.StartBody, response.CancelBody, response.ReportDone:
+	case response.StartBody, response.CancelBody:
 		return nil, body
 	}
 	return nil, ""

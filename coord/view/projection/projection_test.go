@@ -47,7 +47,6 @@ var effects = map[string][]session.Effect{
 		response.CancelBody{},
 		response.RejectActive{},
 		response.RejectNotActive{},
-		response.ReportDone{},
 	},
 	"playout": {
 		playout.Play{},

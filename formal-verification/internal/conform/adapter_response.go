@@ -56,7 +56,7 @@ func responseMachine() Comparer {
 		Vars: func(s response.State, w responseWorld) map[string]string {
 			return ghosts(fields(s), map[string]any{
 				"newest": w.Seen.Newest, "announced": w.Seen.Announced, "live": listed(w.Seen.Live), "bodies": listed(w.Seen.Body),
-				"down": w.Seen.Down, "done": w.Seen.Done,
+				"down": w.Seen.Down,
 			})
 		},
 	}

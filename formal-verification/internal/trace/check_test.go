@@ -107,7 +107,7 @@ var faults = []struct {
 	},
 	{
 		"an ignored event that does something", "response", "",
-		func(o object) { o["effects"] = []any{valueOf("ReportDone", object{})} }, "its effects are ReportDone, not none",
+		func(o object) { o["effects"] = []any{valueOf("CancelBody", object{"ID": 1})} }, "its effects are CancelBody id=1, not none",
 	},
 	{"both an action and a reason", "turn", "Commit", func(o object) { o["why"] = "so" }, "it has either an action or a reason"},
 	{"no session", "turn", "Commit", func(o object) { o["session"] = "" }, "it has no session"},

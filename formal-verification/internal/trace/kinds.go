@@ -73,7 +73,6 @@ var kinds = map[string]kind{
 			response.CancelBody{},
 			response.RejectActive{},
 			response.RejectNotActive{},
-			response.ReportDone{},
 		}),
 	"playout": of(playout.Table, playout.Monitor, playout.State(playout.Silent{}),
 		[]playout.State{playout.Silent{}, playout.Playing{}, playout.Held{}, playout.Cut{}, playout.Terminated{}},

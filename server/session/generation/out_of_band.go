@@ -138,7 +138,7 @@ func (g *Generator) performOwn(r *Response, f response.Effect) action.List {
 		return out
 	case response.RejectNotActive:
 		return action.List{action.Fail{Failure: NotActive()}}
-	case response.RejectActive, response.ReportDone:
+	case response.RejectActive: // an out-of-band response has a machine of its own
 	}
 	return nil
 }
