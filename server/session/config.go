@@ -1,6 +1,6 @@
 package session
 
-// What a session is made of.
+// The configuration of a session.
 
 import (
 	"log/slog"
@@ -17,38 +17,38 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Config is what a session is made of. Pipeline and Settings are required.
+// Config is the configuration of a session. Pipeline and Settings are required.
 type Config struct {
 	Pipeline *pipeline.Pipeline
-	// Settings are the session's first; ID and ExpiresAt are filled in.
+	// Settings are the session's first settings; the session fills in ID and ExpiresAt.
 	Settings wire.Session
 	Logger   *slog.Logger
-	// Record, when not nil, sees every event: dir is "client" or "server". It must not keep text.
+	// Record, when not nil, sees every event: dir is "client" or "server". It must not keep text after it returns.
 	Record func(session, dir string, text []byte)
 	// Trace, when not nil, sees every transition of the machines. Took sees each event before its transitions, with how far
-	// the response on air has got and the state that the event meets, and Performed each effect after the session has performed it.
+	// the response on air was sent and the state before the event, and Performed each effect after the session has performed it.
 	Trace     func(session string, step coord.Step)
 	Took      func(session string, at playout.Position, e coord.Event, met coord.State)
 	Performed func(session string, f coord.Effect)
 	// Timed, when not nil, sees the times of each turn that was answered, and the end of the user's speech.
 	Timed func(session string, t *wire.AntiphonTurnMetrics, spoke time.Time)
-	// CheckInvariants evaluates the invariants of coord/session after every event; what does not hold is logged as an
+	// CheckInvariants evaluates the invariants of coord/session after every event. A broken invariant is logged as an
 	// error. For tests, and for finding faults.
 	CheckInvariants bool
 	// Env is the machine that the session runs on; nil is the real one.
 	Env env.Env
 	// Grace is how long a lost transport may take to come back; 0 takes 20 s.
 	Grace time.Duration
-	// Keep is Grace for a client that knows our extensions, which may come back over another connection; 0 takes 60 s.
+	// Keep is Grace for a client that knows our extensions, which may reconnect over another connection; 0 takes 60 s.
 	Keep time.Duration
 	// Token is the token that the client gets to reconnect with; empty for none.
 	Token string
 	// Longest is how long the session may be; 0 takes the protocol's 60 minutes.
 	Longest time.Duration
-	// Limits is the budget that the session's responses are taken from; nil is one of the session's own, which no
-	// conversation comes near.
+	// Limits is the budget of the session's responses. With nil the session has its own budget, which is larger than any
+	// conversation needs.
 	Limits ratelimit.Limiter
-	// Guard bounds the calls into the Pipeline. Sessions that share a Pipeline share its Guard; nil is one of the session's own.
+	// Guard bounds the calls into the Pipeline. Sessions that share a Pipeline share its Guard; with nil the session has its own.
 	Guard *watchdog.Guard
 	// Memory is the server's budget for the items of conversations; nil is none.
 	Memory *conversation.Memory

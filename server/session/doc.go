@@ -9,17 +9,17 @@
 // timers', those of recognitions and of responses. The queue is bounded. Control events wait for room; audio is dropped and counted when
 // the queue is nearly full.
 //
-// What a client's event leads to carries the event's origin along: an error goes to the sender of the event (package client).
+// Every action that a client's event causes carries the event's origin: an error goes to the sender of the event (package client).
 //
 // # Settings
 //
-// Every field of the session and of response.create is honoured, is refused, or comes back as null. What a response asks for
-// itself is fixed when it is created; a changed setting counts from the next response on.
+// Every field of the session and of response.create is honoured, is refused, or comes back as null. The settings of a response
+// are fixed when it is created; a changed setting applies from the next response on.
 //
 // # Barge-ins
 //
 // Package input decides whether speech over the agent is a barge-in. A client that predicts barge-ins sends antiphon.hello with barge_in. Package
-// client carries its reports to package output, which knows what its RTP timestamps mean; coord/bargein is the client's half.
+// client carries its reports to package output, which maps its RTP timestamps to positions; coord/bargein is the client's half.
 //
 // # Faults
 //

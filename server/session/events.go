@@ -1,6 +1,6 @@
 package session
 
-// What happens to a session: the one sealed type of its queue, and who handles each event.
+// The events of a session: the sealed type of its queue, and the function that handles each event.
 
 import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -29,12 +29,12 @@ type (
 	warmedUp struct{ err error }
 	// firstFrameSent: the first frame of the response on air has gone out.
 	firstFrameSent struct{}
-	// These are what the rooms have posted.
+	// The following events come from the rooms.
 	inputEvent    struct{ input.Event }
 	playerEvent   struct{ output.Event }
 	bodyEvent     struct{ generation.Event }
 	lifetimeEvent struct{ lifetime.Event }
-	// leaving asks the session to wait for its client, which comes back over another connection.
+	// leaving asks the session to wait for its client, which will reconnect over another connection.
 	leaving struct{ answer chan<- left }
 )
 
@@ -56,7 +56,7 @@ type left struct {
 	waits bool
 }
 
-// handle takes one event to its end.
+// handle handles one event completely.
 func (s *Session) handle(e event) {
 	switch e := e.(type) {
 	case machineEvent:

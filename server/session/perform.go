@@ -18,10 +18,10 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// step runs one event through the machines and performs what follows.
+// step runs one event through the machines and performs the effects.
 func (s *Session) step(e coord.Event) { s.stepFor(client.Origin{}, e) }
 
-// stepFor is step for an event that a client's event led to.
+// stepFor is step for an event that a client's event has caused.
 func (s *Session) stepFor(o client.Origin, e coord.Event) { s.stepAt(o, s.player.ItemPosition(), e) }
 
 // stepAt is stepFor where the far end has heard the response on air up to at.
@@ -86,10 +86,10 @@ func (s *Session) fromClient(m client.Message) {
 	s.doFor(o, out)
 }
 
-// do performs what a room asks for, in order.
+// do performs the actions of a room, in order.
 func (s *Session) do(out action.List) { s.doFor(client.Origin{}, out) }
 
-// doFor is do for what a client's event led to.
+// doFor is do for the actions that a client's event has caused.
 func (s *Session) doFor(o client.Origin, out action.List) {
 	for _, a := range out {
 		switch a := a.(type) {
@@ -111,7 +111,7 @@ func (s *Session) doFor(o client.Origin, out action.List) {
 	}
 }
 
-// play is do for what the player or a body gives rise to. A client that plays by itself is sent audio that way.
+// play is do for the actions of the player or of a body. A client that plays by itself gets its audio this way.
 func (s *Session) play(out action.List) {
 	for _, a := range out {
 		if send, is := a.(action.Send); is && send.Sent != nil {
@@ -122,13 +122,13 @@ func (s *Session) play(out action.List) {
 	s.do(out)
 }
 
-// audible reports whether the agent is heard at the moment.
+// audible reports whether the agent is audible at present.
 func (s *Session) audible() bool {
 	_, playing := s.machines.state.Playout.(playout.Playing)
 	return playing
 }
 
-// perform does what an effect says. o is the client's event that led to it.
+// perform performs an effect. o is the origin of the client's event that caused it.
 func (s *Session) perform(o client.Origin, f coord.Effect) {
 	switch f := f.(type) {
 	case conn.Effect:
@@ -230,7 +230,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 	case playout.AwaitHeard:
 		s.player.AwaitHeard(s.generator.Find(f.Resp).Track())
 	case playout.Truncate:
-		// A client that plays by itself truncates what it got, and has nothing of a response that waited.
+		// A client that plays by itself truncates the audio that it has got, and has no audio of a response that waited.
 		r := s.generator.Find(f.Resp)
 		if r != nil && (s.player.ServerPaced() || !r.Track().Heard()) && !r.Track().Whole(f.End) {
 			s.do(s.generator.Truncate(r, f.End))

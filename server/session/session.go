@@ -59,7 +59,7 @@ type Session struct {
 	forgotten bool
 }
 
-// sharedState is what goroutines other than the actor touch.
+// sharedState has the fields that goroutines other than the actor use.
 type sharedState struct {
 	queue   queue
 	done    chan struct{}
@@ -68,7 +68,7 @@ type sharedState struct {
 	ctx     context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
 	cancel  context.CancelFunc
 	dropped atomic.Int64 // audio frames for which the queue had no room
-	// reconnects: the client may come back over another connection.
+	// reconnects: the client may reconnect over another connection.
 	reconnects atomic.Bool
 }
 
@@ -76,10 +76,10 @@ type sharedState struct {
 type machines struct {
 	state coord.State
 	seen  coord.Seen // when invariants are checked
-	later []event    // events that effects gave rise to
+	later []event    // events that effects have caused
 }
 
-// New makes a session that Start brings to life. Until then it takes events and keeps them.
+// New makes a session. Until Start it takes events and keeps them.
 func New(cfg Config) (*Session, error) {
 	if cfg.Pipeline == nil {
 		return nil, errors.New("session: Config.Pipeline is nil")
@@ -132,10 +132,10 @@ func (c *Config) complete() {
 	}
 }
 
-// ID is the session's name, such as "sess_…".
+// ID returns the session's id, such as "sess_…".
 func (s *Session) ID() string { return s.id }
 
-// Start gives the session its link and begins its life. Only the first call counts.
+// Start gives the session its link and starts its actor. Only the first call has an effect.
 func (s *Session) Start(link call.Link) {
 	s.shared.started.Do(func() {
 		s.attach(link)
@@ -187,15 +187,15 @@ func (s *Session) Abandon() {
 	})
 }
 
-// Close asks the session to end; Done says when it has.
+// Close asks the session to end. Done is closed when it has ended.
 func (s *Session) Close(why conn.Reason) {
 	s.post(machineEvent{coord.OfConn{Event: conn.Close{Reason: why}}})
 }
 
-// Drain asks the session to end at the next pause, and after within in any case. A client that knows our extensions is told.
+// Drain asks the session to end at the next pause, and after within in any case. A client that knows our extensions gets an event about it.
 func (s *Session) Drain(within time.Duration) { s.post(lifetimeEvent{lifetime.Drain{Within: within}}) }
 
-// Queued returns how many events wait for the session, and how many may.
+// Queued returns how many events wait for the session, and how many may wait at most.
 func (s *Session) Queued() (waiting, limit int) {
 	return len(s.shared.queue.events), cap(s.shared.queue.events)
 }
@@ -208,7 +208,7 @@ func (s *Session) now() time.Time { return s.cfg.Env.Now() }
 // post gives an event to the actor, from any goroutine. It reports false when the session has ended.
 func (s *Session) post(e event) bool { return s.shared.queue.post(e) }
 
-// again has an event handled after the one in hand.
+// again lets the actor handle an event after the present one.
 func (s *Session) again(e event) { s.machines.later = append(s.machines.later, e) }
 
 // run is the actor.
@@ -223,7 +223,7 @@ func (s *Session) run() {
 	}
 }
 
-// settle handles everything that follows from the event in hand.
+// settle handles everything that follows from the present event.
 func (s *Session) settle() {
 	for {
 		for len(s.machines.later) > 0 {
@@ -252,7 +252,7 @@ func (s *Session) warmUp() {
 	})
 }
 
-// opened announces the session. err says which back end did not come up.
+// opened announces the session. err says which back end could not be loaded.
 func (s *Session) opened(err error) {
 	s.input.Configure()
 	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
@@ -271,7 +271,7 @@ func (s *Session) opened(err error) {
 	s.fail(client.Origin{}, f)
 }
 
-// release ends everything that is left. It cancels the context, stops the timers, joins the workers and closes the link, in
+// release ends the remaining parts of the session. It cancels the context, stops the timers, joins the workers and closes the link, in
 // that order, so that nothing waits for something that has ended.
 func (s *Session) release() {
 	s.released = true
@@ -292,13 +292,13 @@ func (s *Session) release() {
 	}
 }
 
-// What is logged when a fault is ours.
+// The log lines about faults of the session's own code.
 const (
 	sessionFailed   = "a session has failed"
 	invariantBroken = "an invariant does not hold"
 )
 
-// recoverActor ends a session whose actor panics. That is a fault of ours; the other calls go on.
+// recoverActor ends a session whose actor panics. The other calls go on.
 func (s *Session) recoverActor() {
 	v := recover()
 	if v == nil {

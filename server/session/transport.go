@@ -16,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Opened implements call.Handler. What was sent before waits in the link.
+// Opened implements call.Handler. Events that were sent before wait in the link.
 func (s *Session) Opened() {}
 
 // Message implements call.Handler. A binary message is answered with an error.
@@ -62,12 +62,12 @@ func (s *Session) Restored() { s.post(machineEvent{coord.OfConn{Event: conn.Rest
 // Failed implements call.Handler. call.ErrHungUp is a client that left.
 func (s *Session) Failed(err error) { s.post(lifetimeEvent{lifetime.Failed{Err: err}}) }
 
-// Resumable reports whether the client may come back over another connection: it has said that it knows how.
+// Resumable reports whether the client has said that it can reconnect over another connection.
 func (s *Session) Resumable() bool { return s.shared.reconnects.Load() }
 
-// Leave has the session wait for its client, whose old connection is closed; Restored says that the new one stands. seen is
-// the event_id of the client's last event that was taken, "" when none was. ok is false when there is nothing to come back
-// to.
+// Leave lets the session wait for its client, whose old connection is closed. Restored reports that the new one is connected. seen is
+// the event_id of the client's last event that was taken, "" when none was. ok is false when the session cannot be
+// continued.
 func (s *Session) Leave() (seen string, ok bool) {
 	answer := make(chan left, 1)
 	if !s.post(leaving{answer}) {
@@ -131,7 +131,7 @@ func (s *Session) encode(e wire.ServerEvent) call.Event {
 }
 
 // answer sends an event only to the sender of o: real clients take every error for an answer to their own event, and some take it
-// for the end of the call. Where no client's event is the origin, everybody gets it.
+// for the end of the call. Where no client's event is the origin, all clients get it.
 func (s *Session) answer(o client.Origin, e wire.ServerEvent) {
 	switch {
 	case o.Side != nil:
@@ -143,7 +143,7 @@ func (s *Session) answer(o client.Origin, e wire.ServerEvent) {
 	}
 }
 
-// fail tells the sender of o what could not be done. The session goes on.
+// fail sends the sender of o an error. The session goes on.
 func (s *Session) fail(o client.Origin, f *fault.Failure) {
 	s.log.Debug("error event", "code", f.Code, "param", f.Param)
 	s.answer(o, f.Event(o.Event))

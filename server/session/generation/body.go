@@ -18,14 +18,14 @@ import (
 // maxClauses is how many clauses may wait for the synthesizer.
 const maxClauses = 1024
 
-// Event is what a body reports: one of Delta, TextEnded, Audio, ClauseSaid, SynthesisEnded, BodyOver. The events of one
+// Event is a report of a body: one of Delta, TextEnded, Audio, ClauseSaid, SynthesisEnded, BodyOver. The events of one
 // body come in the order in which it made them; BodyOver is the last.
 //
 //sumtype:decl
 type Event interface{ event() }
 
 type (
-	// Delta is a piece of what the model writes.
+	// Delta is a piece of the model's output.
 	Delta struct {
 		ID    response.ID
 		Event pipeline.ModelEvent
@@ -42,7 +42,7 @@ type (
 		Clause uint32
 		PCM    []int16
 	}
-	// ClauseSaid: all audio of Clause is there.
+	// ClauseSaid: all audio of Clause has been generated.
 	ClauseSaid struct {
 		ID     response.ID
 		Clause uint32
@@ -71,17 +71,17 @@ type clause struct {
 
 var errSessionEnded = errors.New("the session has ended")
 
-// body is the session's hold on the goroutines of one response.
+// body is the session's handle of the goroutines of one response.
 type body struct {
 	id      response.ID
 	cancel  context.CancelFunc
 	clauses chan clause
 	credit  *output.Credit
-	unheard context.Context    //nolint:containedctx // ends when nobody will hear the audio: the body then waits for no credit
+	unheard context.Context    //nolint:containedctx // ends when the audio will not be played: then the body does not wait for credit
 	drop    context.CancelFunc // ends unheard
 
 	never bool // no goroutines ever ran
-	due   bool // the report that stands for their end is due
+	due   bool // BodyOver must be reported in place of the goroutines
 }
 
 // noBody stands for a body that never began.
@@ -89,22 +89,22 @@ func noBody(of response.ID) *body {
 	return &body{id: of, cancel: func() {}, drop: func() {}, never: true, due: true}
 }
 
-// order is what a body is to make.
+// order says what a body has to generate.
 type order struct {
 	id      response.ID
 	request pipeline.Request
 	speech  pipeline.Utterance
-	// delivers has the body end only when its audio is sent, since the audio goes out as events of the response.
+	// delivers lets the body end only when its audio is sent, since the audio goes out as events of the response.
 	delivers bool
 }
 
-// stages are what a body calls, and the guard that bounds the calls.
+// stages has the stages that a body calls, and the guard that bounds the calls.
 type stages struct {
 	*pipeline.Pipeline
 	guard *watchdog.Guard
 }
 
-// startBody starts the goroutines. Clauses to be said come through body.clauses, which the session fills and closes. post
+// startBody starts the goroutines. The clauses to speak come through body.clauses, which the session fills and closes. post
 // takes the body's events; it reports false when the session has ended.
 func startBody(ctx context.Context, workers *env.Group, p stages, o order, post func(Event) bool) *body {
 	ctx, cancel := context.WithCancel(ctx)
@@ -127,7 +127,7 @@ func startBody(ctx context.Context, workers *env.Group, p stages, o order, post 
 		<-ended
 		<-ended
 		if o.delivers {
-			_ = b.credit.Room.Acquire(b.unheard, output.LookAhead) // all credit is back, or nobody waits for the rest
+			_ = b.credit.Room.Acquire(b.unheard, output.LookAhead) // all credit is back, or the rest will not be played
 		}
 		cancel()
 		post(BodyOver{o.id})
@@ -135,7 +135,7 @@ func startBody(ctx context.Context, workers *env.Group, p stages, o order, post 
 	return b
 }
 
-// write has the model write its answer, and returns the tokens that it used.
+// write lets the model write its answer, and returns the tokens that it used.
 func (p stages) write(ctx context.Context, o order, post func(Event) bool) (usage pipeline.Usage, err error) {
 	err = p.guard.Run(ctx, pipeline.StageModel, func(w *watchdog.Watch) error {
 		w.Expect("the first token", p.guard.Limits.FirstToken)

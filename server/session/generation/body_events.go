@@ -1,6 +1,6 @@
 package generation
 
-// The life of a body: it begins, it reports, it ends.
+// The events of a body: its beginning, its reports and its end.
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func (g *Generator) begin(r *Response) action.List {
 	return g.stepWith(r, generation.Begin{}, &o)
 }
 
-// run starts the goroutines of r's body, which makes what o says.
+// run starts the goroutines of r's body with order o.
 func (g *Generator) run(r *Response, o order) {
 	r.body = startBody(g.Context, g.Workers, stages{g.Pipeline, g.Guard}, o, g.Post)
 	r.track.Fund(r.body.credit)
@@ -47,7 +47,7 @@ func (g *Generator) run(r *Response, o order) {
 	}
 }
 
-// Handle takes what a body reports. audible says that the agent is heard at the moment.
+// Handle handles a report of a body. audible says that the agent is audible at present.
 func (g *Generator) Handle(e Event, audible bool) action.List {
 	switch e := e.(type) {
 	case Delta:
@@ -93,7 +93,7 @@ func (g *Generator) synthesisEnded(r *Response, err error) action.List {
 		r.cost.voiceErr = err
 	}
 	if err != nil {
-		r.body.cancel() // nobody listens to the rest of the text
+		r.body.cancel() // the rest of the text is not needed
 	}
 	return g.synthesize(r, synthesis.WorkerExited{})
 }
@@ -120,7 +120,7 @@ func (g *Generator) reportOver(r *Response) action.List {
 	return g.respond(r, response.BodyEnded{ID: r.id, Status: status})
 }
 
-// outcome is what the body has come to, and the error of the stage that failed.
+// outcome returns how the body has ended, and the error of the stage that failed.
 func (r *Response) outcome() (response.Status, error) {
 	err := r.cost.textErr
 	if err == nil || errors.Is(err, context.Canceled) && r.cost.voiceErr != nil {
@@ -147,7 +147,7 @@ func (r *Response) Unheard() {
 // Synthesis performs an effect of the session's synthesis machine.
 func (g *Generator) Synthesis(f synthesis.Effect) { g.performSynthesis(g.running, f) }
 
-// performSynthesis performs an effect about the clauses of r; nil is no response whose body runs.
+// performSynthesis performs an effect about the clauses of r; nil means that no body runs.
 func (g *Generator) performSynthesis(r *Response, f synthesis.Effect) {
 	switch f := f.(type) {
 	case synthesis.Say:

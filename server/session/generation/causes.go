@@ -1,6 +1,6 @@
 package generation
 
-// What the responses of the conversation are for. The machines know a request only by its name.
+// The causes of responses: a client's request or a user turn. The machines know a cause only by its number.
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/id"
@@ -10,19 +10,19 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// cause is what a response is for: the client's request, or else a user turn.
+// cause is the cause of a response: the client's request, or else a user turn.
 type cause struct {
 	request *wire.ResponseParams
 	turn    *timing.Turn
 }
 
-// causes is the table from the names that the machines use to what they name. The zero value is empty.
+// causes maps the numbers that the machines use to requests and turns. The zero value is empty.
 type causes struct {
 	known map[id.Request]cause
 	asked uint64 // requests of the client so far
 }
 
-// Request names a request of the client, for response.Create.
+// Request gives a request of the client a number, for response.Create.
 func (g *Generator) Request(p *wire.ResponseParams) id.Request {
 	g.causes.asked++
 	of := id.Request{Client: g.causes.asked}

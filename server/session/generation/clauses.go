@@ -20,7 +20,7 @@ func (g *Generator) enqueue(r *Response, clause string) action.List {
 	return g.synthesize(r, synthesis.Enqueue{Clause: n})
 }
 
-// synthesizerSays takes a piece of audio of a clause. audible says that the agent is heard at the moment.
+// synthesizerSays takes a piece of audio of a clause. audible says that the agent is audible at present.
 func (g *Generator) synthesizerSays(r *Response, e Audio, audible bool) action.List {
 	if r.closed() {
 		return nil
@@ -43,7 +43,7 @@ func (g *Generator) synthesizerSays(r *Response, e Audio, audible bool) action.L
 	return g.Player.Write(r.track, e.PCM, audible)
 }
 
-// clauseSaid notes that all audio of clause n is there.
+// clauseSaid notes that all audio of clause n has been generated.
 func (r *Response) clauseSaid(n uint32) {
 	c, ok := r.text.saying[n]
 	if !ok {

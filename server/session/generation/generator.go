@@ -25,7 +25,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Parts are what a Generator works with. They belong to the session's goroutine, as the Generator does.
+// Parts are the other parts of the session that a Generator uses. They belong to the session's goroutine, as the Generator does.
 type Parts struct {
 	Env          env.Env
 	Log          *slog.Logger
@@ -38,7 +38,7 @@ type Parts struct {
 	// Context ends with the session; Workers are its goroutines.
 	Context context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
 	Workers *env.Group
-	// Post takes what bodies report, from any goroutine. It reports false when the session has ended.
+	// Post takes the reports of bodies, from any goroutine. It reports false when the session has ended.
 	Post func(Event) bool
 	// Trace sees every step of machines that belong to one response; name is the response's id.
 	Trace func(name string, step coord.Step)
@@ -50,7 +50,7 @@ type Parts struct {
 	Broken func(invariant, event string)
 }
 
-// Generator makes a session's responses. It has all of them from response.created until nothing of them is left.
+// Generator makes a session's responses. It keeps each one from response.created until its body, its audio and its events have ended.
 type Generator struct {
 	Parts
 	responses map[response.ID]*Response
@@ -66,10 +66,10 @@ func New(p Parts) *Generator {
 	return &Generator{Parts: p, responses: map[response.ID]*Response{}}
 }
 
-// Find is the response that the machines call of, nil for one of which nothing is left.
+// Find returns the response with the machines' id of; nil for one that the Generator has forgotten.
 func (g *Generator) Find(of response.ID) *Response { return g.responses[of] }
 
-// OnAir is the response whose audio plays, nil for none.
+// OnAir returns the response whose audio plays; nil for none.
 func (g *Generator) OnAir() *Response {
 	if t := g.Player.OnAir(); t != nil {
 		return g.responses[t.Response()]
@@ -101,7 +101,7 @@ func (g *Generator) NearAnswer() bool {
 	return left <= within
 }
 
-// Named is the response whose id for the client is name; ok is false where there is none.
+// Named returns the response whose id for the client is name; ok is false where there is none.
 func (g *Generator) Named(name string) (of response.ID, ok bool) {
 	for of, r := range g.responses {
 		if r.object.ID == name {
@@ -111,7 +111,7 @@ func (g *Generator) Named(name string) (of response.ID, ok bool) {
 	return 0, false
 }
 
-// inOrder is the responses in the order of their creation.
+// inOrder returns the responses in the order of their creation.
 func (g *Generator) inOrder() []*Response {
 	var out []*Response
 	for _, of := range slices.Sorted(maps.Keys(g.responses)) {
@@ -120,7 +120,7 @@ func (g *Generator) inOrder() []*Response {
 	return out
 }
 
-// Len is how many responses there are of which something is left.
+// Len returns how many responses the Generator keeps.
 func (g *Generator) Len() int { return len(g.responses) }
 
 // Close forgets the out-of-band responses: when the session has ended, their bodies cannot report any more.
@@ -146,7 +146,7 @@ func (g *Generator) announce(r *Response) (out action.List) {
 	return out
 }
 
-// newResponse is a response as its request and the session's settings want it. conversation is nil for one out of band.
+// newResponse returns a response with the settings of its request and of the session. conversation is nil for an out-of-band response.
 func (g *Generator) newResponse(of response.ID, why cause, conversation *string) *Response {
 	r := &Response{
 		id: of, request: why.request, turn: why.turn, state: generation.Announced{},
@@ -210,7 +210,7 @@ func (g *Generator) canSpeak() bool {
 
 // --- the machine of one response
 
-// Ask has the body of a response begin as soon as its input is complete: the response machine's StartBody.
+// Ask lets the body of a response begin as soon as its input is complete: the response machine's StartBody.
 func (g *Generator) Ask(of response.ID) action.List { return g.step(g.responses[of], generation.Ask{}) }
 
 // Cancel ends the body of a response: the response machine's CancelBody.
@@ -227,10 +227,10 @@ func (g *Generator) End(f response.EmitTerminal) action.List {
 	return g.step(r, generation.Terminal{})
 }
 
-// step runs one event through the machine of r and performs what follows. A response that is gone takes no events.
+// step runs one event through the machine of r and performs the effects. A forgotten response takes no events.
 func (g *Generator) step(r *Response, e generation.Event) action.List { return g.stepWith(r, e, nil) }
 
-// stepWith is step for an event with which a body may begin. o is what the body is to make.
+// stepWith is step for an event with which a body may begin. o is the order of the body.
 func (g *Generator) stepWith(r *Response, e generation.Event, o *order) action.List {
 	if r == nil {
 		return nil
@@ -259,11 +259,11 @@ func (g *Generator) stepWith(r *Response, e generation.Event, o *order) action.L
 	return out
 }
 
-// Settle does what has become possible: it pays for the responses that have ended, begins the bodies whose input is complete, reports those
-// that were refused, and forgets responses of which nothing is left. The actor calls it after every event until it returns nothing.
+// Settle charges the responses that have ended, begins the bodies whose input is complete, reports bodies that were refused, and forgets
+// responses that have ended completely. The actor calls it after every event until it returns nothing.
 func (g *Generator) Settle(s *coord.State) action.List {
 	out := g.spend()
-	_, cut := s.Playout.(playout.Cut) // it is not known yet what was played of the response before
+	_, cut := s.Playout.(playout.Cut) // the played position of the response before is not known yet
 	for _, r := range g.inOrder() {
 		if _, waits := r.state.(generation.Waiting); waits && !cut && !g.Conversation.Pending() {
 			out = append(out, g.begin(r)...)

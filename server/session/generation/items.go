@@ -24,7 +24,7 @@ const (
 // maxItems bounds the items of one response. Further ones are left out.
 const maxItems = 64
 
-// modelSays takes a piece of what the model writes. After the terminal event nothing is taken.
+// modelSays takes a piece of the model's output. After the terminal event it takes nothing.
 func (g *Generator) modelSays(r *Response, ev pipeline.ModelEvent) action.List {
 	if r.closed() {
 		return nil
@@ -43,7 +43,7 @@ func (g *Generator) modelSays(r *Response, ev pipeline.ModelEvent) action.List {
 		if o == nil {
 			return out
 		}
-		// What the client has received stands: whole arguments that begin otherwise cannot be sent any more.
+		// The client has already received the beginning of the arguments, so whole arguments that begin differently cannot be sent.
 		if whole := strings.ToValidUTF8(ev.Arguments, "\uFFFD"); strings.HasPrefix(whole, o.text) {
 			o.split = ""
 			out = append(out, r.argumentsDelta(o, whole[len(o.text):])...)
@@ -64,7 +64,7 @@ func (r *Response) argumentsDelta(o *outputItem, delta string) (out action.List)
 	return out
 }
 
-// characters returns the whole characters of what o continues with. A model may cut its text inside a character, and an
+// characters returns the whole characters of the text with which o continues. A model may cut its text inside a character, and an
 // event cannot: o keeps the begun character.
 func (o *outputItem) characters(delta string) string {
 	delta = o.split + delta
@@ -173,7 +173,7 @@ func (g *Generator) openItem(r *Response, w wire.Item) (*outputItem, action.List
 	return o, out
 }
 
-// closeItem sends every event that the end of an item asks for.
+// closeItem sends the events at the end of an item.
 func (g *Generator) closeItem(r *Response, o *outputItem, status string) (out action.List) {
 	if o.done {
 		return nil

@@ -21,14 +21,14 @@ const (
 	firstOutOfBand = response.ID(1) << 63 // their ids; those of the conversation count up from 1
 )
 
-// outOfBand is the machines of one out-of-band response.
+// outOfBand has the machines of one out-of-band response.
 type outOfBand struct {
 	response  response.State
 	synthesis synthesis.State
 	seen      response.Seen // when invariants are checked
 }
 
-// CreateOutOfBand begins an out-of-band response, or says why it may not begin.
+// CreateOutOfBand begins an out-of-band response, or returns the failure that says why it may not begin.
 func (g *Generator) CreateOutOfBand(q *wire.ResponseParams) (action.List, *fault.Failure) {
 	if g.Player.ServerPaced() && len(q.OutputModalities) > 0 && q.OutputModalities[0] == modalityAudio {
 		return nil, &fault.Failure{

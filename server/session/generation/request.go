@@ -1,13 +1,13 @@
 package generation
 
-// What the model is asked for a response.
+// The model's input for a response.
 
 import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 )
 
-// request is everything that the model gets for r: a snapshot. An error says that the model cannot be asked.
+// request returns everything that the model gets for r, as a snapshot. An error says that the model cannot be asked.
 func (g *Generator) request(r *Response) (pipeline.Request, error) {
 	set := g.Settings.Current()
 	q := g.Settings.ModelRequest(r.request)

@@ -34,21 +34,21 @@ type Response struct {
 	cost   cost
 }
 
-// text is what a response has written, and what of that the synthesizer has been given.
+// text is the text of a response, and how much of it the synthesizer has got.
 type text struct {
 	message  *outputItem         // the open message, nil when none is open
 	calls    map[int]*outputItem // tool calls by the model's index
 	items    []*outputItem
 	splitter *pipeline.Clauses
 	clauses  uint32                     // how many the synthesizer was given
-	saying   map[uint32]synthesizedPart // those that are not said to their end
+	saying   map[uint32]synthesizedPart // the clauses whose audio is not complete
 }
 
-// cost is what a response costs, and how its stages failed.
+// cost has the tokens of a response, and the errors of its stages.
 type cost struct {
 	usage    pipeline.Usage
-	counted  bool // the model has said what it cost
-	prompt   int  // tokens of what the model was asked
+	counted  bool // the model has reported its tokens
+	prompt   int  // the tokens of the model's input
 	textErr  error
 	voiceErr error
 }
@@ -63,23 +63,23 @@ type outputItem struct {
 	done  bool
 }
 
-// synthesizedPart is a clause at the synthesizer.
+// synthesizedPart is a clause that the synthesizer has got.
 type synthesizedPart struct {
 	item *outputItem
 	span int // the index in the alignment of item
 	text string
 }
 
-// ID is the name that the state machines use.
+// ID returns the id that the state machines use.
 func (r *Response) ID() response.ID { return r.id }
 
-// Name is the response's id for the client, such as "resp_…".
+// Name returns the response's id for the client, such as "resp_…".
 func (r *Response) Name() string { return r.object.ID }
 
-// Track is the response's audio.
+// Track returns the response's audio.
 func (r *Response) Track() *output.Track { return r.track }
 
-// Turn is the user turn that the response answers, nil for a client's request.
+// Turn returns the user turn that the response answers, nil for a client's request.
 func (r *Response) Turn() *timing.Turn { return r.turn }
 
 // OutOfBand reports whether the response is outside the conversation.
@@ -87,7 +87,7 @@ func (r *Response) OutOfBand() bool { return r.own != nil }
 
 func (r *Response) closed() bool { return generation.Closed(r.state) }
 
-// lastMessage is the message that the newest audio belongs to, nil for none.
+// lastMessage returns the message that the newest audio belongs to, nil for none.
 func (r *Response) lastMessage() *outputItem {
 	for i := len(r.text.items) - 1; i >= 0; i-- {
 		if r.text.items[i].item.Type == wire.ItemMessage {
@@ -103,7 +103,7 @@ func (r *Response) asks() bool {
 	return last != nil && strings.HasSuffix(strings.TrimRight(last.text, " \t\n\"'”’)"), "?")
 }
 
-// has returns the output item of r that is it, nil for none.
+// has returns the output item of r for the item it; nil for none.
 func (r *Response) has(it *conversation.Item) *outputItem {
 	for _, o := range r.text.items {
 		if o.item == it {

@@ -1,6 +1,6 @@
 package generation
 
-// The end of a response, and what of it was heard.
+// The end of a response: its terminal event, its truncation at the played position, and its metrics.
 
 import (
 	"errors"
@@ -42,7 +42,7 @@ func (g *Generator) close(r *Response) (out action.List) {
 	}
 	unheard := g.Player.ResponseEnded(r.track)
 	if r.object.Status == statusCancelled && r.status != response.SessionEnded && r.spoken && unheard {
-		// Nobody heard a word of it: the model must not remember any (openai-agents-js#523).
+		// The user has heard no word of it, so the conversation must not keep any (openai-agents-js#523).
 		out = append(out, g.Truncate(r, playout.Position{})...)
 	}
 	if !r.track.Begun() { // otherwise the metrics wait for the end of the playout
@@ -51,7 +51,7 @@ func (g *Generator) close(r *Response) (out action.List) {
 	return out
 }
 
-// ending is the protocol's status and its details.
+// ending returns the protocol's status and its details.
 func (r *Response) ending() (string, *wire.StatusDetails) {
 	switch r.status {
 	case response.Incomplete:
@@ -67,7 +67,7 @@ func (r *Response) ending() (string, *wire.StatusDetails) {
 	return statusCompleted, nil
 }
 
-// stageError is the error of the stage that failed, as the client sees it.
+// stageError returns the error of the stage that failed, as the client sees it.
 func (r *Response) stageError() *wire.StatusError {
 	e := &wire.StatusError{Type: "server_error", Code: "pipeline_failed"}
 	var limit *ratelimit.Error
@@ -106,7 +106,7 @@ func (g *Generator) Truncate(r *Response, end playout.Position) (out action.List
 	return out
 }
 
-// Drop forgets what of r was not sent. wasOnAir says that r was on air: nothing is, then.
+// Drop forgets the audio of r that was not sent. wasOnAir says that r was on air; then no response is on air any more.
 func (g *Generator) Drop(r *Response) (wasOnAir bool) {
 	r.Unheard()
 	g.discount(r)
@@ -121,7 +121,7 @@ func (g *Generator) discount(r *Response) {
 	}
 }
 
-// SentOf is how much of an item's audio the client has, in samples at 24 kHz.
+// SentOf returns how much of an item's audio the client has, in samples at 24 kHz.
 func (g *Generator) SentOf(it *conversation.Item) voice.Samples {
 	for _, r := range g.responses {
 		if o := r.has(it); o != nil {
@@ -138,8 +138,8 @@ func (g *Generator) ClientStopped(it *conversation.Item) bool {
 	return r != nil && !g.Player.ServerPaced() && r.closed() && r.has(it) != nil
 }
 
-// Stopped notes that r was played to its end, and returns the events that follow. reports says that the client reports what
-// it has played.
+// Stopped notes that r was played to its end, and returns the events that follow. reports says that the client reports how
+// far it has played.
 func (g *Generator) Stopped(r *Response, reports bool) (out action.List) {
 	if g.Player.ServerPaced() {
 		out.Send(&wire.OutputAudioBufferStopped{ResponseID: r.object.ID})
@@ -153,7 +153,7 @@ func (g *Generator) Stopped(r *Response, reports bool) (out action.List) {
 	return out
 }
 
-// metrics is the event with the times of a turn and of r, if the client wants it. The server observes it in any case.
+// metrics returns the event with the times of a turn and of r, if the client wants it. The server observes it in any case.
 func (g *Generator) metrics(r *Response) (out action.List) {
 	if r.turn == nil {
 		return nil

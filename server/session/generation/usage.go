@@ -1,6 +1,6 @@
 package generation
 
-// What a response costs.
+// The usage of a response in tokens, and its limits of plausibility.
 
 import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -19,8 +19,8 @@ func plausible(u pipeline.Usage) pipeline.Usage {
 // samplesPerToken is how audio is counted: one token for 100 ms, as the protocol's own service counts input audio.
 const samplesPerToken = format.OutputRate / 10
 
-// usage is what r costs as the model counts it, with the audio. The model of a response that was cut off has not said what it
-// cost: that is counted here.
+// usage returns the tokens of r as the model counts them, with the audio. The model of a cut response has not reported its tokens, so
+// they are counted here.
 func (g *Generator) usage(r *Response) *wire.Usage {
 	spent := r.cost.usage
 	if !r.cost.counted && r.body != nil {

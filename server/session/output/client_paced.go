@@ -18,13 +18,13 @@ type clientPaced struct {
 
 	gen     uint64
 	written voice.Samples
-	played  voice.Samples // up to since
+	played  voice.Samples // how much was played up to since
 	since   time.Time
 	ahead   voice.Samples // how much audio of earlier responses is still to be played
 	running bool
 	ended   bool
 	live    bool
-	backlog []int16 // written while held
+	backlog []int16 // audio that was written while held
 }
 
 // Begin implements call.Output.
@@ -65,7 +65,7 @@ func (o *clientPaced) Hold() voice.Samples {
 	return o.played
 }
 
-// Resume implements call.Output. It continues where the client is: the client has the audio before that already.
+// Resume implements call.Output. It continues at the client's position, because the client has the audio before it already.
 func (o *clientPaced) Resume(gen uint64, _ voice.Samples) {
 	if !o.live {
 		return

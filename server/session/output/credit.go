@@ -18,12 +18,12 @@ type Credit struct {
 	// Room is safe for concurrent use. Its size is LookAhead.
 	Room *semaphore.Weighted
 
-	// What follows belongs to one goroutine of the link: the pacer, or the writer of events.
+	// The following fields belong to one goroutine of the link: the pacer, or the writer of events.
 	since uint64 // the response's first segment: the pacer may still report an earlier one
 	sent  voice.Samples
 }
 
-// NewCredit returns the credit of a response of which nothing is generated.
+// NewCredit returns the credit of a response without generated audio.
 func NewCredit() *Credit { return &Credit{Room: semaphore.NewWeighted(LookAhead)} }
 
 // upTo gives back everything up to position sent.

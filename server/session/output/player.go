@@ -18,7 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// tailFor is how long after a track was sent its end may still be unplayed at the far end.
+// tailFor is how long the end of a track may stay unplayed at the far end after it was sent.
 const tailFor = 2 * time.Second
 
 // Player plays one track at a time, and knows what the far end has heard. All methods but Sent belong to the session's
@@ -33,7 +33,7 @@ type Player struct {
 	post   func(Event) bool
 
 	onAir *Track // the track that the output plays
-	tail  *Track // was sent to its end, which a reporting client may not have played yet
+	tail  *Track // a track that was sent to its end, which a reporting client may not have played yet
 	claim claim
 
 	away    bool          // the client cannot be reached at the moment
@@ -43,7 +43,7 @@ type Player struct {
 	credit  atomic.Pointer[Credit]
 }
 
-// Event is something that the Player has posted to its session: one of Drained, ReadyDue, HeardDue, TailOver.
+// Event is an event that the Player has posted to its session: one of Drained, ReadyDue, HeardDue, TailOver.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -51,7 +51,7 @@ type Event interface{ event() }
 type (
 	// Drained: segment Gen was sent to its end.
 	Drained struct{ Gen uint64 }
-	// TailOver: the end of Resp has been played by now.
+	// TailOver: the client must have played the end of Resp by now.
 	TailOver struct{ Resp response.ID }
 )
 
@@ -70,7 +70,7 @@ func NewPlayer(link call.Link, able call.Capabilities, e env.Env, log *slog.Logg
 }
 
 // ServerPaced reports whether the server paces the audio (WebRTC), so that the protocol's output_audio_buffer events are
-// used. Else the client plays by itself (WebSocket).
+// used. Otherwise the client plays by itself (WebSocket).
 func (p *Player) ServerPaced() bool { return p.paced == nil }
 
 // Close stops the Player's timers.
@@ -165,7 +165,7 @@ func (p *Player) Hold(resp response.ID) {
 	p.Pause(resp)
 }
 
-// Pause stops the output if it is the track of resp that plays.
+// Pause stops the output if the track of resp plays.
 func (p *Player) Pause(resp response.ID) {
 	if p.onAir != nil && p.onAir.resp == resp {
 		p.out.Hold()
@@ -178,7 +178,7 @@ func (p *Player) Resume(t *Track, from playout.Position, gen uint64) action.List
 	return p.take()
 }
 
-// Drop forgets what of t was not sent. It reports whether t was on air: nothing is, then.
+// Drop forgets the audio of t that was not sent. It reports whether t was on air; then no track is on air any more.
 func (p *Player) Drop(t *Track) (wasOnAir bool) {
 	t.dropped, t.backlog = true, nil
 	remember(p.claim.cut[:], t.name)
@@ -191,7 +191,7 @@ func (p *Player) Drop(t *Track) (wasOnAir bool) {
 }
 
 // Stopped notes that t was sent to its end. first is false if that happened before and its tail was played again since.
-// reports says that the client reports what it has played: the track is kept as the tail then.
+// reports says that the client reports how far it has played: then the track is kept as the tail.
 func (p *Player) Stopped(t *Track, reports bool) (first bool) {
 	p.offAir()
 	first = t.progress != sent
@@ -203,7 +203,7 @@ func (p *Player) Stopped(t *Track, reports bool) (first bool) {
 	return first
 }
 
-// tailOver lets go of the tail if it is that of resp.
+// tailOver forgets the tail if it is the track of resp.
 func (p *Player) tailOver(resp response.ID) {
 	if p.tail != nil && p.tail.resp == resp {
 		p.EndTail()
@@ -215,7 +215,7 @@ func (p *Player) offAir() {
 	p.credit.Store(nil)
 }
 
-// EndTail lets go of the tail. It returns the track, nil if there was none.
+// EndTail forgets the tail. It returns the track; nil if there was none.
 func (p *Player) EndTail() *Track {
 	t := p.tail
 	if t != nil {
@@ -240,10 +240,10 @@ func (p *Player) ResponseEnded(t *Track) (unheard bool) {
 
 // --- what the far end has heard
 
-// OnAir is the track whose the output is, nil for none.
+// OnAir returns the track that the output plays; nil for none.
 func (p *Player) OnAir() *Track { return p.onAir }
 
-// Audible is the track that the far end hears: the one on air, or the tail; nil for none.
+// Audible returns the track that the far end hears: the one on air, or the tail; nil for none.
 func (p *Player) Audible() *Track {
 	if p.onAir != nil {
 		return p.onAir
@@ -269,7 +269,7 @@ func (p *Player) Left() (left time.Duration, complete bool) {
 	return time.Duration((t.length - p.out.Sent()).Milliseconds(format.OutputRate)) * time.Millisecond, true
 }
 
-// SentOf is how much of an item's audio the client has: said is how much was generated, start where it begins in t. Over
+// SentOf returns how much of an item's audio the client has: said is how much was generated, start where it begins in t. Over
 // WebRTC all that was generated counts, since the pacer alone knows better.
 func (p *Player) SentOf(t *Track, start, said voice.Samples) voice.Samples {
 	switch {
@@ -281,7 +281,7 @@ func (p *Player) SentOf(t *Track, start, said voice.Samples) voice.Samples {
 	return 0 // the track waits, and its audio is still here
 }
 
-// Awaits reports whether t plays, is held, waits to be played, or its client has not yet reported what it played of it.
+// Awaits reports whether t plays, is held or waits to be played, or whether its client has not yet reported how far it played t.
 func (p *Player) Awaits(t *Track, s *coord.State) bool {
 	switch st := s.Playout.(type) {
 	case playout.Playing:
@@ -322,7 +322,7 @@ func (p *Player) Handle(e Event, s *coord.State) action.List {
 	return nil
 }
 
-// drained takes the news that segment gen was sent to its end.
+// drained notes that segment gen was sent to its end.
 func (p *Player) drained(gen uint64) action.List {
 	if p.onAir == nil {
 		return nil
@@ -332,8 +332,8 @@ func (p *Player) drained(gen uint64) action.List {
 
 // --- a link that is lost and comes back
 
-// FollowLink holds the output while the client cannot be reached, and continues it from what the client has not heard.
-// unheard says how much of what was sent last may not have reached a client that has just been found to be gone.
+// FollowLink holds the output while the client cannot be reached, and continues it at the first audio that the client has not heard.
+// unheard returns how much of the audio sent last may not have reached a client whose loss was just noticed.
 func (p *Player) FollowLink(s *coord.State, unheard func() time.Duration) action.List {
 	_, away := s.Conn.(conn.Interrupted)
 	current, plays := s.Playout.(playout.Playing)

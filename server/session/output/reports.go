@@ -35,18 +35,18 @@ type (
 func (ReadyDue) event() {}
 func (HeardDue) event() {}
 
-// claim is what the Player knows of the client's own candidates. Their numbers count up; only the newest counts.
+// claim is the state of the client's own candidates. Their numbers count up; only the newest counts.
 type claim struct {
-	candidate int           // the newest; 0 is none yet
+	candidate int           // the number of the newest; 0 before the first
 	turn      turn.ID       // the turn of the newest candidate while it waits for its verdict; 0 otherwise
-	from      voice.Samples // what the client played at full level when it ducked the agent
-	ducked    bool          // it has, and has reported from
+	from      voice.Samples // how far the client had played at full level when it ducked the agent
+	ducked    bool          // the client has ducked the agent and has reported from
 	// back is where the response continues after the silence that is being sent, once that is decided.
 	back      voice.Samples
 	decided   bool
 	estimates int // how often the server's estimate replaced a report
-	// played are the responses that played last, by their ids for the client. cut are those that were dropped: a candidate
-	// for one of them has crossed that news on its way. Both are rings.
+	// played are the last responses that were played, by their ids for the client. cut are the last ones that were dropped: a client may
+	// send a candidate for one of them before it learns of the cut. Both are rings.
 	played [2]string
 	cut    [8]string
 }
@@ -59,7 +59,7 @@ func remember(ring []string, name string) {
 
 func remembered(ring []string, name string) bool { return name != "" && slices.Contains(ring, name) }
 
-// NewClient forgets the candidates of the client before: a new client counts its own anew.
+// NewClient forgets the candidates of the former client, because a new client counts from 1.
 func (p *Player) NewClient() { p.claim.candidate, p.claim.turn = 0, 0 }
 
 // WasCut reports whether the response called name was dropped a short time ago.
@@ -94,7 +94,7 @@ func (p *Player) DuckedAt(ts int) playout.Position {
 // Opened notes that the client's newest candidate is a candidate of turn t.
 func (p *Player) Opened(t turn.ID) { p.claim.turn = t }
 
-// Judged reports whether the client's newest candidate waits for no verdict.
+// Judged reports whether the client's newest candidate has its verdict.
 func (p *Player) Judged() bool { return p.claim.turn == 0 }
 
 // Confirmed notes that the client's candidate was a barge-in: the client learns that from the protocol's own events.
@@ -126,7 +126,7 @@ func (p *Player) Reject(t turn.ID) *wire.AntiphonBargeInRejected {
 }
 
 // Settled returns the rejection of a client's candidate that no longer waits for a verdict and held nothing. The playout
-// machine reports the rejection of a candidate that held something. It returns nil where there is nothing to tell.
+// machine reports the rejection of a candidate that held something. It returns nil where there is none.
 func (p *Player) Settled(s *coord.State) *wire.AntiphonBargeInRejected {
 	t := p.claim.turn
 	if t == 0 || turn.Open(s.Turn) == t {
@@ -139,7 +139,7 @@ func (p *Player) Settled(s *coord.State) *wire.AntiphonBargeInRejected {
 }
 
 // Ready takes the client's report that it plays at full level again, and that it played the response without a gap up to
-// timestamp ts. ok is false for a report that nobody waits for, or whose timestamp is not known.
+// timestamp ts. ok is false for a report for which the server does not wait, or whose timestamp is not known.
 func (p *Player) Ready(candidate, ts int, s playout.State) (e coord.Event, ok bool) {
 	if !p.ServerPaced() || candidate != p.claim.candidate {
 		return nil, false
@@ -167,7 +167,7 @@ func (p *Player) Heard(t *Track, ts int) (e coord.Event, ok bool) {
 	return coord.OfPlayout{Event: playout.Heard{Resp: t.resp, At: t.ItemPosition(t.heardAt(at))}}, true
 }
 
-// position is what the client plays at a timestamp that it has reported.
+// position returns the position that the client plays at a timestamp that it has reported.
 func (p *Player) position(ts int) (at call.Position, ok bool) {
 	if p.able.Timeline == nil || ts <= 0 || ts > math.MaxUint32 {
 		return call.Position{}, false
@@ -175,11 +175,11 @@ func (p *Player) position(ts int) (at call.Position, ok bool) {
 	return p.able.Timeline.PositionAt(uint32(ts))
 }
 
-// heardAt is how far the client has played t, at any level, where it plays at. Once t was to continue from somewhere, what
-// was ducked before counts as unplayed: it was to be played again.
+// heardAt returns how far the client has played t, at any level, when it plays position at. Once t was to be played again from a
+// position, the ducked audio after that position counts as unplayed.
 func (t *Track) heardAt(at call.Position) voice.Samples {
 	switch {
-	case at.Gen < t.gen: // the response before t, or nothing yet
+	case at.Gen < t.gen: // the client plays the response before t, or none yet
 		return 0
 	case at.NextGen != 0:
 		return at.Next
@@ -187,7 +187,7 @@ func (t *Track) heardAt(at call.Position) voice.Samples {
 	return at.At
 }
 
-// fullUpTo is how far the client has played t without a gap when it plays timestamp ts. In a silence of the server that is where t
+// fullUpTo returns how far the client has played t without a gap when it plays timestamp ts. In a silence of the server that is where t
 // continues after the silence.
 func (p *Player) fullUpTo(t *Track, ts int) (voice.Samples, bool) {
 	at, ok := p.position(ts)
@@ -226,16 +226,16 @@ func (p *Player) reportIn() time.Duration {
 	return trip + reportWait
 }
 
-// estimate is what stands for a report that has not come: event, which the machines take in its place. It is the only case in which a
-// word may be lost or played twice, or an item may be cut elsewhere than at what the far end heard. uncertain is how
-// much audio that concerns.
+// estimate takes the place of a report that has not come: the machines take event in place of the report. It is the only case in which a
+// word may be lost or played twice, or an item may be cut at another position than the far end heard. uncertain is how
+// much audio may be affected.
 type estimate struct {
 	report    string // the report's name in the log
 	event     coord.Event
 	uncertain time.Duration
 }
 
-// estimateReady is the estimate for a ready report: the response continues from where the client has ducked it, if the
+// estimateReady returns the estimate for a ready report: the response continues from where the client has ducked it, if the
 // client reported that, or else from where it was held.
 func (p *Player) estimateReady(e ReadyDue) estimate {
 	return estimate{"ready", coord.OfPlayout{Event: playout.ReadyExpired{Candidate: e.Turn}}, p.uncertain(p.out.Sent())}
@@ -254,7 +254,7 @@ func (p *Player) uncertain(sent voice.Samples) time.Duration {
 	return time.Duration(max(0, sent-p.claim.from).Milliseconds(format.OutputRate)) * time.Millisecond
 }
 
-// use has the machines take an estimate. s is their state before that. Estimates that the machines have taken are counted.
+// use gives an estimate to the machines. s is their state before that. Estimates that the machines have taken are counted.
 func (p *Player) use(e estimate, s *coord.State) (out action.List) {
 	before := s.Playout
 	out.Step(e.event)
@@ -269,5 +269,5 @@ func (p *Player) use(e estimate, s *coord.State) (out action.List) {
 	return out
 }
 
-// Estimates is how many estimates the machines have taken.
+// Estimates returns how many estimates the machines have taken.
 func (p *Player) Estimates() int { return p.claim.estimates }

@@ -23,7 +23,7 @@ type progress uint8
 const (
 	silent  progress = iota // no audio is generated yet
 	waiting                 // there is audio, and the playout machine knows of it
-	playing                 // the output is the track's, or was until the track was dropped
+	playing                 // the output plays the track, or did until the track was dropped
 	sent                    // the track was sent to its end
 )
 
@@ -36,12 +36,12 @@ type Track struct {
 	parts   []part
 
 	progress progress
-	dropped  bool // what was not sent is not wanted any more
+	dropped  bool // the rest of the audio is not sent any more
 	complete bool // no more audio will be generated
 
 	gen     uint64        // the first segment
-	length  voice.Samples // generated
-	backlog []int16       // generated before the output was the track's
+	length  voice.Samples // how much audio was generated
+	backlog []int16       // the audio that was generated before the output played the track
 }
 
 // part is where the audio of one output item begins.
@@ -66,19 +66,19 @@ func (t *Track) AddPart(item id.Item, name string, index int) {
 	t.parts = append(t.parts, part{item: item, name: name, index: index, start: t.length})
 }
 
-// Length is how much audio was generated.
+// Length returns how much audio was generated.
 func (t *Track) Length() voice.Samples { return t.length }
 
-// Dropped reports whether audio that was not sent is not wanted any more.
+// Dropped reports whether the rest of the audio is not sent any more.
 func (t *Track) Dropped() bool { return t.dropped }
 
-// Heard reports whether the output was ever the track's.
+// Heard reports whether the output has ever played the track.
 func (t *Track) Heard() bool { return t.progress >= playing }
 
 // Begun reports whether audio was generated and the playout machine knows of it.
 func (t *Track) Begun() bool { return t.progress > silent }
 
-// Response is the response whose audio the track is.
+// Response returns the response whose audio the track is.
 func (t *Track) Response() response.ID { return t.resp }
 
 // Ended reports whether the track was sent to its end.
@@ -107,7 +107,7 @@ func (t *Track) Position(m playout.Position) voice.Samples {
 // Whole reports whether end is the track's end and the track was sent up to it: nothing is to be cut then.
 func (t *Track) Whole(end playout.Position) bool { return t.Ended() && end == t.ItemPosition(t.length) }
 
-// Deltas are the events that carry pcm, a piece of the newest item's audio, to a client that plays by itself. Sending
+// Deltas returns the events that carry pcm, a piece of the newest item's audio, to a client that plays by itself. Sending
 // them gives the track's credit back.
 func (t *Track) Deltas(pcm []int16) action.List {
 	if len(t.parts) == 0 {
@@ -125,7 +125,7 @@ func (t *Track) Deltas(pcm []int16) action.List {
 	return out
 }
 
-// LastDelta is the event with the audio of the newest item that the encoder has kept back, nil where there is none.
+// LastDelta returns the event with the audio of the newest item that the encoder has kept back; nil where there is none.
 func (t *Track) LastDelta() action.List {
 	if t.encoder == nil || t.dropped || len(t.parts) == 0 {
 		return nil
