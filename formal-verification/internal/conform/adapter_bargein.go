@@ -25,9 +25,8 @@ const (
 	bargeinReplies    = 2
 )
 
-// bargeinExchange compares both halves of specs/bargein.fizz with the code. The client's is a table: whatever the client may
-// meet in any state of the exchange is given to the table too, its effects are performed, and both must come to the same. The
-// server's is in bargein_server.go.
+// bargeinExchange compares both halves of bargein.fizz with the code. For the client it gives every event that may come in a state of the spec to the
+// table of coord/bargein, and performs the effects. Both must reach the same state. bargein_server.go has the server.
 type bargeinExchange struct {
 	table bargeinTable
 	met   []int      // by row: one more than the most effects that it had; 0: never met
@@ -41,10 +40,10 @@ type bargeinExchange struct {
 
 type bargeinTable = machine.Table[bargein.State, bargein.Event, bargein.Effect]
 
-// bargeinEnds is the exchange with both of its ends.
+// bargeinEnds returns the comparer with the code of both ends.
 func bargeinEnds() Comparer { return &bargeinExchange{table: bargein.Table, next: session.Next} }
 
-// exchange is a node of the spec, as far as the client has to do with it.
+// exchange is a node of the spec: its variables in Go.
 type exchange struct {
 	Client struct {
 		State             string
@@ -75,7 +74,7 @@ func readExchange(n graph.Node) (exchange, error) {
 	return x, nil
 }
 
-// read reads the graph's nodes, once.
+// read decodes the graph's nodes, once.
 func (b *bargeinExchange) read(g *graph.Graph) error {
 	if len(b.nodes) == len(g.Nodes) {
 		return nil
@@ -91,7 +90,7 @@ func (b *bargeinExchange) read(g *graph.Graph) error {
 	return nil
 }
 
-// client is the state of the code as the spec writes it.
+// client returns the state of coord/bargein that the node stands for.
 func (x exchange) client() (bargein.State, error) {
 	c := x.Client
 	reply, cand, full := id.Response(c.Reply), bargein.ID(c.Cand), bargein.Position(c.Full)
@@ -110,8 +109,8 @@ func (x exchange) client() (bargein.State, error) {
 	return nil, fmt.Errorf("the client has no state %q", c.State)
 }
 
-// meeting is one action of the spec as the client meets it. A message, a packet and a timer come whatever the client
-// makes of them; of the others there is no step where the client ignores them.
+// meeting is one action of the spec with the client's event. Messages, packets and timers have a step in the spec also if the client ignores them. The
+// others have none then.
 type meeting struct {
 	action string
 	comes  bool
@@ -120,7 +119,7 @@ type meeting struct {
 	after  func(*bargeinDriver, bargein.State)
 }
 
-// meetings are all that the client may meet now.
+// meetings returns all events that the client may get in this state.
 func (x exchange) meetings() ([]meeting, error) {
 	if x.Client.State == (bargein.Closed{}).Name() {
 		return nil, nil
@@ -149,7 +148,7 @@ func (x exchange) meetings() ([]meeting, error) {
 	return x.coming(out)
 }
 
-// coming adds what is first on its way.
+// coming adds the first message and the first packet that are on their way.
 func (x exchange) coming(out []meeting) ([]meeting, error) {
 	if len(x.Driver.Timers) > 0 {
 		out = append(out, meeting{
@@ -187,7 +186,7 @@ func (x exchange) coming(out []meeting) ([]meeting, error) {
 
 func noteBegun(d *bargeinDriver, was bargein.State) { d.begun = bargein.Pending(was) != 0 }
 
-// meet gives a meeting to the code. taken: it was no event that is ignored.
+// meet gives an event to the code. taken reports whether the code did not ignore it.
 func (b *bargeinExchange) meet(s bargein.State, d *bargeinDriver, m meeting) (next bargein.State, taken bool, err error) {
 	if m.before != nil {
 		m.before(d)
@@ -230,7 +229,7 @@ func (b *bargeinExchange) step(s bargein.State, d *bargeinDriver, e bargein.Even
 // Name is the spec's.
 func (*bargeinExchange) Name() string { return "bargein" }
 
-// Compare meets in every state of the spec all that may come there.
+// Compare gives, in every state of the spec, every event that may come there to the code.
 func (b *bargeinExchange) Compare(g *graph.Graph) (Figures, error) {
 	var figures Figures
 	if g == nil || len(g.Nodes) == 0 || len(g.Init) == 0 {
@@ -302,7 +301,7 @@ func (b *bargeinExchange) visit(n int, out []graph.Edge, figures *Figures) strin
 	return b.others(x, out)
 }
 
-// differs says how the spec's next state is not the code's.
+// differs returns how the spec's next state differs from the code's, or "".
 func (x exchange) differs(to exchange, next bargein.State, d bargeinDriver, closes bool) string {
 	want, err := to.client()
 	if err != nil {
@@ -329,7 +328,7 @@ func (x exchange) differs(to exchange, next bargein.State, d bargeinDriver, clos
 	return ""
 }
 
-// others are the server's steps: none of them touches the client.
+// others checks the server's steps: none of them changes the client.
 func (b *bargeinExchange) others(x exchange, out []graph.Edge) string {
 	clients := []string{"Onset", "Sustained", "VoiceEnded", "Ended", "BeganAgain", "Close", "Expire", "Hear", "RecvDown"}
 	for _, e := range out {

@@ -13,7 +13,7 @@ const compactionGens = 3
 
 type compactionWorld = world[compaction.State, compaction.Seen]
 
-// compactionMachine also compares the spec's ghosts with what the monitor has seen.
+// compactionMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func compactionMachine() Comparer {
 	fields := Fields[compaction.State](compaction.Idle{}, compaction.Running{}, compaction.Terminated{})
 	return Machine[compaction.State, compaction.Event, compaction.Effect, compactionWorld]{
@@ -29,8 +29,8 @@ func compactionMachine() Comparer {
 	}
 }
 
-// compactionEvents offers reports of every run of the domain, of none and of one beyond.
-// A trigger that would need a run beyond the bound is not offered.
+// compactionEvents returns reports of every run of the domain, of no run (0), and of one beyond the bound. It leaves out a trigger that would need a run
+// beyond the bound.
 func compactionEvents(_ compaction.State, w compactionWorld) []Labelled[compaction.Event] {
 	out := []Labelled[compaction.Event]{{"Shutdown", compaction.Shutdown{}}}
 	if w.Seen.Gen < compactionGens {

@@ -13,7 +13,7 @@ const maxLosses = 2
 
 type connWorld = world[conn.State, conn.Seen]
 
-// connMachine also compares the spec's ghosts with what the monitor has seen.
+// connMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func connMachine() Comparer {
 	fields := Fields[conn.State](conn.Connecting{}, conn.Live{}, conn.Interrupted{}, conn.Closing{}, conn.Closed{})
 	return Machine[conn.State, conn.Event, conn.Effect, connWorld]{
@@ -29,7 +29,7 @@ func connMachine() Comparer {
 	}
 }
 
-// connEvents offers every event in every state, but for losses beyond the bound.
+// connEvents returns every event in every state, except losses beyond the bound.
 func connEvents(s conn.State, _ connWorld) []Labelled[conn.Event] {
 	var out []Labelled[conn.Event]
 	add := func(e conn.Event, label string, a ...any) {

@@ -27,7 +27,7 @@ func generationMachine() Comparer {
 	}
 }
 
-// generationEvents calls the terminal event by two names: only the answer to a report is promised.
+// generationEvents returns the events. The terminal event has two labels, because the spec's fairness holds only for the answer to a report.
 func generationEvents(s generation.State, _ generationWorld) []Labelled[generation.Event] {
 	terminal := "Terminal"
 	if s == (generation.Reported{}) {

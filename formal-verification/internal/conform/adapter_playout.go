@@ -18,12 +18,12 @@ const (
 	playoutGens    = 3
 )
 
-// playoutPositions is POSITIONS of the spec, which knows a place by its number there.
+// playoutPositions is POSITIONS of the spec, which names a position by its index there.
 var playoutPositions = []playout.Position{{}, {Item: 1, MS: 500}, {Item: 2, MS: 40}}
 
 type playoutWorld = world[playout.State, playout.Seen]
 
-// playoutMachine also compares the spec's ghosts with what the monitor has seen.
+// playoutMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func playoutMachine() Comparer {
 	return Machine[playout.State, playout.Event, playout.Effect, playoutWorld]{
 		Spec: "playout", Table: playout.Table, First: playout.Silent{},
@@ -43,7 +43,7 @@ func playoutMachine() Comparer {
 	}
 }
 
-// playoutFields is a state as the spec has it: what it lacks is 0 or false.
+// playoutFields returns a state as the spec writes it. A field that the state does not have is 0 or false.
 func playoutFields(s playout.State) map[string]any {
 	var all playout.Held
 	var last id.Response
@@ -64,12 +64,11 @@ func playoutFields(s playout.State) map[string]any {
 	}
 }
 
-// playoutNewest is the newest reply that has begun.
+// playoutNewest returns the newest response that has begun.
 func playoutNewest(w playoutWorld) id.Response { return max(w.Seen.Ended, w.Seen.Resp) }
 
-// playoutEvents offers the next reply, reports of every segment of every reply, verdicts
-// on every turn and clears, at any time. What would need a segment beyond the bound is
-// not offered: a reply, and a hold that only such a segment could end; neither is, while a reply is held, an older turn.
+// playoutEvents returns the next response, reports of every segment of every response, verdicts on every turn, and clears, at any time. It leaves out a
+// response and a hold that would need a segment beyond the bound. While a response is held, it leaves out older turns.
 func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
 	var o playoutOffers
 	o.add(playout.Shutdown{}, "Shutdown")
@@ -98,8 +97,7 @@ func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
 	return o
 }
 
-// playoutOffers collects events. One of a label that begins with "own " is what the state waits for: the spec has it without
-// what it is about.
+// playoutOffers collects events with their labels.
 type playoutOffers []Labelled[playout.Event]
 
 func own(action string, is bool) string {
@@ -117,7 +115,7 @@ func (o *playoutOffers) add(e playout.Event, label string, a ...any) {
 	*o = append(*o, Labelled[playout.Event]{label, e})
 }
 
-// ofTurn is what may be said of a turn.
+// ofTurn adds the events about a turn.
 func (o *playoutOffers) ofTurn(s playout.State, w playoutWorld, turn id.Turn) {
 	held, is := s.(playout.Held)
 	o.add(playout.Reject{Candidate: turn}, "Reject turn=%d", turn)

@@ -13,8 +13,8 @@ import (
 // maxResponses is MAX_RESPONSES of specs/response.fizz.
 const maxResponses = 3
 
-// bodySays is what the spec has beside the table, for the driver: a body that runs says
-// something. It changes nothing in the machine, and where no body runs it does not come.
+// bodySays is an action that the spec has for the driver and the table does not have: a body that runs sends content. It does not change the machine, and
+// does not come if no body runs.
 type bodySays struct{ response.Event }
 
 func (bodySays) Name() string { return "BodySays" }
@@ -29,7 +29,7 @@ func saying[From response.State]() responseRow {
 		"BodySays", func(s From, _ bodySays) (From, []response.Effect) { return s, nil })
 }
 
-// besideResponse is the table with what a body says.
+// besideResponse returns the table with rows for bodySays.
 func besideResponse(table responseTable) responseTable {
 	silent := func(s response.State) []responseRow {
 		return machine.Ignore[response.State, response.Event, response.Effect]("no body runs", s, bodySays{})
@@ -43,7 +43,7 @@ func besideResponse(table responseTable) responseTable {
 
 type responseWorld = world[response.State, response.Seen]
 
-// responseMachine also compares the spec's ghosts with what the monitor has seen.
+// responseMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func responseMachine() Comparer {
 	fields := Fields[response.State](
 		response.Idle{}, response.Active{}, response.Draining{}, response.Replacing{}, response.Terminating{}, response.Terminated{},
@@ -62,7 +62,7 @@ func responseMachine() Comparer {
 	}
 }
 
-// listed is the list of one id, or of none.
+// listed returns the list with id, or an empty list for 0.
 func listed(id response.ID) []response.ID {
 	if id == 0 {
 		return []response.ID{}
@@ -70,8 +70,7 @@ func listed(id response.ID) []response.ID {
 	return []response.ID{id}
 }
 
-// responseEvents offers a fresh id while there is one, and as targets nothing, every id
-// that is known or will be, and one that never is.
+// responseEvents returns requests with a new id, while there is one. The targets of a cancel are none, every id of the domain, and one beyond it.
 func responseEvents(_ response.State, w responseWorld) []Labelled[response.Event] {
 	var out []Labelled[response.Event]
 	add := func(e response.Event, label string, a ...any) {

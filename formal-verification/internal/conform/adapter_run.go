@@ -16,8 +16,8 @@ const (
 	runResult    = run.Result(1)
 )
 
-// runMachine needs no domain: the state knows the newest attempt and the newest question.
-// Its spec is compared with the contract too.
+// runMachine returns the adapter. It needs no domain, because the state has the newest attempt and the newest question. It also compares the spec with
+// coord/run/contract.json.
 func runMachine() Comparer {
 	fields := Fields[run.State](
 		run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{},
@@ -29,9 +29,8 @@ func runMachine() Comparer {
 	}}
 }
 
-// runEvents offers events of old, present and coming attempts, and about questions that
-// are over, open and never asked. No question beyond the bound is asked, and beyond the
-// bound no turn is taken over.
+// runEvents returns events of earlier, current and later attempts, and about questions that are resolved, pending and were never asked. It leaves out
+// questions and takeovers beyond the bounds.
 func runEvents(s run.State) []Labelled[run.Event] {
 	var out []Labelled[run.Event]
 	add := func(e run.Event, label string, a ...any) {
@@ -67,7 +66,7 @@ func runEvents(s run.State) []Labelled[run.Event] {
 	return out
 }
 
-// runNewest is the newest attempt and the newest question of a run.
+// runNewest returns the newest attempt and the newest question of a run.
 func runNewest(s run.State) (run.Attempt, run.Interaction) {
 	switch s := s.(type) {
 	case run.Queued:

@@ -15,10 +15,10 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// nobody is an identifier that no session of a walk comes to.
+// nobody is an identifier that no session of a comparison has.
 const nobody = 1 << 40
 
-// sessionMachine is the session where turn, response and playout meet.
+// sessionMachine returns the adapter of session.fizz.
 func sessionMachine() sessionSpec {
 	return sessionSpec{
 		Spec:   "session",
@@ -48,7 +48,7 @@ func sessionMachine() sessionSpec {
 	}
 }
 
-// waitingFor is what the committed turn waits for that is to be answered.
+// waitingFor returns what the committed turn that is to get a response waits for.
 func waitingFor(s session.State) string {
 	switch {
 	case s.Waiting == 0:
@@ -61,10 +61,10 @@ func waitingFor(s session.State) string {
 
 func wordsAwaited(s session.State) bool { return streamOf(s.Final) != 0 }
 
-// oddVoice says how a session differs from one whose voice ends with its body, and whose hold is for the open turn.
+// oddVoice returns how a session differs from those of the spec: there the synthesis ends with the body, and a hold is for the open turn.
 func oddVoice(s session.State) string { return oddBody(s) + oddHold(s) }
 
-// oddBody says how a session differs from one whose voice ends with its body.
+// oddBody returns how a session differs from one whose synthesis ends with its body, or "".
 func oddBody(s session.State) string {
 	want := synthesis.State(synthesis.Closed{})
 	switch s.Response.(type) {
@@ -80,7 +80,7 @@ func oddBody(s session.State) string {
 	return ""
 }
 
-// oddHold says how a session differs from one whose hold is for the open turn.
+// oddHold returns how a session differs from one whose hold is for the open turn, or "".
 func oddHold(s session.State) string {
 	if held, is := s.Playout.(playout.Held); is && held.Candidate != turn.Open(s.Turn) {
 		return "it is held for a turn that is not open"
@@ -88,8 +88,7 @@ func oddHold(s session.State) string {
 	return ""
 }
 
-// oddStreams says how a session differs from one in which exactly the open turn has a
-// stream, and only the newest committed one awaits its words.
+// oddStreams returns how a session differs from one in which only the open turn has a stream, and only the newest committed turn waits for its text.
 func oddStreams(s session.State) string {
 	if s.Older != transcription.State(transcription.Closed{}) {
 		return "two texts are awaited"
@@ -100,8 +99,7 @@ func oddStreams(s session.State) string {
 	return ""
 }
 
-// sessionEvents restricts a session to what session.fizz says: one turn's words are
-// awaited at a time, one reply waits behind the one that sounds.
+// sessionEvents returns the events that session.fizz models: one turn at a time waits for its text, and one response waits behind the one that plays.
 func sessionEvents(s session.State) []Labelled[moment] {
 	var o offers
 	o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})
@@ -122,7 +120,7 @@ func sessionEvents(s session.State) []Labelled[moment] {
 	return o
 }
 
-// voice is what the detector says of the open turn, and of another.
+// voice adds the detector's events about the open turn and about another one.
 func (o *offers) voice(s session.State) {
 	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
 	of := func(suffix string, t id.Turn) {
@@ -138,8 +136,7 @@ func (o *offers) voice(s session.State) {
 	o.gate(s)
 }
 
-// gate is asked about the end of an utterance, and answers. An utterance whose end is
-// doubted already does not end again (turn.fizz).
+// gate adds the end of an utterance and the gate's answers. While the gate is asked, the utterance does not end again (turn.fizz has that).
 func (o *offers) gate(s session.State) {
 	open, gen := turn.Open(s.Turn), sessionTurnGen(s)
 	o.add("EndOfUtterance", session.OfTurn{Event: turn.EndOfUtterance{Turn: open, Gate: true}})
@@ -151,8 +148,7 @@ func (o *offers) gate(s session.State) {
 	o.add("GateRefused of another turn", session.OfTurn{Event: turn.GateRefused{Turn: nobody, Gen: gen}})
 }
 
-// committed is a turn that the client commits, whose words are there at once, and the
-// words of one that the detector has committed.
+// committed adds a commit of the client, whose text comes at once, and the text of a turn that the detector has committed.
 func (o *offers) committed(s session.State) {
 	if !wordsAwaited(s) {
 		t := turn.Open(s.Turn)
@@ -180,7 +176,7 @@ func (o *offers) bodyAndSpeaker(s session.State) {
 	o.add("Drained of another", session.OfPlayout{Event: playout.Drained{Resp: nobody, Gen: segment}})
 }
 
-// bodyEnds offers each way in which the body of runs may end, after the events of before. Nothing is offered where no body runs.
+// bodyEnds adds each way in which the body of runs may end, after the events of before. It adds nothing if no body runs.
 func (o *offers) bodyEnds(runs id.Response, before ...session.Event) {
 	if runs == 0 {
 		return
@@ -194,7 +190,7 @@ func (o *offers) bodyEnds(runs id.Response, before ...session.Event) {
 	}
 }
 
-// notForOutside is what only the session itself may tell its machines.
+// notForOutside adds events that only the composition may send to its machines. From the driver they are ignored.
 func (o *offers) notForOutside() {
 	o.add("Close of the turn", session.OfTurn{Event: turn.Shutdown{}})
 	o.add("Close of the response", session.OfResponse{Event: response.Shutdown{}})

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// sessionEndMachine is the session from its first moment to its last.
+// sessionEndMachine returns the adapter of session_end.fizz.
 func sessionEndMachine() sessionSpec {
 	return sessionSpec{
 		Spec:   "session_end",
@@ -51,7 +51,7 @@ func detects(s conn.State) bool {
 	return false
 }
 
-// sessionEndEvents restricts a session to what session_end.fizz says.
+// sessionEndEvents returns the events that session_end.fizz models.
 func sessionEndEvents(s session.State) []Labelled[moment] {
 	var o offers
 	o.transport(s)
@@ -81,8 +81,8 @@ func sessionEndEvents(s session.State) []Labelled[moment] {
 	return o
 }
 
-// transport is what the network and the server's operator do. Switching the detector on
-// where it is on changes nothing (conn.fizz), and is not offered.
+// transport adds the events of the network and of the server's operator. It leaves out to switch the detector on while it is on, which changes nothing
+// (conn.fizz).
 func (o *offers) transport(s session.State) {
 	o.add("Opened", session.OfConn{Event: conn.Opened{VAD: true}})
 	o.add("OpenedWithoutVAD", session.OfConn{Event: conn.Opened{}})

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// sessionQueueMachine is the session whose replies are written faster than they are heard.
+// sessionQueueMachine returns the adapter of session_queue.fizz.
 func sessionQueueMachine() sessionSpec {
 	return sessionSpec{
 		Spec:   "session_queue",
@@ -41,7 +41,7 @@ func sessionQueueMachine() sessionSpec {
 	}
 }
 
-// sessionQueueEvents restricts a session to what session_queue.fizz says.
+// sessionQueueEvents returns the events that session_queue.fizz models.
 func sessionQueueEvents(s session.State) []Labelled[moment] {
 	var o offers
 	if response.Live(s.Response) == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// sessionReportsMachine is the session whose client reports what it heard.
+// sessionReportsMachine returns the adapter of session_reports.fizz.
 func sessionReportsMachine() sessionSpec {
 	return sessionSpec{
 		Spec:   "session_reports",
@@ -47,13 +47,13 @@ func sessionReportsMachine() sessionSpec {
 	}
 }
 
-// awaitedOf is the reply that was cut off, of which is awaited what was heard, or 0.
+// awaitedOf returns the cut response about which the client still has to report, or 0.
 func awaitedOf(s playout.State) id.Response {
 	cut, _ := s.(playout.Cut)
 	return cut.Resp
 }
 
-// sessionReportsEvents restricts a session to what session_reports.fizz says.
+// sessionReportsEvents returns the events that session_reports.fizz models.
 func sessionReportsEvents(s session.State) []Labelled[moment] {
 	var o offers
 	if response.Live(s.Response) == 0 {
@@ -78,7 +78,7 @@ func sessionReportsEvents(s session.State) []Labelled[moment] {
 	return o
 }
 
-// reports is what the client says, that it does not, and what it says of others.
+// reports adds the client's reports, their time-outs, and reports about other responses.
 func (o *offers) reports(s session.State) {
 	held, _ := s.Playout.(playout.Held)
 	cut, _ := s.Playout.(playout.Cut)

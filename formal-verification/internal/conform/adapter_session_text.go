@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// sessionTextMachine is the session as far as it waits for words: nothing is heard in it.
+// sessionTextMachine returns the adapter of session_text.fizz.
 func sessionTextMachine() sessionSpec {
 	return sessionSpec{
 		Spec: "session_text",
@@ -43,7 +43,7 @@ func sessionTextMachine() sessionSpec {
 	}
 }
 
-// streamName is what becomes of a turn's words.
+// streamName returns the spec's name of the state of a turn's stream.
 func streamName(s transcription.State) string {
 	switch s := s.(type) {
 	case transcription.Closed:
@@ -57,7 +57,7 @@ func streamName(s transcription.State) string {
 	return s.Name()
 }
 
-// answeredAfter is what the turn that is to be answered waits for.
+// answeredAfter returns what the turn that is to get a response waits for.
 func answeredAfter(s session.State) string {
 	switch {
 	case s.Waiting == 0:
@@ -68,7 +68,7 @@ func answeredAfter(s session.State) string {
 	return turnName(s, s.Waiting)
 }
 
-// sessionTextEvents restricts a session to what session_text.fizz says.
+// sessionTextEvents returns the events that session_text.fizz models.
 func sessionTextEvents(s session.State) []Labelled[moment] {
 	var o offers
 	if response.Live(s.Response) == 0 {
@@ -89,8 +89,7 @@ func sessionTextEvents(s session.State) []Labelled[moment] {
 	return o
 }
 
-// recogniser is what is said of each stream, also of one that is not there; only a
-// decoding of the whole audio fails.
+// recogniser adds the events about each stream, also about one that does not exist. Only a decoding of the whole audio fails.
 func (o *offers) recogniser(s session.State) {
 	live := streamOf(s.Live)
 	o.add("Refused", session.OfTranscription{Event: transcription.Refuse{Turn: live}})
@@ -101,7 +100,7 @@ func (o *offers) recogniser(s session.State) {
 	o.words("Older", s.Older)
 }
 
-// words is what is said of the stream of a committed turn.
+// words adds the events about the stream of a committed turn.
 func (o *offers) words(prefix string, stream transcription.State) {
 	t := streamOf(stream)
 	o.add(prefix+"Words", session.OfTranscription{Event: transcription.Done{Turn: t}})

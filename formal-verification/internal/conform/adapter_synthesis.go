@@ -13,7 +13,7 @@ const synthesisClauses = 2
 
 type synthesisWorld = world[synthesis.State, synthesis.Seen]
 
-// synthesisMachine also compares the spec's ghosts with what the monitor has seen.
+// synthesisMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func synthesisMachine() Comparer {
 	fields := Fields[synthesis.State](synthesis.Open{}, synthesis.Closing{}, synthesis.Closed{})
 	return Machine[synthesis.State, synthesis.Event, synthesis.Effect, synthesisWorld]{
@@ -29,8 +29,8 @@ func synthesisMachine() Comparer {
 	}
 }
 
-// synthesisEvents calls the worker's exit by two names: only where the worker was told
-// to end does it owe one, and the spec promises fairness to an action as a whole.
+// synthesisEvents returns the events. The worker's exit has two labels, because the spec's fairness holds only for a worker that was told to end, and
+// fairness belongs to a whole action.
 func synthesisEvents(s synthesis.State, _ synthesisWorld) []Labelled[synthesis.Event] {
 	exit := "ExitEarly"
 	if s == (synthesis.Closing{}) {

@@ -14,7 +14,7 @@ const transcriptionTurns = 2
 
 type transcriptionWorld = world[transcription.State, transcription.Seen]
 
-// transcriptionMachine also compares the spec's ghosts with what the monitor has seen.
+// transcriptionMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func transcriptionMachine() Comparer {
 	fields := Fields[transcription.State](
 		transcription.Closed{}, transcription.Opening{}, transcription.Streaming{},
@@ -34,9 +34,8 @@ func transcriptionMachine() Comparer {
 	}
 }
 
-// transcriptionEvents offers everything of every turn at any time. A stream that breaks
-// while the user speaks has a name of its own: where the back end owes an answer the
-// driver's deadline makes sure of it, and the spec promises fairness to an action as a whole.
+// transcriptionEvents returns every event of every turn at any time. A stream that breaks while the user speaks has its own label, because the spec's
+// fairness holds only for an answer that the back end owes, and fairness belongs to a whole action.
 func transcriptionEvents(s transcription.State, _ transcriptionWorld) []Labelled[transcription.Event] {
 	failed := "Failed"
 	if _, streaming := s.(transcription.Streaming); streaming {

@@ -15,11 +15,10 @@ const (
 	turnWaitMS = 4000 // WAIT
 )
 
-// turnWorld bounds the events: a timer runs out only where one was armed, which the
-// machine's state does not say and its monitor does.
+// turnWorld is the domain. A timer runs out only if it was armed. The monitor remembers this, and the state of the machine does not.
 type turnWorld = world[turn.State, turn.Seen]
 
-// turnMachine also compares the spec's ghosts with what the monitor has seen.
+// turnMachine returns the adapter. It also compares the spec's ghosts with what the code's monitor remembers.
 func turnMachine() Comparer {
 	fields := Fields[turn.State](turn.Idle{}, turn.Candidate{}, turn.Speaking{}, turn.Confirming{})
 	return Machine[turn.State, turn.Event, turn.Effect, turnWorld]{
@@ -43,8 +42,8 @@ func (l *turnList) add(e turn.Event, label string, a ...any) {
 	*l = append(*l, Labelled[turn.Event]{fmt.Sprintf(label, a...), e})
 }
 
-// turnEvents offers what is said of no turn in particular and, of every turn, also one
-// that never was, what may be said of it. A client's commit of an open turn takes no id.
+// turnEvents returns the events without a turn, and the events of every turn, also of one that never was. A client's commit of an open turn has no
+// id.
 func turnEvents(s turn.State, w turnWorld) []Labelled[turn.Event] {
 	var out turnList
 	fresh := w.Seen.Newest + 1
@@ -68,8 +67,8 @@ func turnEvents(s turn.State, w turnWorld) []Labelled[turn.Event] {
 	return out
 }
 
-// turnEnds are what leads to the end of a turn. At the last generation no timer is armed
-// and no voice resumes: that is where the spec stops counting.
+// turnEnds adds the events that lead to the end of a turn. At the last generation it leaves out those that arm a timer and speech that goes on, because the
+// spec has no further generation.
 func turnEnds(out *turnList, s turn.State, w turnWorld, whose turn.ID) {
 	silence := "Silence"
 	if w.Seen.Armed != 0 {
@@ -99,7 +98,7 @@ func turnEnds(out *turnList, s turn.State, w turnWorld, whose turn.ID) {
 	}
 }
 
-// turnGen is the newest generation of the open turn.
+// turnGen returns the newest generation of the open turn.
 func turnGen(s turn.State) uint32 {
 	switch s := s.(type) {
 	case turn.Speaking:

@@ -13,11 +13,11 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// viewMachine is the client's model of a session (coord/view) beside a server that says what a client can know of it:
-// package view's table says what that comes to, as the tests of coord/session compare it with the session itself.
+// viewMachine returns the adapter. The client is the model of coord/view. The server is a small one that sends the events from which a client learns
+// the session; its state follows from the same table. The tests of coord/session compare this table with a whole session.
 func viewMachine() viewClient { return viewClient{next: view.Next} }
 
-// viewClient compares view.fizz with the model, and with a table that may be a spoilt one in a test.
+// viewClient compares view.fizz with the model. In a test, next may be a table with a fault.
 type viewClient struct {
 	next func(view.State, view.Event) view.State
 	// hear, drop and predicted are the model's where they are not set.
@@ -25,7 +25,7 @@ type viewClient struct {
 	predicted func(view.Model) view.State
 }
 
-// viewWorld is both ends and what is under way between them. Lists are texts with a line for each, so that it is comparable.
+// viewWorld is both ends and the messages on their way between them. A list is a text with one line for each entry, so that viewWorld is comparable.
 type viewWorld struct {
 	server    view.State
 	begun     bool
@@ -41,17 +41,17 @@ const (
 	viewMost     = 2
 )
 
-// viewInputs is what the client does in a kind of schedule.
+// viewInputs has the inputs of each kind of client.
 var viewInputs = map[string][]view.Input{
 	"voice": {view.Candidate{}, view.Interrupt{}},
 	"text":  {view.Write{}, view.Ask{}, view.Cancel{}, view.Clear{}},
 	"hand":  {view.Commit{}, view.Ask{}},
 }
 
-// viewAhead is how many events may be under way when the server takes its next step.
+// viewAhead has, by kind of client, how many events may be on their way when the server takes its next step.
 var viewAhead = map[string]int{"text": 2}
 
-// viewStep is one action: what becomes of the world, and what is said.
+// viewStep is one action: it returns the next world and the effects.
 type viewStep func(viewWorld) (viewWorld, []said)
 
 // Name is the spec's.
@@ -112,7 +112,7 @@ func viewRecord(s view.State) map[string]any {
 	}
 }
 
-// viewName is an identifier as the spec has it.
+// viewName returns an identifier as the spec writes it.
 func viewName(n uint64) uint64 {
 	if n == uint64(view.ForeseenTurn) {
 		return viewForeseen
@@ -120,7 +120,7 @@ func viewName(n uint64) uint64 {
 	return n
 }
 
-// viewKnown is what a client can know, as the spec writes it.
+// viewKnown returns the part of a state that a client can know, as the spec writes it.
 func viewKnown(s view.State) string {
 	o, open := s.(view.Open)
 	if !open {
@@ -147,13 +147,13 @@ func viewNumber(input string) view.Seq {
 
 // --- the server
 
-// viewSays is an event that the server says, and the input that it names.
+// viewSays is an event that the server sends, with the input that it answers.
 type viewSays struct {
 	told view.Told
 	seq  view.Seq
 }
 
-// text is the event as the spec writes it.
+// text returns the event as the spec writes it.
 func (e viewSays) text() string {
 	name, n := e.told.Name(), uint64(0)
 	switch t := e.told.(type) {
@@ -182,7 +182,7 @@ func (e viewSays) text() string {
 	return fmt.Sprintf("%s %d %d", name, n, e.seq)
 }
 
-// parseSays reads what text has written.
+// parseSays is the inverse of text.
 func parseSays(text string) viewSays {
 	words := strings.Fields(text)
 	n, err := strconv.ParseUint(words[1], 10, 64)
@@ -200,7 +200,7 @@ func parseSays(text string) viewSays {
 	return viewSays{told, view.Seq(seq)}
 }
 
-// say steps the server by what it says, which is then under way.
+// say applies events to the server's state and sends them to the client.
 func (a viewClient) say(w viewWorld, events ...viewSays) (viewWorld, []said) {
 	var out []said
 	down := lines(w.down)
@@ -220,7 +220,7 @@ func (a viewClient) say(w viewWorld, events ...viewSays) (viewWorld, []said) {
 	return w, out
 }
 
-// fresh is the smallest number that nothing has.
+// fresh returns the smallest number that no turn or response has.
 func (w viewWorld) fresh() uint64 {
 	used := map[uint64]bool{}
 	for _, s := range []view.State{w.server, w.model.Confirmed} {
@@ -253,7 +253,7 @@ func confirmEvents(o view.Open, t id.Turn) []viewSays {
 	return append([]viewSays{{told: view.SpeechStarted{Turn: t}}}, cutOffEvents(o)...)
 }
 
-// ofServer are the steps that the server can take.
+// ofServer returns the steps that the server can take.
 func (a viewClient) ofServer(w viewWorld) []Labelled[viewStep] {
 	o, open := w.server.(view.Open)
 	if !open || len(lines(w.down)) > viewAhead[w.scheduled] {
@@ -306,7 +306,7 @@ func (a viewClient) ofServer(w viewWorld) []Labelled[viewStep] {
 	return out
 }
 
-// receive takes the client's next message.
+// receive gives the client's next message to the server.
 func (a viewClient) receive(w viewWorld) (viewWorld, []said) {
 	up := lines(w.up)
 	w.up = strings.Join(up[1:], "\n")
@@ -355,7 +355,7 @@ func (a viewClient) commit(w viewWorld, o view.Open, t id.Turn) (viewWorld, []sa
 
 // --- the client
 
-// ofClient are the steps that the client can take.
+// ofClient returns the steps that the client can take.
 func (a viewClient) ofClient(w viewWorld) []Labelled[viewStep] {
 	var out []Labelled[viewStep]
 	_, here := w.model.Confirmed.(view.Open)
@@ -381,7 +381,7 @@ func (a viewClient) ofClient(w viewWorld) []Labelled[viewStep] {
 	return out
 }
 
-// viewDoes is an input, and its message, where it has one.
+// viewDoes returns the step of an input, with its message to the server if it has one.
 func viewDoes(in view.Input) viewStep {
 	return func(w viewWorld) (viewWorld, []said) {
 		var seq view.Seq
@@ -407,7 +407,7 @@ func (a viewClient) hears(w viewWorld) (viewWorld, []said) {
 	return w, nil
 }
 
-// viewExpires is the oldest deadline.
+// viewExpires is the step in which the oldest deadline comes.
 func viewExpires(w viewWorld) (viewWorld, []said) {
 	for seq := view.Seq(1); seq <= viewMost; seq++ {
 		if w.model.Awaits(seq) {

@@ -9,7 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 )
 
-// bargeinDriver performs the effects: it keeps the level, the timers, the playback and what was sent.
+// bargeinDriver performs the client's effects. It has the level, the timers, the playback and the messages that were sent.
 type bargeinDriver struct {
 	level                   string
 	muted, begun            bool

@@ -18,10 +18,10 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// The server's half of specs/bargein.fizz is a whole session, with the driver that bargeinServer is: beside every state of the
-// spec stands a session, every step of the server's is an event of its queue, and both must come to the same.
+// The server's half of the comparison with bargein.fizz. Next to every state of the spec there is a whole session of coord/session with a small driver.
+// Every step of the spec's server is an event of this session, and both must reach the same state.
 
-// serving is the server in a node of the spec.
+// serving is the server of a node of the spec, with the session of the code that it is compared with.
 type serving struct {
 	Kind, Turn, Play       string
 	Pos, Sent, Start, Cand int
@@ -39,7 +39,7 @@ type serving struct {
 	acted                  bool // the code has not ignored all of it
 }
 
-// units is UNITS of the spec.
+// units returns UNITS of the spec for this kind of server.
 func (v *serving) units() int {
 	if v.Kind == "extended" {
 		return 1
@@ -47,13 +47,13 @@ func (v *serving) units() int {
 	return 2
 }
 
-// serverPlace is a node of the spec beside the session that came there.
+// serverPlace is a node of the spec together with the session of the code there.
 type serverPlace struct {
 	node    int
 	session session.State
 }
 
-// serves compares the server's half.
+// serves compares the server's half of the spec with the code.
 func (b *bargeinExchange) serves(g *graph.Graph, out [][]graph.Edge, figures *Figures) error {
 	b.served = map[string]bool{}
 	var queue []serverPlace
@@ -90,13 +90,13 @@ func (b *bargeinExchange) serves(g *graph.Graph, out [][]graph.Edge, figures *Fi
 	return nil
 }
 
-// bargeinServes are the rows of coord/playout that the exchange is there for.
+// bargeinServes are the rows of coord/playout that this comparison must visit.
 var bargeinServes = []string{
 	"HoldTail", "Hold", "HoldForNewer", "HoldAgain", "Ready", "ResumeWhenReady", "GiveReadyUp", "ResumeUnready", "RejectUnready", "Reject",
 	"ConfirmReported", "Confirm", "Truncate", "TruncateUnheard", "Drained",
 }
 
-// begins is the session that speaks its first reply.
+// begins returns a session that plays its first response.
 func (b *bargeinExchange) begins(x exchange) (session.State, error) {
 	config := session.Config{Interrupt: true, CreateResponse: true, Reports: x.Server.Kind != "plain"}
 	v := serving{session: session.New(config), next: b.next, met: map[string]bool{}, Stop: make([]int, 2), Back: make([]int, 2)}
@@ -109,7 +109,7 @@ func (b *bargeinExchange) begins(x exchange) (session.State, error) {
 	return v.named(), nil
 }
 
-// serve meets all that the server may meet now.
+// serve gives every event that may come in this state to the server.
 func (b *bargeinExchange) serve(at serverPlace, out []graph.Edge, figures *Figures, arrive func(serverPlace)) string {
 	x := b.nodes[at.node]
 	offered := map[string]func(*serving){}
@@ -155,8 +155,7 @@ func (b *bargeinExchange) serving(x exchange, s session.State) serving {
 	return v
 }
 
-// serverMeets are the server's actions that may come, and what they are to the code. What the spec leaves out (its comment says
-// what) is not among them.
+// serverMeets returns the server's actions that may come now, and what each of them is in the code.
 func (x exchange) serverMeets() map[string]func(*serving) {
 	out := map[string]func(*serving){
 		"Close": (*serving).close, "Confirm": (*serving).confirm,
@@ -194,7 +193,7 @@ func (x exchange) serverMeets() map[string]func(*serving) {
 	return out
 }
 
-// send is one packet.
+// send sends one packet.
 func (v *serving) send() {
 	p, plays := v.session.Playout.(playout.Playing)
 	if !plays {
@@ -215,8 +214,8 @@ func (v *serving) send() {
 	v.take(session.OfPlayout{Event: playout.Drained(p)})
 }
 
-// receive is a client's message. A candidate for a reply that was taken away has crossed the news on the way, and of a
-// client's candidates the newest alone counts.
+// receive takes a message of the client. A candidate for an interrupted response was sent before the client received the interruption. Only the newest
+// candidate of a client counts.
 func (v *serving) receive() {
 	words := strings.Fields(v.up[0])
 	v.up, v.acted = v.up[1:], true
@@ -253,7 +252,7 @@ func (v *serving) receive() {
 	}
 }
 
-// place is what a mark is in the reply; in a silence what of is there.
+// place returns the unit of a position. For a silence it is the unit that of has for it.
 func (v *serving) place(mark int, of []int) int {
 	if mark > bargeinSilence {
 		return of[mark-bargeinSilence-1]
@@ -271,7 +270,7 @@ func (v *serving) readyTimeout() {
 	v.take(session.OfPlayout{Event: playout.ReadyExpired{Candidate: held.Client}})
 }
 
-// confirm is enough of a voice, or of words; the reply's body notices that it is not wanted any more.
+// confirm confirms the candidate: there is enough speech, or enough words. The body of the response is cancelled.
 func (v *serving) confirm() {
 	v.cut = v.Sent
 	if v.take(session.OfTurn{Event: turn.Sustained{Turn: turn.Open(v.session.Turn)}}); v.acted {
@@ -279,7 +278,7 @@ func (v *serving) confirm() {
 	}
 }
 
-// answer is the end of the turn, its words, and the first audio of what is said to them.
+// answer ends the turn, delivers its text, and brings the first audio of the response to it.
 func (v *serving) answer() {
 	open := turn.Open(v.session.Turn)
 	v.take(session.OfTurn{Event: turn.Silence{Turn: open}}, session.OfTranscription{Event: transcription.Done{Turn: open}},
@@ -291,7 +290,7 @@ func (v *serving) bodyEnds(status response.Status) {
 		session.OfResponse{Event: response.BodyEnded{ID: body(v.session.Response), Status: status}})
 }
 
-// close is the end of all.
+// close ends the session.
 func (v *serving) close() {
 	v.take(session.OfConn{Event: conn.Close{Reason: conn.ByClient}})
 	if body(v.session.Response) != 0 {
@@ -306,7 +305,7 @@ func (v *serving) close() {
 	*v = serving{Kind: v.Kind, Stop: none, Back: none, session: v.session, met: v.met, wrong: v.wrong, acted: true}
 }
 
-// take is the session's queue; what follows at once is taken at once.
+// take gives events to the session and performs the effects. Events that follow at once are taken at once.
 func (v *serving) take(events ...session.Event) { v.takeAt(v.Pos, events...) }
 
 // takeAt is take while the client plays this unit of the response.
@@ -367,7 +366,7 @@ func (v *serving) perform(f session.Effect) {
 	}
 }
 
-// differs says how the spec's next server is not the code's.
+// differs returns how the spec's next server differs from the code's, or "".
 func (v *serving) differs(to exchange) string {
 	v.describe()
 	is := *v
@@ -382,7 +381,7 @@ func (v *serving) differs(to exchange) string {
 	return ""
 }
 
-// describe writes the session as the spec does.
+// describe writes the session into the variables of the spec.
 func (v *serving) describe() {
 	v.Turn = map[string]string{"Idle": "idle", "Candidate": "candidate", "Speaking": "speaking"}[v.session.Turn.Name()]
 	v.Play, v.Start, v.Ready, v.Rejected = "silent", 0, false, false
@@ -407,7 +406,7 @@ func (v *serving) describe() {
 	}
 }
 
-// named is the session with the smallest numbers for its turns, and one for every generation. The two replies have theirs.
+// named returns the session with the smallest numbers for its turns and the same number for every generation. The two responses keep their numbers.
 func (v *serving) named() session.State {
 	var turns []id.Turn
 	same := func(r id.Response) id.Response { return r }

@@ -20,7 +20,7 @@ import (
 // contractFile is the run's contract, in the repository.
 var contractFile = filepath.Join("coord", "run", "contract.json")
 
-// contract is what of the contract a spec has too.
+// contract is the part of the contract that the spec has too.
 type contract struct {
 	States []struct {
 		Name              string
@@ -33,7 +33,7 @@ type contract struct {
 	Messages map[string]message
 }
 
-// message is the schema of what is published under one name.
+// message is the schema of one published message.
 type message struct {
 	Properties struct {
 		Payload struct {
@@ -46,7 +46,7 @@ type message struct {
 	}
 }
 
-// readContract finds the contract from a folder or from any one above it.
+// readContract reads the contract. It looks for it in folder and in the folders above.
 func readContract(folder string) (contract, error) {
 	for {
 		raw, err := os.ReadFile(filepath.Join(folder, contractFile))
@@ -66,12 +66,12 @@ func readContract(folder string) (contract, error) {
 	}
 }
 
-// withContract is the run's machine; its spec is compared with the contract too.
+// withContract is the adapter of run.fizz. It also compares the spec with the contract.
 type withContract struct {
 	Machine[run.State, run.Event, run.Effect, struct{}]
 }
 
-// Compare is Machine.Compare, and the contract says what the spec does, no more and no less.
+// Compare is like Machine.Compare. It also checks that the contract has the same states and transitions as the spec.
 func (m withContract) Compare(g *graph.Graph) (Figures, error) {
 	figures, err := m.Machine.Compare(g)
 	if err != nil {
@@ -88,7 +88,7 @@ func (m withContract) Compare(g *graph.Graph) (Figures, error) {
 	return figures, c.compare(g, m.triggers())
 }
 
-// triggers is the name of the event that each action of the spec stands for.
+// triggers returns, for each action of the spec, the name of its event.
 func (m withContract) triggers() map[string]string {
 	out := map[string]string{}
 	for _, l := range m.Events(m.First, m.Domain) {
@@ -98,7 +98,7 @@ func (m withContract) triggers() map[string]string {
 	return out
 }
 
-// compare says what of the contract is not as in the spec's graph.
+// compare returns an error if the contract differs from the spec's graph.
 func (c contract) compare(g *graph.Graph, triggers map[string]string) error {
 	said := map[string]bool{}
 	for _, tr := range c.Transitions {
@@ -128,7 +128,7 @@ func oneLine(from, event, to string, emits []string) string {
 	return fmt.Sprintf("%s, %s -> %s %v", from, event, to, emits)
 }
 
-// compareStates compares the names, where a run begins, and which states nothing leaves.
+// compareStates compares the names of the states, the first state, and the states in which a run has ended.
 func (c contract) compareStates(g *graph.Graph, leaves map[string]bool) error {
 	said, is := map[string]bool{}, map[string]bool{}
 	begins := map[string]bool{}
@@ -155,8 +155,7 @@ func (c contract) compareStates(g *graph.Graph, leaves map[string]bool) error {
 	return nil
 }
 
-// published is the names of the messages among effects, each of which has the fields and
-// words of its schema.
+// published returns the names of the messages among effects. It checks the fields of each message against its schema.
 func (c contract) published(fx []string) ([]string, error) {
 	var out []string
 	for _, f := range fx {
@@ -176,7 +175,7 @@ func (c contract) published(fx []string) ([]string, error) {
 	return out, nil
 }
 
-// fits compares the fields of an effect, all but its number, with the payload's.
+// fits compares the fields of an effect, except its number, with those of the message.
 func (m message) fits(fields []string) error {
 	payload := m.Properties.Payload
 	has := map[string]bool{}
@@ -201,7 +200,7 @@ func (m message) fits(fields []string) error {
 	return nil
 }
 
-// unequal says what of the contract is not in the spec, or the other way, or "".
+// unequal returns what only the contract or only the spec has, or "".
 func unequal(contract, spec map[string]bool) string {
 	for _, name := range slices.Sorted(maps.Keys(contract)) {
 		if !spec[name] {

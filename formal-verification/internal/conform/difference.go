@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Difference is where spec and code part: the shortest way there, by the spec's
-// labels, and what each of them then does.
+// Difference is the first difference between spec and code: the labels of the shortest way to it, and what each of them does there.
 type Difference struct {
 	Path []string
 	What string

@@ -1,15 +1,14 @@
-// Package conform compares a spec with the code: the graph that the checker found,
-// node by node and edge by edge, with what the Go table does.
+// Package conform compares a specification with the Go code. It takes the specification's
+// graph, as the model checker has explored it: the nodes are states, the edges are steps.
 //
-// The two are walked together from where they begin. Wherever they stand, each step
-// that the spec can take must be an event that the table has a row for, not an
-// ignored one, and must lead to the same state with the same effects in the same
-// order; each event that may come there and that the spec does not take must be an
-// ignored pair. So neither side does what the other does not. On the way every node
-// of the spec and every row of the table must be met: what is met by neither walk is
-// not compared.
+// The comparison follows both sides together, from their first states on. For each step
+// that the specification can take, the code must have a row that is not an ignored one,
+// and both must lead to the same state with the same effects in the same order. If an
+// event may come and the specification has no step for it, the code must ignore it. So
+// neither side does what the other one does not do. In the end, every node of the
+// specification and every row of the table must have been visited.
 //
-// One adapter a machine says how the two are told to be the same: which label of the
-// spec is which event, and which variable is which field. adapter_response.go is the
-// one to start from.
+// There is one adapter for each specification. It says which label of the specification is
+// which event of the code, and which variable is which field. Start with
+// adapter_response.go.
 package conform

@@ -7,15 +7,14 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-// world is a domain that a machine's monitor keeps. An adapter that has it can compare
-// the spec's ghosts with what the monitor has seen, so that an assertion of the spec and
-// the invariant of its name speak of the same. At is the state that Seen goes with.
+// world is a domain that consists of what the code's monitor remembers (Seen) in the state At. With it an adapter can compare the spec's ghosts with the
+// monitor. So an assertion of the spec and the invariant with the same name mean the same.
 type world[S, G comparable] struct {
 	At   S
 	Seen G
 }
 
-// monitored is Grow for such a domain.
+// monitored returns Grow for such a domain.
 func monitored[S, E, F coordtest.Value, G comparable](
 	table machine.Table[S, E, F], monitor machine.Monitor[S, E, F, G],
 ) func(world[S, G], E) world[S, G] {
@@ -26,7 +25,7 @@ func monitored[S, E, F coordtest.Value, G comparable](
 	}
 }
 
-// ghosts adds to the variables that are the fields of a state those that are its spec's ghosts.
+// ghosts returns the fields of a state together with the values of the spec's ghosts.
 func ghosts(fields map[string]string, more map[string]any) map[string]string {
 	for name, v := range more {
 		fields[name] = JSON(v)
@@ -34,7 +33,7 @@ func ghosts(fields map[string]string, more map[string]any) map[string]string {
 	return fields
 }
 
-// ifSo is v where it is so, and 0 elsewhere.
+// ifSo returns v if so is true, and 0 otherwise.
 func ifSo[N ~int | ~uint32 | ~uint64](so bool, v N) N {
 	if so {
 		return v

@@ -4,7 +4,7 @@ package conform
 
 import "github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 
-// Comparer is a Machine or a System, whatever its types are.
+// Comparer is an adapter, whatever its types are. Compare compares the code with the graph of the spec that Name names.
 type Comparer interface {
 	// Name is the spec's.
 	Name() string
@@ -12,7 +12,7 @@ type Comparer interface {
 	Compare(*graph.Graph) (Figures, error)
 }
 
-// All lists what has code to be compared with, by the name of its spec.
+// All returns all adapters.
 func All() []Comparer {
 	return []Comparer{
 		responseMachine(),

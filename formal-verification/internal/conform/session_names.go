@@ -15,20 +15,19 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// said is an effect of a session as its specs write it: identifiers by the part they
-// have in the state that the event met, and not by their number.
+// said is an effect of a session as the specs write it: with the role of an identifier in the state before the event, in place of its number.
 type said struct{ text string }
 
 // Name is the whole text.
 func (f said) Name() string { return f.text }
 
-// Text is what a spec's fx has.
+// Text is the text in a spec's fx.
 func (f said) Text() string { return f.text }
 
-// heardPosition is how far a client says that it heard.
+// heardPosition is the position that a client reports.
 var heardPosition = playout.Position{Item: 1, MS: 3}
 
-// hereNow is how far the reply is heard when an event comes: never where it is held.
+// hereNow returns the position of the response when an event comes. It differs from the position at which a response is held.
 func hereNow(s session.State) playout.Position {
 	if _, held := s.Playout.(playout.Held); held {
 		return playout.Position{Item: 1, MS: 2}
@@ -36,12 +35,12 @@ func hereNow(s session.State) playout.Position {
 	return playout.Position{Item: 1, MS: 1}
 }
 
-// say writes an effect of an event that met s.
+// say returns an effect of an event that came in s, as the specs write it.
 func say(s session.State, f session.Effect) said {
 	return sayWithout(s, f, func(any) bool { return false })
 }
 
-// sayWithout is say without the fields that leave says.
+// sayWithout is say without the fields for which leave returns true.
 func sayWithout(s session.State, f session.Effect, leave func(any) bool) said {
 	out := f.Name()
 	r := reflect.ValueOf(f)
@@ -81,7 +80,7 @@ func named(key, name string) string {
 	return " " + key + "=" + name
 }
 
-// replyName is a response's part in s, or "" for none.
+// replyName returns the role of a response in s, or "" if it has none.
 func replyName(s session.State, r id.Response) string {
 	switch {
 	case r == 0:
@@ -107,7 +106,7 @@ func replyName(s session.State, r id.Response) string {
 	return "gone"
 }
 
-// turnName is a turn's part in s, or "" for none.
+// turnName returns the role of a turn in s, or "" if it has none.
 func turnName(s session.State, t id.Turn) string {
 	switch {
 	case t == 0:
@@ -124,8 +123,7 @@ func turnName(s session.State, t id.Turn) string {
 	return "gone"
 }
 
-// requestName is what a response is for: a request of the client, the turn that is to be answered, or what the newest
-// response was for.
+// requestName returns the role of a request: the client's request, the turn that is to get a response, or the request of the newest response.
 func requestName(s session.State, r id.Request) string {
 	switch {
 	case r == id.Request{}:
@@ -171,7 +169,7 @@ func genIn(s session.State, f session.Effect) uint32 {
 	return 0
 }
 
-// genName names a generation by the one that the machine had when the event came.
+// genName returns the name of a generation, relative to the generation that the machine had before the event.
 func genName(gen uint64, was uint32) string {
 	switch gen {
 	case uint64(was):

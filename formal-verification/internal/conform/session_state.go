@@ -14,14 +14,12 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// theGen is every generation in a canonical state. A machine keeps one at a time; the
-// events of an adapter report of that one and of older ones.
+// theGen is the generation of every machine in a canonical state. The events of an adapter have this one or an older one.
 const theGen = 1
 
-// canonical returns s with the smallest identifiers that keep their order, and with theGen
-// for every generation. The code compares identifiers and counts them up, so it takes the
-// same step from s and from canonical(s): TestCanonicalStatesStandForAll proves that. So a
-// walk meets each situation once, and not once for each set of identifiers.
+// canonical returns s with the smallest identifiers in the same order, and with theGen for every generation. The code only compares identifiers and counts
+// them up, so it takes the same step from s and from canonical(s) (TestCanonicalStatesStandForAll). So a comparison visits each situation once, and not
+// once for each set of identifiers.
 func canonical(s session.State) session.State {
 	var replies []id.Response
 	var turns []id.Turn
@@ -35,7 +33,7 @@ func canonical(s session.State) session.State {
 	return renamed(s, ranks(replies), ranks(turns))
 }
 
-// ranks numbers ids by their order, from 1; 0 stays.
+// ranks returns a function that numbers ids by their order, from 1. 0 stays 0.
 func ranks[T ~uint64](ids []T) func(T) T {
 	slices.Sort(ids)
 	ids = slices.Compact(slices.DeleteFunc(ids, func(i T) bool { return i == 0 }))
@@ -48,7 +46,7 @@ func ranks[T ~uint64](ids []T) func(T) T {
 	}
 }
 
-// renamed is s with other identifiers, and theGen for every generation.
+// renamed returns s with other identifiers, and with theGen for every generation.
 func renamed(s session.State, reply func(id.Response) id.Response, of func(id.Turn) id.Turn) session.State {
 	switch c := s.Conn.(type) {
 	case conn.Live:
@@ -120,8 +118,8 @@ func renamedStream(s transcription.State, of func(id.Turn) id.Turn) transcriptio
 	return s
 }
 
-// theOwed is what every response that is owed is for in a canonical state. The code hands a request on and asks only
-// whether there is one. theRequest and otherRequest are what a client asks for.
+// theOwed is the request that a canonical state has in Owed, if it has one. The code passes a request on, and only asks whether there is one. theRequest and
+// otherRequest are requests of a client.
 var theOwed, theRequest, otherRequest = id.Request{Client: 2}, id.Request{Client: 1}, id.Request{Client: 3}
 
 // freshRequest returns a request that the session does not owe.
@@ -174,7 +172,7 @@ func lossesOf(s session.State) uint32 {
 	return 0
 }
 
-// heardLast returns the reply whose tail a client that reports may still hear, or 0. Of other clients it is not asked.
+// heardLast returns the response whose end a client that reports may not have played yet, or 0. For other clients it returns 0.
 func heardLast(s session.State) id.Response {
 	if p, is := s.Playout.(playout.Silent); is && s.Config.Reports {
 		return p.Last
@@ -182,7 +180,7 @@ func heardLast(s session.State) id.Response {
 	return 0
 }
 
-// body is whose goroutine generates, or 0.
+// body returns the response whose body runs, or 0.
 func body(s response.State) id.Response {
 	switch s := s.(type) {
 	case response.Active:
@@ -198,7 +196,7 @@ func body(s response.State) id.Response {
 	return 0
 }
 
-// sounding is whose audio plays or is held, or 0.
+// sounding returns the response that plays or is held, or 0.
 func sounding(s playout.State) id.Response {
 	switch s := s.(type) {
 	case playout.Playing:
@@ -210,7 +208,7 @@ func sounding(s playout.State) id.Response {
 	return 0
 }
 
-// streamOf is the turn whose stream s is, or 0.
+// streamOf returns the turn of the stream s, or 0.
 func streamOf(s transcription.State) id.Turn {
 	var t id.Turn
 	renamedStream(s, func(of id.Turn) id.Turn {

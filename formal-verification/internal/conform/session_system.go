@@ -10,15 +10,13 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// moment is what one action of a session's spec is: one event of the session's queue, or
-// some that a spec takes for one.
+// moment is one action of a session's spec: one event of the session's queue, or several that the spec has as one action.
 type moment []session.Event
 
 type nextFunc func(session.State, playout.Position, session.Event) (session.State, []session.Effect, []session.Step)
 
-// sessionSpec is a spec of the composed session. Each restricts the events that may come
-// (Events), keeps what these make of the state (Vars), and is faithful in that: were there
-// more to the state, two sessions that look alike would not do the same.
+// sessionSpec is the adapter of one session specification. Events are those that the specification models, and Vars is the part of the state that it has.
+// The comparison notices if the rest of the state matters: two sessions with the same Vars would then take different steps.
 type sessionSpec struct {
 	Spec string
 	// First are the configurations that a session of the spec may begin with, and Begin
@@ -39,7 +37,7 @@ type sessionSpec struct {
 // Name is the spec's.
 func (a sessionSpec) Name() string { return a.Spec }
 
-// Compare walks the spec's graph and the composition together.
+// Compare compares the spec's graph with the composition.
 func (a sessionSpec) Compare(g *graph.Graph) (Figures, error) {
 	type none struct{}
 	var starts []Start[session.State, none]
@@ -77,8 +75,7 @@ func (a sessionSpec) meet(s session.State, events moment) (session.State, []said
 	return next, out, why
 }
 
-// run runs the events of one action through the composition. why is the reason of the first event that was ignored, where all
-// were.
+// run runs the events of one action through the composition. If all of them were ignored, why is the reason for the first one.
 func (a sessionSpec) run(s session.State, events moment) (next session.State, out []said, why string) {
 	next, why = s, "it changes nothing"
 	for _, e := range events {
@@ -102,7 +99,7 @@ func (a sessionSpec) run(s session.State, events moment) (next session.State, ou
 	return next, out, why
 }
 
-// createdFor is what the last response is for that effects announce; ok is false where they announce none.
+// createdFor returns the request of the last response that the effects announce. ok is false if they announce none.
 func createdFor(effects []session.Effect) (request id.Request, ok bool) {
 	for _, f := range effects {
 		if created, is := f.(response.EmitCreated); is {

@@ -15,10 +15,10 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// The steps of a session's specification, for the trace check: a running session is asked about one event at a time, whatever
-// its identifiers and its positions in the audio are.
+// The steps of a session specification, for the check of traces: it looks up one event of a real session at a time, independent of its identifiers and its
+// positions in the audio.
 
-// Sliced knows the steps of one specification of a session.
+// Sliced has the steps of one session specification.
 type Sliced struct {
 	spec  sessionSpec
 	steps map[slicedStep]map[string]bool // the outcomes
@@ -30,8 +30,8 @@ type slicedStep struct {
 	event session.Event
 }
 
-// NewSliced reads the steps out of a specification's graph. A specification that differs from the code is an error. ok is false
-// where name is no specification of a session.
+// NewSliced takes the steps from a specification's graph. It returns an error if the specification differs from the code. ok is false if name is no
+// session specification.
 func NewSliced(name string, g *graph.Graph) (s *Sliced, ok bool, err error) {
 	for _, c := range All() {
 		a, is := c.(sessionSpec)
@@ -63,7 +63,7 @@ func (s *Sliced) note(from session.State, events moment) {
 	}
 }
 
-// Ask says whether the specification has this event in this state, and if so, how its step is another, or "".
+// Ask reports whether the specification has this event in this state. If it has, what is how its step differs, or "".
 func (s *Sliced) Ask(from session.State, e session.Event, to session.State, effects []session.Effect) (known bool, what string) {
 	known, what = s.ask(from, e, to, effects)
 	if !known && !ofWorker(e) {

@@ -8,55 +8,51 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// Labelled is an event with the label of the spec's edges that are meant by it,
-// such as `BodyEnded id=2 status="Failed"`. A flag may be written on=true or on=True.
+// Labelled is an event of the code with the label of the spec's edges that mean the same, for example `BodyEnded id=2 status="Failed"`. A bool may be
+// written on=true or on=True.
 type Labelled[E any] struct {
 	Label string
 	Event E
 }
 
-// Figures is how much was compared: pairs of a spec's node and a state of the code,
-// the steps that both take, and the events that both refuse.
+// Figures says how much was compared: pairs of a node of the spec and a state of the code, steps that both take, and events that both ignore.
 type Figures struct {
 	States, Edges, Refused int
 }
 
-// NoRow is the reason that a Step gives where the code has nothing at all for an
-// event: always a difference.
+// NoRow is the reason that Step returns if the code has no row for an event. This is always a difference.
 const NoRow = "no row"
 
-// Start is where the code may begin.
+// Start is a first state of the code, with its domain (see System).
 type Start[S any, D comparable] struct {
 	State  S
 	Domain D
 }
 
-// System is code that a spec is compared with: one table, or several composed.
-// S is its state, D what bounds the events that may come (the newest id, …).
+// System is code that is compared with a spec: one table, or several tables that work together. S is its state. D is the domain: what the adapter
+// remembers in order to bound the events, for example the newest id.
 type System[S comparable, E any, F machine.Named, D comparable] struct {
 	Spec   string // "session" is compared with specs/session.fizz
 	Starts []Start[S, D]
-	// Step takes one event until nothing is left to do. why is "" for a step and
-	// the reason where the event is ignored; an ignored one changes nothing.
+	// Step applies one event, with everything that follows from it. If the event is ignored, why is the reason, and nothing changes. Otherwise why
+	// is "".
 	Step func(S, E) (next S, effects []F, why string)
-	// Events are all that may come in this state, late, stale and unknown ones
-	// included. Labels are unique among them.
+	// Events returns all events that may come in this state, also late, stale and unknown ones. Their labels are unique.
 	Events func(S, D) []Labelled[E]
-	// Grow is the domain after an event that was taken. Nil: it stays.
+	// Grow returns the domain after an event that was not ignored. Nil: it stays the same.
 	Grow func(D, E) D
-	// Vars are the spec's variables in this state, as JSON texts, all but fx, bad and the ghosts.
+	// Vars returns the values of the spec's variables in this state, in JSON, except those of fx, bad and the ghosts.
 	Vars func(S, D) map[string]string
-	// Hidden: the state has more than the variables. A step that the spec does not take may change that, and that alone:
-	// it changes no variable and has no effects, and the walk goes on from there beside the same node of the spec.
+	// Hidden: the state of the code has more than the variables of the spec. An event without a step in the spec may then change the rest of the state,
+	// but no variable, and without effects. The comparison goes on from the new state and the same node.
 	Hidden bool
-	// Tables tells which table takes an event, for CompareAndList. Nil: nothing is listed.
+	// Tables says which table an event belongs to, for CompareAndList. Nil: nothing is listed.
 	Tables *tables[S, E]
-	// Ghosts are variables that only the spec has: what its assertions remember. A variable
-	// that is neither compared nor one of these is a difference.
+	// Ghosts are the variables that only the spec has, for its assertions. A variable that is neither compared nor a ghost is a difference.
 	Ghosts []string
 }
 
-// Machine is how one table is compared with its spec.
+// Machine is the adapter of one table.
 type Machine[S, E, F coordtest.Value, D comparable] struct {
 	Spec   string // "response" is compared with specs/response.fizz
 	Table  machine.Table[S, E, F]
@@ -67,11 +63,11 @@ type Machine[S, E, F coordtest.Value, D comparable] struct {
 	Vars   func(S, D) map[string]string // as in System
 	Ghosts []string                     // as in System
 
-	offers *Offers // notes what is offered, or nil
+	offers *Offers // records the events that the adapter sends, or nil
 }
 
-// tables are those of a System: every state with every event of its tables, and what one event of the System is to its table.
-// event is nil where no table takes it.
+// tables are the tables of a System. pairs has every pair of state and event. of returns the state and event of the table that an event of the System
+// belongs to. event is nil if it belongs to none.
 type tables[S, E any] struct {
 	pairs []pair
 	of    func(S, E) (state, event machine.Named)
@@ -83,14 +79,14 @@ func (s System[S, E, F, D]) Name() string { return s.Spec }
 // Name is the spec's name.
 func (m Machine[S, E, F, D]) Name() string { return m.Spec }
 
-// Compare walks the spec's graph and the code together. What differs is a *Difference.
+// Compare compares the spec's graph with the code. A difference is a *Difference.
 func (s System[S, E, F, D]) Compare(g *graph.Graph) (Figures, error) {
 	w := newWalk(s, g)
 	err := w.run()
 	return w.figures, err
 }
 
-// Compare is System.Compare, and every row of the table must have been met.
+// Compare is like System.Compare. It also requires that every row of the table was visited.
 func (m Machine[S, E, F, D]) Compare(g *graph.Graph) (Figures, error) {
 	met := make([]bool, len(m.Table))
 	figures, err := m.system(met).Compare(g)
@@ -105,7 +101,7 @@ func (m Machine[S, E, F, D]) Compare(g *graph.Graph) (Figures, error) {
 	return figures, nil
 }
 
-// system is the table as a System that notes which rows are met.
+// system returns the table as a System. met records which rows were visited.
 func (m Machine[S, E, F, D]) system(met []bool) System[S, E, F, D] {
 	return System[S, E, F, D]{
 		Spec:   m.Spec,

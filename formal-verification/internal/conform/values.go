@@ -13,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-// JSON writes a value as the graph's nodes have it.
+// JSON returns a value as the nodes of the graph write it.
 func JSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -24,7 +24,7 @@ func JSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// canon knows JSON texts in one spelling, so that spaces and escapes do not count.
+// canon brings JSON texts into one spelling, so that spaces and escapes do not matter. It remembers the results.
 type canon map[string]string
 
 func (c canon) text(raw string) string {
@@ -42,9 +42,8 @@ func (c canon) text(raw string) string {
 	return out
 }
 
-// Fields gives the variables of a machine whose spec has one for each field of any
-// state: "state" is the state's name, the others are the fields in snake case, and
-// what a state lacks is 0, false or "". A type with names is written by its name.
+// Fields returns the function Vars for a spec with one variable for each field of any state. "state" is the name of the state, and the other variables are
+// the fields in snake case. A field that a state does not have is 0, false or "". A value with a String method is written by its name.
 func Fields[S machine.Named](states ...S) func(S) map[string]string {
 	lacking := map[string]string{}
 	for _, s := range states {

@@ -13,31 +13,32 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// What every spec may have: the effects of the last action, and the first wrong step.
+// Variables that every spec may have: the effects of the last action, and the assertions that it broke.
 const (
 	effectsVar = "fx"
 	wrongVar   = "bad"
 )
 
-// maxPairs bounds a walk: a spec and a table that are the same meet in about as many
-// pairs as the spec has nodes.
+// maxPairs limits the comparison. If spec and code agree, there are about as many pairs of node and state as nodes.
 const maxPairs = 100_000
 
-// flags writes them in a label as Go does; the checker writes them as Python does.
+// flags converts the bools of a label from Python's spelling, which the checker uses, to Go's.
 var flags = strings.NewReplacer("=True", "=true", "=False", "=false")
 
-// place is one node of the spec beside what the code is then.
+// place is a node of the spec together with the state and the domain of the code.
 type place[S comparable, D comparable] struct {
 	node   int
 	state  S
 	domain D
 }
 
+// arrival says from which place and by which label a place was first reached.
 type arrival[S comparable, D comparable] struct {
 	from  place[S, D]
 	label string
 }
 
+// walk is one comparison. came has every place that was reached, and queue those that are still to be visited.
 type walk[S comparable, E any, F machine.Named, D comparable] struct {
 	System[S, E, F, D]
 	g       *graph.Graph
@@ -91,7 +92,7 @@ func (w *walk[S, E, F, D]) run() error {
 	return nil
 }
 
-// begin pairs each state that the spec begins in with the start of the code that looks like it.
+// begin finds, for each first state of the spec, the start of the code with the same variables.
 func (w *walk[S, E, F, D]) begin() error {
 	used := make([]bool, len(w.Starts))
 	for _, node := range w.g.Init {
@@ -112,7 +113,7 @@ func (w *walk[S, E, F, D]) begin() error {
 	return nil
 }
 
-// uncompared looks for variables that nothing in the code answers for, and ghosts that are none.
+// uncompared returns an error if a variable is not compared and is no ghost, or if a ghost does not exist.
 func (w *walk[S, E, F, D]) uncompared() error {
 	compared := w.Vars(w.Starts[0].State, w.Starts[0].Domain)
 	spec := w.g.Nodes[w.g.Init[0]].Vars
@@ -141,7 +142,7 @@ func (w *walk[S, E, F, D]) arrive(at place[S, D], by arrival[S, D]) {
 	w.figures.States++
 }
 
-// path is the labels from the beginning to at, and then last.
+// path returns the labels from the first state to at, and then last.
 func (w *walk[S, E, F, D]) path(at place[S, D], last string) []string {
 	back := []string{last}
 	for {
@@ -189,7 +190,7 @@ func (w *walk[S, E, F, D]) visit(at place[S, D]) error {
 	return nil
 }
 
-// both compares one step of the spec with the same step of the code.
+// both compares a step of the spec with the same step of the code.
 func (w *walk[S, E, F, D]) both(at place[S, D], edge graph.Edge, e E) error {
 	label := edge.Label()
 	next, effects, why := w.Step(at.state, e)
@@ -208,7 +209,7 @@ func (w *walk[S, E, F, D]) both(at place[S, D], edge graph.Edge, e E) error {
 	return nil
 }
 
-// refused is an event that the spec does not take: the code must ignore it.
+// refused checks an event for which the spec has no step: the code must ignore it.
 func (w *walk[S, E, F, D]) refused(at place[S, D], l Labelled[E]) error {
 	if action, _, _ := strings.Cut(l.Label, " "); !w.actions[action] {
 		return &Difference{w.path(at, l.Label), "the spec never takes an action of this name"}
@@ -230,7 +231,7 @@ func (w *walk[S, E, F, D]) refused(at place[S, D], l Labelled[E]) error {
 	return nil
 }
 
-// unlike is what of the node's variables is not as in the code's state, or "".
+// unlike returns which variables of the node differ from the state of the code, or "".
 func (w *walk[S, E, F, D]) unlike(node int, s S, d D) string {
 	want := w.Vars(s, d)
 	spec, code := map[string]string{}, map[string]string{}
@@ -249,7 +250,7 @@ func (w *walk[S, E, F, D]) unlike(node int, s S, d D) string {
 	return sides(vars(spec), vars(code))
 }
 
-// otherEffects is how the effects that led to the node differ from the code's, or "".
+// otherEffects returns how the effects of the step to the node differ from those of the code, or "".
 func (w *walk[S, E, F, D]) otherEffects(node int, effects []F) string {
 	spec, known := w.g.Nodes[node].Vars[effectsVar]
 	if !known {
@@ -275,7 +276,7 @@ func texts[F machine.Named](effects []F) string {
 
 func sides(spec, code string) string { return "\n  spec: " + spec + "\n  code: " + code }
 
-// vars writes variables in the order of their names.
+// vars returns the variables as text, in the order of their names.
 func vars(v map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(v)) {
