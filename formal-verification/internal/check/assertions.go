@@ -10,7 +10,7 @@ import (
 	ast "fizz/proto"
 )
 
-// supported says whether the spec has actions, the named assertions, and only assertions of a kind that can be decided.
+// supported returns an error if the spec has no actions, lacks a named assertion, or has an assertion of a kind that cannot be decided.
 func supported(f *ast.File, stop []string) error {
 	if len(f.GetActions()) == 0 {
 		return fmt.Errorf("%w: it has no action", ErrSpec)
@@ -31,8 +31,7 @@ func supported(f *ast.File, stop []string) error {
 	return nil
 }
 
-// kindOf is the assertion's kind, empty where there is none. The old form without a block is an
-// expression with flags.
+// kindOf returns the assertion's kind, or "". The old form without a block is an expression with flags.
 func kindOf(inv *ast.Invariant) string {
 	if inv.GetBlock() == nil {
 		switch {
@@ -61,7 +60,7 @@ func nameOf(inv *ast.Invariant) string {
 
 func lively(kind string) bool { return kind == AlwaysEventually || kind == EventuallyAlways }
 
-// narrow leaves only the named assertions in the file and returns where they were.
+// narrow removes all assertions from the file except the named ones, and returns their former indices.
 func narrow(f *ast.File, only []string) []int {
 	var kept []*ast.Invariant
 	var at []int

@@ -1,6 +1,6 @@
-// Package check explores a spec with FizzBee and says what holds. FizzBee keeps its state
-// in package globals and reports by printing, so every spec has a process of its own, and
-// what is believed is the explored graph alone.
+// Package check explores a spec with FizzBee and decides which assertions hold. FizzBee keeps
+// its state in global variables and prints its result. So each spec is explored in a process
+// of its own, and only the explored graph is used.
 package check
 
 import (
@@ -35,7 +35,7 @@ const (
 	DefaultMemoryMB = 8 << 10
 )
 
-// Verdict is how a spec did.
+// Verdict is the result for a spec.
 type Verdict string
 
 // The verdicts.
@@ -45,8 +45,7 @@ const (
 	Deadlock Verdict = "DEADLOCK"
 )
 
-// Assertion is one of the spec's assertions. Holds means little unless Decided: a run that
-// ends at the first failure leaves the others open.
+// Assertion is one of the spec's assertions. Holds is only meaningful if Decided is true: a run that ends at the first failure does not decide the others.
 type Assertion struct {
 	Name, Kind     string
 	Decided, Holds bool
@@ -61,24 +60,23 @@ const (
 	EventuallyAlways = "eventually always"
 )
 
-// Result is what a run found.
+// Result is the result of a run.
 type Result struct {
 	Spec string
 	// Nodes and States are FizzBee's "Valid Nodes" and "Unique states": what was reached, and how
 	// much of it is a state between actions.
 	Nodes, States int
 	Verdict       Verdict
-	// Assertion is the first that failed.
+	// Assertion is the first assertion that failed.
 	Assertion string
-	// Trace leads to the failure; for liveness it ends in the steps that go on for ever.
+	// Trace has the steps that lead to the failure. For liveness it ends with the steps that repeat for ever.
 	Trace []graph.Step
-	// Graph is nil when the run ended before everything was explored.
+	// Graph is nil if the run ended before everything was explored.
 	Graph *graph.Graph
-	// MaxActionsReached says that exploration ended at the spec's bound, so that what holds was
-	// shown for short runs only.
+	// MaxActionsReached: the exploration ended at the spec's largest number of actions, so the assertions were only checked for short runs.
 	MaxActionsReached bool
 	Assertions        []Assertion
-	// Good says of each liveness assertion that was decided in which nodes of Graph it holds.
+	// Good has, for each decided liveness assertion, the nodes of Graph in which its condition is true.
 	Good map[string][]bool
 }
 

@@ -17,18 +17,17 @@ import (
 	"github.com/fizzbee-io/fizzbee/modelchecker"
 )
 
-// memoryLook is how often the child looks how much it holds.
+// memoryLook is the interval at which the child checks its memory.
 const memoryLook = 100 * time.Millisecond
 
-// nearLimit is how many tenths of the memory limit may be in use.
+// nearLimit is how many tenths of the memory limit the child may use.
 const nearLimit = 7
 
-// collectAt is how far the heap may grow between two collections: FizzBee makes much garbage, and memory is cheap.
+// collectAt is the garbage collector's GOGC in percent. FizzBee makes much garbage, and memory is cheap.
 const collectAt = 800
 
-// Main must be the first thing that a program using this package does, its tests' TestMain
-// included: the program is run again as the child that explores a spec. It returns at once in
-// a parent and never in a child.
+// Main must be the first call of a program that uses this package, also in TestMain. To explore a spec, the program runs itself again as a child process. In the
+// parent Main returns at once. In the child it explores the spec and never returns.
 func Main() {
 	if os.Getenv(childMark) == "" {
 		return
@@ -47,7 +46,7 @@ func Main() {
 	reply(out, run(f, o))
 }
 
-// reply sends the answer and ends the child; whoever comes second waits for the end.
+// reply writes the answer and ends the process. A second caller waits for the end.
 func reply(out io.Writer, a *answer) {
 	replying <- struct{}{}
 	if err := gob.NewEncoder(out).Encode(a); err != nil {
@@ -64,8 +63,7 @@ func dieWithParent() {
 	os.Exit(1)
 }
 
-// watchMemory ends the child when what it really holds, garbage aside, comes near the limit:
-// above that it would do little but collect.
+// watchMemory ends the child when its memory without garbage comes near the limit, because it would then mostly collect garbage.
 func watchMemory(out io.Writer, limitMB int) {
 	limit := int64(limitMB) << 20
 	debug.SetGCPercent(collectAt)
@@ -79,7 +77,7 @@ func watchMemory(out io.Writer, limitMB int) {
 	}
 }
 
-// run explores. What FizzBee panics with is what is wrong with the spec.
+// run explores the spec. A panic of FizzBee means that the spec is wrong.
 func run(f *ast.File, o Options) (found *answer) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -100,7 +98,7 @@ func run(f *ast.File, o Options) (found *answer) {
 	return collect(f, config, checked, root, failed)
 }
 
-// explain tells what a panic was about: a mistake in the spec, or in a program.
+// explain returns the message of a panic: a mistake in the spec, or in a program.
 func explain(r any) string {
 	text := fmt.Sprint(r)
 	switch r := r.(type) {

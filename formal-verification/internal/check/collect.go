@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// collect turns what FizzBee explored into an answer.
+// collect returns what FizzBee has explored as an answer.
 func collect(f *ast.File, config *ast.StateSpaceOptions, checked []int, root, failed *modelchecker.Node) *answer {
 	a := &answer{
 		Complete:          failed == nil,
@@ -49,7 +49,7 @@ func collect(f *ast.File, config *ast.StateSpaceOptions, checked []int, root, fa
 	return a
 }
 
-// firstFailed is the assertion that a failing node has, on itself or on the step that led to it.
+// firstFailed returns the index of the first assertion that fails in a node or on the step to it.
 func firstFailed(n *modelchecker.Node) int {
 	places := []map[int][]int{n.FailedInvariants}
 	if len(n.Inbound) > 0 {
@@ -63,7 +63,7 @@ func firstFailed(n *modelchecker.Node) int {
 	return -1
 }
 
-// wayTo is the run that led to a node, in steps from one state between actions to the next.
+// wayTo returns the steps from the first state to a node.
 func wayTo(root, n *modelchecker.Node) []graph.Step {
 	var links []*modelchecker.Link
 	for at := n; at != root && len(at.Inbound) > 0; at = at.Inbound[0].Node {

@@ -12,7 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// decide reads the verdict off the explored graph, in FizzBee's order: safety, deadlock, exists, liveness.
+// decide returns the verdict for the explored graph. It decides in FizzBee's order: safety, deadlock, exists, liveness.
 func decide(f *ast.File, o Options, found *answer) Result {
 	r := Result{
 		Spec:              specName(f),
@@ -42,7 +42,7 @@ func decide(f *ast.File, o Options, found *answer) Result {
 	return r
 }
 
-// safety notes that the checker went through every state and step without a failure, and what it cannot see.
+// safety records that the checker visited every state and step without a failure, and decides what the checker does not check.
 func (r *Result) safety(found *answer) {
 	for i := range r.Assertions {
 		a := &r.Assertions[i]
@@ -95,7 +95,7 @@ func (r *Result) liveness(found *answer) {
 	}
 }
 
-// fail notes an assertion that does not hold; the first decides the verdict.
+// fail records an assertion that does not hold. The first one decides the verdict.
 func (r *Result) fail(i int, trace []graph.Step) {
 	if i >= 0 {
 		r.Assertions[i].Decided, r.Assertions[i].Holds = true, false
@@ -109,7 +109,7 @@ func (r *Result) fail(i int, trace []graph.Step) {
 	}
 }
 
-// specName is the file's name without its ending.
+// specName returns the file's name without its ending.
 func specName(f *ast.File) string {
 	return strings.TrimSuffix(filepath.Base(f.GetSourceInfo().GetFileName()), ".fizz")
 }

@@ -17,10 +17,10 @@ import (
 
 const initAction = "Init"
 
-// maxEdges bounds the exported graph: an atomic action with many orders inside could have any number of ways through.
+// maxEdges limits the exported graph: one atomic action may have any number of paths through it.
 const maxEdges = 2_000_000
 
-// maxChoices bounds how much is chosen in one step.
+// maxChoices limits the number of choices in one step.
 const maxChoices = 1000
 
 // export is FizzBee's graph as ours: its nodes are the states between actions, its edges whole steps.
@@ -32,7 +32,7 @@ type export struct {
 	leaps []int
 }
 
-// way is a step under way: what it is so far, and what was seen on it.
+// way is a step of which only the beginning is known yet.
 type way struct {
 	graph.Edge
 	from  *modelchecker.Node
@@ -87,7 +87,7 @@ func (x *export) add(w way) {
 	x.graph.Edges = append(x.graph.Edges, w.Edge)
 }
 
-// follow goes along a link to where the action yields.
+// follow follows a link to the node at which the action yields.
 func (x *export) follow(l *modelchecker.Link, w way) {
 	if i, ok := x.index[l.Node]; ok {
 		w.To = i
@@ -110,8 +110,8 @@ func (x *export) inside(n *modelchecker.Node, w way) {
 	}
 }
 
-// brokenLeaps are the steps that break a transition assertion as a whole, by assertion. FizzBee
-// holds each piece of a step against it, from choice to choice, and never the whole.
+// brokenLeaps returns, by assertion, a step that breaks a transition assertion as a whole. FizzBee only checks the pieces of a step between two choices, and never
+// the whole step.
 func (x *export) brokenLeaps() map[int]int {
 	out := map[int]int{}
 	for _, i := range x.leaps {
@@ -127,7 +127,7 @@ func (x *export) brokenLeaps() map[int]int {
 	return out
 }
 
-// at is the node that stands for one of FizzBee's, -1 where it is inside an action.
+// at returns our node for one of FizzBee's, or -1 if FizzBee's is inside an action.
 func (x *export) at(n *modelchecker.Node) int {
 	if i, ok := x.index[n]; ok {
 		return i
@@ -143,8 +143,7 @@ func (x *export) witness(assertion int) []bool {
 	return out
 }
 
-// isYield says whether a node is a state between actions. A name alone does not tell: what is
-// forked from a crashed node inherits its name.
+// isYield reports whether a node is a state between actions. Its name is not enough to know, because a node that is forked from a crashed one has the same name.
 func isYield(n *modelchecker.Node) bool {
 	switch {
 	case n.IsYield, n.Name == "yield":
@@ -161,9 +160,8 @@ func isYield(n *modelchecker.Node) bool {
 	return false
 }
 
-// begin is the step that a link out of a state between actions begins: an action of the spec, or
-// one that had begun and goes on. What has begun goes on, so that is as strong as fairness gets;
-// the promise is made to the thread as it stands, since the checker numbers threads anew.
+// begin returns the step that begins with a link out of a state between actions: an action of the spec, or an action that has begun before and goes on. An action
+// that has begun is strongly fair. The promise belongs to the thread at its position, because the checker renumbers threads.
 func begin(n *modelchecker.Node, l *modelchecker.Link) graph.Edge {
 	var thread int
 	if _, err := fmt.Sscanf(l.Name, "thread-%d", &thread); err == nil && thread < len(n.Threads) && n.Threads[thread] != nil {
@@ -177,7 +175,7 @@ func begin(n *modelchecker.Node, l *modelchecker.Link) graph.Edge {
 	return graph.Edge{Action: plain(l.Name), Fair: fairness(l.Fairness), Fault: l.IsCrashLink()}
 }
 
-// choicesOf reads what was chosen from the name of a link inside an action.
+// choicesOf returns the choices of a link inside an action, which are in its name.
 func choicesOf(n *modelchecker.Node, l *modelchecker.Link, action string) []graph.Choice {
 	kind, what, ok := strings.Cut(plain(l.Name), ":")
 	if !ok {
@@ -199,7 +197,7 @@ func choicesOf(n *modelchecker.Node, l *modelchecker.Link, action string) []grap
 	return nil
 }
 
-// position is the statement at which a node inside an action stands.
+// position returns the statement at which a node inside an action is.
 func position(n *modelchecker.Node) string {
 	frames := n.Threads[n.Current].Stack.RawArray()
 	var top struct{ PC string }
@@ -224,10 +222,10 @@ func fairness(level ast.FairnessLevel) graph.Fairness {
 	}
 }
 
-// plain takes out the random mark that FizzBee puts into symmetric values.
+// plain removes the random prefix that FizzBee puts into symmetric values.
 func plain(s string) string { return strings.ReplaceAll(s, lib.SymmetryPrefix, "") }
 
-// stateOf is a node's state in JSON, variable by variable.
+// stateOf returns a node's state, each variable in JSON.
 func stateOf(n *modelchecker.Node) graph.Node {
 	out := graph.Node{Vars: map[string]string{}}
 	var vars map[string]json.RawMessage

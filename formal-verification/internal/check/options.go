@@ -14,19 +14,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// How much FizzBee explores where a spec does not say.
+// The defaults for options that a spec does not have.
 const (
 	defaultMaxActions = 100
 	defaultConcurrent = 2
 )
 
-// configName is the file beside a spec that holds options for all specs of its folder.
+// configName is the file with options for all specs of a folder.
 const configName = "fizz.yaml"
 
-// live are the values of `liveness` under which FizzBee checks it; every other switches it off.
+// live has the values of the option `liveness` with which FizzBee checks liveness. With every other value it does not.
 var live = []string{"", "enabled", "true", "strict", "strict/bfs", "eventual", "nondeterministic"}
 
-// configure reads the options of a spec: those beside it, then those in its front matter, then the defaults.
+// configure returns the options of a spec: from the file in its folder, then from its front matter, then the defaults.
 func configure(f *ast.File, o Options) (*ast.StateSpaceOptions, error) {
 	config := &ast.StateSpaceOptions{}
 	if o.Plain && o.Dir != "" {
@@ -52,7 +52,7 @@ func configure(f *ast.File, o Options) (*ast.StateSpaceOptions, error) {
 	return config, sound(config)
 }
 
-// sound refuses the options under which something false may pass.
+// sound returns an error for options with which a wrong spec may pass.
 func sound(config *ast.StateSpaceOptions) error {
 	switch {
 	case !slices.Contains(live, config.GetLiveness()):

@@ -14,10 +14,10 @@ import (
 	ast "fizz/proto"
 )
 
-// childMark in the environment makes a program that begins with Main a child.
+// childMark is the environment variable that makes a program a child process (see Main).
 const childMark = "ANTIPHON_CHECK_CHILD"
 
-// keptChatter is how much of what FizzBee prints is kept to explain a crash.
+// keptChatter is how many bytes of FizzBee's output are kept, in order to explain a crash.
 const keptChatter = 4 << 10
 
 // explore runs one child and returns its answer.
@@ -82,7 +82,7 @@ func crashed(asked, ended, decoded error, chatter string) error {
 	return fmt.Errorf("%w (%w); it said last:\n%s", ErrCrashed, reason, strings.TrimSpace(chatter))
 }
 
-// tail keeps the end of what is written to it.
+// tail is a writer that keeps the last bytes that were written.
 type tail struct {
 	limit int
 	kept  []byte

@@ -13,19 +13,19 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// request is what the child is asked.
+// request is what the parent sends to the child.
 type request struct {
 	File    []byte // the spec as a binary ast.File
 	Options Options
 }
 
-// Why a child gives no answer, in a form that crosses the pipe.
+// The reasons why a child has no result, as text for the pipe.
 const (
 	faultSpec   = "spec"
 	faultMemory = "memory"
 )
 
-// answer is what the child found: facts only, the verdict is the parent's.
+// answer is what the child has found. The parent decides the verdict.
 type answer struct {
 	Fault, Message string
 

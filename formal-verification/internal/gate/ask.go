@@ -11,13 +11,13 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// Ask is a question about the whole graph that the language has no assertion for:
+// Ask is a question about the whole graph, for which FizzBee's language has no assertion:
 //
-//	# ask reachable NAME: EXPR                  some state is so
-//	# ask always-enabled NAME: ACTION when EXPR wherever it is so, the action can happen
-//	# ask responds NAME: EXPR leads to EXPR     once it is so, it comes to that, by what is fair
+//	# ask reachable NAME: EXPR                  the expression is true in some state
+//	# ask always-enabled NAME: ACTION when EXPR the action is possible in every state in which the expression is true
+//	# ask responds NAME: EXPR leads to EXPR     after a state with the first expression comes a state with the second one, if fairness is kept
 //
-// EXPR is over the spec's variables and its constants.
+// EXPR uses the spec's variables and constants.
 type Ask struct {
 	Line       int
 	Kind, Name string
@@ -37,7 +37,7 @@ var (
 	askForm = regexp.MustCompile(`^([a-z-]+)\s+([A-Za-z][A-Za-z0-9_]*)\s*:\s*(.+)$`)
 )
 
-// Asks reads the questions of a spec. A line that begins like one must be one.
+// Asks returns the questions of a spec. A line that begins like a question and is none is an error.
 func Asks(spec string) ([]Ask, error) {
 	var out []Ask
 	var wrong []error
@@ -86,8 +86,8 @@ func ask(text string) (Ask, error) {
 	return a, nil
 }
 
-// decide answers the question on the whole graph: "" for yes, else what is against it. A
-// question about states that never come has the answer no.
+// decide answers the question on the whole graph. It returns "" for yes, and otherwise the reason for no. If no state satisfies the question's condition,
+// the answer is no.
 func (a Ask) decide(g *graph.Graph, constants string) (string, error) {
 	when, err := holds(g, constants, a.When)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// dialect is the checker's: what its specs may say, questions may.
+// dialect is the dialect of Starlark that the checker uses, so that questions may use what specs may use.
 var dialect = &syntax.FileOptions{Set: true, GlobalReassign: true, TopLevelControl: true}
 
 // maxSteps bounds the evaluation of one expression.
 const maxSteps = 1_000_000
 
-// constants is what the spec defines at its top level: the numbers that bound it, and its defs.
+// constants returns the text of what the spec defines at its top level: constants and functions.
 func constants(f *ast.File) string {
 	var out strings.Builder
 	for _, s := range f.GetStmts() {
@@ -69,7 +69,7 @@ func holds(g *graph.Graph, constants, expr string) ([]bool, error) {
 	return out, nil
 }
 
-// decode reads a value of the graph; known are those that were read before.
+// decode returns a value of the graph in Starlark. known has the values that were decoded before.
 func decode(thread *starlark.Thread, known map[string]starlark.Value, raw string) (starlark.Value, error) {
 	if v, seen := known[raw]; seen {
 		return v, nil

@@ -13,10 +13,9 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// notices says that a mutant which changes nothing but what an action promises makes a
-// liveness assertion fail. Such a mutant has the graph that was explored already, with other
-// promises on it, and the assertion is decided as it was there. False decides nothing: the
-// mutant is then run as any other.
+// notices reports whether a liveness assertion fails for a mutant that only changes the fairness of an action. Such a mutant has the graph that is
+// explored already, with another fairness, so the gate need not explore it again. If notices returns false, nothing is decided: the mutant is then
+// explored like any other.
 func notices(whole check.Result, assertion string, was, is *ast.File) bool {
 	good := whole.Good[assertion]
 	action, level, only := onlyFairness(was, is)
@@ -43,7 +42,7 @@ func notices(whole check.Result, assertion string, was, is *ast.File) bool {
 	return false
 }
 
-// onlyFairness says whether two specs differ in the fairness of one action and nothing else.
+// onlyFairness reports whether two specs differ only in the fairness of one action.
 func onlyFairness(was, is *ast.File) (action string, level graph.Fairness, only bool) {
 	was, is = bare(was), bare(is)
 	if len(was.GetActions()) != len(is.GetActions()) {
@@ -72,7 +71,7 @@ func fairness(a *ast.Action) graph.Fairness {
 	return graph.Unfair
 }
 
-// bare is a copy of a spec without its places in the file.
+// bare returns a copy of a spec without line numbers.
 func bare(f *ast.File) *ast.File {
 	out := proto.CloneOf(f)
 	strip(out.ProtoReflect())

@@ -14,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
 
-// find lists the specs by name: "response", "reference/response_source".
+// find returns the names of the specs, for example "response", "reference/response_source".
 func (g *Gate) find() ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(g.Specs, func(file string, d fs.DirEntry, err error) error {
@@ -39,7 +39,7 @@ func (g *Gate) find() ([]string, error) {
 	return out, nil
 }
 
-// unmatched are the specs, tables and names that nothing stands for on the other side.
+// unmatched returns the specs without a table, the tables without a spec, and the lists for specs that do not exist.
 func (g *Gate) unmatched(specs []string) []string {
 	var out []string
 	var coded []string
@@ -71,8 +71,8 @@ func (g *Gate) unmatched(specs []string) []string {
 	return out
 }
 
-// claimed is every name that is asserted or asked in the spec of that name or a part of it.
-// A spec that cannot be read claims nothing; that it is wrong is said where it is judged.
+// claimed returns every assertion and question of the spec of that name or of a slice of it. A spec that cannot be read has none; its error is reported
+// elsewhere.
 func (g *Gate) claimed(name string, specs []string) []string {
 	var out []string
 	for _, s := range specs {

@@ -17,8 +17,8 @@ type option struct {
 	wants string
 }
 
-// options are what a spec must give, each with what it may be. The checker has a default
-// for each of them that explores less than one expects, and takes a misspelt one for none.
+// options are the options that a spec must have, with their possible values. The checker's defaults explore less than one expects, and it ignores a misspelt
+// option.
 var options = []option{
 	{"deadlock_detection", isBool, "true or false"},
 	{"options.max_actions", isCount, "a number above 0"},
@@ -40,9 +40,8 @@ func isCount(s string) bool {
 	return err == nil && n > 0
 }
 
-// frontMatter holds the options to a form with one spelling, on purpose much less than
-// YAML: what is not known is refused, so no spelling of a switch goes by unseen. The
-// parser keeps the front matter at the lines that it has in the file.
+// frontMatter checks the options. They must be in a simple form, with much less than YAML allows, so that no other spelling of an option is overlooked. The
+// line numbers are those of the file.
 func frontMatter(f *ast.File) []Problem {
 	var out []Problem
 	seen := map[string]bool{}
@@ -82,7 +81,7 @@ func frontMatter(f *ast.File) []Problem {
 	return out
 }
 
-// wrongOption says what is wrong with one line of the front matter, or "".
+// wrongOption returns what is wrong with one line of the options, or "".
 func wrongOption(key, value string) string {
 	switch {
 	case key == optionsKey && value == "":

@@ -22,7 +22,7 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
 
-// Gate is what specs are held to. New makes the one that counts.
+// Gate has what is needed to check specs. New returns the gate of this repository.
 type Gate struct {
 	// Specs is the folder of the .fizz files, with one folder "reference" in it.
 	Specs string
@@ -41,7 +41,7 @@ type Gate struct {
 	slots chan struct{} // processes at a time
 }
 
-// New is the gate of this repository, for the specs in a folder.
+// New returns the gate of this repository, for the specs in a folder.
 func New(specs string) *Gate {
 	return &Gate{
 		Specs: specs, Check: check.Spec, Machines: conform.All(), Designed: designed(), References: references,
@@ -49,7 +49,7 @@ func New(specs string) *Gate {
 	}
 }
 
-// Report is what became of a run.
+// Report is the result of a run.
 type Report struct {
 	Specs []SpecReport
 	// Problems are of no one spec.
@@ -57,7 +57,7 @@ type Report struct {
 	Seconds  float64
 }
 
-// SpecReport is what became of one spec.
+// SpecReport is the result for one spec.
 type SpecReport struct {
 	Name     string
 	Figures  Figures
@@ -66,13 +66,13 @@ type SpecReport struct {
 	Missing map[string][]string
 }
 
-// Passed says whether there is nothing against it.
+// Passed reports whether the run found no problem.
 func (r Report) Passed() bool {
 	return len(r.Specs) > 0 && len(r.Problems) == 0 &&
 		!slices.ContainsFunc(r.Specs, func(s SpecReport) bool { return len(s.Problems) > 0 })
 }
 
-// Figures are those of the specs that passed.
+// Figures returns the figures of the specs that passed.
 func (r Report) Figures() map[string]Figures {
 	out := map[string]Figures{}
 	for _, s := range r.Specs {
@@ -83,7 +83,7 @@ func (r Report) Figures() map[string]Figures {
 	return out
 }
 
-// Run holds the named specs to everything but the golden figures; without names, all of them.
+// Run checks the named specs, or all specs if there are no names. It does not compare the figures with golden.txt: see Compare.
 func (g *Gate) Run(ctx context.Context, names ...string) Report {
 	began := time.Now()
 	g.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -109,7 +109,7 @@ func (g *Gate) Run(ctx context.Context, names ...string) Report {
 	return report
 }
 
-// largestFirst is the order that leaves no core idle while the other explores the largest.
+// largestFirst returns the order in which the specs are checked: the largest first, so that all cores finish at about the same time.
 func (g *Gate) largestFirst(names []string) []int {
 	sizes := make([]int64, len(names))
 	order := make([]int, len(names))
@@ -123,7 +123,7 @@ func (g *Gate) largestFirst(names []string) []int {
 	return order
 }
 
-// Compare adds to the report what is not as golden.txt has it; all: no spec was left out.
+// Compare adds the differences between the figures and golden.txt to the report. all says that the run had all specs.
 func (r *Report) Compare(golden string, all bool) {
 	was, err := readGolden(golden)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *Report) Compare(golden string, all bool) {
 	r.Problems = append(r.Problems, compare(figures, was, all)...)
 }
 
-// a spec on its way through the gate
+// spec is one spec while it is checked.
 type spec struct {
 	*Gate
 	SpecReport
@@ -161,12 +161,12 @@ func (s *spec) blame(format string, a ...any) {
 	s.Problems = append(s.Problems, fmt.Sprintf(format, a...))
 }
 
-// path of a file beside the spec
+// path returns the path of the file next to the spec with another ending.
 func (s *spec) path(ending string) string {
 	return path.Join(filepath.ToSlash(s.Specs), s.Name+ending)
 }
 
-// errNoChecker is what a gate without a checker says.
+// errNoChecker is the error of a gate without a checker.
 var errNoChecker = errors.New("no checker: nothing is proven")
 
 func (s *spec) pass(ctx context.Context) error {

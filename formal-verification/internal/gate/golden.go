@@ -12,8 +12,7 @@ import (
 	"text/tabwriter"
 )
 
-// Figures say how much was done about one spec. All but the seconds are the same on
-// every run, and stand in specs/golden.txt.
+// Figures says how much was checked for one spec. All figures except the seconds are the same in every run, and are in specs/golden.txt.
 type Figures struct {
 	Verdict                                     string // PASSED, or FAILED:ASSERTION where a reference must fail
 	Nodes, States, Edges                        int    // of the spec's graph
@@ -39,12 +38,12 @@ func (f Figures) cells() []string {
 	return out
 }
 
-// same says whether the figures are the same but for the time that they took.
+// same reports whether the figures are equal, except for the times.
 func (f Figures) same(other Figures) bool {
 	return f.Verdict == other.Verdict && slices.Equal(f.counts(), other.counts())
 }
 
-// smaller names what is less than before.
+// smaller returns the names of the figures that are smaller than before.
 func (f Figures) smaller(before Figures) []string {
 	var out []string
 	now, was := f.counts(), before.counts()
@@ -56,7 +55,7 @@ func (f Figures) smaller(before Figures) []string {
 	return out
 }
 
-// golden is the text of specs/golden.txt for these figures.
+// golden returns the text of specs/golden.txt for these figures.
 func golden(figures map[string]Figures) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -69,7 +68,7 @@ func golden(figures map[string]Figures) string {
 	return b.String()
 }
 
-// readGolden reads that text.
+// readGolden is the inverse of golden.
 func readGolden(text string) (map[string]Figures, error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if !slices.Equal(strings.Fields(lines[0]), goldenColumns) {
@@ -100,8 +99,7 @@ func readGolden(text string) (map[string]Figures, error) {
 	return out, nil
 }
 
-// compare says what of the figures is not as it was written down. Only those of the
-// specs in found were looked at when all is false.
+// compare returns the differences between the figures found and the expected ones. If all is false, it compares only the specs in found.
 func compare(found, expected map[string]Figures, all bool) []string {
 	var out []string
 	for _, name := range sorted(found) {
@@ -124,7 +122,7 @@ func compare(found, expected map[string]Figures, all bool) []string {
 	return out
 }
 
-// shrunk says which figures are smaller than they were: proofs that are gone.
+// shrunk returns which figures are smaller than before: less is proven.
 func shrunk(found, before map[string]Figures) []string {
 	var out []string
 	for _, name := range sorted(before) {
@@ -149,8 +147,7 @@ func sorted[V any](m map[string]V) []string {
 	return out
 }
 
-// Rewrite writes the figures of a run that passed. was is the text that was there;
-// figures that have shrunk are written only where that is meant.
+// Rewrite writes the figures of a run that passed to the file. was is its former text. Smaller figures are an error unless shrink is true.
 func (r Report) Rewrite(file, was string, shrink bool) error {
 	if was != "" && !shrink {
 		before, err := readGolden(was)

@@ -20,7 +20,7 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
 
-// Whole says what of a spec was left out in a run, whatever its verdict.
+// Whole returns what a run left out of a spec, whatever its verdict is.
 func Whole(f *ast.File, r check.Result) []string {
 	var out []string
 	if r.MaxActionsReached {
@@ -49,7 +49,7 @@ func Whole(f *ast.File, r check.Result) []string {
 	return out
 }
 
-// whole blames what was left out, and what does not hold.
+// whole reports what was left out, and which assertions do not hold.
 func (s *spec) whole(r check.Result) {
 	s.Problems = append(s.Problems, Whole(s.file, r)...)
 	if r.Verdict != check.Passed {
@@ -82,8 +82,7 @@ func actions(f *ast.File) []string {
 	return out
 }
 
-// happened lists the actions of a graph's edges; that of a role is without its instance:
-// "Writer.Write" for "Writer#0.Write".
+// happened returns the actions of a graph's edges. The action of a role has no instance: "Writer.Write" for "Writer#0.Write".
 func happened(g *graph.Graph) []string {
 	seen := map[string]bool{}
 	for _, e := range g.Edges {
@@ -98,7 +97,7 @@ func happened(g *graph.Graph) []string {
 	return sorted(seen)
 }
 
-// asked decides the spec's questions.
+// asked decides the spec's questions and reports those with the answer no.
 func (s *spec) asked(asks []Ask, r check.Result) {
 	if r.Graph == nil || r.Verdict != check.Passed {
 		return
@@ -120,7 +119,7 @@ func (s *spec) asked(asks []Ask, r check.Result) {
 	s.Figures.Asks = len(asks)
 }
 
-// reference holds a result to what is known.
+// reference compares a result with the known one.
 func (s *spec) reference(known Reference, r check.Result) error {
 	if what := known.differs(r); what != "" {
 		return fmt.Errorf("%s: %s", known.Why, what)
@@ -131,7 +130,7 @@ func (s *spec) reference(known Reference, r check.Result) error {
 	return nil
 }
 
-// mutants runs all of them and blames the survivors.
+// mutants checks all mutants of the spec and reports those whose assertion does not fail.
 func (s *spec) mutants(ctx context.Context, whole check.Result) error {
 	text, err := os.ReadFile(s.path(".mutants"))
 	if err != nil {
@@ -176,7 +175,7 @@ func (s *spec) mutants(ctx context.Context, whole check.Result) error {
 
 var errSurvived = errors.New("it survives: the assertion does not notice")
 
-// kill returns nil when the mutant makes its assertion fail. whole is the run without it.
+// kill returns nil if the mutant makes its assertion fail. whole is the result of the spec itself.
 func (s *spec) kill(ctx context.Context, m Mutant, whole check.Result) error {
 	edited, err := m.Apply(s.src)
 	if err != nil {

@@ -21,7 +21,7 @@ func (m Mutant) String() string {
 	return fmt.Sprintf("%s | %s | %s => %s", m.Assertion, m.Block, m.Old, m.New)
 }
 
-// Mutants reads a list of them, one a line: `ASSERTION | header of the block | old => new`.
+// Mutants reads a list of mutants, one on each line: `ASSERTION | header of the block | old => new`.
 func Mutants(text string) ([]Mutant, error) {
 	var out []Mutant
 	var wrong []error
@@ -67,8 +67,7 @@ func mutant(row string) (Mutant, error) {
 	return m, nil
 }
 
-// Apply returns the spec with the edit made: the first occurrence of Old in the block
-// whose header is Block, the header itself included.
+// Apply returns the spec with the edit: it replaces the first occurrence of Old in the block with the header Block, including the header.
 func (m Mutant) Apply(spec string) (string, error) {
 	lines := strings.Split(spec, "\n")
 	from, err := header(lines, m.Block)
@@ -102,14 +101,14 @@ func header(lines []string, block string) (int, error) {
 	return found, nil
 }
 
-// inside says whether a line belongs to the block below head.
+// inside reports whether a line belongs to the block below head.
 func inside(line, head string) bool {
 	return strings.TrimSpace(line) == "" || indent(line) > indent(head)
 }
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// code is the line without its comment. A # in a string ends no line.
+// code returns the line without its comment. A # inside a string begins no comment.
 func code(line string) string {
 	var quote rune
 	for i, r := range line {

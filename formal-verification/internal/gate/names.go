@@ -21,8 +21,8 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
 )
 
-// design is what a spec is asked to assert beside what the code's monitor watches, by
-// spec: mostly liveness, which no monitor can see.
+// design has, for each spec, the assertions that it must have in addition to the invariants of the code's monitor: mostly liveness properties, which a monitor
+// cannot check.
 var design = map[string][]string{
 	"response": {
 		"AtMostOneLive", "AtMostOneBody", "ExactlyOneTerminal", "TerminalAfterCreated", "NoStartAfterShutdown", "StaleIsHarmless",
@@ -56,7 +56,7 @@ var design = map[string][]string{
 	},
 }
 
-// watched is what the code's monitors watch: the names are the same in spec and code.
+// watched has, for each spec, the invariants of the code's monitor. The spec must have assertions with the same names.
 var watched = map[string][]string{
 	"response":      watchedBy(response.Monitor),
 	"turn":          watchedBy(turn.Monitor),
@@ -72,7 +72,7 @@ var watched = map[string][]string{
 	"idempotency_unknown": watchedBy(idempotency.Monitor),
 }
 
-// unsaid are those of them that a spec cannot say, and why.
+// unsaid has the invariants that a spec cannot express, with the reason.
 var unsaid = map[string]string{}
 
 func watchedBy[S, E machine.Named, F, G any](m machine.Monitor[S, E, F, G]) []string {
@@ -91,7 +91,7 @@ func watchedInSession() []string {
 	return out
 }
 
-// designed joins the two.
+// designed returns design and watched together.
 func designed() map[string][]string {
 	out := map[string][]string{}
 	for name := range design {
@@ -101,7 +101,7 @@ func designed() map[string][]string {
 	return out
 }
 
-// Reference is a spec that no code of ours stands behind, and what is known of it.
+// Reference is the known result of a spec that has no code of ours.
 type Reference struct {
 	Why       string
 	Verdict   check.Verdict
@@ -109,8 +109,7 @@ type Reference struct {
 	States    int    // 0: not known
 }
 
-// references lie in specs/reference. They are no proofs of this code but of the checker:
-// their figures are known from elsewhere.
+// references are the specs in specs/reference. They test the checker and not our code: their results are known from other sources.
 var references = map[string]Reference{
 	"reference/response_source": {
 		Why: "the response coordinator of the source document", Verdict: check.Passed, States: 14,
@@ -120,7 +119,7 @@ var references = map[string]Reference{
 	},
 }
 
-// differs says how a result is not what is known of the reference, or "".
+// differs returns how a result differs from the known one, or "".
 func (r Reference) differs(found check.Result) string {
 	switch {
 	case found.Verdict != r.Verdict || found.Assertion != r.Assertion:
@@ -138,7 +137,7 @@ func verdict(r check.Result) string {
 	return string(r.Verdict) + ":" + r.Assertion
 }
 
-// lacking are the names that are wanted and not there.
+// lacking returns the wanted names that are not there.
 func lacking(wanted, there []string) []string {
 	var out []string
 	for _, name := range wanted {

@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
 
-// Problem is one thing that is wrong with a spec. Line is 0 where no one line is to blame.
+// Problem is one mistake in a spec. Line is 0 if the mistake is not in one line.
 type Problem struct {
 	Line int
 	What string
@@ -26,8 +26,8 @@ func (p Problem) String() string {
 // initAction is the action that a spec begins with.
 const initAction = "Init"
 
-// House is what is wrong with a spec before it is run: the house rules, and assignments to
-// names that it does not have, of which the checker would make new variables in silence.
+// House returns the mistakes that are found before a spec is explored: against the house rules, and assignments to unknown names, for which the checker would
+// silently make new variables.
 func House(f *ast.File) []string {
 	var out []string
 	for _, p := range Rules(f) {
@@ -39,8 +39,7 @@ func House(f *ast.File) []string {
 	return out
 }
 
-// Rules are the house rules: what a spec must have before it is worth checking. Each is
-// something that the checker lets pass.
+// Rules checks the house rules. Each rule is about a mistake that the checker lets pass.
 func Rules(f *ast.File) []Problem {
 	out := frontMatter(f)
 	out = append(out, actionRules(f)...)
@@ -92,7 +91,7 @@ func assertionRules(f *ast.File) []Problem {
 	return out
 }
 
-// line is where something stands in its file.
+// line returns the line of a part of a spec.
 func line(at interface{ GetSourceInfo() *ast.SourceInfo }) int {
 	return int(at.GetSourceInfo().GetStart().GetLine())
 }

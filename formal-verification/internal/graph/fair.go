@@ -4,10 +4,9 @@ package graph
 
 import "strings"
 
-// pledge is one promise of fairness. A weak one is kept by a run in which it is again and again
-// not on offer, or taken; a strong one by a run in which it is taken again and again if it is on
-// offer again and again. An action is on offer in nodes; a choice is on offer in steps, namely
-// those that come to where it is made.
+// pledge is one promise of fairness. A run keeps a weak promise if the action is, again and again, either taken or not possible. A run keeps a strong promise if
+// the action is taken again and again, or is possible only finitely often. An action is possible (on offer) in nodes. A choice is on offer in the steps that
+// make it.
 type pledge struct {
 	level Fairness
 	nodes map[int]bool
@@ -15,7 +14,7 @@ type pledge struct {
 	taken map[int]bool
 }
 
-// pledges are all promises that a graph's steps make.
+// pledges returns all promises of the graph's steps.
 func (g *Graph) pledges() []*pledge {
 	byName := map[string]*pledge{}
 	var all []*pledge
@@ -47,8 +46,7 @@ func (e Edge) pledge() string {
 	return e.Action
 }
 
-// choicePledges adds those of fair choices. Two steps come to the same choice if they are the
-// same action from the same node and chose the same before.
+// choicePledges adds the promises of fair choices. Two steps make the same choice if they are the same action from the same node and have chosen the same before.
 func (g *Graph) choicePledges(get func(string) *pledge) {
 	type place struct {
 		from   int
@@ -81,7 +79,7 @@ func (g *Graph) choicePledges(get func(string) *pledge) {
 	}
 }
 
-// upTo is the step's action and what was chosen before its k-th choice.
+// upTo returns the step's action with the choices before the k-th one.
 func (e Edge) upTo(k int) string {
 	var b strings.Builder
 	b.WriteString(e.Action)
@@ -91,10 +89,8 @@ func (e Edge) upTo(k int) string {
 	return b.String()
 }
 
-// fairParts are the largest parts of a part in which a run can go on for ever and keep every
-// promise, coming again and again to a node of must (nil: any). Parts may lie within parts that
-// are not fair themselves: where a strong promise cannot be kept, what offers it is taken out, and
-// the rest is looked at again.
+// fairParts returns the largest parts in which a run can go on for ever, keep every promise, and visit a node of must again and again (nil: any node). If a part
+// cannot keep a strong promise, the nodes that offer it are removed, and the rest is examined again.
 func (g *Graph) fairParts(of part, pledges []*pledge, must map[int]bool) []part {
 	var fair []part
 	work := []part{of}
@@ -123,8 +119,7 @@ const (
 	mayHoldFair
 )
 
-// judge says whether running through all of a component for ever is fair. If not, but a part of
-// it might be, that part is returned.
+// judge decides whether a run through all of a component for ever is fair. If it is not, but a part of it may be, judge returns that part.
 func judge(c part, pledges []*pledge, must map[int]bool) (part, judgement) {
 	if must != nil && !anyOf(c.nodes, must) {
 		return part{}, isUnfair

@@ -1,21 +1,20 @@
-// Package graph is an explored spec: its states and the steps between them, as the
-// checker found them, and what can be decided on it.
+// Package graph is the graph of an explored spec: its states, and the steps between them. The
+// package decides liveness properties on this graph.
 //
-// What a run may do for ever, and so what liveness means:
-//   - It may stop in any state, unless something fair is left undone there.
+// A run is a path through the graph that goes on for ever or stops. Liveness is decided for the runs that keep these rules:
+//   - A run may stop in any state in which no fair action is possible.
 //   - A weakly fair action happens again and again if from some time on it is always possible, a
 //     strongly fair one if it is possible again and again. It has happened when it was taken,
 //     whether or not it changed anything.
-//   - What a fair choice can choose is chosen again and again if one comes to the choice again
-//     and again, weak or strong: a choice is not waited for, it is made.
-//   - An action that yielded half-way goes on, fair or not, where it can.
+//   - If a run makes a fair choice again and again, weak or strong, each alternative is chosen again
+//     and again.
+//   - An action that has begun and yielded goes on when it can, fair or not.
 //   - A crash may come at any time, but not for ever.
 package graph
 
 import "maps"
 
-// Fairness is what a step's action promises: nothing, to happen when it stays
-// possible, or to happen when it becomes possible again and again.
+// Fairness is the promise of an action: none; weak: it happens if it stays possible; strong: it happens if it becomes possible again and again.
 type Fairness uint8
 
 // The levels of fairness.
@@ -25,14 +24,13 @@ const (
 	Strong
 )
 
-// Node is one state. Vars are the spec's variables, each as the checker writes its value in JSON.
-// Inner is what a state holds besides: the fields of roles, actions that have begun, messages
-// under way, what functions returned; nil where there is nothing.
+// Node is one state. Vars are the spec's variables, with their values in JSON. Inner is the rest of the state: fields of roles, actions that have begun, messages
+// on their way, results of functions. It is nil if there is nothing.
 type Node struct {
 	Vars, Inner map[string]string
 }
 
-// All is everything a state holds, for a reader.
+// All returns Vars and Inner together, for a reader.
 func (n Node) All() map[string]string {
 	if n.Inner == nil {
 		return n.Vars
@@ -42,7 +40,7 @@ func (n Node) All() map[string]string {
 	return out
 }
 
-// Choice is what an `any` chose on the way of a step.
+// Choice is a value that `any` chose in a step.
 type Choice struct {
 	Var, Value string
 	// At is where a fair choice is written, empty for an unfair one: whatever can be chosen there
@@ -62,7 +60,7 @@ type Edge struct {
 	Fault bool
 }
 
-// Label is the action with its choices, such as "Cancel target=2".
+// Label returns the action with its choices, for example "Cancel target=2".
 func (e Edge) Label() string {
 	out := e.Action
 	for _, c := range e.Choices {

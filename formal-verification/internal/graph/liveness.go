@@ -2,14 +2,13 @@ package graph
 
 // Liveness: decides whether every fair run reaches a state again and again, and finds a run that does not.
 
-// Lasso is a run that goes on for ever: the way there, then the steps that repeat. Without steps
-// it stops for ever in the path's last node, which a run may do where nothing fair is left undone.
+// Lasso is a run that goes on for ever: a path, and then steps that repeat. Without such steps the run stops in the path's last node.
 type Lasso struct {
 	Path Path
 	Loop []int
 }
 
-// Tell is a lasso for a reader.
+// Tell returns a lasso as steps, for a reader.
 func (g *Graph) Tell(l *Lasso) []Step {
 	steps := g.Run(&l.Path)
 	if len(l.Loop) == 0 {
@@ -22,14 +21,12 @@ func (g *Graph) Tell(l *Lasso) []Step {
 	return steps
 }
 
-// AlwaysEventually decides whether every fair run comes to a node that holds again and again.
-// It returns a run that does not, or nil.
+// AlwaysEventually decides whether every fair run visits, again and again, a node for which holds is true. It returns a run that does not, or nil.
 func (g *Graph) AlwaysEventually(holds func(node int) bool) *Lasso {
 	return g.lasso(g.where(func(n int) bool { return !holds(n) }), nil, g.Init, anyNode)
 }
 
-// EventuallyAlways decides whether every fair run ends up in nodes that all hold.
-// It returns a run that does not, or nil.
+// EventuallyAlways decides whether in every fair run holds is true for all nodes from some step on. It returns a run in which it is not, or nil.
 func (g *Graph) EventuallyAlways(holds func(node int) bool) *Lasso {
 	broken := map[int]bool{}
 	for n := range g.Nodes {
@@ -40,8 +37,8 @@ func (g *Graph) EventuallyAlways(holds func(node int) bool) *Lasso {
 	return g.lasso(g.where(anyNode), broken, g.Init, anyNode)
 }
 
-// Responds decides whether every fair run that comes to a node where when holds is then, or comes
-// later, in one where then holds. It returns a run that is not, or nil.
+// Responds decides whether in every fair run each node for which when is true is followed by a node for which then is true, or is such a node itself. It
+// returns a run in which this is not so, or nil.
 func (g *Graph) Responds(when, then func(node int) bool) *Lasso {
 	open := func(n int) bool { return !then(n) }
 	fair := g.where(open)
@@ -63,7 +60,7 @@ func (g *Graph) Responds(when, then func(node int) bool) *Lasso {
 
 func anyNode(int) bool { return true }
 
-// where is the part of the graph whose nodes are as wanted. Crashes are left out: they do not go on for ever.
+// where returns the part of the graph with the wanted nodes, without crashes, because crashes do not go on for ever.
 func (g *Graph) where(want func(int) bool) part {
 	var p part
 	for n := range g.Nodes {
@@ -79,7 +76,7 @@ func (g *Graph) where(want func(int) bool) part {
 	return p
 }
 
-// reach is every node that can be come to through nodes that may be passed.
+// reach returns which nodes can be reached from the given ones through allowed nodes.
 func (g *Graph) reach(from []int, may func(int) bool) []bool {
 	seen := make([]bool, len(g.Nodes))
 	out := g.out()
@@ -100,8 +97,8 @@ func (g *Graph) reach(from []int, may func(int) bool) []bool {
 	return seen
 }
 
-// lasso is a fair run that stays for ever in a part, coming again and again to a node of must, and
-// comes there from one of the given nodes through nodes that may be passed. Nil: there is none.
+// lasso returns a fair run that leads from one of the given nodes through allowed nodes into the part, stays there for ever, and visits a node of must again and
+// again. It returns nil if there is none.
 func (g *Graph) lasso(within part, must map[int]bool, from []int, may func(int) bool) *Lasso {
 	pledges := g.pledges()
 	home := map[int]part{}
@@ -126,8 +123,8 @@ func (g *Graph) lasso(within part, must map[int]bool, from []int, may func(int) 
 	return &Lasso{Path: *p, Loop: g.tour(at, home[at], pledges, must)}
 }
 
-// tour is a way round a fair part that keeps every promise. It starts with what it must see, and
-// as long as a promise is not kept it goes and keeps it, always coming back to where it started.
+// tour returns a cycle through a fair part that keeps every promise. It begins with a cycle through a node of must. While a promise is not kept, it adds a cycle
+// from the same node that keeps it.
 func (g *Graph) tour(at int, through part, pledges []*pledge, must map[int]bool) []int {
 	local := g.only(through)
 	var round []int
@@ -149,7 +146,7 @@ func (g *Graph) tour(at int, through part, pledges []*pledge, must map[int]bool)
 	}
 }
 
-// unkept is a promise that going through these nodes and edges for ever breaks, nil where there is none.
+// unkept returns a promise that a run through these nodes and edges for ever breaks, or nil.
 func unkept(pledges []*pledge, nodes, edges []int) *pledge {
 	for _, p := range pledges {
 		if anyOf(edges, p.taken) {
@@ -165,7 +162,7 @@ func unkept(pledges []*pledge, nodes, edges []int) *pledge {
 	return nil
 }
 
-// region is a part one walks in.
+// region is a part of the graph with its edges by node, for walks.
 type region struct {
 	g   *Graph
 	out map[int][]int
@@ -187,7 +184,7 @@ func (r region) nodesOf(at int, round []int) []int {
 	return nodes
 }
 
-// excursion is a shortest walk to a wanted node or over a wanted edge, and back.
+// excursion returns a shortest walk to a wanted node or over a wanted edge, and back.
 func (r region) excursion(at int, wantNode, wantEdge func(int) bool) []int {
 	there := r.walk(at, wantNode, wantEdge)
 	end := at

@@ -4,7 +4,7 @@ package graph
 
 import "slices"
 
-// out is, node by node, the edges that leave it.
+// out returns, for each node, the edges that leave it.
 func (g *Graph) out() [][]int {
 	from := make([][]int, len(g.Nodes))
 	for i, e := range g.Edges {
@@ -13,13 +13,13 @@ func (g *Graph) out() [][]int {
 	return from
 }
 
-// Path is a way through the graph: where it starts, and its edges.
+// Path is a path through the graph: its first node and its edges.
 type Path struct {
 	Start int
 	Edges []int
 }
 
-// End is the node where a path leads.
+// End returns the last node of a path.
 func (g *Graph) End(p Path) int {
 	if len(p.Edges) == 0 {
 		return p.Start
@@ -27,12 +27,12 @@ func (g *Graph) End(p Path) int {
 	return g.Edges[p.Edges[len(p.Edges)-1]].To
 }
 
-// PathTo is a shortest path from a first state to one that is wanted, nil where none is reachable.
+// PathTo returns a shortest path from a first state to a wanted one, or nil if none can be reached.
 func (g *Graph) PathTo(want func(node int) bool) *Path {
 	return g.search(g.Init, want, func(Edge) bool { return true })
 }
 
-// search is breadth first, over the edges that may be taken.
+// search returns a shortest path from one of the given nodes to a wanted one, over allowed edges, or nil. It searches breadth first.
 func (g *Graph) search(from []int, want func(int) bool, may func(Edge) bool) *Path {
 	out := g.out()
 	came := map[int]int{}
@@ -56,7 +56,7 @@ func (g *Graph) search(from []int, want func(int) bool, may func(Edge) bool) *Pa
 	return nil
 }
 
-// start is how a search came to where it began.
+// start marks the nodes where a search began.
 const start = -1
 
 func seen(came map[int]int, n int) bool {
@@ -64,7 +64,7 @@ func seen(came map[int]int, n int) bool {
 	return ok
 }
 
-// back is the path by which a search came to a node.
+// back returns the path by which a search reached a node.
 func (g *Graph) back(came map[int]int, n int) *Path {
 	p := &Path{}
 	for came[n] != start {
@@ -76,7 +76,7 @@ func (g *Graph) back(came map[int]int, n int) *Path {
 	return p
 }
 
-// Run tells a path for a reader; nil tells nothing.
+// Run returns a path as steps, for a reader. For nil it returns none.
 func (g *Graph) Run(p *Path) []Step {
 	if p == nil {
 		return nil

@@ -2,14 +2,14 @@ package graph
 
 // Strongly connected components of a part of a graph.
 
-// part is a part of a graph: some nodes, and the edges between them that may be taken for ever.
+// part is a part of a graph: some nodes, and edges between them.
 type part struct {
 	nodes []int
 	edges []int
 }
 
-// components are the strongly connected components of a part; a node alone is one too, since a
-// run may stop in it. It is Tarjan's algorithm, with a stack of its own instead of recursion.
+// components returns the strongly connected components of a part. A single node is one too, because a run may stop in it. This is Tarjan's algorithm, with a
+// stack in place of recursion.
 func (g *Graph) components(of part) []part {
 	t := &tarjan{g: g, out: map[int][]int{}, seen: map[int]int{}, low: map[int]int{}, in: map[int]int{}}
 	inside := make(map[int]bool, len(of.nodes))
@@ -44,7 +44,7 @@ type tarjan struct {
 	found     []part
 }
 
-// frame is a node on the way down, and which of its edges is next.
+// frame is a node that is being visited, and the index of its next edge.
 type frame struct{ node, next int }
 
 func (t *tarjan) visit(root int) {
@@ -79,7 +79,7 @@ func (t *tarjan) enter(n int) frame {
 	return frame{node: n}
 }
 
-// leave takes a whole component off the stack.
+// leave removes a whole component from the stack.
 func (t *tarjan) leave(root int) {
 	var c part
 	for {

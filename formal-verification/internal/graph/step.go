@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Change is a variable that a step gave another value. Was is empty where it is new, Is where it is gone.
+// Change is a variable whose value a step has changed. Was is empty if the variable is new, and Is is empty if it is gone.
 type Change struct {
 	Var, Was, Is string
 }
 
-// shown is the change for a reader: of an action that waits in its middle, where it waits; of a role, its fields. Where that
-// would not tell the two apart, it is all that there is.
+// shown returns the change for a reader: for an action that has begun and waits, the line where it waits; for a role, its fields. If the two are then equal, it
+// returns the whole values.
 func (c Change) shown() (was, is string) {
 	short := func(value string) string { return value }
 	switch {
@@ -31,7 +31,7 @@ func (c Change) shown() (was, is string) {
 	return was, is
 }
 
-// fields are those of a role as the checker writes it; what is no such role stays.
+// fields returns the fields of a role as the checker writes it. Other text stays as it is.
 func fields(role string) string {
 	var r struct{ Fields json.RawMessage }
 	if err := json.Unmarshal([]byte(role), &r); err != nil || r.Fields == nil {
@@ -40,7 +40,7 @@ func fields(role string) string {
 	return string(r.Fields)
 }
 
-// place says on one line where a stack of the checker's stands; what is no such stack stays.
+// place returns the position of one of the checker's stacks on one line. Other text stays as it is.
 func place(stack string) string {
 	var frames []struct{ Name, PC, Vars string }
 	if err := json.Unmarshal([]byte(stack), &frames); err != nil || len(frames) == 0 {
@@ -56,7 +56,7 @@ func place(stack string) string {
 	return strings.Join(calls, " > ") + " at " + frames[len(frames)-1].PC
 }
 
-// Step is one step of a run, for a reader: the first has no changes but all its variables.
+// Step is one step of a run, for a reader. The first one has all variables in place of changes.
 type Step struct {
 	Label   string
 	Changes []Change
@@ -64,7 +64,7 @@ type Step struct {
 	Loop bool
 }
 
-// String is the step on one line: what happened, then what it changed.
+// String returns the step on one line: its label, and then the changes.
 func (s Step) String() string {
 	parts := make([]string, 0, len(s.Changes))
 	for _, c := range s.Changes {
@@ -84,7 +84,7 @@ func (s Step) String() string {
 	return s.Label + "  [" + strings.Join(parts, ", ") + "]"
 }
 
-// Print is a run for a reader, one step a line, the steps that repeat set off from the way there.
+// Print returns a run for a reader, one step on each line. The steps that repeat are marked.
 func Print(steps []Step) string {
 	var out strings.Builder
 	loop := false
@@ -98,7 +98,7 @@ func Print(steps []Step) string {
 	return out.String()
 }
 
-// Diff is what differs between two states, in the order of the variables' names.
+// Diff returns the differences between two states, in the order of the variables' names.
 func Diff(was, is map[string]string) []Change {
 	names := slices.Collect(maps.Keys(is))
 	for name := range was {

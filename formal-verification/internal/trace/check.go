@@ -18,10 +18,10 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/conform"
 )
 
-// longest is how long a line may be. A step has a handful of effects.
+// longest is the largest length of a line in bytes. A step has only a few effects.
 const longest = 1 << 20
 
-// Refused says which line is no step, and why.
+// Refused is the error for a line that is not a correct step.
 type Refused struct {
 	Name string // of the log
 	Line int
@@ -30,7 +30,7 @@ type Refused struct {
 
 func (r *Refused) Error() string { return fmt.Sprintf("%s:%d: %s", r.Name, r.Line, r.What) }
 
-// Figures is how much was checked.
+// Figures says how much was checked.
 type Figures struct {
 	Sessions, Steps, Ignored int
 	// Specified of all are steps and ignored events that the specs have too; Beyond lie outside their bounds.
@@ -42,14 +42,14 @@ type Figures struct {
 	Views int
 }
 
-// Checker checks logs, each on its own: a session is in one of them.
+// Checker checks logs one after another. Each session is in one log.
 type Checker struct {
 	specs   map[string]*Spec // by the machine; none: the tables alone
 	slices  []*conform.Sliced
 	figures Figures
 }
 
-// New is a checker that holds steps to the tables and to these specs.
+// New returns a checker that compares steps with the tables and with these specs.
 func New(specs ...*Spec) *Checker {
 	c := &Checker{specs: map[string]*Spec{}}
 	for _, s := range specs {
@@ -62,10 +62,10 @@ func New(specs ...*Spec) *Checker {
 	return c
 }
 
-// Figures is what was checked so far.
+// Figures returns how much was checked so far.
 func (c *Checker) Figures() Figures { return c.figures }
 
-// Log checks one log. What is wrong with a line is a *Refused.
+// Log checks one log. The error for a wrong line is a *Refused.
 func (c *Checker) Log(name string, r io.Reader) error {
 	sessions := map[string]*session{}
 	lines := bufio.NewScanner(r)
@@ -95,7 +95,7 @@ func (c *Checker) Log(name string, r io.Reader) error {
 	return nil
 }
 
-// session is what is known of one.
+// session has the state of each machine of a session, as far as the log has said it.
 type session struct {
 	last    map[string]machine.Named
 	seen    map[string]any
@@ -105,7 +105,7 @@ type session struct {
 	whole   composed
 }
 
-// stream is what one machine hands to another.
+// stream is a state that one machine passes to another.
 type stream struct {
 	state machine.Named
 	seen  any
@@ -176,7 +176,7 @@ func (c *Checker) machineStep(s *session, name string, k kind, st step, given bo
 	return c.specified(base, st)
 }
 
-// decided is a step of the machine's own: by its table, and under its monitor.
+// decided checks a step that the machine took by itself: against its table and its monitor.
 func (c *Checker) decided(s *session, name string, k kind, st step) error {
 	want := k.next(st.from, st.event)
 	at := coordtest.Text(st.event) + " in " + coordtest.Text(st.from) + ": "
@@ -198,7 +198,7 @@ func (c *Checker) decided(s *session, name string, k kind, st step) error {
 	return nil
 }
 
-// give is a state that the composition gives a machine: a body's synthesis begins, a turn's stream is handed over.
+// give checks a state that the composition has set: the synthesis of a body begins, or a turn's stream moves to another machine.
 func (s *session) give(name string, k kind, st step) error {
 	if len(st.effects) > 0 {
 		return errors.New("a state that is given has no effects")

@@ -19,7 +19,7 @@ import (
 // The whole session of a trace: its events go through the composition again, the machines must have taken its steps and no
 // others, and the session must have performed its effects, each once and in order.
 
-// composed is what is known of a whole session. Its zero value has seen no event.
+// composed is the composed session of a log. The zero value is for a log in which no event of it has come yet.
 type composed struct {
 	// alone: it is a response out of band, whose machines follow no event of a session.
 	alone  bool
@@ -30,7 +30,7 @@ type composed struct {
 	done   bool         // the trace has the effects that were performed
 }
 
-// frame is the effects of one event that are still to be performed.
+// frame has the effects of one event that are still to be performed.
 type frame struct {
 	of      string
 	effects []machine.Named
@@ -42,7 +42,7 @@ func (w *composed) begin(of string, effects []machine.Named) {
 	}
 }
 
-// take runs an event through the composition.
+// takeEvent runs an event through the composition.
 func (c *Checker) takeEvent(w *composed, l line) error {
 	e, err := l.Took.event()
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Checker) takeEvent(w *composed, l line) error {
 	return nil
 }
 
-// step holds a step of one machine to what the composition led to.
+// step compares a step of one machine in the log with the composition's.
 func (w *composed) step(machine string, st step) error {
 	if w.alone {
 		return nil
@@ -101,10 +101,10 @@ func (w *composed) step(machine string, st step) error {
 	return nil
 }
 
-// own are the effects of the composition itself.
+// own has the effects of the composition itself.
 var own = map[string]reflect.Type{"Pause": reflect.TypeFor[coord.Pause]()}
 
-// performed is an effect that the session says it has performed.
+// performed checks an effect that the session has performed, according to the log.
 func (w *composed) performed(l line) error {
 	effects := own
 	if l.Performed.Of != "session" {
@@ -132,7 +132,7 @@ func (w *composed) performed(l line) error {
 	return nil
 }
 
-// ends says what is missing at the end of a log. A log may break off while a session lives.
+// ends returns an error if something is missing at the end of a log. A log may end while a session goes on.
 func (w *composed) ends() error {
 	_, closed := w.state.Conn.(conn.Closed)
 	switch {
@@ -146,7 +146,7 @@ func (w *composed) ends() error {
 	return nil
 }
 
-// event is the event as the composition takes it.
+// event returns the event as an event of the composition.
 func (p partOf) event() (coord.Event, error) {
 	if p.Of == "settings" {
 		v, err := p.of(map[string]reflect.Type{"Configure": reflect.TypeFor[coord.Configure]()})

@@ -1,12 +1,13 @@
-// Package trace checks what a running server did: the log that `antiphon serve --trace FILE` writes, one step of one machine
-// a line, is a path of the machines' tables and, with identifiers renamed into the spec's small domain, of the specs.
+// Package trace checks what a real server did. `antiphon serve --trace FILE` writes a log with one step of one machine on each line. The
+// package checks that these steps are steps of the machines' tables and of the specs. For the specs it renames the identifiers, because a spec
+// has only a few.
 //
-// Of every line it is checked that
+// For every line it checks that
 //   - it has exactly the fields that it should have, with values of that machine;
-//   - the machine goes on from where its last step in this session left it, and first from where it begins;
-//   - the table takes this event there with this action, to this state, with these effects in this order, or ignores it for
-//     this reason; where the composition itself moves a machine, or keeps an event from it, by the composition's rules;
-//   - the machine's own invariants hold, as its monitor sees them;
+//   - the state before the step is the state after the machine's last step in this session, or the machine's first state;
+//   - the table has a row for the state and the event with this action, this next state and these effects in this order, or ignores the
+//     event for this reason. If the composition sets the machine's state itself, or does not give it an event, the composition's rules hold;
+//   - the machine's invariants hold;
 //   - the spec takes the same step, or ignores the event, in the renamed state (see Spec).
 //
 // The log has the events that a session took and the effects that it performed. A response out of band is no session, and has
@@ -16,5 +17,5 @@
 //   - a specification of the session (session*.fizz) that has this state and this event has the same step. Such a specification
 //     leaves out how far the recogniser and the synthesizer are, so that is left out of the state, too.
 //
-// A step is refused with its file and line. What a log does not tell, it cannot check: that no line is missing at its end.
+// An error names the file and the line. The package cannot check that no line is missing at the end of a log.
 package trace

@@ -17,7 +17,7 @@ type step struct {
 	action, why     string
 }
 
-// kind is one machine, whatever its types are.
+// kind is one machine, without its types: how to decode, step and watch it.
 type kind struct {
 	first                   machine.Named
 	states, events, effects map[string]reflect.Type
@@ -26,7 +26,7 @@ type kind struct {
 	fresh                   any // what the monitor has seen at first
 }
 
-// of makes a kind. states, events and effects have one value of each type.
+// of returns a kind. states, events and effects have one value of each type.
 func of[S, E, F coordtest.Value, G any](
 	table machine.Table[S, E, F], monitor machine.Monitor[S, E, F, G], first S, states []S, events []E, effects []F,
 ) kind {
@@ -67,7 +67,7 @@ func types[V machine.Named](values []V) map[string]reflect.Type {
 	return out
 }
 
-// same says whether two steps are one.
+// same returns how two steps differ, or "".
 func (s step) same(as step) string {
 	switch {
 	case s.action != as.action || s.why != as.why:

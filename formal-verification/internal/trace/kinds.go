@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// kinds are the machines of a session. transcription stands for transcription.final and transcription.older, too.
+// kinds has the machines of a session. "transcription" is also for transcription.final and transcription.older.
 var kinds = map[string]kind{
 	"conn": of(conn.Table, conn.Monitor, conn.State(conn.Connecting{}),
 		[]conn.State{conn.Connecting{}, conn.Live{}, conn.Interrupted{}, conn.Closing{}, conn.Closed{}},

@@ -38,13 +38,13 @@ type line struct {
 	Performed *partOf           `json:"performed"`
 }
 
-// partOf is an event or an effect with its machine.
+// partOf is an event or an effect with the name of its machine.
 type partOf struct {
 	Of string `json:"of"`
 	value
 }
 
-// value is a state, an event or an effect: its name and its fields.
+// value is a state, an event or an effect in JSON: its name and its fields.
 type value struct {
 	Name string          `json:"name"`
 	Data json.RawMessage `json:"data"`
@@ -68,7 +68,7 @@ func readLine(text []byte) (line, error) {
 	return l, nil
 }
 
-// aside says how a line that is no step has too much or too little.
+// aside returns an error if a line that is no step has missing or unexpected fields.
 func (l line) aside() error {
 	bare := line{T: l.T, Session: l.Session, Took: l.Took, At: l.At, Config: l.Config, Performed: l.Performed}
 	switch {
@@ -80,7 +80,7 @@ func (l line) aside() error {
 	return nil
 }
 
-// strictly decodes text, which has nothing else in it.
+// strictly decodes text. Unknown fields and further data are errors.
 func strictly(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -93,13 +93,13 @@ func strictly(text []byte, into any) error {
 	return nil
 }
 
-// beside are the composition's own events: the effect of another machine that a state was given after.
+// beside has the effects after which the composition itself sets a machine's state. They are the events of such steps.
 var beside = map[string]reflect.Type{
 	"StartBody":  reflect.TypeFor[response.StartBody](),
 	"CommitTurn": reflect.TypeFor[turn.CommitTurn](),
 }
 
-// step is the line with its values, which are of that machine; composed: it was given its state.
+// step decodes the values of the line, which belong to the machine k. composed says that the composition has set the state.
 func (l line) step(k kind, composed bool) (step, error) {
 	out := step{action: l.Action, why: l.Why}
 	events := k.events
@@ -123,10 +123,10 @@ func (l line) step(k kind, composed bool) (step, error) {
 	return out, nil
 }
 
-// begin is the composition's Begin of a synthesis.
+// begin is the composition's action that begins a synthesis.
 const begin = "Begin"
 
-// given says whether the composition gives the machine its state with action, and no row of its table.
+// given reports whether action is one by which the composition sets the machine's state, and not a row of its table.
 func given(machine, action string) bool {
 	switch machine {
 	case "synthesis":
@@ -137,7 +137,7 @@ func given(machine, action string) bool {
 	return false
 }
 
-// of reads the value as the type of its name, all of whose fields it has.
+// of decodes the value as the type with its name. The value must have all fields of the type.
 func (v value) of(known map[string]reflect.Type) (machine.Named, error) {
 	t, is := known[v.Name]
 	if !is {

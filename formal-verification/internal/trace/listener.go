@@ -11,8 +11,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
-// listener is a client that only hears: the recorded events, as package view takes them. It decodes by itself, so that it
-// shares no mistake with either end's codec.
+// listener is a client that only receives: it converts recorded server events into events of package view. It has its own decoder, so that it does not share
+// a mistake with the codec of server and client.
 type listener struct {
 	state       view.State
 	settings    coord.Config
@@ -28,7 +28,7 @@ func newListener() *listener {
 	return &listener{state: view.Closed{}, items: map[string]id.Turn{}, responses: map[string]id.Response{}}
 }
 
-// heard is what of any event a view asks for.
+// heard has the fields of server events that package view needs.
 type heard struct {
 	Type       string `json:"type"`
 	ItemID     string `json:"item_id"`
@@ -52,7 +52,7 @@ type heard struct {
 	} `json:"session"`
 }
 
-// refusals are errors that answer what a client asked for.
+// refusals are the codes of errors that answer a request of the client.
 var refusals = []string{"conversation_already_has_active_response", "response_cancel_not_active"}
 
 func (c *listener) hear(r *recordLine) string {
@@ -75,7 +75,7 @@ func (c *listener) hear(r *recordLine) string {
 	return ""
 }
 
-// told is the event of a view that e is, or nil.
+// told returns the event of package view for e, or nil.
 func (c *listener) told(e heard, raw []byte) view.Told {
 	switch e.Type {
 	case "session.created", "session.updated":
@@ -137,7 +137,7 @@ func (c *listener) configured(e heard) view.Told {
 	return view.Configured{Interrupts: c.settings.Interrupt, Answers: c.settings.CreateResponse}
 }
 
-// responded is a response of the conversation; those beside it are in no view.
+// responded returns the event for a response. An out-of-band response has none, because it is not part of the view.
 func (c *listener) responded(e heard) view.Told {
 	if e.Response == nil || e.Response.ConversationID == nil {
 		return nil
@@ -148,7 +148,7 @@ func (c *listener) responded(e heard) view.Told {
 	return view.Done{Resp: c.response(e.Response.ID)}
 }
 
-// turn is the number of a turn, by the name of its item.
+// turn returns the number of a turn, by the id of its item.
 func (c *listener) turn(item string) id.Turn {
 	if _, known := c.items[item]; !known {
 		c.items[item] = id.Turn(len(c.items) + 1)

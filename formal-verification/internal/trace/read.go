@@ -16,13 +16,13 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/parse"
 )
 
-// atOnce is how many specs are explored beside each other.
+// atOnce is how many specs are explored at the same time.
 const atOnce = 2
 
-// wholes are the specs of the whole session.
+// wholes are the specs of a session.
 var wholes = []string{"session", "session_end", "session_queue", "session_reports", "session_text"}
 
-// Read explores the specs of these machines, or of all of a session's. The program must begin with check.Main.
+// Read explores the specs of the named machines, or of all machines of a session. The program must call check.Main first.
 func Read(ctx context.Context, folder string, names ...string) ([]*Spec, error) {
 	if len(names) == 0 {
 		names = append(slices.Sorted(maps.Keys(kinds)), wholes...)

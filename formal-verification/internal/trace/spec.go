@@ -18,7 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// Spec is what a machine's spec does: for each state and event of its small domain, the next state and the effects.
+// Spec has the steps of a machine's spec: for each state and event of its small domain, the next state and the effects.
 type Spec struct {
 	machine string
 	steps   map[string]string
@@ -26,8 +26,8 @@ type Spec struct {
 	sliced  *conform.Sliced // where it is one of the whole session's
 }
 
-// NewSpec reads the steps of a machine out of its spec's graph, with the adapter that compares the spec with the code. A
-// spec that differs from the code is an error, since nothing can be said by it then.
+// NewSpec takes the steps of a machine from its spec's graph, with the adapter that compares the spec with the code. It returns an error if the spec differs
+// from the code.
 func NewSpec(name string, g *graph.Graph) (*Spec, error) {
 	if sliced, is, err := conform.NewSliced(name, g); is {
 		if err != nil {
@@ -62,14 +62,14 @@ func told(to machine.Named, effects []machine.Named) string {
 	return coordtest.Text(to) + " with" + texts(effects)
 }
 
-// answer is what the spec says of a step.
+// answer is the result of looking up a step in the spec.
 type answer struct {
 	beyond bool   // the spec does not go that far
 	what   string // how it differs, or ""
 }
 
-// The sorts of values that a spec has fewer of. What is of the same sort is renamed together, so that what was one value
-// stays one, and what were two stay two; of ordered sorts the older stays the older.
+// The sorts of values of which a spec has only a few. All values of one sort are renamed together, so that equal values stay equal and different values stay
+// different. Sorts with an order keep it.
 type sort uint8
 
 const (
@@ -85,7 +85,7 @@ const (
 	requests
 )
 
-// domain is what a sort's values are renamed to. 0 is no identifier and no generation, and stays as it is.
+// domain has the values to which the values of a sort are renamed. 0 is no identifier and no generation, and stays 0.
 var domain = map[sort][]any{
 	responses:   {id.Response(1), id.Response(2), id.Response(3)},
 	turns:       {id.Turn(1), id.Turn(2), id.Turn(3)},
@@ -105,7 +105,7 @@ var domain = map[sort][]any{
 	},
 }
 
-// sortOf is the sort of a field, in a step that is taken at event.
+// sortOf returns the sort of a field in a step of event.
 func sortOf(f reflect.StructField, event machine.Named) sort {
 	switch f.Type {
 	case reflect.TypeFor[id.Response]():
@@ -136,10 +136,10 @@ func sortOf(f reflect.StructField, event machine.Named) sort {
 	return none
 }
 
-// names are the values of each sort in a step, in their order.
+// names has the values of each sort in a step, in order.
 type names map[sort][]any
 
-// fields visits every field of a step that is of some sort.
+// fields calls visit for every field of a step that has a sort.
 func (s step) fields(visit func(sort, reflect.Value)) step {
 	copied := func(v machine.Named) machine.Named {
 		r := reflect.New(reflect.TypeOf(v)).Elem()
@@ -181,8 +181,8 @@ func (s step) names() names {
 	return found
 }
 
-// ask says what the spec does where the code took this step. The step is renamed in every way that keeps its sense; one that
-// the spec knows is enough, since a machine does the same whatever its identifiers are called.
+// ask looks up a step of the code in the spec. It tries every renaming that keeps the meaning of the step. One that the spec has is enough, because a machine
+// takes the same step for all identifiers.
 func (s *Spec) ask(st step) answer {
 	key := asked(st.from, st.event) + " = " + told(st.to, st.effects)
 	if a, known := s.known[key]; known {
@@ -212,7 +212,7 @@ func (s *Spec) ask(st step) answer {
 	return a
 }
 
-// renamings tries every way to name the values of each sort by its domain, until try says no.
+// renamings calls try with every renaming of the values into their domains, until try returns false.
 func renamings(found names, try func(map[sort]map[any]any) bool) {
 	sorts := make([]sort, 0, len(found))
 	for of := range found {
@@ -237,7 +237,7 @@ func ordered(of sort) bool {
 	return of != requests && of != marks && of != reasons && of != statuses && of != waits
 }
 
-// namings tries every injection of values into names, in their order where that counts, until try says no.
+// namings calls try with every injection of values into names, in order if ordered is true, until try returns false.
 func namings(values, into []any, ordered bool, try func(map[any]any) bool) bool {
 	used := make([]bool, len(into))
 	m := map[any]any{}
@@ -262,7 +262,7 @@ func namings(values, into []any, ordered bool, try func(map[any]any) bool) bool 
 	return next(0, 0)
 }
 
-// specified holds a step to the machine's spec, where there is one.
+// specified compares a step with the machine's spec, if there is one.
 func (c *Checker) specified(name string, st step) error {
 	s := c.specs[name]
 	if s == nil || kept[st.why] { // what never reached the machine, its spec cannot know

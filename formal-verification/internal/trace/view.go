@@ -22,13 +22,13 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/view/projection"
 )
 
-// View compares what a client can know with what the server was: record is what `antiphon serve --record` wrote of the
-// sessions of the trace. The server's events, stepped through package view, must lead to the projection of the machines'
-// states: whenever a step's events have all been sent, and in the end. Names are numbered on both sides, and must be the same one to one.
+// View compares what a client can know with the state of the server. record is what `antiphon serve --record` wrote of the sessions of the trace. It applies
+// the server's events to package view. The result must equal the projection of the machines' states: whenever all events of a step have been sent, and at the
+// end. Identifiers differ on both sides; each one of the client must match exactly one of the server.
 //
-// The machines' states are those of the trace. What lies between them is rebuilt as session.See does it from their effects (the
-// turn that waits), or taken from the record (the settings). Two things are not compared, since the wire does not tell:
-// what sounds, where the client plays by itself (WebSocket), and which turn waits, where the session does not transcribe.
+// The states are those of the trace. The turn that waits is not in the trace; it is derived from the effects, as session.See does. The settings come from the
+// record. Two things are not compared, because the server does not send them: which response plays if the client plays the audio itself (WebSocket), and which
+// turn waits in a session without transcripts.
 func (c *Checker) View(name string, trace, record io.Reader) error {
 	machines, err := readAll(name, trace, func(text []byte) (moment, error) {
 		l, err := readLine(text)
@@ -73,7 +73,7 @@ func (c *Checker) View(name string, trace, record io.Reader) error {
 	return nil
 }
 
-// moment is one line of either file.
+// moment is one line of the trace or of the record.
 type moment struct {
 	at      time.Time
 	session string
@@ -83,7 +83,7 @@ type moment struct {
 	line    int
 }
 
-// recordLine is one event of the protocol, as far as a view asks.
+// recordLine is one recorded event of the protocol, with the fields that are needed here.
 type recordLine struct {
 	T       time.Time       `json:"t"`
 	Session string          `json:"session"`
@@ -109,10 +109,10 @@ func readAll(name string, r io.Reader, parse func([]byte) (moment, error)) ([]mo
 	return out, nil
 }
 
-// longestEvent is how long a line of a record may be: an event may carry audio.
+// longestEvent is the largest length of a line of a record in bytes. An event may carry audio.
 const longestEvent = 64 << 20
 
-// ends are both ends of one session.
+// ends has both ends of one session: the client's view and the server's machines.
 type ends struct {
 	server coord.State
 	seen   coord.Seen
@@ -150,7 +150,7 @@ func (e *ends) take(m moment) string {
 	return e.step(*m.step)
 }
 
-// begins are the events that come from outside only: where a machine takes one, all that was to be said before has been.
+// begins has the events that only come from outside. When a machine takes one, all events of the step before have been sent.
 var begins = byName(
 	turn.Onset{}, turn.ClientCandidate{}, turn.Sustained{}, turn.Misfire{}, turn.Silence{}, turn.EndOfUtterance{}, turn.VoiceResumed{},
 	turn.FallbackExpired{}, turn.Commit{}, turn.IdleTimeout{}, response.Create{}, response.Cancel{}, response.BodyEnded{},
@@ -166,7 +166,7 @@ func byName(events ...machine.Named) map[string]bool {
 	return out
 }
 
-// step takes over what a machine came to.
+// step stores the new state of a machine.
 func (e *ends) step(l line) string {
 	name, _, _ := strings.Cut(l.Machine, ".")
 	k, known := kinds[name]
@@ -193,7 +193,7 @@ func (e *ends) step(l line) string {
 	return ""
 }
 
-// compare says how the client's view is not the server's.
+// compare returns how the client's view differs from the server's state, or "".
 func (e *ends) compare() string {
 	if _, closed := e.server.Conn.(conn.Closed); closed { // the transport was released in that step, after what it said
 		e.client.state = view.Next(e.client.state, view.Ended{})
@@ -223,10 +223,10 @@ func (e *ends) compare() string {
 	return ""
 }
 
-// same is which name of the client's is which of the server's, both as uint64.
+// same maps the client's identifiers to the server's, both as uint64.
 type same map[uint64]uint64
 
-// rename is the server's name for the client's, which is of where neither was met before.
+// rename returns the server's identifier for the client's. If neither has occurred before, they match from now on.
 func rename[ID ~uint64](known same, client, of ID) ID {
 	if client == 0 || of == 0 {
 		return client
