@@ -81,8 +81,8 @@ func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
 	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }
 
-// teardownOnce: the children are told to end once, the transport is released once, and the session is removed from the server once, as the last
-// effect.
+// teardownOnce: the children are told to end once, the transport is released once, and the session is removed from the server
+// once, as the last effect.
 func teardownOnce(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {

@@ -147,8 +147,8 @@ func lease(s State, seen Seen) Lease {
 	return seen.Lease
 }
 
-// staleIsHarmless: a try that does not hold the lock changes nothing, except that it may bring a missing response. Its report is answered with
-// CheckAgain.
+// staleIsHarmless: a try that does not hold the lock changes nothing, except that it may bring a missing response. Its report is
+// answered with CheckAgain.
 func staleIsHarmless(before, _ Seen, step edge) bool {
 	stale, still := false, step.From == step.To
 	switch e := step.Event.(type) {

@@ -2,8 +2,9 @@ package machine
 
 // Invariants, and the monitor that checks them after every step of a machine.
 
-// Invariant is a statement that must hold after every step. G is what a monitor remembers of earlier steps, in addition to the machine's state. The
-// explorations, the fuzz tests, the simulation and a server that is configured to check itself all evaluate the same invariants.
+// Invariant is a statement that must hold after every step. G is what a monitor remembers of earlier steps, in addition to the
+// machine's state. The explorations, the fuzz tests, the simulation and a server that is configured to check itself all evaluate
+// the same invariants.
 type Invariant[S, E Named, F, G any] struct {
 	Name  string // as in the formal spec
 	Holds func(before, after G, step Edge[S, E, F]) bool
@@ -26,8 +27,8 @@ func (m Monitor[S, E, F, G]) Watch(before G, step Edge[S, E, F]) (G, string) {
 	return after, ""
 }
 
-// Each reports whether holds is true for every effect of a step. holds gets what the monitor remembers right before the effect. g is what it remembers
-// after the step's event and before the effects; see returns what it remembers after an effect.
+// Each reports whether holds is true for every effect of a step. holds gets what the monitor remembers right before the effect. g
+// is what it remembers after the step's event and before the effects; see returns what it remembers after an effect.
 func Each[F, G any](g G, effects []F, see func(G, F) G, holds func(G, F) bool) bool {
 	for _, f := range effects {
 		if !holds(g, f) {

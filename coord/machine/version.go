@@ -17,8 +17,8 @@ func VersionOf(name string, fingerprint uint64) Version {
 	return Version{name, "0000000000000000"[len(text):] + text}
 }
 
-// Differing compares our machines with those of the other end. told returns the other end's fingerprint of a machine; ok is false if it has sent none.
-// known is how many machines both ends have. differ has the names of those with different fingerprints.
+// Differing compares our machines with those of the other end. told returns the other end's fingerprint of a machine; ok is false
+// if it has sent none. known is how many machines both ends have. differ has the names of those with different fingerprints.
 func Differing(ours []Version, told func(name string) (fingerprint string, ok bool)) (known int, differ []string) {
 	for _, m := range ours {
 		theirs, ok := told(m.Name)

@@ -135,8 +135,8 @@ func doneOnceAndLast(_, after Seen, step edge) bool {
 	return ends == (after.Down && after.Live == 0 && after.Body == 0) && (!ended || len(step.Effects) == 0)
 }
 
-// bodyIsLiveOrCancelled: a body starts for the live response. If the response ends before its body, the body is cancelled. Only a body that runs
-// is cancelled.
+// bodyIsLiveOrCancelled: a body starts for the live response. If the response ends before its body, the body is cancelled. Only a
+// body that runs is cancelled.
 func bodyIsLiveOrCancelled(before, after Seen, step edge) bool {
 	cancels := 0
 	ok := each(before, step, func(g Seen, f Effect) bool {

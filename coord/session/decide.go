@@ -104,8 +104,9 @@ func (c *composition) createAgain() {
 	}
 }
 
-// cutOff ends the response that plays or is held. t is the confirmed candidate, or 0. Clients rely on the order: the audio buffer is cleared, the
-// response closes its open items and ends, the item is truncated. With a client that reports, the item is truncated after its report.
+// cutOff ends the response that plays or is held. t is the confirmed candidate, or 0. Clients rely on the order: the audio buffer
+// is cleared, the response closes its open items and ends, the item is truncated. With a client that reports, the item is
+// truncated after its report.
 func (c *composition) cutOff(t turn.ID) {
 	var how playout.Event = playout.Clear{Reason: playout.ByTurn, Heard: c.at, Reports: c.s.Config.Reports}
 	if held, ok := c.s.Playout.(playout.Held); ok && held.Candidate == t && !held.Rejected {

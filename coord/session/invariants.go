@@ -92,8 +92,8 @@ func freshIDs(before, _ Seen, e Edge) bool {
 	})
 }
 
-// createdForItsRequest: a response is announced with its request: that of the client's Create, or the turn that waits for its response, or the
-// request of an earlier response that was lost to a false barge-in.
+// createdForItsRequest: a response is announced with its request: that of the client's Create, or the turn that waits for its
+// response, or the request of an earlier response that was lost to a false barge-in.
 func createdForItsRequest(before, _ Seen, e Edge) bool {
 	return each(before, e, func(g Seen, f Effect) bool {
 		created, is := f.(response.EmitCreated)
@@ -166,8 +166,8 @@ func allEnded(s State) bool {
 		turnIn(s.Live) == 0 && turnIn(s.Final) == 0 && turnIn(s.Older) == 0
 }
 
-// noTurnLost: a turn that is to get a response waits only for its text, or for the end of a response that it must not interrupt. The state and the
-// monitor agree on the turn.
+// noTurnLost: a turn that is to get a response waits only for its text, or for the end of a response that it must not interrupt.
+// The state and the monitor agree on the turn.
 func noTurnLost(_, g Seen, e Edge) bool {
 	due := g.Due
 	if due != e.To.Waiting || g.Words != e.To.Texted {
@@ -185,8 +185,8 @@ func answeredWithWords(before, _ Seen, e Edge) bool {
 	})
 }
 
-// noReplyLost: a response that waits to be played begins, or still waits, or is dropped and truncated. None waits while nothing plays. The end of a
-// body drops no response: the audio that the body has made is played, also if the body failed.
+// noReplyLost: a response that waits to be played begins, or still waits, or is dropped and truncated. None waits while nothing
+// plays. The end of a body drops no response: the audio that the body has made is played, also if the body failed.
 func noReplyLost(_, _ Seen, e Edge) bool {
 	if _, up := e.To.Playout.(playout.Terminated); up {
 		return true
@@ -311,8 +311,8 @@ func soundStopsFirst(_, _ Seen, e Edge) bool {
 	return e.Effects[0] == Effect(Pause{playing.Resp})
 }
 
-// interruptionInOrder: the events of an interruption come in this order: speech_started, output_audio_buffer.cleared, the end of the response,
-// truncated, the commit of the turn, and then a new response.
+// interruptionInOrder: the events of an interruption come in this order: speech_started, output_audio_buffer.cleared, the end of
+// the response, truncated, the commit of the turn, and then a new response.
 func interruptionInOrder(_, _ Seen, e Edge) bool {
 	last := 0
 	for _, f := range e.Effects {

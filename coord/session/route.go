@@ -68,8 +68,8 @@ func (c *composition) hold(t turn.ID) {
 	c.playout(playout.Candidate{Candidate: t, Heard: c.at, Reports: c.reports})
 }
 
-// committed moves the committed turn's stream to the machine that waits for the final text. If the turn is to get a response, committed stores
-// it in Waiting. A turn before it that has no response yet gets none of its own: one response answers both.
+// committed moves the committed turn's stream to the machine that waits for the final text. If the turn is to get a response,
+// committed stores it in Waiting. A turn before it that has no response yet gets none of its own: one response answers both.
 func (c *composition) committed(f turn.CommitTurn) {
 	if !f.ByClient && c.s.Config.CreateResponse {
 		c.s.Waiting, c.s.Texted = f.Turn, f.Wordless
@@ -140,8 +140,8 @@ func (c *composition) routeText(f transcription.Effect) {
 	}
 }
 
-// texted takes the text of the committed turn t; words says whether it has any. If it has none, the turn gets no response, and the response that
-// it ended is created again.
+// texted takes the text of the committed turn t; words says whether it has any. If it has none, the turn gets no response, and the
+// response that it ended is created again.
 func (c *composition) texted(t turn.ID, words bool) {
 	if c.s.Waiting != t {
 		return

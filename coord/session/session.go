@@ -46,8 +46,8 @@ type State struct {
 	Begun response.ID
 	// Queued are the responses whose audio waits for the one before it.
 	Queued Queue
-	// Owed is the request of the newest response, until the response has been played to its end or the client has cancelled it. The zero value
-	// is none. If a false barge-in ends the response, the session creates it again for this request.
+	// Owed is the request of the newest response, until the response has been played to its end or the client has cancelled it.
+	// The zero value is none. If a false barge-in ends the response, the session creates it again for this request.
 	Owed id.Request
 
 	// LastTurn and LastResponse are the newest identifiers. New ones count up.

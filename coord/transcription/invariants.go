@@ -42,7 +42,8 @@ func eouNotLost(_, after Seen, step edge) bool {
 	return !streaming || after.Ready && s.EOU == after.EOU
 }
 
-// unavailableIsSticky: after the back end has refused the stream of an open turn, the machine asks it for no other stream, and reports this once.
+// unavailableIsSticky: after the back end has refused the stream of an open turn, the machine asks it for no other stream, and
+// reports this once.
 func unavailableIsSticky(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		_, degrades := f.(Degrade)
@@ -53,7 +54,8 @@ func unavailableIsSticky(before, after Seen, step edge) bool {
 	return once && is == after.Degraded && (!was || is)
 }
 
-// everyFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once. This includes a turn that was committed without a stream.
+// everyFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once. This includes a turn that was committed
+// without a stream.
 func everyFinishIsAnswered(before, after Seen, step edge) bool {
 	once := each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -84,8 +86,8 @@ func everyFinishIsAnswered(before, after Seen, step edge) bool {
 	return once && finalizing == (after.Due != 0) && (!finalizing || s == Finalizing{after.Due, after.Whole})
 }
 
-// wordsAreTriedTwice: if a stream is refused or breaks after its audio has ended, the whole audio is decoded once. The turn gets a failure only if
-// this decoding fails.
+// wordsAreTriedTwice: if a stream is refused or breaks after its audio has ended, the whole audio is decoded once. The turn gets a
+// failure only if this decoding fails.
 func wordsAreTriedTwice(before, _ Seen, step edge) bool {
 	unwanted := false
 	switch step.Event.(type) {

@@ -168,8 +168,8 @@ func inputsOnlyGuess(_, _ Seen, step edge) bool {
 		to.Interrupts == from.Interrupts && to.Answers == from.Answers
 }
 
-// inputsWantASubject: an input changes nothing if there is nothing that it could act on. Otherwise the next state has the effect that the input is
-// for.
+// inputsWantASubject: an input changes nothing if there is nothing that it could act on. Otherwise the next state has the effect
+// that the input is for.
 func inputsWantASubject(_, _ Seen, step edge) bool {
 	in, input := step.Event.(Input)
 	s, open := step.From.(Open)

@@ -45,7 +45,8 @@ const (
 	Deadlock Verdict = "DEADLOCK"
 )
 
-// Assertion is one of the spec's assertions. Holds is only meaningful if Decided is true: a run that ends at the first failure does not decide the others.
+// Assertion is one of the spec's assertions. Holds is only meaningful if Decided is true: a run that ends at the first failure
+// does not decide the others.
 type Assertion struct {
 	Name, Kind     string
 	Decided, Holds bool

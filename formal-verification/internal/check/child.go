@@ -26,8 +26,8 @@ const nearLimit = 7
 // collectAt is the garbage collector's GOGC in percent. FizzBee makes much garbage, and memory is cheap.
 const collectAt = 800
 
-// Main must be the first call of a program that uses this package, also in TestMain. To explore a spec, the program runs itself again as a child process. In the
-// parent Main returns at once. In the child it explores the spec and never returns.
+// Main must be the first call of a program that uses this package, also in TestMain. To explore a spec, the program runs itself
+// again as a child process. In the parent Main returns at once. In the child it explores the spec and never returns.
 func Main() {
 	if os.Getenv(childMark) == "" {
 		return

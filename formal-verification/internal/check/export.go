@@ -110,8 +110,8 @@ func (x *export) inside(n *modelchecker.Node, w way) {
 	}
 }
 
-// brokenLeaps returns, by assertion, a step that breaks a transition assertion as a whole. FizzBee only checks the pieces of a step between two choices, and never
-// the whole step.
+// brokenLeaps returns, by assertion, a step that breaks a transition assertion as a whole. FizzBee only checks the pieces of a
+// step between two choices, and never the whole step.
 func (x *export) brokenLeaps() map[int]int {
 	out := map[int]int{}
 	for _, i := range x.leaps {
@@ -143,7 +143,8 @@ func (x *export) witness(assertion int) []bool {
 	return out
 }
 
-// isYield reports whether a node is a state between actions. Its name is not enough to know, because a node that is forked from a crashed one has the same name.
+// isYield reports whether a node is a state between actions. Its name is not enough to know, because a node that is forked from a
+// crashed one has the same name.
 func isYield(n *modelchecker.Node) bool {
 	switch {
 	case n.IsYield, n.Name == "yield":
@@ -160,8 +161,9 @@ func isYield(n *modelchecker.Node) bool {
 	return false
 }
 
-// begin returns the step that begins with a link out of a state between actions: an action of the spec, or an action that has begun before and goes on. An action
-// that has begun is strongly fair. The promise belongs to the thread at its position, because the checker renumbers threads.
+// begin returns the step that begins with a link out of a state between actions: an action of the spec, or an action that has
+// begun before and goes on. An action that has begun is strongly fair. The promise belongs to the thread at its position, because
+// the checker renumbers threads.
 func begin(n *modelchecker.Node, l *modelchecker.Link) graph.Edge {
 	var thread int
 	if _, err := fmt.Sscanf(l.Name, "thread-%d", &thread); err == nil && thread < len(n.Threads) && n.Threads[thread] != nil {

@@ -15,9 +15,9 @@ import (
 // roomForVars is the size of the map that FizzBee copies for every statement.
 const roomForVars = 64
 
-// tune makes FizzBee faster without a change of the graph. A large spec takes half the time. For every statement FizzBee copies the table of its builtin
-// functions and adds the variables. tune removes the builtins that the spec does not use, and makes the table large enough for the variables. It also switches off
-// the search for symmetric states if the spec has no symmetry.
+// tune makes FizzBee faster without a change of the graph. A large spec takes half the time. For every statement FizzBee copies
+// the table of its builtin functions and adds the variables. tune removes the builtins that the spec does not use, and makes the
+// table large enough for the variables. It also switches off the search for symmetric states if the spec has no symmetry.
 func tune(p *modelchecker.Processor, f *ast.File) {
 	text := prototext.Format(f)
 	if len(f.GetRoles()) == 0 && !strings.Contains(text, "symmetr") {

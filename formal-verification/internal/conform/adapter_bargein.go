@@ -25,8 +25,9 @@ const (
 	bargeinReplies    = 2
 )
 
-// bargeinExchange compares both halves of bargein.fizz with the code. For the client it gives every event that may come in a state of the spec to the
-// table of coord/bargein, and performs the effects. Both must reach the same state. bargein_server.go has the server.
+// bargeinExchange compares both halves of bargein.fizz with the code. For the client it gives every event that may come in a state
+// of the spec to the table of coord/bargein, and performs the effects. Both must reach the same state. bargein_server.go has the
+// server.
 type bargeinExchange struct {
 	table bargeinTable
 	met   []int      // by row: one more than the most effects that it had; 0: never met
@@ -109,8 +110,8 @@ func (x exchange) client() (bargein.State, error) {
 	return nil, fmt.Errorf("the client has no state %q", c.State)
 }
 
-// meeting is one action of the spec with the client's event. Messages, packets and timers have a step in the spec also if the client ignores them. The
-// others have none then.
+// meeting is one action of the spec with the client's event. Messages, packets and timers have a step in the spec also if the
+// client ignores them. The others have none then.
 type meeting struct {
 	action string
 	comes  bool

@@ -29,8 +29,8 @@ func compactionMachine() Comparer {
 	}
 }
 
-// compactionEvents returns reports of every run of the domain, of no run (0), and of one beyond the bound. It leaves out a trigger that would need a run
-// beyond the bound.
+// compactionEvents returns reports of every run of the domain, of no run (0), and of one beyond the bound. It leaves out a trigger
+// that would need a run beyond the bound.
 func compactionEvents(_ compaction.State, w compactionWorld) []Labelled[compaction.Event] {
 	out := []Labelled[compaction.Event]{{"Shutdown", compaction.Shutdown{}}}
 	if w.Seen.Gen < compactionGens {

@@ -67,8 +67,9 @@ func playoutFields(s playout.State) map[string]any {
 // playoutNewest returns the newest response that has begun.
 func playoutNewest(w playoutWorld) id.Response { return max(w.Seen.Ended, w.Seen.Resp) }
 
-// playoutEvents returns the next response, reports of every segment of every response, verdicts on every turn, and clears, at any time. It leaves out a
-// response and a hold that would need a segment beyond the bound. While a response is held, it leaves out older turns.
+// playoutEvents returns the next response, reports of every segment of every response, verdicts on every turn, and clears, at any
+// time. It leaves out a response and a hold that would need a segment beyond the bound. While a response is held, it leaves out
+// older turns.
 func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
 	var o playoutOffers
 	o.add(playout.Shutdown{}, "Shutdown")

@@ -13,8 +13,8 @@ import (
 // maxResponses is MAX_RESPONSES of specs/response.fizz.
 const maxResponses = 3
 
-// bodySays is an action that the spec has for the driver and the table does not have: a body that runs sends content. It does not change the machine, and
-// does not come if no body runs.
+// bodySays is an action that the spec has for the driver and the table does not have: a body that runs sends content. It does not
+// change the machine, and does not come if no body runs.
 type bodySays struct{ response.Event }
 
 func (bodySays) Name() string { return "BodySays" }
@@ -70,7 +70,8 @@ func listed(id response.ID) []response.ID {
 	return []response.ID{id}
 }
 
-// responseEvents returns requests with a new id, while there is one. The targets of a cancel are none, every id of the domain, and one beyond it.
+// responseEvents returns requests with a new id, while there is one. The targets of a cancel are none, every id of the domain, and
+// one beyond it.
 func responseEvents(_ response.State, w responseWorld) []Labelled[response.Event] {
 	var out []Labelled[response.Event]
 	add := func(e response.Event, label string, a ...any) {

@@ -16,8 +16,8 @@ const (
 	runResult    = run.Result(1)
 )
 
-// runMachine returns the adapter. It needs no domain, because the state has the newest attempt and the newest question. It also compares the spec with
-// coord/run/contract.json.
+// runMachine returns the adapter. It needs no domain, because the state has the newest attempt and the newest question. It also
+// compares the spec with coord/run/contract.json.
 func runMachine() Comparer {
 	fields := Fields[run.State](
 		run.Queued{}, run.Running{}, run.WaitingUser{}, run.Succeeded{}, run.Failed{}, run.Canceled{},
@@ -29,8 +29,8 @@ func runMachine() Comparer {
 	}}
 }
 
-// runEvents returns events of earlier, current and later attempts, and about questions that are resolved, pending and were never asked. It leaves out
-// questions and takeovers beyond the bounds.
+// runEvents returns events of earlier, current and later attempts, and about questions that are resolved, pending and were never
+// asked. It leaves out questions and takeovers beyond the bounds.
 func runEvents(s run.State) []Labelled[run.Event] {
 	var out []Labelled[run.Event]
 	add := func(e run.Event, label string, a ...any) {

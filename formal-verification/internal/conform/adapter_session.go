@@ -88,7 +88,8 @@ func oddHold(s session.State) string {
 	return ""
 }
 
-// oddStreams returns how a session differs from one in which only the open turn has a stream, and only the newest committed turn waits for its text.
+// oddStreams returns how a session differs from one in which only the open turn has a stream, and only the newest committed turn
+// waits for its text.
 func oddStreams(s session.State) string {
 	if s.Older != transcription.State(transcription.Closed{}) {
 		return "two texts are awaited"
@@ -99,7 +100,8 @@ func oddStreams(s session.State) string {
 	return ""
 }
 
-// sessionEvents returns the events that session.fizz models: one turn at a time waits for its text, and one response waits behind the one that plays.
+// sessionEvents returns the events that session.fizz models: one turn at a time waits for its text, and one response waits behind
+// the one that plays.
 func sessionEvents(s session.State) []Labelled[moment] {
 	var o offers
 	o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})

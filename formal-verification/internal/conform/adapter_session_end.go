@@ -81,8 +81,8 @@ func sessionEndEvents(s session.State) []Labelled[moment] {
 	return o
 }
 
-// transport adds the events of the network and of the server's operator. It leaves out to switch the detector on while it is on, which changes nothing
-// (conn.fizz).
+// transport adds the events of the network and of the server's operator. It leaves out to switch the detector on while it is on,
+// which changes nothing (conn.fizz).
 func (o *offers) transport(s session.State) {
 	o.add("Opened", session.OfConn{Event: conn.Opened{VAD: true}})
 	o.add("OpenedWithoutVAD", session.OfConn{Event: conn.Opened{}})

@@ -29,8 +29,8 @@ func synthesisMachine() Comparer {
 	}
 }
 
-// synthesisEvents returns the events. The worker's exit has two labels, because the spec's fairness holds only for a worker that was told to end, and
-// fairness belongs to a whole action.
+// synthesisEvents returns the events. The worker's exit has two labels, because the spec's fairness holds only for a worker that
+// was told to end, and fairness belongs to a whole action.
 func synthesisEvents(s synthesis.State, _ synthesisWorld) []Labelled[synthesis.Event] {
 	exit := "ExitEarly"
 	if s == (synthesis.Closing{}) {

@@ -34,8 +34,8 @@ func transcriptionMachine() Comparer {
 	}
 }
 
-// transcriptionEvents returns every event of every turn at any time. A stream that breaks while the user speaks has its own label, because the spec's
-// fairness holds only for an answer that the back end owes, and fairness belongs to a whole action.
+// transcriptionEvents returns every event of every turn at any time. A stream that breaks while the user speaks has its own label,
+// because the spec's fairness holds only for an answer that the back end owes, and fairness belongs to a whole action.
 func transcriptionEvents(s transcription.State, _ transcriptionWorld) []Labelled[transcription.Event] {
 	failed := "Failed"
 	if _, streaming := s.(transcription.Streaming); streaming {

@@ -42,8 +42,8 @@ func (l *turnList) add(e turn.Event, label string, a ...any) {
 	*l = append(*l, Labelled[turn.Event]{fmt.Sprintf(label, a...), e})
 }
 
-// turnEvents returns the events without a turn, and the events of every turn, also of one that never was. A client's commit of an open turn has no
-// id.
+// turnEvents returns the events without a turn, and the events of every turn, also of one that never was. A client's commit of an
+// open turn has no id.
 func turnEvents(s turn.State, w turnWorld) []Labelled[turn.Event] {
 	var out turnList
 	fresh := w.Seen.Newest + 1
@@ -67,8 +67,8 @@ func turnEvents(s turn.State, w turnWorld) []Labelled[turn.Event] {
 	return out
 }
 
-// turnEnds adds the events that lead to the end of a turn. At the last generation it leaves out those that arm a timer and speech that goes on, because the
-// spec has no further generation.
+// turnEnds adds the events that lead to the end of a turn. At the last generation it leaves out those that arm a timer and speech
+// that goes on, because the spec has no further generation.
 func turnEnds(out *turnList, s turn.State, w turnWorld, whose turn.ID) {
 	silence := "Silence"
 	if w.Seen.Armed != 0 {

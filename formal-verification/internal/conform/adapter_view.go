@@ -13,8 +13,9 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// viewMachine returns the adapter. The client is the model of coord/view. The server is a small one that sends the events from which a client learns
-// the session; its state follows from the same table. The tests of coord/session compare this table with a whole session.
+// viewMachine returns the adapter. The client is the model of coord/view. The server is a small one that sends the events from
+// which a client learns the session; its state follows from the same table. The tests of coord/session compare this table with a
+// whole session.
 func viewMachine() viewClient { return viewClient{next: view.Next} }
 
 // viewClient compares view.fizz with the model. In a test, next may be a table with a fault.
@@ -25,7 +26,8 @@ type viewClient struct {
 	predicted func(view.Model) view.State
 }
 
-// viewWorld is both ends and the messages on their way between them. A list is a text with one line for each entry, so that viewWorld is comparable.
+// viewWorld is both ends and the messages on their way between them. A list is a text with one line for each entry, so that
+// viewWorld is comparable.
 type viewWorld struct {
 	server    view.State
 	begun     bool

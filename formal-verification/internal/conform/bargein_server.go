@@ -18,8 +18,8 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// The server's half of the comparison with bargein.fizz. Next to every state of the spec there is a whole session of coord/session with a small driver.
-// Every step of the spec's server is an event of this session, and both must reach the same state.
+// The server's half of the comparison with bargein.fizz. Next to every state of the spec there is a whole session of coord/session
+// with a small driver. Every step of the spec's server is an event of this session, and both must reach the same state.
 
 // serving is the server of a node of the spec, with the session of the code that it is compared with.
 type serving struct {
@@ -214,8 +214,8 @@ func (v *serving) send() {
 	v.take(session.OfPlayout{Event: playout.Drained(p)})
 }
 
-// receive takes a message of the client. A candidate for an interrupted response was sent before the client received the interruption. Only the newest
-// candidate of a client counts.
+// receive takes a message of the client. A candidate for an interrupted response was sent before the client received the
+// interruption. Only the newest candidate of a client counts.
 func (v *serving) receive() {
 	words := strings.Fields(v.up[0])
 	v.up, v.acted = v.up[1:], true
@@ -406,7 +406,8 @@ func (v *serving) describe() {
 	}
 }
 
-// named returns the session with the smallest numbers for its turns and the same number for every generation. The two responses keep their numbers.
+// named returns the session with the smallest numbers for its turns and the same number for every generation. The two responses
+// keep their numbers.
 func (v *serving) named() session.State {
 	var turns []id.Turn
 	same := func(r id.Response) id.Response { return r }

@@ -7,8 +7,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-// world is a domain that consists of what the code's monitor remembers (Seen) in the state At. With it an adapter can compare the spec's ghosts with the
-// monitor. So an assertion of the spec and the invariant with the same name mean the same.
+// world is a domain that consists of what the code's monitor remembers (Seen) in the state At. With it an adapter can compare the
+// spec's ghosts with the monitor. So an assertion of the spec and the invariant with the same name mean the same.
 type world[S, G comparable] struct {
 	At   S
 	Seen G

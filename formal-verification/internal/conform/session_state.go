@@ -17,9 +17,9 @@ import (
 // theGen is the generation of every machine in a canonical state. The events of an adapter have this one or an older one.
 const theGen = 1
 
-// canonical returns s with the smallest identifiers in the same order, and with theGen for every generation. The code only compares identifiers and counts
-// them up, so it takes the same step from s and from canonical(s) (TestCanonicalStatesStandForAll). So a comparison visits each situation once, and not
-// once for each set of identifiers.
+// canonical returns s with the smallest identifiers in the same order, and with theGen for every generation. The code only
+// compares identifiers and counts them up, so it takes the same step from s and from canonical(s)
+// (TestCanonicalStatesStandForAll). So a comparison visits each situation once, and not once for each set of identifiers.
 func canonical(s session.State) session.State {
 	var replies []id.Response
 	var turns []id.Turn
@@ -118,8 +118,8 @@ func renamedStream(s transcription.State, of func(id.Turn) id.Turn) transcriptio
 	return s
 }
 
-// theOwed is the request that a canonical state has in Owed, if it has one. The code passes a request on, and only asks whether there is one. theRequest and
-// otherRequest are requests of a client.
+// theOwed is the request that a canonical state has in Owed, if it has one. The code passes a request on, and only asks whether
+// there is one. theRequest and otherRequest are requests of a client.
 var theOwed, theRequest, otherRequest = id.Request{Client: 2}, id.Request{Client: 1}, id.Request{Client: 3}
 
 // freshRequest returns a request that the session does not owe.

@@ -15,8 +15,9 @@ type moment []session.Event
 
 type nextFunc func(session.State, playout.Position, session.Event) (session.State, []session.Effect, []session.Step)
 
-// sessionSpec is the adapter of one session specification. Events are those that the specification models, and Vars is the part of the state that it has.
-// The comparison notices if the rest of the state matters: two sessions with the same Vars would then take different steps.
+// sessionSpec is the adapter of one session specification. Events are those that the specification models, and Vars is the part of
+// the state that it has. The comparison notices if the rest of the state matters: two sessions with the same Vars would then take
+// different steps.
 type sessionSpec struct {
 	Spec string
 	// First are the configurations that a session of the spec may begin with, and Begin

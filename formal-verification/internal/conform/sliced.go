@@ -15,8 +15,8 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// The steps of a session specification, for the check of traces: it looks up one event of a real session at a time, independent of its identifiers and its
-// positions in the audio.
+// The steps of a session specification, for the check of traces: it looks up one event of a real session at a time, independent of
+// its identifiers and its positions in the audio.
 
 // Sliced has the steps of one session specification.
 type Sliced struct {
@@ -30,8 +30,8 @@ type slicedStep struct {
 	event session.Event
 }
 
-// NewSliced takes the steps from a specification's graph. It returns an error if the specification differs from the code. ok is false if name is no
-// session specification.
+// NewSliced takes the steps from a specification's graph. It returns an error if the specification differs from the code. ok is
+// false if name is no session specification.
 func NewSliced(name string, g *graph.Graph) (s *Sliced, ok bool, err error) {
 	for _, c := range All() {
 		a, is := c.(sessionSpec)

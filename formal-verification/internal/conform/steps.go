@@ -7,7 +7,8 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// Steps compares as Compare does. It also calls yield for every step that both take, and for every event that both ignore. A difference is a *Difference.
+// Steps compares as Compare does. It also calls yield for every step that both take, and for every event that both ignore. A
+// difference is a *Difference.
 func (m Machine[S, E, F, D]) Steps(g *graph.Graph, yield func(from, event, to machine.Named, effects []machine.Named)) error {
 	s := m.system(make([]bool, len(m.Table)))
 	step := s.Step

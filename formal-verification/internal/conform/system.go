@@ -8,8 +8,8 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// Labelled is an event of the code with the label of the spec's edges that mean the same, for example `BodyEnded id=2 status="Failed"`. A bool may be
-// written on=true or on=True.
+// Labelled is an event of the code with the label of the spec's edges that mean the same, for example `BodyEnded id=2
+// status="Failed"`. A bool may be written on=true or on=True.
 type Labelled[E any] struct {
 	Label string
 	Event E
@@ -29,13 +29,13 @@ type Start[S any, D comparable] struct {
 	Domain D
 }
 
-// System is code that is compared with a spec: one table, or several tables that work together. S is its state. D is the domain: what the adapter
-// remembers in order to bound the events, for example the newest id.
+// System is code that is compared with a spec: one table, or several tables that work together. S is its state. D is the domain:
+// what the adapter remembers in order to bound the events, for example the newest id.
 type System[S comparable, E any, F machine.Named, D comparable] struct {
 	Spec   string // "session" is compared with specs/session.fizz
 	Starts []Start[S, D]
-	// Step applies one event, with everything that follows from it. If the event is ignored, why is the reason, and nothing changes. Otherwise why
-	// is "".
+	// Step applies one event, with everything that follows from it. If the event is ignored, why is the reason, and nothing
+	// changes. Otherwise why is "".
 	Step func(S, E) (next S, effects []F, why string)
 	// Events returns all events that may come in this state, also late, stale and unknown ones. Their labels are unique.
 	Events func(S, D) []Labelled[E]
@@ -43,8 +43,8 @@ type System[S comparable, E any, F machine.Named, D comparable] struct {
 	Grow func(D, E) D
 	// Vars returns the values of the spec's variables in this state, in JSON, except those of fx, bad and the ghosts.
 	Vars func(S, D) map[string]string
-	// Hidden: the state of the code has more than the variables of the spec. An event without a step in the spec may then change the rest of the state,
-	// but no variable, and without effects. The comparison goes on from the new state and the same node.
+	// Hidden: the state of the code has more than the variables of the spec. An event without a step in the spec may then change
+	// the rest of the state, but no variable, and without effects. The comparison goes on from the new state and the same node.
 	Hidden bool
 	// Tables says which table an event belongs to, for CompareAndList. Nil: nothing is listed.
 	Tables *tables[S, E]
@@ -66,8 +66,8 @@ type Machine[S, E, F coordtest.Value, D comparable] struct {
 	offers *Offers // records the events that the adapter sends, or nil
 }
 
-// tables are the tables of a System. pairs has every pair of state and event. of returns the state and event of the table that an event of the System
-// belongs to. event is nil if it belongs to none.
+// tables are the tables of a System. pairs has every pair of state and event. of returns the state and event of the table that an
+// event of the System belongs to. event is nil if it belongs to none.
 type tables[S, E any] struct {
 	pairs []pair
 	of    func(S, E) (state, event machine.Named)

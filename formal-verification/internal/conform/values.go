@@ -42,8 +42,9 @@ func (c canon) text(raw string) string {
 	return out
 }
 
-// Fields returns the function Vars for a spec with one variable for each field of any state. "state" is the name of the state, and the other variables are
-// the fields in snake case. A field that a state does not have is 0, false or "". A value with a String method is written by its name.
+// Fields returns the function Vars for a spec with one variable for each field of any state. "state" is the name of the state, and
+// the other variables are the fields in snake case. A field that a state does not have is 0, false or "". A value with a String
+// method is written by its name.
 func Fields[S machine.Named](states ...S) func(S) map[string]string {
 	lacking := map[string]string{}
 	for _, s := range states {

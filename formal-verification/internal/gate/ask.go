@@ -86,8 +86,8 @@ func ask(text string) (Ask, error) {
 	return a, nil
 }
 
-// decide answers the question on the whole graph. It returns "" for yes, and otherwise the reason for no. If no state satisfies the question's condition,
-// the answer is no.
+// decide answers the question on the whole graph. It returns "" for yes, and otherwise the reason for no. If no state satisfies
+// the question's condition, the answer is no.
 func (a Ask) decide(g *graph.Graph, constants string) (string, error) {
 	when, err := holds(g, constants, a.When)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/graph"
 )
 
-// notices reports whether a liveness assertion fails for a mutant that only changes the fairness of an action. Such a mutant has the graph that is
-// explored already, with another fairness, so the gate need not explore it again. If notices returns false, nothing is decided: the mutant is then
-// explored like any other.
+// notices reports whether a liveness assertion fails for a mutant that only changes the fairness of an action. Such a mutant has
+// the graph that is explored already, with another fairness, so the gate need not explore it again. If notices returns false,
+// nothing is decided: the mutant is then explored like any other.
 func notices(whole check.Result, assertion string, was, is *ast.File) bool {
 	good := whole.Good[assertion]
 	action, level, only := onlyFairness(was, is)

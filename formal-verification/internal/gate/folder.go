@@ -71,8 +71,8 @@ func (g *Gate) unmatched(specs []string) []string {
 	return out
 }
 
-// claimed returns every assertion and question of the spec of that name or of a slice of it. A spec that cannot be read has none; its error is reported
-// elsewhere.
+// claimed returns every assertion and question of the spec of that name or of a slice of it. A spec that cannot be read has none;
+// its error is reported elsewhere.
 func (g *Gate) claimed(name string, specs []string) []string {
 	var out []string
 	for _, s := range specs {

@@ -17,8 +17,8 @@ type option struct {
 	wants string
 }
 
-// options are the options that a spec must have, with their possible values. The checker's defaults explore less than one expects, and it ignores a misspelt
-// option.
+// options are the options that a spec must have, with their possible values. The checker's defaults explore less than one expects,
+// and it ignores a misspelt option.
 var options = []option{
 	{"deadlock_detection", isBool, "true or false"},
 	{"options.max_actions", isCount, "a number above 0"},
@@ -40,8 +40,8 @@ func isCount(s string) bool {
 	return err == nil && n > 0
 }
 
-// frontMatter checks the options. They must be in a simple form, with much less than YAML allows, so that no other spelling of an option is overlooked. The
-// line numbers are those of the file.
+// frontMatter checks the options. They must be in a simple form, with much less than YAML allows, so that no other spelling of an
+// option is overlooked. The line numbers are those of the file.
 func frontMatter(f *ast.File) []Problem {
 	var out []Problem
 	seen := map[string]bool{}

@@ -21,8 +21,8 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
 )
 
-// design has, for each spec, the assertions that it must have in addition to the invariants of the code's monitor: mostly liveness properties, which a monitor
-// cannot check.
+// design has, for each spec, the assertions that it must have in addition to the invariants of the code's monitor: mostly liveness
+// properties, which a monitor cannot check.
 var design = map[string][]string{
 	"response": {
 		"AtMostOneLive", "AtMostOneBody", "ExactlyOneTerminal", "TerminalAfterCreated", "NoStartAfterShutdown", "StaleIsHarmless",

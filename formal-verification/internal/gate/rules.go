@@ -26,8 +26,8 @@ func (p Problem) String() string {
 // initAction is the action that a spec begins with.
 const initAction = "Init"
 
-// House returns the mistakes that are found before a spec is explored: against the house rules, and assignments to unknown names, for which the checker would
-// silently make new variables.
+// House returns the mistakes that are found before a spec is explored: against the house rules, and assignments to unknown names,
+// for which the checker would silently make new variables.
 func House(f *ast.File) []string {
 	var out []string
 	for _, p := range Rules(f) {

@@ -4,9 +4,9 @@ package graph
 
 import "strings"
 
-// pledge is one promise of fairness. A run keeps a weak promise if the action is, again and again, either taken or not possible. A run keeps a strong promise if
-// the action is taken again and again, or is possible only finitely often. An action is possible (on offer) in nodes. A choice is on offer in the steps that
-// make it.
+// pledge is one promise of fairness. A run keeps a weak promise if the action is, again and again, either taken or not possible. A
+// run keeps a strong promise if the action is taken again and again, or is possible only finitely often. An action is possible (on
+// offer) in nodes. A choice is on offer in the steps that make it.
 type pledge struct {
 	level Fairness
 	nodes map[int]bool
@@ -46,7 +46,8 @@ func (e Edge) pledge() string {
 	return e.Action
 }
 
-// choicePledges adds the promises of fair choices. Two steps make the same choice if they are the same action from the same node and have chosen the same before.
+// choicePledges adds the promises of fair choices. Two steps make the same choice if they are the same action from the same node
+// and have chosen the same before.
 func (g *Graph) choicePledges(get func(string) *pledge) {
 	type place struct {
 		from   int
@@ -89,8 +90,9 @@ func (e Edge) upTo(k int) string {
 	return b.String()
 }
 
-// fairParts returns the largest parts in which a run can go on for ever, keep every promise, and visit a node of must again and again (nil: any node). If a part
-// cannot keep a strong promise, the nodes that offer it are removed, and the rest is examined again.
+// fairParts returns the largest parts in which a run can go on for ever, keep every promise, and visit a node of must again and
+// again (nil: any node). If a part cannot keep a strong promise, the nodes that offer it are removed, and the rest is examined
+// again.
 func (g *Graph) fairParts(of part, pledges []*pledge, must map[int]bool) []part {
 	var fair []part
 	work := []part{of}

@@ -14,7 +14,8 @@ package graph
 
 import "maps"
 
-// Fairness is the promise of an action: none; weak: it happens if it stays possible; strong: it happens if it becomes possible again and again.
+// Fairness is the promise of an action: none; weak: it happens if it stays possible; strong: it happens if it becomes possible
+// again and again.
 type Fairness uint8
 
 // The levels of fairness.
@@ -24,8 +25,8 @@ const (
 	Strong
 )
 
-// Node is one state. Vars are the spec's variables, with their values in JSON. Inner is the rest of the state: fields of roles, actions that have begun, messages
-// on their way, results of functions. It is nil if there is nothing.
+// Node is one state. Vars are the spec's variables, with their values in JSON. Inner is the rest of the state: fields of roles,
+// actions that have begun, messages on their way, results of functions. It is nil if there is nothing.
 type Node struct {
 	Vars, Inner map[string]string
 }

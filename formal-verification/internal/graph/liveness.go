@@ -21,12 +21,14 @@ func (g *Graph) Tell(l *Lasso) []Step {
 	return steps
 }
 
-// AlwaysEventually decides whether every fair run visits, again and again, a node for which holds is true. It returns a run that does not, or nil.
+// AlwaysEventually decides whether every fair run visits, again and again, a node for which holds is true. It returns a run that
+// does not, or nil.
 func (g *Graph) AlwaysEventually(holds func(node int) bool) *Lasso {
 	return g.lasso(g.where(func(n int) bool { return !holds(n) }), nil, g.Init, anyNode)
 }
 
-// EventuallyAlways decides whether in every fair run holds is true for all nodes from some step on. It returns a run in which it is not, or nil.
+// EventuallyAlways decides whether in every fair run holds is true for all nodes from some step on. It returns a run in which it
+// is not, or nil.
 func (g *Graph) EventuallyAlways(holds func(node int) bool) *Lasso {
 	broken := map[int]bool{}
 	for n := range g.Nodes {
@@ -37,8 +39,8 @@ func (g *Graph) EventuallyAlways(holds func(node int) bool) *Lasso {
 	return g.lasso(g.where(anyNode), broken, g.Init, anyNode)
 }
 
-// Responds decides whether in every fair run each node for which when is true is followed by a node for which then is true, or is such a node itself. It
-// returns a run in which this is not so, or nil.
+// Responds decides whether in every fair run each node for which when is true is followed by a node for which then is true, or is
+// such a node itself. It returns a run in which this is not so, or nil.
 func (g *Graph) Responds(when, then func(node int) bool) *Lasso {
 	open := func(n int) bool { return !then(n) }
 	fair := g.where(open)
@@ -97,8 +99,8 @@ func (g *Graph) reach(from []int, may func(int) bool) []bool {
 	return seen
 }
 
-// lasso returns a fair run that leads from one of the given nodes through allowed nodes into the part, stays there for ever, and visits a node of must again and
-// again. It returns nil if there is none.
+// lasso returns a fair run that leads from one of the given nodes through allowed nodes into the part, stays there for ever, and
+// visits a node of must again and again. It returns nil if there is none.
 func (g *Graph) lasso(within part, must map[int]bool, from []int, may func(int) bool) *Lasso {
 	pledges := g.pledges()
 	home := map[int]part{}
@@ -123,8 +125,8 @@ func (g *Graph) lasso(within part, must map[int]bool, from []int, may func(int) 
 	return &Lasso{Path: *p, Loop: g.tour(at, home[at], pledges, must)}
 }
 
-// tour returns a cycle through a fair part that keeps every promise. It begins with a cycle through a node of must. While a promise is not kept, it adds a cycle
-// from the same node that keeps it.
+// tour returns a cycle through a fair part that keeps every promise. It begins with a cycle through a node of must. While a
+// promise is not kept, it adds a cycle from the same node that keeps it.
 func (g *Graph) tour(at int, through part, pledges []*pledge, must map[int]bool) []int {
 	local := g.only(through)
 	var round []int

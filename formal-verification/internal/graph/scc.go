@@ -8,8 +8,8 @@ type part struct {
 	edges []int
 }
 
-// components returns the strongly connected components of a part. A single node is one too, because a run may stop in it. This is Tarjan's algorithm, with a
-// stack in place of recursion.
+// components returns the strongly connected components of a part. A single node is one too, because a run may stop in it. This is
+// Tarjan's algorithm, with a stack in place of recursion.
 func (g *Graph) components(of part) []part {
 	t := &tarjan{g: g, out: map[int][]int{}, seen: map[int]int{}, low: map[int]int{}, in: map[int]int{}}
 	inside := make(map[int]bool, len(of.nodes))

@@ -15,8 +15,8 @@ type Change struct {
 	Var, Was, Is string
 }
 
-// shown returns the change for a reader: for an action that has begun and waits, the line where it waits; for a role, its fields. If the two are then equal, it
-// returns the whole values.
+// shown returns the change for a reader: for an action that has begun and waits, the line where it waits; for a role, its fields.
+// If the two are then equal, it returns the whole values.
 func (c Change) shown() (was, is string) {
 	short := func(value string) string { return value }
 	switch {

@@ -1,6 +1,6 @@
-// Package trace checks what a real server did. `antiphon serve --trace FILE` writes a log with one step of one machine on each line. The
-// package checks that these steps are steps of the machines' tables and of the specs. For the specs it renames the identifiers, because a spec
-// has only a few.
+// Package trace checks what a real server did. `antiphon serve --trace FILE` writes a log with one step of one machine on each
+// line. The package checks that these steps are steps of the machines' tables and of the specs. For the specs it renames the
+// identifiers, because a spec has only a few.
 //
 // For every line it checks that
 //   - it has exactly the fields that it should have, with values of that machine;

@@ -11,8 +11,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/view"
 )
 
-// listener is a client that only receives: it converts recorded server events into events of package view. It has its own decoder, so that it does not share
-// a mistake with the codec of server and client.
+// listener is a client that only receives: it converts recorded server events into events of package view. It has its own decoder,
+// so that it does not share a mistake with the codec of server and client.
 type listener struct {
 	state       view.State
 	settings    coord.Config

@@ -26,8 +26,8 @@ type Spec struct {
 	sliced  *conform.Sliced // where it is one of the whole session's
 }
 
-// NewSpec takes the steps of a machine from its spec's graph, with the adapter that compares the spec with the code. It returns an error if the spec differs
-// from the code.
+// NewSpec takes the steps of a machine from its spec's graph, with the adapter that compares the spec with the code. It returns an
+// error if the spec differs from the code.
 func NewSpec(name string, g *graph.Graph) (*Spec, error) {
 	if sliced, is, err := conform.NewSliced(name, g); is {
 		if err != nil {
@@ -68,8 +68,8 @@ type answer struct {
 	what   string // how it differs, or ""
 }
 
-// The sorts of values of which a spec has only a few. All values of one sort are renamed together, so that equal values stay equal and different values stay
-// different. Sorts with an order keep it.
+// The sorts of values of which a spec has only a few. All values of one sort are renamed together, so that equal values stay equal
+// and different values stay different. Sorts with an order keep it.
 type sort uint8
 
 const (
@@ -181,8 +181,8 @@ func (s step) names() names {
 	return found
 }
 
-// ask looks up a step of the code in the spec. It tries every renaming that keeps the meaning of the step. One that the spec has is enough, because a machine
-// takes the same step for all identifiers.
+// ask looks up a step of the code in the spec. It tries every renaming that keeps the meaning of the step. One that the spec has
+// is enough, because a machine takes the same step for all identifiers.
 func (s *Spec) ask(st step) answer {
 	key := asked(st.from, st.event) + " = " + told(st.to, st.effects)
 	if a, known := s.known[key]; known {

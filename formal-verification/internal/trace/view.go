@@ -22,13 +22,14 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/view/projection"
 )
 
-// View compares what a client can know with the state of the server. record is what `antiphon serve --record` wrote of the sessions of the trace. It applies
-// the server's events to package view. The result must equal the projection of the machines' states: whenever all events of a step have been sent, and at the
-// end. Identifiers differ on both sides; each one of the client must match exactly one of the server.
+// View compares what a client can know with the state of the server. record is what `antiphon serve --record` wrote of the
+// sessions of the trace. It applies the server's events to package view. The result must equal the projection of the machines'
+// states: whenever all events of a step have been sent, and at the end. Identifiers differ on both sides; each one of the client
+// must match exactly one of the server.
 //
-// The states are those of the trace. The turn that waits is not in the trace; it is derived from the effects, as session.See does. The settings come from the
-// record. Two things are not compared, because the server does not send them: which response plays if the client plays the audio itself (WebSocket), and which
-// turn waits in a session without transcripts.
+// The states are those of the trace. The turn that waits is not in the trace; it is derived from the effects, as session.See does.
+// The settings come from the record. Two things are not compared, because the server does not send them: which response plays if
+// the client plays the audio itself (WebSocket), and which turn waits in a session without transcripts.
 func (c *Checker) View(name string, trace, record io.Reader) error {
 	machines, err := readAll(name, trace, func(text []byte) (moment, error) {
 		l, err := readLine(text)
