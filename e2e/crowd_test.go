@@ -51,7 +51,7 @@ func listenAgain(t *testing.T, callers []*caller) {
 	}
 }
 
-// conversation is one call from its beginning to its end. The user is silent for a given time first, so that not all users speak at
+// conversation runs one call from its beginning to its end and returns its caller. The user is silent for a given time first, so that not all users speak at
 // once.
 func conversation(t *testing.T, g *gomega.WithT, h *house, name string, webSocket bool, silent time.Duration) *caller {
 	c := newCaller(t, g, callOptions{name: name, url: h.url, webSocket: webSocket, sdk: sdk.Options{Tools: []sdk.Tool{{

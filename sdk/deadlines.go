@@ -24,7 +24,7 @@ func (f *dialogState) levels(l Levels, now time.Duration) {
 	}
 }
 
-// turnDeadline is when the present turn has waited too long for its next event.
+// turnDeadline returns when the present turn has waited too long for its next event.
 func (f *dialogState) turnDeadline(l *Limits) time.Duration {
 	o := f.confirmed()
 	switch {
@@ -38,7 +38,7 @@ func (f *dialogState) turnDeadline(l *Limits) time.Duration {
 	return Never
 }
 
-// expectedDeadline is when the first expected input is given up.
+// expectedDeadline returns when the first expected input is given up.
 func (f *dialogState) expectedDeadline() time.Duration {
 	next := Never
 	for _, e := range f.expected {
@@ -49,7 +49,7 @@ func (f *dialogState) expectedDeadline() time.Duration {
 	return next
 }
 
-// responseDeadline is when the live response has been without a sign for too long.
+// responseDeadline returns when the live response has been without a sign for too long.
 func (f *dialogState) responseDeadline(l *Limits) time.Duration {
 	if f.confirmed().Live == 0 {
 		return Never
@@ -57,7 +57,7 @@ func (f *dialogState) responseDeadline(l *Limits) time.Duration {
 	return f.responseSignAt + l.AnswerSilence
 }
 
-// soundDeadline is when a complete response counts as played because it has been silent. It is Never while the response is being
+// soundDeadline returns when a complete response counts as played because it has been silent. It is Never while the response is being
 // made.
 func (f *dialogState) soundDeadline(l *Limits) time.Duration {
 	if o := f.confirmed(); o.Sound == 0 || o.Live != 0 {

@@ -15,7 +15,7 @@ const (
 	LevelSilent
 )
 
-// Gain is the factor of the level's amplitude: 1, 0.1, 0.
+// Gain returns the factor of the level's amplitude: 1, 0.1, 0.
 func (l Level) Gain() float32 {
 	switch l {
 	case LevelFull:

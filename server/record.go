@@ -226,7 +226,7 @@ type partOf struct {
 	named
 }
 
-// part is the machine of an event, and the event without its wrapper. A change of the settings is of no machine.
+// part returns the machine of an event, and the event without its wrapper. A change of the settings is of no machine.
 func part(e coord.Event) (of string, event machine.Named) {
 	switch e := e.(type) {
 	case coord.OfConn:

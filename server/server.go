@@ -207,7 +207,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ready\n")
 }
 
-// snapshot is what the metrics say of the server at a scrape.
+// snapshot returns what the metrics say of the server at a scrape.
 func (s *Server) snapshot() telemetry.Snapshot {
 	now, total := s.calls.Calls()
 	load := s.calls.Load()

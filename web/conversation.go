@@ -8,7 +8,7 @@ import (
 	"github.com/maxence-charriere/go-app/v10/pkg/app"
 )
 
-// conversation is the transcript of both sides and the field to write in.
+// conversation shows the transcript of both sides and the text field.
 func (p *Page) conversation(s Snapshot) app.UI {
 	lines := s.visibleLines()
 	// The user hears a spoken answer, so a screen reader must not read it out as well.

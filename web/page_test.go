@@ -11,7 +11,7 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// shown is the page's HTML for a snapshot. go-app writes a value "true" as an
+// shown returns the page's HTML for a snapshot. go-app writes a value "true" as an
 // attribute without a value.
 func shown(s Snapshot) string { return app.HTMLString(NewPage(nil, s)) }
 

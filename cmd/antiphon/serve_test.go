@@ -71,7 +71,7 @@ func TestServeChecksItsFlags(t *testing.T) {
 	}
 }
 
-// keyFile is a key file with one key.
+// keyFile returns a key file with one key.
 func keyFile(t *testing.T) (path string) {
 	t.Helper()
 	_, line, err := signal.NewKey("kitchen")

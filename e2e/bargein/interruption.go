@@ -139,7 +139,7 @@ func (h *house) interrupt(b *rig.Browser, server string, s *series, spoken []rig
 	return nil
 }
 
-// interrupted is one round: a long response, an interruption, a short response.
+// interrupted runs one round and returns its measurements: a long response, an interruption, a short response.
 func (c *caller) interrupted(ctx context.Context, words rig.Sound, playing time.Duration, t *tracker) (interruption, error) {
 	if err := errors.Join(c.skip(), c.write(longRequest)); err != nil {
 		return interruption{}, err

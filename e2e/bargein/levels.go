@@ -122,7 +122,7 @@ func onset(s rig.Sound) float64 {
 	return 0
 }
 
-// quantile is the value below which the share q (0 to 1) of the values lies; NaN of none.
+// quantile returns the value below which the share q (0 to 1) of the values lies; NaN of none.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

@@ -249,7 +249,7 @@ func (s *session) wished(e *event) {
 	}
 }
 
-// bytesPerSecond is the size of a second of audio: 16 bit at 24 kHz, or 8 bit at 8 kHz.
+// bytesPerSecond returns the size of a second of audio: 16 bit at 24 kHz, or 8 bit at 8 kHz.
 func bytesPerSecond(format string) int {
 	if format == "audio/pcmu" || format == "audio/pcma" {
 		return 8000

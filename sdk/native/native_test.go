@@ -32,7 +32,7 @@ type client struct {
 	speaker *Speaker
 }
 
-// transports are the two ways to place a call.
+// transports returns the two ways to place a call.
 func transports() map[string]func(*testing.T, Options) sdk.Dialer {
 	return map[string]func(*testing.T, Options) sdk.Dialer{
 		"webrtc": func(t *testing.T, o Options) sdk.Dialer {

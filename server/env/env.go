@@ -31,7 +31,7 @@ type Timer interface {
 	Stop() bool
 }
 
-// System is the real machine.
+// System returns the real machine.
 func System() Env { return system{} }
 
 type system struct{}

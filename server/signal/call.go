@@ -171,7 +171,7 @@ func (h *Handler) readForm(form *multipart.Reader, set wire.Session) (offer stri
 	return offer, set, nil
 }
 
-// badBody is the response to a body that could not be read.
+// badBody returns the response to a body that could not be read.
 func badBody(err error) *problem {
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -183,7 +183,7 @@ func badBody(err error) *problem {
 	return &problem{status: http.StatusBadRequest, code: "invalid_body", message: "the request's body cannot be read: " + err.Error()}
 }
 
-// badSession is the response to settings that are refused with err; nil if err is nil.
+// badSession returns the response to settings that are refused with err; nil if err is nil.
 func badSession(err error) *problem {
 	if err == nil {
 		return nil

@@ -82,7 +82,7 @@ func readJSON(w http.ResponseWriter, r *http.Request) (wire.Raw, *problem) {
 	return body, nil
 }
 
-// badField is the response to a request with a wrong field.
+// badField returns the response to a request with a wrong field.
 func badField(code, param, message string) *problem {
 	return &problem{status: http.StatusBadRequest, code: code, param: param, message: message}
 }

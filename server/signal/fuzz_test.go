@@ -15,7 +15,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// idleHandler is a Handler without calls.
+// idleHandler returns a Handler without calls.
 func idleHandler() *Handler {
 	return New(Config{Pipeline: scripted.New(scripted.Options{}), Settings: wire.DefaultSession()})
 }

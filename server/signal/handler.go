@@ -280,7 +280,7 @@ func (h *Handler) hangup(w http.ResponseWriter, r *http.Request, who requester) 
 	return nil
 }
 
-// telephone is the response to requests for calls of a telephone network (SIP).
+// telephone returns the response to requests for calls of a telephone network (SIP).
 func telephone(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
 	return &problem{
 		status: http.StatusNotFound, code: "no_sip_call",

@@ -55,27 +55,27 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // after an error the client is gone
 }
 
-// internal is the response to a request on which the server failed.
+// internal returns the response to a request on which the server failed.
 func internal(code string, err error) *problem {
 	return &problem{status: http.StatusInternalServerError, kind: "server_error", code: code, message: err.Error()}
 }
 
-// unauthorized is the response to every key and secret that the server does not know, whatever is wrong with it.
+// unauthorized returns the response to every key and secret that the server does not know, whatever is wrong with it.
 func unauthorized() *problem {
 	return refused("invalid_api_key", "show a key of this server: Authorization: Bearer KEY")
 }
 
-// refused is the response to a key or secret that the server does not accept.
+// refused returns the response to a key or secret that the server does not accept.
 func refused(code, message string) *problem {
 	return (&problem{status: http.StatusUnauthorized, code: code, message: message}).with("WWW-Authenticate", `Bearer realm="antiphon"`)
 }
 
-// noCall is the response for a call that does not exist, and for a call of somebody else.
+// noCall returns the response for a call that does not exist, and for a call of somebody else.
 func noCall() *problem {
 	return &problem{status: http.StatusNotFound, code: "call_not_found", message: "there is no such call, or it has ended"}
 }
 
-// rateLimited is the response to a requester whose budget is used up; wait is how long to wait.
+// rateLimited returns the response to a requester whose budget is used up; wait is how long to wait.
 func rateLimited(wait time.Duration) *problem {
 	return (&problem{
 		status: http.StatusTooManyRequests, code: "rate_limit_exceeded",

@@ -67,7 +67,7 @@ func (h *Handler) payer(token string, who requester) string {
 	return who.principal
 }
 
-// notReconnectable is the response to every token that reconnects no call, whatever is wrong with it.
+// notReconnectable returns the response to every token that reconnects no call, whatever is wrong with it.
 func notReconnectable() *problem {
 	return &problem{
 		status: http.StatusNotFound, code: "resume_not_found", param: resumeHeader,
@@ -131,7 +131,7 @@ func (h *Handler) reserve(ctx context.Context, hub *call.Hub, after string) erro
 	}
 }
 
-// notReserved is the response to a client whose call cannot be reserved for it.
+// notReserved returns the response to a client whose call cannot be reserved for it.
 func notReserved(err error) *problem {
 	switch {
 	case errors.Is(err, call.ErrReconnecting):
@@ -269,7 +269,7 @@ func (h *Handler) findPeer(id string, who requester) (*rtc.Peer, *problem) {
 	return c.peer, nil
 }
 
-// notRestartable is the response for a call that has no peer to restart.
+// notRestartable returns the response for a call that has no peer to restart.
 func notRestartable() *problem {
 	return &problem{
 		status: http.StatusConflict, code: "restart_not_possible",
@@ -298,7 +298,7 @@ func writeSDP(w http.ResponseWriter, status int, sdp string) {
 	_, _ = io.WriteString(w, sdp) // after an error the client is gone: the call waits for it, or ends
 }
 
-// badOffer is the response to an offer that was refused with err, or that the server failed to answer.
+// badOffer returns the response to an offer that was refused with err, or that the server failed to answer.
 func badOffer(err error) *problem {
 	if !errors.Is(err, rtc.ErrBadSDP) && !errors.Is(err, rtc.ErrNoAudio) {
 		return internal("call_failed", err)

@@ -41,7 +41,7 @@ func (p *socketClient) expectReconnected(seen string) {
 // token returns the token that reconnects the call.
 func (p *socketClient) token() string { return p.answer.Header.Get("Antiphon-Resume") }
 
-// reconnectURL is the address that reconnects the call, with the events after the event seen.
+// reconnectURL returns the address that reconnects the call, with the events after the event seen.
 func (p *socketClient) reconnectURL(address, seen string) string {
 	return address + "?antiphon_resume=" + url.QueryEscape(p.token()) + "&antiphon_resume_after=" + url.QueryEscape(seen)
 }

@@ -191,7 +191,7 @@ func (v *secretStore) find(value string) (s *secret, stale *problem, ok bool) {
 	return s, nil, true
 }
 
-// secretUsed is the response to a secret that has had its only use.
+// secretUsed returns the response to a secret that has had its only use.
 func secretUsed() *problem {
 	return refused("client_secret_used", "the client secret was for one call: make a new one with POST /v1/realtime/client_secrets")
 }

@@ -97,7 +97,7 @@ func (h *Handler) admit(who requester) *problem {
 	return nil
 }
 
-// tooManyCalls is the response to a requester whose share of the calls is used up.
+// tooManyCalls returns the response to a requester whose share of the calls is used up.
 func tooManyCalls(message string, retry time.Duration) *problem {
 	return (&problem{status: http.StatusTooManyRequests, code: "too_many_calls", message: message}).after(retry)
 }

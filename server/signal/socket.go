@@ -118,7 +118,7 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester)
 	return nil
 }
 
-// notJoined is the response to a controller that could not join a call.
+// notJoined returns the response to a controller that could not join a call.
 func notJoined(err error) *problem {
 	if errors.Is(err, call.ErrTooManyControllers) {
 		return &problem{

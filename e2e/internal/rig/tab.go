@@ -121,7 +121,7 @@ func (t *Tab) noted(m chromedp.ConsoleMessage) {
 	}
 }
 
-// Complaints are the errors and warnings of the page's console, and what its Content-Security-Policy has refused.
+// Complaints returns the errors and warnings of the page's console, and what its Content-Security-Policy has refused.
 func (t *Tab) Complaints() ([]string, error) {
 	heard, err := t.Heard()
 	if err != nil {

@@ -14,7 +14,7 @@ type Clock struct{ begin time.Time }
 // NewClock makes a clock that begins at 0.
 func NewClock() Clock { return Clock{begin: time.Now()} }
 
-// Now is the time since NewClock. It never goes back.
+// Now returns the time since NewClock. It never goes back.
 func (c Clock) Now() time.Duration { return time.Since(c.begin) }
 
 // AfterFunc calls f once, in a goroutine of its own, when d has passed. stop prevents the call if it has not begun.

@@ -200,7 +200,7 @@ func (p *Peer) Send(data []byte, text bool) error {
 	return p.channel.Send(data)
 }
 
-// Messages are those of the data channel, up to 1024 that wait.
+// Messages returns the channel of the server's messages. Up to 1024 messages wait in it.
 func (p *Peer) Messages() <-chan []byte { return p.messages }
 
 // Speak sends one packet of 20 ms on the audio track.
@@ -219,7 +219,7 @@ type Packet struct {
 	Payload   []byte
 }
 
-// Packets are those of the audio that comes, in the order in which they come, up to 1024 that wait.
+// Packets returns the channel of incoming audio packets, in the order of arrival. Up to 1024 packets wait in it.
 func (p *Peer) Packets() <-chan Packet { return p.packets }
 
 // Close ends the call and joins its goroutines.

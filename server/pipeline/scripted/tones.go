@@ -40,7 +40,7 @@ func highFormant(v byte) int { return 11 + 3*int(v&3) }
 
 const lastHarmonic = 24 // 3 kHz
 
-// waves are one period of each symbol, in [-1, 1].
+// waves returns one period of each symbol, in [-1, 1].
 func waves() *[16][period]float32 {
 	var w [16][period]float32
 	for v := range byte(16) {

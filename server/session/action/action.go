@@ -1,4 +1,4 @@
-// Package action has what a component of a session asks the actor to do: to send an event to the client, or to step the
+// Package action has the actions that a room of a session asks the actor to perform: to send an event to the client, or to step the
 // state machines. A component returns its actions in order and the actor performs them in that order.
 package action
 

@@ -30,7 +30,7 @@ type Message struct {
 	Refused *fault.Failure
 }
 
-// Origin is the client's event that led to something: who sent it, and its event_id, "" for none. The zero Origin is no client's event.
+// Origin identifies the client's event that caused an action: its sender and its event_id; "" for none. The zero Origin is no client's event.
 type Origin struct {
 	Client bool                     // the client or a side-band controller sent it
 	Side   *call.SidebandController // nil for the client
@@ -40,13 +40,13 @@ type Origin struct {
 // privileged reports whether the event may change locked fields.
 func (o Origin) privileged() bool { return o.Side != nil && o.Side.Rules }
 
-// Bounds of what may come before the session is announced.
+// Bounds of the messages that may come before the session is announced.
 const (
 	maxEarly      = 64
 	maxEarlyBytes = 4 << 20
 )
 
-// Parts are what a Client works with. They belong to the session's goroutine, as the Client does.
+// Parts are the other parts of the session that a Client uses. They belong to the session's goroutine, as the Client does.
 type Parts struct {
 	Log          *slog.Logger
 	Settings     *settings.Settings
@@ -54,11 +54,11 @@ type Parts struct {
 	Input        *input.Listening
 	Generator    *generation.Generator
 	Player       *output.Player
-	// Token is what a client gives to come back over another connection; "" is none.
+	// Token is the token with which the client reconnects over another connection; "" for none.
 	Token string
 	// Record, when not nil, sees the text of every event. It must not keep the text.
 	Record func(text []byte)
-	// Reconnects is set when the client says that it may come back over another connection.
+	// Reconnects is set when the client says that it can reconnect over another connection.
 	Reconnects *atomic.Bool
 }
 
@@ -67,12 +67,12 @@ type Client struct {
 	Parts
 	extended bool   // it knows our extensions
 	metrics  bool   // it wants the times of its turns
-	reports  bool   // it predicts barge-ins and reports what it has played
+	reports  bool   // it predicts barge-ins and reports how far it has played
 	taken    string // the event_id of its last event
 	early    early
 }
 
-// early is what came before the session was announced.
+// early has the messages that came before the session was announced.
 type early struct {
 	messages []Message
 	bytes    int // the size of all waiting messages
@@ -91,7 +91,7 @@ func (c *Client) WantsMetrics() bool { return c.metrics }
 // Taken returns the event_id of the client's last event, "" where none had one.
 func (c *Client) Taken() string { return c.taken }
 
-// Take takes one message. o is the event that it has, for the answers to it. Whatever is wrong with the message is answered.
+// Take takes one message. o is the event that it has, for the answers to it. Every fault of the message gets an error.
 func (c *Client) Take(m Message, s *coord.State) (o Origin, out action.List) {
 	if c.tooEarly(m, s) {
 		return Origin{}, nil
@@ -157,7 +157,7 @@ func (c *Client) TakeEarly() []Message {
 	return out
 }
 
-// answer does what an event asks for.
+// answer carries out the request of an event.
 func (c *Client) answer(o Origin, e wire.ClientEvent, s *coord.State) (out action.List) {
 	switch e := e.(type) {
 	case *wire.SessionUpdate:
@@ -200,7 +200,7 @@ func (c *Client) answer(o Origin, e wire.ClientEvent, s *coord.State) (out actio
 	return out
 }
 
-// answered is the events of a change that a client has asked for, or why the change was refused.
+// answered returns the events of a change that a client has requested, or the error that says why it was refused.
 func answered(events []wire.ServerEvent, refused *fault.Failure) (out action.List) {
 	if refused != nil {
 		return failed(refused)

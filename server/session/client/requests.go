@@ -33,7 +33,7 @@ func (c *Client) update(o Origin, e *wire.SessionUpdate) action.List {
 	return out
 }
 
-// machineConfig is the part of the settings, and of what the client has said of itself, that decides transitions. A client
+// machineConfig returns the part of the settings, and of what the client has said of itself, that decides transitions. A client
 // that plays by itself (WebSocket) makes no reports that the server uses.
 func (c *Client) machineConfig() coord.Config {
 	return c.Settings.MachineConfig(c.reports && c.Player.ServerPaced())
@@ -113,7 +113,7 @@ func (c *Client) cancelResponse(name string) action.List {
 	return out
 }
 
-// target is the response that a name means: 0, the live one, for "". An unknown name matches no response.
+// target returns the response that a name means: 0, the live one, for "". An unknown name matches no response.
 func (c *Client) target(name string) response.ID {
 	if name == "" {
 		return 0

@@ -24,7 +24,7 @@ const perRune = format.OutputRate * 65 / 1000
 // alignment is the clauses of an item, in order.
 type alignment []span
 
-// heardText is the text of the audio before the position at, cut after the last whole word.
+// heardText returns the text of the audio before the position at, cut after the last whole word.
 func (a alignment) heardText(at voice.Samples) string {
 	var b strings.Builder
 	for i, s := range a {
@@ -47,7 +47,7 @@ func (a alignment) heardText(at voice.Samples) string {
 	return strings.TrimRight(b.String(), " \t\n")
 }
 
-// guess is about how many samples text takes to say, at the rate of the clauses in a.
+// guess returns about how many samples text takes to say, at the rate of the clauses in a.
 func (a alignment) guess(text string) voice.Samples {
 	var samples voice.Samples
 	var runes int

@@ -89,7 +89,7 @@ func (c *Conversation) CheckInput(input []wire.Item) *fault.Failure {
 	return nil
 }
 
-// inputTooLarge is the failure for a response's own input that is larger than a conversation may be. The same item may be named many
+// inputTooLarge returns the failure for a response's own input that is larger than a conversation may be. The same item may be named many
 // times in it.
 func inputTooLarge() *fault.Failure {
 	return &fault.Failure{

@@ -35,15 +35,15 @@ func New(e env.Env, model pipeline.Model) *Conversation {
 	return &Conversation{env: e, model: model, id: e.NewID("conv_")}
 }
 
-// ID is the conversation's name for the client, such as "conv_…".
+// ID returns the conversation's name for the client, such as "conv_…".
 func (c *Conversation) ID() string { return c.id }
 
-// Find is the item with that name, nil when there is none.
+// Find returns the item with that name, nil when there is none.
 func (c *Conversation) Find(name string) *Item {
 	return c.first(func(it *Item) bool { return it.ID == name })
 }
 
-// Numbered is the item with that number, nil when there is none any more.
+// Numbered returns the item with that number, nil when there is none any more.
 func (c *Conversation) Numbered(num id.Item) *Item {
 	return c.first(func(it *Item) bool { return it.num == num })
 }
@@ -63,10 +63,10 @@ func (c *Conversation) Pending() bool {
 	return slices.ContainsFunc(c.items, func(it *Item) bool { return it.pending })
 }
 
-// Previous is the name of the item before it, nil when it is the first or is not in the conversation.
+// Previous returns the name of the item before it, nil when it is the first or is not in the conversation.
 func (c *Conversation) Previous(it *Item) *string { return c.before(slices.Index(c.items, it)) }
 
-// before is the name of the item before index i, nil at the beginning.
+// before returns the name of the item before index i, nil at the beginning.
 func (c *Conversation) before(i int) *string {
 	if i <= 0 || i > len(c.items) {
 		return nil
@@ -82,7 +82,7 @@ func (c *Conversation) Append(w wire.Item) (it *Item, previous *string, deleted 
 	return it, previous, deleted
 }
 
-// insert puts an item behind the one that is named after; "" means the end and "root" the beginning. It is Append else; ok is
+// insert puts an item behind the one that is named after; "" means the end and "root" the beginning. Otherwise it is Append; ok is
 // false when no item is named after.
 func (c *Conversation) insert(w wire.Item, after string) (it *Item, previous *string, deleted []wire.ServerEvent, ok bool) {
 	at := len(c.items)
@@ -109,7 +109,7 @@ func (c *Conversation) insert(w wire.Item, after string) (it *Item, previous *st
 	return it, c.before(at), deleted, true
 }
 
-// excess is how many of the oldest items must go to make room for w, and charges the rest with w. ok is false, and nothing is charged,
+// excess returns how many of the oldest items must go to make room for w, and charges the rest with w. ok is false, and nothing is charged,
 // when the server has no memory for w alone.
 func (c *Conversation) excess(w wire.Item) (n int, ok bool) {
 	bytes := size(w)

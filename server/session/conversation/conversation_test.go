@@ -65,7 +65,7 @@ func (r tester) refused(f *fault.Failure, code, param string) {
 	r.g.Expect([]string{f.Code, f.Param, f.Type}).To(gomega.Equal([]string{code, param, ""}))
 }
 
-// names are the items' names, in order.
+// names returns the items' names, in order.
 func (r tester) names() string {
 	var out []string
 	for _, it := range r.items {

@@ -81,7 +81,7 @@ func (c *Conversation) Begin(w wire.Item) (*Item, []wire.ServerEvent) {
 	return it, append(events, &wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
 }
 
-// Done is the event that announces that it is complete, nil when it is not in the conversation: the event would bring back an
+// Done returns the event that announces that it is complete, nil when it is not in the conversation: the event would bring back an
 // item that was deleted, and an out-of-band item belongs to no conversation.
 func (c *Conversation) Done(it *Item) []wire.ServerEvent {
 	if !c.Has(it) {
@@ -133,7 +133,7 @@ func (c *Conversation) Truncate(it *Item, e *wire.ConversationItemTruncate, sent
 	return c.Cut(it, e.AudioEndMS), nil
 }
 
-// Cut removes from an assistant's message what lies beyond ms of its audio. It returns the events that announce the change:
+// Cut removes the part of an assistant's message after ms of its audio. It returns the events that announce the change:
 // none for an item that is not in the conversation.
 func (c *Conversation) Cut(it *Item, ms int) []wire.ServerEvent {
 	it.truncate(ms)
@@ -143,7 +143,7 @@ func (c *Conversation) Cut(it *Item, ms int) []wire.ServerEvent {
 	return []wire.ServerEvent{&wire.ConversationItemTruncated{ItemID: it.ID, AudioEndMS: ms}}
 }
 
-// unknownItem is the failure for an item name that is not in the conversation.
+// unknownItem returns the failure for an item name that is not in the conversation.
 func unknownItem(code, name string) *fault.Failure {
 	return &fault.Failure{Code: code, Param: "item_id", Message: fmt.Sprintf("there is no item %q in the conversation", name)}
 }

@@ -53,7 +53,7 @@ func readImage(c wire.Content) (pipeline.Image, bool) {
 	return pipeline.Image{MIME: kind, Data: file, Detail: detail}, true
 }
 
-// images are the images of a message, nil when it has none.
+// images returns the images of a message, nil when it has none.
 func images(parts []wire.Content) []pipeline.Image {
 	var out []pipeline.Image
 	for _, c := range parts {

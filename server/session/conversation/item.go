@@ -25,7 +25,7 @@ type Item struct {
 	length  voice.Samples // how much audio it has, recorded or generated, without audio that was cut off
 	cut     bool          // it was truncated; audio that its response still makes is not counted
 	pending bool          // the transcript of its audio is awaited
-	left    bool          // it is left out of what the model is asked: the conversation is too long
+	left    bool          // it is left out of the model's input, because the conversation is too long
 
 	pcm    []int16 // its audio from the start, as far as that is kept
 	unkept bool    // its audio was dropped to make room; nothing more of it is kept
@@ -34,7 +34,7 @@ type Item struct {
 // NewItem returns an item of an out-of-band response: it is in no conversation.
 func NewItem(w wire.Item) *Item { return &Item{Item: w} }
 
-// Num is the item's number, by which the state machines name it. It is 0 for an item of an out-of-band response.
+// Num returns the item's number, by which the state machines name it. It is 0 for an item of an out-of-band response.
 func (it *Item) Num() id.Item { return it.num }
 
 // Cut reports whether the item was truncated.
@@ -46,7 +46,7 @@ func (it *Item) Length() voice.Samples { return it.length }
 // TakeBack shortens the item's audio to sent: the client will not get the rest.
 func (it *Item) TakeBack(sent voice.Samples) { it.length = min(it.length, sent) }
 
-// HeardText is the part of the transcript that belongs to the item's audio, cut after the last whole word.
+// HeardText returns the part of the transcript that belongs to the item's audio, cut after the last whole word.
 func (it *Item) HeardText() string { return it.clauses.heardText(it.length) }
 
 // AwaitTranscript marks the item as one whose transcript is awaited. Responses wait for it.
@@ -82,7 +82,7 @@ func (it *Item) EndClause(clause int, at voice.Samples) {
 	it.clauses[clause].done = true
 }
 
-// truncate removes what lies beyond ms of an assistant's message: its audio and the words in it.
+// truncate removes the part of an assistant's message after ms: the audio and its words.
 func (it *Item) truncate(ms int) {
 	at := voice.SamplesIn(int64(ms), format.OutputRate)
 	if it.cut {

@@ -14,7 +14,7 @@ const (
 	partOverhead = 128
 )
 
-// size is about how many bytes of memory an item keeps.
+// size returns about how many bytes of memory an item keeps.
 func size(w wire.Item) int {
 	n := itemOverhead + len(w.ID) + len(w.CallID) + len(w.Name) + len(w.Arguments) + len(w.Output) + len(w.Tools) + len(w.Error) + len(w.Reason)
 	for _, p := range w.Content {

@@ -14,7 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// empty is an item with that many parts without text.
+// empty returns an item with that many parts without text.
 func empty(name string, parts int) wire.Item {
 	content := make([]wire.Content, parts)
 	for i := range content {

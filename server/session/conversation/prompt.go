@@ -10,10 +10,10 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// stillThere is what the model reads when idle_timeout_ms has passed.
+// stillThere is the text for the model when idle_timeout_ms has passed.
 const stillThere = "The user has said nothing for a while. Ask whether they are still there."
 
-// Ask says what the model of a response reads.
+// Ask describes the model's input for a response.
 type Ask struct {
 	Input      []wire.Item // the response's own input, where HasInput is set; else the model reads the conversation
 	HasInput   bool
@@ -29,7 +29,7 @@ type Prompt struct {
 	Messages int
 }
 
-// promptMessage is one message of what the model is asked.
+// promptMessage is one message of the model's input.
 type promptMessage struct {
 	message pipeline.Message
 	tokens  int
@@ -60,12 +60,12 @@ func (c *Conversation) Request(q pipeline.Request, a Ask) (Prompt, error) {
 	return p, err
 }
 
-// prompt is a message with its tokens; it is nil for a message that is no item of the conversation.
+// prompt returns a message with its tokens; it is nil for a message that is no item of the conversation.
 func (c *Conversation) prompt(m pipeline.Message, it *Item) promptMessage {
 	return promptMessage{m, c.messageTokens(m), it}
 }
 
-// itemMessages are the messages of the conversation's items, without those that were left out before.
+// itemMessages returns the messages of the conversation's items, without those that were left out before.
 func (c *Conversation) itemMessages() []promptMessage {
 	out := make([]promptMessage, 0, len(c.items))
 	for _, it := range c.items {
@@ -76,7 +76,7 @@ func (c *Conversation) itemMessages() []promptMessage {
 	return out
 }
 
-// inputMessages are the messages of a response's own input: items, and references to items of the conversation.
+// inputMessages returns the messages of a response's own input: items, and references to items of the conversation.
 func (c *Conversation) inputMessages(items []wire.Item) []promptMessage {
 	var out []promptMessage
 	for _, w := range items {
@@ -94,7 +94,7 @@ func (c *Conversation) inputMessages(items []wire.Item) []promptMessage {
 	return out
 }
 
-// message is the prompt message of an item; false when the item has nothing for a model to read.
+// message returns the prompt message of an item; false when the item has nothing for a model to read.
 func message(w wire.Item) (pipeline.Message, bool) {
 	switch w.Type {
 	case wire.ItemMessage:
@@ -110,7 +110,7 @@ func message(w wire.Item) (pipeline.Message, bool) {
 	return pipeline.Message{}, false
 }
 
-// contentText is the text and the transcripts of a message, one line for each part that has some.
+// contentText returns the text and the transcripts of a message, one line for each part that has some.
 func contentText(parts []wire.Content) string {
 	var text strings.Builder
 	for _, p := range parts {

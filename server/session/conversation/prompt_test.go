@@ -21,7 +21,7 @@ func truncation(t *testing.T, setting string) wire.Truncation {
 	return set.Truncate()
 }
 
-// asked is a request's messages in one line.
+// asked returns a request's messages in one line.
 func asked(p Prompt) string {
 	var out []string
 	for _, m := range p.Request.Messages {

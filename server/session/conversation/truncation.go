@@ -24,7 +24,7 @@ const CodeTooLong = "context_length_exceeded"
 // imageTokens is how many tokens an image is counted as. No model says how many it has.
 const imageTokens = 85
 
-// Tokens is how many tokens a text has for the model, or about how many when the model does not count them.
+// Tokens returns how many tokens a text has for the model, or about how many when the model does not count them.
 func (c *Conversation) Tokens(text string) int {
 	if m, ok := c.model.(pipeline.TokenCounter); ok {
 		return m.CountTokens(text)
@@ -32,7 +32,7 @@ func (c *Conversation) Tokens(text string) int {
 	return (len(text) + 3) / 4
 }
 
-// window is how many tokens the model reads and writes at most.
+// window returns how many tokens the model reads and writes at most.
 func (c *Conversation) window() int {
 	if m, ok := c.model.(pipeline.TokenCounter); ok {
 		return m.ContextWindow()
@@ -90,7 +90,7 @@ func (c *Conversation) fit(q *pipeline.Request, messages []promptMessage, set wi
 	return kept, nil
 }
 
-// room is how many tokens of the window are left for messages: without q's instructions, its tools and its answer.
+// room returns how many tokens of the window are left for messages: without q's instructions, its tools and its answer.
 func (c *Conversation) room(q *pipeline.Request) int {
 	answer := maxAnswer
 	if q.MaxOutputTokens > 0 {

@@ -1,4 +1,4 @@
-// Package fault has the kinds of failure in a session: a failure that the client is told, and a stage of the pipeline
+// Package fault has the kinds of failure in a session: a failure that is reported to the client, and a stage of the pipeline
 // that panics.
 package fault
 
@@ -26,12 +26,12 @@ type Failure struct {
 // Error implements error.
 func (f *Failure) Error() string { return f.Message }
 
-// Refused is the Failure of an event or a value that wire or a check has refused.
+// Refused returns the Failure of an event or a value that wire or a check has refused.
 func Refused(bad *wire.DecodeError) *Failure {
 	return &Failure{Code: bad.Code, Message: bad.Message, Param: bad.Param}
 }
 
-// Event is the error event for a failure. cause is the event_id of the client event that led to it, "" for none.
+// Event returns the error event for a failure. cause is the event_id of the client event that led to it, "" for none.
 func (f *Failure) Event(cause string) *wire.ErrorEvent {
 	e := wire.Error{Type: f.Type, Code: f.Code, Message: f.Message}
 	if e.Type == "" {
@@ -66,7 +66,7 @@ func Contain(stage string, run func() error) (err error) {
 	return run()
 }
 
-// Stack is the stack of the stage that panicked with err, "" where none did.
+// Stack returns the stack of the stage that panicked with err, "" where none did.
 func Stack(err error) string {
 	var p *Panicked
 	if errors.As(err, &p) {

@@ -104,7 +104,7 @@ func (b *bench) names() (names []string) {
 	return names
 }
 
-// paid is how often the client learnt what is left of the budget.
+// paid returns how often the client learnt what is left of the budget.
 func (b *bench) paid() (n int) {
 	for _, e := range b.sent {
 		if e.Type() == "rate_limits.updated" {

@@ -64,7 +64,7 @@ func (g *Generator) CancelOutOfBand(of response.ID) (out action.List, ok bool) {
 	return g.respond(r, response.Cancel{Target: of}), true
 }
 
-// NotActive is the failure of a response.cancel that meets no active response.
+// NotActive returns the failure of a response.cancel that meets no active response.
 func NotActive() *fault.Failure {
 	return &fault.Failure{Code: "response_cancel_not_active", Message: "Cancellation failed: no active response found"}
 }

@@ -19,7 +19,7 @@ const (
 	adaptAfter      = 250 * time.Millisecond // how long that lasts after each playback
 )
 
-// endpointing is what the frames so far mean for the next event.
+// endpointing is the state of the frames so far that decides the next event.
 type endpointing struct {
 	run         int  // frames of speech in a row; below 0 while the speech may be the last sound of the turn before
 	carriedOver bool // the speech goes on from the turn before

@@ -24,22 +24,22 @@ const (
 	makesRoom    = 30                                // the part of a full buffer, one in makesRoom, that its oldest audio leaves at once: to move the rest takes time
 )
 
-// View is what an Input reads of the session's state while it looks at a frame.
+// View is the part of the session's state that an Input reads for a frame.
 type View struct {
 	Turn         turn.State
 	AgentAudible bool // the agent's audio is played out
 	// NoLiveTranscription reports that the recogniser has no live transcription, and so no end of utterance.
 	NoLiveTranscription bool
-	// FarEnd is what went out to the client; nil if that is not known, and there is no echo judgement then.
+	// FarEnd has the audio that was sent to the client; nil if it is not known, and then there is no echo judgement.
 	FarEnd call.FarEndReader
 	Path   call.RoundTripper // measures the round trip to the client; nil if nothing does
 }
 
-// Result is what one call of Next has found. Fields that do not apply are nil.
+// Result is the result of one call of Next. Fields that do not apply are nil.
 type Result struct {
 	// Frame is 10 ms of the user's audio for the recogniser: mono, at pipeline.InputRate. It is read-only.
 	Frame []float32
-	// Event is what the frame means for the turn machine: Onset, Sustained, Misfire, Silence or VoiceResumed.
+	// Event is the frame's event for the turn machine: Onset, Sustained, Misfire, Silence or VoiceResumed.
 	Event turn.Event
 	// Failure is for the client.
 	Failure *fault.Failure
@@ -81,7 +81,7 @@ type framing struct {
 	inPiece   bool      // frames of a piece are being handed out
 }
 
-// listener decides what a frame means.
+// listener decides which event a frame causes.
 type listener struct {
 	detector    *voice.Detector
 	endpointing endpointing
@@ -119,7 +119,7 @@ func (in *Input) Append(pcm []int16, now time.Time) {
 	in.listener.lastAudio = now
 }
 
-// Missing stands for samples of audio that have not arrived: nobody knows what the user said. Up to maxMissing they count as nothing,
+// Missing stands for samples of audio that have not arrived: the user's speech in them is unknown. Up to maxMissing they count as nothing,
 // so that a stall of the network does not end a turn; what is missing beyond that is silence. The caller goes on as after Append.
 func (in *Input) Missing(samples int) {
 	in.missing += samples

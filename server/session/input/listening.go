@@ -23,7 +23,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Parts are what a Listening works with. They belong to the session's goroutine, as the Listening does.
+// Parts are the other parts of the session that a Listening uses. They belong to the session's goroutine, as the Listening does.
 type Parts struct {
 	Env          env.Env
 	Log          *slog.Logger
@@ -35,7 +35,7 @@ type Parts struct {
 	Buffer int
 	// Context ends with the session.
 	Context context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
-	// Post takes what timers and recognitions report, from any goroutine. It reports false when the session has ended.
+	// Post takes the reports of timers and recognitions, from any goroutine. It reports false when the session has ended.
 	Post func(Event) bool
 	// Committed notes a turn that a response may answer.
 	Committed func(turn.ID, *timing.Turn)
@@ -68,7 +68,7 @@ func NewListening(p Parts) (*Listening, error) {
 	return l, nil
 }
 
-// Connect gives the Listening what the session's link can do.
+// Connect gives the Listening the capabilities of the session's link.
 func (l *Listening) Connect(can call.Capabilities) { l.can = can }
 
 // Close stops the timers and drops every turn.
@@ -201,7 +201,7 @@ func (l *Listening) recognise(frame []float32, s *coord.State) (out action.List)
 	return out
 }
 
-// inputView returns what the Input reads of the session's state.
+// inputView returns the part of the session's state that the Input reads.
 func (l *Listening) inputView(s *coord.State) View {
 	_, degraded := s.Live.(transcription.Unavailable)
 	return View{
@@ -209,7 +209,7 @@ func (l *Listening) inputView(s *coord.State) View {
 	}
 }
 
-// speechView returns what the Speech reads of the session's state.
+// speechView returns the part of the session's state that the Speech reads.
 func (l *Listening) speechView(s *coord.State) speech.View {
 	td := l.Settings.TurnDetection()
 	return speech.View{
@@ -217,7 +217,7 @@ func (l *Listening) speechView(s *coord.State) speech.View {
 	}
 }
 
-// wants returns what the client wants to know of transcripts.
+// wants returns which events about transcripts the client wants.
 func (l *Listening) wants() speech.Wants {
 	return speech.Wants{Transcripts: l.Settings.Transcription() != nil, Logprobs: l.Settings.Logprobs()}
 }
@@ -228,7 +228,7 @@ func audible(s *coord.State) bool {
 	return playing
 }
 
-// step is the actions for one event of the turn machine, none for nil.
+// step returns the actions for one event of the turn machine, none for nil.
 func step(e turn.Event) (out action.List) {
 	if e != nil {
 		out.Step(coord.OfTurn{Event: e})

@@ -35,7 +35,7 @@ type Limits struct {
 	Keep    time.Duration // Grace for a client that may come back over another connection
 }
 
-// Parts are what a Lifetime works with.
+// Parts are the other parts of the session that a Lifetime uses.
 type Parts struct {
 	Env    env.Env
 	Log    *slog.Logger
@@ -45,15 +45,15 @@ type Parts struct {
 	Reconnects *atomic.Bool
 	// ServerPaced reports that the server paces the audio: the transport is WebRTC.
 	ServerPaced bool
-	// Link is the connection, nil for one over which no client can come back.
+	// Link is the connection, nil for one over which no client can reconnect.
 	Link call.Reconnectable
 	// LastAudio returns when the client's last audio came; zero before the first.
 	LastAudio func() time.Time
-	// Post takes what the timers report, from any goroutine. It reports false when the session has ended.
+	// Post takes the events of the timers, from any goroutine. It reports false when the session has ended.
 	Post func(Event) bool
 }
 
-// Lifetime is how long a session lives. See the package comment.
+// Lifetime decides when a session ends. See the package comment.
 type Lifetime struct {
 	Parts
 	timers  *env.Timers

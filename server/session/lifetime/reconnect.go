@@ -1,6 +1,6 @@
 package lifetime
 
-// A client that knows our extensions may lose its connection and come back over another one: the session waits for it.
+// A client that knows our extensions may lose its connection and reconnect over another one: the session waits for it.
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ const (
 	maxReplayed = 8 * time.Second
 )
 
-// Leave takes the news that the client is about to come back over another connection. waits is false when there is nothing to come back to.
+// Leave notes that the client is about to reconnect over another connection. waits is false when the session cannot be continued.
 func (l *Lifetime) Leave(s *coord.State) (out action.List, waits bool) {
 	if !conn.Up(s.Conn) || !l.Reconnects.Load() {
 		return nil, false
@@ -58,8 +58,8 @@ func (l *Lifetime) ArmGrace(gen uint32) {
 	l.after("grace", wait, GraceOver{Gen: gen})
 }
 
-// Unheard returns how much of what was sent last may not have reached a client that has just been found to be gone: what
-// was sent since the client's last audio, and what was on the way then.
+// Unheard returns how much of the last sent audio may not have reached a client whose loss was just noticed: the audio that was sent
+// since the client's last audio came, and the audio that was on its way then.
 func (l *Lifetime) Unheard() time.Duration {
 	gone := usuallyLost
 	if last := l.LastAudio(); !last.IsZero() {

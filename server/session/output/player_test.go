@@ -85,7 +85,7 @@ func newBench(t *testing.T, serverPaced bool) *bench {
 	return b
 }
 
-// track is a track of the first response, with the first item.
+// track returns a track of the first response, with the first item.
 func (b *bench) track() *Track {
 	var encoder *format.Encoder
 	if !b.ServerPaced() {
@@ -98,7 +98,7 @@ func (b *bench) track() *Track {
 
 func seconds(n int) []int16 { return make([]int16, n*format.OutputRate) }
 
-// events are the machines' events among actions.
+// events returns the machines' events among actions.
 func events(out action.List) (found []coord.Event) {
 	for _, a := range out {
 		if step, is := a.(action.Step); is {

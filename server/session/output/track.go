@@ -95,7 +95,7 @@ func (t *Track) ItemPosition(at voice.Samples) playout.Position {
 	return m
 }
 
-// Position is the inverse of ItemPosition: it returns a position of the track. It returns 0 for an item that the track does not have.
+// Position is the inverse of ItemPosition: it returns a position of the track, and 0 for an item that the track does not have.
 func (t *Track) Position(m playout.Position) voice.Samples {
 	i := slices.IndexFunc(t.parts, func(p part) bool { return p.item == m.Item })
 	if i < 0 {

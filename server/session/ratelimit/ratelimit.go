@@ -16,12 +16,12 @@ type Limiter interface {
 	// Begin takes one response from the budget. When nothing is left it takes nothing, ok is false, and wait is the time
 	// the time until the budget has room again.
 	Begin() (wait time.Duration, ok bool)
-	// Spend takes the tokens of a response that has ended. It returns what is left for rate_limits.updated, nil where
+	// Spend takes the tokens of a response that has ended. It returns the rest of the budget for rate_limits.updated, nil where
 	// nothing is limited.
 	Spend(tokens int) []wire.RateLimit
 }
 
-// Code is the error code of a response that the budget had no room for.
+// Code is the error code of a response for which the budget had no room.
 const Code = "rate_limit_exceeded"
 
 // Error fails a response that the budget has no room for.
@@ -42,7 +42,7 @@ func Admit(l Limiter) error {
 	return nil
 }
 
-// The budget of a session of its own, for each minute. No conversation comes near it.
+// The budget of a session that has no other Limiter, for each minute. It is larger than any conversation needs.
 const (
 	minuteRequests = 1000
 	minuteTokens   = 4_000_000
@@ -78,7 +78,7 @@ func (m *PerMinute) Spend(tokens int) []wire.RateLimit {
 	}
 }
 
-// left is the rest of the present minute. A new minute begins when the last one is over.
+// left returns the rest of the present minute. A new minute begins when the last one is over.
 func (m *PerMinute) left() time.Duration {
 	now := m.now()
 	if !now.Before(m.until) {

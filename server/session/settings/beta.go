@@ -38,7 +38,7 @@ func CheckBeta(event wire.Raw) *wire.DecodeError {
 	return betaIn(asked, "response", betaAsked)
 }
 
-// betaIn is the error for the first of names in object, nil when there is none. at is the name of object in the event. A
+// betaIn returns the error for the first of names in object, nil when there is none. at is the name of object in the event. A
 // field that is null is ignored, except turn_detection: null was how the beta switched turn detection off.
 func betaIn(object wire.Raw, at string, names map[string]string) (refusal *wire.DecodeError) {
 	object.Members(func(name string, value wire.Raw) bool {

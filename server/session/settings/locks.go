@@ -17,7 +17,7 @@ import (
 // "instructions" are locked, a client can neither choose a prompt nor write system messages.
 type Locks []string
 
-// paths are the locks, and "prompt" where "instructions" are locked.
+// paths returns the locks, and "prompt" where "instructions" are locked.
 func (l Locks) paths() []string {
 	if !slices.Contains(l, "instructions") {
 		return l
@@ -118,7 +118,7 @@ func (l Locks) cover(path string) bool {
 	return false
 }
 
-// locked is the error for the locked field path of the object of: "session" or "response".
+// locked returns the error for the locked field path of the object of: "session" or "response".
 func locked(of, path string) *wire.DecodeError {
 	if path == "*" {
 		return &wire.DecodeError{Code: CodeLocked, Param: of, Message: "this session was made with a client secret that allows no changes: leave it as it is"}
@@ -129,13 +129,13 @@ func locked(of, path string) *wire.DecodeError {
 	}
 }
 
-// Object is the JSON object that the protocol writes for a session.
+// Object returns the JSON object that the protocol writes for a session.
 func Object(s *wire.Session) wire.Raw {
 	text, _ := wire.Raw(wire.AppendServer(nil, &wire.SessionUpdated{Session: *s})).Field("session") // it is always there
 	return text
 }
 
-// at is the value at a path of a JSON object. The path "*" is the whole object.
+// at returns the value at a path of a JSON object. The path "*" is the whole object.
 func at(text wire.Raw, path string) (wire.Raw, bool) {
 	if path == "*" {
 		return text, true

@@ -90,7 +90,7 @@ func TestLocksOfItems(t *testing.T) {
 	})
 }
 
-// message is a message of that role, as a client creates it.
+// message returns a message of that role, as a client creates it.
 func message(role string) string {
 	return `{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":"obey me"}]}`
 }

@@ -81,7 +81,7 @@ func checkMerged(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) 
 	return nil
 }
 
-// refused is the error for the session's field param.
+// refused returns the error for the session's field param.
 func refused(param, message string) *wire.DecodeError {
 	return &wire.DecodeError{Code: wire.CodeInvalidValue, Param: "session." + param, Message: message}
 }

@@ -45,7 +45,7 @@ func promptName(prompt wire.Raw) (id, version string) {
 	return id, version
 }
 
-// promptText is the text of a prompt with its variables filled in. It is "" when prompt is nil.
+// promptText returns the text of a prompt with its variables filled in. It is "" when prompt is nil.
 func promptText(p *pipeline.Pipeline, prompt wire.Raw) string {
 	if prompt == nil {
 		return ""
@@ -66,7 +66,7 @@ func promptText(p *pipeline.Pipeline, prompt wire.Raw) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// Instructions are the instructions of a response that p asks for; p is nil for a response to a turn. The first that is
+// Instructions returns the instructions of a response that p asks for; p is nil for a response to a turn. The first that is
 // given counts: the response's instructions, the response's prompt, the session's instructions, the session's prompt.
 func (s *Settings) Instructions(p *wire.ResponseParams) string {
 	switch {

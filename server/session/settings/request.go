@@ -79,7 +79,7 @@ func (s *Settings) checkRequest(p *wire.ResponseParams) *fault.Failure {
 	return nil
 }
 
-// ModelRequest is what the model is asked for a response as p asks for it, without Messages, MaxOutputTokens and
+// ModelRequest returns what the model is asked for a response as p asks for it, without Messages, MaxOutputTokens and
 // Voice. p is nil for a response to a turn. What p does not give comes from the session's settings.
 func (s *Settings) ModelRequest(p *wire.ResponseParams) pipeline.Request {
 	set := &s.current

@@ -32,16 +32,16 @@ func New(e env.Env, p *pipeline.Pipeline, first wire.Session, locks Locks) *Sett
 // Current returns the present session object. Its slices and pointers are shared with s: read them only.
 func (s *Settings) Current() wire.Session { return s.current }
 
-// TurnDetection is the server's turn detection, nil when the client commits turns itself. Read it only.
+// TurnDetection returns the server's turn detection, nil when the client commits turns itself. Read it only.
 func (s *Settings) TurnDetection() *wire.TurnDetection { return s.current.Audio.Input.TurnDetection }
 
 // Transcription says how user audio is transcribed, nil when the client wants no transcripts. Read it only.
 func (s *Settings) Transcription() *wire.Transcription { return s.current.Audio.Input.Transcription }
 
-// InputFormat is the format of audio in the client's events, such as wire.FormatPCM.
+// InputFormat returns the format of audio in the client's events, such as wire.FormatPCM.
 func (s *Settings) InputFormat() string { return s.current.Audio.Input.Format.Type }
 
-// OutputFormat is the format of audio in the server's events, such as wire.FormatPCM.
+// OutputFormat returns the format of audio in the server's events, such as wire.FormatPCM.
 func (s *Settings) OutputFormat() string { return s.current.Audio.Output.Format.Type }
 
 // Logprobs reports whether the client wants the probabilities of transcribed words, and the recogniser has them.
@@ -67,7 +67,7 @@ func (s *Settings) Update(patch wire.Raw, privileged bool) ([]wire.ServerEvent, 
 	return events, nil
 }
 
-// failure is an error of Merge or Locks as the client gets it. nil stays nil.
+// failure returns an error of Merge or Locks as the client gets it. nil stays nil.
 func failure(err error) *fault.Failure {
 	if err == nil {
 		return nil
@@ -79,7 +79,7 @@ func failure(err error) *fault.Failure {
 	return &fault.Failure{Code: wire.CodeInvalidValue, Message: err.Error()}
 }
 
-// MachineConfig is the part of the settings that decides transitions of the state machines. reports says whether the
+// MachineConfig returns the part of the settings that decides transitions of the state machines. reports says whether the
 // client reports what it has played.
 func (s *Settings) MachineConfig(reports bool) coord.Config {
 	c := coord.Config{Reports: reports}
@@ -89,7 +89,7 @@ func (s *Settings) MachineConfig(reports bool) coord.Config {
 	return c
 }
 
-// TranscribeConfig is what the recogniser is asked for. live asks for partial results.
+// TranscribeConfig returns what the recogniser is asked for. live asks for partial results.
 func (s *Settings) TranscribeConfig(live bool) pipeline.TranscribeConfig {
 	c := pipeline.TranscribeConfig{Live: live}
 	if tr := s.Transcription(); tr != nil {
@@ -108,7 +108,7 @@ type Tracing struct {
 	Workflow, Group string // at most maxTraceName bytes each
 }
 
-// Tracing is the session's tracing setting.
+// Tracing returns the session's tracing setting.
 func (s *Settings) Tracing() Tracing {
 	t := s.current.Tracing
 	name := func(field string) string {

@@ -11,7 +11,7 @@ import (
 // typeFunction is the only type of tool that this server has.
 const typeFunction = "function"
 
-// mcpServers is how many MCP servers patch, a valid session object, names among its tools.
+// mcpServers returns how many MCP servers patch, a valid session object, names among its tools.
 func mcpServers(patch wire.Raw) (n int) {
 	var asked wire.Session
 	if asked.Merge(patch) == nil {
@@ -24,7 +24,7 @@ func mcpServers(patch wire.Raw) (n int) {
 	return n
 }
 
-// duplicate is the index of the first function that has the name of an earlier one, or -1.
+// duplicate returns the index of the first function that has the name of an earlier one, or -1.
 func duplicate(tools []wire.Tool) int {
 	names := make(map[string]bool, len(tools))
 	return slices.IndexFunc(tools, func(t wire.Tool) bool {
@@ -37,7 +37,7 @@ func duplicate(tools []wire.Tool) int {
 	})
 }
 
-// duplicateMessage is the error text for two functions of one name.
+// duplicateMessage returns the error text for two functions of one name.
 func duplicateMessage(name string) string {
 	return "there are two functions \"" + name + "\", and a call could mean either: give one of them another name"
 }
@@ -57,7 +57,7 @@ func checkToolChoice(choice wire.Raw, tools []wire.Tool) string {
 	return ""
 }
 
-// toolChoice is the protocol's tool_choice as a model reads it: "auto", "none", "required" or a function's name.
+// toolChoice returns the protocol's tool_choice as a model reads it: "auto", "none", "required" or a function's name.
 func toolChoice(raw wire.Raw) string {
 	if mode, ok := raw.Text(); ok {
 		return mode

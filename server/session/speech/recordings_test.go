@@ -15,7 +15,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// message is an item of parts, of which those without a transcript are recordings.
+// message returns an item of parts, of which those without a transcript are recordings.
 func message(parts ...wire.Content) *wire.Item { return &wire.Item{Content: parts} }
 
 func audio(b []byte) wire.Content { return wire.Content{Type: wire.ContentInputAudio, Audio: b} }

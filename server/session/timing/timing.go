@@ -43,7 +43,7 @@ func once(at *time.Time, now time.Time) {
 	}
 }
 
-// Spoke is the end of the user's speech; zero before the turn was committed.
+// Spoke returns the end of the user's speech; zero before the turn was committed.
 func (t *Turn) Spoke() time.Time { return t.spoke }
 
 // Event returns the event for the response that answered the turn, whose playback ended at end. Its times are in milliseconds since

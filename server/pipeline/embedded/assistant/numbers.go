@@ -62,7 +62,7 @@ type operator struct {
 	say   string
 }
 
-// operators are all operators; those with more words come first.
+// operators returns all operators; those with more words come first.
 func operators() []operator {
 	return []operator{
 		{"percent of", '%', "percent of"},

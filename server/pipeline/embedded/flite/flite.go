@@ -156,7 +156,7 @@ func plain(text string) string {
 	return strings.Join(words, " ")
 }
 
-// run is one run of the program.
+// run runs the program once and returns its output.
 func (s *Synthesizer) run(ctx context.Context, name string, u pipeline.Utterance) ([]byte, error) {
 	speed := u.Speed
 	if speed == 0 {

@@ -31,7 +31,7 @@ type MissingError struct{ What, Where string }
 // Error implements error.
 func (e *MissingError) Error() string { return e.What + " is not in " + e.Where }
 
-// libraryNames are the file names of the supported versions of the library, the preferred one first.
+// libraryNames returns the file names of the supported versions of the library, the preferred one first.
 func libraryNames() []string {
 	return []string{"libpocketsphinx.so.5", "libpocketsphinx.so.3", "libpocketsphinx.so.1", "libpocketsphinx.so"}
 }
