@@ -37,8 +37,8 @@
 // and not for the agent's echo. It sends Sustained after 150 to 200 ms of speech. For each ArmDeadline it sends one Expired
 // after 1.5 s; it need not disarm the timer. For each AwaitPosition it sends one Passed when playback has reached the position, at
 // once if that is so already. A newer AwaitPosition replaces an older one. Began and Ended say what the user hears, not what has arrived.
-// If one of them came while a candidate waited or was unanswered, and still holds when that is over, the driver sends it
-// again. While Pending returns a candidate, the page shows that the user may be interrupting.
+// The machine ignores Began and Ended while a candidate waits or is unanswered. When that is over, the driver sends the one of
+// the two that is true at that moment. While Pending returns a candidate, the page shows that the user may be interrupting.
 //
 // For a server that does not know the extension, the driver drops all Send effects. Such a server acknowledges nothing and
 // rejects nothing. The level goes up at its confirmation or at the deadline. The confirmation is speech_started,

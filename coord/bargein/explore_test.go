@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	newestReply     = 2 // largest reply of the explored domain
+	newestResponse  = 2 // largest response of the explored domain
 	newestCandidate = 2 // largest candidate
 )
 
@@ -25,7 +25,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	May:     may,
 	Limits:  "responses 1 and 2, candidates 1 and 2, a position for each",
 	Faults: []coordtest.Fault[State, Event, Effect]{{
-		Name: "what was heard lowered is taken for heard", From: "Unanswered", Event: "Onset", Action: "DuckAgain",
+		Name: "a second onset forgets where the client first ducked", From: "Unanswered", Event: "Onset", Action: "DuckAgain",
 		Change: func(_, next State, f []Effect) (State, []Effect) {
 			d := next.(Ducked)
 			return Ducked{d.Resp, d.Candidate, f[1].(SendCandidate).At}, f
@@ -33,14 +33,14 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	}},
 }
 
-// may offers fresh candidates, what any candidate or reply may be told at any time, and
+// may offers fresh candidates, what any candidate or response may be told at any time, and
 // those that are over or unknown.
 func may(_ State, g Seen) []Event {
 	out := []Event{Close{}}
 	if fresh := g.Newest + 1; fresh <= newestCandidate {
 		out = append(out, Onset{fresh, Position(100 * fresh)})
 	}
-	for r := id.Response(1); r <= newestReply; r++ {
+	for r := id.Response(1); r <= newestResponse; r++ {
 		out = append(out, Began{r}, Ended{r}, Confirmed{r, Position(1000 * r)})
 	}
 	for c := ID(1); c <= newestCandidate; c++ {
@@ -55,16 +55,16 @@ func TestLiveness(t *testing.T) {
 	g := gomega.NewWithT(t)
 	graph, err := subject.Explore()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	lowered := func(s State) bool { return s.Name() == "Ducked" || s.Name() == "Silenced" }
-	restored := func(_, next State) bool { return !lowered(next) }
+	ducked := func(s State) bool { return s.Name() == "Ducked" || s.Name() == "Silenced" }
+	restored := func(_, next State) bool { return !ducked(next) }
 
 	t.Run("NeverStuckDucked: the deadline alone restores", func(t *testing.T) {
 		deadline := func(_ State, e Event) bool { _, is := e.(Expired); return is }
-		gomega.NewWithT(t).Expect(coordtest.Leads(graph, lowered, deadline, restored)).To(gomega.BeEmpty())
+		gomega.NewWithT(t).Expect(coordtest.Leads(graph, ducked, deadline, restored)).To(gomega.BeEmpty())
 	})
 	t.Run("the server's silence alone restores", func(t *testing.T) {
 		silence := func(_ State, e Event) bool { _, is := e.(Passed); return is }
-		gomega.NewWithT(t).Expect(coordtest.Leads(graph, lowered, silence, restored)).To(gomega.BeEmpty())
+		gomega.NewWithT(t).Expect(coordtest.Leads(graph, ducked, silence, restored)).To(gomega.BeEmpty())
 	})
 	t.Run("PendingEnds by verdict or deadline", func(t *testing.T) {
 		pending := func(s State) bool { return Pending(s) != 0 }

@@ -23,7 +23,8 @@ const (
 	maxSegments  = 2
 )
 
-// domain bounds an exploration. whole: gates are asked and the transport is lost as well.
+// domain bounds an exploration. whole says that the second transcription before a commit (the gate) and losses of the transport are
+// explored as well.
 type domain struct {
 	config Config
 	turns  turn.ID
@@ -237,8 +238,9 @@ func segment(p playout.State) uint32 {
 	return 0
 }
 
-// domains: two turns and two responses meet in every way that the machines know. Gates and lost transports, a session
-// without interruptions, and one without responses to turns: one turn shows all there is. So does a client that reports.
+// domains returns what is explored. The first domain has two turns and two responses, which meet in every way that the machines know.
+// For the gate and lost transports, for a session without interruptions, for one without responses to turns, and for a client that
+// reports what it has played, one turn is enough.
 func domains() []domain {
 	return []domain{
 		{Config{Interrupt: true, CreateResponse: true}, 2, false},

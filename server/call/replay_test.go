@@ -1,6 +1,7 @@
 package call
 
-// Which events the replay buffer keeps.
+// The replay buffer keeps the newest events, up to its limits of events and bytes. A client that reconnects gets those after the last
+// event that it names, or learns that they are lost.
 
 import (
 	"fmt"

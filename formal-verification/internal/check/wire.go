@@ -37,8 +37,8 @@ type answer struct {
 	Complete bool
 	// FailedAssertion indexes the checked assertions; -1: none.
 	FailedAssertion int
-	// Deadlock says that a run can end where nothing more is possible; Stuck is that node, -1 where
-	// it is none between actions.
+	// Deadlock says that a run can end where nothing more is possible. Stuck is the node at which it ends; -1 if the run ends
+	// in the middle of an action, where there is no node.
 	Deadlock bool
 	Stuck    int
 	// Path leads to FailedAssertion's node.

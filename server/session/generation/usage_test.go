@@ -1,6 +1,6 @@
 package generation
 
-// The usage that a client sees, when the model's count is implausible.
+// An implausible count of tokens from a model is replaced by the nearest plausible one before the client sees it.
 
 import (
 	"testing"
