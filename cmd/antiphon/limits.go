@@ -5,32 +5,37 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"time"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
 )
 
-// limits are the flags that limit what clients may do.
+// limits are the flags that limit what clients may do. The file that --limits-file names may have those with a name for YAML; it is read
+// again while the server runs.
 type limits struct {
-	MaxSessions              int           `default:"200" placeholder:"N" help:"Calls at a time."`
-	SessionLength            time.Duration `default:"60m" help:"How long a session may be."`
-	MaxMessage               int           `default:"16384" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
-	MessageMemory            int           `default:"256" placeholder:"MIB" help:"What events above 256 KiB may take together while they arrive, in MiB."`
-	ConversationMemory       int           `default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
-	MaxConnections           int           `placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
-	MaxConnectionsPerAddress int           `placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
-	CallsPerPrincipal        int           `placeholder:"N" help:"Calls of one principal at a time; 0 takes half of --max-sessions if the key file names more than one, and all otherwise."`
-	CallsPerSecret           int           `default:"8" placeholder:"N" help:"Calls of one client secret at a time."`
-	CallsPerAddress          int           `placeholder:"N" help:"Calls of one client address without an API key at a time; 0 takes a quarter of --max-sessions."`
-	CallAttempts             int           `default:"60" placeholder:"N" help:"Calls that one client secret, or one client address without an API key, may begin in a minute."`
-	SecretsPerPrincipal      int           `placeholder:"N" help:"Client secrets of one principal at a time; 0 takes half of 10,000 if the key file names more than one, and all otherwise."`
-	RequestsPerMinute        int           `default:"6000" placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
-	TokensPerMinute          int           `default:"20000000" placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
-	EventsPerSecond          int           `default:"500" placeholder:"N" help:"Events that one connection may send in a second; faster ones wait."`
-	SecretSingleUse          bool          `help:"Let a client secret begin one call; else it begins any number until it expires."`
-	SecretLock               []string      `placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
+	MaxSessions              int           `yaml:"max-sessions" default:"200" placeholder:"N" help:"Calls at a time."`
+	SessionLength            time.Duration `yaml:"session-length" default:"60m" help:"How long a session may be."`
+	MaxMessage               int           `yaml:"max-message" default:"16384" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
+	MessageMemory            int           `yaml:"-" default:"256" placeholder:"MIB" help:"What events above 256 KiB may take together while they arrive, in MiB."`
+	ConversationMemory       int           `yaml:"-" default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
+	MaxConnections           int           `yaml:"-" placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
+	MaxConnectionsPerAddress int           `yaml:"-" placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
+	CallsPerPrincipal        int           `yaml:"calls-per-principal" placeholder:"N" help:"Calls of one principal at a time; 0 takes half of --max-sessions if the key file names more than one, and all otherwise."`
+	CallsPerSecret           int           `yaml:"calls-per-secret" default:"8" placeholder:"N" help:"Calls of one client secret at a time."`
+	CallsPerAddress          int           `yaml:"calls-per-address" placeholder:"N" help:"Calls of one client address without an API key at a time; 0 takes a quarter of --max-sessions."`
+	CallAttempts             int           `yaml:"call-attempts" default:"60" placeholder:"N" help:"Calls that one client secret, or one client address without an API key, may begin in a minute."`
+	SecretsPerPrincipal      int           `yaml:"secrets-per-principal" placeholder:"N" help:"Client secrets of one principal at a time; 0 takes half of 10,000 if the key file names more than one, and all otherwise."`
+	RequestsPerMinute        int           `yaml:"requests-per-minute" default:"6000" placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
+	TokensPerMinute          int           `yaml:"tokens-per-minute" default:"20000000" placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
+	EventsPerSecond          int           `yaml:"events-per-second" default:"500" placeholder:"N" help:"Events that one connection may send in a second; faster ones wait."`
+	SecretSingleUse          bool          `yaml:"-" help:"Let a client secret begin one call; else it begins any number until it expires."`
+	SecretLock               []string      `yaml:"-" placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
 }
 
 // Bounds of flags.
@@ -67,4 +72,20 @@ func (l *limits) into(cfg *server.Config) (err error) {
 		return fmt.Errorf("--secret-lock: %w", err)
 	}
 	return nil
+}
+
+// readLimits returns the limits with the changes that a file makes, which has flags without their dashes, such as "max-sessions: 100".
+// path "" changes nothing.
+func (l limits) readLimits(path string) (limits, error) {
+	if path == "" {
+		return l, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return l, fmt.Errorf("--limits-file: %w", err)
+	}
+	if err := yaml.UnmarshalWithOptions(text, &l, yaml.Strict()); err != nil && !errors.Is(err, io.EOF) {
+		return l, fmt.Errorf("--limits-file %s: %w", path, err)
+	}
+	return l, nil
 }

@@ -36,6 +36,7 @@ type serve struct {
 	TLSSelfSigned bool     `name:"tls-self-signed" help:"HTTPS with a certificate made at the start, whose fingerprint is printed."`
 	UDPPort       int      `name:"udp-port" placeholder:"PORT" help:"Carry the audio of all calls on this one UDP port."`
 	Origin        []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
+	LimitsFile    string   `type:"existingfile" placeholder:"FILE.yaml" help:"Limits as a file, such as max-sessions: 100. It, the key file and the certificate are read again at SIGHUP and when they change."`
 	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	limits
 	Record       string        `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
@@ -59,7 +60,7 @@ func (c *serve) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFiles()) }()
-	secured, err := c.tlsConfig()
+	secured, err := c.secure()
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,8 @@ func (c *serve) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("%w: is another server running? Choose another address with --listen", err)
 	}
 	go warm(ctx, p, logger)
-	return c.listen(ctx, listener, secured, s, s)
+	go c.watch(ctx, s, secured, logger)
+	return c.listen(ctx, listener, secured.config(), s, s)
 }
 
 // config checks the flags, opens the files that they name, and returns the configuration of the server.
@@ -114,13 +116,8 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	if cfg.Proxies, err = c.proxies(); err != nil {
 		return cfg, nil, err
 	}
-	if err := c.into(&cfg); err != nil {
+	if err := c.readAccess(&cfg, logger); err != nil {
 		return cfg, nil, err
-	}
-	if c.APIKeyFile != "" {
-		if cfg.Keys, err = readKeys(c.APIKeyFile, logger); err != nil {
-			return cfg, nil, err
-		}
 	}
 	var files []io.Closer
 	open := func(flag, path string, to *io.Writer) {
@@ -141,6 +138,21 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 		}
 		return all
 	}, err
+}
+
+// readAccess writes the limits and the keys into cfg. It reads their files.
+func (c *serve) readAccess(cfg *server.Config, logger *slog.Logger) error {
+	limits, err := c.readLimits(c.LimitsFile)
+	if err != nil {
+		return err
+	}
+	if err := limits.into(cfg); err != nil {
+		return err
+	}
+	if c.APIKeyFile != "" {
+		cfg.Keys, err = readKeys(c.APIKeyFile, logger)
+	}
+	return err
 }
 
 // checkAccess refuses flags that let strangers in, and warns of those that let others read keys. local says that only this machine

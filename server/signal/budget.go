@@ -94,11 +94,11 @@ type budgets struct {
 
 // find returns the principal's budget, or nil if nothing is limited.
 func (b *budgets) find(principal string) *budget {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.rates == (Rates{}) {
 		return nil
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if b.of[principal] == nil {
 		if b.of == nil {
 			b.of = map[string]*budget{}

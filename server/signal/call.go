@@ -52,7 +52,7 @@ type limitedHandler struct {
 
 // limited returns the session of a call behind an event limiter.
 func (h *Handler) limited(c *callEntry) *limitedHandler {
-	limiter := call.NewEventLimiter(h.env, h.cfg.EventsPerSecond, c.session.Refuse)
+	limiter := call.NewEventLimiter(h.env, h.rules.Load().EventsPerSecond, c.session.Refuse)
 	return &limitedHandler{c.session, limiter, func() { h.connected(c) }}
 }
 

@@ -71,10 +71,11 @@ func (h *Handler) identify(r *http.Request) (requester, *problem) {
 	if s, stale, ok := h.secrets.find(shown); ok {
 		return requester{principal: s.principal, secret: s, stale: stale, address: address}, nil
 	}
-	if h.cfg.Keys == nil {
+	keys := h.rules.Load().keys
+	if keys == nil {
 		return requester{address: address}, nil
 	}
-	name, ok := h.cfg.Keys.principal(shown)
+	name, ok := keys.principal(shown)
 	if !ok {
 		return requester{}, unauthorized()
 	}
@@ -201,14 +202,14 @@ func (h *Handler) originAllowed(origin string, r *http.Request) bool {
 	if loopback(u.Hostname()) && loopback(hostname(r.Host)) {
 		return true
 	}
-	return u.Host == r.Host && (h.cfg.Keys != nil || !private(r))
+	return u.Host == r.Host && (h.rules.Load().keys != nil || !private(r))
 }
 
 // Misdirected reports whether a request without a key came to a loopback address under the name of another host. A page whose name
 // somebody has pointed at this machine (DNS rebinding) sends such requests, and could read the responses. A host of Config.Origins is
 // fine: a reverse proxy may serve it.
 func (h *Handler) Misdirected(r *http.Request) bool {
-	if h.cfg.Keys != nil || !private(r) || loopback(hostname(r.Host)) {
+	if h.rules.Load().keys != nil || !private(r) || loopback(hostname(r.Host)) {
 		return false
 	}
 	for _, o := range h.cfg.Origins {

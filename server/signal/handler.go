@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
@@ -66,7 +67,8 @@ const fullRetry = 10 * time.Second
 
 // Handler answers the requests under /v1/realtime and /v1/antiphon. It is safe for concurrent use.
 type Handler struct {
-	cfg      Config
+	cfg      Config // rules has the keys and limits that hold now
+	rules    atomic.Pointer[rules]
 	env      env.Env
 	mux      *http.ServeMux
 	secrets  *secretStore
@@ -101,16 +103,16 @@ type callEntry struct {
 
 // New returns a Handler. The caller closes it.
 func New(cfg Config) *Handler {
-	cfg.Limits = cfg.withDefaults(cfg.Keys)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	limits := cfg.withDefaults(cfg.Keys)
 	h := &Handler{
 		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecretStore(cfg.Secrets), budgets: budgets{rates: cfg.Rates},
-		memory: conversation.NewMemory(cfg.Memory, cfg.MaxSessions), messages: ws.NewMemory(cfg.MessageMemory), calls: map[string]*callEntry{},
-		guard: watchdog.New(env.System(), watchdog.Defaults()),
+		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: ws.NewMemory(limits.MessageMemory),
+		calls: map[string]*callEntry{}, guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
-	h.secrets.perPrincipal = cfg.SecretsPerPrincipal
+	h.setRules(cfg.Keys, cfg.Limits)
 	h.route()
 	return h
 }
@@ -204,7 +206,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 		Token:    token,
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
-		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.cfg.Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
+		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
 		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
 	})
 	if err != nil {

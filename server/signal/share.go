@@ -44,15 +44,15 @@ const (
 
 // shares returns the shares that a call of the requester counts for.
 func (h *Handler) shares(who requester) []share {
-	limits := h.cfg.Limits
+	limits := h.rules.Load()
 	var all []share
-	if h.cfg.Keys != nil {
+	if limits.keys != nil {
 		all = append(all, share{shareOf{ofPrincipal, who.principal}, limits.CallsPerPrincipal, max(halfOpenPerAddress, limits.CallsPerPrincipal/4)})
 	}
 	if who.secret != nil {
 		all = append(all, share{shareOf{ofSecret, string(who.secret.id[:])}, limits.CallsPerSecret, halfOpenPerSecret})
 	}
-	if of, ok := who.addressShare(h.cfg.Keys != nil); ok {
+	if of, ok := who.addressShare(limits.keys != nil); ok {
 		all = append(all, share{of, limits.CallsPerAddress, halfOpenPerAddress})
 	}
 	return all
@@ -71,7 +71,7 @@ func (c requester) addressShare(keyed bool) (of shareOf, ok bool) {
 func (h *Handler) admit(who requester) *problem {
 	now := h.env.Now()
 	var makesRoom *callEntry
-	if h.active() >= h.cfg.MaxSessions {
+	if h.active() >= h.rules.Load().MaxSessions {
 		if makesRoom = h.greediest(); !makesRoom.stale(now) {
 			return (&problem{
 				status: http.StatusTooManyRequests, code: "too_many_sessions", message: "the server has as many calls as it takes: try again later",
@@ -222,7 +222,7 @@ func (h *Handler) attempt(who requester) *problem {
 		if s.of.kind == ofPrincipal {
 			continue // it has a budget of requests
 		}
-		if wait := h.attempts.take(s.of, h.cfg.CallAttempts, h.env.Now()); wait > 0 {
+		if wait := h.attempts.take(s.of, h.rules.Load().CallAttempts, h.env.Now()); wait > 0 {
 			return rateLimited(wait)
 		}
 	}

@@ -79,7 +79,8 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 
 // newLink returns a WebSocket link with the limits of the server.
 func (h *Handler) newLink() *ws.Link {
-	return ws.NewLink(ws.Limits{Env: h.env, EventsPerSecond: h.cfg.EventsPerSecond, MaxMessage: h.cfg.MaxMessage, Memory: h.messages})
+	limits := h.rules.Load()
+	return ws.NewLink(ws.Limits{Env: h.env, EventsPerSecond: limits.EventsPerSecond, MaxMessage: limits.MaxMessage, Memory: h.messages})
 }
 
 // receiver returns a Receiver that gives the events of a call's client to its session.
