@@ -182,12 +182,12 @@ func (r *Resampler) next() float32 {
 func dot(x, h []float32) float32 {
 	var a, b, c, d float32
 	h = h[:len(x)]
-	for len(x) >= 4 && len(h) >= 4 {
-		a += x[0] * h[0]
-		b += x[1] * h[1]
-		c += x[2] * h[2]
-		d += x[3] * h[3]
-		x, h = x[4:], h[4:]
+	for i := 0; i+4 <= len(x); i += 4 {
+		p, q := (*[4]float32)(x[i:]), (*[4]float32)(h[i:]) // one check of bounds each
+		a += p[0] * q[0]
+		b += p[1] * q[1]
+		c += p[2] * q[2]
+		d += p[3] * q[3]
 	}
 	return (a + b) + (c + d)
 }
