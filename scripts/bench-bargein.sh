@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench-bargein.sh ROWS CLIENTS COUNT: what a person hears when they talk over the agent, beside what else there is. The clients of others are
-# installed into .cache/bargein, exactly as the lock says; nothing to do when they are there.
+# bench-bargein.sh ROWS CLIENTS COUNT: measures what a user hears who talks over the agent, with our clients and with clients of others. It installs
+# the clients of others into .cache/bargein, in the versions of the lock file, if they are not there.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench.sh REGEXP: benchmarks of every package that has some, then the load generator, each beside a reference.
+# bench.sh REGEXP: runs the benchmarks of all packages, and then the load generator. It prints each figure next to a reference.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p .cache

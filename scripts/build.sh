@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds bin/antiphon with the Talk page and the page's script inside, and the npm package in sdk/npm/dist. Each part looks for itself whether there is anything to do.
+# Builds bin/antiphon with the Talk page and the page's script inside, and the npm package in sdk/npm/dist. Each part finds out itself
+# whether there is anything to do.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The loop at the desk: what finds most mistakes within 90 seconds, when the caches are warm. `make test` is the whole.
+# The quick check while you work: it finds most mistakes within 90 seconds, when the caches are warm. `make test` runs all tests.
 #
 # Go keeps the results of tests: a package whose code and whose dependencies have not changed is not tested again. That is why these
 # runs have no -shuffle, no -race and no -count.

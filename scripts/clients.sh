@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the clients that others wrote into .cache/clients, exactly as the lock of e2e/clients says; nothing to do when they are there.
+# Installs the clients of other projects into .cache/clients, in the versions of the lock file in e2e/clients, if they are not there.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Whole calls. One package after the other: they run in real time, and twenty calls at once want the machine for themselves.
-# Without the race detector, which is ten times slower than the sound; the packages' own tests run whole calls with it.
+# Runs the end-to-end tests: whole calls in real time. The packages run one after the other, because twenty calls at once need the whole
+# machine. The race detector is off, because it is too slow for real time. The packages' own tests run whole calls with it.
 set -eu
 cd "$(dirname "$0")/.."
 

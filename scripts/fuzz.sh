@@ -1,7 +1,7 @@
 #!/bin/sh
-# fuzz.sh TIME: run every fuzz target for TIME each, those of the nested modules too: as many at a time as there are
-# processors, each with one worker. Each package is built once, instrumented, before its targets run.
-# fuzz.sh TIME TARGET FOLDER: that one.
+# fuzz.sh TIME: runs every fuzz target for TIME, also those of the nested modules. As many targets run at a time as there are
+# processors, each with one worker. Each package is built once, with instrumentation, before its targets run.
+# fuzz.sh TIME TARGET FOLDER: runs one target.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs go generate and fails when that changes, adds or removes a file: what is checked in was stale.
+# Runs go generate, and fails if it changes, adds or removes a file: a generated file was then out of date.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p .cache

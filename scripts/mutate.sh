@@ -1,7 +1,7 @@
 #!/bin/sh
-# Every one-place fault of every machine's table, in process: each row deleted, its guard negated, its next state held back,
-# each effect dropped, doubled, swapped with its neighbour, and every value in it changed and left out. Prints what sees them:
-# an invariant, else the table's shape, else the explored graph (which the fingerprint and the spec are compared with).
+# Plants every fault of one place into every machine's table: a row deleted, its guard negated, its state unchanged, an effect
+# dropped, doubled or swapped with its neighbour, and every value changed and left out. Prints what finds each fault: an
+# invariant, the check of the table, or the explored graph (with which the fingerprint and the specification are compared).
 # Fails when one survives, or when an invariant sees none.
 set -eu
 cd "$(dirname "$0")/.."

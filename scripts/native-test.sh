@@ -1,5 +1,5 @@
 #!/bin/sh
-# native-test.sh unit|race: unit tests on this machine. The linter has vetted already; e2e and the examples have their own steps.
+# native-test.sh unit|race: runs unit tests on this machine. It runs no vet, because the linter does. e2e and the examples have their own steps.
 #
 # unit: the packages that start no goroutine, without the race detector: it would find nothing there, and it makes the exploration of
 #       the machines three times slower. tools/house holds that these packages start none, but for the tests that "several" names.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# npm-ci.sh NAME FROM TO: install into TO what the lock in FROM says, exactly; nothing to do when it is there.
+# npm-ci.sh NAME FROM TO: installs the npm packages of the lock file in FROM into TO, if they are not there.
 set -eu
 cd "$(dirname "$0")/.."
 

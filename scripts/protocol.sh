@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints how much of the protocol real sessions have sent and taken in a test: events, and fields of them and of their objects.
-# Fails when one is missing that is not excluded with a reason, or the other way round.
+# Prints how much of the protocol occurs in a test with real sessions: which events and which of their fields. Fails if one is missing
+# and not in the list of exceptions, or in this list and not missing.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# sdk.sh [-write]: build the npm package as it is released, with the program compiled by TinyGo, into sdk/npm/release; run its
-# program, and Go's, against a made-up page, and TinyGo's in a real Chromium; and hold the files to their budget
-# (tools/sdksize/budget.txt), or take their present sizes for it.
+# sdk.sh [-write]: builds the npm package for a release into sdk/npm/release, with the program compiled by TinyGo. It runs this program,
+# and the one compiled by Go, with a simulated page, and TinyGo's in a real Chromium. It checks the sizes of the files against
+# their budget (tools/sdksize/budget.txt). With -write it writes the present sizes into the budget.
 set -eu
 cd "$(dirname "$0")/.."
 

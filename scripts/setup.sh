@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh talk|test: install what is missing on Debian.
-# talk: Go and the speech packages; without the packages the server works with text, so their lack is only reported.
+# setup.sh talk|test: installs what is missing on Debian.
+# talk: Go and the speech packages. Without the packages the server works with text, so the script only reports that they are missing.
 # test: also two browsers, Node with npm, a C compiler (for the race detector), a checker of shell scripts and a sound server;
 # there, anything missing is an error.
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
-# simulate.sh N [SEED]: play N whole calls on virtual time, or the one of a seed, and tell that whole. A person, a client, a
-# network with delay, loss and outages, a server with its workers; see coord/session/calls_test.go. Without the race detector:
-# one call is one goroutine.
+# simulate.sh N [SEED]: plays N whole calls on virtual time, or the call of one seed, and prints all of it. A call has a user, a client,
+# a network with delay, loss and outages, and a server with its workers: see coord/session/calls_test.go. The race detector is off,
+# because one call is one goroutine.
 set -eu
 cd "$(dirname "$0")/.."
 

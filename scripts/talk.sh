@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# talk.sh PORT PIPELINE: build if anything changed, and start the server for one person on this machine.
+# talk.sh PORT PIPELINE: builds the server if something has changed, and starts it for a user on this machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

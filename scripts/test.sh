@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Passes everything and stops at the first failure. Each step is a make target of the same name.
+# Runs all tests, and stops at the first failure. Each step is the make target with the same name.
 #
 # The first steps run one after the other: they set up and build what all others need. Then two lanes run side by side:
 #   - The real-time lane has the steps that play and record sound in real time. They wait most of the time.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds TinyGo into .cache/tinygo, for `make sdk`; nothing to do when it is there. `scripts/tinygo.sh build ...` then runs it:
-# what follows is its command line, with the target antiphon (tools/tinygo/target.json) chosen.
+# Builds TinyGo into .cache/tinygo for `make sdk`, if it is not there. With arguments, for example `scripts/tinygo.sh build ...`, it then runs TinyGo
+# with these arguments, for the target antiphon (tools/tinygo/target.json).
 #
 # TinyGo's module has its compiler and its library, but neither LLVM nor the C library that its programs link: those are
 # Debian's. What is put together here of them is

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Holds what the servers of the last `make e2e` did, or the traces named, to the machines' tables and to their specs; and what they
-# told their clients, where FILE.record lies beside FILE.jsonl, to what the machines were.
+# Compares the traces of the servers of the last `make e2e`, or the named traces, with the machines' tables and specifications. If there is a
+# FILE.record next to FILE.jsonl, it also compares the events that the server sent with the states of its machines.
 set -eu
 here=$(pwd)
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Reads the types of the page's script as a strict user's compiler does. The compiler is installed into .cache/types, as the lock says.
+# Compiles code against the TypeScript types of the page's script, with strict settings. The compiler is installed into .cache/types, as the lock says.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs FizzBee's own program on every spec, beside the checker of `make verify-spec`, which is the same model checker behind
-# another parser. FIZZBEE names the program, else it is looked for on the PATH. It is no part of the proof: without it,
-# this says so. With it, verdict, nodes and states must be those of golden.txt.
+# Runs FizzBee's own program on every specification. `make verify-spec` uses the same model checker with another parser. FIZZBEE names the program;
+# otherwise the script looks for it on the PATH. It is not needed for the proof: if it is not installed, the script says so. Its verdict and its
+# numbers of nodes and states must be those of golden.txt.
 set -eu
 
 fizz=${FIZZBEE:-$(command -v fizz || true)}

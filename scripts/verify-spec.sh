@@ -1,5 +1,5 @@
 #!/bin/sh
-# verify-spec.sh [FILE]: hold all specs to the gate, or check FILE alone and say in one line what holds.
+# verify-spec.sh [FILE]: runs the gate on all specifications, or checks FILE alone and prints the result on one line.
 set -eu
 
 spec=

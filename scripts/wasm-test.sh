@@ -1,5 +1,5 @@
 #!/bin/sh
-# wasm-test.sh PACKAGES...: run the tests of these packages under js/wasm in Node.
+# wasm-test.sh PACKAGES...: runs the tests of these packages as WebAssembly in Node.
 set -eu
 cd "$(dirname "$0")/.."
 
