@@ -1,5 +1,7 @@
 package voice
 
+// Helpers for the tests of the detector.
+
 import "testing"
 
 func mustResampler(tb testing.TB, from, to int) *Resampler {

@@ -1,5 +1,7 @@
 package voice
 
+// Test signals, for example noise, hum and key strokes.
+
 import "math"
 
 // noise is a small deterministic generator (xorshift64*, S. Vigna, 2016) for test signals.

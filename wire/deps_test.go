@@ -2,6 +2,8 @@
 
 package wire
 
+// The codec must not import large packages.
+
 import (
 	"os/exec"
 	"strings"

@@ -1,5 +1,7 @@
 package wire
 
+// Helpers for the tests of the codec: they read events.table and examples.
+
 import (
 	"encoding/json"
 	"os"

@@ -1,5 +1,7 @@
 package wire
 
+// Tests of the limits of the protocol, for example on metadata.
+
 import (
 	"errors"
 	"fmt"

@@ -1,5 +1,7 @@
 package wire
 
+// Tests of ReadServer: missing and null members of server events.
+
 import (
 	"encoding/json"
 	"errors"

@@ -1,5 +1,7 @@
 package wire
 
+// Random events for the tests of the codec.
+
 import (
 	"encoding/json"
 	"fmt"

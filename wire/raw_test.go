@@ -1,5 +1,7 @@
 package wire
 
+// Tests of raw members: JSON that is kept as text.
+
 import (
 	"testing"
 

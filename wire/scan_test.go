@@ -1,5 +1,7 @@
 package wire
 
+// Tests of the JSON scanner against encoding/json.
+
 import (
 	"bytes"
 	"encoding/json"

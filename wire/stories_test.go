@@ -1,5 +1,7 @@
 package wire
 
+// The stories of refused messages and of session.update (testdata).
+
 import (
 	"encoding/json"
 	"errors"

@@ -1,5 +1,7 @@
 package wire
 
+// Details of the JSON that clients of other projects rely on.
+
 import (
 	"testing"
 

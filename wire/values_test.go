@@ -1,5 +1,7 @@
 package wire
 
+// Tests of strings and numbers in JSON against encoding/json.
+
 import (
 	"encoding/base64"
 	"encoding/json"

@@ -1,5 +1,7 @@
 package bargein
 
+// The machine's stories (testdata/*.txt), its diagram and its benchmark.
+
 import (
 	"testing"
 

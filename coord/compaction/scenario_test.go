@@ -1,5 +1,7 @@
 package compaction
 
+// The machine's stories (testdata/*.txt), its diagram and its benchmark.
+
 import (
 	"testing"
 

@@ -1,18 +1,18 @@
-// Package coordtest has what the tests of all machines share: a machine is
-// explored whole, mutated in every place, told as stories, drawn, and
-// timed. It is imported by tests only, so it may use fmt and reflect.
+// Package coordtest has the test code that all machines share. Only tests import it, so
+// it may use fmt and reflect.
 //
-// A machine's tests describe it once as a Subject and hand that to
-//   - Prove: every state-event pair has its row, every row is taken, every
-//     invariant holds on every reachable transition, no mutant of the table goes
-//     unseen, every invariant catches some mutant by its own name, the package's
-//     constant Fingerprint is that of the explored graph;
-//   - Race, which Prove runs too: several writers at one Coordinator's queue;
-//   - Leads: what must be reachable from where (the liveness side);
-//   - Stories: testdata/*.txt, one story a file;
-//   - Diagram: testdata/diagram.txt, the table as a Mermaid state diagram;
-//   - Bench: Next beside a plain switch.
+// A machine's test describes the machine once, as a Subject, and gives it to these
+// functions:
+//   - Prove explores the machine. It checks that every pair of state and event has a row,
+//     that every row is taken, and that every invariant holds on every step. It makes
+//     mutants (copies of the table with one fault), and checks that each one is noticed, and
+//     that each invariant notices one. It checks the package's constant Fingerprint.
+//   - Race, which Prove calls too: several goroutines send to one Coordinator's queue.
+//   - Leads: from some states some other states must be reachable (liveness).
+//   - Stories: plays the stories in testdata/*.txt, one in each file.
+//   - Diagram: compares testdata/diagram.txt with the table as a Mermaid state diagram.
+//   - Bench: compares the time of Next with that of a plain switch statement.
 //
-// `go test ./coord/... -args -rewrite` writes the expected outputs anew: read the
+// `go test ./coord/... -args -rewrite` writes the expected outputs again. Read the
 // difference before you commit it.
 package coordtest

@@ -16,15 +16,14 @@ type mutant[S, E, F Value] struct {
 	table machine.Table[S, E, F]
 }
 
-// mutation is one fault of a row's result.
+// mutation is one fault in a row's result.
 type mutation[S, F Value] struct {
 	what   string
 	change func(from, next S, effects []F) (S, []F) // nil: the row is deleted
 }
 
-// mutants makes every one-place fault of the table: each row deleted, its guard negated, its next state held back, each
-// of its effects dropped, doubled, swapped with the one before it, and each value in it changed and left out; then the
-// subject's own faults.
+// mutants returns a table for every fault of one place: a row deleted, its guard negated, its state unchanged, an effect dropped,
+// doubled or swapped with the one before it, a value changed or left out; and for the subject's own faults.
 func (sub Subject[S, E, F, G]) mutants(g Graph[S, E, F]) []mutant[S, E, F] {
 	var out []mutant[S, E, F]
 	for i, row := range sub.Table {
@@ -51,7 +50,7 @@ func (sub Subject[S, E, F, G]) mutants(g Graph[S, E, F]) []mutant[S, E, F] {
 	return out
 }
 
-// mutations are the faults of row i's result.
+// mutations returns the faults of row i's result.
 func (sub Subject[S, E, F, G]) mutations(i int, g Graph[S, E, F]) []mutation[S, F] {
 	out := []mutation[S, F]{{"row deleted", nil}}
 	add := func(what string, change func(from, next S, effects []F) (S, []F)) {
@@ -80,7 +79,7 @@ func (sub Subject[S, E, F, G]) mutations(i int, g Graph[S, E, F]) []mutation[S, 
 	return append(out, sub.payloads(i, g)...)
 }
 
-// onEffect changes a row's effects where there are more than k of them.
+// onEffect returns a change of a row's effects, if there are more than k of them.
 func onEffect[S, F any](k int, change func([]F) []F) func(from, next S, effects []F) (S, []F) {
 	return func(_, next S, f []F) (S, []F) {
 		if k < len(f) {
@@ -90,19 +89,19 @@ func onEffect[S, F any](k int, change func([]F) []F) func(from, next S, effects 
 	}
 }
 
-// verdict is who sees a mutant.
+// verdict says what notices a mutant.
 type verdict struct {
 	shape  bool     // Check
-	broken []string // the invariants, each by itself, in the monitor's order
-	graph  bool     // the explored graph is another, or its walk ends
+	broken []string // the invariants that fail, in the monitor's order
+	graph  bool     // the explored graph differs, or the exploration fails
 }
 
 func (v verdict) survives() bool { return !v.shape && len(v.broken) == 0 && !v.graph }
 
-// room is how many times larger than the machine a mutant may be: one that grows without end is another graph.
+// room is how many times more states than the machine a mutant may have. One with more has another graph.
 const room = 3
 
-// judge explores a mutant to its end and notes every invariant that breaks on the way.
+// judge explores a mutant completely and returns what notices it.
 func (sub Subject[S, E, F, G]) judge(
 	m mutant[S, E, F], nodes int, want map[pair[S, E]]machine.Edge[S, E, F],
 ) verdict {
@@ -126,7 +125,7 @@ func (sub Subject[S, E, F, G]) judge(
 	return v
 }
 
-// shortest is the shortest way to where the invariant of that name breaks.
+// shortest returns the shortest way to a step that breaks the named invariant.
 func (sub Subject[S, E, F, G]) shortest(m mutant[S, E, F], invariant string) string {
 	alone := machine.Monitor[S, E, F, G]{See: sub.Monitor.See}
 	for _, inv := range sub.Monitor.Invariants {

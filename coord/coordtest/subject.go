@@ -11,13 +11,13 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
-// Value is what states, events and effects are: named, and comparable by value.
+// Value is a state, an event or an effect: it has a name and is comparable.
 type Value interface {
 	comparable
 	machine.Named
 }
 
-// Subject is one machine as its tests see it.
+// Subject describes one machine for its tests.
 type Subject[S, E, F Value, G comparable] struct {
 	Table  machine.Table[S, E, F]
 	First  S
@@ -25,35 +25,34 @@ type Subject[S, E, F Value, G comparable] struct {
 	Events []E // one of each type
 
 	Monitor machine.Monitor[S, E, F, G]
-	Seen    G // what the monitor has seen at first
+	Seen    G // what the monitor remembers at the beginning
 
-	// May gives every event that may happen next, late and stale ones included,
-	// with identifiers from a finite domain; Limits says in words what bounds it.
+	// May returns every event that may come next, also late and stale ones, with identifiers from a finite set. Limits says its
+	// bounds in words.
 	May    func(S, G) []E
 	Limits string
 
-	// Faults are changes of the table beside those that Mutants makes, for
-	// invariants about what an effect carries.
+	// Faults are further faults of the table, for invariants about the fields of an effect.
 	Faults []Fault[S, E, F]
 }
 
-// Fault is one change of the row that is known by its state, event and action.
+// Fault is one fault in the row with this state, event and action.
 type Fault[S, E, F Value] struct {
 	Name                string
 	From, Event, Action string
 	Change              func(from, next S, effects []F) (S, []F)
 }
 
-// maxNodes bounds an exploration: a machine whose domain needs more is not described well enough.
+// maxNodes limits an exploration. If a machine needs more, its set of identifiers is too large.
 const maxNodes = 5_000
 
 // Graph is an explored machine.
 type Graph[S, E, F Value] struct {
 	Edges []machine.Edge[S, E, F]
-	Nodes int // states together with what the monitor has seen
+	Nodes int // states, together with what the monitor remembers
 }
 
-// Explore walks the whole machine under the subject's monitor.
+// Explore explores the whole machine with the subject's monitor.
 func (sub Subject[S, E, F, G]) Explore() (Graph[S, E, F], error) {
 	return sub.explore(sub.Table, maxNodes, sub.Monitor.Watch)
 }

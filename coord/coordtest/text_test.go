@@ -1,5 +1,7 @@
 package coordtest
 
+// Tests of the text form of states, events and effects.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package machine_test
 
+// The flag -rewrite for a package without golden files.
+
 // It defines -rewrite, so that one command rewrites the golden files of all machines: go test ./coord/... -args -rewrite
 // must not end at the package that has none.
 import _ "github.com/cockroachdb/datadriven"

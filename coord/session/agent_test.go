@@ -1,12 +1,14 @@
 package session
 
+// The agent of a simulated call: the model that writes text, and the synthesizer that turns it into audio.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 )
 
-// reply is one body at work: the model that writes, and the voice that says what was written. They are two goroutines.
+// reply is a running body: the model, which writes text, and the synthesizer, which speaks it. In the server they are two goroutines.
 type reply struct {
 	id        response.ID
 	body      source
@@ -42,7 +44,7 @@ func (c *call) performResponse(f response.Effect) {
 	}
 }
 
-// write is the model's next clause. A body that was cancelled notices at its next step, some only after it.
+// write is the next clause of the model. A cancelled body notices this at its next step, and some bodies one step later.
 func (c *call) write(r *reply) {
 	if r.written {
 		return
@@ -80,7 +82,7 @@ func (c *call) performSynthesis(f synthesis.Effect) {
 	}
 }
 
-// voiceClause is what the voice has made of a clause.
+// voiceClause takes the audio that the synthesizer has made of a clause.
 func (c *call) voiceClause(r *reply) {
 	switch {
 	case r.said:

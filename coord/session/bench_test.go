@@ -1,5 +1,7 @@
 package session
 
+// The benchmark of the composition.
+
 import (
 	"testing"
 

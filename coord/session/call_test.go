@@ -1,5 +1,7 @@
 package session
 
+// A simulated call: user, client, network and server on virtual time.
+
 import (
 	"fmt"
 
@@ -20,7 +22,7 @@ const (
 	patience    = 20_000 // things that happen in a call, before it is said never to rest
 )
 
-// The parts that have dice of their own.
+// The parts of a call that have their own random numbers.
 const (
 	ofNetwork = iota + 1
 	ofPerson
@@ -33,9 +35,9 @@ const (
 	ofSpeaker
 )
 
-// call is a whole session on virtual time: a person with a client, a network, and a server whose driver keeps its
-// contract, with its detector, recogniser, model, voice and speaker. After every step of the machines world watches all
-// invariants; client watches what arrives.
+// call is a whole session on virtual time: a user with a client, a network, and a server whose driver keeps its contract, with its
+// detector, recogniser, model, synthesizer and loudspeaker. After every step of the machines, world checks all invariants. client
+// checks the events that arrive.
 type call struct {
 	clock
 	plan plan
@@ -58,7 +60,7 @@ type call struct {
 	gone    bool // the transport is released
 }
 
-// play plays a plan to its end and returns what does not hold; see, where it is not nil, sees every step.
+// play plays a plan to its end and returns which invariant does not hold, or "". If see is not nil, it gets every step.
 func (p plan) play(next nextFunc, see func(Event, Step)) (*call, string) {
 	c := &call{plan: p, end: p.end, streams: map[turn.ID]*ear{}, replies: map[response.ID]*reply{}}
 	if NewWatcher != nil {

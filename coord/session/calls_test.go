@@ -1,5 +1,7 @@
 package session
 
+// The simulation of whole calls (make simulate).
+
 import (
 	"maps"
 	"os"
@@ -22,11 +24,11 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// TestCalls plays whole calls: a person, a client, a network with delay, loss and outages, and a server with its workers,
-// each in its own time. All invariants of all machines are watched after every step, and what the client sees; at the end
-// everything rests and both ends agree. A failure prints its seed, the plan without what it does not need, and the story.
+// TestCalls plays whole calls with a user, a client, a network with delay, loss and outages, and a server with its workers. After
+// every step it checks all invariants of all machines, and what the client sees. At the end nothing goes on, and both ends agree.
+// A failure prints its seed, the shortest plan that fails, and the steps of the call.
 //
-//	make simulate SEED=17    plays that one again, and tells it whole
+//	make simulate SEED=17    plays this one again, and prints all of it
 //	make simulate N=1000000  plays that many
 func TestCalls(t *testing.T) {
 	if seed, again := os.LookupEnv("ANTIPHON_SEED"); again {

@@ -1,5 +1,7 @@
 package session
 
+// The choice of the next event in a random schedule of a session.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -9,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// choose is what happens next. The groups are weighted so that schedules are conversations more often than not.
+// choose returns the next event. The groups of events have weights, so that most schedules are like conversations.
 func (w *world) choose() Event {
 	switch w.s.Conn.(type) {
 	case conn.Connecting:
@@ -38,7 +40,7 @@ func (w *world) choose() Event {
 
 func choice(w *world, of ...Event) Event { return of[w.pick(len(of))] }
 
-// voice is what the detector and its timers say.
+// voice returns an event of the detector or of its timers.
 func (w *world) voice() Event {
 	t := turn.Open(w.s.Turn)
 	switch w.s.Turn.(type) {
@@ -57,7 +59,7 @@ func (w *world) voice() Event {
 		OfTurn{turn.ClientCandidate{}})
 }
 
-// late is a timer or a gate's answer, of the open turn or of an older one.
+// late returns an event of a timer or an answer of the gate, for the open turn or for an older one.
 func (w *world) late() Event {
 	if len(w.gates) > 0 && w.pick(2) == 0 {
 		g := w.gates[w.pick(len(w.gates))]

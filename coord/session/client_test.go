@@ -1,5 +1,7 @@
 package session
 
+// The client of a simulated call: it keeps its own view of the session and checks the events that arrive.
+
 import (
 	"fmt"
 
@@ -11,7 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// client is the other end: what it believes, from what has arrived, and a person who talks.
+// client is the client of a call: its view of the session, which follows from the events that have arrived, and the user who talks.
 type client struct {
 	source
 	mic       func() // sends a frame
@@ -31,14 +33,14 @@ type client struct {
 	performed []string
 }
 
-// talk sends a frame of the person's voice. Frames of silence carry nothing that a frame which is lost would not.
+// talk sends a frame of the user's speech. It sends no frames of silence, because a missing frame means the same.
 func (c *client) talk() {
 	if c.clock.now < c.talks {
 		c.mic()
 	}
 }
 
-// see takes what arrives and says what a client would not understand.
+// see takes an event that arrives. It returns why a client would not understand it, or "".
 func (c *client) see(f machine.Named) string {
 	if _, first := f.(conn.AnnounceSession); first == c.open {
 		return f.Name() + " out of place: session.created comes once and first"

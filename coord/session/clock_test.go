@@ -1,5 +1,7 @@
 package session
 
+// The virtual clock of a simulated call.
+
 import (
 	"container/heap"
 	"math/rand/v2"
@@ -8,7 +10,7 @@ import (
 // ms is virtual time: milliseconds since the call began.
 type ms int
 
-// clock runs what is due in the order of its time, and of its making where that is the same.
+// clock runs functions at their times. Functions with the same time run in the order in which they were added.
 type clock struct {
 	now  ms
 	made int

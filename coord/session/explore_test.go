@@ -1,5 +1,7 @@
 package session
 
+// The exploration of the composition: which events may come in each state, and within which bounds.
+
 import (
 	"fmt"
 	"slices"
@@ -31,7 +33,7 @@ type domain struct {
 	whole  bool
 }
 
-// may lists what can happen next: what a client, a person, the workers and the network may do, in any order.
+// may returns the events that may come next, from the client, the user, the workers and the network.
 func (d domain) may(s State, g Seen) []Event {
 	events := []Event{
 		OfTurn{turn.Clear{}}, OfConn{conn.Close{Reason: conn.ByClient}}, OfPlayout{playout.Clear{}}, OfResponse{response.Cancel{}},
@@ -57,8 +59,8 @@ func (d domain) may(s State, g Seen) []Event {
 	return append(events, d.ofConn(s)...)
 }
 
-// bodyEnds are the reports that may end a body: the body said everything, it was cut short, or one of its stages failed or
-// took too long. A response that the client cancelled before its body began reports that, too.
+// bodyEnds returns the reports that may end a body: it is complete, it was cut short, or a stage failed or took too long. A
+// response that the client cancelled before its body began reports this too.
 func bodyEnds(s State, body response.ID) []Event {
 	statuses := []response.Status{response.Completed, response.Incomplete, response.Failed}
 	if response.Live(s.Response) != body {

@@ -1,5 +1,7 @@
 package session
 
+// A fuzz test of the composition: each byte of the input chooses the next event.
+
 import (
 	"bytes"
 	"fmt"
@@ -17,10 +19,10 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/coordtest"
 )
 
-// corpus is where the engine looks for the inputs that it starts from.
+// corpus is the folder of the inputs with which fuzzing starts.
 const corpus = "testdata/fuzz/FuzzSession"
 
-// perform plays a schedule whose every choice is a byte of the script.
+// perform plays a schedule. Each byte of script makes one choice.
 func perform(script []byte, see func(Event, Step)) (*world, string) {
 	at := 0
 	reports := len(script) > 0 && script[0]&1 > 0
@@ -35,7 +37,7 @@ func perform(script []byte, see func(Event, Step)) (*world, string) {
 	return w, w.play(len(script))
 }
 
-// FuzzSession plays schedules whose every choice is a byte of the input.
+// FuzzSession plays schedules. Each byte of the input makes one choice.
 func FuzzSession(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script []byte) {
 		if len(script) > 400 {
@@ -47,7 +49,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// reached notes the rows that a script takes.
+// reached returns the rows that a script takes.
 func reached(script []byte) map[string]bool {
 	out := map[string]bool{}
 	perform(script, func(_ Event, st Step) {

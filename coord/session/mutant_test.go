@@ -1,5 +1,7 @@
 package session
 
+// Mutants of the composition: steps with one fault. An invariant must notice each of them.
+
 import (
 	"fmt"
 	"maps"
@@ -21,7 +23,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// sample is one explored edge of its kind, and the shortest way there.
+// sample is one explored edge of a kind, and the shortest way to it.
 type sample struct {
 	before Seen
 	edge   Edge
@@ -45,7 +47,7 @@ func samples(d domain) []sample {
 	return out
 }
 
-// fault is an edge with one thing wrong, and what that is.
+// fault is an edge with one fault, and the fault's name.
 type fault struct {
 	what   string
 	before Seen

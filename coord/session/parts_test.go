@@ -1,5 +1,7 @@
 package session
 
+// The monitors of the single machines, while they run inside a session.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/coordtest"
@@ -11,8 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// parts watches each machine of a session by its own monitor: the composition is a driver to them, so what it tells
-// them must keep the contract that their proofs rest on.
+// parts watches each machine of a session with the machine's own monitor. The composition is the driver of these machines, so its
+// events must keep their contracts, on which their proofs depend.
 type parts struct {
 	last      map[string]machine.Named
 	conn      conn.Seen
@@ -24,7 +26,7 @@ type parts struct {
 	handed    transcription.Seen
 }
 
-// watch returns what does not hold, or "".
+// watch returns the invariant that does not hold, or "".
 func (p *parts) watch(steps []Step) string {
 	if p.last == nil {
 		p.last, p.streams = map[string]machine.Named{}, map[string]transcription.Seen{}

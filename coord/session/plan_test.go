@@ -1,5 +1,7 @@
 package session
 
+// The plan of a simulated call: what the user and the client do, when, and how the network behaves.
+
 import (
 	"cmp"
 	"fmt"
@@ -8,9 +10,9 @@ import (
 	"strings"
 )
 
-// plan is one call before it happens: what the person and the client want when, how the network is, and the seed of
-// everything that the parts do of themselves. A part's dice depend on the seed and on the part alone, so that the rest of
-// a call stays what it was when a wish is taken out of it.
+// plan is the plan of one call: what the user and the client do and when, how the network behaves, and the seed of all random
+// numbers. The random numbers of a part depend on the seed and the part alone. So if a wish is removed from a plan, the rest of
+// the call stays the same.
 type plan struct {
 	seed    uint64
 	config  Config
@@ -27,7 +29,7 @@ type plan struct {
 	wishes  []wish
 }
 
-// wish is one thing that somebody does at a time.
+// wish is one thing that the user or the client does at a time.
 type wish struct {
 	at   ms
 	what deed

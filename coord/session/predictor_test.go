@@ -1,5 +1,7 @@
 package session
 
+// The client of a simulated call that ducks the agent itself: the machine of package bargein with a small driver.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/coordtest"
@@ -9,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// predictor is a client that lowers the agent itself: the machine of package bargein, and its driver with the loudspeaker.
+// predictor is a client that ducks the agent itself: the machine of package bargein, and its driver with the loudspeaker.
 type predictor struct {
 	c        *call
 	state    bargein.State
@@ -37,7 +39,7 @@ func newPredictor(c *call) predictor {
 	}
 }
 
-// told takes one event and performs what follows.
+// told gives one event to the machine and performs the effects.
 func (e *predictor) told(ev bargein.Event) {
 	next, effects, row := bargein.Table.Next(e.state, ev)
 	if row < 0 {
@@ -80,7 +82,7 @@ func (e *predictor) perform(f bargein.Effect) {
 	}
 }
 
-// report sends what was heard; some clients mumble.
+// report sends how far the client has played. Some clients send wrong reports.
 func (e *predictor) report(do func()) {
 	if !e.c.client.percent(e.c.plan.mumbles) {
 		e.c.send(do)

@@ -1,5 +1,7 @@
 package session
 
+// Sessions with real goroutines and a queue, under the race detector.
+
 import (
 	"math/rand/v2"
 	"slices"
@@ -10,9 +12,10 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 )
 
-// TestRace runs sessions as the server does: the voice, the client, the workers and the network are goroutines that send
-// to one bounded queue by what they saw last, and the one that owns the session takes from it. What they send may be late;
-// the owner refuses only what nobody may say by then. All invariants are watched, the machines' own too.
+// TestRace runs sessions as the server does. The detector, the client, the workers and the network are goroutines. They send
+// events to one bounded queue, based on the state that they saw last, so an event may be late. One goroutine owns the session and
+// takes the events. It refuses only events that the contract does not allow any more. The test checks all invariants, also those
+// of the single machines.
 func TestRace(t *testing.T) {
 	const rounds, writers, letters = 16, 4, 60
 	taken := 0
@@ -54,5 +57,5 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// ends says whether e is the last that a session hears of its client.
+// ends reports whether e is the last event of a session's client.
 func ends(e Event) bool { return e == OfConn{conn.Close{Reason: conn.ByClient}} }

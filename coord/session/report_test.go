@@ -1,5 +1,7 @@
 package session
 
+// The server's side of a client that reports, in a simulated call: it remembers which packet had which position.
+
 import (
 	"fmt"
 
@@ -16,7 +18,7 @@ const (
 	tailLife ms = 2_000 // how long the end of a reply may be ahead of the ear
 )
 
-// packet is a tick of sound: of a reply up to a place, or silence, behind what of that reply was sent.
+// packet is one packet of audio: of a response up to a position, or of silence after the part of the response that was sent.
 type packet struct {
 	resp   response.ID
 	from   ms
@@ -24,8 +26,8 @@ type packet struct {
 	silent bool
 }
 
-// teller is what the server's driver does for a client that reports: it keeps which packet was what, so that only it turns
-// a timestamp into a place.
+// teller is the part of the server's driver for a client that reports. It remembers the content of each packet, so that it can
+// convert a timestamp into a position.
 type teller struct {
 	air       source // the sound's way to the ear: it overtakes events, and they overtake it
 	sent      []packet

@@ -1,5 +1,7 @@
 package session
 
+// The simulation of random schedules of a session, which are too long to explore.
+
 import (
 	"math/rand/v2"
 	"os"
@@ -15,9 +17,9 @@ const (
 	length    = 60 // events of a schedule, before it settles
 )
 
-// TestSimulation plays schedules that exploration cannot reach: many turns, many replies, late reports, changes of
-// the configuration and losses of the transport, by a driver that keeps its contract. After each it lets the session
-// come to rest. A failure prints the schedule as a story; ANTIPHON_SEED=n plays that one again, and tells it whole.
+// TestSimulation plays schedules that are too long for the exploration: many turns, many responses, late reports, changes of the
+// settings and losses of the transport. The driver keeps its contract. After each schedule the session comes to rest. A failure
+// prints the schedule as a story. ANTIPHON_SEED=n plays one again, and prints all of it.
 func TestSimulation(t *testing.T) {
 	first, n := uint64(0), uint64(schedules)
 	if runtime.GOOS == "js" { // it is ten times slower there

@@ -1,5 +1,7 @@
 package session
 
+// The stories of the composition (testdata/*.txt).
+
 import (
 	"fmt"
 	"path/filepath"

@@ -1,12 +1,14 @@
 package session
 
+// The server's detector and recogniser in a simulated call.
+
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// detector is the server's ear for a voice: it knows the frames that arrived.
+// detector is the server's speech detector. It has the frames that have arrived.
 type detector struct {
 	source
 	on     bool
@@ -19,7 +21,7 @@ type detector struct {
 	idles   int
 }
 
-// ear is one turn's recogniser at work.
+// ear is the recogniser of one turn.
 type ear struct {
 	source
 	turn   turn.ID
@@ -29,7 +31,7 @@ type ear struct {
 	eou    bool
 }
 
-// listen is the detector's tick.
+// listen is one step of the detector.
 func (c *call) listen() {
 	d := &c.detector
 	heard := d.frames > 0

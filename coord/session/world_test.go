@@ -1,5 +1,7 @@
 package session
 
+// A driver of the composition with everything around it, for random schedules: client, user, recogniser, model and network.
+
 import (
 	"fmt"
 	"slices"
@@ -14,8 +16,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
-// world is a driver that keeps its contract, and everything around it: a client, a voice, a recogniser, a model, a
-// network. It knows what it owes from the effects alone.
+// world is a driver that keeps its contract, with everything around it: client, user, recogniser, model and network. It knows from
+// the effects alone which reports it owes to the machines.
 type world struct {
 	s     State
 	g     Seen
@@ -43,7 +45,7 @@ type world struct {
 	paused   bool    // Silence was said of the open turn
 }
 
-// stream is one turn's recogniser as its driver knows it.
+// stream is the recogniser of one turn, as the driver knows it.
 type stream struct {
 	ready, ended bool // its first report has come; its audio has ended
 	whole        bool // it decodes the audio in one piece
@@ -53,7 +55,7 @@ func newWorld(c Config, pick func(int) int) *world {
 	return &world{s: New(c), first: New(c), pick: pick, streams: map[turn.ID]stream{}}
 }
 
-// beat is one event of a story, and how far the reply was.
+// beat is one event of a story, with the position of the response.
 type beat struct {
 	at playout.Position
 	e  Event

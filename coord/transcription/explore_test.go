@@ -1,5 +1,8 @@
 package transcription
 
+// The exploration of the machine: which events may come in each state, within which bounds, and the proof (coordtest.Prove) over all
+// reachable states.
+
 import (
 	"testing"
 

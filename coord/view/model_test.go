@@ -1,5 +1,7 @@
 package view
 
+// Tests of the client's model with random sequences of inputs and server events.
+
 import (
 	"fmt"
 	"slices"

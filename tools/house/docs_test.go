@@ -1,5 +1,7 @@
 package house
 
+// The documents: their links, paths, commands and Go code are right.
+
 import (
 	"bytes"
 	"os/exec"

@@ -1,5 +1,7 @@
 package house
 
+// Helpers: the files of the repository.
+
 import (
 	"go/ast"
 	"go/parser"

@@ -1,5 +1,7 @@
 package house
 
+// Each rule of the linter about imports finds a violation.
+
 import (
 	"encoding/json"
 	"os"

@@ -1,5 +1,7 @@
 package house
 
+// The limits on the length of files and functions, and on goroutines.
+
 import (
 	"bytes"
 	"go/ast"

@@ -1,5 +1,7 @@
 package house
 
+// The WebAssembly program of the page's script: what it may import, and that the linter checks its files.
+
 import (
 	"os"
 	"os/exec"

@@ -1,5 +1,7 @@
 package check_test
 
+// Compares our decision on liveness with FizzBee's, on random specifications.
+
 import (
 	"fmt"
 	"math/rand/v2"

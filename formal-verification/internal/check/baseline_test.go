@@ -1,5 +1,7 @@
 package check_test
 
+// Compares our results with the recorded results of FizzBee's examples.
+
 import (
 	"context"
 	"fmt"

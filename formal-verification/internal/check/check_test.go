@@ -1,5 +1,7 @@
 package check_test
 
+// Tests of the verdict, the graph and the decided assertions of small specifications.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package check_test
 
+// TestMain: the test binary is also the child process that explores, and one that asks FizzBee's own liveness check.
+
 import (
 	"fmt"
 	"io"

@@ -1,5 +1,7 @@
 package check_test
 
+// Liveness does not depend on the order of the actions in a specification.
+
 import (
 	"bytes"
 	"os"

@@ -1,5 +1,7 @@
 package check_test
 
+// Tests of what the parent process reports when a child crashes.
+
 import (
 	"errors"
 	"fmt"

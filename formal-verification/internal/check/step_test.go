@@ -1,5 +1,7 @@
 package check_test
 
+// Assertions about steps that consist of several pieces.
+
 import (
 	"strings"
 	"testing"

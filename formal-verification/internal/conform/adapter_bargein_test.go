@@ -1,5 +1,7 @@
 package conform
 
+// Plants faults into coord/bargein's table, and checks that the comparison with bargein.fizz finds them.
+
 import (
 	"strings"
 	"testing"

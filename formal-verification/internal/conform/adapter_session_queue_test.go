@@ -1,5 +1,7 @@
 package conform
 
+// Compares session_queue.fizz with the composition, and checks that faults in the composition are found.
+
 import "testing"
 
 func TestSessionQueue(t *testing.T) {

@@ -1,5 +1,7 @@
 package conform
 
+// Compares session_reports.fizz with the composition, and checks that faults in the composition are found.
+
 import "testing"
 
 func TestSessionReports(t *testing.T) {

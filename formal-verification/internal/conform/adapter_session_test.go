@@ -1,5 +1,7 @@
 package conform
 
+// Compares session.fizz with the composition, and checks that faults in the composition are found.
+
 import (
 	"slices"
 	"testing"

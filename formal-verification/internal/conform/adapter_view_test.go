@@ -1,5 +1,7 @@
 package conform
 
+// Plants faults into coord/view's table, and checks that the comparison with view.fizz finds them.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package conform
 
+// Plants faults into the server's half of a barge-in, and checks that the comparison with bargein.fizz finds them.
+
 import (
 	"testing"
 

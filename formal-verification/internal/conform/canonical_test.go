@@ -1,5 +1,7 @@
 package conform
 
+// The canonical form of a session loses nothing that the code needs.
+
 import (
 	"fmt"
 	"slices"

@@ -1,5 +1,7 @@
 package conform
 
+// Plants faults into the contract of a run, and checks that the comparison with run.fizz finds them.
+
 import (
 	"os"
 	"testing"

@@ -1,5 +1,7 @@
 package conform
 
+// Plants every fault of one place into every machine's table, and checks that the comparison with its specification finds it.
+
 import (
 	"context"
 	"fmt"

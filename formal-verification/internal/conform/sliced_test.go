@@ -1,5 +1,7 @@
 package conform
 
+// Tests of the lookup of a real session's steps in a specification.
+
 import (
 	"testing"
 

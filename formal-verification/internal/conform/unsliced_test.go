@@ -1,5 +1,7 @@
 package conform
 
+// The exploration of the whole composition, up to a limit, and a fault that only it finds.
+
 import (
 	"slices"
 	"testing"

@@ -1,5 +1,7 @@
 package gate
 
+// Mutants of fairness get the same decision on the explored graph as in a run of their own.
+
 import (
 	"testing"
 

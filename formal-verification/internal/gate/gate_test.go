@@ -1,5 +1,7 @@
 package gate
 
+// Tests of the gate as a whole, on a small specification: what makes it fail.
+
 import (
 	"context"
 	"errors"

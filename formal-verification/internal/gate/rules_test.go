@@ -1,5 +1,7 @@
 package gate
 
+// Tests of the house rules on faulty copies of a small specification.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package graph_test
 
+// Helpers: graphs from a short text form.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package graph_test
 
+// Tests of the liveness decisions on small graphs.
+
 import (
 	"testing"
 

@@ -1,5 +1,7 @@
 package parse_test
 
+// Tests of the errors of the parser and their positions.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package parse
 
+// Tests of the syntax trees of specifications.
+
 import (
 	"testing"
 

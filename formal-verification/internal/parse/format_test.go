@@ -1,5 +1,7 @@
 package parse
 
+// A printer of syntax trees, for tests: it writes a tree as a specification again.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package parse
 
+// Fuzz tests of the parser.
+
 import (
 	"errors"
 	"os"

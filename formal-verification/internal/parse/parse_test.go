@@ -1,5 +1,7 @@
 package parse
 
+// The parser on FizzBee's own examples.
+
 import (
 	"os"
 	"os/exec"

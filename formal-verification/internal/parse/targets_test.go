@@ -1,5 +1,7 @@
 package parse_test
 
+// Tests of the check of assignments.
+
 import (
 	"testing"
 

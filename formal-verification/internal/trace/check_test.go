@@ -1,5 +1,7 @@
 package trace
 
+// Checks a recorded trace, and that no changed line of it passes.
+
 import (
 	"bytes"
 	"encoding/json"

@@ -1,5 +1,7 @@
 package trace
 
+// Checks the events and effects of a whole session in a trace, and that no change passes.
+
 import (
 	"encoding/json"
 	"slices"

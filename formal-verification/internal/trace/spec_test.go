@@ -1,5 +1,7 @@
 package trace
 
+// Tests of the lookup of steps in a specification, and of the renaming of identifiers.
+
 import (
 	"strings"
 	"testing"

@@ -1,5 +1,7 @@
 package trace
 
+// Compares recordings with traces, and checks that a missing or changed event is noticed.
+
 import (
 	"encoding/json"
 	"os"
