@@ -15,7 +15,7 @@ import (
 // heard every word at full level, in order. A failure names its seed. As in TestRandomConversations, a seed decides what the user and
 // the client do, but not in which order goroutines run that are due at the same time.
 func TestRandomCoughs(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range rounds(20) {
 		story(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 4))
 			ms := func(from, to int) time.Duration { return time.Duration(from+r.IntN(to-from)) * time.Millisecond }
@@ -53,7 +53,7 @@ func TestRandomCoughs(t *testing.T) {
 // TestRandomInterruptions lets the user interrupt at random moments. The response is cut where the user stopped hearing it, and no
 // more of it is played.
 func TestRandomInterruptions(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range rounds(20) {
 		story(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			ms := func(from, to int) time.Duration { return time.Duration(from+r.IntN(to-from)) * time.Millisecond }

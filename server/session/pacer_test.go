@@ -21,19 +21,20 @@ type pacer struct {
 	stop chan struct{}
 	over sync.WaitGroup
 
-	mu              sync.Mutex
-	audio           []int16 // of the present response
-	gen             uint64
-	pos             int
-	live            bool
-	held            bool
-	ended           bool
-	done            bool
-	sentAudio       []int16 // all audio that was sent, without silence
-	sentWithSilence []int16
-	cut             int   // how many samples of a response were sent when it was dropped
-	repeated        []int // how many samples were sent again at each Resume; negative: how many were skipped
-	drainedAt       int   // the length of sentAudio when a response was drained for the first time
+	mu             sync.Mutex
+	audio          []int16 // of the present response
+	gen            uint64
+	pos            int
+	live           bool
+	held           bool
+	ended          bool
+	done           bool
+	sentAudio      []int16          // all audio that was sent, without silence
+	farEnd         [4 * 24000]int16 // a ring with the last 4 s that were sent, silence included
+	farEndPosition int              // how many samples were sent, silence included
+	cut            int              // how many samples of a response were sent when it was dropped
+	repeated       []int            // how many samples were sent again at each Resume; negative: how many were skipped
+	drainedAt      int              // the length of sentAudio when a response was drained for the first time
 
 	ts, silent uint32       // the timestamps of the next packet, and of the packet after the last one with speech
 	log        []packet     // the sent packets with speech, and a silent one before the first packet of each Resume
@@ -87,8 +88,9 @@ func (p *pacer) tick() {
 			p.drainedAt = len(p.sentAudio)
 		}
 	}
-	p.sentWithSilence = append(p.sentWithSilence, p.sentAudio[len(p.sentAudio)-n:]...)
-	p.sentWithSilence = append(p.sentWithSilence, make([]int16, 480-n)...)
+	ring := p.farEnd[p.farEndPosition%len(p.farEnd):][:480]
+	clear(ring[copy(ring, p.sentAudio[len(p.sentAudio)-n:]):])
+	p.farEndPosition += len(ring)
 	pos := p.pos
 	p.mu.Unlock()
 	if p.out != nil {
@@ -170,17 +172,18 @@ func (p *pacer) Sent() voice.Samples {
 func (p *pacer) FarEndPosition() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return voice.Samples(len(p.sentWithSilence))
+	return voice.Samples(p.farEndPosition)
 }
 
 // ReadFarEnd implements call.FarEndReader.
 func (p *pacer) ReadFarEnd(at voice.Samples, dst []int16) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if at < 0 || int(at)+len(dst) > len(p.sentWithSilence) {
+	if at < 0 || int(at) < p.farEndPosition-len(p.farEnd) || int(at)+len(dst) > p.farEndPosition {
 		return false
 	}
-	copy(dst, p.sentWithSilence[at:])
+	n := copy(dst, p.farEnd[int(at)%len(p.farEnd):])
+	copy(dst[n:], p.farEnd[:])
 	return true
 }
 

@@ -17,14 +17,14 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// conversations is how many conversations TestRandomConversations has.
+// conversations is how many conversations TestRandomConversations has without the race detector.
 const conversations = 24
 
 // TestRandomConversations lets clients do anything at any time, over both transports, and checks that what they are sent
 // keeps the protocol. A failure names its seed; ANTIPHON_SEED=n tries that seed alone. A seed decides what the client does, but
 // not in which order goroutines run that are due at the same time: a conversation of the same seed may go another way.
 func TestRandomConversations(t *testing.T) {
-	first, n := uint64(0), uint64(conversations)
+	first, n := uint64(0), rounds(conversations)
 	if seed, again := os.LookupEnv("ANTIPHON_SEED"); again {
 		var err error
 		first, err = strconv.ParseUint(seed, 10, 64)

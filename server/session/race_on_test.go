@@ -1,0 +1,8 @@
+//go:build race
+
+package session
+
+// The number of random runs with the race detector, which makes each of them about ten times slower.
+
+// rounds returns how many of n random runs a test has: a quarter.
+func rounds(n uint64) uint64 { return n / 4 }
