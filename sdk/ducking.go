@@ -41,7 +41,7 @@ func (l Level) String() string {
 	return "unknown"
 }
 
-// Ducker is a Peer whose sound comes in a track (WebRTC) and which can lower it. Such a peer has a BargeInDetector beside the
+// Ducker is a Peer whose sound comes in a track (WebRTC) and which can duck it. Such a peer has a BargeInDetector beside the
 // microphone and tells SpeechOnset, SpeechSustained and SpeechEnded; the session predicts a barge-in from them. One goroutine at a
 // time calls its methods, which must not wait.
 type Ducker interface {

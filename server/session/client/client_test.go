@@ -71,7 +71,7 @@ func (b *bench) step(e coord.Event) {
 	b.state, _, _ = coord.Next(b.state, playout.Position{}, e)
 }
 
-// takes gives the Client an event and returns what it leads to.
+// takes gives the Client an event and returns the names of the resulting events and failures.
 func (b *bench) takes(from *call.SidebandController, text string) []string {
 	b.seen = nil
 	_, out := b.Take(Message{From: from, Text: []byte(text)}, &b.state)

@@ -22,7 +22,7 @@ func (r tester) audio(it *Item) []byte {
 	return events[0].(*wire.ConversationItemRetrieved).Item.Content[0].Audio
 }
 
-// said adds a turn of the user with a recording of that many seconds of silence.
+// said adds a turn of the user with a recording: silence of this many seconds.
 func (r tester) said(name string, seconds int) *Item {
 	it, _, _ := r.Append(wire.Item{ID: name, Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputAudio}}})
 	it.AwaitTranscript()
@@ -162,7 +162,7 @@ func TestTruncate(t *testing.T) {
 	r.refused(refused, "unsupported_content_type", "item_id")
 }
 
-// A client rounds to milliseconds: one more than there is cuts nothing off.
+// A client rounds to milliseconds. A truncation one millisecond after the end removes nothing.
 func TestTruncateAtTheEnd(t *testing.T) {
 	r := begin(t, "")
 	agent := r.answered("One two. ", "Three four.")
@@ -176,7 +176,7 @@ func TestTruncateAtTheEnd(t *testing.T) {
 	r.g.Expect(agent.Length()).To(gomega.Equal(second / 2))
 }
 
-// Audio that was not sent to a client is taken back: the client cannot cut there.
+// Audio that was not sent to a client is removed from the item's length: the client cannot truncate there.
 func TestTakeBack(t *testing.T) {
 	r := begin(t, "")
 	agent := r.answered("One.", "Two.")
@@ -186,7 +186,7 @@ func TestTakeBack(t *testing.T) {
 	r.g.Expect(agent.Length()).To(gomega.Equal(second))
 }
 
-// An item of an out-of-band response is cut like others, and the conversation does not learn of it.
+// An item of an out-of-band response is cut like others, and the conversation does not change.
 func TestAnOutOfBandItemIsInNoConversation(t *testing.T) {
 	r := begin(t, "")
 	r.KeepAudio()

@@ -58,7 +58,7 @@ func (r tester) note(text string) *Item {
 	return r.create(`{"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}`)
 }
 
-// refused wants a failure with the code and the parameter.
+// refused expects a failure with this code and parameter.
 func (r tester) refused(f *fault.Failure, code, param string) {
 	r.t.Helper()
 	r.g.Expect(f).NotTo(gomega.BeNil())
@@ -156,7 +156,7 @@ func TestConversationIsLimited(t *testing.T) {
 	r.g.Expect(r.items).To(gomega.HaveLen(maxItems))
 }
 
-// The events that announced an item stay as they were when its transcript comes.
+// The events that announced an item do not change when its transcript comes.
 func TestTranscriptOfAnItem(t *testing.T) {
 	r := begin(t, "")
 	it, events, refused := r.Create(wire.Item{Type: wire.ItemMessage, Role: "user", Content: []wire.Content{{Type: wire.ContentInputAudio}}}, "")
@@ -166,7 +166,7 @@ func TestTranscriptOfAnItem(t *testing.T) {
 	r.g.Expect(events[0].(*wire.ConversationItemAdded).Item.Content[0].Transcript).To(gomega.BeNil())
 }
 
-// Whoever reads arguments parses a JSON object.
+// Clients and models parse arguments as a JSON object.
 func TestCallsWithoutArguments(t *testing.T) {
 	r := begin(t, "")
 	for _, left := range []string{"", `,"arguments":""`} {
@@ -184,7 +184,7 @@ func TestCallsWithoutArguments(t *testing.T) {
 	}
 }
 
-// The agents SDK creates a corrected item with the status that it knew.
+// The agents SDK creates a corrected item with the old item's status.
 func TestStatusOfAClientsItem(t *testing.T) {
 	const message = `"type":"message","role":"assistant","content":[{"type":"output_text","text":"so far"}]`
 	for _, row := range []struct{ name, item, status string }{

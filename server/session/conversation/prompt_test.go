@@ -1,6 +1,6 @@
 package conversation
 
-// What the model is asked: messages, truncation, and room for the answer.
+// The model's input: messages, truncation, and room for the answer.
 
 import (
 	"strings"
@@ -49,7 +49,7 @@ func (r tester) ask(q pipeline.Request, set wire.Truncation) Prompt {
 }
 
 func TestTruncation(t *testing.T) {
-	t.Run("the limit leaves out the oldest, down to the share that is retained, and they stay left out", func(t *testing.T) {
+	t.Run("beyond the limit the oldest items are left out, down to the retained share, and stay out", func(t *testing.T) {
 		r := begin(t, "")
 		set := truncation(t, `{"type":"retention_ratio","retention_ratio":0.5,"token_limits":{"post_instructions":10}}`)
 		for _, text := range []string{"a a a", "b b b", "c c c"} {
@@ -87,9 +87,9 @@ func TestTruncation(t *testing.T) {
 	})
 }
 
-// The window is what the model says of itself.
+// The window is the limit that the model reports.
 func TestTruncationByTheWindow(t *testing.T) {
-	t.Run("auto leaves out what the window cannot hold beside instructions and answer", func(t *testing.T) {
+	t.Run("auto leaves out messages for which the window has no room besides instructions and answer", func(t *testing.T) {
 		r := begin(t, `model: {window: 20}`)
 		q := pipeline.Request{Instructions: "be kind", MaxOutputTokens: 10}
 		set := truncation(t, `"auto"`)
@@ -144,7 +144,7 @@ func TestTheMessagesForTheModel(t *testing.T) {
 	r.g.Expect(p.Request.Messages).To(gomega.BeEmpty())
 }
 
-// The window has room for an answer: half of it at most. A limit of the session counts where it is the smaller one.
+// The window has room for an answer: half of it at most. A smaller limit of the session applies instead.
 func TestRoomForAnAnswer(t *testing.T) {
 	r := begin(t, `model: {window: 20}`)
 	r.note("a a a a a a a a")

@@ -40,7 +40,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// A new format begins a new stream: nothing of the old one is left in the resampler.
+// A new format begins a new stream: the resampler keeps no audio of the old one.
 func TestANewFormatBeginsANewStream(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var d format.Decoder

@@ -64,7 +64,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// do performs actions as the actor does, but for the machines: their events are returned.
+// do performs actions as the actor does, except steps of the machines: it returns their events.
 func (b *bench) do(out action.List) (steps []coord.Event) {
 	for _, a := range out {
 		switch a := a.(type) {
@@ -84,7 +84,7 @@ func (b *bench) do(out action.List) (steps []coord.Event) {
 	return steps
 }
 
-// finish takes what bodies report until every response is forgotten.
+// finish handles the reports of bodies until every response is forgotten.
 func (b *bench) finish() {
 	for b.do(b.Settle(&b.state)); b.Len() > 0; b.do(b.Settle(&b.state)) {
 		b.do(b.Handle(<-b.events, false))
@@ -104,7 +104,7 @@ func (b *bench) names() (names []string) {
 	return names
 }
 
-// paid returns how often the client learnt what is left of the budget.
+// paid returns how many rate_limits.updated the client has got.
 func (b *bench) paid() (n int) {
 	for _, e := range b.sent {
 		if e.Type() == "rate_limits.updated" {

@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// A model that claims to cost too much, or less than nothing, is not believed.
+// A model reports too many tokens, or a negative number of them.
 func TestPlausibleUsage(t *testing.T) {
 	g := gomega.NewWithT(t)
 	g.Expect(plausible(pipeline.Usage{InputTokens: -5, OutputTokens: 1 << 40})).To(gomega.Equal(pipeline.Usage{OutputTokens: mostTokens}))

@@ -11,8 +11,8 @@ import (
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
-// BytesConserved: appended = committed + cleared + dropped + what is there, and what is committed is what was
-// appended, once and in order, over random appends, commits, clears and detector decisions.
+// TestBytesConserved makes random appends, commits, clears and detector decisions. The appended samples are the committed, cleared,
+// dropped and remaining ones together, and committed samples come once and in order.
 func TestBytesConserved(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for seed := range uint64(200) {

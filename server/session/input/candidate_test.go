@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
-// candidateOf has the user say something over the agent.
+// candidateOf lets the user speak over the agent.
 func (b *bench) candidateOf(said []int16) {
 	b.t.Helper()
 	b.view.AgentAudible = true
@@ -69,7 +69,7 @@ func TestSpeechThatGoesOnBeginsTheNextTurn(t *testing.T) {
 	t.Run("after the client has cleared the buffer", func(t *testing.T) {
 		b := newBench(t, nil)
 		b.candidateOf(long[:24*200])
-		b.view.Turn = turn.Idle{} // what the machine makes of a clear
+		b.view.Turn = turn.Idle{} // the machine's state after a clear
 		b.in.CandidateRejected()
 		b.in.Clear()
 		b.speak(long[24*200 : 24*900])

@@ -34,7 +34,7 @@ type roundTrip time.Duration
 
 func (r roundTrip) RoundTrip() time.Duration { return time.Duration(r) }
 
-// play plays the agent's audio for so long. It comes back at -20 dB, so much later, in what the user says.
+// play plays the agent's audio for this long. Its echo comes back in the microphone signal, delayed and at -20 dB.
 func (b *bench) play(f *farEnd, later time.Duration, said []int16) {
 	const piece = 480
 	back := make([]int16, piece)
@@ -72,7 +72,7 @@ func TestTheAgentsEchoIsNoSpeech(t *testing.T) {
 		b.play(f, 220*time.Millisecond, quiet)
 		b.g.Expect(b.events).NotTo(gomega.BeEmpty())
 	})
-	t.Run("a user over it", func(t *testing.T) {
+	t.Run("speech over the echo is found", func(t *testing.T) {
 		b, f := playing(t)
 		b.play(f, 220*time.Millisecond, quiet[:24*3000])
 		b.play(f, 220*time.Millisecond, scripted.Tones("stop it now please"))

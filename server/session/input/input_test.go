@@ -16,7 +16,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// bench drives an Input by hand. It has what an Input reads of a session, and a turn machine that opens and commits turns.
+// bench drives an Input without a session: it has the View for it, and a simple turn machine that opens and commits turns.
 type bench struct {
 	t        *testing.T
 	g        *gomega.WithT
@@ -84,7 +84,7 @@ func (b *bench) drain() {
 	}
 }
 
-// take is what a turn machine does with an event, without barge-in rules and without an end of utterance.
+// take handles an event as a simple turn machine, without barge-in rules and without an end of utterance.
 func (b *bench) take(e turn.Event) {
 	b.events, b.at = append(b.events, e.Name()), append(b.at, e)
 	switch e := e.(type) {
@@ -129,7 +129,7 @@ func TestATurn(t *testing.T) {
 		b.g.Expect(b.in.ElapsedMS()).To(gomega.Equal(b.frames * 10))
 	})
 
-	t.Run("what is said after its end, in the same piece of audio, stays in the buffer", func(t *testing.T) {
+	t.Run("speech after its end, in the same piece of audio, stays in the buffer", func(t *testing.T) {
 		b := newBench(t, nil)
 		b.quiet(300)
 		b.speak(scripted.Tones("one"))
@@ -192,7 +192,7 @@ func TestSemanticEndpointing(t *testing.T) {
 			b.g.Expect(b.in.Voiced()).To(gomega.BeFalse())
 		}
 	})
-	t.Run("the user goes on", func(t *testing.T) {
+	t.Run("the user goes on speaking", func(t *testing.T) {
 		b := newBench(t, semantic("auto"))
 		speak(b)
 		b.speak(scripted.Tones("again"))
@@ -227,7 +227,7 @@ func TestSpeechOverTheAgent(t *testing.T) {
 		b.g.Expect(b.events).To(gomega.Equal([]string{"Onset", "Misfire"}))
 		b.g.Expect(b.in.Len()).To(gomega.BeNumerically("<=", 24*(300+30+10)), "the pre-roll is left")
 	})
-	t.Run("speech that lasts is confirmed, and nothing of it is lost", func(t *testing.T) {
+	t.Run("sustained speech is confirmed, and none of it is lost", func(t *testing.T) {
 		b := overAgent(t)
 		said := scripted.Tones("stop it now please")
 		b.speak(said)
@@ -235,7 +235,7 @@ func TestSpeechOverTheAgent(t *testing.T) {
 		b.g.Expect(b.events).To(gomega.Equal([]string{"Onset", "Sustained", "Silence"}))
 		b.g.Expect(contains(b.commits[0], said)).To(gomega.BeTrue())
 	})
-	t.Run("words decide sooner", func(t *testing.T) {
+	t.Run("words decide earlier", func(t *testing.T) {
 		b := overAgent(t)
 		b.speak(scripted.Tones("stop it now please")[:24*300])
 		b.g.Expect(b.in.Partial(b.turns, "mm-hm")).To(gomega.BeNil())
@@ -390,7 +390,7 @@ func TestFramesForALateRecogniser(t *testing.T) {
 	g.Expect(len(b.in.FramesSince(0))).To(gomega.Equal(keepFrames), "1.2 s are kept")
 }
 
-// stall has no audio arrive for a while: the transport reports that as it happens.
+// stall lets no audio arrive for a while. The transport reports the missing samples.
 func (b *bench) stall(ms int) {
 	for ; ms > 0; ms -= 20 {
 		b.now = b.now.Add(20 * time.Millisecond)
@@ -414,7 +414,7 @@ func TestAStallOfTheNetwork(t *testing.T) {
 			b.g.Expect(contains(b.commits[0], said)).To(gomega.BeTrue(), "%d ms", ms)
 		}
 	})
-	t.Run("what is missing for longer is silence: the client has stopped sending", func(t *testing.T) {
+	t.Run("a longer gap counts as silence: the client has stopped sending", func(t *testing.T) {
 		b := newBench(t, nil)
 		b.quiet(300)
 		b.speak(said[:half])

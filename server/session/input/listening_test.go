@@ -42,8 +42,8 @@ type half struct {
 	committed []turn.ID
 }
 
-// live runs a test with an input buffer of one second, on a clock of its own. change changes what the Listening is
-// made of and the session's settings; nil changes nothing.
+// live runs a test with an input buffer of one second, on a clock of its own. change changes the Listening's
+// Parts and the session's settings; nil changes nothing.
 func live(t *testing.T, name string, change func(*Parts, *wire.Session), tell func(b *half)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func live(t *testing.T, name string, change func(*Parts, *wire.Session), tell fu
 	})
 }
 
-// do performs what the Listening asks for, as the actor does.
+// do performs the actions of the Listening, as the actor does.
 func (b *half) do(out action.List) {
 	for _, a := range out {
 		switch a := a.(type) {
@@ -213,7 +213,7 @@ func TestARecogniserThatCannotKeepUp(t *testing.T) {
 	})
 }
 
-// wait lets time pass in the bubble.
+// wait lets d pass in the bubble.
 func wait(d time.Duration) { <-time.After(d) }
 
 func TestAppendedAudioReplacesTheTrack(t *testing.T) {

@@ -1,6 +1,6 @@
 package lifetime
 
-// A Lifetime without an actor: when it ends a session, when it waits for a client, and what it tells the client.
+// A Lifetime without an actor: when it ends a session, when it waits for a client, and which events the client gets.
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/client"
 )
 
-// link is a connection over which a client can come back.
+// link is a call.Reconnectable: its client can reconnect.
 type link struct {
 	call.Link
 	dropped int
@@ -39,7 +39,7 @@ type bench struct {
 	events chan Event
 }
 
-// story runs a test on a clock of its own.
+// story runs a test in a synctest bubble.
 func story(t *testing.T, name string, tell func(b *bench)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestTheTimeOfASession(t *testing.T) {
 		b.g.Expect(b.Handle(TimeUp{}, &b.state)).To(gomega.Equal(end(conn.TimeLimit)))
 	})
 
-	story(t, "who is told of an end", func(b *bench) {
+	story(t, "who gets an event about an end", func(b *bench) {
 		o, out := b.Explain(conn.TimeLimit)
 		b.g.Expect(o).To(gomega.Equal(client.Origin{}), "everybody")
 		b.g.Expect(code(out)).To(gomega.Equal("session_expired"))
@@ -117,7 +117,7 @@ func TestAFailedTransport(t *testing.T) {
 }
 
 func TestTheWaitForAClient(t *testing.T) {
-	story(t, "it is longer for one that may come back over another connection, and begins anew when that one is announced", func(b *bench) {
+	story(t, "it is longer for a client that may reconnect, and starts again when the client announces that", func(b *bench) {
 		began := time.Now()
 		b.ArmGrace(1)
 		b.g.Expect(<-b.events).To(gomega.Equal(Event(GraceOver{Gen: 1})))
@@ -138,7 +138,7 @@ func TestTheWaitForAClient(t *testing.T) {
 		b.g.Expect(time.Since(began)).To(gomega.Equal(Keep))
 	})
 
-	story(t, "there is nothing to come back to", func(b *bench) {
+	story(t, "the session cannot be continued", func(b *bench) {
 		_, waits := b.Leave(&b.state)
 		b.g.Expect(waits).To(gomega.BeFalse(), "the client has not said that it may come back")
 		b.Reconnects.Store(true)

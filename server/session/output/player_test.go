@@ -21,7 +21,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// fakeOutput is a transport's output that sends what the test says. It notes every call.
+// fakeOutput is a call.Output. The test says how much it has sent. It notes every call.
 type fakeOutput struct {
 	call.Output
 	calls   []string

@@ -11,7 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// A minute has its requests and tokens, and the next one has them again.
+// Each minute has a full budget of requests and tokens.
 func TestPerMinute(t *testing.T) {
 	g := gomega.NewWithT(t)
 	now := time.Unix(0, 0)

@@ -84,7 +84,7 @@ func TestLocksOfItems(t *testing.T) {
 			r.g.Expect(r.MayAdd(&wire.Item{Type: wire.ItemMessage, Role: "user"}, false)).To(gomega.BeNil())
 		})
 	}
-	t.Run("the voice", func(t *testing.T) {
+	t.Run("the synthesis voice", func(t *testing.T) {
 		r := begin(t, plain(), "audio.output.voice")
 		r.g.Expect(r.MayAdd(system, false)).To(gomega.BeNil())
 	})

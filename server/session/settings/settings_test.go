@@ -35,7 +35,7 @@ func begin(t *testing.T, p *pipeline.Pipeline, locks ...string) tester {
 	return tester{t, gomega.NewWithT(t), New(env.System(), p, wire.DefaultSession(), locks)}
 }
 
-// update changes the settings by a client's patch, of which fields is the inside, and returns the events.
+// update changes the settings by a client's patch, whose members are fields, and returns the events.
 func (r tester) update(fields string) []wire.ServerEvent {
 	r.t.Helper()
 	events, refused := r.Update(wire.Raw(`{"type":"`+r.Current().Type+`",`+fields+`}`), false)
@@ -43,7 +43,7 @@ func (r tester) update(fields string) []wire.ServerEvent {
 	return events
 }
 
-// refuses wants an update to be refused and the settings to stay as they are. It returns the error text.
+// refuses expects that an update is refused and that the settings do not change. It returns the error text.
 func (r tester) refuses(fields, code, param string) string {
 	r.t.Helper()
 	before := string(Object(&r.current))
@@ -53,7 +53,7 @@ func (r tester) refuses(fields, code, param string) string {
 	return r.failed(refused, code, param, fields)
 }
 
-// failed wants refused to have the code and the parameter. It returns the error text.
+// failed expects that refused has this code and parameter. It returns the error text.
 func (r tester) failed(refused *fault.Failure, code, param, of string) string {
 	r.t.Helper()
 	r.g.Expect(refused).NotTo(gomega.BeNil(), of)
@@ -61,7 +61,7 @@ func (r tester) failed(refused *fault.Failure, code, param, of string) string {
 	return refused.Message
 }
 
-// request decodes what a response.create asks for; fields is the inside of its response object.
+// request decodes a response.create; fields are the members of its response object.
 func (r tester) request(fields string) *wire.ResponseParams {
 	r.t.Helper()
 	e, err := wire.DecodeClient([]byte(`{"type":"response.create","response":{` + fields + `}}`))
@@ -69,7 +69,7 @@ func (r tester) request(fields string) *wire.ResponseParams {
 	return &e.(*wire.ResponseCreate).Response
 }
 
-// refusesRequest wants a response.create to be refused.
+// refusesRequest expects that a response.create is refused.
 func (r tester) refusesRequest(fields, code, param string) {
 	r.t.Helper()
 	r.failed(r.MayRespond(r.request(fields), false), code, param, fields)
@@ -165,7 +165,7 @@ func TestUnknownPromptsAreRefused(t *testing.T) {
 func TestTracingStaysAsItIs(t *testing.T) {
 	r := begin(t, plain())
 	r.g.Expect(r.Tracing()).To(gomega.Equal(Tracing{}))
-	r.update(`"tracing":"auto"`) // the agents SDK gives the names afterwards
+	r.update(`"tracing":"auto"`) // the agents SDK sends the names in a second update
 	r.g.Expect(r.Tracing()).To(gomega.Equal(Tracing{On: true}))
 	updated := r.update(`"tracing":{"workflow_name":"support","group_id":"g7","metadata":{"user":"u"}}`)[0].(*wire.SessionUpdated).Session
 	r.g.Expect(string(updated.Tracing)).To(gomega.MatchJSON(`{"workflow_name":"support","group_id":"g7","metadata":{"user":"u"}}`))
@@ -178,7 +178,7 @@ func TestTracingStaysAsItIs(t *testing.T) {
 	r.g.Expect(r.Tracing().Workflow).To(gomega.HaveLen(maxTraceName))
 }
 
-// picky is a recogniser and a synthesizer that can do little.
+// picky is a recogniser and a synthesizer that support few settings.
 type picky struct {
 	pipeline.Transcriber
 	pipeline.Synthesizer
@@ -201,7 +201,7 @@ func (picky) CheckVoice(name string) error {
 	return nil
 }
 
-// What the pipeline cannot do is refused before it fails, or comes back as null.
+// The server refuses settings that the pipeline does not support, or returns them as null.
 func TestSettingsThatThePipelineDoesNotSupport(t *testing.T) {
 	p := plain()
 	p.Transcriber, p.Synthesizer = picky{Transcriber: p.Transcriber}, picky{Synthesizer: p.Synthesizer}
@@ -218,7 +218,7 @@ func TestSettingsThatThePipelineDoesNotSupport(t *testing.T) {
 	r.g.Expect(r.TranscribeConfig(false)).To(gomega.Equal(pipeline.TranscribeConfig{}))
 }
 
-// A field of the beta is refused and its replacement named; a name that nobody knows is ignored.
+// A field of the beta is refused, and the error names its replacement; an unknown name is ignored.
 func TestBetaNames(t *testing.T) {
 	r := begin(t, plain())
 	message := r.refuses(`"voice":"slt"`, "unknown_parameter", "session.voice")
@@ -267,7 +267,7 @@ func TestMachineConfig(t *testing.T) {
 	r.g.Expect(r.TurnDetection()).To(gomega.BeNil())
 	r.g.Expect(r.MachineConfig(true)).To(gomega.Equal(coord.Config{Reports: true}))
 	only := Transcribing(wire.DefaultSession())
-	only.Audio.Input.TurnDetection.CreateResponse = true // which Merge refuses
+	only.Audio.Input.TurnDetection.CreateResponse = true // Merge refuses this
 	r.g.Expect(New(env.System(), plain(), only, nil).MachineConfig(false)).To(gomega.Equal(coord.Config{}))
 }
 
