@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	newest    = 2 // largest reply of the explored domain
+	newest    = 2 // largest response of the explored domain
 	newestGen = 3 // largest segment
 )
 
@@ -72,7 +72,7 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	}},
 }
 
-// may offers the next reply, reports of every segment of every reply, verdicts
+// may returns the next response, reports of every segment of every response, verdicts
 // on both candidates at any time, what a client reports of each, and clears.
 func may(s State, g Seen) []Event {
 	early, late := Position{Item: 1, MS: 500}, Position{Item: 2, MS: 40}

@@ -129,7 +129,7 @@ func (c *call) join(r *reply) {
 	})
 }
 
-// speaker sends a reply's audio as time passes, and knows how much of it that was.
+// speaker sends a response's audio as time passes, and knows how much of it that was.
 type speaker struct {
 	source
 	resp    response.ID // 0: nothing is on air

@@ -107,7 +107,7 @@ func (e *predictor) passes() {
 // plays is a packet in the loudspeaker.
 func (e *predictor) plays(ts bargein.Position, p packet) {
 	if p.resp != 0 && e.muted[p.resp] && !p.silent {
-		return // the interrupted reply's
+		return // the interrupted response's
 	}
 	e.at = ts
 	switch {
@@ -152,7 +152,7 @@ func (e *predictor) rejected(n bargein.ID) {
 	e.told(bargein.Rejected{Candidate: n})
 }
 
-// hears is the reply that is heard, at whatever level, or 0.
+// hears returns the response that plays, at any level, or 0.
 func (e *predictor) hears() response.ID {
 	switch s := e.state.(type) {
 	case bargein.Playing:

@@ -15,7 +15,7 @@ import (
 const (
 	slack    ms = 300   // how long a report may take beside the network
 	giveUp   ms = 1_500 // a client's own deadline
-	tailLife ms = 2_000 // how long the end of a reply may be ahead of the ear
+	tailLife ms = 2_000 // how long a client may need to play the end of a response that was sent
 )
 
 // packet is one packet of audio: of a response up to a position, or of silence after the part of the response that was sent.
@@ -37,7 +37,7 @@ type teller struct {
 	turn      turn.ID                    // that it waits with; 0: it has its verdict
 	holds     map[bargein.ID]response.ID // what was held for it
 	held      bool                       // the silence of a hold was named to it
-	back      ms                         // where the reply goes on after the silence that is being sent
+	back      ms                         // where the response goes on after the silence that is being sent
 	decided   bool
 	last      response.ID        // was sent last, and so far
 	said      map[response.ID]ms // sent last of each
@@ -79,7 +79,7 @@ func (c *call) transmit(p packet) {
 	})
 }
 
-// silence is the packet of a tick in which no reply is said: what was said before it is what is heard until then.
+// silence returns the packet of a tick in which no response is sent. It stands for the position that was sent before it.
 func (c *call) silence() packet {
 	resp := c.resp
 	if resp == 0 {
@@ -88,7 +88,7 @@ func (c *call) silence() packet {
 	return packet{resp: resp, to: c.teller.said[resp], silent: true}
 }
 
-// suspected takes a client's candidate. One for a reply that was taken away has crossed the news on the way.
+// suspected takes a client's candidate. If its response was interrupted before, the client did not know this yet.
 func (c *call) suspected(n bargein.ID, resp response.ID) {
 	t := &c.teller
 	if t.dropped[resp] {
@@ -123,7 +123,7 @@ func (c *call) rejected(n bargein.ID) {
 	c.down.event(func() { c.ear.rejected(n) })
 }
 
-// ready takes where the client heard the reply to at full level.
+// ready takes the client's report up to which position it has played the response at full level.
 func (c *call) ready(n bargein.ID, at bargein.Position) {
 	held, is := c.w.s.Playout.(playout.Held)
 	if t := &c.teller; is && held.Awaits && n == t.candidate {
@@ -132,7 +132,8 @@ func (c *call) ready(n bargein.ID, at bargein.Position) {
 	}
 }
 
-// fullUpTo is how far the reply that is held was heard where a packet plays: in a silence that is where it goes on after it.
+// fullUpTo returns the position of the held response that a packet stands for. For a packet of silence it is the position from
+// which the response goes on.
 func (c *call) fullUpTo(at bargein.Position) ms {
 	p := c.teller.at(at)
 	if p.resp != c.resp {
@@ -159,7 +160,7 @@ func (t *teller) at(ts bargein.Position) packet {
 	return t.sent[ts-1]
 }
 
-// heardUpTo takes what of a reply was heard that was taken away.
+// heardUpTo takes the client's report how far it has played an interrupted response.
 func (c *call) heardUpTo(resp response.ID, at bargein.Position) {
 	place := ms(0)
 	if p := c.teller.at(at); p.resp == resp {
@@ -250,7 +251,7 @@ func (c *call) conforms() string {
 	if n := c.teller.candidate; c.teller.holds[n] != 0 && !c.teller.dropped[c.teller.holds[n]] && e.verdicts[n] == 0 {
 		return fmt.Sprintf("VerdictOnce: candidate %d has no verdict", n)
 	}
-	for n, heard := range e.under { // what was lowered of another reply is not said again, nor where nothing may be held
+	for n, heard := range e.under { // what was lowered of another response is not said again, nor where nothing may be held
 		for resp := range heard {
 			e.missed[resp] = e.missed[resp] || resp != c.teller.holds[n]
 		}

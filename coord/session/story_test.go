@@ -38,7 +38,7 @@ import (
 //	at item=1 ms=900
 //	----
 //
-// takes several; `given` takes them too and says nothing. `configure` changes the settings, `at` says how far the reply has got. A
+// takes several; `given` takes them too and says nothing. `configure` changes the settings, `at` says how far the response has got. A
 // session starts with neither setting. The invariants are watched all the way.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")

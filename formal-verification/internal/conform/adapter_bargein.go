@@ -240,7 +240,7 @@ func (b *bargeinExchange) Compare(g *graph.Graph) (Figures, error) {
 	if err := b.read(g); err != nil {
 		return figures, err
 	}
-	// The spec begins when the reply does.
+	// The spec begins when the response does.
 	begun, _, row := b.table.Next(bargein.Silent{}, bargein.Began{Resp: 1})
 	if row < 0 || begun != (bargein.Playing{Resp: 1}) {
 		return figures, &Difference{What: "the code does not begin to play"}

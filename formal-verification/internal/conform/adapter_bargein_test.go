@@ -44,7 +44,7 @@ func (b *bargeinExchange) plant(t *testing.T, g *graph.Graph) {
 }
 
 // seenByTheDriver says whether a fault is one that the exchange can see: it knows no order between what a timer, a message
-// and the level are told, but for those that would be heard, and a reply that was heard to its end is interrupted by a plain
+// and the level are told, but for those that would be heard, and a response that was heard to its end is interrupted by a plain
 // server only, which hears of nothing. Package bargein's own graph sees the others.
 func seenByTheDriver(action, what string) bool {
 	switch {

@@ -29,7 +29,7 @@ func (x exchange) driver() bargeinDriver {
 
 func (d *bargeinDriver) plays(mark int) {
 	if mark == bargeinSilence-1 || d.muted {
-		return // the next reply is no place in this one
+		return // the next response is no place in this one
 	}
 	if d.at = mark; mark > bargeinSilence {
 		d.mark = mark - bargeinSilence

@@ -100,7 +100,7 @@ func (a sessionSpec) unlikeCanonical() (met int, what string) {
 	return met, ""
 }
 
-// TestTailOfASilentClient plants a composition that takes the tail of a reply to be ahead of any client, and not only of one
+// TestTailOfASilentClient plants a composition that takes the tail of a response to be ahead of any client, and not only of one
 // that reports.
 func TestTailOfASilentClient(t *testing.T) {
 	m := sessionMachine()

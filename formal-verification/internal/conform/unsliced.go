@@ -19,7 +19,7 @@ import (
 )
 
 // The exploration of the whole composition. Each specification of a session is a slice: it leaves out some of the queue of
-// replies, the client's reports, the settings, the words of turns and the connection. Here all of them meet, without a
+// responses, the client's reports, the settings, the words of turns and the connection. Here all of them meet, without a
 // specification beside them: what must hold are the invariants of package session.
 
 // notOwed is what the newest response is for in canonical form, where nothing is owed or something else is.
