@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/rtc/relay"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/server/telemetry"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -43,6 +46,17 @@ type Config struct {
 	UDPPort int
 	// Loopback also offers the loopback addresses, for clients on the same machine. LoopbackOnly offers and opens them alone.
 	Loopback, LoopbackOnly bool
+	// PublicAddresses are addresses under which clients reach this machine and which no interface has (1:1 NAT, a container).
+	PublicAddresses []netip.Addr
+	// ICETCP accepts the connections of clients whose network lets no UDP through; nil for none. The Server closes it.
+	ICETCP net.Listener
+	// PrivateCandidates sends connectivity checks also to private addresses of clients outside of this machine's networks.
+	PrivateCandidates bool
+	// Turn is the HOST:PORT of a TURN server inside of the Server, over UDP and TCP; empty for none. It relays to the Server alone.
+	// Clients find it under the first public address, or under the host of their request.
+	Turn string
+	// ICE are other STUN and TURN servers that clients use.
+	ICE signal.ICEServers
 	// Keys are the API keys that clients send; nil asks for none.
 	Keys signal.Keys
 	// Secrets say what client secrets allow, which the holder of a key creates.
@@ -77,6 +91,7 @@ type Server struct {
 	mux    *http.ServeMux
 	guard  *httpguard.Guard
 	engine *rtc.Engine
+	turn   *relay.Server // nil without Config.Turn
 	calls  *signal.Handler
 	cfg    Config
 
@@ -91,16 +106,23 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	engine, err := rtc.New(rtc.Config{UDPPort: cfg.UDPPort, Loopback: cfg.Loopback, LoopbackOnly: cfg.LoopbackOnly, Logger: cfg.Logger})
+	engine, err := rtc.New(rtc.Config{
+		UDPPort: cfg.UDPPort, Loopback: cfg.Loopback, LoopbackOnly: cfg.LoopbackOnly, PublicAddresses: cfg.PublicAddresses,
+		PrivateRemotes: cfg.PrivateCandidates, TCP: cfg.ICETCP, Logger: cfg.Logger,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	turn, ice, err := openTurn(cfg, engine)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("server: %w", err), engine.Close())
+	}
 	sc := signal.Config{
-		Engine: engine, Pipeline: cfg.Pipeline, Settings: settings(cfg), Version: Version, Logger: cfg.Logger,
+		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: settings(cfg), Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants,
 	}
-	s := &Server{mux: http.NewServeMux(), engine: engine, cfg: cfg}
+	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)
 	s.observe(&sc, metrics)
 	s.calls = signal.New(sc)
@@ -216,7 +238,12 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) snapshot() telemetry.Snapshot {
 	now, total := s.calls.Calls()
 	load := s.calls.Load()
+	relayed := 0
+	if s.turn != nil {
+		relayed = s.turn.Allocations()
+	}
 	return telemetry.Snapshot{
+		Stuck: s.engine.Stuck(), Relayed: relayed,
 		Calls: now, TotalCalls: total, HalfOpen: load.HalfOpen, Draining: s.calls.Draining(), Media: s.engine.Stats(),
 		Components: s.cfg.Pipeline.Components(), FullestQueue: load.FullestQueue, QueueSize: load.QueueSize,
 		FreeMemory: load.FreeMemory, Secrets: load.Secrets,

@@ -47,6 +47,7 @@ func TestTelemetry(t *testing.T) {
 		metrics := h.get("/metrics").body
 		for name, want := range map[string]float64{
 			`antiphon_sessions`:                                                     1,
+			`antiphon_connections_stuck_total`:                                      0,
 			`antiphon_sessions_total`:                                               1,
 			`antiphon_interruptions_total{verdict="confirmed"}`:                     1,
 			`antiphon_interruptions_total{verdict="rejected"}`:                      0,

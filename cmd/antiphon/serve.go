@@ -34,10 +34,10 @@ type serve struct {
 	TLSCert       string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
 	TLSKey        string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`
 	TLSSelfSigned bool     `name:"tls-self-signed" help:"HTTPS with a certificate made at the start, whose fingerprint is printed."`
-	UDPPort       int      `name:"udp-port" placeholder:"PORT" help:"Carry the audio of all calls on this one UDP port."`
 	Origin        []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
 	LimitsFile    string   `type:"existingfile" placeholder:"FILE.yaml" help:"Limits as a file, such as max-sessions: 100. It, the key file and the certificate are read again at SIGHUP and when they change."`
 	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
+	network
 	limits
 	Record       string        `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
 	Trace        string        `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
@@ -111,9 +111,12 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 		return cfg, nil, err
 	}
 	cfg = server.Config{
-		Logger: logger, Page: web.Handler(web.Options{}), UDPPort: c.UDPPort, Loopback: local, LoopbackOnly: local, Origins: c.Origin,
+		Logger: logger, Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Origins: c.Origin,
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {
+		return cfg, nil, err
+	}
+	if err := c.network.into(&cfg); err != nil {
 		return cfg, nil, err
 	}
 	if err := c.readAccess(&cfg, logger); err != nil {

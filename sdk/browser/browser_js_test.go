@@ -404,3 +404,24 @@ func TestASessionOnTheBrowser(t *testing.T) {
 	p.g.Expect(s.Close(t.Context())).To(gomega.Succeed())
 	p.g.Expect(p.fake.Get("listeners").Int()).To(gomega.BeZero())
 }
+
+// TestTheServersICEServersAreUsed checks that a call uses the STUN and TURN servers that the server names, unless the page has its own.
+func TestTheServersICEServersAreUsed(t *testing.T) {
+	for name, row := range map[string]struct {
+		named string
+		own   js.Value
+		want  string
+	}{
+		"the server names none":    {named: "[]", want: "[]"},
+		"the server names one":     {named: `[{"urls":["turn:a"]}]`, want: `[{"urls":["turn:a"]}]`},
+		"the page has one already": {named: `[{"urls":["turn:a"]}]`, own: js.Global().Get("JSON").Call("parse", `[{"urls":"stun:b"}]`), want: `[{"urls":"stun:b"}]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPage(t)
+			p.set("iceServers", row.named)
+			p.dial(Options{ICEServers: row.own}, sdk.CallConfig{NoMicrophone: true})
+			config := p.fake.Get("connections").Index(0).Get("config")
+			p.g.Expect(js.Global().Get("JSON").Call("stringify", config.Get("iceServers")).String()).To(gomega.Equal(row.want))
+		})
+	}
+}

@@ -31,7 +31,7 @@ type Options struct {
 	Audio js.Value
 	// Stream is a MediaStream that is used as the microphone; the dialer does not stop its tracks. Undefined opens a device.
 	Stream js.Value
-	// ICEServers is an array of RTCIceServer. Undefined uses none.
+	// ICEServers is an array of RTCIceServer. Undefined uses those that the server names.
 	ICEServers js.Value
 	// Begun is a call that the page's script has begun to place while this program was loading (sdk/npm/begin.js); the first Dial
 	// takes it over. Undefined begins each call here.

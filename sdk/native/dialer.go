@@ -30,6 +30,8 @@ type Options struct {
 	// Detector finds speech of the user while the agent speaks, so that the session can predict interruptions. The peers are then
 	// sdk.Duckers (WebRTC) or sdk.Rewinders (WebSocket). It takes about a hundredth of a core for each call.
 	Detector bool
+	// ICEServers are the STUN and TURN servers of calls over WebRTC. Nil asks the server for its own before each call.
+	ICEServers []webrtc.ICEServer
 	// Loopback also uses the machine's loopback address (WebRTC only), for a server on the same machine.
 	Loopback bool
 }
@@ -57,8 +59,9 @@ func NewDialer(o Options) (*Dialer, error) {
 	var s webrtc.SettingEngine
 	s.SetIncludeLoopbackCandidate(o.Loopback)
 	s.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
-	s.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
-	s.DisableActiveTCP(true)
+	s.SetNetworkTypes([]webrtc.NetworkType{
+		webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6,
+	})
 	s.SetSCTPMaxMessageSize(maxMessage)
 	s.SetICETimeouts(disconnected, failed, keepAlive)
 	media := &webrtc.MediaEngine{}
@@ -83,7 +86,7 @@ func opusCapability() webrtc.RTPCodecCapability {
 
 // Dial implements sdk.Dialer.
 func (d *Dialer) Dial(ctx context.Context, c sdk.CallConfig, sink func(sdk.PeerEvent)) (sdk.Peer, error) {
-	p, err := newPeer(d, c, sink)
+	p, err := newPeer(d, c, d.iceServers(ctx), sink)
 	if err != nil {
 		return nil, &sdk.Error{Kind: sdk.ErrUnsupported, Cause: err}
 	}

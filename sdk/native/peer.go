@@ -41,8 +41,8 @@ type peer struct {
 	workers *workers
 }
 
-func newPeer(d *Dialer, c sdk.CallConfig, sink func(sdk.PeerEvent)) (*peer, error) {
-	pc, err := d.api.NewPeerConnection(webrtc.Configuration{})
+func newPeer(d *Dialer, c sdk.CallConfig, servers []webrtc.ICEServer, sink func(sdk.PeerEvent)) (*peer, error) {
+	pc, err := d.api.NewPeerConnection(webrtc.Configuration{ICEServers: servers})
 	if err != nil {
 		return nil, err
 	}

@@ -96,6 +96,7 @@ export interface Options {
   prediction?: boolean;
   /** Plays the agent. Left out: an element that is not in the page. */
   audio?: HTMLAudioElement;
+  /** STUN and TURN servers. Left out: those that the server names. */
   iceServers?: readonly RTCIceServer[];
   /** "websocket": for networks that block WebRTC. Left out: "webrtc". */
   transport?: "webrtc" | "websocket";

@@ -26,6 +26,16 @@ export const bearer = ({ key }) => (key ? { Authorization: `Bearer ${key}` } : {
 export const post = (o, path, body, more) =>
   fetch(o.url + path, { method: "POST", headers: { ...bearer(o), "Content-Type": "application/sdp", ...more?.headers }, body, signal: more?.signal });
 
+// iceServers asks the server for its STUN and TURN servers. A server that does not answer, or is no Antiphon, names none.
+const iceServers = async (o) => {
+  try {
+    const response = await fetch(`${o.url}/v1/antiphon/ice-servers`, { headers: bearer(o), signal: AbortSignal.timeout(3000) });
+    return response.ok ? (await response.json()).ice_servers : [];
+  } catch {
+    return [];
+  }
+};
+
 // offered makes an offer, sets it, and returns its SDP. It does not wait for ICE candidates: the server learns the addresses from the
 // first packets.
 export const offered = async (connection, options) => {
@@ -37,6 +47,10 @@ export const offered = async (connection, options) => {
 // offer sends the offer to the server and returns the Response. Where the user has not allowed the microphone yet, it waits for that
 // first, so that no call waits at the server for a click.
 const offer = async (o, { connection, stream }, more) => {
+  if (!o.iceServers) {
+    const named = await iceServers(o);
+    if (named.length) connection.setConfiguration({ iceServers: named }); // before the addresses are gathered
+  }
   const sdp = await offered(connection);
   if (stream && (await navigator.permissions?.query({ name: "microphone" }).catch(() => {}))?.state !== "granted") {
     await stream.catch(() => {});

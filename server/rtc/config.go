@@ -3,6 +3,8 @@ package rtc
 import (
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
 	"time"
 )
 
@@ -19,6 +21,12 @@ type Config struct {
 	// PrivateRemotes sends connectivity checks also to private and link-local addresses that a client names and that are outside of the
 	// networks of this machine. A client that reaches the server needs no such check.
 	PrivateRemotes bool
+	// PublicAddresses are addresses under which clients reach this machine and which no interface has (1:1 NAT, a container). Answers list
+	// them beside the interfaces' own, with the same ports.
+	PublicAddresses []netip.Addr
+	// TCP accepts connections of clients whose network lets no UDP through (ICE over TCP, RFC 6544). Its port is that of the answers.
+	// The engine closes it. nil for none.
+	TCP net.Listener
 	// Logger gets errors and warnings, and pion's messages at debug level. nil discards all.
 	Logger *slog.Logger
 

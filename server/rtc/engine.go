@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"sync"
 	"sync/atomic"
 
@@ -29,6 +28,7 @@ type Engine struct {
 	media    *webrtc.MediaEngine
 	registry *interceptor.Registry
 	mux      ice.UDPMux // nil without Config.UDPPort
+	tcp      ice.TCPMux // nil without Config.TCP
 
 	stuck atomic.Uint64 // connections that did not end
 
@@ -45,12 +45,8 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{cfg: cfg, peers: map[*Peer]struct{}{}}
-	e.setting = e.settings()
-	if cfg.UDPPort != 0 {
-		if e.mux, err = e.openMux(); err != nil {
-			return nil, fmt.Errorf("rtc: UDP port %d: %w (is another server running on it?)", cfg.UDPPort, err)
-		}
-		e.setting.SetICEUDPMux(e.mux)
+	if err := e.open(); err != nil {
+		return nil, errors.Join(err, e.Close())
 	}
 	if e.media, e.registry, err = opusOnly(pionlog.Factory{To: cfg.Logger}); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -88,48 +84,10 @@ func (e *Engine) Close() error {
 	if e.mux != nil {
 		errs = append(errs, e.mux.Close())
 	}
+	if e.tcp != nil {
+		errs = append(errs, e.tcp.Close())
+	}
 	return errors.Join(errs...)
-}
-
-// settings returns pion's settings.
-//
-// pion does not look up .local names, which browsers put in place of their addresses: that takes one multicast socket for each
-// call, and the browser's own connectivity checks reach the server first and show the address.
-func (e *Engine) settings() webrtc.SettingEngine {
-	s := webrtc.SettingEngine{LoggerFactory: pionlog.Factory{To: e.cfg.Logger}}
-	s.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
-	s.DisableActiveTCP(true)
-	s.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
-	s.SetIncludeLoopbackCandidate(e.cfg.Loopback)
-	if e.cfg.LoopbackOnly {
-		s.SetIPFilter(net.IP.IsLoopback)
-	}
-	s.SetICETimeouts(e.cfg.Disconnected, e.cfg.Failed, e.cfg.KeepAlive)
-	s.DetachDataChannels()
-	s.SetSCTPMaxMessageSize(uint32(e.cfg.MaxMessage))
-	// A message that is too large must arrive whole; otherwise it looks like one that is still arriving.
-	s.SetSCTPMaxReceiveBufferSize(uint32(max(2<<20, 2*e.cfg.MaxMessage)))
-	return s
-}
-
-func (e *Engine) openMux() (ice.UDPMux, error) {
-	opts := []ice.UDPMuxFromPortOption{
-		ice.UDPMuxFromPortWithLogger(pionlog.Factory{To: e.cfg.Logger}.NewLogger("mux")),
-		// All calls share the socket: the buffers hold the packets of 100 calls while the processor is busy for 100 ms.
-		ice.UDPMuxFromPortWithReadBufferSize(1 << 20),
-		ice.UDPMuxFromPortWithWriteBufferSize(1 << 20),
-	}
-	if e.cfg.Loopback {
-		opts = append(opts, ice.UDPMuxFromPortWithLoopback())
-	}
-	if e.cfg.LoopbackOnly {
-		opts = append(opts, ice.UDPMuxFromPortWithIPFilter(net.IP.IsLoopback))
-	}
-	mux, err := ice.NewMultiUDPMuxFromPort(e.cfg.UDPPort, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return mux, nil
 }
 
 // opusOnly returns the media side of the engine: Opus alone; reports, so that clients can measure loss and round trip; and

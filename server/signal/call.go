@@ -39,6 +39,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 	s.Start(link)
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
 	w.Header().Set(resumeHeader, c.token)
+	h.linkICE(w, r)
 	writeSDP(w, http.StatusCreated, answer)
 	return nil
 }

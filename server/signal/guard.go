@@ -185,7 +185,7 @@ func (h *Handler) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origin)
-	w.Header().Set("Access-Control-Expose-Headers", "Location, Antiphon-Version, Antiphon-Resume, Antiphon-Resume-Seen, Retry-After")
+	w.Header().Set("Access-Control-Expose-Headers", "Location, Antiphon-Version, Antiphon-Resume, Antiphon-Resume-Seen, Link, Retry-After")
 	return true
 }
 

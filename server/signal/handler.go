@@ -43,6 +43,8 @@ type Config struct {
 	Origins []string
 	// Limits limit what the server and its clients take.
 	Limits
+	// ICE are the STUN and TURN servers of clients.
+	ICE ICEServers
 	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can
 	// reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration

@@ -70,7 +70,7 @@ func (l Limits) withDefaults(keys Keys) Limits {
 }
 
 // or sets *v to def if it is zero.
-func or[T int | int64](v *T, def T) {
+func or[T int | int64 | time.Duration](v *T, def T) {
 	if *v == 0 {
 		*v = def
 	}

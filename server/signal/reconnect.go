@@ -183,6 +183,7 @@ func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requ
 	h.setPeer(c, peer)
 	c.writeReconnectHeaders(w, seen)
 	w.Header().Set("Location", "/v1/realtime/calls/"+id)
+	h.linkICE(w, r)
 	writeSDP(w, http.StatusCreated, answer)
 	return nil
 }
@@ -250,6 +251,7 @@ func (h *Handler) restart(w http.ResponseWriter, r *http.Request, who requester)
 	case err != nil:
 		return badOffer(err)
 	}
+	h.linkICE(w, r)
 	writeSDP(w, http.StatusOK, answer)
 	return nil
 }

@@ -27,6 +27,7 @@ func (h *Handler) routes() []route {
 		{http.MethodPost, "/v1/realtime/client_secrets", h.clientSecret},
 		{http.MethodGet, "/v1/realtime", h.socket},
 		{http.MethodGet, "/v1/antiphon/pipeline", fresh(h.components)},
+		{http.MethodGet, "/v1/antiphon/ice-servers", fresh(h.iceServers)},
 		{http.MethodGet, "/v1/antiphon/openapi.json", fresh(openAPI)},
 	}
 }

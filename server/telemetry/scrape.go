@@ -19,6 +19,9 @@ type Snapshot struct {
 	// HalfOpen are the calls whose client has not connected yet.
 	HalfOpen int
 	Draining bool
+	// Stuck is how many connections over WebRTC did not end in time, and Relayed how many clients the TURN server relays now.
+	Stuck   uint64
+	Relayed int
 	// Media is the sum of all calls over WebRTC.
 	Media      rtc.Stats
 	Components []pipeline.Component
@@ -45,6 +48,8 @@ var (
 	lost          = describe("packets_lost_total", "RTP packets that never arrived, or too late, by direction; those that clients lost are what they report.", "direction")
 	late          = describe("frames_late_total", "Frames of the agent's audio that were sent more than one frame after their time.")
 	skipped       = describe("frames_skipped_total", "Frames of the agent's audio that were never sent, because the server was too late.")
+	stuck         = describe("connections_stuck_total", "WebRTC connections that did not end in time. Their goroutines are left behind.")
+	relayed       = describe("relayed_clients", "Clients that the server's own TURN server relays.")
 	component     = describe("component_state", "1 for the state of each component of the pipeline.", "stage", "name", "state")
 	queued        = describe("session_queue_events", "Events that wait for the session for which most wait.")
 	queueSize     = describe("session_queue_size", "Events that may wait for a session.")
@@ -56,6 +61,7 @@ var (
 func (s *scraped) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		sessions, sessionsTotal, halfOpen, draining, packets, lost, late, skipped, component, queued, queueSize, freeMemory, secrets,
+		stuck, relayed,
 	} {
 		to <- d
 	}
@@ -84,6 +90,8 @@ func (s *scraped) Collect(to chan<- prometheus.Metric) {
 	count(lost, now.Media.RemoteLost, "sent")
 	count(late, now.Media.LateFrames)
 	count(skipped, now.Media.SkippedFrames)
+	count(stuck, now.Stuck)
+	gauge(relayed, float64(now.Relayed))
 	seen := map[[2]string]bool{}
 	for _, c := range now.Components {
 		if key := [2]string{c.Stage, c.Name}; !seen[key] { // a second one would be the same metric

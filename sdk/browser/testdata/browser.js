@@ -82,6 +82,9 @@
       this.closed = false;
       fake.connections.push(this);
     }
+    setConfiguration(config) {
+      this.config = config;
+    }
     addTransceiver(kind, init) {
       this.kind = kind;
       this.direction = init.direction;
@@ -203,6 +206,7 @@
         nodes: [], tooOld: false, modules: [], moduleThrows: "", sampleRate: 48000, stats: [], sources: [],
         permission: "prompt", sendThrows: false, replaceThrows: false, playThrows: "",
         status: 201, body: "the answer", headers: { "Antiphon-Version": "1" }, unreachable: false, hangs: false,
+        iceServers: "[]", // that the server names
       });
       globalThis.RTCPeerConnection = PeerConnection;
       globalThis.AudioContext = Context;
@@ -230,6 +234,7 @@
 
   globalThis.MediaStream = Stream;
   globalThis.fetch = (url, init) => {
+    if (url.endsWith("/v1/antiphon/ice-servers")) return Promise.resolve(answer(200, `{"ice_servers":${fake.iceServers}}`));
     fake.requests.push({ url, method: init?.method ?? "GET", body: init?.body ?? "", headers: init?.headers });
     return new Promise((resolve, reject) => {
       if (fake.hangs) {

@@ -1,0 +1,111 @@
+package reach
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The network of the tests:
+//
+//	server 203.0.113.10 and .11 ─┐
+//	1:1 NAT 203.0.113.20 ────────┼─ bridge ─ 203.0.113.30 router 192.168.50.1 ─ client 192.168.50.2
+//	  └ 10.9.0.2 server          │
+//	coturn 203.0.113.40 ─────────┘
+//
+// The bridge is the internet: it forwards to the addresses of 203.0.113.0/24 and 2001:db8::/64 alone.
+const layout = `
+mount -t tmpfs tmpfs /run
+ip link set lo up
+ip link add internet type bridge
+ip link set internet up
+for n in server inner gateway router client turn; do
+	ip netns add $n
+	ip netns exec $n ip link set lo up
+done
+on() { n=$1; shift; ip netns exec $n "$@"; }
+# plug NAMESPACE ADDRESS...: connects a namespace to the internet.
+plug() {
+	n=$1; shift
+	ip link add $n type veth peer name net netns $n
+	ip link set $n master internet up
+	on $n ip link set net up
+	for a in "$@"; do on $n ip addr add $a dev net nodad 2>/dev/null || on $n ip addr add $a dev net; done
+}
+plug server 203.0.113.10/24 203.0.113.11/24 2001:db8::10/64
+plug gateway 203.0.113.20/24
+plug router 203.0.113.30/24 2001:db8::30/64
+plug turn 203.0.113.40/24
+on gateway ip link add inside type veth peer name net netns inner
+on gateway ip addr add 10.9.0.1/24 dev inside
+on gateway ip link set inside up
+on inner ip addr add 10.9.0.2/24 dev net
+on inner ip link set net up
+on inner ip route add default via 10.9.0.1
+on router ip link add lan type veth peer name net netns client
+on router ip addr add 192.168.50.1/24 dev lan
+on router ip addr add fd50::1/64 dev lan nodad
+on router ip link set lan up
+on client ip link set net up
+on client ip addr add 192.168.50.2/24 dev net
+on client ip addr add fd50::2/64 dev net nodad
+on client ip route add default via 192.168.50.1
+on client ip -6 route add default via fd50::1
+for n in gateway router; do
+	on $n sysctl -qw net.ipv4.ip_forward=1
+	on $n sysctl -qw net.ipv6.conf.all.forwarding=1
+done
+on gateway nft -f - <<END
+table ip nat {
+	chain pre { type nat hook prerouting priority dstnat; ip daddr 203.0.113.20 dnat to 10.9.0.2; }
+	chain post { type nat hook postrouting priority srcnat; ip saddr 10.9.0.2 oifname "net" snat to 203.0.113.20; }
+}
+END
+`
+
+// run runs a shell script in the namespaces of the tests.
+func run(t *testing.T, script string) {
+	t.Helper()
+	out, err := exec.Command("sh", "-euc", script).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s\n%s (scripts/setup.sh test installs iproute2 and nftables)", err, out, script)
+	}
+}
+
+// route makes the router of the client's network: nat is an option of masquerade, and block are rules that drop packets.
+func route(t *testing.T, nat string, block ...string) {
+	t.Helper()
+	run(t, fmt.Sprintf(`ip netns exec router nft -f - <<END
+flush ruleset
+table inet router {
+	chain post { type nat hook postrouting priority srcnat; oifname "net" masquerade %s; }
+	chain forward { type filter hook forward priority filter; %s
+}
+}
+END
+`, nat, strings.Join(block, "\n")))
+}
+
+// Kinds of NAT: Linux keeps a client's port for all destinations if it can (a cone), and takes another port for each one with
+// fully-random (symmetric).
+const cone, symmetric = "", "fully-random"
+
+// inside starts the tests again in network namespaces of their own, and ends with their status.
+func inside() {
+	args := []string{"--net", "--mount"}
+	if os.Getuid() != 0 {
+		args = append(args, "--user", "--map-root-user")
+	}
+	cmd := exec.Command("unshare", append(append(args, os.Args[0]), os.Args[1:]...)...)
+	cmd.Env = append(os.Environ(), roleVariable+"=tests")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "reach:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}

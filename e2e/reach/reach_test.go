@@ -1,0 +1,109 @@
+package reach
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// Rules of the router that drop packets of clients.
+const (
+	noUDP    = "meta l4proto udp drop"
+	only443  = "iifname lan meta l4proto udp drop\niifname lan tcp dport != 443 drop"
+	noDirect = "iifname lan udp dport 7000 drop"
+)
+
+// TestCallsThroughNetworks checks that a client hears an answer through each network.
+func TestCallsThroughNetworks(t *testing.T) {
+	const open = "0.0.0.0:80"
+	for _, row := range []struct {
+		name   string
+		nat    string
+		block  string
+		server string // its namespace; "server" if empty
+		job    serverJob
+		url    string
+	}{
+		{name: "cone NAT", nat: cone, job: serverJob{Listen: open}, url: "http://203.0.113.10"},
+		{name: "symmetric NAT", nat: symmetric, job: serverJob{Listen: open}, url: "http://203.0.113.10"},
+		{name: "IPv6", nat: cone, block: "meta nfproto ipv4 drop", job: serverJob{Listen: "[::]:80"}, url: "http://[2001:db8::10]"},
+		{
+			name: "the server behind 1:1 NAT", nat: symmetric, server: "inner",
+			job: serverJob{Listen: open, Public: []string{"203.0.113.20"}}, url: "http://203.0.113.20",
+		},
+		{name: "UDP blocked: ICE over TCP", nat: symmetric, block: noUDP, job: serverJob{Listen: open, ICETCP: "0.0.0.0:7000"}, url: "http://203.0.113.10"},
+		{name: "the media port blocked: TURN over UDP", nat: symmetric, block: noDirect, job: serverJob{Listen: open, Turn: "203.0.113.11:3478", Public: []string{"203.0.113.11"}}, url: "http://203.0.113.10"},
+		{name: "UDP blocked: TURN over TCP", nat: symmetric, block: noUDP, job: serverJob{Listen: open, Turn: "0.0.0.0:3478"}, url: "http://203.0.113.10"},
+		{
+			name: "TCP port 443 alone: TURN on another address", nat: symmetric, block: only443,
+			job: serverJob{Listen: "203.0.113.10:443", Turn: "203.0.113.11:443", Public: []string{"203.0.113.11"}}, url: "http://203.0.113.10:443",
+		},
+		{
+			name: "TCP port 443 alone: ICE over TCP on another address", nat: cone, block: only443,
+			job: serverJob{Listen: "203.0.113.10:443", ICETCP: "203.0.113.11:443"}, url: "http://203.0.113.10:443",
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			route(t, row.nat, row.block)
+			if row.server == "" {
+				row.server = "server"
+			}
+			start(t, g, row.server, "server", row.job).says("serving")
+			client := start(t, g, "client", "client", clientJob{URL: row.url})
+			client.says("connected")
+			client.ask("good morning")
+		})
+	}
+}
+
+// TestBlockedNetworks checks that no call connects through these networks if the server offers UDP alone: the rules of the other tests
+// block what they say.
+func TestBlockedNetworks(t *testing.T) {
+	for name, block := range map[string]string{"UDP blocked": noUDP, "the media port blocked": noDirect} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			route(t, cone, block)
+			start(t, g, "server", "server", serverJob{Listen: "0.0.0.0:80"}).says("serving")
+			start(t, g, "client", "client", clientJob{URL: "http://203.0.113.10"}).ends("connected")
+		})
+	}
+}
+
+// TestCallsThroughCoturn checks that a client reaches the server through a TURN server of others, which shares a secret with the server.
+func TestCallsThroughCoturn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	route(t, symmetric, "iifname lan ip daddr 203.0.113.10 meta l4proto udp drop")
+	turn := exec.Command("ip", "netns", "exec", "turn", "turnserver", "-n", "--use-auth-secret", "--static-auth-secret=shared",
+		"--realm=example.org", "--listening-ip=203.0.113.40", "--relay-ip=203.0.113.40", "--no-cli", "--no-tls", "--no-dtls", "--log-file=stdout",
+		"--userdb=/run/turn.db", "--pidfile=/run/turn.pid")
+	begin(t, g, turn)
+	start(t, g, "server", "server", serverJob{
+		Listen: "0.0.0.0:80", ICEURLs: []string{"turn:203.0.113.40:3478?transport=udp", "turn:203.0.113.40:3478?transport=tcp"}, Secret: "shared",
+	}).says("serving")
+	client := start(t, g, "client", "client", clientJob{URL: "http://203.0.113.10"})
+	client.says("connected")
+	client.ask("good morning")
+}
+
+// TestAddressChangesInMidCall checks that a call goes on when the client gets another address, and when the router forgets its ports.
+func TestAddressChangesInMidCall(t *testing.T) {
+	for name, change := range map[string]string{
+		"the client moves":          "ip -n client addr del 192.168.50.2/24 dev net; ip -n client addr add 192.168.50.3/24 dev net; ip -n client route add default via 192.168.50.1",
+		"the router gets a new one": "ip -n router addr del 203.0.113.30/24 dev net; ip -n router addr add 203.0.113.31/24 dev net",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			route(t, symmetric)
+			start(t, g, "server", "server", serverJob{Listen: "0.0.0.0:80"}).says("serving")
+			client := start(t, g, "client", "client", clientJob{URL: "http://203.0.113.10"})
+			client.says("connected")
+			client.ask("good morning")
+			run(t, change)
+			client.write("is somebody there") // nobody knows yet that the sound of the answer is lost
+			g.Eventually(client.lines, patience).Should(gomega.Receive(gomega.HavePrefix("heard ")))
+			client.ask("good evening")
+		})
+	}
+}

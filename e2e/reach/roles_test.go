@@ -1,0 +1,253 @@
+package reach
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/sdk/native"
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+)
+
+// The roles in which the test program runs: the server and the client of a call, each in a namespace.
+
+const (
+	roleVariable = "ANTIPHON_REACH_ROLE"
+	jobVariable  = "ANTIPHON_REACH_JOB"
+	// patience bounds each wait. Only a failing test reaches it.
+	patience = 40 * time.Second
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case "server":
+		end(serveCalls(job[serverJob]()))
+	case "client":
+		end(talk(job[clientJob]()))
+	case "tests":
+		if out, err := exec.Command("sh", "-euc", layout).CombinedOutput(); err != nil {
+			end(fmt.Errorf("%w: %s (scripts/setup.sh test installs what is missing)", err, out))
+		}
+		os.Exit(m.Run())
+	default:
+		inside()
+	}
+}
+
+// end ends the program with the error of its role.
+func end(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reach:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func job[T any]() (j T) {
+	if err := json.Unmarshal([]byte(os.Getenv(jobVariable)), &j); err != nil {
+		end(err)
+	}
+	return j
+}
+
+// serverJob says how a server runs.
+type serverJob struct {
+	Listen, ICETCP, Turn string
+	Public               []string
+	ICEURLs              []string
+	Secret               string
+}
+
+// serveCalls serves calls until the program is told to end.
+func serveCalls(j serverJob) error {
+	cfg := server.Config{Pipeline: scripted.New(scripted.Options{}), UDPPort: 7000, Turn: j.Turn}
+	if os.Getenv("ANTIPHON_REACH_DEBUG") != "" {
+		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	cfg.ICE.URLs, cfg.ICE.Secret = j.ICEURLs, j.Secret
+	for _, a := range j.Public {
+		cfg.PublicAddresses = append(cfg.PublicAddresses, netip.MustParseAddr(a))
+	}
+	if j.ICETCP != "" {
+		l, err := net.Listen("tcp", j.ICETCP)
+		if err != nil {
+			return err
+		}
+		cfg.ICETCP = l
+	}
+	s, err := server.New(cfg)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", j.Listen)
+	if err != nil {
+		return err
+	}
+	web := &http.Server{Handler: s, ReadHeaderTimeout: patience}
+	ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	go func() { _ = web.Serve(l) }()
+	fmt.Println("serving")
+	<-ended.Done()
+	_ = web.Close()
+	return s.Close(context.Background())
+}
+
+// clientJob says how a client calls.
+type clientJob struct{ URL string }
+
+// earphone counts the sound that it gets.
+type earphone struct{ frames atomic.Int64 }
+
+// Hear implements native.Sink.
+func (e *earphone) Hear(pcm []int16) {
+	for _, v := range pcm {
+		if v > 1000 {
+			e.frames.Add(1)
+			return
+		}
+	}
+}
+
+// talk places a call. For each line of its input it asks for an answer, and prints a line once the answer was heard and its text is there.
+func talk(j clientJob) error {
+	var ear earphone
+	dialer, err := native.NewDialer(native.Options{URL: j.URL, Speaker: &ear})
+	if err != nil {
+		return err
+	}
+	s, err := sdk.New(sdk.Options{Dialer: dialer})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	if err := s.Connect(ctx); err != nil {
+		return err
+	}
+	answers := make(chan string, 100)
+	s.Subscribe(func(now sdk.Snapshot) {
+		if n := len(now.Transcript); n > 0 && now.State == sdk.Listening && now.Transcript[n-1].Role == sdk.Agent && !now.Transcript[n-1].Live {
+			select {
+			case answers <- now.Transcript[n-1].Text:
+			default:
+			}
+		}
+	})
+	fmt.Println("connected")
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		ear.frames.Store(0)
+		if err := s.SendText(lines.Text()); err != nil {
+			return err
+		}
+		for answered := false; !answered; {
+			select {
+			case text := <-answers:
+				answered = text == "You said: "+lines.Text()
+			case <-ctx.Done():
+				return fmt.Errorf("no answer to %q; %+v", lines.Text(), s.Snapshot().Transcript)
+			}
+		}
+		fmt.Println("heard", ear.frames.Load() > 10)
+	}
+	return s.Close(ctx)
+}
+
+// actor is a program in a namespace whose output the test reads.
+type actor struct {
+	g     *gomega.WithT
+	stdin interface {
+		Write([]byte) (int, error)
+		Close() error
+	}
+	lines chan string
+}
+
+// start starts the test program in a role in a namespace, and ends it with the test.
+func start(t *testing.T, g *gomega.WithT, namespace, role string, job any) *actor {
+	t.Helper()
+	text, err := json.Marshal(job)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	cmd := exec.Command("ip", "netns", "exec", namespace, os.Args[0])
+	cmd.Env = append(os.Environ(), roleVariable+"="+role, jobVariable+"="+string(text))
+	return begin(t, g, cmd)
+}
+
+// begin starts a program, and ends it with the test.
+func begin(t *testing.T, g *gomega.WithT, cmd *exec.Cmd) *actor {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stdin, err := cmd.StdinPipe()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	stdout, err := cmd.StdoutPipe()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(cmd.Start()).To(gomega.Succeed())
+	a := &actor{g: g, stdin: stdin, lines: make(chan string, 100)}
+	go func() {
+		defer close(a.lines)
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			select {
+			case a.lines <- lines.Text():
+			default: // nobody reads them
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	})
+	return a
+}
+
+// says waits until the program prints a line.
+func (a *actor) says(line string) {
+	a.g.Eventually(a.lines, patience).Should(gomega.Receive(gomega.Equal(line)))
+}
+
+// ask has a client send a text, and waits until it has heard the answer.
+func (a *actor) ask(text string) {
+	a.write(text)
+	a.says("heard true")
+}
+
+// write has a client send a text.
+func (a *actor) write(text string) {
+	_, err := fmt.Fprintln(a.stdin, text)
+	a.g.Expect(err).NotTo(gomega.HaveOccurred())
+}
+
+// ends waits until the program ends, and checks that it has not printed the line before.
+func (a *actor) ends(without string) {
+	for {
+		var line string
+		select {
+		case l, more := <-a.lines:
+			if !more {
+				return
+			}
+			line = l
+		case <-time.After(patience):
+			a.g.Expect("running").To(gomega.Equal("ended"))
+		}
+		a.g.Expect(line).NotTo(gomega.Equal(without))
+	}
+}

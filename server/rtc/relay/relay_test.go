@@ -1,0 +1,184 @@
+package relay
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/pion/turn/v5"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const secret = "a shared secret"
+
+var loopback = netip.MustParseAddr("127.0.0.1")
+
+// media is a socket that answers each packet with the same.
+func media(t *testing.T) netip.AddrPort {
+	t.Helper()
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			_, _ = conn.WriteTo(b[:n], from)
+		}
+	}()
+	t.Cleanup(func() { _ = conn.Close(); <-ended })
+	return conn.LocalAddr().(*net.UDPAddr).AddrPort()
+}
+
+func serve(t *testing.T, cfg Config) *Server {
+	t.Helper()
+	cfg.Address, cfg.Secret, cfg.Local = "127.0.0.1:0", secret, func() []netip.Addr { return []netip.Addr{loopback} }
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// dial connects a client over "udp" or "tcp".
+func dial(t *testing.T, s *Server, network string, c Credential) *turn.Client {
+	t.Helper()
+	address := fmt.Sprintf("127.0.0.1:%d", s.Port())
+	var conn net.PacketConn
+	var err error
+	if network == "tcp" {
+		var stream net.Conn
+		if stream, err = net.Dial("tcp", address); err == nil {
+			conn = turn.NewSTUNConn(stream)
+		}
+	} else {
+		conn, err = net.ListenPacket("udp4", "127.0.0.1:0")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	client, err := turn.NewClient(&turn.ClientConfig{
+		STUNServerAddr: address, TURNServerAddr: address, Conn: conn, Username: c.Username, Password: c.Password, Realm: realm,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	if err := client.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// TestRelaysToTheMediaAlone checks that the relay reaches the media address, and no other port and no other address.
+func TestRelaysToTheMediaAlone(t *testing.T) {
+	for _, network := range []string{"udp", "tcp"} {
+		t.Run(network, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			calls, other := media(t), media(t)
+			s := serve(t, Config{IsMedia: func(a netip.AddrPort) bool { return a == calls }})
+			conn, err := dial(t, s, network, Issue(secret, time.Now().Add(time.Minute))).Allocate()
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			defer func() { _ = conn.Close() }()
+			g.Expect(s.Allocations()).To(gomega.Equal(1))
+			_, err = conn.WriteTo([]byte("to another program"), net.UDPAddrFromAddrPort(other))
+			g.Expect(err).NotTo(gomega.HaveOccurred(), "it is dropped")
+			_, err = conn.WriteTo([]byte("hello"), net.UDPAddrFromAddrPort(calls))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			b := make([]byte, 1500)
+			n, from, err := conn.ReadFrom(b)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(string(b[:n])).To(gomega.Equal("hello"))
+			g.Expect(from.String()).To(gomega.Equal(calls.String()))
+			_, err = conn.WriteTo([]byte("x"), &net.UDPAddr{IP: net.IPv4(192, 0, 2, 200), Port: int(calls.Port())})
+			g.Expect(err).To(gomega.HaveOccurred(), "no permission for another machine")
+		})
+	}
+}
+
+// TestCredentials checks which credentials may allocate.
+func TestCredentials(t *testing.T) {
+	s := serve(t, Config{IsMedia: func(netip.AddrPort) bool { return true }})
+	forged := Issue(secret, time.Now().Add(time.Minute))
+	forged.Username = "9" + forged.Username
+	for name, row := range map[string]struct {
+		c  Credential
+		ok bool
+	}{
+		"issued":              {Issue(secret, time.Now().Add(time.Minute)), true},
+		"expired":             {Issue(secret, time.Now().Add(-time.Second)), false},
+		"of another secret":   {Issue("another", time.Now().Add(time.Minute)), false},
+		"made to live longer": {forged, false},
+		"without an expiry":   {Credential{Username: "me", Password: password(secret, "me")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			conn, err := dial(t, s, "udp", row.c).Allocate()
+			g.Expect(err == nil).To(gomega.Equal(row.ok), "%v", err)
+			if err == nil {
+				g.Expect(conn.Close()).To(gomega.Succeed())
+			}
+		})
+	}
+}
+
+// TestQuotas checks how many allocations one credential, one client address and all clients may have.
+func TestQuotas(t *testing.T) {
+	for name, row := range map[string]struct {
+		cfg  Config
+		each bool // each client has a credential of its own
+		want int
+	}{
+		"one credential": {Config{MaxAllocations: 100}, false, maxPerCredential},
+		"one address":    {Config{MaxAllocations: 100, MaxPerAddress: 6}, true, 6},
+		"all":            {Config{MaxAllocations: 5, MaxPerAddress: 100}, true, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			row.cfg.IsMedia = func(netip.AddrPort) bool { return true }
+			s := serve(t, row.cfg)
+			c := Issue(secret, time.Now().Add(time.Minute))
+			made := 0
+			for range row.want + 2 {
+				if row.each {
+					c = Issue(secret, time.Now().Add(time.Minute))
+				}
+				conn, err := dial(t, s, "udp", c).Allocate()
+				if err == nil {
+					made++
+					defer func() { _ = conn.Close() }()
+				}
+			}
+			g.Expect(made).To(gomega.Equal(row.want))
+		})
+	}
+}
+
+// TestTheRelayIsNoFirehose checks that a client cannot send faster than its rate for long.
+func TestTheRelayIsNoFirehose(t *testing.T) {
+	g := gomega.NewWithT(t)
+	now := time.Unix(1000, 0)
+	c := &mediaConn{server: &Server{cfg: Config{BytesPerSecond: 1000}}, left: 1000, at: now}
+	sent := 0
+	for range 10_000 { // 10 s
+		now = now.Add(time.Millisecond)
+		if c.take(100, now) {
+			sent += 100
+		}
+	}
+	g.Expect(sent).To(gomega.BeNumerically("<=", 14_000))
+	g.Expect(sent).To(gomega.BeNumerically(">=", 10_000))
+}

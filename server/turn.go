@@ -1,0 +1,41 @@
+package server
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/rtc/relay"
+	"github.com/antiphon-rt/antiphon/server/signal"
+)
+
+// The TURN server inside of the server, and the ICE servers that clients hear of.
+
+// openTurn opens the TURN server of cfg, if cfg names one, and returns the ICE servers of clients.
+func openTurn(cfg Config, engine *rtc.Engine) (*relay.Server, signal.ICEServers, error) {
+	ice := cfg.ICE
+	if cfg.Turn == "" {
+		return nil, ice, nil
+	}
+	if ice.Secret != "" {
+		return nil, ice, errors.New("Config.Turn and Config.ICE.Secret: use the server's own TURN server, or others, because they share no secret")
+	}
+	ice.Secret = rand.Text()
+	turn, err := relay.New(relay.Config{
+		Address: cfg.Turn, Secret: ice.Secret, IsMedia: engine.IsMedia, Local: engine.Local, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, ice, err
+	}
+	host := "HOST"
+	if len(cfg.PublicAddresses) > 0 {
+		host = netip.AddrPortFrom(cfg.PublicAddresses[0], 0).String()
+		host = host[:len(host)-len(":0")] // with the brackets of IPv6
+	}
+	for _, over := range []string{"udp", "tcp"} {
+		ice.URLs = append(ice.URLs, fmt.Sprintf("turn:%s:%d?transport=%s", host, turn.Port(), over))
+	}
+	return turn, ice, nil
+}
