@@ -4,11 +4,8 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -16,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/internal/servertest"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/voice"
@@ -26,15 +24,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The test kit: a server in a synctest bubble and a plain WebSocket client.
 
-// patience is how long a test waits at most, on the clock of its bubble: there it passes at once.
-const patience = 2 * time.Minute
+// patience is how long a test waits at most.
+const patience = servertest.Patience
 
-// story runs a test in a synctest bubble: server, client and pipeline have a clock of their own, which advances when all of them wait.
-// So nothing depends on how busy the machine is.
-func story(t *testing.T, name string, tell func(t *testing.T)) {
-	t.Helper()
-	t.Run(name, func(t *testing.T) { synctest.Test(t, tell) })
-}
+var (
+	story    = servertest.Story
+	wait     = servertest.Wait
+	byScript = servertest.ByScript
+)
 
 // host is a server and the network to it.
 type host struct {
@@ -81,14 +78,6 @@ func (h *host) close() {
 	h.g.Expect(h.server.Close(ctx)).To(gomega.Succeed())
 }
 
-// byScript returns a scripted pipeline for a script in YAML.
-func byScript(t *testing.T, yaml string) *pipeline.Pipeline {
-	t.Helper()
-	s, err := scripted.Parse(t.Name(), []byte(yaml))
-	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
-	return scripted.New(scripted.Options{Script: s})
-}
-
 // answer is a response to a plain request.
 type answer struct {
 	status int
@@ -114,15 +103,13 @@ func (h *host) get(path string, headers ...string) answer {
 
 // client is a plain WebSocket client that keeps all events.
 type client struct {
+	*servertest.Inbox
 	t  *testing.T
 	g  *gomega.WithT
 	ws *websocket.Conn
 
-	mu      sync.Mutex
-	events  []wire.ServerEvent
-	closed  websocket.StatusCode // how the server closed it; 0 before
-	read    int                  // how many events first has read
-	arrived chan struct{}
+	over   chan struct{}        // closed when the connection is closed
+	closed websocket.StatusCode // how the server closed it; set before over is closed
 }
 
 // dial begins a call on a server with the scripted pipeline.
@@ -142,7 +129,7 @@ func (h *host) dial() *client {
 // call opens a WebSocket.
 func (h *host) call() *client {
 	h.t.Helper()
-	c := &client{t: h.t, g: h.g, arrived: make(chan struct{}, 1)}
+	c := &client{Inbox: servertest.NewInbox(h.t), t: h.t, g: h.g, over: make(chan struct{})}
 	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, "ws://server.test/v1/realtime?model=test", //nolint:bodyclose // a WebSocket has none
@@ -150,37 +137,28 @@ func (h *host) call() *client {
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	ws.SetReadLimit(-1)
 	c.ws = ws
-	joined := make(chan struct{})
-	go func() {
-		defer close(joined)
-		c.receive()
-	}()
+	go c.receive()
 	h.t.Cleanup(func() {
 		_ = ws.CloseNow() // the test may have closed it
-		<-joined
+		<-c.over
 	})
 	return c
 }
 
 func (c *client) receive() {
+	defer close(c.over)
 	for {
 		_, text, err := c.ws.Read(context.Background())
-		c.mu.Lock()
 		if err != nil {
 			c.closed = websocket.CloseStatus(err)
-		} else if e, bad := wire.DecodeServer(text); bad != nil {
-			c.t.Errorf("the server sent %.200s: %v", text, bad)
-		} else {
-			c.events = append(c.events, e)
-		}
-		c.mu.Unlock()
-		select {
-		case c.arrived <- struct{}{}:
-		default:
-		}
-		if err != nil {
 			return
 		}
+		e, bad := wire.DecodeServer(text)
+		if bad != nil {
+			c.t.Errorf("the server sent %.200s: %v", text, bad)
+			continue
+		}
+		c.Put(e)
 	}
 }
 
@@ -216,9 +194,6 @@ func (c *client) speak(pcm []int16) {
 	}
 }
 
-// wait lets the bubble's time pass.
-func wait(d time.Duration) { <-time.After(d) }
-
 // quiet returns ms milliseconds of silence at 24 kHz.
 func quiet(ms int) []int16 { return make([]int16, ms*24) }
 
@@ -245,40 +220,15 @@ func (c *client) settle(session string) *wire.SessionUpdated {
 }
 
 // first waits for the next event of the type name after those that it has returned before.
-func first(c *client, name string) wire.ServerEvent {
+func first(c *client, name string) {
 	c.t.Helper()
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	for {
-		if e := c.find(name); e != nil {
-			return e
-		}
-		select {
-		case <-c.arrived:
-		case <-late.C:
-			c.t.Fatalf("no %s after %s", name, strings.Join(c.names(), " "))
-		}
-	}
+	c.First(name)
 }
 
-func (c *client) find(name string) wire.ServerEvent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := c.read; i < len(c.events); i++ {
-		if c.events[i].Type() == name {
-			c.read = i + 1
-			return c.events[i]
-		}
-	}
-	return nil
-}
-
-// next is first, with the event's Go type.
+// next is first, and returns the event with its Go type E.
 func next[E wire.ServerEvent](c *client, name string) E {
 	c.t.Helper()
-	e, ok := first(c, name).(E)
-	c.g.Expect(ok).To(gomega.BeTrue(), name)
-	return e
+	return servertest.Next[E](c.Inbox, name)
 }
 
 // refused waits for an error event and checks its code and the event_id that it names.
@@ -306,35 +256,19 @@ func goesOn(c *client) {
 // ended waits until the connection is closed, and returns the server's close code.
 func (c *client) ended() websocket.StatusCode {
 	c.t.Helper()
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	for {
-		c.mu.Lock()
-		closed := c.closed
-		c.mu.Unlock()
-		if closed != 0 {
-			return closed
-		}
-		select {
-		case <-c.arrived:
-		case <-late.C:
-			c.t.Fatal("the connection is still open")
-		}
+	select {
+	case <-c.over:
+	case <-time.After(patience):
+		c.t.Fatal("the connection is still open")
 	}
-}
-
-// all returns the events so far.
-func (c *client) all() []wire.ServerEvent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.events)
+	return c.closed
 }
 
 // names returns the types of all events so far; a run of deltas counts once.
 func (c *client) names() []string {
 	var out []string
 	seen := ""
-	for _, e := range c.all() {
+	for _, e := range c.All() {
 		name := e.Type()
 		if name == "rate_limits.updated" {
 			continue // it follows each response at an unknown time

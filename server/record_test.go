@@ -72,7 +72,7 @@ func TestRecord(t *testing.T) {
 				sent = append(sent, e.Type)
 			}
 		}
-		h.g.Expect(got).To(gomega.HaveLen(len(c.all())), "the record has every event that the client received")
+		h.g.Expect(got).To(gomega.HaveLen(len(c.All())), "the record has every event that the client received")
 		h.g.Expect(got[0]).To(gomega.Equal("session.created"))
 		h.g.Expect(sent[0]).To(gomega.Equal("session.update"))
 		h.g.Expect(string(all[len(all)-2].Event)).To(gomega.Equal(`"{\"type\":"`), "a text that is no JSON is a string")

@@ -50,7 +50,7 @@ func TestResponses(t *testing.T) {
 		}))
 		var said strings.Builder
 		samples := 0
-		for _, e := range c.all() {
+		for _, e := range c.All() {
 			switch e := e.(type) {
 			case *wire.ResponseOutputAudioTranscriptDelta:
 				said.WriteString(e.Delta)
@@ -221,7 +221,7 @@ func TestTools(t *testing.T) {
 
 func doneItems(c *client) []*wire.ResponseOutputItemDone {
 	var out []*wire.ResponseOutputItemDone
-	for _, e := range c.all() {
+	for _, e := range c.All() {
 		if e, ok := e.(*wire.ResponseOutputItemDone); ok {
 			out = append(out, e)
 		}

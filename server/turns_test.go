@@ -49,7 +49,7 @@ func TestTurns(t *testing.T) {
 		c.speak(quiet(700))
 		caption := ""
 		completed := next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed")
-		for _, e := range c.all() {
+		for _, e := range c.All() {
 			if d, ok := e.(*wire.ConversationItemInputAudioTranscriptionDelta); ok {
 				c.g.Expect(d.ItemID).To(gomega.Equal(completed.ItemID))
 				caption += d.Delta
@@ -370,7 +370,7 @@ func TestSilence(t *testing.T) {
 		began := time.Now()
 		first(c, "response.done")
 		samples := 0
-		for _, e := range c.all() {
+		for _, e := range c.All() {
 			if d, ok := e.(*wire.ResponseOutputAudioDelta); ok {
 				samples += len(d.Delta) / 2
 			}
@@ -393,7 +393,7 @@ func TestSilence(t *testing.T) {
 // count returns how many events of that type have come.
 func count(c *client, name string) int {
 	n := 0
-	for _, e := range c.all() {
+	for _, e := range c.All() {
 		if e.Type() == name {
 			n++
 		}

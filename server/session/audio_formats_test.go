@@ -16,7 +16,7 @@ import (
 // heard returns the text that the audio events of a response say, in this format, and their length in milliseconds.
 func (c *caller) heard(response, kind string) (text string, ms int) {
 	var audio []byte
-	for _, e := range c.all() {
+	for _, e := range c.All() {
 		if d, ok := e.(*wire.ResponseOutputAudioDelta); ok && d.ResponseID == response {
 			audio = append(audio, d.Delta...)
 		}

@@ -160,7 +160,7 @@ func TestPredictionOverWebSocket(t *testing.T) {
 		c.quiet(700)
 		c.g.Expect(next[*wire.AntiphonBargeInRejected](c, "antiphon.barge_in.rejected").Candidate).To(gomega.Equal(3))
 		c.g.Expect(c.count("response.done")).To(gomega.Equal(1))
-		c.g.Expect(c.names()).NotTo(gomega.ContainElement(gomega.BeElementOf("input_audio_buffer.speech_started", "conversation.item.truncated")))
+		c.g.Expect(c.Names()).NotTo(gomega.ContainElement(gomega.BeElementOf("input_audio_buffer.speech_started", "conversation.item.truncated")))
 	})
 	story(t, "an interruption", func(t *testing.T) {
 		c, id := place(t)
@@ -169,6 +169,6 @@ func TestPredictionOverWebSocket(t *testing.T) {
 		c.send(`{"type":"antiphon.barge_in.heard","response_id":"` + id + `","item_id":"x","heard_ms":3200}`)
 		c.quiet(700)
 		first(c, "response.done") // the answer: the first response was all sent
-		c.g.Expect(c.names()).NotTo(gomega.ContainElement(gomega.BeElementOf("antiphon.barge_in.rejected", "conversation.item.truncated")))
+		c.g.Expect(c.Names()).NotTo(gomega.ContainElement(gomega.BeElementOf("antiphon.barge_in.rejected", "conversation.item.truncated")))
 	})
 }

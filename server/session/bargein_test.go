@@ -34,13 +34,13 @@ func whileSpeaking(t *testing.T, words string, far delays) *predictor {
 // playout resumed in it.
 func (p *predictor) expectPlayedToItsEnd(resumes int) {
 	p.t.Helper()
-	p.read = 0
+	p.Rewind()
 	done := next[*wire.ResponseDone](p.caller, "response.done").Response
 	first(p.caller, "output_audio_buffer.stopped")
 	wait(5 * time.Second)
 	p.g.Expect(done.Status).To(gomega.Equal("completed"))
 	p.expectWhole(*done.Output[0].Content[0].Transcript, resumes)
-	p.g.Expect(p.names()).NotTo(gomega.ContainElement("output_audio_buffer.cleared"))
+	p.g.Expect(p.Names()).NotTo(gomega.ContainElement("output_audio_buffer.cleared"))
 	p.expectFullLevel()
 }
 
@@ -54,7 +54,7 @@ func (p *predictor) expectFullLevel() {
 
 // rejections returns the candidates that the server has rejected, in order.
 func (p *predictor) rejections() (out []int) {
-	for _, e := range p.all() {
+	for _, e := range p.All() {
 		if r, is := e.(*wire.AntiphonBargeInRejected); is {
 			out = append(out, r.Candidate)
 		}
@@ -98,7 +98,7 @@ func TestPredictedCough(t *testing.T) {
 			p.quiet(1500)
 			p.g.Expect(p.rejections()).To(gomega.Equal([]int{1}))
 			p.expectPlayedToItsEnd(1)
-			p.g.Expect(p.names()).NotTo(gomega.ContainElement("input_audio_buffer.speech_started"))
+			p.g.Expect(p.Names()).NotTo(gomega.ContainElement("input_audio_buffer.speech_started"))
 		})
 	}
 
@@ -206,7 +206,7 @@ func TestPredictedInterruption(t *testing.T) {
 		p.roundTrip.Store(int64(2 * time.Second))
 		p.says(scripted.Tones("stop it now please"))
 		first(p.caller, "output_audio_buffer.stopped")
-		names := p.names()
+		names := p.Names()
 		p.g.Expect(slices.Index(names, "conversation.item.truncated")).To(gomega.BeNumerically("<", lastIndex(names, "output_audio_buffer.started")))
 		p.g.Expect(slices.Index(names, "conversation.item.truncated")).To(gomega.BeNumerically(">", slices.Index(names, "input_audio_buffer.committed")),
 			"the server waits 2.3 s for the report")

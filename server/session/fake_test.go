@@ -5,12 +5,9 @@ package session
 import (
 	"context"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/onsi/gomega"
@@ -18,6 +15,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/internal/servertest"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -25,31 +23,26 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a story waits for an event that must come, on the clock of its bubble.
-const patience = 2 * time.Minute
-
-// story runs a subtest in a synctest bubble, which has its own clock.
-func story(t *testing.T, name string, tell func(t *testing.T)) {
-	t.Helper()
-	t.Run(name, func(t *testing.T) { synctest.Test(t, tell) })
-}
+var (
+	story    = servertest.Story
+	wait     = servertest.Wait
+	byScript = servertest.ByScript
+)
 
 // caller is the client of a session in a test. It is also the session's call.Link.
 type caller struct {
+	*servertest.Inbox
 	t *testing.T
 	g *gomega.WithT
 	s *Session
 
-	mu      sync.Mutex
-	events  []wire.ServerEvent
-	read    int   // how many of the events first has passed
-	fails   error // the error that Send returns
-	arrived chan struct{}
-	sent    chan func()    // the functions to call when the events in flight have been sent
-	over    sync.WaitGroup // the goroutine that calls them
-	pacer   *pacer         // nil for a client that plays by itself
-	record  record         // all events of both directions
-	tap     func(wire.ServerEvent)
+	mu     sync.Mutex
+	fails  error          // the error that Send returns
+	sent   chan func()    // the functions to call when the events in flight have been sent
+	over   sync.WaitGroup // the goroutine that calls them
+	pacer  *pacer         // nil for a client that plays by itself
+	record record         // all events of both directions
+	tap    func(wire.ServerEvent)
 	// roundTrip is the round-trip time to this client, in nanoseconds; 0 is not measured yet.
 	roundTrip atomic.Int64
 }
@@ -80,7 +73,7 @@ func newCaller(t *testing.T, p *pipeline.Pipeline) *caller {
 func newCallerWith(t *testing.T, cfg Config) *caller {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	c := &caller{t: t, g: g, arrived: make(chan struct{}, 1), sent: make(chan func(), 10_000)}
+	c := &caller{Inbox: servertest.NewInbox(t), t: t, g: g, sent: make(chan func(), 10_000)}
 	cfg.Logger, cfg.CheckInvariants, cfg.Record = slog.New(alarm{slog.DiscardHandler, t}), true, c.record.event
 	var err error
 	c.s, err = New(cfg)
@@ -97,12 +90,12 @@ func (c *caller) start() *caller {
 	c.t.Helper()
 	c.s.Start(c)
 	c.t.Cleanup(func() {
-		defer func() { c.g.Expect(follow(c.all()).wrong).To(gomega.BeEmpty()) }()
+		defer func() { c.g.Expect(follow(c.All()).wrong).To(gomega.BeEmpty()) }()
 		defer c.checkRecord()
 		select {
 		case <-c.s.Done():
 			return
-		case <-time.After(patience): // the session comes to rest
+		case <-time.After(servertest.Patience): // the session comes to rest
 		}
 		c.s.Close(conn.ByClient)
 		<-c.s.Done()
@@ -138,13 +131,6 @@ func (a alarm) WithAttrs([]slog.Attr) slog.Handler { return a }
 
 func plain() *pipeline.Pipeline { return scripted.New(scripted.Options{}) }
 
-func byScript(t *testing.T, yaml string) *pipeline.Pipeline {
-	t.Helper()
-	s, err := scripted.Parse(t.Name(), []byte(yaml))
-	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
-	return scripted.New(scripted.Options{Script: s})
-}
-
 // Send implements call.Link.
 func (c *caller) Send(sending call.Event, sent func()) error {
 	text := sending.Text
@@ -158,17 +144,13 @@ func (c *caller) Send(sending call.Event, sent func()) error {
 	if c.fails != nil {
 		return c.fails
 	}
-	c.events = append(c.events, e)
 	if c.tap != nil {
 		c.tap(e)
 	}
 	if sent != nil {
 		c.sent <- sent
 	}
-	select {
-	case c.arrived <- struct{}{}:
-	default:
-	}
+	c.Put(e)
 	return nil
 }
 
@@ -217,67 +199,21 @@ func (c *caller) speak(pcm []int16) {
 
 func (c *caller) quiet(ms int) { c.speak(make([]int16, ms*24)) }
 
-// wait lets d pass in the bubble.
-func wait(d time.Duration) { <-time.After(d) }
-
 // first waits for the next event of this type after the events that earlier calls of first have returned or passed.
-func first(c *caller, name string) wire.ServerEvent {
+func first(c *caller, name string) {
 	c.t.Helper()
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	for {
-		if e := c.find(name); e != nil {
-			return e
-		}
-		select {
-		case <-c.arrived:
-		case <-late.C:
-			c.t.Fatalf("no %s after %s", name, strings.Join(c.names(), " "))
-		}
-	}
+	c.First(name)
 }
 
-func (c *caller) find(name string) wire.ServerEvent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := c.read; i < len(c.events); i++ {
-		if c.events[i].Type() == name {
-			c.read = i + 1
-			return c.events[i]
-		}
-	}
-	return nil
-}
-
-// next is first for events with the Go type E.
+// next is first, and returns the event with its Go type E.
 func next[E wire.ServerEvent](c *caller, name string) E {
 	c.t.Helper()
-	e, ok := first(c, name).(E)
-	c.g.Expect(ok).To(gomega.BeTrue(), name)
-	return e
-}
-
-// all returns the events so far.
-func (c *caller) all() []wire.ServerEvent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.events)
-}
-
-// names returns the types of the events so far, without deltas and without rate_limits.updated.
-func (c *caller) names() []string {
-	var out []string
-	for _, e := range c.all() {
-		if !strings.HasSuffix(e.Type(), ".delta") && e.Type() != "rate_limits.updated" {
-			out = append(out, e.Type())
-		}
-	}
-	return out
+	return servertest.Next[E](c.Inbox, name)
 }
 
 // since returns the names after the newest event of this type.
 func (c *caller) since(name string) []string {
-	names := c.names()
+	names := c.Names()
 	for i := len(names) - 1; i >= 0; i-- {
 		if names[i] == name {
 			return names[i+1:]
@@ -289,7 +225,7 @@ func (c *caller) since(name string) []string {
 // count returns how many events of this type have come.
 func (c *caller) count(name string) int {
 	n := 0
-	for _, e := range c.names() {
+	for _, e := range c.Names() {
 		if e == name {
 			n++
 		}

@@ -134,7 +134,7 @@ func TestAModelThatDoesNotStop(t *testing.T) {
 		began := time.Now()
 		expectSessionWorks(c)
 		c.g.Expect(time.Since(began)).To(gomega.BeNumerically(">=", 3*time.Second))
-		for _, e := range c.all() {
+		for _, e := range c.All() {
 			if d, ok := e.(*wire.ResponseOutputAudioTranscriptDelta); ok {
 				c.g.Expect(d.Delta).NotTo(gomega.ContainSubstring("never"))
 			}

@@ -186,44 +186,28 @@ func (c *caller) session() wire.Session {
 // what the event has begun.
 func (c *caller) outcome(text string) string {
 	c.t.Helper()
-	c.mu.Lock()
-	c.read = len(c.events)
-	c.mu.Unlock()
+	c.Skip()
 	c.send(text)
 	for {
-		<-c.arrived
-		for e := c.any(); e != nil; e = c.any() {
-			switch e := e.(type) {
-			case *wire.ErrorEvent:
-				if deref(e.Error.EventID) == "e" {
-					return e.Error.Code + " " + deref(e.Error.Param)
-				}
-			case *wire.SessionUpdated:
-				c.settle(`"tracing":null`) // tracing cannot be changed while it is on
+		switch e := c.First().(type) {
+		case *wire.ErrorEvent:
+			if deref(e.Error.EventID) == "e" {
+				return e.Error.Code + " " + deref(e.Error.Param)
+			}
+		case *wire.SessionUpdated:
+			c.settle(`"tracing":null`) // tracing cannot be changed while it is on
+			return ""
+		case *wire.ResponseCreated:
+			c.send(`{"type":"response.cancel","response_id":"` + e.Response.ID + `"}`)
+			first(c, "response.done")
+			return ""
+		case *wire.ConversationItemDone:
+			if e.Item.Role != "assistant" {
+				id, _ := json.Marshal(e.Item.ID)
+				c.send(`{"type":"conversation.item.delete","item_id":` + string(id) + `}`)
+				first(c, "conversation.item.deleted")
 				return ""
-			case *wire.ResponseCreated:
-				c.send(`{"type":"response.cancel","response_id":"` + e.Response.ID + `"}`)
-				first(c, "response.done")
-				return ""
-			case *wire.ConversationItemDone:
-				if e.Item.Role != "assistant" {
-					id, _ := json.Marshal(e.Item.ID)
-					c.send(`{"type":"conversation.item.delete","item_id":` + string(id) + `}`)
-					first(c, "conversation.item.deleted")
-					return ""
-				}
 			}
 		}
 	}
-}
-
-// any returns the next event; nil when there is none yet.
-func (c *caller) any() wire.ServerEvent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.read == len(c.events) {
-		return nil
-	}
-	c.read++
-	return c.events[c.read-1]
 }

@@ -39,7 +39,7 @@ func TestKnownBugsOfInterruptions(t *testing.T) {
 		c.utter("stop it now please")
 		first(c, "response.created")
 		ended := false
-		for _, e := range c.all() {
+		for _, e := range c.All() {
 			if done, is := e.(*wire.ResponseDone); is && done.Response.ID == stale {
 				ended = true
 			}

@@ -95,7 +95,7 @@ func TestTruncationOfUnsentAudio(t *testing.T) {
 		item := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID
 		first(c, "response.content_part.added")
 		c.send(`{"type":"conversation.item.truncate","item_id":"` + item + `","content_index":0,"audio_end_ms":0}`)
-		e := c.either("conversation.item.truncated", "error")
+		e := c.First("conversation.item.truncated", "error")
 		if bad, is := e.(*wire.ErrorEvent); is { // the item has no text yet
 			c.g.Expect(bad.Error.Code).To(gomega.Equal("unsupported_content_type"))
 		}
@@ -188,7 +188,7 @@ func TestEmptyBuffersAndTakenNames(t *testing.T) {
 // doneItems returns the ids in the conversation.item.done so far.
 func (c *caller) doneItems() []string {
 	var all []string
-	for _, e := range c.all() {
+	for _, e := range c.All() {
 		if done, is := e.(*wire.ConversationItemDone); is {
 			all = append(all, done.Item.ID)
 		}
@@ -199,23 +199,10 @@ func (c *caller) doneItems() []string {
 // live returns the id of the newest response.
 func (c *caller) live() string {
 	id := ""
-	for _, e := range c.all() {
+	for _, e := range c.All() {
 		if created, is := e.(*wire.ResponseCreated); is {
 			id = created.Response.ID
 		}
 	}
 	return id
-}
-
-// either waits for the next event of one of two types.
-func (c *caller) either(a, b string) wire.ServerEvent {
-	c.t.Helper()
-	for {
-		e := c.any()
-		if e == nil {
-			<-c.arrived
-		} else if e.Type() == a || e.Type() == b {
-			return e
-		}
-	}
 }

@@ -92,7 +92,7 @@ func TestAudioOfOutOfBandResponses(t *testing.T) {
 		_, of := c.audio()
 		c.g.Expect(of[askOutOfBand.ID]).To(gomega.Equal(len("You said: psst") * 60))
 		c.g.Expect(of).To(gomega.HaveKey(main))
-		c.g.Expect(c.names()).NotTo(gomega.ContainElement("conversation.item.truncated"))
+		c.g.Expect(c.Names()).NotTo(gomega.ContainElement("conversation.item.truncated"))
 	})
 
 	story(t, "all of its audio is sent, however much is ahead of playback", func(t *testing.T) {

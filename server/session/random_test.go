@@ -89,7 +89,7 @@ func (w *randomClient) one(of ...string) string { return of[w.r.IntN(len(of))] }
 
 // item returns the id of an item of the conversation, or an id that no item has.
 func (w *randomClient) item() string {
-	items := append(follow(w.all()).names, "nobody")
+	items := append(follow(w.All()).names, "nobody")
 	return items[w.r.IntN(len(items))]
 }
 
@@ -148,7 +148,7 @@ func (w *randomClient) inserts() {
 // answersCall sends the result of the model's newest tool call.
 func (w *randomClient) answersCall() {
 	call := "call_of_nobody"
-	for _, e := range w.all() {
+	for _, e := range w.All() {
 		if done, is := e.(*wire.ResponseOutputItemDone); is && done.Item.Type == wire.ItemFunctionCall {
 			call = done.Item.CallID
 		}
@@ -170,7 +170,7 @@ func (w *randomClient) appends() {
 func (w *randomClient) predicts() {
 	w.send(`{"type":"antiphon.hello","event_id":"hello","barge_in":` + w.one("true", "true", "true", "false") + `}`)
 	response := "resp_of_nobody"
-	for _, e := range w.all() {
+	for _, e := range w.All() {
 		if created, is := e.(*wire.ResponseCreated); is && w.r.IntN(3) > 0 {
 			response = created.Response.ID
 		}
@@ -198,7 +198,7 @@ func (w *randomClient) waits() { wait(time.Duration(w.r.IntN(6000)) * time.Milli
 // outOfBand returns the ids of all out-of-band responses so far.
 func (c *caller) outOfBand() []string {
 	var out []string
-	for _, e := range c.all() {
+	for _, e := range c.All() {
 		if created, is := e.(*wire.ResponseCreated); is && created.Response.ConversationID == nil {
 			out = append(out, created.Response.ID)
 		}

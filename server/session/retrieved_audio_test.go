@@ -48,7 +48,7 @@ func TestRetrievedAudio(t *testing.T) {
 		c.g.Expect(heard).To(gomega.Equal("You said: hello"))
 		c.send(`{"type":"conversation.item.truncate","item_id":"` + agent + `","content_index":0,"audio_end_ms":300}`)
 		c.g.Expect(c.retrieve(agent).Content[0].Audio).To(gomega.HaveLen(300 * 48))
-		for _, e := range c.all() {
+		for _, e := range c.All() {
 			if added, ok := e.(*wire.ConversationItemAdded); ok {
 				c.g.Expect(added.Item.Content).NotTo(gomega.ContainElement(gomega.HaveField("Audio", gomega.Not(gomega.BeEmpty()))))
 			}

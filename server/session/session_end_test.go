@@ -16,7 +16,7 @@ func TestTimeLimit(t *testing.T) {
 	story(t, "after an hour the session ends with a reason; a client of the extension gets a notice before", func(t *testing.T) {
 		began := time.Now()
 		c := byWebSocket(t, plain())
-		created := c.all()[0].(*wire.SessionCreated).Session
+		created := c.All()[0].(*wire.SessionCreated).Session
 		c.g.Expect(created.ExpiresAt).To(gomega.Equal(began.Add(time.Hour).Unix()))
 		c.send(`{"type":"antiphon.hello","event_id":"hi"}`)
 		wait(58 * time.Minute)
@@ -38,7 +38,7 @@ func TestTimeLimit(t *testing.T) {
 	story(t, "a client that does not use the extension gets no notice", func(t *testing.T) {
 		c := newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Longest: 90 * time.Second}).start()
 		<-c.s.Done()
-		c.g.Expect(c.names()).To(gomega.Equal([]string{"session.created", "conversation.created", "error"}))
+		c.g.Expect(c.Names()).To(gomega.Equal([]string{"session.created", "conversation.created", "error"}))
 	})
 }
 

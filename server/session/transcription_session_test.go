@@ -31,12 +31,12 @@ func TestTranscriptionSession(t *testing.T) {
 		c.g.Expect(next[*wire.ConversationItemInputAudioTranscriptionCompleted](c, "conversation.item.input_audio_transcription.completed").Transcript).
 			To(gomega.Equal("take a letter"))
 		c.quiet(6000)
-		c.g.Expect(c.names()).To(gomega.Equal([]string{
+		c.g.Expect(c.Names()).To(gomega.Equal([]string{
 			"session.created", "conversation.created", "input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped",
 			"input_audio_buffer.committed", "conversation.item.added", "conversation.item.done",
 			"conversation.item.input_audio_transcription.completed",
 		}))
-		created := c.all()[0].(*wire.SessionCreated).Session
+		created := c.All()[0].(*wire.SessionCreated).Session
 		c.g.Expect(created.Type).To(gomega.Equal("transcription"))
 		c.g.Expect(created.Audio.Input.TurnDetection.CreateResponse).To(gomega.BeFalse())
 	})

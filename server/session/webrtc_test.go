@@ -108,7 +108,7 @@ func TestHeldResponse(t *testing.T) {
 		done := next[*wire.ResponseDone](c, "response.done").Response
 		first(c, "output_audio_buffer.stopped")
 		c.pacer.expectWhole(c.g, *done.Output[0].Content[0].Transcript)
-		c.g.Expect(c.names()).NotTo(gomega.ContainElement(gomega.BeElementOf("input_audio_buffer.speech_started", "output_audio_buffer.cleared")))
+		c.g.Expect(c.Names()).NotTo(gomega.ContainElement(gomega.BeElementOf("input_audio_buffer.speech_started", "output_audio_buffer.cleared")))
 		held := time.Since(began) - time.Duration(len(*done.Output[0].Content[0].Transcript)*60-4000)*time.Millisecond
 		c.g.Expect(held).To(gomega.BeNumerically("~", 400*time.Millisecond, 250*time.Millisecond), "it was held meanwhile")
 	})

@@ -21,7 +21,7 @@ import (
 // audio returns how much audio has come, in milliseconds, in all and by response.
 func (c *caller) audio() (ms int, of map[string]int) {
 	of = map[string]int{}
-	for _, e := range c.all() {
+	for _, e := range c.All() {
 		if d, ok := e.(*wire.ResponseOutputAudioDelta); ok {
 			ms += len(d.Delta) / 48
 			of[d.ResponseID] += len(d.Delta) / 48
@@ -64,8 +64,8 @@ func TestClientPlays(t *testing.T) {
 		c.quiet(700)
 		first(c, "input_audio_buffer.speech_started")
 		first(c, "response.done")
-		c.g.Expect(c.names()).NotTo(gomega.ContainElement("output_audio_buffer.cleared"), "that is WebRTC's")
-		c.g.Expect(c.names()).NotTo(gomega.ContainElement("conversation.item.truncated"), "the client truncates: it knows what was heard")
+		c.g.Expect(c.Names()).NotTo(gomega.ContainElement("output_audio_buffer.cleared"), "that is WebRTC's")
+		c.g.Expect(c.Names()).NotTo(gomega.ContainElement("conversation.item.truncated"), "the client truncates: it knows what was heard")
 	})
 
 	story(t, "the server cuts a response of which no audio was sent", func(t *testing.T) {

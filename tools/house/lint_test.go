@@ -77,6 +77,8 @@ var lintCases = []lintCase{
 	{"server/session/check_test.go", ours + "e2e/check", ""},
 	{"server/session/check.go", ours + "e2e/check", "test-only"},
 	{"server/session/browser_test.go", ours + "e2e/browser", "server"},
+	{"server/session/servertest.go", ours + "server/internal/servertest", "test-only"},
+	{"server/session/servertest_test.go", ours + "server/internal/servertest", ""},
 	{"server/gomega.go", "github.com/onsi/gomega", "test-only"},
 	{"server/pion.go", "github.com/pion/webrtc/v4", "pion"},
 	{"server/rtc/pion.go", "github.com/pion/webrtc/v4", ""},
