@@ -129,11 +129,18 @@ func (h *host) dial() *client {
 // call opens a WebSocket.
 func (h *host) call() *client {
 	h.t.Helper()
+	return h.callAnswering(true)
+}
+
+// callAnswering is call for a client that answers pings only if pongs is true.
+func (h *host) callAnswering(pongs bool) *client {
+	h.t.Helper()
 	c := &client{Inbox: servertest.NewInbox(h.t), t: h.t, g: h.g, over: make(chan struct{})}
+	answers := func(context.Context, []byte) bool { return pongs }
 	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, "ws://server.test/v1/realtime?model=test", //nolint:bodyclose // a WebSocket has none
-		&websocket.DialOptions{Subprotocols: []string{"realtime"}, HTTPClient: h.web})
+		&websocket.DialOptions{Subprotocols: []string{"realtime"}, HTTPClient: h.web, OnPingReceived: answers})
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	ws.SetReadLimit(-1)
 	c.ws = ws

@@ -83,6 +83,20 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	})
 }
 
+// A client that is gone without a word is found by pings, and one that is quiet stays.
+func TestPings(t *testing.T) {
+	story(t, "the client answers no ping", func(t *testing.T) {
+		h := serve(t, scripted.New(scripted.Options{}), nil)
+		quiet := h.dial()
+		gone := h.callAnswering(false)
+		first(gone, "session.created")
+		h.calls(2)
+		wait(3 * time.Minute)
+		h.calls(1)
+		goesOn(quiet)
+	})
+}
+
 // TestEndsByTheServer checks calls that the server ends.
 func TestEndsByTheServer(t *testing.T) {
 	story(t, "the server stops while calls are open", func(t *testing.T) {

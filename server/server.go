@@ -57,6 +57,8 @@ type Config struct {
 	Turn string
 	// ICE are other STUN and TURN servers that clients use.
 	ICE signal.ICEServers
+	// OpusBitrate is the bit rate of the agent's audio over WebRTC, in bit/s; 0 takes 40000.
+	OpusBitrate int
 	// Keys are the API keys that clients send; nil asks for none.
 	Keys signal.Keys
 	// Secrets say what client secrets allow, which the holder of a key creates.
@@ -108,7 +110,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	engine, err := rtc.New(rtc.Config{
 		UDPPort: cfg.UDPPort, Loopback: cfg.Loopback, LoopbackOnly: cfg.LoopbackOnly, PublicAddresses: cfg.PublicAddresses,
-		PrivateRemotes: cfg.PrivateCandidates, TCP: cfg.ICETCP, Logger: cfg.Logger,
+		PrivateRemotes: cfg.PrivateCandidates, TCP: cfg.ICETCP, OpusBitrate: cfg.OpusBitrate, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)

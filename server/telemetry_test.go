@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"os"
 	"regexp"
 	"strconv"
 	"testing"
@@ -61,6 +62,12 @@ func TestTelemetry(t *testing.T) {
 			`antiphon_component_state{name="scripted",stage="model",state="ready"}`: 1,
 		} {
 			h.g.Expect(value(metrics, name)).To(gomega.Equal(want), name)
+		}
+		board, err := os.ReadFile("../deploy/grafana.json")
+		h.g.Expect(err).NotTo(gomega.HaveOccurred())
+		h.g.Expect(json.Valid(board)).To(gomega.BeTrue())
+		for _, name := range regexp.MustCompile(`(antiphon|process|go)_\w+`).FindAllString(string(board), -1) {
+			h.g.Expect(metrics).To(gomega.ContainSubstring(name), "the dashboard shows it")
 		}
 		h.g.Expect(value(metrics, "go_goroutines")).To(gomega.BeNumerically(">", 0))
 		h.close()

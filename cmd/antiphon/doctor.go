@@ -31,7 +31,7 @@ var errNotWorking = errors.New("not everything works")
 func (d *doctor) Run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	p, err := openPipeline(ctx, d.Pipeline, slog.New(slog.DiscardHandler))
+	p, err := openPipeline(ctx, d.Pipeline, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,8 @@ type limits struct {
 	ConversationMemory       int           `yaml:"-" default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
 	MaxConnections           int           `yaml:"-" placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
 	MaxConnectionsPerAddress int           `yaml:"-" placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
+	MaxLate                  float64       `yaml:"max-late" default:"10" placeholder:"PERCENT" help:"Refuse new calls while more of the audio is late; 0 for no limit."`
+	MaxCPU                   float64       `yaml:"max-cpu" name:"max-cpu" default:"95" placeholder:"PERCENT" help:"Refuse new calls while more of the processor time is used; 0 for no limit."`
 	CallsPerPrincipal        int           `yaml:"calls-per-principal" placeholder:"N" help:"Calls of one principal at a time; 0 takes half of --max-sessions if the key file names more than one, and all otherwise."`
 	CallsPerSecret           int           `yaml:"calls-per-secret" default:"8" placeholder:"N" help:"Calls of one client secret at a time."`
 	CallsPerAddress          int           `yaml:"calls-per-address" placeholder:"N" help:"Calls of one client address without an API key at a time; 0 takes a quarter of --max-sessions."`
@@ -58,6 +60,8 @@ func (l *limits) into(cfg *server.Config) (err error) {
 		return fmt.Errorf("--session-length %v: want %v to %v", l.SessionLength, shortestSession, longestSession)
 	case l.MaxMessage < 0 || l.MaxMessage > largestMessage || min(l.ConversationMemory, l.MessageMemory) < 0:
 		return fmt.Errorf("--max-message, --message-memory and --conversation-memory: want a number above 0, and at most %d KiB for a message", largestMessage)
+	case l.MaxLate < 0 || l.MaxCPU < 0:
+		return errors.New("--max-late and --max-cpu: want a share in percent, or 0 for no limit")
 	case l.EventsPerSecond < 1:
 		return errors.New("--events-per-second: want a number above 0")
 	}
@@ -65,7 +69,7 @@ func (l *limits) into(cfg *server.Config) (err error) {
 	cfg.Limits = signal.Limits{
 		MaxSessions: l.MaxSessions, EventsPerSecond: l.EventsPerSecond, MaxMessage: int64(l.MaxMessage) << 10, MessageMemory: int64(l.MessageMemory) << 20, Memory: l.ConversationMemory << 20,
 		Longest: l.SessionLength, CallsPerPrincipal: l.CallsPerPrincipal, CallsPerSecret: l.CallsPerSecret, CallsPerAddress: l.CallsPerAddress,
-		CallAttempts: l.CallAttempts, SecretsPerPrincipal: l.SecretsPerPrincipal,
+		CallAttempts: l.CallAttempts, MaxLate: l.MaxLate, MaxCPU: l.MaxCPU, SecretsPerPrincipal: l.SecretsPerPrincipal,
 	}
 	cfg.Secrets.SingleUse = l.SecretSingleUse
 	if cfg.Secrets.Locks, err = settings.ParseLocks(l.SecretLock); err != nil {

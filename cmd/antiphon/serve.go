@@ -28,15 +28,17 @@ import (
 )
 
 type serve struct {
-	Listen        string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
-	Pipeline      string   `default:"embedded" placeholder:"embedded|scripted|FILE.yaml" help:"What answers: real speech of this machine, the deterministic test pipeline, or the latter with a script."`
-	APIKeyFile    string   `name:"api-key-file" type:"existingfile" placeholder:"FILE" help:"API keys, hashed, one a line: see antiphon key. Required when listening beyond this machine."`
-	TLSCert       string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
-	TLSKey        string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`
-	TLSSelfSigned bool     `name:"tls-self-signed" help:"HTTPS with a certificate made at the start, whose fingerprint is printed."`
-	Origin        []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
-	LimitsFile    string   `type:"existingfile" placeholder:"FILE.yaml" help:"Limits as a file, such as max-sessions: 100. It, the key file and the certificate are read again at SIGHUP and when they change."`
-	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
+	Listen              string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
+	Pipeline            string   `default:"embedded" placeholder:"embedded|scripted|FILE.yaml" help:"What answers: real speech of this machine, the deterministic test pipeline, or the latter with a script."`
+	APIKeyFile          string   `name:"api-key-file" type:"existingfile" placeholder:"FILE" help:"API keys, hashed, one a line: see antiphon key. Required when listening beyond this machine."`
+	TLSCert             string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
+	TLSKey              string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`
+	TLSSelfSigned       bool     `name:"tls-self-signed" help:"HTTPS with a certificate made at the start, whose fingerprint is printed."`
+	OpusBitrate         int      `default:"40000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
+	RecogniserProcesses int      `default:"4" placeholder:"N" help:"Processes of the embedded pipeline's recogniser: as many turns are recognised at a time."`
+	Origin              []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
+	LimitsFile          string   `type:"existingfile" placeholder:"FILE.yaml" help:"Limits as a file, such as max-sessions: 100. It, the key file and the certificate are read again at SIGHUP and when they change."`
+	TrustedProxy        []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	network
 	limits
 	Record       string        `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
@@ -64,7 +66,7 @@ func (c *serve) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p, err := openPipeline(ctx, c.Pipeline, logger)
+	p, err := openPipeline(ctx, c.Pipeline, c.RecogniserProcesses, logger)
 	if err != nil {
 		return err
 	}
@@ -106,12 +108,15 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	if err != nil {
 		return cfg, nil, fmt.Errorf("--listen %q: want HOST:PORT, such as 127.0.0.1:8080", c.Listen)
 	}
+	if c.RecogniserProcesses < 0 {
+		return cfg, nil, errors.New("--recogniser-processes: want a number above 0")
+	}
 	local := isLoopback(host)
 	if err := c.checkAccess(local, logger); err != nil {
 		return cfg, nil, err
 	}
 	cfg = server.Config{
-		Logger: logger, Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Origins: c.Origin,
+		Logger: logger, OpusBitrate: c.OpusBitrate, Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Origins: c.Origin,
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {
 		return cfg, nil, err
@@ -298,10 +303,10 @@ func warm(ctx context.Context, p *pipeline.Pipeline, logger *slog.Logger) {
 }
 
 // openPipeline returns the pipeline that the flag --pipeline names.
-func openPipeline(ctx context.Context, name string, logger *slog.Logger) (*pipeline.Pipeline, error) {
+func openPipeline(ctx context.Context, name string, processes int, logger *slog.Logger) (*pipeline.Pipeline, error) {
 	switch {
 	case name == "embedded":
-		return embedded.New(ctx, embedded.Options{Logger: logger})
+		return embedded.New(ctx, embedded.Options{Logger: logger, Processes: processes})
 	case name == "scripted":
 		return scripted.New(scripted.Options{}), nil
 	case strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"):

@@ -19,6 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/load"
 	"github.com/antiphon-rt/antiphon/server/ws"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -80,6 +81,7 @@ type Handler struct {
 	messages *ws.Memory
 
 	attempts attempts
+	load     load.Meter
 
 	mu     sync.Mutex
 	calls  map[string]*callEntry // by call id

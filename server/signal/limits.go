@@ -20,6 +20,10 @@ type Limits struct {
 	// Memory is how many bytes the items of all conversations may take together; 0 takes 1 GiB.
 	Memory int
 
+	// MaxLate and MaxCPU refuse new calls while more of the audio of calls over WebRTC is late, or more of the processor time is used, in
+	// percent; 0 is no limit.
+	MaxLate, MaxCPU float64
+
 	// CallsPerPrincipal is how many calls the keys and client secrets of one principal may have at a time; 0 takes half of
 	// MaxSessions if the keys name more than one principal, and all otherwise.
 	CallsPerPrincipal int

@@ -78,6 +78,9 @@ func (h *Handler) admit(who requester) *problem {
 			}).after(fullRetry)
 		}
 	}
+	if p := h.overloaded(len(h.calls)); p != nil {
+		return p
+	}
 	for _, s := range h.shares(who) {
 		calls, halfOpen, oldest := h.held(s.of)
 		if calls >= s.calls {

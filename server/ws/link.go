@@ -86,6 +86,7 @@ func (l *Link) Begin() {
 	}
 	l.goroutines.Go(func() { l.write(l.ctx, l.receiver) })
 	l.goroutines.Go(func() { l.read(l.ctx, l.receiver) })
+	l.goroutines.Go(func() { l.ping(l.ctx, l.receiver) })
 }
 
 // Ended is closed when nothing more will be sent.

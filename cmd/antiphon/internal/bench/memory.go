@@ -37,7 +37,8 @@ func startChild(ctx context.Context) (*child, error) {
 		return nil, err
 	}
 	c := &child{cmd: exec.CommandContext(ctx, self, "serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "error",
-		"--max-sessions", strconv.Itoa(MaxSessions), "--calls-per-address", strconv.Itoa(MaxSessions), "--call-attempts", "100000")}
+		"--max-sessions", strconv.Itoa(MaxSessions), "--calls-per-address", strconv.Itoa(MaxSessions), "--call-attempts", "100000",
+		"--max-late", "0", "--max-cpu", "0")}
 	c.cmd.Stderr = os.Stderr
 	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
 	out, err := c.cmd.StdoutPipe()

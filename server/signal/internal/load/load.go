@@ -1,0 +1,44 @@
+// Package load measures how busy a server is: how much of its audio is late, and how much processor time it uses.
+package load
+
+import (
+	"runtime"
+	"sync"
+	"time"
+)
+
+const (
+	// measureEvery is the shortest time over which the load is measured.
+	measureEvery = 2 * time.Second
+	// fewFrames say nothing about lateness.
+	fewFrames = 500
+)
+
+// Meter measures the load between two looks. It is safe for concurrent use.
+type Meter struct {
+	mu         sync.Mutex
+	at         time.Time
+	sent, late uint64
+	cpu        time.Duration
+
+	latePercent, cpuPercent float64 // of the last measurement
+}
+
+// Look measures if the last measurement is old enough, and returns what is known: the share of late frames and of processor time, in
+// percent.
+func (m *Meter) Look(now time.Time, sent, late uint64, cpu time.Duration) (latePercent, cpuPercent float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	took := now.Sub(m.at)
+	if took < measureEvery {
+		return m.latePercent, m.cpuPercent
+	}
+	if !m.at.IsZero() {
+		m.latePercent, m.cpuPercent = 0, 100*float64(cpu-m.cpu)/float64(took)/float64(runtime.GOMAXPROCS(0))
+		if frames := sent - m.sent; frames >= fewFrames {
+			m.latePercent = 100 * float64(late-m.late) / float64(frames)
+		}
+	}
+	m.at, m.sent, m.late, m.cpu = now, sent, late, cpu
+	return m.latePercent, m.cpuPercent
+}
