@@ -2,7 +2,7 @@
 # setup.sh talk|test: installs what is missing on Debian.
 # talk: Go and the speech packages. Without the packages the server works with text, so the script only reports that they are missing.
 # test: also two browsers, Node with npm, a C compiler (for the race detector), a checker of shell scripts, a sound server, a
-# TURN server (coturn), and the tools that make networks;
+# TURN server (coturn), two reverse proxies, and the tools that make networks;
 # there, anything missing is an error.
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ mode=${1:-talk}
 speech="flite pocketsphinx pocketsphinx-en-us"
 case $mode in
 talk) wanted=$speech ;;
-test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn iproute2 nftables" ;;
+test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn iproute2 nftables nginx caddy" ;;
 *)
 	echo "usage: $0 talk|test" >&2
 	exit 2
