@@ -1,8 +1,11 @@
 package reach
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 )
@@ -71,6 +74,31 @@ func TestBlockedNetworks(t *testing.T) {
 	}
 }
 
+// TestChromium checks that a browser connects through networks that let no UDP through.
+func TestChromium(t *testing.T) {
+	for i, row := range []struct {
+		name string
+		job  serverJob
+		want string
+	}{
+		{"TURN over TCP", serverJob{Listen: "0.0.0.0:80", Turn: "0.0.0.0:3478"}, "page: session.created relay tcp"},
+		{"ICE over TCP", serverJob{Listen: "0.0.0.0:80", ICETCP: "0.0.0.0:7000"}, "page: session.created prflx tcp"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			route(t, symmetric, noUDP)
+			served := start(t, g, "server", "server", row.job)
+			served.says("serving")
+			dir := fmt.Sprint("/run/chromium", i) // it goes with the namespaces, whenever the browser's last process ends
+			browser := exec.Command("ip", "netns", "exec", "client", "chromium", "--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu",
+				"--user-data-dir="+dir, "http://203.0.113.10/")
+			browser.Env = append(os.Environ(), "HOME="+dir)
+			begin(t, g, browser)
+			served.says(row.want)
+		})
+	}
+}
+
 // TestCallsThroughCoturn checks that a client reaches the server through a TURN server of others, which shares a secret with the server.
 func TestCallsThroughCoturn(t *testing.T) {
 	g := gomega.NewWithT(t)
@@ -101,9 +129,12 @@ func TestAddressChangesInMidCall(t *testing.T) {
 			client.says("connected")
 			client.ask("good morning")
 			run(t, change)
+			began := time.Now()
 			client.write("is somebody there") // nobody knows yet that the sound of the answer is lost
 			g.Eventually(client.lines, patience).Should(gomega.Receive(gomega.HavePrefix("heard ")))
 			client.ask("good evening")
+			t.Logf("heard %v after the change", time.Since(began))
+			g.Expect(time.Since(began)).To(gomega.BeNumerically("<", 20*time.Second), "the client notices the silence, not the server's time limit")
 		})
 	}
 }

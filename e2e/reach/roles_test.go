@@ -3,8 +3,10 @@ package reach
 import (
 	"bufio"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -76,7 +78,7 @@ type serverJob struct {
 
 // serveCalls serves calls until the program is told to end.
 func serveCalls(j serverJob) error {
-	cfg := server.Config{Pipeline: scripted.New(scripted.Options{}), UDPPort: 7000, Turn: j.Turn}
+	cfg := server.Config{Pipeline: scripted.New(scripted.Options{}), Page: http.HandlerFunc(servePage), UDPPort: 7000, Turn: j.Turn}
 	if os.Getenv("ANTIPHON_REACH_DEBUG") != "" {
 		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
@@ -107,6 +109,19 @@ func serveCalls(j serverJob) error {
 	<-ended.Done()
 	_ = web.Close()
 	return s.Close(context.Background())
+}
+
+//go:embed page.html
+var page []byte
+
+// servePage serves the page, and prints what the page tells.
+func servePage(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/done" {
+		_, _ = w.Write(page) // the browser may be gone
+		return
+	}
+	text, _ := io.ReadAll(io.LimitReader(r.Body, 1000)) // what came of it is printed
+	fmt.Println("page:", string(text))
 }
 
 // clientJob says how a client calls.

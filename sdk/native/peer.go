@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
@@ -37,6 +38,7 @@ type peer struct {
 	track   *webrtc.TrackLocalStaticRTP // nil without a microphone
 	muted   atomic.Bool
 
+	heard   atomic.Int64  // when the last packet of the agent came, in Unix nanoseconds; 0 before the first
 	changed chan struct{} // has a token when the connection's state has changed
 	workers *workers
 }
@@ -173,6 +175,7 @@ func (p *peer) playSound(track *webrtc.TrackRemote) {
 		if err != nil {
 			return // the call is over
 		}
+		p.heard.Store(time.Now().UnixNano())
 		// A packet that cannot be decoded is lost.
 		_ = dec.decode(packet.SequenceNumber, packet.Payload, func(pcm []int16) {
 			p.meter.agentFrame(pcm)
@@ -191,10 +194,15 @@ func (p *peer) playSound(track *webrtc.TrackRemote) {
 // watch reports changes of the connection.
 func (p *peer) watch() {
 	lost := false
+	tick := time.NewTicker(disconnected / 6)
+	defer tick.Stop()
 	for {
 		select {
 		case <-p.workers.stop:
 			return
+		case <-tick.C:
+			lost = p.watchSilence(lost)
+			continue
 		case <-p.changed:
 		}
 		switch p.pc.ConnectionState() {
@@ -202,6 +210,9 @@ func (p *peer) watch() {
 			lost = true
 			p.events.send(sdk.PeerLost{})
 		case webrtc.PeerConnectionStateConnected:
+			if p.heard.Load() != 0 {
+				p.heard.Store(time.Now().UnixNano()) // the silence until now was that of the old path
+			}
 			if lost {
 				lost = false
 				p.events.send(sdk.PeerRestored{})
@@ -215,6 +226,25 @@ func (p *peer) watch() {
 		case webrtc.PeerConnectionStateUnknown, webrtc.PeerConnectionStateNew, webrtc.PeerConnectionStateConnecting:
 		}
 	}
+}
+
+// watchSilence reports that the link is lost when no packet of the agent has come for the time disconnected, and that it is back. An
+// Antiphon sends a packet every 20 ms. When a router between both ends changes its address, the server sends to the old one, while the
+// client's own connectivity checks still succeed: pion sees nothing. lost says whether the link was lost before; watchSilence returns
+// whether it is now.
+func (p *peer) watchSilence(lost bool) bool {
+	last := p.heard.Load()
+	if last == 0 || !p.antiphon || p.pc.ConnectionState() != webrtc.PeerConnectionStateConnected {
+		return lost
+	}
+	silent := time.Since(time.Unix(0, last)) > disconnected
+	switch {
+	case silent && !lost:
+		p.events.send(sdk.PeerLost{})
+	case !silent && lost:
+		p.events.send(sdk.PeerRestored{})
+	}
+	return silent
 }
 
 // Send implements sdk.Peer.

@@ -83,6 +83,7 @@ func (p *peer) Restart(ctx context.Context) error {
 	if err != nil {
 		return connectionError(err)
 	}
+	p.server.client.CloseIdleConnections() // they may go the path that is gone
 	asking, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	answer, _, err := p.server.request(asking, http.MethodPost, p.location+"/restart", sdpType, nil, []byte(offer.SDP))
