@@ -10,6 +10,7 @@ import (
 	"github.com/pion/ice/v4"
 	"github.com/pion/webrtc/v4"
 
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/limited"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
 )
 
@@ -21,6 +22,9 @@ const (
 	tcpReadPackets, tcpWriteBytes = 64, 64 << 10
 	// tcpFirst is how long a connection over TCP may take to name its call.
 	tcpFirst = 10 * time.Second
+	// tcpConnections is how many connections over TCP there are at most at a time, and tcpEach how many of one client address. A client
+	// makes one for each address of the server.
+	tcpConnections, tcpEach = 1024, 128
 )
 
 // open makes pion's settings and opens the ports.
@@ -34,7 +38,7 @@ func (e *Engine) open() (err error) {
 	}
 	if e.cfg.TCP != nil {
 		e.tcp = ice.NewTCPMuxDefault(ice.TCPMuxParams{
-			Listener: e.cfg.TCP, Logger: pionlog.Factory{To: e.cfg.Logger}.NewLogger("tcp"), ReadBufferSize: tcpReadPackets,
+			Listener: limited.New(e.cfg.TCP, tcpConnections, tcpEach), Logger: pionlog.Factory{To: e.cfg.Logger}.NewLogger("tcp"), ReadBufferSize: tcpReadPackets,
 			WriteBufferSize: tcpWriteBytes, FirstStunBindTimeout: tcpFirst, AliveDurationForConnFromStun: tcpFirst,
 		})
 		e.setting.SetICETCPMux(e.tcp)

@@ -87,38 +87,3 @@ func (c *mediaConn) take(n int, now time.Time) bool {
 	c.left -= n
 	return true
 }
-
-// limitedListener limits the connections at a time. It closes further ones.
-type limitedListener struct {
-	net.Listener
-	free chan struct{} // has a token for each connection
-}
-
-// Accept implements net.Listener.
-func (l *limitedListener) Accept() (net.Conn, error) {
-	for {
-		conn, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case l.free <- struct{}{}:
-			return &limitedConn{Conn: conn, free: l.free}, nil
-		default:
-			_ = conn.Close() // there is no room for it
-		}
-	}
-}
-
-// limitedConn gives its place back when it closes.
-type limitedConn struct {
-	net.Conn
-	once sync.Once
-	free chan struct{}
-}
-
-// Close implements net.Conn.
-func (c *limitedConn) Close() error {
-	c.once.Do(func() { <-c.free })
-	return c.Conn.Close()
-}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pion/turn/v5"
 
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/limited"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
 )
 
@@ -90,7 +91,7 @@ func New(cfg Config) (*Server, error) {
 		},
 		PacketConnConfigs: []turn.PacketConnConfig{{PacketConn: udp, RelayAddressGenerator: generator{s}, PermissionHandler: s.permits}},
 		ListenerConfigs: []turn.ListenerConfig{{
-			Listener: &limitedListener{Listener: tcp, free: make(chan struct{}, 2*cfg.MaxAllocations)}, RelayAddressGenerator: generator{s}, PermissionHandler: s.permits,
+			Listener: limited.New(tcp, 2*cfg.MaxAllocations, 2*cfg.MaxPerAddress), RelayAddressGenerator: generator{s}, PermissionHandler: s.permits,
 		}},
 	})
 	if err != nil {
