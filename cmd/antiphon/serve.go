@@ -111,7 +111,8 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	if c.RecogniserProcesses < 0 {
 		return cfg, nil, errors.New("--recogniser-processes: want a number above 0")
 	}
-	local := isLoopback(host)
+	// A proxy and a public address bring clients of other machines to a server that listens on loopback.
+	local := isLoopback(host) && len(c.TrustedProxy) == 0 && len(c.PublicAddress) == 0
 	if err := c.checkAccess(local, logger); err != nil {
 		return cfg, nil, err
 	}
@@ -169,7 +170,7 @@ func (c *serve) checkAccess(local bool, logger *slog.Logger) error {
 	keyless := c.APIKeyFile == ""
 	switch {
 	case keyless && !local:
-		return fmt.Errorf("--listen %s can be reached from other machines: give --api-key-file FILE with the lines that antiphon key prints, or listen on 127.0.0.1", c.Listen)
+		return fmt.Errorf("--listen %s can be reached from other machines: give --api-key-file FILE with the lines that antiphon key prints, or listen on 127.0.0.1 without --trusted-proxy and --public-address", c.Listen)
 	case keyless && (len(c.SecretLock) > 0 || c.SecretSingleUse):
 		return errors.New("--secret-lock and --secret-single-use without --api-key-file stop nobody, because a client needs no secret: give keys")
 	case keyless && slices.Contains(c.Origin, "*"):

@@ -45,6 +45,7 @@ func TestServeChecksItsFlags(t *testing.T) {
 	}{
 		"no address":         {serve{Listen: "here", limits: few}, "--listen"},
 		"open to the world":  {serve{Listen: "0.0.0.0:0", limits: few}, "antiphon key prints"},
+		"open by a proxy":    {serve{Listen: "127.0.0.1:0", TrustedProxy: []string{"127.0.0.1"}, limits: few}, "antiphon key prints"},
 		"no events":          {serve{Listen: "127.0.0.1:0"}, "--events-per-second"},
 		"fewer than none":    {serve{Listen: "127.0.0.1:0", limits: limits{EventsPerSecond: 1, TokensPerMinute: -1}}, "--tokens-per-minute"},
 		"a lock of nothing":  {serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), limits: limits{EventsPerSecond: 1, SecretLock: []string{"voice"}}}, `--secret-lock: "voice"`},
@@ -67,6 +68,28 @@ func TestServeChecksItsFlags(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := row.serve.tlsConfig()
 			gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring(row.says)))
+		})
+	}
+}
+
+// TestMediaOfServersOnLoopback: a server that only this machine reaches opens no media port elsewhere, and one behind a proxy does.
+func TestMediaOfServersOnLoopback(t *testing.T) {
+	few := limits{EventsPerSecond: 1}
+	for name, row := range map[string]struct {
+		serve        serve
+		loopbackOnly bool
+	}{
+		"for this machine alone": {serve{Listen: "127.0.0.1:0", limits: few}, true},
+		"behind a proxy":         {serve{Listen: "127.0.0.1:0", TrustedProxy: []string{"127.0.0.1"}, APIKeyFile: keyFile(t), limits: few}, false},
+		"with a public address": {
+			serve{Listen: "127.0.0.1:0", network: network{PublicAddress: []string{"203.0.113.7"}}, APIKeyFile: keyFile(t), limits: few}, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			cfg, _, err := row.serve.config(slog.New(slog.DiscardHandler))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect([]bool{cfg.LoopbackOnly, cfg.Loopback}).To(gomega.Equal([]bool{row.loopbackOnly, row.loopbackOnly}))
 		})
 	}
 }
