@@ -2,7 +2,10 @@ package bargein
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
-import "github.com/antiphon-rt/antiphon/coord/id"
+import (
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
 
 // levelIsState: the level of the agent is the one that belongs to the state.
 func levelIsState(_, after Seen, step edge) bool {
@@ -27,7 +30,7 @@ func candidateOnce(before, _ Seen, step edge) bool {
 	e, onset := step.Event.(Onset)
 	onset = onset && before.fits(e)
 	sent := 0
-	right := each(before, step, func(g Seen, f Effect) bool {
+	right := machine.Each(before, step, func(g Seen, f Effect) bool {
 		c, is := f.(SendCandidate)
 		if !is {
 			return true
@@ -60,7 +63,7 @@ func noWordLost(before, after Seen, step edge) bool {
 	e, passed := step.Event.(Passed)
 	passed = passed && before.fits(e)
 	sent := 0
-	right := each(before, step, func(g Seen, f Effect) bool {
+	right := machine.Each(before, step, func(g Seen, f Effect) bool {
 		r, is := f.(SendReady)
 		if !is {
 			return true
@@ -88,7 +91,7 @@ func nothingHeardAfterConfirm(before, after Seen, step edge) bool {
 	e, confirmed := step.Event.(Confirmed)
 	confirmed = confirmed && before.fits(e)
 	mutes := 0
-	right := each(before, step, func(g Seen, f Effect) bool {
+	right := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case Mute:
 			mutes++
@@ -125,7 +128,7 @@ func heardOnce(before, _ Seen, step edge) bool {
 	e, confirmed := step.Event.(Confirmed)
 	confirmed = confirmed && before.fits(e)
 	sent := 0
-	right := each(before, step, func(g Seen, f Effect) bool {
+	right := machine.Each(before, step, func(g Seen, f Effect) bool {
 		h, is := f.(SendHeard)
 		if !is {
 			return true

@@ -53,10 +53,7 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 
 // see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
-	g = g.event(step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(f)
-	}
+	g = machine.See(g, step)
 	if g.Owes == 0 {
 		g.Full = 0 // no invariant uses it any more
 	}
@@ -94,12 +91,12 @@ func (g Seen) fits(e Event) bool {
 	return true
 }
 
-// event returns what the monitor remembers after the event e, before the effects of the step.
-func (g Seen) event(e Event) Seen {
-	if !g.fits(e) {
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	if !g.fits(step.Event) {
 		return g
 	}
-	switch e := e.(type) {
+	switch e := step.Event.(type) {
 	case Began:
 		g.Resp, g.Last, g.Owes = e.Resp, e.Resp, 0
 	case Ended:
@@ -121,8 +118,8 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
-// effect returns what the monitor remembers after the effect f.
-func (g Seen) effect(f Effect) Seen {
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
 	switch f := f.(type) {
 	case Duck:
 		g.Level = Lowered
@@ -141,9 +138,4 @@ func (g Seen) effect(f Effect) Seen {
 	case AwaitPosition, SendHeard:
 	}
 	return g
-}
-
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }

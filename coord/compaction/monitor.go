@@ -18,7 +18,7 @@ type Seen struct {
 // Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
 // that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
+	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
 		{Name: "SingleFlight", Holds: singleFlight},
 		{Name: "NoneAfterTeardown", Holds: noneAfterTeardown},
@@ -29,18 +29,9 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
-// see returns what the monitor remembers after step, if it remembered g before.
-func see(g Seen, step edge) Seen {
-	g = g.event(step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(f)
-	}
-	return g
-}
-
-// event returns what the monitor remembers after the event e, before the effects of the step.
-func (g Seen) event(e Event) Seen {
-	switch e := e.(type) {
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	switch e := step.Event.(type) {
 	case Trigger:
 		g.Owed = !g.Down
 	case Finished:
@@ -53,8 +44,8 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
-// effect returns what the monitor remembers after the effect f.
-func (g Seen) effect(f Effect) Seen {
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
 	switch f := f.(type) {
 	case Start:
 		g.Gen, g.Runs, g.Owed = max(g.Gen, f.Gen), true, false
@@ -66,14 +57,9 @@ func (g Seen) effect(f Effect) Seen {
 	return g
 }
 
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
-}
-
 // singleFlight: one run goes on at a time. The state and the monitor agree on it.
 func singleFlight(before, after Seen, step edge) bool {
-	one := each(before, step, func(g Seen, f Effect) bool {
+	one := machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, starts := f.(Start)
 		return !starts || !g.Runs
 	})
@@ -83,7 +69,7 @@ func singleFlight(before, after Seen, step edge) bool {
 
 // noneAfterTeardown: after the shutdown no run begins or goes on, and no summary is applied. Only the shutdown cancels a run, once.
 func noneAfterTeardown(before, after Seen, step edge) bool {
-	none := each(before, step, func(g Seen, f Effect) bool {
+	none := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case Start, Apply:
 			return !g.Down
@@ -98,7 +84,7 @@ func noneAfterTeardown(before, after Seen, step edge) bool {
 
 // rememberedOnce: after a trigger during a run, one more run begins right after it. No run begins without a trigger.
 func rememberedOnce(before, after Seen, step edge) bool {
-	wanted := each(before, step, func(g Seen, f Effect) bool {
+	wanted := machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, starts := f.(Start)
 		return !starts || g.Owed
 	})
@@ -108,7 +94,7 @@ func rememberedOnce(before, after Seen, step edge) bool {
 
 // appliedOnce: the summary of a run is applied once, when the run has finished, before the next run begins.
 func appliedOnce(before, after Seen, step edge) bool {
-	return !after.Done && each(before, step, func(g Seen, f Effect) bool {
+	return !after.Done && machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case Start:
 			return !g.Done
@@ -122,7 +108,7 @@ func appliedOnce(before, after Seen, step edge) bool {
 
 // genGrows: every run has a new generation number, and the state has the newest one.
 func genGrows(before, after Seen, step edge) bool {
-	grows := each(before, step, func(g Seen, f Effect) bool {
+	grows := machine.Each(before, step, func(g Seen, f Effect) bool {
 		s, starts := f.(Start)
 		return !starts || s.Gen > g.Gen
 	})

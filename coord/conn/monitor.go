@@ -21,7 +21,7 @@ type Seen struct {
 // Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
 // that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
+	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
 		{Name: "TeardownOnce", Holds: teardownOnce},
 		{Name: "NoVADAfterClosing", Holds: noVADAfterClosing},
@@ -34,18 +34,9 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
-// see returns what the monitor remembers after step, if it remembered g before.
-func see(g Seen, step edge) Seen {
-	g = g.event(step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(f)
-	}
-	return g
-}
-
-// event returns what the monitor remembers after the event e, before the effects of the step.
-func (g Seen) event(e Event) Seen {
-	switch e.(type) {
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	switch step.Event.(type) {
 	case Restored:
 		g.Grace = 0
 	case ChildrenDone:
@@ -55,8 +46,8 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
-// effect returns what the monitor remembers after the effect f.
-func (g Seen) effect(f Effect) Seen {
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
 	switch f := f.(type) {
 	case AnnounceSession:
 		g.Announced = true
@@ -76,15 +67,10 @@ func (g Seen) effect(f Effect) Seen {
 	return g
 }
 
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
-}
-
 // teardownOnce: the children are told to end once, the transport is released once, and the session is removed from the server
 // once, as the last effect.
 func teardownOnce(before, after Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
 		case StopChildren:
 			return !g.Stopping
@@ -102,7 +88,7 @@ func teardownOnce(before, after Seen, step edge) bool {
 
 // noVADAfterClosing: turn detection is off before the children are told to end, and stays off.
 func noVADAfterClosing(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
 		case StartVAD:
 			return !g.Stopping
@@ -116,7 +102,7 @@ func noVADAfterClosing(before, _ Seen, step edge) bool {
 
 // releaseAfterChildren: the transport is released only when every child has ended.
 func releaseAfterChildren(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
 		case ReleaseTransport, Forget:
 			return g.Joined
@@ -128,7 +114,7 @@ func releaseAfterChildren(before, _ Seen, step edge) bool {
 
 // vadPaired: every start of turn detection is followed by one stop. The state and the monitor agree on whether it is on.
 func vadPaired(before, after Seen, step edge) bool {
-	paired := each(before, step, func(g Seen, f Effect) bool {
+	paired := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
 		case StartVAD:
 			return !g.VAD
@@ -154,7 +140,7 @@ func vadPaired(before, after Seen, step edge) bool {
 
 // announcedOnceAndFirst: session.created is the first event that a client gets, and comes once.
 func announcedOnceAndFirst(before, after Seen, step edge) bool {
-	first := each(before, step, func(g Seen, f Effect) bool {
+	first := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
 		case AnnounceSession:
 			return !g.Announced

@@ -19,7 +19,7 @@ type Seen struct {
 // Monitor watches the machine. The explore tests evaluate it, and so do simulations of sessions and a server that is configured to
 // check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
+	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
 		{Name: "RunOnce", Holds: runOnce},
 		{Name: "CloseOnce", Holds: closeOnce},
@@ -30,19 +30,11 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
-// see returns what the monitor remembers after step, if it remembered g before.
-func see(g Seen, step edge) Seen {
-	g = g.event(step.From, step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(f)
-	}
-	return g
-}
-
-func (g Seen) event(from State, e Event) Seen {
-	switch e.(type) {
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	switch step.Event.(type) {
 	case Ask:
-		if _, announced := from.(Announced); announced {
+		if _, announced := step.From.(Announced); announced {
 			g.Asked = true
 		}
 	case BodyOver:
@@ -52,8 +44,8 @@ func (g Seen) event(from State, e Event) Seen {
 	return g
 }
 
-// effect returns what the monitor remembers after the effect f.
-func (g Seen) effect(f Effect) Seen {
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
 	switch f.(type) {
 	case Run:
 		g.Ran, g.Runs = true, true
@@ -68,14 +60,9 @@ func (g Seen) effect(f Effect) Seen {
 	return g
 }
 
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	return machine.Each(before.event(step.From, step.Event), step.Effects, Seen.effect, holds)
-}
-
 // runOnce: a body runs at most once, and only after it was asked for.
 func runOnce(before, _ Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, runs := f.(Run)
 		return !runs || g.Asked && !g.Ran && !g.Due
 	})
@@ -87,7 +74,7 @@ func runOnce(before, _ Seen, step edge) bool {
 
 // closeOnce: the terminal event is announced exactly once, and the state says whether it is.
 func closeOnce(before, after Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, closes := f.(Close)
 		return !closes || !g.Closed
 	})
@@ -97,7 +84,7 @@ func closeOnce(before, after Seen, step edge) bool {
 
 // nothingAfterClose: after the terminal event no body begins.
 func nothingAfterClose(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, runs := f.(Run)
 		return !runs || !g.Closed
 	})
@@ -106,7 +93,7 @@ func nothingAfterClose(before, _ Seen, step edge) bool {
 // If a body was asked for, its end is reported exactly once, and only after BodyOver. A body reports BodyOver itself. For a body that never
 // began, BodyOver follows ReportRefused.
 func endIsReported(before, after Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
 		case ReportOver:
 			return g.Asked && !g.Reported && !g.Runs && !g.Due

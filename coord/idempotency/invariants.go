@@ -2,11 +2,15 @@ package idempotency
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
 
 // requestIsProcessedOnlyOnce: after a request was sent that must not be repeated, none is sent again.
 func requestIsProcessedOnlyOnce(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, sends := f.(Forward)
 		return !sends || !g.Risked
 	})
@@ -14,7 +18,7 @@ func requestIsProcessedOnlyOnce(before, _ Seen, step edge) bool {
 
 // atMostOneHolder: a try gets the lock only if no other try holds it. The state and the monitor agree on the holder.
 func atMostOneHolder(before, after Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, grants := f.(Grant)
 		return !grants || g.Holder == 0
 	})
@@ -24,7 +28,7 @@ func atMostOneHolder(before, after Seen, step edge) bool {
 
 // onlyTheHolderSends: only the try that holds the lock sends its request, once for each lease.
 func onlyTheHolderSends(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		send, sends := f.(Forward)
 		return !sends || send.Try == g.Holder && !g.Sent
 	})
@@ -40,7 +44,7 @@ func everyTryIsAnswered(_, _ Seen, step edge) bool {
 
 // everyTryGetsTheSameResponse: every try gets the response that the server gave. Replayed is set if another try has sent the request.
 func everyTryGetsTheSameResponse(before, after Seen, step edge) bool {
-	same := each(before, step, func(g Seen, f Effect) bool {
+	same := machine.Each(before, step, func(g Seen, f Effect) bool {
 		reply, replies := f.(Reply)
 		e, fresh := step.Event.(Processed)
 		return !replies || reply.Replayed == !fresh && (g.Done || fresh) && (!g.Done || reply.Response == g.Response) &&

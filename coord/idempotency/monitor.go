@@ -22,7 +22,7 @@ type Seen struct {
 // Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
 // that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
+	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
 		{Name: "RequestIsProcessedOnlyOnce", Holds: requestIsProcessedOnlyOnce},
 		{Name: "AtMostOneHolder", Holds: atMostOneHolder},
@@ -38,19 +38,10 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
-// see returns what the monitor remembers after step, if it remembered g before.
-func see(g Seen, step edge) Seen {
-	g = g.event(step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(step.Event, f)
-	}
-	return g
-}
-
-// event returns what the monitor remembers after the event e, before the effects of the step.
-func (g Seen) event(e Event) Seen {
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
 	lost := false
-	switch e := e.(type) {
+	switch e := step.Event.(type) {
 	case Processed:
 		lost = e.Try == g.Holder
 		if lost || e.Try == g.Doubt {
@@ -71,13 +62,14 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
-func (g Seen) effect(e Event, f Effect) Seen {
+// Effect returns what the monitor remembers after f, one of the effects of step.
+func (g Seen) Effect(step edge, f Effect) Seen {
 	switch f := f.(type) {
 	case ArmLease:
 		g.Lease = f.Lease
 	case Grant:
 		g.Holder = f.Try
-		if check, is := e.(Check); is {
+		if check, is := step.Event.(Check); is {
 			g.Payload, g.Safe = check.Payload, check.Safe
 		}
 	case Forward:
@@ -88,12 +80,6 @@ func (g Seen) effect(e Event, f Effect) Seen {
 	case Wait, Refuse, SayUnknown, SayRetry, CheckAgain, Wake:
 	}
 	return g
-}
-
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	see := func(g Seen, f Effect) Seen { return g.effect(step.Event, f) }
-	return machine.Each(before.event(step.Event), step.Effects, see, holds)
 }
 
 // count returns how often f is among the effects of step.

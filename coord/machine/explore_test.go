@@ -95,15 +95,22 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-func TestEach(t *testing.T) {
+// counted is a memory that counts: 10 for an event, 1 for an effect.
+type counted int
+
+func (n counted) Event(edge) counted          { return n + 10 }
+func (n counted) Effect(edge, effect) counted { return n + 1 }
+
+func TestSeeAndEach(t *testing.T) {
 	g := gomega.NewWithT(t)
-	count := func(n int, _ effect) int { return n + 1 }
-	var before []int
-	all := machine.Each(3, []effect{"a", "b", "c"}, count, func(n int, f effect) bool {
+	step := edge{Effects: []effect{"a", "b", "c"}}
+	var before []counted
+	all := machine.Each(counted(3), step, func(n counted, f effect) bool {
 		before = append(before, n)
 		return f != "b"
 	})
 	g.Expect(all).To(gomega.BeFalse())
-	g.Expect(before).To(gomega.Equal([]int{3, 4}), "each effect is asked with what was seen before it")
-	g.Expect(machine.Each(0, nil, count, func(int, effect) bool { return false })).To(gomega.BeTrue())
+	g.Expect(before).To(gomega.Equal([]counted{13, 14}), "each effect is asked with what was seen before it")
+	g.Expect(machine.Each(counted(0), edge{}, func(counted, effect) bool { return false })).To(gomega.BeTrue())
+	g.Expect(machine.See(counted(3), step)).To(gomega.Equal(counted(16)))
 }

@@ -27,14 +27,32 @@ func (m Monitor[S, E, F, G]) Watch(before G, step Edge[S, E, F]) (G, string) {
 	return after, ""
 }
 
-// Each reports whether holds is true for every effect of a step. holds gets what the monitor remembers right before the effect. g
-// is what it remembers after the step's event and before the effects; see returns what it remembers after an effect.
-func Each[F, G any](g G, effects []F, see func(G, F) G, holds func(G, F) bool) bool {
-	for _, f := range effects {
+// Memory is what a monitor remembers of earlier steps.
+type Memory[S, E Named, F, G any] interface {
+	// Event returns what the monitor remembers after the event of step, before the effects.
+	Event(step Edge[S, E, F]) G
+	// Effect returns what the monitor remembers after f, one of the effects of step.
+	Effect(step Edge[S, E, F], f F) G
+}
+
+// See returns what a monitor remembers after step, if it remembered g before.
+func See[S, E Named, F any, G Memory[S, E, F, G]](g G, step Edge[S, E, F]) G {
+	g = g.Event(step)
+	for _, f := range step.Effects {
+		g = g.Effect(step, f)
+	}
+	return g
+}
+
+// Each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
+// before is what it remembered before the step.
+func Each[S, E Named, F any, G Memory[S, E, F, G]](before G, step Edge[S, E, F], holds func(G, F) bool) bool {
+	g := before.Event(step)
+	for _, f := range step.Effects {
 		if !holds(g, f) {
 			return false
 		}
-		g = see(g, f)
+		g = g.Effect(step, f)
 	}
 	return true
 }

@@ -1,11 +1,13 @@
 package playout
 
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
 // nothingHeardAfterCleared: a response that was cut or has ended does not play again. A response is silent before it is
 // announced as cleared.
 func nothingHeardAfterCleared(before, after Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case Play:
 			return f.Resp > g.Ended && f.Resp == g.Resp
@@ -26,7 +28,7 @@ func nothingHeardAfterCleared(before, after Seen, step edge) bool {
 // machine still waits for the client's report.
 func truncateWithinSent(before, after Seen, step edge) bool {
 	cuts, drops := 0, 0
-	within := each(before, step, func(g Seen, f Effect) bool {
+	within := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case Truncate:
 			cuts++
@@ -55,7 +57,7 @@ func awaited(g Seen) int {
 // startedThenStoppedOrCleared: after an announced start comes one announced end: stopped if the response was sent to its end,
 // cleared if it was cut. If its end is played again, the start is announced again.
 func startedThenStoppedOrCleared(before, after Seen, step edge) bool {
-	paired := each(before, step, func(g Seen, f Effect) bool {
+	paired := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case EmitStarted:
 			return !g.Started && g.Sounds
@@ -145,7 +147,7 @@ func silentWhileHeld(_, after Seen, step edge) bool {
 // noWordLost: after a rejected candidate the response goes on from the position at which it was held, or from the position that
 // the client reported. If the client has not been told of it, it plays from its beginning. A response that may begin does begin.
 func noWordLost(before, after Seen, step edge) bool {
-	goesOn := each(before, step, func(g Seen, f Effect) bool {
+	goesOn := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case Play:
 			return !g.known()
@@ -175,7 +177,7 @@ func noWordLost(before, after Seen, step edge) bool {
 // readyIsAwaited: after each candidate of the client the machine waits for the client's ready. The response goes on only after that.
 func readyIsAwaited(before, after Seen, step edge) bool {
 	asks := 0
-	right := each(before, step, func(g Seen, f Effect) bool {
+	right := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case AwaitReady:
 			asks++
@@ -212,7 +214,7 @@ func heardIsAwaited(before, after Seen, step edge) bool {
 		}
 	}
 	asks := 0
-	right := each(before, step, func(g Seen, f Effect) bool {
+	right := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case AwaitHeard:
 			asks++
@@ -231,7 +233,7 @@ func heardIsAwaited(before, after Seen, step edge) bool {
 
 // verdictOnce: the client is told once that its candidate was rejected, when the response goes on.
 func verdictOnce(before, after Seen, step edge) bool {
-	told := each(before, step, func(g Seen, f Effect) bool {
+	told := machine.Each(before, step, func(g Seen, f Effect) bool {
 		r, is := f.(EmitRejected)
 		return !is || g.Client != 0 && r.Candidate == g.Client && g.Sounds
 	})
@@ -240,7 +242,7 @@ func verdictOnce(before, after Seen, step edge) bool {
 
 // genGrows: every segment has a new generation number, and the state has the newest one.
 func genGrows(before, after Seen, step edge) bool {
-	grows := each(before, step, func(g Seen, f Effect) bool {
+	grows := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case Play:
 			return f.Gen > g.Gen

@@ -49,10 +49,7 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 
 // see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
-	g = g.event(step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(f)
-	}
+	g = machine.See(g, step)
 	if g.Sounds || g.Resp == 0 && g.Cut == 0 {
 		g.At = Position{} // no invariant uses it any more
 	}
@@ -96,12 +93,12 @@ func (g Seen) judges(t id.Turn) bool { return g.Candidate != 0 && t == g.Candida
 // known reports whether the client has been told of the response that plays or is held.
 func (g Seen) known() bool { return g.Started || g.Tail }
 
-// event returns what the monitor remembers after the event e, before the effects of the step.
-func (g Seen) event(e Event) Seen {
-	if !g.fits(e) {
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	if !g.fits(step.Event) {
 		return g
 	}
-	switch e := e.(type) {
+	switch e := step.Event.(type) {
 	case Begin:
 		g.Resp, g.Candidate, g.At, g.Last = e.Resp, e.Candidate, Position{}, 0
 	case Candidate:
@@ -142,8 +139,8 @@ func (g Seen) held(e Candidate) Seen {
 	return g
 }
 
-// effect returns what the monitor remembers after the effect f.
-func (g Seen) effect(f Effect) Seen {
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
 	switch f := f.(type) {
 	case Play:
 		g = g.goesOn(f.Gen)
@@ -175,9 +172,4 @@ func (g Seen) effect(f Effect) Seen {
 func (g Seen) goesOn(gen uint32) Seen {
 	g.Sounds, g.Candidate, g.Rejected, g.Gen = true, 0, false, max(g.Gen, gen)
 	return g
-}
-
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }

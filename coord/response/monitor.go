@@ -18,7 +18,7 @@ type Seen struct {
 // Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
 // that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
+	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
 		{Name: "AtMostOneLive", Holds: atMostOneLive},
 		{Name: "AtMostOneBody", Holds: atMostOneBody},
@@ -32,18 +32,9 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
-// see returns what the monitor remembers after step, if it remembered g before.
-func see(g Seen, step edge) Seen {
-	g = g.event(step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(f)
-	}
-	return g
-}
-
-// event returns what the monitor remembers after the event e, before the effects of the step.
-func (g Seen) event(e Event) Seen {
-	switch e := e.(type) {
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	switch e := step.Event.(type) {
 	case Create:
 		g.Newest = max(g.Newest, e.ID)
 	case CreateByTurn:
@@ -59,8 +50,8 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
-// effect returns what the monitor remembers after the effect f.
-func (g Seen) effect(f Effect) Seen {
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
 	switch f := f.(type) {
 	case EmitCreated:
 		g.Announced, g.Live = f.ID, f.ID
@@ -75,14 +66,9 @@ func (g Seen) effect(f Effect) Seen {
 	return g
 }
 
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
-}
-
 // atMostOneLive: a response is announced only when the one before it has ended.
 func atMostOneLive(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, created := f.(EmitCreated)
 		return !created || g.Live == 0
 	})
@@ -90,7 +76,7 @@ func atMostOneLive(before, _ Seen, step edge) bool {
 
 // atMostOneBody: a body starts only when the body before it has returned, cancelled or not.
 func atMostOneBody(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, starts := f.(StartBody)
 		return !starts || g.Body == 0
 	})
@@ -98,7 +84,7 @@ func atMostOneBody(before, _ Seen, step edge) bool {
 
 // exactlyOneTerminal: every announced response gets one terminal event.
 func exactlyOneTerminal(before, after Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		t, ends := f.(EmitTerminal)
 		return !ends || t.ID == g.Live || t.ID > g.Announced
 	})
@@ -107,7 +93,7 @@ func exactlyOneTerminal(before, after Seen, step edge) bool {
 
 // terminalAfterCreated: a response that was not announced gets no terminal event.
 func terminalAfterCreated(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		t, ends := f.(EmitTerminal)
 		return !ends || t.ID <= g.Announced
 	})
@@ -115,7 +101,7 @@ func terminalAfterCreated(before, _ Seen, step edge) bool {
 
 // noStartAfterShutdown: after the shutdown no response is announced and no body starts.
 func noStartAfterShutdown(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, created := f.(EmitCreated)
 		_, starts := f.(StartBody)
 		return !g.Down || !created && !starts
@@ -139,7 +125,7 @@ func doneOnceAndLast(_, after Seen, step edge) bool {
 // body that runs is cancelled.
 func bodyIsLiveOrCancelled(before, after Seen, step edge) bool {
 	cancels := 0
-	ok := each(before, step, func(g Seen, f Effect) bool {
+	ok := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case StartBody:
 			return f.ID == g.Live

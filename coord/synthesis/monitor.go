@@ -16,7 +16,7 @@ type Seen struct {
 // Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
 // that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
+	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
 		{Name: "WakeOnce", Holds: wakeOnce},
 		{Name: "Monotonic", Holds: monotonic},
@@ -26,18 +26,9 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
-// see returns what the monitor remembers after step, if it remembered g before.
-func see(g Seen, step edge) Seen {
-	g = g.event(step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(f)
-	}
-	return g
-}
-
-// event returns what the monitor remembers after the event e, before the effects of the step.
-func (g Seen) event(e Event) Seen {
-	switch e.(type) {
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	switch step.Event.(type) {
 	case Finish, Cancel:
 		g.Ended = true
 	case WorkerExited:
@@ -47,8 +38,8 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
-// effect returns what the monitor remembers after the effect f.
-func (g Seen) effect(f Effect) Seen {
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
 	switch f.(type) {
 	case Wake:
 		g.Woken = true
@@ -57,14 +48,9 @@ func (g Seen) effect(f Effect) Seen {
 	return g
 }
 
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
-}
-
 // wakeOnce: Wake comes once, when the worker has ended.
 func wakeOnce(before, after Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, wakes := f.(Wake)
 		return !wakes || g.Exited && !g.Woken
 	})
@@ -80,7 +66,7 @@ func monotonic(_, after Seen, step edge) bool {
 
 // nothingSaidAfterClose: after the end the worker gets no more clauses.
 func nothingSaidAfterClose(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, says := f.(Say)
 		return !says || !g.Ended
 	})

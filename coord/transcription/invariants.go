@@ -2,12 +2,15 @@ package transcription
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
-import "github.com/antiphon-rt/antiphon/coord/id"
+import (
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
 
 // oneStreamATurn: the machine has one stream at a time, of one turn. It opens no stream while it still owes a text. The state and the monitor
 // agree on the turn.
 func oneStreamATurn(before, after Seen, step edge) bool {
-	one := each(before, step, func(g Seen, f Effect) bool {
+	one := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case OpenStream:
 			return g.Stream == 0 && g.Due == 0
@@ -45,7 +48,7 @@ func eouNotLost(_, after Seen, step edge) bool {
 // unavailableIsSticky: after the back end has refused the stream of an open turn, the machine asks it for no other stream, and
 // reports this once.
 func unavailableIsSticky(before, after Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, degrades := f.(Degrade)
 		return !g.Degraded && (!degrades || g.Stream == 0)
 	})
@@ -57,7 +60,7 @@ func unavailableIsSticky(before, after Seen, step edge) bool {
 // everyFinishIsAnswered: a turn whose audio has ended gets its text or a failure, once. This includes a turn that was committed
 // without a stream.
 func everyFinishIsAnswered(before, after Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case DeliverText:
 			return f.Turn == g.Due && step.Event == Done{f.Turn, f.Empty}
@@ -95,7 +98,7 @@ func wordsAreTriedTwice(before, _ Seen, step edge) bool {
 		unwanted = true
 	case Open, Ready, Refuse, EOU, Resumed, Finish, Decode, Done, Failed:
 	}
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f.(type) {
 		case DecodeWhole:
 			return !g.Whole
@@ -110,7 +113,7 @@ func wordsAreTriedTwice(before, _ Seen, step edge) bool {
 // noStreamIsLeft: a stream or a decoding that is no longer wanted is closed, once. One that has ended by itself is not closed.
 func noStreamIsLeft(before, after Seen, step edge) bool {
 	closes := 0
-	right := each(before, step, func(g Seen, f Effect) bool {
+	right := machine.Each(before, step, func(g Seen, f Effect) bool {
 		c, closing := f.(CloseStream)
 		if closing {
 			closes++

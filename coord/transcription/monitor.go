@@ -22,7 +22,7 @@ type Seen struct {
 // Monitor checks the invariants of the machine after every step. The explore tests use it, and so do the simulation and a server
 // that is configured to check its invariants.
 var Monitor = machine.Monitor[State, Event, Effect, Seen]{
-	See: see,
+	See: machine.See[State, Event, Effect, Seen],
 	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
 		{Name: "OneStreamATurn", Holds: oneStreamATurn},
 		{Name: "EOUNotLost", Holds: eouNotLost},
@@ -34,18 +34,9 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 	},
 }
 
-// see returns what the monitor remembers after step, if it remembered g before.
-func see(g Seen, step edge) Seen {
-	g = g.event(step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(f)
-	}
-	return g
-}
-
-// event returns what the monitor remembers after the event e, before the effects of the step. A broken or refused stream has ended.
-func (g Seen) event(e Event) Seen {
-	switch e := e.(type) {
+// Event returns what the monitor remembers after the event of step, before the effects. A broken or refused stream has ended.
+func (g Seen) Event(step edge) Seen {
+	switch e := step.Event.(type) {
 	case Ready:
 		g.Ready = g.Ready || e.Turn == g.Stream && g.Stream != 0
 	case EOU:
@@ -74,8 +65,8 @@ func (g Seen) left() Seen {
 	return g
 }
 
-// effect returns what the monitor remembers after the effect f.
-func (g Seen) effect(f Effect) Seen {
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
 	switch f := f.(type) {
 	case OpenStream:
 		g.Stream, g.Ready, g.EOU = f.Turn, false, false
@@ -91,9 +82,4 @@ func (g Seen) effect(f Effect) Seen {
 		g.Due, g.Whole = 0, false
 	}
 	return g
-}
-
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }

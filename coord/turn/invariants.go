@@ -1,5 +1,7 @@
 package turn
 
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
 // coupled: a turn is open exactly while its speech is announced.
@@ -19,7 +21,7 @@ func coupled(_, after Seen, step edge) bool {
 
 // atMostOneTurnOpen: neither a turn nor a candidate opens while another one is open.
 func atMostOneTurnOpen(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case OpenCandidate:
 			return g.Open == 0 && g.Candidate == 0
@@ -35,7 +37,7 @@ func atMostOneTurnOpen(before, _ Seen, step edge) bool {
 // everyTurnEndsOnce: a turn is committed or discarded, once. Every Commit of the client commits a turn. Only the new turn of a Commit or an
 // IdleTimeout is committed without having been open.
 func everyTurnEndsOnce(before, _ Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case CommitTurn:
 			return f.Turn == g.Open || g.Open == 0 && f.Turn > g.Newest
@@ -59,7 +61,7 @@ func everyTurnEndsOnce(before, _ Seen, step edge) bool {
 
 // bargeInOnlyFromSpeech: only a confirmed candidate interrupts, and only speech opens a candidate.
 func bargeInOnlyFromSpeech(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case OpenCandidate:
 			return f.Turn == g.Voice
@@ -74,7 +76,7 @@ func bargeInOnlyFromSpeech(before, _ Seen, step edge) bool {
 
 // bargeInBeforeCommit: a confirmed candidate interrupts in the same step, before its turn is committed.
 func bargeInBeforeCommit(before, after Seen, step edge) bool {
-	first := each(before, step, func(g Seen, f Effect) bool {
+	first := machine.Each(before, step, func(g Seen, f Effect) bool {
 		_, commits := f.(CommitTurn)
 		return !commits || g.Due == 0
 	})
@@ -83,7 +85,7 @@ func bargeInBeforeCommit(before, after Seen, step edge) bool {
 
 // candidateEndsByVerdict: a candidate is confirmed or rejected once, by its own verdict.
 func candidateEndsByVerdict(before, after Seen, step edge) bool {
-	once := each(before, step, func(g Seen, f Effect) bool {
+	once := machine.Each(before, step, func(g Seen, f Effect) bool {
 		r, rejects := f.(RejectCandidate)
 		return !rejects || r.Turn == g.Candidate
 	})
@@ -107,7 +109,7 @@ func candidateEndsByVerdict(before, after Seen, step edge) bool {
 
 // speechStopsOnce: after every announced start of speech, its end is announced once, before the turn ends.
 func speechStopsOnce(before, _ Seen, step edge) bool {
-	return each(before, step, func(g Seen, f Effect) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
 		case EmitSpeechStarted:
 			return g.Speech == 0 && f.Turn == g.Open
@@ -244,7 +246,7 @@ func timeoutBeforeCommit(before, _ Seen, step edge) bool {
 func commitSaysWhose(before, _ Seen, step edge) bool {
 	_, byClient := step.Event.(Commit)
 	_, wordless := step.Event.(IdleTimeout)
-	return each(before, step, func(_ Seen, f Effect) bool {
+	return machine.Each(before, step, func(_ Seen, f Effect) bool {
 		c, commits := f.(CommitTurn)
 		return !commits || c.ByClient == byClient && c.Wordless == wordless
 	})

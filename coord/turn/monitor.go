@@ -43,17 +43,14 @@ var Monitor = machine.Monitor[State, Event, Effect, Seen]{
 
 // see returns what the monitor remembers after step, if it remembered g before.
 func see(g Seen, step edge) Seen {
-	g = g.event(step.Event)
-	for _, f := range step.Effects {
-		g = g.effect(f)
-	}
+	g = machine.See(g, step)
 	g.Voice = 0
 	return g
 }
 
-// event returns what the monitor remembers after the event e, before the effects of the step.
-func (g Seen) event(e Event) Seen {
-	switch e := e.(type) {
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	switch e := step.Event.(type) {
 	case Onset:
 		g.Voice = e.Turn
 	case ClientCandidate:
@@ -72,8 +69,8 @@ func (g Seen) event(e Event) Seen {
 	return g
 }
 
-// effect returns what the monitor remembers after the effect f.
-func (g Seen) effect(f Effect) Seen {
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
 	switch f := f.(type) {
 	case OpenCandidate:
 		g.Candidate, g.Newest = f.Turn, max(g.Newest, f.Turn)
@@ -106,9 +103,4 @@ func (g Seen) effect(f Effect) Seen {
 func (g Seen) ended(t ID) Seen {
 	g.Open, g.Armed, g.Asked, g.EOU, g.Gate, g.Newest = 0, 0, false, false, false, max(g.Newest, t)
 	return g
-}
-
-// each reports whether holds is true for every effect of step. holds gets what the monitor remembers right before the effect.
-func each(before Seen, step edge, holds func(Seen, Effect) bool) bool {
-	return machine.Each(before.event(step.Event), step.Effects, Seen.effect, holds)
 }
