@@ -31,7 +31,7 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who reque
 			message: "a client secret makes no further ones: show an API key",
 		}
 	}
-	if p := h.budgets.charge(who.principal); p != nil {
+	if p := h.charge(who.principal); p != nil {
 		return p
 	}
 	body, p := readJSON(w, r)

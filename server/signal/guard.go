@@ -129,10 +129,18 @@ func fresh(next endpoint) endpoint {
 	}
 }
 
+// charge takes one request from the principal's budget. It returns an error response if there is none left.
+func (h *Handler) charge(principal string) *problem {
+	if wait, ok := h.budgets.Charge(principal); !ok {
+		return rateLimited(wait)
+	}
+	return nil
+}
+
 // begins returns an endpoint that takes one request from the requester's budget before next.
 func (h *Handler) begins(next endpoint) endpoint {
 	return fresh(func(w http.ResponseWriter, r *http.Request, who requester) *problem {
-		if p := h.budgets.charge(who.principal); p != nil {
+		if p := h.charge(who.principal); p != nil {
 			return p
 		}
 		return next(w, r, who)

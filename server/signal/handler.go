@@ -19,6 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/load"
 	"github.com/antiphon-rt/antiphon/server/ws"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -75,7 +76,7 @@ type Handler struct {
 	env      env.Env
 	mux      *http.ServeMux
 	secrets  *secretStore
-	budgets  budgets
+	budgets  *budget.Budgets
 	guard    *watchdog.Guard // bounds the calls of all sessions into the pipeline
 	memory   *conversation.Memory
 	messages *ws.Memory
@@ -112,7 +113,7 @@ func New(cfg Config) *Handler {
 	}
 	limits := cfg.withDefaults(cfg.Keys)
 	h := &Handler{
-		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecretStore(cfg.Secrets), budgets: budgets{rates: cfg.Rates},
+		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecretStore(cfg.Secrets), budgets: budget.New(budget.Rates(cfg.Rates)),
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: ws.NewMemory(limits.MessageMemory),
 		calls: map[string]*callEntry{}, guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
@@ -211,7 +212,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
-		Limits: h.budgets.limits(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
+		Limits: h.budgets.Limiter(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
 	})
 	if err != nil {
 		h.secrets.giveBack(who.secret)

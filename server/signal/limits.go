@@ -4,6 +4,15 @@ import "time"
 
 // The limits of a server and of each principal, client secret and client address.
 
+// Rates limit what one principal uses in a minute; without keys, what all clients use together. 0 is no limit.
+type Rates struct {
+	// RequestsPerMinute counts requests that begin something (a call, a WebSocket, a client secret) and responses.
+	RequestsPerMinute int
+	// TokensPerMinute counts the tokens of responses, input and output. A response counts when it has ended, so it may go beyond
+	// the limit. The next response waits until there are tokens again.
+	TokensPerMinute int
+}
+
 // Limits limit what a server and its clients take. 0 takes the default of each.
 type Limits struct {
 	// MaxSessions is how many calls there are at most at a time; 0 takes 200.

@@ -51,7 +51,7 @@ func (h *Handler) opensCall(anew, again endpoint) endpoint {
 		if token == "" {
 			return begins(w, r, who)
 		}
-		if p := h.budgets.charge(h.payer(token, who)); p != nil {
+		if p := h.charge(h.payer(token, who)); p != nil {
 			return p
 		}
 		return again(w, r, who)

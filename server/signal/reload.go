@@ -3,6 +3,8 @@ package signal
 import (
 	"cmp"
 	"errors"
+
+	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 )
 
 // What a running Handler can change: its keys, limits and rates.
@@ -23,7 +25,7 @@ func (h *Handler) Reload(keys Keys, limits Limits, rates Rates) error {
 		return ErrKeylessReload
 	}
 	h.setRules(keys, limits)
-	h.budgets.reload(rates)
+	h.budgets.Reload(budget.Rates(rates))
 	return nil
 }
 
@@ -39,13 +41,4 @@ func (v *secretStore) limit(perPrincipal int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.perPrincipal = cmp.Or(perPrincipal, maxSecrets)
-}
-
-// reload changes the rates.
-func (b *budgets) reload(rates Rates) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.rates != rates {
-		b.rates, b.of = rates, nil
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 )
 
 // The shares of a principal, a client secret and a client address: how many calls each has at a time, and how many it begins.
@@ -190,7 +191,7 @@ func (a *attempts) take(of shareOf, limit int, now time.Time) (wait time.Duratio
 		if a.of == nil {
 			a.of = map[shareOf]*call.TokenBucket{}
 		}
-		bucket = perMinute(limit, now)
+		bucket = budget.PerMinute(limit, now)
 		a.of[of] = bucket
 	}
 	bucket.Fill(now)

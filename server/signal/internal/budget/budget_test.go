@@ -1,4 +1,4 @@
-package signal
+package budget
 
 // The budget of each principal: requests and tokens a minute.
 
@@ -15,7 +15,7 @@ import (
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		all := budgets{rates: Rates{RequestsPerMinute: 2, TokensPerMinute: 600}}
+		all := New(Rates{RequestsPerMinute: 2, TokensPerMinute: 600})
 		b := all.find("desk")
 		g.Expect(all.find("desk")).To(gomega.BeIdenticalTo(b))
 		g.Expect(all.find("kitchen")).NotTo(gomega.BeIdenticalTo(b))
@@ -46,8 +46,9 @@ func TestBudget(t *testing.T) {
 			{Name: "tokens", Limit: 600, Remaining: 100, ResetSeconds: 50},
 		}))
 
-		none := budgets{}
-		g.Expect(none.limits("desk")).To(gomega.BeNil())
-		g.Expect(none.charge("desk")).To(gomega.BeNil())
+		none := New(Rates{})
+		g.Expect(none.Limiter("desk")).To(gomega.BeNil())
+		_, ok = none.Charge("desk")
+		g.Expect(ok).To(gomega.BeTrue())
 	})
 }

@@ -1,4 +1,5 @@
-package signal
+// Package budget has the budgets of principals: how many requests and tokens each uses in a minute.
+package budget
 
 import (
 	"sync"
@@ -9,15 +10,10 @@ import (
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// The budgets of principals: how many requests and tokens they use in a minute.
-
-// Rates limit what one principal uses in a minute; without keys, what all clients use together. 0 is no limit.
+// Rates limit what one principal uses in a minute: see signal.Rates. 0 is no limit.
 type Rates struct {
-	// RequestsPerMinute counts requests that begin something (a call, a WebSocket, a client secret) and responses.
 	RequestsPerMinute int
-	// TokensPerMinute counts the tokens of responses, input and output. A response counts when it has ended, so it may go beyond
-	// the limit. The next response waits until there are tokens again.
-	TokensPerMinute int
+	TokensPerMinute   int
 }
 
 // budget is what one principal may still use. It implements ratelimit.Limiter.
@@ -29,16 +25,16 @@ type budget struct {
 func newBudget(r Rates, now time.Time) *budget {
 	b := &budget{}
 	if r.RequestsPerMinute > 0 {
-		b.requests = perMinute(r.RequestsPerMinute, now)
+		b.requests = PerMinute(r.RequestsPerMinute, now)
 	}
 	if r.TokensPerMinute > 0 {
-		b.tokens = perMinute(r.TokensPerMinute, now)
+		b.tokens = PerMinute(r.TokensPerMinute, now)
 	}
 	return b
 }
 
-// perMinute returns a full bucket that allows limit uses a minute.
-func perMinute(limit int, now time.Time) *call.TokenBucket {
+// PerMinute returns a full bucket that allows limit uses a minute.
+func PerMinute(limit int, now time.Time) *call.TokenBucket {
 	return call.NewTokenBucket(float64(limit), float64(limit)/60, now)
 }
 
@@ -85,15 +81,27 @@ func (b *budget) Spend(tokens int) []wire.RateLimit {
 	return left
 }
 
-// budgets holds the budgets of all principals. There are at most as many principals as keys.
-type budgets struct {
-	rates Rates
+// Budgets holds the budgets of all principals. There are at most as many principals as keys. It is safe for concurrent use.
+type Budgets struct {
 	mu    sync.Mutex
+	rates Rates
 	of    map[string]*budget
 }
 
+// New returns the budgets of principals with these rates.
+func New(rates Rates) *Budgets { return &Budgets{rates: rates} }
+
+// Reload changes the rates. The budgets begin anew if the rates are others.
+func (b *Budgets) Reload(rates Rates) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rates != rates {
+		b.rates, b.of = rates, nil
+	}
+}
+
 // find returns the principal's budget, or nil if nothing is limited.
-func (b *budgets) find(principal string) *budget {
+func (b *Budgets) find(principal string) *budget {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.rates == (Rates{}) {
@@ -108,20 +116,17 @@ func (b *budgets) find(principal string) *budget {
 	return b.of[principal]
 }
 
-// charge takes one request from the principal's budget. It returns an error response if there is none left.
-func (b *budgets) charge(principal string) *problem {
+// Charge takes one request from the principal's budget. If there is none left, ok is false and wait says how long to wait.
+func (b *Budgets) Charge(principal string) (wait time.Duration, ok bool) {
 	own := b.find(principal)
 	if own == nil {
-		return nil
+		return 0, true
 	}
-	if wait, ok := own.Begin(); !ok {
-		return rateLimited(wait)
-	}
-	return nil
+	return own.Begin()
 }
 
-// limits returns the principal's budget for a session, or nil if nothing is limited.
-func (b *budgets) limits(principal string) ratelimit.Limiter {
+// Limiter returns the principal's budget for a session, or nil if nothing is limited.
+func (b *Budgets) Limiter(principal string) ratelimit.Limiter {
 	if own := b.find(principal); own != nil {
 		return own
 	}
