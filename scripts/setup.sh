@@ -6,6 +6,7 @@
 # there, anything missing is an error.
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/apt.sh
 
 mode=${1:-talk}
 speech="flite pocketsphinx pocketsphinx-en-us"
@@ -17,55 +18,6 @@ test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git sh
 	exit 2
 	;;
 esac
-
-have() {
-	case $1 in
-	chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
-	nodejs) command -v node ;;
-	gcc | git | npm) command -v "$1" ;;
-	*) dpkg-query -W -f '${Status}' "$1" | grep -q '^install ok installed$' ;;
-	esac >/dev/null 2>&1
-}
-
-missing() {
-	found=
-	for package in "$@"; do
-		have "$package" || found="$found $package"
-	done
-	echo "${found# }"
-}
-
-as_root() {
-	if [ "$(id -u)" = 0 ]; then
-		"$@"
-	else
-		sudo "$@"
-	fi
-}
-
-apt() {
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
-}
-
-# Package lists are fetched once a run, and only when something is missing.
-refresh() {
-	[ -z "${refreshed:-}" ] || return 0
-	refreshed=yes
-	apt update || echo "setup: apt-get update failed; trying with the package lists at hand" >&2
-}
-
-# can_install: apt-get is there, and so are the rights to use it.
-can_install() {
-	command -v apt-get >/dev/null || return 1
-	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null
-}
-
-install_packages() {
-	can_install || return 1
-	echo "setup: installing $* (apt-get)"
-	refresh
-	apt install -y --no-install-recommends "$@" >/dev/null
-}
 
 # go_is_new_enough: the go command, in this module, is at least 1.26 (it may fetch that version by itself).
 go_is_new_enough() {

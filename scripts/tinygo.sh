@@ -9,38 +9,19 @@
 #   .cache/tinygo/goroot       links to Go's library, with our own packages in the place of some: tools/tinygo/library
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/apt.sh
 
 here=$PWD/.cache/tinygo
 wanted="llvm-19-dev libclang-19-dev clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 binaryen g++"
 
-missing() {
-	found=
-	for package in $wanted; do
-		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || found="$found $package"
-	done
-	echo "${found# }"
-}
-
-as_root() {
-	if [ "$(id -u)" = 0 ]; then
-		"$@"
-	else
-		sudo "$@"
-	fi
-}
-
-apt() {
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
-}
-
 packages() {
-	need=$(missing)
-	[ -n "$need" ] || return 0
-	echo "tinygo: installing $need (apt-get)" >&2
-	apt update >&2 || echo "tinygo: apt-get update failed; trying with the package lists at hand" >&2
 	# shellcheck disable=SC2086 # a list of words
-	apt install -y --no-install-recommends $need >/dev/null || true
-	need=$(missing)
+	need=$(missing $wanted)
+	[ -n "$need" ] || return 0
+	# shellcheck disable=SC2086
+	install_packages $need || true
+	# shellcheck disable=SC2086
+	need=$(missing $wanted)
 	[ -z "$need" ] && return 0
 	echo "tinygo: could not install: $need" >&2
 	echo "tinygo: to install it by hand: sudo apt-get install $need (Debian 12 or newer; elsewhere LLVM 19 under these names)" >&2
