@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 
@@ -20,16 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/gate"
 )
 
-func main() {
-	check.Main()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "gate: "+err.Error())
-		os.Exit(1)
-	}
-}
+func main() { check.Program("gate", run) }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("gate", flag.ContinueOnError)

@@ -18,23 +18,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/trace"
 )
 
-func main() {
-	check.Main()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "tracecheck: "+err.Error())
-		os.Exit(1)
-	}
-}
+func main() { check.Program("tracecheck", run) }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("tracecheck", flag.ContinueOnError)
