@@ -35,6 +35,13 @@ func AppendServer(dst []byte, e ServerEvent) []byte { return appendEvent(dst, e,
 // AppendClient appends the event's JSON text to dst, as AppendServer does.
 func AppendClient(dst []byte, e ClientEvent) []byte { return appendEvent(dst, e, false) }
 
+// AppendSession appends the JSON object that the server writes for a session to dst, as it stands in session.updated.
+func AppendSession(dst []byte, s *Session) []byte {
+	c := codec{mode: writing, server: true, out: Writer{b: dst}}
+	c.put(s)
+	return c.out.b
+}
+
 // DecodeServer reads one server event, which must be the whole of b. It skips fields that this package does not know. It does not check
 // values against the ranges of the protocol. The event does not refer to b. The error is a *DecodeError.
 func DecodeServer(b []byte) (ServerEvent, error) {

@@ -189,3 +189,13 @@ func TestEventsAreEncodedAtOnceByMany(t *testing.T) {
 		g.Expect(<-texts).To(gomega.Equal(want))
 	}
 }
+
+func TestAppendSession(t *testing.T) {
+	g := gomega.NewWithT(t)
+	session := DefaultSession()
+	session.Instructions = "be brief"
+	told := AppendServer(nil, &SessionUpdated{Session: session})
+	text := string(AppendSession([]byte("before "), &session))
+	g.Expect(text).To(gomega.HavePrefix(`before {"`))
+	g.Expect(string(told)).To(gomega.HaveSuffix(`"session":` + text[len("before "):] + "}"))
+}

@@ -130,10 +130,7 @@ func locked(of, path string) *wire.DecodeError {
 }
 
 // Object returns the JSON object that the protocol writes for a session.
-func Object(s *wire.Session) wire.Raw {
-	text, _ := wire.Raw(wire.AppendServer(nil, &wire.SessionUpdated{Session: *s})).Field("session") // it is always there
-	return text
-}
+func Object(s *wire.Session) wire.Raw { return wire.AppendSession(nil, s) }
 
 // at returns the value at a path of a JSON object. The path "*" is the whole object.
 func at(text wire.Raw, path string) (wire.Raw, bool) {

@@ -83,28 +83,22 @@ func logprobs(words []pipeline.Word) wire.Raw {
 	if len(words) == 0 {
 		return nil
 	}
-	out := wire.Raw{'['}
+	var out wire.Writer
+	out.List()
 	for i, w := range words {
 		if !(w.Prob > 0) {
 			return nil
 		}
 		token := w.Text
 		if i > 0 {
-			out = append(out, ',')
 			token = " " + token
 		}
-		out = append(out, `{"token":`...)
-		out = wire.AppendString(out, token)
-		out = append(out, `,"logprob":`...)
-		out = strconv.AppendFloat(out, math.Log(min(w.Prob, 1)), 'f', 6, 64)
-		out = append(out, `,"bytes":[`...)
-		for j := range len(token) {
-			if j > 0 {
-				out = append(out, ',')
-			}
-			out = strconv.AppendInt(out, int64(token[j]), 10)
+		logprob := strconv.AppendFloat(nil, math.Log(min(w.Prob, 1)), 'f', 6, 64)
+		out.Object().Key("token").Text(token).Key("logprob").Raw(logprob).Key("bytes").List()
+		for _, b := range []byte(token) {
+			out.Int(int64(b))
 		}
-		out = append(out, "]}"...)
+		out.EndList().EndObject()
 	}
-	return append(out, ']')
+	return out.EndList().Bytes()
 }
