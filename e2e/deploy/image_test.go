@@ -73,9 +73,7 @@ func TestImage(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	_, image, found := strings.Cut(string(text), ":nonroot\n")
 	g.Expect(found).To(gomega.BeTrue(), "the image's user has rights")
-	root, err := os.MkdirTemp("", "image")
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(func() { g.Expect(os.RemoveAll(root)).To(gomega.Succeed()) })
+	root := t.TempDir()
 	g.Expect(os.Chmod(root, 0o755)).To(gomega.Succeed()) //nolint:gosec // the image's user reads it
 
 	const program = "../../bin/antiphon"
