@@ -51,7 +51,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
-	generated unit race teardown protocol mutate-code simulate wasm-test cross types examples fuzz e2e trace-check
+	generated unit race teardown faults protocol mutate-code simulate wasm-test cross types examples fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
@@ -110,6 +110,9 @@ unit: ## Unit tests of the packages without goroutines, natively, shuffled
 
 race: ## Unit tests of all other packages, natively, shuffled, with the race detector
 	@scripts/native-test.sh race
+
+faults: build ## Hold twenty good calls beside hostile clients and failing parts (LONG=5m; make e2e takes 20 s)
+	ANTIPHON_FAULTS=$(or $(LONG),5m) go test -count=1 -timeout 60m -run TestCampaign -v ./e2e/faults
 
 protocol: ## Every event and field of the protocol is in a real session; prints how many
 	@scripts/protocol.sh

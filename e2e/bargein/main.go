@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -117,12 +118,25 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	fmt.Print(text.String())
 	if o.out != "" && len(o.rows)+len(o.clients) == 0 {
-		if err := os.WriteFile(o.out, bytes.TrimRight(text.Bytes(), "\n"), 0o644); err != nil { //nolint:gosec // a document
+		old, err := os.ReadFile(o.out)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		page := append(bytes.TrimRight(text.Bytes(), "\n"), restOfPage(old)...)
+		if err := os.WriteFile(o.out, page, 0o644); err != nil { //nolint:gosec // a document
 			return err
 		}
 	}
 	if missed := r.missed(); len(missed) > 0 {
 		return fmt.Errorf("%d hard targets were missed, the first of them: %s: %s instead of %s", len(missed), missed[0].what, missed[0].got, missed[0].want)
+	}
+	return nil
+}
+
+// restOfPage returns the part of a page that other measurements have written: the second heading of the first level, and all after it.
+func restOfPage(page []byte) []byte {
+	if at := bytes.Index(page, []byte("\n\n# ")); at >= 0 {
+		return page[at:]
 	}
 	return nil
 }
