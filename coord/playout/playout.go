@@ -94,6 +94,18 @@ func (Held) Name() string       { return "Held" }
 func (Cut) Name() string        { return "Cut" }
 func (Terminated) Name() string { return "Terminated" }
 
+// Sounding returns the response that plays or is held, or 0.
+func Sounding(s State) id.Response {
+	switch s := s.(type) {
+	case Playing:
+		return s.Resp
+	case Held:
+		return s.Resp
+	case Silent, Cut, Terminated:
+	}
+	return 0
+}
+
 // Event is one of Begin, Drained, Candidate, Ready, ReadyExpired, Confirm, Reject, Clear, Heard,
 // HeardExpired, Shutdown. If an event has Reports, that says: the client ducks the agent itself,
 // and will report what was heard.

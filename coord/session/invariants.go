@@ -163,7 +163,7 @@ func allEnded(s State) bool {
 	_, silent := s.Playout.(playout.Terminated)
 	_, said := s.Synthesis.(synthesis.Closed)
 	return idle && terminated && silent && said && s.Queued == Queue{} &&
-		turnIn(s.Live) == 0 && turnIn(s.Final) == 0 && turnIn(s.Older) == 0
+		transcription.TurnOf(s.Live) == 0 && transcription.TurnOf(s.Final) == 0 && transcription.TurnOf(s.Older) == 0
 }
 
 // noTurnLost: a turn that is to get a response waits only for its text, or for the end of a response that it must not interrupt.
@@ -173,7 +173,7 @@ func noTurnLost(_, g Seen, e Edge) bool {
 	if due != e.To.Waiting || g.Words != e.To.Texted {
 		return false
 	}
-	return due == 0 || !g.Words && (turnIn(e.To.Final) == due || turnIn(e.To.Older) == due) ||
+	return due == 0 || !g.Words && (transcription.TurnOf(e.To.Final) == due || transcription.TurnOf(e.To.Older) == due) ||
 		g.Words && !e.To.Config.Interrupt && g.Live != 0
 }
 
@@ -283,18 +283,6 @@ func noOverlap(_, g Seen, e Edge) bool {
 func heldOnlyInTurn(_, _ Seen, e Edge) bool {
 	held, ok := e.To.Playout.(playout.Held)
 	return !ok || held.Candidate == turn.Open(e.To.Turn) || held.Rejected
-}
-
-// sounding returns the response that plays or is held, or 0.
-func sounding(s playout.State) response.ID {
-	switch s := s.(type) {
-	case playout.Playing:
-		return s.Resp
-	case playout.Held:
-		return s.Resp
-	case playout.Silent, playout.Cut, playout.Terminated:
-	}
-	return 0
 }
 
 // soundStopsFirst: a step that holds or drops the response that plays begins with its Pause. There is no other Pause.

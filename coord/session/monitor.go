@@ -70,7 +70,7 @@ func See(g Seen, e Edge) Seen {
 
 // idle reports whether in s no turn is open or waits for its response, no response is live, and no audio plays.
 func (g Seen) idle(s State) bool {
-	silent := sounding(s.Playout) == 0 && s.Queued == Queue{}
+	silent := playout.Sounding(s.Playout) == 0 && s.Queued == Queue{}
 	return conn.Up(s.Conn) && turn.Open(s.Turn) == 0 && g.Live == 0 && silent && g.Due == 0
 }
 

@@ -144,9 +144,9 @@ func (c *composition) fromSpeaker(e playout.Event) {
 // fromRecogniser takes an event of a recogniser's stream. It goes to the machine that has the stream of its turn.
 func (c *composition) fromRecogniser(e transcription.Event) {
 	switch t := turnOf(e); {
-	case t != 0 && t == turnIn(c.s.Final):
+	case t != 0 && t == transcription.TurnOf(c.s.Final):
 		c.final(e)
-	case t != 0 && t == turnIn(c.s.Older):
+	case t != 0 && t == transcription.TurnOf(c.s.Older):
 		c.older(e)
 	default:
 		c.live(e)

@@ -44,7 +44,7 @@ func (c *composition) routeTurn(f turn.Effect, wasOpen bool) {
 		c.hold(f.Turn)
 		c.live(transcription.Open(f))
 	case turn.OpenTurn:
-		if turnIn(c.s.Live) != f.Turn {
+		if transcription.TurnOf(c.s.Live) != f.Turn {
 			c.live(transcription.Open(f))
 		}
 	case turn.RejectCandidate:
@@ -80,13 +80,13 @@ func (c *composition) committed(f turn.CommitTurn) {
 		c.answer()
 		return
 	}
-	if turnIn(c.s.Final) != 0 {
-		if older := turnIn(c.s.Older); older != 0 { // two turns wait already: the oldest gets a failure
+	if transcription.TurnOf(c.s.Final) != 0 {
+		if older := transcription.TurnOf(c.s.Older); older != 0 { // two turns wait already: the oldest gets a failure
 			c.older(transcription.Abandon{Turn: older})
 		}
 		handOver(c, f, "transcription.final", &c.s.Final, "transcription.older", &c.s.Older)
 	}
-	if turnIn(c.s.Live) == f.Turn {
+	if transcription.TurnOf(c.s.Live) == f.Turn {
 		handOver(c, f, "transcription", &c.s.Live, "transcription.final", &c.s.Final)
 		c.final(transcription.Finish{Turn: f.Turn})
 		return
@@ -153,20 +153,6 @@ func (c *composition) texted(t turn.ID, words bool) {
 	}
 	c.s.Waiting, c.s.Texted = 0, false
 	c.createAgain()
-}
-
-// turnIn returns the turn of the stream s, or 0.
-func turnIn(s transcription.State) turn.ID {
-	switch s := s.(type) {
-	case transcription.Opening:
-		return s.Turn
-	case transcription.Streaming:
-		return s.Turn
-	case transcription.Finalizing:
-		return s.Turn
-	case transcription.Closed, transcription.Unavailable:
-	}
-	return 0
 }
 
 // turnOf returns the turn that e names, or 0.

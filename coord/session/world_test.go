@@ -332,7 +332,7 @@ func (w *world) atRest() string {
 	_, over := w.s.Response.(response.Idle)
 	_, silent := w.s.Playout.(playout.Silent)
 	switch {
-	case !idle, turnIn(w.s.Live) != 0, turnIn(w.s.Final) != 0, turnIn(w.s.Older) != 0:
+	case !idle, transcription.TurnOf(w.s.Live) != 0, transcription.TurnOf(w.s.Final) != 0, transcription.TurnOf(w.s.Older) != 0:
 		return "Settles: a turn is left"
 	case !over, !silent, w.s.Queued != Queue{}:
 		return "Settles: a reply is left"

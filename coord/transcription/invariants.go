@@ -3,7 +3,6 @@ package transcription
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
 import (
-	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 )
 
@@ -22,21 +21,7 @@ func oneStreamATurn(before, after Seen, step edge) bool {
 		}
 		return true
 	})
-	return one && turnOf(step.To) == max(after.Stream, after.Due)
-}
-
-// turnOf returns the turn of s, or 0.
-func turnOf(s State) id.Turn {
-	switch s := s.(type) {
-	case Opening:
-		return s.Turn
-	case Streaming:
-		return s.Turn
-	case Finalizing:
-		return s.Turn
-	case Closed, Unavailable:
-	}
-	return 0
+	return one && TurnOf(step.To) == max(after.Stream, after.Due)
 }
 
 // eouNotLost: the state keeps an end of utterance until words come after it or the stream ends.

@@ -48,6 +48,20 @@ func (Streaming) Name() string   { return "Streaming" }
 func (Finalizing) Name() string  { return "Finalizing" }
 func (Unavailable) Name() string { return "Unavailable" }
 
+// TurnOf returns the turn of the stream s, or 0.
+func TurnOf(s State) id.Turn {
+	switch s := s.(type) {
+	case Opening:
+		return s.Turn
+	case Streaming:
+		return s.Turn
+	case Finalizing:
+		return s.Turn
+	case Closed, Unavailable:
+	}
+	return 0
+}
+
 // Event is one of Open, Ready, Refuse, EOU, Resumed, Finish, Decode, Done,
 // Failed, Abandon, Shutdown.
 //

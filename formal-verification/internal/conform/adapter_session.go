@@ -28,22 +28,18 @@ func sessionMachine() sessionSpec {
 		Events: sessionEvents,
 		Vars: func(s session.State) map[string]any {
 			held, _ := s.Playout.(playout.Held)
-			live := response.Live(s.Response)
 			return map[string]any{
 				"conn": s.Conn.Name(), "turn": s.Turn.Name(), "resp": s.Response.Name(), "play": s.Playout.Name(),
-				"heard": replyName(s, sounding(s.Playout)), "started": held.Started,
-				"begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]),
+				"heard": replyName(s, playout.Sounding(s.Playout)), "started": held.Started,
+				"begun": begun(s), "queued": replyName(s, s.Queued[0]),
 				"waiting": waitingFor(s), "owed": owed(s), "interrupt": s.Config.Interrupt,
 			}
 		},
 		Odd: func(s session.State) string {
-			switch {
-			case s.Queued.Len() > 1:
-				return "two replies wait to be heard"
-			case wordsAwaited(s) && s.Waiting != streamOf(s.Final):
+			if wordsAwaited(s) && s.Waiting != transcription.TurnOf(s.Final) {
 				return "the words of a turn are awaited that is not to be answered"
 			}
-			return oddVoice(s) + oddStreams(s)
+			return oddQueue(s) + oddVoice(s) + oddStreams(s)
 		},
 	}
 }
@@ -59,7 +55,29 @@ func waitingFor(s session.State) string {
 	return "words"
 }
 
-func wordsAwaited(s session.State) bool { return streamOf(s.Final) != 0 }
+func wordsAwaited(s session.State) bool { return transcription.TurnOf(s.Final) != 0 }
+
+// begun reports whether the live response has begun to play.
+func begun(s session.State) bool {
+	live := response.Live(s.Response)
+	return live != 0 && s.Begun == live
+}
+
+// oddQueue returns how a session differs from one in which one response at most waits behind the one that plays, or "".
+func oddQueue(s session.State) string {
+	if s.Queued.Len() > 1 {
+		return "two replies wait to be heard"
+	}
+	return ""
+}
+
+// oddWords returns how a session differs from one in which no turn waits for its text or its response, or "".
+func oddWords(s session.State) string {
+	if s.Waiting != 0 || s.Texted || wordsAwaited(s) {
+		return "a turn waits for its words"
+	}
+	return ""
+}
 
 // oddVoice returns how a session differs from those of the spec: there the synthesis ends with the body, and a hold is for the open turn.
 func oddVoice(s session.State) string { return oddBody(s) + oddHold(s) }
@@ -94,7 +112,7 @@ func oddStreams(s session.State) string {
 	if s.Older != transcription.State(transcription.Closed{}) {
 		return "two texts are awaited"
 	}
-	if streamOf(s.Live) != turn.Open(s.Turn) {
+	if transcription.TurnOf(s.Live) != turn.Open(s.Turn) {
 		return "the stream is not the open turn's"
 	}
 	return ""
@@ -122,6 +140,23 @@ func sessionEvents(s session.State) []Labelled[moment] {
 	return o
 }
 
+// createOrCancel adds the client's request for a response, or its cancel if a response is live.
+func (o *offers) createOrCancel(s session.State) {
+	if response.Live(s.Response) == 0 {
+		o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})
+	} else {
+		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
+	}
+}
+
+// speech adds the detector's events about the turn open. The events of after follow the end of the turn.
+func (o *offers) speech(open id.Turn, after ...session.Event) {
+	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
+	o.add("Sustained", session.OfTurn{Event: turn.Sustained{Turn: open}})
+	o.add("Misfire", session.OfTurn{Event: turn.Misfire{Turn: open}})
+	o.add("Silence", append([]session.Event{session.OfTurn{Event: turn.Silence{Turn: open}}}, after...)...)
+}
+
 // voice adds the detector's events about the open turn and about another one.
 func (o *offers) voice(s session.State) {
 	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
@@ -140,7 +175,7 @@ func (o *offers) voice(s session.State) {
 
 // gate adds the end of an utterance and the gate's answers. While the gate is asked, the utterance does not end again (turn.fizz has that).
 func (o *offers) gate(s session.State) {
-	open, gen := turn.Open(s.Turn), sessionTurnGen(s)
+	open, gen := turn.Open(s.Turn), turnGen(s.Turn)
 	o.add("EndOfUtterance", session.OfTurn{Event: turn.EndOfUtterance{Turn: open, Gate: true}})
 	if !wordsAwaited(s) {
 		o.add("GatePassed", session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: gen}})
@@ -159,7 +194,7 @@ func (o *offers) committed(s session.State) {
 		}
 		o.add("Commit", session.OfTurn{Event: turn.Commit{}}, session.OfTranscription{Event: transcription.Done{Turn: t}})
 	}
-	final := streamOf(s.Final)
+	final := transcription.TurnOf(s.Final)
 	o.add("Words", session.OfTranscription{Event: transcription.Done{Turn: final}})
 	o.add("NoWords", session.OfTranscription{Event: transcription.Done{Turn: final, Empty: true}})
 	o.add("Words of another turn", session.OfTranscription{Event: transcription.Done{Turn: nobody}})
@@ -172,7 +207,7 @@ func (o *offers) bodyAndSpeaker(s session.State) {
 	}
 	o.add("BodyEnds of another", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
 	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
-	sounds, segment := sounding(s.Playout), segmentOf(s)
+	sounds, segment := playout.Sounding(s.Playout), segmentOf(s)
 	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: segment}})
 	o.add("Drained of an older segment", session.OfPlayout{Event: playout.Drained{Resp: sounds, Gen: segment - 1}})
 	o.add("Drained of another", session.OfPlayout{Event: playout.Drained{Resp: nobody, Gen: segment}})

@@ -21,22 +21,13 @@ func sessionEndMachine() sessionSpec {
 		Events: sessionEndEvents,
 		Vars: func(s session.State) map[string]any {
 			held, _ := s.Playout.(playout.Held)
-			live := response.Live(s.Response)
 			return map[string]any{
 				"conn": s.Conn.Name(), "vad": detects(s.Conn), "turn": s.Turn.Name(), "resp": s.Response.Name(),
-				"voice": s.Synthesis.Name(), "play": s.Playout.Name(), "heard": replyName(s, sounding(s.Playout)),
-				"started": held.Started, "begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]), "owed": owed(s),
+				"voice": s.Synthesis.Name(), "play": s.Playout.Name(), "heard": replyName(s, playout.Sounding(s.Playout)),
+				"started": held.Started, "begun": begun(s), "queued": replyName(s, s.Queued[0]), "owed": owed(s),
 			}
 		},
-		Odd: func(s session.State) string {
-			switch {
-			case s.Queued.Len() > 1:
-				return "two replies wait to be heard"
-			case s.Waiting != 0, s.Texted, streamOf(s.Final) != 0:
-				return "a turn waits for its words"
-			}
-			return oddHold(s) + oddStreams(s)
-		},
+		Odd: func(s session.State) string { return oddQueue(s) + oddWords(s) + oddHold(s) + oddStreams(s) },
 	}
 }
 
@@ -55,17 +46,10 @@ func detects(s conn.State) bool {
 func sessionEndEvents(s session.State) []Labelled[moment] {
 	var o offers
 	o.transport(s)
-	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})
-	} else {
-		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
-	}
+	o.createOrCancel(s)
 	open := turn.Open(s.Turn)
 	o.add("ClientCandidate", session.OfTurn{Event: turn.ClientCandidate{}})
-	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
-	o.add("Sustained", session.OfTurn{Event: turn.Sustained{Turn: open}})
-	o.add("Misfire", session.OfTurn{Event: turn.Misfire{Turn: open}})
-	o.add("Silence", session.OfTurn{Event: turn.Silence{Turn: open}}, session.OfTranscription{Event: transcription.Done{Turn: open}})
+	o.speech(open, session.OfTranscription{Event: transcription.Done{Turn: open}})
 	o.add("WorkerExits", session.OfSynthesis{Event: synthesis.WorkerExited{}})
 	o.add("Finish", session.OfSynthesis{Event: synthesis.Finish{}})
 	runs := body(s.Response)
@@ -76,7 +60,7 @@ func sessionEndEvents(s session.State) []Labelled[moment] {
 		o.bodyEnds(runs)
 	}
 	o.add("BodyEnds twice", session.OfResponse{Event: response.BodyEnded{ID: nobody, Status: response.Completed}})
-	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounding(s.Playout), Gen: segmentOf(s)}})
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: playout.Sounding(s.Playout), Gen: segmentOf(s)}})
 	o.notForOutside()
 	return o
 }

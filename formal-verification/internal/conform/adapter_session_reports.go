@@ -6,7 +6,6 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/playout"
-	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
@@ -24,25 +23,19 @@ func sessionReportsMachine() sessionSpec {
 		Vars: func(s session.State) map[string]any {
 			held, _ := s.Playout.(playout.Held)
 			last := heardLast(s)
-			live := response.Live(s.Response)
 			return map[string]any{
 				"turn": s.Turn.Name(), "resp": s.Response.Name(), "play": s.Playout.Name(),
-				"heard": replyName(s, max(sounding(s.Playout), awaitedOf(s.Playout))), "last": replyName(s, last),
+				"heard": replyName(s, max(playout.Sounding(s.Playout), awaitedOf(s.Playout))), "last": replyName(s, last),
 				"started": held.Started, "tail": held.Tail, "client": turnName(s, held.Client), "awaits": held.Awaits, "rejected": held.Rejected,
-				"begun": live != 0 && s.Begun == live, "queued": replyName(s, s.Queued[0]), "owed": owed(s),
+				"begun": begun(s), "queued": replyName(s, s.Queued[0]), "owed": owed(s),
 			}
 		},
 		Odd: func(s session.State) string {
 			held, is := s.Playout.(playout.Held)
-			switch {
-			case s.Queued.Len() > 1:
-				return "two replies wait to be heard"
-			case s.Waiting != 0, s.Texted, streamOf(s.Final) != 0:
-				return "a turn waits for its words"
-			case is && held.Candidate != turn.Open(s.Turn) && !held.Rejected:
+			if is && held.Candidate != turn.Open(s.Turn) && !held.Rejected {
 				return "it is held for a turn that is not open"
 			}
-			return oddBody(s) + oddStreams(s)
+			return oddQueue(s) + oddWords(s) + oddBody(s) + oddStreams(s)
 		},
 	}
 }
@@ -56,24 +49,17 @@ func awaitedOf(s playout.State) id.Response {
 // sessionReportsEvents returns the events that session_reports.fizz models.
 func sessionReportsEvents(s session.State) []Labelled[moment] {
 	var o offers
-	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})
-	} else {
-		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
-	}
+	o.createOrCancel(s)
 	o.add("ClearOutput", session.OfPlayout{Event: playout.Clear{}})
 	o.add("ClientCandidate", session.OfTurn{Event: turn.ClientCandidate{}})
 	o.add("ClearInput", session.OfTurn{Event: turn.Clear{}})
 	o.reports(s)
 	open, runs := turn.Open(s.Turn), body(s.Response)
-	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
-	o.add("Sustained", session.OfTurn{Event: turn.Sustained{Turn: open}})
-	o.add("Misfire", session.OfTurn{Event: turn.Misfire{Turn: open}})
-	o.add("Silence", session.OfTurn{Event: turn.Silence{Turn: open}}, session.OfTranscription{Event: transcription.Done{Turn: open}})
+	o.speech(open, session.OfTranscription{Event: transcription.Done{Turn: open}})
 	if s.Queued.Len() == 0 {
 		o.add("Begin", session.OfPlayout{Event: playout.Begin{Resp: runs}})
 	}
-	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: sounding(s.Playout), Gen: segmentOf(s)}})
+	o.add("Drained", session.OfPlayout{Event: playout.Drained{Resp: playout.Sounding(s.Playout), Gen: segmentOf(s)}})
 	o.bodyEnds(runs, session.OfSynthesis{Event: synthesis.WorkerExited{}})
 	return o
 }

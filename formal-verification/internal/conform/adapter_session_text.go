@@ -5,7 +5,6 @@ package conform
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
-	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
@@ -35,7 +34,7 @@ func sessionTextMachine() sessionSpec {
 			switch {
 			case !silent && !ended, s.Begun != 0, s.Queued.Len() > 0:
 				return "something is heard"
-			case streamOf(s.Live) != 0 && streamOf(s.Live) != turn.Open(s.Turn):
+			case transcription.TurnOf(s.Live) != 0 && transcription.TurnOf(s.Live) != turn.Open(s.Turn):
 				return "the stream is not the open turn's"
 			}
 			return oddVoice(s)
@@ -71,17 +70,9 @@ func answeredAfter(s session.State) string {
 // sessionTextEvents returns the events that session_text.fizz models.
 func sessionTextEvents(s session.State) []Labelled[moment] {
 	var o offers
-	if response.Live(s.Response) == 0 {
-		o.add("Create", session.OfResponse{Event: response.Create{Request: freshRequest(s)}})
-	} else {
-		o.add("Cancel", session.OfResponse{Event: response.Cancel{}})
-	}
+	o.createOrCancel(s)
 	o.add("Commit", session.OfTurn{Event: turn.Commit{}})
-	o.add("Onset", session.OfTurn{Event: turn.Onset{}})
-	open := turn.Open(s.Turn)
-	o.add("Sustained", session.OfTurn{Event: turn.Sustained{Turn: open}})
-	o.add("Misfire", session.OfTurn{Event: turn.Misfire{Turn: open}})
-	o.add("Silence", session.OfTurn{Event: turn.Silence{Turn: open}})
+	o.speech(turn.Open(s.Turn))
 	o.add("Silence of another turn", session.OfTurn{Event: turn.Silence{Turn: nobody}})
 	o.recogniser(s)
 	o.bodyEnds(body(s.Response), session.OfSynthesis{Event: synthesis.WorkerExited{}})
@@ -91,7 +82,7 @@ func sessionTextEvents(s session.State) []Labelled[moment] {
 
 // recogniser adds the events about each stream, also about one that does not exist. Only a decoding of the whole audio fails.
 func (o *offers) recogniser(s session.State) {
-	live := streamOf(s.Live)
+	live := transcription.TurnOf(s.Live)
 	o.add("Refused", session.OfTranscription{Event: transcription.Refuse{Turn: live}})
 	o.add("Words before their end", session.OfTranscription{Event: transcription.Done{Turn: live}})
 	o.add("Words of another turn", session.OfTranscription{Event: transcription.Done{Turn: nobody}})
@@ -102,7 +93,7 @@ func (o *offers) recogniser(s session.State) {
 
 // words adds the events about the stream of a committed turn.
 func (o *offers) words(prefix string, stream transcription.State) {
-	t := streamOf(stream)
+	t := transcription.TurnOf(stream)
 	o.add(prefix+"Words", session.OfTranscription{Event: transcription.Done{Turn: t}})
 	o.add(prefix+"NoWords", session.OfTranscription{Event: transcription.Done{Turn: t, Empty: true}})
 	if at, is := stream.(transcription.Finalizing); !is || at.Whole {

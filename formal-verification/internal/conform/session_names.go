@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 )
 
@@ -91,7 +92,7 @@ func replyName(s session.State, r id.Response) string {
 		return "live"
 	case r == body(s.Response):
 		return "old"
-	case r == sounding(s.Playout):
+	case r == playout.Sounding(s.Playout):
 		return "past"
 	case r == s.Queued[0]:
 		return "next"
@@ -115,9 +116,9 @@ func turnName(s session.State, t id.Turn) string {
 		return "new"
 	case t == turn.Open(s.Turn):
 		return "open"
-	case t == streamOf(s.Final):
+	case t == transcription.TurnOf(s.Final):
 		return "final"
-	case t == streamOf(s.Older):
+	case t == transcription.TurnOf(s.Older):
 		return "older"
 	}
 	return "gone"
@@ -160,7 +161,7 @@ func positionName(s session.State, m playout.Position) string {
 func genIn(s session.State, f session.Effect) uint32 {
 	switch f.(type) {
 	case turn.Effect:
-		return sessionTurnGen(s)
+		return turnGen(s.Turn)
 	case playout.Effect:
 		return segmentOf(s)
 	case conn.Effect:

@@ -132,18 +132,6 @@ func freshRequest(s session.State) id.Request {
 
 func owed(s session.State) bool { return s.Owed != id.Request{} }
 
-// sessionTurnGen returns the generation of the open turn, or 0.
-func sessionTurnGen(s session.State) uint32 {
-	switch t := s.Turn.(type) {
-	case turn.Speaking:
-		return t.Gen
-	case turn.Confirming:
-		return t.Gen
-	case turn.Idle, turn.Candidate:
-	}
-	return 0
-}
-
 // segmentOf returns the generation of the playout: the number of its last segment of audio.
 func segmentOf(s session.State) uint32 {
 	switch p := s.Playout.(type) {
@@ -194,26 +182,4 @@ func body(s response.State) id.Response {
 	case response.Idle, response.Terminated:
 	}
 	return 0
-}
-
-// sounding returns the response that plays or is held, or 0.
-func sounding(s playout.State) id.Response {
-	switch s := s.(type) {
-	case playout.Playing:
-		return s.Resp
-	case playout.Held:
-		return s.Resp
-	case playout.Silent, playout.Cut, playout.Terminated:
-	}
-	return 0
-}
-
-// streamOf returns the turn of the stream s, or 0.
-func streamOf(s transcription.State) id.Turn {
-	var t id.Turn
-	renamedStream(s, func(of id.Turn) id.Turn {
-		t = of
-		return of
-	})
-	return t
 }

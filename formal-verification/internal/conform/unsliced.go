@@ -187,7 +187,7 @@ func eventName(e session.Event) string {
 // foreign reports are left out: the slices have them, and they change nothing.
 func (u Unsliced) events(x situation) []session.Event {
 	s := x.s
-	open, gen := turn.Open(s.Turn), sessionTurnGen(s)
+	open, gen := turn.Open(s.Turn), turnGen(s.Turn)
 	out := []session.Event{
 		session.OfResponse{Event: response.Create{Request: freshRequest(s)}},
 		session.OfResponse{Event: response.Cancel{}},
