@@ -13,6 +13,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/sdk/native/bare"
+	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -89,10 +90,10 @@ func TestBinaryMessages(t *testing.T) {
 	strangeSocket(t, h).refusedOnce([]byte("\x00\x01\xff"), false, "send JSON text")
 }
 
-// TestBigEvents: the server refuses an event of more than 1 MB.
+// TestBigEvents: the server refuses an event that is larger than its limit.
 func TestBigEvents(t *testing.T) {
 	t.Parallel()
-	h := open(t, nil, nil)
+	h := open(t, nil, func(c *server.Config) { c.MaxMessage = 1 << 20 })
 	other := call(t, callOptions{url: h.url})
 	big := []byte(`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"` +
 		strings.Repeat("x", 1<<20) + `"}]}}`)

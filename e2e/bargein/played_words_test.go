@@ -60,7 +60,7 @@ func TestEveryWordIsHeardAfterACough(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	// A busy machine delivers packets late, and the browser conceals the gaps. That audio is missing as well; the browser reports how
 	// much it is.
-	bridged := math.Round(after-before) + rec.Gaps()
+	bridged := max(0, math.Round(after-before)+rec.Gaps()) // the browser's count may fall by a sample
 	t.Logf("%+v, bridged by the browser: %.0f ms", d, bridged)
 	g.Expect(d.left).To(gomega.BeTrue(), "the cough had no effect")
 	g.Expect(d.lost).To(gomega.BeNumerically("<=", bridged), "ms of words that were not heard")
