@@ -112,24 +112,31 @@ func message(text string) args {
 	return args{"type": "message", "role": "user", "content": []args{{"type": "input_text", "text": text}}}
 }
 
-// next waits for the next event of this type after the events that it has passed.
+// next waits for the next event of this type after the events that it has passed, and passes it.
 func (s *openai) next(kind string) event {
 	s.t.Helper()
-	var found event
+	found, after := s.ahead(kind)
+	s.read = after
+	return found
+}
+
+// ahead waits for the next event of this type after the events that next has passed. It returns the event, and how many events there are
+// up to it.
+func (s *openai) ahead(kind string) (found event, after int) {
+	s.t.Helper()
 	s.Eventually(func(g gomega.Gomega) {
 		more, err := asked[[]event](s, "events", args{"from": len(s.seen)})
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		s.seen = append(s.seen, more...)
 		for i, e := range s.seen[s.read:] {
 			if e.Type == kind {
-				found = e
-				s.read += i + 1
+				found, after = e, s.read+i+1
 				return
 			}
 		}
 		g.Expect(types(s.seen[s.read:])).To(gomega.ContainElement(kind), "what came after the last event that was waited for")
 	}).Should(gomega.Succeed())
-	return found
+	return found, after
 }
 
 // answer waits for the end of the next response, which must be complete, and returns it with its words.
