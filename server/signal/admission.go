@@ -20,8 +20,9 @@ const (
 // overloaded returns an error response if the server is too busy for another call. calls is how many it has.
 func (h *Handler) overloaded(calls int) *problem {
 	media := h.cfg.Engine.Stats()
-	late, cpu := h.load.Look(h.env.Now(), media.PacketsSent, media.LateFrames+media.SkippedFrames, load.ProcessorTime())
-	return h.tooBusy(calls, late, cpu)
+	due, late := media.PacketsSent+media.SkippedFrames, media.LateFrames+media.SkippedFrames
+	latePercent, cpu := h.load.Look(h.env.Now(), due, late, load.ProcessorTime())
+	return h.tooBusy(calls, latePercent, cpu)
 }
 
 // tooBusy returns an error response if that many calls, that share of late audio and of processor time, in percent, are too much.

@@ -16,17 +16,17 @@ const (
 
 // Meter measures the load between two looks. It is safe for concurrent use.
 type Meter struct {
-	mu         sync.Mutex
-	at         time.Time
-	sent, late uint64
-	cpu        time.Duration
+	mu        sync.Mutex
+	at        time.Time
+	due, late uint64
+	cpu       time.Duration
 
 	latePercent, cpuPercent float64 // of the last measurement
 }
 
 // Look measures if the last measurement is old enough, and returns what is known: the share of late frames and of processor time, in
-// percent.
-func (m *Meter) Look(now time.Time, sent, late uint64, cpu time.Duration) (latePercent, cpuPercent float64) {
+// percent. due is how many frames were due so far, late is how many of these were late or never sent, and cpu is the processor time so far.
+func (m *Meter) Look(now time.Time, due, late uint64, cpu time.Duration) (latePercent, cpuPercent float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	took := now.Sub(m.at)
@@ -35,10 +35,10 @@ func (m *Meter) Look(now time.Time, sent, late uint64, cpu time.Duration) (lateP
 	}
 	if !m.at.IsZero() {
 		m.latePercent, m.cpuPercent = 0, 100*float64(cpu-m.cpu)/float64(took)/float64(runtime.GOMAXPROCS(0))
-		if frames := sent - m.sent; frames >= fewFrames {
+		if frames := due - m.due; frames >= fewFrames {
 			m.latePercent = 100 * float64(late-m.late) / float64(frames)
 		}
 	}
-	m.at, m.sent, m.late, m.cpu = now, sent, late, cpu
+	m.at, m.due, m.late, m.cpu = now, due, late, cpu
 	return m.latePercent, m.cpuPercent
 }
