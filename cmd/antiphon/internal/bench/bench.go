@@ -15,6 +15,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/signal"
 )
 
 // MaxSessions is the largest number of calls at a time.
@@ -87,6 +88,12 @@ const longAnswer = `"` + `On and on it goes, and nobody knows why it does not en
 	`On and on it goes, and nobody knows why it does not end. On and on it goes, and nobody knows why it does not end. ` +
 	`On and on it goes, and nobody knows why it does not end. On and on it goes, and nobody knows why it does not end. ` + `"`
 
+// Rates that no measurement reaches: a minute's and a second's.
+const (
+	anyNumber = 1 << 40
+	anyRate   = 1 << 20
+)
+
 // localServer is a server in this process. Its close ends it.
 type localServer struct {
 	url      string
@@ -102,7 +109,11 @@ func startServer() (*localServer, error) {
 		return nil, err
 	}
 	b := &localServer{pipeline: scripted.New(scripted.Options{Script: parsed}), holds: &holdLog{}}
-	b.server, err = server.New(server.Config{Pipeline: b.pipeline, Loopback: true, Trace: b.holds})
+	b.server, err = server.New(server.Config{
+		Pipeline: b.pipeline, Loopback: true, Trace: b.holds,
+		Rates:  signal.Rates{RequestsPerMinute: anyNumber, TokensPerMinute: anyNumber},
+		Limits: signal.Limits{EventsPerSecond: anyRate},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -122,6 +122,10 @@ func await[E wire.ServerEvent](ctx context.Context, c *call) (arrival, error) {
 				return a, nil
 			case *wire.ErrorEvent:
 				return a, fmt.Errorf("the server says: %s", e.Error.Message)
+			case *wire.ResponseDone:
+				if e.Response.Status == "failed" {
+					return a, fmt.Errorf("a response failed: %+v", e.Response.StatusDetails.Error)
+				}
 			}
 		case <-c.ended:
 			return arrival{}, errCallEnded

@@ -37,8 +37,9 @@ func startChild(ctx context.Context) (*child, error) {
 		return nil, err
 	}
 	c := &child{cmd: exec.CommandContext(ctx, self, "serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "error",
-		"--max-sessions", strconv.Itoa(MaxSessions), "--calls-per-address", strconv.Itoa(MaxSessions), "--call-attempts", "100000",
-		"--max-late", "0", "--max-cpu", "0")}
+		"--max-sessions", strconv.Itoa(MaxSessions), "--calls-per-address", strconv.Itoa(MaxSessions), "--call-attempts", "100000", "--requests-per-minute", strconv.Itoa(anyNumber), "--tokens-per-minute", strconv.Itoa(anyNumber),
+		"--max-late", "0", "--max-cpu", "0", "--requests-per-minute", strconv.Itoa(anyNumber), "--tokens-per-minute", strconv.Itoa(anyNumber),
+		"--events-per-second", strconv.Itoa(anyRate))}
 	c.cmd.Stderr = os.Stderr
 	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
 	out, err := c.cmd.StdoutPipe()
