@@ -128,18 +128,25 @@ func newClient(t testing.TB, o clientOptions) *client {
 			c.messages = append(c.messages, string(m.Data))
 		})
 	}
-	c.voice, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus}, "mic", "caller")
-	must(err)
-	if o.direction == webrtc.RTPTransceiverDirectionRecvonly {
-		_, err = c.pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio, webrtc.RTPTransceiverInit{Direction: o.direction})
-	} else {
-		if o.direction == 0 {
-			o.direction = webrtc.RTPTransceiverDirectionSendrecv
-		}
-		_, err = c.pc.AddTransceiverFromTrack(c.voice, webrtc.RTPTransceiverInit{Direction: o.direction})
-	}
-	must(err)
+	must(c.addAudio(o.direction))
 	return c
+}
+
+// addAudio adds the microphone's track and its transceiver. Direction 0 sends and receives.
+func (c *client) addAudio(direction webrtc.RTPTransceiverDirection) (err error) {
+	c.voice, err = webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus}, "mic", "caller")
+	if err != nil {
+		return err
+	}
+	if direction == webrtc.RTPTransceiverDirectionRecvonly {
+		_, err = c.pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio, webrtc.RTPTransceiverInit{Direction: direction})
+		return err
+	}
+	if direction == 0 {
+		direction = webrtc.RTPTransceiverDirectionSendrecv
+	}
+	_, err = c.pc.AddTransceiverFromTrack(c.voice, webrtc.RTPTransceiverInit{Direction: direction})
+	return err
 }
 
 // offer returns the client's offer, with its addresses.

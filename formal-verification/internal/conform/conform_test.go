@@ -170,9 +170,6 @@ func expectDifference(t *testing.T, err error, path []string, words ...string) {
 // Each bug is planted in a copy of the table; rows: 0 Open, 1 Serve, 2 Leave, then those that are ignored.
 func TestPlantedBugs(t *testing.T) {
 	right := tillTable(isBuyer)
-	change := func(row int, f func(from, next state, fx []effect) (state, []effect)) table {
-		return right.Mutate(row, f)
-	}
 	for _, c := range []struct {
 		name  string
 		table table
@@ -180,12 +177,12 @@ func TestPlantedBugs(t *testing.T) {
 		words []string
 	}{
 		{
-			"wrong target", change(2, func(from, _ state, fx []effect) (state, []effect) { return from, fx }),
+			"wrong target", right.Mutate(2, func(from, _ state, fx []effect) (state, []effect) { return from, fx }),
 			[]string{"Come", "Leave"},
 			[]string{"the next states differ", `spec: buyer=0 mood="" state="Closed"`, `code: buyer=1 mood="glad" state="Open"`},
 		},
 		{
-			"wrong field of the target", change(0, func(_, next state, fx []effect) (state, []effect) { return open{next.(open).Buyer, 0}, fx }),
+			"wrong field of the target", right.Mutate(0, func(_, next state, fx []effect) (state, []effect) { return open{next.(open).Buyer, 0}, fx }),
 			[]string{"Come"},
 			[]string{`spec: mood="glad"`, `code: mood=""`},
 		},
@@ -198,24 +195,22 @@ func TestPlantedBugs(t *testing.T) {
 			[]string{"the code takes this step, the spec does not", `code: buyer=1 mood="glad" newest=2 state="Open" fx=["Light on"]`},
 		},
 		{
-			"extra effect", change(2, func(_, next state, fx []effect) (state, []effect) { return next, append(fx, light{}) }),
+			"extra effect", right.Mutate(2, func(_, next state, fx []effect) (state, []effect) { return next, append(fx, light{}) }),
 			[]string{"Come", "Leave"},
 			[]string{"the effects differ", `spec: ["Light"]`, `code: ["Light","Light"]`},
 		},
 		{
-			"missing effect", change(1, func(_, next state, fx []effect) (state, []effect) { return next, fx[:1] }),
+			"missing effect", right.Mutate(1, func(_, next state, fx []effect) (state, []effect) { return next, fx[:1] }),
 			[]string{"Come", "Pay buyer=1"},
 			[]string{"the effects differ", `code: ["Receipt buyer=1"]`},
 		},
 		{
-			"swapped effects", change(0, func(_, next state, fx []effect) (state, []effect) { return next, []effect{fx[1], fx[0]} }),
+			"swapped effects", right.Mutate(0, func(_, next state, fx []effect) (state, []effect) { return next, []effect{fx[1], fx[0]} }),
 			[]string{"Come"},
 			[]string{"the effects differ", `spec: ["Light on", "Greet buyer=1"]`, `code: ["Greet buyer=1","Light on"]`},
 		},
 		{
-			"changed payload", change(1, func(_, next state, fx []effect) (state, []effect) {
-				return next, []effect{receipt{1}, fx[1]}
-			}),
+			"changed payload", right.Mutate(1, func(_, next state, fx []effect) (state, []effect) { return next, []effect{receipt{1}, fx[1]} }),
 			[]string{"Come", "Pay buyer=1", "Come", "Pay buyer=2"},
 			[]string{`spec: ["Receipt buyer=2","Light"]`, `code: ["Receipt buyer=1","Light"]`},
 		},
@@ -230,7 +225,7 @@ func TestPlantedBugs(t *testing.T) {
 			[]string{"the spec takes this step, the code ignores it: another's money"},
 		},
 		{
-			"ignored row that acts", change(3, func(_, next state, _ []effect) (state, []effect) { return next, []effect{light{}} }),
+			"ignored row that acts", right.Mutate(3, func(_, next state, _ []effect) (state, []effect) { return next, []effect{light{}} }),
 			[]string{"Pay buyer=1"},
 			[]string{"the code says that it ignores this, and acts"},
 		},

@@ -153,7 +153,10 @@ func TestATurnIsTranscribed(t *testing.T) {
 		_, again := b.s.Deliver(1, at)
 		b.g.Expect(again).To(gomega.BeFalse())
 	})
+}
 
+func TestATurnIsTranscribedAsAWhole(t *testing.T) {
+	at := time.Unix(100, 0)
 	story(t, "whole: the recogniser gets the committed audio", func(b *bench) {
 		b.with(scripted.New(scripted.Options{}).Transcriber)
 		b.s.Open(1, 0)
