@@ -61,7 +61,7 @@
 // An [Echo] compares the microphone with what is played, in bands of a third of an octave, and says of a frame whether the
 // playback explains it. Measured with the synthetic voices of the tests, through a room with six reflections, 70 ms late: an
 // echo 10 dB or more under the playback opened no onset of three frames in 20 s (one 6 dB under it 17, one as loud 61), and a
-// person who began to speak over it at the playback's own level was found after 30 ms in the mean, as without an echo,
+// user who began to speak over it at the playback's own level was found after 30 ms in the mean, as without an echo,
 // 110 ms at most. A frame takes 10 us of one core (BenchmarkEchoFrame).
 //
 // # Resampling

@@ -67,7 +67,7 @@ func TestAnEchoIsNobody(t *testing.T) {
 	}
 }
 
-// A person who speaks over the echo is found about as early as without it.
+// A user who speaks over the echo is found about as early as without it.
 func TestAPersonOverAnEchoIsFound(t *testing.T) {
 	agent := newSpeaker(110).say(12)
 	for _, loss := range []float64{14, 20, 35} {
@@ -111,7 +111,7 @@ func TestAnEchoTakesFramesOfOneSize(t *testing.T) {
 	g.Expect(testing.AllocsPerRun(100, func() { e.Frame(x, x) })).To(gomega.BeZero())
 }
 
-// Where there is no echo at all, as with headphones, a quiet person soon need not speak against the first gain.
+// Where there is no echo at all, as with headphones, a quiet user soon need not speak against the first gain.
 func TestAQuietPersonWithHeadphonesIsFound(t *testing.T) {
 	g := gomega.NewWithT(t)
 	agent := atLevel(-15, newSpeaker(110).say(8))

@@ -48,21 +48,21 @@ type call struct {
 	client
 	detector
 	speaker
-	teller  teller
-	ear     predictor
-	streams map[turn.ID]*ear
-	replies map[response.ID]*reply
-	running *reply
-	early   []func() // what the client sent before the session was open
-	watcher Watcher
-	effects []Effect // of the event in hand
-	broken  string
-	gone    bool // the transport is released
+	teller    teller
+	predictor predictor
+	streams   map[turn.ID]*recognition
+	replies   map[response.ID]*reply
+	running   *reply
+	early     []func() // what the client sent before the session was open
+	watcher   Watcher
+	effects   []Effect // of the event in hand
+	broken    string
+	gone      bool // the transport is released
 }
 
 // play plays a plan to its end and returns which invariant does not hold, or "". If see is not nil, it gets every step.
 func (p plan) play(next nextFunc, see func(Event, Step)) (*call, string) {
-	c := &call{plan: p, end: p.end, streams: map[turn.ID]*ear{}, replies: map[response.ID]*reply{}}
+	c := &call{plan: p, end: p.end, streams: map[turn.ID]*recognition{}, replies: map[response.ID]*reply{}}
 	if NewWatcher != nil {
 		c.watcher = NewWatcher(p.config)
 	}
@@ -72,7 +72,7 @@ func (p plan) play(next nextFunc, see func(Event, Step)) (*call, string) {
 	c.down = &lane{source: c.source(ofNetwork, 2), near: p.near, far: p.far, loss: p.loss, reliable: p.socket}
 	c.detector.source, c.speaker.source, c.client.source = c.source(ofDetector, 0), c.source(ofSpeaker, 0), c.source(ofPerson, 0)
 	c.mic = c.hears
-	c.teller, c.ear, c.client.reports = newTeller(c), newPredictor(c), p.config.Reports
+	c.teller, c.predictor, c.client.reports = newTeller(c), newPredictor(c), p.config.Reports
 	for _, w := range p.wishes {
 		c.end = max(c.end, w.at)
 		c.after(w.at, func() { c.wish(w) })
@@ -172,7 +172,7 @@ func (c *call) tick() {
 	}
 	c.client.talk()
 	if c.plan.config.Reports {
-		c.ear.listens(c.now < c.talks)
+		c.predictor.listens(c.now < c.talks)
 	}
 	c.listen()
 	c.pump()
@@ -229,7 +229,7 @@ func (c *call) tell(f machine.Named) {
 				c.wrong("the client: " + broken)
 			}
 			if c.plan.config.Reports {
-				c.ear.sees(f)
+				c.predictor.sees(f)
 			}
 			if c.watcher != nil {
 				c.watch(c.watcher.Delivered(f))

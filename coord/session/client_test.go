@@ -202,7 +202,7 @@ func (c *call) wish(w wish) {
 		c.send(func() { c.take(OfConn{conn.SetVAD{On: w.n > 0}}) })
 	case suspect:
 		if c.plan.config.Reports {
-			c.ear.onset()
+			c.predictor.onset()
 			return
 		}
 		c.send(func() { c.take(OfTurn{turn.ClientCandidate{}}) })

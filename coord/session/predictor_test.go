@@ -170,7 +170,7 @@ func (e *predictor) hears() response.ID {
 	return 0
 }
 
-// listens is the detector beside the microphone, once a tick.
+// listens is the detector at the microphone, once a tick.
 func (e *predictor) listens(voiced bool) {
 	waits := bargein.Pending(e.state)
 	switch {

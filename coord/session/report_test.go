@@ -29,7 +29,7 @@ type packet struct {
 // teller is the part of the server's driver for a client that reports. It remembers the content of each packet, so that it can
 // convert a timestamp into a position.
 type teller struct {
-	air       source // the sound's way to the ear: it overtakes events, and they overtake it
+	air       source // the sound's way to the far end: it overtakes events, and they overtake it
 	sent      []packet
 	flying    int                        // packets on their way
 	candidate bargein.ID                 // the client's newest
@@ -42,7 +42,7 @@ type teller struct {
 	last      response.ID        // was sent last, and so far
 	said      map[response.ID]ms // sent last of each
 	lastPos   ms
-	tail      response.ID // was sent to its end; its end may be ahead of the ear
+	tail      response.ID // was sent to its end; its end may not be played yet
 	tailAt    ms
 	readies   int // waits for a ready that were begun
 	begun     map[response.ID]bool
@@ -69,13 +69,13 @@ func (c *call) transmit(p packet) {
 	c.teller.sent = append(c.teller.sent, p)
 	ts := bargein.Position(len(c.teller.sent))
 	if c.down.down {
-		c.ear.missed[p.resp] = true
+		c.predictor.missed[p.resp] = true
 		return
 	}
 	c.teller.flying++
 	c.teller.air.say(c.plan.near, c.plan.far, func() {
 		c.teller.flying--
-		c.ear.plays(ts, p)
+		c.predictor.plays(ts, p)
 	})
 }
 
@@ -106,7 +106,7 @@ func (c *call) suspected(n bargein.ID, resp response.ID) {
 		t.turn = cand.Turn
 		t.holds[n] = c.resp
 		first := bargein.Position(len(t.sent) + 1)
-		c.down.event(func() { c.ear.told(bargein.Acked{Candidate: n, At: first}) })
+		c.down.event(func() { c.predictor.told(bargein.Acked{Candidate: n, At: first}) })
 		return
 	case waits && cand.Turn != was: // there is nothing to hold yet
 		t.turn = cand.Turn
@@ -120,7 +120,7 @@ func (c *call) suspected(n bargein.ID, resp response.ID) {
 
 func (c *call) rejected(n bargein.ID) {
 	c.teller.turn = 0
-	c.down.event(func() { c.ear.rejected(n) })
+	c.down.event(func() { c.predictor.rejected(n) })
 }
 
 // ready takes the client's report up to which position it has played the response at full level.
@@ -239,7 +239,7 @@ func (c *call) conforms() string {
 	if !c.plan.config.Reports || c.gone {
 		return ""
 	}
-	e := &c.ear
+	e := &c.predictor
 	if bargein.Pending(e.state) != 0 || e.level != bargein.FullLevel {
 		return "ConvergesWhenQuiet: the client is " + e.state.Name()
 	}

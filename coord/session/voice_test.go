@@ -21,8 +21,8 @@ type detector struct {
 	idles   int
 }
 
-// ear is the recogniser of one turn.
-type ear struct {
+// recognition is the recogniser of one turn.
+type recognition struct {
 	source
 	turn   turn.ID
 	whole  bool
@@ -115,7 +115,7 @@ func (c *call) listenSpeaking(t turn.ID, heard bool) {
 }
 
 // recognise is what the live recogniser says of the open turn while it goes on.
-func (c *call) recognise(st *ear, heard bool) {
+func (c *call) recognise(st *recognition, heard bool) {
 	st.voiced = st.voiced || heard
 	if !st.ready || st.whole {
 		return
@@ -138,7 +138,7 @@ func (c *call) recognise(st *ear, heard bool) {
 }
 
 // report brings a word of a stream to the actor, unless the stream has had its last.
-func (c *call) report(st *ear, low, high ms, e transcription.Event, then func()) {
+func (c *call) report(st *recognition, low, high ms, e transcription.Event, then func()) {
 	st.say(low, high, func() {
 		if c.streams[st.turn] != st {
 			return
@@ -159,7 +159,7 @@ func (c *call) report(st *ear, low, high ms, e transcription.Event, then func())
 func (c *call) performTranscription(f transcription.Effect) {
 	switch f := f.(type) {
 	case transcription.OpenStream:
-		st := &ear{source: c.source(ofStream, uint64(f.Turn)), turn: f.Turn}
+		st := &recognition{source: c.source(ofStream, uint64(f.Turn)), turn: f.Turn}
 		c.streams[f.Turn] = st
 		switch n := st.dice.IntN(100); {
 		case n < 90:
@@ -176,7 +176,7 @@ func (c *call) performTranscription(f transcription.Effect) {
 			c.finalise(st)
 		}
 	case transcription.DecodeWhole:
-		st := &ear{source: c.source(ofWhole, uint64(f.Turn)), turn: f.Turn, whole: true, ready: true, voiced: true}
+		st := &recognition{source: c.source(ofWhole, uint64(f.Turn)), turn: f.Turn, whole: true, ready: true, voiced: true}
 		c.streams[f.Turn] = st
 		c.finalise(st)
 	case transcription.CloseStream:
@@ -186,7 +186,7 @@ func (c *call) performTranscription(f transcription.Effect) {
 }
 
 // finalise: the audio has ended, the last word comes.
-func (c *call) finalise(st *ear) {
+func (c *call) finalise(st *recognition) {
 	switch n := st.dice.IntN(100); {
 	case n < 85:
 		c.report(st, 20, 1_200, transcription.Done{Turn: st.turn, Empty: !st.voiced || st.percent(8)}, nil)

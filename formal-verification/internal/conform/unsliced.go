@@ -183,7 +183,7 @@ func eventName(e session.Event) string {
 	return coordtest.Text(of)
 }
 
-// events are all that may come next, one at a time: what the client, the person, the workers and the network may do. Late and
+// events are all that may come next, one at a time: what the client, the user, the workers and the network may do. Late and
 // foreign reports are left out: the slices have them, and they change nothing.
 func (u Unsliced) events(x situation) []session.Event {
 	s := x.s
