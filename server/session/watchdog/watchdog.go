@@ -134,9 +134,12 @@ type Watch struct {
 	expired chan *Timeout
 
 	mu        sync.Mutex
-	timer     env.Timer
-	armed     int  // counts Expect and Rest: a timer that fires late is of an earlier call
-	leaving   bool // the limit of the end stands; Expect and Rest do not change it
+	running   bool      // a call is expected to end
+	call      Timeout   // which one
+	due       time.Time // when its limit is over
+	timer     env.Timer // nil for none. It may fire before due: a call that follows another moves due and not the timer
+	fires     time.Time // when timer fires
+	leaving   bool      // the limit of the end stands; Expect and Rest do not change it
 	abandoned bool
 	ended     bool
 }
@@ -146,7 +149,7 @@ func (w *Watch) Expect(call string, limit time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.leaving {
-		w.arm(&Timeout{Call: call, Limit: limit})
+		w.arm(Timeout{Call: call, Limit: limit})
 	}
 }
 
@@ -155,7 +158,7 @@ func (w *Watch) Rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.leaving {
-		w.disarm()
+		w.running = false
 	}
 }
 
@@ -175,39 +178,62 @@ func (w *Watch) leave(limit time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.leaving = true
-	w.arm(&Timeout{Call: "the end of a cancelled call", Limit: limit})
+	w.arm(Timeout{Call: "the end of a cancelled call", Limit: limit})
 }
 
-// arm starts the timer of late. The caller holds mu.
-func (w *Watch) arm(late *Timeout) {
-	w.disarm()
-	of := w.armed
-	w.timer = w.env.AfterFunc(late.Limit, func() {
+// arm starts the time of a call. The caller holds mu.
+func (w *Watch) arm(call Timeout) {
+	w.running, w.call, w.due = true, call, w.env.Now().Add(call.Limit)
+	if w.timer == nil || w.fires.After(w.due) {
+		w.start(call.Limit)
+	}
+}
+
+// start has the timer fire after d. The caller holds mu.
+func (w *Watch) start(d time.Duration) {
+	w.stop()
+	w.fires = w.env.Now().Add(d)
+	var own env.Timer
+	own = w.env.AfterFunc(d, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.armed == of {
-			select {
-			case w.expired <- late:
-			default: // one is enough
-			}
+		if w.timer == own {
+			w.timer = nil
+			w.look()
 		}
 	})
+	w.timer = own
 }
 
-// disarm stops the timer. The caller holds mu.
-func (w *Watch) disarm() {
-	w.armed++
+// look reports the call if its time is over, and else looks again when it will be. The caller holds mu.
+func (w *Watch) look() {
+	if !w.running {
+		return
+	}
+	if left := w.due.Sub(w.env.Now()); left > 0 {
+		w.start(left)
+		return
+	}
+	late := w.call
+	select {
+	case w.expired <- &late:
+	default: // one is enough
+	}
+}
+
+// stop stops the timer. The caller holds mu.
+func (w *Watch) stop() {
 	if w.timer != nil {
 		w.timer.Stop()
 		w.timer = nil
 	}
 }
 
-// abandon notes that the session no longer waits for the work. It reports false when the work has ended already.
+// abandon notes that nobody waits for the work. It reports false when the work has ended already.
 func (w *Watch) abandon() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.disarm()
+	w.stop()
 	w.abandoned = !w.ended
 	return w.abandoned
 }
@@ -216,7 +242,7 @@ func (w *Watch) abandon() bool {
 func (w *Watch) end() (wasAbandoned bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.disarm()
+	w.stop()
 	w.ended = true
 	return w.abandoned
 }
