@@ -29,6 +29,21 @@ import (
 // Version is this module's version. Responses have it in the Antiphon-Version header.
 const Version = "0.1.0-dev"
 
+// Reach says how clients behind firewalls and NAT reach a Server (docs/reachability.md). All of it may be zero.
+type Reach struct {
+	// PublicAddresses are addresses under which clients reach this machine and which no interface has (1:1 NAT, a container).
+	PublicAddresses []netip.Addr
+	// ICETCP accepts the connections of clients whose network lets no UDP through; nil for none. The Server closes it.
+	ICETCP net.Listener
+	// PrivateCandidates sends connectivity checks also to private addresses of clients outside of this machine's networks.
+	PrivateCandidates bool
+	// Turn is the HOST:PORT of a TURN server inside of the Server, over UDP and TCP; empty for none. It relays to the Server alone.
+	// Clients find it under the first public address, or under the host of their request.
+	Turn string
+	// ICE are other STUN and TURN servers that clients use.
+	ICE signal.ICEServers
+}
+
 // Config configures a Server. Pipeline is required; all else may be zero.
 type Config struct {
 	// Pipeline answers the users. The Server does not close it.
@@ -46,17 +61,8 @@ type Config struct {
 	UDPPort int
 	// Loopback also offers the loopback addresses, for clients on the same machine. LoopbackOnly offers and opens them alone.
 	Loopback, LoopbackOnly bool
-	// PublicAddresses are addresses under which clients reach this machine and which no interface has (1:1 NAT, a container).
-	PublicAddresses []netip.Addr
-	// ICETCP accepts the connections of clients whose network lets no UDP through; nil for none. The Server closes it.
-	ICETCP net.Listener
-	// PrivateCandidates sends connectivity checks also to private addresses of clients outside of this machine's networks.
-	PrivateCandidates bool
-	// Turn is the HOST:PORT of a TURN server inside of the Server, over UDP and TCP; empty for none. It relays to the Server alone.
-	// Clients find it under the first public address, or under the host of their request.
-	Turn string
-	// ICE are other STUN and TURN servers that clients use.
-	ICE signal.ICEServers
+	// Reach says how clients behind firewalls and NAT reach the Server.
+	Reach
 	// OpusBitrate is the bit rate of the agent's audio over WebRTC, in bit/s; 0 takes 40000.
 	OpusBitrate int
 	// Keys are the API keys that clients send; nil asks for none.

@@ -26,10 +26,8 @@ type world struct {
 	first State
 	told  []beat // the story so far
 
-	next     nextFunc          // Next, where it is not set
-	onStep   func(Event, Step) // sees every step, where it is set
-	onEffect func(Effect)      // performs every effect, where it is set
-	at       playout.Position
+	hooks
+	at playout.Position
 
 	body     response.ID // whose body runs
 	voiced   bool        // its voice's worker has not ended
@@ -43,6 +41,13 @@ type world struct {
 	graces   []uint32
 	verdict  turn.ID // the candidate that waits for one
 	paused   bool    // Silence was said of the open turn
+}
+
+// hooks are what a test puts in the place of a world's own behaviour. Each may be nil.
+type hooks struct {
+	next     nextFunc          // in the place of Next
+	onStep   func(Event, Step) // sees every step
+	onEffect func(Effect)      // performs every effect
 }
 
 // stream is the recogniser of one turn, as the driver knows it.
@@ -134,7 +139,7 @@ func (w *world) story(broken string) string {
 
 // retell steps a fresh session through a story and returns what does not hold.
 func (w *world) retell(told []beat) string {
-	w = &world{s: w.first, next: w.next, pick: func(int) int { return 1 }, streams: map[turn.ID]stream{}}
+	w = &world{s: w.first, hooks: hooks{next: w.next}, pick: func(int) int { return 1 }, streams: map[turn.ID]stream{}}
 	for _, b := range told {
 		w.at = b.at
 		if broken := w.take(b.e); broken != "" {

@@ -21,25 +21,30 @@ type pacer struct {
 	stop chan struct{}
 	over sync.WaitGroup
 
-	mu             sync.Mutex
-	audio          []int16 // of the present response
-	gen            uint64
-	pos            int
-	live           bool
-	held           bool
-	ended          bool
-	done           bool
-	sentAudio      []int16          // all audio that was sent, without silence
-	farEnd         [4 * 24000]int16 // a ring with the last 4 s that were sent, silence included
-	farEndPosition int              // how many samples were sent, silence included
-	cut            int              // how many samples of a response were sent when it was dropped
-	repeated       []int            // how many samples were sent again at each Resume; negative: how many were skipped
-	drainedAt      int              // the length of sentAudio when a response was drained for the first time
+	mu        sync.Mutex
+	audio     []int16 // of the present response
+	gen       uint64
+	pos       int
+	live      bool
+	held      bool
+	ended     bool
+	done      bool
+	sentAudio []int16 // all audio that was sent, without silence
+	farEnd    farEnd
+	cut       int   // how many samples of a response were sent when it was dropped
+	repeated  []int // how many samples were sent again at each Resume; negative: how many were skipped
+	drainedAt int   // the length of sentAudio when a response was drained for the first time
 
 	ts, silent uint32       // the timestamps of the next packet, and of the packet after the last one with speech
 	log        []packet     // the sent packets with speech, and a silent one before the first packet of each Resume
 	begun      []uint64     // the generation numbers of the first segments of the responses
 	out        func(packet) // gets every packet; may be nil
+}
+
+// farEnd is what was sent last, silence included.
+type farEnd struct {
+	ring [4 * 24000]int16 // the last 4 s
+	sent int              // how many samples in all
 }
 
 // packet is one sent packet of 20 ms.
@@ -88,9 +93,9 @@ func (p *pacer) tick() {
 			p.drainedAt = len(p.sentAudio)
 		}
 	}
-	ring := p.farEnd[p.farEndPosition%len(p.farEnd):][:480]
+	ring := p.farEnd.ring[p.farEnd.sent%len(p.farEnd.ring):][:480]
 	clear(ring[copy(ring, p.sentAudio[len(p.sentAudio)-n:]):])
-	p.farEndPosition += len(ring)
+	p.farEnd.sent += len(ring)
 	pos := p.pos
 	p.mu.Unlock()
 	if p.out != nil {
@@ -172,18 +177,18 @@ func (p *pacer) Sent() voice.Samples {
 func (p *pacer) FarEndPosition() voice.Samples {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return voice.Samples(p.farEndPosition)
+	return voice.Samples(p.farEnd.sent)
 }
 
 // ReadFarEnd implements call.FarEndReader.
 func (p *pacer) ReadFarEnd(at voice.Samples, dst []int16) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if at < 0 || int(at) < p.farEndPosition-len(p.farEnd) || int(at)+len(dst) > p.farEndPosition {
+	if at < 0 || int(at) < p.farEnd.sent-len(p.farEnd.ring) || int(at)+len(dst) > p.farEnd.sent {
 		return false
 	}
-	n := copy(dst, p.farEnd[int(at)%len(p.farEnd):])
-	copy(dst[n:], p.farEnd[:])
+	n := copy(dst, p.farEnd.ring[int(at)%len(p.farEnd.ring):])
+	copy(dst[n:], p.farEnd.ring[:])
 	return true
 }
 
