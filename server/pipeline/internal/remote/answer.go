@@ -1,0 +1,134 @@
+package remote
+
+// The answer of a server: its body with a limit of pauses, its content type, and its text in an error.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// maxLine is the longest text of a server in an error, in characters.
+const maxLine = 200
+
+// body is the body of an answer. A read fails when the server sends nothing for longer than the limit.
+type body struct {
+	io.ReadCloser
+	caller context.Context // the caller's; ctx is derived from it
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	limit  time.Duration
+	fail   func(cause error) error // makes the error of a stage
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	idle := time.AfterFunc(b.limit, func() { b.cancel(fmt.Errorf("sent nothing for %v in the middle of its answer", b.limit)) })
+	n, err := b.ReadCloser.Read(p)
+	idle.Stop()
+	if err == nil || errors.Is(err, io.EOF) {
+		return n, err
+	}
+	if done := b.caller.Err(); done != nil {
+		return n, done
+	}
+	cause := context.Cause(b.ctx)
+	if cause == nil {
+		cause = fmt.Errorf("ended in the middle of its answer: %w", err)
+	}
+	return n, b.fail(cause)
+}
+
+// Close ends the request. It does not wait for the server.
+func (b *body) Close() error {
+	b.cancel(context.Canceled)
+	return b.ReadCloser.Close()
+}
+
+// Error returns the error of a stage for an answer that the adapter cannot use. It names the address of the answer.
+func (c *Client) Error(answer *http.Response, cause error, hint string) error {
+	return &pipeline.StageError{Stage: c.config.Stage, Err: fmt.Errorf("%s %w", address(answer.Request.URL), cause), Hint: hint}
+}
+
+// Expect returns an error if the media type of an answer is none of those that the adapter reads. An answer without a type passes.
+// The error has the first line of the answer; the adapter cannot read the body then.
+func (c *Client) Expect(answer *http.Response, types ...string) error {
+	header := answer.Header.Get("Content-Type")
+	got, _, err := mime.ParseMediaType(header)
+	if header == "" {
+		return nil
+	}
+	for _, want := range types {
+		if err == nil && got == want {
+			return nil
+		}
+	}
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 16<<10))
+	cause := fmt.Errorf("answered with %q instead of %q", clean(header), strings.Join(types, " or "))
+	if line := FirstLine(text, c.config.Key); line != "" && utf8.Valid(text) {
+		cause = fmt.Errorf("%w: %s", cause, line)
+	}
+	return c.Error(answer, cause, "check the url in the configuration")
+}
+
+// FirstLine returns what an answer says about a failure, in one line of at most 200 characters: the message of an error in JSON, and
+// otherwise the first line of the text. It shows no control character, and "***" in place of the key.
+func FirstLine(text []byte, key string) string {
+	var object struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
+	}
+	line := string(text)
+	if json.Unmarshal(text, &object) == nil {
+		for _, candidate := range []string{message(object.Error), object.Message, message(object.Detail)} {
+			if candidate != "" {
+				line = candidate
+				break
+			}
+		}
+	}
+	line, _, _ = strings.Cut(strings.TrimSpace(line), "\n")
+	if key != "" {
+		line = strings.ReplaceAll(line, key, "***")
+	}
+	return clean(line)
+}
+
+// message returns the text of an "error" or "detail" field, which is a string or an object with a message.
+func message(field json.RawMessage) string {
+	var text string
+	if json.Unmarshal(field, &text) == nil {
+		return text
+	}
+	var object struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(field, &object) == nil && object.Message != "" {
+		return object.Message
+	}
+	return string(field)
+}
+
+// clean returns a text without control characters, cut at maxLine characters.
+func clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(text))
+	if runes := []rune(text); len(runes) > maxLine {
+		return string(runes[:maxLine]) + "…"
+	}
+	return text
+}
