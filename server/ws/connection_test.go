@@ -4,10 +4,12 @@ package ws
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -145,3 +147,60 @@ func TestCloseGivesAReason(t *testing.T) {
 	g.Expect(websocket.CloseStatus(err)).To(gomega.Equal(websocket.StatusGoingAway))
 	g.Eventually(closed, patience).Should(gomega.BeClosed())
 }
+
+// TestEventsThatWaitForAWriteCount checks that events count for the limits of the queue until they are written, also when they were sent
+// before the writer began: a client that does not read is found by the limit, whenever it ceases to read.
+func TestEventsThatWaitForAWriteCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		near, far := net.Pipe() // has no buffer: the first write waits
+		listener := make(oneConnection, 1)
+		listener <- far
+		l := NewLink(Limits{Env: env.System(), EventsPerSecond: 500, MaxMessage: 1000})
+		h := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			c, err := Accept(w, r, "test")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			l.Open(context.WithoutCancel(r.Context()), c, Receiver{Gone: func(error) {}})
+			for range maxQueued {
+				g.Expect(l.Send(event("waits"), nil)).To(gomega.Succeed())
+			}
+			l.Begin()
+			<-l.Gone()
+		})}
+		served := make(chan error, 1)
+		go func() { served <- h.Serve(listener) }()
+		client, _, err := websocket.Dial(t.Context(), "ws://server.test/", &websocket.DialOptions{ //nolint:bodyclose // Dial has read it
+			Subprotocols: []string{"test"}, HTTPClient: &http.Client{Transport: &http.Transport{
+				DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil },
+			}},
+		})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		synctest.Wait() // the writer waits for the client to read the first event
+		g.Expect(l.Send(event("has room"), nil)).To(gomega.Succeed())
+		g.Expect(l.Send(event("has none"), nil)).To(gomega.MatchError(call.ErrBackpressure))
+		l.Abandon()
+		_ = client.CloseNow() // the server has closed it
+		g.Expect(h.Close()).To(gomega.Succeed())
+		g.Expect(<-served).To(gomega.MatchError(http.ErrServerClosed))
+	})
+}
+
+// oneConnection is a net.Listener that accepts the connections that were put into it.
+type oneConnection chan net.Conn
+
+// Accept implements net.Listener.
+func (c oneConnection) Accept() (net.Conn, error) {
+	if conn, ok := <-c; ok {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+// Close implements net.Listener.
+func (c oneConnection) Close() error { close(c); return nil }
+
+// Addr implements net.Listener.
+func (c oneConnection) Addr() net.Addr { return &net.TCPAddr{} }

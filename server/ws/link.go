@@ -51,7 +51,7 @@ type Link struct {
 	mu        sync.Mutex
 	queue     []outgoing
 	bytes     int // the size of the events in queue
-	unwritten []outgoing
+	unwritten []outgoing  // the event whose write has failed, or none
 	closed    bool        // nothing more is queued
 	finished  bool        // its goroutines must not begin any more
 	why       conn.Reason // the reason of the end
@@ -121,20 +121,27 @@ func (l *Link) wakeWriter() {
 	}
 }
 
-// take empties the queue and returns its events. more is false if nothing will follow.
-func (l *Link) take() (events []outgoing, more bool) {
+// pop removes and returns the first event. The other events stay in the queue and count for its limits. ok is false if there is no event,
+// and more is false if none will follow.
+func (l *Link) pop() (event outgoing, ok, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	events = l.queue
-	l.queue, l.bytes = nil, 0
-	return events, !l.closed
+	if len(l.queue) == 0 {
+		l.queue = nil // frees the array, which a burst may have grown
+		return outgoing{}, false, !l.closed
+	}
+	event = l.queue[0]
+	l.queue[0] = outgoing{}
+	l.queue = l.queue[1:]
+	l.bytes -= len(event.text)
+	return event, true, true
 }
 
-// keepUnwritten notes the events that were taken and not written.
-func (l *Link) keepUnwritten(events []outgoing) {
+// keepUnwritten notes the event whose write has failed.
+func (l *Link) keepUnwritten(event outgoing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unwritten = events
+	l.unwritten = []outgoing{event}
 }
 
 // End implements call.SidebandLink.

@@ -19,10 +19,10 @@ const writeTimeout = 20 * time.Second
 // write sends the queue until the link is closed and the queue is empty, or until the client is gone.
 func (l *Link) write(ctx context.Context, to Receiver) {
 	for {
-		events, more := l.take()
-		for i, e := range events {
+		e, ok, more := l.pop()
+		if ok {
 			if err := l.writeOne(ctx, e.text); err != nil {
-				l.keepUnwritten(events[i:])
+				l.keepUnwritten(e)
 				if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 					to.Gone(whyGone(err))
 				}
@@ -31,8 +31,6 @@ func (l *Link) write(ctx context.Context, to Receiver) {
 			if e.sent != nil {
 				e.sent()
 			}
-		}
-		if len(events) > 0 {
 			continue
 		}
 		if !more {
