@@ -40,6 +40,12 @@ type pair struct {
 // connect connects a client to a link, which has not begun yet.
 func connect(t *testing.T) *pair {
 	t.Helper()
+	return connectBy(t, &http.Transport{DisableKeepAlives: true})
+}
+
+// connectBy is connect for a client with that transport.
+func connectBy(t *testing.T, transport *http.Transport) *pair {
+	t.Helper()
 	g := gomega.NewWithT(t)
 	p := &pair{
 		link: NewLink(Limits{Env: env.System(), EventsPerSecond: 500, MaxMessage: 1000}),
@@ -62,7 +68,7 @@ func connect(t *testing.T) *pair {
 	}))
 	t.Cleanup(server.Close)
 	client, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http"), &websocket.DialOptions{ //nolint:bodyclose // Dial has read it
-		Subprotocols: []string{"test"}, HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+		Subprotocols: []string{"test"}, HTTPClient: &http.Client{Transport: transport},
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(func() { _ = client.CloseNow() }) // the test may have closed it
@@ -204,3 +210,39 @@ func (c oneConnection) Close() error { close(c); return nil }
 
 // Addr implements net.Listener.
 func (c oneConnection) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestFramesThatBreakTheProtocol checks that a client whose bytes are no frames of a client is told so with the code 1002 (RFC 6455,
+// section 5.1).
+func TestFramesThatBreakTheProtocol(t *testing.T) {
+	for name, frame := range map[string][]byte{
+		"without a mask":              {0x81, 2, '{', '}'},
+		"with a reserved bit":         {0xc1, 0x82, 0, 0, 0, 0, '{', '}'},
+		"with an unknown opcode":      {0x83, 0x80, 0, 0, 0, 0},
+		"a continuation of nothing":   {0x80, 0x80, 0, 0, 0, 0},
+		"a ping in pieces":            {0x09, 0x80, 0, 0, 0, 0},
+		"a message within a message":  {0x01, 0x80, 0, 0, 0, 0, 0x81, 0x80, 0, 0, 0, 0},
+		"a piece without a mask":      {0x01, 0x81, 0, 0, 0, 0, '{', 0x80, 1, '}'},
+		"a ping of 126 bytes":         {0x89, 0xfe, 0, 126, 0, 0, 0, 0},
+		"a length with the top bit":   {0x81, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+		"a close frame with one byte": {0x88, 0x81, 0, 0, 0, 0, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			var raw net.Conn
+			p := connectBy(t, &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				c, err := new(net.Dialer).DialContext(ctx, network, address)
+				raw = c
+				return c, err
+			}})
+			p.link.Begin()
+			_, err := raw.Write(frame)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Eventually(p.got.gone, patience).Should(gomega.Receive(gomega.MatchError(call.ErrUnreachable)))
+			ended := make(chan error, 1)
+			go func() { ended <- p.link.Close() }()
+			_, _, err = p.client.Read(t.Context())
+			g.Expect(websocket.CloseStatus(err)).To(gomega.Equal(websocket.StatusProtocolError), "%v", err)
+			g.Eventually(ended, patience).Should(gomega.Receive())
+		})
+	}
+}

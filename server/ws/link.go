@@ -55,6 +55,7 @@ type Link struct {
 	closed    bool        // nothing more is queued
 	finished  bool        // its goroutines must not begin any more
 	why       conn.Reason // the reason of the end
+	broken    bool        // the client has sent what is no WebSocket frame
 }
 
 // outgoing is an event that waits to be written, and the function to call after the write.

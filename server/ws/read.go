@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
@@ -45,7 +46,7 @@ func (l *Link) read(ctx context.Context, to Receiver) {
 	for {
 		kind, reader, err := l.conn.Reader(ctx)
 		if err != nil {
-			to.Gone(whyGone(err))
+			l.lost(err, to)
 			return
 		}
 		m, err := l.readMessage(reader)
@@ -60,10 +61,32 @@ func (l *Link) read(ctx context.Context, to Receiver) {
 		}
 		l.limits.Memory.give(m.charged)
 		if err != nil {
-			to.Gone(whyGone(err))
+			l.lost(err, to)
 			return
 		}
 	}
+}
+
+// lost reports that the client's events have ended with err.
+func (l *Link) lost(err error, to Receiver) {
+	if breaksProtocol(err) {
+		l.mu.Lock()
+		l.broken = true
+		l.mu.Unlock()
+	}
+	to.Gone(whyGone(err))
+}
+
+// breaksProtocol reports whether a read error says that the client's bytes are no WebSocket frames. The library has no type for such an
+// error, so this is every error that is neither the end of the connection nor an error of the network.
+func breaksProtocol(err error) bool {
+	for _, ends := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, context.Canceled} {
+		if errors.Is(err, ends) {
+			return false
+		}
+	}
+	var network net.Error
+	return websocket.CloseStatus(err) < 0 && !errors.As(err, &network)
 }
 
 // message is the part of one message that was read so far.

@@ -57,6 +57,9 @@ func (l *Link) writeOne(ctx context.Context, text []byte) error {
 func (l *Link) closeStatus() (websocket.StatusCode, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.broken {
+		return websocket.StatusProtocolError, "that was no frame of a WebSocket client"
+	}
 	switch l.why {
 	case conn.Overrun:
 		return websocket.StatusPolicyViolation, call.ErrBackpressure.Error()
