@@ -74,7 +74,10 @@ func newCallerWith(t *testing.T, cfg Config) *caller {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	c := &caller{Inbox: servertest.NewInbox(t), t: t, g: g, sent: make(chan func(), 10_000)}
-	cfg.Logger, cfg.CheckInvariants, cfg.Record = slog.New(alarm{slog.DiscardHandler, t}), true, c.record.event
+	cfg.CheckInvariants, cfg.Record = true, c.record.event
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(alarm{slog.DiscardHandler, t})
+	}
 	var err error
 	c.s, err = New(cfg)
 	g.Expect(err).NotTo(gomega.HaveOccurred())

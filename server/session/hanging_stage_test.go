@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,6 +27,12 @@ type hanging struct {
 // hangs returns a call with a pipeline whose first call of that kind hangs.
 func hangs(t *testing.T, media bool, call string) (*caller, *hanging) {
 	t.Helper()
+	return hangsLogging(t, media, call, nil)
+}
+
+// hangsLogging is hangs for a session with that logger.
+func hangsLogging(t *testing.T, media bool, call string, log *slog.Logger) (*caller, *hanging) {
+	t.Helper()
 	p := *plain()
 	h := &hanging{Pipeline: plain(), call: call, released: make(chan struct{})}
 	p.Transcriber, p.Model, p.Synthesizer = hangingTranscriber{h}, hangingModel{h}, hangingSynthesizer{h}
@@ -34,7 +41,7 @@ func hangs(t *testing.T, media bool, call string) (*caller, *hanging) {
 		h.at("warm-up")
 		return warm(ctx)
 	}
-	c := newCallerWith(t, Config{Pipeline: &p, Settings: wire.DefaultSession()})
+	c := newCallerWith(t, Config{Pipeline: &p, Settings: wire.DefaultSession(), Logger: log})
 	if media {
 		c.pacer = newPacer(c.s, nil)
 	}

@@ -39,6 +39,11 @@ func (s *Session) stepAt(o client.Origin, at playout.Position, e coord.Event) {
 			s.broken(broken, e.Name())
 		}
 	}
+	if _, was := from.Conn.(conn.Interrupted); was {
+		if _, is := next.Conn.(conn.Live); is {
+			s.log.Info("connection restored")
+		}
+	}
 	for _, st := range steps {
 		action.LogStep(s.log, st)
 		if s.cfg.Trace != nil {

@@ -96,9 +96,10 @@ func New(cfg Config) (*Session, error) {
 	s.machines.state = coord.New(s.settings.MachineConfig(false))
 	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
 	s.conversation.ShareMemory(cfg.Memory)
+	s.cfg.Guard = cfg.Guard.Logging(s.log)
 	var err error
 	s.input, err = input.NewListening(input.Parts{
-		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, Guard: cfg.Guard, Settings: s.settings,
+		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, Guard: s.cfg.Guard, Settings: s.settings,
 		Conversation: s.conversation, Buffer: input.MaxBuffer, Context: s.shared.ctx,
 		Post:       func(e input.Event) bool { return s.post(inputEvent{e}) },
 		Committed:  func(t turn.ID, u *timing.Turn) { s.generator.Commit(t, u) },

@@ -94,6 +94,7 @@ type Handler struct {
 
 // callEntry is one call that the server serves.
 type callEntry struct {
+	id      string
 	session *session.Session
 	owner   requester
 	token   string    // the token with which its client reconnects
@@ -135,7 +136,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // any more, or when ctx is done. A client that has lost its connection may still reconnect.
 func (h *Handler) Drain(ctx context.Context, within time.Duration) error {
 	h.mu.Lock()
-	first := !h.draining
+	first, calls, began := !h.draining, len(h.calls), h.env.Now()
 	h.draining = true
 	for _, c := range h.calls {
 		if first {
@@ -143,7 +144,14 @@ func (h *Handler) Drain(ctx context.Context, within time.Duration) error {
 		}
 	}
 	h.mu.Unlock()
-	return h.wait(ctx)
+	if !first {
+		return h.wait(ctx)
+	}
+	h.cfg.Logger.Info("drain begins", "calls", calls, "within", within)
+	err := h.wait(ctx)
+	left, _ := h.Calls()
+	h.cfg.Logger.Info("drain ends", "calls_left", left, "took", h.env.Now().Sub(began).Round(time.Millisecond))
+	return err
 }
 
 // Draining reports whether Drain or Close has begun.
@@ -202,7 +210,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 	if !h.secrets.use(who.secret) {
 		return nil, secretUsed()
 	}
-	logger := h.cfg.Logger
+	logger := h.cfg.Logger.With("call", id)
 	if who.principal != "" {
 		logger = logger.With("principal", who.principal)
 	}
@@ -218,7 +226,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 		h.secrets.giveBack(who.secret)
 		return nil, internal("internal", err)
 	}
-	c := &callEntry{session: s, owner: who, token: token, shares: h.shares(who), since: h.env.Now()}
+	c := &callEntry{id: id, session: s, owner: who, token: token, shares: h.shares(who), since: h.env.Now()}
 	h.calls[id] = c
 	h.joined.Go(func() {
 		<-s.Done()

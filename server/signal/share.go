@@ -96,9 +96,15 @@ func (h *Handler) admit(who requester) *problem {
 	}
 	if makesRoom != nil {
 		makesRoom.evicted = true
-		go makesRoom.session.Close(conn.GraceOver) // it may wait for the queue of a busy session; h.joined waits until the session has ended
+		go h.evict(makesRoom) // it may wait for the log, or for the queue of a busy session; h.joined waits until the session has ended
 	}
 	return nil
+}
+
+// evict ends a half-open call that makes room for another one.
+func (h *Handler) evict(c *callEntry) {
+	h.cfg.Logger.Info("a half-open call makes room for another one", "call", c.id, "session", c.session.ID())
+	c.session.Close(conn.GraceOver)
 }
 
 // tooManyCalls returns the response to a requester whose share of the calls is used up.

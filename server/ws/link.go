@@ -50,7 +50,7 @@ type Link struct {
 
 	mu        sync.Mutex
 	queue     []outgoing
-	bytes     int // the size of the events in queue
+	bytes     int         // the size of the events in queue
 	unwritten []outgoing  // the event whose write has failed, or none
 	closed    bool        // nothing more is queued
 	finished  bool        // its goroutines must not begin any more

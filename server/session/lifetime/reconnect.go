@@ -28,7 +28,7 @@ func (l *Lifetime) Leave(s *coord.State) (out action.List, waits bool) {
 		return nil, false
 	}
 	if away, is := s.Conn.(conn.Interrupted); is {
-		l.ArmGrace(away.Gen) // the client is on its way: it has the whole time once more
+		l.armGrace(away.Gen) // the client is on its way: it has the whole time once more
 		return nil, true
 	}
 	return step(conn.Lost{}), true
@@ -38,24 +38,29 @@ func (l *Lifetime) Leave(s *coord.State) (out action.List, waits bool) {
 func (l *Lifetime) failed(err error, s *coord.State) action.List {
 	switch {
 	case l.Link != nil && l.Reconnects.Load() && conn.Up(s.Conn) && errors.Is(err, call.ErrUnreachable):
-		l.Log.Info("the connection is gone: the session waits for its client", "wait", l.Limits.Keep, "err", err)
+		l.Log.Debug("the connection is gone", "err", err)
 		l.Link.DropConnection()
 		return step(conn.Lost{})
 	case errors.Is(err, call.ErrHungUp):
 		return end(conn.ByClient)
 	}
-	l.Log.Info("the transport failed", "err", err)
+	l.Log.Debug("the transport failed", "err", err)
 	return end(conn.Failed)
 }
 
-// ArmGrace bounds the wait for a client that is away.
+// ArmGrace bounds the wait for a client whose connection is interrupted.
 func (l *Lifetime) ArmGrace(gen uint32) {
+	l.Log.Info("connection interrupted", "grace", l.armGrace(gen))
+}
+
+// armGrace begins the grace period, and returns how long it is.
+func (l *Lifetime) armGrace(gen uint32) time.Duration {
 	wait := l.Limits.Grace
 	if l.Reconnects.Load() {
 		wait = l.Limits.Keep
 	}
-	l.Log.Info("the transport is lost", "grace", wait)
 	l.after("grace", wait, GraceOver{Gen: gen})
+	return wait
 }
 
 // Unheard returns how much of the last sent audio may not have reached a client whose loss was just noticed: the audio that was sent

@@ -13,6 +13,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -64,26 +66,45 @@ type Guard struct {
 	// Limits are those of the calls. Nobody changes them once the Guard is in use.
 	Limits Limits
 
-	env env.Env
-
-	mu        sync.Mutex
-	abandoned map[string]int // goroutines, by stage
+	env    env.Env
+	log    *slog.Logger
+	counts *counts
 }
 
-// New returns a Guard with the limits l.
-func New(e env.Env, l Limits) *Guard { return &Guard{Limits: l, env: e, abandoned: map[string]int{}} }
+// counts are how many goroutines of each stage are abandoned. They are safe for concurrent use.
+type counts struct {
+	mu sync.Mutex
+	of map[string]int // by stage
+}
+
+// New returns a Guard with the limits l. It logs nothing.
+func New(e env.Env, l Limits) *Guard {
+	return &Guard{Limits: l, env: e, log: slog.New(slog.DiscardHandler), counts: &counts{of: map[string]int{}}}
+}
+
+// Logging returns a Guard that logs one line for each call that it abandons. It has the limits of g, and counts together with g.
+func (g *Guard) Logging(log *slog.Logger) *Guard {
+	return &Guard{Limits: g.Limits, env: g.env, log: log, counts: g.counts}
+}
 
 // Abandoned returns how many goroutines of a stage hang in a call for which the session no longer waits.
 func (g *Guard) Abandoned(stage string) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.abandoned[stage]
+	g.counts.mu.Lock()
+	defer g.counts.mu.Unlock()
+	return g.counts.of[stage]
+}
+
+// AllAbandoned returns what Abandoned returns, for each stage that has had an abandoned goroutine.
+func (g *Guard) AllAbandoned() map[string]int {
+	g.counts.mu.Lock()
+	defer g.counts.mu.Unlock()
+	return maps.Clone(g.counts.of)
 }
 
 func (g *Guard) count(stage string, change int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.abandoned[stage] += change
+	g.counts.mu.Lock()
+	defer g.counts.mu.Unlock()
+	g.counts.of[stage] += change
 }
 
 // Run runs work on a goroutine of its own and returns its error. It returns earlier with a *pipeline.StageError around
@@ -117,6 +138,7 @@ func (g *Guard) Run(ctx context.Context, stage string, work func(w *Watch) error
 		case late := <-w.expired:
 			if w.abandon() {
 				g.count(stage, 1)
+				g.log.Info("a call into a stage is abandoned", "stage", stage, "waited_for", late.Call, "limit", late.Limit)
 				return &pipeline.StageError{Stage: stage, Err: late}
 			}
 			return <-done // it returned at the last moment
