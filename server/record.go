@@ -31,19 +31,21 @@ const (
 // recorder writes one JSON object a line, from a goroutine of its own: a slow disk does not hold up the calls. Lines that come when too
 // many wait are dropped, and a line in their place says how many. A recorder is safe for concurrent use. Its owner closes it.
 type recorder struct {
+	name    string // of the flag that names the file, for metrics
 	log     *slog.Logger
 	out     io.Writer
 	lines   chan []byte
-	bytes   atomic.Int64 // how many bytes wait to be written
-	dropped atomic.Int64 // lines since the last one that was written
+	bytes   atomic.Int64  // how many bytes wait to be written
+	dropped atomic.Int64  // lines since the last one that was written
+	lost    atomic.Uint64 // all lines that were dropped
 	quit    chan struct{}
 	once    sync.Once
 	done    chan struct{} // closed when nothing more is written
 }
 
-// newRecorder returns a recorder that writes to out.
-func newRecorder(out io.Writer, log *slog.Logger) *recorder {
-	r := &recorder{log: log, out: out, lines: make(chan []byte, maxLines), quit: make(chan struct{}), done: make(chan struct{})}
+// newRecorder returns a recorder that writes to out. name is its name in the metrics.
+func newRecorder(name string, out io.Writer, log *slog.Logger) *recorder {
+	r := &recorder{name: name, log: log, out: out, lines: make(chan []byte, maxLines), quit: make(chan struct{}), done: make(chan struct{})}
 	go r.run()
 	return r
 }
@@ -81,6 +83,7 @@ func (r *recorder) write(line any) {
 func (r *recorder) drop(text []byte) {
 	r.bytes.Add(-int64(len(text)))
 	r.dropped.Add(1)
+	r.lost.Add(1)
 }
 
 // run writes the lines until the recorder is closed and nothing waits, or until a write fails. It logs once that recording stopped, and

@@ -32,7 +32,7 @@ func TestCallsGoOnWhileTheRecordingStalls(t *testing.T) {
 		g := gomega.NewWithT(t)
 		var log bytes.Buffer
 		out := &stalling{release: make(chan struct{})}
-		r := newRecorder(out, slog.New(slog.NewTextHandler(&log, nil)))
+		r := newRecorder("record", out, slog.New(slog.NewTextHandler(&log, nil)))
 		synctest.Wait()
 		for i := range maxLines + 50 {
 			r.write(i)
@@ -55,7 +55,7 @@ func TestCallsGoOnWhileTheRecordingStalls(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			out := &stalling{release: make(chan struct{})}
-			r := newRecorder(out, slog.New(slog.DiscardHandler))
+			r := newRecorder("record", out, slog.New(slog.DiscardHandler))
 			large := strings.Repeat("x", 1<<20)
 			for range 2 * maxLineBytes >> 20 {
 				r.write(large)

@@ -154,7 +154,7 @@ func (s *Server) observe(sc *signal.Config, metrics *telemetry.Metrics) {
 	}
 	sc.Record = record
 	if s.cfg.Record != nil {
-		events := newRecorder(s.cfg.Record, s.cfg.Logger)
+		events := newRecorder("record", s.cfg.Record, s.cfg.Logger)
 		s.recorders = append(s.recorders, events)
 		sc.Record = func(session, dir string, text []byte) {
 			record(session, dir, text)
@@ -164,7 +164,7 @@ func (s *Server) observe(sc *signal.Config, metrics *telemetry.Metrics) {
 	sc.Timed, sc.Refused = metrics.Turn, metrics.Refused
 	sc.Trace = func(_ string, step coord.Step) { metrics.Step(step) }
 	if s.cfg.Trace != nil {
-		steps := newRecorder(s.cfg.Trace, s.cfg.Logger)
+		steps := newRecorder("trace", s.cfg.Trace, s.cfg.Logger)
 		s.recorders = append(s.recorders, steps)
 		sc.Took, sc.Performed = steps.took, steps.performed
 		sc.Trace = func(session string, step coord.Step) {
@@ -250,10 +250,15 @@ func (s *Server) snapshot() telemetry.Snapshot {
 	if s.turn != nil {
 		relayed = s.turn.Allocations()
 	}
+	var recordings []telemetry.Recording
+	for _, r := range s.recorders {
+		recordings = append(recordings, telemetry.Recording{Name: r.name, Waiting: r.bytes.Load(), Dropped: r.lost.Load()})
+	}
 	return telemetry.Snapshot{
 		Stuck: s.engine.Stuck(), Relayed: relayed,
 		Calls: now, TotalCalls: total, HalfOpen: load.HalfOpen, Draining: s.calls.Draining(), Media: s.engine.Stats(),
 		Components: s.cfg.Pipeline.Components(), FullestQueue: load.FullestQueue, QueueSize: load.QueueSize,
 		FreeMemory: load.FreeMemory, Secrets: load.Secrets,
+		FreeMessages: load.FreeMessages, MostTurns: load.MostTurns, Kept: load.Kept, Abandoned: load.Abandoned, Recordings: recordings,
 	}
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"os"
 	"regexp"
@@ -39,6 +40,7 @@ func TestTelemetry(t *testing.T) {
 		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) {
 			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			c.Instructions = "Speak of quinces."
+			c.Record = io.Discard
 			c.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)).Tracer("antiphon")
 		})
 		c := h.dial()
@@ -58,11 +60,17 @@ func TestTelemetry(t *testing.T) {
 			`antiphon_stage_seconds_count{stage="response"}`:                        1,
 			`antiphon_stage_seconds_count{stage="first_token"}`:                     1,
 			`antiphon_draining`:                                                     0,
+			`antiphon_message_memory_free_bytes`:                                    256 << 20,
+			`antiphon_session_turns_waiting`:                                        0,
+			`antiphon_abandoned_calls{stage="model"}`:                               0,
+			`antiphon_recording_waiting_bytes{file="record"}`:                       0,
+			`antiphon_recording_lines_dropped_total{file="record"}`:                 0,
 			`antiphon_session_queue_size`:                                           512,
 			`antiphon_component_state{name="scripted",stage="model",state="ready"}`: 1,
 		} {
 			h.g.Expect(value(metrics, name)).To(gomega.Equal(want), name)
 		}
+		h.g.Expect(value(metrics, `antiphon_replay_bytes`)).To(gomega.BeNumerically(">", 0))
 		board, err := os.ReadFile("../deploy/grafana.json")
 		h.g.Expect(err).NotTo(gomega.HaveOccurred())
 		h.g.Expect(json.Valid(board)).To(gomega.BeTrue())

@@ -244,6 +244,13 @@ func (h *Hub) Attach(c Connection, seen string) bool {
 	return true
 }
 
+// Kept returns the size of the events that are kept for a client that reconnects, in bytes.
+func (h *Hub) Kept() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.replay.bytes
+}
+
 // Connected reports whether the client has a connection at the moment.
 func (h *Hub) Connected() bool {
 	h.mu.Lock()

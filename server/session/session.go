@@ -68,6 +68,7 @@ type sharedState struct {
 	ctx     context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
 	cancel  context.CancelFunc
 	dropped atomic.Int64 // audio frames for which the queue had no room
+	turns   atomic.Int64 // turns that are open or wait for their transcripts
 	// reconnects: the client may reconnect over another connection.
 	reconnects atomic.Bool
 }
@@ -201,6 +202,9 @@ func (s *Session) Queued() (waiting, limit int) {
 	return len(s.shared.queue.events), cap(s.shared.queue.events)
 }
 
+// Turns returns how many turns of the user are open or wait for their transcripts.
+func (s *Session) Turns() int { return int(s.shared.turns.Load()) }
+
 // Done is closed when the session has ended and every goroutine of it is joined.
 func (s *Session) Done() <-chan struct{} { return s.shared.done }
 
@@ -234,6 +238,7 @@ func (s *Session) settle() {
 		}
 		out := s.generator.Settle(&s.machines.state)
 		if len(out) == 0 && len(s.machines.later) == 0 {
+			s.shared.turns.Store(int64(s.input.Turns()))
 			return
 		}
 		s.do(out)

@@ -10,13 +10,21 @@ type Load struct {
 	FullestQueue, QueueSize int
 	// FreeMemory is what is left of the memory that conversations borrow from, in bytes.
 	FreeMemory int
+	// FreeMessages is what is left of the memory for events above 256 KiB while they arrive, in bytes.
+	FreeMessages int64
+	// MostTurns is how many turns are open or wait for their text in the session that has most.
+	MostTurns int
+	// Kept is the size of the events that all calls keep for clients that reconnect, in bytes.
+	Kept int
+	// Abandoned are the abandoned calls into each stage.
+	Abandoned map[string]int
 	// Secrets is how many client secrets there are.
 	Secrets int
 }
 
 // Load returns how busy the Handler is.
 func (h *Handler) Load() Load {
-	l := Load{FreeMemory: h.memory.Free(), Secrets: h.secrets.len()}
+	l := Load{FreeMemory: h.memory.Free(), FreeMessages: h.messages.Free(), Abandoned: h.guard.AllAbandoned(), Secrets: h.secrets.len()}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.calls {
@@ -25,6 +33,10 @@ func (h *Handler) Load() Load {
 		}
 		waiting, limit := c.session.Queued()
 		l.FullestQueue, l.QueueSize = max(l.FullestQueue, waiting), limit
+		l.MostTurns = max(l.MostTurns, c.session.Turns())
+		if c.hub != nil {
+			l.Kept += c.hub.Kept()
+		}
 	}
 	return l
 }

@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"maps"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -27,10 +29,30 @@ type Snapshot struct {
 	Components []pipeline.Component
 	// FullestQueue is how many events wait for the session for which most wait. QueueSize is the size of such a queue.
 	FullestQueue, QueueSize int
-	// FreeMemory is what is left of the pool that conversations borrow from, in bytes.
-	FreeMemory int
+	// MostTurns is how many turns are open or wait for their text in the session that has most.
+	MostTurns int
+	// FreeMemory is what is left of the pool that conversations borrow from, in bytes. FreeMessages is the same for large events that
+	// arrive.
+	FreeMemory   int
+	FreeMessages int64
+	// Kept is the size of the events that are kept for clients that reconnect, in bytes.
+	Kept int
+	// Abandoned are the abandoned calls into each stage.
+	Abandoned map[string]int
+	// Recordings are the files that the server writes: --record and --trace.
+	Recordings []Recording
 	// Secrets is how many client secrets there are.
 	Secrets int
+}
+
+// Recording is the state of one file of events or transitions.
+type Recording struct {
+	// Name is "record" or "trace".
+	Name string
+	// Waiting is the size of the lines that wait for the disk, in bytes.
+	Waiting int64
+	// Dropped is how many lines were dropped since the start, because too many waited.
+	Dropped uint64
 }
 
 // scraped is a prometheus.Collector of a Source.
@@ -54,6 +76,12 @@ var (
 	queued        = describe("session_queue_events", "Events that wait for the session for which most wait.")
 	queueSize     = describe("session_queue_size", "Events that may wait for a session.")
 	freeMemory    = describe("conversation_memory_free_bytes", "What is left of the memory that conversations share.")
+	freeMessages  = describe("message_memory_free_bytes", "What is left of the memory for events above 256 KiB while they arrive.")
+	turns         = describe("session_turns_waiting", "Turns that are open or wait for their text, in the session that has most.")
+	kept          = describe("replay_bytes", "Size of the events that are kept for clients that reconnect.")
+	abandoned     = describe("abandoned_calls", "Calls into a stage of the pipeline that hang and for which nobody waits.", "stage")
+	unwritten     = describe("recording_waiting_bytes", "Size of the lines of a recording that wait for the disk.", "file")
+	unrecorded    = describe("recording_lines_dropped_total", "Lines of a recording that were dropped, because the disk is too slow.", "file")
 	secrets       = describe("client_secrets", "Client secrets that have not expired.")
 )
 
@@ -61,7 +89,7 @@ var (
 func (s *scraped) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		sessions, sessionsTotal, halfOpen, draining, packets, lost, late, skipped, component, queued, queueSize, freeMemory, secrets,
-		stuck, relayed,
+		stuck, relayed, freeMessages, turns, kept, abandoned, unwritten, unrecorded,
 	} {
 		to <- d
 	}
@@ -103,4 +131,16 @@ func (s *scraped) Collect(to chan<- prometheus.Metric) {
 	gauge(queueSize, float64(now.QueueSize))
 	gauge(freeMemory, float64(now.FreeMemory))
 	gauge(secrets, float64(now.Secrets))
+	gauge(freeMessages, float64(now.FreeMessages))
+	gauge(turns, float64(now.MostTurns))
+	gauge(kept, float64(now.Kept))
+	hung := map[string]int{pipeline.StageTranscriber: 0, pipeline.StageModel: 0, pipeline.StageSynthesizer: 0}
+	maps.Copy(hung, now.Abandoned)
+	for stage, n := range hung {
+		gauge(abandoned, float64(n), stage)
+	}
+	for _, r := range now.Recordings {
+		gauge(unwritten, float64(r.Waiting), r.Name)
+		count(unrecorded, r.Dropped, r.Name)
+	}
 }

@@ -16,6 +16,13 @@ type Memory struct {
 // NewMemory returns a budget of total bytes.
 func NewMemory(total int64) *Memory { return &Memory{free: total} }
 
+// Free returns how many bytes are left.
+func (m *Memory) Free() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.free
+}
+
 // take takes n bytes. It reports false, and takes nothing, if there are fewer.
 func (m *Memory) take(n int64) bool {
 	if m == nil {

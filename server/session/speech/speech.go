@@ -71,8 +71,8 @@ func (s *Speech) Close() {
 // Wait joins the goroutines of all recognitions. The context of New must have ended before, or the wait lasts as long as they do.
 func (s *Speech) Wait() { s.workers.Wait() }
 
-// Turns returns how many turns are open or wait for their transcripts.
-func (s *Speech) Turns() int { return len(s.turns) }
+// Turns returns how many turns are open or wait for their transcripts. There are at most three and MaxLate.
+func (s *Speech) Turns() int { return len(s.turns) + len(s.late) }
 
 // --- a turn begins and ends
 
