@@ -150,7 +150,7 @@ trace-check: verify-setup ## What the servers of the last e2e did is a path of t
 	@scripts/trace-check.sh $(TRACE)
 
 ##@ Work
-.PHONY: fmt bench bench-bargein hooks clean
+.PHONY: fmt bench bench-bargein capacity soak hooks clean
 
 fmt: lint-tool ## Format every file
 	$(LINT) fmt
@@ -160,6 +160,12 @@ bench: build ## Print speed and size beside a reference (BENCH=regexp)
 
 bench-bargein: build ## Measure what a person hears who talks over the agent (ROWS=silence,coughs CLIENTS=ours N=6)
 	@scripts/bench-bargein.sh '$(ROWS)' '$(CLIENTS)' '$(if $(filter-out file,$(origin N)),$(N))'
+
+capacity: build ## Hold more and more calls until one processor does not serve them on time (N=300)
+	bin/antiphon bench --sessions $(if $(filter-out file,$(origin N)),$(N),300)
+
+soak: build ## Hold calls for a long time and print the server's memory every minute (N=100 LONG=10m)
+	bin/antiphon bench --soak --sessions $(if $(filter-out file,$(origin N)),$(N),100) --time $(or $(LONG),10m)
 
 hooks: lint-tool ## Check format, vet and the machines before each commit
 	git config core.hooksPath .githooks

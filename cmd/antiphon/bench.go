@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -13,7 +14,9 @@ import (
 
 type bench struct {
 	Time     time.Duration `default:"20s" help:"About how long to measure in all."`
-	Sessions int           `placeholder:"N" help:"Also hold more and more calls at a time, up to this many, and print how late the frames come: the capacity of a processor."`
+	Sessions int           `placeholder:"N" help:"Measure the capacity of a processor instead: hold more and more calls at a time, up to this many, each number for half of --time, and print how late the frames come."`
+	Soak     bool          `help:"With --sessions: hold all calls for the whole --time, and print how the server's memory changes."`
+	Profile  string        `type:"path" placeholder:"DIR" help:"With --sessions: write profiles of the server under load into this directory, for go tool pprof."`
 	Bare     int           `hidden:"" help:"Print the memory that so many peers of pion's take, in bytes each, and nothing else."`
 }
 
@@ -31,10 +34,15 @@ func (b *bench) Run(ctx context.Context) error {
 	if b.Sessions < 0 || b.Sessions > benchmark.MaxSessions {
 		return fmt.Errorf("--sessions %d: want at most %d", b.Sessions, benchmark.MaxSessions)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 4*b.Time+2*time.Minute+time.Duration(b.Sessions)*time.Second)
+	if b.Sessions == 0 && (b.Soak || b.Profile != "") {
+		return errors.New("--soak and --profile: want --sessions N, too")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 4*b.Time+2*time.Minute+time.Duration(b.Sessions)*(b.Time/50+time.Second))
 	defer cancel()
 	if b.Bare != 0 {
 		return benchmark.PrintBare(ctx, os.Stdout, min(b.Bare, benchmark.MaxSessions))
 	}
-	return benchmark.Run(ctx, os.Stdout, benchmark.Options{Version: version, Time: b.Time, Sessions: b.Sessions})
+	return benchmark.Run(ctx, os.Stdout, benchmark.Options{
+		Version: version, Time: b.Time, Sessions: b.Sessions, Soak: b.Soak, Profile: b.Profile,
+	})
 }

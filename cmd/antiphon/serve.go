@@ -45,6 +45,7 @@ type serve struct {
 	Trace        string        `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
 	OTLPEndpoint string        `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector that gets a trace of each turn, such as http://localhost:4318/v1/traces."`
 	Drain        time.Duration `default:"30s" help:"How long calls may take to end at a pause when the server stops. A second signal ends them at once."`
+	Profiles     string        `hidden:"" placeholder:"HOST:PORT" help:"Serve Go's profiles of the server here, to this machine alone."`
 	LogLevel     string        `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
 }
 
@@ -62,6 +63,11 @@ func (c *serve) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFiles()) }()
+	stopProfiles, err := serveProfiles(c.Profiles)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopProfiles()) }()
 	secured, err := c.secure()
 	if err != nil {
 		return err

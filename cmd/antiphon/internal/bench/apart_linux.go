@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startApart starts a server that has processor 0 to itself, and moves this process to processor 1. apart is false, and the server
+// startApart starts a server with further flags, which has processor 0 to itself, and moves this process to processor 1. apart is false, and the server
 // shares all processors, on a machine with fewer than two processors or where the system refuses.
-func startApart(ctx context.Context) (server *child, apart bool, err error) {
+func startApart(ctx context.Context, flags ...string) (server *child, apart bool, err error) {
 	if runtime.NumCPU() < 2 {
-		server, err = startChild(ctx)
+		server, err = startChild(ctx, flags...)
 		return server, false, err
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	apart = pin(0, 0) == nil // a child has the processors of the thread that starts it
-	server, err = startChild(ctx)
+	server, err = startChild(ctx, flags...)
 	if err != nil || !apart {
 		return server, apart, err
 	}

@@ -6,8 +6,8 @@ package bench
 
 import "context"
 
-// startApart starts a server that shares all processors.
-func startApart(ctx context.Context) (server *child, apart bool, err error) {
-	server, err = startChild(ctx)
+// startApart starts a server with further flags, which shares all processors.
+func startApart(ctx context.Context, flags ...string) (server *child, apart bool, err error) {
+	server, err = startChild(ctx, flags...)
 	return server, false, err
 }

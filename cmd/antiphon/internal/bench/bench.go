@@ -25,13 +25,18 @@ const MaxSessions = 1000
 type Options struct {
 	Version  string        // version of the program, for the headline
 	Time     time.Duration // about how long to measure in all
-	Sessions int           // also hold more and more calls at a time, up to this many; 0 for none
+	Sessions int           // measure the capacity instead, with up to this many calls at a time; 0 for everything else
+	Soak     bool          // hold all Sessions calls for the whole Time
+	Profile  string        // write profiles of the server under load into this directory; "" for none
 }
 
 // Run measures and writes a report to w. It starts servers of its own, one of them as a child process of this program.
 func Run(ctx context.Context, w io.Writer, o Options) error {
 	fmt.Fprintf(w, "Antiphon %s, %s/%s, %d processors. The pipeline is scripted; calls are over the loopback device, by WebRTC unless it says otherwise.\n\n",
 		o.Version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	if o.Sessions > 0 {
+		return measureCapacity(ctx, w, o)
+	}
 	r := &results{}
 	if err := measureLatencies(ctx, r, o.Time); err != nil {
 		return err
@@ -42,13 +47,7 @@ func Run(ctx context.Context, w io.Writer, o Options) error {
 	if err := printEvents(ctx, w, o.Time/8); err != nil {
 		return err
 	}
-	if err := printMemory(ctx, w, o.Time/8); err != nil {
-		return err
-	}
-	if o.Sessions > 0 {
-		return printCapacity(ctx, w, o.Sessions, o.Time/2)
-	}
-	return nil
+	return printMemory(ctx, w, o.Time/8)
 }
 
 // measureLatencies measures everything that is a latency. Clients and server share this process, so that all times are of one

@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"os"
 	"sync"
 	"time"
-
-	"github.com/antiphon-rt/antiphon/sdk/native"
-	"github.com/antiphon-rt/antiphon/wire"
 )
 
 const (
@@ -20,19 +17,16 @@ const (
 	capacityStep = 50
 	// onTime is the 99th percentile of lateness up to which the server counts as on time.
 	onTime = 20 * time.Millisecond
-	// lateAfter is how much after its due time a frame counts as late: two frames, as long as a small jitter buffer.
-	lateAfter = 2 * native.FrameTime
-	// loadTurn is the length of one turn under load; the agent speaks for 40 % of it.
-	loadTurn = 5 * time.Second
 )
 
-// loadRequest requests the response of a turn: "One two three four, five six seven." is 35 characters of 60 ms, which are 2.1 s.
-const loadRequest = "say 7 words"
-
-// printCapacity holds more and more calls, up to most, each number for the given time, and writes a line for each number. It stops
-// when the server is not on time any more. The server has one processor and the clients have another, where the system allows that.
-func printCapacity(ctx context.Context, w io.Writer, most int, each time.Duration) (err error) {
-	server, apart, err := startApart(ctx)
+// measureCapacity holds calls on a server of its own, and prints what they cost: more and more calls, or all for the whole time.
+// The server has one processor and the clients have another, where the system allows that.
+func measureCapacity(ctx context.Context, w io.Writer, o Options) (err error) {
+	profiles, err := newProfiles(o.Profile)
+	if err != nil {
+		return err
+	}
+	server, apart, err := startApart(ctx, profiles.flags()...)
 	if err != nil {
 		return err
 	}
@@ -40,7 +34,7 @@ func printCapacity(ctx context.Context, w io.Writer, most int, each time.Duratio
 	if err := warmUp(ctx, server.url); err != nil {
 		return err
 	}
-	before, err := resident(server.cmd.Process.Pid)
+	before, err := server.settled(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,114 +42,153 @@ func printCapacity(ctx context.Context, w io.Writer, most int, each time.Duratio
 	if apart {
 		where = "the server has one processor, the clients have another"
 	}
-	fmt.Fprintf(w, "Capacity: the agent speaks 40 %% of each call; %s. Lateness is that of frames at the clients.\n"+
-		"  %6s %11s %18s %9s %9s %15s %12s\n", where, "calls", "processors", "calls a processor", "p50", "p99", "late over 40 ms", "memory a call")
-	var calls []*call
-	defer func() { err = errors.Join(err, closeAll(calls)) }()
-	for n := min(capacityStep, most); n <= most; n += capacityStep {
-		more, err := dialMany(ctx, server.url, n-len(calls))
-		calls = append(calls, more...)
-		if err != nil {
-			return err
-		}
-		l, err := hold(ctx, server, calls, each)
-		if err != nil {
-			return err
-		}
-		l.memory = (l.memory - before) / int64(n)
-		l.print(w, n)
-		if quantile(l.lateness, 0.99) > onTime {
-			_, err = fmt.Fprintf(w, "  At %d calls the 99th percentile is above %v: that is the limit on this machine.\n\n", n, onTime)
-			return err
-		}
+	fmt.Fprintf(w, "The agent speaks 40 %% of each call; %s. Lateness is that of frames at the clients.\n", where)
+	c := &campaign{server: server, before: before, profiles: profiles, w: w}
+	if o.Soak {
+		err = c.soak(ctx, o.Sessions, o.Time)
+	} else {
+		err = c.grow(ctx, o.Sessions, o.Time/2)
 	}
-	_, err = fmt.Fprintf(w, "  The server was on time with all %d calls.\n\n", most)
+	if err = errors.Join(err, c.hangUp()); err != nil {
+		return err
+	}
+	after, err := server.settled(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "  Before the calls and after them: %d and %d goroutines, %s and %s resident.\n\n",
+		before.goroutines, after.goroutines, mb(before.resident), mb(after.resident))
 	return err
 }
 
-// load is what one number of calls cost.
-type load struct {
-	share    float64 // processors of the server
-	lateness []time.Duration
-	memory   int64 // resident, in bytes
+// campaign holds calls on a server.
+type campaign struct {
+	server   *child
+	before   usage // what the server used before the calls
+	profiles profiles
+	w        io.Writer
+	calls    []*call
 }
 
-func (l *load) print(w io.Writer, n int) {
+// usage is what a server uses.
+type usage struct {
+	resident   int64 // bytes
+	goroutines int
+}
+
+// raise makes it n calls.
+func (c *campaign) raise(ctx context.Context, n int) error {
+	more, err := dialMany(ctx, c.server.url, n-len(c.calls))
+	c.calls = append(c.calls, more...)
+	return err
+}
+
+// hangUp ends all calls.
+func (c *campaign) hangUp() error { return closeAll(c.calls) }
+
+// grow holds more and more calls, up to most, each number for the given time, and writes a line for each number. It stops when the server
+// is not on time any more.
+func (c *campaign) grow(ctx context.Context, most int, each time.Duration) error {
+	printLoadHead(c.w, "calls")
+	for n := 0; n < most; {
+		n = min(n+capacityStep, most)
+		if err := c.raise(ctx, n); err != nil {
+			return err
+		}
+		profiled := c.profiles.take(ctx, each)
+		l, err := c.hold(ctx, each)
+		if err = errors.Join(err, <-profiled); err != nil {
+			return err
+		}
+		l.print(c.w, fmt.Sprint(n))
+		if quantile(l.lateness, 0.99) > onTime {
+			_, err = fmt.Fprintf(c.w, "  At %d calls the 99th percentile is above %v: that is the limit on this machine.\n", n, onTime)
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(c.w, "  The server was on time with all %d calls.\n", most)
+	return err
+}
+
+// soakStep is how often a soak writes a line.
+const soakStep = time.Minute
+
+// soak holds n calls for the given time, and writes a line every minute.
+func (c *campaign) soak(ctx context.Context, n int, within time.Duration) error {
+	if err := c.raise(ctx, n); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.w, "Soak of %d calls:\n", n)
+	printLoadHead(c.w, "after")
+	for passed := time.Duration(0); passed < within; {
+		step := min(soakStep, within-passed)
+		profiled := c.profiles.take(ctx, step)
+		l, err := c.hold(ctx, step)
+		if err = errors.Join(err, <-profiled); err != nil {
+			return err
+		}
+		passed += step
+		l.print(c.w, passed.String())
+	}
+	return nil
+}
+
+// load is what one number of calls cost in some time.
+type load struct {
+	calls    int
+	server   float64 // processors of the server
+	clients  float64 // processors of the clients
+	lateness []time.Duration
+	memory   int64 // resident memory a call, in bytes
+	usage    usage
+}
+
+const loadRow = "  %7s %10s %17s %10s %8s %8s %15s %13s %10s %10s\n"
+
+func printLoadHead(w io.Writer, first string) {
+	fmt.Fprintf(w, loadRow, first, "processors", "calls a processor", "of clients", "p50", "p99", "late over 40 ms", "memory a call", "resident", "goroutines")
+}
+
+func (l *load) print(w io.Writer, first string) {
 	late := 0
 	for _, d := range l.lateness {
 		if d > lateAfter {
 			late++
 		}
 	}
-	fmt.Fprintf(w, "  %6d %11.2f %18.0f %9s %9s %14.2f%% %12s\n", n, l.share, float64(n)/l.share,
-		quantile(l.lateness, 0.5).Round(100*time.Microsecond), quantile(l.lateness, 0.99).Round(100*time.Microsecond),
-		100*float64(late)/float64(max(1, len(l.lateness))), mb(l.memory))
+	short := func(q float64) string { return quantile(l.lateness, q).Round(100 * time.Microsecond).String() }
+	fmt.Fprintf(w, loadRow, first, fmt.Sprintf("%.2f", l.server), fmt.Sprintf("%.0f", float64(l.calls)/l.server), fmt.Sprintf("%.2f", l.clients),
+		short(0.5), short(0.99), fmt.Sprintf("%d of %d", late, len(l.lateness)), mb(l.memory), mb(l.usage.resident), fmt.Sprint(l.usage.goroutines))
 }
 
 // hold has all calls take turns for the given time, and returns what that cost.
-func hold(ctx context.Context, server *child, calls []*call, within time.Duration) (*load, error) {
-	before, err := consumed(server.cmd.Process.Pid)
-	if err != nil {
+func (c *campaign) hold(ctx context.Context, within time.Duration) (*load, error) {
+	servers, err1 := consumed(c.server.cmd.Process.Pid)
+	own, err2 := consumed(os.Getpid())
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	begin := time.Now()
 	var all sync.WaitGroup
-	failed := make([]error, len(calls))
-	for i, c := range calls {
+	failed := make([]error, len(c.calls))
+	for i, call := range c.calls {
 		all.Go(func() {
-			failed[i] = c.underLoad(ctx, time.Duration(i)*loadTurn/time.Duration(len(calls)), begin.Add(within))
+			failed[i] = call.underLoad(ctx, time.Duration(i)*loadTurn/time.Duration(len(c.calls)), begin.Add(within))
 		})
 	}
 	all.Wait()
 	took := time.Since(begin)
-	after, err := consumed(server.cmd.Process.Pid)
-	if err := errors.Join(append(failed, err)...); err != nil {
+	serversThen, err1 := consumed(c.server.cmd.Process.Pid)
+	ownThen, err2 := consumed(os.Getpid())
+	if err := errors.Join(append(failed, err1, err2)...); err != nil {
 		return nil, err
 	}
-	l := &load{share: float64(after-before) / float64(took)}
-	for _, c := range calls {
-		l.lateness = append(l.lateness, lateness(c.speaker.Frames(), begin)...)
+	l := &load{calls: len(c.calls), server: float64(serversThen-servers) / float64(took), clients: float64(ownThen-own) / float64(took)}
+	for _, call := range c.calls {
+		l.lateness = append(l.lateness, lateness(call.speaker.Frames(), begin)...)
 	}
-	l.memory, err = resident(server.cmd.Process.Pid)
+	var err error
+	l.usage, err = c.server.usage(ctx)
+	l.memory = (l.usage.resident - c.before.resident) / int64(len(c.calls))
 	return l, err
-}
-
-// underLoad waits for offset and then takes one turn every loadTurn, until the given time.
-func (c *call) underLoad(ctx context.Context, offset time.Duration, until time.Time) error {
-	if err := pause(ctx, offset); err != nil {
-		return err
-	}
-	for time.Now().Before(until) {
-		next := time.Now().Add(loadTurn)
-		if err := c.ask(loadRequest); err != nil {
-			return err
-		}
-		if _, err := await[*wire.OutputAudioBufferStopped](ctx, c); err != nil {
-			return err
-		}
-		if err := pause(ctx, time.Until(next)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lateness returns for each frame that came after since how much after its due time it came. Each frame is due native.FrameTime after
-// the one before it. An early frame, or one that is late by more than lateAfter, moves the due times of the frames that follow, as in a
-// jitter buffer.
-func lateness(frames []native.HeardFrame, since time.Time) []time.Duration {
-	var late []time.Duration
-	var due time.Time
-	begin, _ := slices.BinarySearchFunc(frames, since, func(f native.HeardFrame, t time.Time) int { return f.At.Compare(t) })
-	for i, f := range frames[begin:] {
-		behind := f.At.Sub(due)
-		if i == 0 || behind < 0 {
-			behind, due = 0, f.At
-		} else if behind > lateAfter {
-			due = f.At
-		}
-		late = append(late, behind)
-		due = due.Add(native.FrameTime)
-	}
-	return late
 }

@@ -30,16 +30,18 @@ type child struct {
 	url string
 }
 
-// startChild starts this program again as a server, and waits until it listens.
-func startChild(ctx context.Context) (*child, error) {
+// startChild starts this program again as a server with further flags, and waits until it listens.
+func startChild(ctx context.Context, flags ...string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	c := &child{cmd: exec.CommandContext(ctx, self, "serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "error",
-		"--max-sessions", strconv.Itoa(MaxSessions), "--calls-per-address", strconv.Itoa(MaxSessions), "--call-attempts", "100000", "--requests-per-minute", strconv.Itoa(anyNumber), "--tokens-per-minute", strconv.Itoa(anyNumber),
-		"--max-late", "0", "--max-cpu", "0", "--requests-per-minute", strconv.Itoa(anyNumber), "--tokens-per-minute", strconv.Itoa(anyNumber),
-		"--events-per-second", strconv.Itoa(anyRate))}
+	all, number := strconv.Itoa(MaxSessions), strconv.Itoa(anyNumber)
+	c := &child{cmd: exec.CommandContext(ctx, self, append([]string{
+		"serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "error",
+		"--max-sessions", all, "--calls-per-address", all, "--call-attempts", "100000", "--max-late", "0", "--max-cpu", "0",
+		"--requests-per-minute", number, "--tokens-per-minute", number, "--events-per-second", strconv.Itoa(anyRate),
+	}, flags...)...)}
 	c.cmd.Stderr = os.Stderr
 	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
 	out, err := c.cmd.StdoutPipe()
