@@ -16,11 +16,13 @@ import (
 //	  └ 10.9.0.2 server          │
 //	coturn 203.0.113.40 ─────────┘
 //
-// The bridge is the internet: it forwards to the addresses of 203.0.113.0/24 and 2001:db8::/64 alone.
+// The bridge is the internet: it forwards to the addresses of 203.0.113.0/24 and 2001:db8::/64 alone. What coturn sends to other addresses
+// goes to the bridge's own address, and vanishes there.
 const layout = `
 mount -t tmpfs tmpfs /run
 ip link set lo up
 ip link add internet type bridge
+ip addr add 203.0.113.1/24 dev internet
 ip link set internet up
 for n in server inner gateway router client turn; do
 	ip netns add $n
@@ -39,6 +41,7 @@ plug server 203.0.113.10/24 203.0.113.11/24 2001:db8::10/64
 plug gateway 203.0.113.20/24
 plug router 203.0.113.30/24 2001:db8::30/64
 plug turn 203.0.113.40/24
+on turn ip route add default via 203.0.113.1
 on gateway ip link add inside type veth peer name net netns inner
 on gateway ip addr add 10.9.0.1/24 dev inside
 on gateway ip link set inside up
@@ -58,12 +61,6 @@ for n in gateway router; do
 	on $n sysctl -qw net.ipv4.ip_forward=1
 	on $n sysctl -qw net.ipv6.conf.all.forwarding=1
 done
-on gateway nft -f - <<END
-table ip nat {
-	chain pre { type nat hook prerouting priority dstnat; ip daddr 203.0.113.20 dnat to 10.9.0.2; }
-	chain post { type nat hook postrouting priority srcnat; ip saddr 10.9.0.2 oifname "net" snat to 203.0.113.20; }
-}
-END
 `
 
 // run runs a shell script in the namespaces of the tests.
@@ -87,6 +84,42 @@ table inet router {
 }
 END
 `, nat, strings.Join(block, "\n")))
+}
+
+// oneToOne makes the gateway before the inner server a 1:1 NAT.
+func oneToOne(t *testing.T) {
+	t.Helper()
+	run(t, `ip netns exec gateway nft -f - <<END
+flush ruleset
+table ip nat {
+	chain pre { type nat hook prerouting priority dstnat; ip daddr 203.0.113.20 dnat to 10.9.0.2; }
+	chain post { type nat hook postrouting priority srcnat; ip saddr 10.9.0.2 oifname "net" snat to 203.0.113.20; }
+}
+END
+`)
+}
+
+// forward makes the gateway before the inner server a symmetric NAT that forwards the ports alone, such as "tcp dport 8080". block are
+// rules that drop packets.
+func forward(t *testing.T, ports []string, block ...string) {
+	t.Helper()
+	to := ""
+	for _, port := range ports {
+		to += "ip daddr 203.0.113.20 " + port + " dnat to 10.9.0.2;\n"
+	}
+	run(t, fmt.Sprintf(`ip netns exec gateway nft -f - <<END
+flush ruleset
+table ip nat {
+	chain pre { type nat hook prerouting priority dstnat; %s }
+	chain post { type nat hook postrouting priority srcnat; oifname "net" masquerade fully-random; }
+}
+table inet filter {
+	chain forward { type filter hook forward priority filter; policy drop; %s
+		ct state established,related accept; ct status dnat accept; iifname "inside" accept;
+	}
+}
+END
+`, to, strings.Join(block, "\n")))
 }
 
 // Kinds of NAT: Linux keeps a client's port for all destinations if it can (a cone), and takes another port for each one with

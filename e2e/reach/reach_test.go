@@ -50,6 +50,7 @@ func TestCallsThroughNetworks(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			route(t, row.nat, row.block)
+			oneToOne(t)
 			if row.server == "" {
 				row.server = "server"
 			}
@@ -99,14 +100,25 @@ func TestChromium(t *testing.T) {
 	}
 }
 
+// coturn starts Debian's TURN server at 203.0.113.40, and waits until it listens. It shares the secret "shared" with our server.
+func coturn(t *testing.T, g *gomega.WithT, flags ...string) {
+	t.Helper()
+	begin(t, g, exec.Command("ip", append([]string{
+		"netns", "exec", "turn", "turnserver", "-n", "--use-auth-secret", "--static-auth-secret=shared",
+		"--realm=example.org", "--listening-ip=203.0.113.40", "--relay-ip=203.0.113.40", "--no-cli", "--no-tls", "--no-dtls", "--log-file=stdout",
+		"--userdb=/run/turn.db", "--pidfile=/run/turn.pid",
+	}, flags...)...))
+	g.Eventually(func() string {
+		sockets, _ := exec.Command("ip", "netns", "exec", "turn", "ss", "-Hltn").Output() // the wait shows the failure
+		return string(sockets)
+	}, patience).Should(gomega.ContainSubstring("203.0.113.40:3478"))
+}
+
 // TestCallsThroughCoturn checks that a client reaches the server through a TURN server of others, which shares a secret with the server.
 func TestCallsThroughCoturn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	route(t, symmetric, "iifname lan ip daddr 203.0.113.10 meta l4proto udp drop")
-	turn := exec.Command("ip", "netns", "exec", "turn", "turnserver", "-n", "--use-auth-secret", "--static-auth-secret=shared",
-		"--realm=example.org", "--listening-ip=203.0.113.40", "--relay-ip=203.0.113.40", "--no-cli", "--no-tls", "--no-dtls", "--log-file=stdout",
-		"--userdb=/run/turn.db", "--pidfile=/run/turn.pid")
-	begin(t, g, turn)
+	coturn(t, g)
 	start(t, g, "server", "server", serverJob{
 		Listen: "0.0.0.0:80", ICEURLs: []string{"turn:203.0.113.40:3478?transport=udp", "turn:203.0.113.40:3478?transport=tcp"}, Secret: "shared",
 	}).says("serving")

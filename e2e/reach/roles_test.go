@@ -14,7 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"sync/atomic"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -42,6 +42,8 @@ func TestMain(m *testing.M) {
 		end(serveCalls(job[serverJob]()))
 	case "client":
 		end(talk(job[clientJob]()))
+	case "image":
+		end(runImage(job[imageJob]()))
 	case "tests":
 		if out, err := exec.Command("sh", "-euc", layout).CombinedOutput(); err != nil {
 			end(fmt.Errorf("%w: %s (scripts/setup.sh test installs what is missing)", err, out))
@@ -124,26 +126,18 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 	fmt.Println("page:", string(text))
 }
 
-// clientJob says how a client calls.
-type clientJob struct{ URL string }
-
-// earphone counts the sound that it gets.
-type earphone struct{ frames atomic.Int64 }
-
-// Hear implements native.Sink.
-func (e *earphone) Hear(pcm []int16) {
-	for _, v := range pcm {
-		if v > 1000 {
-			e.frames.Add(1)
-			return
-		}
-	}
+// clientJob says how a client calls. With Speaks it speaks its lines, as the scripted recogniser understands them; else it writes them.
+type clientJob struct {
+	URL, Key string
+	Speaks   bool
 }
 
-// talk places a call. For each line of its input it asks for an answer, and prints a line once the answer was heard and its text is there.
+// talk places a call. For each line of its input it asks for an answer. Once the text of the answer is there and nothing sounds any more, it
+// prints whether it has heard the answer.
 func talk(j clientJob) error {
-	var ear earphone
-	dialer, err := native.NewDialer(native.Options{URL: j.URL, Speaker: &ear})
+	var mic native.Microphone
+	speaker := native.NewSpeaker(time.Minute)
+	dialer, err := native.NewDialer(native.Options{URL: j.URL, Key: j.Key, Microphone: &mic, Speaker: speaker})
 	if err != nil {
 		return err
 	}
@@ -156,33 +150,52 @@ func talk(j clientJob) error {
 	if err := s.Connect(ctx); err != nil {
 		return err
 	}
-	answers := make(chan string, 100)
-	s.Subscribe(func(now sdk.Snapshot) {
-		if n := len(now.Transcript); n > 0 && now.State == sdk.Listening && now.Transcript[n-1].Role == sdk.Agent && !now.Transcript[n-1].Live {
-			select {
-			case answers <- now.Transcript[n-1].Text:
-			default:
-			}
+	changed := make(chan struct{}, 1)
+	s.Subscribe(func(sdk.Snapshot) {
+		select {
+		case changed <- struct{}{}:
+		default: // the reader looks anyway
 		}
 	})
 	fmt.Println("connected")
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
-		ear.frames.Store(0)
-		if err := s.SendText(lines.Text()); err != nil {
+		before := len(speaker.Recording())
+		if j.Speaks {
+			_, err = mic.Speak(scripted.Tones(lines.Text()))
+		} else {
+			err = s.SendText(lines.Text())
+		}
+		if err != nil {
 			return err
 		}
-		for answered := false; !answered; {
+		for !answered(s.Snapshot(), lines.Text()) {
 			select {
-			case text := <-answers:
-				answered = text == "You said: "+lines.Text()
+			case <-changed:
 			case <-ctx.Done():
 				return fmt.Errorf("no answer to %q; %+v", lines.Text(), s.Snapshot().Transcript)
 			}
 		}
-		fmt.Println("heard", ear.frames.Load() > 10)
+		if err := speaker.AwaitSilence(ctx, 400*time.Millisecond); err != nil {
+			return err
+		}
+		heard, err := scripted.Heard(speaker.Recording()[before:])
+		if err != nil {
+			return err
+		}
+		fmt.Println("heard", strings.Contains(heard, lines.Text()))
 	}
 	return s.Close(ctx)
+}
+
+// answered reports whether the transcript ends with what the user said and the agent's answer to it.
+func answered(now sdk.Snapshot, said string) bool {
+	n := len(now.Transcript)
+	if n < 2 || now.State != sdk.Listening {
+		return false
+	}
+	user, agent := now.Transcript[n-2], now.Transcript[n-1]
+	return user.Role == sdk.User && user.Text == said && agent.Role == sdk.Agent && !agent.Live && agent.Text == "You said: "+said
 }
 
 // actor is a program in a namespace whose output the test reads.
