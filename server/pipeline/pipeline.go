@@ -29,7 +29,7 @@ const (
 )
 
 // Pipeline has the three stages of a voice pipeline and the state of their components. Many conversations may use it at the same
-// time. An adapter returns a Pipeline in which at most Prompts is nil.
+// time. An adapter returns a Pipeline in which at most Prompts and Speakable are nil.
 type Pipeline struct {
 	Name        string
 	Transcriber Transcriber
@@ -37,6 +37,10 @@ type Pipeline struct {
 	Synthesizer Synthesizer
 	// Prompts are the stored prompts that a session may name, by id; nil for none. Nobody may change them.
 	Prompts map[string]Prompt
+	// Speakable returns a function for one response. The function turns the clauses of the response, in their order, into the text
+	// that the Synthesizer gets: without Markdown, for example. It returns the empty text for a clause with nothing to say. nil: the
+	// Synthesizer gets the clauses as the Model wrote them. Package speakable has such functions.
+	Speakable func() func(clause string) string
 
 	// Close ends all goroutines and processes of the pipeline and waits for them. Calls of stages that still run return an
 	// error. Close may be called again.

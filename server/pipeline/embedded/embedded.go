@@ -19,6 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/assistant"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/flite"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
+	"github.com/antiphon-rt/antiphon/server/pipeline/speakable"
 )
 
 // Options configure an embedded pipeline. The zero value uses the packages of the distribution.
@@ -61,6 +62,7 @@ func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 		Synthesizer: synthesizer,
 		Close:       func() error { return errors.Join(synthesizer.Close(), r.pool.Close()) },
 		Warm:        r.warm,
+		Speakable:   speakable.New(speakable.English),
 		Components: func() []pipeline.Component {
 			return []pipeline.Component{
 				r.component(),
