@@ -26,6 +26,14 @@ type Stream interface {
 	Close() error
 }
 
+// Announcer is a Stream whose partial results come at any time, and not only when Feed returns. An engine that waits for a server
+// implements it. Only InProcess asks for it; its Feed then returns the zero Update.
+type Announcer interface {
+	// Announce says where partial results go. It is called once, before Feed, if the caller wants partial results. The stream may
+	// call show from any goroutine, until Finish or Close returns.
+	Announce(show func(Update))
+}
+
 // Info describes an engine.
 type Info struct {
 	Name   string `json:"name"`             // such as "pocketsphinx"

@@ -46,11 +46,14 @@ func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipe
 		if errors.Is(err, ErrUnimplemented) {
 			err = fmt.Errorf("%w: %w", pipeline.ErrNoLive, err)
 		}
-		return nil, &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: err}
+		return nil, stage(err)
 	}
 	// Close ends the outbox, the context does not: an utterance whose context is done still has a last result.
 	closed := make(chan struct{})
 	l := &local{ctx: ctx, cancel: cancel, stream: s, live: c.Live, in: newQueue(room(c.Live)), out: newOutbox(closed), closed: closed}
+	if a, ok := s.(Announcer); ok && c.Live {
+		a.Announce(func(u Update) { l.out.put(partial(u)) })
+	}
 	l.running.Go(l.out.run)
 	l.running.Go(l.run)
 	return l, nil
@@ -104,7 +107,7 @@ func (l *local) run() {
 	}
 	l.in.close()
 	if err != nil {
-		l.out.put(pipeline.TranscriptResult{Err: &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: err}})
+		l.out.put(pipeline.TranscriptResult{Err: stage(err)})
 		return
 	}
 	l.out.put(final(r))

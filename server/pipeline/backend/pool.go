@@ -168,8 +168,11 @@ func (p *Pool) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.
 	return u, nil
 }
 
-// stage wraps err as an error of the recogniser.
+// stage wraps err as an error of the recogniser, unless it is one.
 func stage(err error) error {
+	if as := new(pipeline.StageError); errors.As(err, &as) {
+		return err
+	}
 	return &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: err}
 }
 
