@@ -13,6 +13,8 @@
 //   - An error that a user may read is a [StageError]: it names the stage and says what to do.
 //   - The callee may use a slice that it gets only during the call. This also holds for the slices that emit functions get.
 //
+// An adapter of one stage provides a [Stage]; [Compose] makes a Pipeline of three of them, and pipeline/config does so as a file says.
+//
 // Adapters: pipeline/scripted (deterministic, for tests and benchmarks), pipeline/embedded (flite and pocketsphinx).
 // pipeline/backend runs the engine of a recogniser in its own process.
 package pipeline

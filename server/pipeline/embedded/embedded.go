@@ -1,6 +1,6 @@
 package embedded
 
-// This file assembles the pipeline, and has its recogniser.
+// This file makes the stages and assembles the pipeline, and has its recogniser.
 
 import (
 	"context"
@@ -39,13 +39,24 @@ type Options struct {
 // New returns the pipeline. A missing package is no error of New: Components says which one is missing and how to install it, and the
 // stage that needs it returns an error that says the same. Text is answered with text in any case.
 func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
+	r, err := Recogniser(o)
+	if err != nil {
+		return nil, err
+	}
+	p := pipeline.Compose("embedded", r, Assistant(o), Synthesizer(o))
+	p.Speakable = speakable.New(speakable.English)
+	return p, nil
+}
+
+// Recogniser returns the recogniser of the pipeline alone: pocketsphinx in processes of its own.
+func Recogniser(o Options) (stage pipeline.Stage[pipeline.Transcriber], err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("embedded: %w", err)
+		return stage, fmt.Errorf("embedded: %w", err)
 	}
 	places, err := json.Marshal(o.Recogniser)
 	if err != nil {
-		return nil, fmt.Errorf("embedded: %w", err)
+		return stage, fmt.Errorf("embedded: %w", err)
 	}
 	r := &recogniser{places: o.Recogniser}
 	r.pool = backend.NewPool(backend.Options{Max: o.Processes, Logger: o.Logger, Command: func() *exec.Cmd {
@@ -54,23 +65,20 @@ func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 		ownProcessGroup(cmd)
 		return cmd
 	}})
-	synthesizer := flite.New(flite.Options{Path: o.Flite})
-	return &pipeline.Pipeline{
-		Name:        "embedded",
-		Transcriber: r,
-		Model:       assistant.New(o.Now),
-		Synthesizer: synthesizer,
-		Close:       func() error { return errors.Join(synthesizer.Close(), r.pool.Close()) },
-		Warm:        r.warm,
-		Speakable:   speakable.New(speakable.English),
-		Components: func() []pipeline.Component {
-			return []pipeline.Component{
-				r.component(),
-				{Stage: pipeline.StageModel, Name: "assistant", State: pipeline.StateReady, Detail: "built in"},
-				synthesizerComponent(synthesizer),
-			}
-		},
-	}, nil
+	return pipeline.Stage[pipeline.Transcriber]{Impl: r, Component: r.component, Warm: r.warm, Close: r.pool.Close}, nil
+}
+
+// Assistant returns the model of the pipeline alone.
+func Assistant(o Options) pipeline.Stage[pipeline.Model] {
+	return pipeline.Stage[pipeline.Model]{Impl: assistant.New(o.Now), Component: func() pipeline.Component {
+		return pipeline.Component{Stage: pipeline.StageModel, Name: "assistant", State: pipeline.StateReady, Detail: "built in"}
+	}}
+}
+
+// Synthesizer returns the synthesizer of the pipeline alone: Flite.
+func Synthesizer(o Options) pipeline.Stage[pipeline.Synthesizer] {
+	s := flite.New(flite.Options{Path: o.Flite})
+	return pipeline.Stage[pipeline.Synthesizer]{Impl: s, Component: func() pipeline.Component { return synthesizerComponent(s) }, Close: s.Close}
 }
 
 // synthesizerComponent returns the present state of Flite.

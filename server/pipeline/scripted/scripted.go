@@ -17,85 +17,98 @@ type Options struct {
 
 // New returns a scripted pipeline. It holds no resources, so its Close does nothing.
 func New(o Options) *pipeline.Pipeline {
-	s := o.Script
-	if s == nil {
-		s = &Script{}
-	}
-	p := &state{script: s}
-	p.warm.Store(s.Load == 0)
+	p := pipeline.Compose("scripted", Recogniser(o), Model(o), Synthesizer(o))
+	p.Prompts = o.prompts()
+	return p
+}
+
+// prompts returns the stored prompts of the script.
+func (o Options) prompts() map[string]pipeline.Prompt {
 	prompts := map[string]pipeline.Prompt{}
-	for _, k := range s.Prompts {
-		prompts[k.ID] = pipeline.Prompt{Version: k.Version, Text: k.Text}
+	if o.Script != nil {
+		for _, k := range o.Script.Prompts {
+			prompts[k.ID] = pipeline.Prompt{Version: k.Version, Text: k.Text}
+		}
 	}
-	return &pipeline.Pipeline{
-		Prompts:     prompts,
-		Name:        "scripted",
-		Transcriber: p.transcriber(),
-		Model:       &model{rules: &s.Model},
-		Synthesizer: &synthesizer{rules: &s.Synthesizer, waves: waves()},
-		Close:       func() error { return nil },
-		Components:  p.components,
-		Warm:        p.load,
+	return prompts
+}
+
+// Recogniser returns the recogniser of the pipeline alone.
+func Recogniser(o Options) pipeline.Stage[pipeline.Transcriber] {
+	rules := &o.script().Transcriber
+	var t pipeline.Transcriber = missing{hint: rules.Missing}
+	if rules.Missing == "" {
+		t = backend.InProcess(&engine{rules: rules, analyser: newAnalyser()})
 	}
+	return stage(o, t, pipeline.StageTranscriber, "reads a test signal, reports other speech by its length", rules.Missing)
+}
+
+// Model returns the model of the pipeline alone.
+func Model(o Options) pipeline.Stage[pipeline.Model] {
+	return stage[pipeline.Model](o, &model{rules: &o.script().Model}, pipeline.StageModel, "answers by a script", "")
+}
+
+// Synthesizer returns the synthesizer of the pipeline alone.
+func Synthesizer(o Options) pipeline.Stage[pipeline.Synthesizer] {
+	rules := &o.script().Synthesizer
+	return stage[pipeline.Synthesizer](o, &synthesizer{rules: rules, waves: waves()}, pipeline.StageSynthesizer, "speaks in tones", rules.Missing)
+}
+
+// stage returns a stage that takes as long to load as the script says. install is the command that would install it; "" for a stage
+// that is not missing.
+func stage[S any](o Options, impl S, name, detail, install string) pipeline.Stage[S] {
+	load := o.script().Load
+	var warm atomic.Bool
+	warm.Store(load == 0)
+	return pipeline.Stage[S]{
+		Impl: impl,
+		Warm: func(ctx context.Context) error {
+			if warm.Load() {
+				return ctx.Err()
+			}
+			if err := pause(ctx, load); err != nil {
+				return err
+			}
+			warm.Store(true)
+			return nil
+		},
+		Component: func() pipeline.Component {
+			c := pipeline.Component{Stage: name, Name: "scripted", State: pipeline.StateLoading, Detail: "for tests and benchmarks: " + detail, Install: install}
+			switch {
+			case install != "":
+				c.State, c.Detail = pipeline.StateMissing, "the script says that it is missing"
+			case warm.Load():
+				c.State = pipeline.StateReady
+			}
+			return c
+		},
+	}
+}
+
+// script returns the script, which is empty for the default behaviour.
+func (o Options) script() *Script {
+	if o.Script == nil {
+		return &Script{}
+	}
+	return o.Script
 }
 
 // Load returns the pipeline for the script in a file.
 func Load(path string) (*pipeline.Pipeline, error) {
-	src, err := read(path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := Parse(path, src)
+	s, err := LoadScript(path)
 	if err != nil {
 		return nil, err
 	}
 	return New(Options{Script: s}), nil
 }
 
-// state is the state of a pipeline.
-type state struct {
-	script *Script
-	warm   atomic.Bool
-}
-
-func (p *state) transcriber() pipeline.Transcriber {
-	if p.script.Transcriber.Missing != "" {
-		return missing{hint: p.script.Transcriber.Missing}
+// LoadScript reads the script in a file.
+func LoadScript(path string) (*Script, error) {
+	src, err := read(path)
+	if err != nil {
+		return nil, err
 	}
-	return backend.InProcess(&engine{rules: &p.script.Transcriber, analyser: newAnalyser()})
-}
-
-func (p *state) load(ctx context.Context) error {
-	if p.warm.Load() {
-		return ctx.Err()
-	}
-	if err := pause(ctx, p.script.Load); err != nil {
-		return err
-	}
-	p.warm.Store(true)
-	return nil
-}
-
-func (p *state) components() []pipeline.Component {
-	const note = "for tests and benchmarks: "
-	all := []pipeline.Component{
-		{Stage: pipeline.StageTranscriber, Detail: note + "reads a test signal, reports other speech by its length", Install: p.script.Transcriber.Missing},
-		{Stage: pipeline.StageModel, Detail: note + "answers by a script"},
-		{Stage: pipeline.StageSynthesizer, Detail: note + "speaks in tones", Install: p.script.Synthesizer.Missing},
-	}
-	for i := range all {
-		c := &all[i]
-		c.Name = "scripted"
-		switch {
-		case c.Install != "":
-			c.State, c.Detail = pipeline.StateMissing, "the script says that it is missing"
-		case p.warm.Load():
-			c.State = pipeline.StateReady
-		default:
-			c.State = pipeline.StateLoading
-		}
-	}
-	return all
+	return Parse(path, src)
 }
 
 // missing is the recogniser of a script that says it is not installed.
