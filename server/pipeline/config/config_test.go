@@ -1,0 +1,246 @@
+package config
+
+// The file: its stages, its mistakes with their positions, and where keys come from.
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestStagesMix(t *testing.T) {
+	for src, name := range map[string]string{
+		"":                        "embedded",
+		"stt:\nllm:\n# nothing\n": "embedded",
+		"tts: {kind: scripted}":   "sphinx+assistant+scripted",
+		"stt: {kind: scripted}\nllm: {kind: scripted}\ntts: {kind: flite, voice: rms}": "scripted+scripted+flite",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			f, err := Parse("antiphon.yaml", []byte(src), nil)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			p, err := f.Pipeline(t.Context(), Env{})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(p.Name).To(gomega.Equal(name))
+			g.Expect(p.Components()).To(gomega.HaveLen(3))
+			g.Expect([]any{p.Transcriber, p.Model, p.Synthesizer}).NotTo(gomega.ContainElement(gomega.BeNil()))
+			g.Expect(p.Close()).To(gomega.Succeed())
+		})
+	}
+}
+
+// Warm and Close of the pipeline are those of its stages. A stage of a script loads as long as the script says.
+func TestPipelineWarmsAndClosesItsStages(t *testing.T) {
+	g := gomega.NewWithT(t)
+	folder := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(folder, "s.yaml"), []byte("load: 1ms\n"), 0o600)).To(gomega.Succeed())
+	f, err := Parse(filepath.Join(folder, "antiphon.yaml"), []byte("llm: {kind: scripted, script: s.yaml}\nstt: {kind: scripted}\ntts: {kind: scripted}"), nil)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	p, err := f.Pipeline(t.Context(), Env{})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(p.Components()[1].State).To(gomega.Equal(pipeline.StateLoading), "the script is relative to the file's folder")
+	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
+	for _, c := range p.Components() {
+		g.Expect(c.State).To(gomega.Equal(pipeline.StateReady))
+	}
+	g.Expect(p.Close()).To(gomega.Succeed())
+}
+
+// remoteOnly is a struct of fields as a kind of a server has it.
+type remoteOnly struct {
+	Remote `yaml:",inline"`
+	Voice  string `yaml:"voice"`
+}
+
+// TestMistakes: each mistake says where it is and what would be right.
+func TestMistakes(t *testing.T) {
+	for _, row := range []struct{ name, src, says string }{
+		{"a typo", "stt: {kind: sphinx, proceses: 2}", `antiphon.yaml:1:21: unknown key "proceses"; did you mean "processes"?`},
+		{"a section", "speech: 1", `antiphon.yaml:1:1: unknown key "speech"; known here: server, session, stt, llm, tts`},
+		{"a kind", "llm:\n  kind: asistant", `antiphon.yaml:2:9: "asistant" is not known; did you mean "assistant"?`},
+		{"no kind", "stt:\n  processes: 2", `antiphon.yaml:2:3: stt: kind is missing; want one of sphinx, scripted`},
+		{"an empty kind", "stt: {kind: ''}", `"" is not known`},
+		{"a kind that is a number", "stt: {kind: 3}", `want a text, not "3": put it in quotes`},
+		{"a stage that is a text", "stt: sphinx", `antiphon.yaml:1:6: want keys with values here, not the text "sphinx"`},
+		{"a wrong type", "stt: {kind: sphinx, processes: many}", `antiphon.yaml:1:32: want a whole number, not the text "many"`},
+		{"out of range", "stt: {kind: sphinx, processes: 65}", `antiphon.yaml:1:32: 65 is out of range: want 0 to 64`},
+		{"one of several", "session: {tool_choice: non}", `did you mean "none"?`},
+		{"a list of those", "session: {output_modalities: [audio, txt]}", `antiphon.yaml:1:38: "txt" is not known; did you mean "text"?`},
+		{"a list in place of a text", "session: {instructions: [a]}", "want a text, not a list"},
+		{"a number in place of a text", "session: {instructions: 1}", "put it in quotes"},
+		{"true in place of a number", "session: {max_output_tokens: true}", "want a whole number"},
+		{"a bound of a fraction", "session: {audio: {output: {speed: 2}}}", "want 0.25 to 1.5"},
+		{"a bound above", "session: {audio: {input: {turn_detection: {threshold: 1.5}}}}", "want 0 to 1"},
+		{"what is missing", "session: {tools: [{type: function}]}", "name is missing"},
+		{"a key", "tts: {kind: flite, key: sk-secret}", "antiphon.yaml:1:20: key: a key never stands in the file"},
+		{"an anchor", "session: {instructions: &a text}", "anchors, aliases and tags are not read"},
+		{"an alias", "session: {instructions: *a}", "anchors, aliases and tags are not read"},
+		{"a merge", "session:\n  <<: {instructions: x}", "without anchor, tag or merge"},
+		{"a tag", "session: {instructions: !!str 1}", "anchors, aliases and tags are not read"},
+		{"a key twice", "stt: {kind: sphinx}\nstt: {kind: sphinx}", "antiphon.yaml:2:1: "},
+		{"no YAML", "stt: [", "antiphon.yaml:1:6: "},
+		{"two documents", "stt: {kind: sphinx}\n---\nllm: {kind: assistant}", "a second document"},
+		{"a tab", "stt:\n\tkind: sphinx", "antiphon.yaml:2:"},
+		{"too large", strings.Repeat("#", strict.MaxFile+1), "larger than"},
+		{"brackets", "session: " + strings.Repeat("[", 100_000), "levels of brackets"},
+		{"lists", "session: " + strings.Repeat("- ", 100_000), "levels of brackets or lists"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			_, err := Parse("antiphon.yaml", []byte(row.src), nil)
+			g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(row.says)))
+			var at *strict.Error
+			g.Expect(errors.As(err, &at)).To(gomega.BeTrue())
+			g.Expect(err.Error()).NotTo(gomega.ContainSubstring("sk-secret"))
+		})
+	}
+}
+
+// All mistakes of a file are reported together, up to ten.
+func TestAllMistakesTogether(t *testing.T) {
+	g := gomega.NewWithT(t)
+	_, err := Parse("antiphon.yaml", []byte("stt: {kind: sphink}\nllm:\n  kind: assistant\n  mode_l: x\nsession: {instuctions: x}\n"), nil)
+	g.Expect(strings.Split(err.Error(), "\n")).To(gomega.Equal([]string{
+		`antiphon.yaml:1:13: "sphink" is not known; did you mean "sphinx"?`,
+		`antiphon.yaml:4:3: unknown key "mode_l"; no further key can stand here`,
+		`antiphon.yaml:5:11: unknown key "instuctions"; did you mean "instructions"?`,
+	}))
+	var many strings.Builder
+	for i := range 25 {
+		many.WriteString("x" + strings.Repeat("y", i) + ": 1\n")
+	}
+	_, err = Parse("antiphon.yaml", []byte(many.String()), nil)
+	g.Expect(strings.Split(err.Error(), "\n")).To(gomega.HaveLen(11))
+	g.Expect(err).To(gomega.MatchError(gomega.HaveSuffix("and 15 more mistakes")))
+}
+
+// The fields that every kind of a server has.
+func TestRemoteFields(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var r remoteOnly
+	src := "url: http://a/v1\nmodel: m\nkey_env: A_KEY\ntimeout: {connect: 1s, first_byte: 1m30s}\nheaders: {X-A: b}\nvoice: v\n"
+	g.Expect(strict.Decode("f", []byte(src), &r, strict.Options{})).To(gomega.Succeed())
+	g.Expect(r).To(gomega.Equal(remoteOnly{Voice: "v", Remote: Remote{
+		URL: []string{"http://a/v1"}, Model: "m", KeyEnv: "A_KEY", Headers: map[string]string{"X-A": "b"},
+		Timeout: Timeout{Connect: time.Second, FirstByte: 90 * time.Second},
+	}}))
+	g.Expect(strict.Decode("f", []byte("url: [http://a, http://b]"), &r, strict.Options{})).To(gomega.Succeed())
+	g.Expect(r.URL).To(gomega.Equal([]string{"http://a", "http://b"}))
+	for src, says := range map[string]string{
+		"key: sk-secret":           "f:1:1: key: a key never stands in the file: name the environment variable that has it (key_env: NAME)",
+		"api_key: sk-secret":       "key_file: PATH",
+		"timeout: {connect: soon}": `want a duration such as 250ms, 1.5s or 2m, not the text "soon"`,
+		"timeout: {connect: 2}":    "want a duration",
+		"timeout: {connect: 2h}":   "2h0m0s is out of range: want 10ms to 1m",
+		"timeout: 2s":              "want keys with values here",
+		"url: {a: b}":              "want a list here, not keys with values",
+		"headers: [a]":             "want keys with values here, not a list",
+	} {
+		err := strict.Decode("f", []byte(src), &r, strict.Options{Unknown: unknown})
+		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(says)), src)
+		g.Expect(err.Error()).NotTo(gomega.ContainSubstring("sk-secret"))
+	}
+}
+
+func TestKeys(t *testing.T) {
+	g := gomega.NewWithT(t)
+	folder := t.TempDir()
+	full, empty := filepath.Join(folder, "full"), filepath.Join(folder, "empty")
+	g.Expect(os.WriteFile(full, []byte("sk-file\n"), 0o600)).To(gomega.Succeed())
+	g.Expect(os.WriteFile(empty, []byte("\n"), 0o600)).To(gomega.Succeed())
+	e := Env{Getenv: func(name string) string { return map[string]string{"SET": "sk-env"}[name] }}
+	for want, r := range map[string]Remote{"": {}, "sk-env": {KeyEnv: "SET"}, "sk-file": {KeyFile: full}} {
+		g.Expect(r.Key(e)).To(gomega.Equal(want))
+	}
+	for says, r := range map[string]Remote{
+		"the environment variable UNSET (key_env) is not set": {KeyEnv: "UNSET"},
+		"is empty":     {KeyFile: empty},
+		"no such file": {KeyFile: filepath.Join(folder, "none")},
+		"both":         {KeyFile: full, KeyEnv: "SET"},
+	} {
+		_, err := r.Key(e)
+		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(says)))
+	}
+}
+
+// What a file says of a session is a session object of the protocol.
+func TestSession(t *testing.T) {
+	for src, want := range map[string]string{
+		"":                               "",
+		"session:":                       "",
+		"session: {instructions: 'Hi.'}": `{"instructions":"Hi."}`,
+		"session: {audio: {input: {turn_detection: null}}}":                                                          `{"audio":{"input":{"turn_detection":null}}}`,
+		"session: {audio: {input: {turn_detection: {create_response: false, threshold: 0}}, output: {voice: rms}}}":  `{"audio":{"input":{"turn_detection":{"create_response":false,"threshold":0}},"output":{"voice":"rms"}}}`,
+		"session: {tools: [{type: function, name: f, parameters: {type: object, properties: {a: {enum: [1, x]}}}}]}": `{"tools":[{"name":"f","parameters":{"properties":{"a":{"enum":[1,"x"]}},"type":"object"},"type":"function"}]}`,
+	} {
+		t.Run(src, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			f, err := Parse("antiphon.yaml", []byte(src), nil)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			got, err := f.Session.JSON()
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(string(got)).To(gomega.Equal(want))
+		})
+	}
+}
+
+func TestVoice(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for src, want := range map[string]string{
+		"": "", "tts: {kind: flite, voice: rms}": "rms", "tts: {kind: scripted}": "",
+		"tts: {kind: flite, voice: rms}\nsession: {audio: {output: {voice: slt}}}": "slt",
+	} {
+		f, err := Parse("antiphon.yaml", []byte(src), nil)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(f.Voice()).To(gomega.Equal(want), src)
+	}
+}
+
+func TestTableIsComplete(t *testing.T) {
+	g := gomega.NewWithT(t)
+	seen := map[string]bool{}
+	for _, k := range kinds {
+		g.Expect(seen[k.Stage+k.Name]).To(gomega.BeFalse(), "%s %s stands twice", k.Stage, k.Name)
+		seen[k.Stage+k.Name] = true
+		g.Expect(k.Doc).NotTo(gomega.BeEmpty(), k.Name)
+		all := strict.FieldsOf(k.fields())
+		for _, f := range all {
+			g.Expect(f.Doc).NotTo(gomega.BeEmpty(), "%s %s: %s has no doc", k.Stage, k.Name, f.Key)
+			g.Expect(f.Key).NotTo(gomega.Equal("kind"))
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, src := range []string{
+		"stt: {kind: sphinx, processes: 2}\nllm: {kind: assistant}\ntts: {kind: flite, voice: rms}",
+		"session: {instructions: |\n  a\n audio: {input: {turn_detection: null}}}",
+		"server: {listen: x}\nsession: {tools: [{type: function, name: f, parameters: {a: [1, 2.5, ~, true]}}]}",
+		"a: &a [*a]\n<<: *a\n? b\n: !!c d\n---\ne: 'f", "- - - -", "{[{[", "stt: \"kind\"",
+	} {
+		f.Add([]byte(src))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		file, err := Parse("f", src, nil)
+		if (file == nil) == (err == nil) {
+			t.Fatal("neither a file nor an error, or both")
+		}
+		if err != nil {
+			return
+		}
+		if _, err := file.Session.JSON(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package config
+
+// The file as a whole: reading it, and opening its pipeline.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
+)
+
+// Name is the name of the file that antiphon serve looks for in its working folder.
+const Name = "antiphon.yaml"
+
+// File is a file that was read. Nobody may change it then.
+type File struct {
+	Path          string
+	Session       Session
+	STT, LLM, TTS Choice
+	// Server has the keys that stand under `server`, in alphabetic order.
+	Server []string
+}
+
+// Load reads a file. server is nil, or points to a struct that gets the section `server`. Its fields name the keys as package strict says.
+// A nil server takes any keys there: a Go program configures its server itself. The error lists all mistakes.
+func Load(path string, server any) (*File, error) {
+	src, err := strict.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, src, server)
+}
+
+// Parse reads src, the content of a file, as Load does. Relative paths in it are relative to the folder of the file.
+func Parse(path string, src []byte, server any) (*File, error) {
+	f := &File{Path: path}
+	top := sections{Server: serverSection{into: server}, STT: Choice{stage: STT}, LLM: Choice{stage: LLM}, TTS: Choice{stage: TTS}}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := strict.Decode(path, src, &top, strict.Options{Dir: dir, Unknown: unknown}); err != nil {
+		return nil, err
+	}
+	f.Session, f.Server = top.Session, top.Server.keys
+	for to, from := range map[*Choice]Choice{&f.STT: top.STT, &f.LLM: top.LLM, &f.TTS: top.TTS} {
+		*to = from.orDefault()
+	}
+	return f, nil
+}
+
+// sections are the sections of the file.
+type sections struct {
+	Server  serverSection `yaml:"server" doc:"The server: the same names as the flags of antiphon serve, without the dashes."`
+	Session Session       `yaml:"session" doc:"What a session begins with, until its client changes it: the protocol's session object."`
+	STT     Choice        `yaml:"stt" doc:"Speech to text: the recogniser."`
+	LLM     Choice        `yaml:"llm" doc:"The model that writes the answers."`
+	TTS     Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`
+}
+
+// unknown explains keys that do not exist on purpose.
+func unknown(key string, known []string) string {
+	if !slices.Contains([]string{"key", "api_key", "apikey", "api-key", "token", "secret", "password"}, key) {
+		return ""
+	}
+	if !slices.Contains(known, "key_env") {
+		return key + ": a key never stands in the file, and none is needed here: take it out"
+	}
+	return key + ": a key never stands in the file: name the environment variable that has it (key_env: NAME), or a file that has it (key_file: PATH)"
+}
+
+// serverSection passes the section `server` on.
+type serverSection struct {
+	into any
+	keys []string
+}
+
+// UnmarshalNode implements strict.Unmarshaler.
+func (s *serverSection) UnmarshalNode(d *strict.Decoder, n ast.Node) {
+	if n.Type() == ast.NullType {
+		return
+	}
+	entries, ok := d.Mapping(n)
+	if !ok {
+		return
+	}
+	for _, e := range entries {
+		if e.Value.Type() != ast.NullType {
+			s.keys = append(s.keys, e.Key)
+		}
+	}
+	slices.Sort(s.keys)
+	if s.into != nil {
+		d.Into(n, s.into)
+	}
+}
+
+// UnmarshalNode implements strict.Unmarshaler.
+func (c *Choice) UnmarshalNode(d *strict.Decoder, n ast.Node) {
+	if n.Type() == ast.NullType {
+		return
+	}
+	entries, ok := d.Mapping(n)
+	if !ok {
+		return
+	}
+	var names []string
+	for _, k := range Kinds(c.stage) {
+		names = append(names, k.Name)
+	}
+	for _, e := range entries {
+		if e.Key != "kind" {
+			continue
+		}
+		name, ok := d.Text(e.Value)
+		if !ok {
+			return
+		}
+		if c.kind = kindOf(c.stage, name); c.kind == nil || name == "" {
+			d.UnknownValue(e.Value, name, names)
+			return
+		}
+	}
+	if c.kind == nil {
+		d.Fail(n, "%s: kind is missing; want one of %s", c.stage, strings.Join(names, ", "))
+		return
+	}
+	*c = c.orDefault()
+	d.Rest(n, entries, "kind", c.fields)
+}
+
+// orDefault returns the choice; where the file makes none, the one of the embedded pipeline.
+func (c Choice) orDefault() Choice {
+	if c.kind == nil {
+		c.kind = kindOf(c.stage, "")
+	}
+	if c.fields == nil {
+		c.fields = c.kind.fields()
+	}
+	return c
+}
+
+// Pipeline opens the three stages of the file. The caller closes the pipeline. An error names the stage that cannot be opened.
+func (f *File) Pipeline(ctx context.Context, e Env) (p *pipeline.Pipeline, err error) {
+	t, err := openStage[pipeline.Transcriber](ctx, &f.STT, e)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	m, err := openStage[pipeline.Model](ctx, &f.LLM, e)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", f.Path, err), shut(t))
+	}
+	s, err := openStage[pipeline.Synthesizer](ctx, &f.TTS, e)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", f.Path, err), shut(t), shut(m))
+	}
+	return pipeline.Compose(f.name(), t, m, s), nil
+}
+
+// shut closes a stage that no pipeline gets.
+func shut[S any](s pipeline.Stage[S]) error {
+	if s.Close == nil {
+		return nil
+	}
+	return s.Close()
+}
+
+// name returns the name of the pipeline: its kinds, or "embedded" where they are those of the embedded pipeline.
+func (f *File) name() string {
+	all := []string{f.STT.Kind(), f.LLM.Kind(), f.TTS.Kind()}
+	if slices.Equal(all, []string{kindOf(STT, "").Name, kindOf(LLM, "").Name, kindOf(TTS, "").Name}) {
+		return "embedded"
+	}
+	return strings.Join(all, "+")
+}
+
+// Voice returns the synthesis voice with which a session begins: that of the section `session`, or else the field `voice` of the
+// synthesizer's kind; "" where the file names none.
+func (f *File) Voice() string {
+	if v := f.Session.Audio.Output.Voice; v != "" {
+		return v
+	}
+	if field := reflect.ValueOf(f.TTS.fields).Elem().FieldByName("Voice"); field.IsValid() && field.Kind() == reflect.String {
+		return field.String()
+	}
+	return ""
+}

@@ -1,0 +1,81 @@
+package config
+
+// What a row of the table of kinds is.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// Kind is one way to do a stage.
+type Kind struct {
+	Stage string // STT, LLM or TTS
+	Name  string // the value of `kind` in the file
+	Doc   string // what it is, in a few words
+
+	fields func() any // returns a pointer to a struct with the defaults
+	open   func(ctx context.Context, fields any, e Env) (opened any, err error)
+}
+
+// Kinds returns all kinds of a stage; the first one is that of a stage that the file leaves out.
+func Kinds(stage string) []Kind {
+	return slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return k.Stage != stage })
+}
+
+// kindOf returns the kind of a stage with that name; "" is the first one. It returns nil if there is none.
+func kindOf(stage, name string) *Kind {
+	for i, k := range kinds {
+		if k.Stage == stage && (k.Name == name || name == "") {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+// stt is a row of the table for a recogniser.
+func stt[F any](name, doc string, fields func() *F, open func(context.Context, *F, Env) (pipeline.Stage[pipeline.Transcriber], error)) Kind {
+	return row(STT, name, doc, fields, open)
+}
+
+// llm is a row of the table for a model.
+func llm[F any](name, doc string, fields func() *F, open func(context.Context, *F, Env) (pipeline.Stage[pipeline.Model], error)) Kind {
+	return row(LLM, name, doc, fields, open)
+}
+
+// tts is a row of the table for a synthesizer.
+func tts[F any](name, doc string, fields func() *F, open func(context.Context, *F, Env) (pipeline.Stage[pipeline.Synthesizer], error)) Kind {
+	return row(TTS, name, doc, fields, open)
+}
+
+func row[F, S any](stage, name, doc string, fields func() *F, open func(context.Context, *F, Env) (pipeline.Stage[S], error)) Kind {
+	return Kind{
+		Stage: stage, Name: name, Doc: doc,
+		fields: func() any { return fields() },
+		open:   func(ctx context.Context, f any, e Env) (any, error) { return open(ctx, f.(*F), e) },
+	}
+}
+
+// Choice is the kind that a file chooses for one stage, with its fields.
+type Choice struct {
+	stage  string
+	kind   *Kind
+	fields any
+}
+
+// Kind returns the name of the kind.
+func (c *Choice) Kind() string { return c.kind.Name }
+
+// Fields returns a pointer to the struct of the kind's fields, such as *Sphinx.
+func (c *Choice) Fields() any { return c.fields }
+
+// openStage opens the stage that a choice names.
+func openStage[S any](ctx context.Context, c *Choice, e Env) (s pipeline.Stage[S], err error) {
+	opened, err := c.kind.open(ctx, c.fields, e)
+	if err != nil {
+		return s, fmt.Errorf("%s (kind %s): %w", c.stage, c.kind.Name, err)
+	}
+	return opened.(pipeline.Stage[S]), nil
+}

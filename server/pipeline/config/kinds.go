@@ -1,0 +1,105 @@
+package config
+
+// The kinds: one table with all that may stand behind `kind:`. An adapter adds its kind here.
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
+	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+)
+
+// Names of the stages in the file.
+const (
+	STT = "stt" // speech to text: the recogniser
+	LLM = "llm" // the model
+	TTS = "tts" // text to speech: the synthesizer
+)
+
+// kinds is the table. The first kind of each stage is the one of a stage that the file leaves out. The open function of a kind gets the
+// fields as the file has them, in the struct that `fields` returns with their defaults. The tags of that struct give the names, the
+// texts of the schema and the bounds (package strict). An open function does not call a server: the stage's Warm does that.
+var kinds = []Kind{
+	stt("sphinx", "pocketsphinx on this machine: English, without a model file of your own", func() *Sphinx { return &Sphinx{} }, openSphinx),
+	stt("scripted", "a deterministic recogniser for tests", func() *Scripted { return &Scripted{} }, scriptedSTT),
+
+	llm("assistant", "the small built-in assistant: no language model", func() *Assistant { return &Assistant{} }, openAssistant),
+	llm("scripted", "a deterministic model for tests", func() *Scripted { return &Scripted{} }, scriptedLLM),
+
+	tts("flite", "flite on this machine: English", func() *Flite { return &Flite{} }, openFlite),
+	tts("scripted", "a deterministic synthesizer for tests: it speaks in tones", func() *Scripted { return &Scripted{} }, scriptedTTS),
+}
+
+// Env is what the constructors of stages get beside the fields of the file.
+type Env struct {
+	// Logger gets warnings and errors. nil discards them.
+	Logger *slog.Logger
+	// Getenv returns an environment variable; nil means os.Getenv.
+	Getenv func(name string) string
+	// RecogniserProcesses limits the processes of a recogniser that runs on this machine, where the file does not say; 0 takes the
+	// recogniser's own limit.
+	RecogniserProcesses int
+}
+
+// Sphinx has the fields of kind sphinx.
+type Sphinx struct {
+	Processes int      `yaml:"processes" min:"0" max:"64" doc:"How many turns are recognised at a time, each in a process of about 100 MB; 0 takes 4."`
+	Libraries []string `yaml:"libraries" type:"path" doc:"Folders that have the library, in place of the system's."`
+	Model     string   `yaml:"model" type:"path" doc:"Folder of the acoustic model and the dictionary, in place of the system's."`
+}
+
+func openSphinx(_ context.Context, c *Sphinx, e Env) (pipeline.Stage[pipeline.Transcriber], error) {
+	if c.Processes == 0 {
+		c.Processes = e.RecogniserProcesses
+	}
+	return embedded.Recogniser(embedded.Options{
+		Processes: c.Processes, Logger: e.Logger, Recogniser: sphinx.Places{Libraries: c.Libraries, Model: c.Model},
+	})
+}
+
+// Assistant has the fields of kind assistant: none.
+type Assistant struct{}
+
+func openAssistant(context.Context, *Assistant, Env) (pipeline.Stage[pipeline.Model], error) {
+	return embedded.Assistant(embedded.Options{}), nil
+}
+
+// Flite has the fields of kind flite.
+type Flite struct {
+	Path  string `yaml:"path" type:"path" doc:"The program flite; without it, the PATH is searched."`
+	Voice string `yaml:"voice" doc:"The synthesis voice of a session that asks for none: slt, rms, awb, kal16, or a name of the protocol such as alloy."`
+}
+
+func openFlite(_ context.Context, c *Flite, _ Env) (pipeline.Stage[pipeline.Synthesizer], error) {
+	return embedded.Synthesizer(embedded.Options{Flite: c.Path}), nil
+}
+
+// Scripted has the fields of kind scripted.
+type Scripted struct {
+	Script string `yaml:"script" type:"path" doc:"A script as in docs/pipelines.md; without it, the default behaviour."`
+}
+
+func (c *Scripted) options() (o scripted.Options, err error) {
+	if c.Script != "" {
+		o.Script, err = scripted.LoadScript(c.Script)
+	}
+	return o, err
+}
+
+func scriptedSTT(_ context.Context, c *Scripted, _ Env) (pipeline.Stage[pipeline.Transcriber], error) {
+	o, err := c.options()
+	return scripted.Recogniser(o), err
+}
+
+func scriptedLLM(_ context.Context, c *Scripted, _ Env) (pipeline.Stage[pipeline.Model], error) {
+	o, err := c.options()
+	return scripted.Model(o), err
+}
+
+func scriptedTTS(_ context.Context, c *Scripted, _ Env) (pipeline.Stage[pipeline.Synthesizer], error) {
+	o, err := c.options()
+	return scripted.Synthesizer(o), err
+}
