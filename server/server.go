@@ -192,10 +192,8 @@ func (s *Server) Drain(ctx context.Context, within time.Duration) error {
 	return s.calls.Drain(ctx, within)
 }
 
-// Reload replaces Config.Keys, Limits and Rates for what begins from now on: see signal.Handler.Reload.
-func (s *Server) Reload(keys signal.Keys, limits signal.Limits, rates signal.Rates) error {
-	return s.calls.Reload(keys, limits, rates)
-}
+// Reload replaces Config.Keys, Limits, Rates and Secrets for what begins from now on: see signal.Handler.Reload.
+func (s *Server) Reload(to signal.Rules) error { return s.calls.Reload(to) }
 
 // Close ends every call, joins all goroutines of the Server, and closes its ports. Calls that have not ended when ctx is done are cut
 // off.

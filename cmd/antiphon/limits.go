@@ -16,16 +16,16 @@ import (
 	"github.com/antiphon-rt/antiphon/server/signal"
 )
 
-// limits are the flags that limit what clients may do. The file that --limits-file names may have those with a name for YAML; it is read
-// again while the server runs.
+// limits are the flags that limit what clients may do. The file that --limits-file names may have each of them; it is read again while the
+// server runs.
 type limits struct {
 	MaxSessions              int           `yaml:"max-sessions" default:"200" placeholder:"N" help:"Calls at a time."`
 	SessionLength            time.Duration `yaml:"session-length" default:"60m" help:"How long a session may be."`
 	MaxMessage               int           `yaml:"max-message" default:"16384" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
-	MessageMemory            int           `yaml:"-" default:"256" placeholder:"MIB" help:"What events above 256 KiB may take together while they arrive, in MiB."`
-	ConversationMemory       int           `yaml:"-" default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
-	MaxConnections           int           `yaml:"-" placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
-	MaxConnectionsPerAddress int           `yaml:"-" placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
+	MessageMemory            int           `yaml:"message-memory" default:"256" placeholder:"MIB" help:"What events above 256 KiB may take together while they arrive, in MiB."`
+	ConversationMemory       int           `yaml:"conversation-memory" default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
+	MaxConnections           int           `yaml:"max-connections" placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
+	MaxConnectionsPerAddress int           `yaml:"max-connections-per-address" placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
 	MaxLate                  float64       `yaml:"max-late" default:"10" placeholder:"PERCENT" help:"Refuse new calls while more of the audio is late; 0 for no limit."`
 	MaxCPU                   float64       `yaml:"max-cpu" name:"max-cpu" default:"95" placeholder:"PERCENT" help:"Refuse new calls while more of the processor time is used; 0 for no limit."`
 	CallsPerPrincipal        int           `yaml:"calls-per-principal" placeholder:"N" help:"Calls of one principal at a time; 0 takes half of --max-sessions if the key file names more than one, and all otherwise."`
@@ -36,8 +36,8 @@ type limits struct {
 	RequestsPerMinute        int           `yaml:"requests-per-minute" default:"6000" placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
 	TokensPerMinute          int           `yaml:"tokens-per-minute" default:"20000000" placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
 	EventsPerSecond          int           `yaml:"events-per-second" default:"500" placeholder:"N" help:"Events that one connection may send in a second; faster ones wait."`
-	SecretSingleUse          bool          `yaml:"-" help:"Let a client secret begin one call; else it begins any number until it expires."`
-	SecretLock               []string      `yaml:"-" placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
+	SecretSingleUse          bool          `yaml:"secret-single-use" help:"Let a client secret begin one call; else it begins any number until it expires."`
+	SecretLock               []string      `yaml:"secret-lock" placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
 }
 
 // Bounds of flags.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/httpguard"
 	signaling "github.com/antiphon-rt/antiphon/server/signal"
 )
 
@@ -46,14 +47,28 @@ const lookEvery = 5 * time.Second
 
 // reloadable is a server whose keys, limits and rates can be replaced.
 type reloadable interface {
-	Reload(keys signaling.Keys, limits signaling.Limits, rates signaling.Rates) error
+	Reload(to signaling.Rules) error
+}
+
+// limitable is a listener whose limits of connections can be replaced.
+type limitable interface{ Limit(limits httpguard.Limits) }
+
+// running is what a reload changes.
+type running struct {
+	server      reloadable
+	listener    limitable
+	certificate *certified // nil for plain HTTP
+}
+
+// hangups returns the SIGHUPs of this process from now on. Until then a SIGHUP ends it.
+func hangups() (signals <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
 }
 
 // watch reloads until ctx is done: at SIGHUP, and when a file has changed.
-func (c *serve) watch(ctx context.Context, s reloadable, certificate *certified, logger *slog.Logger) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
+func (c *serve) watch(ctx context.Context, hangups <-chan os.Signal, r running, logger *slog.Logger) {
 	looks := time.NewTicker(lookEvery)
 	defer looks.Stop()
 	seen := c.stamps()
@@ -68,7 +83,7 @@ func (c *serve) watch(ctx context.Context, s reloadable, certificate *certified,
 			}
 		}
 		seen = c.stamps()
-		if err := c.reload(s, certificate, logger); err != nil {
+		if err := c.reload(r, logger); err != nil {
 			logger.Error("the server goes on with the certificate, keys and limits that it has", "err", err)
 			continue
 		}
@@ -93,23 +108,27 @@ func (c *serve) stamps() (all [4]stamp) {
 }
 
 // reload reads all files, and uses them if all are right.
-func (c *serve) reload(s reloadable, certificate *certified, logger *slog.Logger) error {
+func (c *serve) reload(r running, logger *slog.Logger) error {
 	var cfg server.Config
 	if err := c.readAccess(&cfg, logger); err != nil {
 		return err
 	}
+	connections, err := c.connections()
+	if err != nil {
+		return err
+	}
 	var config *tls.Config
-	if certificate != nil && c.TLSCert != "" { // a self-signed certificate stays: its fingerprint was printed
-		var err error
+	if r.certificate != nil && c.TLSCert != "" { // a self-signed certificate stays: its fingerprint was printed
 		if config, err = c.tlsConfig(); err != nil {
 			return err
 		}
 	}
-	if err := s.Reload(cfg.Keys, cfg.Limits, cfg.Rates); err != nil {
+	if err := r.server.Reload(signaling.Rules{Keys: cfg.Keys, Limits: cfg.Limits, Rates: cfg.Rates, Secrets: cfg.Secrets}); err != nil {
 		return errors.Join(errors.New("keys and limits"), err)
 	}
+	r.listener.Limit(connections)
 	if config != nil {
-		certificate.now.Store(config)
+		r.certificate.now.Store(config)
 	}
 	return nil
 }

@@ -5,24 +5,28 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"os/signal"
+	"regexp"
 	"syscall"
 	"testing"
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/httpguard"
 	signaling "github.com/antiphon-rt/antiphon/server/signal"
 )
 
 // reloads keeps what it is given.
 type reloads struct {
-	got chan signaling.Limits
+	got         chan signaling.Rules
+	connections chan httpguard.Limits
 }
 
-func (r *reloads) Reload(_ signaling.Keys, limits signaling.Limits, _ signaling.Rates) error {
-	r.got <- limits
+func (r *reloads) Reload(to signaling.Rules) error {
+	r.got <- to
 	return nil
 }
+
+func (r *reloads) Limit(limits httpguard.Limits) { r.connections <- limits }
 
 // SIGHUP has the server read its certificate, keys and limits again. A file with a mistake changes nothing.
 func TestReloadAtSIGHUP(t *testing.T) {
@@ -39,17 +43,17 @@ func TestReloadAtSIGHUP(t *testing.T) {
 	before := held.config().Certificates[0].Certificate[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	var log bytes.Buffer
-	s := &reloads{make(chan signaling.Limits, 1000)}
+	s := &reloads{make(chan signaling.Rules, 1000), make(chan httpguard.Limits, 1000)}
+	r := running{s, s, held}
 	done := make(chan struct{})
-	ignored := make(chan os.Signal, 1)
-	signal.Notify(ignored, syscall.SIGHUP) // one that comes before watch listens does not end the test
-	defer signal.Stop(ignored)
+	signals, stop := hangups()
+	defer stop()
 	go func() {
 		defer close(done)
-		c.watch(ctx, s, held, slog.New(slog.NewTextHandler(&log, nil)))
+		c.watch(ctx, signals, r, slog.New(slog.NewTextHandler(&log, nil)))
 	}()
 	secondKey, secondCert := pemOf(t)
-	for path, text := range map[string]string{cert: secondCert, key: secondKey, limitsFile: "max-sessions: 9\nsession-length: 10m\n"} {
+	for path, text := range map[string]string{cert: secondCert, key: secondKey, limitsFile: everyLimit} {
 		g.Expect(os.WriteFile(path, []byte(text), 0o600)).To(gomega.Succeed())
 	}
 	g.Eventually(func() int {
@@ -57,22 +61,41 @@ func TestReloadAtSIGHUP(t *testing.T) {
 		return len(s.got)
 	}, patience).Should(gomega.BeNumerically(">", 0))
 	got := <-s.got
-	g.Expect(got.MaxSessions).To(gomega.Equal(9))
-	g.Expect(got.Longest.String()).To(gomega.Equal("10m0s"))
-	g.Expect(got.EventsPerSecond).To(gomega.Equal(5), "from the flags")
+	g.Expect(got.Limits.MaxSessions).To(gomega.Equal(9))
+	g.Expect(got.Limits.Longest.String()).To(gomega.Equal("10m0s"))
+	g.Expect(got.Limits.EventsPerSecond).To(gomega.Equal(5), "from the flags")
+	g.Expect(got.Limits.Memory).To(gomega.Equal(32 << 20))
+	g.Expect(got.Limits.MessageMemory).To(gomega.Equal(int64(33 << 20)))
+	g.Expect(got.Secrets.SingleUse).To(gomega.BeTrue())
+	g.Expect(got.Secrets.Locks).To(gomega.HaveLen(1))
+	g.Expect(<-s.connections).To(gomega.Equal(httpguard.Limits{Connections: 50, PerAddress: 7}))
 	g.Eventually(func() []byte {
 		now, err := held.config().GetConfigForClient(nil)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		return now.Certificates[0].Certificate[0]
 	}, patience).ShouldNot(gomega.Equal(before))
 
-	for _, mistake := range []string{"max-sesions: 9\n", "max-sessions: many\n", "session-length: 1s\n"} {
+	for _, mistake := range []string{"max-sesions: 9\n", "max-sessions: many\n", "session-length: 1s\n", "max-connections: -1\n", "secret-lock: [nothing]\n"} {
 		g.Expect(os.WriteFile(limitsFile, []byte(mistake), 0o600)).To(gomega.Succeed())
-		g.Expect(c.reload(s, held, slog.New(slog.DiscardHandler))).To(gomega.HaveOccurred(), mistake)
+		g.Expect(c.reload(r, slog.New(slog.DiscardHandler))).To(gomega.HaveOccurred(), mistake)
 	}
 	cancel()
 	<-done
+	g.Expect(regexp.MustCompile(`level=(\w+) msg="(.*?)"`).FindStringSubmatch(log.String())[1:]).To(gomega.Equal(
+		[]string{"INFO", "certificate, keys and limits are read again"}))
+	g.Expect(regexp.MustCompile(`(?m)^.*level=INFO`).FindAllString(log.String(), -1)).To(gomega.HaveLen(len(s.got)+1), "one line for each reload")
 }
+
+const everyLimit = `
+max-sessions: 9
+session-length: 10m
+max-connections: 50
+max-connections-per-address: 7
+conversation-memory: 32
+message-memory: 33
+secret-single-use: true
+secret-lock: [instructions]
+`
 
 // hangUp sends SIGHUP to this process.
 func hangUp() error { return syscall.Kill(os.Getpid(), syscall.SIGHUP) }

@@ -99,12 +99,19 @@ func (c *serve) Run(ctx context.Context) (err error) {
 		defer cancel()
 		err = errors.Join(err, s.Close(stop))
 	}()
-	listener, err := net.Listen("tcp", c.Listen)
+	connections, err := c.connections()
+	if err != nil {
+		return err
+	}
+	open, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("%w: is another server running? Choose another address with --listen", err)
 	}
+	listener := httpguard.Listen(open, connections)
+	signals, stop := hangups()
+	defer stop()
 	go warm(ctx, p, logger)
-	go c.watch(ctx, s, secured, logger)
+	go c.watch(ctx, signals, running{s, listener, secured}, logger)
 	return c.listen(ctx, listener, secured.config(), s, s)
 }
 
@@ -161,6 +168,9 @@ func (c *serve) readAccess(cfg *server.Config, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	if c.APIKeyFile == "" && (len(limits.SecretLock) > 0 || limits.SecretSingleUse) {
+		return errors.New("--secret-lock and --secret-single-use without --api-key-file stop nobody, because a client needs no secret: give keys")
+	}
 	if err := limits.into(cfg); err != nil {
 		return err
 	}
@@ -170,6 +180,16 @@ func (c *serve) readAccess(cfg *server.Config, logger *slog.Logger) error {
 	return err
 }
 
+// connections returns the limits of connections. It reads the file of limits.
+func (c *serve) connections() (httpguard.Limits, error) {
+	limits, err := c.readLimits(c.LimitsFile)
+	if err != nil {
+		return httpguard.Limits{}, err
+	}
+	proxies, err := c.proxies()
+	return httpguard.Limits{Connections: limits.MaxConnections, PerAddress: limits.MaxConnectionsPerAddress, Proxies: proxies}, err
+}
+
 // checkAccess refuses flags that let strangers in, and warns of those that let others read keys. local says that only this machine
 // reaches the server.
 func (c *serve) checkAccess(local bool, logger *slog.Logger) error {
@@ -177,8 +197,6 @@ func (c *serve) checkAccess(local bool, logger *slog.Logger) error {
 	switch {
 	case keyless && !local:
 		return fmt.Errorf("--listen %s can be reached from other machines: give --api-key-file FILE with the lines that antiphon key prints, or listen on 127.0.0.1 without --trusted-proxy and --public-address", c.Listen)
-	case keyless && (len(c.SecretLock) > 0 || c.SecretSingleUse):
-		return errors.New("--secret-lock and --secret-single-use without --api-key-file stop nobody, because a client needs no secret: give keys")
 	case keyless && slices.Contains(c.Origin, "*"):
 		logger.Warn("every page that somebody on this machine opens can use this server: name the pages with --origin, or give --api-key-file")
 	case !local && c.TLSCert == "" && !c.TLSSelfSigned && len(c.TrustedProxy) == 0:
@@ -231,13 +249,6 @@ type drainer interface {
 func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, h http.Handler, d drainer) error {
 	hs := httpguard.Server(h)
 	hs.TLSConfig = secured
-	proxies, err := c.proxies()
-	if err != nil {
-		return err
-	}
-	listener = httpguard.Listen(listener, httpguard.Limits{
-		Connections: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress, Proxies: proxies,
-	})
 	host := displayHost(listener.Addr().String(), c.Listen)
 	failed := make(chan error, 1)
 	go func() {

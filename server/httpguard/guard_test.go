@@ -37,7 +37,7 @@ func TestIdleSocketsDoNotTakeTheServerAway(t *testing.T) {
 	line := make([]byte, 64)
 	n, err := out.Read(line)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	d := &guarded{t, g, strings.TrimSpace(string(line[:n]))}
+	d := &guarded{t, g, strings.TrimSpace(string(line[:n])), nil}
 	for range 1100 {
 		d.dial("")
 	}
@@ -149,6 +149,28 @@ func TestConnectionsOfAnAddress(t *testing.T) {
 	close(release)
 	_, body := busy.answered()
 	d.g.Expect(body).To(gomega.Equal("hello"))
+}
+
+// Limits change while the server runs: the next connection takes the place of the idle ones above a smaller limit.
+func TestLimitsChange(t *testing.T) {
+	d := serve(t, hello, Config{}, Limits{Connections: 100, PerAddress: 100})
+	var idle []*raw
+	total := func() int {
+		d.listener.mu.Lock()
+		defer d.listener.mu.Unlock()
+		return d.listener.total
+	}
+	for n := range 4 {
+		idle = append(idle, d.dial(""))
+		d.g.Eventually(total, patience).Should(gomega.Equal(n + 1))
+	}
+	d.listener.Limit(Limits{Connections: 100, PerAddress: 2})
+	fresh := d.dial(get)
+	fresh.answered()
+	for _, c := range idle[:3] {
+		d.g.Expect(c.closed()).To(gomega.BeEmpty())
+	}
+	d.g.Expect(total()).To(gomega.Equal(2))
 }
 
 // Behind a trusted proxy the proxy's connections are not limited as one client's, but the requests of each client are.

@@ -51,6 +51,8 @@ type guarded struct {
 	t       *testing.T
 	g       *gomega.WithT
 	address string
+	// listener is nil for a server in another process.
+	listener *Listener
 }
 
 // serve serves h until the test ends.
@@ -61,12 +63,13 @@ func serve(t *testing.T, h http.HandlerFunc, cfg Config, limits Limits) *guarded
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	s := Server(New(h, cfg))
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(Listen(inner, limits)) }()
+	listener := Listen(inner, limits)
+	go func() { served <- s.Serve(listener) }()
 	t.Cleanup(func() {
 		g.Expect(s.Close()).To(gomega.Succeed())
 		g.Expect(<-served).To(gomega.MatchError(http.ErrServerClosed))
 	})
-	return &guarded{t, g, inner.Addr().String()}
+	return &guarded{t, g, inner.Addr().String(), listener}
 }
 
 // raw is a connection that sends what a test writes.

@@ -41,11 +41,11 @@ func (l Limits) withDefaults() Limits {
 // it closes the new connection. It is safe for concurrent use.
 type Listener struct {
 	net.Listener
-	limits Limits
 
-	mu    sync.Mutex
-	total int
-	of    map[netip.Prefix]*client
+	mu     sync.Mutex
+	limits Limits
+	total  int
+	of     map[netip.Prefix]*client
 }
 
 // client is one client address with its connections.
@@ -67,8 +67,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c, evicted := l.admit(raw)
-		if evicted != nil {
-			_ = evicted.Close() // its client is told nothing: it has asked for nothing
+		for _, e := range evicted {
+			_ = e.Close() // its client is told nothing: it has asked for nothing
 		}
 		if c != nil {
 			return c, nil
@@ -77,31 +77,43 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit enters a connection, or returns nil if there is no room for it. evicted is a connection that the caller closes to make room.
-func (l *Listener) admit(raw net.Conn) (c, evicted *conn) {
+// Limit changes the limits. Connections above a smaller limit stay until a new connection comes.
+func (l *Listener) Limit(limits Limits) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limits = limits.withDefaults()
+}
+
+// admit enters a connection, or returns nil if there is no room for it. evicted are connections that the caller closes to make room.
+func (l *Listener) admit(raw net.Conn) (c *conn, evicted []*conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	addr := hostAddr(raw.RemoteAddr().String())
 	network := Network(addr)
 	if l.limits.Proxies.contains(addr) {
 		network = netip.Prefix{}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	of := l.of[network]
 	if of == nil {
 		of = &client{}
 	}
-	var full *client
-	switch {
-	case network.IsValid() && of.total >= l.limits.PerAddress:
-		full = of
-	case l.total >= l.limits.Connections:
-		full = l.greediest()
-	}
-	if full != nil {
-		if evicted = full.oldest(); evicted == nil {
-			return nil, nil
+	for {
+		var full *client
+		switch {
+		case network.IsValid() && of.total >= l.limits.PerAddress:
+			full = of
+		case l.total >= l.limits.Connections:
+			full = l.greediest()
 		}
-		l.remove(evicted)
+		if full == nil {
+			break
+		}
+		old := full.oldest()
+		if old == nil {
+			return nil, evicted
+		}
+		l.remove(old)
+		evicted = append(evicted, old)
 	}
 	l.of[network] = of // the eviction may have removed it
 	c = &conn{Conn: raw, listener: l, network: network, of: of}

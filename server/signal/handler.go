@@ -118,7 +118,7 @@ func New(cfg Config) *Handler {
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: ws.NewMemory(limits.MessageMemory),
 		calls: map[string]*callEntry{}, guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
-	h.setRules(cfg.Keys, cfg.Limits)
+	h.setRules(Rules{Keys: cfg.Keys, Limits: cfg.Limits, Secrets: cfg.Secrets})
 	h.route()
 	return h
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 )
 
-// What a running Handler can change: its keys, limits and rates.
+// What a running Handler can change: its keys, limits, rates, and what client secrets allow.
 
 // rules are what the Handler goes by at one moment. They do not change: Reload replaces them.
 type rules struct {
@@ -18,27 +18,39 @@ type rules struct {
 // ErrKeylessReload is the error of a Reload that would change whether the server asks for keys.
 var ErrKeylessReload = errors.New("signal: a running server cannot begin or cease to ask for keys: start it again")
 
-// Reload replaces the keys, limits and rates. It holds for what begins from now on: calls that there are go on, also those of a key
-// that is gone. The budgets of all principals begin anew if the rates change. Memory and MessageMemory stay as they were.
-func (h *Handler) Reload(keys Keys, limits Limits, rates Rates) error {
-	if (keys == nil) != (h.rules.Load().keys == nil) {
+// Rules are what a running Handler can change.
+type Rules struct {
+	Keys    Keys
+	Limits  Limits
+	Rates   Rates
+	Secrets SecretRules
+}
+
+// Reload replaces the rules. It holds for what begins from now on: calls that there are go on, also those of a key that is gone, and with
+// the locks that they began with. The budgets of all principals begin anew if the rates change. A smaller Memory takes nothing from a
+// conversation until the conversation grows.
+func (h *Handler) Reload(to Rules) error {
+	if (to.Keys == nil) != (h.rules.Load().keys == nil) {
 		return ErrKeylessReload
 	}
-	h.setRules(keys, limits)
-	h.budgets.Reload(budget.Rates(rates))
+	h.setRules(to)
+	h.budgets.Reload(budget.Rates(to.Rates))
+	limits := h.rules.Load()
+	h.memory.Resize(limits.Memory, limits.MaxSessions)
+	h.messages.Resize(limits.MessageMemory)
 	return nil
 }
 
 // setRules stores the rules, with defaults for limits that are zero.
-func (h *Handler) setRules(keys Keys, limits Limits) {
-	r := &rules{keys, limits.withDefaults(keys)}
+func (h *Handler) setRules(to Rules) {
+	r := &rules{to.Keys, to.Limits.withDefaults(to.Keys)}
 	h.rules.Store(r)
-	h.secrets.limit(r.SecretsPerPrincipal)
+	h.secrets.change(to.Secrets, r.SecretsPerPrincipal)
 }
 
-// limit changes how many secrets one principal may have. A principal that has more keeps them.
-func (v *secretStore) limit(perPrincipal int) {
+// change changes what secrets allow, and how many one principal may have. A principal that has more keeps them.
+func (v *secretStore) change(rules SecretRules, perPrincipal int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.perPrincipal = cmp.Or(perPrincipal, maxSecrets)
+	v.rules, v.perPrincipal = rules, cmp.Or(perPrincipal, maxSecrets)
 }

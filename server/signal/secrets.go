@@ -52,10 +52,10 @@ type secret struct {
 // secretStore keeps the client secrets. The value of a secret contains its id, its expiry, and a message authentication code (seal)
 // over both. The code's key lives as long as the server. So the store recognises an expired secret without keeping anything of it.
 type secretStore struct {
-	rules SecretRules
-	key   [32]byte
+	key [32]byte
 
 	mu    sync.Mutex
+	rules SecretRules
 	byID  map[secretID]*secret
 	queue expiryHeap // the secret that expires next is first
 	bytes int
@@ -198,11 +198,14 @@ func secretUsed() *problem {
 
 // use notes that a call uses the secret. It reports false for a secret that has had its only use.
 func (v *secretStore) use(s *secret) bool {
-	if s == nil || !v.rules.SingleUse {
+	if s == nil {
 		return true
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if !v.rules.SingleUse {
+		return true
+	}
 	if s.used {
 		return false
 	}
@@ -225,6 +228,8 @@ func (v *secretStore) locks(who requester) settings.Locks {
 	if who.secret == nil {
 		return nil
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	return v.rules.Locks
 }
 

@@ -9,14 +9,23 @@ const ownMessage = 256 << 10
 
 // Memory is the budget of bytes for what clients send in messages above 256 KiB. It is safe for concurrent use. nil has no limit.
 type Memory struct {
-	mu   sync.Mutex
-	free int64
+	mu    sync.Mutex
+	total int64
+	free  int64 // negative after a Resize to less than what was taken
 }
 
 // NewMemory returns a budget of total bytes.
-func NewMemory(total int64) *Memory { return &Memory{free: total} }
+func NewMemory(total int64) *Memory { return &Memory{total: total, free: total} }
 
-// Free returns how many bytes are left.
+// Resize changes the budget to total bytes. What was taken stays taken.
+func (m *Memory) Resize(total int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.free += total - m.total
+	m.total = total
+}
+
+// Free returns how many bytes are left; it is negative after a Resize to less than what was taken.
 func (m *Memory) Free() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

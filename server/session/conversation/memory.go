@@ -30,34 +30,48 @@ func size(w wire.Item) int {
 // so that each has its share whatever the others hold. The other half is a pool, from which a conversation borrows what it needs
 // beyond its share. Memory is safe for concurrent use.
 type Memory struct {
-	share int
-
-	mu   sync.Mutex
-	free int // how many bytes of the pool are free
+	mu    sync.Mutex
+	share int // the bytes of one conversation that do not count for the pool
+	pool  int // the size of the pool in bytes
+	free  int // how many bytes of the pool are free; negative after a Resize to less than what was borrowed
 }
 
 // NewMemory returns a budget of total bytes for at most so many conversations at a time.
 func NewMemory(total, conversations int) *Memory {
-	return &Memory{share: total / 2 / max(1, conversations), free: total - total/2}
+	m := &Memory{}
+	m.Resize(total, conversations)
+	return m
 }
 
-// Free returns how many bytes of the pool no conversation has borrowed.
+// Resize changes the budget to total bytes for at most so many conversations at a time. A conversation keeps what it has. Its new share
+// counts from its next change on.
+func (m *Memory) Resize(total, conversations int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pool := total - total/2
+	m.share = total / 2 / max(1, conversations)
+	m.free += pool - m.pool
+	m.pool = pool
+}
+
+// Free returns how many bytes of the pool no conversation has borrowed. It is negative after a Resize to less than what was borrowed.
 func (m *Memory) Free() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.free
 }
 
-// borrow changes what a conversation has borrowed from had to want bytes. It returns false, and changes nothing, when the pool has
-// too little.
-func (m *Memory) borrow(had, want int) bool {
+// borrow changes what a conversation has borrowed, from had bytes to what its size in bytes exceeds its share by, and returns that. It
+// returns false, and changes nothing, when the pool has too little for a conversation that needs more than it had.
+func (m *Memory) borrow(had, size int) (has int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.free+had < want {
-		return false
+	want := max(0, size-m.share)
+	if want > had && m.free+had < want {
+		return had, false
 	}
 	m.free += had - want
-	return true
+	return want, true
 }
 
 // ShareMemory charges the conversation to a server's budget. Without a budget the limits of the conversation alone count. It is for
@@ -73,10 +87,7 @@ func (c *Conversation) charge(bytes int) bool {
 	if c.memory == nil {
 		return true
 	}
-	want := max(0, bytes-c.memory.share)
-	if !c.memory.borrow(c.borrowed, want) {
-		return false
-	}
-	c.borrowed = want
-	return true
+	var ok bool
+	c.borrowed, ok = c.memory.borrow(c.borrowed, bytes)
+	return ok
 }

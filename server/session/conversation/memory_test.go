@@ -118,3 +118,27 @@ func TestTextOfManyPartsIsLinear(t *testing.T) {
 	text := int64(10 * 4096 * 201)
 	r.g.Expect(result.AllocedBytesPerOp()).To(gomega.BeNumerically("<", 6*text))
 }
+
+// A budget that shrinks takes nothing away, and lends nothing until it has something.
+func TestMemoryIsResized(t *testing.T) {
+	g := gomega.NewWithT(t)
+	m := NewMemory(2<<20, 4) // a share of 256 KiB, and a pool of 1 MiB
+	has, ok := m.borrow(0, 1<<20)
+	g.Expect(has).To(gomega.Equal(768 << 10))
+	g.Expect(ok).To(gomega.BeTrue())
+	m.Resize(1<<20, 4)
+	g.Expect(m.Free()).To(gomega.Equal(-256 << 10))
+	again, ok := m.borrow(has, 1<<20)
+	g.Expect(ok).To(gomega.BeFalse(), "its share is smaller, and the pool is empty")
+	g.Expect(again).To(gomega.Equal(has))
+	_, ok = m.borrow(0, 128<<10)
+	g.Expect(ok).To(gomega.BeTrue(), "another one has its share")
+	has, ok = m.borrow(has, 512<<10)
+	g.Expect(ok).To(gomega.BeTrue(), "what is given back is taken")
+	g.Expect(has).To(gomega.Equal(384 << 10))
+	g.Expect(m.Free()).To(gomega.Equal(128 << 10))
+	m.Resize(4<<20, 4)
+	has, _ = m.borrow(has, 0)
+	g.Expect(has).To(gomega.BeZero())
+	g.Expect(m.Free()).To(gomega.Equal(2 << 20))
+}
