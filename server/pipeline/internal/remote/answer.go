@@ -21,20 +21,43 @@ import (
 // maxLine is the longest text of a server in an error, in characters.
 const maxLine = 200
 
+// StatusError is why a server refused a request, as the cause in a pipeline.StageError.
+type StatusError struct {
+	Code int    // the HTTP status, not 2xx
+	Line string // what the answer says, as FirstLine returns it
+	Text string // the begin of the answer, up to 16 KiB, as the server sent it; not for users, because it may have secrets
+}
+
+// Error returns the status and the line.
+func (e *StatusError) Error() string {
+	s := fmt.Sprintf("answered %d %s", e.Code, http.StatusText(e.Code))
+	if e.Line != "" {
+		s += ": " + e.Line
+	}
+	return s
+}
+
 // body is the body of an answer. A read fails when the server sends nothing for longer than the limit.
 type body struct {
 	io.ReadCloser
 	caller context.Context // the caller's; ctx is derived from it
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	limit  time.Duration
+	first  time.Duration           // longest pause before the first byte
+	limit  time.Duration           // longest pause after it
+	begun  bool                    // the first byte is there
 	fail   func(cause error) error // makes the error of a stage
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	idle := time.AfterFunc(b.limit, func() { b.cancel(fmt.Errorf("sent nothing for %v in the middle of its answer", b.limit)) })
+	limit, place := b.limit, "in the middle"
+	if !b.begun {
+		limit, place = max(b.first, b.limit), "at the begin"
+	}
+	idle := time.AfterFunc(limit, func() { b.cancel(fmt.Errorf("sent nothing for %v %s of its answer", limit, place)) })
 	n, err := b.ReadCloser.Read(p)
 	idle.Stop()
+	b.begun = b.begun || n > 0
 	if err == nil || errors.Is(err, io.EOF) {
 		return n, err
 	}

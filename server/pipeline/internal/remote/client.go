@@ -101,7 +101,7 @@ func (c *Client) Servers() []string {
 //
 // Do tries the next server when the connection fails, when the answer does not begin in time, and for the statuses 408, 429 and 5xx;
 // after all servers it pauses and tries again, Config.Rounds times in all. It returns the error of the request's context when that is done,
-// and a *pipeline.StageError for every other failure.
+// and a *pipeline.StageError for every other failure. The cause of one for a status is a *StatusError.
 func (c *Client) Do(r *http.Request) (*http.Response, error) {
 	var last *failure
 	for round := range c.config.Rounds {
@@ -176,6 +176,9 @@ func (c *Client) try(r *http.Request, base *url.URL) (*http.Response, *failure) 
 	for name, value := range c.config.Headers {
 		one.Header.Set(name, value)
 	}
+	// net/http sends a request again at once if it finds that the server has closed the connection that was kept. Without this field,
+	// which it does not send, it does so for GET only.
+	one.Header["Idempotency-Key"] = []string{}
 	one.Header.Del("Authorization")
 	if c.config.Key != "" {
 		one.Header.Set("Authorization", "Bearer "+c.config.Key)
@@ -193,9 +196,10 @@ func (c *Client) try(r *http.Request, base *url.URL) (*http.Response, *failure) 
 		cancel(err)
 		return nil, f
 	}
-	answer.Body = &body{ReadCloser: answer.Body, caller: r.Context(), ctx: ctx, cancel: cancel, limit: c.config.Idle, fail: func(cause error) error {
-		return c.stageError(&failure{url: f.url, cause: cause})
-	}}
+	answer.Body = &body{
+		ReadCloser: answer.Body, caller: r.Context(), ctx: ctx, cancel: cancel, first: c.config.FirstByte, limit: c.config.Idle,
+		fail: func(cause error) error { return c.stageError(&failure{url: f.url, cause: cause}) },
+	}
 	if answer.StatusCode/100 != 2 {
 		f.status(answer, c.config.Key)
 		_ = answer.Body.Close()
@@ -231,10 +235,7 @@ func (f *failure) explain(ctx context.Context, err error) {
 // status says what an answer without success means.
 func (f *failure) status(answer *http.Response, key string) {
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 16<<10))
-	f.cause = fmt.Errorf("answered %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
-	if line := FirstLine(text, key); line != "" {
-		f.cause = fmt.Errorf("%w: %s", f.cause, line)
-	}
+	f.cause = &StatusError{Code: answer.StatusCode, Line: FirstLine(text, key), Text: string(text)}
 	switch code := answer.StatusCode; {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		f.hint = "check key_env or key_file in the configuration"

@@ -208,6 +208,71 @@ func TestACancelledCallEndsItsRequest(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(context.Canceled))
 }
 
+// A server that has just closed a kept connection gets the request on a new one, without the pause between two rounds.
+func TestAClosedConnectionCostsNoPause(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var asked atomic.Int32
+	url := server(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 2 {
+			panic(http.ErrAbortHandler)
+		}
+		g.Expect(r.Header).NotTo(gomega.HaveKey("Idempotency-Key"))
+		_, _ = io.Copy(w, r.Body)
+	})
+	c := client(t, Config{URLs: []string{url}, Rounds: 1})
+	for range 2 {
+		g.Expect(ask(t.Context(), c)).To(gomega.Equal(`{"q":1}`))
+	}
+	g.Expect(asked.Load()).To(gomega.BeEquivalentTo(3))
+}
+
+// A server may send the header at once and think before the first byte of the body.
+func TestTheFirstByteMayTakeLongerThanOthers(t *testing.T) {
+	g := gomega.NewWithT(t)
+	late := make(chan struct{})
+	url := server(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.(http.Flusher).Flush()
+		<-late
+		fmt.Fprint(w, "here")
+	})
+	time.AfterFunc(100*time.Millisecond, func() { close(late) })
+	g.Expect(ask(t.Context(), client(t, Config{URLs: []string{url}, FirstByte: 10 * time.Second, Idle: 20 * time.Millisecond}))).To(gomega.Equal("here"))
+}
+
+func TestAStatusIsTheCause(t *testing.T) {
+	g := gomega.NewWithT(t)
+	url := server(t, func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no\nstream_options", http.StatusBadRequest)
+	})
+	_, err := ask(t.Context(), client(t, Config{URLs: []string{url}}))
+	var status *StatusError
+	g.Expect(errors.As(err, &status)).To(gomega.BeTrue())
+	g.Expect(*status).To(gomega.Equal(StatusError{Code: 400, Line: "no", Text: "no\nstream_options\n"}))
+}
+
+func TestEvents(t *testing.T) {
+	g := gomega.NewWithT(t)
+	text := ": hello\r\n\r\nevent: a\ndata: 1\ndata: 2\n\n\ndata: 3\n\ndata: cut"
+	url := server(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
+	read := func(limit int) (all []Event, err error) {
+		c := client(t, Config{URLs: []string{url}})
+		answer, err := c.Get(t.Context(), "chat", "")
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		defer answer.Body.Close()
+		for e, err := range c.Events(answer, limit) {
+			if err != nil {
+				return all, err
+			}
+			all = append(all, e)
+		}
+		return all, nil
+	}
+	g.Expect(read(1000)).To(gomega.Equal([]Event{{"a", "1\n2"}, {"", "3"}}))
+	text = "data: " + strings.Repeat("x", 2000) + "\n\n"
+	_, err := read(1000)
+	g.Expect(err).To(gomega.MatchError("model: " + url + "/chat sent an event of more than 1000 bytes"))
+}
+
 func TestTheMediaTypeIsChecked(t *testing.T) {
 	g := gomega.NewWithT(t)
 	url := server(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -34,7 +34,7 @@ type Config struct {
 	Headers map[string]string // further header fields of each request
 
 	Connect   time.Duration // limit of the connection to one server, TLS included; 0: DefaultConnect
-	FirstByte time.Duration // limit from the request to the header of its answer; 0: DefaultFirstByte
+	FirstByte time.Duration // limit from the request to the header of its answer, and from there to the first byte; 0: DefaultFirstByte
 	Idle      time.Duration // longest pause within an answer; 0: DefaultIdle
 	Rounds    int           // how often a call tries all servers before it fails; 0: DefaultRounds
 
