@@ -69,7 +69,7 @@ func TestMistakes(t *testing.T) {
 		{"a typo", "stt: {kind: sphinx, proceses: 2}", `antiphon.yaml:1:21: unknown key "proceses"; did you mean "processes"?`},
 		{"a section", "speech: 1", `antiphon.yaml:1:1: unknown key "speech"; known here: server, session, stt, llm, tts`},
 		{"a kind", "llm:\n  kind: asistant", `antiphon.yaml:2:9: "asistant" is not known; did you mean "assistant"?`},
-		{"no kind", "stt:\n  processes: 2", `antiphon.yaml:2:3: stt: kind is missing; want one of sphinx, scripted`},
+		{"no kind", "stt:\n  processes: 2", `antiphon.yaml:2:3: stt: kind is missing; want one of sphinx, openai, whisper.cpp`},
 		{"an empty kind", "stt: {kind: ''}", `"" is not known`},
 		{"a kind that is a number", "stt: {kind: 3}", `want a text, not "3": put it in quotes`},
 		{"a stage that is a text", "stt: sphinx", `antiphon.yaml:1:6: want keys with values here, not the text "sphinx"`},

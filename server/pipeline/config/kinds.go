@@ -24,6 +24,8 @@ const (
 // texts of the schema and the bounds (package strict). An open function does not call a server: the stage's Warm does that.
 var kinds = []Kind{
 	stt("sphinx", "pocketsphinx on this machine: English, without a model file of your own", func() *Sphinx { return &Sphinx{} }, openSphinx),
+	stt("openai", "a server with /v1/audio/transcriptions: OpenAI, speaches, vLLM, LocalAI, llama.cpp", func() *OpenAISTT { return &OpenAISTT{} }, openSTT),
+	stt("whisper.cpp", "whisper.cpp's server (/inference)", func() *WhisperCPP { return &WhisperCPP{} }, openWhisperCPP),
 	stt("scripted", "a deterministic recogniser for tests", func() *Scripted { return &Scripted{} }, scriptedSTT),
 
 	llm("assistant", "the small built-in assistant: no language model", func() *Assistant { return &Assistant{} }, openAssistant),

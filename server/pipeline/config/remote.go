@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 
 // Remote has the fields of every kind that calls a server. A kind embeds it in its struct of fields.
@@ -26,6 +28,14 @@ type Timeout struct {
 	Connect   time.Duration `yaml:"connect" min:"10ms" max:"1m" doc:"From the dial to the connection, TLS included."`
 	FirstByte time.Duration `yaml:"first_byte" min:"10ms" max:"10m" doc:"From the request to the begin of the answer."`
 	Idle      time.Duration `yaml:"idle" min:"10ms" max:"10m" doc:"The longest pause within an answer."`
+}
+
+// server returns the configuration of an HTTP client. The adapter sets the stage.
+func (r *Remote) server(e Env) (remote.Config, error) {
+	key, err := r.Key(e)
+	return remote.Config{
+		URLs: r.URL, Key: key, Headers: r.Headers, Connect: r.Timeout.Connect, FirstByte: r.Timeout.FirstByte, Idle: r.Timeout.Idle,
+	}, err
 }
 
 // maxKey is the size of the largest key, in bytes.
