@@ -178,20 +178,6 @@ func (r *Resampler) next() float32 {
 	return y
 }
 
-// dot returns the inner product. Four sums hide the latency of the additions; len(x) is a multiple of four.
-func dot(x, h []float32) float32 {
-	var a, b, c, d float32
-	h = h[:len(x)]
-	for i := 0; i+4 <= len(x); i += 4 {
-		p, q := (*[4]float32)(x[i:]), (*[4]float32)(h[i:]) // one check of bounds each
-		a += p[0] * q[0]
-		b += p[1] * q[1]
-		c += p[2] * q[2]
-		d += p[3] * q[3]
-	}
-	return (a + b) + (c + d)
-}
-
 func knownRate(rate int) bool {
 	switch rate {
 	case 8000, 16000, 24000, 44100, 48000:
