@@ -82,7 +82,7 @@ func (e *BargeInDetector) Frame(mic, agent []float32, playing bool) Detection {
 	e.adapt(playing)
 	speech := e.detector.Frame(mic).Speech
 	if agent != nil || e.hasReference { // after the last reference its echo may still come
-		explained := e.echo.Frame(mic, agent)
+		explained := e.echo.FrameOf(e.detector, agent)
 		speech = speech && !explained
 		e.hasReference = true
 	}

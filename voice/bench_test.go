@@ -59,6 +59,21 @@ func BenchmarkNewDetector(b *testing.B) {
 	}
 }
 
+// A frame of Echo with a Detector is one spectrum more.
+func BenchmarkEchoFrameOf(b *testing.B) {
+	agent, person := newSpeaker(110).say(3), newSpeaker(190).say(3)
+	d, e := NewDetector(DetectorConfig{}), NewEcho()
+	d.Frame(person[:FrameSize])
+	b.ReportAllocs()
+	at := 0
+	for b.Loop() {
+		e.FrameOf(d, agent[at:at+FrameSize])
+		if at += FrameSize; at+FrameSize > len(person) {
+			at = 0
+		}
+	}
+}
+
 // A frame of Echo is two spectra; the detector's frame beside it is one and more.
 func BenchmarkEchoFrame(b *testing.B) {
 	agent, person := newSpeaker(110).say(3), newSpeaker(190).say(3)

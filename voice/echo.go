@@ -6,7 +6,7 @@ package voice
 // the echo cancellation of a browser leaves. Echo compares the levels of bands. It does not need the delay of the echo, which may be up to
 // 240 ms, nor the room. With a Detector it shows which frames of speech are the agent's own:
 //
-//	if d := detector.Frame(mic); d.Speech && !echo.Frame(mic, playback) {
+//	if d := detector.Frame(mic); !echo.FrameOf(detector, playback) && d.Speech {
 //		// the user speaks
 //	}
 //
@@ -57,9 +57,13 @@ type echoBands [len(echoEdge) - 1]float32
 
 // echoSignal has the last 32 ms of one signal.
 type echoSignal struct {
-	past  [windowSize]float32
-	power echoBands // of the last frame, as power
+	past   [windowSize]float32
+	power  echoBands // of the last frame, as power
+	silent int       // frames of silence in a row, at most silentFrames
 }
+
+// silentFrames is how many frames of silence make all of echoSignal.past silent.
+const silentFrames = (windowSize + FrameSize - 1) / FrameSize
 
 // NewEcho returns an Echo for a new stream.
 func NewEcho() *Echo {
@@ -73,8 +77,7 @@ func NewEcho() *Echo {
 // Reset begins a new stream in an unknown room, for example after a change of the microphone or the loudspeaker.
 func (e *Echo) Reset() {
 	for _, s := range []*echoSignal{&e.mic, &e.agent} {
-		clear(s.past[:])
-		clear(s.power[:])
+		*s = echoSignal{}
 	}
 	e.at = 0
 	for i := range e.gain {
@@ -93,6 +96,23 @@ func (e *Echo) Frame(mic, reference []float32) (explained bool) {
 		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")
 	}
 	e.measure(&e.mic, mic)
+	return e.explains(reference)
+}
+
+// FrameOf is Frame for the frame of the microphone that d took last. It uses the spectrum that d has computed, which is half of the work.
+// Use either Frame or FrameOf for a stream.
+func (e *Echo) FrameOf(d *Detector, reference []float32) (explained bool) {
+	if reference != nil && len(reference) != FrameSize {
+		panic("voice: an echo takes frames of exactly FrameSize samples; cut the streams with a Framer")
+	}
+	for b := range e.mic.power {
+		e.mic.power[b] = d.bands.power.band(b) // echoEdge and the bands of a Detector are the same bins
+	}
+	return e.explains(reference)
+}
+
+// explains reports whether the playback, whose next frame is reference, explains the band powers of the microphone.
+func (e *Echo) explains(reference []float32) bool {
 	e.measure(&e.agent, reference)
 	e.expect()
 	var all, told float32
@@ -100,7 +120,11 @@ func (e *Echo) Frame(mic, reference []float32) (explained bool) {
 		level := decibels(power)
 		e.settle(b, level)
 		all += power
-		told += min(power, powerOf(max(e.level[b]+e.gain[b]+echoMargin, e.floor[b]+floorMargin)))
+		most := max(e.level[b]+e.gain[b]+echoMargin, e.floor[b]+floorMargin)
+		if level > most {
+			power = min(power, powerOf(most))
+		}
+		told += power
 		e.learn(b, level)
 	}
 	return told >= explainedShare*all
@@ -108,6 +132,9 @@ func (e *Echo) Frame(mic, reference []float32) (explained bool) {
 
 // measure adds the next frame to a signal and computes its band powers.
 func (e *Echo) measure(s *echoSignal, frame []float32) {
+	if s.rests(frame) {
+		return
+	}
 	copy(s.past[:], s.past[FrameSize:])
 	last := s.past[windowSize-FrameSize:]
 	clear(last)
@@ -131,16 +158,41 @@ func (e *Echo) measure(s *echoSignal, frame []float32) {
 	}
 }
 
+// rests counts silent frames, and reports whether all of the signal's last 32 ms are silent. The powers are 0 then.
+func (s *echoSignal) rests(frame []float32) bool {
+	for _, x := range frame {
+		if x != 0 {
+			s.silent = 0
+			return false
+		}
+	}
+	if s.silent < silentFrames {
+		if s.silent++; s.silent == silentFrames {
+			*s = echoSignal{silent: silentFrames}
+		}
+	}
+	return s.silent == silentFrames
+}
+
 // expect adds the levels of the reference to the ring, and updates the highest and lowest recent levels.
 func (e *Echo) expect() {
 	e.at = (e.at + 1) % echoFrames
+	now := &e.ring[e.at]
 	for b, power := range e.agent.power[:] {
-		e.ring[e.at][b] = decibels(power)
-		highest, lowest := e.level[b]-echoDecay, e.ring[e.at][b]
-		for k := range e.ring {
-			highest, lowest = max(highest, e.ring[k][b]), min(lowest, e.ring[k][b])
+		now[b] = decibels(power)
+		e.level[b] -= echoDecay
+	}
+	copy(e.least[:], now[:])
+	for k := range e.ring {
+		for b, l := range e.ring[k][:] {
+			// No level is NaN, so comparisons do, which take half the time of min and max.
+			if l > e.level[b] {
+				e.level[b] = l
+			}
+			if l < e.least[b] {
+				e.least[b] = l
+			}
 		}
-		e.level[b], e.least[b] = highest, lowest
 	}
 }
 

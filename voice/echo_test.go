@@ -45,6 +45,26 @@ func foreign(mic, playback []float32) []int {
 	return all
 }
 
+// FrameOf judges as Frame does, also while the playback is silent and when it begins again.
+func TestEchoWithTheSpectrumOfADetector(t *testing.T) {
+	g := gomega.NewWithT(t)
+	agent := concat(quiet(0.5), newSpeaker(110).say(2), quiet(0.7), newSpeaker(140).say(1))
+	mic := add(add(delayed(agent, 60, 20), whiteNoise(3, 2, 0.001)), concat(quiet(1.5), newSpeaker(190).say(1.5)))
+	d, with, without := NewDetector(DetectorConfig{}), NewEcho(), NewEcho()
+	explained := 0
+	for i := 0; i+FrameSize <= len(mic); i += FrameSize {
+		d.Frame(mic[i : i+FrameSize])
+		got, want := with.FrameOf(d, agent[i:i+FrameSize]), without.Frame(mic[i:i+FrameSize], agent[i:i+FrameSize])
+		g.Expect(got).To(gomega.Equal(want), "frame %d", i/FrameSize)
+		if got {
+			explained++
+		}
+	}
+	g.Expect(explained).To(gomega.BeNumerically(">", 100))
+	g.Expect(with.gain).To(gomega.Equal(without.gain))
+	g.Expect(func() { with.FrameOf(d, make([]float32, 1)) }).To(gomega.Panic())
+}
+
 func TestAnEchoIsNobody(t *testing.T) {
 	agent := concat(quiet(0.5), newSpeaker(110).say(12), quiet(0.7), newSpeaker(140).say(6))
 	for _, c := range []struct {

@@ -39,8 +39,8 @@ func newEcho() (echo, error) {
 	return echo{judgement: voice.NewEcho(), down: down, idle: echoFrames}, err
 }
 
-// explains reports whether frame is the agent's audio that went out one round trip or more before.
-func (e *echo) explains(frame []float32, v View) bool {
+// explains reports whether the frame that d took last is the agent's audio that went out one round trip or more before.
+func (e *echo) explains(d *voice.Detector, v View) bool {
 	switch {
 	case v.FarEnd == nil:
 		return false
@@ -55,7 +55,7 @@ func (e *echo) explains(frame []float32, v View) bool {
 	if v.Path != nil {
 		delay += v.Path.RoundTrip()
 	}
-	return e.judgement.Frame(frame, e.reference(v.FarEnd, delay))
+	return e.judgement.FrameOf(d, e.reference(v.FarEnd, delay))
 }
 
 // reference returns the next 10 ms of what went out the given time ago, at the detector's rate; nil if that is not known.

@@ -249,7 +249,7 @@ func (in *Input) frame(frame []float32, v View) turn.Event {
 func (l *listener) isSpeech(frame []float32, v View, td *wire.TurnDetection) bool {
 	l.detector.SetThreshold(l.playback.threshold(td, v.AgentAudible, l.lastAudio))
 	speech := l.detector.Frame(frame).Speech
-	if l.echo.explains(frame, v) {
+	if l.echo.explains(l.detector, v) {
 		switch v.Turn.(type) {
 		case turn.Idle, turn.Candidate:
 			return false
