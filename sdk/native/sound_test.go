@@ -232,11 +232,11 @@ func TestReadWAV(t *testing.T) {
 
 	var stereo []int16
 	for _, v := range pcm {
-		stereo = append(stereo, v, 0)
+		stereo = append(stereo, v+100, v-100)
 	}
-	left, err := ReadWAV(bytes.NewReader(wavFile(Rate, 2, 16, false, stereo)))
+	mean, err := ReadWAV(bytes.NewReader(wavFile(Rate, 2, 16, false, stereo)))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(left).To(gomega.Equal(pcm))
+	g.Expect(mean).To(gomega.Equal(pcm))
 
 	slower, err := ReadWAV(bytes.NewReader(wavFile(16000, 1, 16, false, pcm)))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
@@ -249,7 +249,7 @@ func TestReadWAVRefuses(t *testing.T) {
 		"nothing":         nil,
 		"text":            []byte("this is a text and no sound at all"),
 		"no data":         good[:36],
-		"8 bits":          wavFile(Rate, 1, 8, false, nil),
+		"12 bits":         wavFile(Rate, 1, 12, false, nil),
 		"no channels":     wavFile(Rate, 0, 16, false, nil),
 		"no rate":         wavFile(0, 1, 16, false, nil),
 		"an odd rate":     wavFile(1, 1, 16, false, nil),

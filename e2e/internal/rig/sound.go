@@ -5,13 +5,13 @@ package rig
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"os/exec"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -26,13 +26,13 @@ func Silence(d time.Duration) Sound { return make(Sound, int(d.Seconds()*SpeechR
 
 // Speak returns a text as speech of flite with the synthesis voice kal16.
 func Speak(ctx context.Context, text string) (Sound, error) {
-	var wav, complaint bytes.Buffer
+	var file, complaint bytes.Buffer
 	cmd := exec.CommandContext(ctx, "flite", "-voice", "kal16", "-t", text, "-o", "/dev/stdout")
-	cmd.Stdout, cmd.Stderr = &wav, &complaint
+	cmd.Stdout, cmd.Stderr = &file, &complaint
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("flite (sudo apt-get install flite): %w %s", err, complaint.String())
 	}
-	return parseWAV(wav.Bytes())
+	return parseWAV(file.Bytes())
 }
 
 // Cough returns a burst of breath with a short hoarse tone: 350 ms that a detector may take for a speech onset, but a recogniser for
@@ -81,28 +81,18 @@ func (s Sound) Onset() time.Duration {
 
 // WAV returns the sound as a WAV file.
 func (s Sound) WAV() []byte {
-	data := new(bytes.Buffer)
-	size := uint32(2 * len(s))
-	for _, v := range []any{
-		[]byte("RIFF"), 36 + size, []byte("WAVEfmt "), uint32(16), uint16(1), uint16(1), uint32(SpeechRate), uint32(2 * SpeechRate),
-		uint16(2), uint16(16), []byte("data"), size, []int16(s),
-	} {
-		_ = binary.Write(data, binary.LittleEndian, v) // a buffer never fails
-	}
-	return data.Bytes()
+	return voice.PCM16ToBytes(wav.Header(SpeechRate, 2*len(s)), s)
 }
 
-var errNotSpeech = errors.New("not a mono 16-bit WAV file at 16 kHz")
+var errNotSpeech = errors.New("not a sound at 16 kHz")
 
-// parseWAV reads the WAV file that flite has written into a pipe. The sizes in it are wrong, so the data go to the end.
+// parseWAV reads the WAV file that flite has written into a pipe.
 func parseWAV(b []byte) (Sound, error) {
-	at := bytes.Index(b, []byte("data"))
-	if at < 36 || len(b) < at+8 || binary.LittleEndian.Uint16(b[22:]) != 1 || binary.LittleEndian.Uint32(b[24:]) != SpeechRate {
-		return nil, errNotSpeech
+	pcm, rate, err := wav.ReadAll(bytes.NewReader(b), 10*60*SpeechRate)
+	if err == nil && rate != SpeechRate {
+		err = errNotSpeech
 	}
-	s := make(Sound, (len(b)-at-8)/2)
-	_, err := binary.Decode(b[at+8:], binary.LittleEndian, []int16(s))
-	return s, err
+	return pcm, err
 }
 
 // Resampled makes a sound of mono samples at another rate.

@@ -7,7 +7,6 @@ package flite
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,6 +21,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/confine"
 	"github.com/antiphon-rt/antiphon/voice"
@@ -123,14 +123,14 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	if err := s.running.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	wav, err := s.run(ctx, name, u)
+	sound, err := s.run(ctx, name, u)
 	s.running.Release(1)
 	if err != nil {
 		return err
 	}
-	pcm, rate, err := decode(wav)
+	pcm, rate, err := wav.ReadAll(bytes.NewReader(sound), maxAudio)
 	if err != nil {
-		return fail(err, "")
+		return fail(fmt.Errorf("flite: %w", err), "")
 	}
 	return give(ctx, pcm, rate, emit)
 }
@@ -228,33 +228,4 @@ func give(ctx context.Context, pcm []int16, rate int, emit func([]int16) error) 
 		pcm = pcm[n:]
 	}
 	return nil
-}
-
-var errWAV = errors.New("flite gave no WAV file of 16 bit mono PCM")
-
-// decode reads a RIFF WAVE file. A program that writes to a pipe may not know the length of its data, so decode takes all data that
-// there is.
-func decode(wav []byte) (pcm []int16, rate int, err error) {
-	if len(wav) < 12 || string(wav[:4]) != "RIFF" || string(wav[8:12]) != "WAVE" {
-		return nil, 0, errWAV
-	}
-	for rest := wav[12:]; len(rest) >= 8; {
-		kind, size := string(rest[:4]), int(binary.LittleEndian.Uint32(rest[4:8]))
-		body := rest[8:]
-		size = min(size, len(body))
-		switch kind {
-		case "fmt ":
-			if size < 16 || binary.LittleEndian.Uint16(body[2:]) != 1 || binary.LittleEndian.Uint16(body[14:]) != 16 {
-				return nil, 0, errWAV
-			}
-			rate = int(binary.LittleEndian.Uint32(body[4:]))
-		case "data":
-			if rate == 0 {
-				return nil, 0, errWAV
-			}
-			return voice.BytesToPCM16(nil, body[:size&^1]), rate, nil
-		}
-		rest = body[min(len(body), size+size&1):]
-	}
-	return nil, 0, errWAV
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
@@ -80,7 +81,7 @@ func TestRefuses(t *testing.T) {
 	g.Expect(missing.Synthesize(t.Context(), pipeline.Utterance{Text: "hello"}, drop)).To(gomega.MatchError(pipeline.ErrUnavailable))
 	g.Expect(missing.Check().Error()).To(gomega.ContainSubstring(Install))
 
-	g.Expect(New(Options{Path: broken}).Synthesize(t.Context(), pipeline.Utterance{Text: "hello"}, drop)).To(gomega.MatchError(errWAV))
+	g.Expect(New(Options{Path: broken}).Synthesize(t.Context(), pipeline.Utterance{Text: "hello"}, drop)).To(gomega.MatchError(wav.ErrFormat))
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -94,7 +95,7 @@ func TestTheTextIsNoArgument(t *testing.T) {
 	program, arguments, input := filepath.Join(folder, "flite"), filepath.Join(folder, "arguments"), filepath.Join(folder, "input")
 	g.Expect(os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\" > "+arguments+"\ncat > "+input+"\n"), 0o755)).To(gomega.Succeed())
 	err := New(Options{Path: program}).Synthesize(t.Context(), pipeline.Utterance{Text: "confidential"}, func([]int16) error { return nil })
-	g.Expect(err).To(gomega.MatchError(errWAV))
+	g.Expect(err).To(gomega.MatchError(wav.ErrFormat))
 	g.Expect(os.ReadFile(arguments)).NotTo(gomega.ContainSubstring("confidential"))
 	g.Expect(os.ReadFile(input)).To(gomega.ContainSubstring("confidential"))
 }
