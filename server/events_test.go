@@ -162,6 +162,18 @@ func TestMessages(t *testing.T) {
 		c.g.Expect(c.names()[0]).To(gomega.Equal("session.created"))
 	})
 
+	story(t, "a session begins as the configuration says", func(t *testing.T) {
+		h := serve(t, scripted.New(scripted.Options{}), func(c *server.Config) {
+			c.Instructions = "Be long."
+			c.Session = []byte(`{"instructions":"Be brief.","audio":{"input":{"turn_detection":null}}}`)
+		})
+		set := next[*wire.SessionCreated](h.call(), "session.created").Session
+		gomega.NewWithT(t).Expect(set.Instructions).To(gomega.Equal("Be brief."))
+		gomega.NewWithT(t).Expect(set.Audio.Input.TurnDetection).To(gomega.BeNil())
+		_, err := server.New(server.Config{Pipeline: scripted.New(scripted.Options{}), Session: []byte(`{"output_modalities":["smell"]}`)})
+		gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.HavePrefix("session.output_modalities: ")))
+	})
+
 	story(t, "the server reports events before session.created that it had no room for", func(t *testing.T) {
 		h := serve(t, byScript(t, "load: 2s"), nil)
 		c := h.call()

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/rtc/relay"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/server/telemetry"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -56,6 +58,8 @@ type Config struct {
 
 	// Instructions, Model and Voice are those of a session until its client changes them.
 	Instructions, Model, Voice string
+	// Session has more of it: the object `session` of a session.update. It wins over the three fields above; nil for nothing.
+	Session json.RawMessage
 
 	// UDPPort carries the audio of all calls on one port; 0 gives each call ports of its own.
 	UDPPort int
@@ -114,6 +118,10 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	begin, err := firstSettings(cfg)
+	if err != nil {
+		return nil, err
+	}
 	engine, err := rtc.New(rtc.Config{
 		UDPPort: cfg.UDPPort, Loopback: cfg.Loopback, LoopbackOnly: cfg.LoopbackOnly, PublicAddresses: cfg.PublicAddresses,
 		PrivateRemotes: cfg.PrivateCandidates, TCP: cfg.ICETCP, OpusBitrate: cfg.OpusBitrate, Logger: cfg.Logger,
@@ -126,7 +134,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.Join(fmt.Errorf("server: %w", err), engine.Close())
 	}
 	sc := signal.Config{
-		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: settings(cfg), Version: Version, Logger: cfg.Logger,
+		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants,
 	}
@@ -209,8 +217,8 @@ func (s *Server) Close(ctx context.Context) error {
 // Calls returns how many calls there are now and how many there were in all.
 func (s *Server) Calls() (now int, total uint64) { return s.calls.Calls() }
 
-// settings returns the settings with which a session begins.
-func settings(cfg Config) wire.Session {
+// firstSettings returns the settings with which a session begins. The error names what is wrong in Config.Session.
+func firstSettings(cfg Config) (wire.Session, error) {
 	set := wire.DefaultSession()
 	set.Model, set.Instructions, set.Audio.Output.Voice = cfg.Model, cfg.Instructions, cfg.Voice
 	if set.Model == "" {
@@ -219,7 +227,26 @@ func settings(cfg Config) wire.Session {
 	if set.Audio.Output.Voice == "" {
 		set.Audio.Output.Voice = "alloy"
 	}
-	return set
+	return set, merge(cfg.Pipeline, &set, cfg.Session)
+}
+
+// CheckSession returns an error if New would refuse Config.Session with this pipeline. The error names the field.
+func CheckSession(p *pipeline.Pipeline, session json.RawMessage) error {
+	_, err := firstSettings(Config{Pipeline: p, Session: session})
+	return err
+}
+
+// merge merges the object `session` of a session.update into set.
+func merge(p *pipeline.Pipeline, set *wire.Session, session json.RawMessage) error {
+	if len(session) == 0 {
+		return nil
+	}
+	err := settings.Merge(p, set, wire.Raw(session))
+	var wrong *wire.DecodeError
+	if errors.As(err, &wrong) {
+		err = fmt.Errorf("%s: %s", wrong.Param, wrong.Message) // without the code and the byte, which say nothing about a configuration
+	}
+	return err
 }
 
 // ready answers whether the pipeline can answer: with 503 if a component loads or has failed. A missing component does not count,

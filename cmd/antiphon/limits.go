@@ -5,13 +5,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
 )
@@ -19,25 +16,25 @@ import (
 // limits are the flags that limit what clients may do. The file that --limits-file names may have each of them; it is read again while the
 // server runs.
 type limits struct {
-	MaxSessions              int           `yaml:"max-sessions" default:"200" placeholder:"N" help:"Calls at a time."`
-	SessionLength            time.Duration `yaml:"session-length" default:"60m" help:"How long a session may be."`
-	MaxMessage               int           `yaml:"max-message" default:"16384" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
-	MessageMemory            int           `yaml:"message-memory" default:"256" placeholder:"MIB" help:"What events above 256 KiB may take together while they arrive, in MiB."`
-	ConversationMemory       int           `yaml:"conversation-memory" default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
-	MaxConnections           int           `yaml:"max-connections" placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
-	MaxConnectionsPerAddress int           `yaml:"max-connections-per-address" placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
-	MaxLate                  float64       `yaml:"max-late" default:"10" placeholder:"PERCENT" help:"Refuse new calls while more of the audio is late; 0 for no limit."`
-	MaxCPU                   float64       `yaml:"max-cpu" name:"max-cpu" default:"95" placeholder:"PERCENT" help:"Refuse new calls while more of the processor time is used; 0 for no limit."`
-	CallsPerPrincipal        int           `yaml:"calls-per-principal" placeholder:"N" help:"Calls of one principal at a time; 0 takes half of --max-sessions if the key file names more than one, and all otherwise."`
-	CallsPerSecret           int           `yaml:"calls-per-secret" default:"8" placeholder:"N" help:"Calls of one client secret at a time."`
-	CallsPerAddress          int           `yaml:"calls-per-address" placeholder:"N" help:"Calls of one client address without an API key at a time; 0 takes a quarter of --max-sessions."`
-	CallAttempts             int           `yaml:"call-attempts" default:"60" placeholder:"N" help:"Calls that one client secret, or one client address without an API key, may begin in a minute."`
-	SecretsPerPrincipal      int           `yaml:"secrets-per-principal" placeholder:"N" help:"Client secrets of one principal at a time; 0 takes half of 10,000 if the key file names more than one, and all otherwise."`
-	RequestsPerMinute        int           `yaml:"requests-per-minute" default:"6000" placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
-	TokensPerMinute          int           `yaml:"tokens-per-minute" default:"20000000" placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
-	EventsPerSecond          int           `yaml:"events-per-second" default:"500" placeholder:"N" help:"Events that one connection may send in a second; faster ones wait."`
-	SecretSingleUse          bool          `yaml:"secret-single-use" help:"Let a client secret begin one call; else it begins any number until it expires."`
-	SecretLock               []string      `yaml:"secret-lock" placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
+	MaxSessions              int           `min:"0" default:"200" placeholder:"N" help:"Calls at a time."`
+	SessionLength            time.Duration `default:"60m" help:"How long a session may be."`
+	MaxMessage               int           `min:"0" default:"16384" placeholder:"KIB" help:"The largest event of a client over a WebSocket, in KiB."`
+	MessageMemory            int           `min:"0" default:"256" placeholder:"MIB" help:"What events above 256 KiB may take together while they arrive, in MiB."`
+	ConversationMemory       int           `min:"0" default:"1024" placeholder:"MIB" help:"What the items of all conversations may take together, in MiB."`
+	MaxConnections           int           `min:"0" placeholder:"N" help:"TCP connections at a time; 0 takes half of the files that the process may open, at most 4096."`
+	MaxConnectionsPerAddress int           `min:"0" placeholder:"N" help:"TCP connections of one client address at a time; 0 takes half of --max-connections."`
+	MaxLate                  float64       `min:"0" default:"10" placeholder:"PERCENT" help:"Refuse new calls while more of the audio is late; 0 for no limit."`
+	MaxCPU                   float64       `min:"0" name:"max-cpu" default:"95" placeholder:"PERCENT" help:"Refuse new calls while more of the processor time is used; 0 for no limit."`
+	CallsPerPrincipal        int           `min:"0" placeholder:"N" help:"Calls of one principal at a time; 0 takes half of --max-sessions if the key file names more than one, and all otherwise."`
+	CallsPerSecret           int           `min:"0" default:"8" placeholder:"N" help:"Calls of one client secret at a time."`
+	CallsPerAddress          int           `min:"0" placeholder:"N" help:"Calls of one client address without an API key at a time; 0 takes a quarter of --max-sessions."`
+	CallAttempts             int           `min:"0" default:"60" placeholder:"N" help:"Calls that one client secret, or one client address without an API key, may begin in a minute."`
+	SecretsPerPrincipal      int           `min:"0" placeholder:"N" help:"Client secrets of one principal at a time; 0 takes half of 10,000 if the key file names more than one, and all otherwise."`
+	RequestsPerMinute        int           `min:"0" default:"6000" placeholder:"N" help:"Calls, client secrets and responses that one principal may begin in a minute; 0 for any number."`
+	TokensPerMinute          int           `min:"0" default:"20000000" placeholder:"N" help:"Tokens of responses that one principal may use in a minute; 0 for any number."`
+	EventsPerSecond          int           `min:"1" default:"500" placeholder:"N" help:"Events that one connection may send in a second; faster ones wait."`
+	SecretSingleUse          bool          `help:"Let a client secret begin one call; else it begins any number until it expires."`
+	SecretLock               []string      `placeholder:"FIELD" help:"Fields of the session that the holder of a client secret may not change, such as instructions (and with them system messages) or audio.output.voice; * for all."`
 }
 
 // Bounds of flags.
@@ -84,12 +81,12 @@ func (l limits) readLimits(path string) (limits, error) {
 	if path == "" {
 		return l, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := strict.Read(path)
 	if err != nil {
 		return l, fmt.Errorf("--limits-file: %w", err)
 	}
-	if err := yaml.UnmarshalWithOptions(text, &l, yaml.Strict()); err != nil && !errors.Is(err, io.EOF) {
-		return l, fmt.Errorf("--limits-file %s: %w", path, err)
+	if err := strict.Decode(path, text, &l, strict.Options{}); err != nil {
+		return l, fmt.Errorf("--limits-file: %w", err)
 	}
 	return l, nil
 }

@@ -14,28 +14,27 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
-	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	signaling "github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/web"
 )
 
 type serve struct {
 	Listen              string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
-	Pipeline            string   `default:"embedded" placeholder:"embedded|scripted|FILE.yaml" help:"What answers: real speech of this machine, the deterministic test pipeline, or the latter with a script."`
+	Config              string   `type:"existingfile" placeholder:"FILE.yaml" nofile:"a file cannot name another one" help:"The configuration: this server, and the models that answer. antiphon.yaml in this folder is found without the flag. Flags win over it."`
+	Pipeline            string   `default:"embedded" placeholder:"embedded|scripted|FILE.yaml" nofile:"the sections stt, llm and tts say what answers" help:"What answers: real speech of this machine, the deterministic test pipeline, or the latter with a script. It wins over the configuration's stages."`
 	APIKeyFile          string   `name:"api-key-file" type:"existingfile" placeholder:"FILE" help:"API keys, hashed, one a line: see antiphon key. Required when listening beyond this machine."`
 	TLSCert             string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
 	TLSKey              string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`
 	TLSSelfSigned       bool     `name:"tls-self-signed" help:"HTTPS with a certificate made at the start, whose fingerprint is printed."`
-	OpusBitrate         int      `default:"40000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
-	RecogniserProcesses int      `default:"4" placeholder:"N" help:"Processes of the embedded pipeline's recogniser: as many turns are recognised at a time."`
+	OpusBitrate         int      `default:"40000" min:"6000" max:"128000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
+	RecogniserProcesses int      `default:"4" min:"0" placeholder:"N" help:"Processes of the embedded pipeline's recogniser: as many turns are recognised at a time."`
 	Origin              []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
 	LimitsFile          string   `type:"existingfile" placeholder:"FILE.yaml" help:"Limits as a file, such as max-sessions: 100. It, the key file and the certificate are read again at SIGHUP and when they change."`
 	TrustedProxy        []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
@@ -53,7 +52,12 @@ type serve struct {
 const stopTimeout = 10 * time.Second
 
 // Run serves until ctx is done. It prints "listening on URL" when the server is ready.
-func (c *serve) Run(ctx context.Context) (err error) {
+func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
+	given := givenOn(line)
+	file, err := c.readConfig(given)
+	if err != nil {
+		return err
+	}
 	logger, err := newLogger(c.LogLevel)
 	if err != nil {
 		return err
@@ -72,12 +76,15 @@ func (c *serve) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p, err := openPipeline(ctx, c.Pipeline, c.RecogniserProcesses, logger)
+	p, err := c.open(ctx, file, given["pipeline"], logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	cfg.Pipeline = p
+	if cfg.Session, err = begin(file, p); err != nil {
+		return err
+	}
 	if c.OTLPEndpoint != "" {
 		tracer, stop, err := openTraces(ctx, c.OTLPEndpoint)
 		if err != nil {
@@ -306,31 +313,6 @@ func displayHost(got, asked string) string {
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// warm loads the back ends, and logs the components that are missing or do not work.
-func warm(ctx context.Context, p *pipeline.Pipeline, logger *slog.Logger) {
-	if err := p.Warm(ctx); err != nil && ctx.Err() == nil {
-		logger.Warn("a back end does not come up", "err", err)
-	}
-	for _, c := range p.Components() {
-		if c.State == pipeline.StateMissing {
-			logger.Warn("a component is missing", "stage", c.Stage, "name", c.Name, "detail", c.Detail, "install", c.Install)
-		}
-	}
-}
-
-// openPipeline returns the pipeline that the flag --pipeline names.
-func openPipeline(ctx context.Context, name string, processes int, logger *slog.Logger) (*pipeline.Pipeline, error) {
-	switch {
-	case name == "embedded":
-		return embedded.New(ctx, embedded.Options{Logger: logger, Processes: processes})
-	case name == "scripted":
-		return scripted.New(scripted.Options{}), nil
-	case strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"):
-		return scripted.Load(name)
-	}
-	return nil, fmt.Errorf("--pipeline %q: want embedded, scripted, or a FILE.yaml", name)
 }
 
 func newLogger(level string) (*slog.Logger, error) {

@@ -188,23 +188,48 @@ func TestSession(t *testing.T) {
 			g := gomega.NewWithT(t)
 			f, err := Parse("antiphon.yaml", []byte(src), nil)
 			g.Expect(err).NotTo(gomega.HaveOccurred())
-			got, err := f.Session.JSON()
+			got, err := f.SessionJSON()
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(string(got)).To(gomega.Equal(want))
 		})
 	}
 }
 
+// The voice of the synthesizer's kind is the one that sessions begin with, unless the section session names another.
 func TestVoice(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for src, want := range map[string]string{
-		"": "", "tts: {kind: flite, voice: rms}": "rms", "tts: {kind: scripted}": "",
-		"tts: {kind: flite, voice: rms}\nsession: {audio: {output: {voice: slt}}}": "slt",
+		"": "", "tts: {kind: scripted}": "", "tts: {kind: flite, voice: rms}": `{"audio":{"output":{"voice":"rms"}}}`,
+		"tts: {kind: flite, voice: rms}\nsession: {audio: {output: {voice: slt}}}": `{"audio":{"output":{"voice":"slt"}}}`,
 	} {
 		f, err := Parse("antiphon.yaml", []byte(src), nil)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
-		g.Expect(f.Voice()).To(gomega.Equal(want), src)
+		got, err := f.SessionJSON()
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(string(got)).To(gomega.Equal(want), src)
 	}
+}
+
+// A text is made speakable as the kind of the synthesizer needs it, or as the file says.
+func TestSpeakable(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for src, want := range map[string]string{
+		"":                                      "5 kilometers",
+		"tts: {kind: flite, speakable: any}":    "5 km",
+		"tts: {kind: flite, speakable: none}":   "**5 km**",
+		"tts: {kind: scripted}":                 "**5 km**",
+		"tts: {kind: scripted, speakable: any}": "5 km",
+	} {
+		f, err := Parse("antiphon.yaml", []byte(src), nil)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		said := "**5 km**"
+		if s := f.TTS.speakable(); s != nil {
+			said = s()(said)
+		}
+		g.Expect(said).To(gomega.Equal(want), src)
+	}
+	_, err := Parse("antiphon.yaml", []byte("llm: {kind: assistant, speakable: any}"), nil)
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("no further key")))
 }
 
 func TestTableIsComplete(t *testing.T) {
@@ -239,7 +264,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := file.Session.JSON(); err != nil {
+		if _, err := file.SessionJSON(); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -4,6 +4,7 @@ package config
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -29,8 +30,9 @@ type File struct {
 	Server []string
 }
 
-// Load reads a file. server is nil, or points to a struct that gets the section `server`. Its fields name the keys as package strict says.
-// A nil server takes any keys there: a Go program configures its server itself. The error lists all mistakes.
+// Load reads a file. server is nil, or points to a struct that gets the section `server`. Its fields name the keys as package strict says;
+// the tag nofile:"why" of a field says why it has no key in the file. A nil server takes any keys there: a Go program configures its
+// server itself. The error lists all mistakes.
 func Load(path string, server any) (*File, error) {
 	src, err := strict.Read(path)
 	if err != nil {
@@ -47,7 +49,7 @@ func Parse(path string, src []byte, server any) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := strict.Decode(path, src, &top, strict.Options{Dir: dir, Unknown: unknown}); err != nil {
+	if err := strict.Decode(path, src, &top, strict.Options{Dir: dir, Unknown: unknown, Refuse: refuse}); err != nil {
 		return nil, err
 	}
 	f.Session, f.Server = top.Session, top.Server.keys
@@ -65,6 +67,9 @@ type sections struct {
 	LLM     Choice        `yaml:"llm" doc:"The model that writes the answers."`
 	TTS     Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`
 }
+
+// refuse returns why a key may not stand in the file.
+func refuse(f strict.Field) string { return f.Tag.Get("nofile") }
 
 // unknown explains keys that do not exist on purpose.
 func unknown(key string, known []string) string {
@@ -134,7 +139,11 @@ func (c *Choice) UnmarshalNode(d *strict.Decoder, n ast.Node) {
 		return
 	}
 	*c = c.orDefault()
-	d.Rest(n, entries, "kind", c.fields)
+	into := []any{c.fields}
+	if c.stage == TTS {
+		into = append(into, &c.common)
+	}
+	d.Rest(n, entries, "kind", into...)
 }
 
 // orDefault returns the choice; where the file makes none, the one of the embedded pipeline.
@@ -162,7 +171,9 @@ func (f *File) Pipeline(ctx context.Context, e Env) (p *pipeline.Pipeline, err e
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", f.Path, err), shut(t), shut(m))
 	}
-	return pipeline.Compose(f.name(), t, m, s), nil
+	p = pipeline.Compose(f.name(), t, m, s)
+	p.Speakable = f.TTS.speakable()
+	return p, nil
 }
 
 // shut closes a stage that no pipeline gets.
@@ -182,14 +193,12 @@ func (f *File) name() string {
 	return strings.Join(all, "+")
 }
 
-// Voice returns the synthesis voice with which a session begins: that of the section `session`, or else the field `voice` of the
-// synthesizer's kind; "" where the file names none.
-func (f *File) Voice() string {
-	if v := f.Session.Audio.Output.Voice; v != "" {
-		return v
+// SessionJSON returns what a session begins with, as the object `session` of a session.update, for server.Config.Session; nil for
+// nothing. Where the section `session` names no synthesis voice, the field `voice` of the synthesizer's kind does.
+func (f *File) SessionJSON() (json.RawMessage, error) {
+	s := f.Session
+	if field := reflect.ValueOf(f.TTS.fields).Elem().FieldByName("Voice"); s.Audio.Output.Voice == "" && field.IsValid() && field.Kind() == reflect.String {
+		s.Audio.Output.Voice = field.String()
 	}
-	if field := reflect.ValueOf(f.TTS.fields).Elem().FieldByName("Voice"); field.IsValid() && field.Kind() == reflect.String {
-		return field.String()
-	}
-	return ""
+	return s.json()
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/speakable"
 )
 
 // Kind is one way to do a stage.
@@ -63,6 +64,27 @@ type Choice struct {
 	stage  string
 	kind   *Kind
 	fields any
+	common common
+}
+
+// common are the keys that every kind of a synthesizer has.
+type common struct {
+	Speakable string `yaml:"speakable" enum:"any,english,none" doc:"How a text is made speakable: any leaves out Markdown, english also writes symbols and units as words, none changes nothing. Without it: english for flite, none for scripted, any for all others."`
+}
+
+// speakable returns the function for pipeline.Pipeline.Speakable.
+func (c *Choice) speakable() func() func(clause string) string {
+	how := c.common.Speakable
+	if how == "" {
+		how = map[string]string{"flite": "english", "scripted": "none"}[c.kind.Name]
+	}
+	switch how {
+	case "none":
+		return nil
+	case "english":
+		return speakable.New(speakable.English)
+	}
+	return speakable.New(speakable.Any)
 }
 
 // Kind returns the name of the kind.

@@ -81,7 +81,7 @@ func openFlite(_ context.Context, c *Flite, _ Env) (pipeline.Stage[pipeline.Synt
 
 // Scripted has the fields of kind scripted.
 type Scripted struct {
-	Script string `yaml:"script" type:"path" doc:"A script as in docs/pipelines.md; without it, the default behaviour."`
+	Script string `yaml:"script" type:"existingfile" doc:"A script as in docs/pipelines.md; without it, the default behaviour."`
 }
 
 func (c *Scripted) options() (o scripted.Options, err error) {

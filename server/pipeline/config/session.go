@@ -81,8 +81,8 @@ func (t *TurnDetection) UnmarshalNode(d *strict.Decoder, n ast.Node) {
 	}
 }
 
-// JSON returns the fields that the file sets as the object `session` of a session.update; nil where it sets none.
-func (s Session) JSON() (json.RawMessage, error) {
+// json returns the fields that are set as the object `session` of a session.update; nil where none is.
+func (s Session) json() (json.RawMessage, error) {
 	set := present(reflect.ValueOf(s))
 	if len(set) == 0 {
 		return nil, nil

@@ -4,6 +4,7 @@ package strict
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -143,38 +144,59 @@ func (d *Decoder) refused(n ast.Node) bool {
 	}
 }
 
-// Rest decodes the entries of a mapping into the struct to which v points, all but the one with the key taken. n is the mapping.
-func (d *Decoder) Rest(n ast.Node, entries []Entry, taken string, v any) {
-	d.entries(n, entries, taken, reflect.ValueOf(v).Elem())
+// Rest decodes the entries of a mapping into the structs to which the values of into point, all but the one with the key taken. n is the
+// mapping. A key belongs to the first struct that has it.
+func (d *Decoder) Rest(n ast.Node, entries []Entry, taken string, into ...any) {
+	var known []target
+	for _, v := range into {
+		known = append(known, targets(reflect.ValueOf(v).Elem())...)
+	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Key == taken })
+	d.entries(n, entries, known)
+}
+
+// target is a field with the value that it describes.
+type target struct {
+	Field
+	value reflect.Value
+}
+
+// targets returns the fields of a struct.
+func targets(v reflect.Value) []target {
+	var all []target
+	for _, f := range Fields(v.Type()) {
+		all = append(all, target{f, v.FieldByIndex(f.Index)})
+	}
+	return all
 }
 
 // structure decodes a mapping into a struct.
 func (d *Decoder) structure(n ast.Node, v reflect.Value) {
 	if entries, ok := d.Mapping(n); ok {
-		d.entries(n, entries, "", v)
+		d.entries(n, entries, targets(v))
 	}
 }
 
-// entries decodes the entries of the mapping n into a struct, all but the one with the key taken.
-func (d *Decoder) entries(n ast.Node, entries []Entry, taken string, v reflect.Value) {
-	fields := Fields(v.Type())
+// entries decodes the entries of the mapping n into fields.
+func (d *Decoder) entries(n ast.Node, entries []Entry, fields []target) {
 	for _, e := range entries {
-		if e.Key == taken && taken != "" {
-			continue
-		}
-		i := slices.IndexFunc(fields, func(f Field) bool { return f.Key == e.Key })
+		i := slices.IndexFunc(fields, func(f target) bool { return f.Key == e.Key })
 		if i < 0 {
-			d.UnknownKey(e, keys(fields))
+			var known []string
+			for _, f := range fields {
+				known = append(known, f.Key)
+			}
+			d.unknownKey(e, known)
 			continue
 		}
 		f := fields[i]
 		if d.Refuse != nil {
-			if why := d.Refuse(f); why != "" {
+			if why := d.Refuse(f.Field); why != "" {
 				d.Fail(e.At, "%s: %s", f.Key, why)
 				continue
 			}
 		}
-		d.value(e.Value, v.FieldByIndex(f.Index), f)
+		d.value(e.Value, f.value, f.Field)
 	}
 	for _, f := range fields {
 		if f.Required && !slices.ContainsFunc(entries, func(e Entry) bool { return e.Key == f.Key && e.Value.Type() != ast.NullType }) {
@@ -183,8 +205,8 @@ func (d *Decoder) entries(n ast.Node, entries []Entry, taken string, v reflect.V
 	}
 }
 
-// UnknownKey reports a key that is not one of known.
-func (d *Decoder) UnknownKey(e Entry, known []string) {
+// unknownKey reports a key that is not one of known.
+func (d *Decoder) unknownKey(e Entry, known []string) {
 	if d.Unknown != nil {
 		if why := d.Unknown(e.Key, known); why != "" {
 			d.Fail(e.At, "%s", why)
@@ -369,10 +391,26 @@ func (d *Decoder) text(n ast.Node, v reflect.Value, f Field) {
 		d.UnknownValue(n, text, f.Enum)
 		return
 	}
-	if f.Path && text != "" && d.Dir != "" && !filepath.IsAbs(text) {
-		text = filepath.Join(d.Dir, text)
+	if f.Path && text != "" {
+		text = d.path(text)
+		if info, err := os.Stat(text); f.Exists && (err != nil || info.IsDir()) {
+			d.Fail(n, "there is no file %s", text)
+		}
 	}
 	v.SetString(text)
+}
+
+// path returns the place of a path in the file system.
+func (d *Decoder) path(text string) string {
+	if rest, is := strings.CutPrefix(text, "~/"); is {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	if d.Dir != "" && !filepath.IsAbs(text) {
+		return filepath.Join(d.Dir, text)
+	}
+	return text
 }
 
 // outside reports whether a value is outside of the bounds of a field.
@@ -415,13 +453,4 @@ func quoted(text string) string {
 		text = string(runes[:60]) + "…"
 	}
 	return strconv.Quote(text)
-}
-
-// keys returns the names of fields.
-func keys(fields []Field) []string {
-	var names []string
-	for _, f := range fields {
-		names = append(names, f.Key)
-	}
-	return names
 }

@@ -7,7 +7,8 @@
 //	doc:"…" help:"…"  what the key means, for the schema
 //	enum:"a,b"        the values that are allowed
 //	min:"0" max:"1m"  the bounds of a number or a duration, both included
-//	type:"path"       a path; a relative one is made relative to Options.Dir. "existingfile" means the same
+//	type:"path"       a path; a relative one is made relative to Options.Dir, and ~ is the user's folder
+//	type:"existingfile"  the path of a file that must be there
 //	required:""       the key may not be left out
 //
 // The fields of an embedded struct are keys of the struct around it. A key with the value null counts as left out. A list of texts may

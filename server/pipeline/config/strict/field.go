@@ -17,6 +17,7 @@ type Field struct {
 	Min, Max string   // bounds, both included; "": none
 	Default  string   // what the key means when it is left out; for the schema
 	Path     bool     // the value is a path
+	Exists   bool     // the value is a path of a file that must be there
 	Required bool
 	Index    []int // of reflect.Value.FieldByIndex
 	Type     reflect.Type
@@ -48,7 +49,7 @@ func Fields(t reflect.Type) []Field {
 		_, required := f.Tag.Lookup("required")
 		field := Field{
 			Key: name, Doc: f.Tag.Get("doc") + f.Tag.Get("help"), Min: f.Tag.Get("min"), Max: f.Tag.Get("max"), Default: f.Tag.Get("default"),
-			Path: kind == "path" || kind == "existingfile", Required: required, Index: []int{i}, Type: f.Type, Tag: f.Tag,
+			Path: kind == "path" || kind == "existingfile", Exists: kind == "existingfile", Required: required, Index: []int{i}, Type: f.Type, Tag: f.Tag,
 		}
 		if values := f.Tag.Get("enum"); values != "" {
 			field.Enum = strings.Split(values, ",")

@@ -1,0 +1,78 @@
+package main
+
+// This file has `antiphon config`: it checks a configuration and prints the JSON Schema of it.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/config"
+)
+
+type configure struct {
+	Check  checkConfig  `cmd:"" help:"Say what is wrong in a configuration. It calls no server: antiphon doctor does."`
+	Schema schemaConfig `cmd:"" help:"Print the JSON Schema of a configuration, for editors."`
+}
+
+type checkConfig struct {
+	File string `arg:"" optional:"" type:"path" default:"antiphon.yaml" placeholder:"FILE.yaml" help:"The configuration."`
+}
+
+// Run checks a configuration as serve would read it, and says in one line what it chooses.
+func (c *checkConfig) Run(ctx context.Context) error { return c.check(ctx, os.Stdout) }
+
+func (c *checkConfig) check(ctx context.Context, w io.Writer) (err error) {
+	flags := serve{Config: c.File}
+	file, err := flags.readConfig(nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: run antiphon setup, which writes one, or name another file", err)
+	}
+	if err != nil {
+		return err
+	}
+	p, err := file.Pipeline(ctx, config.Env{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if _, err := begin(file, p); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s is right: stt %s, llm %s, tts %s\n", file.Path, file.STT.Kind(), file.LLM.Kind(), file.TTS.Kind())
+	return err
+}
+
+// begin returns what a session begins with, for server.Config.Session. file is nil where there is no configuration.
+func begin(file *config.File, p *pipeline.Pipeline) (json.RawMessage, error) {
+	if file == nil {
+		return nil, nil
+	}
+	session, err := file.SessionJSON()
+	if err == nil {
+		err = server.CheckSession(p, session)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Path, err)
+	}
+	return session, nil
+}
+
+type schemaConfig struct{}
+
+// Run prints the schema.
+func (schemaConfig) Run() error {
+	schema, err := json.MarshalIndent(config.Schema(&serve{}), "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Println(string(schema))
+	return err
+}

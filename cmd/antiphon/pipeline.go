@@ -1,0 +1,122 @@
+package main
+
+// This file opens the pipeline that the flags or the configuration ask for, and reads the configuration.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/config"
+	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
+	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+)
+
+// givenOn returns the names of the flags that the command line or the environment sets.
+func givenOn(line *kong.Context) map[string]bool {
+	given := map[string]bool{}
+	for _, p := range line.Path {
+		for _, f := range p.Flags {
+			given[f.Name] = given[f.Name] || slices.ContainsFunc(f.Tag.Envs, func(name string) bool { return os.Getenv(name) != "" })
+		}
+		if p.Flag != nil {
+			given[p.Flag.Name] = true
+		}
+	}
+	return given
+}
+
+// findConfig returns the path of the configuration: path, or that of antiphon.yaml in the working folder; "" if there is none. The
+// path of a file below the working folder is relative to it, because errors are easier to read then.
+func findConfig(path string) (string, error) {
+	if path != "" {
+		folder, err := os.Getwd()
+		if below, bad := filepath.Rel(folder, path); err == nil && bad == nil && filepath.IsLocal(below) {
+			path = below
+		}
+		return path, nil
+	}
+	switch info, err := os.Stat(config.Name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return "", nil
+	}
+	return config.Name, nil
+}
+
+// readConfig reads the configuration, if there is one, and takes the flags from it that are not given. It returns nil if there is none.
+func (c *serve) readConfig(given map[string]bool) (*config.File, error) {
+	path, err := findConfig(c.Config)
+	if path == "" || err != nil {
+		return nil, err
+	}
+	var section serve
+	file, err := config.Load(path, &section)
+	var many *strict.Errors
+	if errors.As(err, &many) && len(many.All) > 1 {
+		return nil, fmt.Errorf("%s has mistakes:\n%w", path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	from, to := reflect.ValueOf(&section).Elem(), reflect.ValueOf(c).Elem()
+	for _, f := range strict.Fields(from.Type()) {
+		if slices.Contains(file.Server, f.Key) && !given[f.Key] {
+			to.FieldByIndex(f.Index).Set(from.FieldByIndex(f.Index))
+		}
+	}
+	c.Config = path
+	return file, nil
+}
+
+// open returns the pipeline of the configuration; where there is none, or where the flag --pipeline is given, that of the flag.
+func (c *serve) open(ctx context.Context, file *config.File, flag bool, logger *slog.Logger) (*pipeline.Pipeline, error) {
+	if file == nil {
+		return openPipeline(ctx, c.Pipeline, c.RecogniserProcesses, logger)
+	}
+	if flag {
+		logger.Info("the configuration is read, but for its stages: --pipeline wins", "file", file.Path, "pipeline", c.Pipeline)
+		return openPipeline(ctx, c.Pipeline, c.RecogniserProcesses, logger)
+	}
+	logger.Info("the configuration is read", "file", file.Path, "stt", file.STT.Kind(), "llm", file.LLM.Kind(), "tts", file.TTS.Kind())
+	return file.Pipeline(ctx, config.Env{Logger: logger, RecogniserProcesses: c.RecogniserProcesses})
+}
+
+// warm loads the back ends, and logs the components that are missing or do not work.
+func warm(ctx context.Context, p *pipeline.Pipeline, logger *slog.Logger) {
+	if err := p.Warm(ctx); err != nil && ctx.Err() == nil {
+		logger.Warn("a back end does not come up", "err", err)
+	}
+	for _, c := range p.Components() {
+		if c.State == pipeline.StateMissing {
+			logger.Warn("a component is missing", "stage", c.Stage, "name", c.Name, "detail", c.Detail, "install", c.Install)
+		}
+	}
+}
+
+// openPipeline returns the pipeline that the flag --pipeline names.
+func openPipeline(ctx context.Context, name string, processes int, logger *slog.Logger) (*pipeline.Pipeline, error) {
+	switch {
+	case name == "embedded":
+		return embedded.New(ctx, embedded.Options{Logger: logger, Processes: processes})
+	case name == "scripted":
+		return scripted.New(scripted.Options{}), nil
+	case strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"):
+		return scripted.Load(name)
+	}
+	return nil, fmt.Errorf("--pipeline %q: want embedded, scripted, or a FILE.yaml", name)
+}
