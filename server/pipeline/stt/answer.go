@@ -3,17 +3,14 @@ package stt
 // The answers of the servers: a transcript in JSON, or a stream of its pieces.
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
-	"github.com/antiphon-rt/antiphon/server/pipeline/internal/sse"
 )
 
 // maxText is the longest transcript, in bytes: six minutes of fast speech have some 6 kB.
@@ -170,31 +167,23 @@ func (e *engine) tooLong(answer *http.Response) error {
 
 // readStream returns the transcript of a stream, and shows what it has of it with each piece.
 func (e *engine) readStream(answer *http.Response, show func(backend.Update)) (backend.Result, error) {
-	events := sse.NewReader(io.LimitReader(answer.Body, maxAnswer), maxEvent)
 	var text strings.Builder
 	whole, shown := false, ""
-	for {
-		event, err := events.Next()
+	for event, err := range e.client.Events(answer, maxEvent) {
 		switch {
-		case errors.Is(err, io.EOF) && whole:
-			return backend.Result{Text: spoken(text.String())}, nil
-		case errors.Is(err, io.EOF):
-			return backend.Result{}, e.client.Error(answer, errors.New("ended its stream before the end of the text"), "")
-		case errors.Is(err, sse.ErrTooLong):
-			return backend.Result{}, e.client.Error(answer, err, "")
 		case err != nil:
 			return backend.Result{}, err
-		case bytes.Equal(event.Data, []byte("[DONE]")):
+		case event.Data == "[DONE]":
 			return backend.Result{Text: spoken(text.String())}, nil
 		}
 		var p piece
-		if json.Unmarshal(event.Data, &p) != nil {
-			return backend.Result{}, e.wrong(answer, event.Data, "sent an event that cannot be read")
+		if json.Unmarshal([]byte(event.Data), &p) != nil {
+			return backend.Result{}, e.wrong(answer, []byte(event.Data), "sent an event that cannot be read")
 		}
 		text.WriteString(p.delta())
 		switch {
 		case len(p.Error) > 0 && string(p.Error) != "null":
-			return backend.Result{}, e.wrong(answer, event.Data, "ended its stream with an error")
+			return backend.Result{}, e.wrong(answer, []byte(event.Data), "ended its stream with an error")
 		case text.Len() > maxText || len(p.Text) > maxText:
 			return backend.Result{}, e.tooLong(answer)
 		case p.Type == "transcript.text.done" && p.Text != "":
@@ -208,6 +197,10 @@ func (e *engine) readStream(answer *http.Response, show func(backend.Update)) (b
 			show(backend.Update{Partial: so})
 		}
 	}
+	if !whole {
+		return backend.Result{}, e.client.Error(answer, errors.New("ended its stream before the end of the text"), "")
+	}
+	return backend.Result{Text: spoken(text.String())}, nil
 }
 
 // delta returns the text that an event adds.

@@ -284,7 +284,7 @@ func TestStreams(t *testing.T) {
 		"an error":        {[]string{`{"type":"transcript.text.delta","delta":"Good"}`, `{"type":"error","error":{"message":"out of memory"}}`}, "", "ended its stream with an error: out of memory"},
 		"no JSON":         {[]string{`Good day`}, "", "sent an event that cannot be read: Good day"},
 		"too much text":   {[]string{`{"type":"transcript.text.delta","delta":"` + strings.Repeat("a", maxText+1) + `"}`}, "", "sent more than 65536 bytes of text"},
-		"a huge event":    {[]string{strings.Repeat("a", maxEvent+1)}, "", "sent an event that is too long"},
+		"a huge event":    {[]string{strings.Repeat("a", maxEvent+1)}, "", "sent an event of more than 262144 bytes"},
 		"a huge end":      {[]string{`{"type":"transcript.text.done","text":"` + strings.Repeat("a", maxText+1) + `"}`}, "", "sent more than 65536 bytes of text"},
 		"nothing at all":  {nil, "", "ended its stream before the end of the text"},
 		"an end too soon": {[]string{`[DONE]`}, "", ""},
