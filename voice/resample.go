@@ -12,7 +12,7 @@ type RateError struct {
 // Error implements error.
 func (e *RateError) Error() string {
 	return "voice: cannot resample from " + strconv.Itoa(e.From) + " Hz to " + strconv.Itoa(e.To) +
-		" Hz: each rate must be 8000, 16000, 24000, 44100 or 48000"
+		" Hz: each rate must be 8000, 16000, 22050, 24000, 44100 or 48000"
 }
 
 // resampleBlock is how many input samples are put into the history at a time. It limits the memory for input of any size.
@@ -38,7 +38,7 @@ type Resampler struct {
 	in, out Samples   // since the start or the last Flush
 }
 
-// NewResampler returns a resampler from one rate to another, both in hertz and among 8000, 16000, 24000, 44100 and 48000;
+// NewResampler returns a resampler from one rate to another, both in hertz and among 8000, 16000, 22050, 24000, 44100 and 48000;
 // for any other rate it returns a *RateError. Equal rates copy without latency.
 func NewResampler(from, to int) (*Resampler, error) {
 	if !knownRate(from) || !knownRate(to) {
@@ -180,7 +180,7 @@ func (r *Resampler) next() float32 {
 
 func knownRate(rate int) bool {
 	switch rate {
-	case 8000, 16000, 24000, 44100, 48000:
+	case 8000, 16000, 22050, 24000, 44100, 48000:
 		return true
 	}
 	return false
