@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/growing"
 )
 
 // maxText is the longest transcript, in bytes: six minutes of fast speech have some 6 kB.
@@ -95,7 +96,7 @@ func (t *transcript) result(noSpeech float64) backend.Result {
 
 // ms returns a time in seconds as milliseconds. A time that no recording has becomes 0.
 func ms(seconds float64) int {
-	if !(seconds > 0 && seconds < maxAudio.Seconds()) {
+	if !(seconds > 0 && seconds < growing.MaxAudio.Seconds()) {
 		return 0
 	}
 	return int(seconds*1000 + 0.5)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/growing"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 
@@ -16,14 +17,8 @@ const (
 	FormatVerbose = "verbose_json" // also segments with no_speech_prob, and words, where the server has them
 )
 
-// DefaultPartialEvery is the shortest time between two requests for partial results.
-const DefaultPartialEvery = 700 * time.Millisecond
-
 // DefaultNoSpeech is the no_speech_prob above which a segment is dropped: the threshold of Whisper itself.
 const DefaultNoSpeech = 0.6
-
-// maxAudio is the longest utterance: 6 minutes. The input buffer of a session has 5 minutes.
-const maxAudio = 6 * time.Minute
 
 // Form is the form of a server's interface.
 type Form struct {
@@ -53,7 +48,7 @@ type Options struct {
 	Format string
 	// Stream asks the server to stream the final text (`stream=true`), so that its begin is shown earlier.
 	Stream bool
-	// PartialEvery is the shortest time between two requests for partial results; 0: DefaultPartialEvery. Below 0 there are none, and a
+	// PartialEvery is the shortest time between two requests for partial results; 0: 0.7 s. Below 0 there are none, and a
 	// live transcription is refused with pipeline.ErrNoLive.
 	PartialEvery time.Duration
 	// NoSpeech is the no_speech_prob above which a segment is dropped; 0: DefaultNoSpeech, 1: none is dropped.
@@ -72,7 +67,7 @@ func (o Options) complete() (Options, error) {
 		}
 	}
 	if o.PartialEvery == 0 {
-		o.PartialEvery = DefaultPartialEvery
+		o.PartialEvery = growing.Every
 	}
 	if o.NoSpeech == 0 {
 		o.NoSpeech = DefaultNoSpeech

@@ -15,6 +15,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/growing"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 
@@ -27,14 +28,14 @@ const patience = time.Minute
 // ask has a recording transcribed. If show is not nil and the answer is a stream, show gets the text so far with each piece. Errors are
 // those of remote.Client.Do.
 func (e *engine) ask(ctx context.Context, c backend.Config, pcm []byte, show func(backend.Update)) (backend.Result, error) {
-	whole, cancel := context.WithTimeout(ctx, patience+length(pcm))
+	whole, cancel := context.WithTimeout(ctx, patience+growing.Length(pcm))
 	defer cancel()
 	r, err := e.send(whole, c, pcm, show)
 	switch {
 	case ctx.Err() != nil:
 		return r, ctx.Err() // the server is not to blame
 	case errors.Is(err, context.DeadlineExceeded):
-		err = &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: fmt.Errorf("%s did not finish within %v", e.detail(), patience+length(pcm))}
+		err = &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: fmt.Errorf("%s did not finish within %v", e.detail(), patience+growing.Length(pcm))}
 	}
 	e.last.Store(&outcome{err})
 	return r, err

@@ -4,15 +4,13 @@ package stt
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/growing"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // Transcriber is a pipeline.Transcriber whose engine is a server. Its methods may be called by several goroutines at a time. The caller
@@ -103,11 +101,7 @@ func (e *engine) Close() error { return nil }
 
 // Open implements backend.Engine. It does not call the server.
 func (e *engine) Open(ctx context.Context, c backend.Config) (backend.Stream, error) {
-	if c.Live && e.o.PartialEvery < 0 {
-		return nil, fmt.Errorf("%w: partial results are switched off", backend.ErrUnimplemented)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	return &utterance{engine: e, config: c, ctx: ctx, cancel: cancel}, nil
+	return growing.Open(ctx, c, e.o.PartialEvery, e.ask)
 }
 
 // settings returns the configuration of one request: the session's, and where that says nothing, the Transcriber's.
@@ -124,14 +118,4 @@ func (e *engine) settings(c backend.Config) (model, language, prompt string) {
 		prompt = e.o.Prompt
 	}
 	return model, language, prompt
-}
-
-// appendPCM appends samples to dst as 16-bit little-endian PCM.
-func appendPCM(dst []byte, pcm []float32) []byte {
-	return voice.PCM16ToBytes(dst, voice.FloatToPCM16(nil, pcm))
-}
-
-// length returns how long a recording of 16-bit PCM is.
-func length(pcm []byte) time.Duration {
-	return time.Duration(len(pcm)) * time.Second / (2 * pipeline.InputRate)
 }

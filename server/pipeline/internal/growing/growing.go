@@ -1,4 +1,7 @@
-package stt
+// Package growing has the utterances of recognisers that take only whole recordings. Such an utterance collects its audio and has it
+// recognised at the end. For partial results it has what there is of it recognised while the user speaks: one request at a time, and so
+// seldom that the recogniser works for it at most half of the time.
+package growing
 
 // One utterance: collects the audio, asks for partial results at a bounded rate, and for the final one.
 
@@ -10,14 +13,41 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/voice"
 )
+
+// Every is the usual shortest time between two requests for partial results.
+const Every = 700 * time.Millisecond
+
+// MaxAudio is the longest utterance. The input buffer of a session has 5 minutes.
+const MaxAudio = 6 * time.Minute
 
 // maxPartial is the longest utterance for which partial results are asked: each request sends all of it again.
 const maxPartial = time.Minute
 
+// Ask has a recording recognised: mono 16-bit little-endian PCM at pipeline.InputRate, which nobody changes. show gets partial results;
+// it is nil where nobody wants them. Ask returns soon after ctx is done.
+type Ask func(ctx context.Context, c backend.Config, pcm []byte, show func(backend.Update)) (backend.Result, error)
+
+// Length returns how long a recording for Ask is.
+func Length(pcm []byte) time.Duration {
+	return time.Duration(len(pcm)) * time.Second / (2 * pipeline.InputRate)
+}
+
+// Open begins an utterance, which ends with ctx. every is the shortest time between two requests for partial results. If it is below 0 there
+// are none, and Open returns backend.ErrUnimplemented for an utterance that wants them.
+func Open(ctx context.Context, c backend.Config, every time.Duration, ask Ask) (backend.Stream, error) {
+	if c.Live && every < 0 {
+		return nil, fmt.Errorf("%w: partial results are switched off", backend.ErrUnimplemented)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	return &utterance{ask: ask, every: every, config: c, ctx: ctx, cancel: cancel}, nil
+}
+
 // utterance is a backend.Stream and backend.Announcer.
 type utterance struct {
-	engine *engine
+	ask    Ask
+	every  time.Duration
 	config backend.Config
 	ctx    context.Context //nolint:containedctx // it is the context of the utterance, not of one call
 	cancel context.CancelFunc
@@ -38,9 +68,9 @@ func (u *utterance) Announce(show func(backend.Update)) { u.show = show }
 
 // Feed implements backend.Stream.
 func (u *utterance) Feed(_ context.Context, pcm []float32) (backend.Update, error) {
-	u.pcm = appendPCM(u.pcm, pcm)
-	if length(u.pcm) > maxAudio {
-		return backend.Update{}, fmt.Errorf("%w: an utterance may last %v", pipeline.ErrTooLong, maxAudio)
+	u.pcm = voice.PCM16ToBytes(u.pcm, voice.FloatToPCM16(nil, pcm))
+	if Length(u.pcm) > MaxAudio {
+		return backend.Update{}, fmt.Errorf("%w: an utterance may last %v", pipeline.ErrTooLong, MaxAudio)
 	}
 	if u.due() {
 		u.askPartial()
@@ -50,8 +80,8 @@ func (u *utterance) Feed(_ context.Context, pcm []float32) (backend.Update, erro
 
 // due reports whether a request for a partial result may begin.
 func (u *utterance) due() bool {
-	now := length(u.pcm)
-	if u.show == nil || now-u.asked < u.engine.o.PartialEvery || now > maxPartial {
+	now := Length(u.pcm)
+	if u.show == nil || now-u.asked < u.every || now > maxPartial {
 		return false
 	}
 	u.mu.Lock()
@@ -61,11 +91,11 @@ func (u *utterance) due() bool {
 
 // askPartial begins a request for a partial result. The next one waits at least as long as this one took.
 func (u *utterance) askPartial() {
-	u.asked, u.busy = length(u.pcm), true
+	u.asked, u.busy = Length(u.pcm), true
 	pcm := u.pcm[:len(u.pcm):len(u.pcm)]
 	u.running.Go(func() {
 		begin := time.Now()
-		r, err := u.engine.ask(u.ctx, u.config, pcm, nil)
+		r, err := u.ask(u.ctx, u.config, pcm, nil)
 		if err == nil && r.Text != "" && u.ctx.Err() == nil {
 			u.show(backend.Update{Partial: r.Text})
 		}
@@ -82,7 +112,7 @@ func (u *utterance) Finish(ctx context.Context) (backend.Result, error) {
 	if len(u.pcm) == 0 {
 		return backend.Result{}, nil
 	}
-	return u.engine.ask(ctx, u.config, u.pcm, u.show)
+	return u.ask(ctx, u.config, u.pcm, u.show)
 }
 
 // Close implements backend.Stream.
