@@ -56,7 +56,7 @@ func code(t *testing.T, enc opus.Encoding, pcm []int16) (packets [][]byte) {
 
 func newTestEncoder(t *testing.T) *opus.Encoder {
 	t.Helper()
-	enc, err := opus.NewEncoder(5, 40_000)
+	enc, err := opus.NewEncoder(1, 40_000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type Config struct {
 	// Logger gets errors and warnings, and pion's messages at debug level. nil discards all.
 	Logger *slog.Logger
 
-	// OpusComplexity is 1 (cheap) to 10 (best); 0 takes 5.
+	// OpusComplexity is 1 (cheap) to 10 (best); 0 takes 1. BenchmarkSpeech of the codec shows what each sounds like and costs.
 	OpusComplexity int
 	// OpusBitrate is the bit rate of the agent's audio in bit/s, 6000 to 128000; 0 takes 40000.
 	OpusBitrate int
@@ -62,7 +62,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.Loopback = c.Loopback || c.LoopbackOnly
-	orInt(&c.OpusComplexity, 5)
+	orInt(&c.OpusComplexity, 1)
 	orInt(&c.OpusBitrate, 40_000)
 	orInt(&c.MaxMessage, 256<<10)
 	orInt(&c.MaxQueuedEvents, 1024)
