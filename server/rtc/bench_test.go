@@ -47,12 +47,8 @@ func BenchmarkSpeakSecond(b *testing.B) {
 	}{{"complexity1", 1}, {"complexity5", 5}, {"complexity10", 10}} {
 		b.Run(row.name, func(b *testing.B) {
 			b.ReportAllocs()
-			enc, err := opus.NewEncoder(row.complexity, 40_000)
-			if err != nil {
-				b.Fatal(err)
-			}
 			s := newOutput()
-			p := newPacer(s, mute{}, enc, mute{}, func(err error) { b.Error(err) })
+			p := newPacer(s, mute{}, opus.NewPool(row.complexity, 40_000), mute{}, func(err error) { b.Error(err) })
 			s.Begin(1)
 			for b.Loop() {
 				s.Write(second)

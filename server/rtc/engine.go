@@ -16,6 +16,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/offer"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
 )
 
@@ -27,6 +28,7 @@ type Engine struct {
 	setting  webrtc.SettingEngine
 	media    *webrtc.MediaEngine
 	registry *interceptor.Registry
+	encoders *opus.Pool
 	mux      ice.UDPMux // nil without Config.UDPPort
 	tcp      ice.TCPMux // nil without Config.TCP
 
@@ -44,7 +46,7 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, peers: map[*Peer]struct{}{}}
+	e := &Engine{cfg: cfg, encoders: opus.NewPool(cfg.OpusComplexity, cfg.OpusBitrate), peers: map[*Peer]struct{}{}}
 	if err := e.open(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}

@@ -121,8 +121,11 @@ func (s *sink) all() []sentPacket {
 	return slices.Clone(s.packets)
 }
 
-// rawEncoder "encodes" PCM as its bytes, so that a test sees each sample.
-type rawEncoder struct{ resets int }
+// rawEncoder "encodes" PCM as its bytes, so that a test sees each sample. It lends itself, as a fresh encoder each time.
+type rawEncoder struct{ taken, given int }
+
+func (e *rawEncoder) Take() (opus.Encoding, error) { e.taken++; return e, nil }
+func (e *rawEncoder) Give(opus.Encoding)           { e.given++ }
 
 func (e *rawEncoder) Encode(pcm []int16, packet []byte) (int, error) {
 	for i, v := range pcm {
@@ -130,7 +133,7 @@ func (e *rawEncoder) Encode(pcm []int16, packet []byte) (int, error) {
 	}
 	return 2 * len(pcm), nil
 }
-func (e *rawEncoder) Reset() { e.resets++ }
+func (e *rawEncoder) Reset() {}
 
 // raw undoes rawEncoder. ok is false for the packet of silence.
 func raw(payload []byte) (pcm []int16, ok bool) {

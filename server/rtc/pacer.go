@@ -25,14 +25,21 @@ type track interface {
 	WriteRTP(p *rtp.Packet) error
 }
 
+// encoders lends encoders: an opus.Pool, or one of a test.
+type encoders interface {
+	Take() (opus.Encoding, error)
+	Give(e opus.Encoding)
+}
+
 // pacer sends one packet of the output every 20 ms of wall clock. Every deadline is the first one plus a whole number of frames,
 // so that delays do not add up.
 type pacer struct {
-	output  *Output
-	track   track
-	enc     opus.Encoding
-	handler call.Handler
-	failed  func(err error) // is called with errors of the encoder
+	output   *Output
+	track    track
+	encoders encoders
+	enc      opus.Encoding // borrowed while the agent speaks; nil else
+	handler  call.Handler
+	failed   func(err error) // is called with errors of the encoder
 
 	packet  rtp.Packet
 	pcm     [FrameSize]int16
@@ -48,9 +55,9 @@ type paceStats struct {
 	packets, bytes, late, skipped atomic.Uint64
 }
 
-func newPacer(s *Output, t track, enc opus.Encoding, h call.Handler, failed func(error)) *pacer {
+func newPacer(s *Output, t track, enc encoders, h call.Handler, failed func(error)) *pacer {
 	p := &pacer{
-		output: s, track: t, enc: enc, handler: h, failed: failed,
+		output: s, track: t, encoders: enc, handler: h, failed: failed,
 		coded: make([]byte, opus.MaxBytes), silent: opus.SilentPacket(),
 	}
 	p.packet.Version = 2
@@ -60,6 +67,7 @@ func newPacer(s *Output, t track, enc opus.Encoding, h call.Handler, failed func
 
 // run paces until stop is closed.
 func (p *pacer) run(stop <-chan struct{}) {
+	defer p.giveEncoder()
 	deadline := time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -122,13 +130,28 @@ func (p *pacer) encode(f frame) []byte {
 	case f.voiced:
 		if !follows {
 			// The encoder may still hold audio of another segment, which must not be heard.
-			p.enc.Reset()
+			p.giveEncoder()
 		}
+		return p.encodeFrame()
 	case p.voiced && !f.cut:
 		// The codec delays: one encoded frame of silence brings out the end of the frame before.
 		clear(p.pcm[:])
-	default:
-		return p.silent
+		defer p.giveEncoder()
+		return p.encodeFrame()
+	}
+	p.giveEncoder()
+	return p.silent
+}
+
+// encodeFrame encodes pcm. It borrows an encoder, which has forgotten all earlier frames, if the pacer has none.
+func (p *pacer) encodeFrame() []byte {
+	if p.enc == nil {
+		enc, err := p.encoders.Take()
+		if err != nil {
+			p.failed(err)
+			return p.silent
+		}
+		p.enc = enc
 	}
 	n, err := p.enc.Encode(p.pcm[:], p.coded)
 	if err != nil {
@@ -136,4 +159,12 @@ func (p *pacer) encode(f frame) []byte {
 		return p.silent
 	}
 	return p.coded[:n]
+}
+
+// giveEncoder gives the encoder back, if the pacer has one.
+func (p *pacer) giveEncoder() {
+	if p.enc != nil {
+		p.encoders.Give(p.enc)
+		p.enc = nil
+	}
 }

@@ -156,12 +156,12 @@ func TestPacerForgetsAnotherSegment(t *testing.T) {
 		s.output.Write(ramp(0, 10*FrameSize))
 		s.open()
 		s.play(2)
-		g.Expect(s.enc.resets).To(gomega.Equal(1))
+		g.Expect(s.enc.taken).To(gomega.Equal(1))
 		s.output.Drop()
 		s.output.Begin(2) // before any silent frame went out
 		s.output.Write(ramp(0, 10*FrameSize))
 		s.play(2)
-		g.Expect(s.enc.resets).To(gomega.Equal(2), "nothing of the dropped response may be heard")
+		g.Expect(s.enc.taken).To(gomega.Equal(2), "nothing of the dropped response may be heard")
 		s.close()
 	})
 }
@@ -222,12 +222,40 @@ func TestPacerIsLate(t *testing.T) {
 	}
 }
 
+// A call has an encoder only while the agent speaks, until the codec has given out all of the speech.
+func TestPacerBorrowsAnEncoder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		s := newStage()
+		s.open()
+		s.play(3)
+		g.Expect(*s.enc).To(gomega.Equal(rawEncoder{}), "before the agent speaks")
+		s.output.Begin(1)
+		s.output.Write(ramp(0, 3*FrameSize))
+		s.output.End()
+		s.play(3)
+		g.Expect(*s.enc).To(gomega.Equal(rawEncoder{taken: 1}), "while the agent speaks")
+		s.play(1)
+		g.Expect(*s.enc).To(gomega.Equal(rawEncoder{taken: 1, given: 1}), "after it has spoken")
+		s.output.Begin(2)
+		s.output.Write(ramp(0, 3*FrameSize))
+		s.play(1)
+		s.output.Hold()
+		s.play(1)
+		g.Expect(*s.enc).To(gomega.Equal(rawEncoder{taken: 2, given: 2}), "while the response is held")
+		s.output.Resume(2, 0)
+		s.play(1)
+		s.close()
+		g.Expect(*s.enc).To(gomega.Equal(rawEncoder{taken: 3, given: 3}), "after the end of the call")
+	})
+}
+
 func TestPacerReportsABrokenEncoder(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := newStage()
 	broken := errors.New("broken")
 	var got error
-	s.pacer.enc = brokenEncoder{broken}
+	s.pacer.encoders = brokenEncoder{broken}
 	s.pacer.failed = func(err error) { got = err }
 	s.output.Begin(1)
 	s.output.Write(ramp(0, FrameSize))
@@ -238,5 +266,7 @@ func TestPacerReportsABrokenEncoder(t *testing.T) {
 
 type brokenEncoder struct{ err error }
 
+func (e brokenEncoder) Take() (opus.Encoding, error)        { return e, nil }
+func (e brokenEncoder) Give(opus.Encoding)                  {}
 func (e brokenEncoder) Encode([]int16, []byte) (int, error) { return 0, e.err }
 func (e brokenEncoder) Reset()                              {}

@@ -13,7 +13,6 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/hangup"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/offer"
-	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 )
 
 // A peer is one connection of a call: its negotiation, the sending of events, and its end.
@@ -128,10 +127,6 @@ func (e *Engine) answer(ctx context.Context, sdp string, h call.Handler, out *Ou
 }
 
 func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, error) {
-	enc, err := opus.NewEncoder(e.cfg.OpusComplexity, e.cfg.OpusBitrate)
-	if err != nil {
-		return nil, err
-	}
 	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability(), "voice", "antiphon")
 	if err != nil {
 		return nil, fmt.Errorf("rtc: outgoing track: %w", err)
@@ -148,7 +143,7 @@ func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, err
 		hearing:    make(chan struct{}, 1),
 		done:       make(chan struct{}),
 	}
-	p.pacer = newPacer(p.output, track, enc, p.handler, p.fail)
+	p.pacer = newPacer(p.output, track, e.encoders, p.handler, p.fail)
 	if p.pc, err = e.newConnection(p.streamBuffer); err != nil {
 		return nil, fmt.Errorf("rtc: peer connection: %w", err)
 	}
