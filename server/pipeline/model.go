@@ -38,6 +38,8 @@ type Message struct {
 	Images []Image     // pictures that the user sends with the text; a model that cannot see answers NoVisionReply
 	Call   *ToolCall   // not nil: the assistant called a tool
 	Result *ToolResult // not nil: the message is the result of a tool
+	// Interrupted: the user interrupted this answer of the assistant, and Text is the part of it that the user heard.
+	Interrupted bool
 }
 
 // Image is a picture in a message.
@@ -75,10 +77,16 @@ type ToolCall struct{ ID, Name, Arguments string }
 // ToolResult is the output of the ToolCall whose ID is CallID.
 type ToolResult struct{ CallID, Output string }
 
-// ModelEvent is one piece of an answer: TextDelta, ToolCallDelta or ToolCallDone.
+// ModelEvent is one piece of an answer: Thinking, TextDelta, ToolCallDelta or ToolCallDone.
 //
 //sumtype:decl
 type ModelEvent interface{ modelEvent() }
+
+// Thinking says that the model works on its answer and has no text yet. It may come again, to show that the work goes on; it does not come
+// after the first text or tool call.
+type Thinking struct {
+	Loading bool // the model is still loading, and does not think yet
+}
 
 // TextDelta is the next piece of the text of an answer.
 type TextDelta struct{ Text string }
@@ -98,6 +106,7 @@ type ToolCallDone struct {
 	Arguments string // a JSON object
 }
 
+func (Thinking) modelEvent()      {}
 func (TextDelta) modelEvent()     {}
 func (ToolCallDelta) modelEvent() {}
 func (ToolCallDone) modelEvent()  {}

@@ -30,6 +30,7 @@ func (g *Generator) modelSays(r *Response, ev pipeline.ModelEvent) action.List {
 		return nil
 	}
 	switch ev := ev.(type) {
+	case pipeline.Thinking: // it only gives the model more time
 	case pipeline.TextDelta:
 		return g.textDelta(r, ev.Text)
 	case pipeline.ToolCallDelta:

@@ -18,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onsi/gomega"
-
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
@@ -75,29 +73,36 @@ func serve(t *testing.T, handle http.HandlerFunc) string {
 
 // fails checks the error of one fault.
 func (a Adapter) fails(t *testing.T, f fault) {
-	g := gomega.NewWithT(t)
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		g.Expect(r.Header.Get("Authorization")).To(gomega.Equal("Bearer " + Key))
+		if got := r.Header.Get("Authorization"); got != "Bearer "+Key {
+			t.Errorf("the request has the authorization %q", got)
+		}
 		f.serve(w, r, a.Good)
 	})
 	begin := time.Now()
 	err := a.Call(t.Context(), url+"/base?secret=7")
-	g.Expect(time.Since(begin)).To(gomega.BeNumerically("<", longest))
+	if took := time.Since(begin); took > longest {
+		t.Errorf("the call took %v", took)
+	}
 	var stage *pipeline.StageError
-	g.Expect(errors.As(err, &stage)).To(gomega.BeTrue(), "the error is no StageError: %v", err)
-	g.Expect(stage.Stage).To(gomega.Equal(a.Stage))
+	if !errors.As(err, &stage) || stage.Stage != a.Stage {
+		t.Fatalf("the error is no StageError of the %s: %v", a.Stage, err)
+	}
 	text := err.Error()
 	t.Log(text)
-	g.Expect(text).To(gomega.HavePrefix(a.Stage + ": " + url + "/base/"))
-	g.Expect(strings.Count(text, url)).To(gomega.Equal(1), "the error names the address once")
-	g.Expect(text).To(gomega.ContainSubstring(f.want))
-	g.Expect(text).NotTo(gomega.Or(gomega.ContainSubstring(Key), gomega.ContainSubstring("secret"), gomega.ContainSubstring("\n"), gomega.ContainSubstring("\x1b")))
-	g.Expect(len(text)).To(gomega.BeNumerically("<", 600))
+	if !strings.HasPrefix(text, a.Stage+": "+url+"/base/") || strings.Count(text, url) != 1 {
+		t.Errorf("the error does not begin with the stage and the address, or has the address twice")
+	}
+	if !strings.Contains(text, f.want) {
+		t.Errorf("the error does not say %q", f.want)
+	}
+	if strings.Contains(text, Key) || strings.Contains(text, "secret") || strings.ContainsAny(text, "\n\x1b") || len(text) > 600 {
+		t.Errorf("the error has a secret or a control character, or is too long")
+	}
 }
 
 // pieces checks that the adapter takes a good answer that the network cuts at any byte.
 func (a Adapter) pieces(t *testing.T) {
-	g := gomega.NewWithT(t)
 	at := 0
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", a.Good.Type)
@@ -107,23 +112,27 @@ func (a Adapter) pieces(t *testing.T) {
 	})
 	step := 1 + len(a.Good.Body)/500
 	for ; at <= len(a.Good.Body); at += step {
-		g.Expect(a.Call(t.Context(), url)).To(gomega.Succeed(), "cut after %d bytes", at)
+		if err := a.Call(t.Context(), url); err != nil {
+			t.Fatalf("cut after %d bytes: %v", at, err)
+		}
 	}
+	slowly := min(len(a.Good.Body), 2000)
 	one := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", a.Good.Type)
-		for i := range min(len(a.Good.Body), 2000) {
+		for i := range slowly {
 			_, _ = io.WriteString(w, a.Good.Body[i:i+1])
 			w.(http.Flusher).Flush()
 		}
-		_, _ = io.WriteString(w, a.Good.Body[min(len(a.Good.Body), 2000):])
+		_, _ = io.WriteString(w, a.Good.Body[slowly:])
 	})
-	g.Expect(a.Call(t.Context(), one)).To(gomega.Succeed(), "byte by byte")
+	if err := a.Call(t.Context(), one); err != nil {
+		t.Fatalf("byte by byte: %v", err)
+	}
 }
 
 // cuts checks that the adapter returns when the connection is cut after any byte: with a StageError, or without an error if what is missing
 // does not matter.
 func (a Adapter) cuts(t *testing.T) {
-	g := gomega.NewWithT(t)
 	at := 0
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", a.Good.Type)
@@ -136,10 +145,14 @@ func (a Adapter) cuts(t *testing.T) {
 	for ; at < len(a.Good.Body); at += step {
 		err := a.Call(t.Context(), url)
 		var stage *pipeline.StageError
-		g.Expect(err == nil || errors.As(err, &stage)).To(gomega.BeTrue(), "cut after %d bytes: %v", at, err)
+		if err != nil && !errors.As(err, &stage) {
+			t.Fatalf("cut after %d bytes: %v", at, err)
+		}
 		if err != nil {
 			failed++
 		}
 	}
-	g.Expect(failed).To(gomega.BeNumerically(">", 0))
+	if failed == 0 {
+		t.Error("no cut is an error")
+	}
 }
