@@ -20,14 +20,15 @@ var version = "unknown"
 
 // commands are the subcommands. Every flag can also be set by an environment variable: ANTIPHON_ and the name of the flag.
 type commands struct {
-	Serve   serve     `cmd:"" help:"Serve calls and the Talk page."`
-	Talk    talk      `cmd:"" help:"Talk with an agent from this terminal."`
-	Config  configure `cmd:"" help:"Check a configuration, or print its JSON Schema."`
-	Doctor  doctor    `cmd:"" help:"Say what is installed, what is missing and how to get it, and what answers."`
-	Backend backend   `cmd:"" help:"Serve one back end of a pipeline, on standard input and output or on a Unix socket."`
-	Key     key       `cmd:"" help:"Make an API key, and the line of the key file for it."`
-	Bench   bench     `cmd:"" help:"Measure the server on this machine, over loopback."`
-	Version show      `cmd:"" help:"Print the version."`
+	Serve   serve         `cmd:"" help:"Serve calls and the Talk page."`
+	Talk    talk          `cmd:"" help:"Talk with an agent from this terminal."`
+	Config  configure     `cmd:"" help:"Check a configuration, or print its JSON Schema."`
+	Doctor  doctor        `cmd:"" help:"Say what is installed, what is missing and how to get it, and what answers."`
+	Backend backend       `cmd:"" help:"Serve one back end of a pipeline, on standard input and output or on a Unix socket."`
+	Key     key           `cmd:"" help:"Make an API key, and the line of the key file for it."`
+	Models  modelCommands `cmd:"" help:"Fetch, list, check and remove the engines and weights of neural speech."`
+	Bench   bench         `cmd:"" help:"Measure the server on this machine, over loopback."`
+	Version show          `cmd:"" help:"Print the version."`
 }
 
 type show struct{}
