@@ -11,7 +11,7 @@
 //   - HoldEndsByVerdict: a hold ends by the verdict on its own candidate, or with the response.
 //   - SilentWhileHeld: the audio of a response goes out exactly while the machine says that it plays.
 //   - NoWordLost: after a rejected candidate the response goes on from where it was held, or from where the client says that
-//     the user heard it to.
+//     the user heard it to. Audio that a cut network has lost is played again.
 //   - ReadyIsAwaited: a response that a client ducked goes on only after the client's ready, or after the time for that.
 //   - HeardIsAwaited: after a response of a client that reports is cut, the machine waits until the client has said what was
 //     heard. No response begins before.
@@ -40,6 +40,12 @@
 // For each AwaitReady the driver sends one ReadyExpired, and for each AwaitHeard one HeardExpired, unless the
 // client's Ready or Heard came before. A client numbers its candidates itself. The driver sends Ready for the
 // newest one only, by the name that AwaitReady gave it.
+//
+// # A network that was cut
+//
+// When the network was cut and is back, the driver sends one Missed for the response that plays or is held, or that was sent
+// last, if the far end may not have received some of it. From is where that audio begins; it is not after At of Held. Candidate is
+// as in Begin. A response that was announced as stopped is then announced as started once more, and plays its end again.
 //
 // # A client that reports
 //

@@ -22,7 +22,8 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 	First:  Silent{},
 	States: []State{Silent{}, Playing{}, Held{}, Cut{}, Terminated{}},
 	Events: []Event{
-		Begin{}, Drained{}, Candidate{}, Ready{}, ReadyExpired{}, Confirm{}, Reject{}, Clear{}, Heard{}, HeardExpired{}, Shutdown{},
+		Begin{}, Drained{}, Candidate{}, Ready{}, ReadyExpired{}, Confirm{}, Reject{}, Clear{}, Heard{}, HeardExpired{}, Missed{},
+		Shutdown{},
 	},
 	Monitor: Monitor,
 	May:     may,
@@ -69,6 +70,9 @@ var subject = coordtest.Subject[State, Event, Effect, Seen]{
 			h := next.(Held)
 			return Playing{h.Resp, h.Gen + 1}, []Effect{Play{h.Resp, h.Gen + 1}, EmitStarted{h.Resp}}
 		},
+	}, {
+		Name: "what was lost is not played again", From: "Playing", Event: "Missed", Action: "Miss",
+		Change: func(from, _ State, _ []Effect) (State, []Effect) { return from, nil },
 	}},
 }
 
@@ -98,6 +102,9 @@ func may(s State, g Seen) []Event {
 		out = append(out, Candidate{1, early, false}, Candidate{2, late, false}, Candidate{1, early, true}, Candidate{2, late, true})
 	}
 	for r := id.Response(1); r <= newest; r++ {
+		if g.Gen < newestGen {
+			out = append(out, Missed{r, early, 0}, Missed{r, late, 1})
+		}
 		for old := range g.Gen + 1 {
 			out = append(out, Drained{r, old})
 		}

@@ -1,6 +1,10 @@
 package playout
 
-import "github.com/antiphon-rt/antiphon/coord/machine"
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/coord/machine"
+)
 
 // The invariants of the machine: one function for each, which reports whether one step keeps it.
 
@@ -112,7 +116,7 @@ func holdEndsByVerdict(before, after Seen, step edge) bool {
 		return after.Candidate == e.Candidate
 	case Clear, Shutdown:
 		return after.Resp == 0
-	case Begin, Drained, Heard, HeardExpired:
+	case Begin, Drained, Heard, HeardExpired, Missed:
 	}
 	return false
 }
@@ -145,7 +149,8 @@ func silentWhileHeld(_, after Seen, step edge) bool {
 }
 
 // noWordLost: after a rejected candidate the response goes on from the position at which it was held, or from the position that
-// the client reported. If the client has not been told of it, it plays from its beginning. A response that may begin does begin.
+// the client reported. If the client has not been told of it, it plays from its beginning. A response that may begin does begin. Audio
+// that the far end has not received is played again, at once if the response is not held.
 func noWordLost(before, after Seen, step edge) bool {
 	goesOn := machine.Each(before, step, func(g Seen, f Effect) bool {
 		switch f := f.(type) {
@@ -169,9 +174,17 @@ func noWordLost(before, after Seen, step edge) bool {
 		return goesOn && after.Sounds == before.Rejected
 	case ReadyExpired:
 		return goesOn && after.Sounds == before.Rejected
+	case Missed:
+		held := before.Resp != 0 && !before.Sounds || before.Resp == 0 && e.Candidate != 0
+		return goesOn && after.Sounds != held && rewinds(step) != held
 	case Drained, Candidate, Confirm, Clear, Heard, HeardExpired, Shutdown:
 	}
 	return goesOn
+}
+
+// rewinds reports whether a response goes on from an earlier position in this step.
+func rewinds(step edge) bool {
+	return slices.ContainsFunc(step.Effects, func(f Effect) bool { _, is := f.(RewindAndResume); return is })
 }
 
 // readyIsAwaited: after each candidate of the client the machine waits for the client's ready. The response goes on only after that.
@@ -210,7 +223,7 @@ func heardIsAwaited(before, after Seen, step edge) bool {
 			wanted = e.Reports
 		case Clear:
 			wanted = e.Reports && before.Started
-		case Begin, Drained, Candidate, Ready, ReadyExpired, Reject, Heard, HeardExpired, Shutdown:
+		case Begin, Drained, Candidate, Ready, ReadyExpired, Reject, Heard, HeardExpired, Missed, Shutdown:
 		}
 	}
 	asks := 0

@@ -82,6 +82,8 @@ func (g Seen) fits(e Event) bool {
 		return g.Cut != 0 && e.Resp == g.Cut
 	case HeardExpired:
 		return g.Cut != 0 && e.Resp == g.Cut
+	case Missed:
+		return e.Resp == g.Resp && g.known() || g.Last != 0 && e.Resp == g.Last
 	case Shutdown:
 	}
 	return true
@@ -117,6 +119,11 @@ func (g Seen) Event(step edge) Seen {
 		}
 	case Heard:
 		g.At = e.At
+	case Missed:
+		if g.Resp == 0 {
+			g.Resp, g.Ended, g.Tail, g.Last, g.Candidate = e.Resp, e.Resp-1, true, 0, e.Candidate
+		}
+		g.At = e.From
 	case Shutdown:
 		g.Down, g.Last, g.Cut = true, 0, 0
 	case Drained, Confirm, HeardExpired:

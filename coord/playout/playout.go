@@ -107,7 +107,7 @@ func Sounding(s State) id.Response {
 }
 
 // Event is one of Begin, Drained, Candidate, Ready, ReadyExpired, Confirm, Reject, Clear, Heard,
-// HeardExpired, Shutdown. If an event has Reports, that says: the client ducks the agent itself,
+// HeardExpired, Missed, Shutdown. If an event has Reports, that says: the client ducks the agent itself,
 // and will report what was heard.
 //
 //sumtype:decl
@@ -163,6 +163,13 @@ type (
 	}
 	// HeardExpired: the client did not send Heard in time.
 	HeardExpired struct{ Resp id.Response }
+	// Missed: the network was cut and is back, and the far end may not have received Resp from From on. Candidate is the open turn
+	// for which the end of Resp must wait, or 0. Candidate is used only if Resp was sent to its end.
+	Missed struct {
+		Resp      id.Response
+		From      Position
+		Candidate id.Turn
+	}
 	// Shutdown: the session ends.
 	Shutdown struct{}
 )
@@ -177,6 +184,7 @@ func (Reject) event()       {}
 func (Clear) event()        {}
 func (Heard) event()        {}
 func (HeardExpired) event() {}
+func (Missed) event()       {}
 func (Shutdown) event()     {}
 
 // Name is the event's name in diagrams, logs and the spec.
@@ -190,6 +198,7 @@ func (Reject) Name() string       { return "Reject" }
 func (Clear) Name() string        { return "Clear" }
 func (Heard) Name() string        { return "Heard" }
 func (HeardExpired) Name() string { return "HeardExpired" }
+func (Missed) Name() string       { return "Missed" }
 func (Shutdown) Name() string     { return "Shutdown" }
 
 // Effect is one of Play, Hold, AwaitReady, RewindAndResume, Drop, EmitStarted, EmitStopped,

@@ -32,6 +32,7 @@ const (
 	notAsked = "the client was not asked"
 	notCut   = "no response was cut"
 	already  = "its response is cut already"
+	notSent  = "it names another response, or nothing of it was sent"
 )
 
 // Table is the whole machine.
@@ -51,12 +52,22 @@ var Table = machine.Join(
 		}),
 		when("ForgetTail", "the client may not have played the end yet", func(s Silent, _ Clear) bool { return s.Last != 0 },
 			func(s Silent, _ Clear) (Silent, []Effect) { return Silent{Gen: s.Gen}, nil }),
+		when("MissTailHeld", "the response that was sent last, a turn is open",
+			func(s Silent, e Missed) bool { return s.Last != 0 && s.Last == e.Resp && e.Candidate != 0 },
+			func(s Silent, e Missed) (Held, []Effect) {
+				return Held{Resp: e.Resp, Candidate: e.Candidate, At: e.From, Tail: true, Gen: s.Gen}, []Effect{Hold{e.Resp}}
+			}),
+		when("MissTail", "the response that was sent last", func(s Silent, e Missed) bool { return s.Last != 0 && s.Last == e.Resp },
+			func(s Silent, e Missed) (Playing, []Effect) {
+				return resume(Held{Resp: e.Resp, At: e.From, Tail: true, Gen: s.Gen})
+			}),
 		on("Shutdown", func(Silent, Shutdown) (Terminated, []Effect) { return Terminated{}, nil }),
 	},
 	ignore(stale, Silent{}, Drained{}),
 	ignore(silent, Silent{}, Candidate{}, Confirm{}, Reject{}, Clear{}),
 	ignore(notAsked, Silent{}, Ready{}, ReadyExpired{}),
 	ignore(notCut, Silent{}, Heard{}, HeardExpired{}),
+	ignore(notSent, Silent{}, Missed{}),
 
 	[]row{
 		when("Drained", "same segment", func(s Playing, e Drained) bool { return s.Resp == e.Resp && s.Gen == e.Gen },
@@ -76,12 +87,17 @@ var Table = machine.Join(
 		on("Shutdown", func(s Playing, _ Shutdown) (Terminated, []Effect) {
 			return Terminated{}, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}}
 		}),
+		when("Miss", "same response", func(s Playing, e Missed) bool { return s.Resp == e.Resp },
+			func(s Playing, e Missed) (Playing, []Effect) {
+				return resume(Held{Resp: s.Resp, At: e.From, Started: true, Gen: s.Gen})
+			}),
 	},
 	ignore(stale, Playing{}, Drained{}),
 	ignore(busy, Playing{}, Begin{}),
 	ignore("nothing is held", Playing{}, Confirm{}, Reject{}),
 	ignore(notAsked, Playing{}, Ready{}, ReadyExpired{}),
 	ignore(notCut, Playing{}, Heard{}, HeardExpired{}),
+	ignore(notSent, Playing{}, Missed{}),
 
 	[]row{
 		when("HoldForNewer", reports, func(_ Held, e Candidate) bool { return e.Reports },
@@ -123,6 +139,11 @@ var Table = machine.Join(
 			}
 			return Terminated{}, []Effect{Drop{s.Resp}, EmitCleared{s.Resp}}
 		}),
+		when("MissHeld", "same response, and some of it was sent", func(s Held, e Missed) bool { return s.Resp == e.Resp && s.heard() },
+			func(s Held, e Missed) (Held, []Effect) {
+				s.At = e.From
+				return s, nil
+			}),
 	},
 	ignore(late, Held{}, Confirm{}, Reject{}),
 	ignore("its segment was held", Held{}, Drained{}),
@@ -130,6 +151,7 @@ var Table = machine.Join(
 	ignore("it is held already", Held{}, Candidate{}),
 	ignore("it is not awaited", Held{}, Ready{}, ReadyExpired{}),
 	ignore(notCut, Held{}, Heard{}, HeardExpired{}),
+	ignore(notSent, Held{}, Missed{}),
 
 	[]row{
 		when("Truncate", "same response", func(s Cut, e Heard) bool { return s.Resp == e.Resp },
@@ -145,9 +167,10 @@ var Table = machine.Join(
 	ignore(stale, Cut{}, Drained{}),
 	ignore(already, Cut{}, Candidate{}, Confirm{}, Reject{}, Clear{}),
 	ignore(notAsked, Cut{}, Ready{}, ReadyExpired{}),
+	ignore(already, Cut{}, Missed{}),
 
 	ignore("the session has ended", Terminated{}, Begin{}, Drained{}, Candidate{}, Ready{}, ReadyExpired{}, Confirm{}, Reject{},
-		Clear{}, Heard{}, HeardExpired{}, Shutdown{}),
+		Clear{}, Heard{}, HeardExpired{}, Missed{}, Shutdown{}),
 )
 
 // heard reports whether the client has been told of the response, and may have played some of it.

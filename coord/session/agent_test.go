@@ -137,6 +137,24 @@ type speaker struct {
 	playing bool
 	drained bool
 	pos     ms
+	// lost is where the audio of a response begins that went into an outage.
+	lost struct {
+		resp response.ID
+		from ms
+	}
+}
+
+// sayLost reports the audio that an outage has lost, if its response is still the newest.
+func (c *call) sayLost() {
+	lost := c.lost
+	c.lost.resp = 0
+	resp := playout.Sounding(c.w.s.Playout)
+	if s, silent := c.w.s.Playout.(playout.Silent); silent {
+		resp = s.Last
+	}
+	if resp != 0 && resp == lost.resp {
+		c.take(OfPlayout{playout.Missed{Resp: resp, From: playout.Position{Item: 1, MS: uint32(lost.from)}}})
+	}
 }
 
 // position returns how far the response that plays has been sent.
@@ -158,6 +176,9 @@ func (c *call) pump() {
 		return
 	}
 	if from := c.pos; c.pos < r.audio {
+		if c.down.down && c.lost.resp != c.resp {
+			c.lost.resp, c.lost.from = c.resp, c.pos
+		}
 		c.pos = min(c.pos+tick, r.audio)
 		c.transmit(packet{resp: c.resp, from: from, to: c.pos})
 		c.down.packet(func() { c.heard++ })

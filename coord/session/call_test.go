@@ -72,7 +72,7 @@ func (p plan) play(next nextFunc, see func(Event, Step)) (*call, string) {
 	c.down = &lane{source: c.source(ofNetwork, 2), near: p.near, far: p.far, loss: p.loss, reliable: p.socket}
 	c.detector.source, c.speaker.source, c.client.source = c.source(ofDetector, 0), c.source(ofSpeaker, 0), c.source(ofPerson, 0)
 	c.mic = c.hears
-	c.teller, c.predictor, c.client.reports = newTeller(c), newPredictor(c), p.config.Reports
+	c.teller, c.predictor = newTeller(c), newPredictor(c)
 	for _, w := range p.wishes {
 		c.end = max(c.end, w.at)
 		c.after(w.at, func() { c.wish(w) })
@@ -252,7 +252,7 @@ func (c *call) performConn(f conn.Effect) {
 	}
 }
 
-// outage cuts both directions for a while. The transport notices after some time, or never.
+// outage cuts both directions for a while. The transport notices after some time, or when the outage is over, or never.
 func (c *call) outage(d ms) {
 	c.up.cut()
 	c.down.cut()
@@ -272,9 +272,13 @@ func (c *call) outage(d ms) {
 		c.outages++
 		c.up.heal()
 		c.down.heal()
-		c.after(c.client.between(0, 300), func() {
+		c.after(c.client.between(0, 1_000), func() {
+			if conn.Up(c.w.s.Conn) && !c.plan.socket && c.client.percent(80) {
+				c.take(OfConn{conn.Lost{}}) // ignored if it was noticed before
+			}
 			if _, lost := c.w.s.Conn.(conn.Interrupted); lost {
 				c.take(OfConn{conn.Restored{}})
+				c.sayLost()
 			}
 		})
 	})

@@ -74,7 +74,8 @@ func (w *world) late() Event {
 func (w *world) client() Event {
 	return choice(w, asks(w.s), asks(w.s), OfResponse{response.Cancel{}},
 		OfResponse{response.Cancel{Target: response.ID(w.pick(int(w.s.LastResponse) + 2))}}, OfTurn{turn.Commit{}},
-		OfTurn{turn.Clear{}}, OfPlayout{playout.Clear{}})
+		OfTurn{turn.Clear{}}, OfPlayout{playout.Clear{}},
+		OfPlayout{playout.Missed{Resp: w.s.LastResponse, From: playout.Position{Item: 1, MS: uint32(w.pick(400))}}})
 }
 
 // reports is what a client says that lowers the agent itself: in time, too late, or not at all.

@@ -29,7 +29,6 @@ type client struct {
 	wordless  map[turn.ID]bool
 	heard     int
 	outages   int
-	reports   bool
 	performed []string
 }
 
@@ -102,7 +101,7 @@ func (c *client) seePlayout(f playout.Effect) string {
 	}
 	switch f := f.(type) {
 	case playout.EmitStarted:
-		if c.started != 0 || f.Resp < c.ended || f.Resp == c.ended && !c.reports { // the end of one may be said again
+		if c.started != 0 || f.Resp < c.ended { // the end of one may be said again
 			return fmt.Sprintf("the sound of %d begins beside %d, after %d", f.Resp, c.started, c.ended)
 		}
 		c.started = f.Resp

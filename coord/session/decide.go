@@ -163,11 +163,15 @@ func (c *composition) begin(id response.ID) {
 
 // play starts the audio of id. If a turn is open that may interrupt, the response is held from its beginning.
 func (c *composition) play(id response.ID) {
-	var candidate turn.ID
-	if c.s.Config.Interrupt {
-		candidate = turn.Open(c.s.Turn)
+	c.playout(playout.Begin{Resp: id, Candidate: c.candidate()})
+}
+
+// candidate returns the open turn for which a response must wait: 0 if none is open, or if it may not interrupt.
+func (c *composition) candidate() turn.ID {
+	if !c.s.Config.Interrupt {
+		return 0
 	}
-	c.playout(playout.Begin{Resp: id, Candidate: candidate})
+	return turn.Open(c.s.Turn)
 }
 
 // playQueued starts to play the oldest response of the queue, if none plays.

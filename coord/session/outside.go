@@ -133,6 +133,8 @@ func (c *composition) fromSpeaker(e playout.Event) {
 		c.playQueued()
 	case playout.Ready, playout.ReadyExpired:
 		c.playout(ev)
+	case playout.Missed:
+		c.playout(playout.Missed{Resp: ev.Resp, From: ev.From, Candidate: c.candidate()})
 	case playout.Heard, playout.HeardExpired:
 		c.playout(ev)
 		c.playQueued()

@@ -81,8 +81,8 @@ type (
 	// OfResponse is the client's Create (its ID is filled in here, its Request names what the client asked) or
 	// Cancel, or a body's BodyEnded. Only the composition makes the other events: from the driver they are ignored.
 	OfResponse struct{ response.Event }
-	// OfPlayout is Begin, Drained, the client's Clear, a report of the client (Ready, Heard), or the time-out of a report
-	// (ReadyExpired, HeardExpired). Begin's Candidate and Clear's Heard are filled in here. Only the composition makes the other
+	// OfPlayout is Begin, Drained, the client's Clear, a report of the client (Ready, Heard), the time-out of a report
+	// (ReadyExpired, HeardExpired), or Missed. The Candidate of Begin and Missed and Clear's Heard are filled in here. Only the composition makes the other
 	// events: from the driver they are ignored.
 	OfPlayout struct{ playout.Event }
 	// OfSynthesis is Enqueue, Finish or WorkerExited of the body that runs.

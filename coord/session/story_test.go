@@ -143,6 +143,7 @@ func events(name string) []machine.Named {
 			playout.ReadyExpired{},
 			playout.Heard{},
 			playout.HeardExpired{},
+			playout.Missed{},
 		}
 	case "synthesis":
 		return []machine.Named{synthesis.Enqueue{}, synthesis.Finish{}, synthesis.WorkerExited{}}

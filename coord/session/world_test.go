@@ -206,7 +206,7 @@ func (w *world) reported(e Event) {
 		case playout.Drained:
 			w.segments = slices.DeleteFunc(w.segments, func(d playout.Drained) bool { return d == ev })
 		case playout.Candidate, playout.Confirm, playout.Reject, playout.Clear, playout.Ready, playout.ReadyExpired,
-			playout.Heard, playout.HeardExpired, playout.Shutdown:
+			playout.Heard, playout.HeardExpired, playout.Missed, playout.Shutdown:
 		}
 	case OfTurn:
 		w.turnReported(e.Event)

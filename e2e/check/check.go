@@ -30,7 +30,8 @@
 //   - MetadataComesBack: a response carries the metadata that its response.create gave.
 //   - TruncateWithinSent: no item is truncated beyond the audio that was sent.
 //   - PlaybackIsClosed: every output_audio_buffer.started gets one stopped or cleared; stopped comes after response.done. A
-//     response is started once, or again where the client that predicts interruptions had a candidate over its last words.
+//     response is started once. The newest one may be started again after it was stopped, because its end may be played again: after
+//     a rejected candidate over its last words, or after a cut of the network.
 //   - InterruptionOrder: speech_started, output_audio_buffer.cleared, the done events of parts and items, response.done,
 //     truncated. The last comes before the next response, unless the client predicts interruptions and reports first what was heard.
 //   - OneTransport: output_audio_buffer.* comes over WebRTC only, response.output_audio.delta over a WebSocket only.

@@ -33,8 +33,6 @@ func (s *session) client(text json.RawMessage) {
 		}
 	case "antiphon.hello":
 		s.playback.predicted = s.playback.predicted || e.BargeIn
-	case "antiphon.barge_in.candidate":
-		s.playback.mayBe = true
 	}
 	s.look(false, e.Type, text)
 }

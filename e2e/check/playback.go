@@ -16,7 +16,7 @@ type playback struct {
 	ended           map[string]bool // responses whose playback is over
 	owed            *response       // an interrupted response whose truncation must come before the next response
 	predicted       bool            // the client predicts interruptions, and reports what was heard
-	mayBe           bool            // the client has predicted a barge-in since a response was played again
+	stopped         string          // the newest response, if it was played to its end: its end may be played again
 }
 
 // early is how far the audio may be ahead of the clock: a pacer sends more to catch up, and times are rounded.
@@ -42,8 +42,8 @@ func (s *session) ofPlayback(e *event) {
 	}
 	switch e.Type {
 	case "output_audio_buffer.started":
-		again := p.ended[r.id] && p.predicted && p.mayBe // the client's candidate over the end of the response was rejected
-		p.mayBe = p.mayBe && !again
+		again := p.stopped == r.id // the client's candidate over the end of the response was rejected, or a cut network had lost the end
+		p.stopped = ""
 		if p.playing != "" || p.ended[r.id] && !again || len(r.outputs) == 0 || r.outputs[len(r.outputs)-1].stage < partAdded {
 			s.broken("PlaybackIsClosed", "%s of %s: %q is playing, or it has no part, or was played before", e.Type, r.id, p.playing)
 		}
@@ -54,10 +54,11 @@ func (s *session) ofPlayback(e *event) {
 		}
 		p.playing = ""
 		p.ended[r.id] = true
+		p.stopped = ""
 		if e.Type == "output_audio_buffer.cleared" {
 			r.cleared, r.byClient = s.line, s.clears > 0
 			s.clears = max(0, s.clears-1)
-		} else if !r.done {
+		} else if p.stopped = r.id; !r.done {
 			s.broken("PlaybackIsClosed", "%s of %s before its response.done", e.Type, r.id)
 		}
 		for _, o := range r.outputs {

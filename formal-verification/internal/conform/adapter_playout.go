@@ -92,6 +92,7 @@ func playoutEvents(s playout.State, w playoutWorld) []Labelled[playout.Event] {
 			label := own("Drained", playing == playout.Playing{Resp: reply, Gen: segment})
 			o.add(playout.Drained{Resp: reply, Gen: segment}, "%s reply=%d segment=%d", label, reply, segment)
 		}
+		o.missed(s, w, reply)
 		o.add(playout.Heard{Resp: reply, At: playoutPositions[2]}, "%s reply=%d", own("Heard", reply == cut.Resp), reply)
 		o.add(playout.HeardExpired{Resp: reply}, "%s reply=%d", own("HeardExpired", reply == cut.Resp), reply)
 	}
@@ -114,6 +115,22 @@ func (o *playoutOffers) add(e playout.Event, label string, a ...any) {
 		label, _, _ = strings.Cut(rest, " ")
 	}
 	*o = append(*o, Labelled[playout.Event]{label, e})
+}
+
+// missed adds the events that say what a cut network has lost of a reply. It leaves them out where the reply may need a segment beyond
+// the bound.
+func (o *playoutOffers) missed(s playout.State, w playoutWorld, reply id.Response) {
+	silent, ends := s.(playout.Silent)
+	for place := 1; place < len(playoutPositions) && w.Seen.Gen < playoutGens; place++ {
+		for turn := id.Turn(0); turn <= playoutTurns && (ends || turn == 0); turn++ {
+			e := playout.Missed{Resp: reply, From: playoutPositions[place], Candidate: turn}
+			if reply == max(silent.Last, w.Seen.Resp) {
+				o.add(e, "Missed place=%d turn=%d", place, turn)
+			} else {
+				o.add(e, "Missed place=%d turn=%d reply=%d", place, turn, reply)
+			}
+		}
+	}
 }
 
 // ofTurn adds the events about a turn.

@@ -172,6 +172,8 @@ func eventWithoutOpaque(e session.Event) session.Event {
 			return session.OfPlayout{Event: playout.Clear{}}
 		case playout.Begin:
 			return session.OfPlayout{Event: playout.Begin{Resp: p.Resp}}
+		case playout.Missed:
+			return session.OfPlayout{Event: playout.Missed{Resp: p.Resp}}
 		case playout.Drained, playout.Candidate, playout.ReadyExpired, playout.Confirm, playout.Reject, playout.HeardExpired, playout.Shutdown:
 		}
 	case session.OfResponse:

@@ -87,6 +87,7 @@ var kinds = map[string]kind{
 			playout.Clear{},
 			playout.Heard{},
 			playout.HeardExpired{},
+			playout.Missed{},
 			playout.Shutdown{},
 		},
 		[]playout.Effect{
