@@ -73,6 +73,14 @@ type FarEndReader interface {
 	ReadFarEnd(at voice.Samples, dst []int16) (ok bool)
 }
 
+// Receipts is an Output that knows what its client has received.
+type Receipts interface {
+	// Missed returns where the audio begins that a cut of the network may have lost: the earliest position in the segments from since
+	// on that the client has not provably received. ok is false if the client has received all of them. A session calls it once after
+	// each Handler.Restored, and after another connection has taken the place of the former.
+	Missed(since uint64) (from voice.Samples, ok bool)
+}
+
 // CloseExplainer is a Link that can tell its client why it closes.
 type CloseExplainer interface {
 	Link
@@ -105,6 +113,7 @@ type RoundTripper interface {
 type Capabilities struct {
 	Timeline       Timeline
 	FarEndReader   FarEndReader
+	Receipts       Receipts
 	CloseExplainer CloseExplainer
 	Shared         Shared
 	Reconnectable  Reconnectable
@@ -117,6 +126,7 @@ func Resolve(l Link) Capabilities {
 	out := l.Output()
 	c.Timeline, _ = out.(Timeline)
 	c.FarEndReader, _ = out.(FarEndReader)
+	c.Receipts, _ = out.(Receipts)
 	c.CloseExplainer, _ = l.(CloseExplainer)
 	c.Shared, _ = l.(Shared)
 	c.Reconnectable, _ = l.(Reconnectable)

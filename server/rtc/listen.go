@@ -78,6 +78,7 @@ func (p *Peer) listen(t voiceTrack) {
 	receiver := incoming.New(dec, &p.counts.received, p.handler)
 	buf := make([]byte, maxUDP)
 	var header rtp.Header
+	var last arrivals
 	for {
 		wake, ok := receiver.Wake() // the zero time is no deadline
 		if next := time.Now().Add(heartbeat); ok && wake.After(next) {
@@ -101,8 +102,14 @@ func (p *Peer) listen(t voiceTrack) {
 			<-p.hearing
 			return // the transport is closed
 		default:
+			payload, ok := payloadOf(&header, buf[:n])
+			if ok {
+				if quiet := last.next(header.SequenceNumber, now); quiet > 0 {
+					p.wasCut(quiet)
+				}
+			}
 			p.reachable(true)
-			if payload, ok := payloadOf(&header, buf[:n]); ok {
+			if ok {
 				receiver.Push(incoming.Packet{Seq: header.SequenceNumber, TS: header.Timestamp, Payload: payload, At: now})
 			}
 		}

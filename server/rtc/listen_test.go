@@ -16,6 +16,7 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
@@ -102,7 +103,10 @@ func TestListenGoesOn(t *testing.T) {
 	}
 	r := &recorder{}
 	life := newLifecycle()
-	p := &Peer{handler: handlerGate{life, r}, life: life, reach: newReachability(), hearing: make(chan struct{}, 1)}
+	pc, err := webrtc.NewPeerConnection(webrtc.Configuration{})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() { _ = pc.Close() }) // its end is not under test
+	p := &Peer{pc: pc, output: newOutput(), handler: handlerGate{life, r}, life: life, reach: newReachability(), hearing: make(chan struct{}, 1)}
 	p.reachable(false)
 	p.listen(&script{
 		packets: [][]byte{voiced(1), {1, 2, 3}, voiced(2), voiced(3)},

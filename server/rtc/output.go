@@ -36,7 +36,7 @@ const (
 var silentFrame [FrameSize]int16
 
 // Output paces one response at a time onto the outgoing track of a call: exactly one packet every 20 ms, silence when there is
-// no audio. It implements call.Output, call.Timeline and call.FarEndReader.
+// no audio. It implements call.Output, call.Timeline, call.FarEndReader and call.Receipts.
 //
 // It is safe for concurrent use. Its methods return at once; a Handler may call them. A frame that the pacer has taken already
 // still goes out after Hold or Drop has returned, and counts in the position that they return.
@@ -53,6 +53,7 @@ type Output struct {
 	pos      voice.Samples
 	timeline timeline
 	farEnd   farEndHistory
+	receipts receipts
 	// RTP timestamps: of the first packet, of the next packet, and of the end of the last frame of speech.
 	startTS, nextTS, silentTS uint32
 
@@ -63,7 +64,7 @@ type Output struct {
 // lower half, so that 0, which means "none" in an event, is half a day away.
 func newOutput() *Output {
 	ts := 1 + rand.Uint32N(1<<31)
-	return &Output{startTS: ts, nextTS: ts, silentTS: ts}
+	return &Output{startTS: ts, nextTS: ts, silentTS: ts, receipts: receipts{upTo: ts}}
 }
 
 // Begin implements call.Output.
@@ -245,4 +246,5 @@ var (
 	_ call.Output       = (*Output)(nil)
 	_ call.Timeline     = (*Output)(nil)
 	_ call.FarEndReader = (*Output)(nil)
+	_ call.Receipts     = (*Output)(nil)
 )

@@ -47,6 +47,7 @@ type pacer struct {
 	silent  []byte
 	segment uint64 // the segment of the frame before, if that frame was voiced
 	voiced  bool   // the frame before was voiced
+	times   packetTimes
 
 	stats paceStats
 }
@@ -110,6 +111,7 @@ func (p *pacer) send() {
 	p.packet.Payload = payload
 	// A write fails while there is no transport, or while it closes. The audio's time passes nevertheless: the connection's state
 	// tells the session that the client is away.
+	p.times.add(p.packet.SequenceNumber, f.ts)
 	if p.track.WriteRTP(&p.packet) == nil {
 		p.stats.packets.Add(1)
 		p.stats.bytes.Add(uint64(len(payload)))

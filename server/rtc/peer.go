@@ -151,6 +151,10 @@ func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, err
 		return nil, errors.Join(err, p.Close())
 	}
 	p.pc.OnConnectionStateChange(func(webrtc.PeerConnectionState) { signal(p.changed) })
+	p.pc.SCTP().Transport().ICETransport().OnSelectedCandidatePairChange(func(*webrtc.ICECandidatePair) {
+		p.reach.paths.Add(1)
+		signal(p.changed)
+	})
 	p.pc.OnTrack(p.onTrack)
 	p.pc.OnDataChannel(p.onDataChannel)
 	return p, nil
@@ -225,6 +229,9 @@ func (p *Peer) Stop() {
 // client. No event is unsent, because a queued event counts as sent.
 func (p *Peer) Abandon() (unsent []func()) {
 	p.abandoned.Store(true)
+	if !p.life.closing() {
+		p.pathLost()
+	}
 	_ = p.Close() // its error is of use to a log only
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 
 // Restart negotiates a new network path. The offer comes from the same peer connection as the call's first offer, made with
 // iceRestart. All else stays as it is, and queued events wait. Restart returns the SDP answer, which contains all addresses of the
-// server. If Handler.Lost was called, Handler.Restored follows when the client is reached. ctx bounds Restart itself. Restarts
-// of one call happen one at a time.
+// server. The Handler gets Lost, if it has not had it before, and Restored when the client is reached. ctx bounds Restart itself.
+// Restarts of one call happen one at a time.
 //
 // Errors wrap ErrBadSDP, ErrNoAudio, call.ErrClosed if the call is over, or the error of ctx. After an error the call stands as
 // before, or is over.
@@ -39,6 +39,7 @@ func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 	if err := offer.SameCall(p.pc.RemoteDescription(), &o.Desc); err != nil {
 		return "", err
 	}
+	p.changePath()
 	answer, err := p.renegotiate(ctx, o)
 	if err != nil && p.life.closing() {
 		return "", errors.Join(fmt.Errorf("rtc: restart: %w", call.ErrClosed), err)
@@ -48,6 +49,7 @@ func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 
 func (p *Peer) renegotiate(ctx context.Context, o offer.Offer) (string, error) {
 	if err := p.pc.SetRemoteDescription(o.Desc); err != nil {
+		p.keepPath()
 		return "", fmt.Errorf("%w: %w; send RTCSessionDescription.sdp unchanged", ErrBadSDP, err)
 	}
 	gathered := webrtc.GatheringCompletePromise(p.pc) // gathering began with SetRemoteDescription

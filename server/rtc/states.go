@@ -3,6 +3,7 @@ package rtc
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/pion/rtcp"
@@ -31,7 +32,7 @@ func (p *Peer) await(ctx context.Context, gathered <-chan struct{}) error {
 func (p *Peer) watch() {
 	limit := time.NewTimer(p.engine.cfg.Connect)
 	defer limit.Stop()
-	connected := false // it was, once
+	connected := false // the connection has stood
 	for {
 		select {
 		case <-p.life.stop:
@@ -81,29 +82,93 @@ func (p *Peer) changeTo(state webrtc.PeerConnectionState, connected bool) bool {
 // calls the Handler while it holds the token, so that Lost and Restored come in order.
 type reachability struct {
 	token chan struct{}
+	stood bool // the connection has stood
 	lost  bool // Lost was reported, and not yet Restored
+	// paths counts the network paths that pion has chosen. Only once it has reached awaited, the client can be reachable: an ICE restart
+	// drops the path before at once.
+	paths   *atomic.Int64
+	awaited int64
 }
 
-func newReachability() reachability { return reachability{token: make(chan struct{}, 1)} }
+func newReachability() reachability {
+	return reachability{token: make(chan struct{}, 1), paths: &atomic.Int64{}}
+}
+
+// enter takes the token. It reports false if the peer closes. The caller gives the token back with leave.
+func (r *reachability) enter(stop <-chan struct{}) bool {
+	select {
+	case r.token <- struct{}{}:
+		return true
+	case <-stop:
+		return false
+	}
+}
+
+func (r *reachability) leave() { <-r.token }
 
 // reachable tells the Handler when the client becomes reachable or unreachable. An incoming packet marks the connection as
 // restored before pion does: so no speech is lost on a session that takes the client for unreachable.
 func (p *Peer) reachable(now bool) {
-	select {
-	case p.reach.token <- struct{}{}:
-		defer func() { <-p.reach.token }()
-	case <-p.life.stop:
+	r := &p.reach
+	if !r.enter(p.life.stop) {
 		return
 	}
-	if p.reach.lost != now {
+	defer r.leave()
+	if now && r.paths.Load() < r.awaited {
 		return
 	}
-	p.reach.lost = !now
+	r.stood = r.stood || now
+	if r.lost != now {
+		return
+	}
+	r.lost = !now
 	if now {
 		p.handler.Restored()
 	} else {
+		p.pathLost()
 		p.handler.Lost()
 	}
+}
+
+// changePath tells the Handler that the client is lost until pion has chosen another network path. A client restarts a call because its
+// path has failed, which it may notice long before this side does.
+func (p *Peer) changePath() {
+	r := &p.reach
+	if !r.enter(p.life.stop) {
+		return
+	}
+	defer r.leave()
+	r.awaited = r.paths.Load() + 1
+	if r.stood && !r.lost {
+		r.lost = true
+		p.pathLost()
+		p.handler.Lost()
+	}
+}
+
+// keepPath takes back changePath: the path has stayed as it was.
+func (p *Peer) keepPath() {
+	if p.reach.enter(p.life.stop) {
+		p.reach.awaited = 0
+		p.reach.leave()
+		signal(p.changed)
+	}
+}
+
+// wasCut tells the Handler that the network was cut for a short time. It has been back since this moment, and nobody has noticed it
+// before.
+func (p *Peer) wasCut(quiet time.Duration) {
+	r := &p.reach
+	if !r.enter(p.life.stop) {
+		return
+	}
+	defer r.leave()
+	if !r.stood || r.lost {
+		return
+	}
+	p.output.cutSince(quiet + p.RoundTrip() + margin)
+	p.handler.Lost()
+	p.handler.Restored()
 }
 
 // feedback reads RTCP packets until the transport closes. pion needs the reads for reports and retransmissions; feedback notes
@@ -122,9 +187,9 @@ func (p *Peer) feedback(read rtcpRead) {
 		for _, packet := range packets {
 			switch r := packet.(type) {
 			case *rtcp.ReceiverReport:
-				p.counts.report(r.Reports, time.Now())
+				p.report(r.Reports)
 			case *rtcp.SenderReport: // a client that sends audio sends these, too
-				p.counts.report(r.Reports, time.Now())
+				p.report(r.Reports)
 			}
 		}
 	}

@@ -59,6 +59,12 @@ func (c *counts) report(reports []rtcp.ReceptionReport, now time.Time) {
 	}
 }
 
+// report notes what the client reports about the outgoing audio.
+func (p *Peer) report(reports []rtcp.ReceptionReport) {
+	p.counts.report(reports, time.Now())
+	p.reported(reports)
+}
+
 // roundTrip computes the round trip as RFC 3550 section 6.4.1 does: from the time of the server's last report and how long the
 // client kept it. ok is false if the client has no report yet, or if the result cannot be true.
 func roundTrip(r rtcp.ReceptionReport, now time.Time) (d time.Duration, ok bool) {

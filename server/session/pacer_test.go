@@ -39,6 +39,7 @@ type pacer struct {
 	log        []packet     // the sent packets with speech, and a silent one before the first packet of each Resume
 	begun      []uint64     // the generation numbers of the first segments of the responses
 	out        func(packet) // gets every packet; may be nil
+	lost       uint32       // the client has not received the packets from this timestamp on; 0 if it has received all
 }
 
 // farEnd is what was sent last, silence included.
@@ -218,6 +219,26 @@ func (p *pacer) PositionAt(ts uint32) (place call.Position, ok bool) {
 		place = call.Position{Gen: k.gen, At: voice.Samples(k.pos + min(k.n, int(ts-k.ts)/2)), Silent: k.n == 0 || ts-k.ts > packetTicks || ts-k.ts == packetTicks && ts != p.ts}
 	}
 	return place, true
+}
+
+// cutNetwork loses all further packets until Missed is called.
+func (p *pacer) cutNetwork() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost = p.ts
+}
+
+// Missed implements call.Receipts.
+func (p *pacer) Missed(since uint64) (from voice.Samples, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range p.log {
+		if p.lost != 0 && k.ts >= p.lost && k.n > 0 && k.gen >= since && (!ok || voice.Samples(k.pos) < from) {
+			from, ok = voice.Samples(k.pos), true
+		}
+	}
+	p.lost = 0
+	return from, ok
 }
 
 // resumes returns how many samples were sent again at each Resume.

@@ -58,7 +58,7 @@ func (s *Session) stepAt(o client.Origin, at playout.Position, e coord.Event) {
 		s.performed(f)
 	}
 	s.generator.ForgetCauses(&s.machines.state)
-	s.play(s.player.FollowLink(&s.machines.state, s.lifetime.Unheard))
+	s.play(s.player.FollowLink(&s.machines.state))
 	if e := s.player.Settled(&s.machines.state); e != nil {
 		s.send(e)
 	}

@@ -54,6 +54,7 @@ func TestAClientReconnects(t *testing.T) {
 		c.send(`{"type":"response.create","event_id":"r1"}`)
 		first(c.caller, "output_audio_buffer.started")
 		c.quiet(6000)
+		c.pacer.cutNetwork()
 		wait(time.Second) // the connection is gone already
 		c.s.Failed(errGone)
 		wait(time.Second)
@@ -68,9 +69,31 @@ func TestAClientReconnects(t *testing.T) {
 		wait(50 * time.Second) // Leave has started the grace period anew
 		c.s.Restored()
 		first(c.caller, "output_audio_buffer.stopped")
-		c.g.Expect(c.pacer.repeated).To(gomega.HaveExactElements(gomega.BeNumerically("~", 3.5*format.OutputRate, format.OutputRate/10)), "the audio that was under way is sent again")
+		c.g.Expect(c.pacer.repeated).To(gomega.HaveExactElements(gomega.BeNumerically("~", format.OutputRate, format.OutputRate/10)), "the audio that was under way is sent again")
 		c.ask("hello")
 		first(c.caller, "response.done")
+	})
+
+	story(t, "a short response that was sent whole into a cut is sent again", func(t *testing.T) {
+		c := byReconnecting(t, true)
+		c.ask("hello")
+		first(c.caller, "output_audio_buffer.started")
+		c.pacer.cutNetwork()
+		first(c.caller, "output_audio_buffer.stopped")
+		sent := c.pacer.sentMS()
+		wait(time.Second)
+		c.s.Lost()
+		wait(3 * time.Second)
+		c.g.Expect(c.pacer.sentMS()).To(gomega.Equal(sent))
+		c.s.Restored()
+		first(c.caller, "output_audio_buffer.started")
+		first(c.caller, "output_audio_buffer.stopped")
+		c.g.Expect(c.pacer.sentMS()).To(gomega.BeNumerically("~", 2*sent, 40))
+		c.s.Lost() // the second time nothing was lost
+		c.s.Restored()
+		c.ask("hello again")
+		first(c.caller, "response.done")
+		c.g.Expect(c.pacer.resumes()).To(gomega.HaveLen(1))
 	})
 
 	story(t, "before the server has noticed the loss of the old connection", func(t *testing.T) {

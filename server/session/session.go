@@ -176,7 +176,7 @@ func (s *Session) attach(link call.Link) {
 	s.lifetime = lifetime.New(lifetime.Parts{
 		Env: s.cfg.Env, Log: s.log, Limits: lifetime.Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep},
 		Client: s.client, Reconnects: &s.shared.reconnects, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
-		LastAudio: s.input.LastAudio, Post: func(e lifetime.Event) bool { return s.post(lifetimeEvent{e}) },
+		Post: func(e lifetime.Event) bool { return s.post(lifetimeEvent{e}) },
 	})
 }
 

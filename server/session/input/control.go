@@ -89,9 +89,6 @@ func (in *Input) Clear() {
 // ElapsedMS returns how much audio the detector has taken since the session began, in ms.
 func (in *Input) ElapsedMS() int { return int(in.frames) * frameMS }
 
-// LastAudio returns when the last audio came; zero before the first.
-func (in *Input) LastAudio() time.Time { return in.listener.lastAudio }
-
 // LastSpeech returns when the last speech came; zero before the first.
 func (in *Input) LastSpeech() time.Time { return in.listener.lastSpeech }
 

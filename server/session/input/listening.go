@@ -86,9 +86,6 @@ func (l *Listening) Turns() int { return l.speech.Turns() }
 // Transcribing returns how many recordings are being transcribed.
 func (l *Listening) Transcribing() int { return l.speech.Transcribing() }
 
-// LastAudio returns when the last audio came; zero before the first.
-func (l *Listening) LastAudio() time.Time { return l.input.LastAudio() }
-
 // Configure takes over the settings of turn detection.
 func (l *Listening) Configure() { l.input.Configure(l.Settings.TurnDetection()) }
 

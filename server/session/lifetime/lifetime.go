@@ -47,8 +47,6 @@ type Parts struct {
 	ServerPaced bool
 	// Link is the connection, nil for one over which no client can reconnect.
 	Link call.Reconnectable
-	// LastAudio returns when the client's last audio came; zero before the first.
-	LastAudio func() time.Time
 	// Post takes the events of the timers, from any goroutine. It reports false when the session has ended.
 	Post func(Event) bool
 }

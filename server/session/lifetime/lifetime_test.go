@@ -34,7 +34,6 @@ type bench struct {
 	*Lifetime
 	g      *gomega.WithT
 	link   link
-	heard  time.Time
 	state  coord.State
 	events chan Event
 }
@@ -49,7 +48,7 @@ func story(t *testing.T, name string, tell func(b *bench)) {
 			b.Lifetime = New(Parts{
 				Env: env.System(), Log: slog.New(slog.DiscardHandler), Limits: Limits{Longest: 10 * time.Minute, Grace: Grace, Keep: Keep},
 				Client: client.New(client.Parts{}), Reconnects: &atomic.Bool{}, ServerPaced: true, Link: &b.link,
-				LastAudio: func() time.Time { return b.heard }, Post: func(e Event) bool { b.events <- e; return true },
+				Post: func(e Event) bool { b.events <- e; return true },
 			})
 			tell(b)
 			b.Close()
@@ -145,13 +144,5 @@ func TestTheWaitForAClient(t *testing.T) {
 		b.state.Conn = conn.Closed{}
 		_, waits = b.Leave(&b.state)
 		b.g.Expect(waits).To(gomega.BeFalse(), "the session has ended")
-	})
-
-	story(t, "how much audio it has not heard", func(b *bench) {
-		b.g.Expect(b.Unheard()).To(gomega.Equal(usuallyLost+onTheWay), "no audio has come from the client")
-		b.heard = time.Now().Add(-time.Second)
-		b.g.Expect(b.Unheard()).To(gomega.Equal(time.Second + filledIn + onTheWay))
-		b.heard = time.Now().Add(-time.Minute)
-		b.g.Expect(b.Unheard()).To(gomega.Equal(maxReplayed))
 	})
 }

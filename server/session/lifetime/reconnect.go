@@ -12,16 +12,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/action"
 )
 
-const (
-	// filledIn is the most silence that a transport makes up for audio that does not come. usuallyLost is how long a client
-	// that sends no audio is gone before that is noticed.
-	filledIn, usuallyLost = 2 * time.Second, 4 * time.Second
-	// onTheWay is how much audio may have been on the way when the client was lost.
-	onTheWay = 500 * time.Millisecond
-	// maxReplayed is the most audio of a response that is played again.
-	maxReplayed = 8 * time.Second
-)
-
 // Leave notes that the client is about to reconnect over another connection. waits is false when the session cannot be continued.
 func (l *Lifetime) Leave(s *coord.State) (out action.List, waits bool) {
 	if !conn.Up(s.Conn) || !l.Reconnects.Load() {
@@ -61,14 +51,4 @@ func (l *Lifetime) armGrace(gen uint32) time.Duration {
 	}
 	l.after("grace", wait, GraceOver{Gen: gen})
 	return wait
-}
-
-// Unheard returns how much of the last sent audio may not have reached a client whose loss was just noticed: the audio that was sent
-// since the client's last audio came, and the audio that was on its way then.
-func (l *Lifetime) Unheard() time.Duration {
-	gone := usuallyLost
-	if last := l.LastAudio(); !last.IsZero() {
-		gone = l.Env.Now().Sub(last) + filledIn
-	}
-	return min(gone+onTheWay, maxReplayed)
 }

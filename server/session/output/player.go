@@ -4,6 +4,7 @@ package output
 
 import (
 	"log/slog"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -34,10 +35,10 @@ type Player struct {
 
 	onAir *Track // the track that the output plays
 	tail  *Track // a track that was sent to its end, which a reporting client may not have played yet
+	last  *Track // the newest track, over WebRTC, if it was sent to its end: a cut network may have lost its end
 	claim claim
 
-	away    bool          // the client cannot be reached at the moment
-	unheard time.Duration // how much of the audio sent before the loss was noticed may be unheard
+	away bool // the client cannot be reached at the moment
 
 	emitted action.List // the actions of the client-paced output in the present call
 	credit  atomic.Pointer[Credit]
@@ -138,6 +139,7 @@ func (p *Player) Complete(t *Track) {
 // Play gives the output to t, as segment gen.
 func (p *Player) Play(t *Track, gen uint64) action.List {
 	p.EndTail()
+	p.last = nil
 	remember(p.claim.played[:], t.name)
 	p.claim.ducked = false
 	p.onAir = t
@@ -155,14 +157,24 @@ func (p *Player) Play(t *Track, gen uint64) action.List {
 	return p.take()
 }
 
-// Hold stops the track of resp where it is. If that is the tail, the tail is on air again.
+// Hold stops the track of resp where it is. If that track was sent to its end, it is on air again.
 func (p *Player) Hold(resp response.ID) {
 	p.claim.decided = false
-	if t := p.tail; t != nil && t.resp == resp {
-		p.tail, p.onAir = nil, t
-		p.timers.Stop("tail")
-	}
+	p.reopen(resp)
 	p.Pause(resp)
+}
+
+// reopen puts the track of resp on air again if it was sent to its end.
+func (p *Player) reopen(resp response.ID) {
+	t := p.last
+	if p.tail != nil {
+		t = p.tail
+	}
+	if p.onAir != nil || t == nil || t.resp != resp {
+		return
+	}
+	p.EndTail()
+	p.last, p.onAir = nil, t
 }
 
 // Pause stops the output if the track of resp plays.
@@ -172,8 +184,9 @@ func (p *Player) Pause(resp response.ID) {
 	}
 }
 
-// Resume continues t at from, as segment gen.
+// Resume continues t at from, as segment gen. If t was sent to its end, it is on air again.
 func (p *Player) Resume(t *Track, from playout.Position, gen uint64) action.List {
+	p.reopen(t.resp)
 	p.out.Resume(gen, t.Position(from))
 	return p.take()
 }
@@ -182,6 +195,9 @@ func (p *Player) Resume(t *Track, from playout.Position, gen uint64) action.List
 func (p *Player) Drop(t *Track) (wasOnAir bool) {
 	t.dropped, t.backlog = true, nil
 	remember(p.claim.cut[:], t.name)
+	if p.last == t {
+		p.last = nil
+	}
 	if p.onAir != t {
 		return false
 	}
@@ -196,6 +212,9 @@ func (p *Player) Stopped(t *Track, reports bool) (first bool) {
 	p.offAir()
 	first = t.progress != sent
 	t.progress = sent
+	if p.able.Receipts != nil {
+		p.last = t
+	}
 	if reports {
 		p.tail = t
 		p.timers.Start("tail", tailFor, func() { p.post(TailOver{t.resp}) })
@@ -291,7 +310,7 @@ func (p *Player) Awaits(t *Track, s *coord.State) bool {
 	case playout.Cut:
 		return st.Resp == t.resp || s.Queued.Has(t.resp)
 	case playout.Silent:
-		return p.tail == t
+		return p.tail == t || p.last == t
 	case playout.Terminated:
 	}
 	return false
@@ -332,22 +351,44 @@ func (p *Player) drained(gen uint64) action.List {
 
 // --- a link that is lost and comes back
 
-// FollowLink holds the output while the client cannot be reached, and continues it at the first audio that the client has not heard.
-// unheard returns how much of the audio sent last may not have reached a client whose loss was just noticed.
-func (p *Player) FollowLink(s *coord.State, unheard func() time.Duration) action.List {
+// FollowLink holds the output while the client cannot be reached. When the client is back, the audio goes on where the client may not have
+// received it. That is also the end of a response that was sent to its end.
+func (p *Player) FollowLink(s *coord.State) action.List {
 	_, away := s.Conn.(conn.Interrupted)
 	current, plays := s.Playout.(playout.Playing)
+	plays = plays && p.onAir != nil
 	back := p.away && !away && conn.Up(s.Conn)
-	if away && !p.away {
-		p.unheard = unheard()
-	}
 	p.away = away
 	switch {
-	case !plays || p.onAir == nil:
-	case away:
+	case away && plays:
 		p.out.Hold()
 	case back:
-		p.out.Resume(uint64(current.Gen), max(0, p.out.Sent()-voice.SamplesIn(p.unheard.Milliseconds(), format.OutputRate)))
+		if e, missed := p.missed(s.Playout); missed {
+			return action.List{action.Step{Event: coord.OfPlayout{Event: e}}}
+		}
+		if plays {
+			p.out.Resume(uint64(current.Gen), p.out.Sent())
+		}
 	}
 	return p.take()
+}
+
+// missed returns which audio of the newest response the client may not have received. ok is false if there is none.
+func (p *Player) missed(s playout.State) (e playout.Missed, ok bool) {
+	t := p.onAir
+	if t == nil {
+		t = p.last
+	}
+	if p.able.Receipts == nil {
+		return e, false
+	}
+	if t == nil { // only the next cut counts
+		_, _ = p.able.Receipts.Missed(math.MaxUint64)
+		return e, false
+	}
+	from, ok := p.able.Receipts.Missed(t.gen)
+	if held, is := s.(playout.Held); is && from >= t.Position(held.At) {
+		return e, false
+	}
+	return playout.Missed{Resp: t.resp, From: t.ItemPosition(from)}, ok
 }

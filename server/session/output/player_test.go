@@ -30,6 +30,8 @@ type fakeOutput struct {
 	resumed voice.Samples
 	at      call.Position
 	known   bool
+	missed  voice.Samples // what Missed returns
+	lost    bool
 }
 
 func (o *fakeOutput) note(name string)    { o.calls = append(o.calls, name) }
@@ -43,6 +45,7 @@ func (o *fakeOutput) Resume(_ uint64, from voice.Samples) {
 	o.note("resume")
 	o.resumed = from
 }
+func (o *fakeOutput) Missed(uint64) (voice.Samples, bool)     { return o.missed, o.lost }
 func (o *fakeOutput) FirstSilent() (uint32, bool)             { return 77, true }
 func (o *fakeOutput) PositionAt(uint32) (call.Position, bool) { return o.at, o.known }
 
@@ -171,6 +174,8 @@ func TestTheTailOfATrackIsKeptForAClientThatReports(t *testing.T) {
 		b.g.Expect(b.posted).To(gomega.Equal([]Event{TailOver{1}}))
 		b.tailOver(1)
 		b.g.Expect(b.Audible()).To(gomega.BeNil())
+		b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeTrue(), "a cut network may have lost its end")
+		b.Play(b.track(), 2)
 		b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeFalse())
 	})
 }
@@ -276,12 +281,41 @@ func TestALostConnectionHoldsTheOutput(t *testing.T) {
 	b.Write(one, seconds(9), false)
 	b.Play(one, 1)
 	b.out.sent = 5 * second
-	unheard := func() time.Duration { return 3 * time.Second }
 	b.state.Playout = playout.Playing{Resp: 1, Gen: 1}
+	for _, row := range []struct {
+		lost bool
+		want action.List
+	}{
+		{lost: false},
+		{lost: true, want: action.List{action.Step{Event: coord.OfPlayout{Event: playout.Missed{Resp: 1, From: playout.Position{Item: 1, MS: 2000}}}}}},
+	} {
+		b.state.Conn = conn.Interrupted{}
+		b.FollowLink(&b.state)
+		b.g.Expect(b.out.calls).To(gomega.ContainElement("hold"))
+		b.out.missed, b.out.lost = 2*second, row.lost
+		b.state.Conn = conn.Live{}
+		b.g.Expect(b.FollowLink(&b.state)).To(gomega.Equal(row.want))
+		b.g.Expect(b.out.resumed).To(gomega.Equal(5 * second))
+	}
+}
+
+// TestTheEndThatACutHasLost: a track that was sent to its end is on air again when the machine plays its end again.
+func TestTheEndThatACutHasLost(t *testing.T) {
+	b := newBench(t, true)
+	one := b.track()
+	b.Write(one, seconds(1), false)
+	b.Complete(one)
+	b.Play(one, 1)
+	b.Stopped(one, false)
+	b.out.missed, b.out.lost = second/2, true
+	b.state.Playout = playout.Silent{Gen: 1, Last: 1}
 	b.state.Conn = conn.Interrupted{}
-	b.FollowLink(&b.state, unheard)
-	b.g.Expect(b.out.calls).To(gomega.ContainElement("hold"))
+	b.FollowLink(&b.state)
 	b.state.Conn = conn.Live{}
-	b.FollowLink(&b.state, unheard)
-	b.g.Expect(b.out.resumed).To(gomega.Equal(2*second), "what was on the way is played again")
+	from := playout.Position{Item: 1, MS: 500}
+	b.g.Expect(b.FollowLink(&b.state)).To(gomega.Equal(action.List{action.Step{Event: coord.OfPlayout{Event: playout.Missed{Resp: 1, From: from}}}}))
+	b.g.Expect(b.Awaits(one, &b.state)).To(gomega.BeTrue(), "the response is kept")
+	b.Resume(one, from, 2)
+	b.g.Expect(b.OnAir()).To(gomega.BeIdenticalTo(one))
+	b.g.Expect(b.out.resumed).To(gomega.Equal(second / 2))
 }
