@@ -178,15 +178,14 @@ func (c *campaign) talk(ctx context.Context, i int) error {
 			var during func() error
 			text := fmt.Sprintf("this is %d with turn %d.%d", i, call, turn)
 			answer := "You said: " + text
-			if traveller && turn%2 == 1 && one.webSocket {
-				text, answer = "say 20 words", twenty
+			if traveller && turn%2 == 1 {
+				if turn%4 == 1 {
+					text, answer = "say 20 words", twenty
+				}
 				during = func() error { return c.cut(one, n) }
 			}
 			if err = one.turn(context.Background(), text, answer, during); err == nil {
 				c.turns.Add(1)
-			}
-			if err == nil && traveller && turn%2 == 1 && !one.webSocket {
-				err = c.cut(one, n)
 			}
 		}
 		if newcomer {
