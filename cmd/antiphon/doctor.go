@@ -9,75 +9,142 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
+	"github.com/antiphon-rt/antiphon/server/pipeline/config"
+	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
 )
 
 type doctor struct {
-	Pipeline string `arg:"" optional:"" default:"embedded" placeholder:"embedded|scripted|FILE.yaml" help:"What to look at."`
+	Pipeline string `arg:"" optional:"" placeholder:"embedded|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or embedded where there is none."`
+	Config   string `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration; without the flag, antiphon.yaml in this folder."`
 }
 
 // doctorTimeout limits how long the components may take to load and to be tried.
-const doctorTimeout = time.Minute
+const doctorTimeout = 4 * time.Minute
 
 // errNotWorking is returned when a component does not work. The table that was printed before says what to do.
 var errNotWorking = errors.New("not everything works")
 
 // Run tries the components of a pipeline and prints a table. It returns an error if one of them does not work.
-func (d *doctor) Run(ctx context.Context) (err error) {
+func (d *doctor) Run(ctx context.Context) error { return d.run(ctx, os.Stdout) }
+
+func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	p, err := openPipeline(ctx, d.Pipeline, 0, slog.New(slog.DiscardHandler))
+	p, name, err := d.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	return diagnose(os.Stdout, p.Name, examine(ctx, p))
+	results := probe.Run(ctx, p) // before the components, whose states it changes
+	return diagnose(w, name, p.Components(), results)
 }
 
-// examine loads the components and returns their states. The components of the embedded pipeline must also speak a word and
-// recognise it.
-func examine(ctx context.Context, p *pipeline.Pipeline) []pipeline.Component {
-	if p.Name == "embedded" {
-		return embedded.Doctor(ctx, p)
-	}
-	err := p.Warm(ctx)
-	all := p.Components()
-	for i := range all {
-		if c := &all[i]; c.State == pipeline.StateLoading && err != nil {
-			c.State, c.Detail = pipeline.StateFailed, err.Error()
+// open opens the pipeline that the flags name. It also returns what the table calls it.
+func (d *doctor) open(ctx context.Context) (p *pipeline.Pipeline, name string, err error) {
+	logger := slog.New(slog.DiscardHandler)
+	path := ""
+	if d.Pipeline == "" || d.Config != "" {
+		if path, err = findConfig(d.Config); err != nil {
+			return nil, "", err
 		}
 	}
-	return all
+	if path == "" {
+		if d.Pipeline == "" {
+			d.Pipeline = "embedded"
+		}
+		p, err = openPipeline(ctx, d.Pipeline, 0, logger)
+		return p, fmt.Sprintf("The pipeline %q", d.Pipeline), err
+	}
+	flags := serve{Config: path}
+	file, err := flags.readConfig(nil)
+	if err != nil {
+		return nil, "", err
+	}
+	p, err = file.Pipeline(ctx, config.Env{Logger: logger, RecogniserProcesses: flags.RecogniserProcesses})
+	return p, path, err
 }
 
-// diagnose prints one line for each component, and the commands that install those that are missing.
-func diagnose(w io.Writer, name string, components []pipeline.Component) error {
-	fmt.Fprintf(w, "The pipeline %q:\n\n", name)
+// diagnose prints one line for each component, why those fail that do not work, and the commands that install those that are missing.
+func diagnose(w io.Writer, name string, components []pipeline.Component, results []probe.Result) error {
+	fmt.Fprintf(w, "%s:\n\n", name)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  stage\tname\tstate\tconnect\tfirst\treal time\tanswer")
 	var failing []string
 	for _, c := range components {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", c.Stage, c.Name, c.State, c.Detail)
-		if c.State != pipeline.StateReady {
-			failing = append(failing, c.Stage)
+		r := resultOf(results, c.Stage)
+		state := c.State
+		if state != pipeline.StateMissing {
+			state = pipeline.StateReady
+			if r.Err != nil {
+				state = pipeline.StateFailed
+			}
 		}
+		if state != pipeline.StateReady {
+			failing = append(failing, c.Stage)
+			r = probe.Result{}
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Stage, c.Name, state, dash(probe.Short(r.Connect)), dash(probe.Short(r.First)), dash(factor(r.RealTime)), brief(r.Answer))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	fmt.Fprintln(w)
 	if len(failing) == 0 {
-		fmt.Fprintln(w, "\nEverything works.")
+		fmt.Fprintln(w, "Everything works. first: until the first token of the model, the first audio of the synthesizer, the text of the recogniser.\nreal time: time of the work for each second of speech.")
 		return nil
 	}
-	fmt.Fprintln(w)
-	for _, c := range components {
-		if c.State == pipeline.StateMissing && c.Install != "" {
-			fmt.Fprintf(w, "To get the %s:\n  %s\n", c.Stage, c.Install)
+	for _, c := range probe.Show(components, results) {
+		switch c.State {
+		case pipeline.StateMissing:
+			fmt.Fprintf(w, "The %s is missing: %s\n", c.Stage, c.Detail)
+			if c.Install != "" {
+				fmt.Fprintf(w, "To get it:\n  %s\n", c.Install)
+			}
+		case pipeline.StateFailed:
+			fmt.Fprintf(w, "The %s does not work: %s\n", c.Stage, c.Detail)
 		}
 	}
 	return fmt.Errorf("%w: %s", errNotWorking, strings.Join(failing, ", "))
+}
+
+// resultOf returns the result of a stage; the zero value if there is none.
+func resultOf(results []probe.Result, stage string) probe.Result {
+	for _, r := range results {
+		if r.Stage == stage {
+			return r
+		}
+	}
+	return probe.Result{}
+}
+
+// dash returns a text, and "-" for the empty one.
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// factor returns a real-time factor; "" for 0.
+func factor(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+// brief returns the begin of what a stage answered, in one line.
+func brief(text string) string {
+	text = terminal.Clean(strings.Join(strings.Fields(text), " "))
+	if runes := []rune(text); len(runes) > 40 {
+		text = string(runes[:40]) + "…"
+	}
+	return text
 }

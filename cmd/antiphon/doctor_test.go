@@ -3,43 +3,66 @@ package main
 // The table of `antiphon doctor`, and how it tries a pipeline.
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/pipeline/config"
+	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
 )
 
 func TestDiagnoseSaysWhatIsMissing(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var out strings.Builder
-	err := diagnose(&out, "embedded", []pipeline.Component{
+	err := diagnose(&out, "antiphon.yaml", []pipeline.Component{
 		{Stage: "transcriber", Name: "ears", State: pipeline.StateMissing, Detail: "no ears", Install: "apt-get install ears"},
 		{Stage: "model", Name: "brain", State: pipeline.StateReady},
-		{Stage: "synthesizer", Name: "mouth", State: pipeline.StateFailed, Detail: "it is shut"},
+		{Stage: "synthesizer", Name: "mouth", State: pipeline.StateReady},
+	}, []probe.Result{
+		{Stage: "transcriber", Err: errors.New("no ears")},
+		{Stage: "model", Connect: 1200 * time.Microsecond, First: 345 * time.Millisecond, Answer: "Hello\n\x1b[31mthere"},
+		{Stage: "synthesizer", Err: &pipeline.StageError{Stage: "synthesizer", Err: errors.New("http://127.0.0.1:1/v1 answered 500: it is shut"), Hint: "open it"}},
 	})
 	g.Expect(err).To(gomega.MatchError(errNotWorking))
 	g.Expect(err).To(gomega.MatchError("not everything works: transcriber, synthesizer"))
-	g.Expect(out.String()).To(gomega.Equal(`The pipeline "embedded":
+	g.Expect(out.String()).To(gomega.Equal(`antiphon.yaml:
 
-  transcriber  ears   missing  no ears
-  model        brain  ready    ` + `
-  synthesizer  mouth  failed   it is shut
+  stage        name   state    connect  first   real time  answer
+  transcriber  ears   missing  -        -       -          ` + `
+  model        brain  ready    1.2 ms   345 ms  -          Hello [31mthere
+  synthesizer  mouth  failed   -        -       -          ` + `
 
-To get the transcriber:
+The transcriber is missing: no ears
+To get it:
   apt-get install ears
+The synthesizer does not work: http://127.0.0.1:1/v1 answered 500: it is shut (open it)
 `))
 }
 
-func TestExamineLoadsThePipeline(t *testing.T) {
+// Doctor tries the configuration of the folder, or the pipeline that its argument names.
+func TestDoctor(t *testing.T) {
 	g := gomega.NewWithT(t)
-	script, err := scripted.Parse("x", []byte("load: 10ms"))
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	p := scripted.New(scripted.Options{Script: script})
-	g.Expect(p.Components()[0].State).To(gomega.Equal(pipeline.StateLoading))
-	var out strings.Builder
-	g.Expect(diagnose(&out, p.Name, examine(t.Context(), p))).To(gomega.Succeed())
-	g.Expect(out.String()).To(gomega.HaveSuffix("\nEverything works.\n"))
+	t.Chdir(t.TempDir())
+	g.Expect(os.WriteFile(config.Name, []byte("stt: {kind: scripted}\nllm: {kind: scripted}\ntts: {kind: scripted}\n"), 0o600)).To(gomega.Succeed())
+	for _, row := range []struct {
+		doctor doctor
+		begin  string
+	}{
+		{doctor{}, "antiphon.yaml:\n"},
+		{doctor{Config: config.Name}, "antiphon.yaml:\n"},
+		{doctor{Pipeline: "scripted"}, "The pipeline \"scripted\":\n"},
+	} {
+		var out strings.Builder
+		g.Expect(row.doctor.run(t.Context(), &out)).To(gomega.Succeed())
+		g.Expect(out.String()).To(gomega.HavePrefix(row.begin))
+		g.Expect(out.String()).To(gomega.ContainSubstring("\nEverything works."))
+		g.Expect(strings.Count(out.String(), " ready ")).To(gomega.Equal(3))
+	}
+	g.Expect(os.WriteFile(config.Name, []byte("sst: {kind: scripted}\n"), 0o600)).To(gomega.Succeed())
+	g.Expect((&doctor{}).run(t.Context(), new(strings.Builder))).To(gomega.MatchError(gomega.ContainSubstring("did you mean \"stt\"")))
 }

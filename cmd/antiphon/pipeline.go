@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
+	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
@@ -96,8 +98,22 @@ func (c *serve) open(ctx context.Context, file *config.File, flag bool, logger *
 	return file.Pipeline(ctx, config.Env{Logger: logger, RecogniserProcesses: c.RecogniserProcesses})
 }
 
-// warm loads the back ends, and logs the components that are missing or do not work.
-func warm(ctx context.Context, p *pipeline.Pipeline, logger *slog.Logger) {
+// probeAgain is how long the server waits before it tries stages of the configuration again that did not work.
+const probeAgain = 30 * time.Second
+
+// report logs what a probe found in a stage.
+func report(logger *slog.Logger) func(probe.Result) {
+	return func(r probe.Result) {
+		if r.Err != nil {
+			logger.Warn("a stage does not work", "stage", r.Stage, "err", r.Err)
+			return
+		}
+		logger.Info("a stage works", "stage", r.Stage, "facts", r.Facts())
+	}
+}
+
+// warm loads the back ends, and logs the components that are missing or do not work. It also tries the stages if probes is not nil.
+func warm(ctx context.Context, p *pipeline.Pipeline, probes *probe.Keeper, logger *slog.Logger) {
 	if err := p.Warm(ctx); err != nil && ctx.Err() == nil {
 		logger.Warn("a back end does not come up", "err", err)
 	}
@@ -105,6 +121,9 @@ func warm(ctx context.Context, p *pipeline.Pipeline, logger *slog.Logger) {
 		if c.State == pipeline.StateMissing {
 			logger.Warn("a component is missing", "stage", c.Stage, "name", c.Name, "detail", c.Detail, "install", c.Install)
 		}
+	}
+	if probes != nil {
+		probes.Run(ctx, probeAgain, report(logger))
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
+	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
 	signaling "github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/web"
 )
@@ -82,6 +83,10 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	cfg.Pipeline = p
+	var probes *probe.Keeper
+	if file != nil && !given["pipeline"] {
+		probes = probe.Keep(p)
+	}
 	if cfg.Session, err = begin(file, p); err != nil {
 		return err
 	}
@@ -117,7 +122,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	listener := httpguard.Listen(open, connections)
 	signals, stop := hangups()
 	defer stop()
-	go warm(ctx, p, logger)
+	go warm(ctx, p, probes, logger)
 	go c.watch(ctx, signals, running{s, listener, secured}, logger)
 	return c.listen(ctx, listener, secured.config(), s, s)
 }

@@ -158,30 +158,3 @@ func (r *recogniser) component() pipeline.Component {
 	}
 	return c
 }
-
-// Doctor tries the components: the synthesizer speaks a word and the recogniser must understand it. It returns the components, and
-// those that do not work say why in their Detail.
-func Doctor(ctx context.Context, p *pipeline.Pipeline) []pipeline.Component {
-	_ = p.Warm(ctx) // an error is in the state of its component
-	components := p.Components()
-	said, err := speak(ctx, p)
-	for i := range components {
-		c := &components[i]
-		if c.State != pipeline.StateReady {
-			continue
-		}
-		var trouble error
-		switch c.Stage {
-		case pipeline.StageSynthesizer:
-			trouble = err
-		case pipeline.StageTranscriber:
-			if err == nil {
-				trouble = understand(ctx, p, said)
-			}
-		}
-		if trouble != nil {
-			c.State, c.Detail = pipeline.StateFailed, trouble.Error()
-		}
-	}
-	return components
-}

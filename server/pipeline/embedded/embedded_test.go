@@ -11,6 +11,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
+	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -77,10 +78,15 @@ func TestQuestionAndAnswer(t *testing.T) {
 	}
 }
 
-func TestDoctor(t *testing.T) {
+// The pipeline works as antiphon doctor tries it.
+func TestProbe(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for _, c := range Doctor(t.Context(), open(t, Options{Processes: 1})) {
-		g.Expect(c.State).To(gomega.Equal(pipeline.StateReady), c.Name+": "+c.Detail)
+	for _, r := range probe.Run(t.Context(), open(t, Options{Processes: 1})) {
+		g.Expect(r.Err).NotTo(gomega.HaveOccurred(), r.Stage)
+		if r.Stage == pipeline.StageTranscriber {
+			g.Expect(r.Answer).To(gomega.ContainSubstring("test"))
+		}
+		t.Log(r)
 	}
 }
 

@@ -1,6 +1,6 @@
 package embedded
 
-// This file runs the recogniser in processes of its own, and tries the pipeline for `antiphon doctor`.
+// This file runs the recogniser in processes of its own.
 
 import (
 	"context"
@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/confine"
-	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // processEnv is the environment variable that turns a process into a recogniser. It contains the sphinx.Places as JSON.
@@ -53,44 +51,4 @@ func serveRecogniser(places string) error {
 		return err
 	}
 	return errors.Join(backend.ServeStdio(context.Background(), engine), engine.Close())
-}
-
-// doctorWord is the word that Doctor speaks and recognises.
-const doctorWord = "hello"
-
-// speak returns the samples of doctorWord, at the sample rate of the recogniser.
-func speak(ctx context.Context, p *pipeline.Pipeline) ([]float32, error) {
-	down, err := voice.NewResampler(pipeline.OutputRate, pipeline.InputRate)
-	if err != nil {
-		return nil, err
-	}
-	var pcm []float32
-	err = p.Synthesizer.Synthesize(ctx, pipeline.Utterance{Text: doctorWord, Voice: "kal16"}, func(chunk []int16) error {
-		pcm = down.Append(pcm, voice.PCM16ToFloat(nil, chunk))
-		return nil
-	})
-	return down.Flush(pcm), err
-}
-
-var errMisheard = errors.New("the recogniser did not understand a spoken word")
-
-// understand returns an error if the recogniser does not recognise doctorWord in the samples.
-func understand(ctx context.Context, p *pipeline.Pipeline, said []float32) error {
-	t, err := p.Transcriber.Open(ctx, pipeline.TranscribeConfig{})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = t.Close() }() // it only waits for goroutines
-	if err := errors.Join(t.Write(said), t.CloseInput()); err != nil {
-		return err
-	}
-	for r := range t.Results() {
-		if r.Err != nil {
-			return r.Err
-		}
-		if r.Final && r.Text != doctorWord {
-			return fmt.Errorf("%w: %q for %q", errMisheard, r.Text, doctorWord)
-		}
-	}
-	return nil
 }
