@@ -29,6 +29,8 @@ var kinds = []Kind{
 	stt("scripted", "a deterministic recogniser for tests", func() *Scripted { return &Scripted{} }, scriptedSTT),
 
 	llm("assistant", "the small built-in assistant: no language model", func() *Assistant { return &Assistant{} }, openAssistant),
+	llm("openai", "a server with /v1/chat/completions: Ollama, vLLM, llama.cpp, LM Studio, LocalAI, OpenAI", func() *OpenAILLM { return &OpenAILLM{} }, openChat),
+	llm("openai-responses", "a server with /v1/responses", func() *OpenAILLM { return &OpenAILLM{} }, openResponses),
 	llm("scripted", "a deterministic model for tests", func() *Scripted { return &Scripted{} }, scriptedLLM),
 
 	tts("flite", "flite on this machine: English", func() *Flite { return &Flite{} }, openFlite),

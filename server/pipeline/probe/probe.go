@@ -19,7 +19,8 @@ import (
 const (
 	sentence = "Hello, this is a test."
 	question = "Say hello in one short sentence."
-	tokens   = 32 // limit of the answer
+	tokens   = 1024 // limit of the answer: a model may think before it answers
+	enough   = 100  // bytes of the answer after which the request ends
 )
 
 // Limits of a probe.
@@ -191,8 +192,11 @@ func hear(ctx context.Context, dials *dials, p *pipeline.Pipeline, speech []floa
 	return r
 }
 
-// errMute: the model answered without text.
-var errMute = errors.New("it answered without text")
+// errMute: the model answered without text. errEnough: it has said enough.
+var (
+	errMute   = errors.New("it answered without text")
+	errEnough = errors.New("enough")
+)
 
 // answer has the model answer the question.
 func answer(ctx context.Context, dials *dials, p *pipeline.Pipeline) (r Result) {
@@ -208,11 +212,13 @@ func answer(ctx context.Context, dials *dials, p *pipeline.Pipeline) (r Result) 
 				if r.First == 0 {
 					r.First = time.Since(begin)
 				}
-				said.WriteString(d.Text)
+				if said.WriteString(d.Text); said.Len() > enough {
+					return errEnough
+				}
 			}
 			return nil
 		})
-		if errors.Is(err, pipeline.ErrMaxTokens) {
+		if errors.Is(err, pipeline.ErrMaxTokens) || errors.Is(err, errEnough) {
 			return nil
 		}
 		return err

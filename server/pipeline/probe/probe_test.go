@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -40,6 +41,7 @@ func TestRun(t *testing.T) {
 		{"the synthesizer is missing", "synthesizer: {missing: apt install tts}", "", "", "apt install tts"},
 		{"the model fails", "model: {replies: [{fail: no words}]}", "", "no words", ""},
 		{"the model says nothing", "model: {replies: [{say: ''}]}", "", "without text", ""},
+		{"the model says much", "model: {replies: [{say: '" + strings.Repeat("word ", 500) + "'}]}", "", "", ""},
 		{"the model is cut", "model: {replies: [{say: so it, cut: true}]}", "", "", ""},
 		{"the recogniser fails", "transcriber: {rules: [{fail: no ears}]}", "no ears", "", ""},
 		{"the recogniser is deaf", "transcriber: {rules: [{text: ' '}]}", "recognised nothing", "", ""},
