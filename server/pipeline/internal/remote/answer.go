@@ -66,7 +66,8 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	cause := context.Cause(b.ctx)
 	if cause == nil {
-		cause = fmt.Errorf("ended in the middle of its answer: %w", err)
+		// The error is not wrapped: a reader of a file format takes io.ErrUnexpectedEOF for the end of its file.
+		cause = errors.New("ended in the middle of its answer: " + err.Error())
 	}
 	return n, b.fail(cause)
 }
