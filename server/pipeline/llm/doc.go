@@ -5,5 +5,5 @@
 // Thoughts of a reasoning model never become text of the answer. Tool calls are merged from their pieces. A context that ends closes the
 // HTTP request. A request is tried again, and goes to the next server, only before the first byte of an answer.
 //
-// The package does not use the client of OpenAI (docs/decisions/043-model-servers-without-an-sdk.md).
+// The package does not use the client of OpenAI (docs/decisions/045-model-servers-without-an-sdk.md).
 package llm
