@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
@@ -70,7 +71,7 @@ type Config struct {
 	// OpusBitrate is the bit rate of the agent's audio over WebRTC, in bit/s; 0 takes 40000.
 	OpusBitrate int
 	// Keys are the API keys that clients send; nil asks for none.
-	Keys signal.Keys
+	Keys apikey.Keys
 	// Secrets say what client secrets allow, which the holder of a key creates.
 	Secrets signal.SecretRules
 	// Rates limit what each principal uses in a minute. A principal has one or more of the keys.

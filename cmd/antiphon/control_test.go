@@ -18,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
@@ -101,9 +102,9 @@ type exchange struct {
 func openExchange(t *testing.T) *exchange {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	key, line, err := signal.NewKey("desk")
+	key, line, err := apikey.New("desk")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	keys, err := signal.ReadKeys(strings.NewReader(line))
+	keys, err := apikey.Read(strings.NewReader(line))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := scripted.New(scripted.Options{})
 	s, err := server.New(server.Config{

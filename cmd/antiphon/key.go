@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/antiphon-rt/antiphon/server/signal"
+	"github.com/antiphon-rt/antiphon/server/apikey"
 )
 
 type key struct {
@@ -27,14 +27,14 @@ func (k *key) print(in io.Reader, out io.Writer) error {
 		if err != nil && text == "" {
 			return fmt.Errorf("reading the key from standard input: %w", err)
 		}
-		line, err := signal.KeyLine(strings.TrimSpace(text), k.Name)
+		line, err := apikey.Line(strings.TrimSpace(text), k.Name)
 		if err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(out, line)
 		return err
 	}
-	secret, line, err := signal.NewKey(k.Name)
+	secret, line, err := apikey.New(k.Name)
 	if err != nil {
 		return err
 	}

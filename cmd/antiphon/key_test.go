@@ -8,7 +8,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/antiphon-rt/antiphon/server/signal"
+	"github.com/antiphon-rt/antiphon/server/apikey"
 )
 
 func TestKey(t *testing.T) {
@@ -17,7 +17,7 @@ func TestKey(t *testing.T) {
 	g.Expect((&key{Name: "kitchen"}).print(strings.NewReader(""), &out)).To(gomega.Succeed())
 	lines := strings.Split(out.String(), "\n")
 	g.Expect(lines).To(gomega.HaveLen(3))
-	keys, err := signal.ReadKeys(strings.NewReader(lines[1]))
+	keys, err := apikey.Read(strings.NewReader(lines[1]))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(keys[0].Name).To(gomega.Equal("kitchen"))
 	g.Expect(keys[0].Plain).To(gomega.BeFalse())

@@ -20,9 +20,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
-	signaling "github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/web"
 )
 
@@ -227,7 +227,7 @@ func (c *serve) proxies() (httpguard.Proxies, error) {
 }
 
 // readKeys reads a key file. It logs a warning if the file contains keys in plain text.
-func readKeys(path string, logger *slog.Logger) (signaling.Keys, error) {
+func readKeys(path string, logger *slog.Logger) (apikey.Keys, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func readKeys(path string, logger *slog.Logger) (signaling.Keys, error) {
 	if info, err := f.Stat(); err == nil && readableByOthers(info) {
 		logger.Warn("others on this machine can read the key file: run chmod 600", "file", path)
 	}
-	keys, err := signaling.ReadKeys(f)
+	keys, err := apikey.Read(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
@@ -97,7 +98,7 @@ func TestMediaOfServersOnLoopback(t *testing.T) {
 // keyFile returns a key file with one key.
 func keyFile(t *testing.T) (path string) {
 	t.Helper()
-	_, line, err := signal.NewKey("kitchen")
+	_, line, err := apikey.New("kitchen")
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
 	return write(t, "keys", line)
 }
@@ -158,7 +159,7 @@ func TestRecordsArePrivate(t *testing.T) {
 
 func TestServePassesItsFlagsOn(t *testing.T) {
 	g := gomega.NewWithT(t)
-	_, line, err := signal.NewKey("kitchen")
+	_, line, err := apikey.New("kitchen")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	var log bytes.Buffer
 	c := serve{

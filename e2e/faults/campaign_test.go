@@ -21,7 +21,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/sdk"
-	"github.com/antiphon-rt/antiphon/server/signal"
+	"github.com/antiphon-rt/antiphon/server/apikey"
 )
 
 const (
@@ -134,9 +134,9 @@ func (c *campaign) start() {
 	folder := c.TempDir()
 	var lines [2]string
 	var err error
-	c.good, lines[0], err = signal.NewKey("good")
+	c.good, lines[0], err = apikey.New("good")
 	c.Expect(err).NotTo(gomega.HaveOccurred())
-	c.bad, lines[1], err = signal.NewKey("bad")
+	c.bad, lines[1], err = apikey.New("bad")
 	c.Expect(err).NotTo(gomega.HaveOccurred())
 	keys, stages := filepath.Join(folder, "keys"), filepath.Join(folder, "stages.yaml")
 	c.Expect(os.WriteFile(keys, []byte(strings.Join(lines[:], "\n")), 0o600)).To(gomega.Succeed())

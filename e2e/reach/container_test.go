@@ -10,7 +10,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
-	keys "github.com/antiphon-rt/antiphon/server/signal"
+	"github.com/antiphon-rt/antiphon/server/apikey"
 )
 
 // The image of deploy/Dockerfile behind NAT: its root as a chroot, a user without rights, and the ports that the Dockerfile names.
@@ -43,7 +43,7 @@ func TestContainerBehindNAT(t *testing.T) {
 	g := gomega.NewWithT(t)
 	image, err := rig.NewImage("../..", t.TempDir())
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	key, line, err := keys.NewKey("client")
+	key, line, err := apikey.New("client")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(image.Secret("/run/secrets/antiphon-keys", line+"\n")).To(gomega.Succeed())
 	g.Expect(image.Secret("/run/secrets/turn", "shared\n")).To(gomega.Succeed())

@@ -4,7 +4,6 @@ package signal
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -75,32 +74,6 @@ func FuzzSecretValue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		if _, _, ok := v.find(secretPrefix + text); ok && secretPrefix+text != value {
 			t.Errorf("%q is taken for a secret", text)
-		}
-	})
-}
-
-// FuzzReadKeys checks that a key file that can be read has keys with names, and that each key has the right principal.
-func FuzzReadKeys(f *testing.F) {
-	f.Add("# keys\nsha256:" + strings.Repeat("0a", sha256.Size) + " desk\nplain-text-of-a-key\n")
-	f.Add("sha256:\n\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		keys, err := ReadKeys(strings.NewReader(text))
-		if err != nil {
-			return
-		}
-		for _, k := range keys {
-			if k.Name == "" || len(k.Name) > maxName {
-				t.Errorf("a principal named %q", k.Name)
-			}
-		}
-		for line := range strings.Lines(text) {
-			line = strings.TrimSpace(line)
-			if line == "" || line[0] == '#' || strings.HasPrefix(line, sumPrefix) {
-				continue
-			}
-			if _, ok := keys.principal(line); !ok {
-				t.Errorf("the key %q is not among them", line)
-			}
 		}
 	})
 }

@@ -75,7 +75,7 @@ func (h *Handler) identify(r *http.Request) (requester, *problem) {
 	if keys == nil {
 		return requester{address: address}, nil
 	}
-	name, ok := keys.principal(shown)
+	name, ok := keys.Principal(shown)
 	if !ok {
 		return requester{}, unauthorized()
 	}

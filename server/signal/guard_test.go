@@ -9,16 +9,18 @@ import (
 	"testing"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/apikey"
 )
 
 const key = "a-key-of-sixteen-or-more"
 
-func keys(t *testing.T) Keys {
+func keys(t *testing.T) apikey.Keys {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	line, err := KeyLine(key, "desk")
+	line, err := apikey.Line(key, "desk")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	k, err := ReadKeys(strings.NewReader("# of the front desk\n\n  " + line + "  \nanother-key-of-the-house\n"))
+	k, err := apikey.Read(strings.NewReader("# of the front desk\n\n  " + line + "  \nanother-key-of-the-house\n"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	return k
 }

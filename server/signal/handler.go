@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -35,7 +36,7 @@ type Config struct {
 	Version  string       // sent as Antiphon-Version
 	Logger   *slog.Logger
 	// Keys are the API keys; nil asks for no key.
-	Keys Keys
+	Keys apikey.Keys
 	// Secrets say what client secrets allow.
 	Secrets SecretRules
 	// Rates bound what each principal uses.

@@ -1,6 +1,10 @@
 package signal
 
-import "time"
+import (
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/apikey"
+)
 
 // The limits of a server and of each principal, client secret and client address.
 
@@ -64,14 +68,14 @@ const (
 )
 
 // withDefaults returns the limits with defaults for zero fields, for a server with these keys.
-func (l Limits) withDefaults(keys Keys) Limits {
+func (l Limits) withDefaults(keys apikey.Keys) Limits {
 	or(&l.MaxSessions, defaultMaxSessions)
 	or(&l.MaxMessage, defaultMaxMessage)
 	or(&l.MessageMemory, defaultMessageMemory)
 	or(&l.EventsPerSecond, defaultEventsPerSecond)
 	or(&l.Memory, defaultMemory)
 	share := 1
-	if keys.principals() > 1 {
+	if keys.Principals() > 1 {
 		share = 2
 	}
 	or(&l.CallsPerPrincipal, max(1, l.MaxSessions/share))
@@ -87,13 +91,4 @@ func or[T int | int64 | time.Duration](v *T, def T) {
 	if *v == 0 {
 		*v = def
 	}
-}
-
-// principals returns how many principals have a key.
-func (k Keys) principals() int {
-	names := map[string]bool{}
-	for _, key := range k {
-		names[key.Name] = true
-	}
-	return len(names)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 
+	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 )
 
@@ -11,7 +12,7 @@ import (
 
 // rules are what the Handler goes by at one moment. They do not change: Reload replaces them.
 type rules struct {
-	keys Keys
+	keys apikey.Keys
 	Limits
 }
 
@@ -20,7 +21,7 @@ var ErrKeylessReload = errors.New("signal: a running server cannot begin or ceas
 
 // Rules are what a running Handler can change.
 type Rules struct {
-	Keys    Keys
+	Keys    apikey.Keys
 	Limits  Limits
 	Rates   Rates
 	Secrets SecretRules

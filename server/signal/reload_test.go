@@ -7,6 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 )
 
@@ -15,9 +16,9 @@ func TestReload(t *testing.T) {
 	const calls = "/v1/realtime/calls"
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
 	location := d.offered(calls, key).begun()
-	_, line, err := NewKey("new")
+	_, line, err := apikey.New("new")
 	d.g.Expect(err).NotTo(gomega.HaveOccurred())
-	fresh, err := ReadKeys(strings.NewReader(line + "\na-key-that-is-new-here\n"))
+	fresh, err := apikey.Read(strings.NewReader(line + "\na-key-that-is-new-here\n"))
 	d.g.Expect(err).NotTo(gomega.HaveOccurred())
 	d.g.Expect(d.h.Reload(Rules{Keys: fresh, Limits: Limits{MaxSessions: 2}, Rates: Rates{RequestsPerMinute: 1}})).To(gomega.Succeed())
 	d.offered(calls, key).refused(http.StatusUnauthorized, "invalid_api_key")

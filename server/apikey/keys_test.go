@@ -1,8 +1,9 @@
-package signal
+package apikey
 
 // Reading key files, with hashed and plain keys, and making keys.
 
 import (
+	"crypto/sha256"
 	"strings"
 	"testing"
 
@@ -11,7 +12,10 @@ import (
 
 func TestReadKeys(t *testing.T) {
 	g := gomega.NewWithT(t)
-	k := keys(t)
+	line, err := Line("key-of-the-desk-1234", "desk")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	k, err := Read(strings.NewReader("# of the front desk\n\n  " + line + "  \nanother-key-of-the-house\n"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(k).To(gomega.HaveLen(2))
 	g.Expect(k[0].Name).To(gomega.Equal("desk"))
 	g.Expect(k[0].Plain).To(gomega.BeFalse())
@@ -34,33 +38,59 @@ func TestReadKeys(t *testing.T) {
 		"a hash with nothing between": {hash + "desk\n", "a name after a space"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := ReadKeys(strings.NewReader(row.file))
+			_, err := Read(strings.NewReader(row.file))
 			gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring(row.says)))
 		})
 	}
 }
 
-func TestNewKey(t *testing.T) {
+func TestNew(t *testing.T) {
 	g := gomega.NewWithT(t)
-	key, line, err := NewKey("the kitchen")
+	key, line, err := New("the kitchen")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	other, _, err := NewKey("")
+	other, _, err := New("")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(key).NotTo(gomega.Equal(other))
 	g.Expect(key).To(gomega.MatchRegexp("^ak_[a-z2-7]{32}$"))
 	g.Expect(line).To(gomega.MatchRegexp("^sha256:[0-9a-f]{64} the kitchen$"))
 	g.Expect(line).NotTo(gomega.ContainSubstring(key))
 
-	k, err := ReadKeys(strings.NewReader(line))
+	k, err := Read(strings.NewReader(line))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	name, ok := k.principal(key)
+	name, ok := k.Principal(key)
 	g.Expect(ok).To(gomega.BeTrue())
 	g.Expect(name).To(gomega.Equal("the kitchen"))
-	_, ok = k.principal(other)
+	_, ok = k.Principal(other)
 	g.Expect(ok).To(gomega.BeFalse())
 
-	_, _, err = NewKey("a\nb")
+	_, _, err = New("a\nb")
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("control characters")))
-	_, err = KeyLine("short", "")
+	_, err = Line("short", "")
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("too short")))
+}
+
+// FuzzRead checks that a key file that can be read has keys with names, and that each key has the right principal.
+func FuzzRead(f *testing.F) {
+	f.Add("# keys\nsha256:" + strings.Repeat("0a", sha256.Size) + " desk\nplain-text-of-a-key\n")
+	f.Add("sha256:\n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		keys, err := Read(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, k := range keys {
+			if k.Name == "" || len(k.Name) > maxName {
+				t.Errorf("a principal named %q", k.Name)
+			}
+		}
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			if line == "" || line[0] == '#' || strings.HasPrefix(line, sumPrefix) {
+				continue
+			}
+			if _, ok := keys.Principal(line); !ok {
+				t.Errorf("the key %q is not among them", line)
+			}
+		}
+	})
 }

@@ -1,4 +1,7 @@
-package signal
+// Package apikey has the API keys of a server: how they are made, the files that have them, and whose key it is.
+//
+// This file has all of the package.
+package apikey
 
 import (
 	"bufio"
@@ -13,8 +16,6 @@ import (
 	"strings"
 	"unicode"
 )
-
-// API keys: key files, and whose key a request has.
 
 // Key is an API key, kept as its SHA-256.
 type Key struct {
@@ -37,18 +38,18 @@ const (
 	sumPrefix = "sha256:"
 )
 
-// NewKey returns a new API key of 160 random bits, which only its holder should keep, and its line for a key file. name is the
+// New returns a new API key of 160 random bits, which only its holder should keep, and its line for a key file. name is the
 // principal's name and may be empty.
-func NewKey(name string) (key, line string, err error) {
+func New(name string) (key, line string, err error) {
 	var random [20]byte
 	_, _ = rand.Read(random[:]) // never fails, see crypto/rand
 	key = "ak_" + strings.ToLower(base32.StdEncoding.EncodeToString(random[:]))
-	line, err = KeyLine(key, name)
+	line, err = Line(key, name)
 	return key, line, err
 }
 
-// KeyLine returns the line of a key file for a key: sha256:HEX, and the principal's name if it has one.
-func KeyLine(key, name string) (string, error) {
+// Line returns the line of a key file for a key: sha256:HEX, and the principal's name if it has one.
+func Line(key, name string) (string, error) {
 	if err := checkKey(key); err != nil {
 		return "", err
 	}
@@ -59,10 +60,10 @@ func KeyLine(key, name string) (string, error) {
 	return strings.TrimSpace(sumPrefix + hex.EncodeToString(sum[:]) + " " + name), nil
 }
 
-// ReadKeys reads a key file, one key a line: "sha256:HEX", then a space and the principal's name, which may be left out. A line
-// without sha256: is the key itself; it works, but everyone who reads the file knows it. ReadKeys skips empty lines and lines that
+// Read reads a key file, one key a line: "sha256:HEX", then a space and the principal's name, which may be left out. A line
+// without sha256: is the key itself; it works, but everyone who reads the file knows it. Read skips empty lines and lines that
 // begin with #. `antiphon key` makes a key and its line.
-func ReadKeys(r io.Reader) (Keys, error) {
+func Read(r io.Reader) (Keys, error) {
 	var keys Keys
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
@@ -129,8 +130,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// principal returns whose key it is. ok is false for an unknown key. It takes the same time whether key is among them or not.
-func (k Keys) principal(key string) (name string, ok bool) {
+// Principal returns whose key it is. ok is false for an unknown key. It takes the same time whether key is among them or not.
+func (k Keys) Principal(key string) (name string, ok bool) {
 	sum := sha256.Sum256([]byte(key))
 	at := -1
 	for i := range k {
@@ -140,4 +141,13 @@ func (k Keys) principal(key string) (name string, ok bool) {
 		return "", false
 	}
 	return k[at].Name, true
+}
+
+// Principals returns how many principals have a key.
+func (k Keys) Principals() int {
+	names := map[string]bool{}
+	for _, key := range k {
+		names[key.Name] = true
+	}
+	return len(names)
 }
