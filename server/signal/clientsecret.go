@@ -26,10 +26,7 @@ const (
 // clientSecret creates a client secret: a key for a page or a device that expires and is bound to a session's settings.
 func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who requester) *problem {
 	if who.secret != nil {
-		return &problem{
-			status: http.StatusForbidden, code: "client_secret_not_allowed",
-			message: "a client secret makes no further ones: show an API key",
-		}
+		return keyWanted("makes no further ones")
 	}
 	if p := h.charge(who.principal); p != nil {
 		return p

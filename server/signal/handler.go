@@ -22,6 +22,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/load"
+	"github.com/antiphon-rt/antiphon/server/speechapi"
 	"github.com/antiphon-rt/antiphon/server/ws"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -81,6 +82,7 @@ type Handler struct {
 	guard    *watchdog.Guard // bounds the calls of all sessions into the pipeline
 	memory   *conversation.Memory
 	messages *ws.Memory
+	speech   *speechapi.Handler
 
 	attempts attempts
 	load     load.Meter
@@ -119,6 +121,7 @@ func New(cfg Config) *Handler {
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: ws.NewMemory(limits.MessageMemory),
 		calls: map[string]*callEntry{}, guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
+	h.speech = speechapi.New(speechapi.Config{Pipeline: cfg.Pipeline, Guard: h.guard.Logging(cfg.Logger), Voice: cfg.Settings.Audio.Output.Voice, Logger: cfg.Logger})
 	h.setRules(Rules{Keys: cfg.Keys, Limits: cfg.Limits, Secrets: cfg.Secrets})
 	h.route()
 	return h

@@ -70,6 +70,11 @@ func refused(code, message string) *problem {
 	return (&problem{status: http.StatusUnauthorized, code: code, message: message}).with("WWW-Authenticate", `Bearer realm="antiphon"`)
 }
 
+// keyWanted returns the response to a request with a client secret where an API key is wanted. why says what a client secret does.
+func keyWanted(why string) *problem {
+	return &problem{status: http.StatusForbidden, code: "client_secret_not_allowed", message: "a client secret " + why + ": show an API key"}
+}
+
 // noCall returns the response for a call that does not exist, and for a call of somebody else.
 func noCall() *problem {
 	return &problem{status: http.StatusNotFound, code: "call_not_found", message: "there is no such call, or it has ended"}

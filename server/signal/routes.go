@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/antiphon-rt/antiphon/server/speechapi"
 )
 
 // The HTTP routes, and the responses to wrong paths and methods.
@@ -26,6 +28,9 @@ func (h *Handler) routes() []route {
 		{http.MethodPost, "/v1/realtime/calls/{id}/refer", telephone},
 		{http.MethodPost, "/v1/realtime/client_secrets", h.clientSecret},
 		{http.MethodGet, "/v1/realtime", h.socket},
+		{http.MethodPost, "/v1/audio/transcriptions", h.speaks(h.speech.Transcription)},
+		{http.MethodPost, "/v1/audio/speech", h.speaks(h.speech.Speech)},
+		{http.MethodGet, "/v1/models", h.speaks(h.speech.Models)},
 		{http.MethodGet, "/v1/antiphon/pipeline", fresh(h.components)},
 		{http.MethodGet, "/v1/antiphon/ice-servers", fresh(h.iceServers)},
 		{http.MethodGet, "/v1/antiphon/openapi.json", fresh(openAPI)},
@@ -41,6 +46,27 @@ func (h *Handler) route() {
 		all = append(all, r.method+" "+r.path)
 	}
 	h.mux.HandleFunc("/v1/", h.guarded(unknown(all)))
+}
+
+// speaks returns the endpoint for a method of package speechapi. It takes one request from the requester's budget, and wants a key.
+func (h *Handler) speaks(serve func(w http.ResponseWriter, r *http.Request, principal string) *speechapi.Problem) endpoint {
+	return h.begins(func(w http.ResponseWriter, r *http.Request, who requester) *problem {
+		if who.secret != nil {
+			return keyWanted("is for calls")
+		}
+		p := serve(w, r, who.principal)
+		if p == nil {
+			return nil
+		}
+		out := &problem{status: p.Status, code: p.Code, message: p.Message, param: p.Param}
+		if p.Status >= http.StatusInternalServerError {
+			out.kind = "server_error"
+		}
+		if p.Retry > 0 {
+			out.after(p.Retry)
+		}
+		return out
+	})
 }
 
 // wrongMethod returns the endpoint for a path that takes only the given method.

@@ -215,7 +215,7 @@ func TestPaths(t *testing.T) {
 		status             int
 		code, says         string
 	}{
-		{"an unknown path", http.MethodGet, "/v1/models", 404, "unknown_url", "POST /v1/realtime/calls"},
+		{"an unknown path", http.MethodGet, "/v1/embeddings", 404, "unknown_url", "POST /v1/realtime/calls"},
 		{"taking a telephone call", http.MethodPost, "/v1/realtime/calls/rtc_x/accept", 404, "no_sip_call", "no SIP call waits"},
 		{"refusing a telephone call", http.MethodPost, "/v1/realtime/calls/rtc_x/reject", 404, "no_sip_call", "no SIP call waits"},
 		{"passing a telephone call on", http.MethodPost, "/v1/realtime/calls/rtc_x/refer", 404, "no_sip_call", "no SIP call waits"},
