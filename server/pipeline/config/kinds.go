@@ -34,6 +34,8 @@ var kinds = []Kind{
 	llm("scripted", "a deterministic model for tests", func() *Scripted { return &Scripted{} }, scriptedLLM),
 
 	tts("flite", "flite on this machine: English", func() *Flite { return &Flite{} }, openFlite),
+	tts("openai", "a server with /v1/audio/speech: OpenAI, Kokoro-FastAPI, speaches, LocalAI", func() *OpenAITTS { return &OpenAITTS{} }, openSpeech),
+	tts("piper", "Piper's HTTP server", func() *Piper { return &Piper{} }, openPiper),
 	tts("scripted", "a deterministic synthesizer for tests: it speaks in tones", func() *Scripted { return &Scripted{} }, scriptedTTS),
 }
 
