@@ -4,6 +4,7 @@ package opus
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/thesyncim/gopus"
 )
@@ -41,7 +42,9 @@ const (
 )
 
 // SilentPacket returns a 20 ms Opus packet of silence: fullband CELT, mono, whose two bytes of payload say "silent".
-func SilentPacket() []byte { return []byte{0xF8, 0xFF, 0xFE} }
+func SilentPacket() []byte { return slices.Clone(silentPacket) }
+
+var silentPacket = []byte{0xF8, 0xFF, 0xFE}
 
 // Encoder encodes with gopus at 24 kHz mono, with Opus' low-delay application. In gopus this costs half as much time as the
 // application for speech and delays 4 ms less. It has the same mode as SilentPacket, so that pauses need no change of mode. It
@@ -77,7 +80,12 @@ func (e *Encoder) Reset() { e.enc.Reset() }
 type Decoder struct {
 	dec   *gopus.Decoder
 	float []float32 // the samples of one packet, for Recover: gopus decodes redundancy to floats only
+	quiet int       // packets of silence in a row, at most settled
 }
+
+// settled is after how many packets of silence nothing of the sound before is left in the decoder. All further packets of silence are
+// silence, and leave the decoder as it is.
+const settled = 3
 
 // NewDecoder returns a decoder of one stream.
 func NewDecoder() (*Decoder, error) {
@@ -87,6 +95,7 @@ func NewDecoder() (*Decoder, error) {
 
 // renew replaces the decoder by a new one.
 func (d *Decoder) renew() (err error) {
+	d.quiet = 0
 	d.dec, err = gopus.NewDecoder(gopus.DefaultDecoderConfig(Rate, 1))
 	if err != nil {
 		return fmt.Errorf("rtc: Opus decoder: %w", err)
@@ -110,12 +119,21 @@ func (d *Decoder) Decode(packet []byte, pcm []int16) (n int, err error) {
 	if len(packet) == 0 {
 		return 0, errors.New("rtc: empty Opus packet")
 	}
+	if !slices.Equal(packet, silentPacket) {
+		d.quiet = 0
+	} else if d.quiet == settled && len(pcm) >= FrameSize {
+		clear(pcm[:FrameSize]) // most clients that are muted send nothing else
+		return FrameSize, nil
+	} else {
+		d.quiet = min(d.quiet+1, settled)
+	}
 	defer d.guard(&err)
 	return d.dec.DecodeInt16(packet, pcm)
 }
 
 // Conceal implements Decoding.
 func (d *Decoder) Conceal(pcm []int16) (err error) {
+	d.quiet = 0
 	defer d.guard(&err)
 	// gopus conceals as much as the buffer holds, so the buffer has exactly the lost length.
 	_, err = d.dec.DecodeInt16(nil, pcm)
@@ -132,6 +150,7 @@ func (d *Decoder) Redundant(packet []byte) (yes bool) {
 
 // Recover implements Decoding.
 func (d *Decoder) Recover(packet []byte, pcm []int16) (ok bool) {
+	d.quiet = 0
 	var err error
 	defer func() { ok = ok && err == nil }()
 	defer d.guard(&err)

@@ -1,8 +1,9 @@
 package opus
 
-// A decoder that panics.
+// A decoder that panics, and one that gets much silence.
 
 import (
+	"math"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -23,4 +24,39 @@ func TestOpusDecoderSurvivesItsOwnPanic(t *testing.T) {
 	n, err := dec.Decode(SilentPacket(), make([]int16, MaxPacket))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(n).To(gomega.Equal(FrameSize))
+}
+
+// A decoder that passes over packets of silence gives the same samples as one that decodes them all.
+func TestSilenceIsNotDecoded(t *testing.T) {
+	g := gomega.NewWithT(t)
+	enc, err := NewEncoder(1, 40_000)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	quick, err := NewDecoder()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	whole, err := NewDecoder()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	got, want := make([]int16, MaxPacket), make([]int16, MaxPacket)
+	same := func(packet []byte, step string) {
+		n, err := quick.Decode(packet, got)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		whole.quiet = 0 // it never passes over a packet
+		m, err := whole.Decode(packet, want)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(got[:n]).To(gomega.Equal(want[:m]), step)
+	}
+	pcm, packet := make([]int16, FrameSize), make([]byte, MaxBytes)
+	for stretch := range 3 {
+		for frame := range 5 {
+			for i := range pcm {
+				pcm[i] = int16(12_000 * math.Sin(float64((frame*FrameSize+i)*(7+stretch))/100))
+			}
+			n, err := enc.Encode(pcm, packet)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			same(packet[:n], "sound")
+		}
+		for range 20 {
+			same(SilentPacket(), "silence")
+		}
+		g.Expect(quick.quiet).To(gomega.Equal(settled))
+	}
 }
