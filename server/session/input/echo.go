@@ -3,6 +3,7 @@ package input
 // The echo judgement: does the agent's own sound explain what the microphone hears?
 
 import (
+	"slices"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/call"
@@ -29,6 +30,7 @@ type echo struct {
 	at        voice.Samples // the far-end position where the next 10 ms of the reference begin
 	idle      int           // frames since the agent was audible
 
+	silent    bool // the filter of down has had nothing but silence
 	pcm       [format.OutputRate / 1000 * frameMS]int16
 	scratch   []float32
 	resampled []float32
@@ -68,11 +70,22 @@ func (e *echo) reference(sent call.FarEndReader, ago time.Duration) []float32 {
 		return nil
 	}
 	e.at += voice.Samples(len(e.pcm))
-	e.scratch = voice.PCM16ToFloat(e.scratch[:0], e.pcm[:])
-	e.resampled = e.down.Append(e.resampled[:0], e.scratch)
+	e.resample()
 	frame, rest := e.framer.Push(e.resampled)
 	if len(rest) > 0 {
 		e.framer.Push(rest) // less than a frame: 10 ms came in
 	}
 	return frame
+}
+
+// resample converts pcm to the detector's rate. The filter is shorter than pcm: so silence after silence is silence, and needs no filter.
+func (e *echo) resample() {
+	silent := !slices.ContainsFunc(e.pcm[:], func(x int16) bool { return x != 0 })
+	if silent && e.silent {
+		e.resampled = append(e.resampled[:0], make([]float32, voice.FrameSize)...)
+		return
+	}
+	e.silent = silent
+	e.scratch = voice.PCM16ToFloat(e.scratch[:0], e.pcm[:])
+	e.resampled = e.down.Append(e.resampled[:0], e.scratch)
 }
