@@ -72,7 +72,8 @@ type BargeInDetector struct {
 
 // NewBargeInDetector makes a detector that has heard nothing yet.
 func NewBargeInDetector() *BargeInDetector {
-	return &BargeInDetector{detector: voice.NewDetector(voice.DetectorConfig{Threshold: threshold}), echo: voice.NewEcho()}
+	d := voice.NewDetector(voice.DetectorConfig{Threshold: threshold})
+	return &BargeInDetector{detector: d, echo: voice.NewEchoFor(d)}
 }
 
 // Frame takes the next 10 ms of the microphone: 160 samples of mono sound at 16 kHz in [-1, 1]. agent is what the

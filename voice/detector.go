@@ -17,6 +17,24 @@ const (
 type DetectorConfig struct {
 	// Threshold is the probability at which Speech begins, in (0, 0.97]; 0 means DefaultThreshold.
 	Threshold float32
+	// Tables are shared with other detectors; nil makes new ones. A program with many detectors saves memory, and time, because the
+	// processor's caches then hold one copy.
+	Tables *Tables
+}
+
+// Tables are what all Detectors and Echoes compute with, 19 kB. Nothing changes them: any number of goroutines may share them.
+type Tables struct {
+	window   [windowSize]float32 // the analysis window
+	twiddles *twiddles
+	cosine   lagCosines
+}
+
+// NewTables computes the tables.
+func NewTables() *Tables {
+	t := &Tables{twiddles: newTwiddles(windowSize)}
+	fillWindow(&t.window)
+	t.cosine.fill(&t.window)
+	return t
 }
 
 // Decision is the result of a Detector for one frame.
@@ -29,13 +47,13 @@ type Decision struct {
 	Level float32
 }
 
-// Detector is a voice activity detector. The package comment says how it works and how well. It takes 40 kB and does not allocate after
+// Detector is a voice activity detector. The package comment says how it works and how well. It takes 37 kB, of which Tables are 19 kB, and does not allocate after
 // NewDetector. Only one goroutine at a time may use it.
 type Detector struct {
 	threshold float32
 	speech    bool
 
-	window   [windowSize]float32 // the analysis window
+	tables   *Tables
 	past     [windowSize]float32 // the last 32 ms of sound
 	windowed [windowSize]float32
 	power    [binCount]float32
@@ -64,11 +82,12 @@ type features struct {
 
 // NewDetector returns a detector for a new stream.
 func NewDetector(c DetectorConfig) *Detector {
-	d := &Detector{}
-	fillWindow(&d.window)
+	if c.Tables == nil {
+		c.Tables = NewTables()
+	}
+	d := &Detector{tables: c.Tables, spectrum: newSpectrum(c.Tables.twiddles)}
+	d.harmonicity.cosine = &c.Tables.cosine
 	d.SetThreshold(c.Threshold)
-	d.spectrum = NewSpectrum(windowSize)
-	d.harmonicity.init(&d.window)
 	d.Reset()
 	return d
 }
@@ -100,7 +119,7 @@ func (d *Detector) Frame(frame []float32) Decision {
 	}
 	level := d.take(frame)
 	for i, x := range d.past[:] {
-		d.windowed[i] = x * d.window[i]
+		d.windowed[i] = x * d.tables.window[i]
 	}
 	d.spectrum.Power(d.power[:], d.windowed[:])
 

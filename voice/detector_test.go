@@ -262,3 +262,18 @@ func FuzzDetector(f *testing.F) {
 		}
 	})
 }
+
+// Detectors that share tables decide as one with its own.
+func TestDetectorsShareTables(t *testing.T) {
+	g := gomega.NewWithT(t)
+	x, y := newSpeaker(110).say(2), newSpeaker(190).say(2)
+	tables := NewTables()
+	alone, first, second := NewDetector(DetectorConfig{}), NewDetector(DetectorConfig{Tables: tables}), NewDetector(DetectorConfig{Tables: tables})
+	e, of, other := NewEcho(), NewEchoFor(first), NewEchoFor(second)
+	for i := 0; i+FrameSize <= len(x); i += FrameSize {
+		g.Expect(first.Frame(x[i : i+FrameSize])).To(gomega.Equal(alone.Frame(x[i : i+FrameSize])))
+		g.Expect(of.FrameOf(first, y[i:i+FrameSize])).To(gomega.Equal(e.FrameOf(alone, y[i:i+FrameSize])))
+		second.Frame(y[i : i+FrameSize])
+		other.FrameOf(second, x[i:i+FrameSize])
+	}
+}

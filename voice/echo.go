@@ -11,9 +11,9 @@ package voice
 //	}
 //
 // The reference is the playback at full level. A ducked agent has less echo, which explains less of the microphone's sound.
-// An Echo takes 20 kB and does not allocate after NewEcho. Only one goroutine at a time may use it.
+// An Echo takes 8 kB beside its Tables, and does not allocate after NewEcho. Only one goroutine at a time may use it.
 type Echo struct {
-	window     [windowSize]float32
+	window     *[windowSize]float32
 	spectrum   *Spectrum
 	mic, agent echoSignal
 
@@ -66,10 +66,13 @@ type echoSignal struct {
 const silentFrames = (windowSize + FrameSize - 1) / FrameSize
 
 // NewEcho returns an Echo for a new stream.
-func NewEcho() *Echo {
-	e := &Echo{}
-	fillWindow(&e.window)
-	e.spectrum = NewSpectrum(windowSize)
+func NewEcho() *Echo { return newEcho(NewTables()) }
+
+// NewEchoFor returns an Echo for the microphone of d. It shares the tables of d.
+func NewEchoFor(d *Detector) *Echo { return newEcho(d.tables) }
+
+func newEcho(t *Tables) *Echo {
+	e := &Echo{window: &t.window, spectrum: newSpectrum(t.twiddles)}
 	e.Reset()
 	return e
 }

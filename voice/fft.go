@@ -9,27 +9,41 @@ const (
 	binCount   = windowSize / 2 // bins of that spectrum: 0 Hz to 7968.75 Hz, 31.25 Hz apart
 )
 
-// Spectrum computes power spectra of windows of one size. It owns its tables and its work space: only one goroutine may use a
-// Spectrum at a time.
+// Spectrum computes power spectra of windows of one size. It owns its work space: only one goroutine may use a Spectrum at a time.
 //
 // A real transform of n samples is a complex transform of n/2 points (J. W. Cooley, P. A. W. Lewis and P. D. Welch, "The fast
 // Fourier transform algorithm: programming considerations in the calculation of sine, cosine and Laplace transforms", 1970).
 type Spectrum struct {
-	re, im     []float32 // the n/2 complex points
+	re, im []float32 // the n/2 complex points
+	*twiddles
+}
+
+// twiddles are the tables of a Spectrum. Nothing changes them.
+type twiddles struct {
 	cos, sin   []float32 // e^(-2 pi i k/(n/2))
 	hcos, hsin []float32 // e^(-2 pi i k/n)
 	order      []uint16  // order[k] is the index in re and im of frequency k
 }
 
 // NewSpectrum returns a Spectrum for windows of n samples. n is a power of two from 4 to 65536.
-func NewSpectrum(n int) *Spectrum {
+func NewSpectrum(n int) *Spectrum { return newSpectrum(newTwiddles(n)) }
+
+// newSpectrum returns a Spectrum that uses the tables t.
+func newSpectrum(t *twiddles) *Spectrum {
+	half := len(t.order)
+	points := make([]float32, 2*half)
+	return &Spectrum{re: points[:half:half], im: points[half:], twiddles: t}
+}
+
+// newTwiddles computes the tables for windows of n samples.
+func newTwiddles(n int) *twiddles {
 	half := n / 2
-	tables := make([]float32, 6*half)
+	tables := make([]float32, 4*half)
 	next := func() (t []float32) {
 		t, tables = tables[:half:half], tables[half:]
 		return t
 	}
-	s := &Spectrum{re: next(), im: next(), cos: next(), sin: next(), hcos: next(), hsin: next(), order: make([]uint16, half)}
+	s := &twiddles{cos: next(), sin: next(), hcos: next(), hsin: next(), order: make([]uint16, half)}
 	for k := range half {
 		a := 2 * math.Pi * float64(k) / float64(half)
 		s.cos[k], s.sin[k] = float32(math.Cos(a)), float32(-math.Sin(a))

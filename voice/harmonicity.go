@@ -33,9 +33,12 @@ const (
 
 type lags [lagCount]float32
 
+// lagCosines has cos(2 pi k lag / 128), divided by the window's autocorrelation at that lag, for each lag and bin k.
+type lagCosines [lagCount][lowBins]float32
+
 // harmonicity measures how periodic the sound above the noise is.
 type harmonicity struct {
-	cosine [lagCount][lowBins]float32 // cos(2 pi k lag / 128), over the window's autocorrelation
+	cosine *lagCosines
 
 	clean      [lowBins]float32 // weighted magnitudes above the noise
 	sums       lags             // cosine sums over all bins
@@ -47,13 +50,14 @@ type harmonicity struct {
 	at        int // index of the oldest magnitudes
 }
 
-func (h *harmonicity) init(window *[windowSize]float32) {
+// fill computes the table for a window.
+func (c *lagCosines) fill(window *[windowSize]float32) {
 	const step = FrameRate / lagRate
 	var energy float64
 	for _, w := range window {
 		energy += float64(w) * float64(w)
 	}
-	for i := range h.cosine {
+	for i := range c {
 		lag := minLag - 1 + i
 		var overlap float64
 		for n := lag * step; n < windowSize; n++ {
@@ -61,7 +65,7 @@ func (h *harmonicity) init(window *[windowSize]float32) {
 		}
 		scale := 1 / math.Max(overlap/energy, leastWindow)
 		for k := firstBin; k < lowBins; k++ {
-			h.cosine[i][k] = float32(scale * math.Cos(2*math.Pi*float64(k*lag)/(2*lowBins)))
+			c[i][k] = float32(scale * math.Cos(2*math.Pi*float64(k*lag)/(2*lowBins)))
 		}
 	}
 }

@@ -36,9 +36,10 @@ type echo struct {
 	resampled []float32
 }
 
-func newEcho() (echo, error) {
+// newEcho returns the echo judgement of the audio that d hears.
+func newEcho(d *voice.Detector) (echo, error) {
 	down, err := voice.NewResampler(format.OutputRate, voice.FrameRate)
-	return echo{judgement: voice.NewEcho(), down: down, idle: echoFrames}, err
+	return echo{judgement: voice.NewEchoFor(d), down: down, idle: echoFrames}, err
 }
 
 // explains reports whether the frame that d took last is the agent's audio that went out one round trip or more before.

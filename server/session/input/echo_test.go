@@ -92,7 +92,7 @@ func TestTheAgentsEchoIsNoSpeech(t *testing.T) {
 // A silent reference needs no filter, and the filter gives the same samples with it.
 func TestSilenceOfTheReferenceIsNotFiltered(t *testing.T) {
 	g := gomega.NewWithT(t)
-	e, err := newEcho()
+	e, err := newEcho(voice.NewDetector(voice.DetectorConfig{}))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	whole, err := voice.NewResampler(format.OutputRate, voice.FrameRate)
 	g.Expect(err).NotTo(gomega.HaveOccurred())

@@ -3,6 +3,7 @@ package input
 // The Input: audio goes in, and frames with their turn events come out one by one.
 
 import (
+	"sync"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/turn"
@@ -93,6 +94,9 @@ type listener struct {
 	lastSpeech  time.Time // when the last speech came
 }
 
+// tables returns the tables that all detectors of the process share.
+var tables = sync.OnceValue(voice.NewTables)
+
 // New returns an Input that detects no turns until Configure and StartDetection. Its buffer holds limit samples.
 func New(limit int) (*Input, error) {
 	down, err := voice.NewResampler(format.InputRate, voice.FrameRate)
@@ -103,12 +107,13 @@ func New(limit int) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEcho()
+	d := voice.NewDetector(voice.DetectorConfig{Tables: tables()})
+	e, err := newEcho(d)
 	if err != nil {
 		return nil, err
 	}
 	return &Input{
-		limit: limit, framing: framing{down: down, again: again}, listener: listener{detector: voice.NewDetector(voice.DetectorConfig{}), echo: e},
+		limit: limit, framing: framing{down: down, again: again}, listener: listener{detector: d, echo: e},
 	}, nil
 }
 
