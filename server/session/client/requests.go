@@ -89,6 +89,9 @@ func (c *Client) createResponse(o Origin, e *wire.ResponseCreate) (out action.Li
 	if refused == nil {
 		refused = c.Conversation.CheckInput(p.Input)
 	}
+	if refused == nil {
+		refused = c.Generator.Reserve(p)
+	}
 	if refused != nil {
 		return failed(refused)
 	}

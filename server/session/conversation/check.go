@@ -94,6 +94,6 @@ func (c *Conversation) CheckInput(input []wire.Item) *fault.Failure {
 func inputTooLarge() *fault.Failure {
 	return &fault.Failure{
 		Code: "input_too_large", Param: "response.input",
-		Message: fmt.Sprintf("the items of the input take more than %d bytes together: leave some out", maxBytes),
+		Message: fmt.Sprintf("the items of the input and the other texts take more than %d bytes together: leave some out", maxBytes),
 	}
 }

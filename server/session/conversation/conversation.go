@@ -28,6 +28,7 @@ type Conversation struct {
 
 	memory   *Memory // nil without a budget
 	borrowed int     // bytes of the memory's pool
+	requests int     // bytes of the requests of responses, which count in addition to the items
 }
 
 // New returns an empty conversation that is answered by model.
@@ -112,10 +113,7 @@ func (c *Conversation) insert(w wire.Item, after string) (it *Item, previous *st
 // excess returns how many of the oldest items must go to make room for w, and charges the rest with w. ok is false, and nothing is charged,
 // when the server has no memory for w alone.
 func (c *Conversation) excess(w wire.Item) (n int, ok bool) {
-	bytes := size(w)
-	for _, it := range c.items {
-		bytes += size(it.Item)
-	}
+	bytes := size(w) + c.size()
 	for n < len(c.items) && (len(c.items)-n >= maxItems || bytes > maxBytes) {
 		bytes -= size(c.items[n].Item)
 		n++

@@ -66,11 +66,8 @@ func (c *Conversation) tooLarge(w wire.Item) *fault.Failure {
 			Code: "item_too_large", Param: "item",
 			Message: fmt.Sprintf("the item takes %d bytes, and a conversation has %d: send less in one item", bytes, maxBytes),
 		}
-	case c.memory != nil && bytes > c.memory.share+c.borrowed+c.memory.Free():
-		return &fault.Failure{
-			Type: fault.TypeServer, Code: "memory_full", Param: "item",
-			Message: "the server has no memory for this item at the moment: send less in one item, or try again later",
-		}
+	case c.memory != nil && !c.memory.has(c.borrowed, bytes+c.requests):
+		return MemoryFull("item", "the server has no memory for this item at the moment: send less in one item, or try again later")
 	}
 	return nil
 }

@@ -1,10 +1,11 @@
 package conversation
 
-// The memory of conversations: what an item weighs, and the budget that all conversations of a server share.
+// The memory of conversations: what an item and a request weigh, and the budget that all conversations of a server share.
 
 import (
 	"sync"
 
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -78,16 +79,74 @@ func (m *Memory) borrow(had, size int) (has int, ok bool) {
 // an empty conversation.
 func (c *Conversation) ShareMemory(m *Memory) { c.memory = m }
 
-// Close returns what the conversation has borrowed. The conversation takes no further items.
-func (c *Conversation) Close() { c.charge(0) }
+// size returns what all items take, in bytes.
+func (c *Conversation) size() (bytes int) {
+	for _, it := range c.items {
+		bytes += size(it.Item)
+	}
+	return bytes
+}
 
-// charge has the budget know that the conversation holds so many bytes. It returns false, and charges nothing, when the budget has
-// too little.
+// has reports whether a conversation that has borrowed that much can hold size bytes.
+func (m *Memory) has(borrowed, size int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return size <= m.share+borrowed+m.free
+}
+
+// MemoryFull returns the failure for what the server has no memory for. message says what the client can do.
+func MemoryFull(param, message string) *fault.Failure {
+	return &fault.Failure{Type: fault.TypeServer, Code: "memory_full", Param: param, Message: message}
+}
+
+// Reserve has the budget know that the requests of the session's responses take so many bytes. It returns false, and changes nothing, when
+// the budget has too little. It takes no items from the conversation.
+func (c *Conversation) Reserve(bytes int) bool {
+	before := c.requests
+	c.requests = bytes
+	if c.charge(c.size()) {
+		return true
+	}
+	c.requests = before
+	return false
+}
+
+// SizeOfRequest returns how many bytes of memory the request of a response takes: its input, with the items that it names, and its other
+// texts. It returns a failure for a request that is larger than a conversation may be.
+func (c *Conversation) SizeOfRequest(p *wire.ResponseParams) (bytes int, refused *fault.Failure) {
+	bytes = len(p.ToolChoice) + len(p.Prompt) + len(p.Metadata)
+	if p.Instructions != nil {
+		bytes += len(*p.Instructions)
+	}
+	for _, t := range p.Tools {
+		bytes += partOverhead + len(t.Name) + len(t.Description) + len(t.Parameters)
+	}
+	for _, w := range p.Input {
+		if w.Type == wire.ItemReference {
+			if it := c.Find(w.ID); it != nil {
+				w = it.Item
+			}
+		}
+		bytes += size(w)
+	}
+	if bytes > maxBytes {
+		return 0, inputTooLarge()
+	}
+	return bytes, nil
+}
+
+// Close returns what the conversation has borrowed. The conversation takes no further items.
+func (c *Conversation) Close() {
+	c.requests = 0
+	c.charge(0)
+}
+
+// charge has the budget know that the items take so many bytes. It returns false, and charges nothing, when the budget has too little.
 func (c *Conversation) charge(bytes int) bool {
 	if c.memory == nil {
 		return true
 	}
 	var ok bool
-	c.borrowed, ok = c.memory.borrow(c.borrowed, bytes)
+	c.borrowed, ok = c.memory.borrow(c.borrowed, bytes+c.requests)
 	return ok
 }

@@ -58,7 +58,9 @@ type Generator struct {
 	causes    causes
 	lastOwn   response.ID // how many out-of-band responses there were; counts their ids from firstOutOfBand
 	bills     []int       // tokens of responses that have ended, until Settle
-	closed    bool        // the session has ended
+	// inputs are the sizes of the requests that are kept and take memory, in bytes.
+	inputs map[*wire.ResponseParams]int
+	closed bool // the session has ended
 }
 
 // New returns a Generator without responses.
@@ -276,6 +278,7 @@ func (g *Generator) Settle(s *coord.State) action.List {
 			delete(g.responses, r.id)
 		}
 	}
+	g.release()
 	return out
 }
 

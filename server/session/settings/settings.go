@@ -4,6 +4,7 @@ package settings
 
 import (
 	"errors"
+	"fmt"
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/env"
@@ -11,6 +12,10 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/wire"
 )
+
+// maxSettings is the size of the largest session object, in bytes of its JSON. It is larger than what a request that begins a call can have,
+// which is 1 MiB.
+const maxSettings = 2 << 20
 
 // Settings are the settings of one session. They belong to one goroutine.
 //
@@ -57,6 +62,12 @@ func (s *Settings) Update(patch wire.Raw, privileged bool) ([]wire.ServerEvent, 
 	}
 	if err != nil {
 		return nil, failure(err)
+	}
+	if bytes := len(wire.AppendSession(nil, &next)); bytes > maxSettings {
+		return nil, &fault.Failure{
+			Code: "session_too_large", Param: "session",
+			Message: fmt.Sprintf("the session's settings take %d bytes, and at most %d are taken: shorten the instructions or the tools", bytes, maxSettings),
+		}
 	}
 	s.current = next
 	events := []wire.ServerEvent{&wire.SessionUpdated{Session: s.current}}

@@ -282,3 +282,13 @@ func TestUnchangedSettingsAreNotRefused(t *testing.T) {
 	r.update(`"instructions":"x","audio":{"output":{"voice":"choir"}},"prompt":{"id":"pmpt_gone"}`)
 	r.g.Expect(r.Current()).To(gomega.And(gomega.HaveField("Instructions", "x"), gomega.HaveField("ID", "sess_1"), gomega.HaveField("ExpiresAt", int64(7))))
 }
+
+// The settings of a session have a largest size: nothing else limits what a session keeps of them.
+func TestSettingsHaveALargestSize(t *testing.T) {
+	r := begin(t, plain())
+	r.update(`"instructions":"` + strings.Repeat("x", 1<<20) + `"`)
+	told := r.refuses(`"tools":[{"type":"function","name":"f","description":"`+strings.Repeat("y", 1<<20)+`"}]`, "session_too_large", "session")
+	r.g.Expect(told).To(gomega.ContainSubstring("at most 2097152"))
+	r.update(`"instructions":"short"`)
+	r.update(`"tools":[{"type":"function","name":"f","description":"` + strings.Repeat("y", 1<<20) + `"}]`)
+}
