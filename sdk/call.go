@@ -196,7 +196,7 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 			s.connectionCarries()
 		}
 	case PeerLost:
-		s.connectionInterrupted(c)
+		s.connectionInterrupted(c, e.Moved)
 	case PeerRestored:
 		if s.phase == phaseLost && c.recovery.restart == nil {
 			s.connectionCarries()

@@ -116,8 +116,9 @@ type (
 	Message struct{ Data []byte }
 	// PeerOpened: messages can be exchanged.
 	PeerOpened struct{}
-	// PeerLost: the connection is down and may come back by itself.
-	PeerLost struct{}
+	// PeerLost: the connection is down. It may come back by itself, unless Moved says that the machine has lost the address that the
+	// connection uses: then the session restarts it at once.
+	PeerLost struct{ Moved bool }
 	// PeerRestored: the connection is back.
 	PeerRestored struct{}
 	// PeerBroken: the connection is down for good, but nobody has ended the call, so another peer may go on with it. Err says why.

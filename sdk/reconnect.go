@@ -98,14 +98,19 @@ func (s *Session) connectionLost() {
 }
 
 // connectionInterrupted waits for the connection to come back by itself. If the server keeps the conversation, a restart helps after a
-// while. If it does not, a restart that fails would cost the conversation, so there is none.
-func (s *Session) connectionInterrupted(c *call) {
+// while; at once if the client has moved to another address. If it does not, a restart that fails would cost the conversation, so there is
+// none.
+func (s *Session) connectionInterrupted(c *call, moved bool) {
 	if s.phase != phaseLive {
 		return
 	}
 	s.connectionLost()
 	if _, can := c.peer.(Restarter); can && c.token != "" {
-		s.recover(recoverRestart, restartAfter)
+		wait := restartAfter
+		if moved {
+			wait = 0
+		}
+		s.recover(recoverRestart, wait)
 	}
 }
 

@@ -42,6 +42,17 @@ func TestALostConnectionIsRestarted(t *testing.T) {
 		l.g.Expect(l.Snapshot().Err).NotTo(gomega.HaveOccurred())
 	})
 
+	bubble(t, "the client has moved to another address: nothing is waited for", func(t *testing.T) {
+		var asked atomic.Int32
+		p := kept
+		p.restart = func(context.Context) error { asked.Add(1); return nil }
+		l := connectedBy(t, Options{}, p)
+		l.x.peers[0].sink(PeerLost{Moved: true})
+		l.wait(time.Millisecond)
+		l.g.Expect(asked.Load()).To(gomega.Equal(int32(1)))
+		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
+	})
+
 	for name, restart := range map[string]func(context.Context) error{
 		"the server is gone: the next call is placed at once": func(context.Context) error { return ErrServerGone },
 		"it is not answered": func(ctx context.Context) error {

@@ -151,7 +151,12 @@ func talk(j clientJob) error {
 		return err
 	}
 	changed := make(chan struct{}, 1)
-	s.Subscribe(func(sdk.Snapshot) {
+	lost := false
+	s.Subscribe(func(now sdk.Snapshot) {
+		if back := lost && now.State.OnCall(); back {
+			fmt.Println("back")
+		}
+		lost = now.State == sdk.Reconnecting
 		select {
 		case changed <- struct{}{}:
 		default: // the reader looks anyway

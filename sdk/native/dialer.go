@@ -47,8 +47,12 @@ type Dialer struct {
 // maxMessage is the size of the largest event that a call accepts, in bytes.
 const maxMessage = 1 << 20
 
+// silentFor is how long no packet of an Antiphon comes before the connection counts as interrupted; checkSilence is how often the peer
+// looks. The server sends a packet every 20 ms.
+const silentFor, checkSilence = time.Second, 250 * time.Millisecond
+
 // disconnected is how long the network is silent before a connection counts as interrupted, failed how much longer before it counts
-// as broken. keepAlive is how often the client checks the connection. The server sends a packet every 20 ms.
+// as broken. keepAlive is how often the client checks the connection.
 const disconnected, failed, keepAlive = 3 * time.Second, 25 * time.Second, time.Second
 
 // sdpType is the content type of descriptions.

@@ -7,6 +7,8 @@ package native
 import (
 	"context"
 	"errors"
+	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -194,7 +196,7 @@ func (p *peer) playSound(track *webrtc.TrackRemote) {
 // watch reports changes of the connection.
 func (p *peer) watch() {
 	lost := false
-	tick := time.NewTicker(disconnected / 6)
+	tick := time.NewTicker(checkSilence)
 	defer tick.Stop()
 	for {
 		select {
@@ -228,23 +230,43 @@ func (p *peer) watch() {
 	}
 }
 
-// watchSilence reports that the link is lost when no packet of the agent has come for the time disconnected, and that it is back. An
-// Antiphon sends a packet every 20 ms. When a router between both ends changes its address, the server sends to the old one, while the
-// client's own connectivity checks still succeed: pion sees nothing. lost says whether the link was lost before; watchSilence returns
-// whether it is now.
+// watchSilence reports that the link is lost when no packet of the agent has come for silentFor, and that it is back. An Antiphon sends a
+// packet every 20 ms. When a router between both ends changes its address, the server sends to the old one, while the client's own
+// connectivity checks still succeed: pion sees nothing. If this machine no longer has the address of the path, the link is lost at the first
+// silence. lost says whether the link was lost before; watchSilence returns whether it is now.
 func (p *peer) watchSilence(lost bool) bool {
 	last := p.heard.Load()
 	if last == 0 || !p.antiphon || p.pc.ConnectionState() != webrtc.PeerConnectionStateConnected {
 		return lost
 	}
-	silent := time.Since(time.Unix(0, last)) > disconnected
+	quiet := time.Since(time.Unix(0, last))
+	moved := !lost && quiet > checkSilence && p.addressGone()
 	switch {
-	case silent && !lost:
-		p.events.send(sdk.PeerLost{})
-	case !silent && lost:
+	case !lost && (quiet > silentFor || moved):
+		p.events.send(sdk.PeerLost{Moved: moved})
+		return true
+	case lost && quiet <= checkSilence:
 		p.events.send(sdk.PeerRestored{})
+		return false
 	}
-	return silent
+	return lost
+}
+
+// addressGone reports whether this machine no longer has the address that the packets of the call come from.
+func (p *peer) addressGone() bool {
+	pair, err := p.pc.SCTP().Transport().ICETransport().GetSelectedCandidatePair()
+	if err != nil || pair == nil || pair.Local.Typ != webrtc.ICECandidateTypeHost {
+		return false // nobody knows
+	}
+	has, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(pair.Local.Address)
+	return ip != nil && !slices.ContainsFunc(has, func(a net.Addr) bool {
+		own, is := a.(*net.IPNet)
+		return is && own.IP.Equal(ip)
+	})
 }
 
 // Send implements sdk.Peer.
