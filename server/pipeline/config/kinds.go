@@ -26,6 +26,7 @@ var kinds = []Kind{
 	stt("sphinx", "pocketsphinx on this machine: English, without a model file of your own", func() *Sphinx { return &Sphinx{} }, openSphinx),
 	stt("openai", "a server with /v1/audio/transcriptions: OpenAI, speaches, vLLM, LocalAI, llama.cpp", func() *OpenAISTT { return &OpenAISTT{} }, openSTT),
 	stt("whisper.cpp", "whisper.cpp's server (/inference)", func() *WhisperCPP { return &WhisperCPP{} }, openWhisperCPP),
+	stt("wyoming", "a Wyoming service: wyoming-faster-whisper and others", func() *WyomingSTT { return &WyomingSTT{} }, openWyomingSTT),
 	stt("scripted", "a deterministic recogniser for tests", func() *Scripted { return &Scripted{} }, scriptedSTT),
 
 	llm("assistant", "the small built-in assistant: no language model", func() *Assistant { return &Assistant{} }, openAssistant),
@@ -36,6 +37,7 @@ var kinds = []Kind{
 	tts("flite", "flite on this machine: English", func() *Flite { return &Flite{} }, openFlite),
 	tts("openai", "a server with /v1/audio/speech: OpenAI, Kokoro-FastAPI, speaches, LocalAI", func() *OpenAITTS { return &OpenAITTS{} }, openSpeech),
 	tts("piper", "Piper's HTTP server", func() *Piper { return &Piper{} }, openPiper),
+	tts("wyoming", "a Wyoming service: wyoming-piper and others", func() *WyomingTTS { return &WyomingTTS{} }, openWyomingTTS),
 	tts("scripted", "a deterministic synthesizer for tests: it speaks in tones", func() *Scripted { return &Scripted{} }, scriptedTTS),
 }
 
