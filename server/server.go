@@ -43,6 +43,10 @@ type Reach struct {
 	// Turn is the HOST:PORT of a TURN server inside of the Server, over UDP and TCP; empty for none. It relays to the Server alone.
 	// Clients find it under the first public address, or under the host of their request.
 	Turn string
+	// TurnTCP accepts the clients of the TURN server over TCP, in place of the TCP port of Turn; nil for that port. TurnTLS says that it also
+	// accepts clients over TLS: they find it under the host of their request. Package oneport has such listeners. The Server closes it.
+	TurnTCP net.Listener
+	TurnTLS bool
 	// ICE are other STUN and TURN servers that clients use.
 	ICE signal.ICEServers
 }
@@ -209,6 +213,9 @@ func (s *Server) Reload(to signal.Rules) error { return s.calls.Reload(to) }
 func (s *Server) Close(ctx context.Context) error {
 	err := s.calls.Close(ctx)
 	err = errors.Join(err, s.engine.Close())
+	if s.turn != nil {
+		err = errors.Join(err, s.turn.Close())
+	}
 	for _, r := range s.recorders {
 		err = errors.Join(err, r.close(ctx))
 	}

@@ -24,7 +24,7 @@ func openTurn(cfg Config, engine *rtc.Engine) (*relay.Server, signal.ICEServers,
 	}
 	ice.Secret = rand.Text()
 	turn, err := relay.New(relay.Config{
-		Address: cfg.Turn, Secret: ice.Secret, IsMedia: engine.IsMedia, Local: engine.Local, Logger: cfg.Logger,
+		Address: cfg.Turn, TCP: cfg.TurnTCP, Secret: ice.Secret, IsMedia: engine.IsMedia, Local: engine.Local, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, ice, err
@@ -36,6 +36,9 @@ func openTurn(cfg Config, engine *rtc.Engine) (*relay.Server, signal.ICEServers,
 	}
 	for _, over := range []string{"udp", "tcp"} {
 		ice.URLs = append(ice.URLs, fmt.Sprintf("turn:%s:%d?transport=%s", host, turn.Port(), over))
+	}
+	if cfg.TurnTLS { // the client has found the host of its request in the server's certificate
+		ice.URLs = append(ice.URLs, fmt.Sprintf("turns:HOST:%d?transport=tcp", turn.Port()))
 	}
 	return turn, ice, nil
 }

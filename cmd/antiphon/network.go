@@ -17,17 +17,17 @@ import (
 // network are the flags of the addresses and ports for audio.
 type network struct {
 	UDPPort           int           `name:"udp-port" placeholder:"PORT" help:"Carry the audio of all calls on this one UDP port."`
-	ICETCP            string        `name:"ice-tcp" placeholder:"HOST:PORT" help:"Carry calls over this TCP port, too, for clients whose network lets no UDP through."`
+	ICETCP            string        `name:"ice-tcp" placeholder:"HOST:PORT" help:"Carry calls over this TCP port, too, for clients whose network lets no UDP through. It may be the port of --listen."`
 	PublicAddress     []string      `placeholder:"IP" help:"Addresses under which clients reach this machine and which no interface has: behind 1:1 NAT, or in a container."`
 	PrivateCandidates bool          `help:"Send connectivity checks also to private addresses of clients outside of this machine's networks."`
-	Turn              string        `placeholder:"HOST:PORT" help:"Serve TURN here, over UDP and TCP, for clients that reach no other port. It relays to this server alone."`
+	Turn              string        `placeholder:"HOST:PORT" help:"Serve TURN here, over UDP and TCP, for clients that reach no other port. It relays to this server alone. On the port of --listen it shares the TCP port with HTTP, and with HTTPS it also serves TURN over TLS."`
 	ICEServer         []string      `name:"ice-server" placeholder:"URL" help:"STUN and TURN servers for clients, such as turn:turn.example.org:3478?transport=tcp."`
 	TurnSecretFile    string        `type:"existingfile" placeholder:"FILE" help:"The secret that TURN servers of --ice-server share with this one (coturn: use-auth-secret)."`
 	TurnLifetime      time.Duration `default:"10m" help:"How long a credential for TURN can begin an allocation."`
 }
 
-// into checks the flags, opens the TCP port, and writes all into cfg.
-func (n *network) into(cfg *server.Config) error {
+// into checks the flags, opens the TCP port of --ice-tcp unless it is that of --listen, and writes all into cfg.
+func (n *network) into(cfg *server.Config, listen string) error {
 	cfg.UDPPort, cfg.PrivateCandidates, cfg.Turn = n.UDPPort, n.PrivateCandidates, n.Turn
 	cfg.ICE.URLs, cfg.ICE.Lifetime = n.ICEServer, n.TurnLifetime
 	for _, text := range n.PublicAddress {
@@ -40,7 +40,7 @@ func (n *network) into(cfg *server.Config) error {
 	if err := n.checkServers(cfg); err != nil {
 		return err
 	}
-	if n.ICETCP == "" {
+	if n.ICETCP == "" || samePort(n.ICETCP, listen) {
 		return nil
 	}
 	listener, err := net.Listen("tcp", n.ICETCP)

@@ -4,13 +4,11 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -102,6 +100,11 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 		}()
 		cfg.Tracer = tracer
 	}
+	listener, connections, err := c.openPort(secured.config(), &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }() // the HTTP server may have closed it
 	s, err := server.New(cfg)
 	if err != nil {
 		return err
@@ -111,19 +114,10 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 		defer cancel()
 		err = errors.Join(err, s.Close(stop))
 	}()
-	connections, err := c.connections()
-	if err != nil {
-		return err
-	}
-	open, err := net.Listen("tcp", c.Listen)
-	if err != nil {
-		return fmt.Errorf("%w: is another server running? Choose another address with --listen", err)
-	}
-	listener := httpguard.Listen(open, connections)
 	signals, stop := hangups()
 	defer stop()
 	go warm(ctx, p, probes, logger)
-	go c.watch(ctx, signals, running{s, listener, secured}, logger)
+	go c.watch(ctx, signals, running{s, connections, secured}, logger)
 	return c.listen(ctx, listener, secured.config(), s, s)
 }
 
@@ -147,7 +141,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	if cfg.Proxies, err = c.proxies(); err != nil {
 		return cfg, nil, err
 	}
-	if err := c.network.into(&cfg); err != nil {
+	if err := c.network.into(&cfg, c.Listen); err != nil {
 		return cfg, nil, err
 	}
 	if err := c.readAccess(&cfg, logger); err != nil {
@@ -257,32 +251,6 @@ type drainer interface {
 	Drain(ctx context.Context, within time.Duration) error
 }
 
-// listen serves HTTP until ctx is done, and then until the calls of d have ended; secured is nil for plain HTTP.
-func (c *serve) listen(ctx context.Context, listener net.Listener, secured *tls.Config, h http.Handler, d drainer) error {
-	hs := httpguard.Server(h)
-	hs.TLSConfig = secured
-	host := displayHost(listener.Addr().String(), c.Listen)
-	failed := make(chan error, 1)
-	go func() {
-		if secured != nil {
-			failed <- hs.ServeTLS(listener, "", "")
-			return
-		}
-		failed <- hs.Serve(listener)
-	}()
-	fmt.Print(greeting(host, secured))
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	c.drain(context.WithoutCancel(ctx), d)
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	// Shutdown does not end WebSocket calls. The server's Close ends them.
-	return hs.Shutdown(stop)
-}
-
 // drain lets the calls end at a pause, until c.Drain is over or another signal comes.
 func (c *serve) drain(ctx context.Context, d drainer) {
 	if c.Drain <= 0 {
@@ -293,25 +261,6 @@ func (c *serve) drain(ctx context.Context, d drainer) {
 	ctx, stop := context.WithTimeout(ctx, c.Drain+stopTimeout)
 	defer stop()
 	_ = d.Drain(ctx, c.Drain) // calls that are left end with the server's Close
-}
-
-// greeting returns the text that says where the server listens. Scripts read its first line.
-func greeting(host string, secured *tls.Config) string {
-	if secured == nil {
-		return fmt.Sprintf("listening on http://%s\n", host)
-	}
-	return fmt.Sprintf("listening on https://%s\nWebSocket wss://%s/v1/realtime\ncertificate SHA-256 %s\n",
-		host, host, fingerprint(secured.Certificates[0]))
-}
-
-// displayHost returns host and port to show: the host of the flag --listen, and the port on which the server really listens.
-func displayHost(got, asked string) string {
-	host, _, _ := net.SplitHostPort(asked)
-	_, port, err := net.SplitHostPort(got)
-	if err != nil || host == "" {
-		return got
-	}
-	return net.JoinHostPort(host, port)
 }
 
 // isLoopback reports whether host names this machine by a loopback address.

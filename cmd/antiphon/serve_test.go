@@ -9,7 +9,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -191,9 +190,10 @@ func secured(t *testing.T, c serve) (host string, pool *x509.CertPool) {
 	pool.AddCert(cert)
 
 	p := scripted.New(scripted.Options{})
-	s, err := server.New(server.Config{Pipeline: p, Loopback: true})
+	cfg := server.Config{Pipeline: p, Loopback: true}
+	listener, _, err := c.openPort(conf, &cfg)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", c.Listen)
+	s, err := server.New(cfg)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
@@ -283,5 +283,25 @@ func TestCertifiedNames(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	for _, everywhere := range []string{":443", "0.0.0.0:443", "[::]:443"} {
 		g.Expect(certifiedNames(everywhere)).To(gomega.ContainElement(name), everywhere)
+	}
+}
+
+// TestSamePort checks which flags name the port of --listen.
+func TestSamePort(t *testing.T) {
+	for _, row := range []struct {
+		one, other string
+		same       bool
+	}{
+		{":443", ":443", true},
+		{":443", "0.0.0.0:443", true},
+		{"[::]:443", "0.0.0.0:443", true},
+		{"203.0.113.10:443", "203.0.113.10:443", true},
+		{"203.0.113.10:443", "203.0.113.11:443", false},
+		{"203.0.113.10:443", ":443", false},
+		{":443", ":7000", false},
+		{"127.0.0.1:0", "127.0.0.1:0", false},
+		{"", "127.0.0.1:8080", false},
+	} {
+		gomega.NewWithT(t).Expect(samePort(row.one, row.other)).To(gomega.Equal(row.same), "%s %s", row.one, row.other)
 	}
 }

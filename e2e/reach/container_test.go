@@ -1,11 +1,21 @@
 package reach
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"math/big"
+	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -37,16 +47,56 @@ func runImage(j imageJob) error {
 	return cmd.Wait()
 }
 
-// TestContainerBehindNAT checks that a client behind NAT talks with a server in a container behind NAT: over UDP, and through TURN over TCP
-// where no UDP passes. The router of the container forwards the ports of the image alone.
-func TestContainerBehindNAT(t *testing.T) {
-	g := gomega.NewWithT(t)
+// certificate makes a certificate of a server at an IP address.
+func certificate(address string) (cert tls.Certificate, err error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return cert, err
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.ParseIP(address)}}
+	text, err := x509.CreateCertificate(rand.Reader, about, about, private.Public(), private)
+	return tls.Certificate{Certificate: [][]byte{text}, PrivateKey: private}, err
+}
+
+// newImage makes the image with the secrets that the tests' servers read. It returns an API key of the servers, and trusts their certificate.
+func newImage(t *testing.T, g *gomega.WithT) (image *rig.Image, key string) {
+	t.Helper()
 	image, err := rig.NewImage("../..", t.TempDir())
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	key, line, err := apikey.New("client")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(image.Secret("/run/secrets/antiphon-keys", line+"\n")).To(gomega.Succeed())
-	g.Expect(image.Secret("/run/secrets/turn", "shared\n")).To(gomega.Succeed())
+	cert, err := certificate("203.0.113.20")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	private, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	trusted := filepath.Join(image.Root, "run/secrets/cert")
+	for path, text := range map[string]string{
+		"/run/secrets/antiphon-keys": line + "\n", "/run/secrets/turn": "shared\n",
+		"/run/secrets/cert": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[0]})),
+		"/run/secrets/key":  string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})),
+	} {
+		g.Expect(image.Secret(path, text)).To(gomega.Succeed())
+	}
+	t.Setenv("SSL_CERT_FILE", trusted)
+	return image, key
+}
+
+// call starts the image's program with these flags behind the gateway, and talks with it.
+func (i imageJob) call(t *testing.T, g *gomega.WithT, scheme, listens, url, key string) {
+	t.Helper()
+	start(t, g, "inner", "image", i).says("listening on " + scheme + "://" + listens)
+	client := start(t, g, "client", "client", clientJob{URL: scheme + "://" + url, Key: key, Speaks: true})
+	client.says("connected")
+	for i := range 2 {
+		client.ask(fmt.Sprint("good morning ", i))
+	}
+}
+
+// TestContainerBehindNAT checks that a client behind NAT talks with a server in a container behind NAT: over UDP, and through TURN over TCP
+// where no UDP passes. The router of the container forwards the ports of the image alone.
+func TestContainerBehindNAT(t *testing.T) {
+	g := gomega.NewWithT(t)
+	image, key := newImage(t, g)
 	const web, media = "tcp dport 8080", "udp dport 3478"
 	for _, row := range []struct {
 		name   string
@@ -74,13 +124,30 @@ func TestContainerBehindNAT(t *testing.T) {
 			if row.coturn {
 				coturn(t, g, "--no-udp")
 			}
-			start(t, g, "inner", "image", imageJob{Image: *image, Args: append(append(image.Command, "--public-address", "203.0.113.20"), row.args...)}).
-				says("listening on http://0.0.0.0:8080")
-			client := start(t, g, "client", "client", clientJob{URL: "http://203.0.113.20:8080", Key: key, Speaks: true})
-			client.says("connected")
-			for i := range 2 {
-				client.ask(fmt.Sprint("good morning ", i))
-			}
+			args := append(append(image.Command, "--public-address", "203.0.113.20"), row.args...)
+			imageJob{Image: *image, Args: args}.call(t, g, "http", "0.0.0.0:8080", "203.0.113.20:8080", key)
+		})
+	}
+}
+
+// TestOnePort checks that TCP port 443 alone carries a call: HTTPS, and ICE over TCP, TURN over TCP or TURN over TLS beside it. Firewalls that
+// read the first bytes leave what they let through.
+func TestOnePort(t *testing.T) {
+	g := gomega.NewWithT(t)
+	image, key := newImage(t, g)
+	run(t, "ip netns exec inner sysctl -qw net.ipv4.ip_unprivileged_port_start=0") // as containers have it
+	const all = "0.0.0.0:443"
+	for _, row := range []struct{ name, block string }{
+		{"everything", ""}, {"ICE over TCP", noTURN}, {"TURN over TCP", noICE}, {"TURN over TLS", noTURN + "\n" + noICE},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			route(t, symmetric, only443, row.block)
+			forward(t, []string{"tcp dport 443"})
+			imageJob{Image: *image, Args: []string{
+				"serve", "--listen", all, "--tls-cert", "/run/secrets/cert", "--tls-key", "/run/secrets/key", "--ice-tcp", all, "--turn", all,
+				"--udp-port", "3478", "--pipeline", "scripted", "--api-key-file", "/run/secrets/antiphon-keys", "--public-address", "203.0.113.20",
+			}}.call(t, g, "https", all, "203.0.113.20", key)
 		})
 	}
 }

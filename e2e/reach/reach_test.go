@@ -15,6 +15,9 @@ const (
 	noUDP    = "meta l4proto udp drop"
 	only443  = "iifname lan meta l4proto udp drop\niifname lan tcp dport != 443 drop"
 	noDirect = "iifname lan udp dport 7000 drop"
+	// These read where the magic cookie of STUN stands in the payload: at its beginning, and after the length of a frame.
+	noTURN = "tcp dport 443 @ih,32,32 0x2112a442 drop"
+	noICE  = "tcp dport 443 @ih,48,32 0x2112a442 drop"
 )
 
 // TestCallsThroughNetworks checks that a client hears an answer through each network.
@@ -78,21 +81,26 @@ func TestBlockedNetworks(t *testing.T) {
 // TestChromium checks that a browser connects through networks that let no UDP through.
 func TestChromium(t *testing.T) {
 	for i, row := range []struct {
-		name string
-		job  serverJob
-		want string
+		name  string
+		job   serverJob
+		url   string
+		block string
+		want  string
 	}{
-		{"TURN over TCP", serverJob{Listen: "0.0.0.0:80", Turn: "0.0.0.0:3478"}, "page: session.created relay tcp"},
-		{"ICE over TCP", serverJob{Listen: "0.0.0.0:80", ICETCP: "0.0.0.0:7000"}, "page: session.created prflx tcp"},
+		{"TURN over TCP", serverJob{Listen: "0.0.0.0:80", Turn: "0.0.0.0:3478"}, "http://203.0.113.10/", noUDP, "page: session.created relay tcp"},
+		{"ICE over TCP", serverJob{Listen: "0.0.0.0:80", ICETCP: "0.0.0.0:7000"}, "http://203.0.113.10/", noUDP, "page: session.created prflx tcp"},
+		{"port 443: TURN over TLS", serverJob{Listen: "0.0.0.0:443", OnePort: true}, "https://203.0.113.10/", only443 + "\n" + noTURN + "\n" + noICE, "page: session.created relay tls"},
+		{"port 443: TURN over TCP", serverJob{Listen: "0.0.0.0:443", OnePort: true}, "https://203.0.113.10/", only443 + "\n" + noICE, "page: session.created relay tcp"},
+		{"port 443: ICE over TCP", serverJob{Listen: "0.0.0.0:443", OnePort: true}, "https://203.0.113.10/", only443, "page: session.created prflx tcp"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			route(t, symmetric, noUDP)
+			route(t, symmetric, row.block)
 			served := start(t, g, "server", "server", row.job)
 			served.says("serving")
 			dir := fmt.Sprint("/run/chromium", i) // it goes with the namespaces, whenever the browser's last process ends
 			browser := exec.Command("ip", "netns", "exec", "client", "chromium", "--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu",
-				"--user-data-dir="+dir, "http://203.0.113.10/")
+				"--ignore-certificate-errors", "--user-data-dir="+dir, row.url)
 			browser.Env = append(os.Environ(), "HOME="+dir)
 			begin(t, g, browser)
 			served.says(row.want)

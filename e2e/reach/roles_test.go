@@ -3,6 +3,7 @@ package reach
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/oneport"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
@@ -76,6 +78,7 @@ type serverJob struct {
 	Public               []string
 	ICEURLs              []string
 	Secret               string
+	OnePort              bool // ICE over TCP and TURN are on the port of Listen, with HTTPS
 }
 
 // serveCalls serves calls until the program is told to end.
@@ -95,11 +98,21 @@ func serveCalls(j serverJob) error {
 		}
 		cfg.ICETCP = l
 	}
-	s, err := server.New(cfg)
+	l, err := net.Listen("tcp", j.Listen)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", j.Listen)
+	if j.OnePort {
+		cert, err := certificate("203.0.113.10")
+		if err != nil {
+			return err
+		}
+		port := oneport.Share(l, oneport.Config{
+			TLS: &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"}}, ICE: true, TURN: true,
+		})
+		l, cfg.ICETCP, cfg.Turn, cfg.TurnTCP, cfg.TurnTLS = port.HTTP, port.ICE, j.Listen, port.TURN, true
+	}
+	s, err := server.New(cfg)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package httpguard
 import (
 	"container/list"
 	"context"
-	"crypto/tls"
 	"net"
 	"net/netip"
 	"sync"
@@ -45,12 +44,14 @@ type Listener struct {
 	mu     sync.Mutex
 	limits Limits
 	total  int
+	held   int // connections for which Hold was called
 	of     map[netip.Prefix]*client
 }
 
 // client is one client address with its connections.
 type client struct {
 	total int
+	held  int
 	idle  list.List // of *conn: those without a request, the oldest first
 }
 
@@ -151,6 +152,10 @@ func (l *Listener) remove(c *conn) {
 	c.removed = true
 	l.total--
 	c.of.total--
+	if c.held {
+		l.held--
+		c.of.held--
+	}
 	if c.idle != nil {
 		c.of.idle.Remove(c.idle)
 		c.idle = nil
@@ -171,6 +176,7 @@ type conn struct {
 	requests int           // how many requests are being answered
 	idle     *list.Element // in of.idle, while requests is 0
 	removed  bool
+	held     bool
 }
 
 // Close implements net.Conn.
@@ -199,16 +205,56 @@ func (c *conn) answer() (done func()) {
 	}
 }
 
+// hold makes a connection busy until it closes. It reports false if half of the connections of the server, or of the client address, are
+// held already.
+func (c *conn) hold() bool {
+	l := c.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	proxied := !c.network.IsValid()
+	if c.removed || 2*l.held >= l.limits.Connections || !proxied && 2*c.of.held >= l.limits.PerAddress {
+		return false
+	}
+	c.held = true
+	l.held++
+	c.of.held++
+	c.requests++
+	if c.idle != nil {
+		c.of.idle.Remove(c.idle)
+		c.idle = nil
+	}
+	return true
+}
+
+// Hold keeps a connection, which carries no HTTP, from being closed to make room for others. It reports false if there are too many such
+// connections: half of all, and half of those of a client address, remain for HTTP. The caller closes the connection then. A connection that
+// no Listener has accepted is always held.
+func Hold(c net.Conn) bool {
+	counted := counted(c)
+	return counted == nil || counted.hold()
+}
+
+// counted returns the connection of a Listener below c, or nil.
+func counted(c net.Conn) *conn {
+	for {
+		if found, ok := c.(*conn); ok {
+			return found
+		}
+		outer, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return nil
+		}
+		c = outer.NetConn()
+	}
+}
+
 // connKey is the key of the connection in a request's context.
 type connKey struct{}
 
 // ConnContext is for http.Server.ConnContext: a Guard knows then which connection has a request.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
-	if secured, ok := c.(*tls.Conn); ok {
-		c = secured.NetConn()
-	}
-	if counted, ok := c.(*conn); ok {
-		return context.WithValue(ctx, connKey{}, counted)
+	if found := counted(c); found != nil {
+		return context.WithValue(ctx, connKey{}, found)
 	}
 	return ctx
 }

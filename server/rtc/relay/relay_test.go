@@ -2,6 +2,7 @@ package relay
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"testing"
@@ -181,4 +182,33 @@ func TestTheRelayIsNoFirehose(t *testing.T) {
 	}
 	g.Expect(sent).To(gomega.BeNumerically("<=", 14_000))
 	g.Expect(sent).To(gomega.BeNumerically(">=", 10_000))
+}
+
+// TestSilentConnections checks that a connection over TCP that sends no message is closed in time, and that Close closes those that have.
+func TestSilentConnections(t *testing.T) {
+	g := gomega.NewWithT(t)
+	s := serve(t, Config{IsMedia: func(netip.AddrPort) bool { return true }, first: 50 * time.Millisecond})
+	conn, err := dial(t, s, "tcp", Issue(secret, time.Now().Add(time.Minute))).Allocate()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { _ = conn.Close() }() // the server may be closed
+	ended := func(c net.Conn) error {
+		g.Expect(c.SetReadDeadline(time.Now().Add(20 * time.Second))).To(gomega.Succeed())
+		_, err := c.Read(make([]byte, 1))
+		return err
+	}
+	silent, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port()))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { _ = silent.Close() }()
+	g.Expect(ended(silent)).To(gomega.MatchError(io.EOF))
+	g.Expect(s.Allocations()).To(gomega.Equal(1), "the other one lives")
+
+	asked, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port()))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { _ = asked.Close() }()
+	_, err = asked.Write([]byte("\x00\x01\x00\x00\x21\x12\xA4\x42 transaction")) // a binding request
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(ended(asked)).To(gomega.Succeed(), "it is answered")
+	g.Expect(s.Close()).To(gomega.Succeed())
+	_, err = io.Copy(io.Discard, asked)
+	g.Expect(err).NotTo(gomega.HaveOccurred(), "it ends")
 }

@@ -24,6 +24,8 @@ const realm = "antiphon"
 type Config struct {
 	// Address is the HOST:PORT of the server, over UDP and TCP.
 	Address string
+	// TCP accepts the clients over TCP and TLS, in place of the TCP port of Address; nil for that port. The Server closes it.
+	TCP net.Listener
 	// Secret is that of the credentials: see Issue.
 	Secret string
 	// IsMedia reports whether an address is one where this server receives the audio of calls. The relay sends to no other.
@@ -37,10 +39,12 @@ type Config struct {
 	BytesPerSecond int
 	// Logger gets errors, and pion's messages at debug level. nil discards all.
 	Logger *slog.Logger
+
+	first time.Duration // 0 takes firstTimeout
 }
 
-// maxPerCredential is how many allocations one credential may have at a time: one for each of the networks and transports of a client.
-const maxPerCredential = 4
+// maxPerCredential is how many allocations one credential may have at a time: one for IPv4 and one for IPv6 over UDP, TCP and TLS.
+const maxPerCredential = 6
 
 // Server is a TURN server. It is safe for concurrent use.
 type Server struct {
@@ -69,9 +73,11 @@ func New(cfg Config) (*Server, error) {
 		cfg.BytesPerSecond = 128 << 10
 	}
 	s := &Server{cfg: cfg, byUser: map[string]int{}, byAddress: map[string]int{}}
-	tcp, err := net.Listen("tcp", cfg.Address)
-	if err != nil {
-		return nil, fmt.Errorf("relay: %w: choose another address with --turn", err)
+	tcp, err := cfg.TCP, error(nil)
+	if tcp == nil {
+		if tcp, err = net.Listen("tcp", cfg.Address); err != nil {
+			return nil, fmt.Errorf("relay: %w: choose another address with --turn", err)
+		}
 	}
 	s.port = tcp.Addr().(*net.TCPAddr).Port
 	host, _, err := net.SplitHostPort(cfg.Address)
@@ -91,7 +97,7 @@ func New(cfg Config) (*Server, error) {
 		},
 		PacketConnConfigs: []turn.PacketConnConfig{{PacketConn: udp, RelayAddressGenerator: generator{s}, PermissionHandler: s.permits}},
 		ListenerConfigs: []turn.ListenerConfig{{
-			Listener: limited.New(tcp, 2*cfg.MaxAllocations, 2*cfg.MaxPerAddress), RelayAddressGenerator: generator{s}, PermissionHandler: s.permits,
+			Listener: within(limited.New(tcp, 2*cfg.MaxAllocations, 2*cfg.MaxPerAddress), cfg.first), RelayAddressGenerator: generator{s}, PermissionHandler: s.permits,
 		}},
 	})
 	if err != nil {
