@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
-	"github.com/antiphon-rt/antiphon/server/pipeline/internal/growing"
+	"github.com/antiphon-rt/antiphon/server/pipeline/backend/growing"
 )
 
 // maxText is the longest transcript, in bytes: six minutes of fast speech have some 6 kB.

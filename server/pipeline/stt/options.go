@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
-	"github.com/antiphon-rt/antiphon/server/pipeline/internal/growing"
+	"github.com/antiphon-rt/antiphon/server/pipeline/backend/growing"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 

@@ -243,7 +243,8 @@ func TestRequests(t *testing.T) {
 		want      string
 	}{
 		"OpenAI": {
-			Config{Model: "tts-1", Voice: "af_heart", Options: map[string]any{"instructions": "be calm"}}, NewOpenAI,
+			Config{Model: "tts-1", Voice: "af_heart", Options: map[string]any{"instructions": "be calm"}},
+			NewOpenAI,
 			pipeline.Utterance{Text: " Hello,\nyou. ", Speed: 1.5},
 			`/audio/speech {"input":"Hello, you.","instructions":"be calm","model":"tts-1","response_format":"pcm","speed":1.5,"voice":"af_heart"}`,
 		},
@@ -251,7 +252,8 @@ func TestRequests(t *testing.T) {
 		"events": {Config{Format: FormatSSE}, NewOpenAI, pipeline.Utterance{Text: "Hi"}, `/audio/speech {"input":"Hi","response_format":"pcm","stream_format":"sse","voice":"alloy"}`},
 		"Piper":  {Config{}, NewPiper, pipeline.Utterance{Text: "Hi", Voice: "alloy", Speed: 9}, `/ {"length_scale":0.25,"text":"Hi"}`},
 		"Piper with a voice": {
-			Config{Voices: map[string]string{"alloy": "en_US-joe-medium"}, Options: map[string]any{"speaker_id": 3}}, NewPiper,
+			Config{Voices: map[string]string{"alloy": "en_US-joe-medium"}, Options: map[string]any{"speaker_id": 3}},
+			NewPiper,
 			pipeline.Utterance{Text: "Hi", Voice: "alloy"},
 			`/ {"speaker_id":3,"text":"Hi","voice":"en_US-joe-medium"}`,
 		},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
-	"github.com/antiphon-rt/antiphon/server/pipeline/internal/growing"
+	"github.com/antiphon-rt/antiphon/server/pipeline/backend/growing"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
