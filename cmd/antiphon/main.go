@@ -22,6 +22,7 @@ var version = "unknown"
 type commands struct {
 	Serve   serve         `cmd:"" help:"Serve calls and the Talk page."`
 	Talk    talk          `cmd:"" help:"Talk with an agent from this terminal."`
+	Setup   setup         `cmd:"" help:"Find servers of models on this machine, and write antiphon.yaml for them."`
 	Config  configure     `cmd:"" help:"Check a configuration, or print its JSON Schema."`
 	Doctor  doctor        `cmd:"" help:"Say what is installed, what is missing and how to get it, and what answers."`
 	Backend backend       `cmd:"" help:"Serve one back end of a pipeline, on standard input and output or on a Unix socket."`

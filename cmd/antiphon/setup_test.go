@@ -1,0 +1,88 @@
+package main
+
+// `antiphon setup` from the look to the trial, with stand-ins of servers on free ports.
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/config"
+)
+
+// standIns starts a server like Ollama and one like speaches. It returns their addresses.
+func standIns(t *testing.T) []string {
+	t.Helper()
+	ollama, speaches := http.NewServeMux(), http.NewServeMux()
+	answer := func(mux *http.ServeMux, path, kind, text string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = fmt.Fprint(w, text)
+		})
+	}
+	answer(ollama, "GET /api/version", "application/json", `{"version":"0.9.1"}`)
+	answer(ollama, "GET /v1/models", "application/json", `{"data":[{"id":"one:3b"},{"id":"two:8b"}]}`)
+	answer(ollama, "POST /v1/chat/completions", "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"Hello there.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	answer(speaches, "GET /v1/models", "application/json", `{"data":[{"id":"small","task":"automatic-speech-recognition"}]}`)
+	answer(speaches, "POST /v1/audio/transcriptions", "application/json", `{"text":"hello this is a test"}`)
+	var addresses []string
+	for _, mux := range []*http.ServeMux{ollama, speaches} {
+		s := httptest.NewServer(mux)
+		t.Cleanup(s.Close)
+		addresses = append(addresses, s.URL)
+	}
+	return addresses
+}
+
+func noKey(string) string { return "" }
+
+// TestSetup: setup finds the servers, writes the file for them, and tries them.
+func TestSetup(t *testing.T) {
+	g := gomega.NewWithT(t)
+	t.Chdir(t.TempDir())
+	at := standIns(t)
+	var out strings.Builder
+	g.Expect((&setup{Yes: true, At: at, File: config.Name}).run(t.Context(), strings.NewReader(""), &out, noKey)).To(gomega.Succeed())
+	g.Expect(out.String()).To(gomega.MatchRegexp(`Ollama 0\.9\.1 +` + at[0] + `: llm one:3b, two:8b\n`))
+	g.Expect(out.String()).To(gomega.MatchRegexp(`transcriber +\S+ +ready .*hello this is a test\n`))
+	g.Expect(out.String()).To(gomega.MatchRegexp(`model +one:3b +ready .* Hello there\.\n`))
+	g.Expect(out.String()).To(gomega.HaveSuffix("\nTalk with it: antiphon serve\n"))
+	file, err := config.Load(config.Name, nil)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect([]string{file.STT.Kind(), file.LLM.Kind(), file.TTS.Kind()}).To(gomega.Equal([]string{"openai", "openai", "flite"}))
+	g.Expect(file.LLM.Fields().(*config.OpenAILLM).URL).To(gomega.Equal([]string{at[0] + "/v1"}))
+
+	// A file that is there is replaced by who agrees only, and kept as a backup.
+	before, err := os.ReadFile(config.Name)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	again := setup{At: at, File: config.Name}
+	err = again.run(t.Context(), strings.NewReader("\n2\nno\n"), new(strings.Builder), noKey)
+	g.Expect(err).To(gomega.MatchError(errNothing))
+	g.Expect(os.ReadFile(config.Name)).To(gomega.Equal(before))
+	g.Expect(again.run(t.Context(), strings.NewReader("\n2\nyes\n"), new(strings.Builder), noKey)).To(gomega.Succeed())
+	g.Expect(os.ReadFile(config.Name)).To(gomega.ContainSubstring("two:8b"))
+	g.Expect(os.ReadFile(config.Name + ".1.bak")).To(gomega.Equal(before))
+}
+
+// Setup says where it looked, and writes nothing, if there is no server. A key of OpenAI is an offer, and the file names its variable alone.
+func TestSetupWithoutServers(t *testing.T) {
+	g := gomega.NewWithT(t)
+	t.Chdir(t.TempDir())
+	var out strings.Builder
+	nowhere := "http://127.0.0.1:1"
+	s := setup{Yes: true, At: []string{nowhere}, File: config.Name}
+	g.Expect(s.run(t.Context(), strings.NewReader(""), &out, noKey)).To(gomega.MatchError(errNothing))
+	g.Expect(out.String()).To(gomega.ContainSubstring("Looked at:\n  " + nowhere))
+	g.Expect(config.Name).NotTo(gomega.BeAnExistingFile())
+	s.Yes = false
+	out.Reset()
+	err := s.run(t.Context(), strings.NewReader(""), &out, func(string) string { return "sk-secret" })
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("--yes")))
+	g.Expect(out.String()).To(gomega.ContainSubstring("goes to api.openai.com"))
+	g.Expect(out.String()).NotTo(gomega.ContainSubstring("sk-secret"))
+}
