@@ -108,6 +108,11 @@ func (s *Session) sendHello() {
 		if s.bargesIn() {
 			hello.Key("barge_in").Bool(true)
 		}
+		if z, ok := s.opts.Dialer.(TimeZoner); ok {
+			if zone := z.TimeZone(); zone != "" {
+				hello.Key("time_zone").Text(zone)
+			}
+		}
 		s.send("antiphon.hello", hello.Key("machines").Raw(ownMachines()), intent{kind: intentHello})
 	}
 	if patch := s.opening(); patch != nil {

@@ -92,6 +92,9 @@ func (x *exchange) Dial(ctx context.Context, c CallConfig, sink func(PeerEvent))
 	return l, nil
 }
 
+// TimeZone implements TimeZoner.
+func (*exchange) TimeZone() string { return "Europe/Oslo" }
+
 func message(e wire.ServerEvent) Message { return Message{Data: wire.AppendServer(nil, e)} }
 
 func (l *exchangePeer) Send(text []byte) error {
@@ -107,6 +110,9 @@ func (l *exchangePeer) Send(text []byte) error {
 	said := e.ID() + " " + e.Type()
 	if c, is := e.(*wire.ConversationItemCreate); is {
 		said += " " + c.Item.Role + ": " + c.Item.Content[0].Text
+	}
+	if c, is := e.(*wire.AntiphonHello); is {
+		said += " " + c.TimeZone
 	}
 	if c, is := e.(*wire.AntiphonBargeInCandidate); is {
 		said += " " + strconv.Itoa(c.Candidate)

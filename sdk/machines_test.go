@@ -1,6 +1,6 @@
 package sdk
 
-// The comparison of the client's state machines with the server's.
+// What client and server say of themselves: the user's time zone, and which state machines they have.
 
 import (
 	"testing"
@@ -36,4 +36,12 @@ func TestMachinesAreCompared(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheServerLearnsTheTimeZone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := connectedBy(t, Options{}, plan{token: "T"})
+		l.g.Expect(l.x.peers[0].got()).To(gomega.ContainElement("client_1 antiphon.hello Europe/Oslo"))
+		l.g.Expect(l.Close(t.Context())).To(gomega.Succeed())
+	})
 }

@@ -6,7 +6,7 @@ import "context"
 
 // Dialer places calls on one platform. Implementations: sdk/browser and sdk/native. Safe for concurrent use.
 //
-// A Dialer may also be a DeviceLister and a PipelineSource.
+// A Dialer may also be a DeviceLister, a PipelineSource and a TimeZoner.
 type Dialer interface {
 	// Dial places one call: it opens the microphone that c asks for, exchanges descriptions with the server, and returns when the
 	// peer has applied the server's answer. The channel for messages may open later (PeerOpened).
@@ -91,6 +91,13 @@ type SpeakerChooser interface {
 type SoundResumer interface {
 	// ResumeSound tries to play again. Call it from the handler of a gesture. The sink gets SoundBlocked.
 	ResumeSound()
+}
+
+// TimeZoner is a Dialer that knows the user's time zone. The session tells it to an Antiphon server, so that the model knows what time it
+// is where the user is.
+type TimeZoner interface {
+	// TimeZone returns the name in the IANA database, such as "Europe/Oslo"; empty if it is not known.
+	TimeZone() string
 }
 
 // DeviceLister is a Dialer that knows the devices. Their labels may be empty before the user has allowed a microphone.

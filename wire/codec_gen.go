@@ -1085,7 +1085,7 @@ func (e *AntiphonHello) SetID(id string) { e.EventID = id }
 func (*AntiphonHello) client() {}
 
 func (e *AntiphonHello) fields(c *codec) {
-	c.bind("event_id? metrics barge_in? machines?", &e.EventID, &e.Metrics, &e.BargeIn, (*rawObject)(&e.Machines))
+	c.bind("event_id? metrics barge_in? time_zone? machines?", &e.EventID, &e.Metrics, &e.BargeIn, &e.TimeZone, (*rawObject)(&e.Machines))
 }
 
 // Type returns "antiphon.barge_in.candidate".

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // the users' time zones, on machines without them, such as a container
 
 	"github.com/alecthomas/kong"
 

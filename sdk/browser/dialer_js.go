@@ -49,6 +49,15 @@ func (d *Dialer) url() string { return strings.TrimSuffix(d.opts.URL, "/") }
 // SetKey changes the key for later calls and requests; empty means none.
 func (d *Dialer) SetKey(key string) { d.opts.Key = key }
 
+// TimeZone implements sdk.TimeZoner.
+func (d *Dialer) TimeZone() string {
+	format := js.Global().Get("Intl").Get("DateTimeFormat").New()
+	if zone := format.Call("resolvedOptions").Get("timeZone"); zone.Type() == js.TypeString {
+		return zone.String()
+	}
+	return ""
+}
+
 // Supported says why this browser or page cannot place calls: it wraps sdk.ErrUnsupported. Nil when it can.
 func Supported() error {
 	if !defined(host) {

@@ -7,6 +7,8 @@ package native
 import (
 	"context"
 	"net/http"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/pion/ice/v4"
@@ -86,6 +88,16 @@ func opusCapability() webrtc.RTPCodecCapability {
 	return webrtc.RTPCodecCapability{
 		MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2, SDPFmtpLine: "minptime=10;usedtx=1",
 	}
+}
+
+// TimeZone implements sdk.TimeZoner. It knows the time zone that the environment variable TZ or the link /etc/localtime names.
+func (d *Dialer) TimeZone() string {
+	if zone, set := os.LookupEnv("TZ"); set {
+		return strings.TrimPrefix(zone, ":")
+	}
+	target, _ := os.Readlink("/etc/localtime") // a machine without it does not say
+	_, zone, _ := strings.Cut(target, "zoneinfo/")
+	return zone
 }
 
 // Dial implements sdk.Dialer.

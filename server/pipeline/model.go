@@ -2,7 +2,10 @@ package pipeline
 
 // This file has the interface of the stage that writes the answers.
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Model answers a conversation with text and tool calls. Its methods may be called by several goroutines at a time.
 type Model interface {
@@ -22,6 +25,10 @@ type Request struct {
 	MaxOutputTokens   int    // 0: no limit
 	ParallelToolCalls bool   // the answer may contain several tool calls
 	Spoken            bool   // the answer will be spoken
+	// TimeZone is the user's time zone; nil if the client does not say it. Language is the language in which the session transcribes
+	// the user, as in ISO 639-1; empty if the client does not say it.
+	TimeZone *time.Location
+	Language string
 }
 
 // Roles of a Message.

@@ -16,6 +16,8 @@ type OpenAILLM struct {
 	Options      map[string]any `yaml:"options" doc:"Further fields of each request, such as temperature, or the one that switches a model's thinking off."`
 	Window       int            `yaml:"window" min:"0" max:"100000000" doc:"Context window in tokens; without it, what the server says."`
 	Interruption string         `yaml:"interruption" doc:"Note for the model before the words with which the user interrupted it; none: no note."`
+	Spoken       string         `yaml:"spoken" doc:"How the model is told to write an answer that is spoken; none: not at all."`
+	NoTime       bool           `yaml:"no_time" doc:"The model is not told the user's time and language."`
 	Blind        bool           `yaml:"blind" doc:"The model cannot see images."`
 	MaxThinking  time.Duration  `yaml:"max_thinking" min:"1s" max:"10m" doc:"The longest time from the first thought to the first word; 2m without it."`
 }
@@ -36,6 +38,7 @@ func openModel(c *OpenAILLM, e Env, open func(model.Config) (*model.Model, error
 	}
 	m, err := open(model.Config{
 		Server: server, Model: c.Model, Window: c.Window, Options: c.Options, Interruption: c.Interruption, Blind: c.Blind, MaxThinking: c.MaxThinking,
+		Spoken: c.Spoken, NoTime: c.NoTime,
 	})
 	if err != nil {
 		return s, err

@@ -17,8 +17,6 @@ const (
 	DefaultMaxThinking = 2 * time.Minute
 	// DefaultInterruption is the note that a model reads before the words with which the user interrupted it.
 	DefaultInterruption = "[The user interrupted your answer. They heard only the part of it that is written above.]"
-	// NoInterruption is the Interruption of a model that gets no note.
-	NoInterruption = "none"
 )
 
 // Config says which model of which servers answers.
@@ -33,6 +31,10 @@ type Config struct {
 	Options map[string]any
 	// Interruption is a note for the model, put before the user's words that interrupted an answer. Empty: DefaultInterruption.
 	Interruption string
+	// Spoken tells the model how to write an answer that is spoken. Empty: DefaultSpoken.
+	Spoken string
+	// NoTime leaves out the user's time and language, which otherwise follow the instructions.
+	NoTime bool
 	// Blind says that the model cannot see images. The adapter then answers a message with images with pipeline.NoVisionReply.
 	Blind bool
 
@@ -66,8 +68,14 @@ func (c *Config) client() (*remote.Client, error) {
 	switch c.Interruption {
 	case "":
 		c.Interruption = DefaultInterruption
-	case NoInterruption:
+	case None:
 		c.Interruption = ""
+	}
+	switch c.Spoken {
+	case "":
+		c.Spoken = DefaultSpoken
+	case None:
+		c.Spoken = ""
 	}
 	c.Server.Stage = pipeline.StageModel
 	return remote.New(c.Server)

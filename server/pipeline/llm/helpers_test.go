@@ -70,10 +70,10 @@ func (f *fakeServer) last() string {
 	return string(text)
 }
 
-// model returns a model on the server.
+// model returns a model on the server. It is not told the time, so that its requests are known.
 func model(t *testing.T, c Config, make func(Config) (*Model, error), urls ...string) *Model {
 	t.Helper()
-	c.Server.URLs = urls
+	c.Server.URLs, c.NoTime = urls, true
 	if c.Model == "" {
 		c.Model = "m"
 	}

@@ -79,6 +79,7 @@ func (m *Model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	if err != nil {
 		return pipeline.Usage{}, err
 	}
+	r.Instructions = m.config.brief(r, time.Now())
 	a := newAnswer(m, emit)
 	if m.loading() {
 		if err := emit(pipeline.Thinking{Loading: true}); err != nil {

@@ -23,6 +23,7 @@ func (c *Client) hello(o Origin, e *wire.AntiphonHello) (out action.List) {
 		c.Reconnects.Store(true)
 		c.metrics, c.reports = e.Metrics, e.BargeIn
 		c.Player.NewClient()
+		c.Settings.SetTimeZone(e.TimeZone)
 	}
 	_, differ := machine.Differing(coord.Machines(), func(name string) (string, bool) {
 		theirs, ok := e.Machines.Field(name)

@@ -83,7 +83,10 @@ func (s *Settings) checkRequest(p *wire.ResponseParams) *fault.Failure {
 // Voice. p is nil for a response to a turn. What p does not give comes from the session's settings.
 func (s *Settings) ModelRequest(p *wire.ResponseParams) pipeline.Request {
 	set := &s.current
-	q := pipeline.Request{Model: set.Model, Instructions: s.Instructions(p), ParallelToolCalls: set.ParallelToolCalls}
+	q := pipeline.Request{Model: set.Model, Instructions: s.Instructions(p), ParallelToolCalls: set.ParallelToolCalls, TimeZone: s.timeZone}
+	if t := s.Transcription(); t != nil {
+		q.Language = t.Language
+	}
 	tools, choice := set.Tools, set.ToolChoice
 	if p != nil {
 		if p.HasTools {

@@ -5,6 +5,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/env"
@@ -26,6 +27,7 @@ type Settings struct {
 	pipeline *pipeline.Pipeline
 	locks    Locks
 	current  wire.Session
+	timeZone *time.Location // the user's; nil for unknown
 }
 
 // New returns the settings of a session that begins with first. p is the session's pipeline and is not nil; locks are the
@@ -45,6 +47,19 @@ func (s *Settings) Transcription() *wire.Transcription { return s.current.Audio.
 
 // InputFormat returns the format of audio in the client's events, such as wire.FormatPCM.
 func (s *Settings) InputFormat() string { return s.current.Audio.Input.Format.Type }
+
+// SetTimeZone takes the name of the user's time zone, such as "Europe/Oslo". It ignores a name that it does not know.
+func (s *Settings) SetTimeZone(name string) {
+	if name == "" || name == "Local" || len(name) > maxTimeZone {
+		return
+	}
+	if zone, err := time.LoadLocation(name); err == nil {
+		s.timeZone = zone
+	}
+}
+
+// maxTimeZone is the longest name of a time zone, in bytes.
+const maxTimeZone = 64
 
 // OutputFormat returns the format of audio in the server's events, such as wire.FormatPCM.
 func (s *Settings) OutputFormat() string { return s.current.Audio.Output.Format.Type }

@@ -1,0 +1,35 @@
+package session
+
+// What the model learns of the user: the time zone and the language.
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+func TestModelLearnsTheTimeZone(t *testing.T) {
+	for hello, want := range map[string]string{
+		`"time_zone":"Europe/Oslo"`:  "Europe/Oslo",
+		`"time_zone":"Europe/Atlan"`: "", // there is no such place
+		`"time_zone":"../../passwd"`: "",
+		`"time_zone":"Local"`:        "",
+		`"metrics":false`:            "",
+	} {
+		story(t, hello, func(t *testing.T) {
+			p, log := remembered(plain())
+			c := byWebSocket(t, p)
+			c.send(`{"type":"antiphon.hello",` + hello + `}`)
+			c.settle(`"audio":{"input":{"transcription":{"model":"m","language":"nb"}}}`)
+			c.ask("hello")
+			first(c, "response.done")
+			g := gomega.NewWithT(t)
+			g.Expect(log.request().Language).To(gomega.Equal("nb"))
+			var got string
+			if zone := log.request().TimeZone; zone != nil {
+				got = zone.String()
+			}
+			g.Expect(got).To(gomega.Equal(want))
+		})
+	}
+}
