@@ -77,6 +77,12 @@ func TestConfigIsFound(t *testing.T) {
 	}
 }
 
+// A configuration is no script: the error says which flag takes it.
+func TestConfigAsScript(t *testing.T) {
+	_, err := openPipeline(t.Context(), "folder/"+config.Name, 0, slog.New(slog.DiscardHandler))
+	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring("give it with --config")))
+}
+
 // TestEveryFlagHasItsKey: the section server has exactly the flags of serve, but for those that say why not.
 func TestEveryFlagHasItsKey(t *testing.T) {
 	g := gomega.NewWithT(t)

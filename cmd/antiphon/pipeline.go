@@ -112,8 +112,13 @@ func report(logger *slog.Logger) func(probe.Result) {
 	}
 }
 
-// warm loads the back ends, and logs the components that are missing or do not work. It also tries the stages if probes is not nil.
+// warm loads the back ends, and logs the components that are missing or do not work. If probes is not nil, it tries the stages instead, which
+// says the same and more.
 func warm(ctx context.Context, p *pipeline.Pipeline, probes *probe.Keeper, logger *slog.Logger) {
+	if probes != nil {
+		probes.Run(ctx, probeAgain, report(logger))
+		return
+	}
 	if err := p.Warm(ctx); err != nil && ctx.Err() == nil {
 		logger.Warn("a back end does not come up", "err", err)
 	}
@@ -121,9 +126,6 @@ func warm(ctx context.Context, p *pipeline.Pipeline, probes *probe.Keeper, logge
 		if c.State == pipeline.StateMissing {
 			logger.Warn("a component is missing", "stage", c.Stage, "name", c.Name, "detail", c.Detail, "install", c.Install)
 		}
-	}
-	if probes != nil {
-		probes.Run(ctx, probeAgain, report(logger))
 	}
 }
 
@@ -134,6 +136,8 @@ func openPipeline(ctx context.Context, name string, processes int, logger *slog.
 		return embedded.New(ctx, embedded.Options{Logger: logger, Processes: processes})
 	case name == "scripted":
 		return scripted.New(scripted.Options{}), nil
+	case filepath.Base(name) == config.Name:
+		return nil, fmt.Errorf("--pipeline %s: this is the name of a configuration: give it with --config, or rename the script", name)
 	case strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"):
 		return scripted.Load(name)
 	}

@@ -21,9 +21,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestStagesMix(t *testing.T) {
 	for src, name := range map[string]string{
-		"":                        "embedded",
-		"stt:\nllm:\n# nothing\n": "embedded",
-		"tts: {kind: scripted}":   "sphinx+assistant+scripted",
+		"":                                 "embedded",
+		"\ufeffstt:\r\n  kind: sphinx\r\n": "embedded",
+		"stt:\nllm:\n# nothing\n":          "embedded",
+		"tts: {kind: scripted}":            "sphinx+assistant+scripted",
 		"stt: {kind: scripted}\nllm: {kind: scripted}\ntts: {kind: flite, voice: rms}": "scripted+scripted+flite",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +73,10 @@ func TestMistakes(t *testing.T) {
 		{"no kind", "stt:\n  processes: 2", `antiphon.yaml:2:3: stt: kind is missing; want one of sphinx, openai, whisper.cpp`},
 		{"an empty kind", "stt: {kind: ''}", `"" is not known`},
 		{"a kind that is a number", "stt: {kind: 3}", `want a text, not "3": put it in quotes`},
-		{"a stage that is a text", "stt: sphinx", `antiphon.yaml:1:6: want keys with values here, not the text "sphinx"`},
+		{"a stage that is a text", "stt: ears", `antiphon.yaml:1:6: want keys with values here, not the text "ears"`},
+		{"a kind without its key", "stt: sphinx", `antiphon.yaml:1:6: want keys with values here: write kind: sphinx on a line of its own below stt`},
+		{"no space", "stt:\n  kind:sphinx", `antiphon.yaml:2:3: want keys with values here, not the text "kind:sphinx": put a space behind the colon`},
+		{"a script", "transcriber: {}", "give a script with --pipeline"},
 		{"a wrong type", "stt: {kind: sphinx, processes: many}", `antiphon.yaml:1:32: want a whole number, not the text "many"`},
 		{"out of range", "stt: {kind: sphinx, processes: 65}", `antiphon.yaml:1:32: 65 is out of range: want 0 to 64`},
 		{"one of several", "session: {tool_choice: non}", `did you mean "none"?`},
@@ -195,12 +199,14 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// The voice of the synthesizer's kind is the one that sessions begin with, unless the section session names another.
-func TestVoice(t *testing.T) {
+// The model and the voice of the kinds are those that sessions begin with, unless the section session names others.
+func TestModelAndVoice(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for src, want := range map[string]string{
 		"": "", "tts: {kind: scripted}": "", "tts: {kind: flite, voice: rms}": `{"audio":{"output":{"voice":"rms"}}}`,
 		"tts: {kind: flite, voice: rms}\nsession: {audio: {output: {voice: slt}}}": `{"audio":{"output":{"voice":"slt"}}}`,
+		"llm: {kind: openai, url: http://a, model: m}":                             `{"model":"m"}`,
+		"llm: {kind: openai, model: m}\nsession: {model: n}":                       `{"model":"n"}`,
 	} {
 		f, err := Parse("antiphon.yaml", []byte(src), nil)
 		g.Expect(err).NotTo(gomega.HaveOccurred())

@@ -3,6 +3,7 @@ package config
 // The file as a whole: reading it, and opening its pipeline.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,8 +72,11 @@ type sections struct {
 // refuse returns why a key may not stand in the file.
 func refuse(f strict.Field) string { return f.Tag.Get("nofile") }
 
-// unknown explains keys that do not exist on purpose.
+// unknown explains keys that do not exist on purpose, and those of a script of the scripted pipeline.
 func unknown(key string, known []string) string {
+	if slices.Contains(known, STT) && slices.Contains([]string{"pipeline", "prompts", "transcriber", "model", "synthesizer"}, key) {
+		return key + ": this is a key of a script, not of a configuration: give a script with --pipeline"
+	}
 	if !slices.Contains([]string{"key", "api_key", "apikey", "api-key", "token", "secret", "password"}, key) {
 		return ""
 	}
@@ -111,6 +115,10 @@ func (s *serverSection) UnmarshalNode(d *strict.Decoder, n ast.Node) {
 // UnmarshalNode implements strict.Unmarshaler.
 func (c *Choice) UnmarshalNode(d *strict.Decoder, n ast.Node) {
 	if n.Type() == ast.NullType {
+		return
+	}
+	if text, is := n.(*ast.StringNode); is && kindOf(c.stage, text.Value) != nil {
+		d.Fail(n, "want keys with values here: write kind: %s on a line of its own below %s", text.Value, c.stage)
 		return
 	}
 	entries, ok := d.Mapping(n)
@@ -194,11 +202,18 @@ func (f *File) name() string {
 }
 
 // SessionJSON returns what a session begins with, as the object `session` of a session.update, for server.Config.Session; nil for
-// nothing. Where the section `session` names no synthesis voice, the field `voice` of the synthesizer's kind does.
+// nothing. Where the section `session` names no model or no synthesis voice, the fields `model` and `voice` of the kinds do.
 func (f *File) SessionJSON() (json.RawMessage, error) {
 	s := f.Session
-	if field := reflect.ValueOf(f.TTS.fields).Elem().FieldByName("Voice"); s.Audio.Output.Voice == "" && field.IsValid() && field.Kind() == reflect.String {
-		s.Audio.Output.Voice = field.String()
-	}
+	s.Model = cmp.Or(s.Model, f.LLM.text("Model"))
+	s.Audio.Output.Voice = cmp.Or(s.Audio.Output.Voice, f.TTS.text("Voice"))
 	return s.json()
+}
+
+// text returns the field of the kind with that name in Go, if it has one and it is a text.
+func (c *Choice) text(name string) string {
+	if field := reflect.ValueOf(c.fields).Elem().FieldByName(name); field.IsValid() && field.Kind() == reflect.String {
+		return field.String()
+	}
+	return ""
 }

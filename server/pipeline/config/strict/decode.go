@@ -81,7 +81,11 @@ func (d *Decoder) Mapping(n ast.Node) (entries []Entry, ok bool) {
 	m, is := n.(*ast.MappingNode)
 	if !is {
 		if !d.refused(n) {
-			d.Fail(n, "want keys with values here, not %s", describe(n))
+			hint := ""
+			if key, value, is := strings.Cut(n.GetToken().Value, ":"); is && key != "" && value != "" && n.Type() == ast.StringType {
+				hint = ": put a space behind the colon"
+			}
+			d.Fail(n, "want keys with values here, not %s%s", describe(n), hint)
 		}
 		return nil, false
 	}

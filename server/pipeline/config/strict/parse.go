@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -49,7 +50,7 @@ func parse(name string, src []byte) (ast.Node, error) {
 	if err := tooLarge(name, src); err != nil {
 		return nil, err
 	}
-	tokens := lexer.Tokenize(string(src))
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(src), "\ufeff")) // editors on Windows put this mark before a text
 	if at := tooDeep(tokens); at != nil {
 		return nil, &Error{File: name, Line: at.Position.Line, Column: at.Position.Column, Msg: fmt.Sprintf("more than %d levels of brackets or lists", maxDepth)}
 	}
