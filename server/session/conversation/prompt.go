@@ -70,6 +70,7 @@ func (c *Conversation) itemMessages() []promptMessage {
 	out := make([]promptMessage, 0, len(c.items))
 	for _, it := range c.items {
 		if m, ok := message(it.Item); ok && !it.left {
+			m.Interrupted = it.cut
 			out = append(out, c.prompt(m, it))
 		}
 	}
@@ -80,14 +81,16 @@ func (c *Conversation) itemMessages() []promptMessage {
 func (c *Conversation) inputMessages(items []wire.Item) []promptMessage {
 	var out []promptMessage
 	for _, w := range items {
+		interrupted := false
 		if w.Type == wire.ItemReference {
 			it := c.Find(w.ID)
 			if it == nil {
 				continue // it was deleted meanwhile
 			}
-			w = it.Item
+			w, interrupted = it.Item, it.cut
 		}
 		if m, ok := message(w); ok {
+			m.Interrupted = interrupted
 			out = append(out, c.prompt(m, nil))
 		}
 	}

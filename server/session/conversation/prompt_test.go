@@ -181,3 +181,22 @@ func TestTextOfManyParts(t *testing.T) {
 	g.Expect(contentText(parts)).To(gomega.HaveLen(len(parts)*11 - 1))
 	g.Expect(testing.AllocsPerRun(1, func() { contentText(parts) })).To(gomega.BeNumerically("<", 100))
 }
+
+// The model hears of an interruption, wherever the message stands.
+func TestAnInterruptedMessage(t *testing.T) {
+	r := begin(t, "")
+	it, _ := r.Begin(wire.Item{Type: wire.ItemMessage, Role: "assistant"})
+	it.AddClause("One two three four. ")
+	it.SpokenClause(0, 0, 24000)
+	it.EndClause(0, 24000)
+	r.Cut(it, 500)
+	r.note("stop")
+	p, err := r.Request(pipeline.Request{}, Ask{Truncation: truncation(t, `"auto"`)})
+	r.g.Expect(err).NotTo(gomega.HaveOccurred())
+	r.g.Expect(p.Request.Messages).To(gomega.Equal([]pipeline.Message{
+		{Role: "assistant", Text: "One two", Interrupted: true}, {Role: "user", Text: "stop"},
+	}))
+	p, err = r.Request(pipeline.Request{}, Ask{HasInput: true, Input: []wire.Item{{Type: wire.ItemReference, ID: it.ID}}})
+	r.g.Expect(err).NotTo(gomega.HaveOccurred())
+	r.g.Expect(p.Request.Messages[0].Interrupted).To(gomega.BeTrue())
+}
