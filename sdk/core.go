@@ -46,6 +46,7 @@ type serverInfo struct {
 	session  serverSession
 	machines MachinesMatch
 	pipeline Pipeline
+	progress string // what the model does before its first word
 }
 
 func (s *Session) init() {

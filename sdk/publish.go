@@ -27,6 +27,9 @@ func (s *Session) publish() {
 		AudioState: s.audio.AudioState, Pipeline: s.server.pipeline,
 		LastTurn: s.measurement.last, Err: s.err,
 	}
+	if now.State == Thinking {
+		now.Progress = s.server.progress
+	}
 	if now.State != before.State {
 		s.trace("state: " + before.State.String() + " -> " + now.State.String())
 	}

@@ -15,7 +15,10 @@ const bytesPerSecond = 48000
 func (s *Session) responseEvent(e *serverEvent) {
 	now := s.clock.Now()
 	switch e.kind {
+	case "antiphon.response.progress":
+		s.server.progress = e.text
 	case "response.created":
+		s.server.progress = ""
 		s.responseCreated(&e.response)
 	case "response.done":
 		s.responseDone(&e.response)

@@ -55,7 +55,7 @@ func readEvent(data []byte) (*serverEvent, error) {
 	case "response.output_audio.delta":
 		e.sound = m.Audio("delta")
 	default:
-		e.text = m.Text("delta") + m.Text("text") + m.Text("transcript") // an event has at most one of them
+		e.text = m.Text("delta") + m.Text("text") + m.Text("transcript") + m.Text("state") // an event has at most one of them
 	}
 	return e, m.Err()
 }

@@ -231,6 +231,9 @@ type Snapshot struct {
 	Interruptions Interruptions
 	// Machines says whether the server's state machines are the client's. A page may warn of MachinesDiffer.
 	Machines MachinesMatch
+	// Progress is what the server's model does before its first word, while State is Thinking: "loading", "thinking", or nothing if the server
+	// has not said.
+	Progress string
 	// SessionID and Model are the server's; empty until it has said.
 	SessionID, Model string
 	// Transcript is the conversation in its order, oldest first, the last Limits.Entries of it.

@@ -108,7 +108,7 @@ func (s *story) do(c *datadriven.TestData) string {
 		"text": s.text, "interrupt": s.interrupt, "commit": s.commit, "mute": s.mute, "update": s.update,
 		"tool": s.tool, "wait": s.wait, "close": s.close, "dismiss": s.dismiss, "microphone": s.microphone,
 		"transcript": s.transcript, "problem": s.problem, "turn": s.turn, "call": s.call, "devices": s.devices,
-		"score": s.score,
+		"score": s.score, "progress": s.progress,
 	}
 	f := commands[c.Cmd]
 	if f == nil {
@@ -390,6 +390,10 @@ func (s *story) transcript(*datadriven.TestData) string {
 func (s *story) problem(*datadriven.TestData) string {
 	now := s.session.Snapshot()
 	return "error: " + words(now.Err) + "\nmicrophone: " + words(now.MicErr)
+}
+
+func (s *story) progress(*datadriven.TestData) string {
+	return "progress: " + s.session.Snapshot().Progress
 }
 
 func (s *story) call(*datadriven.TestData) string {

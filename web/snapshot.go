@@ -120,6 +120,7 @@ type Devices struct {
 type Snapshot struct {
 	Phase    Phase
 	Muted    bool
+	Progress string // what the model does before its first word, while Phase is PhaseThinking: "loading", "thinking", or nothing
 	MicAsked bool   // the browser may be asking for the microphone
 	TextOnly bool   // the call has no microphone
 	Caption  string // what the user is saying, as far as it is understood

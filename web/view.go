@@ -21,6 +21,7 @@ func viewOf(s sdk.Snapshot) Snapshot {
 		Phase:    phaseOf(s.State),
 		Muted:    s.Muted,
 		MicAsked: s.MicAsked,
+		Progress: s.Progress,
 		TextOnly: s.TextOnly,
 		Caption:  captionOf(s),
 		Lines:    make([]Line, 0, len(s.Transcript)),

@@ -16,6 +16,9 @@ func (s Snapshot) statusText() string {
 	case PhaseHearing:
 		return "You are speaking"
 	case PhaseThinking:
+		if s.Progress == "loading" {
+			return "Loading the model"
+		}
 		return "Thinking"
 	case PhaseSpeaking:
 		return "Speaking"
@@ -60,7 +63,7 @@ func (s Snapshot) hintText() string {
 	case PhaseHearing:
 		return "Pause when you have finished."
 	case PhaseThinking:
-		return "The answer is on its way."
+		return s.thinkingHint()
 	case PhaseSpeaking:
 		if s.TextOnly {
 			return "Press Interrupt to stop the answer."
@@ -77,6 +80,17 @@ func (s Snapshot) hintText() string {
 		return "What was said stays on this page until the next call."
 	}
 	return ""
+}
+
+// thinkingHint returns why the answer is not there yet, as far as the server has said.
+func (s Snapshot) thinkingHint() string {
+	switch s.Progress {
+	case "loading":
+		return "The first answer takes longer, because the model is being loaded."
+	case "thinking":
+		return "The model thinks before it answers. This can take a while."
+	}
+	return "The answer is on its way."
 }
 
 func (s Snapshot) listeningHint() string {

@@ -31,6 +31,8 @@ func TestEveryPhaseHasItsWords(t *testing.T) {
 		},
 		{Snapshot{Phase: PhaseHearing}, "You are speaking", "Pause when you have finished.", "End"},
 		{Snapshot{Phase: PhaseThinking}, "Thinking", "The answer is on its way.", "End"},
+		{Snapshot{Phase: PhaseThinking, Progress: "thinking"}, "Thinking", "The model thinks before it answers. This can take a while.", "End"},
+		{Snapshot{Phase: PhaseThinking, Progress: "loading"}, "Loading the model", "The first answer takes longer, because the model is being loaded.", "End"},
 		{Snapshot{Phase: PhaseSpeaking}, "Speaking", "Speak to interrupt, or press Interrupt.", "End"},
 		{Snapshot{Phase: PhaseSpeaking, TextOnly: true}, "Speaking", "Press Interrupt to stop the answer.", "End"},
 		{Snapshot{Phase: PhaseInterrupted}, "Interrupted", "It stopped. Go on.", "End"},

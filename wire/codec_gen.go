@@ -103,6 +103,8 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonBargeInRejected)
 	case "antiphon.turn.metrics":
 		return new(AntiphonTurnMetrics)
+	case "antiphon.response.progress":
+		return new(AntiphonResponseProgress)
 	case "antiphon.session.expiring":
 		return new(AntiphonSessionExpiring)
 	}
@@ -197,6 +199,7 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"antiphon.ack", "event_id acknowledges"},
 	{"antiphon.barge_in.rejected", "event_id candidate"},
 	{"antiphon.turn.metrics", "event_id item_id response_id speech_stopped_ms commit_ms transcript_ms first_token_ms first_audio_ms first_packet_ms playback_end_ms"},
+	{"antiphon.response.progress", "event_id response_id state"},
 	{"antiphon.session.expiring", "event_id expires_at seconds_left"},
 }
 
@@ -1175,7 +1178,22 @@ func (e *AntiphonTurnMetrics) SetID(id string) { e.EventID = id }
 func (*AntiphonTurnMetrics) server() {}
 
 func (e *AntiphonTurnMetrics) fields(c *codec) {
-	c.bind("event_id! item_id! response_id! speech_stopped_ms! commit_ms! transcript_ms! first_token_ms! first_audio_ms! first_packet_ms! playback_end_ms!", &e.EventID, &e.ItemID, &e.ResponseID, &e.SpeechStoppedMS, &e.CommitMS, &e.TranscriptMS, &e.FirstTokenMS, &e.FirstAudioMS, &e.FirstPacketMS, &e.PlaybackEndMS)
+	c.bind("event_id! item_id! response_id! speech_stopped_ms! commit_ms! transcript_ms! first_token_ms! first_audio_ms! first_packet_ms! playback_end_ms! thinking_ms?", &e.EventID, &e.ItemID, &e.ResponseID, &e.SpeechStoppedMS, &e.CommitMS, &e.TranscriptMS, &e.FirstTokenMS, &e.FirstAudioMS, &e.FirstPacketMS, &e.PlaybackEndMS, &e.ThinkingMS)
+}
+
+// Type returns "antiphon.response.progress".
+func (*AntiphonResponseProgress) Type() string { return "antiphon.response.progress" }
+
+// ID returns EventID.
+func (e *AntiphonResponseProgress) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonResponseProgress) SetID(id string) { e.EventID = id }
+
+func (*AntiphonResponseProgress) server() {}
+
+func (e *AntiphonResponseProgress) fields(c *codec) {
+	c.bind("event_id! response_id! state!", &e.EventID, &e.ResponseID, &e.State)
 }
 
 // Type returns "antiphon.session.expiring".

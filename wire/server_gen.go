@@ -411,6 +411,15 @@ type AntiphonTurnMetrics struct {
 	FirstAudioMS    int
 	FirstPacketMS   int
 	PlaybackEndMS   int
+	ThinkingMS      int
+}
+
+// AntiphonResponseProgress is the event antiphon.response.progress. It says what the model of a response does before
+// its first word: State is "loading" or "thinking".
+type AntiphonResponseProgress struct {
+	EventID    string
+	ResponseID string
+	State      string
 }
 
 // AntiphonSessionExpiring is the event antiphon.session.expiring. It says that the session's time is nearly over;

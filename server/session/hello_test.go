@@ -3,12 +3,15 @@ package session
 // antiphon.hello: the comparison of the state machines of both ends.
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -35,4 +38,39 @@ func TestHello(t *testing.T) {
 			c.g.Expect(next[*wire.AntiphonAck](c, "antiphon.ack").Machines).NotTo(gomega.BeEmpty())
 		})
 	}
+}
+
+// A model that thinks or loads before its first word: a client that knows our extensions is told, once for each change.
+func TestProgressOfTheModel(t *testing.T) {
+	thinker := func() *pipeline.Pipeline {
+		return withModel(func(ctx context.Context, emit func(pipeline.ModelEvent) error) error {
+			for _, e := range []pipeline.ModelEvent{
+				pipeline.Thinking{Loading: true}, pipeline.Thinking{}, pipeline.Thinking{}, pipeline.TextDelta{Text: "Yes."}, pipeline.Thinking{Loading: true},
+			} {
+				if err := emit(e); err != nil {
+					return err
+				}
+				wait(5 * time.Second)
+			}
+			return ctx.Err()
+		})
+	}
+	story(t, "with hello", func(t *testing.T) {
+		c := byWebSocket(t, thinker())
+		c.send(`{"type":"antiphon.hello"}`)
+		c.ask("now")
+		for _, want := range []string{"loading", "thinking"} {
+			e := next[*wire.AntiphonResponseProgress](c, "antiphon.response.progress")
+			c.g.Expect(e.State).To(gomega.Equal(want))
+			c.g.Expect(e.ResponseID).NotTo(gomega.BeEmpty())
+		}
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
+		c.g.Expect(c.count("antiphon.response.progress")).To(gomega.Equal(2))
+	})
+	story(t, "without hello", func(t *testing.T) {
+		c := byWebSocket(t, thinker())
+		c.ask("now")
+		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
+		c.g.Expect(c.count("antiphon.response.progress")).To(gomega.BeZero())
+	})
 }

@@ -158,6 +158,7 @@ func (s *Session) attach(link call.Link) {
 		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers,
 		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
 		WantsMetrics: func() bool { return s.client.WantsMetrics() },
+		Extended:     func() bool { return s.client.Extended() },
 	}
 	if s.cfg.Trace != nil {
 		parts.Trace = func(response string, st coord.Step) { s.cfg.Trace(s.id+"."+response, st) }

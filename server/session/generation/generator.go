@@ -42,6 +42,8 @@ type Parts struct {
 	Post func(Event) bool
 	// Trace sees every step of machines that belong to one response; name is the response's id.
 	Trace func(name string, step coord.Step)
+	// Extended reports whether the client knows our extensions.
+	Extended func() bool
 	// WantsMetrics reports whether the client wants the times of its turns.
 	WantsMetrics func() bool
 	// Timed, when not nil, gets the times of each turn that was answered, and the end of the user's speech.

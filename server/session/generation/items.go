@@ -30,7 +30,8 @@ func (g *Generator) modelSays(r *Response, ev pipeline.ModelEvent) action.List {
 		return nil
 	}
 	switch ev := ev.(type) {
-	case pipeline.Thinking: // it only gives the model more time
+	case pipeline.Thinking:
+		return g.thinks(r, ev)
 	case pipeline.TextDelta:
 		return g.textDelta(r, ev.Text)
 	case pipeline.ToolCallDelta:
@@ -52,6 +53,24 @@ func (g *Generator) modelSays(r *Response, ev pipeline.ModelEvent) action.List {
 		return append(out, g.closeItem(r, o, statusCompleted)...)
 	}
 	return nil
+}
+
+// thinks tells the client what the model does before its first word, each time that this changes.
+func (g *Generator) thinks(r *Response, ev pipeline.Thinking) (out action.List) {
+	state := "thinking"
+	if ev.Loading {
+		state = "loading"
+	} else if r.turn != nil {
+		r.turn.Thinking(g.Env.Now())
+	}
+	if r.progress == state || len(r.text.items) > 0 {
+		return nil
+	}
+	r.progress = state
+	if g.Extended() {
+		out.Send(&wire.AntiphonResponseProgress{ResponseID: r.object.ID, State: state})
+	}
+	return out
 }
 
 func (r *Response) argumentsDelta(o *outputItem, delta string) (out action.List) {

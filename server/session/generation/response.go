@@ -30,8 +30,10 @@ type Response struct {
 	spoken bool // it is audio with a transcript; else text
 	single bool // it may call one tool only
 	cut    bool // its items were truncated
-	text   text
-	cost   cost
+	// progress is what the client was told of the model before its first word: "loading", "thinking", or nothing.
+	progress string
+	text     text
+	cost     cost
 }
 
 // text is the text of a response, and how much of it the synthesizer has got.

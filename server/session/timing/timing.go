@@ -14,7 +14,7 @@ type Turn struct {
 	Wordless bool   // nobody spoke in it: idle_timeout_ms passed
 
 	// Zero is a moment that has not come.
-	spoke, commit, transcript, firstToken, firstAudio, firstPacket time.Time
+	spoke, commit, transcript, thinking, firstToken, firstAudio, firstPacket time.Time
 }
 
 // Committed notes that the turn ended: the user stopped at spoke, and it was committed at now. A zero spoke is taken as now.
@@ -30,6 +30,9 @@ func (t *Turn) Transcribed(now time.Time) { t.transcript = now }
 // FirstToken notes that the model answered at now. Only the first call counts; so it is for the other moments of the answer, because
 // a turn that was taken away by a false barge-in is answered again.
 func (t *Turn) FirstToken(now time.Time) { once(&t.firstToken, now) }
+
+// Thinking notes that the model reported at now that it thinks before it answers.
+func (t *Turn) Thinking(now time.Time) { once(&t.thinking, now) }
 
 // FirstAudio notes that the answer's first audio was made at now.
 func (t *Turn) FirstAudio(now time.Time) { once(&t.firstAudio, now) }
@@ -55,9 +58,11 @@ func (t *Turn) Event(responseID string, end time.Time) *wire.AntiphonTurnMetrics
 		}
 		return int(at.Sub(t.spoke).Milliseconds())
 	}
-	return &wire.AntiphonTurnMetrics{
+	e := &wire.AntiphonTurnMetrics{
 		ItemID: t.ItemID, ResponseID: responseID, SpeechStoppedMS: since(t.spoke), CommitMS: since(t.commit),
 		TranscriptMS: since(t.transcript), FirstTokenMS: since(t.firstToken), FirstAudioMS: since(t.firstAudio),
 		FirstPacketMS: since(t.firstPacket), PlaybackEndMS: since(end),
 	}
+	e.ThinkingMS = max(since(t.thinking), 0)
+	return e
 }

@@ -29,6 +29,16 @@ func TestTurn(t *testing.T) {
 		}))
 	})
 
+	t.Run("a model that thinks", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		var m Turn
+		m.Committed(at(0), at(500))
+		g.Expect(m.Event("resp_1", at(2000)).ThinkingMS).To(gomega.BeZero())
+		m.Thinking(at(700))
+		m.Thinking(at(900))
+		g.Expect(m.Event("resp_1", at(2000)).ThinkingMS).To(gomega.Equal(700))
+	})
+
 	t.Run("what never came is -1", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		var m Turn
