@@ -97,13 +97,14 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = control.SetWriteDeadline(time.Time{}) // a writer without deadlines is no network connection
 	defer limited.last()
+	guarded := withClient(r, addr) // a copy: net/http looks at the body of its own request, to see what of it the handler has not read
 	if r.Body == nil || r.Body == http.NoBody {
 		_ = control.SetReadDeadline(time.Time{}) // net/http reads on, to see whether the client is gone
 	} else {
 		_ = control.SetReadDeadline(time.Now().Add(g.cfg.body))
-		r.Body = &body{r.Body, control}
+		guarded.Body = &body{r.Body, control}
 	}
-	g.next.ServeHTTP(limited, withClient(r, addr))
+	g.next.ServeHTTP(limited, guarded)
 }
 
 // begin counts a request of a client behind a proxy. It reports false if the client has too many.

@@ -151,6 +151,21 @@ func TestConnectionsOfAnAddress(t *testing.T) {
 	d.g.Expect(body).To(gomega.Equal("hello"))
 }
 
+// A response to a request whose body the handler does not read comes at once: the client waits for it before it sends the body, or will
+// never send all of it.
+func TestAnUnreadBodyHoldsUpNoResponse(t *testing.T) {
+	d := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, Config{body: time.Hour}, Limits{})
+	for name, header := range map[string]string{
+		"the client waits for 100 Continue": "Expect: 100-continue\r\nContent-Length: 5",
+		"the body is long":                  "Content-Length: 999999",
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, _ := d.dial("POST / HTTP/1.1\r\nHost: talk.test\r\n" + header + "\r\n\r\n").answered()
+			gomega.NewWithT(t).Expect(status).To(gomega.Equal(http.StatusUnauthorized))
+		})
+	}
+}
+
 // Limits change while the server runs: the next connection takes the place of the idle ones above a smaller limit.
 func TestLimitsChange(t *testing.T) {
 	d := serve(t, hello, Config{}, Limits{Connections: 100, PerAddress: 100})
