@@ -4,6 +4,7 @@ package session
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -85,7 +86,11 @@ func TestEachTransitionIsLoggedOnce(t *testing.T) {
 				c.s.Failed(end.err)
 			}
 			<-c.s.Done()
-			g.Expect(lifecycle(g, log)).To(gomega.Equal(append(want, "session ends | reason="+end.reason+" dropped_audio_frames=0")))
+			last := "session ends | reason=" + end.reason + " dropped_audio_frames=0"
+			if end.reason == "Failed" {
+				last += fmt.Sprintf(" err=%q", errGone.Error())
+			}
+			g.Expect(lifecycle(g, log)).To(gomega.Equal(append(want, last)))
 		})
 	}
 	story(t, "a stage hangs", func(t *testing.T) {

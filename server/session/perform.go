@@ -171,7 +171,7 @@ func (s *Session) performConn(f conn.Effect) {
 		s.reason = f.Reason
 		s.doFor(s.lifetime.Explain(f.Reason))
 		s.do(s.generator.ShutOutOfBand())
-		s.log.Info("session ends", "reason", f.Reason, "dropped_audio_frames", s.shared.dropped.Load())
+		s.lifetime.LogEnd(f.Reason, s.shared.dropped.Load())
 	case conn.ReleaseTransport:
 		s.release()
 	case conn.Forget:

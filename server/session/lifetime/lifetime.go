@@ -56,6 +56,7 @@ type Lifetime struct {
 	Parts
 	timers  *env.Timers
 	expires int64 // when the session's time is over, in seconds since 1970
+	failure error // why the transport failed for good; nil while it has not
 }
 
 // Event is something that the Lifetime has posted, or that happens to the transport: one of TimeUp, ExpiryNear,

@@ -34,8 +34,17 @@ func (l *Lifetime) failed(err error, s *coord.State) action.List {
 	case errors.Is(err, call.ErrHungUp):
 		return end(conn.ByClient)
 	}
-	l.Log.Debug("the transport failed", "err", err)
+	l.failure = err
 	return end(conn.Failed)
+}
+
+// LogEnd logs why the session ends. dropped is how many frames of the client's audio had no room in the queue.
+func (l *Lifetime) LogEnd(why conn.Reason, dropped int64) {
+	about := []any{"reason", why, "dropped_audio_frames", dropped}
+	if l.failure != nil {
+		about = append(about, "err", l.failure)
+	}
+	l.Log.Info("session ends", about...)
 }
 
 // ArmGrace bounds the wait for a client whose connection is interrupted.
