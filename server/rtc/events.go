@@ -20,15 +20,23 @@ const (
 	smallBuffer = 16 << 10
 )
 
-// onDataChannel takes the client's first channel for the events, whatever its label is, and closes every other one.
+// maxChannels is how many data channels a client may open in one call, the first one included. Each costs memory as long as the call.
+const maxChannels = 64
+
+// onDataChannel takes the client's first channel for the events, whatever its label is, and closes every other one. A client that opens too
+// many fails.
 func (p *Peer) onDataChannel(d *webrtc.DataChannel) {
-	first := p.taken.takeChannel()
+	number := p.taken.takeChannel()
+	if number > maxChannels {
+		p.fail(fmt.Errorf("rtc: the client opens more than %d data channels: open one, and send events on it", maxChannels))
+		return
+	}
 	d.OnOpen(func() {
 		raw, err := d.DetachWithDeadline()
 		switch {
 		case err != nil:
 			p.fail(fmt.Errorf("rtc: data channel: %w", err))
-		case !first:
+		case number > 1:
 			p.engine.cfg.Logger.Debug("data channel refused: the call has one", "label", d.Label())
 			_ = raw.Close() // how it ends does not matter
 		default:

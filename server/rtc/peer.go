@@ -49,10 +49,10 @@ type Peer struct {
 
 // taken notes what of the client's tracks and channels the peer uses: the newest track and the first channel.
 type taken struct {
-	mu      sync.Mutex
-	track   voiceTrack // the newest
-	channel bool
-	open    *eventChannel // nil until the data channel is open
+	mu       sync.Mutex
+	track    voiceTrack    // the newest
+	channels int           // how many data channels the client has opened
+	open     *eventChannel // nil until the data channel is open
 }
 
 // takeTrack makes v the track that the peer hears.
@@ -69,13 +69,12 @@ func (t *taken) newest(v voiceTrack) bool {
 	return t.track == v
 }
 
-// takeChannel reports whether the client's data channel is the first one.
-func (t *taken) takeChannel() (first bool) {
+// takeChannel counts a data channel that the client opens, and returns its number: 1 for the first one.
+func (t *taken) takeChannel() (number int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first = !t.channel
-	t.channel = true
-	return first
+	t.channels++
+	return t.channels
 }
 
 func (t *taken) channelOpened(c *eventChannel) {
@@ -157,6 +156,9 @@ func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, err
 	})
 	p.pc.OnTrack(p.onTrack)
 	p.pc.OnDataChannel(p.onDataChannel)
+	p.pc.SCTP().OnError(func(err error) { // pion takes no data channel any more
+		p.fail(fmt.Errorf("rtc: a data channel cannot be opened: %w", err))
+	})
 	return p, nil
 }
 

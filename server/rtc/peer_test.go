@@ -291,3 +291,34 @@ func TestClientThatNeverConnects(t *testing.T) {
 	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrUnreachable))
 	g.Expect(r.failure()).To(gomega.MatchError(gomega.ContainSubstring("UDP must get through")))
 }
+
+// TestClientThatOpensManyChannels checks that a client may open some data channels that are closed at once, and not without limit.
+func TestClientThatOpensManyChannels(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	c, _ := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
+	connected(g, r)
+	var closed atomic.Int32
+	for range maxChannels - 1 {
+		d, err := c.pc.CreateDataChannel("another", nil)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		d.OnClose(func() { closed.Add(1) })
+	}
+	g.Eventually(closed.Load, soon).Should(gomega.Equal(int32(maxChannels - 1)))
+	g.Expect(r.failure()).NotTo(gomega.HaveOccurred())
+	_, err := c.pc.CreateDataChannel("one too many", nil)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(gomega.ContainSubstring("more than 64 data channels")))
+}
+
+// TestChannelThatCannotBeOpened checks that a client is not left without answers whose request for a data channel pion cannot read: pion
+// takes no further channel then.
+func TestChannelThatCannotBeOpened(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &recorder{}
+	c, _ := dial(t, newTestEngine(t, Config{}), r, clientOptions{})
+	connected(g, r)
+	_, err := c.pc.CreateDataChannel(strings.Repeat("a long label ", 1000), nil)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Eventually(r.failure, soon).Should(gomega.MatchError(gomega.ContainSubstring("a data channel cannot be opened")))
+}
