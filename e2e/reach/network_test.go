@@ -12,6 +12,7 @@ import (
 // The network of the tests:
 //
 //	server 203.0.113.10 and .11 ─┐
+//	server6 2001:db8::12 ────────┤
 //	1:1 NAT 203.0.113.20 ────────┼─ bridge ─ 203.0.113.30 router 192.168.50.1 ─ client 192.168.50.2
 //	  └ 10.9.0.2 server          │
 //	coturn 203.0.113.40 ─────────┘
@@ -24,7 +25,7 @@ ip link set lo up
 ip link add internet type bridge
 ip addr add 203.0.113.1/24 dev internet
 ip link set internet up
-for n in server inner gateway router client turn; do
+for n in server server6 inner gateway router client turn; do
 	ip netns add $n
 	ip netns exec $n ip link set lo up
 done
@@ -38,6 +39,7 @@ plug() {
 	for a in "$@"; do on $n ip addr add $a dev net nodad 2>/dev/null || on $n ip addr add $a dev net; done
 }
 plug server 203.0.113.10/24 203.0.113.11/24 2001:db8::10/64
+plug server6 2001:db8::12/64
 plug gateway 203.0.113.20/24
 plug router 203.0.113.30/24 2001:db8::30/64
 plug turn 203.0.113.40/24

@@ -13,6 +13,7 @@ import (
 // Rules of the router that drop packets of clients.
 const (
 	noUDP    = "meta l4proto udp drop"
+	noIPv4   = "meta nfproto ipv4 drop"
 	only443  = "iifname lan meta l4proto udp drop\niifname lan tcp dport != 443 drop"
 	noDirect = "iifname lan udp dport 7000 drop"
 	// These read where the magic cookie of STUN stands in the payload: at its beginning, and after the length of a frame.
@@ -33,7 +34,7 @@ func TestCallsThroughNetworks(t *testing.T) {
 	}{
 		{name: "cone NAT", nat: cone, job: serverJob{Listen: open}, url: "http://203.0.113.10"},
 		{name: "symmetric NAT", nat: symmetric, job: serverJob{Listen: open}, url: "http://203.0.113.10"},
-		{name: "IPv6", nat: cone, block: "meta nfproto ipv4 drop", job: serverJob{Listen: "[::]:80"}, url: "http://[2001:db8::10]"},
+		{name: "IPv6", nat: cone, block: noIPv4, job: serverJob{Listen: "[::]:80"}, url: "http://[2001:db8::10]"},
 		{
 			name: "the server behind 1:1 NAT", nat: symmetric, server: "inner",
 			job: serverJob{Listen: open, Public: []string{"203.0.113.20"}}, url: "http://203.0.113.20",
@@ -41,6 +42,18 @@ func TestCallsThroughNetworks(t *testing.T) {
 		{name: "UDP blocked: ICE over TCP", nat: symmetric, block: noUDP, job: serverJob{Listen: open, ICETCP: "0.0.0.0:7000"}, url: "http://203.0.113.10"},
 		{name: "the media port blocked: TURN over UDP", nat: symmetric, block: noDirect, job: serverJob{Listen: open, Turn: "203.0.113.11:3478", Public: []string{"203.0.113.11"}}, url: "http://203.0.113.10"},
 		{name: "UDP blocked: TURN over TCP", nat: symmetric, block: noUDP, job: serverJob{Listen: open, Turn: "0.0.0.0:3478"}, url: "http://203.0.113.10"},
+		{
+			name: "the media port of a server behind 1:1 NAT blocked: TURN", nat: symmetric, block: noDirect, server: "inner",
+			job: serverJob{Listen: open, Turn: "0.0.0.0:3478", Public: []string{"203.0.113.20"}}, url: "http://203.0.113.20",
+		},
+		{
+			name: "UDP to a server behind 1:1 NAT blocked: TURN over TCP", nat: symmetric, block: noUDP, server: "inner",
+			job: serverJob{Listen: open, Turn: "0.0.0.0:3478", Public: []string{"203.0.113.20"}}, url: "http://203.0.113.20",
+		},
+		{
+			name: "IPv6, UDP blocked: ICE over TCP", nat: cone, block: noIPv4 + "\n" + noUDP,
+			job: serverJob{Listen: "[::]:80", ICETCP: "[::]:7000"}, url: "http://[2001:db8::10]",
+		},
 		{
 			name: "TCP port 443 alone: TURN on another address", nat: symmetric, block: only443,
 			job: serverJob{Listen: "203.0.113.10:443", Turn: "203.0.113.11:443", Public: []string{"203.0.113.11"}}, url: "http://203.0.113.10:443",
@@ -78,32 +91,44 @@ func TestBlockedNetworks(t *testing.T) {
 	}
 }
 
-// TestChromium checks that a browser connects through networks that let no UDP through.
+// TestChromium checks that a browser connects through networks that let no UDP through, and over IPv6 through the relay.
 func TestChromium(t *testing.T) {
+	const v4, v6, one = "203.0.113.10", "[2001:db8::10]", "0.0.0.0:443"
 	for i, row := range []struct {
-		name  string
-		job   serverJob
-		url   string
-		block string
-		want  string
+		name   string
+		job    serverJob
+		server string // its namespace; "server" if empty
+		host   string
+		block  string
+		want   string // the type of the client's address, and over which protocol the client reaches the relay or the server
 	}{
-		{"TURN over TCP", serverJob{Listen: "0.0.0.0:80", Turn: "0.0.0.0:3478"}, "http://203.0.113.10/", noUDP, "page: session.created relay tcp"},
-		{"ICE over TCP", serverJob{Listen: "0.0.0.0:80", ICETCP: "0.0.0.0:7000"}, "http://203.0.113.10/", noUDP, "page: session.created prflx tcp"},
-		{"port 443: TURN over TLS", serverJob{Listen: "0.0.0.0:443", OnePort: true}, "https://203.0.113.10/", only443 + "\n" + noTURN + "\n" + noICE, "page: session.created relay tls"},
-		{"port 443: TURN over TCP", serverJob{Listen: "0.0.0.0:443", OnePort: true}, "https://203.0.113.10/", only443 + "\n" + noICE, "page: session.created relay tcp"},
-		{"port 443: ICE over TCP", serverJob{Listen: "0.0.0.0:443", OnePort: true}, "https://203.0.113.10/", only443, "page: session.created prflx tcp"},
+		{"TURN over TCP", serverJob{Listen: "0.0.0.0:80", Turn: "0.0.0.0:3478"}, "", v4, noUDP, "relay tcp"},
+		{"ICE over TCP", serverJob{Listen: "0.0.0.0:80", ICETCP: "0.0.0.0:7000"}, "", v4, noUDP, "prflx tcp"},
+		{"port 443: TURN over TLS", serverJob{Listen: one, OnePort: true}, "", v4, only443 + "\n" + noTURN + "\n" + noICE, "relay tls"},
+		{"port 443: TURN over TCP", serverJob{Listen: one, OnePort: true}, "", v4, only443 + "\n" + noICE, "relay tcp"},
+		{"port 443: ICE over TCP", serverJob{Listen: one, OnePort: true}, "", v4, only443, "prflx tcp"},
+		{"IPv6, the media port blocked: TURN over UDP", serverJob{Listen: "[::]:80", Turn: "[::]:3478"}, "", v6, noIPv4 + "\n" + noDirect, "relay udp"},
+		{"IPv6, UDP blocked: TURN over TCP", serverJob{Listen: "[::]:80", Turn: "[::]:3478"}, "", v6, noIPv4 + "\n" + noUDP, "relay tcp"},
+		{"a server without IPv4: TURN over TCP", serverJob{Listen: "[::]:80", Turn: "[::]:3478"}, "server6", "[2001:db8::12]", noUDP, "relay tcp"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			route(t, symmetric, row.block)
-			served := start(t, g, "server", "server", row.job)
+			if row.server == "" {
+				row.server = "server"
+			}
+			served := start(t, g, row.server, "server", row.job)
 			served.says("serving")
+			scheme := "http://"
+			if row.job.OnePort {
+				scheme = "https://"
+			}
 			dir := fmt.Sprint("/run/chromium", i) // it goes with the namespaces, whenever the browser's last process ends
 			browser := exec.Command("ip", "netns", "exec", "client", "chromium", "--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu",
-				"--ignore-certificate-errors", "--user-data-dir="+dir, row.url)
+				"--ignore-certificate-errors", "--user-data-dir="+dir, scheme+row.host+"/")
 			browser.Env = append(os.Environ(), "HOME="+dir)
 			begin(t, g, browser)
-			served.says(row.want)
+			served.says("page: session.created " + row.want)
 		})
 	}
 }
@@ -124,15 +149,26 @@ func coturn(t *testing.T, g *gomega.WithT, flags ...string) {
 
 // TestCallsThroughCoturn checks that a client reaches the server through a TURN server of others, which shares a secret with the server.
 func TestCallsThroughCoturn(t *testing.T) {
-	g := gomega.NewWithT(t)
-	route(t, symmetric, "iifname lan ip daddr 203.0.113.10 meta l4proto udp drop")
-	coturn(t, g)
-	start(t, g, "server", "server", serverJob{
-		Listen: "0.0.0.0:80", ICEURLs: []string{"turn:203.0.113.40:3478?transport=udp", "turn:203.0.113.40:3478?transport=tcp"}, Secret: "shared",
-	}).says("serving")
-	client := start(t, g, "client", "client", clientJob{URL: "http://203.0.113.10"})
-	client.says("connected")
-	client.ask("good morning")
+	const udp, tcp = "turn:203.0.113.40:3478?transport=udp", "turn:203.0.113.40:3478?transport=tcp"
+	for _, row := range []struct {
+		name  string
+		block string
+		flag  string // of coturn
+		urls  []string
+	}{
+		{"over UDP and TCP", "iifname lan ip daddr 203.0.113.10 meta l4proto udp drop", "--verbose", []string{udp, tcp}},
+		{"over TCP alone", noUDP, "--no-udp", []string{tcp}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			route(t, symmetric, row.block)
+			coturn(t, g, row.flag)
+			start(t, g, "server", "server", serverJob{Listen: "0.0.0.0:80", ICEURLs: row.urls, Secret: "shared"}).says("serving")
+			client := start(t, g, "client", "client", clientJob{URL: "http://203.0.113.10"})
+			client.says("connected")
+			client.ask("good morning")
+		})
+	}
 }
 
 // TestAddressChangesInMidCall checks that a call goes on when the client gets another address, and when the router forgets its ports.
