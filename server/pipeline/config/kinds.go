@@ -26,6 +26,7 @@ var kinds = []Kind{
 	stt("sphinx", "pocketsphinx on this machine: English, without a model file of your own", func() *Sphinx { return &Sphinx{} }, openSphinx),
 	stt("openai", "a server with /v1/audio/transcriptions: OpenAI, speaches, vLLM, LocalAI, llama.cpp", func() *OpenAISTT { return &OpenAISTT{} }, openSTT),
 	stt("whisper.cpp", "whisper.cpp's server (/inference)", func() *WhisperCPP { return &WhisperCPP{} }, openWhisperCPP),
+	stt("openai-realtime", "a server with a Realtime transcription WebSocket: OpenAI, speaches, vLLM, LocalAI, Antiphon", func() *RealtimeSTT { return &RealtimeSTT{} }, openRealtime),
 	stt("wyoming", "a Wyoming service: wyoming-faster-whisper and others", func() *WyomingSTT { return &WyomingSTT{} }, openWyomingSTT),
 	stt("scripted", "a deterministic recogniser for tests", func() *Scripted { return &Scripted{} }, scriptedSTT),
 

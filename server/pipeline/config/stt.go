@@ -72,3 +72,22 @@ func openHTTP(r *Remote, e Env, o recogniser.Options) (s pipeline.Stage[pipeline
 	}
 	return pipeline.Stage[pipeline.Transcriber]{Impl: t, Component: t.Component, Warm: t.Warm, Close: t.Close}, nil
 }
+
+// RealtimeSTT has the fields of kind openai-realtime.
+type RealtimeSTT struct {
+	Remote  `yaml:",inline"`
+	Hearing `yaml:",inline"`
+	Form    string `yaml:"form" enum:"openai,speaches,vllm" doc:"How the server speaks: openai (also LocalAI and Antiphon), speaches, or vllm; openai without it."`
+}
+
+func openRealtime(_ context.Context, c *RealtimeSTT, e Env) (s pipeline.Stage[pipeline.Transcriber], err error) {
+	o := recogniser.RealtimeOptions{Form: recogniser.SocketForms()[c.Form], Model: c.Model, Language: c.Language, Prompt: c.Prompt}
+	if o.Server, err = c.server(e); err != nil {
+		return s, err
+	}
+	t, err := recogniser.NewRealtime(o)
+	if err != nil {
+		return s, err
+	}
+	return pipeline.Stage[pipeline.Transcriber]{Impl: t, Component: t.Component, Warm: t.Warm, Close: t.Close}, nil
+}

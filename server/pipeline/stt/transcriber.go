@@ -52,17 +52,7 @@ func (t *Transcriber) Warm(ctx context.Context) error {
 }
 
 // Component returns the present state: it has failed if the last request has.
-func (t *Transcriber) Component() pipeline.Component {
-	c := pipeline.Component{Stage: pipeline.StageTranscriber, Name: t.engine.o.Form.name, State: pipeline.StateLoading, Detail: t.engine.detail()}
-	switch last := t.engine.last.Load(); {
-	case last == nil:
-	case last.err == nil:
-		c.State = pipeline.StateReady
-	default:
-		c.State, c.Detail = pipeline.StateFailed, last.err.Error()
-	}
-	return c
-}
+func (t *Transcriber) Component() pipeline.Component { return t.engine.component(t.engine.o.Form.name) }
 
 // Close ends the connections that no transcription uses.
 func (t *Transcriber) Close() error {
@@ -79,6 +69,27 @@ type engine struct {
 
 // outcome is how a request ended.
 type outcome struct{ err error }
+
+// done keeps how a request ended, unless the caller ended it. It returns err.
+func (e *engine) done(ctx context.Context, err error) error {
+	if ctx.Err() == nil && (err != nil || e.last.Load() == nil || e.last.Load().err != nil) {
+		e.last.Store(&outcome{err})
+	}
+	return err
+}
+
+// component returns the present state.
+func (e *engine) component(name string) pipeline.Component {
+	c := pipeline.Component{Stage: pipeline.StageTranscriber, Name: name, State: pipeline.StateLoading, Detail: e.detail()}
+	switch last := e.last.Load(); {
+	case last == nil:
+	case last.err == nil:
+		c.State = pipeline.StateReady
+	default:
+		c.State, c.Detail = pipeline.StateFailed, last.err.Error()
+	}
+	return c
+}
 
 func (e *engine) detail() string {
 	at := strings.Join(e.client.Servers(), ", ")

@@ -102,31 +102,40 @@ func (c *Client) Servers() []string {
 // Do tries the next server when the connection fails, when the answer does not begin in time, and for the statuses 408, 429 and 5xx;
 // after all servers it pauses and tries again, Config.Rounds times in all. It returns the error of the request's context when that is done,
 // and a *pipeline.StageError for every other failure. The cause of one for a status is a *StatusError.
-func (c *Client) Do(r *http.Request) (*http.Response, error) {
+func (c *Client) Do(r *http.Request) (answer *http.Response, err error) {
+	err = c.rounds(r.Context(), func(base *url.URL) (f *failure) {
+		answer, f = c.try(r, base)
+		return f
+	})
+	return answer, err
+}
+
+// rounds tries the servers until one answers, as Do describes. try returns nil if the server has answered.
+func (c *Client) rounds(ctx context.Context, try func(base *url.URL) *failure) error {
 	var last *failure
 	for round := range c.config.Rounds {
 		if round > 0 {
-			if err := pause(r.Context(), round, last.after); err != nil {
-				return nil, err
+			if err := pause(ctx, round, last.after); err != nil {
+				return err
 			}
 		}
 		begin := int(c.current.Load())
 		for i := range c.bases {
 			server := (begin + i) % len(c.bases)
-			answer, err := c.try(r, c.bases[server])
-			if err == nil {
+			f := try(c.bases[server])
+			if f == nil {
 				c.current.Store(int32(server))
-				return answer, nil
+				return nil
 			}
-			if done := r.Context().Err(); done != nil {
-				return nil, done
+			if done := ctx.Err(); done != nil {
+				return done
 			}
-			if last = err; !err.again {
-				return nil, c.stageError(err)
+			if last = f; !f.again {
+				return c.stageError(f)
 			}
 		}
 	}
-	return nil, c.stageError(last)
+	return c.stageError(last)
 }
 
 // pause waits before a round: as long as the server asks for, or a time that grows with each round, up to longestPause.
