@@ -35,15 +35,15 @@ type caller struct {
 	mu      sync.Mutex
 	heard   []string // transcripts of the caller's turns
 	done    []*wire.ResponseDone
-	started int // turns of which the server has heard the beginning
-	stopped int // responses of which the server has sent the end
+	started int             // turns of which the server has heard the beginning
+	stopped map[string]bool // the ids of the responses of which the server has sent the end, which may happen twice
 	trouble []string
 	changed chan struct{}
 }
 
 // newCaller makes a caller. It records as much sound as the agent says in the campaign at most.
 func newCaller(name, url, key string, webSocket bool, client *http.Client, record time.Duration) (*caller, error) {
-	c := &caller{name: name, webSocket: webSocket, speaker: native.NewSpeaker(record), changed: make(chan struct{})}
+	c := &caller{name: name, webSocket: webSocket, speaker: native.NewSpeaker(record), stopped: map[string]bool{}, changed: make(chan struct{})}
 	n := native.Options{URL: url, Key: key, Client: client, Microphone: &c.mic, Speaker: c.speaker, Loopback: true}
 	var dialer sdk.Dialer = native.NewSocketDialer(n)
 	if !webSocket {
@@ -87,7 +87,7 @@ func (c *caller) note(data []byte) {
 	case *wire.InputAudioBufferSpeechStarted:
 		c.started++
 	case *wire.OutputAudioBufferStopped:
-		c.stopped++
+		c.stopped[e.ResponseID] = true
 	case *wire.ResponseDone:
 		c.done = append(c.done, e)
 	case *wire.ErrorEvent:
@@ -168,7 +168,7 @@ func (c *caller) awaitSound(ctx context.Context, length time.Duration) error {
 	const slack = 60 * time.Millisecond // the codec may shorten the end
 	if !c.webSocket {
 		n := len(c.answers)
-		if err := c.await(ctx, "the end of the sound", func() bool { return c.stopped >= n }); err != nil {
+		if err := c.await(ctx, "the end of the sound", func() bool { return len(c.stopped) >= n }); err != nil {
 			return err
 		}
 	}
@@ -204,6 +204,9 @@ type reading struct {
 // lostRun is how many letters in a row count as lost words: 240 ms of sound. A shorter gap leaves the word understood.
 const lostRun = 4
 
+// said is how many letters of an answer may be heard twice: after a cut the server sends some seconds again.
+const said = 80
+
 // listen reads the recording, and compares it with the answers in their order.
 func (c *caller) listen() (r reading, err error) {
 	if r.text, err = scripted.Heard(c.speaker.Recording()); err != nil {
@@ -211,7 +214,7 @@ func (c *caller) listen() (r reading, err error) {
 	}
 	rest := r.text
 	for _, answer := range c.answers {
-		found, end := align(answer, rest[:min(len(rest), len(answer)+40)])
+		found, end := align(answer, rest[:min(len(rest), len(answer)+said)])
 		rest = rest[end:]
 		r.words += len(strings.Fields(answer))
 		r.letters += len(answer)

@@ -56,6 +56,15 @@ func (n *network) cut() {
 	}
 }
 
+// block drops all packets of the present path until it is called with false. A path that was cut stays cut.
+func (n *network) block(on bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, p := range n.paths {
+		p.blocked.Store(on)
+	}
+}
+
 // close ends everything.
 func (n *network) close() {
 	n.cut()
@@ -110,7 +119,8 @@ type path struct {
 	front, back *net.UDPConn
 	server      *net.UDPAddr
 	caller      atomic.Pointer[net.UDPAddr]
-	cut         atomic.Bool
+	cut         atomic.Bool // for good
+	blocked     atomic.Bool // for a while
 	done        sync.WaitGroup
 }
 
@@ -146,7 +156,7 @@ func (p *path) forward(from, to *net.UDPConn, target func(sender *net.UDPAddr) *
 		if err != nil {
 			return
 		}
-		if addr := target(sender); addr != nil && !p.cut.Load() {
+		if addr := target(sender); addr != nil && !p.cut.Load() && !p.blocked.Load() {
 			_, _ = to.WriteToUDP(buf[:n], addr) // a packet that cannot be sent is lost
 		}
 	}
