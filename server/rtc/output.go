@@ -73,6 +73,7 @@ func (o *Output) Begin(gen uint64) {
 	defer o.mu.Unlock()
 	o.history.reset()
 	o.gen, o.live, o.held, o.ended, o.started, o.drained, o.pos = gen, true, false, false, false, false, 0
+	o.receipts.cut = false // nothing of this response was sent, and nothing of the one before can be sent again
 }
 
 // Write implements call.Output: it appends audio of any length to the response. Without a response, or after its End, it does

@@ -37,6 +37,14 @@ func TestMissed(t *testing.T) {
 			o.received(ts + frames*frameTicks)
 			o.cutSince(60 * time.Millisecond)
 		}, 1, 7},
+		{"a response that begins after the cut", func(o *Output, _ uint32) {
+			o.cut()
+			o.Begin(2)
+			o.Write(ramp(0, FrameSize))
+			var pcm [FrameSize]int16
+			o.next(&pcm)
+			o.received(o.NextTimestamp())
+		}, 2, -1},
 		{"another response", func(*Output, uint32) {}, 2, -1},
 		{"the earliest position after a rewind", func(o *Output, _ uint32) {
 			o.Resume(2, 3*FrameSize)
