@@ -18,6 +18,8 @@ const (
 	// catchUp is how late the pacer may be and still send the missing packets in a burst: a client's jitter buffer takes three
 	// frames. When it is later, it leaves a gap in time, but not in the audio.
 	catchUp = 3 * frameTime
+	// wakeTime is the grid of the times at which all calls send. So the processor wakes up once for the packets of many calls.
+	wakeTime = 5 * time.Millisecond
 )
 
 // track takes outgoing packets: a pion track, or one of a test.
@@ -69,8 +71,8 @@ func newPacer(s *Output, t track, enc encoders, h call.Handler, failed func(erro
 // run paces until stop is closed.
 func (p *pacer) run(stop <-chan struct{}) {
 	defer p.giveEncoder()
-	deadline := time.Now()
-	timer := time.NewTimer(0)
+	deadline := onGrid(time.Now())
+	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
 	for {
 		select {
@@ -83,6 +85,11 @@ func (p *pacer) run(stop <-chan struct{}) {
 		deadline = deadline.Add(frameTime)
 		timer.Reset(time.Until(deadline))
 	}
+}
+
+// onGrid returns the first multiple of wakeTime at or after t.
+func onGrid(t time.Time) time.Time {
+	return t.Add((wakeTime - time.Duration(t.UnixNano())%wakeTime) % wakeTime)
 }
 
 // catchUp counts late frames and returns the deadline of the next packet: the given one, or a later one if the pacer is too late

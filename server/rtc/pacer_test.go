@@ -222,6 +222,21 @@ func TestPacerIsLate(t *testing.T) {
 	}
 }
 
+func TestPacersWakeUpTogether(t *testing.T) {
+	for name, row := range map[string]struct{ at, want time.Duration }{
+		"on the grid":           {10 * time.Millisecond, 10 * time.Millisecond},
+		"just after the grid":   {10*time.Millisecond + 1, 15 * time.Millisecond},
+		"in the middle of it":   {12 * time.Millisecond, 15 * time.Millisecond},
+		"just before the grid":  {15*time.Millisecond - 1, 15 * time.Millisecond},
+		"later by many seconds": {999*time.Second + time.Millisecond, 999*time.Second + wakeTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := time.Unix(1_700_000_000, 0)
+			gomega.NewWithT(t).Expect(onGrid(begin.Add(row.at))).To(gomega.Equal(begin.Add(row.want)))
+		})
+	}
+}
+
 // A call has an encoder only while the agent speaks, until the codec has given out all of the speech.
 func TestPacerBorrowsAnEncoder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
