@@ -21,8 +21,8 @@ type (
 	machineEvent struct{ coord.Event }
 	// clientMessage is an event of the client, or of a side-band controller.
 	clientMessage struct{ client.Message }
-	// audioReceived is audio of the client's track: mono, format.InputRate.
-	audioReceived struct{ pcm []int16 }
+	// audioReceived is audio of the client's track: mono, format.InputRate. It is from audioBuffers, and goes back once it is handled.
+	audioReceived struct{ pcm *[]int16 }
 	// audioMissing stands for samples of the client's track that have not arrived.
 	audioMissing struct{ samples int }
 	// warmedUp: the back ends are loaded, or err says why not.
@@ -64,7 +64,8 @@ func (s *Session) handle(e event) {
 	case clientMessage:
 		s.fromClient(e.Message)
 	case audioReceived:
-		s.do(s.input.Audio(e.pcm, &s.machines.state))
+		s.do(s.input.Audio(*e.pcm, &s.machines.state))
+		audioBuffers.Put(e.pcm) // the input has copied the samples
 	case audioMissing:
 		s.do(s.input.Missing(e.samples, &s.machines.state))
 	case warmedUp:

@@ -4,6 +4,7 @@ package session
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -39,9 +40,15 @@ func (s *Session) RefuseSideband(from *call.SidebandController, code, message st
 	s.post(clientMessage{client.Message{From: from, Refused: &fault.Failure{Code: code, Message: message}}})
 }
 
+// audioBuffers has buffers for audio on its way to an actor. Otherwise each call would leave 50 of them a second to the garbage collector.
+var audioBuffers = sync.Pool{New: func() any { return new([]int16) }}
+
 // Audio implements call.Handler. Audio is dropped and counted when the queue is nearly full.
 func (s *Session) Audio(pcm []int16) {
-	if !s.shared.queue.offer(audioReceived{append([]int16(nil), pcm...)}) {
+	buffer, _ := audioBuffers.Get().(*[]int16)
+	*buffer = append((*buffer)[:0], pcm...)
+	if !s.shared.queue.offer(audioReceived{buffer}) {
+		audioBuffers.Put(buffer)
 		s.shared.dropped.Add(1)
 	}
 }

@@ -112,7 +112,8 @@ func (l *Listening) appending() bool {
 	return !l.appended.IsZero() && l.Env.Now().Sub(l.appended) < appendsFor
 }
 
-// Audio takes audio of the client's track: mono, format.InputRate. It is dropped while events bring the audio.
+// Audio takes audio of the client's track: mono, format.InputRate. It is dropped while events bring the audio. The caller may change pcm once
+// it has performed the actions.
 func (l *Listening) Audio(pcm []int16, s *coord.State) action.List {
 	if l.appending() {
 		return nil
