@@ -25,7 +25,7 @@ func TestStagesMix(t *testing.T) {
 		"\ufeffstt:\r\n  kind: sphinx\r\n": "embedded",
 		"stt:\nllm:\n# nothing\n":          "embedded",
 		"tts: {kind: scripted}":            "sphinx+assistant+scripted",
-		"stt: {kind: scripted}\nllm: {kind: scripted}\ntts: {kind: flite, voice: rms}": "scripted+scripted+flite",
+		"stt: {kind: scripted}\nllm: {kind: scripted}\ntts: {kind: flite, voice: rms}": "scripted+flite",
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)

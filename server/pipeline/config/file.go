@@ -192,13 +192,13 @@ func shut[S any](s pipeline.Stage[S]) error {
 	return s.Close()
 }
 
-// name returns the name of the pipeline: its kinds, or "embedded" where they are those of the embedded pipeline.
+// name returns the name of the pipeline: its kinds, one for neighbours that are the same, or "embedded" where they are those of the embedded pipeline.
 func (f *File) name() string {
 	all := []string{f.STT.Kind(), f.LLM.Kind(), f.TTS.Kind()}
 	if slices.Equal(all, []string{kindOf(STT, "").Name, kindOf(LLM, "").Name, kindOf(TTS, "").Name}) {
 		return "embedded"
 	}
-	return strings.Join(all, "+")
+	return strings.Join(slices.Compact(all), "+")
 }
 
 // SessionJSON returns what a session begins with, as the object `session` of a session.update, for server.Config.Session; nil for
