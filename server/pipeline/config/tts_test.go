@@ -21,7 +21,7 @@ func TestSpeechOverHTTP(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		asked = r.Method + r.URL.Path + " " + r.Header.Get("Authorization") + " " + string(body)
 		pcm := make([]byte, 1600)
-		if r.URL.Path == "/" {
+		if r.URL.Path == "/synthesize" {
 			_, _ = w.Write(wav.Header(16000, len(pcm)))
 		}
 		_, _ = w.Write(pcm)
@@ -29,7 +29,7 @@ func TestSpeechOverHTTP(t *testing.T) {
 	t.Cleanup(s.Close)
 	for src, want := range map[string]string{
 		"{kind: openai, url: URL/v1, model: kokoro, voice: af_heart, rate: 16000, key_env: KEY, voices: {alloy: am_adam}}": `POST/v1/audio/speech Bearer sk-1 {"input":"Hello.","model":"kokoro","response_format":"pcm","voice":"am_adam"}`,
-		"{kind: piper, url: URL, voice: joe, options: {speaker_id: 3}}":                                                    `POST/  {"speaker_id":3,"text":"Hello.","voice":"joe"}`,
+		"{kind: piper, url: URL, voice: joe, options: {speaker_id: 3}}":                                                    `POST/synthesize  {"speaker_id":3,"text":"Hello.","voice":"joe"}`,
 	} {
 		g := gomega.NewWithT(t)
 		f, err := Parse("antiphon.yaml", []byte("tts: "+strings.ReplaceAll(src, "URL", s.URL)), nil)

@@ -37,9 +37,6 @@ type sound interface {
 
 // play reads the sound of an answer and gives it to emit.
 func (s *Synthesizer) play(ctx context.Context, got *http.Response, emit func(pcm []int16) error) error {
-	if err := s.expect(got); err != nil {
-		return err
-	}
 	in, rate, end, err := s.open(got)
 	defer end()
 	if err != nil {
@@ -114,6 +111,12 @@ func (s *Synthesizer) open(got *http.Response) (in sound, rate int, end func(), 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, 0, end, err
 	}
+	if kind != mimeSSE && string(first) != "RIFF" { // Piper says that its WAV file is text/html
+		got.Body = readCloser{buffered, got.Body}
+		if err := s.client.Expect(got, soundTypes()...); err != nil {
+			return nil, 0, end, err
+		}
+	}
 	if string(first) == "RIFF" {
 		file, err := wav.NewReader(buffered)
 		if err != nil {
@@ -135,6 +138,12 @@ func (s *Synthesizer) open(got *http.Response) (in sound, rate int, end func(), 
 		rate = n
 	}
 	return &pcmReader{in: buffered}, rate, end, nil
+}
+
+// readCloser is a body of which something was read already.
+type readCloser struct {
+	io.Reader
+	io.Closer
 }
 
 // foreign returns an error for sound that has another format, or is a text. Raw PCM begins with nearly anything, but not with these bytes.

@@ -5,10 +5,12 @@ package tts
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -29,12 +31,13 @@ type Synthesizer struct {
 	client *remote.Client
 	form   form
 	state  state
+	path   atomic.Int32 // which of the form's paths the server has
 }
 
 // form is one of the forms of HTTP in which a server is asked.
 type form interface {
-	// path and list return the paths of speech and of the list of voices, behind the base address.
-	path() string
+	// paths returns the paths of speech, behind the base address: the server has one of them. list is that of the list of voices.
+	paths() []string
 	list() string
 	// fill adds the fields of a request to body. voice may be empty.
 	fill(body map[string]any, u pipeline.Utterance, voice string, c *Config)
@@ -66,8 +69,8 @@ func (s *Synthesizer) Close() error {
 // openAI is the form of /audio/speech.
 type openAI struct{}
 
-func (openAI) path() string { return "audio/speech" }
-func (openAI) list() string { return "audio/voices" }
+func (openAI) paths() []string { return []string{"audio/speech"} }
+func (openAI) list() string    { return "audio/voices" }
 
 func (openAI) fill(body map[string]any, u pipeline.Utterance, voice string, c *Config) {
 	body["input"], body["response_format"] = u.Text, FormatPCM
@@ -92,8 +95,8 @@ func (openAI) fill(body map[string]any, u pipeline.Utterance, voice string, c *C
 // piper is the form of Piper's HTTP server.
 type piper struct{}
 
-func (piper) path() string { return "/" }
-func (piper) list() string { return "voices" }
+func (piper) paths() []string { return []string{"synthesize", "/"} } // of piper-tts 1.8 and 1.3
+func (piper) list() string    { return "voices" }
 
 func (piper) fill(body map[string]any, u pipeline.Utterance, voice string, _ *Config) {
 	body["text"] = u.Text
@@ -129,7 +132,7 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	if err != nil {
 		return s.fail(err, "")
 	}
-	got, err := s.client.Post(ctx, s.form.path(), mimeJSON, "*/*", text)
+	got, err := s.post(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -141,6 +144,29 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	return err
 }
 
+// post sends a request to the path that the server has. The caller closes the answer's body.
+func (s *Synthesizer) post(ctx context.Context, body []byte) (*http.Response, error) {
+	var first error
+	paths := s.form.paths()
+	known := int(s.path.Load())
+	for i := range paths {
+		at := (known + i) % len(paths)
+		got, err := s.client.Post(ctx, paths[at], mimeJSON, "*/*", body)
+		if err == nil {
+			s.path.Store(int32(at))
+			return got, nil
+		}
+		if first == nil {
+			first = err
+		}
+		var status *remote.StatusError
+		if !errors.As(err, &status) || status.Code != http.StatusNotFound && status.Code != http.StatusMethodNotAllowed {
+			break
+		}
+	}
+	return nil, first
+}
+
 func (s *Synthesizer) fail(err error, hint string) error {
 	return &pipeline.StageError{Stage: pipeline.StageSynthesizer, Err: err, Hint: hint}
 }
@@ -150,9 +176,4 @@ func soundTypes() []string {
 	return []string{
 		"audio/pcm", "audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave", "audio/raw", "application/octet-stream", "binary/octet-stream", mimeSSE,
 	}
-}
-
-// expect returns an error for an answer that has no sound that the adapter reads.
-func (s *Synthesizer) expect(got *http.Response) error {
-	return s.client.Expect(got, soundTypes()...)
 }

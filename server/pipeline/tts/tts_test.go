@@ -124,6 +124,7 @@ func TestSound(t *testing.T) {
 		"WAV in place of PCM":  {"audio/pcm", "wav", 16000, Config{}, NewOpenAI},
 		"events":               {mimeSSE, "events", 24000, Config{Format: FormatSSE}, NewOpenAI},
 		"events with a WAV":    {mimeSSE, "wav events", 22050, Config{Format: FormatSSE}, NewOpenAI},
+		"Piper 1.8":            {"text/html; charset=utf-8", "wav", 22050, Config{}, NewPiper},
 		"Piper":                {"audio/wav", "wav", 22050, Config{}, NewPiper},
 		"Piper without a type": {"", "wav", 22050, Config{}, NewPiper},
 	} {
@@ -250,12 +251,12 @@ func TestRequests(t *testing.T) {
 		},
 		"WAV":    {Config{Format: FormatWAV}, NewOpenAI, pipeline.Utterance{Text: "Hi", Voice: "coral"}, `/audio/speech {"input":"Hi","response_format":"wav","voice":"coral"}`},
 		"events": {Config{Format: FormatSSE}, NewOpenAI, pipeline.Utterance{Text: "Hi"}, `/audio/speech {"input":"Hi","response_format":"pcm","stream_format":"sse","voice":"alloy"}`},
-		"Piper":  {Config{}, NewPiper, pipeline.Utterance{Text: "Hi", Voice: "alloy", Speed: 9}, `/ {"length_scale":0.25,"text":"Hi"}`},
+		"Piper":  {Config{}, NewPiper, pipeline.Utterance{Text: "Hi", Voice: "alloy", Speed: 9}, `/synthesize {"length_scale":0.25,"text":"Hi"}`},
 		"Piper with a voice": {
 			Config{Voices: map[string]string{"alloy": "en_US-joe-medium"}, Options: map[string]any{"speaker_id": 3}},
 			NewPiper,
 			pipeline.Utterance{Text: "Hi", Voice: "alloy"},
-			`/ {"speaker_id":3,"text":"Hi","voice":"en_US-joe-medium"}`,
+			`/synthesize {"speaker_id":3,"text":"Hi","voice":"en_US-joe-medium"}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -266,6 +267,27 @@ func TestRequests(t *testing.T) {
 			g.Expect(f.asked).To(gomega.Equal([]string{test.want}))
 		})
 	}
+}
+
+// Piper 1.3 has speech at another path than Piper 1.8.
+func TestThePathOfAnOldPiper(t *testing.T) {
+	g := gomega.NewWithT(t)
+	_, raw := sine(24000, 0.01)
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked = append(asked, r.URL.Path); r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, file(24000, raw, len(raw)))
+	}))
+	defer s.Close()
+	v := synthesizer(t, Config{}, NewPiper, s.URL)
+	for range 2 {
+		_, err := speak(t.Context(), v, pipeline.Utterance{Text: "Hi"})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+	}
+	g.Expect(asked).To(gomega.Equal([]string{"/synthesize", "/", "/"}))
 }
 
 func TestNothingToSay(t *testing.T) {

@@ -42,15 +42,15 @@ func begin(w http.ResponseWriter, good Answer) {
 // silences are servers that do not answer, or not to the end.
 func silences() []fault {
 	return []fault{
-		{"slow first byte", "", "did not answer within 150ms", func(_ http.ResponseWriter, r *http.Request, _ Answer) {
+		{"slow first byte", "", "did not answer within 500ms", func(_ http.ResponseWriter, r *http.Request, _ Answer) {
 			<-r.Context().Done()
 		}},
-		{"header and no byte", "", "sent nothing for 150ms at the begin of its answer", func(w http.ResponseWriter, r *http.Request, good Answer) {
+		{"header and no byte", "", "sent nothing for 500ms at the begin of its answer", func(w http.ResponseWriter, r *http.Request, good Answer) {
 			w.Header().Set("Content-Type", good.Type)
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}},
-		{"stall in mid-stream", "", "sent nothing for 150ms in the middle of its answer", func(w http.ResponseWriter, r *http.Request, good Answer) {
+		{"stall in mid-stream", "", "sent nothing for 500ms in the middle of its answer", func(w http.ResponseWriter, r *http.Request, good Answer) {
 			begin(w, good)
 			<-r.Context().Done()
 		}},

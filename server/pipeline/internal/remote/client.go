@@ -192,12 +192,12 @@ func (c *Client) try(r *http.Request, base *url.URL) (*http.Response, *failure) 
 	if c.config.Key != "" {
 		one.Header.Set("Authorization", "Bearer "+c.config.Key)
 	}
-	first := time.AfterFunc(c.config.FirstByte, func() {
-		cancel(fmt.Errorf("did not answer within %v", c.config.FirstByte))
-	})
+	late := fmt.Errorf("did not answer within %v", c.config.FirstByte)
+	first := time.AfterFunc(c.config.FirstByte, func() { cancel(late) })
 	answer, err := c.http.Do(one)
 	if !first.Stop() && err == nil {
-		err = context.Cause(ctx)
+		cancel(late) // the timer has fired, but its function may not have run yet
+		err = late
 		_ = answer.Body.Close()
 	}
 	if err != nil {
