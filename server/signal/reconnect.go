@@ -211,7 +211,7 @@ func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who re
 	}
 	defer done()
 	c.writeReconnectHeaders(w, seen)
-	conn, err := ws.Accept(w, r, realtimeProtocol)
+	conn, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits())
 	if err != nil {
 		return nil // Accept has answered
 	}

@@ -63,7 +63,7 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 		return p
 	}
 	w.Header().Set(resumeHeader, c.token)
-	conn, err := ws.Accept(w, r, realtimeProtocol)
+	conn, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits())
 	if err != nil {
 		h.abandon(id, c)
 		return nil // Accept has answered
@@ -78,9 +78,12 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 }
 
 // newLink returns a WebSocket link with the limits of the server.
-func (h *Handler) newLink() *ws.Link {
+func (h *Handler) newLink() *ws.Link { return ws.NewLink(h.socketLimits()) }
+
+// socketLimits returns the limits of the clients of a WebSocket.
+func (h *Handler) socketLimits() ws.Limits {
 	limits := h.rules.Load()
-	return ws.NewLink(ws.Limits{Env: h.env, EventsPerSecond: limits.EventsPerSecond, MaxMessage: limits.MaxMessage, Memory: h.messages})
+	return ws.Limits{Env: h.env, EventsPerSecond: limits.EventsPerSecond, MaxMessage: limits.MaxMessage, Memory: h.messages}
 }
 
 // receiver returns a Receiver that gives the events of a call's client to its session.
@@ -103,7 +106,7 @@ func (h *Handler) control(w http.ResponseWriter, r *http.Request, who requester)
 		return notJoined(err)
 	}
 	defer hub.Leave(sideband)
-	conn, err := ws.Accept(w, r, realtimeProtocol)
+	conn, err := ws.Accept(w, r, realtimeProtocol, h.socketLimits())
 	if err != nil {
 		return nil // Accept has answered
 	}

@@ -53,7 +53,7 @@ func connectBy(t *testing.T, transport *http.Transport) *pair {
 	}
 	opened := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := Accept(w, r, "test")
+		c, err := Accept(w, r, "test", p.link.limits)
 		if err != nil {
 			t.Error(err)
 			return
@@ -164,7 +164,7 @@ func TestEventsThatWaitForAWriteCount(t *testing.T) {
 		listener <- far
 		l := NewLink(Limits{Env: env.System(), EventsPerSecond: 500, MaxMessage: 1000})
 		h := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			c, err := Accept(w, r, "test")
+			c, err := Accept(w, r, "test", l.limits)
 			if err != nil {
 				t.Error(err)
 				return

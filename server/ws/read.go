@@ -26,9 +26,10 @@ type Receiver struct {
 	Gone func(err error)
 }
 
-// Accept answers a request for a WebSocket with the given subprotocol. After an error it has written the response.
-func Accept(w http.ResponseWriter, r *http.Request, subprotocol string) (*websocket.Conn, error) {
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+// Accept answers a request for a WebSocket with the given subprotocol. The connection reads as many frames as the limits allow. After an
+// error Accept has written the response.
+func Accept(w http.ResponseWriter, r *http.Request, subprotocol string, limits Limits) (*websocket.Conn, error) {
+	conn, err := websocket.Accept(metered(w, limits), r, &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
 		InsecureSkipVerify: true, // the caller has checked the origin by rules of its own
 		CompressionMode:    websocket.CompressionDisabled,
