@@ -89,8 +89,7 @@ func TestOffersOfBrowsers(t *testing.T) {
 		queries []string
 	}{
 		{"Firefox", browse, []string{maxBundle, videoFirst, both}},
-		// Chromium with max-bundle cannot apply an answer that rejects the first section.
-		{"Chromium", browseChromium, []string{maxBundle, videoFirst}},
+		{"Chromium", browseChromium, []string{maxBundle, videoFirst, both}},
 	} {
 		for _, query := range browser.queries {
 			t.Run(browser.name+" "+query, func(t *testing.T) {

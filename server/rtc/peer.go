@@ -185,7 +185,7 @@ func (p *Peer) negotiate(ctx context.Context) (string, error) {
 	if err := p.await(ctx, gathered); err != nil {
 		return "", err
 	}
-	return offer.Complete(p.pc.LocalDescription().SDP)
+	return offer.Complete(p.pc.LocalDescription().SDP, p.offer.Desc.SDP)
 }
 
 // Output implements call.Link: there is one output for the whole call, also over later connections.

@@ -63,5 +63,5 @@ func (p *Peer) renegotiate(ctx context.Context, o offer.Offer) (string, error) {
 	if err := p.await(ctx, gathered); err != nil {
 		return "", err
 	}
-	return offer.Complete(p.pc.LocalDescription().SDP)
+	return offer.Complete(p.pc.LocalDescription().SDP, o.Desc.SDP)
 }

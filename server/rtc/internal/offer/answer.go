@@ -14,13 +14,17 @@ import (
 // silent.
 const OpusFormat = "minptime=10;useinbandfec=1;usedtx=1"
 
-// Complete returns pion's answer with OpusFormat as the Opus parameters, and with the server's addresses in the first section that the
-// answer accepts.
-func Complete(answer string) (string, error) {
-	var d sdp.SessionDescription
+// Complete returns pion's answer to an offer with OpusFormat as the Opus parameters, with a bundle that the client can use, and with the
+// server's addresses in the first section that the answer accepts.
+func Complete(answer, to string) (string, error) {
+	var d, offered sdp.SessionDescription
 	if err := d.UnmarshalString(answer); err != nil {
 		return "", fmt.Errorf("rtc: own answer: %w", err)
 	}
+	if err := offered.UnmarshalString(to); err != nil {
+		return "", fmt.Errorf("rtc: the client's offer: %w", err)
+	}
+	keepTagged(&d, &offered)
 	for _, m := range sections(&d, "audio") {
 		setFormat(m)
 	}

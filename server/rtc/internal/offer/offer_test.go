@@ -120,7 +120,8 @@ func TestTheBestCandidatesAreChecked(t *testing.T) {
 func TestCompleteMovesTheAddresses(t *testing.T) {
 	g := gomega.NewWithT(t)
 	address := "a=candidate:1 1 udp 100 203.0.113.7 9 typ host\r\na=end-of-candidates\r\n"
-	answer, err := Complete(header + "m=video 0 UDP/TLS/RTP/SAVPF 0\r\nc=IN IP4 0.0.0.0\r\n" + address + audio + data)
+	rejected := header + "m=video 0 UDP/TLS/RTP/SAVPF 0\r\nc=IN IP4 0.0.0.0\r\n"
+	answer, err := Complete(rejected+address+audio+data, rejected+audio+data)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	section := func(kind string) string {
 		_, from, _ := strings.Cut(answer, "m="+kind)
@@ -131,6 +132,47 @@ func TestCompleteMovesTheAddresses(t *testing.T) {
 	g.Expect(section("audio")).To(gomega.ContainSubstring(address))
 	g.Expect(section("audio")).To(gomega.ContainSubstring("a=fmtp:111 " + OpusFormat))
 	g.Expect(section("application")).NotTo(gomega.ContainSubstring("candidate"))
+}
+
+// TestCompleteKeepsTheSectionOfTheBundle checks that the answer accepts the section whose transport the bundle uses, as inactive, and rejects
+// it where the client has rejected it or nothing else is in the bundle.
+func TestCompleteKeepsTheSectionOfTheBundle(t *testing.T) {
+	const (
+		address  = "a=candidate:1 1 udp 100 203.0.113.7 9 typ host\r\n"
+		video    = "m=video 9 UDP/TLS/RTP/SAVPF 96 97\r\n" + common + "a=mid:v\r\na=recvonly\r\na=rtpmap:96 VP8/90000\r\na=rtpmap:97 rtx/90000\r\na=fmtp:97 apt=96\r\n"
+		rejected = "m=video 0 UDP/TLS/RTP/SAVPF 0\r\nc=IN IP4 0.0.0.0\r\na=inactive\r\n" + address
+	)
+	offered := strings.Replace(header, "BUNDLE 0 1", "BUNDLE v 0 1", 1)
+	for _, row := range []struct {
+		name, offer, answer string
+		kept                bool
+	}{
+		{"the first of the bundle", offered + video + audio + data, header + rejected + audio + data, true},
+		{"another one of the bundle", strings.Replace(header, "BUNDLE 0 1", "BUNDLE 0 1 v", 1) + video + audio + data, header + rejected + audio + data, false},
+		{"outside of the bundle", header + video + audio + data, header + rejected + audio + data, false},
+		{"rejected by the client", offered + strings.Replace(video, "video 9", "video 0", 1) + audio + data, header + rejected + audio + data, false},
+		{"without a bundle", strings.Replace(header, "a=group:BUNDLE 0 1\r\n", "", 1) + video + audio + data, header + rejected + audio + data, false},
+		{"nothing else is in the bundle", offered + video + audio + data, strings.Replace(header, "BUNDLE 0 1", "BUNDLE", 1) + rejected + audio + data, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			answer, err := Complete(row.answer, row.offer)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			_, from, _ := strings.Cut(answer, "m=video ")
+			section, _, _ := strings.Cut(from, "m=audio")
+			if !row.kept {
+				g.Expect(section).To(gomega.HavePrefix("0 "))
+				g.Expect(answer).NotTo(gomega.ContainSubstring("BUNDLE v"))
+				return
+			}
+			g.Expect(section).To(gomega.HavePrefix("9 UDP/TLS/RTP/SAVPF 96\r\n"))
+			for _, line := range []string{"a=mid:v", "a=inactive", "a=rtcp-mux", "a=rtpmap:96 VP8/90000", "a=ice-ufrag:abcd", "a=setup:actpass", "a=fingerprint:sha-256 AB", address} {
+				g.Expect(section).To(gomega.ContainSubstring(line))
+			}
+			g.Expect(section).NotTo(gomega.ContainSubstring("97"))
+			g.Expect(answer).To(gomega.ContainSubstring("a=group:BUNDLE v 0 1\r\n"))
+		})
+	}
 }
 
 func FuzzReadOffer(f *testing.F) {
