@@ -9,6 +9,7 @@ have() {
 	chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
 	nodejs) command -v node ;;
 	gcc | git | npm) command -v "$1" ;;
+	python3-pip) python3 -m pip --version ;;
 	*) dpkg-query -W -f '${Status}' "$1" | grep -q '^install ok installed$' ;;
 	esac >/dev/null 2>&1
 }

@@ -12,7 +12,7 @@ mode=${1:-talk}
 speech="flite pocketsphinx pocketsphinx-en-us"
 case $mode in
 talk) wanted=$speech ;;
-test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn iproute2 nftables nginx caddy systemd" ;;
+test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn iproute2 nftables nginx caddy systemd python3-pip" ;;
 *)
 	echo "usage: $0 talk|test" >&2
 	exit 2
@@ -50,13 +50,16 @@ fi
 
 # shellcheck disable=SC2086 # a list of words
 wanted=$(missing $wanted)
-[ -n "$wanted" ] || exit 0
-
-# shellcheck disable=SC2086
-install_packages $wanted || true
-# shellcheck disable=SC2086
-wanted=$(missing $wanted)
-[ -n "$wanted" ] || exit 0
+if [ -n "$wanted" ]; then
+	# shellcheck disable=SC2086
+	install_packages $wanted || true
+	# shellcheck disable=SC2086
+	wanted=$(missing $wanted)
+fi
+if [ -z "$wanted" ]; then
+	[ "$mode" = talk ] || scripts/models.sh
+	exit 0
+fi
 
 echo "setup: could not install: $wanted" >&2
 echo "setup: to install it by hand: sudo apt-get install $wanted" >&2

@@ -21,7 +21,7 @@ import (
 )
 
 type doctor struct {
-	Pipeline string `arg:"" optional:"" placeholder:"embedded|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or embedded where there is none."`
+	Pipeline string `arg:"" optional:"" placeholder:"embedded|sherpa|scripted|FILE.yaml" help:"What to look at, as for --pipeline of serve. Without it: the configuration, or embedded where there is none."`
 	Config   string `type:"existingfile" placeholder:"FILE.yaml" help:"The configuration; without the flag, antiphon.yaml in this folder."`
 }
 

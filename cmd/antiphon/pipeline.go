@@ -23,6 +23,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
+	"github.com/antiphon-rt/antiphon/server/pipeline/speakable"
 )
 
 // givenOn returns the names of the flags that the command line or the environment sets.
@@ -134,6 +136,8 @@ func openPipeline(ctx context.Context, name string, processes int, logger *slog.
 	switch {
 	case name == "embedded":
 		return embedded.New(ctx, embedded.Options{Logger: logger, Processes: processes})
+	case name == "sherpa":
+		return openSherpa(sherpa.Config{Logger: logger, Processes: processes})
 	case name == "scripted":
 		return scripted.New(scripted.Options{}), nil
 	case filepath.Base(name) == config.Name:
@@ -141,5 +145,20 @@ func openPipeline(ctx context.Context, name string, processes int, logger *slog.
 	case strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"):
 		return scripted.Load(name)
 	}
-	return nil, fmt.Errorf("--pipeline %q: want embedded, scripted, or a FILE.yaml", name)
+	return nil, fmt.Errorf("--pipeline %q: want embedded, sherpa, scripted, or a FILE.yaml", name)
+}
+
+// openSherpa returns the pipeline of neural speech on this machine, with the built-in assistant.
+func openSherpa(c sherpa.Config) (*pipeline.Pipeline, error) {
+	recogniser, err := sherpa.Recogniser(c)
+	if err != nil {
+		return nil, err
+	}
+	synthesizer, err := sherpa.Synthesizer(c)
+	if err != nil {
+		return nil, errors.Join(err, recogniser.Close())
+	}
+	p := pipeline.Compose("sherpa", recogniser, embedded.Assistant(embedded.Options{}), synthesizer)
+	p.Speakable = speakable.New(speakable.English)
+	return p, nil
 }

@@ -27,7 +27,7 @@ import (
 type serve struct {
 	Listen              string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
 	Config              string   `type:"existingfile" placeholder:"FILE.yaml" nofile:"a file cannot name another one" help:"The configuration: this server, and the models that answer. antiphon.yaml in this folder is found without the flag. Flags win over it."`
-	Pipeline            string   `default:"embedded" placeholder:"embedded|scripted|FILE.yaml" nofile:"the sections stt, llm and tts say what answers" help:"What answers: real speech of this machine, the deterministic test pipeline, or the latter with a script. It wins over the configuration's stages."`
+	Pipeline            string   `default:"embedded" placeholder:"embedded|sherpa|scripted|FILE.yaml" nofile:"the sections stt, llm and tts say what answers" help:"What answers: speech of this machine, neural speech of this machine (antiphon models get neural-en), the deterministic test pipeline, or the latter with a script. It wins over the configuration's stages."`
 	APIKeyFile          string   `name:"api-key-file" type:"existingfile" placeholder:"FILE" help:"API keys, hashed, one a line: see antiphon key. Required when listening beyond this machine."`
 	TLSCert             string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
 	TLSKey              string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`

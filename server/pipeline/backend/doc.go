@@ -19,5 +19,12 @@
 //	engine  D                                      the engine has dropped it
 //	engine  Z  text                                the utterance has failed; the engine still works
 //
+// With a Speaker, the frames between H and the end are:
+//
+//	server  S  {"text","voice","speed"}            a clause begins
+//	engine  O  float32 samples, mono               any number of them, at the "rate" of H
+//	engine  Y                                      the clause is over
+//	server  X, engine D, engine Z                  as above
+//
 // One utterance follows another. A frame that the protocol does not allow ends the connection.
 package backend

@@ -27,6 +27,9 @@ const (
 	kindFinal         kind = 'F' // engine -> server: message
 	kindAbandon       kind = 'X' // server -> engine: the server abandons the utterance
 	kindDropped       kind = 'D' // engine -> server: the engine has dropped the utterance
+	kindSpeech        kind = 'S' // server -> engine: Speech; a clause begins
+	kindSound         kind = 'O' // engine -> server: mono float32 samples, little endian, at Info.Rate
+	kindSpoken        kind = 'Y' // engine -> server: the clause is over
 	kindError         kind = 'Z' // engine -> server: a text; the utterance has failed, the engine still works
 )
 
@@ -69,15 +72,15 @@ func writeJSON(w io.Writer, k kind, v any) error {
 	return writeFrame(w, k, body)
 }
 
-// writeAudio writes samples in frames of at most slice samples.
-func writeAudio(w io.Writer, pcm []float32) error {
+// writeAudio writes samples in frames of this kind, with at most slice samples each.
+func writeAudio(w io.Writer, k kind, pcm []float32) error {
 	for len(pcm) > 0 {
 		n := min(len(pcm), slice)
 		body := make([]byte, 0, 4*n)
 		for _, v := range pcm[:n] {
 			body = binary.LittleEndian.AppendUint32(body, math.Float32bits(v))
 		}
-		if err := writeFrame(w, kindAudio, body); err != nil {
+		if err := writeFrame(w, k, body); err != nil {
 			return err
 		}
 		pcm = pcm[n:]

@@ -46,7 +46,7 @@ func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipe
 		if errors.Is(err, ErrUnimplemented) {
 			err = fmt.Errorf("%w: %w", pipeline.ErrNoLive, err)
 		}
-		return nil, stage(err)
+		return nil, wrap(pipeline.StageTranscriber, err)
 	}
 	// Close ends the outbox, the context does not: an utterance whose context is done still has a last result.
 	closed := make(chan struct{})
@@ -107,7 +107,7 @@ func (l *local) run() {
 	}
 	l.in.close()
 	if err != nil {
-		l.out.put(pipeline.TranscriptResult{Err: stage(err)})
+		l.out.put(pipeline.TranscriptResult{Err: wrap(pipeline.StageTranscriber, err)})
 		return
 	}
 	l.out.put(final(r))

@@ -20,6 +20,8 @@ import (
 type Options struct {
 	// Command returns the command of one back-end process. The Pool sets its standard streams.
 	Command func() *exec.Cmd
+	// Stage is the stage that errors name; "" means pipeline.StageTranscriber.
+	Stage string
 	// Max limits the processes, and so the utterances at a time; 0 means 4. Further utterances wait for Busy.
 	Max int
 	// Idle is how many idle processes are kept; 0 means 2.
@@ -40,7 +42,8 @@ const (
 	maxBackoff = 5 * time.Second
 )
 
-// Pool is a pipeline.Transcriber whose utterances run in processes of their own. If a process crashes, its utterance is tried once
+// Pool is a pipeline.Transcriber whose utterances run in processes of their own, or a pipeline.Synthesizer whose clauses do, by what its
+// processes serve: an Engine or a Speaker. If a process crashes, its utterance is tried once
 // more in another process, with the audio from its begin. A Pool is safe for concurrent use. The caller must close it.
 type Pool struct {
 	o    Options
@@ -60,6 +63,9 @@ type Pool struct {
 
 // NewPool returns a pool without processes. Warm or the first utterance starts one.
 func NewPool(o Options) *Pool {
+	if o.Stage == "" {
+		o.Stage = pipeline.StageTranscriber
+	}
 	if o.Max == 0 {
 		o.Max = 4
 	}
@@ -93,7 +99,7 @@ func (p *Pool) Warm(ctx context.Context) error {
 	defer p.free.Release(1)
 	proc, err := p.take(ctx)
 	if err != nil {
-		return stage(err)
+		return p.stage(err)
 	}
 	p.giveBack(proc)
 	return nil
@@ -105,7 +111,7 @@ func (p *Pool) enter(ctx context.Context) (_ context.Context, leave func(), err 
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return nil, nil, stage(pipeline.ErrClosed)
+		return nil, nil, p.stage(pipeline.ErrClosed)
 	}
 	p.running.Add(1)
 	p.mu.Unlock()
@@ -161,19 +167,21 @@ func (p *Pool) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.
 		cancel()
 		p.free.Release(1)
 		leave()
-		return nil, stage(err)
+		return nil, p.stage(err)
 	}
 	u.running.Go(u.out.run)
 	u.running.Go(u.run)
 	return u, nil
 }
 
-// stage wraps err as an error of the recogniser, unless it is one.
-func stage(err error) error {
+// stage wraps err as an error of the pool's stage, unless it is one of a stage.
+func (p *Pool) stage(err error) error { return wrap(p.o.Stage, err) }
+
+func wrap(stage string, err error) error {
 	if as := new(pipeline.StageError); errors.As(err, &as) {
 		return err
 	}
-	return &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: err}
+	return &pipeline.StageError{Stage: stage, Err: err}
 }
 
 // acquire takes one of the Max places. It waits at most Busy.
@@ -184,7 +192,7 @@ func (p *Pool) acquire(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return stage(fmt.Errorf("%w: %d utterances are being recognised", pipeline.ErrBusy, p.o.Max))
+		return p.stage(fmt.Errorf("%w: all %d processes are at work", pipeline.ErrBusy, p.o.Max))
 	}
 	return nil
 }

@@ -33,6 +33,11 @@ func TestMain(m *testing.M) {
 		hang() // never greets
 	case "dies":
 		os.Exit(3)
+	case "speaker":
+		if err := ServeSpeakerStdio(context.Background(), speaker{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	default:
 		if err := ServeStdio(context.Background(), counter{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -330,7 +335,7 @@ func TestServeUnix(t *testing.T) {
 	expect(kindHello)
 	g.Expect(writeJSON(conn, kindConfig, Config{})).To(gomega.Succeed())
 	expect(kindReady)
-	g.Expect(writeAudio(conn, make([]float32, 4000))).To(gomega.Succeed())
+	g.Expect(writeAudio(conn, kindAudio, make([]float32, 4000))).To(gomega.Succeed())
 	g.Expect(writeFrame(conn, kindEnd, nil)).To(gomega.Succeed())
 	g.Expect(string(expect(kindFinal))).To(gomega.MatchJSON(`{"text":"4000 samples","eou":true}`))
 	g.Expect(writeFrame(conn, 'q', nil)).To(gomega.Succeed())
@@ -343,7 +348,7 @@ func TestServeUnix(t *testing.T) {
 
 func FuzzReadFrame(f *testing.F) {
 	var buf bytes.Buffer
-	_ = writeAudio(&buf, []float32{0.5, -0.5})
+	_ = writeAudio(&buf, kindAudio, []float32{0.5, -0.5})
 	f.Add(buf.Bytes())
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 'A'})
 	f.Add([]byte{})

@@ -45,6 +45,7 @@ func start(ctx context.Context, command func() *exec.Cmd, patience time.Duration
 		return nil, fmt.Errorf("back end: %w", err)
 	}
 	cmd.Stdin = theirs
+	ownProcessGroup(cmd)
 	err := cmd.Start()
 	if e := theirs.Close(); err == nil {
 		err = e

@@ -92,7 +92,8 @@ func (s *serving) take(k kind, body []byte) error {
 	case kindAbandon:
 		s.drop()
 		return writeFrame(s.rw, kindDropped, nil)
-	case kindHello, kindReady, kindUnimplemented, kindUpdate, kindFinal, kindDropped, kindError:
+	case kindHello, kindReady, kindUnimplemented, kindUpdate, kindFinal, kindDropped, kindError,
+		kindSpeech, kindSound, kindSpoken:
 	}
 	return fmt.Errorf("%w: frame %q from the client", ErrProtocol, byte(k))
 }

@@ -142,7 +142,7 @@ func (u *utterance) run() {
 		if u.ctx.Err() != nil {
 			err = context.Cause(u.ctx)
 		}
-		u.out.put(pipeline.TranscriptResult{Err: stage(err)})
+		u.out.put(pipeline.TranscriptResult{Err: u.pool.stage(err)})
 	}
 }
 
@@ -265,7 +265,7 @@ func (u *utterance) feed(buf []float32) (more bool, err error) {
 	}
 	u.sentSize += n
 	u.sent = append(u.sent, buf[:min(n, maxReplay-len(u.sent))]...)
-	return true, u.send(func(w io.Writer) error { return writeAudio(w, buf[:n]) })
+	return true, u.send(func(w io.Writer) error { return writeAudio(w, kindAudio, buf[:n]) })
 }
 
 // takeFrame handles one frame. last: it has the final result.
@@ -284,7 +284,8 @@ func (u *utterance) takeFrame(f frame) (last bool, err error) {
 		return false, nil
 	case kindError:
 		return false, fmt.Errorf("%w: %s", errEngine, f.body)
-	case kindHello, kindConfig, kindReady, kindUnimplemented, kindAudio, kindEnd, kindAbandon, kindDropped:
+	case kindHello, kindConfig, kindReady, kindUnimplemented, kindAudio, kindEnd, kindAbandon, kindDropped, kindSpeech,
+		kindSound, kindSpoken:
 	}
 	return false, fmt.Errorf("%w: frame %q in an utterance", ErrProtocol, byte(f.kind))
 }

@@ -28,6 +28,7 @@ var kinds = []Kind{
 	stt("whisper.cpp", "whisper.cpp's server (/inference)", func() *WhisperCPP { return &WhisperCPP{} }, openWhisperCPP),
 	stt("openai-realtime", "a server with a Realtime transcription WebSocket: OpenAI, speaches, vLLM, LocalAI, Antiphon", func() *RealtimeSTT { return &RealtimeSTT{} }, openRealtime),
 	stt("wyoming", "a Wyoming service: wyoming-faster-whisper and others", func() *WyomingSTT { return &WyomingSTT{} }, openWyomingSTT),
+	stt("sherpa", "neural recognition on this machine: antiphon models get neural-en", func() *SherpaSTT { return &SherpaSTT{} }, openSherpaSTT),
 	stt("scripted", "a deterministic recogniser for tests", func() *Scripted { return &Scripted{} }, scriptedSTT),
 
 	llm("assistant", "the small built-in assistant: no language model", func() *Assistant { return &Assistant{} }, openAssistant),
@@ -39,6 +40,7 @@ var kinds = []Kind{
 	tts("openai", "a server with /v1/audio/speech: OpenAI, Kokoro-FastAPI, speaches, LocalAI", func() *OpenAITTS { return &OpenAITTS{} }, openSpeech),
 	tts("piper", "Piper's HTTP server", func() *Piper { return &Piper{} }, openPiper),
 	tts("wyoming", "a Wyoming service: wyoming-piper and others", func() *WyomingTTS { return &WyomingTTS{} }, openWyomingTTS),
+	tts("sherpa", "a neural voice on this machine: antiphon models get neural-en", func() *SherpaTTS { return &SherpaTTS{} }, openSherpaTTS),
 	tts("scripted", "a deterministic synthesizer for tests: it speaks in tones", func() *Scripted { return &Scripted{} }, scriptedTTS),
 }
 

@@ -62,7 +62,6 @@ func Recogniser(o Options) (stage pipeline.Stage[pipeline.Transcriber], err erro
 	r.pool = backend.NewPool(backend.Options{Max: o.Processes, Logger: o.Logger, Command: func() *exec.Cmd {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), processEnv+"="+string(places))
-		ownProcessGroup(cmd)
 		return cmd
 	}})
 	return pipeline.Stage[pipeline.Transcriber]{Impl: r, Component: r.component, Warm: r.warm, Close: r.pool.Close}, nil

@@ -54,7 +54,7 @@ func command(ctx context.Context, p Package, folder string) (*exec.Cmd, error) {
 		args = append(args, "--platform", p.Platform)
 	}
 	args = append(args, "--", p.Name+"=="+p.Version)
-	return exec.CommandContext(ctx, args[0], args[1:]...), nil //nolint:gosec // the catalogue's names cannot be options
+	return exec.CommandContext(ctx, args[0], args[1:]...), nil
 }
 
 // pipCommand returns the words that begin a command of pip.

@@ -41,7 +41,7 @@ func rewrite(convert func([]byte) ([]byte, error)) func(string, File) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(path, out, 0o644) //nolint:gosec // a model is no secret
+		return os.WriteFile(path, out, 0o644)
 	}
 }
 

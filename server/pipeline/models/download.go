@@ -25,7 +25,7 @@ func download(ctx context.Context, address, path string, size int64, progress fu
 	defer stop(nil)
 	stalled := time.AfterFunc(maxStall, func() { stop(fmt.Errorf("%w: nothing has arrived for %s", ErrStalled, maxStall)) })
 	defer stalled.Stop()
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644) //nolint:gosec // a model is no secret
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return "", err
 	}

@@ -52,7 +52,7 @@ func (s *Store) Missing(wanted ...*Model) (bytes int64) {
 
 // fetch gets one model.
 func (s *Store) fetch(ctx context.Context, g Get, m *Model) (err error) {
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil { //nolint:gosec // a model is no secret
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return err
 	}
 	work, err := s.workFolder(m, g)
@@ -82,7 +82,7 @@ func (s *Store) fetch(ctx context.Context, g Get, m *Model) (err error) {
 	if err := os.RemoveAll(finished); err != nil {
 		return err
 	}
-	if err := os.Mkdir(finished, 0o755); err != nil { //nolint:gosec // a model is no secret
+	if err := os.Mkdir(finished, 0o755); err != nil {
 		return err
 	}
 	if err := unpack(archive, finished, m); err != nil {
@@ -98,7 +98,7 @@ func (s *Store) workFolder(m *Model, g Get) (string, error) {
 		return os.MkdirTemp(s.Dir, partialPrefix+m.Name+"-")
 	}
 	work := filepath.Join(s.Dir, partialPrefix+m.Name+"-download")
-	return work, os.MkdirAll(work, 0o755) //nolint:gosec // a model is no secret
+	return work, os.MkdirAll(work, 0o755)
 }
 
 // removeOwn deletes the archive if it is in the folder work, and not the user's own.

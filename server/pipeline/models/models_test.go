@@ -214,7 +214,7 @@ func TestAddressAnswersWithAnError(t *testing.T) {
 func install(t *testing.T, name, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	gomega.NewWithT(t).Expect(os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nPATH=/usr/bin:/bin\n"+script), 0o700)).To(gomega.Succeed()) //nolint:gosec // a program must be executable
+	gomega.NewWithT(t).Expect(os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nPATH=/usr/bin:/bin\n"+script), 0o700)).To(gomega.Succeed())
 	t.Setenv("PATH", dir)
 }
 

@@ -124,14 +124,14 @@ func eachOfTar(archive string, take func(string, func() (io.ReadCloser, error)) 
 // write writes one file of the model, converts it, and compares it with the catalogue.
 func write(folder string, f File, open func() (io.ReadCloser, error)) error {
 	target := filepath.Join(folder, filepath.FromSlash(path.Clean(f.Path)))
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // a model is no secret
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err
 	}
 	in, err := open()
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrArchive, err)
 	}
-	out, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // a model is no secret
+	out, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return errors.Join(err, in.Close())
 	}

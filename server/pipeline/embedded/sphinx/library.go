@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/dynlib"
 )
 
 // library has the functions of the C library. They are the same in pocketsphinx 0.8 and 5, except for those that make a
@@ -43,7 +45,7 @@ var errSymbols = errors.New("this is not a pocketsphinx library that can be used
 
 // open loads the library and binds its functions.
 func open(path string) (*library, error) {
-	h, err := loadLibrary(path)
+	h, err := dynlib.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", path, err)
 	}
@@ -69,7 +71,7 @@ func open(path string) (*library, error) {
 func (l *library) bind(fn any, names string) error {
 	var missing error
 	for name := range strings.FieldsSeq(names) {
-		sym, err := findSymbol(l.handle, name)
+		sym, err := dynlib.Symbol(l.handle, name)
 		if err == nil {
 			purego.RegisterFunc(fn, sym)
 			return nil

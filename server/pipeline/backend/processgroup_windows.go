@@ -1,6 +1,6 @@
-package embedded
+package backend
 
-// This file keeps a Ctrl-C at the terminal away from the processes of the recogniser.
+// This file keeps a Ctrl-C at the terminal away from the back-end processes.
 
 import (
 	"os/exec"

@@ -1,0 +1,235 @@
+package sherpa
+
+// This file has the two stages of a pipeline, and finds their files.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/models"
+)
+
+// Config configures a stage. The zero value takes what `antiphon models get neural-en` has fetched.
+type Config struct {
+	// Models is the folder of the machine's models; "" means models.DefaultDir.
+	Models string
+	// Library is the folder of the library and of ONNX Runtime; "" means that of the models.
+	Library string
+	// Model is a folder with a model of the user's own, or the name of a model of the catalogue; "" means the first one that is there.
+	Model string
+	// Pronunciation is the folder of espeak-ng's data; "" means that of the models. Only a synthesizer reads it.
+	Pronunciation string
+	// Threads is how many processors one decoding or one clause takes; 0 means 1. More threads make it a little faster and take much more
+	// processor time.
+	Threads int
+	// Processes limits the processes, and so the utterances or clauses at a time; 0 means 2. Each takes about 200 MB.
+	Processes int
+	// Logger gets warnings and errors. nil discards them.
+	Logger *slog.Logger
+}
+
+// Install is the command that installs the library and the models.
+const Install = "antiphon models get neural-en"
+
+// places are the folders that a process needs.
+type places struct {
+	Role, Library, Model, Pronunciation string
+	Threads                             int
+}
+
+// MissingError says which part is not on this machine.
+type MissingError struct{ What, Where string }
+
+// Error implements error.
+func (e *MissingError) Error() string { return e.What + " is not in " + e.Where }
+
+// find returns the folders of the stage. what is the kind of model that it needs, such as "recogniser". Its error is a *MissingError, or
+// says that there is no folder of models.
+func (c Config) find(what string) (places, error) {
+	store, err := models.Open(c.Models)
+	if err != nil {
+		return places{}, err
+	}
+	p := places{Role: what, Threads: c.Threads, Library: c.Library, Model: c.Model, Pronunciation: c.Pronunciation}
+	if p.Model != "" && !strings.ContainsRune(p.Model, filepath.Separator) {
+		p.Model = store.Path(p.Model)
+	}
+	wanted := []struct {
+		what string
+		to   *string
+	}{{"engine", &p.Library}, {what, &p.Model}}
+	if what == voiceRole {
+		wanted = append(wanted, struct {
+			what string
+			to   *string
+		}{"pronunciation", &p.Pronunciation})
+	}
+	for _, w := range wanted {
+		if *w.to == "" {
+			_, *w.to, _ = store.Find(w.what, "en")
+		}
+		if st, err := os.Stat(*w.to); err != nil || !st.IsDir() {
+			where := *w.to
+			if where == "" {
+				where = store.Dir
+			}
+			return places{}, &MissingError{"the " + w.what + " for sherpa-onnx", where}
+		}
+	}
+	return p, nil
+}
+
+// The roles of a process are what its model is for, as the catalogue says it.
+const (
+	recogniserRole = "recogniser"
+	voiceRole      = "voice"
+)
+
+// engine is what both stages have: their processes and their state.
+type engine struct {
+	config      Config
+	role, stage string // stage is pipeline.StageTranscriber or StageSynthesizer
+	pool        *backend.Pool
+	failed      atomic.Pointer[error] // error of the last try to load the model
+	ready       atomic.Bool
+}
+
+func newEngine(c Config, role, stage string) (*engine, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("sherpa: %w", err)
+	}
+	if c.Processes == 0 {
+		c.Processes = 2
+	}
+	e := &engine{config: c, role: role, stage: stage}
+	e.pool = backend.NewPool(backend.Options{Stage: stage, Max: c.Processes, Idle: 1, Logger: c.Logger, Start: time.Minute, Command: func() *exec.Cmd {
+		p, _ := e.config.find(e.role) // the process reports what is missing
+		where, _ := json.Marshal(p)   // texts and a number: it cannot fail
+		cmd := exec.Command(self)
+		cmd.Env = append(os.Environ(), processEnv+"="+string(where))
+		return cmd
+	}})
+	return e, nil
+}
+
+// check returns an error that wraps pipeline.ErrUnavailable if the library or the model is not there.
+func (e *engine) check() error {
+	if _, err := e.config.find(e.role); err != nil {
+		return &pipeline.StageError{Stage: e.stage, Err: fmt.Errorf("%w: %w", pipeline.ErrUnavailable, err), Hint: Install}
+	}
+	return nil
+}
+
+// warm starts a process, unless one has worked already or something is missing.
+func (e *engine) warm(ctx context.Context) error {
+	if e.check() != nil || e.ready.Load() {
+		return nil
+	}
+	err := e.pool.Warm(ctx)
+	if ctx.Err() == nil {
+		e.failed.Store(&err)
+		e.ready.Store(err == nil)
+	}
+	return err
+}
+
+// component returns the present state of the stage.
+func (e *engine) component() pipeline.Component {
+	c := pipeline.Component{Stage: e.stage, Name: "sherpa", State: pipeline.StateLoading}
+	if err := e.check(); err != nil {
+		c.State, c.Install, c.Detail = pipeline.StateMissing, Install, errors.Unwrap(err).Error()
+		return c
+	}
+	if e.ready.Load() {
+		c.State, c.Detail = pipeline.StateReady, e.pool.Info().Detail
+	} else if failed := e.failed.Load(); failed != nil && *failed != nil {
+		c.State, c.Detail = pipeline.StateFailed, (*failed).Error()
+	}
+	return c
+}
+
+// Recogniser returns a recogniser with live captions. A missing library or model is no error of Recogniser: the component and Open say what is
+// missing.
+func Recogniser(c Config) (pipeline.Stage[pipeline.Transcriber], error) {
+	e, err := newEngine(c, recogniserRole, pipeline.StageTranscriber)
+	if err != nil {
+		return pipeline.Stage[pipeline.Transcriber]{}, err
+	}
+	return pipeline.Stage[pipeline.Transcriber]{Impl: &recogniser{e}, Component: e.component, Warm: e.warm, Close: e.pool.Close}, nil
+}
+
+type recogniser struct{ *engine }
+
+// Open implements pipeline.Transcriber.
+func (r *recogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	t, err := r.pool.Open(ctx, c)
+	if err == nil {
+		r.ready.Store(true)
+	}
+	return t, err
+}
+
+// NegotiateConfig implements pipeline.ConfigNegotiator. The model has one language and takes no prompt.
+func (r *recogniser) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
+	base, _, _ := strings.Cut(strings.ToLower(c.Language), "-")
+	if base != "" && base != "en" {
+		return c, fmt.Errorf("the recogniser understands English, not %q: want \"en\", or leave it out", c.Language)
+	}
+	c.Prompt = ""
+	return c, nil
+}
+
+// Synthesizer returns a synthesizer. A missing library or model is no error of Synthesizer: the component and Synthesize say what is missing.
+func Synthesizer(c Config) (pipeline.Stage[pipeline.Synthesizer], error) {
+	e, err := newEngine(c, voiceRole, pipeline.StageSynthesizer)
+	if err != nil {
+		return pipeline.Stage[pipeline.Synthesizer]{}, err
+	}
+	return pipeline.Stage[pipeline.Synthesizer]{Impl: &synthesizer{e}, Component: e.component, Warm: e.warm, Close: e.pool.Close}, nil
+}
+
+type synthesizer struct{ *engine }
+
+// Synthesize implements pipeline.Synthesizer.
+func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
+	if err := errors.Join(s.check(), s.CheckVoice(u.Voice)); err != nil {
+		return err
+	}
+	err := s.pool.Synthesize(ctx, u, emit)
+	if err == nil {
+		s.ready.Store(true)
+	}
+	return err
+}
+
+// Voices returns the names of synthesis voices that a Synthesizer takes, in alphabetical order: the protocol's, and "default". The model has
+// one speaker, who answers to all of them.
+func Voices() []string {
+	return []string{"alloy", "ash", "ballad", "cedar", "coral", "default", "echo", "marin", "sage", "shimmer", "verse"}
+}
+
+// CheckVoice implements pipeline.VoiceChecker.
+func (s *synthesizer) CheckVoice(name string) error {
+	if name == "" || slices.Contains(Voices(), name) {
+		return nil
+	}
+	return &pipeline.StageError{
+		Stage: pipeline.StageSynthesizer, Err: fmt.Errorf("%w %q", pipeline.ErrUnknownVoice, name), Hint: "there are " + strings.Join(Voices(), ", "),
+	}
+}
