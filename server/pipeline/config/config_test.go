@@ -97,8 +97,11 @@ func TestMistakes(t *testing.T) {
 		{"two documents", "stt: {kind: sphinx}\n---\nllm: {kind: assistant}", "a second document"},
 		{"a tab", "stt:\n\tkind: sphinx", "antiphon.yaml:2:"},
 		{"too large", strings.Repeat("#", strict.MaxFile+1), "larger than"},
-		{"brackets", "session: " + strings.Repeat("[", 100_000), "levels of brackets"},
-		{"lists", "session: " + strings.Repeat("- ", 100_000), "levels of brackets or lists"},
+		{"brackets", "session: " + strings.Repeat("[", 1000), "levels of brackets"},
+		{"lines", strings.Repeat("a:\n", 100_000), "100000 lines, more than 10000"},
+		{"values", "session: [" + strings.Repeat("1,", 100_000) + "1]", "more than 50000 values and marks"},
+		{"a long key", strings.Repeat("stt", 10_000) + ": 1", "known here: server"},
+		{"lists", "session: " + strings.Repeat("- ", 1000), "levels of brackets or lists"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
@@ -250,6 +253,26 @@ func TestTableIsComplete(t *testing.T) {
 			g.Expect(f.Doc).NotTo(gomega.BeEmpty(), "%s %s: %s has no doc", k.Stage, k.Name, f.Key)
 			g.Expect(f.Key).NotTo(gomega.Equal("kind"))
 		}
+	}
+}
+
+// TestDocumentedFiles: each file in docs/models.md is right, has at most eight lines, and its pipeline can be opened.
+func TestDocumentedFiles(t *testing.T) {
+	doc, err := os.ReadFile("../../../docs/models.md")
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	blocks := strings.Split(string(doc), "```yaml\n")[1:]
+	gomega.NewWithT(t).Expect(len(blocks)).To(gomega.BeNumerically(">", 5))
+	for _, block := range blocks {
+		text, _, _ := strings.Cut(block, "```")
+		t.Run(strings.TrimSpace(text), func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			f, err := Parse("antiphon.yaml", []byte(text), nil)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			p, err := f.Pipeline(t.Context(), Env{Getenv: func(string) string { return "sk-1" }})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(p.Close()).To(gomega.Succeed())
+			g.Expect(strings.Count(text, "\n")).To(gomega.BeNumerically("<=", 8))
+		})
 	}
 }
 

@@ -77,9 +77,12 @@ func kebab(name string) string {
 
 var durationType = reflect.TypeFor[time.Duration]()
 
+// longest is the longest name that can be near another one, in bytes.
+const longest = 64
+
 // nearest returns the one of names that text was probably meant to be; "" if none is near.
 func nearest(text string, names []string) string {
-	best, least := "", max(2, len(text)/3)+1
+	best, least := "", max(2, min(len(text), longest)/3)+1
 	for _, name := range names {
 		if d := distance(strings.ToLower(text), name); d < least {
 			best, least = name, d
@@ -88,10 +91,9 @@ func nearest(text string, names []string) string {
 	return best
 }
 
-// distance returns how many letters must be added, removed, replaced or swapped with their neighbour to make b from a. Names longer than
-// 64 bytes are far from everything.
+// distance returns how many letters must be added, removed, replaced or swapped with their neighbour to make b from a. A name above longest
+// is far from everything.
 func distance(a, b string) int {
-	const longest = 64
 	if len(a) > longest || len(b) > longest {
 		return longest
 	}

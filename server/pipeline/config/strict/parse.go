@@ -3,6 +3,7 @@ package strict
 // Reading and parsing a file within limits.
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,11 +17,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits of a file.
+// Limits of a file. The time of the parser grows with the square of some of them.
 const (
-	MaxFile  = 1 << 20 // bytes
-	maxDepth = 32      // brackets within brackets, and lists in one line: the time of the parser grows with the square of them
-	maxList  = 10_000  // entries of one list or mapping
+	MaxFile   = 1 << 20 // bytes
+	maxLines  = 10_000
+	maxTokens = 50_000 // texts, numbers, brackets, colons, commas and dashes
+	maxDepth  = 32     // brackets within brackets, and lists in one line
+	maxList   = 10_000 // entries of one list or mapping
 )
 
 // Read returns the content of a file. A file of more than MaxFile bytes is an error.
@@ -50,7 +53,14 @@ func parse(name string, src []byte) (ast.Node, error) {
 	if err := tooLarge(name, src); err != nil {
 		return nil, err
 	}
+	if n := bytes.Count(src, []byte{'\n'}); n > maxLines {
+		return nil, &Error{File: name, Msg: fmt.Sprintf("%d lines, more than %d", n, maxLines)}
+	}
 	tokens := lexer.Tokenize(strings.TrimPrefix(string(src), "\ufeff")) // editors on Windows put this mark before a text
+	if len(tokens) > maxTokens {
+		at := tokens[maxTokens].Position
+		return nil, &Error{File: name, Line: at.Line, Column: at.Column, Msg: fmt.Sprintf("more than %d values and marks up to here", maxTokens)}
+	}
 	if at := tooDeep(tokens); at != nil {
 		return nil, &Error{File: name, Line: at.Position.Line, Column: at.Position.Column, Msg: fmt.Sprintf("more than %d levels of brackets or lists", maxDepth)}
 	}
@@ -88,7 +98,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 			dashes++
 		default:
 		}
-		if brackets > maxDepth || dashes > maxDepth || t.Position.Column > MaxFile/8 {
+		if brackets > maxDepth || dashes > maxDepth {
 			return t
 		}
 	}
