@@ -36,6 +36,8 @@ type (
 	lifetimeEvent struct{ lifetime.Event }
 	// leaving asks the session to wait for its client, which will reconnect over another connection.
 	leaving struct{ answer chan<- left }
+	// handled closes done: everything that was posted before is handled.
+	handled struct{ done chan struct{} }
 )
 
 func (machineEvent) event()   {}
@@ -49,6 +51,7 @@ func (playerEvent) event()    {}
 func (bodyEvent) event()      {}
 func (lifetimeEvent) event()  {}
 func (leaving) event()        {}
+func (handled) event()        {}
 
 // left is the answer to leaving: the event_id of the client's last event, and whether the session waits.
 type left struct {
@@ -84,5 +87,7 @@ func (s *Session) handle(e event) {
 		out, waits := s.lifetime.Leave(&s.machines.state)
 		s.do(out)
 		e.answer <- left{s.client.Taken(), waits}
+	case handled:
+		close(e.done)
 	}
 }

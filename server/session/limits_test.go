@@ -9,6 +9,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -80,5 +81,18 @@ func TestLimits(t *testing.T) {
 		first(c, "response.done")
 		wait(time.Second)
 		c.g.Expect(c.count("response.done")).To(gomega.Equal(1))
+	})
+}
+
+// AwaitHandled says when a message is handled, and waits for no session that has ended.
+func TestAwaitHandled(t *testing.T) {
+	story(t, "a session that works, and one that has ended", func(t *testing.T) {
+		c := byWebSocket(t, plain())
+		c.s.Message([]byte(`{"type":"input_audio_buffer.clear"}`), true)
+		c.s.AwaitHandled(nil)
+		c.g.Expect(c.Names()).To(gomega.ContainElement("input_audio_buffer.cleared"))
+		c.s.Close(conn.ByClient)
+		<-c.s.Done()
+		c.s.AwaitHandled(nil)
 	})
 }

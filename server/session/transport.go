@@ -32,6 +32,19 @@ func (s *Session) Control(from *call.SidebandController, data []byte, text bool)
 	s.post(clientMessage{client.Message{From: from, Text: append([]byte(nil), data...)}})
 }
 
+// AwaitHandled returns when the session has handled the messages that it got before, when it ends, or when stop is closed.
+func (s *Session) AwaitHandled(stop <-chan struct{}) {
+	done := make(chan struct{})
+	if !s.post(handled{done}) {
+		return
+	}
+	select {
+	case <-done:
+	case <-s.shared.queue.ending: // not its end, which waits for the caller
+	case <-stop:
+	}
+}
+
 // Refuse answers a message that could not be taken, such as one above the transport's limit.
 func (s *Session) Refuse(code, message string) { s.RefuseSideband(nil, code, message) }
 

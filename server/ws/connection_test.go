@@ -35,6 +35,21 @@ type pair struct {
 	link   *Link
 	client *websocket.Conn
 	got    received
+	// awaited has the channels that the receiver of a large message waits for; nil where it does not wait.
+	awaited chan chan struct{}
+}
+
+// handled is the AwaitHandled of the link's receiver.
+func (p *pair) handled(stop <-chan struct{}) {
+	if p.awaited == nil {
+		return
+	}
+	done := make(chan struct{})
+	p.awaited <- done
+	select {
+	case <-done:
+	case <-stop:
+	}
 }
 
 // connect connects a client to a link, which has not begun yet.
@@ -59,9 +74,10 @@ func connectBy(t *testing.T, transport *http.Transport) *pair {
 			return
 		}
 		p.link.Open(context.WithoutCancel(r.Context()), c, Receiver{
-			Message: func(data []byte, _ bool) { p.got.messages <- string(data) },
-			Refuse:  func(code, _ string) { p.got.refused <- code },
-			Gone:    func(err error) { p.got.gone <- err },
+			Message:      func(data []byte, _ bool) { p.got.messages <- string(data) },
+			AwaitHandled: p.handled,
+			Refuse:       func(code, _ string) { p.got.refused <- code },
+			Gone:         func(err error) { p.got.gone <- err },
 		})
 		close(opened)
 		<-p.link.Gone()

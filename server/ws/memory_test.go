@@ -41,3 +41,25 @@ func TestLargeMessages(t *testing.T) {
 	arrives(1 << 20)
 	p.link.Abandon()
 }
+
+// TestLargeMessagesCountUntilTheyAreHandled checks that a message counts for the budget as long as its receiver keeps it.
+func TestLargeMessagesCountUntilTheyAreHandled(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := connect(t)
+	const total = 8 << 20
+	memory := NewMemory(total)
+	p.awaited = make(chan chan struct{}, 1)
+	p.link.limits.MaxMessage, p.link.limits.Memory = 4<<20, memory
+	p.link.limits.EventsPerSecond = 1 << 20
+	p.link.Begin()
+	for range 2 {
+		g.Expect(p.client.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", 1<<20)))).To(gomega.Succeed())
+		g.Eventually(p.got.messages, patience).Should(gomega.Receive())
+		var done chan struct{}
+		g.Eventually(p.awaited, patience).Should(gomega.Receive(&done))
+		g.Expect(memory.Free()).To(gomega.BeNumerically("<=", total-1<<20))
+		close(done)
+		g.Eventually(memory.Free, patience).Should(gomega.Equal(int64(total)))
+	}
+	p.link.Abandon()
+}

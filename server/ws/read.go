@@ -20,6 +20,9 @@ import (
 type Receiver struct {
 	// Message takes one message. text is false for a binary one. The receiver may keep data.
 	Message func(data []byte, text bool)
+	// AwaitHandled returns when nobody keeps the messages that Message got before, or when stop is closed. It bounds the memory of large
+	// messages; nil does not wait.
+	AwaitHandled func(stop <-chan struct{})
 	// Refuse answers a message that was not taken, with an error event of that code.
 	Refuse func(code, message string)
 	// Gone reports that the connection has ended and why: call.ErrHungUp or call.ErrUnreachable, wrapped.
@@ -58,6 +61,9 @@ func (l *Link) read(ctx context.Context, to Receiver) {
 			limiter.Wait(int(m.size), ctx.Done())
 			if m.refused == "" {
 				to.Message(m.text, kind == websocket.MessageText)
+				if m.charged > 0 && to.AwaitHandled != nil {
+					to.AwaitHandled(ctx.Done())
+				}
 			}
 		}
 		l.limits.Memory.give(m.charged)
