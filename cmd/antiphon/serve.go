@@ -66,7 +66,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFiles()) }()
-	tuneCollector()
+	go tuneCollector(ctx)
 	stopProfiles, err := serveProfiles(c.Profiles)
 	if err != nil {
 		return err
