@@ -49,18 +49,21 @@ func TestWarm(t *testing.T) {
 		"configured":           {map[string]string{"/v1/models": two}, Config{Model: "large", Window: 500}, "large:latest", 500, false},
 		"llama.cpp": {
 			map[string]string{"/v1/models": `{"data":[{"id":"g.gguf"}]}`, "/props": `{"default_generation_settings":{"n_ctx":4096},"modalities":{"vision":false}}`},
-			Config{}, "g.gguf", 4096, true,
+			Config{},
+			"g.gguf", 4096, true,
 		},
 		"Ollama, loaded": {
 			map[string]string{
 				"/v1/models": two, "/api/ps": `{"models":[{"model":"small","context_length":8192}]}`,
 				"/api/show": `{"parameters":"num_ctx 2048","capabilities":["completion","vision"]}`,
 			},
-			Config{Model: "small"}, "small", 8192, false,
+			Config{Model: "small"},
+			"small", 8192, false,
 		},
 		"Ollama, not loaded": {
 			map[string]string{"/v1/models": two, "/api/ps": `{"models":[]}`, "/api/show": `{"parameters":"stop \"x y\"\nnum_ctx   2048","capabilities":["completion"]}`},
-			Config{Model: "small"}, "small", 2048, true,
+			Config{Model: "small"},
+			"small", 2048, true,
 		},
 		"a window that cannot be": {map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":-1}]}`, "/props": `{"default_generation_settings":{"n_ctx":1}}`}, Config{}, "m", pipeline.DefaultContextWindow, false},
 	} {
