@@ -14,13 +14,31 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// Answers of /chat/completions as different servers send them.
-func TestChatAnswers(t *testing.T) {
-	call := func(fields string) string { return delta(`"tool_calls":[` + fields + `]`) }
-	for name, test := range map[string]struct {
-		events []string
-		want   said
-	}{
+// chatAnswer is an answer as one kind of server sends it, and what it gives.
+type chatAnswer struct {
+	events []string
+	want   said
+}
+
+// checkAnswers asks a model once for each answer.
+func checkAnswers(t *testing.T, answers map[string]chatAnswer) {
+	t.Helper()
+	for name, test := range answers {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			m := model(t, Config{}, NewChat, serve(t, events(test.events...)).url)
+			got, err := generate(t.Context(), m, pipeline.Request{})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			if test.want.Usage == (pipeline.Usage{}) {
+				got.Usage = pipeline.Usage{}
+			}
+			g.Expect(got).To(gomega.Equal(test.want))
+		})
+	}
+}
+
+func TestChatText(t *testing.T) {
+	checkAnswers(t, map[string]chatAnswer{
 		"text": {
 			[]string{delta(`"role":"assistant","content":""`), delta(`"content":"Hel"`), delta(`"content":"lo"`), stop, `{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":2}}`},
 			said{Text: "Hello", Usage: pipeline.Usage{InputTokens: 7, OutputTokens: 2}},
@@ -42,6 +60,13 @@ func TestChatAnswers(t *testing.T) {
 		"refusal":        {[]string{delta(`"refusal":"No."`), stop}, said{Text: "No."}},
 		"not streamed":   {[]string{`{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}`}, said{Text: "Hi"}},
 		"many languages": {[]string{delta(`"content":"Grüße, "`), delta(`"content":"\u4f60\u597d"`), stop}, said{Text: "Grüße, 你好"}},
+	})
+}
+
+// Tool calls as different servers send them.
+func TestChatCalls(t *testing.T) {
+	call := func(fields string) string { return delta(`"tool_calls":[` + fields + `]`) }
+	checkAnswers(t, map[string]chatAnswer{
 		"a call in pieces": {
 			[]string{call(`{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}`), call(`{"index":0,"function":{"arguments":"{\"x\""}}`), call(`{"index":0,"function":{"arguments":":1}"}}`), stop},
 			said{Events: []string{`call 0 f: {"x"`, `call 0 f: :1}`, `done 0 f: {"x":1}`}},
@@ -91,18 +116,7 @@ func TestChatAnswers(t *testing.T) {
 			[]string{delta(`"content":"Wait."`), call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), stop},
 			said{Text: "Wait.", Events: []string{`call 0 f: {}`, `done 0 f: {}`}},
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := gomega.NewWithT(t)
-			m := model(t, Config{}, NewChat, serve(t, events(test.events...)).url)
-			got, err := generate(t.Context(), m, pipeline.Request{})
-			g.Expect(err).NotTo(gomega.HaveOccurred())
-			if test.want.Usage == (pipeline.Usage{}) {
-				got.Usage = pipeline.Usage{}
-			}
-			g.Expect(got).To(gomega.Equal(test.want))
-		})
-	}
+	})
 }
 
 func TestChatFailures(t *testing.T) {
