@@ -40,7 +40,7 @@ func newNetwork(t *testing.T) *network {
 }
 
 // cut ends the present path for good.
-func (n *network) cut() { n.relay().cut.Store(true) }
+func (n *network) cut() { n.relay().Block(true) }
 
 func (n *network) relay() *relay {
 	n.mu.Lock()
@@ -54,7 +54,7 @@ func (n *network) RoundTrip(q *http.Request) (*http.Response, error) {
 	if restarts && !n.restart.Load() || !restarts && !n.calls.Load() {
 		return nil, errNoNetwork
 	}
-	if n.relay().cut.Load() {
+	if n.relay().Blocked() {
 		next := newRelay(n.t)
 		n.mu.Lock()
 		n.now = next
