@@ -42,8 +42,9 @@ func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
+	fmt.Fprintf(w, "%s:\n\n", name)
 	results := probe.Run(ctx, p) // before the components, whose states it changes
-	return diagnose(w, name, p.Components(), results)
+	return diagnose(w, p.Components(), results)
 }
 
 // open opens the pipeline that the flags name. It also returns what the table calls it.
@@ -72,8 +73,7 @@ func (d *doctor) open(ctx context.Context) (p *pipeline.Pipeline, name string, e
 }
 
 // diagnose prints one line for each component, why those fail that do not work, and the commands that install those that are missing.
-func diagnose(w io.Writer, name string, components []pipeline.Component, results []probe.Result) error {
-	fmt.Fprintf(w, "%s:\n\n", name)
+func diagnose(w io.Writer, components []pipeline.Component, results []probe.Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  stage\tname\tstate\tconnect\tfirst\treal time\tanswer")
 	var failing []string

@@ -19,7 +19,7 @@ import (
 func TestDiagnoseSaysWhatIsMissing(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var out strings.Builder
-	err := diagnose(&out, "antiphon.yaml", []pipeline.Component{
+	err := diagnose(&out, []pipeline.Component{
 		{Stage: "transcriber", Name: "ears", State: pipeline.StateMissing, Detail: "no ears", Install: "apt-get install ears"},
 		{Stage: "model", Name: "brain", State: pipeline.StateReady},
 		{Stage: "synthesizer", Name: "mouth", State: pipeline.StateReady},
@@ -30,9 +30,7 @@ func TestDiagnoseSaysWhatIsMissing(t *testing.T) {
 	})
 	g.Expect(err).To(gomega.MatchError(errNotWorking))
 	g.Expect(err).To(gomega.MatchError("not everything works: transcriber, synthesizer"))
-	g.Expect(out.String()).To(gomega.Equal(`antiphon.yaml:
-
-  stage        name   state    connect  first   real time  answer
+	g.Expect(out.String()).To(gomega.Equal(`  stage        name   state    connect  first   real time  answer
   transcriber  ears   missing  -        -       -          ` + `
   model        brain  ready    1.2 ms   345 ms  -          Hello [31mthere
   synthesizer  mouth  failed   -        -       -          ` + `

@@ -58,8 +58,13 @@ func (s *setup) run(ctx context.Context, in io.Reader, out io.Writer, getenv fun
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	there := before != nil
+	if _, err := config.Parse(path, before, &serve{}); err != nil {
+		fmt.Fprintf(out, "%s has mistakes, so nothing of it is kept but the backup:\n%s\n", path, printable(err))
+		before = nil
+	}
 	person := finder.NewPerson(in, out)
-	chosen, err := s.choose(person, finder.Known(offers), before != nil, path)
+	chosen, err := s.choose(person, finder.Known(offers), there, path)
 	if err != nil {
 		return err
 	}
@@ -115,7 +120,7 @@ func save(out io.Writer, path string, chosen []finder.Offer, before string) erro
 		return err
 	}
 	if _, err := config.Parse(path, []byte(text), &serve{}); err != nil {
-		return fmt.Errorf("mend the sections that setup keeps, or remove the file: %w", err)
+		return err
 	}
 	backup, err := finder.Write(path, text)
 	if err != nil {

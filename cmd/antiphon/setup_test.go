@@ -67,6 +67,14 @@ func TestSetup(t *testing.T) {
 	g.Expect(again.run(t.Context(), strings.NewReader("\n2\nyes\n"), new(strings.Builder), noKey)).To(gomega.Succeed())
 	g.Expect(os.ReadFile(config.Name)).To(gomega.ContainSubstring("two:8b"))
 	g.Expect(os.ReadFile(config.Name + ".1.bak")).To(gomega.Equal(before))
+
+	// Of a file with mistakes nothing is kept but the backup.
+	broken := "server: {max-sesions: 3}\nsession: [\n"
+	g.Expect(os.WriteFile(config.Name, []byte(broken), 0o600)).To(gomega.Succeed())
+	out.Reset()
+	g.Expect((&setup{Yes: true, At: at, File: config.Name}).run(t.Context(), strings.NewReader(""), &out, noKey)).To(gomega.Succeed())
+	g.Expect(out.String()).To(gomega.ContainSubstring("has mistakes, so nothing of it is kept but the backup:\nantiphon.yaml:2:"))
+	g.Expect(os.ReadFile(config.Name + ".2.bak")).To(gomega.BeEquivalentTo(broken))
 }
 
 // Setup says where it looked, and writes nothing, if there is no server. A key of OpenAI is an offer, and the file names its variable alone.
