@@ -15,6 +15,7 @@ type queue struct {
 
 	mu     sync.Mutex
 	pcm    []float32
+	taken  int // samples at the begin of pcm that were read
 	limit  int // samples
 	closed bool
 }
@@ -35,7 +36,10 @@ func (q *queue) write(pcm []float32) error {
 	if q.closed {
 		return pipeline.ErrClosed
 	}
-	room := q.limit - len(q.pcm)
+	room := max(0, q.limit-len(q.pcm)+q.taken)
+	if q.taken > len(q.pcm)/2 { // so seldom that each sample is moved about once
+		q.drop()
+	}
 	q.pcm = append(q.pcm, pcm[:min(room, len(pcm))]...)
 	q.signal()
 	if room < len(pcm) {
@@ -55,15 +59,23 @@ func (q *queue) close() {
 func (q *queue) read(dst []float32) (n int, end bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n = copy(dst, q.pcm)
-	q.pcm = q.pcm[:copy(q.pcm, q.pcm[n:])]
+	n = copy(dst, q.pcm[q.taken:])
+	if q.taken += n; q.taken == len(q.pcm) {
+		q.drop()
+	}
 	return n, n == 0 && q.closed
+}
+
+// drop removes what was read. The caller holds mu.
+func (q *queue) drop() {
+	q.pcm = q.pcm[:copy(q.pcm, q.pcm[q.taken:])]
+	q.taken = 0
 }
 
 // unread puts samples back to the front. They do not count against the limit.
 func (q *queue) unread(pcm []float32) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.pcm = append(slices.Clone(pcm), q.pcm...)
+	q.pcm, q.taken = append(slices.Clone(pcm), q.pcm[q.taken:]...), 0
 	q.signal()
 }
