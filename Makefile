@@ -63,6 +63,7 @@ tidy: verify-setup ## go.mod and go.sum are tidy
 	go mod tidy -diff
 	cd tools && go mod tidy -diff
 	cd tools/tinygo && go mod tidy -diff
+	cd tools/proto && go mod tidy -diff
 	cd formal-verification && go mod tidy -diff
 	cd formal-verification/setup && go mod tidy -diff
 

@@ -6,14 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 
 	engines "github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/backend/rpc"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
 )
 
 type backend struct {
 	Name   string `arg:"" enum:"pocketsphinx" placeholder:"NAME" help:"Which one: ${enum}."`
-	Socket string `type:"path" placeholder:"PATH" help:"Listen on this Unix socket instead of using standard input and output."`
+	Socket string `type:"path" placeholder:"PATH" xor:"listen" help:"Listen on this Unix socket instead of using standard input and output."`
+	GRPC   string `name:"grpc" placeholder:"ADDRESS" xor:"listen" help:"Serve gRPC on this address, such as 127.0.0.1:50051, instead."`
 }
 
 // Run serves one back end until ctx is done or the standard input ends.
@@ -28,9 +31,12 @@ func (b *backend) Run(ctx context.Context) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		if b.Socket != "" {
+		switch {
+		case b.GRPC != "":
+			done <- serveGRPC(ctx, b.GRPC, engine)
+		case b.Socket != "":
 			done <- engines.ServeUnix(ctx, b.Socket, engine)
-		} else {
+		default:
 			done <- engines.ServeStdio(ctx, engine)
 		}
 	}()
@@ -40,4 +46,14 @@ func (b *backend) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil // a read of the standard input cannot be cancelled; it ends with the process
 	}
+}
+
+// serveGRPC serves the engine at an address, one utterance at a time.
+func serveGRPC(ctx context.Context, address string, e engines.Engine) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return rpc.Serve(ctx, l, e, 1)
 }

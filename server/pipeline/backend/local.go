@@ -113,12 +113,20 @@ func (l *local) run() {
 	l.out.put(final(r))
 }
 
-// final returns the last result of a transcription.
+// final returns the last result of a transcription, without marks.
 func final(r Result) pipeline.TranscriptResult {
+	text, said := WithoutMarks(r.Text, true)
+	r.Text = text
+	if r.Boundary == NoBoundary {
+		r.Boundary = said
+	}
 	t := pipeline.TranscriptResult{
 		Final: true, Text: r.Text, Partial: r.Text, EOU: r.Boundary == EndOfUtterance, Backchannel: r.Boundary == EndOfBackchannel,
 	}
 	for _, w := range r.Words {
+		if w.Text, _ = WithoutMarks(w.Text, true); w.Text == "" {
+			continue
+		}
 		t.Words = append(t.Words, pipeline.Word{
 			Text: w.Text, Start: time.Duration(w.StartMS) * time.Millisecond, End: time.Duration(w.EndMS) * time.Millisecond,
 			Speaker: w.Speaker, Prob: w.Prob,
@@ -155,7 +163,12 @@ func (l *local) feed() (Result, error) {
 	}
 }
 
-// partial returns a partial result of a transcription.
+// partial returns a partial result of a transcription, without marks.
 func partial(u Update) pipeline.TranscriptResult {
+	text, said := WithoutMarks(u.Partial, false)
+	u.Partial = text
+	if u.Boundary == NoBoundary {
+		u.Boundary = said
+	}
 	return pipeline.TranscriptResult{Partial: u.Partial, EOU: u.Boundary == EndOfUtterance, Backchannel: u.Boundary == EndOfBackchannel}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/backend/rpc"
 	recogniser "github.com/antiphon-rt/antiphon/server/pipeline/stt"
 )
 
@@ -86,6 +87,23 @@ func openRealtime(_ context.Context, c *RealtimeSTT, e Env) (s pipeline.Stage[pi
 		return s, err
 	}
 	t, err := recogniser.NewRealtime(o)
+	if err != nil {
+		return s, err
+	}
+	return pipeline.Stage[pipeline.Transcriber]{Impl: t, Component: t.Component, Warm: t.Warm, Close: t.Close}, nil
+}
+
+// GRPC has the fields of kind grpc.
+type GRPC struct {
+	URL      string        `yaml:"url" required:"" doc:"Address of the back end: grpc://host:port, grpcs://host:port with TLS, or unix:///path."`
+	Model    string        `yaml:"model" doc:"The model, as the back end names it."`
+	Language string        `yaml:"language" doc:"The language, such as en, of sessions that name none."`
+	Open     time.Duration `yaml:"open" min:"10ms" max:"10s" doc:"Longest wait until the back end is ready for an utterance; 5s without it."`
+	Hang     time.Duration `yaml:"hang" min:"10ms" max:"1m" doc:"Longest wait for a result after the end of the audio; 10s without it. A long utterance has more."`
+}
+
+func openGRPC(_ context.Context, c *GRPC, _ Env) (s pipeline.Stage[pipeline.Transcriber], err error) {
+	t, err := rpc.New(rpc.Options{URL: c.URL, Model: c.Model, Language: c.Language, Open: c.Open, Hang: c.Hang})
 	if err != nil {
 		return s, err
 	}

@@ -43,6 +43,7 @@ func TestRecognisersOverHTTP(t *testing.T) {
 	for says, src := range map[string]string{
 		"stt (kind openai): url: no address":                 "{kind: openai}",
 		"stt (kind openai-realtime): model: servers of":      "{kind: openai-realtime, url: 'http://a', form: vllm}",
+		"stt (kind grpc): url: \"tcp://a:1\" is no address":  "{kind: grpc, url: 'tcp://a:1'}",
 		"stt (kind openai-realtime): url: no address":        "{kind: openai-realtime}",
 		"stt (kind openai): stream: a stream has no verbose": "{kind: openai, url: 'http://a', stream: true, format: verbose_json}",
 		"stt (kind whisper.cpp): the environment variable K": "{kind: whisper.cpp, url: 'http://a', key_env: K}",
