@@ -1,0 +1,106 @@
+package e2e
+
+// A person's voice in a call: neural recognition and a neural voice, with the models that scripts/models.sh fetches.
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/human"
+	"github.com/antiphon-rt/antiphon/sdk/native"
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
+	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
+	"github.com/antiphon-rt/antiphon/voice"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// neural opens a server with the neural pipeline.
+func neural(t *testing.T) *house {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	c := sherpa.Config{Models: "../.cache/models", Processes: 1}
+	hears, err := sherpa.Recogniser(c)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	speaks, err := sherpa.Synthesizer(c)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	p := pipeline.Compose("sherpa", hears, embedded.Assistant(embedded.Options{}), speaks)
+	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
+	return open(t, nil, func(cfg *server.Config) { cfg.Pipeline = p })
+}
+
+// prompt returns a prompt as the microphone takes it, with silence around it.
+func prompt(t *testing.T, name string) []int16 {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	said, err := human.Prompt(name)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	up, err := voice.NewResampler(human.Rate, native.Rate)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	pcm := up.FlushPCM16(up.AppendPCM16(make([]int16, native.Rate/4), said))
+	return append(pcm, make([]int16, native.Rate)...)
+}
+
+// plainWords returns the words of a text in lower case, without punctuation.
+func plainWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+}
+
+// misheard returns how many words must change to make b of a.
+func misheard(a, b []string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		before := row[0]
+		row[0] = i + 1
+		for j := range b {
+			change := before
+			if a[i] != b[j] {
+				change++
+			}
+			before, row[j+1] = row[j+1], min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// A person speaks ten sentences. Nine of them are understood but for one word, each with captions while it is spoken. The answer to the
+// last one is heard.
+func TestAPersonIsUnderstood(t *testing.T) {
+	t.Parallel()
+	g := gomega.NewWithT(t)
+	texts, err := human.Texts()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	c := call(t, callOptions{name: "person", url: neural(t).url})
+	c.sendText([]byte(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":{"type":"server_vad","create_response":false}}}}}`))
+	c.next("session.updated")
+	understood := 0
+	for _, name := range []string{
+		"agent-alreadyon", "agent-pass", "cannot-complete-as-dialed", "check-number-dial-again", "conf-getpin",
+		"conf-kicked", "conf-placeintoconf", "conf-waitforleader", "feature-not-avail-line", "conf-extended",
+	} {
+		c.speak(prompt(t, name))
+		caption := c.nextSeen("conversation.item.input_audio_transcription.delta")
+		done := c.nextSeen("conversation.item.input_audio_transcription.completed")
+		g.Expect(caption.spoken).To(gomega.BeNumerically("<=", done.spoken))
+		heard := done.ServerEvent.(*wire.ConversationItemInputAudioTranscriptionCompleted).Transcript //nolint:forcetypeassert // the name says it
+		if n := misheard(plainWords(texts[name]), plainWords(heard)); n <= 1 {
+			understood++
+		} else {
+			t.Logf("%s: %d words wrong: %q for %q", name, n, heard, texts[name])
+		}
+	}
+	g.Expect(understood).To(gomega.BeNumerically(">=", 9))
+	before := c.heard()
+	c.send(&wire.ResponseCreate{})
+	answer := nextOf[*wire.ResponseDone](c)
+	g.Expect(answer.Response.Status).To(gomega.Equal("completed"))
+	c.hear(before + time.Second)
+}
