@@ -24,6 +24,7 @@ const (
 	root = "../.."
 	// installed is where scripts/clients.sh puts the packages.
 	installed = root + "/.cache/clients"
+	python    = installed + "/python"
 	// patience bounds a wait in real time. A busy machine may be slow; only a failure takes the whole time.
 	patience = 40 * time.Second
 	glance   = 50 * time.Millisecond
@@ -57,8 +58,10 @@ func TestMain(m *testing.M) {
 }
 
 func prepare() error {
-	if _, err := os.Stat(installed + "/node_modules"); err != nil {
-		return fmt.Errorf("%w: run scripts/clients.sh first", err)
+	for _, packages := range []string{installed + "/node_modules", python} {
+		if _, err := os.Stat(packages); err != nil {
+			return fmt.Errorf("%w: run scripts/clients.sh first", err)
+		}
 	}
 	to := installed + "/programs"
 	if err := os.RemoveAll(to); err != nil {

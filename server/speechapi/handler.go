@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,7 +115,8 @@ type model struct {
 func (h *Handler) Models(w http.ResponseWriter, _ *http.Request, _ string) *Problem {
 	list := []model{{ID: h.cfg.Pipeline.Name, Object: "model", OwnedBy: "antiphon"}}
 	for _, c := range h.cfg.Pipeline.Components() {
-		if c.State == pipeline.StateReady {
+		known := slices.ContainsFunc(list, func(m model) bool { return m.ID == c.Name })
+		if c.State == pipeline.StateReady && !known {
 			list = append(list, model{ID: c.Name, Object: "model", OwnedBy: c.Stage})
 		}
 	}
