@@ -147,6 +147,7 @@ func (c *Choice) UnmarshalNode(d *strict.Decoder, n ast.Node) {
 		return
 	}
 	*c = c.orDefault()
+	c.line = entries[0].At.GetToken().Position.Line
 	into := []any{c.fields}
 	if c.stage == TTS {
 		into = append(into, &c.common)
@@ -167,17 +168,17 @@ func (c Choice) orDefault() Choice {
 
 // Pipeline opens the three stages of the file. The caller closes the pipeline. An error names the stage that cannot be opened.
 func (f *File) Pipeline(ctx context.Context, e Env) (p *pipeline.Pipeline, err error) {
-	t, err := openStage[pipeline.Transcriber](ctx, &f.STT, e)
+	t, err := openStage[pipeline.Transcriber](ctx, f.Path, &f.STT, e)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Path, err)
+		return nil, err
 	}
-	m, err := openStage[pipeline.Model](ctx, &f.LLM, e)
+	m, err := openStage[pipeline.Model](ctx, f.Path, &f.LLM, e)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", f.Path, err), shut(t))
+		return nil, errors.Join(err, shut(t))
 	}
-	s, err := openStage[pipeline.Synthesizer](ctx, &f.TTS, e)
+	s, err := openStage[pipeline.Synthesizer](ctx, f.Path, &f.TTS, e)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", f.Path, err), shut(t), shut(m))
+		return nil, errors.Join(err, shut(t), shut(m))
 	}
 	p = pipeline.Compose(f.name(), t, m, s)
 	p.Speakable = f.TTS.speakable()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/speakable"
@@ -65,6 +66,7 @@ type Choice struct {
 	kind   *Kind
 	fields any
 	common common
+	line   int // of its section in the file; 0: the file has none
 }
 
 // common are the keys that every kind of a synthesizer has.
@@ -93,11 +95,15 @@ func (c *Choice) Kind() string { return c.kind.Name }
 // Fields returns a pointer to the struct of the kind's fields, such as *Sphinx.
 func (c *Choice) Fields() any { return c.fields }
 
-// openStage opens the stage that a choice names.
-func openStage[S any](ctx context.Context, c *Choice, e Env) (s pipeline.Stage[S], err error) {
+// openStage opens the stage that a choice names. path is that of the file.
+func openStage[S any](ctx context.Context, path string, c *Choice, e Env) (s pipeline.Stage[S], err error) {
 	opened, err := c.kind.open(ctx, c.fields, e)
 	if err != nil {
-		return s, fmt.Errorf("%s (kind %s): %w", c.stage, c.kind.Name, err)
+		where := path
+		if c.line > 0 {
+			where += ":" + strconv.Itoa(c.line)
+		}
+		return s, fmt.Errorf("%s: %s (kind %s): %w", where, c.stage, c.kind.Name, err)
 	}
 	return opened.(pipeline.Stage[S]), nil
 }

@@ -45,8 +45,8 @@ func TestModelsOverHTTP(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(said).To(gomega.Equal("small 0.5 Bearer sk-1"))
 	for says, src := range map[string]string{
-		"llm (kind openai): url: no address":        "{kind: openai}",
-		`llm (kind openai-responses): options: "n"`: "{kind: openai-responses, url: 'http://a', options: {n: 2}}",
+		"antiphon.yaml:1: llm (kind openai): url: no address": "{kind: openai}",
+		`llm (kind openai-responses): options: "n"`:           "{kind: openai-responses, url: 'http://a', options: {n: 2}}",
 	} {
 		f, err := Parse("antiphon.yaml", []byte("llm: "+src), nil)
 		g.Expect(err).NotTo(gomega.HaveOccurred())

@@ -30,8 +30,8 @@ func Keep(p *pipeline.Pipeline) *Keeper {
 	return k
 }
 
-// longestPause is the longest pause between two probes.
-const longestPause = 10 * time.Minute
+// longestPause is the longest pause between two probes. A stage that works again is shown as failed for as long at most.
+const longestPause = 2 * time.Minute
 
 // Run probes until all stages work or ctx is done. It tries a stage that does not work again after a pause that doubles each time. It gives
 // report each result that differs from the one before: another error, or none any more.
