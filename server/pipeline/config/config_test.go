@@ -241,13 +241,17 @@ func TestSpeakable(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("no further key")))
 }
 
+// TestTableIsComplete: each kind of the table stands once, says what it is, and is in docs/models.md.
 func TestTableIsComplete(t *testing.T) {
 	g := gomega.NewWithT(t)
+	doc, err := os.ReadFile("../../../docs/models.md")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	seen := map[string]bool{}
 	for _, k := range kinds {
 		g.Expect(seen[k.Stage+k.Name]).To(gomega.BeFalse(), "%s %s stands twice", k.Stage, k.Name)
 		seen[k.Stage+k.Name] = true
 		g.Expect(k.Doc).NotTo(gomega.BeEmpty(), k.Name)
+		g.Expect(string(doc)).To(gomega.ContainSubstring("\n| `"+k.Name+"` | "), "docs/models.md lacks it")
 		all := strict.FieldsOf(k.fields())
 		for _, f := range all {
 			g.Expect(f.Doc).NotTo(gomega.BeEmpty(), "%s %s: %s has no doc", k.Stage, k.Name, f.Key)

@@ -148,7 +148,7 @@ func speak(ctx context.Context, dials *dials, p *pipeline.Pipeline) (r Result, s
 }
 
 // errDeaf: the recogniser found no words in the sentence.
-var errDeaf = errors.New("it recognised nothing in a spoken sentence")
+var errDeaf = errors.New("it recognised nothing in the sentence that the synthesizer spoke")
 
 // hear has the recogniser hear the speech. Without speech it hears silence, and any answer will do.
 func hear(ctx context.Context, dials *dials, p *pipeline.Pipeline, speech []float32) (r Result) {
@@ -187,7 +187,7 @@ func hear(ctx context.Context, dials *dials, p *pipeline.Pipeline, speech []floa
 	if r.Answer = strings.TrimSpace(r.Answer); silent {
 		r.Answer = "heard silence"
 	} else if r.Answer == "" {
-		r.Err = &pipeline.StageError{Stage: r.Stage, Err: errDeaf, Hint: "check the model and the language in the configuration"}
+		r.Err = &pipeline.StageError{Stage: r.Stage, Err: errDeaf, Hint: "check its model and language in the configuration, and whether the synthesizer speaks"}
 	}
 	return r
 }
