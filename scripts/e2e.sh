@@ -9,6 +9,9 @@ rm -rf .cache/trace
 mkdir -p .cache/trace
 export ANTIPHON_TRACES="$PWD/.cache/trace"
 
+# The servers of others that e2e/peers runs.
+scripts/peers.sh
+
 # What the clients of others did is told in the end.
 scripts/clients.sh
 export ANTIPHON_CLIENT_STEPS="$PWD/.cache/clients/steps.txt"
