@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,10 +123,13 @@ func (s *sink) all() []sentPacket {
 }
 
 // rawEncoder "encodes" PCM as its bytes, so that a test sees each sample. It lends itself, as a fresh encoder each time.
-type rawEncoder struct{ taken, given int }
+type rawEncoder struct{ taken, given atomic.Int32 }
 
-func (e *rawEncoder) Take() (opus.Encoding, error) { e.taken++; return e, nil }
-func (e *rawEncoder) Give(opus.Encoding)           { e.given++ }
+func (e *rawEncoder) Take() (opus.Encoding, error) { e.taken.Add(1); return e, nil }
+func (e *rawEncoder) Give(opus.Encoding)           { e.given.Add(1) }
+
+// lent returns how often the encoder was taken and given back.
+func (e *rawEncoder) lent() [2]int32 { return [2]int32{e.taken.Load(), e.given.Load()} }
 
 func (e *rawEncoder) Encode(pcm []int16, packet []byte) (int, error) {
 	for i, v := range pcm {
