@@ -21,6 +21,9 @@ const (
 	// margin is how much earlier than a check a packet must have been sent to count as received: the pacer may be late by catchUp, and
 	// packets may overtake each other.
 	margin = 100 * time.Millisecond
+	// cutMargin is margin for a short cut. No check proves its beginning, and the packets of both directions may be on their way for
+	// different times.
+	cutMargin = 300 * time.Millisecond
 	// statsTime bounds the question to pion when the last check was answered.
 	statsTime = 500 * time.Millisecond
 

@@ -166,7 +166,7 @@ func (p *Peer) wasCut(quiet time.Duration) {
 	if !r.stood || r.lost {
 		return
 	}
-	p.output.cutSince(quiet + p.RoundTrip() + margin)
+	p.output.cutSince(quiet + p.RoundTrip() + cutMargin)
 	p.handler.Lost()
 	p.handler.Restored()
 }
