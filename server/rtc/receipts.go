@@ -27,10 +27,11 @@ const (
 	// statsTime bounds the question to pion when the last check was answered.
 	statsTime = 500 * time.Millisecond
 
-	// A short cut: at least shortCut without a packet of the client, and the packets of that time are lost and not only late. A client
-	// that sends nothing while its user is silent numbers its packets without a gap.
+	// A short cut: at least shortCut without a packet of the client, and packets of that time are lost and not only late. A client
+	// that sends nothing while its user is silent numbers its packets without a gap. A client whose machine is busy sends fewer packets
+	// than one each frameTime, so lostPackets is a third of those that belong into shortCut.
 	shortCut    = 300 * time.Millisecond
-	lostPackets = uint16(shortCut / frameTime)
+	lostPackets = uint16(shortCut / frameTime / 3)
 	// maxGap is how many packets may be missing in a gap: a larger gap is a new numbering.
 	maxGap = 3000
 )
