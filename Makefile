@@ -1,7 +1,8 @@
 # Antiphon. `make` lists what there is; `make talk` and `make test` are the two that matter.
 
 PORT     ?= 8080
-PIPELINE ?= embedded
+PIPELINE ?= best
+MODELS   ?= neural-en
 FUZZTIME ?= 20s
 BENCH    ?= .
 N        ?= 20000
@@ -33,9 +34,9 @@ help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
 		/^[a-z0-9-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
-talk: ## Set up what is missing, build, and serve the Talk page (PORT=8080 PIPELINE=embedded)
-	@scripts/setup.sh talk
-	@scripts/talk.sh $(PORT) $(PIPELINE)
+talk: ## Set up what is missing, build, and serve the Talk page (PORT=8080; MODELS=none fetches no neural models)
+	@MODELS=$(MODELS) scripts/setup.sh talk
+	@scripts/talk.sh $(PORT) $(PIPELINE) $(MODELS)
 
 build: ## Build bin/antiphon with the Talk page inside
 	@scripts/build.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # setup.sh talk|test: installs what is missing on Debian.
-# talk: Go and the speech packages. Without the packages the server works with text, so the script only reports that they are missing.
+# talk: Go and the speech packages, and pip unless MODELS is none. Without the packages the server works with text, so the script only reports
+# that they are missing.
 # test: also two browsers, Node with npm, a C compiler (for the race detector), a checker of shell scripts, a sound server, a
 # TURN server (coturn), two reverse proxies, the tools that make networks, systemd, which checks the unit; gRPC for Python, for
 # the example of a back end; pip, which fetches models; and sentences that a person speaks. There, anything missing is an error.
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/.."
 mode=${1:-talk}
 speech="flite pocketsphinx pocketsphinx-en-us"
 case $mode in
-talk) wanted=$speech ;;
+talk) if [ "${MODELS:-none}" = none ]; then wanted=$speech; else wanted="$speech python3-pip"; fi ;;
 test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn iproute2 nftables nginx caddy systemd python3-pip python3-grpcio python3-protobuf asterisk-core-sounds-en asterisk-core-sounds-en-g722" ;;
 *)
 	echo "usage: $0 talk|test" >&2

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# talk.sh PORT PIPELINE: builds the server if something has changed, and starts it for a user on this machine.
+# talk.sh PORT PIPELINE MODELS: builds the server if something has changed, and starts it for a user on this machine.
+# The pipeline "best" is sherpa if the MODELS are on this machine or can be fetched, and else embedded. MODELS "none" fetches nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 port=$1
 pipeline=$2
+models=$3
 
 # The port is taken when something accepts a connection on it.
 if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
@@ -13,4 +15,19 @@ if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
 	exit 1
 fi
 scripts/build.sh
+
+if [ "$pipeline" = best ]; then
+	pipeline=embedded
+	case $models-$(uname -s)-$(uname -m) in
+	none-*) ;;
+	*-Linux-x86_64 | *-Linux-aarch64)
+		if bin/antiphon models get "$models" >/dev/null; then
+			pipeline=sherpa
+		else
+			echo "talk: no neural models, so flite speaks and pocketsphinx listens, which mishears people more often. MODELS=none does not try." >&2
+		fi
+		;;
+	*) echo "talk: no neural engine for this platform: flite speaks and pocketsphinx listens." >&2 ;;
+	esac
+fi
 exec bin/antiphon serve --listen "127.0.0.1:$port" --pipeline "$pipeline"
