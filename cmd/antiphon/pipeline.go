@@ -154,6 +154,7 @@ func openSherpa(c sherpa.Config) (*pipeline.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Processes = 0 // the flag is for recognisers
 	synthesizer, err := sherpa.Synthesizer(c)
 	if err != nil {
 		return nil, errors.Join(err, recogniser.Close())

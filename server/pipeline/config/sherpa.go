@@ -14,7 +14,7 @@ type SherpaSTT struct {
 	Model     string `yaml:"model" doc:"A model of antiphon models list, or the path of a folder with a Moonshine model; without it, the one that is on this machine."`
 	Models    string `yaml:"models" type:"path" doc:"The folder of this machine's models, in place of ANTIPHON_MODELS or the usual one."`
 	Threads   int    `yaml:"threads" min:"0" max:"64" doc:"How many processors one decoding takes; 0 takes 1."`
-	Processes int    `yaml:"processes" min:"0" max:"64" doc:"How many turns are recognised at a time, each in a process of about 250 MB; 0 takes 2."`
+	Processes int    `yaml:"processes" min:"0" max:"64" doc:"How many turns are recognised at a time, each in a process of about 200 MB; 0 takes 4."`
 }
 
 func openSherpaSTT(_ context.Context, c *SherpaSTT, e Env) (pipeline.Stage[pipeline.Transcriber], error) {
@@ -30,7 +30,7 @@ type SherpaTTS struct {
 	Models    string `yaml:"models" type:"path" doc:"The folder of this machine's models, in place of ANTIPHON_MODELS or the usual one."`
 	Voice     string `yaml:"voice" doc:"The synthesis voice of a session that asks for none. The model has one speaker, whom every name means."`
 	Threads   int    `yaml:"threads" min:"0" max:"64" doc:"How many processors one clause takes; 0 takes 1."`
-	Processes int    `yaml:"processes" min:"0" max:"64" doc:"How many clauses are spoken at a time, each in a process of about 250 MB; 0 takes 2."`
+	Processes int    `yaml:"processes" min:"0" max:"64" doc:"How many clauses are spoken at a time, each in a process of about 200 MB; 0 takes 2."`
 }
 
 func openSherpaTTS(_ context.Context, c *SherpaTTS, e Env) (pipeline.Stage[pipeline.Synthesizer], error) {

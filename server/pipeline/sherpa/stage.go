@@ -34,7 +34,8 @@ type Config struct {
 	// Threads is how many processors one decoding or one clause takes; 0 means 1. More threads make it a little faster and take much more
 	// processor time.
 	Threads int
-	// Processes limits the processes, and so the utterances or clauses at a time; 0 means 2. Each takes about 200 MB.
+	// Processes limits the processes, and so the utterances or clauses at a time; 0 means 4 for a recogniser and 2 for a synthesizer. Each
+	// takes about 200 MB. Half of them stay when they are idle.
 	Processes int
 	// Logger gets warnings and errors. nil discards them.
 	Logger *slog.Logger
@@ -113,9 +114,12 @@ func newEngine(c Config, role, stage string) (*engine, error) {
 	}
 	if c.Processes == 0 {
 		c.Processes = 2
+		if role == recogniserRole {
+			c.Processes = 4 // a recogniser is taken for a whole turn, a voice for a part of a second
+		}
 	}
 	e := &engine{config: c, role: role, stage: stage}
-	e.pool = backend.NewPool(backend.Options{Stage: stage, Max: c.Processes, Idle: 1, Logger: c.Logger, Start: time.Minute, Command: func() *exec.Cmd {
+	e.pool = backend.NewPool(backend.Options{Stage: stage, Max: c.Processes, Idle: max(1, c.Processes/2), Logger: c.Logger, Start: time.Minute, Command: func() *exec.Cmd {
 		p, _ := e.config.find(e.role) // the process reports what is missing
 		where, _ := json.Marshal(p)   // texts and a number: it cannot fail
 		cmd := exec.Command(self)
