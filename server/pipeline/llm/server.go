@@ -35,6 +35,7 @@ type state struct {
 
 type known struct {
 	warm   bool     // Warm has returned without an error
+	active int      // how many calls of Warm run
 	err    error    // of the last Warm
 	models []string // that the server lists
 	model  string   // the one that the adapter takes
@@ -57,8 +58,11 @@ func (s *state) change(f func(k *known)) {
 // blind reports whether the model cannot see images.
 func (m *Model) blind() bool { return m.config.Blind || m.state.read().blind }
 
-// loading reports whether a Warm has not succeeded yet.
-func (m *Model) loading() bool { return !m.state.read().warm }
+// loading reports whether the first Warm still runs.
+func (m *Model) loading() bool {
+	k := m.state.read()
+	return k.active > 0 && !k.warm
+}
 
 // Component returns the state for users.
 func (m *Model) Component() pipeline.Component {
@@ -79,6 +83,8 @@ func (m *Model) Component() pipeline.Component {
 // Warm connects to the server, waits until it has loaded its model, checks that it has the model, and asks for the context window. A server
 // that does not list its models is no error. Warm may be called again.
 func (m *Model) Warm(ctx context.Context) error {
+	m.state.change(func(k *known) { k.active++ })
+	defer m.state.change(func(k *known) { k.active-- })
 	err := m.warm(ctx)
 	if ctx.Err() != nil && err != nil {
 		return err // nothing is known about the server

@@ -117,17 +117,23 @@ func TestWhichModelIsAsked(t *testing.T) {
 	}
 }
 
-// llama.cpp answers 503 while it loads its model: Warm waits, and an answer says that the model loads.
+// llama.cpp answers 503 while it loads its model: Warm waits, and an answer says meanwhile that the model loads.
 func TestAModelThatLoads(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var asked atomic.Int32
+	begun, answered := make(chan struct{}), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		switch {
+		switch n := asked.Add(1); {
 		case r.Method == http.MethodPost:
 			w.Header().Set("Content-Type", mimeSSE)
 			_, _ = io.WriteString(w, "data: [DONE]\n\n")
-		case asked.Add(1) <= 2:
+			asked.Add(-1)
+		case n <= 2:
+			if n == 1 {
+				close(begun)
+				<-answered
+			}
 			http.Error(w, `{"error":{"code":503,"message":"Loading model"}}`, http.StatusServiceUnavailable)
 		default:
 			w.Header().Set("Content-Type", mimeJSON)
@@ -138,11 +144,20 @@ func TestAModelThatLoads(t *testing.T) {
 	m, err := NewChat(Config{Model: "a", Server: remote.Config{URLs: []string{s.URL}, Rounds: 1}})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer m.Close()
+	warm := make(chan error, 1)
+	go func() { warm <- m.Warm(t.Context()) }()
+	<-begun
+	for range 2 {
+		got, err := generate(t.Context(), m, pipeline.Request{})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(got.Events).To(gomega.Equal([]string{"thinks"}))
+	}
+	close(answered)
+	g.Expect(<-warm).To(gomega.Succeed())
+	g.Expect(asked.Load()).To(gomega.BeNumerically(">=", 3))
 	got, err := generate(t.Context(), m, pipeline.Request{})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(got.Events).To(gomega.Equal([]string{"thinks"}))
-	g.Expect(m.Warm(t.Context())).To(gomega.Succeed())
-	g.Expect(asked.Load()).To(gomega.BeNumerically(">=", 3))
+	g.Expect(got.Events).To(gomega.BeEmpty())
 	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	asked.Store(-100)

@@ -3,6 +3,7 @@ package remote
 // The answer of a server: its body with a limit of pauses, its content type, and its text in an error.
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,6 +113,7 @@ func FirstLine(text []byte, key string) string {
 		Message string          `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
 	}
+	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("data: ")) // some servers send an error as an event
 	line := string(text)
 	if json.Unmarshal(text, &object) == nil {
 		for _, candidate := range []string{message(object.Error), object.Message, message(object.Detail)} {

@@ -124,6 +124,11 @@ func TestFailures(t *testing.T) {
 				http.Error(w, `{"error":"model \"x\" not found"}`, http.StatusNotFound)
 			}, `answered 404 Not Found: model "x" not found`, "model", 1,
 		},
+		"an event": {
+			func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, "data: {\"error\": {\"message\": \"no stream\"}}\n\n", http.StatusBadRequest)
+			}, "answered 400 Bad Request: no stream", "", 1,
+		},
 		"broken": {
 			func(w http.ResponseWriter, _ *http.Request) {
 				http.Error(w, "out of \x1b[31mmemory\nat line 3", http.StatusInternalServerError)
