@@ -52,7 +52,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
-	generated unit race teardown faults protocol mutate-code simulate wasm-test cross types examples fuzz e2e trace-check
+	generated unit race teardown faults protocol mutate-code simulate wasm-test cross types examples services fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
@@ -138,6 +138,10 @@ cross: ## bin/antiphon builds for Windows and macOS, without C
 
 types: ## The types of the page's script, read by a strict compiler
 	@scripts/types.sh
+
+services: ## Run the adapters against speech services of other projects, installed from PyPI (400 MB)
+	@scripts/services.sh
+	go test -count=1 -timeout 10m -tags services -v ./e2e/services
 
 examples: build ## Build and run every example, those that are pages in a real Chromium
 	go test -count=1 ./examples/... ./e2e/examples

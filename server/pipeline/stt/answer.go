@@ -82,12 +82,12 @@ func (t *transcript) result(noSpeech float64) backend.Result {
 	if len(words) == 0 {
 		words = joined(pieces)
 	}
-	r := backend.Result{Text: spoken(text)}
+	r := backend.Result{Text: Spoken(text)}
 	if r.Text == "" {
 		return r
 	}
 	for _, w := range words {
-		if said := spoken(w.Word); said != "" {
+		if said := Spoken(w.Word); said != "" {
 			r.Words = append(r.Words, backend.Word{Text: said, StartMS: ms(w.Start), EndMS: ms(w.End), Prob: min(max(w.Probability, 0), 1)})
 		}
 	}
@@ -131,9 +131,9 @@ func joined(pieces []word) []word {
 // marker matches what Whisper writes for something that is no speech, such as [BLANK_AUDIO].
 var marker = regexp.MustCompile(`\[[^\]]*\]`)
 
-// spoken returns a text without markers such as [BLANK_AUDIO], and without a text that is nothing but such a remark: (wind blowing),
+// Spoken returns a text without markers such as [BLANK_AUDIO], and without a text that is nothing but such a remark: (wind blowing),
 // *coughs* or notes of music. White space becomes single spaces.
-func spoken(text string) string {
+func Spoken(text string) string {
 	text = strings.Join(strings.Fields(marker.ReplaceAllString(text, " ")), " ")
 	if strings.Trim(text, "♪♫ ") == "" || remark(text, "(", ")") || remark(text, "*", "*") {
 		return ""
@@ -175,7 +175,7 @@ func (e *engine) readStream(answer *http.Response, show func(backend.Update)) (b
 		case err != nil:
 			return backend.Result{}, err
 		case event.Data == "[DONE]":
-			return backend.Result{Text: spoken(text.String())}, nil
+			return backend.Result{Text: Spoken(text.String())}, nil
 		}
 		var p piece
 		if json.Unmarshal([]byte(event.Data), &p) != nil {
@@ -188,12 +188,12 @@ func (e *engine) readStream(answer *http.Response, show func(backend.Update)) (b
 		case text.Len() > maxText || len(p.Text) > maxText:
 			return backend.Result{}, e.tooLong(answer)
 		case p.Type == "transcript.text.done" && p.Text != "":
-			return backend.Result{Text: spoken(p.Text)}, nil
+			return backend.Result{Text: Spoken(p.Text)}, nil
 		case p.Type == "transcript.text.done": // speaches sends no text here: the pieces are all there is
-			return backend.Result{Text: spoken(text.String())}, nil
+			return backend.Result{Text: Spoken(text.String())}, nil
 		}
 		whole = whole || len(p.Choices) > 0 && p.Choices[0].Finish != nil
-		if so := spoken(text.String()); so != shown {
+		if so := Spoken(text.String()); so != shown {
 			shown = so
 			show(backend.Update{Partial: so})
 		}
@@ -201,7 +201,7 @@ func (e *engine) readStream(answer *http.Response, show func(backend.Update)) (b
 	if !whole {
 		return backend.Result{}, e.client.Error(answer, errors.New("ended its stream before the end of the text"), "")
 	}
-	return backend.Result{Text: spoken(text.String())}, nil
+	return backend.Result{Text: Spoken(text.String())}, nil
 }
 
 // delta returns the text that an event adds.

@@ -115,6 +115,17 @@ func TestPartialsOfASlowServer(t *testing.T) {
 	})
 }
 
+func TestAServerThatIsTooSlowForPartials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		s := &slow{takes: 4 * time.Second}
+		partials, end := speak(t, s, Options{PartialEvery: time.Second}, 20*time.Second)
+		g.Expect(partials).To(gomega.Equal([]string{"1.0 seconds"}))
+		g.Expect(end.Text).To(gomega.Equal("20.0 seconds"))
+		g.Expect(s.cancelled.Load()).To(gomega.BeZero())
+	})
+}
+
 func TestPartialsEndWithAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)

@@ -250,7 +250,7 @@ func TestMarkersAreNoSpeech(t *testing.T) {
 		"an [open one":               "an [open one",
 		"Thank you.":                 "Thank you.",
 	} {
-		gomega.NewWithT(t).Expect(spoken(text)).To(gomega.Equal(want), text)
+		gomega.NewWithT(t).Expect(Spoken(text)).To(gomega.Equal(want), text)
 	}
 }
 

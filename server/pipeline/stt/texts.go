@@ -96,5 +96,5 @@ func (t *texts) whole() string {
 	for _, id := range t.order {
 		all = append(all, t.items[id].text)
 	}
-	return spoken(strings.Join(all, " "))
+	return Spoken(strings.Join(all, " "))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend/growing"
+	"github.com/antiphon-rt/antiphon/server/pipeline/stt"
 )
 
 // maxText is the longest transcript, in bytes.
@@ -228,16 +229,16 @@ func (h *hearing) take(e event, show func(backend.Update)) error {
 		return nil
 	}
 	h.text += said.Text
-	if show != nil && strings.TrimSpace(h.text) != "" {
-		show(backend.Update{Partial: strings.TrimSpace(h.text)})
+	if so := stt.Spoken(h.text); show != nil && so != "" {
+		show(backend.Update{Partial: so})
 	}
 	return nil
 }
 
-// final returns the whole text.
+// final returns the whole text, without what Whisper models write for silence.
 func (h *hearing) final() string {
 	if h.last != "" {
-		return strings.TrimSpace(h.last)
+		return stt.Spoken(h.last)
 	}
-	return strings.TrimSpace(h.text)
+	return stt.Spoken(h.text)
 }

@@ -51,7 +51,7 @@ func TestARecordingIsTranscribed(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := serve(t, asr(false), func(p *peer, _ event) {
 		if p.until("audio-stop") {
-			p.send("transcript", map[string]string{"text": " " + text(p) + "\n"}, nil)
+			p.send("transcript", map[string]string{"text": " " + text(p) + "  [BLANK_AUDIO]\n"}, nil)
 		}
 	})
 	tr := recogniser(t, s, RecogniserOptions{Model: "base"})

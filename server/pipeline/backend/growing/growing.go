@@ -25,6 +25,10 @@ const MaxAudio = 6 * time.Minute
 // maxPartial is the longest utterance for which partial results are asked: each request sends all of it again.
 const maxPartial = time.Minute
 
+// tooSlow is how long a request for a partial result may take. After a slower one the utterance has no more of them: many servers go on with
+// a request that was cancelled, and the final request waits behind it.
+const tooSlow = 3 * time.Second
+
 // Ask has a recording recognised: mono 16-bit little-endian PCM at pipeline.InputRate, which nobody changes. show gets partial results;
 // it is nil where nobody wants them. Ask returns soon after ctx is done.
 type Ask func(ctx context.Context, c backend.Config, pcm []byte, show func(backend.Update)) (backend.Result, error)
@@ -60,7 +64,7 @@ type utterance struct {
 	mu     sync.Mutex
 	busy   bool      // such a request runs
 	notBy  time.Time // no such request begins before this time
-	broken bool      // such a request has failed: no other follows
+	broken bool      // such a request has failed or was too slow: no other follows
 }
 
 // Announce implements backend.Announcer.
@@ -101,7 +105,8 @@ func (u *utterance) askPartial() {
 		}
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.busy, u.broken, u.notBy = false, err != nil, time.Now().Add(time.Since(begin))
+		took := time.Since(begin)
+		u.busy, u.broken, u.notBy = false, err != nil || took > tooSlow, time.Now().Add(took)
 	})
 }
 
