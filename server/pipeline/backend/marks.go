@@ -21,6 +21,7 @@ func WithoutMarks(text string, whole bool) (string, Boundary) {
 	case eob >= 0:
 		said = EndOfBackchannel
 	}
+	all := len(text)
 	for strings.Contains(text, markEOU) || strings.Contains(text, markEOB) { // what remains may make another mark
 		text = strings.ReplaceAll(strings.ReplaceAll(text, markEOU, ""), markEOB, "")
 	}
@@ -30,5 +31,8 @@ func WithoutMarks(text string, whole bool) (string, Boundary) {
 			break
 		}
 	}
-	return strings.TrimRight(text, " "), said
+	if len(text) < all {
+		text = strings.TrimRight(text, " ") // the space before a mark
+	}
+	return text, said
 }
