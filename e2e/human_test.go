@@ -3,10 +3,8 @@ package e2e
 // A person's voice in a call: neural recognition and a neural voice, with the models that scripts/models.sh fetches.
 
 import (
-	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/onsi/gomega"
 
@@ -46,31 +44,6 @@ func prompt(t *testing.T, name string) []int16 {
 	return append(pcm, make([]int16, native.Rate)...)
 }
 
-// plainWords returns the words of a text in lower case, without punctuation.
-func plainWords(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
-}
-
-// misheard returns how many words must change to make b of a.
-func misheard(a, b []string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		before := row[0]
-		row[0] = i + 1
-		for j := range b {
-			change := before
-			if a[i] != b[j] {
-				change++
-			}
-			before, row[j+1] = row[j+1], min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
 // A person speaks ten sentences. Nine of them are understood but for one word, each with captions while it is spoken. The answer to the
 // last one is heard.
 func TestAPersonIsUnderstood(t *testing.T) {
@@ -91,7 +64,7 @@ func TestAPersonIsUnderstood(t *testing.T) {
 		done := c.nextSeen("conversation.item.input_audio_transcription.completed")
 		g.Expect(caption.spoken).To(gomega.BeNumerically("<=", done.spoken))
 		heard := done.ServerEvent.(*wire.ConversationItemInputAudioTranscriptionCompleted).Transcript //nolint:forcetypeassert // the name says it
-		if n := misheard(plainWords(texts[name]), plainWords(heard)); n <= 1 {
+		if n, _ := human.WrongWords(texts[name], heard); n <= 1 {
 			understood++
 		} else {
 			t.Logf("%s: %d words wrong: %q for %q", name, n, heard, texts[name])

@@ -1,6 +1,6 @@
 package human
 
-// The prompts of the packages.
+// The prompts of the packages, and the count of wrong words.
 
 import (
 	"testing"
@@ -23,4 +23,26 @@ func TestPrompts(t *testing.T) {
 	g.Expect(loudest).To(gomega.And(gomega.BeNumerically(">", 5000), gomega.BeNumerically("<", 32767)), "it is speech, and not overdriven")
 	_, err = Prompt("no-such-prompt")
 	g.Expect(err).To(gomega.MatchError(ErrNotInstalled))
+}
+
+func TestWrongWords(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(Words("Dial #9, it's 23% of 20 or 102...")).To(gomega.Equal([]string{
+		"dial", "pound", "nine", "its", "twenty", "three", "percent", "of", "twenty", "or", "one", "zero", "two",
+	}))
+	for _, row := range []struct {
+		said, heard  string
+		wrong, words int
+	}{
+		{"Hello world.", "hello, World", 0, 2},
+		{"press zero for help", "press 0 for help", 0, 4},
+		{"one two three", "one too three", 1, 3},
+		{"one two three", "one three", 1, 3},
+		{"one two three", "and one two three", 1, 3},
+		{"one two three", "", 3, 3},
+		{"", "one", 1, 0},
+	} {
+		wrong, words := WrongWords(row.said, row.heard)
+		g.Expect([]int{wrong, words}).To(gomega.Equal([]int{row.wrong, row.words}), "%q for %q", row.heard, row.said)
+	}
 }

@@ -1,0 +1,76 @@
+package browser_test
+
+// A person in front of the Talk page: neural recognition and a neural voice, as `make talk` serves them.
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/human"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// The sentences that the person says. TestAPersonIsUnderstood of package e2e has ten others.
+var sentences = []string{
+	"agent-newlocation", "all-circuits-busy-now", "conf-full", "conf-leaderhasleft", "conf-lockednow",
+	"conf-onlyperson", "confbridge-removed", "dir-nomatch", "dir-welcome", "enter-num-blacklist",
+}
+
+// The person says ten sentences. Nine of them are understood but for one word. Each one is answered aloud, until the person stops the answer.
+func TestAPersonTalksWithThePage(t *testing.T) {
+	g := matching(t)
+	models, err := filepath.Abs(root + "/.cache/models")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Setenv("ANTIPHON_MODELS", models)
+	texts, err := human.Texts()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	server, err := rig.Start(root, "--pipeline", "sherpa", "--listen", "127.0.0.1:0")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(server.Kill)
+	p := open(t, g, launch(t, g, rig.Options{}), server.URL)
+	g.Eventually(p.View).Should(gomega.HaveField("Components", gomega.And(
+		gomega.HaveLen(3), gomega.HaveEach(gomega.HaveField("State", pipeline.StateReady)),
+		gomega.ContainElements(gomega.HaveField("Text", gomega.ContainSubstring("moonshine")), gomega.HaveField("Text", gomega.ContainSubstring("piper"))),
+	)))
+	p.call()
+	began, understood := time.Now(), 0
+	for i, name := range sentences {
+		said, err := human.Prompt(name)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		before, err := p.Heard()
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		p.says(said)
+		var lines []rig.Line
+		g.Eventually(func() []rig.Line { lines = finished(p.view().Of("user")); return lines }).Should(gomega.HaveLen(i + 1))
+		if n, _ := human.WrongWords(texts[name], lines[i].Said); n <= 1 {
+			understood++
+		} else {
+			t.Logf("%s: %d words wrong: %q for %q", name, n, lines[i].Said, texts[name])
+		}
+		p.hears(time.Duration(before.LoudMS)*time.Millisecond + 250*time.Millisecond)
+		g.Expect(p.Key(kb.Escape)).To(gomega.Succeed())
+		p.reaches("listening")
+	}
+	t.Logf("%d of %d sentences are understood, in %v", understood, len(sentences), time.Since(began).Round(time.Second))
+	g.Expect(understood).To(gomega.BeNumerically(">=", 9))
+	energy, err := p.Energy()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(energy).To(gomega.BeNumerically(">", 0.001), "the connection's own statistics")
+	p.picture("person")
+	p.hangUp()
+}
+
+// finished returns the lines that do not change any more.
+func finished(lines []rig.Line) (done []rig.Line) {
+	for _, l := range lines {
+		if !l.Live {
+			done = append(done, l)
+		}
+	}
+	return done
+}
