@@ -29,6 +29,7 @@ var kinds = []Kind{
 	stt("openai-realtime", "a server with a Realtime transcription WebSocket: OpenAI, speaches, vLLM, LocalAI, Antiphon", func() *RealtimeSTT { return &RealtimeSTT{} }, openRealtime),
 	stt("wyoming", "a Wyoming service: wyoming-faster-whisper and others", func() *WyomingSTT { return &WyomingSTT{} }, openWyomingSTT),
 	stt("sherpa", "neural recognition on this machine: antiphon models get neural-en", func() *SherpaSTT { return &SherpaSTT{} }, openSherpaSTT),
+	stt("parakeet", "parakeet.cpp's library on this machine, with a model file of your own", func() *Parakeet { return &Parakeet{} }, openParakeet),
 	stt("grpc", "a back end of your own over gRPC, in any language", func() *GRPC { return &GRPC{} }, openGRPC),
 	stt("scripted", "a deterministic recogniser for tests", func() *Scripted { return &Scripted{} }, scriptedSTT),
 
