@@ -156,7 +156,7 @@ trace-check: verify-setup ## What the servers of the last e2e did is a path of t
 	@scripts/trace-check.sh $(TRACE)
 
 ##@ Work
-.PHONY: fmt bench bench-bargein capacity soak hooks clean
+.PHONY: fmt bench bench-bargein bench-models capacity soak hooks clean
 
 fmt: lint-tool ## Format every file
 	$(LINT) fmt
@@ -166,6 +166,9 @@ bench: build ## Print speed and size beside a reference (BENCH=regexp)
 
 bench-bargein: build ## Measure what a person hears who talks over the agent (ROWS=silence,coughs CLIENTS=ours N=6)
 	@scripts/bench-bargein.sh '$(ROWS)' '$(CLIENTS)' '$(if $(filter-out file,$(origin N)),$(N))'
+
+bench-models: ## Measure the engines of speech on this machine, with a person's sentences (PROMPTS=a-m N=30; N=0: all)
+	@scripts/bench-models.sh '$(or $(PROMPTS),a-m)' '$(if $(filter-out file,$(origin N)),$(N),30)'
 
 capacity: build ## Hold more and more calls until one processor does not serve them on time (N=300)
 	bin/antiphon bench --sessions $(if $(filter-out file,$(origin N)),$(N),300)

@@ -1,0 +1,9 @@
+#!/bin/sh
+# bench-models.sh LETTERS COUNT: measures the recognisers and the synthesizers that run on this machine, with what scripts/setup.sh test installs.
+# LETTERS, such as a-m, are the initial letters of the prompts. COUNT is how many prompts; 0 means all.
+set -eu
+cd "$(dirname "$0")/.."
+scripts/models.sh
+mkdir -p .cache
+go build -o .cache/enginebench ./e2e/enginebench
+exec .cache/enginebench -models .cache/models -prompts "$1" -n "$2"
