@@ -3,10 +3,12 @@ package parakeet
 // The recogniser with a library of the tests' own (testdata/standin.c), which gcc builds.
 
 import (
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -186,6 +188,47 @@ func TestOneTurnFails(t *testing.T) {
 	}
 }
 
+// Turns that end, that fail and that are abandoned free what they have of the library. The stand-in crashes otherwise.
+func TestOneProcessTakesManyTurns(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var log lines
+	s := stage(t, Config{Library: standIn(t), Model: model(t, "GGUFs"), Processes: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	for range 3 {
+		g.Expect(last(t, s.Impl, " fine"+endOfUtterance).Text).To(gomega.Equal("fine"))
+		for _, order := range []string{fails, garbage, flood} {
+			g.Expect(last(t, s.Impl, order).Err).To(gomega.HaveOccurred())
+		}
+		u, err := s.Impl.Open(t.Context(), pipeline.TranscribeConfig{Live: true})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(u.Write(say(" abandoned"))).To(gomega.Succeed())
+		g.Expect((<-u.Results()).Partial).To(gomega.Equal("abandoned"))
+		g.Expect(u.Close()).To(gomega.Succeed())
+	}
+	g.Expect(s.Close()).To(gomega.Succeed())
+	g.Expect(strings.Count(log.String(), "the library prints")).To(gomega.Equal(1), "the model was loaded once")
+	g.Expect(log.String()).NotTo(gomega.ContainSubstring("is replaced"))
+}
+
+// lines is a log that several goroutines write.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns the log so far.
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // A text without an end fails the turn, and not the server.
 func TestTooMuchText(t *testing.T) {
 	g := gomega.NewWithT(t)
@@ -217,6 +260,7 @@ func TestALibraryThatCannotBeUsed(t *testing.T) {
 			g.Expect(s.Component().Detail).To(gomega.ContainSubstring(each.says))
 			_, err := s.Impl.Open(t.Context(), pipeline.TranscribeConfig{Live: true})
 			g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(each.says)))
+			g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("see docs/models.md")), "it says what to do")
 		})
 	}
 }

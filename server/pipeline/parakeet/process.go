@@ -50,7 +50,7 @@ func serve(where string) error {
 	}
 	e, err := start(p)
 	if err != nil {
-		r := &refusing{Reader: os.Stdin, err: err}
+		r := &refusing{Reader: os.Stdin, err: fmt.Errorf("%w (%s)", err, hint(err))}
 		return errors.Join(err, backend.Serve(context.Background(), pipe{r, out}, r))
 	}
 	return errors.Join(backend.Serve(context.Background(), pipe{os.Stdin, out}, e), e.Close())
@@ -66,6 +66,14 @@ func start(p places) (*Engine, error) {
 		return nil, err
 	}
 	return NewEngine(p.Library, p.Model)
+}
+
+// hint returns what the user can do about an error of start.
+func hint(err error) string {
+	if errors.Is(err, ErrModel) {
+		return modelHint
+	}
+	return libraryHint
 }
 
 // pipe is the connection to the parent process.
