@@ -12,7 +12,7 @@ import (
 
 // phraseShare is the weight of the phrases in the language model. The general model has the rest, so that all of its words can be
 // recognised.
-const phraseShare = 0.5
+const phraseShare = 0.4
 
 const (
 	kindAny  = 0 // NGRAM_AUTO

@@ -98,6 +98,9 @@ func TestModelIsADistribution(t *testing.T) {
 		g.Expect(sum).To(gomega.BeNumerically("~", 1, 0.02), history)
 	}
 	g.Expect(p("what is", "two")).To(gomega.BeNumerically(">", p("what is", "the")))
+	g.Expect(p("<s>", "what")).To(gomega.BeNumerically(">", 0.5), "phrases decide how a sentence begins")
+	g.Expect(p("my own", "two")).To(gomega.BeNumerically("<", 0.001), "they do not decide after other words")
+	g.Expect(p("my plus", "two")).To(gomega.BeNumerically("<", 0.05), "and hardly after one of their words")
 }
 
 func readARPA(t *testing.T, file string) (prob, weight map[string]float64) {
