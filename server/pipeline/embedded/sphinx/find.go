@@ -100,5 +100,8 @@ func defaults(p Paths) []Setting {
 		{"agc", "none"},
 		{"feat", "1s_c_d_dd"},
 		{"svspec", "0-12/13-25/26-38"},
+		// Live results come from the first pass. At the end of the utterance the library decodes it again, with these two passes.
+		{"fwdflat", "yes"},
+		{"bestpath", "yes"},
 	}
 }

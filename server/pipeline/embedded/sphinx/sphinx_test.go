@@ -74,6 +74,7 @@ func TestRecogniser(t *testing.T) {
 	t.Run("commands are understood", func(t *testing.T) { testCommands(t, e) })
 	t.Run("open vocabulary", func(t *testing.T) { testOpenVocabulary(t, e) })
 	t.Run("utterances leave no trace", func(t *testing.T) { testNoTrace(t, e) })
+	t.Run("the final text is decoded again", func(t *testing.T) { testFinalPasses(t, e) })
 	t.Run("levels", func(t *testing.T) { testLevels(t, e) })
 }
 
@@ -158,6 +159,18 @@ func testNoTrace(t *testing.T, e *Engine) {
 	g.Expect(s.Close()).To(gomega.Succeed(), "abandoned in the middle")
 	again, _ := recognise(t, e, question)
 	g.Expect(again).To(gomega.Equal(first))
+}
+
+// testFinalPasses: the library decodes the utterance again at its end. The final text of this sentence is better than its last
+// partial result.
+func testFinalPasses(t *testing.T, e *Engine) {
+	g := gomega.NewWithT(t)
+	const text = "our neighbors want to sell their old house in spring"
+	r, partials := recognise(t, e, spoken(t, "awb", text, call()))
+	g.Expect(partials).NotTo(gomega.BeEmpty())
+	live, final := strings.Fields(partials[len(partials)-1]), strings.Fields(r.Text)
+	want := strings.Fields(text)
+	g.Expect(wordErrors(want, final)).To(gomega.BeNumerically("<", wordErrors(want, live)), "live %q, final %q", live, final)
 }
 
 // testLevels: the same words at other levels, with digital silence around them.
