@@ -94,7 +94,11 @@ func (g *getModels) Run(ctx context.Context, c *modelCommands) error {
 		fmt.Fprintf(say, "%s to download into %s\n", megabytes(n), store.Dir)
 	}
 	bar := &progressBar{w: say, terminal: isTerminal(say)}
-	if err := store.Fetch(ctx, models.Get{From: g.From, Again: g.Again, Progress: bar.show}, wanted...); err != nil {
+	err = store.Fetch(ctx, models.Get{From: g.From, Again: g.Again, Progress: bar.show}, wanted...)
+	if errors.Is(err, models.ErrFolder) {
+		return fmt.Errorf("%w: name another folder with ANTIPHON_MODELS, or with --dir", err)
+	}
+	if err != nil {
 		return err
 	}
 	bar.end()

@@ -1,8 +1,10 @@
 package main
 
-// The output of `antiphon models`.
+// The output of `antiphon models`, and its errors.
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,4 +37,14 @@ func TestProgressBar(t *testing.T) {
 	bar.show(m, 2)
 	bar.end()
 	g.Expect(out.String()).To(gomega.Equal("getting m, 2.0 MB\n"))
+}
+
+// A folder that cannot be made gives an error that says what to do.
+func TestModelsGetIntoAFolderThatCannotBeWritten(t *testing.T) {
+	g := gomega.NewWithT(t)
+	file := filepath.Join(t.TempDir(), "file")
+	g.Expect(os.WriteFile(file, nil, 0o600)).To(gomega.Succeed())
+	err := (&getModels{Names: []string{"moonshine-tiny-en"}}).Run(t.Context(), &modelCommands{Dir: filepath.Join(file, "models")})
+	g.Expect(err).To(gomega.MatchError(models.ErrFolder))
+	g.Expect(err).To(gomega.MatchError(gomega.And(gomega.ContainSubstring(file), gomega.ContainSubstring("ANTIPHON_MODELS"))))
 }

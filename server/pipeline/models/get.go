@@ -24,6 +24,9 @@ type Get struct {
 	Progress func(m *Model, bytes int64)
 }
 
+// ErrFolder is the error of a folder of models in which nothing can be made.
+var ErrFolder = errors.New("the folder of the models cannot be written")
+
 // Fetch gets the models that are not in the store. It fetches one after the other. After an error the models before it are there.
 func (s *Store) Fetch(ctx context.Context, g Get, wanted ...*Model) error {
 	for _, m := range wanted {
@@ -52,12 +55,9 @@ func (s *Store) Missing(wanted ...*Model) (bytes int64) {
 
 // fetch gets one model.
 func (s *Store) fetch(ctx context.Context, g Get, m *Model) (err error) {
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return err
-	}
 	work, err := s.workFolder(m, g)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrFolder, err)
 	}
 	defer func() {
 		// After an interrupted download from an address, the next try can go on.
@@ -94,6 +94,9 @@ func (s *Store) fetch(ctx context.Context, g Get, m *Model) (err error) {
 // workFolder returns a new folder in which the model is made. For a download from an address it has the same name at each try, so that the
 // download can go on.
 func (s *Store) workFolder(m *Model, g Get) (string, error) {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return "", err
+	}
 	if !isAddress(g.From) {
 		return os.MkdirTemp(s.Dir, partialPrefix+m.Name+"-")
 	}
