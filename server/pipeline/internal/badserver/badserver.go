@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,15 +105,17 @@ func (a Adapter) fails(t *testing.T, f fault) {
 
 // pieces checks that the adapter takes a good answer that the network cuts at any byte.
 func (a Adapter) pieces(t *testing.T) {
-	at := 0
+	var present atomic.Int64 // where the answer is cut
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		at := present.Load() // the client may end before the server has
 		w.Header().Set("Content-Type", a.Good.Type)
 		_, _ = io.WriteString(w, a.Good.Body[:at])
 		w.(http.Flusher).Flush()
 		_, _ = io.WriteString(w, a.Good.Body[at:])
 	})
 	step := 1 + len(a.Good.Body)/500
-	for ; at <= len(a.Good.Body); at += step {
+	for at := 0; at <= len(a.Good.Body); at += step {
+		present.Store(int64(at))
 		if err := a.Call(t.Context(), url); err != nil {
 			t.Fatalf("cut after %d bytes: %v", at, err)
 		}
@@ -134,16 +137,17 @@ func (a Adapter) pieces(t *testing.T) {
 // cuts checks that the adapter returns when the connection is cut after any byte: with a StageError, or without an error if what is missing
 // does not matter.
 func (a Adapter) cuts(t *testing.T) {
-	at := 0
+	var present atomic.Int64 // where the connection is cut
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", a.Good.Type)
-		_, _ = io.WriteString(w, a.Good.Body[:at])
+		_, _ = io.WriteString(w, a.Good.Body[:present.Load()])
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	})
 	failed := 0
 	step := 1 + len(a.Good.Body)/200
-	for ; at < len(a.Good.Body); at += step {
+	for at := 0; at < len(a.Good.Body); at += step {
+		present.Store(int64(at))
 		err := a.Call(t.Context(), url)
 		var stage *pipeline.StageError
 		if err != nil && !errors.As(err, &stage) {
