@@ -13,7 +13,8 @@ import (
 
 // The share of the probability that goes to the words that were seen after a context. The rest goes to the shorter context. A short
 // context says little: "the" begins many sentences that are no phrase. So the shares of short contexts are small, and there the general
-// model decides. These values made the fewest word errors with prompts that a person spoke.
+// model decides. These values made fewer word errors than the other values that were tried, with prompts of 230 words that a person spoke.
+// The next best values made 3 errors more. That is too few to say that these values are the best.
 const (
 	shareAlone  = 0.002 // without context. The rest goes to restWord
 	shareAfter1 = 0.03  // after one word
