@@ -3,11 +3,8 @@ package deploy
 // The root that the Dockerfile describes: the server runs in it, as a user without rights, and holds a call.
 
 import (
-	"bufio"
 	"context"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -60,18 +57,8 @@ func TestImage(t *testing.T) {
 	g := gomega.NewWithT(t)
 	image, err := rig.NewImage("../..", t.TempDir())
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	cmd := image.Run("serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "warn")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
+	server, err := rig.Run(image.Run("serve", "--pipeline", "scripted", "--listen", "127.0.0.1:0", "--log-level", "warn"))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(cmd.Start()).To(gomega.Succeed())
-	t.Cleanup(func() {
-		g.Expect(cmd.Process.Signal(syscall.SIGTERM)).To(gomega.Succeed())
-		g.Expect(cmd.Wait()).To(gomega.Succeed())
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
-	g.Expect(ok).To(gomega.BeTrue(), line)
-	call(t, g, url)
+	t.Cleanup(func() { g.Expect(server.Stop()).To(gomega.Succeed()) })
+	call(t, g, server.URL)
 }

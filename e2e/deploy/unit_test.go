@@ -3,17 +3,17 @@ package deploy
 // The systemd unit: systemd accepts it, finds it confined, and its command starts a server that reloads at SIGHUP.
 
 import (
-	"bufio"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 )
 
 // mostExposure is the highest exposure level that systemd-analyze may find, in tenths: 0 is best, 100 is worst.
@@ -49,22 +49,12 @@ func TestUnit(t *testing.T) {
 		g.Expect(command).NotTo(gomega.BeNil())
 		words := strings.Fields(strings.NewReplacer(
 			"${CREDENTIALS_DIRECTORY}", credentials, "127.0.0.1:8080", "127.0.0.1:0", "--udp-port 3478", "--udp-port 0").Replace(command[1]))
-		cmd := exec.Command(words[0], append(words[1:], "--pipeline", "scripted", "--log-level", "warn")...) //nolint:noctx // SIGTERM ends it
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
+		server, err := rig.Run(exec.Command(words[0], append(words[1:], "--pipeline", "scripted", "--log-level", "warn")...)) //nolint:noctx // SIGTERM ends it
 		g.Expect(err).NotTo(gomega.HaveOccurred())
-		g.Expect(cmd.Start()).To(gomega.Succeed())
-		t.Cleanup(func() {
-			g.Expect(cmd.Process.Signal(syscall.SIGTERM)).To(gomega.Succeed())
-			g.Expect(cmd.Wait()).To(gomega.Succeed())
-		})
-		first, err := bufio.NewReader(out).ReadString('\n')
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		url, ok := strings.CutPrefix(strings.TrimSpace(first), "listening on ")
-		g.Expect(ok).To(gomega.BeTrue(), first)
+		t.Cleanup(func() { g.Expect(server.Stop()).To(gomega.Succeed()) })
 		g.Expect(text).To(gomega.ContainSubstring("\nExecReload=/bin/kill -HUP $MAINPID\n"))
-		g.Expect(cmd.Process.Signal(syscall.SIGHUP)).To(gomega.Succeed())
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/readyz", nil)
+		g.Expect(server.Reload()).To(gomega.Succeed())
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/readyz", nil)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		answer, err := http.DefaultClient.Do(r)
 		g.Expect(err).NotTo(gomega.HaveOccurred())

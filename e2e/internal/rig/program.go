@@ -27,7 +27,12 @@ func Start(root string, args ...string) (*Program, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("%w: run make build first", err)
 	}
-	p := &Program{cmd: exec.Command(path, append([]string{"serve"}, args...)...), done: make(chan struct{})}
+	return Run(exec.Command(path, append([]string{"serve"}, args...)...))
+}
+
+// Run runs a command that serves, and returns when it listens. It takes the command's output.
+func Run(cmd *exec.Cmd) (*Program, error) {
+	p := &Program{cmd: cmd, done: make(chan struct{})}
 	p.cmd.Stderr = &p.said
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -49,9 +54,12 @@ func Start(root string, args ...string) (*Program, error) {
 	case p.URL = <-address:
 		return p, nil
 	case <-p.done:
-		return nil, fmt.Errorf("%s did not start: %w\n%s", path, p.cmd.Wait(), p.said.String())
+		return nil, fmt.Errorf("%s did not start: %w\n%s", cmd, p.cmd.Wait(), p.said.String())
 	}
 }
+
+// Reload has the program read its certificate, keys and limits again.
+func (p *Program) Reload() error { return p.cmd.Process.Signal(syscall.SIGHUP) }
 
 // Stop asks the program to end, waits until it has ended, and returns an error with its complaints.
 func (p *Program) Stop() error {
