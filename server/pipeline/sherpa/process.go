@@ -43,7 +43,7 @@ func serve(where string) error {
 		return err
 	}
 	if p.Role == voiceRole {
-		v, err := NewVoice(p.Library, p.Model, p.Pronunciation, p.Threads)
+		v, err := NewVoice(p.Library, p.Model, p.Pronunciation, p.Threads, p.Even)
 		if err != nil {
 			return err
 		}

@@ -37,6 +37,8 @@ type Config struct {
 	// Processes limits the processes, and so the utterances or clauses at a time; 0 means 4 for a recogniser and 2 for a synthesizer. Each
 	// takes about 200 MB. Half of them stay when they are idle.
 	Processes int
+	// even makes each synthesis of a text the same. Tests set it.
+	even bool
 	// Logger gets warnings and errors. nil discards them.
 	Logger *slog.Logger
 }
@@ -48,6 +50,7 @@ const Install = "antiphon models get neural-en"
 type places struct {
 	Role, Library, Model, Pronunciation string
 	Threads                             int
+	Even                                bool
 }
 
 // MissingError says which part is not on this machine.
@@ -63,7 +66,7 @@ func (c Config) find(what string) (places, error) {
 	if err != nil {
 		return places{}, err
 	}
-	p := places{Role: what, Threads: c.Threads, Library: c.Library, Model: c.Model, Pronunciation: c.Pronunciation}
+	p := places{Role: what, Threads: c.Threads, Even: c.even, Library: c.Library, Model: c.Model, Pronunciation: c.Pronunciation}
 	if p.Model != "" && !strings.ContainsRune(p.Model, filepath.Separator) {
 		p.Model = store.Path(p.Model)
 	}

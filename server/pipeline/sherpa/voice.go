@@ -44,8 +44,9 @@ type Voice struct {
 }
 
 // NewVoice loads the library and a Piper voice. library, model and pronunciation are their folders. threads is how many processors one
-// clause takes; 0 means 1. Its errors wrap ErrLibrary, ErrVersion or ErrModel.
-func NewVoice(library, model, pronunciation string, threads int) (*Voice, error) {
+// clause takes; 0 means 1. With even, each synthesis of a text is the same. Otherwise two differ a little, as Piper's voices are meant to.
+// Its errors wrap ErrLibrary, ErrVersion or ErrModel.
+func NewVoice(library, model, pronunciation string, threads int, even bool) (*Voice, error) {
 	for _, name := range []string{filepath.Join(model, modelFile), filepath.Join(model, tokensFile), filepath.Join(pronunciation, "phontab")} {
 		if _, err := os.Stat(name); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrModel, err)
@@ -55,10 +56,14 @@ func NewVoice(library, model, pronunciation string, threads int) (*Voice, error)
 	if err != nil {
 		return nil, err
 	}
+	noise, width := float32(piperNoise), float32(piperNoiseWidth)
+	if even {
+		noise, width = 0, 0
+	}
 	c := &ttsConfig{maxNumSentences: 1, silenceScale: 0.2, model: ttsModelConfig{
 		numThreads: int32(max(threads, 1)), provider: cString("cpu"), vits: vitsConfig{
 			model: cString(filepath.Join(model, modelFile)), tokens: cString(filepath.Join(model, tokensFile)), dataDir: cString(pronunciation),
-			noiseScale: piperNoise, noiseScaleW: piperNoiseWidth, lengthScale: piperLengthScale,
+			noiseScale: noise, noiseScaleW: width, lengthScale: piperLengthScale,
 		},
 	}}
 	h := lib.newVoice(c)
