@@ -4,14 +4,8 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -19,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/assistant"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/flite"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/ownprocess"
 	"github.com/antiphon-rt/antiphon/server/pipeline/speakable"
 )
 
@@ -49,22 +44,20 @@ func New(_ context.Context, o Options) (*pipeline.Pipeline, error) {
 }
 
 // Recogniser returns the recogniser of the pipeline alone: pocketsphinx in processes of its own.
-func Recogniser(o Options) (stage pipeline.Stage[pipeline.Transcriber], err error) {
-	self, err := os.Executable()
+func Recogniser(o Options) (pipeline.Stage[pipeline.Transcriber], error) {
+	command, err := ownprocess.Command(processEnv, func() sphinx.Places { return o.Recogniser })
 	if err != nil {
-		return stage, fmt.Errorf("embedded: %w", err)
+		return pipeline.Stage[pipeline.Transcriber]{}, fmt.Errorf("embedded: %w", err)
 	}
-	places, err := json.Marshal(o.Recogniser)
-	if err != nil {
-		return stage, fmt.Errorf("embedded: %w", err)
+	s := &ownprocess.Stage{
+		Stage: pipeline.StageTranscriber, Name: "pocketsphinx", Install: sphinx.Install,
+		Pool: backend.NewPool(backend.Options{Max: o.Processes, Logger: o.Logger, Command: command}),
+		Find: func() error {
+			_, err := sphinx.Find(o.Recogniser)
+			return err
+		},
 	}
-	r := &recogniser{places: o.Recogniser}
-	r.pool = backend.NewPool(backend.Options{Max: o.Processes, Logger: o.Logger, Command: func() *exec.Cmd {
-		cmd := exec.Command(self)
-		cmd.Env = append(os.Environ(), processEnv+"="+string(places))
-		return cmd
-	}})
-	return pipeline.Stage[pipeline.Transcriber]{Impl: r, Component: r.component, Warm: r.warm, Close: r.pool.Close}, nil
+	return s.Recogniser(ownprocess.EnglishRecogniser{Stage: s}), nil
 }
 
 // Assistant returns the model of the pipeline alone.
@@ -85,75 +78,6 @@ func synthesizerComponent(v *flite.Synthesizer) pipeline.Component {
 	c := pipeline.Component{Stage: pipeline.StageSynthesizer, Name: "flite", State: pipeline.StateReady, Detail: "voices awb, kal16, rms and slt, and the protocol's names for them"}
 	if err := v.Check(); err != nil {
 		c.State, c.Detail, c.Install = pipeline.StateMissing, "the package flite is not installed", flite.Install
-	}
-	return c
-}
-
-// recogniser is the pipeline.Transcriber: pocketsphinx in processes of its own.
-type recogniser struct {
-	places sphinx.Places
-	pool   *backend.Pool
-	failed atomic.Pointer[error] // error of the last try to load the model
-	ready  atomic.Bool
-}
-
-// Open implements pipeline.Transcriber.
-func (r *recogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	t, err := r.pool.Open(ctx, c)
-	if err == nil {
-		r.ready.Store(true)
-	}
-	return t, err
-}
-
-// NegotiateConfig implements pipeline.ConfigNegotiator. The model is English and takes no prompt.
-func (r *recogniser) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
-	base, _, _ := strings.Cut(strings.ToLower(c.Language), "-")
-	if base != "" && base != "en" {
-		return c, fmt.Errorf("the recogniser understands English, not %q: want \"en\", or leave it out", c.Language)
-	}
-	c.Prompt = ""
-	return c, nil
-}
-
-// check returns an error if the library or the model is not installed.
-func (r *recogniser) check() error {
-	if _, err := sphinx.Find(r.places); err != nil {
-		return &pipeline.StageError{
-			Stage: pipeline.StageTranscriber, Err: fmt.Errorf("%w: %w", pipeline.ErrUnavailable, err), Hint: sphinx.Install,
-		}
-	}
-	return nil
-}
-
-// warm starts a recogniser process, unless one has worked already or a package is missing.
-func (r *recogniser) warm(ctx context.Context) error {
-	if r.check() != nil || r.ready.Load() {
-		return nil
-	}
-	err := r.pool.Warm(ctx)
-	if ctx.Err() == nil {
-		r.failed.Store(&err)
-		r.ready.Store(err == nil)
-	}
-	return err
-}
-
-// component returns the present state of the recogniser.
-func (r *recogniser) component() pipeline.Component {
-	c := pipeline.Component{Stage: pipeline.StageTranscriber, Name: "pocketsphinx", State: pipeline.StateLoading}
-	if err := r.check(); err != nil {
-		c.State, c.Install = pipeline.StateMissing, sphinx.Install
-		c.Detail = errors.Unwrap(err).Error()
-		return c
-	}
-	if r.ready.Load() {
-		c.State, c.Detail = pipeline.StateReady, r.pool.Info().Detail
-	} else if failed := r.failed.Load(); failed != nil && *failed != nil {
-		c.State, c.Detail = pipeline.StateFailed, (*failed).Error()
 	}
 	return c
 }

@@ -4,14 +4,12 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded/sphinx"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/confine"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/ownprocess"
 )
 
 // processEnv is the environment variable that turns a process into a recogniser. It contains the sphinx.Places as JSON.
@@ -23,26 +21,10 @@ const recogniserMemory = 1 << 30
 // recogniserFile is the largest file of a recogniser process, in bytes: it writes a language model for pocketsphinx.
 const recogniserFile = 64 << 20
 
-// The pipeline starts its own program again for each recogniser process. In that process, init serves the recogniser and exits before
-// main begins. So a program that uses the pipeline needs no code for it and no second binary.
-func init() {
-	places, is := os.LookupEnv(processEnv)
-	if !is {
-		return
-	}
-	if err := serveRecogniser(places); err != nil {
-		fmt.Fprintln(os.Stderr, "recogniser:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
+func init() { ownprocess.Serve(processEnv, "recogniser", serveRecogniser) }
 
 // serveRecogniser recognises speech for the parent process until the standard input ends.
-func serveRecogniser(places string) error {
-	var where sphinx.Places
-	if err := json.Unmarshal([]byte(places), &where); err != nil {
-		return err
-	}
+func serveRecogniser(where sphinx.Places) error {
 	if err := confine.Self(confine.Limits{Memory: recogniserMemory, File: recogniserFile}); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ package parakeet
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/confine"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/ownprocess"
 )
 
 // processEnv is the environment variable that turns a process into an engine. It contains the places as JSON.
@@ -21,29 +21,13 @@ const processEnv = "ANTIPHON_PARAKEET_PROCESS"
 // engineMemory is the most memory of an engine's process in bytes, beside three times the size of the model's file.
 const engineMemory = 2 << 30
 
-// The stage starts its own program again for each process. In that process, init serves the engine and exits before main begins. So a
-// program that uses the stage needs no code for it and no second binary.
-func init() {
-	where, is := os.LookupEnv(processEnv)
-	if !is {
-		return
-	}
-	if err := serve(where); err != nil {
-		fmt.Fprintln(os.Stderr, "parakeet:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
+func init() { ownprocess.Serve(processEnv, "parakeet", serve) }
 
 // places are the files that a process needs.
 type places struct{ Library, Model string }
 
 // serve recognises for the parent process until the standard input ends.
-func serve(where string) error {
-	var p places
-	if err := json.Unmarshal([]byte(where), &p); err != nil {
-		return err
-	}
+func serve(p places) error {
 	out, err := takeStdout()
 	if err != nil {
 		return err
@@ -68,7 +52,7 @@ func start(p places) (*Engine, error) {
 	return NewEngine(p.Library, p.Model)
 }
 
-// hint returns what the user can do about an error of start.
+// hint returns what the user can do about an error of start or find.
 func hint(err error) string {
 	if errors.Is(err, ErrModel) {
 		return modelHint

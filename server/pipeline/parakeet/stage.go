@@ -5,21 +5,19 @@ package parakeet
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/ownprocess"
 )
 
 // Config configures the stage. Model is required.
@@ -74,47 +72,32 @@ func Recogniser(c Config) (pipeline.Stage[pipeline.Transcriber], error) {
 	if strings.ContainsAny(c.Library, `/\`) && !filepath.IsAbs(c.Library) {
 		return none, fmt.Errorf("library: %q is a relative path: want an absolute one, or a name such as %s", c.Library, LibraryName())
 	}
-	self, err := os.Executable()
+	command, err := ownprocess.Command(processEnv, func() places { return places{Library: c.Library, Model: c.Model} })
 	if err != nil {
 		return none, fmt.Errorf("parakeet: %w", err)
 	}
 	if c.Processes == 0 {
 		c.Processes = defaultProcesses
 	}
-	where, err := json.Marshal(places{Library: c.Library, Model: c.Model})
-	if err != nil {
-		return none, fmt.Errorf("parakeet: %w", err)
+	r := &recogniser{language: c.Language}
+	r.Stage = &ownprocess.Stage{
+		Stage: pipeline.StageTranscriber, Name: "parakeet", Find: c.find, Hint: hint, Start: r.start,
+		Pool: backend.NewPool(backend.Options{
+			Max: c.Processes, Idle: max(1, c.Processes/2), Logger: c.Logger, Start: startPatience, Hang: c.hang, Command: command,
+		}),
 	}
-	r := &recogniser{config: c, pool: backend.NewPool(backend.Options{
-		Max: c.Processes, Idle: max(1, c.Processes/2), Logger: c.Logger, Start: startPatience, Hang: c.hang,
-		Command: func() *exec.Cmd {
-			cmd := exec.Command(self)
-			cmd.Env = append(os.Environ(), processEnv+"="+string(where))
-			return cmd
-		},
-	})}
-	return pipeline.Stage[pipeline.Transcriber]{Impl: r, Component: r.component, Warm: r.warm, Close: r.pool.Close}, nil
+	return r.Recogniser(r), nil
 }
 
-type recogniser struct {
-	config Config
-	pool   *backend.Pool
-	failed atomic.Pointer[error] // the last error of Open
-	ready  atomic.Bool           // an utterance was opened
-}
-
-// check returns an error that wraps pipeline.ErrUnavailable if the library or the model is not there. It does not open the library.
-func (r *recogniser) check() error {
-	missing := func(err error, hint string) error {
-		return &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: fmt.Errorf("%w: %w", pipeline.ErrUnavailable, err), Hint: hint}
-	}
-	if filepath.IsAbs(r.config.Library) {
-		if _, err := os.Stat(r.config.Library); err != nil {
-			return missing(fmt.Errorf("%w: %w", ErrLibrary, err), libraryHint)
+// find returns an error that wraps ErrLibrary or ErrModel if the library or the model is not there. It does not open the library.
+func (c Config) find() error {
+	if filepath.IsAbs(c.Library) {
+		if _, err := os.Stat(c.Library); err != nil {
+			return fmt.Errorf("%w: %w", ErrLibrary, err)
 		}
 	}
-	if err := checkModel(r.config.Model); err != nil {
-		return missing(fmt.Errorf("%w: %w", ErrModel, err), modelHint)
+	if err := checkModel(c.Model); err != nil {
+		return fmt.Errorf("%w: %w", ErrModel, err)
 	}
 	return nil
 }
@@ -143,11 +126,14 @@ func checkModel(path string) error {
 	return nil
 }
 
-// warm opens an utterance, unless one has worked already or something is missing.
-func (r *recogniser) warm(ctx context.Context) error {
-	if r.check() != nil || r.ready.Load() {
-		return nil
-	}
+// recogniser is the pipeline.Transcriber.
+type recogniser struct {
+	*ownprocess.Stage
+	language string
+}
+
+// start opens an utterance: a process that cannot use the library or the model says so there.
+func (r *recogniser) start(ctx context.Context) error {
 	t, err := r.Open(ctx, pipeline.TranscribeConfig{})
 	if err != nil {
 		return err
@@ -157,19 +143,10 @@ func (r *recogniser) warm(ctx context.Context) error {
 
 // Open implements pipeline.Transcriber.
 func (r *recogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	if err := r.check(); err != nil {
-		return nil, err
-	}
 	if c.Language == "" {
-		c.Language = r.config.Language
+		c.Language = r.language
 	}
-	t, err := r.pool.Open(ctx, c)
-	if err == nil {
-		r.ready.Store(true)
-	} else if ctx.Err() == nil && !errors.Is(err, pipeline.ErrBusy) && !errors.Is(err, pipeline.ErrNoLive) {
-		r.failed.Store(&err)
-	}
-	return t, err
+	return r.Stage.Open(ctx, c)
 }
 
 // NegotiateConfig implements pipeline.ConfigNegotiator. The library takes no prompt.
@@ -179,19 +156,4 @@ func (r *recogniser) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.Tran
 }
 
 // Scores implements pipeline.WordScorer.
-func (r *recogniser) Scores() bool { return r.pool.Info().Probs }
-
-// component returns the present state of the stage.
-func (r *recogniser) component() pipeline.Component {
-	c := pipeline.Component{Stage: pipeline.StageTranscriber, Name: "parakeet", State: pipeline.StateLoading}
-	if err := r.check(); err != nil {
-		c.State, c.Detail = pipeline.StateMissing, err.Error()
-		return c
-	}
-	if r.ready.Load() {
-		c.State, c.Detail = pipeline.StateReady, r.pool.Info().Detail
-	} else if failed := r.failed.Load(); failed != nil && *failed != nil {
-		c.State, c.Detail = pipeline.StateFailed, (*failed).Error()
-	}
-	return c
-}
+func (r *recogniser) Scores() bool { return r.Pool.Info().Probs }

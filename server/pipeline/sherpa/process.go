@@ -4,13 +4,11 @@ package sherpa
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/confine"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/ownprocess"
 )
 
 // processEnv is the environment variable that turns a process into an engine. It contains the places as JSON.
@@ -19,26 +17,10 @@ const processEnv = "ANTIPHON_SHERPA_PROCESS"
 // engineMemory is the most memory of an engine's process, in bytes.
 const engineMemory = 2 << 30
 
-// A stage starts its own program again for each process. In that process, init serves the engine and exits before main begins. So a
-// program that uses the stages needs no code for it and no second binary.
-func init() {
-	where, is := os.LookupEnv(processEnv)
-	if !is {
-		return
-	}
-	if err := serve(where); err != nil {
-		fmt.Fprintln(os.Stderr, "sherpa:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
+func init() { ownprocess.Serve(processEnv, "sherpa", serve) }
 
 // serve recognises or speaks for the parent process until the standard input ends.
-func serve(where string) error {
-	var p places
-	if err := json.Unmarshal([]byte(where), &p); err != nil {
-		return err
-	}
+func serve(p places) error {
 	if err := confine.Self(confine.Limits{Memory: engineMemory}); err != nil {
 		return err
 	}

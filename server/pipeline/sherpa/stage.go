@@ -4,20 +4,17 @@ package sherpa
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/ownprocess"
 	"github.com/antiphon-rt/antiphon/server/pipeline/models"
 )
 
@@ -101,17 +98,12 @@ const (
 	voiceRole      = "voice"
 )
 
-// engine is what both stages have: their processes and their state.
-type engine struct {
-	config      Config
-	role, stage string // stage is pipeline.StageTranscriber or StageSynthesizer
-	pool        *backend.Pool
-	failed      atomic.Pointer[error] // error of the last try to load the model
-	ready       atomic.Bool
-}
-
-func newEngine(c Config, role, stage string) (*engine, error) {
-	self, err := os.Executable()
+// newStage returns the stage for one role. stage is pipeline.StageTranscriber or pipeline.StageSynthesizer.
+func newStage(c Config, role, stage string) (*ownprocess.Stage, error) {
+	command, err := ownprocess.Command(processEnv, func() places {
+		p, _ := c.find(role) // the process reports what is missing
+		return p
+	})
 	if err != nil {
 		return nil, fmt.Errorf("sherpa: %w", err)
 	}
@@ -121,108 +113,45 @@ func newEngine(c Config, role, stage string) (*engine, error) {
 			c.Processes = 4 // a recogniser is taken for a whole turn, a voice for a part of a second
 		}
 	}
-	e := &engine{config: c, role: role, stage: stage}
-	e.pool = backend.NewPool(backend.Options{Stage: stage, Max: c.Processes, Idle: max(1, c.Processes/2), Logger: c.Logger, Start: time.Minute, Command: func() *exec.Cmd {
-		p, _ := e.config.find(e.role) // the process reports what is missing
-		where, _ := json.Marshal(p)   // texts and a number: it cannot fail
-		cmd := exec.Command(self)
-		cmd.Env = append(os.Environ(), processEnv+"="+string(where))
-		return cmd
-	}})
-	return e, nil
-}
-
-// check returns an error that wraps pipeline.ErrUnavailable if the library or the model is not there.
-func (e *engine) check() error {
-	if _, err := e.config.find(e.role); err != nil {
-		return &pipeline.StageError{Stage: e.stage, Err: fmt.Errorf("%w: %w", pipeline.ErrUnavailable, err), Hint: Install}
-	}
-	return nil
-}
-
-// warm starts a process, unless one has worked already or something is missing.
-func (e *engine) warm(ctx context.Context) error {
-	if e.check() != nil || e.ready.Load() {
-		return nil
-	}
-	err := e.pool.Warm(ctx)
-	if ctx.Err() == nil {
-		e.failed.Store(&err)
-		e.ready.Store(err == nil)
-	}
-	return err
-}
-
-// component returns the present state of the stage.
-func (e *engine) component() pipeline.Component {
-	c := pipeline.Component{Stage: e.stage, Name: "sherpa", State: pipeline.StateLoading}
-	if err := e.check(); err != nil {
-		c.State, c.Install, c.Detail = pipeline.StateMissing, Install, errors.Unwrap(err).Error()
-		return c
-	}
-	if e.ready.Load() {
-		c.State, c.Detail = pipeline.StateReady, e.pool.Info().Detail
-	} else if failed := e.failed.Load(); failed != nil && *failed != nil {
-		c.State, c.Detail = pipeline.StateFailed, (*failed).Error()
-	}
-	return c
+	return &ownprocess.Stage{
+		Stage: stage, Name: "sherpa", Install: Install,
+		Pool: backend.NewPool(backend.Options{
+			Stage: stage, Max: c.Processes, Idle: max(1, c.Processes/2), Logger: c.Logger, Start: time.Minute, Command: command,
+		}),
+		Find: func() error {
+			_, err := c.find(role)
+			return err
+		},
+	}, nil
 }
 
 // Recogniser returns a recogniser with live captions. A missing library or model is no error of Recogniser: the component and Open say what is
 // missing.
 func Recogniser(c Config) (pipeline.Stage[pipeline.Transcriber], error) {
-	e, err := newEngine(c, recogniserRole, pipeline.StageTranscriber)
+	s, err := newStage(c, recogniserRole, pipeline.StageTranscriber)
 	if err != nil {
 		return pipeline.Stage[pipeline.Transcriber]{}, err
 	}
-	return pipeline.Stage[pipeline.Transcriber]{Impl: &recogniser{e}, Component: e.component, Warm: e.warm, Close: e.pool.Close}, nil
-}
-
-type recogniser struct{ *engine }
-
-// Open implements pipeline.Transcriber.
-func (r *recogniser) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	t, err := r.pool.Open(ctx, c)
-	if err == nil {
-		r.ready.Store(true)
-	}
-	return t, err
-}
-
-// NegotiateConfig implements pipeline.ConfigNegotiator. The model has one language and takes no prompt.
-func (r *recogniser) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.TranscribeConfig, error) {
-	base, _, _ := strings.Cut(strings.ToLower(c.Language), "-")
-	if base != "" && base != "en" {
-		return c, fmt.Errorf("the recogniser understands English, not %q: want \"en\", or leave it out", c.Language)
-	}
-	c.Prompt = ""
-	return c, nil
+	return s.Recogniser(ownprocess.EnglishRecogniser{Stage: s}), nil
 }
 
 // Synthesizer returns a synthesizer. A missing library or model is no error of Synthesizer: the component and Synthesize say what is missing.
 func Synthesizer(c Config) (pipeline.Stage[pipeline.Synthesizer], error) {
-	e, err := newEngine(c, voiceRole, pipeline.StageSynthesizer)
+	s, err := newStage(c, voiceRole, pipeline.StageSynthesizer)
 	if err != nil {
 		return pipeline.Stage[pipeline.Synthesizer]{}, err
 	}
-	return pipeline.Stage[pipeline.Synthesizer]{Impl: &synthesizer{e}, Component: e.component, Warm: e.warm, Close: e.pool.Close}, nil
+	return pipeline.Stage[pipeline.Synthesizer]{Impl: &synthesizer{s}, Component: s.Component, Warm: s.Warm, Close: s.Pool.Close}, nil
 }
 
-type synthesizer struct{ *engine }
+type synthesizer struct{ *ownprocess.Stage }
 
 // Synthesize implements pipeline.Synthesizer.
 func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {
-	if err := errors.Join(s.check(), s.CheckVoice(u.Voice)); err != nil {
+	if err := s.CheckVoice(u.Voice); err != nil {
 		return err
 	}
-	err := s.pool.Synthesize(ctx, u, emit)
-	if err == nil {
-		s.ready.Store(true)
-	}
-	return err
+	return s.Stage.Synthesize(ctx, u, emit)
 }
 
 // Voices returns the names of synthesis voices that a Synthesizer takes, in alphabetical order: the protocol's, and "default". The model has
