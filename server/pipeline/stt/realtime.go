@@ -119,7 +119,7 @@ func (e *endpoint) Open(ctx context.Context, c backend.Config) (backend.Stream, 
 	model, language, prompt := e.settings(c)
 	conn, at, err := e.client.Socket(ctx, e.form.path(model, language))
 	if err != nil {
-		return nil, e.done(ctx, err)
+		return nil, e.last.Note(ctx, err)
 	}
 	conn.SetReadLimit(maxEvent)
 	ctx, cancel := context.WithCancel(ctx)
@@ -138,7 +138,7 @@ func (e *endpoint) Open(ctx context.Context, c backend.Config) (backend.Stream, 
 	}
 	if err != nil {
 		_ = s.Close() // the connection is broken
-		return nil, e.done(ctx, err)
+		return nil, e.last.Note(ctx, err)
 	}
 	return s, nil
 }
@@ -176,7 +176,7 @@ func (s *socket) Feed(ctx context.Context, pcm []float32) (backend.Update, error
 		pcm = s.up.Append(nil, pcm)
 	}
 	if err := s.append(ctx, pcm); err != nil {
-		return backend.Update{}, s.done(ctx, err)
+		return backend.Update{}, s.last.Note(ctx, err)
 	}
 	return backend.Update{}, nil
 }
@@ -243,7 +243,7 @@ func (s *socket) Finish(ctx context.Context) (backend.Result, error) {
 	if err == nil {
 		err = s.wait(ctx)
 	}
-	return backend.Result{Text: s.text.whole()}, s.done(ctx, err)
+	return backend.Result{Text: s.text.whole()}, s.last.Note(ctx, err)
 }
 
 // wait waits for the whole text. Each event of the server gives it more time.

@@ -37,7 +37,7 @@ func (e *engine) ask(ctx context.Context, c backend.Config, pcm []byte, show fun
 	case errors.Is(err, context.DeadlineExceeded):
 		err = &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: fmt.Errorf("%s did not finish within %v", e.detail(), patience+growing.Length(pcm))}
 	}
-	return r, e.done(ctx, err)
+	return r, e.last.Note(ctx, err)
 }
 
 func (e *engine) send(ctx context.Context, c backend.Config, pcm []byte, show func(backend.Update)) (backend.Result, error) {

@@ -5,7 +5,6 @@ package stt
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
@@ -64,31 +63,12 @@ func (t *Transcriber) Close() error {
 type engine struct {
 	client *remote.Client
 	o      Options
-	last   atomic.Pointer[outcome]
-}
-
-// outcome is how a request ended.
-type outcome struct{ err error }
-
-// done keeps how a request ended, unless the caller ended it. It returns err.
-func (e *engine) done(ctx context.Context, err error) error {
-	if ctx.Err() == nil && (err != nil || e.last.Load() == nil || e.last.Load().err != nil) {
-		e.last.Store(&outcome{err})
-	}
-	return err
+	last   remote.Outcome
 }
 
 // component returns the present state.
 func (e *engine) component(name string) pipeline.Component {
-	c := pipeline.Component{Stage: pipeline.StageTranscriber, Name: name, State: pipeline.StateLoading, Detail: e.detail()}
-	switch last := e.last.Load(); {
-	case last == nil:
-	case last.err == nil:
-		c.State = pipeline.StateReady
-	default:
-		c.State, c.Detail = pipeline.StateFailed, last.err.Error()
-	}
-	return c
+	return e.last.Component(pipeline.StageTranscriber, name, e.detail())
 }
 
 func (e *engine) detail() string {

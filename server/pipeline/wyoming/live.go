@@ -20,7 +20,7 @@ import (
 func (e *engine) live(ctx context.Context, c backend.Config) (backend.Stream, error) {
 	s, err := e.begin(ctx, c)
 	if err != nil {
-		return nil, e.service.done(ctx, err)
+		return nil, e.service.last.Note(ctx, err)
 	}
 	return &liveUtterance{engine: e, conn: s, show: func(backend.Update) {}, ended: make(chan struct{})}, nil
 }
@@ -65,7 +65,7 @@ func (u *liveUtterance) Feed(ctx context.Context, pcm []float32) (backend.Update
 	select {
 	case <-u.ended:
 		if u.err != nil {
-			return backend.Update{}, u.engine.service.done(ctx, u.failure())
+			return backend.Update{}, u.engine.service.last.Note(ctx, u.failure())
 		}
 		return backend.Update{}, nil // the service has heard enough: a text before the end of the audio is the text
 	default:
@@ -74,7 +74,7 @@ func (u *liveUtterance) Feed(ctx context.Context, pcm []float32) (backend.Update
 		return backend.Update{}, fmt.Errorf("%w: an utterance may last %v", pipeline.ErrTooLong, growing.MaxAudio)
 	}
 	if err := u.conn.write(voice.PCM16ToBytes(nil, voice.FloatToPCM16(nil, pcm))); err != nil {
-		return backend.Update{}, u.engine.service.done(ctx, err)
+		return backend.Update{}, u.engine.service.last.Note(ctx, err)
 	}
 	return backend.Update{}, nil
 }
@@ -103,7 +103,7 @@ func (u *liveUtterance) Finish(ctx context.Context) (backend.Result, error) {
 		<-u.ended
 		return backend.Result{Text: u.text}, u.failure()
 	}()
-	return r, u.engine.service.done(ctx, err)
+	return r, u.engine.service.last.Note(ctx, err)
 }
 
 // Close implements backend.Stream.

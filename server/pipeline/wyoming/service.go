@@ -15,9 +15,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 
 // Defaults of the deadlines of a Service.
@@ -43,11 +43,8 @@ type service struct {
 	stage         string
 	network, dial string
 	info          atomic.Pointer[info] // the last answer to "describe"; nil before the first
-	last          atomic.Pointer[outcome]
+	last          remote.Outcome       // of the last call
 }
-
-// outcome is how a call ended.
-type outcome struct{ err error }
 
 // newService checks the settings of a service.
 func newService(stage string, s Service) (*service, error) {
@@ -73,28 +70,13 @@ func newService(stage string, s Service) (*service, error) {
 	return v, nil
 }
 
-// done keeps how a call ended, unless the caller ended it. It returns err.
-func (s *service) done(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		s.last.Store(&outcome{err})
-	}
-	return err
-}
-
 // component returns the present state of the stage.
 func (s *service) component(detail string) pipeline.Component {
-	c := pipeline.Component{Stage: s.stage, Name: "wyoming", State: pipeline.StateLoading, Detail: s.URL}
+	at := s.URL
 	if detail != "" {
-		c.Detail = detail + " at " + s.URL
+		at = detail + " at " + s.URL
 	}
-	switch last := s.last.Load(); {
-	case last == nil:
-	case last.err == nil:
-		c.State = pipeline.StateReady
-	default:
-		c.State, c.Detail = pipeline.StateFailed, last.err.Error()
-	}
-	return c
+	return s.last.Component(s.stage, "wyoming", at)
 }
 
 // conn is a connection to a service. It ends with its context.
@@ -174,7 +156,7 @@ func (c *conn) read() (event, error) {
 	if err := e.into(&said); err != nil {
 		return e, err
 	}
-	return e, c.wrong(fmt.Errorf("answered with an error: %s", line(cmp.Or(said.Text, said.Code))))
+	return e, c.wrong(fmt.Errorf("answered with an error: %s", remote.Line(cmp.Or(said.Text, said.Code))))
 }
 
 // fail turns an error of the connection into one of the stage.
@@ -202,21 +184,6 @@ func (c *conn) fail(err error) error {
 // wrong returns the error of the stage for something that the service did.
 func (c *conn) wrong(cause error) error {
 	return &pipeline.StageError{Stage: c.service.stage, Err: fmt.Errorf("%s %w", c.service.URL, cause)}
-}
-
-// line returns the first line of a text that a service sent, without control characters and at most 200 characters long.
-func line(text string) string {
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, text)
-	if all := []rune(text); len(all) > 200 {
-		return string(all[:200]) + "…"
-	}
-	return text
 }
 
 // info is what a service says about itself.

@@ -57,7 +57,7 @@ func (s *Synthesizer) Warm(ctx context.Context) error {
 		err = s.check(s.o.Voice)
 	}
 	if err != nil {
-		return s.service.done(ctx, err)
+		return s.service.last.Note(ctx, err)
 	}
 	return s.Synthesize(ctx, pipeline.Utterance{Text: "Hello."}, func([]int16) error { return nil })
 }
@@ -146,7 +146,7 @@ func (s *Synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 	if refused != nil {
 		return refused
 	}
-	return s.service.done(ctx, err)
+	return s.service.last.Note(ctx, err)
 }
 
 func (s *Synthesizer) speak(ctx context.Context, u pipeline.Utterance, emit func(pcm []int16) error) error {

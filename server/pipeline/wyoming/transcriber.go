@@ -64,7 +64,7 @@ func (t *Transcriber) Warm(ctx context.Context) error {
 	if err == nil {
 		_, err = e.ask(ctx, backend.Config{}, make([]byte, 2*pipeline.InputRate), nil)
 	}
-	return e.service.done(ctx, err)
+	return e.service.last.Note(ctx, err)
 }
 
 // Component returns the present state: it has failed if the last call has.
@@ -110,7 +110,7 @@ func (e *engine) Open(ctx context.Context, c backend.Config) (backend.Stream, er
 	if c.Live {
 		known, err := e.service.known(ctx)
 		if err != nil {
-			return nil, e.service.done(ctx, err)
+			return nil, e.service.last.Note(ctx, err)
 		}
 		if known.ASR[0].Transcripts {
 			return e.live(ctx, c)
@@ -195,7 +195,7 @@ func (e *engine) ask(ctx context.Context, c backend.Config, pcm []byte, show fun
 		}
 		return backend.Result{Text: h.final()}, nil
 	}()
-	return r, e.service.done(ctx, err)
+	return r, e.service.last.Note(ctx, err)
 }
 
 // hearing is what a service has said of one utterance.

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
@@ -26,6 +25,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend/growing"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend/rpc/pb"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
@@ -115,16 +115,8 @@ func (t *Transcriber) Warm(ctx context.Context) error {
 // Component returns the present state: it has failed if the last utterance has.
 func (t *Transcriber) Component() pipeline.Component {
 	i := t.engine.Info()
-	c := pipeline.Component{Stage: pipeline.StageTranscriber, Name: "grpc", State: pipeline.StateLoading, Detail: strings.TrimSpace(i.Name+" "+i.Detail) + " at " + t.engine.o.URL}
-	c.Detail = strings.TrimPrefix(c.Detail, " at ")
-	switch last := t.engine.last.Load(); {
-	case last == nil:
-	case last.err == nil:
-		c.State = pipeline.StateReady
-	default:
-		c.State, c.Detail = pipeline.StateFailed, last.err.Error()
-	}
-	return c
+	detail := strings.TrimSpace(i.Name+" "+i.Detail) + " at " + t.engine.o.URL
+	return t.engine.last.Component(pipeline.StageTranscriber, "grpc", strings.TrimPrefix(detail, " at "))
 }
 
 // Close ends all utterances and connections.
@@ -136,19 +128,16 @@ type engine struct {
 	conn *grpc.ClientConn
 	back pb.BackendClient
 	info atomic.Pointer[backend.Info]
-	last atomic.Pointer[outcome]
+	last remote.Outcome
 }
-
-// outcome is how a call ended.
-type outcome struct{ err error }
 
 // done turns the error of a call into one of the stage and keeps it, unless the caller ended the call.
 func (e *engine) done(ctx context.Context, err error) error {
 	err = e.explain(ctx, err)
-	if ctx.Err() == nil && !errors.Is(err, backend.ErrUnimplemented) && (err != nil || e.last.Load() == nil || e.last.Load().err != nil) {
-		e.last.Store(&outcome{err})
+	if errors.Is(err, backend.ErrUnimplemented) {
+		return err
 	}
-	return err
+	return e.last.Note(ctx, err)
 }
 
 // explain returns the error of the stage.
@@ -161,11 +150,11 @@ func (e *engine) explain(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	said := status.Convert(err)
-	cause := fmt.Errorf("%s answered %s: %s", e.o.URL, said.Code(), line(said.Message()))
+	cause := fmt.Errorf("%s answered %s: %s", e.o.URL, said.Code(), remote.Line(said.Message()))
 	hint := ""
 	switch said.Code() {
 	case codes.Unavailable:
-		cause = fmt.Errorf("%s %w: %s", e.o.URL, backend.ErrLost, line(said.Message()))
+		cause = fmt.Errorf("%s %w: %s", e.o.URL, backend.ErrLost, remote.Line(said.Message()))
 		hint = "check that the back end runs, and the url in the configuration"
 	case codes.Unimplemented:
 		cause = fmt.Errorf("%w: %w", backend.ErrUnimplemented, cause)
@@ -176,21 +165,6 @@ func (e *engine) explain(ctx context.Context, err error) error {
 	default:
 	}
 	return &pipeline.StageError{Stage: pipeline.StageTranscriber, Err: cause, Hint: hint}
-}
-
-// line returns the first line of a message, without control characters and at most 200 characters long.
-func line(text string) string {
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, text)
-	if all := []rune(text); len(all) > 200 {
-		return string(all[:200]) + "…"
-	}
-	return text
 }
 
 // Info implements backend.Engine.

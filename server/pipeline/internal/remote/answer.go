@@ -123,11 +123,16 @@ func FirstLine(text []byte, key string) string {
 			}
 		}
 	}
-	line, _, _ = strings.Cut(strings.TrimSpace(line), "\n")
 	if key != "" {
 		line = strings.ReplaceAll(line, key, "***")
 	}
-	return clean(line)
+	return Line(line)
+}
+
+// Line returns the first line of a text that a server sent, without control characters and at most 200 characters long.
+func Line(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	return clean(text)
 }
 
 // message returns the text of an "error" or "detail" field, which is a string or an object with a message.
