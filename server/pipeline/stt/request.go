@@ -5,7 +5,6 @@ package stt
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend/growing"
@@ -108,28 +108,11 @@ func (e *engine) form(c backend.Config, pcm []byte, stream bool) (body []byte, c
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err = file.Write(header(len(pcm))); err == nil {
+	if _, err = file.Write(wav.Header(pipeline.InputRate, len(pcm))); err == nil {
 		_, err = file.Write(pcm)
 	}
 	err = errors.Join(err, w.Close())
 	return b.Bytes(), w.FormDataContentType(), err
-}
-
-// header returns the header of a WAV file with size bytes of 16-bit mono PCM at pipeline.InputRate.
-func header(size int) []byte {
-	h := make([]byte, 0, 44)
-	h = append(h, "RIFF"...)
-	h = binary.LittleEndian.AppendUint32(h, uint32(36+size))
-	h = append(h, "WAVEfmt "...)
-	h = binary.LittleEndian.AppendUint32(h, 16) // length of this chunk
-	h = binary.LittleEndian.AppendUint16(h, 1)  // PCM
-	h = binary.LittleEndian.AppendUint16(h, 1)  // channels
-	h = binary.LittleEndian.AppendUint32(h, pipeline.InputRate)
-	h = binary.LittleEndian.AppendUint32(h, 2*pipeline.InputRate) // bytes a second
-	h = binary.LittleEndian.AppendUint16(h, 2)                    // bytes a frame
-	h = binary.LittleEndian.AppendUint16(h, 16)                   // bits a sample
-	h = append(h, "data"...)
-	return binary.LittleEndian.AppendUint32(h, uint32(size))
 }
 
 // wrong returns the error for an answer that is no transcript.
