@@ -27,3 +27,9 @@ type Utterance struct {
 	Voice string  // empty: the default of the adapter
 	Speed float64 // 1 is normal, 2 is twice as fast, 0 means 1; adapters limit it to 0.25 .. 4
 }
+
+// ProtocolVoices returns the names of synthesis voices in the Realtime protocol, in alphabetical order. Clients send them to each server, so
+// a synthesizer speaks with a voice of its own for those that it does not have.
+func ProtocolVoices() []string {
+	return []string{"alloy", "ash", "ballad", "cedar", "coral", "echo", "marin", "sage", "shimmer", "verse"}
+}

@@ -157,7 +157,9 @@ func (s *synthesizer) Synthesize(ctx context.Context, u pipeline.Utterance, emit
 // Voices returns the names of synthesis voices that a Synthesizer takes, in alphabetical order: the protocol's, and "default". The model has
 // one speaker, who answers to all of them.
 func Voices() []string {
-	return []string{"alloy", "ash", "ballad", "cedar", "coral", "default", "echo", "marin", "sage", "shimmer", "verse"}
+	all := append(pipeline.ProtocolVoices(), "default")
+	slices.Sort(all)
+	return all
 }
 
 // CheckVoice implements pipeline.VoiceChecker.

@@ -24,12 +24,8 @@ const (
 	shownVoices = 30      // names in an error
 )
 
-// protocolVoices returns the names of synthesis voices in the protocol and in /audio/speech of OpenAI.
-func protocolVoices() []string {
-	return []string{
-		"alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse",
-	}
-}
+// knownVoices returns the names of synthesis voices in the protocol, and those that only /audio/speech of OpenAI has.
+func knownVoices() []string { return append(pipeline.ProtocolVoices(), "fable", "nova", "onyx") }
 
 // state is what is known of the server. The zero value knows nothing.
 type state struct {
@@ -159,7 +155,7 @@ func (s *Synthesizer) pick(name string) (string, error) {
 		return s.fallback("", listed), nil
 	case slices.Contains(listed, name), name == s.config.Voice:
 		return name, nil
-	case slices.Contains(protocolVoices(), name):
+	case slices.Contains(knownVoices(), name):
 		return s.fallback(name, listed), nil
 	case len(listed) == 0:
 		return name, nil // the server decides

@@ -24,9 +24,6 @@ const (
 // maxVoices is how many names an error about an unknown synthesis voice lists.
 const maxVoices = 20
 
-// protocolVoices are the synthesis voices that the Realtime protocol names. For them the service speaks with its default voice.
-var protocolVoices = []string{"alloy", "ash", "ballad", "cedar", "coral", "echo", "marin", "sage", "shimmer", "verse"}
-
 // SynthesizerOptions configure a Synthesizer. Service is required.
 type SynthesizerOptions struct {
 	Service Service
@@ -73,7 +70,7 @@ func (s *Synthesizer) Component() pipeline.Component {
 
 // CheckVoice implements pipeline.VoiceChecker. Before the service has been asked for its voices, every name is fine.
 func (s *Synthesizer) CheckVoice(name string) error {
-	if name == "" || slices.Contains(protocolVoices, name) {
+	if name == "" || slices.Contains(pipeline.ProtocolVoices(), name) {
 		return nil
 	}
 	return s.check(name)
@@ -117,7 +114,7 @@ func (i *info) voice(name string) *variant {
 func (s *Synthesizer) speaker(name string) map[string]string {
 	known := s.service.info.Load()
 	theirs := known != nil && known.voice(name) != nil
-	if name == "" || !theirs && slices.Contains(protocolVoices, name) {
+	if name == "" || !theirs && slices.Contains(pipeline.ProtocolVoices(), name) {
 		name = s.o.Voice
 	}
 	if name == "" {
