@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/pipetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -67,28 +68,10 @@ func say(text string) []float32 {
 	return pcm
 }
 
-// hear returns all results of an utterance. The last one is final, or has an error.
-func hear(t *testing.T, s pipeline.Transcriber, c pipeline.TranscribeConfig, text string) []pipeline.TranscriptResult {
-	t.Helper()
-	g := gomega.NewWithT(t)
-	u, err := s.Open(t.Context(), c)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	defer func() { g.Expect(u.Close()).To(gomega.Succeed()) }()
-	g.Expect(u.Write(say(text))).To(gomega.Succeed())
-	g.Expect(u.CloseInput()).To(gomega.Succeed())
-	var all []pipeline.TranscriptResult
-	for r := range u.Results() {
-		all = append(all, r)
-	}
-	g.Expect(all).NotTo(gomega.BeEmpty())
-	return all
-}
-
 // last returns the last result of an utterance.
 func last(t *testing.T, s pipeline.Transcriber, text string) pipeline.TranscriptResult {
 	t.Helper()
-	all := hear(t, s, pipeline.TranscribeConfig{Live: true}, text)
-	return all[len(all)-1]
+	return pipetest.Last(pipetest.Hear(t, s, pipeline.TranscribeConfig{Live: true}, say(text)))
 }
 
 // Captions come while the user speaks, an end of utterance comes with them, and the final text has the words with their times.
@@ -144,7 +127,7 @@ func TestLiteralMarks(t *testing.T) {
 	for _, content := range []string{"GGUFs", "GGUF1"} {
 		g := gomega.NewWithT(t)
 		s := stage(t, Config{Library: standIn(t), Model: model(t, content)})
-		for _, r := range hear(t, s.Impl, pipeline.TranscribeConfig{Live: content == "GGUFs"}, " hello<EOB> there <EOU>") {
+		for _, r := range pipetest.Hear(t, s.Impl, pipeline.TranscribeConfig{Live: content == "GGUFs"}, say(" hello<EOB> there <EOU>")) {
 			g.Expect(r.Text + r.Partial).NotTo(gomega.ContainSubstring("<"))
 			if r.Final {
 				g.Expect(r.Text).To(gomega.Equal("hello there"))
@@ -161,11 +144,11 @@ func TestAModelThatDoesNotStream(t *testing.T) {
 	_, err := s.Impl.Open(t.Context(), pipeline.TranscribeConfig{Live: true})
 	g.Expect(err).To(gomega.MatchError(pipeline.ErrNoLive))
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("model.gguf does not stream: not a streaming model")))
-	all := hear(t, s.Impl, pipeline.TranscribeConfig{}, "guten tag")
+	all := pipetest.Hear(t, s.Impl, pipeline.TranscribeConfig{}, say("guten tag"))
 	g.Expect(all).To(gomega.HaveLen(1))
 	g.Expect(all[0].Text).To(gomega.Equal("guten tag de"), "the stand-in adds the language")
 	g.Expect(s.Component().State).To(gomega.Equal(pipeline.StateReady))
-	all = hear(t, s.Impl, pipeline.TranscribeConfig{}, "")
+	all = pipetest.Hear(t, s.Impl, pipeline.TranscribeConfig{}, say(""))
 	g.Expect(all[0].Err).NotTo(gomega.HaveOccurred())
 	g.Expect(all[0].Text).To(gomega.BeEmpty())
 }

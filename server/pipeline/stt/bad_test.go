@@ -9,6 +9,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/badserver"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/pipetest"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 
@@ -27,7 +28,7 @@ func call(o Options) func(ctx context.Context, url string) error {
 			return err
 		}
 		defer u.Close()
-		if err := u.Write(seconds(1)); err != nil {
+		if err := u.Write(pipetest.Silence(1)); err != nil {
 			return err
 		}
 		if err := u.CloseInput(); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/pipetest"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 
@@ -155,7 +156,7 @@ func TestCloseCancelsARequest(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		u, err := tr.Open(ctx, pipeline.TranscribeConfig{Live: true})
 		g.Expect(err).NotTo(gomega.HaveOccurred())
-		g.Expect(u.Write(seconds(2))).To(gomega.Succeed())
+		g.Expect(u.Write(pipetest.Silence(2))).To(gomega.Succeed())
 		synctest.Wait()
 		g.Expect(s.running.Load()).To(gomega.BeEquivalentTo(1))
 		cancel()
@@ -170,7 +171,7 @@ func TestAServerThatNeverEndsItsAnswer(t *testing.T) {
 		g := gomega.NewWithT(t)
 		tr, err := New(Options{Server: remote.Config{URLs: []string{"http://stand-in"}, Transport: trickle{}}})
 		g.Expect(err).NotTo(gomega.HaveOccurred())
-		r := last(hear(t, tr, pipeline.TranscribeConfig{}, seconds(1)))
+		r := pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{}, pipetest.Silence(1)))
 		g.Expect(r.Err).To(gomega.MatchError(gomega.ContainSubstring("http://stand-in/ did not finish within 1m1s")))
 	})
 }

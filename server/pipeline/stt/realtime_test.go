@@ -20,6 +20,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/pipetest"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 
@@ -133,8 +134,8 @@ func TestRealtimeOfOpenAI(t *testing.T) {
 	g := gomega.NewWithT(t)
 	r := realtime(t, sockets(t, likeOpenAI(g)), RealtimeOptions{Model: "gpt-4o-transcribe", Server: remote.Config{Key: "sk-1"}})
 	c := pipeline.TranscribeConfig{Live: true, Language: "en-US", Prompt: "Antiphon", Model: "whisper-1"}
-	all := hear(t, r, c, seconds(2))
-	end := last(all)
+	all := pipetest.Hear(t, r, c, pipetest.Silence(2))
+	end := pipetest.Last(all)
 	g.Expect(end.Err).NotTo(gomega.HaveOccurred())
 	g.Expect(end.Text).To(gomega.HavePrefix("2.0 seconds /v1/realtime?intent=transcription Bearer sk-1 "))
 	g.Expect(end.Text).To(gomega.HaveSuffix(`{"audio":{"input":{"format":{"rate":24000,"type":"audio/pcm"},` +
@@ -144,8 +145,8 @@ func TestRealtimeOfOpenAI(t *testing.T) {
 	}
 	g.Expect(r.Component().State).To(gomega.Equal(pipeline.StateReady))
 	g.Expect(r.Warm(t.Context())).To(gomega.Succeed())
-	g.Expect(last(hear(t, r, c, seconds(0.05))).Text).To(gomega.BeEmpty(), "OpenAI refuses less than 0.1 s")
-	g.Expect(last(hear(t, r, c, nil))).To(gomega.Equal(pipeline.TranscriptResult{Final: true}))
+	g.Expect(pipetest.Last(pipetest.Hear(t, r, c, pipetest.Silence(0.05))).Text).To(gomega.BeEmpty(), "OpenAI refuses less than 0.1 s")
+	g.Expect(pipetest.Last(pipetest.Hear(t, r, c, nil))).To(gomega.Equal(pipeline.TranscriptResult{Final: true}))
 	g.Expect(r.NegotiateConfig(c)).To(gomega.Equal(pipeline.TranscribeConfig{Live: true, Language: "en-US", Prompt: "Antiphon"}))
 }
 
@@ -164,7 +165,7 @@ func TestRealtimeOfSpeaches(t *testing.T) {
 		c.send(object{"type": "conversation.item.input_audio_transcription.completed", "item_id": "a", "transcript": "First, "})
 		_, _ = c.next()
 	}), RealtimeOptions{Form: SocketSpeaches, Model: "Systran/base"})
-	end := last(hear(t, r, pipeline.TranscribeConfig{Live: true, Language: "en"}, seconds(1)))
+	end := pipetest.Last(pipetest.Hear(t, r, pipeline.TranscribeConfig{Live: true, Language: "en"}, pipetest.Silence(1)))
 	g.Expect(end.Err).NotTo(gomega.HaveOccurred())
 	g.Expect(end.Text).To(gomega.Equal("First, /v1/realtime?intent=transcription&language=en&model=Systran%2Fbase"))
 }
@@ -190,7 +191,7 @@ func TestRealtimeOfVLLM(t *testing.T) {
 	u, err := realtime(t, url, RealtimeOptions{Form: SocketVLLM, Model: "voxtral"}).Open(t.Context(), pipeline.TranscribeConfig{Live: true})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer u.Close()
-	g.Expect(u.Write(seconds(1))).To(gomega.Succeed())
+	g.Expect(u.Write(pipetest.Silence(1))).To(gomega.Succeed())
 	g.Expect((<-u.Results()).Partial).To(gomega.Equal("Good"))
 	close(shown)
 	g.Expect((<-u.Results()).Partial).To(gomega.Equal("Good day"))
@@ -217,7 +218,7 @@ func TestABrokenConnectionIsReplaced(t *testing.T) {
 			_ = c.Close(websocket.StatusGoingAway, "restart of sk-1")
 		})
 		r := realtime(t, url, RealtimeOptions{Server: remote.Config{Key: "sk-1"}})
-		end := last(hear(t, r, pipeline.TranscribeConfig{Live: true}, seconds(3)))
+		end := pipetest.Last(pipetest.Hear(t, r, pipeline.TranscribeConfig{Live: true}, pipetest.Silence(3)))
 		if breaks == 1 {
 			g.Expect(end.Err).NotTo(gomega.HaveOccurred())
 			g.Expect(end.Text).To(gomega.HavePrefix("3.0 seconds"))
@@ -262,7 +263,7 @@ func TestBadSockets(t *testing.T) {
 			url := sockets(t, test.handle)
 			short := 300 * time.Millisecond
 			r := realtime(t, url, RealtimeOptions{Server: remote.Config{Key: "sk-1", FirstByte: short, Idle: short}})
-			end := last(hear(t, r, pipeline.TranscribeConfig{Live: true}, seconds(1)))
+			end := pipetest.Last(pipetest.Hear(t, r, pipeline.TranscribeConfig{Live: true}, pipetest.Silence(1)))
 			var stage *pipeline.StageError
 			g.Expect(errors.As(end.Err, &stage)).To(gomega.BeTrue(), "%v", end.Err)
 			g.Expect(end.Err.Error()).To(gomega.HavePrefix("transcriber: " + url + "/v1/realtime " + test.want))
@@ -299,7 +300,6 @@ func TestServersWithoutSockets(t *testing.T) {
 }
 
 func TestTheContextEndsASocket(t *testing.T) {
-	g := gomega.NewWithT(t)
 	heard, ended := make(chan struct{}), make(chan struct{})
 	url := sockets(t, func(c *client) {
 		_, _ = c.next()
@@ -308,13 +308,5 @@ func TestTheContextEndsASocket(t *testing.T) {
 		_, _ = c.next()
 		close(ended)
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	u, err := realtime(t, url, RealtimeOptions{}).Open(ctx, pipeline.TranscribeConfig{Live: true})
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(errors.Join(u.Write(seconds(1)), u.CloseInput())).To(gomega.Succeed())
-	<-heard
-	cancel()
-	g.Expect((<-u.Results()).Err).To(gomega.MatchError(context.Canceled))
-	<-ended
-	g.Expect(u.Close()).To(gomega.Succeed())
+	pipetest.EndsWithItsContext(t, realtime(t, url, RealtimeOptions{}), pipeline.TranscribeConfig{Live: true}, heard, ended)
 }

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/pipetest"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 
@@ -117,33 +118,11 @@ func transcriber(t *testing.T, url string, o Options) *Transcriber {
 	return tr
 }
 
-func seconds(n float64) []float32 { return make([]float32, int(n*pipeline.InputRate)) }
-
-// hear transcribes audio and returns all results.
-func hear(t *testing.T, tr pipeline.Transcriber, c pipeline.TranscribeConfig, pcm []float32) []pipeline.TranscriptResult {
-	t.Helper()
-	u, err := tr.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer u.Close()
-	if err := errors.Join(u.Write(pcm), u.CloseInput()); err != nil {
-		t.Fatal(err)
-	}
-	var all []pipeline.TranscriptResult
-	for r := range u.Results() {
-		all = append(all, r)
-	}
-	return all
-}
-
-func last(all []pipeline.TranscriptResult) pipeline.TranscriptResult { return all[len(all)-1] }
-
 func TestARecordingIsTranscribed(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := serve(t, nil)
 	tr := transcriber(t, s.URL+"/v1", Options{Model: "whisper-large", Language: "de", Server: remote.Config{Key: "sk-1"}})
-	all := hear(t, tr, pipeline.TranscribeConfig{Model: "whisper-1", Language: "en-US", Prompt: "Antiphon"}, seconds(2))
+	all := pipetest.Hear(t, tr, pipeline.TranscribeConfig{Model: "whisper-1", Language: "en-US", Prompt: "Antiphon"}, pipetest.Silence(2))
 	g.Expect(all).To(gomega.HaveLen(1))
 	g.Expect(all[0].Text).To(gomega.Equal("2.0 seconds"))
 	g.Expect(all[0].Final).To(gomega.BeTrue())
@@ -160,7 +139,7 @@ func TestARecordingIsTranscribed(t *testing.T) {
 func TestNothingIsSentForNoAudio(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := serve(t, nil)
-	g.Expect(hear(t, transcriber(t, s.URL, Options{}), pipeline.TranscribeConfig{}, nil)).To(gomega.Equal([]pipeline.TranscriptResult{{Final: true}}))
+	g.Expect(pipetest.Hear(t, transcriber(t, s.URL, Options{}), pipeline.TranscribeConfig{}, nil)).To(gomega.Equal([]pipeline.TranscriptResult{{Final: true}}))
 	g.Expect(s.all()).To(gomega.BeEmpty())
 }
 
@@ -221,7 +200,7 @@ func TestVerboseAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			s := serve(t, func(w http.ResponseWriter, _ *request) { reply(w, test.answer) })
-			r := last(hear(t, transcriber(t, s.URL, Options{Form: test.form, Format: FormatVerbose}), pipeline.TranscribeConfig{}, seconds(3)))
+			r := pipetest.Last(pipetest.Hear(t, transcriber(t, s.URL, Options{Form: test.form, Format: FormatVerbose}), pipeline.TranscribeConfig{}, pipetest.Silence(3)))
 			g.Expect(r.Err).NotTo(gomega.HaveOccurred())
 			g.Expect(r.Text).To(gomega.Equal(test.text))
 			g.Expect(r.Words).To(gomega.Equal(test.words))
@@ -293,8 +272,8 @@ func TestStreams(t *testing.T) {
 			g := gomega.NewWithT(t)
 			s := serve(t, events(test.events...))
 			tr := transcriber(t, s.URL, Options{Stream: true, PartialEvery: time.Hour})
-			all := hear(t, tr, pipeline.TranscribeConfig{Live: true}, seconds(1))
-			end := last(all)
+			all := pipetest.Hear(t, tr, pipeline.TranscribeConfig{Live: true}, pipetest.Silence(1))
+			end := pipetest.Last(all)
 			if test.err != "" {
 				g.Expect(end.Err).To(gomega.MatchError(gomega.ContainSubstring("transcriber: " + s.URL + "/audio/transcriptions " + test.err)))
 				g.Expect(tr.Component().State).To(gomega.Equal(pipeline.StateFailed))
@@ -314,10 +293,10 @@ func TestStreams(t *testing.T) {
 func TestABatchResultIsNoStream(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := serve(t, nil)
-	r := last(hear(t, transcriber(t, s.URL, Options{Stream: true, PartialEvery: time.Hour}), pipeline.TranscribeConfig{Live: true}, seconds(1)))
+	r := pipetest.Last(pipetest.Hear(t, transcriber(t, s.URL, Options{Stream: true, PartialEvery: time.Hour}), pipeline.TranscribeConfig{Live: true}, pipetest.Silence(1)))
 	g.Expect(r.Err).To(gomega.MatchError(gomega.And(
 		gomega.ContainSubstring(`answered with "application/json" instead of "text/event-stream"`), gomega.ContainSubstring("leave out stream"))))
-	g.Expect(last(hear(t, transcriber(t, s.URL, Options{Stream: true}), pipeline.TranscribeConfig{}, seconds(1))).Text).To(gomega.Equal("1.0 seconds"))
+	g.Expect(pipetest.Last(pipetest.Hear(t, transcriber(t, s.URL, Options{Stream: true}), pipeline.TranscribeConfig{}, pipetest.Silence(1))).Text).To(gomega.Equal("1.0 seconds"))
 
 	_, err := transcriber(t, s.URL, Options{PartialEvery: -1}).Open(t.Context(), pipeline.TranscribeConfig{Live: true})
 	g.Expect(err).To(gomega.MatchError(pipeline.ErrNoLive))
@@ -351,14 +330,14 @@ func TestFailures(t *testing.T) {
 			g := gomega.NewWithT(t)
 			s := serve(t, test.answer)
 			tr := transcriber(t, s.URL+"/v1?secret=7", Options{Server: remote.Config{Key: "sk-1"}})
-			r := last(hear(t, tr, pipeline.TranscribeConfig{}, seconds(1)))
+			r := pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{}, pipetest.Silence(1)))
 			var stage *pipeline.StageError
 			g.Expect(errors.As(r.Err, &stage)).To(gomega.BeTrue(), "%v", r.Err)
 			g.Expect(r.Err.Error()).To(gomega.HavePrefix("transcriber: " + s.URL + "/v1/audio/transcriptions " + test.want))
 			g.Expect(r.Err.Error()).NotTo(gomega.Or(gomega.ContainSubstring("sk-1"), gomega.ContainSubstring("secret")))
 			g.Expect(tr.Component().State).To(gomega.Equal(pipeline.StateFailed))
 			s.answer = nil
-			g.Expect(last(hear(t, tr, pipeline.TranscribeConfig{}, seconds(1))).Text).To(gomega.Equal("1.0 seconds"), "the next utterance works")
+			g.Expect(pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{}, pipetest.Silence(1))).Text).To(gomega.Equal("1.0 seconds"), "the next utterance works")
 			g.Expect(tr.Component().State).To(gomega.Equal(pipeline.StateReady))
 		})
 	}
@@ -370,7 +349,7 @@ func TestAnUtteranceHasALimit(t *testing.T) {
 	u, err := transcriber(t, s.URL, Options{}).engine.Open(t.Context(), backendConfig(false))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer u.Close()
-	minute := seconds(60)
+	minute := pipetest.Silence(60)
 	for range 6 {
 		_, err = u.Feed(t.Context(), minute)
 		g.Expect(err).NotTo(gomega.HaveOccurred())

@@ -3,7 +3,6 @@ package wyoming
 // The recogniser against services that answer, and against services that fail.
 
 import (
-	"context"
 	"errors"
 	"net"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/pipetest"
 )
 
 // recogniser returns a Transcriber of a stand-in.
@@ -27,26 +27,6 @@ func recogniser(t *testing.T, s Service, o RecogniserOptions) *Transcriber {
 	return tr
 }
 
-// hear transcribes audio and returns all results.
-func hear(t *testing.T, tr *Transcriber, c pipeline.TranscribeConfig, pcm []float32) []pipeline.TranscriptResult {
-	t.Helper()
-	u, err := tr.Open(t.Context(), c)
-	if err != nil {
-		return []pipeline.TranscriptResult{{Err: err}}
-	}
-	defer u.Close()
-	if err := errors.Join(u.Write(pcm), u.CloseInput()); err != nil {
-		t.Fatal(err)
-	}
-	var all []pipeline.TranscriptResult
-	for r := range u.Results() {
-		all = append(all, r)
-	}
-	return all
-}
-
-func last(all []pipeline.TranscriptResult) pipeline.TranscriptResult { return all[len(all)-1] }
-
 func TestARecordingIsTranscribed(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s := serve(t, asr(false), func(p *peer, _ event) {
@@ -55,7 +35,7 @@ func TestARecordingIsTranscribed(t *testing.T) {
 		}
 	})
 	tr := recogniser(t, s, RecogniserOptions{Model: "base"})
-	g.Expect(hear(t, tr, pipeline.TranscribeConfig{Language: "en-GB"}, seconds(2))).To(gomega.Equal(
+	g.Expect(pipetest.Hear(t, tr, pipeline.TranscribeConfig{Language: "en-GB"}, pipetest.Silence(2))).To(gomega.Equal(
 		[]pipeline.TranscriptResult{{Final: true, Text: "base en 2.0 seconds", Partial: "base en 2.0 seconds"}}))
 	g.Expect(tr.Warm(t.Context())).To(gomega.Succeed())
 	g.Expect(tr.Component()).To(gomega.Equal(pipeline.Component{Stage: "transcriber", Name: "wyoming", State: "ready", Detail: "faster-whisper base at " + s.URL}))
@@ -70,8 +50,8 @@ func TestAModelOfTheSession(t *testing.T) {
 	})
 	tr := recogniser(t, s, RecogniserOptions{Language: "de"})
 	g.Expect(tr.Warm(t.Context())).To(gomega.Succeed())
-	g.Expect(last(hear(t, tr, pipeline.TranscribeConfig{Model: "base"}, seconds(1))).Text).To(gomega.Equal("base de 1.0 seconds"))
-	g.Expect(last(hear(t, tr, pipeline.TranscribeConfig{Model: "whisper-1"}, seconds(1))).Text).To(gomega.Equal("<nil> de 1.0 seconds"))
+	g.Expect(pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{Model: "base"}, pipetest.Silence(1))).Text).To(gomega.Equal("base de 1.0 seconds"))
+	g.Expect(pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{Model: "whisper-1"}, pipetest.Silence(1))).Text).To(gomega.Equal("<nil> de 1.0 seconds"))
 	g.Expect(tr.NegotiateConfig(pipeline.TranscribeConfig{Model: "whisper-1", Language: "en", Prompt: "x"})).To(gomega.Equal(pipeline.TranscribeConfig{Language: "en"}))
 	g.Expect(tr.NegotiateConfig(pipeline.TranscribeConfig{Model: "base"})).To(gomega.Equal(pipeline.TranscribeConfig{Model: "base"}))
 }
@@ -93,7 +73,7 @@ func TestAServiceThatStreams(t *testing.T) {
 	u, err := recogniser(t, s, RecogniserOptions{}).Open(t.Context(), pipeline.TranscribeConfig{Live: true})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer u.Close()
-	g.Expect(u.Write(seconds(0.1))).To(gomega.Succeed())
+	g.Expect(u.Write(pipetest.Silence(0.1))).To(gomega.Succeed())
 	g.Expect((<-u.Results()).Partial).To(gomega.Equal("Good"))
 	close(heard)
 	g.Expect((<-u.Results()).Partial).To(gomega.Equal("Good day"))
@@ -113,7 +93,7 @@ func TestPiecesAlone(t *testing.T) {
 		}
 	})
 	for _, live := range []bool{true, false} {
-		g.Expect(last(hear(t, recogniser(t, s, RecogniserOptions{}), pipeline.TranscribeConfig{Live: live}, seconds(1))).Text).To(gomega.Equal("Good day."))
+		g.Expect(pipetest.Last(pipetest.Hear(t, recogniser(t, s, RecogniserOptions{}), pipeline.TranscribeConfig{Live: live}, pipetest.Silence(1))).Text).To(gomega.Equal("Good day."))
 	}
 }
 
@@ -127,7 +107,7 @@ func TestAServiceThatDoesNotStream(t *testing.T) {
 	u, err := recogniser(t, s, RecogniserOptions{PartialEvery: 500 * time.Millisecond}).Open(t.Context(), pipeline.TranscribeConfig{Live: true})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer u.Close()
-	g.Expect(u.Write(seconds(0.6))).To(gomega.Succeed())
+	g.Expect(u.Write(pipetest.Silence(0.6))).To(gomega.Succeed())
 	g.Expect((<-u.Results()).Partial).To(gomega.ContainSubstring("0.5 seconds"))
 	g.Expect(u.CloseInput()).To(gomega.Succeed())
 	g.Expect((<-u.Results()).Text).To(gomega.ContainSubstring("0.6 seconds"))
@@ -178,7 +158,7 @@ func TestBadRecognisers(t *testing.T) {
 				s := serve(t, asr(true), test.handle)
 				s.FirstByte, s.Idle = 300*time.Millisecond, 300*time.Millisecond
 				tr := recogniser(t, s, RecogniserOptions{})
-				r := last(hear(t, tr, c, seconds(1)))
+				r := pipetest.Last(pipetest.Hear(t, tr, c, pipetest.Silence(1)))
 				var stage *pipeline.StageError
 				g.Expect(errors.As(r.Err, &stage)).To(gomega.BeTrue(), "%v", r.Err)
 				g.Expect(r.Err.Error()).To(gomega.HavePrefix("transcriber: " + s.URL + " "))
@@ -197,7 +177,7 @@ func TestNobodyListens(t *testing.T) {
 	_ = l.Close()
 	s := Service{URL: "tcp://" + l.Addr().String()}
 	for _, live := range []bool{true, false} {
-		r := last(hear(t, recogniser(t, s, RecogniserOptions{}), pipeline.TranscribeConfig{Live: live}, seconds(1)))
+		r := pipetest.Last(pipetest.Hear(t, recogniser(t, s, RecogniserOptions{}), pipeline.TranscribeConfig{Live: live}, pipetest.Silence(1)))
 		g.Expect(r.Err).To(gomega.MatchError(gomega.And(
 			gomega.HavePrefix("transcriber: "+s.URL+" cannot be reached"), gomega.HaveSuffix("(check that the service runs, and the url in the configuration)"))))
 	}
@@ -213,7 +193,6 @@ func TestASynthesizerIsNoRecogniser(t *testing.T) {
 // TestTheContextEndsARecognition: the connection is closed at once.
 func TestTheContextEndsARecognition(t *testing.T) {
 	for _, live := range []bool{true, false} {
-		g := gomega.NewWithT(t)
 		heard, ended := make(chan struct{}), make(chan struct{})
 		s := serve(t, asr(true), func(p *peer, _ event) {
 			p.until("audio-stop")
@@ -221,15 +200,7 @@ func TestTheContextEndsARecognition(t *testing.T) {
 			p.until("nothing")
 			close(ended)
 		})
-		ctx, cancel := context.WithCancel(t.Context())
-		u, err := recogniser(t, s, RecogniserOptions{}).Open(ctx, pipeline.TranscribeConfig{Live: live})
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		g.Expect(errors.Join(u.Write(seconds(1)), u.CloseInput())).To(gomega.Succeed())
-		<-heard
-		cancel()
-		g.Expect((<-u.Results()).Err).To(gomega.MatchError(context.Canceled))
-		<-ended
-		g.Expect(u.Close()).To(gomega.Succeed())
+		pipetest.EndsWithItsContext(t, recogniser(t, s, RecogniserOptions{}), pipeline.TranscribeConfig{Live: live}, heard, ended)
 	}
 }
 

@@ -14,8 +14,6 @@ import (
 
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
-
-	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -135,8 +133,6 @@ func piper(streams bool) map[string]any {
 		},
 	}}}
 }
-
-func seconds(n float64) []float32 { return make([]float32, int(n*pipeline.InputRate)) }
 
 func TestEventsGoThere(t *testing.T) {
 	g := gomega.NewWithT(t)

@@ -25,6 +25,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend/rpc/pb"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/pipetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -108,28 +109,6 @@ func transcriber(t *testing.T, o Options) *Transcriber {
 	return tr
 }
 
-func seconds(n float64) []float32 { return make([]float32, int(n*pipeline.InputRate)) }
-
-// hear transcribes audio and returns all results.
-func hear(t *testing.T, tr *Transcriber, c pipeline.TranscribeConfig, pcm []float32) []pipeline.TranscriptResult {
-	t.Helper()
-	u, err := tr.Open(t.Context(), c)
-	if err != nil {
-		return []pipeline.TranscriptResult{{Err: err}}
-	}
-	defer u.Close()
-	if err := errors.Join(u.Write(pcm), u.CloseInput()); err != nil {
-		t.Fatal(err)
-	}
-	var all []pipeline.TranscriptResult
-	for r := range u.Results() {
-		all = append(all, r)
-	}
-	return all
-}
-
-func last(all []pipeline.TranscriptResult) pipeline.TranscriptResult { return all[len(all)-1] }
-
 func TestABackEnd(t *testing.T) {
 	for name, address := range map[string][2]string{"tcp": {"127.0.0.1:0", "grpc://"}, "unix": {filepath.Join(t.TempDir(), "s"), "unix://"}} {
 		for _, live := range []bool{true, false} {
@@ -139,10 +118,10 @@ func TestABackEnd(t *testing.T) {
 				serve(t, l, counter{})
 				tr := transcriber(t, Options{URL: address[1] + l.Addr().String(), Model: "m", Language: "de"})
 				g.Expect(tr.Warm(t.Context())).To(gomega.Succeed())
-				pcm := seconds(3)
+				pcm := pipetest.Silence(3)
 				pcm[7] = float32(math.NaN())
-				all := hear(t, tr, pipeline.TranscribeConfig{Live: live, Model: "x", Prompt: "p"}, pcm)
-				end := last(all)
+				all := pipetest.Hear(t, tr, pipeline.TranscribeConfig{Live: live, Model: "x", Prompt: "p"}, pcm)
+				end := pipetest.Last(all)
 				g.Expect(end.Err).NotTo(gomega.HaveOccurred())
 				g.Expect(end).To(gomega.Equal(pipeline.TranscriptResult{
 					Final: true, Text: "3.0 seconds m de p", Partial: "3.0 seconds m de p", Backchannel: true,
@@ -177,7 +156,7 @@ func TestABackEndWithoutLiveResults(t *testing.T) {
 	_, err := tr.Open(t.Context(), pipeline.TranscribeConfig{Live: true})
 	g.Expect(err).To(gomega.MatchError(pipeline.ErrNoLive))
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("no live results")))
-	g.Expect(last(hear(t, tr, pipeline.TranscribeConfig{}, seconds(1))).Text).To(gomega.HavePrefix("1.0 seconds"))
+	g.Expect(pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{}, pipetest.Silence(1))).Text).To(gomega.HavePrefix("1.0 seconds"))
 	g.Expect(tr.Component().State).To(gomega.Equal(pipeline.StateReady))
 }
 
@@ -185,7 +164,7 @@ func TestSixMinutes(t *testing.T) {
 	g := gomega.NewWithT(t)
 	l := listen(t, "tcp", "127.0.0.1:0")
 	serve(t, l, counter{})
-	g.Expect(last(hear(t, transcriber(t, Options{URL: "grpc://" + l.Addr().String()}), pipeline.TranscribeConfig{}, seconds(360))).Text).To(gomega.HavePrefix("360.0 seconds"))
+	g.Expect(pipetest.Last(pipetest.Hear(t, transcriber(t, Options{URL: "grpc://" + l.Addr().String()}), pipeline.TranscribeConfig{}, pipetest.Silence(360))).Text).To(gomega.HavePrefix("360.0 seconds"))
 }
 
 // dummy is a back end that does what a test says.
@@ -254,7 +233,7 @@ func TestMarksNeverReachTheText(t *testing.T) {
 	u, err := transcriber(t, Options{URL: url}).Open(t.Context(), pipeline.TranscribeConfig{Live: true})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer u.Close()
-	g.Expect(u.Write(seconds(0.1))).To(gomega.Succeed())
+	g.Expect(u.Write(pipetest.Silence(0.1))).To(gomega.Succeed())
 	for _, want := range []pipeline.TranscriptResult{
 		{Partial: "uh-huh"}, {Partial: "uh-huh"}, {Partial: "uh-huh", Backchannel: true}, {Partial: "uh-huh yes", Backchannel: true}, {Partial: "uh-huh yes", EOU: true},
 	} {
@@ -277,7 +256,7 @@ func TestALostCallIsReplaced(t *testing.T) {
 		}
 		return c.Send(&pb.TranscribeResponse{Response: &pb.TranscribeResponse_Result{Result: &pb.Result{Text: fmt.Sprint(drain(c))}}})
 	}})
-	end := last(hear(t, transcriber(t, Options{URL: url}), pipeline.TranscribeConfig{Live: true}, seconds(3)))
+	end := pipetest.Last(pipetest.Hear(t, transcriber(t, Options{URL: url}), pipeline.TranscribeConfig{Live: true}, pipetest.Silence(3)))
 	g.Expect(end.Err).NotTo(gomega.HaveOccurred())
 	g.Expect(end.Text).To(gomega.Equal("3"))
 }
@@ -289,14 +268,14 @@ func TestABackEndComesBack(t *testing.T) {
 	stop := serve(t, l, counter{})
 	tr := transcriber(t, Options{URL: "grpc://" + l.Addr().String()})
 	c := pipeline.TranscribeConfig{Live: true}
-	g.Expect(last(hear(t, tr, c, seconds(1))).Text).To(gomega.HavePrefix("1.0 seconds"))
+	g.Expect(pipetest.Last(pipetest.Hear(t, tr, c, pipetest.Silence(1))).Text).To(gomega.HavePrefix("1.0 seconds"))
 	stop()
-	err := last(hear(t, tr, c, seconds(1))).Err
+	err := pipetest.Last(pipetest.Hear(t, tr, c, pipetest.Silence(1))).Err
 	g.Expect(err).To(gomega.MatchError(backend.ErrLost))
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("transcriber: grpc://" + l.Addr().String() + " lost the connection: ")))
 	g.Expect(tr.Component().State).To(gomega.Equal(pipeline.StateFailed))
 	serve(t, listen(t, "tcp", l.Addr().String()), counter{})
-	g.Eventually(func() string { return last(hear(t, tr, c, seconds(1))).Text }, 10*time.Second).Should(gomega.HavePrefix("1.0 seconds"))
+	g.Eventually(func() string { return pipetest.Last(pipetest.Hear(t, tr, c, pipetest.Silence(1))).Text }, 10*time.Second).Should(gomega.HavePrefix("1.0 seconds"))
 	g.Expect(tr.Component().State).To(gomega.Equal(pipeline.StateReady))
 }
 
@@ -330,7 +309,7 @@ func TestBadBackEnds(t *testing.T) {
 			g := gomega.NewWithT(t)
 			url := start(t, &dummy{live: test.live})
 			tr := transcriber(t, Options{URL: url, Open: 300 * time.Millisecond, Hang: 300 * time.Millisecond})
-			err := last(hear(t, tr, pipeline.TranscribeConfig{Live: true}, seconds(1))).Err
+			err := pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{Live: true}, pipetest.Silence(1))).Err
 			var stage *pipeline.StageError
 			g.Expect(errors.As(err, &stage)).To(gomega.BeTrue(), "%v", err)
 			g.Expect(err.Error()).To(gomega.HavePrefix("transcriber: "))
@@ -364,7 +343,7 @@ func TestABadServer(t *testing.T) {
 		g.Expect(err).NotTo(gomega.MatchError(io.EOF))
 		g.Expect(status.Convert(err).Message()).To(gomega.ContainSubstring(want))
 	}
-	g.Expect(last(hear(t, tr, pipeline.TranscribeConfig{Live: true}, seconds(1))).Text).To(gomega.HavePrefix("1.0 seconds"), "the back end works on")
+	g.Expect(pipetest.Last(pipetest.Hear(t, tr, pipeline.TranscribeConfig{Live: true}, pipetest.Silence(1))).Text).To(gomega.HavePrefix("1.0 seconds"), "the back end works on")
 }
 
 func TestWrongAddresses(t *testing.T) {
