@@ -53,6 +53,14 @@ type Pipeline struct {
 	Warm func(ctx context.Context) error
 }
 
+// Reader returns the function of Speakable for one response, or one that changes nothing if there is none.
+func (p *Pipeline) Reader() func(clause string) string {
+	if p.Speakable == nil {
+		return func(clause string) string { return clause }
+	}
+	return p.Speakable()
+}
+
 // Component describes one part of a pipeline to a user: on the Talk page, in the log and in `antiphon doctor`.
 type Component struct {
 	Stage   string `json:"stage"`             // StageTranscriber, StageModel or StageSynthesizer

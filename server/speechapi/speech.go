@@ -101,12 +101,8 @@ func (h *Handler) utterance(q speechRequest) (u pipeline.Utterance, p *Problem) 
 
 // speak synthesizes a text clause by clause.
 func (h *Handler) speak(ctx context.Context, text string, u pipeline.Utterance, write func(pcm []int16) error) error {
-	speakable := func(clause string) string { return clause }
-	if h.cfg.Pipeline.Speakable != nil {
-		speakable = h.cfg.Pipeline.Speakable()
-	}
+	speakable := h.cfg.Pipeline.Reader()
 	clauses := pipeline.NewClauses()
-	limits := h.cfg.Guard.Limits
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pieces, wrote := make(chan []int16), make(chan error)
@@ -117,13 +113,10 @@ func (h *Handler) speak(ctx context.Context, text string, u pipeline.Utterance, 
 				if u.Text = speakable(clause); u.Text == "" {
 					continue
 				}
-				w.Expect("the first audio", limits.FirstAudio)
-				err := h.cfg.Pipeline.Synthesizer.Synthesize(ctx, u, func(pcm []int16) error {
-					w.Rest() // the client may read slowly
-					defer w.Expect("the next audio", limits.BetweenAudio)
-					return hand(ctx, pieces, pcm, wrote)
+				err := h.cfg.Guard.Synthesize(ctx, w, h.cfg.Pipeline.Synthesizer, u, func(pcm []int16) error {
+					return hand(ctx, pieces, pcm, wrote) // the client may read slowly
 				})
-				if w.Rest(); err != nil {
+				if err != nil {
 					return err
 				}
 			}

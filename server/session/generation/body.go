@@ -159,10 +159,7 @@ func (p stages) write(ctx context.Context, o order, post func(Event) bool) (usag
 
 // say speaks the clauses one after the other until they end.
 func (b *body) say(ctx context.Context, p stages, w *watchdog.Watch, speech pipeline.Utterance, post func(Event) bool) error {
-	speakable := func(clause string) string { return clause }
-	if p.Speakable != nil {
-		speakable = p.Speakable()
-	}
+	speakable := p.Reader()
 	for {
 		var c clause
 		var more bool
@@ -175,7 +172,8 @@ func (b *body) say(ctx context.Context, p stages, w *watchdog.Watch, speech pipe
 			return nil
 		}
 		if speech.Text = speakable(c.text); speech.Text != "" {
-			if err := b.sayClause(ctx, p, w, speech, c.n, post); err != nil {
+			err := p.guard.Synthesize(ctx, w, p.Synthesizer, speech, func(pcm []int16) error { return b.sound(ctx, w, c.n, pcm, post) })
+			if err != nil {
 				return err
 			}
 		}
@@ -183,17 +181,6 @@ func (b *body) say(ctx context.Context, p stages, w *watchdog.Watch, speech pipe
 			return err
 		}
 	}
-}
-
-// sayClause speaks the text of clause n.
-func (b *body) sayClause(ctx context.Context, p stages, w *watchdog.Watch, speech pipeline.Utterance, n uint32, post func(Event) bool) error {
-	w.Expect("the first audio", p.guard.Limits.FirstAudio)
-	defer w.Rest()
-	return p.Synthesizer.Synthesize(ctx, speech, func(pcm []int16) error {
-		w.Rest() // the audio may wait until the audio before it has been played
-		defer w.Expect("the next audio", p.guard.Limits.BetweenAudio)
-		return b.sound(ctx, w, n, pcm, post)
-	})
 }
 
 // sound passes on audio of clause n as its credit allows. A synthesizer that does not keep to pipeline.MaxChunk would

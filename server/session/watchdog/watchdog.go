@@ -146,6 +146,18 @@ func (g *Guard) Run(ctx context.Context, stage string, work func(w *Watch) error
 	}
 }
 
+// Synthesize has s speak an utterance, as part of the work of w, and gives the audio to emit. Only the time in which s works counts: emit may
+// wait, for example until the audio before it has been played.
+func (g *Guard) Synthesize(ctx context.Context, w *Watch, s pipeline.Synthesizer, u pipeline.Utterance, emit func(pcm []int16) error) error {
+	w.Expect("the first audio", g.Limits.FirstAudio)
+	defer w.Rest()
+	return s.Synthesize(ctx, u, func(pcm []int16) error {
+		w.Rest()
+		defer w.Expect("the next audio", g.Limits.BetweenAudio)
+		return emit(pcm)
+	})
+}
+
 // ErrAbandoned is the error that Deliver returns when the session no longer waits for the work.
 var ErrAbandoned = errors.New("the call was given up")
 
