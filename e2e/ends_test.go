@@ -84,6 +84,8 @@ func TestCallSurvivesANetworkFailure(t *testing.T) {
 	r := newRelay(t)
 	c := call(t, callOptions{url: h.url, native: native.Options{Client: &http.Client{Transport: r}}})
 	c.voiceTurn("before")
+	// The client reports each second what it has received. The server sends again what no report has proved.
+	c.Expect(c.speaker.AwaitSilence(t.Context(), 3*time.Second)).To(gomega.Succeed())
 	r.Block(true)
 	c.Eventually(func() []string { return h.actions(t, "conn") }, patience).Should(gomega.ContainElement("Lose"))
 	c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Reconnecting))

@@ -132,6 +132,7 @@ func TestResponseIsHeardWhole(t *testing.T) {
 			n.cut()
 			c.comesBack()
 			c.next("output_audio_buffer.stopped")
+			c.Expect(c.speaker.AwaitSilence(t.Context(), 300*time.Millisecond)).To(gomega.Succeed())
 			heard := c.heardText()
 			for _, word := range strings.Fields(strings.NewReplacer(",", "", ".", "").Replace(strings.ToLower(twenty))) {
 				c.Expect(strings.ToLower(heard)).To(gomega.ContainSubstring(word))
