@@ -114,7 +114,7 @@ race: ## Unit tests of all other packages, natively, shuffled, with the race det
 	@scripts/native-test.sh race
 
 faults: build ## Hold twenty good calls beside hostile clients and failing parts (LONG=5m)
-	ANTIPHON_FAULTS=$(or $(LONG),5m) go test -count=1 -timeout 60m -v ./e2e/faults
+	ANTIPHON_FAULTS=$(or $(LONG),5m) go test -count=1 -timeout 60m -v -artifacts ./e2e/faults
 
 protocol: ## Every event and field of the protocol is in a real session; prints how many
 	@scripts/protocol.sh

@@ -22,6 +22,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/sdk"
+	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/server/apikey"
 )
 
@@ -314,7 +315,11 @@ func (c *campaign) listen() {
 		c.gaps.Add(int64(r.gaps))
 		c.lost.Add(int64(len(r.lost)))
 		if len(r.lost) > 0 {
-			c.T.Errorf("%s did not hear %q; it heard %q", one.name, r.lost, r.text)
+			name := filepath.Join(c.ArtifactDir(), strings.ReplaceAll(one.name, " ", "-")+".wav")
+			f, err := os.Create(name)
+			c.Expect(err).NotTo(gomega.HaveOccurred())
+			c.Expect(errors.Join(native.WriteWAV(f, one.speaker.Recording()), f.Close())).To(gomega.Succeed())
+			c.T.Errorf("%s did not hear %q; it heard %q, which is in %s", one.name, r.lost, r.text, name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,21 +30,20 @@ type caller struct {
 	webSocket bool
 	mic       native.Microphone
 	speaker   *native.Speaker
-	answers   []string      // what the agent has said to this caller, turn by turn
-	settled   time.Duration // the sound of those answers
+	answers   []string // what the agent has said to this caller, turn by turn
+	listened  int      // samples of the recording that have those answers
 
 	mu      sync.Mutex
 	heard   []string // transcripts of the caller's turns
 	done    []*wire.ResponseDone
-	started int             // turns of which the server has heard the beginning
-	stopped map[string]bool // the ids of the responses of which the server has sent the end, which may happen twice
+	started int // turns of which the server has heard the beginning
 	trouble []string
 	changed chan struct{}
 }
 
 // newCaller makes a caller. It records as much sound as the agent says in the campaign at most.
 func newCaller(name, url, key string, webSocket bool, client *http.Client, record time.Duration) (*caller, error) {
-	c := &caller{name: name, webSocket: webSocket, speaker: native.NewSpeaker(record), stopped: map[string]bool{}, changed: make(chan struct{})}
+	c := &caller{name: name, webSocket: webSocket, speaker: native.NewSpeaker(record), changed: make(chan struct{})}
 	n := native.Options{URL: url, Key: key, Client: client, Microphone: &c.mic, Speaker: c.speaker, Loopback: true}
 	var dialer sdk.Dialer = native.NewSocketDialer(n)
 	if !webSocket {
@@ -86,8 +86,6 @@ func (c *caller) note(data []byte) {
 		c.trouble = append(c.trouble, "transcription failed: "+e.Error.Message)
 	case *wire.InputAudioBufferSpeechStarted:
 		c.started++
-	case *wire.OutputAudioBufferStopped:
-		c.stopped[e.ResponseID] = true
 	case *wire.ResponseDone:
 		c.done = append(c.done, e)
 	case *wire.ErrorEvent:
@@ -159,33 +157,31 @@ func (c *caller) turn(ctx context.Context, text, answer string, during func() er
 		return fmt.Errorf("%s said %q: the response is %s with %q", c.name, text, done.Status, got)
 	}
 	c.answers = append(c.answers, answer)
-	return c.awaitSound(ctx, time.Duration(len(answer))*scripted.Character)
+	return c.awaitEnd(ctx, answer)
 }
 
-// awaitSound waits until a sound of this length has arrived, and then until it is silent. Over WebRTC the server says when it has sent the
-// end of a response. Without that, a gap before the last letters would pass for the end, and the next turn would cut them off. Single
-// packets of WebRTC may be lost, so the sound may be shorter there, by less than a lost word: listen finds that in the recording.
-func (c *caller) awaitSound(ctx context.Context, length time.Duration) error {
-	slack := scripted.Character // the codec may shorten the end
-	if !c.webSocket {
-		slack = lostRun * scripted.Character
-		n := len(c.answers)
-		if err := c.await(ctx, "the end of the sound", func() bool { return len(c.stopped) >= n }); err != nil {
+// awaitEnd waits until the end of an answer was heard and is followed by silence. A person waits for it, too, before the next turn, even if
+// the server is stopped in mid-sentence. Single packets of WebRTC may be lost, so one of the last letters is enough. After a cut the server
+// sends the end again, which it has announced as sent before.
+func (c *caller) awaitEnd(ctx context.Context, answer string) error {
+	for {
+		if err := c.speaker.AwaitSilence(ctx, 400*time.Millisecond); err != nil {
 			return err
 		}
-	}
-	for {
-		_, total := c.speaker.Sounded()
-		if total-c.settled >= length-slack {
-			break
+		sound := c.speaker.RecordingFrom(c.listened)
+		text, err := scripted.Heard(sound)
+		if err != nil {
+			return err
+		}
+		found, _ := align(answer, text)
+		if slices.Contains(found[max(0, len(found)-lostRun):], true) {
+			c.listened += len(sound)
+			return nil
 		}
 		if err := c.speaker.AwaitSound(ctx); err != nil {
-			return fmt.Errorf("%s heard %v of %v: %w", c.name, total-c.settled, length, err)
+			return fmt.Errorf("%s heard %q and not the end of %q: %w", c.name, text, answer, err)
 		}
 	}
-	err := c.speaker.AwaitSilence(ctx, 400*time.Millisecond)
-	_, c.settled = c.speaker.Sounded()
-	return err
 }
 
 // hangUp ends the call.

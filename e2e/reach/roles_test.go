@@ -197,7 +197,7 @@ func talk(j clientJob) error {
 		if err := speaker.AwaitSilence(ctx, 400*time.Millisecond); err != nil {
 			return err
 		}
-		heard, err := scripted.Heard(speaker.Recording()[before:])
+		heard, err := scripted.Heard(speaker.RecordingFrom(before))
 		if err != nil {
 			return err
 		}

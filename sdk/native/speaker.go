@@ -79,10 +79,13 @@ func (s *Speaker) Frames() []HeardFrame {
 }
 
 // Recording returns the recorded PCM.
-func (s *Speaker) Recording() []int16 {
+func (s *Speaker) Recording() []int16 { return s.RecordingFrom(0) }
+
+// RecordingFrom returns the recorded PCM from a sample on: nothing if the recording is shorter.
+func (s *Speaker) RecordingFrom(sample int) []int16 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]int16(nil), s.recorded...)
+	return append([]int16(nil), s.recorded[min(max(sample, 0), len(s.recorded)):]...)
 }
 
 // Sounded returns when the last audible frame came (the zero time when none has come), and the length of all audible frames.

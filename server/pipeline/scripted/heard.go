@@ -15,6 +15,7 @@ import (
 const (
 	perHalf = perSymbol   // hops of half a character
 	perCell = 2 * perHalf // hops of a character
+	perRead = 3           // looks that lie inside half a character: a look takes 16 ms of 30
 	gap     = 4           // looks of silence between two pieces of speech: 20 ms
 	slip    = 2           // cost of leaving out one look; a character is worth at most 20
 )
@@ -57,7 +58,7 @@ func readPiece(p []sight) string {
 			total[n] = 0
 			continue
 		}
-		c, sure := readCell(p[n-perCell], p[n-perHalf])
+		c, sure := readCell(p[n-perCell:n-perHalf], p[n-perHalf:min(n, len(p))])
 		if sum := total[n-perCell] + sure; sum > total[n] {
 			total[n], taken[n] = sum, c
 		}
@@ -75,11 +76,12 @@ func readPiece(p []sight) string {
 	return strings.Join(read, "")
 }
 
-// readCell returns one character and how certain it is. The certainty of a character that is not printable is negative, because the
-// synthesizer never speaks one.
-func readCell(hi, lo sight) (string, float32) {
+// readCell returns one character, from the looks at its two halves, and how certain it is. The certainty of a character that is not
+// printable is negative, because the synthesizer never speaks one.
+func readCell(first, second []sight) (string, float32) {
+	hi, lo := readHalf(first), readHalf(second)
 	c := hi.value<<4 | lo.value
-	s := min(hi.sure, lo.sure, 20)
+	s := min(hi.sure, lo.sure)
 	switch {
 	case s < clearly:
 		return "", 0
@@ -87,4 +89,22 @@ func readCell(hi, lo sight) (string, float32) {
 		return "", -s
 	}
 	return string(rune(c)), s
+}
+
+// readHalf returns the symbol that the looks inside half a character agree on best. A packet that was lost and concealed changes some looks
+// only. Its certainty is the mean of those looks, which count at most 20 each.
+func readHalf(looks []sight) sight {
+	var sum [16]float32
+	looks = looks[:min(perRead, len(looks))]
+	for _, l := range looks {
+		sum[l.value] += min(l.sure, 20)
+	}
+	var s sight
+	for v, n := range sum {
+		if n > s.sure {
+			s = sight{byte(v), n}
+		}
+	}
+	s.sure /= float32(len(looks))
+	return s
 }
