@@ -5,6 +5,7 @@ package house
 
 import (
 	"go/ast"
+	"go/build/constraint"
 	"go/token"
 	"maps"
 	"path/filepath"
@@ -115,6 +116,36 @@ func saysWhatItIsFor(file *ast.File) bool {
 	}
 	return slices.ContainsFunc(file.Comments, func(c *ast.CommentGroup) bool {
 		return c.End() < begin && !strings.HasPrefix(c.List[0].Text, "//go:")
+	})
+}
+
+// TestTheLinterSeesEachBuildTag wants each build tag in the linter's configuration, so that the linter reads the files that need it. The tags
+// of platforms, of the race detector and of C stay out: the linter does not work with them. So does TinyGo's library, which is not ours.
+func TestTheLinterSeesEachBuildTag(t *testing.T) {
+	line := regexp.MustCompile(`(?m)^  build-tags: \[([a-z, ]*)\]`).FindSubmatch(read(t, ".golangci.yml"))
+	if line == nil {
+		t.Fatal(".golangci.yml has no build-tags")
+	}
+	known := append(strings.Split(string(line[1]), ", "), "linux", "darwin", "windows", "unix", "js", "amd64", "tinygo", "race", "cgo", "oto")
+	eachGoFile(t, func(name string, fset *token.FileSet, file *ast.File) {
+		for _, group := range file.Comments {
+			for _, c := range group.List {
+				if !constraint.IsGoBuild(c.Text) || strings.HasPrefix(name, "tools/tinygo/") {
+					continue
+				}
+				condition, err := constraint.Parse(c.Text)
+				if err != nil {
+					t.Errorf("%s: %v", fset.Position(c.Pos()), err)
+					continue
+				}
+				condition.Eval(func(tag string) bool {
+					if !slices.Contains(known, tag) {
+						t.Errorf("%s: the linter does not know the build tag %s: put it into build-tags in .golangci.yml", fset.Position(c.Pos()), tag)
+					}
+					return true
+				})
+			}
+		}
 	})
 }
 
