@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/command"
 )
 
 // options are the flags.
@@ -47,18 +47,7 @@ var rows = []row{
 	{"heap", heap},
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	o, err := parse(os.Args[1:])
-	if err == nil {
-		err = run(ctx, o)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bargein:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("bargein", parse, run) }
 
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("bargein", flag.ContinueOnError)

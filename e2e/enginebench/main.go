@@ -8,12 +8,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/command"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
@@ -55,18 +54,7 @@ var engines = []engine{
 	},
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	o, err := parse(os.Args[1:])
-	if err == nil {
-		err = run(ctx, o)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "enginebench:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("enginebench", parse, run) }
 
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("enginebench", flag.ContinueOnError)
