@@ -43,6 +43,7 @@ type Message struct {
 	Role   string
 	Text   string
 	Images []Image     // pictures that the user sends with the text; a model that cannot see answers NoVisionReply
+	Audio  *Audio      // not nil: the user's speech, of which Text has the transcript; only an AudioModel gets it
 	Call   *ToolCall   // not nil: the assistant called a tool
 	Result *ToolResult // not nil: the message is the result of a tool
 	// Interrupted: the user interrupted this answer of the assistant, and Text is the part of it that the user heard.
@@ -54,6 +55,23 @@ type Image struct {
 	MIME   string // "image/png" or "image/jpeg"
 	Data   []byte // the content of the file; the callee must not change it
 	Detail string // "low", "high" or "auto"
+}
+
+// Audio is the user's speech in a message.
+type Audio struct {
+	PCM []int16 // mono at AudioRate; the callee must not change it
+	// Rest is the Text of the message without the transcript of this audio: what the user has written beside it. It is mostly empty.
+	Rest string
+}
+
+// AudioRate is the sample rate of Audio in Hz.
+const AudioRate = 24000
+
+// AudioModel is a Model that may hear the user. If it hears, the newest message of the user has Audio in each request, unless the speech is
+// longer than half a minute. In older messages it finds the transcripts.
+type AudioModel interface {
+	// HearsAudio reports whether the model hears. The server asks once, at the beginning of a session. It does not block.
+	HearsAudio() bool
 }
 
 // NoVisionReply is the answer of a model that cannot see to a message with images.

@@ -19,6 +19,7 @@ type OpenAILLM struct {
 	Spoken       string         `yaml:"spoken" doc:"How the model is told to write an answer that is spoken; none: not at all."`
 	NoTime       bool           `yaml:"no_time" doc:"The model is not told the user's time and language."`
 	Blind        bool           `yaml:"blind" doc:"The model cannot see images."`
+	Hears        bool           `yaml:"hears" doc:"The model hears: it gets the user's newest speech as audio, in place of the transcript. For kind openai."`
 	MaxThinking  time.Duration  `yaml:"max_thinking" min:"1s" max:"10m" doc:"The longest time from the first thought to the first word; 2m without it."`
 }
 
@@ -38,7 +39,7 @@ func openModel(c *OpenAILLM, e Env, open func(model.Config) (*model.Model, error
 	}
 	m, err := open(model.Config{
 		Server: server, Model: c.Model, Window: c.Window, Options: c.Options, Interruption: c.Interruption, Blind: c.Blind, MaxThinking: c.MaxThinking,
-		Spoken: c.Spoken, NoTime: c.NoTime,
+		Spoken: c.Spoken, NoTime: c.NoTime, Hears: c.Hears,
 	})
 	if err != nil {
 		return s, err

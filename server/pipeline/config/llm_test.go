@@ -29,7 +29,7 @@ func TestModelsOverHTTP(t *testing.T) {
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	g := gomega.NewWithT(t)
-	src := "llm: {kind: openai, url: URL/v1, model: small, key_env: KEY, options: {temperature: 0.5}}"
+	src := "llm: {kind: openai, url: URL/v1, model: small, key_env: KEY, options: {temperature: 0.5}, hears: true}"
 	f, err := Parse("antiphon.yaml", []byte(strings.ReplaceAll(src, "URL", s.URL)), nil)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p, err := f.Pipeline(t.Context(), Env{Getenv: func(string) string { return "sk-1" }})
@@ -44,9 +44,11 @@ func TestModelsOverHTTP(t *testing.T) {
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(said).To(gomega.Equal("small 0.5 Bearer sk-1"))
+	g.Expect(p.Model.(pipeline.AudioModel).HearsAudio()).To(gomega.BeTrue())
 	for says, src := range map[string]string{
 		"antiphon.yaml:1: llm (kind openai): url: no address": "{kind: openai}",
 		`llm (kind openai-responses): options: "n"`:           "{kind: openai-responses, url: 'http://a', options: {n: 2}}",
+		`llm (kind openai-responses): hears`:                  "{kind: openai-responses, url: 'http://a', hears: true}",
 	} {
 		f, err := Parse("antiphon.yaml", []byte("llm: "+src), nil)
 		g.Expect(err).NotTo(gomega.HaveOccurred())

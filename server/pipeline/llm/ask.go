@@ -8,6 +8,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -109,6 +110,17 @@ func refuses(err error) *remote.StatusError {
 		return status
 	}
 	return nil
+}
+
+// explainAudio adds to the refusal of a request with audio what the user can do.
+func explainAudio(err error, r pipeline.Request) error {
+	spoken := slices.ContainsFunc(r.Messages, func(m pipeline.Message) bool { return m.Audio != nil })
+	var stage *pipeline.StageError
+	var status *remote.StatusError
+	if !spoken || !errors.As(err, &stage) || !errors.As(err, &status) || stage.Hint != "" {
+		return err
+	}
+	return &pipeline.StageError{Stage: stage.Stage, Err: stage.Err, Hint: "the request has audio: if the model cannot hear, leave hears out of the configuration"}
 }
 
 // ask sends the request and returns the answer, of which the caller closes the body.

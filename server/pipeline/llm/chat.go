@@ -8,8 +8,10 @@ import (
 	"io"
 	"slices"
 
+	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
+	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // chat is the form of /chat/completions.
@@ -134,14 +136,21 @@ func interruption(all []pipeline.Message, i int, note string) string {
 	return note + "\n"
 }
 
-// chatContent returns the content of a message: a text, or parts if there are images.
+// chatContent returns the content of a message: a text, or parts if there are images or audio. Audio stands in place of its transcript.
 func chatContent(m pipeline.Message, note string) any {
-	if len(m.Images) == 0 {
+	if len(m.Images) == 0 && m.Audio == nil {
 		return note + m.Text
 	}
+	text := note + m.Text
+	if m.Audio != nil {
+		text = note + m.Audio.Rest
+	}
 	var parts []any
-	if note+m.Text != "" {
-		parts = append(parts, map[string]any{"type": "text", "text": note + m.Text})
+	if text != "" {
+		parts = append(parts, map[string]any{"type": "text", "text": text})
+	}
+	if m.Audio != nil {
+		parts = append(parts, map[string]any{"type": "input_audio", "input_audio": map[string]any{"data": wavFile(m.Audio.PCM), "format": "wav"}})
 	}
 	for _, image := range m.Images {
 		url := map[string]any{"url": dataURL(image)}
@@ -151,6 +160,11 @@ func chatContent(m pipeline.Message, note string) any {
 		parts = append(parts, map[string]any{"type": "image_url", "image_url": url})
 	}
 	return parts
+}
+
+// wavFile returns audio as a WAV file in base64.
+func wavFile(pcm []int16) string {
+	return base64.StdEncoding.EncodeToString(voice.PCM16ToBytes(wav.Header(pipeline.AudioRate, 2*len(pcm)), pcm))
 }
 
 func dataURL(i pipeline.Image) string {

@@ -3,6 +3,8 @@ package llm
 // The form of /chat/completions: what is asked, and what answers of all kinds give.
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
@@ -242,6 +245,48 @@ func TestTheNoteOfAnInterruption(t *testing.T) {
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		g.Expect(f.asked[len(f.asked)-1]["messages"]).To(gomega.ContainElement(gomega.HaveKeyWithValue("content", want)))
 	}
+}
+
+func TestAModelThatHears(t *testing.T) {
+	g := gomega.NewWithT(t)
+	f := serve(t, events(stop))
+	m := model(t, Config{Hears: true}, NewChat, f.url)
+	g.Expect(m.HearsAudio()).To(gomega.BeTrue())
+	r := pipeline.Request{Messages: []pipeline.Message{
+		{Role: "user", Text: "What is this?"},
+		{Role: "assistant", Text: "It is", Interrupted: true},
+		{Role: "user", Text: "Look:\nno", Audio: &pipeline.Audio{PCM: []int16{1, -2}, Rest: "Look:"}, Images: []pipeline.Image{{MIME: "image/png", Data: []byte{1}}}},
+		{Role: "user", Text: "wait", Audio: &pipeline.Audio{PCM: []int16{3}}},
+	}}
+	_, err := generate(t.Context(), m, r)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	messages := f.asked[0]["messages"].([]any)
+	parts := func(i int) []any { return messages[i].(map[string]any)["content"].([]any) }
+	kinds := func(i int) (all []any) {
+		for _, p := range parts(i) {
+			all = append(all, p.(map[string]any)["type"])
+		}
+		return all
+	}
+	g.Expect(kinds(2)).To(gomega.HaveExactElements("text", "input_audio", "image_url"))
+	g.Expect(parts(2)[0]).To(gomega.HaveKeyWithValue("text", DefaultInterruption+"\nLook:"))
+	g.Expect(kinds(3)).To(gomega.HaveExactElements("input_audio"), "no transcript beside the audio")
+	audio := parts(2)[1].(map[string]any)["input_audio"].(map[string]any)
+	g.Expect(audio).To(gomega.HaveKeyWithValue("format", "wav"))
+	file, err := base64.StdEncoding.DecodeString(audio["data"].(string))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	pcm, rate, err := wav.ReadAll(bytes.NewReader(file), 100)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(pcm).To(gomega.Equal([]int16{1, -2}))
+	g.Expect(rate).To(gomega.Equal(pipeline.AudioRate))
+
+	f.answer = func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"error":{"message":"no audio, please"}}`, http.StatusBadRequest)
+	}
+	_, err = generate(t.Context(), m, r)
+	g.Expect(err).To(gomega.MatchError(gomega.And(gomega.ContainSubstring("no audio, please"), gomega.ContainSubstring("leave hears out of the configuration"))))
+	_, err = generate(t.Context(), m, pipeline.Request{Messages: r.Messages[:1]})
+	g.Expect(err).To(gomega.MatchError(gomega.Not(gomega.ContainSubstring("hears"))))
 }
 
 func TestAModelThatCannotSee(t *testing.T) {

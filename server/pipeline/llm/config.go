@@ -37,6 +37,9 @@ type Config struct {
 	NoTime bool
 	// Blind says that the model cannot see images. The adapter then answers a message with images with pipeline.NoVisionReply.
 	Blind bool
+	// Hears says that the model hears: the adapter sends the user's newest speech as an input_audio part, in place of its transcript. Only
+	// NewChat takes it.
+	Hears bool
 
 	MaxThinking time.Duration // longest time from the first thought to the first word; 0: DefaultMaxThinking
 }

@@ -52,7 +52,12 @@ type form interface {
 func NewChat(c Config) (*Model, error) { return newModel(c, chat{}) }
 
 // NewResponses returns a model that is asked by /responses.
-func NewResponses(c Config) (*Model, error) { return newModel(c, responses{}) }
+func NewResponses(c Config) (*Model, error) {
+	if c.Hears {
+		return nil, errors.New("hears: the form /responses takes no audio; leave it out, or take the kind openai")
+	}
+	return newModel(c, responses{})
+}
 
 func newModel(c Config, f form) (*Model, error) {
 	client, err := c.client()
@@ -88,7 +93,7 @@ func (m *Model) Generate(ctx context.Context, r pipeline.Request, emit func(pipe
 	}
 	got, err := m.ask(ctx, name, r)
 	if err != nil {
-		return pipeline.Usage{}, err
+		return pipeline.Usage{}, explainAudio(err, r)
 	}
 	defer got.Body.Close()
 	err = m.read(a, got)
@@ -183,6 +188,9 @@ func (m *Model) ContextWindow() int {
 	}
 	return pipeline.DefaultContextWindow
 }
+
+// HearsAudio implements pipeline.AudioModel.
+func (m *Model) HearsAudio() bool { return m.config.Hears }
 
 // sees reports whether the user's newest message has images.
 func sees(messages []pipeline.Message) bool {

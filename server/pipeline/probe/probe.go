@@ -198,6 +198,15 @@ var (
 	errEnough = errors.New("enough")
 )
 
+// ask returns the question. For a model that hears it has audio as well, which is silent, because some servers refuse audio.
+func ask(m pipeline.Model) pipeline.Message {
+	q := pipeline.Message{Role: pipeline.RoleUser, Text: question}
+	if a, ok := m.(pipeline.AudioModel); ok && a.HearsAudio() {
+		q.Audio = &pipeline.Audio{PCM: make([]int16, pipeline.AudioRate), Rest: question}
+	}
+	return q
+}
+
 // answer has the model answer the question.
 func answer(ctx context.Context, dials *dials, p *pipeline.Pipeline) (r Result) {
 	r.Stage = pipeline.StageModel
@@ -206,7 +215,7 @@ func answer(ctx context.Context, dials *dials, p *pipeline.Pipeline) (r Result) 
 	var said strings.Builder
 	r.Err = within(traced, func(ctx context.Context) error {
 		_, err := p.Model.Generate(ctx, pipeline.Request{
-			Messages: []pipeline.Message{{Role: pipeline.RoleUser, Text: question}}, MaxOutputTokens: tokens, Spoken: true,
+			Messages: []pipeline.Message{ask(p.Model)}, MaxOutputTokens: tokens, Spoken: true,
 		}, func(e pipeline.ModelEvent) error {
 			if d, is := e.(pipeline.TextDelta); is && d.Text != "" {
 				if r.First == 0 {

@@ -162,3 +162,24 @@ func TestKeeper(t *testing.T) {
 		g.Expect(m.calls.Load()).To(gomega.BeNumerically("<", 40), "the pauses grow")
 	})
 }
+
+// picky is a model that hears, and that refuses a message without audio.
+type picky struct{ pipeline.Model }
+
+// HearsAudio implements pipeline.AudioModel.
+func (picky) HearsAudio() bool { return true }
+
+// Generate implements pipeline.Model.
+func (picky) Generate(_ context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (u pipeline.Usage, err error) {
+	if a := r.Messages[0].Audio; a == nil || len(a.PCM) == 0 || a.Rest != r.Messages[0].Text {
+		return u, errors.New("no audio")
+	}
+	return u, emit(pipeline.TextDelta{Text: "hello"})
+}
+
+// A model that hears is asked with audio: some servers refuse it.
+func TestAModelThatHears(t *testing.T) {
+	p := scriptedOf(t, "")
+	p.Model = picky{}
+	gomega.NewWithT(t).Expect(Run(t.Context(), p)[1].Err).NotTo(gomega.HaveOccurred())
+}

@@ -63,8 +63,12 @@ func (c *Client) createItem(o Origin, e *wire.ConversationItemCreate) action.Lis
 		return failed(refused)
 	}
 	it, events, refused := c.Conversation.Create(w, e.PreviousItemID)
-	if refused == nil && recording != nil {
+	switch {
+	case refused != nil:
+	case recording != nil:
 		c.Input.Transcribe(it, recording)
+	default:
+		c.Conversation.Hear(it, c.Settings.InputFormat())
 	}
 	return answered(events, refused)
 }

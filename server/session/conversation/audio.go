@@ -30,10 +30,11 @@ func (c *Conversation) AddAudio(it *Item, pcm []int16) {
 	}
 }
 
-// SetRecording sets the audio of a user's item: mono, format.InputRate.
+// SetRecording sets the audio of a user's item: mono, format.InputRate. Nobody may change pcm afterwards.
 func (c *Conversation) SetRecording(it *Item, pcm []int16) {
 	it.length = voice.Samples(len(pcm))
 	c.keep(it, pcm)
+	c.speech.take(it, pcm)
 }
 
 // keep adds to the audio that is kept of an item. The audio of the oldest items makes room for it. Of an item that is too long

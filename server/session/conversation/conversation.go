@@ -19,12 +19,13 @@ const (
 
 // Conversation is the conversation of one session.
 type Conversation struct {
-	env   env.Env
-	model pipeline.Model
-	id    string
-	items []*Item
-	last  id.Item // the number of the newest item
-	keeps bool    // audio is kept
+	env    env.Env
+	model  pipeline.Model
+	id     string
+	items  []*Item
+	last   id.Item // the number of the newest item
+	keeps  bool    // audio is kept
+	speech speech
 
 	memory   *Memory // nil without a budget
 	borrowed int     // bytes of the memory's pool
@@ -33,7 +34,7 @@ type Conversation struct {
 
 // New returns an empty conversation that is answered by model.
 func New(e env.Env, model pipeline.Model) *Conversation {
-	return &Conversation{env: e, model: model, id: e.NewID("conv_")}
+	return &Conversation{env: e, model: model, id: e.NewID("conv_"), speech: speech{wanted: hears(model)}}
 }
 
 // ID returns the conversation's name for the client, such as "conv_…".

@@ -93,6 +93,7 @@ func (c *Conversation) Delete(name string) ([]wire.ServerEvent, *fault.Failure) 
 	if i < 0 {
 		return nil, unknownItem("item_delete_invalid_item_id", name)
 	}
+	c.speech.forget(c.items[i])
 	c.items = slices.Delete(c.items, i, i+1)
 	return []wire.ServerEvent{&wire.ConversationItemDeleted{ItemID: name}}, nil
 }

@@ -19,6 +19,7 @@ type Ask struct {
 	HasInput   bool
 	Idle       bool // the user has said nothing for idle_timeout_ms
 	Truncation wire.Truncation
+	Format     string // the format of audio in Input, such as wire.FormatPCM
 }
 
 // Prompt is a request that is ready for the model.
@@ -42,7 +43,7 @@ type promptMessage struct {
 func (c *Conversation) Request(q pipeline.Request, a Ask) (Prompt, error) {
 	var all []promptMessage
 	if a.HasInput {
-		all = c.inputMessages(a.Input)
+		all = c.inputMessages(a.Input, a.Format)
 	} else {
 		all = c.itemMessages()
 	}
@@ -69,7 +70,10 @@ func (c *Conversation) prompt(m pipeline.Message, it *Item) promptMessage {
 func (c *Conversation) itemMessages() []promptMessage {
 	out := make([]promptMessage, 0, len(c.items))
 	for _, it := range c.items {
-		if m, ok := message(it.Item); ok && !it.left {
+		if it.left {
+			continue
+		}
+		if m, ok := message(it.Item, c.speechOf(it)); ok {
 			m.Interrupted = it.cut
 			out = append(out, c.prompt(m, it))
 		}
@@ -77,10 +81,12 @@ func (c *Conversation) itemMessages() []promptMessage {
 	return out
 }
 
-// inputMessages returns the messages of a response's own input: items, and references to items of the conversation.
-func (c *Conversation) inputMessages(items []wire.Item) []promptMessage {
+// inputMessages returns the messages of a response's own input: items, and references to items of the conversation. name is the format of
+// audio in it.
+func (c *Conversation) inputMessages(items []wire.Item, name string) []promptMessage {
 	var out []promptMessage
-	for _, w := range items {
+	spoken, pcm := c.spoken(items, name)
+	for i, w := range items {
 		interrupted := false
 		if w.Type == wire.ItemReference {
 			it := c.Find(w.ID)
@@ -89,7 +95,11 @@ func (c *Conversation) inputMessages(items []wire.Item) []promptMessage {
 			}
 			w, interrupted = it.Item, it.cut
 		}
-		if m, ok := message(w); ok {
+		var audio []int16
+		if i == spoken {
+			audio = pcm
+		}
+		if m, ok := message(w, audio); ok {
 			m.Interrupted = interrupted
 			out = append(out, c.prompt(m, nil))
 		}
@@ -97,12 +107,12 @@ func (c *Conversation) inputMessages(items []wire.Item) []promptMessage {
 	return out
 }
 
-// message returns the prompt message of an item; false when the item has nothing for a model to read.
-func message(w wire.Item) (pipeline.Message, bool) {
+// message returns the prompt message of an item; false when the item has nothing for a model. pcm is the item's audio, for a model that hears.
+func message(w wire.Item, pcm []int16) (pipeline.Message, bool) {
 	switch w.Type {
 	case wire.ItemMessage:
-		m := pipeline.Message{Role: w.Role, Text: contentText(w.Content), Images: images(w.Content)}
-		return m, m.Text != "" || m.Images != nil
+		m := pipeline.Message{Role: w.Role, Text: contentText(w.Content), Images: images(w.Content), Audio: audio(w, pcm)}
+		return m, m.Text != "" || m.Images != nil || m.Audio != nil
 	case wire.ItemFunctionCall:
 		call := pipeline.ToolCall{ID: w.CallID, Name: w.Name, Arguments: cmp.Or(w.Arguments, NoArguments)}
 		return pipeline.Message{Role: pipeline.RoleAssistant, Call: &call}, w.Status != statusIncomplete

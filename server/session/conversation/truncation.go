@@ -42,6 +42,9 @@ func (c *Conversation) window() int {
 
 func (c *Conversation) messageTokens(m pipeline.Message) int {
 	n := c.Tokens(m.Text) + imageTokens*len(m.Images)
+	if m.Audio != nil {
+		n += audioTokens * len(m.Audio.PCM) / pipeline.AudioRate
+	}
 	if m.Call != nil {
 		n += 1 + c.Tokens(m.Call.Arguments)
 	}

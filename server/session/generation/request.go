@@ -12,7 +12,7 @@ func (g *Generator) request(r *Response) (pipeline.Request, error) {
 	set := g.Settings.Current()
 	q := g.Settings.ModelRequest(r.request)
 	q.MaxOutputTokens, q.Spoken = r.object.MaxOutputTokens.N, r.spoken
-	ask := conversation.Ask{Idle: r.turn != nil && r.turn.Wordless, Truncation: set.Truncate()}
+	ask := conversation.Ask{Idle: r.turn != nil && r.turn.Wordless, Truncation: set.Truncate(), Format: g.Settings.InputFormat()}
 	if r.request != nil {
 		ask.Input, ask.HasInput = r.request.Input, r.request.HasInput
 	}
