@@ -36,7 +36,7 @@ func (s *setup) run(ctx context.Context, in io.Reader, out io.Writer, getenv fun
 	if len(addresses) == 0 {
 		addresses = finder.Usual()
 	}
-	servers, err := finder.Look(ctx, addresses)
+	servers, err := finder.Look(ctx, addresses, getenv)
 	if err != nil {
 		return err
 	}

@@ -77,6 +77,46 @@ func TestSetup(t *testing.T) {
 	g.Expect(os.ReadFile(config.Name + ".2.bak")).To(gomega.BeEquivalentTo(broken))
 }
 
+// Setup writes the file for a server that asks for a key. As long as the key is not in its variable, doctor says which one to set.
+func TestSetupWithAKey(t *testing.T) {
+	g := gomega.NewWithT(t)
+	t.Chdir(t.TempDir())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, `{"version":"0.11.0"}`) })
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != "Bearer good":
+			http.Error(w, `{"error":"Unauthorized"}`, http.StatusUnauthorized)
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprint(w, `{"data":[{"id":"one","owned_by":"vllm"}]}`)
+		default:
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{\"content\":\"Hello there.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		}
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	s := setup{Yes: true, At: []string{server.URL}, File: config.Name}
+	var out strings.Builder
+	err := s.run(t.Context(), strings.NewReader(""), &out, os.Getenv)
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("run export VLLM_API_KEY=… before the server starts")))
+	g.Expect(out.String()).To(gomega.ContainSubstring("it asks for a key: run export VLLM_API_KEY=… and then antiphon setup again"))
+	g.Expect(os.ReadFile(config.Name)).To(gomega.ContainSubstring("key_env: VLLM_API_KEY"))
+
+	t.Setenv("VLLM_API_KEY", "bad")
+	out.Reset()
+	g.Expect((&doctor{Config: config.Name}).run(t.Context(), &out)).To(gomega.MatchError(errNotWorking))
+	g.Expect(out.String()).To(gomega.ContainSubstring("check key_env or key_file in the configuration"))
+
+	t.Setenv("VLLM_API_KEY", "good")
+	out.Reset()
+	g.Expect(s.run(t.Context(), strings.NewReader(""), &out, os.Getenv)).To(gomega.Succeed())
+	g.Expect(out.String()).To(gomega.MatchRegexp(`model +one +ready .* Hello there\.\n`))
+	g.Expect(os.ReadFile(config.Name)).To(gomega.ContainSubstring("model: one\n  key_env: VLLM_API_KEY"))
+	g.Expect(out.String()).NotTo(gomega.ContainSubstring("good"))
+}
+
 // Setup says where it looked, and writes nothing, if there is no server. A key of OpenAI is an offer, and the file names its variable alone.
 func TestSetupWithoutServers(t *testing.T) {
 	g := gomega.NewWithT(t)

@@ -24,6 +24,7 @@ var questions = []struct{ stage, text string }{
 
 // Ranks of offers that come after those of servers on this machine.
 const (
+	rankNoKey   = 500
 	rankCloud   = 1000
 	rankBuiltIn = 2000
 )

@@ -76,8 +76,9 @@ func (n *names) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// identify returns the server that gave these answers; nil if there is none, or if it is a server of ours.
-func identify(u *url.URL, answers map[string]answer) *Server {
+// identify returns the server that gave these answers; nil if there is none, or if it is a server of ours. variable is the environment
+// variable with its key; empty if it asks for none. key is the key that it got; empty if the variable is not set.
+func identify(u *url.URL, answers map[string]answer, variable, key string) *Server {
 	if len(answers) == 0 {
 		return nil
 	}
@@ -106,10 +107,15 @@ func identify(u *url.URL, answers map[string]answer) *Server {
 		}
 		s.Offers = offers(base+"/v1", list.Data, voices.Voices)
 	}
-	switch status := answers[pathModels].status; {
+	switch {
+	case variable != "" && key == "":
+		s.Note = "it asks for a key: run export " + variable + "=… and then antiphon setup again"
+		if len(s.Offers) == 0 {
+			s.Offers = []Offer{withoutKey(u)}
+		}
+	case wantsKey(answers):
+		s.Note, s.Offers = "it refuses the key in "+variable, nil
 	case len(s.Offers) > 0:
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		s.Note = "it asks for a key: write it into the file by hand, with url and key_env"
 	case s.Name != "":
 		s.Note = "it has no model yet"
 	default:
@@ -118,6 +124,11 @@ func identify(u *url.URL, answers map[string]answer) *Server {
 	for i := range s.Offers {
 		s.Offers[i].Server = cmp.Or(s.Name, "a server like OpenAI's")
 		s.Offers[i].rank += 10 * rank(s.Offers[i].Stage, s.Name)
+		s.Offers[i].KeyEnv = variable
+		if variable != "" && key == "" {
+			s.Offers[i].rank += rankNoKey
+			s.Offers[i].Note = "it asks for a key, in the environment variable " + variable
+		}
 	}
 	return s
 }
@@ -138,7 +149,7 @@ func nameOf(answers map[string]answer) string {
 		return "Ollama " + printable(version.Version)
 	case decode(answers[pathLMStudio], &studio) && len(studio.Data) > 0 && studio.Data[0].Type != "":
 		return "LM Studio"
-	case decode(answers[pathLlamaCPP], &props) && props["default_generation_settings"] != nil:
+	case decode(answers[pathLlamaCPP], &props) && props["default_generation_settings"] != nil, strings.Contains(models, `"llamacpp"`):
 		return "llama.cpp"
 	case strings.Contains(models, `"task"`) && strings.Contains(models, "automatic-speech-recognition"), strings.Contains(models, `"task"`) && strings.Contains(models, "text-to-speech"):
 		return "speaches"
@@ -147,6 +158,8 @@ func nameOf(answers map[string]answer) string {
 			return "vLLM " + printable(version.Version)
 		}
 		return "vLLM"
+	case refused(answers[pathModels]) && decode(answers[pathVersion], &version) && version.Version != "":
+		return "vLLM " + printable(version.Version) // its key is for /v1 alone
 	case says("whisper.cpp"):
 		return "whisper.cpp"
 	case says("localai"):

@@ -42,7 +42,7 @@ func Usual() []string {
 type Server struct {
 	Address string // as it was asked for
 	Name    string // what it is, with its version where it says it, such as "Ollama 0.9.1"; "" if it was not recognised
-	Note    string // why nothing of it can be used; "" if something can
+	Note    string // why nothing of it can be used, or not yet; "" if something can
 	Offers  []Offer
 }
 
@@ -60,8 +60,9 @@ type Offer struct {
 }
 
 // Look asks each address what it is, and returns the servers that answered, in the order of the addresses. An address is "http://host:port",
-// "tcp://host:port" for the Wyoming protocol, or "host:port" for either. It takes about two seconds at most.
-func Look(ctx context.Context, addresses []string) ([]Server, error) {
+// "tcp://host:port" for the Wyoming protocol, or "host:port" for either. A server that asks for a key gets the one in its environment variable,
+// if that is set. It takes about two seconds at most.
+func Look(ctx context.Context, addresses []string, getenv func(name string) string) ([]Server, error) {
 	if len(addresses) > maxAddresses {
 		return nil, fmt.Errorf("%d addresses; at most %d are allowed", len(addresses), maxAddresses)
 	}
@@ -75,7 +76,7 @@ func Look(ctx context.Context, addresses []string) ([]Server, error) {
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, answerWithin)
 			defer cancel()
-			found[i] = ask(ctx, u)
+			found[i] = ask(ctx, u, getenv)
 		})
 	}
 	all.Wait()
@@ -103,7 +104,7 @@ func parse(address string) (*url.URL, error) {
 }
 
 // ask returns the server at an address; nil if none answers.
-func ask(ctx context.Context, u *url.URL) *Server {
+func ask(ctx context.Context, u *url.URL, getenv func(name string) string) *Server {
 	dialer := net.Dialer{Timeout: dialWithin}
 	conn, err := dialer.DialContext(ctx, "tcp", u.Host)
 	if err != nil {
@@ -115,17 +116,31 @@ func ask(ctx context.Context, u *url.URL) *Server {
 	}
 	_ = conn.Close() // it only showed that somebody listens
 	if u.Scheme != "" {
-		return identify(u, askHTTP(ctx, u))
+		return look(ctx, u, getenv)
 	}
 	withScheme := *u
 	withScheme.Scheme = "http"
 	within, cancel := context.WithTimeout(ctx, answerWithin/2) // the rest is for Wyoming
 	defer cancel()
-	if s := identify(&withScheme, askHTTP(within, &withScheme)); s != nil {
+	if s := look(within, &withScheme, getenv); s != nil {
 		return s
 	}
 	withScheme.Scheme = "tcp"
-	return ask(ctx, &withScheme)
+	return ask(ctx, &withScheme, getenv)
+}
+
+// look asks a server over HTTP what it is, with its key if it asks for one.
+func look(ctx context.Context, u *url.URL, getenv func(name string) string) *Server {
+	answers := askHTTP(ctx, u, "")
+	if !wantsKey(answers) {
+		return identify(u, answers, "", "")
+	}
+	variable := keyVariable(nameOf(answers), u)
+	key := strings.TrimSpace(getenv(variable))
+	if key != "" {
+		answers = askHTTP(ctx, u, key)
+	}
+	return identify(u, answers, variable, key)
 }
 
 // answer is the answer of a server to one request.
@@ -148,8 +163,8 @@ const (
 	pathPiper        = "/voices"
 )
 
-// askHTTP asks a server for all paths at the same time, and returns its answers by their paths.
-func askHTTP(ctx context.Context, u *url.URL) map[string]answer {
+// askHTTP asks a server for all paths at the same time, and returns its answers by their paths. An empty key is not sent.
+func askHTTP(ctx context.Context, u *url.URL, key string) map[string]answer {
 	transport := &http.Transport{MaxConnsPerHost: 2, MaxResponseHeaderBytes: 64 << 10} // small servers accept few connections at a time
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -158,7 +173,7 @@ func askHTTP(ctx context.Context, u *url.URL) map[string]answer {
 	var all sync.WaitGroup
 	for _, path := range []string{pathRoot, pathModels, pathOllama, pathOllamaLoaded, pathLlamaCPP, pathVersion, pathLMStudio, pathVoices, pathPiper} {
 		all.Go(func() {
-			a, err := get(ctx, client, u.Scheme+"://"+u.Host+path)
+			a, err := get(ctx, client, u.Scheme+"://"+u.Host+path, key)
 			if err != nil {
 				return
 			}
@@ -172,10 +187,13 @@ func askHTTP(ctx context.Context, u *url.URL) map[string]answer {
 }
 
 // get makes one request.
-func get(ctx context.Context, client *http.Client, address string) (a answer, err error) {
+func get(ctx context.Context, client *http.Client, address, key string) (a answer, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return a, err
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	got, err := client.Do(r)
 	if err != nil {

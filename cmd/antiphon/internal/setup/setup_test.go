@@ -77,6 +77,8 @@ func info(data string) string {
 	return fmt.Sprintf("{\"type\":\"info\",\"version\":\"1.8.0\",\"data_length\":%d}\n%s", len(data), data)
 }
 
+func noKeys(string) string { return "" }
+
 func TestLook(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -107,7 +109,7 @@ func TestLook(t *testing.T) {
 		{"LocalAI", map[string]string{
 			"/": "<title>LocalAI</title>", "/v1/models": `{"data":[{"id":"gemma"},{"id":"whisper-1"},{"id":"voice-en-us-amy"},{"id":"stablediffusion"}]}`,
 		}, "LocalAI", []string{"llm openai gemma  /v1", "stt openai whisper-1  /v1", "tts openai voice-en-us-amy  /v1"}},
-		{"a server with a key", map[string]string{"/v1/models": "401"}, " it asks for a key: write it into the file by hand, with url and key_env", nil},
+		{"a server with a key", map[string]string{"/v1/models": "401"}, " it asks for a key: run export ANTIPHON_KEY_PORT=… and then antiphon setup again", []string{"llm openai   /v1"}},
 		{"some page", map[string]string{"/": "<html>"}, " it is no server of models that setup knows", nil},
 		{"a server of nonsense", map[string]string{
 			"/api/version": `[]`, "/v1/models": `{"data":[{"id":7},{"id":"` + "x\x1b[31m" + `"}]}`, "/voices": `{"a":1}`, "/props": "null", "/api/ps": "[",
@@ -117,15 +119,80 @@ func TestLook(t *testing.T) {
 			g := gomega.NewWithT(t)
 			address := stand(t, row.answers)
 			for _, asked := range []string{address, strings.TrimPrefix(address, "http://")} {
-				found, err := Look(t.Context(), []string{asked})
+				found, err := Look(t.Context(), []string{asked}, noKeys)
 				g.Expect(err).NotTo(gomega.HaveOccurred())
 				g.Expect(found).To(gomega.HaveLen(1))
-				g.Expect(strings.TrimRight(found[0].Name+" "+found[0].Note, " ")).To(gomega.Equal(row.says))
+				port := address[strings.LastIndex(address, ":")+1:]
+				g.Expect(strings.TrimRight(found[0].Name+" "+found[0].Note, " ")).To(gomega.Equal(strings.ReplaceAll(row.says, "PORT", port)))
 				var offers []string
 				for _, o := range found[0].Offers {
 					offers = append(offers, strings.Join([]string{o.Stage, o.Kind, o.Model, o.Voice, strings.TrimPrefix(o.URL, address)}, " "))
 				}
 				g.Expect(offers).To(gomega.Equal(row.offers))
+			}
+		})
+	}
+}
+
+// standWithKey starts a server that answers paths below prefix to requests with the key "good" only.
+func standWithKey(t *testing.T, prefix string, answers map[string]string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, known := answers[r.URL.Path]
+		switch {
+		case strings.HasPrefix(r.URL.Path, prefix) && r.Header.Get("Authorization") != "Bearer good":
+			w.WriteHeader(http.StatusUnauthorized)
+		case !known:
+			http.NotFound(w, r)
+		default:
+			_, _ = io.WriteString(w, text)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// A server that asks for a key is found, and the file names the variable with the key. With the key in that variable its models are found.
+func TestServersThatAskForAKey(t *testing.T) {
+	vLLM := map[string]string{"/version": `{"version":"0.11.0"}`, "/v1/models": `{"data":[{"id":"Qwen/Qwen3-4B","owned_by":"vllm"}]}`}
+	llama := map[string]string{"/props": `{"default_generation_settings":{}}`, "/v1/models": `{"data":[{"id":"m.gguf","owned_by":"llamacpp"}]}`}
+	other := map[string]string{"/v1/models": `{"data":[{"id":"whisper"}]}`}
+	for _, row := range []struct {
+		name, prefix string
+		answers      map[string]string
+		variable     string
+		without      string // the stage and the model that are offered without a key
+		with         string // the same with the key
+	}{
+		{"vLLM", "/v1/", vLLM, "VLLM_API_KEY", "llm ", "llm Qwen/Qwen3-4B"},
+		{"llama.cpp", "/props", llama, "LLAMA_API_KEY", "llm m.gguf", "llm m.gguf"},
+		{"another", "/", other, "ANTIPHON_KEY_PORT", "llm ", "stt whisper"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			address := standWithKey(t, row.prefix, row.answers)
+			variable := strings.ReplaceAll(row.variable, "PORT", address[strings.LastIndex(address, ":")+1:])
+			for _, test := range []struct{ key, says, offer string }{
+				{"", "it asks for a key: run export " + variable + "=… and then antiphon setup again", row.without},
+				{"good", "", row.with},
+				{"bad", "it refuses the key in " + variable, ""},
+			} {
+				getenv := func(name string) string { return map[string]string{variable: test.key}[name] }
+				found, err := Look(t.Context(), []string{address}, getenv)
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				g.Expect(found).To(gomega.HaveLen(1))
+				g.Expect(found[0].Note).To(gomega.Equal(test.says))
+				if test.offer == "" {
+					g.Expect(found[0].Offers).To(gomega.BeEmpty())
+					continue
+				}
+				o := found[0].Offers[0]
+				g.Expect([]string{o.Stage + " " + o.Model, o.URL, o.KeyEnv}).To(gomega.Equal([]string{test.offer, address + "/v1", variable}))
+				best := Best(Known(append(OpenAI(), o)))
+				g.Expect(best).To(gomega.ContainElement(o), "a server of the user's own comes before a service that charges")
+				text, err := Text(best, "")
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				g.Expect(text).To(gomega.ContainSubstring("key_env: " + variable))
 			}
 		})
 	}
@@ -141,19 +208,19 @@ func TestLookFindsNothing(t *testing.T) {
 	ours := stand(t, map[string]string{"our own": "/v1/models"})
 	hangs := stand(t, map[string]string{"/": "hang", "/v1/models": "hang", "/api/version": "hang", "/api/ps": "hang", "/props": "hang", "/version": "hang", "/api/v0/models": "hang", "/v1/audio/voices": "hang", "/voices": "hang"})
 	begin := time.Now()
-	found, err := Look(t.Context(), []string{free, ours, hangs, standTCP(t, "HTTP/1.0 400\n"), standTCP(t, "{\"type\":\"info\",\"data_length\":99999999}\n")})
+	found, err := Look(t.Context(), []string{free, ours, hangs, standTCP(t, "HTTP/1.0 400\n"), standTCP(t, "{\"type\":\"info\",\"data_length\":99999999}\n")}, noKeys)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(found).To(gomega.BeEmpty())
 	g.Expect(time.Since(begin)).To(gomega.BeNumerically("<", 3*answerWithin))
 	for _, wrong := range []string{"", "here", "http://here", "ftp://a:1", "http://u:p@a:1"} {
-		_, err := Look(t.Context(), []string{wrong})
+		_, err := Look(t.Context(), []string{wrong}, noKeys)
 		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("want an address such as")), wrong)
 	}
-	_, err = Look(t.Context(), make([]string, maxAddresses+1))
+	_, err = Look(t.Context(), make([]string, maxAddresses+1), noKeys)
 	g.Expect(err).To(gomega.HaveOccurred())
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Look(gone, []string{ours})
+	_, err = Look(gone, []string{ours}, noKeys)
 	g.Expect(err).To(gomega.MatchError(context.Canceled))
 }
 
@@ -167,7 +234,7 @@ func TestWyoming(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			address := standTCP(t, row.text)
-			found, err := Look(t.Context(), []string{address})
+			found, err := Look(t.Context(), []string{address}, noKeys)
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(found).To(gomega.HaveLen(1))
 			g.Expect(strings.TrimSpace(found[0].Name + " " + found[0].Note)).To(gomega.Equal(row.says))

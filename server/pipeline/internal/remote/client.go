@@ -248,6 +248,9 @@ func (f *failure) status(answer *http.Response, key string) {
 	switch code := answer.StatusCode; {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		f.hint = "check key_env or key_file in the configuration"
+		if key == "" {
+			f.hint = "the server asks for a key: give its environment variable as key_env in the configuration"
+		}
 	case code == http.StatusNotFound:
 		f.hint = "check url and model in the configuration"
 	case code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code >= 500:
