@@ -11,6 +11,9 @@ export type State =
   | "failed"
   | "disconnected";
 
+/** "loading": the server loads the model. "thinking": the model thinks before it answers. */
+export type Progress = "" | "loading" | "thinking";
+
 /** The codes of the script's own errors. A server's error has the code of the protocol. */
 export type ErrorCode =
   | "unsupported" // this browser or page cannot place calls
@@ -235,6 +238,8 @@ export interface Call extends EventTarget {
   readonly predicted: boolean;
   /** The user may be interrupting: the agent is ducked until the server has decided. */
   readonly interrupting: boolean;
+  /** What the model does before its first word, while the state is "thinking"; empty if the server has not said. */
+  readonly progress: Progress;
   readonly transcript: readonly Entry[];
   readonly levels: Levels;
   readonly metrics: Metrics;

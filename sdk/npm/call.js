@@ -16,6 +16,7 @@ export class Call extends EventTarget {
   confirmed = "connecting";
   predicted = false;
   interrupting = false;
+  progress = "";
   transcript = [];
   levels = { microphone: 0, agent: 0 };
   metrics = noTurn;

@@ -224,6 +224,7 @@ export class Talk {
     p.card.setAttribute("aria-label", this.#host.getAttribute("label") ?? "Conversation");
     p.log.setAttribute("aria-label", "Transcript");
     let [title, hint] = words[state];
+    if (state === "thinking" && call.progress === "loading") [title, hint] = ["Loading the model…", "The first answer takes longer."];
     if (call?.asking) hint = "Allow the microphone in your browser.";
     else if (call?.interrupting) [title, hint] = ["Interrupting?", ""];
     else if (open && call.textOnly) hint = "No microphone: write instead.";

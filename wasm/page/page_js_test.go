@@ -24,6 +24,7 @@ type script struct {
 	MicrophoneError     *struct{ Code string }
 	Volume              float64
 	Muted, Interrupting bool
+	Progress            string
 }
 
 // take reads one text as sdk/npm/call.js does.
@@ -80,7 +81,7 @@ func TestASnapshotIsOneText(t *testing.T) {
 	var w writer
 	var s script
 	s.take(g, w.snapshot(sdk.Snapshot{
-		State: sdk.UserSpeaking, Confirmed: sdk.AgentSpeaking, Interrupting: true,
+		State: sdk.UserSpeaking, Confirmed: sdk.AgentSpeaking, Interrupting: true, Progress: "loading",
 		AudioState: sdk.AudioState{
 			Volume: 0.5, Muted: true, MicErr: sdk.ErrNoMicrophone,
 			Devices: sdk.Devices{Microphones: []sdk.Device{{ID: `"quoted"`}}},
@@ -90,6 +91,7 @@ func TestASnapshotIsOneText(t *testing.T) {
 	}))
 	g.Expect(s.State).To(gomega.Equal("user-speaking"))
 	g.Expect(s.Confirmed).To(gomega.Equal("agent-speaking"))
+	g.Expect(s.Progress).To(gomega.Equal("loading"))
 	g.Expect(s.Volume).To(gomega.Equal(0.5))
 	g.Expect(s.Devices.Microphones[0].ID).To(gomega.Equal(`"quoted"`))
 	g.Expect(*s.Metrics.Turn.FirstText).To(gomega.Equal(1.5))

@@ -22,7 +22,7 @@ type writer struct {
 func (w *writer) snapshot(s sdk.Snapshot) []byte {
 	o := begin(wire.NewWriter(w.buf[:0]))
 	o.text("state", stateName(s.State)).text("confirmed", stateName(s.Confirmed)).flag("predicted", s.Predicted)
-	o.flag("interrupting", s.Interrupting).text("machines", s.Machines.String())
+	o.flag("interrupting", s.Interrupting).text("progress", s.Progress).text("machines", s.Machines.String())
 	o.text("sessionId", s.SessionID).text("model", s.Model)
 	o.flag("muted", s.Muted).flag("asking", s.MicAsked).flag("textOnly", s.TextOnly).flag("soundBlocked", s.SoundBlocked)
 	o.Key("volume").Float(float64(s.Volume))

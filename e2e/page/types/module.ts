@@ -26,7 +26,7 @@ export const talk = async (key: string): Promise<Call> => {
   });
   call.addEventListener("state", ({ detail }) => {
     const state: State = detail;
-    console.log(state, call.confirmed, call.predicted, call.interrupting);
+    console.log(state, call.confirmed, call.predicted, call.interrupting, call.progress === "loading");
   });
   call.addEventListener("transcript", ({ detail }) => {
     const last: Entry | undefined = detail.at(-1);

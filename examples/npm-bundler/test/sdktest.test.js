@@ -1,6 +1,6 @@
 // What a test is told that expects what does not come, and what is left when it is over.
 import { connect, usage } from "antiphon";
-import { awaitState, Clock, ExpectationError, Server } from "antiphon/sdktest";
+import { awaitCall, awaitState, Clock, ExpectationError, Server } from "antiphon/sdktest";
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -72,6 +72,21 @@ test("a script", async (t) => {
     await assert.rejects(server.run(script), { message });
   }
   await assert.rejects(new Server().run("advance 1s"), /has no clock/);
+});
+
+test("a model that loads before its first word", async (t) => {
+  const { server, call } = await open(t, { byHand: true });
+  call.send("hello");
+  const reply = server.begin({ written: true });
+  for (const state of ["loading", "thinking"]) {
+    await server.send({ type: "antiphon.response.progress", response_id: reply.response, state });
+    await awaitCall(call, ({ progress }) => progress === state);
+    assert.equal(call.state, "thinking");
+  }
+  await reply.say("Hello");
+  await reply.end();
+  await awaitState(call, "listening");
+  assert.equal(call.progress, "");
 });
 
 test("a clock", async () => {
