@@ -21,14 +21,8 @@ type pacer struct {
 	stop chan struct{}
 	over sync.WaitGroup
 
-	mu        sync.Mutex
-	audio     []int16 // of the present response
-	gen       uint64
-	pos       int
-	live      bool
-	held      bool
-	ended     bool
-	done      bool
+	mu sync.Mutex
+	paced
 	sentAudio []int16 // all audio that was sent, without silence
 	farEnd    farEnd
 	cut       int   // how many samples of a response were sent when it was dropped
@@ -40,6 +34,17 @@ type pacer struct {
 	begun      []uint64     // the generation numbers of the first segments of the responses
 	out        func(packet) // gets every packet; may be nil
 	lost       uint32       // the client has not received the packets from this timestamp on; 0 if it has received all
+}
+
+// paced is the present response. The zero value stands for none.
+type paced struct {
+	audio []int16
+	gen   uint64 // of its present segment
+	pos   int    // how many samples were sent
+	live  bool   // it may be sent
+	held  bool
+	ended bool // it has all its audio
+	done  bool // it was reported as drained
 }
 
 // farEnd is what was sent last, silence included.
@@ -119,7 +124,7 @@ func (p *pacer) close() {
 func (p *pacer) Begin(gen uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.audio, p.gen, p.pos, p.live, p.held, p.ended, p.done = nil, gen, 0, true, false, false, false
+	p.paced = paced{gen: gen, live: true}
 	p.begun = append(p.begun, gen)
 }
 
