@@ -52,7 +52,10 @@ func TestALostConnectionIsRestarted(t *testing.T) {
 		l.g.Expect(asked.Load()).To(gomega.Equal(int32(1)))
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
 	})
+}
 
+// TestARestartThatFails: another connection takes the place of the lost one, unless the server knows no restart at all.
+func TestARestartThatFails(t *testing.T) {
 	for name, restart := range map[string]func(context.Context) error{
 		"the server is gone: the next call is placed at once": func(context.Context) error { return ErrServerGone },
 		"it is not answered": func(ctx context.Context) error {

@@ -105,7 +105,10 @@ func TestAClientReconnects(t *testing.T) {
 		c.ask("hello")
 		first(c.caller, "response.done")
 	})
+}
 
+// TestAResponseWaitsForTheClient: what a response has while the client is away waits for its return.
+func TestAResponseWaitsForTheClient(t *testing.T) {
 	story(t, "a response that begins meanwhile waits with all its audio", func(t *testing.T) {
 		c := byReconnecting(t, true)
 		c.ask("say 20 words")
