@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/onsi/gomega"
 
@@ -213,26 +212,24 @@ func TestBadServers(t *testing.T) {
 // The first sound goes out before the last one arrives, and a barge-in closes the request.
 func TestSoundIsStreamed(t *testing.T) {
 	g := gomega.NewWithT(t)
-	closed := make(chan time.Time, 1)
+	closed := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "audio/pcm")
 		_, _ = io.WriteString(w, "abcdefg") // ends inside a sample
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-		closed <- time.Now()
+		close(closed)
 	}))
 	defer s.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	var cancelled time.Time
 	err := synthesizer(t, Config{}, NewOpenAI, s.URL).Synthesize(ctx, pipeline.Utterance{Text: "Hello."}, func(pcm []int16) error {
 		g.Expect(pcm).To(gomega.HaveLen(3))
-		cancelled = time.Now()
 		cancel()
 		return nil
 	})
 	g.Expect(err).To(gomega.Equal(context.Canceled))
-	g.Expect((<-closed).Sub(cancelled)).To(gomega.BeNumerically("<", 100*time.Millisecond), "the benchmark measures it")
+	g.Eventually(closed, remote.DefaultIdle/2).Should(gomega.BeClosed(), "no time limit closes it; the benchmark measures how fast it is")
 }
 
 func TestRequests(t *testing.T) {
