@@ -8,9 +8,12 @@ import (
 	"regexp"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
 	signaling "github.com/antiphon-rt/antiphon/server/signal"
 )
@@ -27,6 +30,37 @@ func (r *reloads) Reload(to signaling.Rules) error {
 }
 
 func (r *reloads) Limit(limits httpguard.Limits) { r.connections <- limits }
+
+// A changed file has the server read its files again without a signal, and a file that stays the same does not.
+func TestReloadOnChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		limitsFile := write(t, "limits.yaml", "max-sessions: 7\n")
+		c := serve{Listen: "127.0.0.1:0", APIKeyFile: keyFile(t), LimitsFile: limitsFile, limits: limits{EventsPerSecond: 5}}
+		s := &reloads{make(chan signaling.Rules, 10), make(chan httpguard.Limits, 10)}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			c.watch(ctx, nil, running{s, s, nil}, slog.New(slog.DiscardHandler))
+		}()
+		<-time.After(3 * lookEvery)
+		g.Expect(s.got).To(gomega.BeEmpty())
+		g.Expect(os.WriteFile(limitsFile, []byte("max-sessions: 12\n"), 0o600)).To(gomega.Succeed())
+		<-time.After(lookEvery)
+		g.Expect((<-s.got).Limits.MaxSessions).To(gomega.Equal(12))
+		key, line, err := apikey.New("new")
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(os.WriteFile(c.APIKeyFile, []byte(line+"\n"), 0o600)).To(gomega.Succeed())
+		<-time.After(lookEvery)
+		_, known := (<-s.got).Keys.Principal(key)
+		g.Expect(known).To(gomega.BeTrue())
+		<-time.After(3 * lookEvery)
+		g.Expect(s.got).To(gomega.BeEmpty())
+		cancel()
+		<-done
+	})
+}
 
 // SIGHUP has the server read its certificate, keys and limits again. A file with a mistake changes nothing.
 func TestReloadAtSIGHUP(t *testing.T) {

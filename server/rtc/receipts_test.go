@@ -143,6 +143,8 @@ func TestArrivals(t *testing.T) {
 		{"packets that are late and not lost", 65530 + 1, time.Second, false},
 		{"a pause of a client that sends no silence", 65530 + 2, 5 * time.Second, false},
 		{"a second is lost", 65530 - 65536 + 50, time.Second, true},
+		{"300 ms are lost", 65530 - 65536 + 16, 300 * time.Millisecond, true},
+		{"less than 300 ms are lost", 65530 - 65536 + 16, 299 * time.Millisecond, false},
 		{"a second is lost of a client that sends half of its packets", 65530 - 65536 + 8, time.Second, true},
 		{"a burst of numbers without a gap in time", 65530 - 65536 + 50, 20 * time.Millisecond, false},
 		{"a new numbering", 30000, time.Second, false},
