@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pion/ice/v4"
+	"github.com/pion/transport/v4/stdnet"
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/limited"
@@ -98,12 +99,18 @@ func (e *Engine) settings() webrtc.SettingEngine {
 }
 
 func (e *Engine) openMux() (ice.UDPMux, error) {
+	system, err := stdnet.NewNet()
+	if err != nil {
+		return nil, err
+	}
 	opts := []ice.UDPMuxFromPortOption{
 		ice.UDPMuxFromPortWithLogger(pionlog.Factory{To: e.cfg.Logger}.NewLogger("mux")),
-		// All calls share the socket: the buffers hold the packets of 100 calls while the processor is busy for 100 ms.
-		ice.UDPMuxFromPortWithReadBufferSize(1 << 20),
+		// All calls share the socket. The kernel counts some 800 bytes for a packet of audio, and takes twice what is asked: the buffers
+		// hold the packets of 100 calls while the server stands still for 2 s, and for half a second the other way.
+		ice.UDPMuxFromPortWithReadBufferSize(4 << 20),
 		ice.UDPMuxFromPortWithWriteBufferSize(1 << 20),
 		ice.UDPMuxFromPortWithIPFilter(e.serves),
+		ice.UDPMuxFromPortWithNet(sharedNet{system}),
 	}
 	if e.cfg.Loopback {
 		opts = append(opts, ice.UDPMuxFromPortWithLoopback())
