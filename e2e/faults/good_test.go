@@ -174,9 +174,13 @@ func (c *caller) awaitEnd(ctx context.Context, answer string) error {
 			return err
 		}
 		found, _ := align(answer, text)
-		if slices.Contains(found[max(0, len(found)-lostRun):], true) {
+		if end := found[max(0, len(found)-lostRun):]; slices.Contains(end, true) {
+			rest := time.Duration(0)
+			if !end[len(end)-1] {
+				rest = 2 * time.Second // longer than the server is stopped
+			}
 			c.listened += len(sound)
-			return nil
+			return c.speaker.AwaitSilence(ctx, rest)
 		}
 		if err := c.speaker.AwaitSound(ctx); err != nil {
 			return fmt.Errorf("%s heard %q and not the end of %q: %w", c.name, text, answer, err)
@@ -257,13 +261,13 @@ func align(want, text string) (found []bool, end int) {
 	found = make([]bool, len(want))
 	for i, j := len(want), end; i > 0 && j > 0; {
 		switch {
+		case cost[i][j] == 1+cost[i-1][j]: // before an equal letter: else the last letter of half an answer counts as that of the whole
+			i--
 		case want[i-1] == text[j-1]:
 			i, j = i-1, j-1
 			found[i] = true
 		case cost[i][j] == 1+cost[i-1][j-1]:
 			i, j = i-1, j-1
-		case cost[i][j] == 1+cost[i-1][j]:
-			i--
 		default:
 			j--
 		}
