@@ -29,7 +29,7 @@ type page struct {
 }
 
 func (p page) build() error {
-	program, err := compile(p.pkg)
+	program, err := toolchain{program: "go"}.compile(p.pkg)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,14 @@ import (
 	"github.com/antiphon-rt/antiphon/web/internal/slim"
 )
 
+// toolchain is the Go that compiles.
+type toolchain struct {
+	program string   // the program go
+	env     []string // what it needs in addition to this process's environment
+}
+
 // compile compiles a package for the browser, with flags of go build besides the ones that each program needs, and returns the program.
-func compile(pkg string, flags ...string) ([]byte, error) {
+func (t toolchain) compile(pkg string, flags ...string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "antiphon-web-")
 	if err != nil {
 		return nil, err
@@ -27,8 +33,8 @@ func compile(pkg string, flags ...string) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "program.wasm")
 	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w"}, flags...)
-	cmd := exec.Command("go", append(args, "-o", out, pkg)...)
-	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	cmd := exec.Command(t.program, append(args, "-o", out, pkg)...)
+	cmd.Env = append(append(os.Environ(), "GOOS=js", "GOARCH=wasm"), t.env...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("go build %s for the browser: %w", pkg, err)
@@ -57,32 +63,40 @@ func compileScript() ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	overlay, err := withoutSettings(dir)
+	ours, err := filepath.Abs(filepath.Join("tools", "tinygo", "library", "godebug", "godebug.go"))
 	if err != nil {
 		return nil, err
 	}
-	return compile("./wasm", append([]string{"-overlay", overlay}, inlining...)...)
+	tools, overlay, err := withoutSettings(dir, ours)
+	if err != nil {
+		return nil, err
+	}
+	return tools.compile("./wasm", append([]string{"-overlay", overlay}, inlining...)...)
 }
 
-// withoutSettings writes an overlay for go build into dir, which replaces Go's internal/godebug with ours, and returns its name. Go's
-// reads the environment variable GODEBUG, and counts in the runtime's metrics what it finds there. A page has no environment, and the
-// counting alone is 20 kB of the packed program.
-func withoutSettings(dir string) (file string, err error) {
-	root, err := goroot()
+// withoutSettings writes an overlay for go build into dir, which replaces Go's internal/godebug with the file ours. It returns the overlay's
+// name, and the toolchain that it is for. Go's own package reads the environment variable GODEBUG, and counts in the runtime's metrics what it
+// finds there. A page has no environment, and the counting alone is 20 kB of the packed program.
+//
+// A toolchain that Go has downloaded is in the module cache, where go build refuses to replace files. It compares paths, so the toolchain runs
+// through a symbolic link outside of the cache.
+func withoutSettings(dir, ours string) (tools toolchain, file string, err error) {
+	installed, err := goroot()
 	if err != nil {
-		return "", err
+		return tools, "", err
 	}
-	ours, err := filepath.Abs(filepath.Join("tools", "tinygo", "library", "godebug", "godebug.go"))
-	if err != nil {
-		return "", err
+	root := filepath.Join(dir, "goroot")
+	if err := os.Symlink(installed, root); err != nil {
+		return tools, "", err
 	}
 	overlay := map[string]map[string]string{"Replace": {filepath.Join(root, "src", "internal", "godebug", "godebug.go"): ours}}
 	content, err := json.Marshal(overlay)
 	if err != nil {
-		return "", err
+		return tools, "", err
 	}
 	file = filepath.Join(dir, "overlay.json")
-	return file, os.WriteFile(file, content, 0o600)
+	tools = toolchain{program: filepath.Join(root, "bin", "go"), env: []string{"GOROOT=" + root, "GOTOOLCHAIN=local"}}
+	return tools, file, os.WriteFile(file, content, 0o600)
 }
 
 // supportScript returns the script that Go's WebAssembly programs need, from the toolchain that compiles them: the two must fit.
