@@ -18,6 +18,8 @@ const (
 	StageTranscriber = "transcriber"
 	StageModel       = "model"
 	StageSynthesizer = "synthesizer"
+	// StageNoiseReduction is optional.
+	StageNoiseReduction = "noise_reduction"
 )
 
 // States of a Component.
@@ -41,6 +43,9 @@ type Pipeline struct {
 	// that the Synthesizer gets: without Markdown, for example. It returns the empty text for a clause with nothing to say. nil: the
 	// Synthesizer gets the clauses as the Model wrote them. Package speakable has such functions.
 	Speakable func() func(clause string) string
+
+	// Noise takes the noise out of the user's audio, for sessions that ask for it; nil if nothing does. ReduceNoise sets it.
+	Noise NoiseReducer
 
 	// Close ends all goroutines and processes of the pipeline and waits for them. Calls of stages that still run return an
 	// error. Close may be called again.
