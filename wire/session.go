@@ -80,7 +80,13 @@ type Transcription struct {
 	Prompt   string
 }
 
-// NoiseReduction is "near_field" or "far_field".
+// The kinds of noise reduction: for a microphone close to the mouth, and for one in the room.
+const (
+	NearField = "near_field"
+	FarField  = "far_field"
+)
+
+// NoiseReduction is NearField or FarField.
 type NoiseReduction struct {
 	Type string
 }

@@ -107,7 +107,7 @@ func (n *NoiseReduction) fields(c *codec) { c.bind("type", &n.Type) }
 func (n *NoiseReduction) check(c *codec, field string) {
 	switch field {
 	case "type":
-		c.oneOf(n.Type, field, "near_field|far_field")
+		c.oneOf(n.Type, field, NearField+"|"+FarField)
 	case "":
 		c.need(n.Type != "", "type")
 	}

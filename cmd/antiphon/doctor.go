@@ -44,7 +44,22 @@ func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 	defer func() { err = errors.Join(err, p.Close()) }()
 	fmt.Fprintf(w, "%s:\n\n", name)
 	results := probe.Run(ctx, p) // before the components, whose states it changes
-	return diagnose(w, p.Components(), results)
+	err = diagnose(w, p.Components(), results)
+	reduceNoise(p, slog.New(slog.DiscardHandler))
+	diagnoseNoise(w, p.Noise.Component())
+	return err
+}
+
+// diagnoseNoise says whether there is noise reduction. A server without it works, so it is never an error.
+func diagnoseNoise(w io.Writer, c pipeline.Component) {
+	switch c.State {
+	case pipeline.StateMissing:
+		fmt.Fprintf(w, "There is no noise reduction (noise_reduction of a session). To get it:\n  %s\n", c.Install)
+	case pipeline.StateFailed:
+		fmt.Fprintf(w, "Noise reduction does not work: %s\n", c.Detail)
+	default:
+		fmt.Fprintf(w, "Noise reduction works: %s, from %s.\n", c.Name, c.Detail)
+	}
 }
 
 // open opens the pipeline that the flags name. It also returns what the table calls it.

@@ -42,6 +42,20 @@ The synthesizer does not work: http://127.0.0.1:1/v1 answered 500: it is shut (o
 `))
 }
 
+// Noise reduction is optional: doctor says how to get it, and does not fail without it.
+func TestDoctorOfNoiseReduction(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for folder, says := range map[string]string{
+		t.TempDir():           "There is no noise reduction (noise_reduction of a session). To get it:\n  antiphon models get rnnoise\n",
+		"../../.cache/models": "Noise reduction works: rnnoise, from @sapphi-red/web-noise-suppressor 0.4.1.\n",
+	} {
+		t.Setenv("ANTIPHON_MODELS", folder)
+		var out strings.Builder
+		g.Expect((&doctor{Pipeline: "scripted"}).run(t.Context(), &out)).To(gomega.Succeed())
+		g.Expect(out.String()).To(gomega.HaveSuffix(says))
+	}
+}
+
 // Doctor tries the configuration of the folder, or the pipeline that its argument names.
 func TestDoctor(t *testing.T) {
 	g := gomega.NewWithT(t)

@@ -22,6 +22,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
 	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
+	"github.com/antiphon-rt/antiphon/server/pipeline/rnnoise"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
 	"github.com/antiphon-rt/antiphon/server/pipeline/speakable"
@@ -146,6 +147,19 @@ func openPipeline(ctx context.Context, name string, processes int, logger *slog.
 		return scripted.Load(name)
 	}
 	return nil, fmt.Errorf("--pipeline %q: want embedded, sherpa, scripted, or a FILE.yaml", name)
+}
+
+// reduceNoise gives the pipeline noise reduction, if this machine has it. The pipeline's Components do not have it, because nothing is missing
+// without it.
+func reduceNoise(p *pipeline.Pipeline, logger *slog.Logger) {
+	r := rnnoise.New(rnnoise.Config{})
+	p.ReduceNoise(r)
+	switch c := r.Component(); c.State {
+	case pipeline.StateMissing:
+		logger.Info("no noise reduction: noise_reduction of a session comes back as null", "install", c.Install)
+	case pipeline.StateFailed:
+		logger.Warn("noise reduction does not work: noise_reduction of a session comes back as null", "detail", c.Detail)
+	}
 }
 
 // openSherpa returns the pipeline of neural speech on this machine, with the built-in assistant.

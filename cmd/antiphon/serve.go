@@ -81,6 +81,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
+	reduceNoise(p, logger)
 	cfg.Pipeline = p
 	var probes *probe.Keeper
 	if file != nil && !given["pipeline"] {

@@ -44,13 +44,17 @@ func noise(seconds, level float64) []int16 {
 
 // vowel returns seconds of a voice of 120 Hz that says a vowel in syllables.
 func vowel(seconds float64) []int16 {
+	formant := func(f, at, width float64) float64 {
+		off := (f - at) / width
+		return 1 / (1 + off*off)
+	}
 	x := make([]int16, int(seconds*pipeline.NoiseRate))
 	for i := range x {
 		at := float64(i) / pipeline.NoiseRate
 		var v float64
 		for k := 1; k <= 20; k++ {
 			f := 120 * float64(k)
-			v += math.Sin(2*math.Pi*f*at) * (1/(1+math.Pow((f-700)/130, 2)) + 0.5/(1+math.Pow((f-1100)/160, 2)))
+			v += math.Sin(2*math.Pi*f*at) * (formant(f, 700, 130) + 0.5*formant(f, 1100, 160))
 		}
 		x[i] = int16(3000 * v * math.Max(0, math.Sin(2*math.Pi*3*at)))
 	}

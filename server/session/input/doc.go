@@ -1,7 +1,7 @@
 // Package input listens to the user. It has two types.
 //
 // An Input finds the turns: audio and time go in, events of the turn machine come out. It owns the input buffer, the voice activity detector,
-// endpointing, the echo judgement and the judge of the open candidate. It cuts the audio into frames of 10 ms. The state of
+// endpointing, noise reduction, the echo judgement and the judge of the open candidate. It cuts the audio into frames of 10 ms. The state of
 // the machines decides how a frame is read, so the caller passes that state as a View for each frame, and takes the event of a
 // frame before it asks for the next one:
 //

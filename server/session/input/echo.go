@@ -42,8 +42,9 @@ func newEcho(d *voice.Detector) (echo, error) {
 	return echo{judgement: voice.NewEchoFor(d), down: down, idle: echoFrames}, err
 }
 
-// explains reports whether the frame that d took last is the agent's audio that went out one round trip or more before.
-func (e *echo) explains(d *voice.Detector, v View) bool {
+// explains reports whether the frame that d took last is the agent's audio that went out one round trip or more before. late is how late that
+// frame is.
+func (e *echo) explains(d *voice.Detector, v View, late time.Duration) bool {
 	switch {
 	case v.FarEnd == nil:
 		return false
@@ -54,7 +55,7 @@ func (e *echo) explains(d *voice.Detector, v View) bool {
 	default:
 		e.idle++
 	}
-	delay := minPlayoutDelay
+	delay := minPlayoutDelay + late
 	if v.Path != nil {
 		delay += v.Path.RoundTrip()
 	}

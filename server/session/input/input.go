@@ -3,6 +3,7 @@ package input
 // The Input: audio goes in, and frames with their turn events come out one by one.
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +54,7 @@ type Input struct {
 	padding  int                 // ms of audio before an onset that belong to a turn
 
 	decoder format.Decoder
+	cleaner cleaner
 	buffer  buffer
 	limit   int     // the limit of buffer, in samples
 	pending []int16 // appended, and not looked at yet
@@ -120,7 +122,7 @@ func New(limit int) (*Input, error) {
 // Append takes mono audio at format.InputRate, which came at now. The caller calls Next until it reports false before it appends
 // again or changes pcm.
 func (in *Input) Append(pcm []int16, now time.Time) {
-	in.pending, in.missing = pcm, 0
+	in.pending, in.missing = in.cleaner.clean(pcm), 0
 	in.listener.lastAudio = now
 }
 
@@ -129,7 +131,7 @@ func (in *Input) Append(pcm []int16, now time.Time) {
 func (in *Input) Missing(samples int) {
 	in.missing += samples
 	if beyond := min(samples, in.missing-maxMissing); beyond > 0 {
-		in.pending = make([]int16, beyond)
+		in.pending = in.cleaner.clean(make([]int16, beyond))
 	}
 }
 
@@ -149,11 +151,12 @@ func (in *Input) AppendEncoded(name string, audio []byte, now time.Time) *fault.
 	return nil
 }
 
-// EndEncoded appends what the decoder has kept back of the audio of events, which ends. The caller goes on as after Append.
+// EndEncoded appends what the decoder and the noise reduction have kept back of the audio so far. The caller goes on as after Append.
 func (in *Input) EndEncoded(now time.Time) {
 	if rest := in.decoder.Rest(); len(rest) > 0 {
 		in.Append(rest, now)
 	}
+	in.pending = append(slices.Clone(in.pending), in.cleaner.flush()...)
 }
 
 // Next looks at the next frame of the appended audio. ok is false when there is none; less audio than a
@@ -225,10 +228,10 @@ func (in *Input) frame(frame []float32, v View) turn.Event {
 		return nil
 	}
 	l := &in.listener
-	speech := l.isSpeech(frame, v, in.settings)
+	speech := l.isSpeech(frame, v, in.settings, in.cleaner.delay())
 	l.endpointing.add(speech)
 	if speech {
-		l.lastSpeech = l.lastAudio
+		l.lastSpeech = l.lastAudio.Add(-in.cleaner.delay())
 	}
 	switch st := v.Turn.(type) {
 	case turn.Idle:
@@ -250,11 +253,11 @@ func (in *Input) frame(frame []float32, v View) turn.Event {
 }
 
 // isSpeech reports whether frame is speech of the user. The agent's echo is none, unless it is certain that the user speaks: then
-// all speech is the user's.
-func (l *listener) isSpeech(frame []float32, v View, td *wire.TurnDetection) bool {
+// all speech is the user's. delay is how late the frame is.
+func (l *listener) isSpeech(frame []float32, v View, td *wire.TurnDetection, delay time.Duration) bool {
 	l.detector.SetThreshold(l.playback.threshold(td, v.AgentAudible, l.lastAudio))
 	speech := l.detector.Frame(frame).Speech
-	if l.echo.explains(l.detector, v) {
+	if l.echo.explains(l.detector, v, delay) {
 		switch v.Turn.(type) {
 		case turn.Idle, turn.Candidate:
 			return false

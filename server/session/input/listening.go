@@ -25,10 +25,12 @@ import (
 
 // Parts are the other parts of the session that a Listening uses. They belong to the session's goroutine, as the Listening does.
 type Parts struct {
-	Env          env.Env
-	Log          *slog.Logger
-	Transcriber  pipeline.Transcriber
-	Guard        *watchdog.Guard // bounds the calls into the Transcriber
+	Env         env.Env
+	Log         *slog.Logger
+	Transcriber pipeline.Transcriber
+	Guard       *watchdog.Guard // bounds the calls into the Transcriber
+	// Noise reduces the noise of the user's audio; nil if nothing does. The Settings ask for it only where it works.
+	Noise        pipeline.NoiseReducer
 	Settings     *settings.Settings
 	Conversation *conversation.Conversation
 	// Buffer is how many samples the input buffer holds.
@@ -53,6 +55,7 @@ type Listening struct {
 	// appended is when the last input_audio_buffer.append came.
 	appended time.Time
 	can      call.Capabilities
+	reducing string // the kind of noise reduction that is on; "" for none
 }
 
 // NewListening returns a Listening that detects no turns yet.
@@ -71,8 +74,9 @@ func NewListening(p Parts) (*Listening, error) {
 // Connect gives the Listening the capabilities of the session's link.
 func (l *Listening) Connect(can call.Capabilities) { l.can = can }
 
-// Close stops the timers and drops every turn.
+// Close stops the timers and the noise reduction, and drops every turn.
 func (l *Listening) Close() {
+	l.input.cleaner.close()
 	l.timers.StopAll()
 	l.speech.Close()
 }
@@ -86,8 +90,11 @@ func (l *Listening) Turns() int { return l.speech.Turns() }
 // Transcribing returns how many recordings are being transcribed.
 func (l *Listening) Transcribing() int { return l.speech.Transcribing() }
 
-// Configure takes over the settings of turn detection.
-func (l *Listening) Configure() { l.input.Configure(l.Settings.TurnDetection()) }
+// Configure takes over the settings of turn detection and noise reduction.
+func (l *Listening) Configure() {
+	l.input.Configure(l.Settings.TurnDetection())
+	l.reduceNoise()
+}
 
 // PlaybackEnded notes that the agent has fallen silent.
 func (l *Listening) PlaybackEnded(s *coord.State) {
@@ -169,6 +176,9 @@ func (l *Listening) Clear() action.List {
 // listen looks at each frame of the audio that was appended. It stops at the first frame that means something to the turn machine, and goes
 // on once that is performed.
 func (l *Listening) listen(s *coord.State) (out action.List) {
+	if err := l.input.cleaner.takeFailure(); err != nil {
+		l.withoutNoiseReduction(err)
+	}
 	for r, ok := l.input.Next(l.inputView(s)); ok; r, ok = l.input.Next(l.inputView(s)) {
 		if r.Frame != nil {
 			out = append(out, l.recognise(r.Frame, s)...)

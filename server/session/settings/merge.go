@@ -42,7 +42,9 @@ func Merge(p *pipeline.Pipeline, set *wire.Session, patch wire.Raw) error {
 
 // checkMerged checks next, which is set with patch merged in, and sets to null what this server does not have.
 func checkMerged(p *pipeline.Pipeline, set, next *wire.Session, patch wire.Raw) error {
-	next.Audio.Input.NoiseReduction = nil
+	if !reducesNoise(p) {
+		next.Audio.Input.NoiseReduction = nil
+	}
 	if err := negotiate(p, next.Audio.Input.Transcription); err != nil {
 		return refused("audio.input.transcription", err.Error())
 	}
@@ -112,6 +114,11 @@ func checkVoice(p *pipeline.Pipeline, name string) error {
 		return v.CheckVoice(name)
 	}
 	return nil
+}
+
+// reducesNoise reports whether the pipeline has noise reduction that works.
+func reducesNoise(p *pipeline.Pipeline) bool {
+	return p == nil || p.Noise != nil && p.Noise.Component().State == pipeline.StateReady
 }
 
 // hasLogprobs reports whether the pipeline's recogniser gives the probabilities of words.

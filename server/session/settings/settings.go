@@ -45,6 +45,17 @@ func (s *Settings) TurnDetection() *wire.TurnDetection { return s.current.Audio.
 // Transcription says how user audio is transcribed, nil when the client wants no transcripts. Read it only.
 func (s *Settings) Transcription() *wire.Transcription { return s.current.Audio.Input.Transcription }
 
+// NoiseReduction returns the kind of noise reduction, such as wire.NearField; "" for none.
+func (s *Settings) NoiseReduction() string {
+	if n := s.current.Audio.Input.NoiseReduction; n != nil {
+		return n.Type
+	}
+	return ""
+}
+
+// NoNoiseReduction notes that there is no noise reduction any more. Clients see it in the next session object.
+func (s *Settings) NoNoiseReduction() { s.current.Audio.Input.NoiseReduction = nil }
+
 // InputFormat returns the format of audio in the client's events, such as wire.FormatPCM.
 func (s *Settings) InputFormat() string { return s.current.Audio.Input.Format.Type }
 
