@@ -57,10 +57,12 @@ type Transcription interface {
 // TranscriptResult is one result of a Transcription. The last one has Final or Err set. A Transcription has exactly one such
 // result, and none if it is closed early.
 type TranscriptResult struct {
-	Partial     string // the whole text so far; it replaces earlier ones
-	EOU         bool   // end of utterance: the user seems to have finished
-	Backchannel bool   // the speech was only an acknowledgement such as "uh-huh"
-	Final       bool   // Text is the transcript, which may be empty, and this is the last result
+	Partial string // the whole text so far; it replaces earlier ones
+	// Through says of how much of the audio Partial is the text, from the begin of the audio on; 0: not known.
+	Through     time.Duration
+	EOU         bool // end of utterance: the user seems to have finished
+	Backchannel bool // the speech was only an acknowledgement such as "uh-huh"
+	Final       bool // Text is the transcript, which may be empty, and this is the last result
 	Text        string
 	Words       []Word // the words of Text; only with Final, and only if the engine knows them
 	Err         error  // the transcription failed and this is the last result

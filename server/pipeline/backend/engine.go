@@ -2,7 +2,10 @@ package backend
 
 // This file has the interface that a speech engine implements.
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Engine recognises speech. It runs in a back-end process (Serve) or in the server's process (InProcess).
 type Engine interface {
@@ -65,6 +68,8 @@ const (
 type Update struct {
 	Partial  string // the whole text so far
 	Boundary Boundary
+	// Through says of how much of the audio Partial is the text, from the begin of the utterance on; 0: not known.
+	Through time.Duration
 }
 
 // Word is one word of a result. Its times count from the begin of the utterance.

@@ -39,6 +39,7 @@ type message struct {
 	EOU         bool   `json:"eou,omitempty"`
 	Backchannel bool   `json:"eob,omitempty"`
 	Words       []Word `json:"words,omitempty"`
+	ThroughMS   int64  `json:"through_ms,omitempty"`
 }
 
 func (m message) boundary() Boundary {

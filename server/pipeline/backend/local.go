@@ -158,7 +158,7 @@ func (l *local) feed() (Result, error) {
 		}
 		if l.live && u != shown {
 			l.out.put(partial(u))
-			shown = Update{Partial: u.Partial}
+			shown = Update{Partial: u.Partial, Through: u.Through}
 		}
 	}
 }
@@ -170,5 +170,7 @@ func partial(u Update) pipeline.TranscriptResult {
 	if u.Boundary == NoBoundary {
 		u.Boundary = said
 	}
-	return pipeline.TranscriptResult{Partial: u.Partial, EOU: u.Boundary == EndOfUtterance, Backchannel: u.Boundary == EndOfBackchannel}
+	return pipeline.TranscriptResult{
+		Partial: u.Partial, Through: u.Through, EOU: u.Boundary == EndOfUtterance, Backchannel: u.Boundary == EndOfBackchannel,
+	}
 }

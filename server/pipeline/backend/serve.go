@@ -127,8 +127,10 @@ func (s *serving) feed(body []byte) error {
 	if !s.live || u == s.shown {
 		return nil
 	}
-	s.shown = Update{Partial: u.Partial}
-	return writeJSON(s.rw, kindUpdate, message{Text: u.Partial, EOU: u.Boundary == EndOfUtterance, Backchannel: u.Boundary == EndOfBackchannel})
+	s.shown = Update{Partial: u.Partial, Through: u.Through}
+	return writeJSON(s.rw, kindUpdate, message{
+		Text: u.Partial, EOU: u.Boundary == EndOfUtterance, Backchannel: u.Boundary == EndOfBackchannel, ThroughMS: u.Through.Milliseconds(),
+	})
 }
 
 func (s *serving) finish() error {

@@ -280,7 +280,7 @@ func (u *utterance) takeFrame(f frame) (last bool, err error) {
 			u.out.put(final(Result{Text: m.Text, Boundary: m.boundary(), Words: m.Words}))
 			return true, nil
 		}
-		u.out.put(partial(Update{Partial: m.Text, Boundary: m.boundary()}))
+		u.out.put(partial(Update{Partial: m.Text, Boundary: m.boundary(), Through: time.Duration(m.ThroughMS) * time.Millisecond}))
 		return false, nil
 	case kindError:
 		return false, fmt.Errorf("%w: %s", errEngine, f.body)

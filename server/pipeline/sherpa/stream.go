@@ -24,10 +24,12 @@ const (
 	// idleShare is how many times the duration of a decoding must pass before the next one for captions. So captions take at most a
 	// quarter of one processor.
 	idleShare = 3
-	// pause is the silence after which the engine decodes at once, in samples: the utterance may be over.
-	pause = 240 * ms
-	// cutAfter is the length from which on an utterance is cut at the next pause, in samples.
+	// pause is the silence after which the engine decodes at once, in samples: the utterance may be over, and the end of the turn waits for the text.
+	pause = postRoll + 10*ms
+	// cutAfter is the length from which on an utterance is cut at the next long pause, in samples.
 	cutAfter = 5000 * ms
+	// longPause is such a pause, in samples. A shorter one may be inside a word.
+	longPause = 240 * ms
 	// maxSegment is the longest recording that is decoded, in samples. Moonshine's decoder fails in sherpa-onnx 1.13.8 above 9 s.
 	maxSegment = 8500 * ms
 	// searchQuiet is how far back the engine looks for a quiet place to cut speech without a pause, in samples.
@@ -54,6 +56,7 @@ type stream struct {
 	live     bool
 
 	done    []string  // texts of the segments before the present one
+	offset  int       // where the present segment begins in the utterance, in samples
 	segment []float32 // audio of the present segment
 	framed  int       // how much of the segment the detector has heard, in samples
 	speech  int       // how much speech is in the segment, in samples
@@ -79,7 +82,7 @@ func (s *stream) Feed(_ context.Context, pcm []float32) (backend.Update, error) 
 			return backend.Update{}, err
 		}
 	}
-	return backend.Update{Partial: s.all()}, nil
+	return backend.Update{Partial: s.all(), Through: time.Duration(s.offset+s.decoded) * time.Second / pipeline.InputRate}, nil
 }
 
 // listen gives the new frames of the segment to the detector.
@@ -104,7 +107,7 @@ func (s *stream) step() error {
 	case len(s.segment) >= maxSegment:
 		return s.cut(s.quietest())
 	case s.speech == 0:
-	case len(s.segment) >= cutAfter && silence >= pause:
+	case len(s.segment) >= cutAfter && silence >= longPause:
 		return s.cut(s.spoken + silence/2)
 	case s.live && silence >= pause && s.decoded < s.spoken+pause && s.speech >= firstCaption/2:
 		return s.decode(len(s.segment))
@@ -158,6 +161,7 @@ func (s *stream) cut(at int) error {
 // drop removes the first samples of the segment. The rest is a segment that nothing was decoded of.
 func (s *stream) drop(n int) {
 	s.segment = slices.Delete(s.segment, 0, n)
+	s.offset += n
 	s.framed -= n
 	s.spoken = max(0, s.spoken-n)
 	s.speech, s.onset = s.spoken, 0

@@ -91,6 +91,29 @@ func TestCaptionsThenTextAtThePause(t *testing.T) {
 	g.Expect(c.sizes).To(gomega.HaveLen(decoded), "the end needs no decoding")
 }
 
+// The text of the whole speech comes soon after the end of the speech, and says how far it reaches: an end of the turn waits for it.
+func TestTheTextSaysHowFarItReaches(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := &counting{takes: 10 * time.Millisecond}
+	s := newStream(c, true, c.now)
+	spoken := 0
+	for at := 0; ; at += 20 {
+		pcm := quiet(20)
+		if at < 2000 {
+			pcm = vowel(2020)[at*ms : (at+20)*ms]
+		}
+		u, err := s.Feed(t.Context(), pcm)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(u.Through).To(gomega.BeNumerically("<=", time.Duration(at+20)*time.Millisecond))
+		if spoken = s.spoken / ms; at >= 2000 && u.Through >= time.Duration(spoken+postRoll/ms)*time.Millisecond {
+			g.Expect(at - spoken).To(gomega.BeNumerically("<", 200))
+			g.Expect(u.Partial).To(gomega.Equal("a b c d"))
+			return
+		}
+		g.Expect(at).To(gomega.BeNumerically("<", 3000), "no text of the end")
+	}
+}
+
 // Without a pause, the end decodes. Without live results, only the end does.
 func TestTheEndDecodes(t *testing.T) {
 	for _, live := range []bool{true, false} {

@@ -101,7 +101,7 @@ func (u *utterance) askPartial() {
 		begin := time.Now()
 		r, err := u.ask(u.ctx, u.config, pcm, nil)
 		if err == nil && r.Text != "" && u.ctx.Err() == nil {
-			u.show(backend.Update{Partial: r.Text})
+			u.show(backend.Update{Partial: r.Text, Through: Length(pcm)})
 		}
 		u.mu.Lock()
 		defer u.mu.Unlock()
