@@ -1,0 +1,115 @@
+package endofturn
+
+// The estimator: when an estimate is due, and what it is made of.
+
+import (
+	"time"
+)
+
+const (
+	frame = 10 * time.Millisecond
+
+	// Earliest is the silence at which the first estimate is made. Silence counts from the detector's last frame of speech.
+	Earliest = 150 * time.Millisecond
+	// Every is the time from one estimate to the next.
+	Every = 100 * time.Millisecond
+
+	// lag is how much time a text that does not say how far it reaches may need from the end of the speech.
+	lag = 300 * time.Millisecond
+	// alone is the silence from which on the sound counts alone. The text of the end of the speech usually comes before.
+	alone = 450 * time.Millisecond
+	// maxText is how much of the end of a text is looked at, in bytes.
+	maxText = 1000
+)
+
+// Estimator follows one turn of a user. One goroutine uses it.
+type Estimator interface {
+	// Frame takes the next frame: voice.FrameSize mono samples at voice.FrameRate. speech reports whether the detector hears the user in it.
+	// due reports whether p is an estimate: the probability that the user has finished the turn.
+	Frame(pcm []float32, speech bool) (p float64, due bool)
+	// Text takes the recogniser's text of the turn so far, which replaces earlier ones. It is the text of the audio up to through, from the
+	// first frame on; 0 if that is not known.
+	Text(text string, through time.Duration) (p float64, due bool)
+}
+
+// Threshold returns the probability from which on a turn is over, for an eagerness of the protocol.
+func Threshold(eagerness string) float64 {
+	switch eagerness {
+	case "low":
+		return 0.85
+	case "high":
+		return 0.5
+	}
+	return 0.7
+}
+
+// estimator is the Estimator of New.
+type estimator struct {
+	language *Language
+	prosody  *prosody
+	words    words
+
+	at      time.Duration // length of the audio
+	spoken  time.Duration // where the last speech ended; 0: there was none
+	through time.Duration // up to where the text reaches; 0 if that is not known
+	texted  time.Duration // how long the audio was when the text came
+}
+
+// New returns an Estimator for a turn in a language, such as "en" or "en-US". A language without data has no words: the sound counts alone.
+func New(language string) Estimator { return NewFor(Find(language)) }
+
+// NewFor is New for a language whose data is of the user's own; nil is a language without data.
+func NewFor(l *Language) Estimator { return &estimator{language: l, prosody: newProsody()} }
+
+// Frame implements Estimator.
+func (e *estimator) Frame(pcm []float32, speech bool) (p float64, due bool) {
+	e.at += frame
+	e.prosody.frame(pcm, speech)
+	if speech {
+		e.spoken = e.at
+	}
+	silence := e.at - e.spoken
+	if e.spoken == 0 || silence < Earliest || (silence-Earliest)%Every != 0 {
+		return 0, false
+	}
+	return e.estimate()
+}
+
+// Text implements Estimator.
+func (e *estimator) Text(text string, through time.Duration) (p float64, due bool) {
+	if len(text) > maxText {
+		text = text[len(text)-maxText:]
+	}
+	e.through, e.texted = through, e.at
+	if e.language != nil {
+		e.words = e.language.look(text)
+	}
+	if e.spoken == 0 || e.at-e.spoken < Earliest {
+		return 0, false
+	}
+	return e.estimate()
+}
+
+// fresh reports whether the text reaches to the end of the speech.
+func (e *estimator) fresh() bool {
+	switch {
+	case e.language == nil || e.words.count == 0:
+		return false
+	case e.through > 0:
+		return e.through >= e.spoken
+	}
+	return e.texted > e.spoken || e.at-e.spoken >= lag
+}
+
+// estimate returns the probability that the turn is over. ok is false if it is too early to say.
+func (e *estimator) estimate() (p float64, ok bool) {
+	fresh, silence := e.fresh(), e.at-e.spoken
+	if !fresh && silence < alone {
+		return 0, false
+	}
+	sound := e.prosody.measure()
+	if !fresh {
+		return bySound(&sound, silence.Seconds()), true
+	}
+	return byAll(&e.words, &sound, silence.Seconds()), true
+}

@@ -1,0 +1,81 @@
+package endofturn
+
+// The logistic functions that join what is known to a probability.
+
+import "math"
+
+// Feature is one thing that an Estimator knows, as a number.
+type Feature struct {
+	Name  string
+	Value float64
+}
+
+// Explain returns what e knows at the moment. fresh reports whether the words count. It returns nil for an Estimator that is not of New. It is for
+// measurements: make bench-listening fits the weights with it.
+func Explain(e Estimator) (all []Feature, fresh bool) {
+	own, is := e.(*estimator)
+	if !is {
+		return nil, false
+	}
+	s := own.prosody.measure()
+	fresh = own.fresh()
+	values := features(&own.words, &s, (own.at - own.spoken).Seconds())
+	for i, name := range names {
+		all = append(all, Feature{name, values[i]})
+	}
+	return all, fresh
+}
+
+// names are the names of the features. The first ofSound are of the sound.
+var names = [...]string{
+	"constant", "silence", "low", "fall", "unvoiced", "quiet", "long", "rate", "duration",
+	"open", "may follow", "hesitates", "complete", "closing", "condition", "question", "command", "counts", "unfinished", "ended", "comma", "short",
+}
+
+const ofSound = 9
+
+// features returns the values of the features. silence is in seconds.
+func features(w *words, s *sound, silence float64) [len(names)]float64 {
+	return [...]float64{
+		1, math.Log(max(silence, 0.1) / 0.3), s.low / 4, s.fall / 4, s.unvoiced - 0.5, s.quiet/10 - 0.5, s.long, s.rate/5 - 1, math.Log(max(s.duration, 0.2)),
+		indicator(w.open), indicator(w.mayFollow), indicator(w.hesitates), indicator(w.complete), indicator(w.closing), indicator(w.condition),
+		indicator(w.question), indicator(w.command), indicator(w.counts && !w.unfinished), indicator(w.unfinished), indicator(w.ended), indicator(w.comma), indicator(w.short),
+	}
+}
+
+// The weights of the features, fitted by make bench-listening to English prompts with the initial letters a to m.
+var (
+	soundWeights = [ofSound]float64{-0.7, 0.6, 0, 0.3, -0.8, 1, 0, -0.4, -0.1}
+	allWeights   = [len(names)]float64{0.3, 0.9, 0.2, 0, -0.4, 0.6, -0.3, -0.2, 0.4, -4, -1.8, 0, 2.2, 1.4, -3.5, 0.9, 0, -2.7, -3.4, 0, -0.5, 0.5}
+)
+
+// bySound returns the probability that a turn is over by its sound alone. silence is in seconds.
+func bySound(s *sound, silence float64) float64 {
+	all := features(&words{}, s, silence)
+	return logistic(soundWeights[:], all[:ofSound])
+}
+
+// byAll returns the probability that a turn is over by its words and its sound. silence is in seconds.
+func byAll(w *words, s *sound, silence float64) float64 {
+	if w.acknowledges || w.hesitates {
+		return 0
+	}
+	all := features(w, s, silence)
+	return logistic(allWeights[:], all[:])
+}
+
+// logistic returns the logistic function of the weighted sum.
+func logistic(weights, values []float64) float64 {
+	var sum float64
+	for i, v := range values {
+		sum += weights[i] * v
+	}
+	return 1 / (1 + math.Exp(-sum))
+}
+
+func indicator(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
