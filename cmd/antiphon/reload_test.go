@@ -40,25 +40,26 @@ func TestReloadOnChange(t *testing.T) {
 		s := &reloads{make(chan signaling.Rules, 10), make(chan httpguard.Limits, 10)}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
+		defer func() { cancel(); <-done }() // also after a failure: otherwise the ticker keeps the test alive
 		go func() {
 			defer close(done)
 			c.watch(ctx, nil, running{s, s, nil}, slog.New(slog.DiscardHandler))
 		}()
-		<-time.After(3 * lookEvery)
+		<-time.After(3*lookEvery + lookEvery/2)
 		g.Expect(s.got).To(gomega.BeEmpty())
 		g.Expect(os.WriteFile(limitsFile, []byte("max-sessions: 12\n"), 0o600)).To(gomega.Succeed())
 		<-time.After(lookEvery)
+		g.Expect(s.got).To(gomega.HaveLen(1))
 		g.Expect((<-s.got).Limits.MaxSessions).To(gomega.Equal(12))
 		key, line, err := apikey.New("new")
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		g.Expect(os.WriteFile(c.APIKeyFile, []byte(line+"\n"), 0o600)).To(gomega.Succeed())
 		<-time.After(lookEvery)
+		g.Expect(s.got).To(gomega.HaveLen(1))
 		_, known := (<-s.got).Keys.Principal(key)
 		g.Expect(known).To(gomega.BeTrue())
 		<-time.After(3 * lookEvery)
 		g.Expect(s.got).To(gomega.BeEmpty())
-		cancel()
-		<-done
 	})
 }
 
