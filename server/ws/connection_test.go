@@ -175,39 +175,55 @@ func TestCloseGivesAReason(t *testing.T) {
 func TestEventsThatWaitForAWriteCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		near, far := net.Pipe() // has no buffer: the first write waits
-		listener := make(oneConnection, 1)
-		listener <- far
-		l := NewLink(Limits{Env: env.System(), EventsPerSecond: 500, MaxMessage: 1000})
-		h := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			c, err := Accept(w, r, "test", l.limits)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			l.Open(context.WithoutCancel(r.Context()), c, Receiver{Gone: func(error) {}})
+		l, _, end := overPipe(t, Receiver{Gone: func(error) {}}, func(l *Link) {
 			for range maxQueued {
 				g.Expect(l.Send(event("waits"), nil)).To(gomega.Succeed())
 			}
-			l.Begin()
-			<-l.Gone()
-		})}
-		served := make(chan error, 1)
-		go func() { served <- h.Serve(listener) }()
-		client, _, err := websocket.Dial(t.Context(), "ws://server.test/", &websocket.DialOptions{ //nolint:bodyclose // Dial has read it
-			Subprotocols: []string{"test"}, HTTPClient: &http.Client{Transport: &http.Transport{
-				DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil },
-			}},
 		})
-		g.Expect(err).NotTo(gomega.HaveOccurred())
 		synctest.Wait() // the writer waits for the client to read the first event
 		g.Expect(l.Send(event("has room"), nil)).To(gomega.Succeed())
 		g.Expect(l.Send(event("has none"), nil)).To(gomega.MatchError(call.ErrBackpressure))
+		end()
+	})
+}
+
+// overPipe opens a link to a client over a pipe, which has no buffer: a write waits until the other side reads. prepare runs before the link
+// begins; nil: nothing does. near is the client's side of the pipe. end ends everything and waits for it.
+func overPipe(t *testing.T, receiver Receiver, prepare func(l *Link)) (l *Link, near net.Conn, end func()) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	near, far := net.Pipe()
+	listener := make(oneConnection, 1)
+	listener <- far
+	l = NewLink(Limits{Env: env.System(), EventsPerSecond: 500, MaxMessage: 1000})
+	h := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := Accept(w, r, "test", l.limits)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		l.Open(context.WithoutCancel(r.Context()), c, receiver)
+		if prepare != nil {
+			prepare(l)
+		}
+		l.Begin()
+		<-l.Gone()
+	})}
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(listener) }()
+	client, _, err := websocket.Dial(t.Context(), "ws://server.test/", &websocket.DialOptions{ //nolint:bodyclose // Dial has read it
+		Subprotocols: []string{"test"}, HTTPClient: &http.Client{Transport: &http.Transport{
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil },
+		}},
+	})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	return l, near, func() {
+		t.Helper()
 		l.Abandon()
 		_ = client.CloseNow() // the server has closed it
 		g.Expect(h.Close()).To(gomega.Succeed())
 		g.Expect(<-served).To(gomega.MatchError(http.ErrServerClosed))
-	})
+	}
 }
 
 // oneConnection is a net.Listener that accepts the connections that were put into it.

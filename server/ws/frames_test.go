@@ -4,19 +4,13 @@ package ws
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
-
-	"github.com/antiphon-rt/antiphon/server/env"
 )
 
 // masked returns a frame of a client with that first byte.
@@ -63,33 +57,11 @@ func TestFloodsOfFramesAreSlowedDown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := gomega.NewWithT(t)
-				near, far := net.Pipe()
-				listener := make(oneConnection, 1)
-				listener <- far
-				limits := Limits{Env: env.System(), EventsPerSecond: 500, MaxMessage: 1000}
-				l := NewLink(limits)
 				got := make(chan string, 10)
-				h := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					c, err := Accept(w, r, "test", limits)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					l.Open(context.WithoutCancel(r.Context()), c, Receiver{Message: func(data []byte, _ bool) { got <- string(data) }, Gone: func(error) {}})
-					l.Begin()
-					<-l.Gone()
-				})}
-				served := make(chan error, 1)
-				go func() { served <- h.Serve(listener) }()
-				client, _, err := websocket.Dial(t.Context(), "ws://server.test/", &websocket.DialOptions{ //nolint:bodyclose // Dial has read it
-					Subprotocols: []string{"test"}, HTTPClient: &http.Client{Transport: &http.Transport{
-						DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil },
-					}},
-				})
-				g.Expect(err).NotTo(gomega.HaveOccurred())
+				_, near, end := overPipe(t, Receiver{Message: func(data []byte, _ bool) { got <- string(data) }, Gone: func(error) {}}, nil)
 				go func() { _, _ = io.Copy(io.Discard, near) }() // pongs
 				began := time.Now()
-				_, err = near.Write(frames)
+				_, err := near.Write(frames)
 				g.Expect(err).NotTo(gomega.HaveOccurred())
 				g.Expect(time.Since(began)).To(gomega.BeNumerically("~", (flood-4000)/1000*time.Second, 2*time.Second))
 				last := masked(0x81, "still here")
@@ -99,10 +71,7 @@ func TestFloodsOfFramesAreSlowedDown(t *testing.T) {
 				_, err = near.Write(last)
 				g.Expect(err).NotTo(gomega.HaveOccurred())
 				g.Expect(<-got).To(gomega.Equal("still here"))
-				l.Abandon()
-				_ = client.CloseNow() // the server has closed it
-				g.Expect(h.Close()).To(gomega.Succeed())
-				g.Expect(<-served).To(gomega.MatchError(http.ErrServerClosed))
+				end()
 			})
 		})
 	}
