@@ -127,16 +127,11 @@ func TestClientLosesItsNetwork(t *testing.T) {
 	cfg := Config{Disconnected: time.Second, Failed: 4 * time.Second, KeepAlive: 100 * time.Millisecond}
 	c, p := dial(t, newTestEngine(t, cfg), r, clientOptions{})
 	connected(g, r)
-	last := func() string {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return strings.Join(r.states[max(0, len(r.states)-1):], "")
-	}
 	c.net.cut.Store(true)
-	g.Eventually(last, soon).Should(gomega.Equal("lost"))
+	g.Eventually(r.lastState, soon).Should(gomega.Equal("lost"))
 	g.Expect(p.Send(event([]byte("while away")), nil)).To(gomega.Succeed())
 	c.net.cut.Store(false)
-	g.Eventually(last, soon).Should(gomega.Equal("restored"))
+	g.Eventually(r.lastState, soon).Should(gomega.Equal("restored"))
 	g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away"}))
 	c.net.cut.Store(true)
 	g.Eventually(r.failure, soon).Should(gomega.MatchError(call.ErrUnreachable))

@@ -59,18 +59,13 @@ func TestRestart(t *testing.T) {
 			row.cfg.Disconnected, row.cfg.Failed, row.cfg.KeepAlive = time.Second, time.Minute, 100*time.Millisecond
 			c, p := dial(t, newTestEngine(t, row.cfg), r, clientOptions{})
 			connected(g, r)
-			last := func() string {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				return strings.Join(r.states[max(0, len(r.states)-1):], "")
-			}
 			c.net.cut.Store(true)
-			g.Eventually(last, soon).Should(gomega.Equal("lost"))
+			g.Eventually(r.lastState, soon).Should(gomega.Equal("lost"))
 			g.Expect(p.Send(event([]byte("while away")), nil)).To(gomega.Succeed())
 			g.Expect(c.events.SendText("still here")).To(gomega.Succeed())
 			c.net.cut.Store(false)
 			c.restart(t, p)
-			g.Eventually(last, soon).Should(gomega.Equal("restored"))
+			g.Eventually(r.lastState, soon).Should(gomega.Equal("restored"))
 			g.Eventually(c.got, soon).Should(gomega.Equal([]string{"while away"}))
 			g.Eventually(func() []string { r.mu.Lock(); defer r.mu.Unlock(); return r.messages }, soon).Should(gomega.Equal([]string{"still here"}))
 
