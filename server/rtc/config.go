@@ -44,7 +44,7 @@ type Config struct {
 	KeepAlive time.Duration
 	// Connect is how long a client may take from the answer to the connection before the call fails; 0 takes 15 s.
 	Connect time.Duration
-	// Gather is how long Answer waits for the addresses of the server; 0 takes 500 ms.
+	// Gather is how long Answer waits for all addresses of the server; 0 takes 500 ms. If none is known then, it waits for the first one.
 	Gather time.Duration
 
 	// farewell bounds how long the end of a call waits for the client to close the data channel; 0 takes 1 s.

@@ -166,6 +166,26 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 }
 
+// TestAnswersHaveAnAddress checks that the answers to an offer and to a restart have an address of the server, also if the server needs longer
+// than usual to find one.
+func TestAnswersHaveAnAddress(t *testing.T) {
+	for name, cfg := range map[string]Config{"ports of each call": {}, "one port": {UDPPort: freePort(t)}} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			r := &recorder{}
+			cfg.Gather = time.Nanosecond
+			c, p := dial(t, newTestEngine(t, cfg), r, clientOptions{answer: func(sdp string) string {
+				g.Expect(sdp).To(gomega.ContainSubstring("a=candidate:"))
+				return sdp
+			}})
+			connected(g, r)
+			answer, err := p.Restart(t.Context(), c.again(t))
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(answer).To(gomega.ContainSubstring("a=candidate:"))
+		})
+	}
+}
+
 func TestCallDirections(t *testing.T) {
 	for _, row := range []struct {
 		offer webrtc.RTPTransceiverDirection

@@ -3,6 +3,7 @@ package rtc
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,15 +15,27 @@ import (
 
 // The state of the connection: turns pion's states into Lost, Restored and Failed, and reads the client's RTCP reports.
 
-// await waits until all addresses of the server are known, at most for Config.Gather: the answer then has those found so far.
+// await waits until all addresses of the server are known, at most for Config.Gather: the answer then has those found so far. No client
+// connects by an answer without an address, so await waits for the first one, at most for Config.Connect.
 func (p *Peer) await(ctx context.Context, gathered <-chan struct{}) error {
 	limit := time.NewTimer(p.engine.cfg.Gather)
 	defer limit.Stop()
-	select {
-	case <-gathered:
-	case <-limit.C:
-	case <-ctx.Done():
-		return fmt.Errorf("rtc: answer: %w", ctx.Err())
+	none := time.NewTimer(p.engine.cfg.Connect)
+	defer none.Stop()
+	found := make(chan struct{}, 1)
+	p.pc.OnICECandidate(func(*webrtc.ICECandidate) { signal(found) })
+	for late := false; !late || !strings.Contains(p.pc.LocalDescription().SDP, "a=candidate:"); {
+		select {
+		case <-gathered:
+			return nil
+		case <-limit.C:
+			late = true
+		case <-found:
+		case <-none.C:
+			return fmt.Errorf("rtc: answer: this machine's addresses are not known after %v", p.engine.cfg.Connect)
+		case <-ctx.Done():
+			return fmt.Errorf("rtc: answer: %w", ctx.Err())
+		}
 	}
 	return nil
 }
