@@ -52,7 +52,7 @@ func measureCapacity(ctx context.Context, w io.Writer, o Options) (err error) {
 	if err = errors.Join(err, c.hangUp()); err != nil {
 		return err
 	}
-	after, err := server.settled(ctx)
+	after, err := server.settledTo(ctx, before)
 	if err != nil {
 		return err
 	}

@@ -43,17 +43,31 @@ func goroutines(metrics []byte) (int, error) {
 // settleTime is how long the goroutines of calls that have ended may take to end.
 const settleTime = 10 * time.Second
 
-// settled returns what the server uses once the goroutines of its calls have ended: as soon as their number has not sunk for a second, at
-// most after settleTime.
-func (c *child) settled(ctx context.Context) (least usage, err error) {
+// settled returns what the server uses once the number of its goroutines has not sunk for a second, at most after settleTime.
+func (c *child) settled(ctx context.Context) (usage, error) {
+	return c.least(ctx, func(_ usage, steady time.Duration) bool { return steady >= time.Second })
+}
+
+// settledTo returns what the server uses once it has at most as many goroutines as before its calls. If it still has more after settleTime,
+// settledTo returns the least that it had.
+func (c *child) settledTo(ctx context.Context, before usage) (usage, error) {
+	return c.least(ctx, func(least usage, _ time.Duration) bool { return least.goroutines <= before.goroutines })
+}
+
+// least returns the least that the server uses until enough returns true, at most for settleTime. enough gets the least so far, and for how
+// long the number of goroutines has not sunk.
+func (c *child) least(ctx context.Context, enough func(least usage, steady time.Duration) bool) (least usage, err error) {
 	since := time.Now()
-	for until := since.Add(settleTime); time.Now().Before(until) && time.Since(since) < time.Second; {
+	for until := since.Add(settleTime); time.Now().Before(until); {
 		u, err := c.usage(ctx)
 		if err != nil {
 			return u, err
 		}
 		if least.goroutines == 0 || u.goroutines < least.goroutines {
 			least, since = u, time.Now()
+		}
+		if enough(least, time.Since(since)) {
+			return least, nil
 		}
 		if err := pause(ctx, 100*time.Millisecond); err != nil {
 			return least, err
