@@ -31,8 +31,10 @@ type caller struct {
 	mic       microphone
 	speaker   *native.Speaker
 	line      *line
-	read      int  // how many events next has passed
-	live      bool // a response has begun and not ended in the events that next has passed
+	losses    atomic.Int64 // how often the caller has shown that its connection is lost
+	returns   int64        // how many of these losses comesBack has waited for
+	read      int          // how many events next has passed
+	live      bool         // a response has begun and not ended in the events that next has passed
 
 	settled     time.Duration // how much of the received sound earlier checks have accounted for
 	heardBefore time.Duration // how much was heard of a response that was cut, since then
@@ -74,6 +76,13 @@ func newCaller(t *testing.T, g *gomega.WithT, o callOptions) *caller {
 	s, err := sdk.New(o.sdk)
 	c.Expect(err).NotTo(gomega.HaveOccurred())
 	c.Session = s
+	before := s.Snapshot().State
+	s.Subscribe(func(now sdk.Snapshot) {
+		if now.State == sdk.Reconnecting && before != sdk.Reconnecting {
+			c.losses.Add(1)
+		}
+		before = now.State
+	})
 	t.Cleanup(func() {
 		c.line.deaf.open()
 		c.hangUp()

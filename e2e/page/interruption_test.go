@@ -17,6 +17,10 @@ type volume struct {
 	Muted      bool
 }
 
+// withoutPause is an interruption without a pause between its words. 200 ms of silence would reject the candidate, and what follows the pause
+// would confirm a candidate that the page has not predicted.
+const withoutPause = "stop it right there and listen to me now"
+
 // speaking opens a page whose agent speaks for long, and waits until its sound plays.
 func speaking(t *testing.T) *visitor {
 	t.Helper()
@@ -33,9 +37,9 @@ func speaking(t *testing.T) *visitor {
 // The page ducks the agent at the speech onset, before the server has sent an event. Then the agent falls silent.
 func TestAnInterruptionIsPredicted(t *testing.T) {
 	v := speaking(t)
-	question, err := rig.Speak(t.Context(), "stop, what is two plus two")
+	demand, err := rig.Speak(t.Context(), withoutPause)
 	v.g.Expect(err).NotTo(gomega.HaveOccurred())
-	spoke := v.says(rig.Join(question, rig.Silence(time.Second)))
+	spoke := v.says(rig.Join(demand, rig.Silence(time.Second)))
 	v.becomes(`call.metrics.interruptions.confirmed > 0`)
 	volumes := told[[]volume](v, `seen.volumes`)
 	v.g.Expect(volumes).NotTo(gomega.BeEmpty())
