@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,7 +27,6 @@ import (
 // standIns are servers that answer as Ollama, speaches and Kokoro-FastAPI do. They recognise and speak the tones of the scripted pipeline.
 type standIns struct {
 	speech *pipeline.Pipeline
-	at     []string
 	closed chan time.Time // when a client closed the request of a long answer
 }
 
@@ -48,10 +48,14 @@ func startStandIns(t *testing.T) *standIns {
 	object(kokoro, "/v1/models", `{"data":[{"id":"kokoro"}]}`)
 	object(kokoro, "/v1/audio/voices", `{"voices":["af_heart"]}`)
 	kokoro.HandleFunc("POST /v1/audio/speech", s.speak)
-	for _, mux := range []*http.ServeMux{ollama, speaches, kokoro} {
-		server := httptest.NewServer(mux)
+	for address, mux := range map[string]*http.ServeMux{"127.0.0.1:11434": ollama, "127.0.0.1:8000": speaches, "127.0.0.1:8880": kokoro} {
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address)
+		gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+		server := httptest.NewUnstartedServer(mux)
+		_ = server.Listener.Close() // the free port, which nobody has used
+		server.Listener = listener
+		server.Start()
 		t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-		s.at = append(s.at, server.URL)
 	}
 	return s
 }
@@ -150,21 +154,62 @@ func (s *standIns) speak(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// TestOwnModels: after antiphon setup the Talk page hears, answers, is interrupted, and calls a tool, with the models of three servers.
+// inItsNetwork is the environment variable of a test that runs in a network of its own.
+const inItsNetwork = "ANTIPHON_TEST_IN_ITS_NETWORK"
+
+// network has the commands that make the network: the loopback device, and a device with an address and a default route, without which a
+// browser places no calls.
+const network = `
+ip link set lo up
+ip link add net type veth peer name end
+ip link set end up
+ip addr add 10.9.0.2/24 dev net
+ip link set net up
+ip route add default via 10.9.0.1
+`
+
+// ownNetwork runs the test again in a network that leads nowhere, so that every port is free. It reports whether the test runs there already.
+func ownNetwork(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(inItsNetwork) != "" {
+		return true
+	}
+	args := []string{"--net"}
+	if os.Getuid() != 0 {
+		args = append(args, "--user", "--map-root-user")
+	}
+	args = append(args, "sh", "-ec", network+`exec "$0" "$@"`, os.Args[0], "-test.v", "-test.run", "^"+t.Name()+"$")
+	cmd := exec.CommandContext(t.Context(), "unshare", args...)
+	cmd.Env = append(os.Environ(), inItsNetwork+"=yes")
+	said, err := cmd.CombinedOutput()
+	t.Logf("in its network:\n%s", said)
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	return false
+}
+
+// TestOwnModels: in a folder without a configuration of stages, `antiphon setup --yes && antiphon serve` gives a Talk page that hears, answers, is
+// interrupted, and calls a tool, with the models of three servers at their usual ports.
 func TestOwnModels(t *testing.T) {
+	if !ownNetwork(t) {
+		return
+	}
 	g := matching(t)
 	s := startStandIns(t)
-	file := filepath.Join(t.TempDir(), "antiphon.yaml")
+	folder := t.TempDir()
 	tools := "session:\n  tools:\n    - {type: function, name: get_weather, parameters: {type: object, properties: {city: {type: string}}}}\n"
-	g.Expect(os.WriteFile(file, []byte(tools), 0o600)).To(gomega.Succeed())
-	cmd := exec.CommandContext(t.Context(), root+"/bin/antiphon", "setup", "--yes", "--file", file, "--at", strings.Join(s.at, ","))
-	said, err := cmd.CombinedOutput()
+	g.Expect(os.WriteFile(filepath.Join(folder, "antiphon.yaml"), []byte(tools), 0o600)).To(gomega.Succeed())
+	antiphon, err := filepath.Abs(root + "/bin/antiphon")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	setup, served := exec.CommandContext(t.Context(), antiphon, "setup", "--yes"), exec.Command(antiphon, "serve")
+	setup.Dir, served.Dir = folder, folder
+	said, err := setup.CombinedOutput()
 	g.Expect(err).NotTo(gomega.HaveOccurred(), string(said))
 	g.Expect(string(said)).To(gomega.ContainSubstring("Everything works."))
 
-	server, err := rig.Start(root, "--config", file, "--listen", "127.0.0.1:0")
+	server, err := rig.Run(served)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(server.Kill)
+	g.Expect(server.URL).To(gomega.Equal("http://127.0.0.1:8080"))
 	p := open(t, g, launch(t, g, rig.Options{}), server.URL)
 	g.Eventually(p.View).Should(gomega.HaveField("Components", gomega.ConsistOf(
 		gomega.HaveField("Text", gomega.ContainSubstring("text after")),
