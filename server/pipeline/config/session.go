@@ -67,7 +67,7 @@ type TurnFields struct {
 	Type              string   `yaml:"type" enum:"server_vad,semantic_vad"`
 	Threshold         *float64 `yaml:"threshold" min:"0" max:"1" doc:"Probability of speech (server_vad)."`
 	PrefixPaddingMS   *int     `yaml:"prefix_padding_ms" min:"0" max:"10000" doc:"Audio before the speech onset that belongs to the turn (server_vad)."`
-	SilenceDurationMS *int     `yaml:"silence_duration_ms" min:"0" max:"10000" doc:"Silence that ends the turn (server_vad)."`
+	SilenceDurationMS *int     `yaml:"silence_duration_ms" min:"0" max:"30000" doc:"Silence that ends the turn (server_vad)."`
 	IdleTimeoutMS     *int     `yaml:"idle_timeout_ms" min:"5000" max:"30000" doc:"Time without speech after which the model speaks (server_vad)."`
 	CreateResponse    *bool    `yaml:"create_response" doc:"Whether the end of a turn creates a response."`
 	InterruptResponse *bool    `yaml:"interrupt_response" doc:"Whether speech interrupts a response."`
