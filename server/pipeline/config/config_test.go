@@ -187,9 +187,9 @@ func TestSession(t *testing.T) {
 		"":                               "",
 		"session:":                       "",
 		"session: {instructions: 'Hi.'}": `{"instructions":"Hi."}`,
-		"session: {audio: {input: {turn_detection: null}}}":                                                         `{"audio":{"input":{"turn_detection":null}}}`,
-		"session: {audio: {input: {turn_detection: {create_response: false, threshold: 0}}, output: {voice: rms}}}": `{"audio":{"input":{"turn_detection":{"create_response":false,"threshold":0}},"output":{"voice":"rms"}}}`,
-		"session: {audio: {input: {turn_detection: {silence_duration_ms: 30000}}}}":/* the longest of the protocol */ `{"audio":{"input":{"turn_detection":{"silence_duration_ms":30000}}}}`,
+		"session: {audio: {input: {turn_detection: null}}}":                                                          `{"audio":{"input":{"turn_detection":null}}}`,
+		"session: {audio: {input: {turn_detection: {create_response: false, threshold: 0}}, output: {voice: rms}}}":  `{"audio":{"input":{"turn_detection":{"create_response":false,"threshold":0}},"output":{"voice":"rms"}}}`,
+		"session: {audio: {input: {turn_detection: {silence_duration_ms: 30000}}}}":                                  `{"audio":{"input":{"turn_detection":{"silence_duration_ms":30000}}}}`,
 		"session: {tools: [{type: function, name: f, parameters: {type: object, properties: {a: {enum: [1, x]}}}}]}": `{"tools":[{"name":"f","parameters":{"properties":{"a":{"enum":[1,"x"]}},"type":"object"},"type":"function"}]}`,
 	} {
 		t.Run(src, func(t *testing.T) {
