@@ -15,6 +15,9 @@ export GOTOOLCHAIN ?= auto
 export GOFLAGS += -buildvcs=false
 # No C: the binary needs none, and every step then shares what was compiled. The race detector alone turns it on.
 export CGO_ENABLED := 0
+# How long a test of gomega waits that names no time. Its own default is 1 s, and a busy machine may stand still for longer. Only a failing
+# test waits to the end.
+export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 20s
 
 JS       := GOOS=js GOARCH=wasm
 # What a browser runs.
