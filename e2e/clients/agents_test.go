@@ -22,7 +22,6 @@ type agents struct {
 	Calls               []struct{ Name, Place string }
 	Server              []string // types of the events that came
 	Errors              []string
-	ConnectMS           float64
 	AudioMS, PlayedMS   float64 // of the present response; over a WebSocket only
 	Tokens              int
 }
@@ -159,15 +158,13 @@ func (s *agentsSuite) line(role, said string) item {
 }
 
 func (s *agentsSuite) connects() {
-	s.tell("connect", nil)
+	s.tell("connect", nil) // over WebRTC, a client without an answer to its session.update complains after 5 s, which fails the test
 	s.Eventually(s.report).Should(gomega.And(
 		gomega.HaveField("Status", "connected"), gomega.HaveField("Agent", "Porter"),
 		gomega.HaveField("Server", gomega.ContainElements("session.updated", "mcp_list_tools.failed")),
 	))
 	r := s.see()
 	s.Expect(r.Server[0]).To(gomega.Equal("session.created"))
-	// Without an answer to its session.update the client waits for 5 s.
-	s.Expect(r.ConnectMS).To(gomega.BeNumerically("<", 4000))
 	s.Expect(r.History).To(gomega.BeEmpty())
 	if s.webRTC {
 		s.Expect(r.Call).To(gomega.HavePrefix("rtc_"))

@@ -46,7 +46,6 @@ export function agents({ url, key, webRTC }) {
   const server = [];
   let audioMS = 0; // of the present response, as far as it has arrived
   let firstAudio = 0;
-  let connectMS = -1;
   for (const name of noted) session.on(name, () => happened.push(name));
   session.on("error", ({ error }) => errors.push(error));
   session.on("transport_event", (e) => {
@@ -61,9 +60,7 @@ export function agents({ url, key, webRTC }) {
 
   return {
     connect: async () => {
-      const began = performance.now();
       await session.connect({ apiKey: key });
-      connectMS = performance.now() - began;
       if (!webRTC) microphone.open((frame) => session.sendAudio(frame));
     },
     write: ({ text }) => session.sendMessage(text),
@@ -86,7 +83,6 @@ export function agents({ url, key, webRTC }) {
       calls,
       server,
       errors: errors.map((e) => e?.error?.message ?? e?.message ?? JSON.stringify(e)),
-      connectMS,
       audioMS,
       playedMS: firstAudio === 0 ? 0 : Math.min(audioMS, performance.now() - firstAudio),
       tokens: session.usage.totalTokens,
