@@ -77,3 +77,26 @@ func TestAPersonIsUnderstood(t *testing.T) {
 	g.Expect(answer.Response.Status).To(gomega.Equal("completed"))
 	c.hear(before + time.Second)
 }
+
+// With semantic_vad the words end a turn: a finished sentence at once, "the number I have is" only with the number.
+func TestAPersonMayThink(t *testing.T) {
+	t.Parallel()
+	g := gomega.NewWithT(t)
+	c := call(t, callOptions{name: "thinker", url: neural(t).url})
+	c.sendText([]byte(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":{"type":"semantic_vad","eagerness":"low","create_response":false}}}}}`))
+	c.next("session.updated")
+	// Without the estimate the server waits for 8.2 s.
+	finished := prompt(t, "please-try-again")
+	said := c.mic.spoken() + length(finished) - time.Second
+	c.speak(finished)
+	g.Expect(c.nextSeen("input_audio_buffer.committed").spoken - said).To(gomega.BeNumerically("<", 4*time.Second))
+
+	number := append(prompt(t, "vm-num-i-have"), make([]int16, native.Rate/2)...) // 1.5 s of silence in all
+	for _, digit := range []string{"5", "5", "5", "1", "2", "1", "2"} {
+		number = append(number, prompt(t, "digits/"+digit)[native.Rate/4:]...)
+		number = number[:len(number)-native.Rate*9/10]
+	}
+	said = c.mic.spoken() + length(number)
+	c.speak(number)
+	g.Expect(c.nextSeen("input_audio_buffer.committed").spoken).To(gomega.BeNumerically(">=", said-100*time.Millisecond), "all digits belong to the turn")
+}

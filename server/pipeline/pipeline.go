@@ -2,7 +2,11 @@ package pipeline
 
 // This file has the pipeline as a whole: its stages, its components and their states.
 
-import "context"
+import (
+	"context"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
+)
 
 // Sample rates of the audio that goes into and comes out of the stages, in Hz. Both are mono.
 const (
@@ -31,7 +35,7 @@ const (
 )
 
 // Pipeline has the three stages of a voice pipeline and the state of their components. Many conversations may use it at the same
-// time. An adapter returns a Pipeline in which at most Prompts and Speakable are nil.
+// time. An adapter returns a Pipeline in which at most Prompts, Speakable and EndOfTurn are nil.
 type Pipeline struct {
 	Name        string
 	Transcriber Transcriber
@@ -46,6 +50,10 @@ type Pipeline struct {
 
 	// Noise takes the noise out of the user's audio, for sessions that ask for it; nil if nothing does. ReduceNoise sets it.
 	Noise NoiseReducer
+
+	// EndOfTurn returns what estimates, for semantic_vad, whether the user has finished a turn in a language (empty: not known). nil: only the
+	// Transcriber reports ends.
+	EndOfTurn func(language string) endofturn.Estimator
 
 	// Close ends all goroutines and processes of the pipeline and waits for them. Calls of stages that still run return an
 	// error. Close may be called again.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"strings"
 	"sync"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 )
 
 // Stage is one stage of a pipeline, together with what the owner of the pipeline needs. S is Transcriber, Model or Synthesizer.
@@ -22,7 +24,7 @@ type Stage[S any] struct {
 }
 
 // Compose returns the pipeline of three stages. It is the owner of the stages: its Close closes them. An empty name is replaced by the
-// names of the three components.
+// names of the three components. Ends of turns are estimated by package endofturn unless the Transcriber is an EndReporter that reports them.
 func Compose(name string, t Stage[Transcriber], m Stage[Model], s Stage[Synthesizer]) *Pipeline {
 	components := func() []Component { return []Component{t.Component(), m.Component(), s.Component()} }
 	if name == "" {
@@ -32,8 +34,12 @@ func Compose(name string, t Stage[Transcriber], m Stage[Model], s Stage[Synthesi
 		}
 		name = strings.Join(names, "+")
 	}
+	estimate := endofturn.New
+	if r, is := t.Impl.(EndReporter); is && r.ReportsEnds() {
+		estimate = nil
+	}
 	return &Pipeline{
-		Name: name, Transcriber: t.Impl, Model: m.Impl, Synthesizer: s.Impl, Components: components,
+		Name: name, EndOfTurn: estimate, Transcriber: t.Impl, Model: m.Impl, Synthesizer: s.Impl, Components: components,
 		Warm: func(ctx context.Context) error {
 			var all sync.WaitGroup
 			var errs [3]error

@@ -30,6 +30,13 @@ type WordScorer interface {
 	Scores() bool
 }
 
+// EndReporter is a Transcriber that says whether its results have EOU. For other recognisers the session estimates the ends itself:
+// see Pipeline.EndOfTurn.
+type EndReporter interface {
+	// ReportsEnds reports whether EOU is set at the ends of utterances.
+	ReportsEnds() bool
+}
+
 // ConfigNegotiator is a Transcriber that says in advance which configurations it supports.
 type ConfigNegotiator interface {
 	// NegotiateConfig returns c with only the fields that have an effect; the others are empty. For a configuration that is not

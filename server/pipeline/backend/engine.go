@@ -43,6 +43,7 @@ type Info struct {
 	Detail string `json:"detail,omitempty"` // version, model
 	Live   bool   `json:"live"`             // the engine has partial results
 	Probs  bool   `json:"probs,omitempty"`  // the engine knows the probabilities of words
+	Ends   bool   `json:"ends,omitempty"`   // the engine has boundaries
 	Rate   int    `json:"rate,omitempty"`   // of the audio of a Speaker, in samples a second
 }
 

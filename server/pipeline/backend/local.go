@@ -37,6 +37,9 @@ type inProcess struct{ engine Engine }
 // Scores implements pipeline.WordScorer.
 func (p *inProcess) Scores() bool { return p.engine.Info().Probs }
 
+// ReportsEnds implements pipeline.EndReporter.
+func (p *inProcess) ReportsEnds() bool { return p.engine.Info().Ends }
+
 // Open implements pipeline.Transcriber.
 func (p *inProcess) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline.Transcription, error) {
 	ctx, cancel := context.WithCancel(ctx)

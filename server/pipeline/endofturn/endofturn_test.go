@@ -146,7 +146,10 @@ func TestWhenEstimatesAreMade(t *testing.T) {
 	g.Expect(speak(e, 600*time.Millisecond)).To(gomega.Equal([]int{150, 250, 350, 450, 550}))
 
 	e = New("en")
-	g.Expect(speak(e, 600*time.Millisecond)).To(gomega.Equal([]int{450, 550}), "without words the sound waits")
+	g.Expect(speak(e, time.Second)).To(gomega.Equal([]int{850, 950}), "without words the sound waits")
+	e = New("xx")
+	e.Text("was ist das", 0)
+	g.Expect(speak(e, time.Second)).To(gomega.Equal([]int{850, 950}), "a language without data has no words")
 
 	e = New("en")
 	g.Expect(speak(e, 230*time.Millisecond)).To(gomega.BeEmpty())

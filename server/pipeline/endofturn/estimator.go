@@ -17,7 +17,7 @@ const (
 	// lag is how much time a text that does not say how far it reaches may need from the end of the speech.
 	lag = 300 * time.Millisecond
 	// alone is the silence from which on the sound counts alone. The text of the end of the speech usually comes before.
-	alone = 450 * time.Millisecond
+	alone = 850 * time.Millisecond
 	// maxText is how much of the end of a text is looked at, in bytes.
 	maxText = 1000
 )
@@ -32,7 +32,7 @@ type Estimator interface {
 	Text(text string, through time.Duration) (p float64, due bool)
 }
 
-// Threshold returns the probability from which on a turn is over, for an eagerness of the protocol.
+// Threshold returns the probability from which on a turn is over, for an eagerness of the protocol. That of "low" is reached only with words.
 func Threshold(eagerness string) float64 {
 	switch eagerness {
 	case "low":

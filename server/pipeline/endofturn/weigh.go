@@ -49,10 +49,13 @@ var (
 	allWeights   = [len(names)]float64{0.3, 0.9, 0.2, 0, -0.4, 0.6, -0.3, -0.2, 0.4, -4, -1.8, 0, 2.2, 1.4, -3.5, 0.9, 0, -2.7, -3.4, 0, -0.5, 0.5}
 )
 
+// uncertain is the highest probability that the sound alone gives.
+const uncertain = 0.8
+
 // bySound returns the probability that a turn is over by its sound alone. silence is in seconds.
 func bySound(s *sound, silence float64) float64 {
 	all := features(&words{}, s, silence)
-	return logistic(soundWeights[:], all[:ofSound])
+	return min(uncertain, logistic(soundWeights[:], all[:ofSound]))
 }
 
 // byAll returns the probability that a turn is over by its words and its sound. silence is in seconds.

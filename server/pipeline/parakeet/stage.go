@@ -155,5 +155,8 @@ func (r *recogniser) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.Tran
 	return c, nil
 }
 
+// ReportsEnds implements pipeline.EndReporter. A model that streams has a token for the end.
+func (r *recogniser) ReportsEnds() bool { return true }
+
 // Scores implements pipeline.WordScorer.
 func (r *recogniser) Scores() bool { return r.Pool.Info().Probs }

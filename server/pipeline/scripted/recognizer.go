@@ -32,7 +32,7 @@ type engine struct {
 
 // Info implements backend.Engine.
 func (e *engine) Info() backend.Info {
-	return backend.Info{Name: "scripted", Detail: "test signal, fixtures, length of speech", Live: !e.rules.Offline, Probs: e.rules.Logprobs}
+	return backend.Info{Name: "scripted", Detail: "test signal, fixtures, length of speech", Live: !e.rules.Offline, Probs: e.rules.Logprobs, Ends: true}
 }
 
 // Close implements backend.Engine.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/speech"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -101,6 +102,11 @@ func (in *Input) AudioTimeoutIn(now time.Time) time.Duration {
 // Voiced reports whether the user speaks or has only just stopped: less than 200 ms before.
 func (in *Input) Voiced() bool { return in.listener.endpointing.silentMS < pauseMS }
 
+// Silence returns how long the user has been silent.
+func (in *Input) Silence() time.Duration {
+	return time.Duration(in.listener.endpointing.silentMS) * time.Millisecond
+}
+
 // IdleTimeout returns after how long without speech the session answers by itself (idle_timeout_ms); ok is false if it does not.
 func (in *Input) IdleTimeout() (d time.Duration, ok bool) {
 	td := in.settings
@@ -112,13 +118,20 @@ func (in *Input) IdleTimeout() (d time.Duration, ok bool) {
 
 // FramesSince returns the frames from position start on, for a recogniser that opens when the turn has begun. They are read-only.
 // Frames of the last 1.2 s are those that Next returned; older audio is resampled again, as far back as the buffer has it.
-func (in *Input) FramesSince(start voice.Samples) [][]float32 {
+// It does not know any more in which of the older audio the user spoke: the end of a turn is not judged by that.
+func (in *Input) FramesSince(start voice.Samples) (frames []speech.Frame) {
 	back := int((voice.Samples(in.frames*frameSamples) - start) / frameSamples)
 	if back <= len(in.recent) || in.buffer.Len() <= len(in.recent)*frameSamples {
-		return append([][]float32(nil), in.recent[len(in.recent)-min(len(in.recent), max(0, back)):]...)
+		return append([]speech.Frame(nil), in.recent[len(in.recent)-min(len(in.recent), max(0, back)):]...)
 	}
 	again := in.framing.again
 	again.Reset()
 	pcm := again.Append(nil, voice.PCM16ToFloat(nil, in.buffer.From(start)))
-	return slices.Collect(slices.Chunk(again.Flush(pcm), voice.FrameRate*frameMS/1000))
+	for frame := range slices.Chunk(again.Flush(pcm), voice.FrameSize) {
+		frames = append(frames, speech.Frame{PCM: frame})
+	}
+	for i := 1; i <= len(in.recent) && i < len(frames); i++ { // the newest ones are known; the last of frames may be less than a frame
+		frames[len(frames)-i].Speech = in.recent[len(in.recent)-i].Speech
+	}
+	return frames
 }

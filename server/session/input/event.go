@@ -72,7 +72,7 @@ func (l *Listening) report(e speech.Event, s *coord.State) (out action.List) {
 			fault.Log(l.Log, "a transcription failed", err, "item", e.Item)
 		}
 		out = l.recorded(e)
-	case speech.Ready, speech.Refused, speech.Final:
+	case speech.Ready, speech.Refused, speech.Final, speech.Ending:
 	}
 	return append(out, follows...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/format"
+	"github.com/antiphon-rt/antiphon/server/session/speech"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -39,8 +40,8 @@ type View struct {
 
 // Result is the result of one call of Next. Fields that do not apply are nil.
 type Result struct {
-	// Frame is 10 ms of the user's audio for the recogniser: mono, at pipeline.InputRate. It is read-only.
-	Frame []float32
+	// Frame is 10 ms of the user's audio for the recogniser. Its PCM is nil if there is no frame.
+	Frame speech.Frame
 	// Event is the frame's event for the turn machine: Onset, Sustained, Misfire, Silence or VoiceResumed.
 	Event turn.Event
 	// Failure is for the client.
@@ -64,8 +65,8 @@ type Input struct {
 	committing, reportedFull bool
 
 	framing framing
-	frames  int64       // how many frames came since the session began
-	recent  [][]float32 // the last keepFrames
+	frames  int64          // how many frames came since the session began
+	recent  []speech.Frame // the last keepFrames
 
 	candidateStart voice.Samples // where the newest candidate began
 	kept           keptAudio
@@ -171,7 +172,8 @@ func (in *Input) Next(v View) (r Result, ok bool) {
 			var frame []float32
 			if frame, f.rest = f.framer.Push(f.rest); frame != nil {
 				frame = append([]float32(nil), frame...)
-				return Result{Frame: frame, Event: in.frame(frame, v)}, true
+				e, speaks := in.frame(frame, v)
+				return Result{Frame: speech.Frame{PCM: frame, Speech: speaks}, Event: e}, true
 			}
 			f.inPiece = false
 			if in.Detecting() && turn.Open(v.Turn) == 0 {
@@ -217,22 +219,28 @@ func (in *Input) makeRoom(v View) (Result, bool) {
 	}}, true
 }
 
-// frame counts a frame and returns the event for the turn machine; nil for none.
-func (in *Input) frame(frame []float32, v View) turn.Event {
+// frame counts a frame. It returns the event for the turn machine, nil for none, and whether the user speaks.
+func (in *Input) frame(frame []float32, v View) (e turn.Event, speaks bool) {
 	in.frames++
+	if in.Detecting() {
+		l := &in.listener
+		speaks = l.isSpeech(frame, v, in.settings, in.cleaner.delay())
+		l.endpointing.add(speaks)
+		if speaks {
+			l.lastSpeech = l.lastAudio.Add(-in.cleaner.delay())
+		}
+		e = in.event(speaks, v)
+	}
 	if len(in.recent) == keepFrames {
 		in.recent = append(in.recent[:0], in.recent[1:]...)
 	}
-	in.recent = append(in.recent, frame)
-	if !in.Detecting() {
-		return nil
-	}
+	in.recent = append(in.recent, speech.Frame{PCM: frame, Speech: speaks})
+	return e, speaks
+}
+
+// event returns the event of the present frame for the turn machine; nil for none.
+func (in *Input) event(speaks bool, v View) turn.Event {
 	l := &in.listener
-	speech := l.isSpeech(frame, v, in.settings, in.cleaner.delay())
-	l.endpointing.add(speech)
-	if speech {
-		l.lastSpeech = l.lastAudio.Add(-in.cleaner.delay())
-	}
 	switch st := v.Turn.(type) {
 	case turn.Idle:
 		if l.endpointing.onset() {
@@ -240,14 +248,14 @@ func (in *Input) frame(frame []float32, v View) turn.Event {
 		}
 	case turn.Candidate:
 		if l.candidate == st.Turn {
-			return l.verdict(l.judge.frame(speech))
+			return l.verdict(l.judge.frame(speaks))
 		}
 	case turn.Speaking:
 		after, fallback := silenceThatEnds(in.settings, v.NoLiveTranscription)
-		return l.endpointing.during(st.Turn, speech, after, fallback)
+		return l.endpointing.during(st.Turn, speaks, after, fallback)
 	case turn.Confirming:
 		after, fallback := silenceThatEnds(in.settings, v.NoLiveTranscription)
-		return l.endpointing.during(st.Turn, speech, after, fallback)
+		return l.endpointing.during(st.Turn, speaks, after, fallback)
 	}
 	return nil
 }

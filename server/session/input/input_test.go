@@ -71,9 +71,9 @@ func contains(pcm, part []int16) bool {
 
 func (b *bench) drain() {
 	for r, ok := b.in.Next(b.view); ok; r, ok = b.in.Next(b.view) {
-		if r.Frame != nil {
+		if r.Frame.PCM != nil {
 			b.frames++
-			b.g.Expect(r.Frame).To(gomega.HaveLen(voice.FrameRate / 100))
+			b.g.Expect(r.Frame.PCM).To(gomega.HaveLen(voice.FrameRate / 100))
 		}
 		if r.Failure != nil {
 			b.failures = append(b.failures, r.Failure.Code)

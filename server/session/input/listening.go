@@ -14,6 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
@@ -29,6 +30,8 @@ type Parts struct {
 	Log         *slog.Logger
 	Transcriber pipeline.Transcriber
 	Guard       *watchdog.Guard // bounds the calls into the Transcriber
+	// EndOfTurn returns an estimator of the ends of turns in a language; nil for none.
+	EndOfTurn func(language string) endofturn.Estimator
 	// Noise reduces the noise of the user's audio; nil if nothing does. The Settings ask for it only where it works.
 	Noise        pipeline.NoiseReducer
 	Settings     *settings.Settings
@@ -66,7 +69,8 @@ func NewListening(p Parts) (*Listening, error) {
 	}
 	l := &Listening{Parts: p, input: in, timers: env.NewTimers(p.Env)}
 	l.speech = speech.New(p.Context, speech.Config{
-		Env: p.Env, Transcriber: p.Transcriber, Guard: p.Guard, Post: func(e speech.Event) bool { return p.Post(Report{e}) },
+		Env: p.Env, Transcriber: p.Transcriber, Guard: p.Guard, EndOfTurn: p.EndOfTurn,
+		Post: func(e speech.Event) bool { return p.Post(Report{e}) },
 	})
 	return l, nil
 }
@@ -180,7 +184,7 @@ func (l *Listening) listen(s *coord.State) (out action.List) {
 		l.withoutNoiseReduction(err)
 	}
 	for r, ok := l.input.Next(l.inputView(s)); ok; r, ok = l.input.Next(l.inputView(s)) {
-		if r.Frame != nil {
+		if r.Frame.PCM != nil {
 			out = append(out, l.recognise(r.Frame, s)...)
 		}
 		if r.Failure != nil {
@@ -196,7 +200,7 @@ func (l *Listening) listen(s *coord.State) (out action.List) {
 }
 
 // recognise gives a frame to the recogniser of the open turn. If the recogniser cannot keep up, the machines learn that after the event in hand.
-func (l *Listening) recognise(frame []float32, s *coord.State) (out action.List) {
+func (l *Listening) recognise(frame speech.Frame, s *coord.State) (out action.List) {
 	failed := l.speech.Write(turn.Open(s.Turn), frame)
 	if failed == nil {
 		return nil
@@ -220,9 +224,13 @@ func (l *Listening) inputView(s *coord.State) View {
 // speechView returns the part of the session's state that the Speech reads.
 func (l *Listening) speechView(s *coord.State) speech.View {
 	td := l.Settings.TurnDetection()
-	return speech.View{
-		Wants: l.wants(), Semantic: td != nil && td.Type == wire.SemanticVAD, Voiced: l.input.Voiced(), Turn: s.Turn,
+	v := speech.View{
+		Wants: l.wants(), Semantic: td != nil && td.Type == wire.SemanticVAD, Voiced: l.input.Voiced(), Silence: l.input.Silence(), Turn: s.Turn,
 	}
+	if v.Semantic {
+		v.Threshold = endofturn.Threshold(td.Eagerness)
+	}
+	return v
 }
 
 // wants returns which events about transcripts the client wants.

@@ -92,7 +92,7 @@ func (l *Listening) Transcription(f transcription.Effect, s *coord.State) (out a
 	switch f := f.(type) {
 	case transcription.OpenStream:
 		start := l.speech.Open(f.Turn, l.input.Start())
-		l.speech.Listen(f.Turn, l.Settings.TranscribeConfig(true), l.input.FramesSince(start))
+		l.speech.Listen(f.Turn, l.Settings.TranscribeConfig(true), l.input.FramesSince(start), l.speechView(s))
 	case transcription.CloseInput:
 		l.speech.CloseInput(f.Turn)
 	case transcription.DecodeWhole:

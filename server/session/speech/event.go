@@ -10,7 +10,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// Event is a report of a recognition, for Handle: one of Ready, Refused, Partial, Final, Failed, Recorded.
+// Event is a report of a recognition, for Handle: one of Ready, Refused, Partial, Ending, Final, Failed, Recorded.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -25,6 +25,11 @@ type (
 		Turn turn.ID
 		Text string
 		EOU  bool
+	}
+	// Ending is how probable it is that the user, who is silent, has finished a turn.
+	Ending struct {
+		Turn        turn.ID
+		Probability float64
 	}
 	// Final is the text of a turn. Words may be nil.
 	Final struct {
@@ -49,6 +54,7 @@ type (
 func (Ready) event()    {}
 func (Refused) event()  {}
 func (Partial) event()  {}
+func (Ending) event()   {}
 func (Final) event()    {}
 func (Failed) event()   {}
 func (Recorded) event() {}

@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/voice"
@@ -23,14 +24,21 @@ const (
 	finalAfter = 10 * time.Second // the longest wait for the text once the audio has ended; more where it came at once
 )
 
+// Frame is 10 ms of a user's audio: mono, at pipeline.InputRate. Nobody changes it.
+type Frame struct {
+	PCM    []float32
+	Speech bool // the detector hears the user in it
+}
+
 // recognition is the recogniser's stream for one turn. write, closeInput and close belong to the session's goroutine; they do not
 // block.
 type recognition struct {
-	turn   turn.ID
-	whole  []int16 // the audio of a turn that is over, at format.InputRate; nil for one that goes on
-	audio  chan []float32
-	cancel context.CancelFunc
-	closed bool
+	turn      turn.ID
+	whole     []int16             // the audio of a turn that is over, at format.InputRate; nil for one that goes on
+	estimator endofturn.Estimator // belongs to the recognition's goroutine; nil: nothing estimates the end of the turn
+	audio     chan Frame
+	cancel    context.CancelFunc
+	closed    bool
 }
 
 // stage is what recognitions run on.
@@ -42,11 +50,12 @@ type stage struct {
 	guard       *watchdog.Guard
 }
 
-// recognise opens a recognition for turn t. whole is its audio if the turn is over, nil otherwise. report takes its reports on the
+// recognise opens a recognition for turn t. whole is its audio if the turn is over, nil otherwise. e
+// estimates the end of the turn; nil for none. report takes its reports on the
 // recognition's goroutine. The last report is Final, Failed or Refused, unless the recognition was closed.
-func (st *stage) recognise(c pipeline.TranscribeConfig, t turn.ID, whole []int16, report func(Event) bool) *recognition {
+func (st *stage) recognise(c pipeline.TranscribeConfig, t turn.ID, whole []int16, e endofturn.Estimator, report func(Event) bool) *recognition {
 	ctx, cancel := context.WithCancel(st.ctx)
-	r := &recognition{turn: t, whole: whole, audio: make(chan []float32, maxWaiting), cancel: cancel}
+	r := &recognition{turn: t, whole: whole, estimator: e, audio: make(chan Frame, maxWaiting), cancel: cancel}
 	if !c.Live {
 		r.closeInput()
 	}
@@ -82,19 +91,19 @@ func isLast(e Event) bool {
 	switch e.(type) {
 	case Refused, Final, Failed, Recorded:
 		return true
-	case Ready, Partial:
+	case Ready, Partial, Ending:
 	}
 	return false
 }
 
-// write gives mono audio at pipeline.InputRate to the recogniser, which keeps it. It reports false when too much waits already:
+// write gives a frame to the recogniser, which keeps it. It reports false when too much waits already:
 // the recognition is of no use any more.
-func (r *recognition) write(pcm []float32) bool {
+func (r *recognition) write(f Frame) bool {
 	if r.closed {
 		return true
 	}
 	select {
-	case r.audio <- pcm:
+	case r.audio <- f:
 		return true
 	default:
 		return false
@@ -181,7 +190,7 @@ func (r *recognition) follow(ctx context.Context, st *watchedStage, stream pipel
 			return ctx.Err()
 		case <-late:
 			return report(Failed{r.turn, errLate})
-		case pcm, more := <-audio:
+		case frame, more := <-audio:
 			var err error
 			if !more {
 				audio = nil
@@ -189,11 +198,14 @@ func (r *recognition) follow(ctx context.Context, st *watchedStage, stream pipel
 				timer := st.env.AfterFunc(finalAfter+time.Duration(len(r.whole))*time.Second/format.InputRate, func() { close(late) })
 				defer timer.Stop()
 				err = st.closeInput(stream)
-			} else if err = st.write(stream, pcm); errors.Is(err, pipeline.ErrOverrun) {
+			} else if err = st.write(stream, frame.PCM); errors.Is(err, pipeline.ErrOverrun) {
 				err = errOverrun
 			}
 			if err != nil {
 				return report(Failed{r.turn, err})
+			}
+			if err := r.estimate(frame, report); err != nil {
+				return err
 			}
 		case result, more := <-stream.Results():
 			switch {
@@ -204,11 +216,33 @@ func (r *recognition) follow(ctx context.Context, st *watchedStage, stream pipel
 			case result.Final:
 				return report(Final{r.turn, result.Text, result.Words})
 			}
-			if err := report(Partial{r.turn, result.Partial, result.EOU}); err != nil {
+			if err := r.partial(result, report); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// partial reports a partial result, and what it says about the end of the turn.
+func (r *recognition) partial(result pipeline.TranscriptResult, report func(Event) error) error {
+	if err := report(Partial{r.turn, result.Partial, result.EOU}); err != nil || r.estimator == nil {
+		return err
+	}
+	if p, due := r.estimator.Text(result.Partial, result.Through); due {
+		return report(Ending{r.turn, p})
+	}
+	return nil
+}
+
+// estimate reports what a frame says about the end of the turn.
+func (r *recognition) estimate(f Frame, report func(Event) error) error {
+	if r.estimator == nil || len(f.PCM) != voice.FrameSize {
+		return nil
+	}
+	if p, due := r.estimator.Frame(f.PCM, f.Speech); due {
+		return report(Ending{r.turn, p})
+	}
+	return nil
 }
 
 // feed gives the whole of a turn that is over to the recogniser.

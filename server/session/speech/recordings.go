@@ -75,7 +75,7 @@ func (s *Speech) Transcribe(r *Recording, item id.Item, c pipeline.TranscribeCon
 
 // record has pcm transcribed. done is completed and posted at the end of that.
 func (s *Speech) record(done Recorded, pcm []int16, c pipeline.TranscribeConfig) {
-	s.stage.recognise(c, 0, pcm, func(e Event) bool {
+	s.stage.recognise(c, 0, pcm, nil, func(e Event) bool {
 		switch e := e.(type) {
 		case Final:
 			done.Transcript.Text, done.Transcript.Words = e.Text, e.Words

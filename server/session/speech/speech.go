@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/server/session/timing"
@@ -24,11 +25,13 @@ import (
 // errSlow is the error that a client gets for a turn that the machines gave up, because MaxLate turns wait already.
 const errSlow = "the recogniser is too slow: too many turns wait for their text"
 
-// Config is what a Speech is made of; all of it is required.
+// Config is what a Speech is made of; all of it but EndOfTurn is required.
 type Config struct {
 	Env         env.Env
 	Transcriber pipeline.Transcriber
 	Guard       *watchdog.Guard // bounds the calls into the Transcriber
+	// EndOfTurn returns an estimator of the ends of turns in a language; nil: only the Transcriber reports them.
+	EndOfTurn func(language string) endofturn.Estimator
 	// Post gives an event to the actor, on any goroutine. It reports false when the session has ended.
 	Post func(Event) bool
 }
@@ -38,9 +41,13 @@ type View struct {
 	Wants
 	// Semantic reports that an end of utterance ends a turn (semantic_vad).
 	Semantic bool
+	// Threshold is the probability from which on an Ending is the end of the utterance; only with Semantic.
+	Threshold float64
 	// Voiced reports that the user speaks, or has only just stopped.
 	Voiced bool
-	Turn   turn.State
+	// Silence is how long the user has been silent.
+	Silence time.Duration
+	Turn    turn.State
 }
 
 // Speech is the user's speech. See the package comment.
@@ -48,6 +55,7 @@ type Speech struct {
 	stage      stage
 	workers    sync.WaitGroup
 	post       func(Event) bool
+	endOfTurn  func(language string) endofturn.Estimator
 	turns      map[turn.ID]*userTurn
 	recordings int // how many recordings are being transcribed
 	late       []lateTurn
@@ -55,7 +63,7 @@ type Speech struct {
 
 // New returns a Speech whose recognitions end with ctx.
 func New(ctx context.Context, c Config) *Speech {
-	s := &Speech{post: c.Post, turns: map[turn.ID]*userTurn{}}
+	s := &Speech{post: c.Post, endOfTurn: c.EndOfTurn, turns: map[turn.ID]*userTurn{}}
 	s.stage = stage{ctx: ctx, env: c.Env, workers: &s.workers, transcriber: c.Transcriber, guard: c.Guard}
 	return s
 }
@@ -136,9 +144,13 @@ func (s *Speech) Drop(t turn.ID) {
 // --- its recognition
 
 // Listen opens a live recognition for turn t. frames is the audio since the turn began.
-func (s *Speech) Listen(t turn.ID, c pipeline.TranscribeConfig, frames [][]float32) {
+func (s *Speech) Listen(t turn.ID, c pipeline.TranscribeConfig, frames []Frame, v View) {
 	u := s.turns[t]
-	u.recognition = s.stage.recognise(c, t, nil, s.post)
+	var estimator endofturn.Estimator
+	if v.Semantic && s.endOfTurn != nil {
+		estimator = s.endOfTurn(c.Language)
+	}
+	u.recognition = s.stage.recognise(c, t, nil, estimator, s.post)
 	for _, frame := range frames {
 		u.recognition.write(frame)
 	}
@@ -148,12 +160,12 @@ func (s *Speech) Listen(t turn.ID, c pipeline.TranscribeConfig, frames [][]float
 func (s *Speech) Decode(t turn.ID, c pipeline.TranscribeConfig) {
 	s.CloseStream(t)
 	u := s.turns[t]
-	u.recognition = s.stage.recognise(c, t, u.audio, s.post)
+	u.recognition = s.stage.recognise(c, t, u.audio, nil, s.post)
 }
 
-// Write gives a frame of turn t to its recognition: mono, at pipeline.InputRate. It returns an event for Handle if the recognition cannot
+// Write gives a frame of turn t to its recognition. It returns an event for Handle if the recognition cannot
 // keep up; nil otherwise. Without a recognition the frame is dropped.
-func (s *Speech) Write(t turn.ID, frame []float32) Event {
+func (s *Speech) Write(t turn.ID, frame Frame) Event {
 	u := s.turns[t]
 	if u == nil || u.recognition == nil || u.recognition.write(frame) {
 		return nil
@@ -187,6 +199,11 @@ func (s *Speech) Handle(e Event, v View) (out action.List, err error) {
 		if u := s.turns[e.Turn]; u != nil {
 			out = s.partial(u, e, v)
 		}
+	case Ending:
+		// An estimate may come after the user has gone on.
+		if u := s.turns[e.Turn]; u != nil && v.Semantic && e.Probability >= v.Threshold && v.Silence >= endofturn.Earliest {
+			out = s.ended(u, false, v)
+		}
 	case Final:
 		if u := s.turns[e.Turn]; u != nil {
 			u.final, u.words = e.Text, e.Words
@@ -219,14 +236,20 @@ func (s *Speech) partial(u *userTurn, e Partial, v View) (out action.List) {
 	}
 	if e.EOU && v.Semantic {
 		u.eou = true
-		out.Step(coord.OfTranscription{Event: transcription.EOU{Turn: u.id}})
-		if turn.Open(v.Turn) == u.id {
-			if _, candidate := v.Turn.(turn.Candidate); candidate {
-				return out // Opened tells the turn machine, once the candidate is confirmed
-			}
-		}
-		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: u.id, Voiced: v.Voiced}})
+		out = append(out, s.ended(u, v.Voiced, v)...)
 	}
+	return out
+}
+
+// ended returns what follows from the end of turn u's utterance.
+func (s *Speech) ended(u *userTurn, voiced bool, v View) (out action.List) {
+	out.Step(coord.OfTranscription{Event: transcription.EOU{Turn: u.id}})
+	if turn.Open(v.Turn) == u.id {
+		if _, candidate := v.Turn.(turn.Candidate); candidate {
+			return out // once the candidate is confirmed, Opened tells the turn machine, or the next estimate does
+		}
+	}
+	out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: u.id, Voiced: voiced}})
 	return out
 }
 

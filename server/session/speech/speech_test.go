@@ -17,6 +17,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
@@ -116,7 +117,7 @@ func (b *bench) says(r pipeline.TranscriptResult) action.List {
 func (b *bench) live() {
 	b.t.Helper()
 	b.s.Open(1, 2400)
-	b.s.Listen(1, pipeline.TranscribeConfig{Live: true}, [][]float32{make([]float32, 160), make([]float32, 160)})
+	b.s.Listen(1, pipeline.TranscribeConfig{Live: true}, []Frame{{PCM: make([]float32, 160)}, {PCM: make([]float32, 160)}}, b.view)
 	e, out, err := b.next()
 	b.g.Expect(err).NotTo(gomega.HaveOccurred())
 	b.g.Expect(e).To(gomega.Equal(Event(Ready{1})))
@@ -132,7 +133,7 @@ func TestATurnIsTranscribed(t *testing.T) {
 	story(t, "live: its audio goes to the recogniser, and its text comes with the delivery", func(b *bench) {
 		b.live()
 		b.g.Expect(b.s.Open(1, 9600)).To(gomega.BeNumerically("==", 2400), "the turn is there already")
-		b.g.Expect(b.s.Write(1, make([]float32, 160))).To(gomega.BeNil())
+		b.g.Expect(b.s.Write(1, Frame{PCM: make([]float32, 160)})).To(gomega.BeNil())
 		name := b.s.ItemID(1)
 		b.g.Expect(name).To(gomega.HavePrefix("item_"))
 		pcm := make([]int16, 4800)
@@ -141,7 +142,7 @@ func TestATurnIsTranscribed(t *testing.T) {
 		b.s.CloseInput(1)
 		synctest.Wait()
 		b.g.Expect([]any{b.r.samples, b.r.closed}).To(gomega.Equal([]any{480, true}))
-		b.g.Expect(b.s.Write(1, make([]float32, 160))).To(gomega.BeNil(), "its audio has ended")
+		b.g.Expect(b.s.Write(1, Frame{PCM: make([]float32, 160)})).To(gomega.BeNil(), "its audio has ended")
 
 		words := []pipeline.Word{{Text: "hello"}}
 		b.g.Expect(b.says(pipeline.TranscriptResult{Final: true, Text: "hello", Words: words})).
@@ -198,7 +199,7 @@ func TestATurnIsTranscribedAsAWhole(t *testing.T) {
 			b.g.Expect(out).To(gomega.BeEmpty())
 		}
 		b.g.Expect(b.s.ItemID(1)).To(gomega.BeEmpty())
-		b.g.Expect(b.s.Write(1, nil)).To(gomega.BeNil())
+		b.g.Expect(b.s.Write(1, Frame{})).To(gomega.BeNil())
 	})
 }
 
@@ -263,6 +264,63 @@ func TestEndOfUtterance(t *testing.T) {
 	})
 }
 
+// estimator is an endofturn.Estimator that says 0.6 for each frame of silence and each text.
+type estimator struct{}
+
+func (estimator) Frame(_ []float32, speech bool) (float64, bool) { return 0.6, !speech }
+
+func (estimator) Text(string, time.Duration) (float64, bool) { return 0.6, true }
+
+func TestAnEstimateEndsAnUtterance(t *testing.T) {
+	// estimated opens turn 1 with an estimator.
+	estimated := func(b *bench) {
+		b.t.Helper()
+		b.s.endOfTurn = func(language string) endofturn.Estimator {
+			b.g.Expect(language).To(gomega.Equal("en"))
+			return estimator{}
+		}
+		b.s.Open(1, 2400)
+		b.s.Listen(1, pipeline.TranscribeConfig{Live: true, Language: "en"}, []Frame{{PCM: make([]float32, 160), Speech: true}}, b.view)
+		_, _, err := b.next()
+		b.g.Expect(err).NotTo(gomega.HaveOccurred())
+	}
+	// hears gives a frame of silence and returns what follows from its estimate.
+	hears := func(b *bench) action.List {
+		b.t.Helper()
+		b.g.Expect(b.s.Write(1, Frame{PCM: make([]float32, 160)})).To(gomega.BeNil())
+		e, out, err := b.next()
+		b.g.Expect(err).NotTo(gomega.HaveOccurred())
+		b.g.Expect(e).To(gomega.Equal(Event(Ending{1, 0.6})))
+		return out
+	}
+	ended := append(step(transcription.EOU{Turn: 1}), action.Later{Event: coord.OfTurn{Event: turn.EndOfUtterance{Turn: 1}}})
+	story(t, "a probability above the threshold", func(b *bench) {
+		b.view.Semantic, b.view.Threshold, b.view.Voiced, b.view.Silence = true, 0.5, true, 150*time.Millisecond
+		estimated(b)
+		b.g.Expect(hears(b)).To(gomega.Equal(ended))
+		b.says(pipeline.TranscriptResult{Partial: "yes"})
+		_, out, err := b.next()
+		b.g.Expect(err).NotTo(gomega.HaveOccurred())
+		b.g.Expect(out).To(gomega.Equal(ended), "of a text")
+		b.view.Turn = turn.Candidate{Turn: 1}
+		b.g.Expect(hears(b)).To(gomega.Equal(step(transcription.EOU{Turn: 1})), "of a candidate: the verdict decides")
+	})
+	story(t, "a probability below the threshold, or speech that has resumed", func(b *bench) {
+		b.view.Semantic, b.view.Threshold, b.view.Silence = true, 0.7, 150*time.Millisecond
+		estimated(b)
+		b.g.Expect(hears(b)).To(gomega.BeEmpty())
+		b.view.Threshold, b.view.Silence = 0.5, 0
+		b.g.Expect(hears(b)).To(gomega.BeEmpty())
+		b.view.Semantic, b.view.Silence = false, time.Second
+		b.g.Expect(hears(b)).To(gomega.BeEmpty(), "server_vad since then")
+	})
+	story(t, "server_vad has no estimator", func(b *bench) {
+		b.s.endOfTurn = func(string) endofturn.Estimator { panic("nobody wants it") }
+		b.live()
+		b.g.Expect(b.s.Write(1, Frame{PCM: make([]float32, 160)})).To(gomega.BeNil())
+	})
+}
+
 func TestARecogniserThatFails(t *testing.T) {
 	// fails takes the last report and checks what the client is told.
 	fails := func(b *bench, message string) error {
@@ -278,7 +336,7 @@ func TestARecogniserThatFails(t *testing.T) {
 	}
 	open := func(b *bench) {
 		b.s.Open(1, 0)
-		b.s.Listen(1, pipeline.TranscribeConfig{Live: true}, nil)
+		b.s.Listen(1, pipeline.TranscribeConfig{Live: true}, nil, b.view)
 	}
 	story(t, "it has no live transcription", func(b *bench) {
 		b.r.open = pipeline.ErrNoLive
@@ -319,9 +377,9 @@ func TestARecogniserThatFails(t *testing.T) {
 		b.r.stuck = true
 		open(b)
 		for range maxWaiting {
-			b.g.Expect(b.s.Write(1, nil)).To(gomega.BeNil())
+			b.g.Expect(b.s.Write(1, Frame{})).To(gomega.BeNil())
 		}
-		e := b.s.Write(1, nil)
+		e := b.s.Write(1, Frame{})
 		b.g.Expect(e).To(gomega.Equal(Event(Failed{1, errOverrun})))
 		b.events <- e
 		_ = fails(b, "the recogniser cannot keep up with the audio")

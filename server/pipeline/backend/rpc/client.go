@@ -95,6 +95,9 @@ func (t *Transcriber) NegotiateConfig(c pipeline.TranscribeConfig) (pipeline.Tra
 	return c, nil
 }
 
+// ReportsEnds implements pipeline.EndReporter: a live back end says where an utterance ends.
+func (t *Transcriber) ReportsEnds() bool { return true }
+
 // Scores implements pipeline.WordScorer.
 func (t *Transcriber) Scores() bool { return t.engine.Info().Probs }
 
