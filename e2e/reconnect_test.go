@@ -180,7 +180,7 @@ func TestServerIsReplaced(t *testing.T) {
 	c.Expect(now.Transcript[1].Note).To(gomega.ContainSubstring("lost here"))
 	c.Expect(c.SendText("and now?")).To(gomega.Succeed())
 	c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.Equal("You said: and now?"))
-	c.Expect(strings.Join(other.record.lines(), "")).To(gomega.ContainSubstring("my name is Ada"), "the other server knows the words")
+	c.Expect(strings.Join(other.record.All(), "")).To(gomega.ContainSubstring("my name is Ada"), "the other server knows the words")
 	h.gone(c)
 }
 

@@ -3,18 +3,16 @@ package e2e
 // The server of these tests, and the check of everything that it records.
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http/httptest"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/check"
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
@@ -23,26 +21,8 @@ import (
 type house struct {
 	url    string
 	server *server.Server
-	record buffer
-	trace  buffer
-}
-
-// buffer is a bytes.Buffer for several goroutines.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) lines() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return strings.Split(strings.TrimSpace(b.b.String()), "\n")
+	record rig.Lines
+	trace  rig.Lines
 }
 
 // open runs a server with the scripted pipeline until the test ends.
@@ -84,7 +64,7 @@ func open(t *testing.T, script *scripted.Script, change func(*server.Config)) *h
 // check compares all recorded events with the protocol's rules.
 func (h *house) check(t *testing.T) {
 	t.Helper()
-	report, err := check.Record(&h.record.b)
+	report, err := check.Record(h.record.Reader())
 	if err != nil {
 		t.Errorf("the record: %v", err)
 	}
@@ -96,7 +76,7 @@ func (h *house) check(t *testing.T) {
 // recorded returns when the server sent its first event of this type.
 func (h *house) recorded(t *testing.T, name string) time.Time {
 	t.Helper()
-	for _, line := range h.record.lines() {
+	for _, line := range h.record.All() {
 		var e struct {
 			T     time.Time
 			Dir   string
@@ -117,7 +97,7 @@ func (h *house) recorded(t *testing.T, name string) time.Time {
 func (h *house) actions(t *testing.T, machine string) []string {
 	t.Helper()
 	var out []string
-	for _, line := range h.trace.lines() {
+	for _, line := range h.trace.All() {
 		var step struct{ Machine, Action string }
 		if err := json.Unmarshal([]byte(line), &step); err != nil {
 			t.Errorf("the trace: %v", err)

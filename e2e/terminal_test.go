@@ -14,6 +14,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 )
 
@@ -102,7 +103,7 @@ func TestTerminal(t *testing.T) {
 			g.Expect(lines).To(gomega.HaveLen(2))
 			g.Expect(lines[0]).To(gomega.HaveSuffix(" ..."))
 			g.Expect(lines[1]).To(gomega.Equal("You said: stop, I know"))
-			g.Expect(strings.Join(h.record.lines(), "\n")).To(gomega.ContainSubstring("antiphon.barge_in.candidate"), "it was predicted")
+			g.Expect(strings.Join(h.record.All(), "\n")).To(gomega.ContainSubstring("antiphon.barge_in.candidate"), "it was predicted")
 		})
 	}
 	t.Run("a server that is not there is an error that says what to do", func(t *testing.T) {
@@ -117,10 +118,10 @@ func TestTerminal(t *testing.T) {
 		g := gomega.NewWithT(t)
 		h := open(t, nil, nil)
 		c := newTerminal(t, program, "", "--microphone", spoken(t, "say 60 words", 30*time.Second), "--speaker", "none", h.url)
-		var said buffer
+		var said rig.Lines
 		c.cmd.Stderr = &said
 		g.Expect(c.cmd.Start()).To(gomega.Succeed())
-		g.Eventually(said.lines).WithTimeout(20 * time.Second).Should(gomega.ContainElement("you: say 60 words"))
+		g.Eventually(said.All).WithTimeout(20 * time.Second).Should(gomega.ContainElement("you: say 60 words"))
 		g.Expect(c.cmd.Process.Signal(syscall.SIGINT)).To(gomega.Succeed())
 		g.Expect(c.cmd.Wait()).To(gomega.Succeed(), c.err.String)
 	})

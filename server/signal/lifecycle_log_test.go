@@ -3,45 +3,20 @@ package signal
 // The log of a Handler: a call that makes room, and the beginning and the end of a drain.
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/internal/servertest"
 )
-
-// logBuffer is a log that several goroutines write.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-// lines returns the lines that contain text.
-func (l *logBuffer) lines(text string) (found []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.text.String()) {
-		if strings.Contains(line, text) {
-			found = append(found, line)
-		}
-	}
-	return found
-}
 
 func TestTheLogSaysWhoMakesRoomAndWhenADrainEnds(t *testing.T) {
 	const calls = "/v1/realtime/calls"
-	var log logBuffer
+	var log servertest.Log
 	d := open(t, func(c *Config) {
 		c.MaxSessions, c.CallsPerAddress = 1, 10
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
@@ -53,9 +28,9 @@ func TestTheLogSaysWhoMakesRoomAndWhenADrainEnds(t *testing.T) {
 	}
 	d.h.mu.Unlock()
 	second := strings.TrimPrefix(d.offered(calls, "").begun(), calls+"/")
-	d.g.Eventually(func() []string { return log.lines(`msg="session ends" call=` + first) }, patience).Should(gomega.HaveExactElements(
+	d.g.Eventually(func() []string { return log.Lines(`msg="session ends" call=` + first) }, patience).Should(gomega.HaveExactElements(
 		gomega.MatchRegexp(`level=INFO .*session=sess_\w+ reason=GraceOver`)))
-	d.g.Expect(log.lines(`msg="a half-open call makes room for another one" call=` + first + " session=sess_")).To(gomega.HaveLen(1))
+	d.g.Expect(log.Lines(`msg="a half-open call makes room for another one" call=` + first + " session=sess_")).To(gomega.HaveLen(1))
 
 	d.g.Eventually(func() int { now, _ := d.h.Calls(); return now }, patience).Should(gomega.Equal(1))
 	for range 2 { // as two signals would
@@ -63,10 +38,10 @@ func TestTheLogSaysWhoMakesRoomAndWhenADrainEnds(t *testing.T) {
 		d.g.Expect(d.h.Drain(ctx, 10*time.Millisecond)).To(gomega.Succeed())
 		cancel()
 	}
-	d.g.Expect(log.lines(`msg="session ends" call=` + second)).To(gomega.HaveExactElements(gomega.ContainSubstring("reason=ServerStops")))
-	d.g.Expect(log.lines(`msg="drain `)).To(gomega.HaveExactElements(
+	d.g.Expect(log.Lines(`msg="session ends" call=` + second)).To(gomega.HaveExactElements(gomega.ContainSubstring("reason=ServerStops")))
+	d.g.Expect(log.Lines(`msg="drain `)).To(gomega.HaveExactElements(
 		gomega.MatchRegexp(`level=INFO msg="drain begins" calls=1 within=10ms`), gomega.MatchRegexp(`level=INFO msg="drain ends" calls_left=0 took=\d+ms`)))
 	for _, secret := range []string{"abcdefghijklmnopqrstuvwx", "ek_"} {
-		d.g.Expect(log.lines(secret)).To(gomega.BeEmpty())
+		d.g.Expect(log.Lines(secret)).To(gomega.BeEmpty())
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,7 +86,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Lines collects JSON lines that are written to it. Safe for concurrent use.
+// Lines collects the lines that several goroutines write.
 type Lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -96,6 +97,13 @@ func (l *Lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
+}
+
+// All returns the lines so far.
+func (l *Lines) All() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Split(strings.TrimSpace(l.text.String()), "\n")
 }
 
 // Reader returns a reader of the lines so far.

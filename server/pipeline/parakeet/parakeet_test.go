@@ -8,13 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 
+	"github.com/antiphon-rt/antiphon/server/internal/servertest"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/internal/pipetest"
 )
@@ -174,7 +174,7 @@ func TestOneTurnFails(t *testing.T) {
 // Turns that end, that fail and that are abandoned free what they have of the library. The stand-in crashes otherwise.
 func TestOneProcessTakesManyTurns(t *testing.T) {
 	g := gomega.NewWithT(t)
-	var log lines
+	var log servertest.Log
 	s := stage(t, Config{Library: standIn(t), Model: model(t, "GGUFs"), Processes: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for range 3 {
 		g.Expect(last(t, s.Impl, " fine"+endOfUtterance).Text).To(gomega.Equal("fine"))
@@ -190,26 +190,6 @@ func TestOneProcessTakesManyTurns(t *testing.T) {
 	g.Expect(s.Close()).To(gomega.Succeed())
 	g.Expect(strings.Count(log.String(), "the library prints")).To(gomega.Equal(1), "the model was loaded once")
 	g.Expect(log.String()).NotTo(gomega.ContainSubstring("is replaced"))
-}
-
-// lines is a log that several goroutines write.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-// Write implements io.Writer.
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-// String returns the log so far.
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // A text without an end fails the turn, and not the server.
