@@ -23,21 +23,22 @@ type options struct {
 	engines    []string
 	first, end byte   // initial letters of the prompts, both included
 	n, rounds  int    // how many prompts, and how often each clause is spoken
+	users      int    // how many users speak at a time at most; 0 measures none
 	models     string // folder of the models
 }
 
-// engine is a recogniser and a synthesizer that can be measured. Each has one process at a time.
+// engine is a recogniser and a synthesizer that can be measured. The recogniser has so many processes at most, the synthesizer has one.
 type engine struct {
 	name       string
-	recogniser func(models string) (pipeline.Stage[pipeline.Transcriber], error)
+	recogniser func(models string, processes int) (pipeline.Stage[pipeline.Transcriber], error)
 	voice      func(models string) (pipeline.Stage[pipeline.Synthesizer], error)
 }
 
 var engines = []engine{
 	{
 		"sherpa",
-		func(models string) (pipeline.Stage[pipeline.Transcriber], error) {
-			return sherpa.Recogniser(sherpa.Config{Models: models, Processes: 1})
+		func(models string, processes int) (pipeline.Stage[pipeline.Transcriber], error) {
+			return sherpa.Recogniser(sherpa.Config{Models: models, Processes: processes})
 		},
 		func(models string) (pipeline.Stage[pipeline.Synthesizer], error) {
 			return sherpa.Synthesizer(sherpa.Config{Models: models, Processes: 1})
@@ -45,8 +46,8 @@ var engines = []engine{
 	},
 	{
 		"embedded",
-		func(string) (pipeline.Stage[pipeline.Transcriber], error) {
-			return embedded.Recogniser(embedded.Options{Processes: 1})
+		func(_ string, processes int) (pipeline.Stage[pipeline.Transcriber], error) {
+			return embedded.Recogniser(embedded.Options{Processes: processes})
 		},
 		func(string) (pipeline.Stage[pipeline.Synthesizer], error) {
 			return embedded.Synthesizer(embedded.Options{}), nil
@@ -62,6 +63,7 @@ func parse(args []string) (o options, err error) {
 	letters := f.String("prompts", "a-m", "initial letters of the prompts")
 	f.IntVar(&o.n, "n", 30, "how many prompts, spread over the letters; 0 means all")
 	f.IntVar(&o.rounds, "rounds", 5, "how often each clause is spoken")
+	f.IntVar(&o.users, "users", 8, "how many users speak at a time at most, each to a process of the engine; 0 means that this is not measured")
 	f.StringVar(&o.models, "models", "", "folder of the models; empty means that of antiphon models")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -75,8 +77,8 @@ func parse(args []string) (o options, err error) {
 		}
 		o.engines = append(o.engines, name)
 	}
-	if o.n < 0 || o.rounds < 1 || o.rounds > 1000 {
-		return o, errors.New("want a positive -n, and -rounds from 1 to 1000")
+	if o.n < 0 || o.rounds < 1 || o.rounds > 1000 || o.users < 0 || o.users > 64 {
+		return o, errors.New("want a positive -n, -rounds from 1 to 1000, and -users from 0 to 64")
 	}
 	return o, nil
 }
@@ -106,6 +108,16 @@ func run(ctx context.Context, o options) error {
 	for _, e := range engines {
 		if slices.Contains(o.engines, e.name) {
 			if err := measureRecogniser(ctx, e, o, prompts); err != nil {
+				return fmt.Errorf("%s: %w", e.name, err)
+			}
+		}
+	}
+	if o.users > 0 {
+		fmt.Println("\n" + crowdHead)
+	}
+	for _, e := range engines {
+		if slices.Contains(o.engines, e.name) && o.users > 0 {
+			if err := measureCrowd(ctx, e, o, prompts); err != nil {
 				return fmt.Errorf("%s: %w", e.name, err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
 )
@@ -16,8 +17,8 @@ func TestFlags(t *testing.T) {
 	g := gomega.NewWithT(t)
 	o, err := parse([]string{"-prompts", "n-z", "-n", "7", "-engines", "embedded"})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(o).To(gomega.Equal(options{engines: []string{"embedded"}, first: 'n', end: 'z', n: 7, rounds: 5}))
-	for _, bad := range [][]string{{"-prompts", "m-a"}, {"-prompts", "a"}, {"-prompts", "A-M"}, {"-engines", "other"}, {"-n", "-1"}, {"-rounds", "0"}} {
+	g.Expect(o).To(gomega.Equal(options{engines: []string{"embedded"}, first: 'n', end: 'z', n: 7, rounds: 5, users: 8}))
+	for _, bad := range [][]string{{"-prompts", "m-a"}, {"-prompts", "a"}, {"-prompts", "A-M"}, {"-engines", "other"}, {"-n", "-1"}, {"-rounds", "0"}, {"-users", "65"}} {
 		_, err := parse(bad)
 		g.Expect(err).To(gomega.HaveOccurred(), "%v", bad)
 	}
@@ -48,7 +49,7 @@ func TestARecogniserIsMeasured(t *testing.T) {
 	g := gomega.NewWithT(t)
 	prompts, err := choose(options{first: 'c', end: 'c', n: 1})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	s, err := engines[1].recogniser("")
+	s, err := engines[1].recogniser("", 1)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer func() { g.Expect(s.Close()).To(gomega.Succeed()) }()
 	_, err = ready(t.Context(), s)
@@ -60,4 +61,15 @@ func TestARecogniserIsMeasured(t *testing.T) {
 	g.Expect(heard.final).To(gomega.BeNumerically(">", 0))
 	g.Expect(processorTime()).To(gomega.BeNumerically(">", used))
 	g.Expect(memory()).To(gomega.BeNumerically(">", 10<<20))
+}
+
+// Two users speak to a recogniser at the same time.
+func TestACrowd(t *testing.T) {
+	g := gomega.NewWithT(t)
+	prompts, err := choose(options{first: 'c', end: 'c', n: 1})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	finals, err := crowd(t.Context(), scripted.New(scripted.Options{}).Transcriber, prompts, 2, 1)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(finals).To(gomega.HaveLen(2))
+	g.Expect(finals).NotTo(gomega.ContainElement(gomega.BeZero()))
 }

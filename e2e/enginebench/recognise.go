@@ -3,7 +3,6 @@ package main
 // This file measures recognisers.
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +95,7 @@ const recognitionHead = `| recogniser | word errors | at most one wrong word | f
 
 // measureRecogniser prints the row of a recogniser.
 func measureRecogniser(ctx context.Context, e engine, o options, prompts []prompt) (err error) {
-	s, err := e.recogniser(o.models)
+	s, err := e.recogniser(o.models, 1)
 	if err != nil {
 		return err
 	}
@@ -181,7 +180,11 @@ func middle(all []time.Duration) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	slices.SortFunc(all, cmp.Compare)
-	at := func(percent int) string { return fmt.Sprint(all[min(len(all)-1, len(all)*percent/100)].Milliseconds()) }
-	return at(50) + " / " + at(95) + " ms"
+	return fmt.Sprintf("%d / %d ms", percentile(all, 50).Milliseconds(), percentile(all, 95).Milliseconds())
+}
+
+// percentile returns a percentile of times, of which there is at least one.
+func percentile(all []time.Duration, percent int) time.Duration {
+	all = slices.Sorted(slices.Values(all))
+	return all[min(len(all)-1, len(all)*percent/100)]
 }
