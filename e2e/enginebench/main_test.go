@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/onsi/gomega"
 	"go.uber.org/goleak"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
