@@ -29,7 +29,8 @@ const (
 
 	// A short cut: at least shortCut without a packet of the client, and packets of that time are lost and not only late. A client
 	// that sends nothing while its user is silent numbers its packets without a gap. A client whose machine is busy sends fewer packets
-	// than one each frameTime, so lostPackets is a third of those that belong into shortCut.
+	// than one each frameTime, so lostPackets is a third of those that belong into shortCut. Where all packets of shortCut are lost, the time
+	// between the other packets does not count: this machine may be busy, and read the packets before and after the cut together.
 	shortCut    = 300 * time.Millisecond
 	lostPackets = uint16(shortCut / frameTime / 3)
 	// maxGap is how many packets may be missing in a gap: a larger gap is a new numbering.
@@ -166,13 +167,16 @@ type arrivals struct {
 	any bool
 	seq uint16
 	at  time.Time
+	cut time.Time // when next has returned a cut
 }
 
-// next notes a packet. It returns how long no packet has come before it, if those of that time are lost; 0 otherwise.
+// next notes a packet that was read at a time. It returns how long no packet has come before it, if those of that time are lost; 0 otherwise. It
+// returns one cut each shortCut at most.
 func (a *arrivals) next(seq uint16, at time.Time) (cut time.Duration) {
 	gap, quiet := seq-a.seq, at.Sub(a.at)
-	if a.any && quiet >= shortCut && gap > lostPackets && gap < maxGap {
-		cut = quiet
+	lost := time.Duration(gap-1) * frameTime
+	if a.any && gap < maxGap && (quiet >= shortCut && gap > lostPackets || lost >= shortCut) && at.Sub(a.cut) >= shortCut {
+		cut, a.cut = max(quiet, lost), at
 	}
 	if !a.any || int16(gap) > 0 {
 		a.any, a.seq, a.at = true, seq, at

@@ -144,9 +144,10 @@ func TestArrivals(t *testing.T) {
 		{"a pause of a client that sends no silence", 65530 + 2, 5 * time.Second, false},
 		{"a second is lost", 65530 - 65536 + 50, time.Second, true},
 		{"300 ms are lost", 65530 - 65536 + 16, 300 * time.Millisecond, true},
-		{"less than 300 ms are lost", 65530 - 65536 + 16, 299 * time.Millisecond, false},
+		{"less than 300 ms are lost", 65530 - 65536 + 15, 299 * time.Millisecond, false},
 		{"a second is lost of a client that sends half of its packets", 65530 - 65536 + 8, time.Second, true},
-		{"a burst of numbers without a gap in time", 65530 - 65536 + 50, 20 * time.Millisecond, false},
+		{"a second is lost, and this machine reads late", 65530 - 65536 + 50, 20 * time.Millisecond, true},
+		{"280 ms are lost, and this machine reads late", 65530 - 65536 + 15, 20 * time.Millisecond, false},
 		{"a new numbering", 30000, time.Second, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -158,6 +159,19 @@ func TestArrivals(t *testing.T) {
 			g.Expect(cut > 0).To(gomega.Equal(row.cut))
 		})
 	}
+}
+
+// TestArrivalsOneCutAtATime: a client that leaves out numbers all the time causes a cut every 300 ms at most.
+func TestArrivalsOneCutAtATime(t *testing.T) {
+	var a arrivals
+	began := time.Now()
+	cuts := 0
+	for n := range 50 {
+		if a.next(uint16(n*100), began.Add(time.Duration(n)*frameTime)) > 0 {
+			cuts++
+		}
+	}
+	gomega.NewWithT(t).Expect(cuts).To(gomega.Equal(4))
 }
 
 // lastState returns what the Handler was told last of the connection.
