@@ -57,6 +57,9 @@ const silentFor, checkSilence = 2 * time.Second, 250 * time.Millisecond
 // as broken. keepAlive is how often the client checks the connection.
 const disconnected, failed, keepAlive = 3 * time.Second, 25 * time.Second, time.Second
 
+// handshakeRetry is how long the DTLS handshake waits for an answer before it sends its packets again; the wait doubles each time.
+const handshakeRetry = 200 * time.Millisecond
+
 // sdpType is the content type of descriptions.
 const sdpType = "application/sdp"
 
@@ -70,6 +73,7 @@ func NewDialer(o Options) (*Dialer, error) {
 	})
 	s.SetSCTPMaxMessageSize(maxMessage)
 	s.SetICETimeouts(disconnected, failed, keepAlive)
+	s.SetDTLSRetransmissionInterval(handshakeRetry)
 	media := &webrtc.MediaEngine{}
 	if err := media.RegisterCodec(webrtc.RTPCodecParameters{
 		RTPCodecCapability: opusCapability(), PayloadType: 111,

@@ -21,6 +21,9 @@ const (
 	// tcpReadPackets is how many packets of one client over TCP wait to be read, and tcpWriteBytes how much of the agent's audio and of
 	// events waits to be sent: some seconds of audio. What comes beyond that is dropped.
 	tcpReadPackets, tcpWriteBytes = 64, 64 << 10
+	// handshakeRetry is how long the DTLS handshake waits for an answer before it sends its packets again; the wait doubles each time. pion's 1 s gives
+	// four tries before a client gives up; libwebrtc begins with 50 ms.
+	handshakeRetry = 200 * time.Millisecond
 	// tcpFirst is how long a connection over TCP may take to name its call.
 	tcpFirst = 10 * time.Second
 	// tcpConnections is how many connections over TCP there are at most at a time, and tcpEach how many of one client address. A client
@@ -92,6 +95,7 @@ func (e *Engine) settings() webrtc.SettingEngine {
 	s.SetIPFilter(e.serves)
 	s.SetICETimeouts(e.cfg.Disconnected, e.cfg.Failed, e.cfg.KeepAlive)
 	s.DetachDataChannels()
+	s.SetDTLSRetransmissionInterval(handshakeRetry)
 	s.SetSCTPMaxMessageSize(uint32(e.cfg.MaxMessage))
 	// A message that is too large must arrive whole; otherwise it looks like one that is still arriving.
 	s.SetSCTPMaxReceiveBufferSize(uint32(max(2<<20, 2*e.cfg.MaxMessage)))
