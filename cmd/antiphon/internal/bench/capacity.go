@@ -31,9 +31,6 @@ func measureCapacity(ctx context.Context, w io.Writer, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	if err := warmUp(ctx, server.url); err != nil {
-		return err
-	}
 	before, err := server.settled(ctx)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ type child struct {
 	url string
 }
 
-// startChild starts this program again as a server with further flags, and waits until it listens.
+// startChild starts this program again as a server with further flags, and waits until it listens and has held one call.
 func startChild(ctx context.Context, flags ...string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -57,6 +57,9 @@ func startChild(ctx context.Context, flags ...string) (*child, error) {
 		return nil, errors.Join(fmt.Errorf("the server said %q", line), err, c.cmd.Process.Kill(), c.cmd.Wait())
 	}
 	c.url = url
+	if err := warmUp(ctx, url); err != nil {
+		return nil, errors.Join(err, c.stop())
+	}
 	return c, nil
 }
 
@@ -114,9 +117,6 @@ func printMemory(ctx context.Context, w io.Writer, talk time.Duration) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	if err := warmUp(ctx, server.url); err != nil {
-		return err
-	}
 	before, err := resident(server.cmd.Process.Pid)
 	if err != nil {
 		return err
