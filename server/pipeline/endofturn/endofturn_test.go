@@ -24,20 +24,35 @@ func TestWordsOfEnglish(t *testing.T) {
 	for _, text := range []string{
 		"What time is it", "What's the weather like tomorrow?", "Please call me back.", "Stop.", "No", "Yes please", "I want to book a table for two people.",
 		"If you hear the tone, press star.", "Tell me a story about dragons", "My number is 5 5 5 1 2 3 4", "The code is seven two nine four.", "Hello", "Thank you.",
-		"To leave the conference press five", "Could you turn the light off", "No, not that one.",
+		"To leave the conference press five", "Could you turn the light off", "No, not that one.", "Please enter your pin number.", "What is your phone number", "Press 3. To leave the conference.",
 	} {
 		g.Expect(ofWords("en", text)).To(gomega.BeNumerically(">=", Threshold("high")), text)
 	}
 	for _, text := range []string{
 		"My number is", "My number is.", "my number is seven", "My number is 555", "The code is seven two", "I would like to", "I want a table for", "and", "Because",
 		"It costs about", "You have three", "There are currently", "Tell me about the", "If you want to leave", "To leave the conference", "I live at 12",
-		"My address is twenty three", "um", "I think, um", "So what I mean is", "Can you give me", "I have two messages and", "Mm-hm", "uh-huh.", "Press",
+		"My address is twenty three", "um", "I think, um", "So what I mean is", "Can you give me", "I have two messages and", "Mm-hm", "uh-huh.", "Press", "My phone number", "To remove the person, who joined",
 	} {
 		g.Expect(ofWords("en", text)).To(gomega.BeNumerically("<", Threshold("high")), text)
 	}
 	for _, text := range []string{"Mm-hm.", "Uh-huh", "mhm", "um"} {
 		g.Expect(ofWords("en", text)).To(gomega.BeZero(), text+" never ends a turn")
 	}
+}
+
+func TestWordsOfOtherLanguages(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for language, text := range map[string][2]string{
+		"de": {"Wie spät ist es jetzt?", "Meine Telefonnummer ist"}, "fr": {"Quelle heure est-il maintenant ?", "Mon numéro est"},
+		"es": {"¿Qué hora es ahora?", "Mi número es el"}, "it": {"Che ora è adesso?", "Il mio numero è"}, "pt": {"Que horas são agora?", "O meu número é"},
+		"ru": {"Сколько сейчас времени?", "Мой номер телефона и"}, "zh": {"现在几点了？", "我的电话号码是"}, "ja": {"今何時ですか？", "私の電話番号は"},
+	} {
+		g.Expect(ofWords(language, text[0])).To(gomega.BeNumerically(">=", Threshold("medium")), text[0])
+		g.Expect(ofWords(language, text[1])).To(gomega.BeNumerically("<", Threshold("high")), text[1])
+	}
+	g.Expect(ofWords("de", "Mhm.")).To(gomega.BeZero())
+	g.Expect(ofWords("de", "Die Postleitzahl ist 12")).To(gomega.BeNumerically("<", Threshold("high")))
+	g.Expect(ofWords("fr", "Oui.")).To(gomega.BeNumerically(">=", Threshold("medium")))
 }
 
 func TestReadLanguage(t *testing.T) {

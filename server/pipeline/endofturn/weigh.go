@@ -43,7 +43,8 @@ func features(w *words, s *sound, silence float64) [len(names)]float64 {
 	}
 }
 
-// The weights of the features, fitted by make bench-listening to English prompts with the initial letters a to m.
+// The weights of the features. They are near those that make bench-listening fits to English prompts with the initial letters a to m (FLAGS=-fit).
+// That of silence is higher and that of "may follow" lower, so that a doubtful end does not wait for the fallback.
 var (
 	soundWeights = [ofSound]float64{-0.7, 0.6, 0, 0.3, -0.8, 1, 0, -0.4, -0.1}
 	allWeights   = [len(names)]float64{0.3, 0.9, 0.2, 0, -0.4, 0.6, -0.3, -0.2, 0.4, -4, -1.8, 0, 2.2, 1.4, -3.5, 0.9, 0, -2.7, -3.4, 0, -0.5, 0.5}

@@ -64,6 +64,12 @@ func (l *Language) look(text string) (w words) {
 	w.counts = last.digits > 0 && len(all) > 1 && all[len(all)-2].kind&counting != 0
 	w.unfinished = l.unfinished(all)
 	w.shape(sentence)
+	if l.announced[last.text] > 0 && !w.question && !w.command {
+		w.mayFollow = true // the number that is announced
+	}
+	if before := all[:len(all)-len(sentence)]; len(before) > 0 && before[0].kind&command != 0 {
+		w.condition = false // "press 3. To leave": the recogniser has cut a sentence in two
+	}
 	return w
 }
 
@@ -84,7 +90,7 @@ func (w *words) shape(sentence []word) {
 		// The main clause begins after a comma, or with a command or question.
 		w.condition = true
 		for i, x := range rest[:len(rest)-1] {
-			if x.after == ',' && len(rest)-i > 2 || i > 1 && x.kind&command != 0 && rest[i-1].kind&open == 0 {
+			if x.after == ',' && len(rest)-i > 2 && rest[i+1].kind&open == 0 || i > 1 && x.kind&command != 0 && rest[i-1].kind&open == 0 {
 				w.condition = false
 			}
 		}
