@@ -159,7 +159,7 @@ trace-check: verify-setup ## What the servers of the last e2e did is a path of t
 	@scripts/trace-check.sh $(TRACE)
 
 ##@ Work
-.PHONY: fmt bench bench-bargein bench-models capacity soak hooks clean
+.PHONY: fmt bench bench-bargein bench-listening bench-models capacity soak hooks clean
 
 fmt: lint-tool ## Format every file
 	$(LINT) fmt
@@ -172,6 +172,9 @@ bench-bargein: build ## Measure what a person hears who talks over the agent (RO
 
 bench-models: ## Measure the engines of speech on this machine, with a person's sentences (PROMPTS=a-m N=30; N=0: all)
 	@scripts/bench-models.sh '$(or $(PROMPTS),a-m)' '$(if $(filter-out file,$(origin N)),$(N),30)'
+
+bench-listening: ## Measure how well the ends of a person's turns are found (PROMPTS=n-z N=1; FLAGS=-fit fits the weights: then PROMPTS=a-m)
+	@scripts/bench-listening.sh '$(or $(PROMPTS),n-z)' '$(if $(filter-out file,$(origin N)),$(N),1)' $(FLAGS)
 
 capacity: build ## Hold more and more calls until one processor does not serve them on time (N=300)
 	bin/antiphon bench --sessions $(if $(filter-out file,$(origin N)),$(N),300)

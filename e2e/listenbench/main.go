@@ -1,0 +1,92 @@
+package main
+
+// The flags, the run, and the tables.
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
+	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
+)
+
+// options are the flags.
+type options struct {
+	models  string
+	letters string
+	draws   int
+	fit     bool
+	verbose bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var o options
+	flag.StringVar(&o.models, "models", ".cache/models", "folder of the models")
+	flag.StringVar(&o.letters, "prompts", "n-z", "initial letters of the prompts")
+	flag.IntVar(&o.draws, "draws", 2, "how many lengths each pause has, one in each run through the prompts")
+	flag.BoolVar(&o.fit, "fit", false, "print the weights that fit the turns best")
+	flag.BoolVar(&o.verbose, "v", false, "print each false cut and each late end")
+	flag.Parse()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "listenbench:", err)
+		os.Exit(1)
+	}
+}
+
+// run hears all turns and prints the tables.
+func run(ctx context.Context, o options) error {
+	if len(o.letters) != 3 || o.letters[1] != '-' || o.letters[0] > o.letters[2] {
+		return fmt.Errorf("-prompts %q: want two letters in their order, such as n-z", o.letters)
+	}
+	all, err := listen(ctx, o)
+	if err != nil {
+		return err
+	}
+	found := make([][]estimate, len(all))
+	began, frames := time.Now(), 0
+	for i := range all {
+		found[i] = all[i].estimates(endofturn.New("en"))
+		frames += len(all[i].speech)
+	}
+	fmt.Printf("%d turns; the estimator and the measurement take %v for a frame of 10 ms\n\n", len(all), time.Since(began)/time.Duration(max(1, frames)))
+	report(all, found, o.verbose)
+	if o.fit {
+		fit(all, found)
+	}
+	return nil
+}
+
+// listen returns what is heard of all turns.
+func listen(ctx context.Context, o options) (all []heard, err error) {
+	list, err := turns(o.letters[0], o.letters[2], o.draws)
+	if err != nil {
+		return nil, err
+	}
+	e, err := sherpa.NewEngine(filepath.Join(o.models, "sherpa-onnx-linux-amd64"), filepath.Join(o.models, "moonshine-tiny-en"), 1)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = e.Close() }() // nothing is lost
+	for i, t := range list {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		h, err := hear(ctx, e, t)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.name, err)
+		}
+		all = append(all, h)
+		if i%50 == 49 {
+			fmt.Fprintf(os.Stderr, "%d of %d turns\n", i+1, len(list))
+		}
+	}
+	return all, nil
+}
