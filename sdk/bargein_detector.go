@@ -57,6 +57,7 @@ const (
 type BargeInDetector struct {
 	detector *voice.Detector
 	echo     *voice.Echo
+	talker   voice.Talker
 
 	speechRun    int // frames of speech in a row
 	speaking     bool
@@ -87,7 +88,7 @@ func (e *BargeInDetector) Frame(mic, agent []float32, playing bool) Detection {
 		speech = speech && !explained
 		e.hasReference = true
 	}
-	return e.take(speech)
+	return e.take(e.talker.Frame(e.detector, speech))
 }
 
 // adapt asks for a surer onset while echo cancellation has not settled, or its echo is still dying away.
@@ -149,5 +150,6 @@ func (e *BargeInDetector) take(speech bool) Detection {
 func (e *BargeInDetector) Reset() {
 	e.detector.Reset()
 	e.echo.Reset()
+	e.talker.Reset()
 	e.speechRun, e.gapFrames, e.speechFrames, e.speaking, e.sustained = 0, 0, 0, false, false
 }

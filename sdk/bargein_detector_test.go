@@ -118,6 +118,21 @@ func TestSpeechIsCountedAnewAfterALongGap(t *testing.T) {
 	g.Expect(count(near)).To(gomega.Equal(1))
 }
 
+// Once the user has spoken, talk in the background does not duck the agent.
+func TestTalkInTheBackgroundIsNotTakenForTheUser(t *testing.T) {
+	g := gomega.NewWithT(t)
+	e := NewBargeInDetector()
+	g.Expect(listen(e, joined(pause(1000), speech(120, 2000), pause(600)), nil, false)).NotTo(gomega.BeEmpty())
+	television := speech(180, 8000)
+	for i := range television {
+		television[i] *= 0.17 // 15 dB below
+	}
+	g.Expect(listen(e, television, nil, true)).To(gomega.BeEmpty())
+	g.Expect(listen(e, joined(pause(500), speech(120, 700)), nil, true)).NotTo(gomega.BeEmpty(), "the user is found as before")
+	e.Reset()
+	g.Expect(listen(e, television, nil, false)).NotTo(gomega.BeEmpty(), "a quiet user of a new microphone")
+}
+
 func TestEchoOfTheAgentIsNotTakenForSpeech(t *testing.T) {
 	g := gomega.NewWithT(t)
 	agent := joined(pause(500), speech(105, 8000), pause(500))

@@ -133,6 +133,15 @@ func (d *Detector) Frame(frame []float32) Decision {
 	return Decision{Probability: p, Speech: d.speech, Level: level}
 }
 
+// speechLevel returns the level of the last 32 ms above the noise floor in dBFS, without sound below 94 Hz.
+func (d *Detector) speechLevel() float32 {
+	var sum float32
+	for c, p := range d.bands.power[firstBin:] {
+		sum += max(p-d.bands.noise[firstBin+c], 0)
+	}
+	return max(decibels(sum), MinDBFS)
+}
+
 // take appends the frame to the last 32 ms and returns its level.
 func (d *Detector) take(frame []float32) float32 {
 	copy(d.past[:], d.past[FrameSize:])

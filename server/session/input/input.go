@@ -88,6 +88,7 @@ type framing struct {
 // listener decides which event a frame causes.
 type listener struct {
 	detector    *voice.Detector
+	talker      voice.Talker
 	endpointing endpointing
 	echo        echo
 	playback    playback
@@ -260,19 +261,19 @@ func (in *Input) event(speaks bool, v View) turn.Event {
 	return nil
 }
 
-// isSpeech reports whether frame is speech of the user. The agent's echo is none, unless it is certain that the user speaks: then
-// all speech is the user's. delay is how late the frame is.
+// isSpeech reports whether frame is speech of the user. People in the background are none, and neither is the agent's echo, unless it is certain
+// that the user speaks: then the echo is not judged. delay is how late the frame is.
 func (l *listener) isSpeech(frame []float32, v View, td *wire.TurnDetection, delay time.Duration) bool {
 	l.detector.SetThreshold(l.playback.threshold(td, v.AgentAudible, l.lastAudio))
 	speech := l.detector.Frame(frame).Speech
 	if l.echo.explains(l.detector, v, delay) {
 		switch v.Turn.(type) {
 		case turn.Idle, turn.Candidate:
-			return false
+			speech = false
 		case turn.Speaking, turn.Confirming:
 		}
 	}
-	return speech
+	return l.talker.Frame(l.detector, speech)
 }
 
 // Detecting reports whether the server detects the turns.

@@ -113,6 +113,27 @@ func TestAReductionThatFails(t *testing.T) {
 	g.Expect(h.closed).To(gomega.Equal(1))
 }
 
+// Once the user has spoken, talk in the background opens no turn and ends none late.
+func TestTalkInTheBackgroundOpensNoTurn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	b := newBench(t, nil)
+	b.quiet(500)
+	b.speak(scripted.Tones("hello there, can you hear me now"))
+	b.quiet(1500)
+	before := len(b.events)
+	g.Expect(before).NotTo(gomega.BeZero())
+	television := scripted.Tones("and now for something completely different, the weather of tomorrow")
+	for i := range television {
+		television[i] /= 6 // 15 dB below
+	}
+	b.speak(television)
+	b.quiet(1000)
+	g.Expect(b.events[before:]).To(gomega.BeEmpty())
+	b.speak(scripted.Tones("hello"))
+	b.quiet(1000)
+	g.Expect(len(b.events)).To(gomega.BeNumerically(">", before))
+}
+
 // An onset has the same place with a late reduction as without one, and the last speech has the same time.
 func TestPlacesAreThoseOfTheAudio(t *testing.T) {
 	g := gomega.NewWithT(t)

@@ -1,0 +1,102 @@
+package voice
+
+// Whose speech it is: the caller's, or that of people in the background.
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// hearing is a detector with a Talker.
+type hearing struct {
+	d *Detector
+	t Talker
+}
+
+// near returns the numbers of the frames of x that are the caller's.
+func (h *hearing) near(x []float32) (all []int) {
+	for i := 0; i+FrameSize <= len(x); i += FrameSize {
+		if h.t.Frame(h.d, h.d.Frame(x[i:i+FrameSize]).Speech) {
+			all = append(all, i/FrameSize)
+		}
+	}
+	return all
+}
+
+// known returns a hearing that knows a caller who speaks at that level.
+func known(level float64) *hearing {
+	h := &hearing{d: NewDetector(DetectorConfig{})}
+	h.near(concat(quiet(1), atLevel(level, newSpeaker(110).say(4)), quiet(1)))
+	return h
+}
+
+func TestTheBackgroundIsNotTheCaller(t *testing.T) {
+	for _, below := range []float64{15, 20, 30} {
+		for _, pitch := range []float64{95, 150, 220} {
+			g := gomega.NewWithT(t)
+			television := atLevel(-23-below, newSpeaker(pitch).say(20))
+			g.Expect((&hearing{d: NewDetector(DetectorConfig{})}).near(television)).NotTo(gomega.BeEmpty(), "without a caller it is somebody")
+			h := known(-23)
+			g.Expect(h.near(television)).To(gomega.BeEmpty(), "%v dB below, %v Hz", below, pitch)
+			over := concat(quiet(1), newSpeaker(110).say(1))
+			g.Expect(h.near(add(over, television[:len(over)]))).To(gomega.ContainElement(gomega.BeNumerically("<", 110)), "the caller over it")
+		}
+	}
+}
+
+// A known caller is found as early as without a Talker, and so is somebody else who is as loud.
+func TestTheCallerIsFoundAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		pitch, level float64
+		later        int // frames
+	}{{110, -23, 2}, {220, -23, 2}, {110, -27, 6}, {110, -15, 2}} {
+		g := gomega.NewWithT(t)
+		x := concat(quiet(1), atLevel(c.level, newSpeaker(c.pitch).say(1)))
+		today := summarise(decide(NewDetector(DetectorConfig{}), x)).first
+		found := known(-23).near(x)
+		g.Expect(found).NotTo(gomega.BeEmpty())
+		g.Expect(found[0]-today).To(gomega.BeNumerically("<=", c.later), "%v Hz at %v dBFS", c.pitch, c.level)
+	}
+}
+
+// A caller who speaks quietly from the beginning is heard at once, and to the end.
+func TestAQuietCallerIsHeard(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := &hearing{d: NewDetector(DetectorConfig{})}
+	x := concat(quiet(1), atLevel(-43, newSpeaker(120).say(3)))
+	today := summarise(decide(NewDetector(DetectorConfig{}), x))
+	found := h.near(x)
+	g.Expect(found).To(gomega.HaveLen(today.frames))
+	g.Expect(found[0]).To(gomega.Equal(today.first))
+}
+
+// The level follows a caller who becomes louder, and one who becomes quieter little by little.
+func TestTheLevelFollowsTheCaller(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := known(-35)
+	h.near(concat(atLevel(-20, newSpeaker(110).say(6)), quiet(0.5)))
+	g.Expect(h.near(atLevel(-38, newSpeaker(150).say(5)))).To(gomega.BeEmpty(), "who is now the background")
+	h = known(-20)
+	for level := -22.0; level >= -40; level -= 2 {
+		x := atLevel(level, newSpeaker(110).say(3))
+		g.Expect(len(h.near(x))).To(gomega.BeNumerically(">", 200), "at %v dBFS", level)
+	}
+}
+
+// One loud sound, such as a cough, does not make the caller a stranger.
+func TestACoughDoesNotHideTheCaller(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := known(-26)
+	h.near(concat(atLevel(-10, newSpeaker(90).say(0.3)), quiet(0.5)))
+	g.Expect(len(h.near(atLevel(-26, newSpeaker(110).say(2))))).To(gomega.BeNumerically(">", 150))
+}
+
+func TestATalkerForgetsAndDoesNotAllocate(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := known(-23)
+	h.t.Reset()
+	g.Expect(h.t).To(gomega.Equal(Talker{}))
+	x := newSpeaker(110).say(0.01)
+	g.Expect(testing.AllocsPerRun(100, func() { h.t.Frame(h.d, h.d.Frame(x).Speech) })).To(gomega.BeZero())
+}
