@@ -102,23 +102,6 @@ func TestClientThatBeginsManyStreams(t *testing.T) {
 	g.Expect(ssrc.Load()).To(gomega.BeNumerically(">=", maxStreams/2), "each has a stream of reports, too")
 }
 
-func TestQueueBounds(t *testing.T) {
-	g := gomega.NewWithT(t)
-	q := newQueue(3, 10)
-	for range 3 {
-		g.Expect(q.push([]byte("abc"))).To(gomega.Succeed())
-	}
-	event, ok := q.pop()
-	g.Expect(ok).To(gomega.BeTrue())
-	g.Expect(string(event)).To(gomega.Equal("abc"))
-	g.Expect(q.push([]byte("abcd"))).To(gomega.Succeed(), "ten bytes fit")
-	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(call.ErrBackpressure))
-	q.close(call.ErrClosed)
-	g.Expect(q.push([]byte("x"))).To(gomega.MatchError(call.ErrBackpressure), "the first error counts")
-	_, ok = q.pop()
-	g.Expect(ok).To(gomega.BeFalse())
-}
-
 // The network is cut, restored, and cut for good.
 func TestClientLosesItsNetwork(t *testing.T) {
 	g := gomega.NewWithT(t)

@@ -86,10 +86,10 @@ func (p *Peer) events(d *webrtc.DataChannel, c *eventChannel) {
 	d.SetBufferedAmountLowThreshold(sctpLow)
 	d.OnBufferedAmountLow(func() { signal(low) })
 	for {
-		event, ok := p.queue.pop()
+		event, ok := p.queue.Pop()
 		if !ok {
 			select {
-			case <-p.queue.available:
+			case <-p.queue.Available():
 			case <-p.life.stop:
 				return
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/internal/hangup"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/offer"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/queue"
 )
 
 // A peer is one connection of a call: its negotiation, the sending of events, and its end.
@@ -29,7 +30,7 @@ type Peer struct {
 	pc      *webrtc.PeerConnection
 	track   *webrtc.TrackLocalStaticRTP
 	output  *Output
-	queue   *queue
+	queue   *queue.Queue
 	pacer   *pacer
 	counts  counts
 
@@ -133,7 +134,7 @@ func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, err
 	life := newLifecycle()
 	p := &Peer{
 		engine: e, handler: handlerGate{life, h}, offer: o, track: track, output: out,
-		queue:      newQueue(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
+		queue:      queue.New(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
 		life:       life,
 		changed:    make(chan struct{}, 1),
 		fatal:      make(chan error, 1),
@@ -212,7 +213,7 @@ func (p *Peer) push(text []byte) error {
 	if limit := min(p.offer.MaxMessage, p.engine.cfg.MaxQueuedBytes); len(text) > limit {
 		return fmt.Errorf("%w: %d bytes, at most %d", call.ErrTooLarge, len(text), limit)
 	}
-	err := p.queue.push(text)
+	err := p.queue.Push(text)
 	if errors.Is(err, call.ErrBackpressure) {
 		p.fail(err)
 	}
@@ -222,7 +223,7 @@ func (p *Peer) push(text []byte) error {
 // Stop begins to close the call and returns at once.
 func (p *Peer) Stop() {
 	if p.life.begin() {
-		p.queue.seal(call.ErrClosed)
+		p.queue.Seal(call.ErrClosed)
 		go p.shut()
 	}
 }
@@ -284,7 +285,7 @@ func (p *Peer) fail(err error) {
 	if p.life.closing() {
 		return // closing breaks things on purpose
 	}
-	p.queue.close(err)
+	p.queue.Close(err)
 	select {
 	case p.fatal <- err:
 	default:
