@@ -40,6 +40,22 @@ func TestWordsOfEnglish(t *testing.T) {
 	}
 }
 
+// A long silence ends a turn that may be over, but not one whose last word needs another one.
+func TestALongSilence(t *testing.T) {
+	g := gomega.NewWithT(t)
+	after := func(text string, seconds float64) float64 {
+		w := Find("en").look(text)
+		return byAll(&w, &sound{duration: 1, rate: 5, quiet: 5, unvoiced: 0.5}, seconds)
+	}
+	for _, text := range []string{"There are currently", "You have three", "If you want to leave"} {
+		g.Expect(after(text, 0.5)).To(gomega.BeNumerically("<", Threshold("high")), text)
+		g.Expect(after(text, 3)).To(gomega.BeNumerically(">=", Threshold("medium")), text)
+	}
+	for _, text := range []string{"My number is", "My number is seven", "I would like to", "um"} {
+		g.Expect(after(text, 3)).To(gomega.BeNumerically("<", Threshold("high")), text)
+	}
+}
+
 func TestWordsOfOtherLanguages(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for language, text := range map[string][2]string{

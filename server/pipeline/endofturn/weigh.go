@@ -59,13 +59,22 @@ func bySound(s *sound, silence float64) float64 {
 	return min(uncertain, logistic(soundWeights[:], all[:ofSound]))
 }
 
+const (
+	long       = 1.5 // seconds of a silence that is long for a pause inside a turn
+	impatience = 2.5 // how much each further second weighs, where the last word needs no other one
+)
+
 // byAll returns the probability that a turn is over by its words and its sound. silence is in seconds.
 func byAll(w *words, s *sound, silence float64) float64 {
 	if w.acknowledges || w.hesitates {
 		return 0
 	}
 	all := features(w, s, silence)
-	return logistic(allWeights[:], all[:])
+	weights := allWeights
+	if !w.open && !w.unfinished {
+		weights[0] += impatience * max(0, silence-long)
+	}
+	return logistic(weights[:], all[:])
 }
 
 // logistic returns the logistic function of the weighted sum.
