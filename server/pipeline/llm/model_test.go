@@ -29,10 +29,8 @@ func TestBadServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			badserver.Check(t, badserver.Adapter{
 				Stage: pipeline.StageModel, Good: badserver.Answer{Type: "text/event-stream", Body: test.good},
-				Call: func(ctx context.Context, url string) error {
-					m, err := test.make(Config{Model: "m", Server: remote.Config{
-						URLs: []string{url}, Key: badserver.Key, FirstByte: badserver.Short, Idle: badserver.Short, Rounds: 1,
-					}})
+				Call: func(ctx context.Context, server remote.Config) error {
+					m, err := test.make(Config{Model: "m", Server: server})
 					if err != nil {
 						return err
 					}

@@ -14,9 +14,9 @@ import (
 )
 
 // call returns a function that has a second of audio transcribed once.
-func call(o Options) func(ctx context.Context, url string) error {
-	return func(ctx context.Context, url string) error {
-		o.Server = remote.Config{URLs: []string{url}, Key: badserver.Key, FirstByte: badserver.Short, Idle: badserver.Short, Rounds: 1}
+func call(o Options) func(ctx context.Context, server remote.Config) error {
+	return func(ctx context.Context, server remote.Config) error {
+		o.Server = server
 		o.PartialEvery = time.Hour
 		tr, err := New(o)
 		if err != nil {

@@ -192,10 +192,8 @@ func TestBadServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			badserver.Check(t, badserver.Adapter{
 				Stage: pipeline.StageSynthesizer, Good: test.good, Skip: test.skip,
-				Call: func(ctx context.Context, url string) error {
-					test.config.Server = remote.Config{
-						URLs: []string{url}, Key: badserver.Key, FirstByte: badserver.Short, Idle: badserver.Short, Rounds: 1,
-					}
+				Call: func(ctx context.Context, server remote.Config) error {
+					test.config.Server = server
 					s, err := test.make(test.config)
 					if err != nil {
 						return err

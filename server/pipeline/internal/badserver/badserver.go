@@ -9,6 +9,7 @@
 package badserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -20,14 +21,15 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/remote"
 )
 
 // Key is the secret that the adapter of a Check must use. No error may have it.
 const Key = "sk-bad-server"
 
-// Short is the limit of time that the adapter of a Check must use for the first byte and for each pause. Good answers must arrive within it
-// on a busy machine, too.
-const Short = 500 * time.Millisecond
+// Limits of time for the first byte and for each pause. short is for servers that stop sending; their errors name it. All other answers must
+// arrive within long, on a busy machine, too.
+const short, long = 500 * time.Millisecond, time.Minute
 
 // longest is how long a call may take: two tries, the pause between them, and a slow machine.
 const longest = 10 * time.Second
@@ -42,9 +44,8 @@ type Answer struct {
 type Adapter struct {
 	Stage string // the name that errors must have
 	Good  Answer
-	// Call makes an adapter for the server at url, with Key, Short and one round of tries, and calls it once. It returns the error of the
-	// call. Call must be able to run several times.
-	Call func(ctx context.Context, url string) error
+	// Call makes an adapter for the server and calls it once. It returns the error of the call. Call must be able to run several times.
+	Call func(ctx context.Context, server remote.Config) error
 	// Skip names faults that this adapter cannot meet, with the reason.
 	Skip map[string]string
 }
@@ -60,6 +61,11 @@ func Check(t *testing.T, a Adapter) {
 	}
 	t.Run("good answers in pieces", a.pieces)
 	t.Run("answers cut at every byte end", a.cuts)
+}
+
+// at returns the configuration of a server at url, with one round of tries.
+func at(url string, firstByte, idle time.Duration) remote.Config {
+	return remote.Config{URLs: []string{url}, Key: Key, FirstByte: firstByte, Idle: idle, Rounds: 1}
 }
 
 // serve starts a server that ends with the test, and returns its address.
@@ -82,7 +88,7 @@ func (a Adapter) fails(t *testing.T, f fault) {
 		f.serve(w, r, a.Good)
 	})
 	begin := time.Now()
-	err := a.Call(t.Context(), url+"/base?secret=7")
+	err := a.Call(t.Context(), at(url+"/base?secret=7", cmp.Or(f.firstByte, long), cmp.Or(f.idle, long)))
 	if took := time.Since(begin); took > longest {
 		t.Errorf("the call took %v", took)
 	}
@@ -107,17 +113,17 @@ func (a Adapter) fails(t *testing.T, f fault) {
 func (a Adapter) pieces(t *testing.T) {
 	var present atomic.Int64 // where the answer is cut
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		at := present.Load() // the client may end before the server has
+		cut := present.Load() // the client may end before the server has
 		w.Header().Set("Content-Type", a.Good.Type)
-		_, _ = io.WriteString(w, a.Good.Body[:at])
+		_, _ = io.WriteString(w, a.Good.Body[:cut])
 		w.(http.Flusher).Flush()
-		_, _ = io.WriteString(w, a.Good.Body[at:])
+		_, _ = io.WriteString(w, a.Good.Body[cut:])
 	})
 	step := 1 + len(a.Good.Body)/500
-	for at := 0; at <= len(a.Good.Body); at += step {
-		present.Store(int64(at))
-		if err := a.Call(t.Context(), url); err != nil {
-			t.Fatalf("cut after %d bytes: %v", at, err)
+	for cut := 0; cut <= len(a.Good.Body); cut += step {
+		present.Store(int64(cut))
+		if err := a.Call(t.Context(), at(url, long, long)); err != nil {
+			t.Fatalf("cut after %d bytes: %v", cut, err)
 		}
 	}
 	slowly := min(len(a.Good.Body), 2000)
@@ -129,7 +135,7 @@ func (a Adapter) pieces(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, a.Good.Body[slowly:])
 	})
-	if err := a.Call(t.Context(), one); err != nil {
+	if err := a.Call(t.Context(), at(one, long, long)); err != nil {
 		t.Fatalf("byte by byte: %v", err)
 	}
 }
@@ -146,12 +152,12 @@ func (a Adapter) cuts(t *testing.T) {
 	})
 	failed := 0
 	step := 1 + len(a.Good.Body)/200
-	for at := 0; at < len(a.Good.Body); at += step {
-		present.Store(int64(at))
-		err := a.Call(t.Context(), url)
+	for cut := 0; cut < len(a.Good.Body); cut += step {
+		present.Store(int64(cut))
+		err := a.Call(t.Context(), at(url, long, long))
 		var stage *pipeline.StageError
 		if err != nil && !errors.As(err, &stage) {
-			t.Fatalf("cut after %d bytes: %v", at, err)
+			t.Fatalf("cut after %d bytes: %v", cut, err)
 		}
 		if err != nil {
 			failed++
