@@ -156,7 +156,9 @@ func TestBadRecognisers(t *testing.T) {
 			t.Run(name+", "+mode, func(t *testing.T) {
 				g := gomega.NewWithT(t)
 				s := serve(t, asr(true), test.handle)
-				s.FirstByte, s.Idle = 300*time.Millisecond, 300*time.Millisecond
+				if strings.HasPrefix(test.want, "sent nothing") { // the other services answer, on a busy machine after a while
+					s.FirstByte, s.Idle = 300*time.Millisecond, 300*time.Millisecond
+				}
 				tr := recogniser(t, s, RecogniserOptions{})
 				r := pipetest.Last(pipetest.Hear(t, tr, c, pipetest.Silence(1)))
 				var stage *pipeline.StageError
