@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
@@ -51,12 +50,10 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	found := make([][]estimate, len(all))
-	began, frames := time.Now(), 0
 	for i := range all {
 		found[i] = all[i].estimates(endofturn.New("en"))
-		frames += len(all[i].speech)
 	}
-	fmt.Printf("%d turns; the estimator and the measurement take %v for a frame of 10 ms\n\n", len(all), time.Since(began)/time.Duration(max(1, frames)))
+	fmt.Printf("%d turns\n\n", len(all))
 	report(all, found, o.verbose)
 	if o.fit {
 		fit(all, found)
