@@ -1,11 +1,19 @@
 #!/bin/sh
-# bench-listening.sh LETTERS DRAWS [FLAG...]: measures how well the server finds the end of a turn, with what scripts/setup.sh test installs.
-# LETTERS, such as n-z, are the initial letters of the prompts. DRAWS is how many lengths each pause has.
+# bench-listening.sh LETTERS DRAWS [FLAG...]: measures how well Antiphon listens, with what scripts/setup.sh test installs. PARTS in the environment
+# chooses some of: ends (how well the server finds the end of a turn), voices (talk in the background), noise (wrong words with and without noise
+# reduction). LETTERS, such as n-z, DRAWS and the FLAGs are for ends: the initial letters of the prompts, and how many lengths each pause has.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/models.sh
 mkdir -p .cache
-go build -o .cache/listenbench ./e2e/listenbench
 letters=$1 draws=$2
 shift 2
-exec .cache/listenbench -models .cache/models -prompts "$letters" -draws "$draws" "$@"
+for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
+	if [ "$part" = ends ]; then
+		go build -o .cache/listenbench ./e2e/listenbench
+		.cache/listenbench -models .cache/models -prompts "$letters" -draws "$draws" "$@"
+	else
+		go build -o .cache/noisebench ./e2e/noisebench
+		.cache/noisebench -models .cache/models -parts "$part"
+	fi
+done
