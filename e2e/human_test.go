@@ -3,6 +3,7 @@ package e2e
 // A person's voice in a call: neural recognition and a neural voice, with the models that scripts/models.sh fetches.
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
+	"github.com/antiphon-rt/antiphon/server/pipeline/rnnoise"
 	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -28,6 +30,7 @@ func neural(t *testing.T) *house {
 	speaks, err := sherpa.Synthesizer(c)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := pipeline.Compose("sherpa", hears, embedded.Assistant(embedded.Options{}), speaks)
+	p.ReduceNoise(rnnoise.New(rnnoise.Config{Models: c.Models}))
 	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
 	return open(t, nil, func(cfg *server.Config) { cfg.Pipeline = p })
 }
@@ -76,6 +79,41 @@ func TestAPersonIsUnderstood(t *testing.T) {
 	answer := nextOf[*wire.ResponseDone](c)
 	g.Expect(answer.Response.Status).To(gomega.Equal("completed"))
 	c.hear(before + time.Second)
+}
+
+// A person speaks beside a fan, with noise reduction, and is understood. Somebody who talks in the background then is not heard.
+func TestAPersonInNoise(t *testing.T) {
+	t.Parallel()
+	g := gomega.NewWithT(t)
+	texts, err := human.Texts()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	c := call(t, callOptions{name: "beside a fan", url: neural(t).url})
+	c.sendText([]byte(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"noise_reduction":{"type":"near_field"},"turn_detection":{"type":"server_vad","create_response":false}}}}}`))
+	g.Expect(nextOf[*wire.SessionUpdated](c).Session.Audio.Input.NoiseReduction).To(gomega.Equal(&wire.NoiseReduction{Type: wire.NearField}))
+	random := rand.New(rand.NewPCG(1, 2))
+	low := 0.0
+	fan := func(pcm []int16, gain float64) []int16 {
+		for i, x := range pcm {
+			low = 0.97*low + 0.24*random.NormFloat64()
+			pcm[i] = int16(gain*float64(x) + 100*low)
+		}
+		return pcm
+	}
+	understands := func(name string) {
+		t.Helper()
+		c.speak(fan(prompt(t, name), 1))
+		nextOf[*wire.InputAudioBufferSpeechStarted](c)
+		heard := nextOf[*wire.ConversationItemInputAudioTranscriptionCompleted](c).Transcript
+		wrong, _ := human.WrongWords(texts[name], heard)
+		g.Expect(wrong).To(gomega.BeNumerically("<=", 2), "%q for %q", heard, texts[name])
+	}
+	understands("cannot-complete-as-dialed")
+	background := fan(prompt(t, "conf-placeintoconf"), 0.12) // 18 dB below
+	over := c.mic.spoken() + length(background)
+	c.speak(background)
+	c.speak(fan(prompt(t, "agent-pass"), 1))
+	began := nextOf[*wire.InputAudioBufferSpeechStarted](c).AudioStartMS
+	g.Expect(began).To(gomega.BeNumerically(">", over.Milliseconds()-500), "the background began no turn")
 }
 
 // With semantic_vad the words end a turn: a finished sentence at once, "the number I have is" only with the number.
