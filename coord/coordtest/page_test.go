@@ -12,6 +12,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/bargein"
 	"github.com/antiphon-rt/antiphon/coord/compaction"
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/generation"
 	"github.com/antiphon-rt/antiphon/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -47,6 +48,7 @@ func TestMachinesPage(t *testing.T) {
 		{"turn", "It decides when the user's turn opens, is only a candidate, is committed or is dropped.", turn.Table.Mermaid(turn.Idle{})},
 		{"response", "It decides which response is live and which body may run. At most one response is live, and at most one body runs.", response.Table.Mermaid(response.Idle{})},
 		{"generation", "It decides when the body of one response begins and how that response ends.", generation.Table.Mermaid(generation.Announced{})},
+		{"draft", "It decides when the server answers ahead of the certain end of a turn, and what becomes of that answer.", draft.Table.Mermaid(draft.Idle{})},
 		{"playout", "It decides whether the audio of a response plays, is held, goes on from an earlier position, or is cut.", playout.Table.Mermaid(playout.Silent{})},
 		{"transcription", "It decides what becomes of the recogniser's stream of one turn.", transcription.Table.Mermaid(transcription.Closed{})},
 		{"synthesis", "It decides which clauses of one response the synthesizer gets, and when it gets no more.", synthesis.Table.Mermaid(synthesis.Closed{})},

@@ -21,6 +21,7 @@ func All() []Comparer {
 		playoutMachine(),
 		synthesisMachine(),
 		generationMachine(),
+		draftMachine(),
 		transcriptionMachine(),
 		compactionMachine(),
 		sessionMachine(),

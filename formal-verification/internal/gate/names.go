@@ -8,6 +8,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/compaction"
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/generation"
 	"github.com/antiphon-rt/antiphon/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/coord/machine"
@@ -33,6 +34,7 @@ var design = map[string][]string{
 	"playout":       {"NothingHeardAfterCleared", "TruncateWithinSent", "HoldEnds", "StartedThenStoppedOrCleared"},
 	"synthesis":     {"WakeOnce", "Monotonic"},
 	"generation":    {"GenerationEnds"},
+	"draft":         {"DraftEnds"},
 	"transcription": {"EOUNotLost", "UnavailableIsSticky"},
 	"compaction":    {"SingleFlight", "NoneAfterTeardown", "OverflowIsEventuallyCompacted"},
 	"session": {
@@ -64,6 +66,7 @@ var watched = map[string][]string{
 	"playout":       watchedBy(playout.Monitor),
 	"synthesis":     watchedBy(synthesis.Monitor),
 	"generation":    watchedBy(generation.Monitor),
+	"draft":         watchedBy(draft.Monitor),
 	"transcription": watchedBy(transcription.Monitor),
 	"compaction":    watchedBy(compaction.Monitor),
 	"run":           watchedBy(run.Monitor),

@@ -4,6 +4,7 @@ package trace
 
 import (
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -103,6 +104,12 @@ var kinds = map[string]kind{
 			playout.AwaitHeard{},
 			playout.Truncate{},
 		}),
+	"draft": of(draft.Table, draft.Monitor, draft.State(draft.Idle{}),
+		[]draft.State{draft.Idle{}, draft.Busy{}, draft.Writing{}, draft.Waiting{}, draft.Terminated{}},
+		[]draft.Event{
+			draft.Likely{}, draft.Resumed{}, draft.Committed{}, draft.Dropped{}, draft.Failed{}, draft.Began{}, draft.Over{}, draft.Shutdown{},
+		},
+		[]draft.Effect{draft.Start{}, draft.Stop{}, draft.Adopt{}}),
 	"synthesis": of(synthesis.Table, synthesis.Monitor, synthesis.State(synthesis.Closed{}),
 		[]synthesis.State{synthesis.Open{}, synthesis.Closing{}, synthesis.Closed{}},
 		[]synthesis.Event{synthesis.Enqueue{}, synthesis.Finish{}, synthesis.Cancel{}, synthesis.WorkerExited{}},
