@@ -35,7 +35,9 @@ func open(t *testing.T, script *scripted.Script, change func(*server.Config)) *h
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	record, err := check.RecordOf(trace)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	cfg := server.Config{Pipeline: p, Loopback: true, Record: check.Both(&h.record, record), Trace: check.Both(&h.trace, trace)}
+	cfg := server.Config{
+		Pipeline: p, Loopback: true, AnswerAhead: true, CheckInvariants: true, Record: check.Both(&h.record, record), Trace: check.Both(&h.trace, trace),
+	}
 	if change != nil {
 		change(&cfg)
 	}

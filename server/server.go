@@ -90,6 +90,9 @@ type Config struct {
 	// same for a client that knows our extensions and can reconnect; 0 takes 60 s.
 	Grace, Keep time.Duration
 
+	// AnswerAhead has sessions begin to answer when the end of the user's turn is likely and not certain. A wrong answer is thrown away, unheard: it
+	// costs work of the model and the synthesizer, two answers a turn at most.
+	AnswerAhead bool
 	// CheckInvariants checks the proven properties of the state machines in every session, after every event. The server logs a
 	// property that does not hold as an error.
 	CheckInvariants bool
@@ -141,7 +144,7 @@ func New(cfg Config) (*Server, error) {
 	sc := signal.Config{
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
-		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants,
+		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)

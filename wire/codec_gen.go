@@ -1178,7 +1178,7 @@ func (e *AntiphonTurnMetrics) SetID(id string) { e.EventID = id }
 func (*AntiphonTurnMetrics) server() {}
 
 func (e *AntiphonTurnMetrics) fields(c *codec) {
-	c.bind("event_id! item_id! response_id! speech_stopped_ms! commit_ms! transcript_ms! first_token_ms! first_audio_ms! first_packet_ms! playback_end_ms! thinking_ms?", &e.EventID, &e.ItemID, &e.ResponseID, &e.SpeechStoppedMS, &e.CommitMS, &e.TranscriptMS, &e.FirstTokenMS, &e.FirstAudioMS, &e.FirstPacketMS, &e.PlaybackEndMS, &e.ThinkingMS)
+	c.bind("event_id! item_id! response_id! speech_stopped_ms! commit_ms! transcript_ms! first_token_ms! first_audio_ms! first_packet_ms! playback_end_ms! thinking_ms? ahead_ms?", &e.EventID, &e.ItemID, &e.ResponseID, &e.SpeechStoppedMS, &e.CommitMS, &e.TranscriptMS, &e.FirstTokenMS, &e.FirstAudioMS, &e.FirstPacketMS, &e.PlaybackEndMS, &e.ThinkingMS, &e.AheadMS)
 }
 
 // Type returns "antiphon.response.progress".

@@ -412,6 +412,7 @@ type AntiphonTurnMetrics struct {
 	FirstPacketMS   int
 	PlaybackEndMS   int
 	ThinkingMS      int
+	AheadMS         int
 }
 
 // AntiphonResponseProgress is the event antiphon.response.progress. It says what the model of a response does before

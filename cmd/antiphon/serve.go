@@ -25,18 +25,17 @@ import (
 )
 
 type serve struct {
-	Listen              string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
-	Config              string   `type:"existingfile" placeholder:"FILE.yaml" nofile:"a file cannot name another one" help:"The configuration: this server, and the models that answer. antiphon.yaml in this folder is found without the flag. Flags win over it."`
-	Pipeline            string   `default:"embedded" placeholder:"embedded|sherpa|scripted|FILE.yaml" nofile:"the sections stt, llm and tts say what answers" help:"What answers: speech of this machine, neural speech of this machine (antiphon models get neural-en), the deterministic test pipeline, or the latter with a script. It wins over the configuration's stages."`
-	APIKeyFile          string   `name:"api-key-file" type:"existingfile" placeholder:"FILE" help:"API keys, hashed, one a line: see antiphon key. Required when listening beyond this machine."`
-	TLSCert             string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
-	TLSKey              string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`
-	TLSSelfSigned       bool     `name:"tls-self-signed" help:"HTTPS with a certificate made at the start, whose fingerprint is printed."`
-	OpusBitrate         int      `default:"40000" min:"6000" max:"128000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
-	RecogniserProcesses int      `default:"4" min:"0" placeholder:"N" help:"Processes of the embedded pipeline's recogniser: as many turns are recognised at a time."`
-	Origin              []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
-	LimitsFile          string   `type:"existingfile" placeholder:"FILE.yaml" help:"Limits as a file, such as max-sessions: 100. It, the key file and the certificate are read again at SIGHUP and when they change."`
-	TrustedProxy        []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
+	Listen        string   `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
+	Config        string   `type:"existingfile" placeholder:"FILE.yaml" nofile:"a file cannot name another one" help:"The configuration: this server, and the models that answer. antiphon.yaml in this folder is found without the flag. Flags win over it."`
+	Pipeline      string   `default:"embedded" placeholder:"embedded|sherpa|scripted|FILE.yaml" nofile:"the sections stt, llm and tts say what answers" help:"What answers: speech of this machine, neural speech of this machine (antiphon models get neural-en), the deterministic test pipeline, or the latter with a script. It wins over the configuration's stages."`
+	APIKeyFile    string   `name:"api-key-file" type:"existingfile" placeholder:"FILE" help:"API keys, hashed, one a line: see antiphon key. Required when listening beyond this machine."`
+	TLSCert       string   `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"Certificate for HTTPS; with --tls-key."`
+	TLSKey        string   `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Key of the certificate."`
+	TLSSelfSigned bool     `name:"tls-self-signed" help:"HTTPS with a certificate made at the start, whose fingerprint is printed."`
+	Origin        []string `placeholder:"URL" help:"Pages that may call beside the server's own; * for every page."`
+	LimitsFile    string   `type:"existingfile" placeholder:"FILE.yaml" help:"Limits as a file, such as max-sessions: 100. It, the key file and the certificate are read again at SIGHUP and when they change."`
+	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
+	talking
 	network
 	limits
 	Record       string        `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
@@ -45,6 +44,13 @@ type serve struct {
 	Drain        time.Duration `default:"30s" help:"How long calls may take to end at a pause when the server stops. A second signal ends them at once."`
 	Profiles     string        `hidden:"" placeholder:"HOST:PORT" help:"Serve Go's profiles of the server here, to this machine alone."`
 	LogLevel     string        `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+}
+
+// talking has the flags of how a session listens and speaks.
+type talking struct {
+	OpusBitrate         int  `default:"40000" min:"6000" max:"128000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
+	RecogniserProcesses int  `default:"4" min:"0" placeholder:"N" help:"Processes of the embedded pipeline's recogniser: as many turns are recognised at a time."`
+	AnswerAhead         bool `default:"true" negatable:"" help:"Begin to answer when the end of the user's turn is likely. A wrong answer is thrown away, unheard: it costs work of the models."`
 }
 
 // stopTimeout limits how long the calls may take to end when the server stops.
@@ -138,7 +144,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 		return cfg, nil, err
 	}
 	cfg = server.Config{
-		Logger: logger, OpusBitrate: c.OpusBitrate, Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Origins: c.Origin,
+		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Origins: c.Origin,
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {
 		return cfg, nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/limited"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/pionlog"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/shared"
 )
 
 // The network side of the engine: pion's settings, the UDP port and the TCP port of all calls, and the addresses of answers.
@@ -114,7 +115,7 @@ func (e *Engine) openMux() (ice.UDPMux, error) {
 		ice.UDPMuxFromPortWithReadBufferSize(4 << 20),
 		ice.UDPMuxFromPortWithWriteBufferSize(1 << 20),
 		ice.UDPMuxFromPortWithIPFilter(e.serves),
-		ice.UDPMuxFromPortWithNet(sharedNet{system}),
+		ice.UDPMuxFromPortWithNet(shared.Net{Net: system}),
 	}
 	if e.cfg.Loopback {
 		opts = append(opts, ice.UDPMuxFromPortWithLoopback())

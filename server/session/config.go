@@ -32,6 +32,9 @@ type Config struct {
 	Performed func(session string, f coord.Effect)
 	// Timed, when not nil, sees the times of each turn that was answered, and the end of the user's speech.
 	Timed func(session string, t *wire.AntiphonTurnMetrics, spoke time.Time)
+	// AnswerAhead has the session begin to answer when the end of the user's turn is likely and not certain. An answer that turns out to be wrong is
+	// thrown away: it costs work of the model and the synthesizer, two answers a turn at most.
+	AnswerAhead bool
 	// CheckInvariants evaluates the invariants of coord/session after every event. A broken invariant is logged as an
 	// error. For tests, and for finding faults.
 	CheckInvariants bool

@@ -3,6 +3,7 @@ package session
 // A fake recogniser whose results depend on the amount of audio alone.
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 type afterSound struct {
 	words string
 	after time.Duration
+	final string // the transcript; "" takes words
 }
 
 // pipeline returns a plain pipeline with that recogniser.
@@ -49,7 +51,7 @@ func (u *utterance) Write(pcm []float32) error {
 
 // CloseInput implements pipeline.Transcription.
 func (u *utterance) CloseInput() error {
-	u.results <- pipeline.TranscriptResult{Final: true, Text: u.words}
+	u.results <- pipeline.TranscriptResult{Final: true, Text: cmp.Or(u.final, u.words)}
 	return nil
 }
 

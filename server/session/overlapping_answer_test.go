@@ -24,7 +24,7 @@ func TestOneWordAnswersThatOverlapTheQuestion(t *testing.T) {
 					if media {
 						open = byWebRTC
 					}
-					c := open(t, afterSound{word, 300 * time.Millisecond}.pipeline())
+					c := open(t, afterSound{words: word, after: 300 * time.Millisecond}.pipeline())
 					c.quiet(200)
 					c.ask(question)
 					said := next[*wire.ResponseOutputItemAdded](c, "response.output_item.added").Item.ID

@@ -155,7 +155,7 @@ func (s *Session) attach(link call.Link) {
 	}
 	parts := generation.Parts{
 		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Guard: s.cfg.Guard, Limits: s.cfg.Limits, Settings: s.settings,
-		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers,
+		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers, AnswerAhead: s.cfg.AnswerAhead,
 		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
 		WantsMetrics: func() bool { return s.client.WantsMetrics() },
 		Extended:     func() bool { return s.client.Extended() },
@@ -240,10 +240,17 @@ func (s *Session) settle() {
 		out := s.generator.Settle(&s.machines.state)
 		if len(out) == 0 && len(s.machines.later) == 0 {
 			s.shared.turns.Store(int64(s.input.Turns()))
+			s.generator.Ahead(s.likely(), &s.machines.state)
 			return
 		}
 		s.do(out)
 	}
+}
+
+// likely returns the turn whose end is likely.
+func (s *Session) likely() generation.Likely {
+	t, text := s.input.Likely(&s.machines.state)
+	return generation.Likely{Turn: t, Text: text}
 }
 
 // warmUp loads the back ends and then opens the session.

@@ -126,7 +126,7 @@ func TestSpeechOverAResponse(t *testing.T) {
 		{"so does a command alone: bolna#223", "wait", true},
 	} {
 		story(t, "the words decide: "+row.name, func(t *testing.T) {
-			c := byWebRTC(t, afterSound{row.words, 200 * time.Millisecond}.pipeline())
+			c := byWebRTC(t, afterSound{words: row.words, after: 200 * time.Millisecond}.pipeline())
 			c.ask("say 20 words")
 			first(c, "output_audio_buffer.started")
 			c.quiet(4000)

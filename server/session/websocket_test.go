@@ -117,7 +117,7 @@ func TestLongTurns(t *testing.T) {
 
 	// The stream opens later than the time for which audio is kept. The server recognises the whole turn instead.
 	story(t, "a recogniser that opens late", func(t *testing.T) {
-		p := afterSound{"all of it", time.Second}.pipeline()
+		p := afterSound{words: "all of it", after: time.Second}.pipeline()
 		p.Transcriber = late{p.Transcriber, 70 * time.Second}
 		c := byWebSocket(t, p)
 		c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":{"silence_duration_ms":3000}}}`)

@@ -53,6 +53,15 @@ type Config struct {
 	// reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration
 
+	Observers
+	// AnswerAhead has every session begin to answer before the end of a turn is certain.
+	AnswerAhead bool
+	// CheckInvariants has every session check its machines after every event.
+	CheckInvariants bool
+}
+
+// Observers get what happens in the sessions. nil for none.
+type Observers struct {
 	// Record gets every event: the session's id, the direction ("client" or "server") and the JSON text. nil for none.
 	Record func(session, dir string, text []byte)
 	// Trace gets every transition of the state machines. nil for none.
@@ -64,8 +73,6 @@ type Config struct {
 	// request. nil for none.
 	Timed   func(session string, t *wire.AntiphonTurnMetrics, spoke time.Time)
 	Refused func(code string)
-	// CheckInvariants has every session check its machines after every event.
-	CheckInvariants bool
 }
 
 // fullRetry is how long a client is told to wait when the server is full or stops.
@@ -224,7 +231,8 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
-		Limits: h.budgets.Limiter(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
+		AnswerAhead: h.cfg.AnswerAhead,
+		Limits:      h.budgets.Limiter(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
 	})
 	if err != nil {
 		h.secrets.giveBack(who.secret)

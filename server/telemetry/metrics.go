@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
@@ -30,6 +31,7 @@ type Metrics struct {
 	interruptions *prometheus.CounterVec
 	errors        *prometheus.CounterVec
 	refused       *prometheus.CounterVec
+	drafts        *prometheus.CounterVec
 	stages        *prometheus.HistogramVec
 
 	mu    sync.Mutex
@@ -53,13 +55,14 @@ func New(source Source, tracer trace.Tracer) *Metrics {
 		turns:         counter("turns_total", "Turns of users: committed ones, and candidates that were discarded or rejected.", "outcome"),
 		interruptions: counter("interruptions_total", "Speech over the agent: confirmed barge-ins, and rejected candidates.", "verdict"),
 		errors:        counter("errors_total", "Error events to clients, and failed responses and transcriptions, by code.", "code"),
+		drafts:        counter("drafts_total", "Answers that were begun before the end of the user's turn was certain.", "outcome"),
 		refused:       counter("requests_refused_total", "HTTP requests that were refused, by code.", "code"),
 		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "stage_seconds", Buckets: latencies,
 			Help: "Time of each stage of a turn: commit (from the end of speech), transcript, first_token, first_audio, first_packet (each from the stage before; the last one over WebRTC), and response (from the end of speech to the first sound).",
 		}, []string{"stage"}),
 	}
-	m.registry.MustRegister(m.ended, m.turns, m.interruptions, m.errors, m.refused, m.stages, &scraped{source},
+	m.registry.MustRegister(m.ended, m.turns, m.interruptions, m.errors, m.refused, m.drafts, m.stages, &scraped{source},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, verdict := range []string{confirmed, rejected} {
 		m.interruptions.WithLabelValues(verdict)
@@ -73,6 +76,7 @@ const (
 
 	confirmed, rejected  = "confirmed", "rejected"
 	committed, discarded = "committed", "discarded"
+	adopted              = "adopted"
 )
 
 // Handler returns the HTTP handler of /metrics.
@@ -92,6 +96,10 @@ func (m *Metrics) Step(st coord.Step) {
 			m.turns.WithLabelValues(discarded).Inc()
 		case turn.RejectCandidate:
 			m.turns.WithLabelValues(rejected).Inc()
+		case draft.Adopt:
+			m.drafts.WithLabelValues(adopted).Inc()
+		case draft.Stop:
+			m.drafts.WithLabelValues(discarded).Inc()
 		case turn.BargeIn:
 			m.interruptions.WithLabelValues(confirmed).Inc()
 		}

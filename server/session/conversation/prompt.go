@@ -15,9 +15,11 @@ const stillThere = "The user has said nothing for a while. Ask whether they are 
 
 // Ask describes the model's input for a response.
 type Ask struct {
-	Input      []wire.Item // the response's own input, where HasInput is set; else the model reads the conversation
-	HasInput   bool
-	Idle       bool // the user has said nothing for idle_timeout_ms
+	Input    []wire.Item // the response's own input, where HasInput is set; else the model reads the conversation
+	HasInput bool
+	Idle     bool // the user has said nothing for idle_timeout_ms
+	// Said is what the user has said that is not an item yet; "" for nothing. Then no message may be left out.
+	Said       string
 	Truncation wire.Truncation
 	Format     string // the format of audio in Input, such as wire.FormatPCM
 }
@@ -49,6 +51,10 @@ func (c *Conversation) Request(q pipeline.Request, a Ask) (Prompt, error) {
 	}
 	if a.Idle {
 		all = append(all, c.prompt(pipeline.Message{Role: pipeline.RoleSystem, Text: stillThere}, nil))
+	}
+	if a.Said != "" {
+		all = append(all, c.prompt(pipeline.Message{Role: pipeline.RoleUser, Text: a.Said}, nil))
+		a.Truncation.Disabled = true
 	}
 	kept, err := c.fit(&q, all, a.Truncation)
 	p := Prompt{Tokens: c.instructionTokens(&q), Left: len(all) - len(kept), Messages: len(all)}

@@ -31,6 +31,9 @@ func hears(m pipeline.Model) bool {
 	return ok && a.HearsAudio()
 }
 
+// Hears reports whether the model gets audio of the user.
+func (c *Conversation) Hears() bool { return c.speech.wanted }
+
 // take keeps the audio of an item, if no newer item has audio.
 func (s *speech) take(it *Item, pcm []int16) {
 	if !s.wanted || it.num < s.item {

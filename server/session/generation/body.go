@@ -18,7 +18,7 @@ import (
 // maxClauses is how many clauses may wait for the synthesizer.
 const maxClauses = 1024
 
-// Event is a report of a body: one of Delta, TextEnded, Audio, ClauseSaid, SynthesisEnded, BodyOver. The events of one
+// Event is a report of a body: one of Delta, TextEnded, Audio, ClauseSaid, SynthesisEnded, DraftFailed, BodyOver. The events of one
 // body come in the order in which it made them; BodyOver is the last.
 //
 //sumtype:decl
@@ -52,6 +52,8 @@ type (
 		ID  response.ID
 		Err error
 	}
+	// DraftFailed: the model of draft Gen has failed.
+	DraftFailed struct{ Gen uint32 }
 	// BodyOver: the goroutines have ended.
 	BodyOver struct{ ID response.ID }
 )
@@ -61,6 +63,7 @@ func (TextEnded) event()      {}
 func (Audio) event()          {}
 func (ClauseSaid) event()     {}
 func (SynthesisEnded) event() {}
+func (DraftFailed) event()    {}
 func (BodyOver) event()       {}
 
 // clause is one piece of text for the synthesizer.

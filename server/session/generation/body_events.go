@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/generation"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
@@ -27,6 +28,12 @@ func (g *Generator) begin(r *Response) action.List {
 		r.cost.textErr = err
 		return g.step(r, generation.Refuse{})
 	}
+	o := g.order(r, request)
+	return g.stepWith(r, generation.Begin{}, &o)
+}
+
+// order returns what the body of r has to generate.
+func (g *Generator) order(r *Response, request pipeline.Request) order {
 	set := g.Settings.Current()
 	o := order{
 		id: r.id, request: request, delivers: !g.Player.ServerPaced(),
@@ -35,12 +42,12 @@ func (g *Generator) begin(r *Response) action.List {
 	if r.object.Audio != nil {
 		o.speech.Voice = r.object.Audio.Voice
 	}
-	return g.stepWith(r, generation.Begin{}, &o)
+	return o
 }
 
 // run starts the goroutines of r's body with order o.
 func (g *Generator) run(r *Response, o order) {
-	r.body = startBody(g.Context, g.Workers, stages{g.Pipeline, g.Guard}, o, g.Post)
+	r.body = startBody(g.Context, g.Workers, g.stagesFor(r, o), o, g.Post)
 	r.track.Fund(r.body.credit)
 	if !r.OutOfBand() {
 		g.running = r
@@ -70,6 +77,8 @@ func (g *Generator) Handle(e Event, audible bool) action.List {
 		if r := g.responses[e.ID]; r != nil {
 			return g.synthesisEnded(r, e.Err)
 		}
+	case DraftFailed:
+		g.draft(draft.Failed(e))
 	case BodyOver:
 		if r := g.responses[e.ID]; r != nil {
 			return g.bodyOver(r)
@@ -101,6 +110,7 @@ func (g *Generator) synthesisEnded(r *Response, err error) action.List {
 func (g *Generator) bodyOver(r *Response) action.List {
 	if g.running == r {
 		g.running = nil
+		g.bodyEnded()
 	}
 	r.body.cancel()
 	if status, err := r.outcome(); status == response.Failed && !r.closed() {

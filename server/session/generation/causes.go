@@ -3,6 +3,7 @@ package generation
 // The causes of responses: a client's request or a user turn. The machines know a cause only by its number.
 
 import (
+	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/id"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
@@ -33,6 +34,9 @@ func (g *Generator) Request(p *wire.ResponseParams) id.Request {
 // Commit notes a user turn that may be answered.
 func (g *Generator) Commit(t turn.ID, u *timing.Turn) {
 	g.causes.put(id.Request{Turn: t}, cause{turn: u})
+	if g.AnswerAhead {
+		g.draft(draft.Committed{Turn: t})
+	}
 }
 
 func (c *causes) put(of id.Request, why cause) {

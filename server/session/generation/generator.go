@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/generation"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -48,6 +49,8 @@ type Parts struct {
 	WantsMetrics func() bool
 	// Timed, when not nil, gets the times of each turn that was answered, and the end of the user's speech.
 	Timed func(t *wire.AntiphonTurnMetrics, spoke time.Time)
+	// AnswerAhead lets the Generator make drafts: it begins to answer before the end of the user's turn is certain.
+	AnswerAhead bool
 	// Broken is called with an invariant that does not hold, where they are checked; nil where they are not.
 	Broken func(invariant, event string)
 }
@@ -58,6 +61,7 @@ type Generator struct {
 	responses map[response.ID]*Response
 	running   *Response // the response whose body the session's synthesis machine serves
 	causes    causes
+	drafts    drafts
 	lastOwn   response.ID // how many out-of-band responses there were; counts their ids from firstOutOfBand
 	bills     []int       // tokens of responses that have ended, until Settle
 	// inputs are the sizes of the requests that are kept and take memory, in bytes.
@@ -130,6 +134,9 @@ func (g *Generator) Len() int { return len(g.responses) }
 // Close forgets the out-of-band responses: when the session has ended, their bodies cannot report any more.
 func (g *Generator) Close() {
 	g.closed = true
+	if g.AnswerAhead {
+		g.draft(draft.Shutdown{})
+	}
 	for of, r := range g.responses {
 		if r.OutOfBand() {
 			delete(g.responses, of)
@@ -166,8 +173,7 @@ func (g *Generator) newResponse(of response.ID, why cause, conversation *string)
 		applyRequest(&r.object, r.request)
 	}
 	// Over WebRTC there is one audio track: out-of-band audio would sound over the conversation's.
-	noTrack := conversation == nil && g.Player.ServerPaced()
-	r.spoken = slices.Contains(r.object.OutputModalities, modalityAudio) && g.canSpeak() && !noTrack
+	r.spoken = g.speaks(r) && !(conversation == nil && g.Player.ServerPaced())
 	var encoder *format.Encoder
 	if !r.spoken {
 		r.object.OutputModalities, r.object.Audio = []string{"text"}, nil
@@ -180,6 +186,11 @@ func (g *Generator) newResponse(of response.ID, why cause, conversation *string)
 	}
 	r.track = output.NewTrack(of, r.object.ID, encoder)
 	return r
+}
+
+// speaks reports whether a response is audio with a transcript.
+func (g *Generator) speaks(r *Response) bool {
+	return slices.Contains(r.object.OutputModalities, modalityAudio) && g.canSpeak()
 }
 
 // modalityAudio is the output modality of a spoken answer.

@@ -112,6 +112,23 @@ func (l *Listening) OpenPredicted(t turn.ID, answers bool, s *coord.State) {
 	l.input.OpenPredicted(t, answers, l.NearAnswer(), l.inputView(s))
 }
 
+// Likely returns the open turn if its end is likely, and what the user has said in it so far; 0 for none. The user has paused for 200 ms, and a
+// response will answer the turn.
+func (l *Listening) Likely(s *coord.State) (t turn.ID, said string) {
+	if td := l.Settings.TurnDetection(); td == nil || !td.CreateResponse || l.input.Voiced() {
+		return 0, ""
+	}
+	switch s.Turn.(type) {
+	case turn.Speaking, turn.Confirming:
+		t = turn.Open(s.Turn)
+	case turn.Idle, turn.Candidate:
+	}
+	if said = l.speech.Text(t); said == "" {
+		return 0, ""
+	}
+	return t, said
+}
+
 // --- audio
 
 // appendsFor is how long after an input_audio_buffer.append the audio of the client's track is dropped: a client has one source of audio

@@ -102,6 +102,14 @@ func (s *Speech) ItemID(t turn.ID) string {
 	return ""
 }
 
+// Text returns the live transcript of turn t so far, "" if there is none.
+func (s *Speech) Text(t turn.ID) string {
+	if u := s.turns[t]; u != nil {
+		return u.text
+	}
+	return ""
+}
+
 // Announce returns the events that begin turn t for the client: speech_started, and the caption so far.
 func (s *Speech) Announce(t turn.ID, v View) (out []wire.ServerEvent) {
 	u := s.turns[t]

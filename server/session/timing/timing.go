@@ -15,6 +15,8 @@ type Turn struct {
 
 	// Zero is a moment that has not come.
 	spoke, commit, transcript, thinking, firstToken, firstAudio, firstPacket time.Time
+
+	ahead time.Duration
 }
 
 // Committed notes that the turn ended: the user stopped at spoke, and it was committed at now. A zero spoke is taken as now.
@@ -46,6 +48,9 @@ func once(at *time.Time, now time.Time) {
 	}
 }
 
+// Ahead notes that the answer was begun so long before its response began.
+func (t *Turn) Ahead(by time.Duration) { t.ahead = by }
+
 // Spoke returns the end of the user's speech; zero before the turn was committed.
 func (t *Turn) Spoke() time.Time { return t.spoke }
 
@@ -64,5 +69,6 @@ func (t *Turn) Event(responseID string, end time.Time) *wire.AntiphonTurnMetrics
 		FirstPacketMS: since(t.firstPacket), PlaybackEndMS: since(end),
 	}
 	e.ThinkingMS = max(since(t.thinking), 0)
+	e.AheadMS = int(t.ahead.Milliseconds())
 	return e
 }

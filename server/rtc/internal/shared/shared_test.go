@@ -1,4 +1,4 @@
-package rtc
+package shared
 
 // The sockets that all calls share.
 
@@ -13,7 +13,7 @@ import (
 	"github.com/pion/transport/v4/stdnet"
 )
 
-var _ ice.AddrPortReaderWriter = sharedSocket{}
+var _ ice.AddrPortReaderWriter = socket{}
 
 // TestOneCallStopsNoWritesOfOthers: pion ends the writes of a call that closes by a deadline in the past. On a shared socket it must not stop the
 // writes of other calls.
@@ -21,23 +21,23 @@ func TestOneCallStopsNoWritesOfOthers(t *testing.T) {
 	g := gomega.NewWithT(t)
 	system, err := stdnet.NewNet()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	conn, err := sharedNet{system}.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	conn, err := Net{system}.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	defer func() { g.Expect(conn.Close()).To(gomega.Succeed()) }()
-	socket, is := conn.(sharedSocket)
+	s, is := conn.(socket)
 	g.Expect(is).To(gomega.BeTrue())
 	to := conn.LocalAddr().(*net.UDPAddr).AddrPort()
 
 	g.Expect(conn.SetWriteDeadline(time.Unix(0, 0))).To(gomega.Succeed())
-	g.Expect(socket.WriteToAddrPort([]byte("of another call"), to)).To(gomega.Equal(len("of another call")))
+	g.Expect(s.WriteToAddrPort([]byte("of another call"), to)).To(gomega.Equal(len("of another call")))
 	buf := make([]byte, 100)
-	n, from, err := socket.ReadFromAddrPort(buf)
+	n, from, err := s.ReadFromAddrPort(buf)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(string(buf[:n])).To(gomega.Equal("of another call"))
 	g.Expect(netip.AddrPortFrom(from.Addr().Unmap(), from.Port())).To(gomega.Equal(to))
 
 	g.Expect(conn.SetDeadline(time.Unix(0, 0))).To(gomega.Succeed())
-	_, _, err = socket.ReadFromAddrPort(buf)
+	_, _, err = s.ReadFromAddrPort(buf)
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("timeout")), "the deadline of reading still ends the read")
-	g.Expect(socket.WriteToAddrPort([]byte("x"), to)).To(gomega.Equal(1))
+	g.Expect(s.WriteToAddrPort([]byte("x"), to)).To(gomega.Equal(1))
 }
