@@ -7,6 +7,7 @@ import (
 	"context"
 	"flag"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,12 +78,16 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 
 	p.says(count)
 	p.line("user", gomega.HaveField("Said", wording("count to one hundred")))
+	before, err := p.Concealed()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	// The interruption begins in a pause, so the agent stops in its next word. There the end of its sound can be measured exactly.
 	g.Eventually(p.Heard).WithPolling(20 * time.Millisecond).Should(gomega.And(
 		gomega.HaveField("SinceMS", gomega.BeNumerically(">=", 3000)), gomega.HaveField("QuietMS", gomega.BeNumerically(">=", 250)),
 	))
 	spoke := p.says(question)
 	cut := p.line("assistant", gomega.HaveField("Interrupted", true))
+	after, err := p.Concealed()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(cut.Cut).To(gomega.Equal("interrupted"))
 	p.line("user", gomega.HaveField("Said", wording("what is two plus two")))
 	p.answered("is four") // the count may have come as far as four
@@ -103,11 +108,13 @@ func TestAnInterruptionStopsTheAnswerAndIsAnswered(t *testing.T) {
 	said := voice.clauses(g, responseText(g, s, cut.Item))
 	rec, err := p.Recording()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	h := measure(g, rec, said, spoke)
-	t.Logf("silent %.0f ms after the interruption began; heard %d ms (certain to %d ms), told %d ms; the transcript ends %q",
-		h.silentAfter, h.from, h.to, told, tail(cut.Said))
-	g.Expect(h.silentAfter).To(gomega.BeNumerically("<", 1000))
-	g.Expect(told).To(gomega.And(gomega.BeNumerically(">=", h.from-100), gomega.BeNumerically("<=", h.to+100)))
+	// A busy machine delivers packets late, and the browser makes up sound for the gaps. By that much the recording is not the answer.
+	bridged := max(0, int(math.Round(after-before)))
+	h := measure(g, rec, said, spoke, bridged)
+	t.Logf("silent %.0f ms after the interruption began; heard %d ms (certain to %d ms), told %d ms, bridged by the browser %d ms; the transcript ends %q",
+		h.silentAfter, h.from, h.to, told, bridged, tail(cut.Said))
+	g.Expect(h.silentAfter).To(gomega.BeNumerically("<", 1000+bridged))
+	g.Expect(told).To(gomega.And(gomega.BeNumerically(">=", h.from-100-bridged), gomega.BeNumerically("<=", h.to+100+bridged)))
 	heardText(g, said, cut.Said, told)
 }
 
@@ -156,11 +163,11 @@ type heard struct {
 const probe = 1200 / rig.Cell
 
 // measure finds the end of the first answer in a recording, and the position of this end in the synthesised answer. onset is when the
-// user began to speak, on the recording's clock.
-func measure(g *gomega.WithT, rec *rig.Recording, said []clause, onset float64) heard {
+// user began to speak, on the recording's clock, and bridged is how many ms of the recording the browser has made up.
+func measure(g *gomega.WithT, rec *rig.Recording, said []clause, onset float64, bridged int) heard {
 	reference, sound := envelope(said), rig.Envelope(rec.PCM, rec.Rate)
 	// The answer to the interruption comes after a longer silence than any between words.
-	last := endOfSound(rec, sound, onset, 700)
+	last := endOfSound(rec, sound, onset, 700+bridged)
 	at := find(g, reference, sound[max(0, last-probe):last])
 	h := heard{from: (at + probe) * rig.Cell, silentAfter: rec.Time(last) - onset}
 	next := at + probe

@@ -39,7 +39,7 @@ func (t *Tab) Output() (*Recording, error) {
 
 // Concealed returns how much of the agent's sound the browser has concealed so far, in ms, because packets did not come in time.
 func (t *Tab) Concealed() (float64, error) {
-	return run(t, chromedp.Evaluate[float64](`testOutput.concealed()`, chromedp.EvalAwaitPromise))
+	return run(t, chromedp.Evaluate[float64](`(globalThis.testOutput ?? testReceived).concealed()`, chromedp.EvalAwaitPromise))
 }
 
 // Passed is an event of the protocol on its way through the page.

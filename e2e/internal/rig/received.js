@@ -81,6 +81,17 @@
       for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
       return { rate, pcm: btoa(text), at: frames.map((f) => f.at + offset), n: frames.map((f) => f.n) };
     },
+    // How much sound the connections have made up so far because packets did not come in time, in ms.
+    concealed: async () => {
+      let sum = 0;
+      for (const peer of peers) {
+        if (peer.connectionState === "closed") continue;
+        for (const s of (await peer.getStats()).values()) {
+          if (s.type === "inbound-rtp" && s.totalSamplesReceived > 0) sum += (1000 * s.totalSamplesDuration * s.concealedSamples) / s.totalSamplesReceived;
+        }
+      }
+      return sum;
+    },
     // The connections' own measurements.
     energy: async () => {
       let sum = 0;
