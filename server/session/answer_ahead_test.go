@@ -122,6 +122,42 @@ func TestAnswersAhead(t *testing.T) {
 	})
 }
 
+// budget counts what a session takes from it.
+type budget struct{ requests, tokens int }
+
+// Begin implements ratelimit.Limiter.
+func (b *budget) Begin() (time.Duration, bool) {
+	b.requests++
+	return 0, true
+}
+
+// Spend implements ratelimit.Limiter.
+func (b *budget) Spend(tokens int) []wire.RateLimit {
+	b.tokens += tokens
+	return nil
+}
+
+// TestDraftsCost: a draft takes one request from the budget, which is that of the response that adopts it. A draft that is thrown away costs the tokens
+// that the model has read.
+func TestDraftsCost(t *testing.T) {
+	for final, want := range map[string]int{"turn it off": 1, "turn it on": 2} {
+		story(t, final, func(t *testing.T) {
+			var spent budget
+			c := newCallerWith(t, Config{
+				Pipeline: afterSound{words: "turn it off", after: 300 * time.Millisecond, final: final}.pipeline(),
+				Settings: wire.DefaultSession(), AnswerAhead: true, Limits: &spent,
+			})
+			c.pacer = newPacer(c.s, nil)
+			c.start()
+			c.oneTurn(3000)
+			used := next[*wire.ResponseDone](c, "response.done").Response.Usage.TotalTokens
+			c.quiet(200)
+			c.g.Expect(spent.requests).To(gomega.Equal(want))
+			c.g.Expect(spent.tokens > used).To(gomega.Equal(want > 1), "%d of %d", used, spent.tokens)
+		})
+	}
+}
+
 // TestDraftFails: a model that fails while it writes a draft is asked again when the turn has ended.
 func TestDraftFails(t *testing.T) {
 	story(t, "once", func(t *testing.T) {

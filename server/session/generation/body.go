@@ -97,6 +97,8 @@ type order struct {
 	id      response.ID
 	request pipeline.Request
 	speech  pipeline.Utterance
+	// tokens are those of the request, for a draft.
+	tokens int
 	// delivers lets the body end only when its audio is sent, since the audio goes out as events of the response.
 	delivers bool
 }

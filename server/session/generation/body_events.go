@@ -21,7 +21,7 @@ var errTooManyClauses = errors.New("the response is longer than the voice takes"
 // begin starts the body of r, or refuses it where its input is too long or its budget is spent.
 func (g *Generator) begin(r *Response) action.List {
 	request, err := g.request(r)
-	if err == nil {
+	if err == nil && !g.prepared(r, request) {
 		err = ratelimit.Admit(g.Limits)
 	}
 	if err != nil {

@@ -100,16 +100,24 @@ func (g *Generator) tryAhead(l Likely) {
 // orderAhead returns what a draft has to make after the user has said a text. ok is false if no response could begin now, and where the model
 // hears: it needs the audio of the whole turn.
 func (g *Generator) orderAhead(said string) (o order, ok bool) {
-	if g.Conversation.Hears() || g.Player.OnAir() != nil || g.awaits() || g.Conversation.Pending() || ratelimit.Admit(g.Limits) != nil {
+	if g.Conversation.Hears() || g.Player.OnAir() != nil || g.awaits() || g.Conversation.Pending() {
 		return o, false
 	}
 	name := ""
 	r := g.newResponse(0, cause{}, &name)
-	request, err := g.requestAfter(r, said)
-	if err != nil {
+	request, tokens, err := g.requestAfter(r, said)
+	if err != nil || ratelimit.Admit(g.Limits) != nil {
 		return o, false
 	}
-	return g.order(r, request), true
+	o = g.order(r, request)
+	o.tokens = tokens
+	return o, true
+}
+
+// prepared reports whether the body of r can adopt a draft, which has taken its share of the budget already.
+func (g *Generator) prepared(r *Response, request pipeline.Request) bool {
+	_, waits := g.drafts.state.(draft.Waiting)
+	return waits && !r.OutOfBand() && g.drafts.now.answers(g.order(r, request))
 }
 
 // draft runs an event through the machine of drafts and performs its effects. o is the order of the draft that may begin.
@@ -137,6 +145,7 @@ func (g *Generator) draft(e draft.Event, o ...order) {
 			d.now = startAhead(g.Context, g.Workers, stages{g.Pipeline, g.Guard}, o[0], func() { g.Post(DraftFailed{f.Gen}) })
 		case draft.Stop:
 			d.now.cancel()
+			g.Limits.Spend(d.now.order.tokens)
 			d.now = nil
 		case draft.Adopt:
 			d.due, d.now = d.now, nil
@@ -181,10 +190,10 @@ func (g *Generator) bodyEnded() {
 	}
 }
 
-// requestAfter is request for a conversation in which the user has said a text that is not an item yet. It leaves out no message.
-func (g *Generator) requestAfter(r *Response, said string) (pipeline.Request, error) {
+// requestAfter returns the model's input and its tokens, as request does, for a conversation in which the user has said a text that is not an item yet. It leaves out no message.
+func (g *Generator) requestAfter(r *Response, said string) (request pipeline.Request, tokens int, err error) {
 	q := g.Settings.ModelRequest(nil)
 	q.MaxOutputTokens, q.Spoken = r.object.MaxOutputTokens.N, r.spoken
 	p, err := g.Conversation.Request(q, conversation.Ask{Said: said})
-	return p.Request, err
+	return p.Request, p.Tokens, err
 }
