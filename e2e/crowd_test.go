@@ -239,5 +239,8 @@ func (c *caller) transcripts(n int) []string {
 // transcript returns the words of a response.
 func transcript(done *wire.ResponseDone) string {
 	out := done.Response.Output
+	if len(out) == 0 || len(out[len(out)-1].Content) == 0 || out[len(out)-1].Content[0].Transcript == nil {
+		return ""
+	}
 	return *out[len(out)-1].Content[0].Transcript
 }
