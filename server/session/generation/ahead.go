@@ -5,6 +5,7 @@ package generation
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -33,19 +34,19 @@ type ahead struct {
 	modelErr error
 
 	mu       sync.Mutex
-	clause   chan string         // gets the first clause, or is closed without one
-	speaks   pipeline.Utterance  // the first clause as the synthesizer gets it; its Text is empty before that
-	sound    chan []int16        // its audio; closed at its end
-	voiceErr error               // valid after the end of sound
-	splitter *pipeline.Clauses   // nil when the first clause is known, or is not to be spoken
-	plain    func(string) string // turns a clause into what the synthesizer gets
+	clause   chan pipeline.Utterance // gets the first clause as the synthesizer gets it, or is closed without one
+	speaks   pipeline.Utterance      // the same; its Text is empty before that
+	sound    chan []int16            // its audio; closed at its end
+	voiceErr error                   // valid after the end of sound
+	splitter *pipeline.Clauses       // nil when the first clause is known, or is not to be spoken
+	plain    func(string) string     // turns a clause into what the synthesizer gets
 }
 
 // startAhead begins a draft for order o. failed is called at most once, on another goroutine, when the model fails. The draft ends with ctx or cancel.
 func startAhead(ctx context.Context, workers *env.Group, p stages, o order, failed func()) *ahead {
 	ctx, cancel := context.WithCancel(ctx)
 	d := &ahead{
-		stages: p, order: o, cancel: cancel, text: make(chan pipeline.ModelEvent, keptEvents), clause: make(chan string, 1),
+		stages: p, order: o, cancel: cancel, text: make(chan pipeline.ModelEvent, keptEvents), clause: make(chan pipeline.Utterance, 1),
 		sound: make(chan []int16, keptChunks), plain: p.Reader(),
 	}
 	if o.request.Spoken {
@@ -56,7 +57,7 @@ func startAhead(ctx context.Context, workers *env.Group, p stages, o order, fail
 		defer close(d.clause)
 		d.usage, d.modelErr = p.write(ctx, o, func(e Event) bool { return d.keep(ctx, e) })
 		d.first(d.rest())
-		if d.modelErr != nil && ctx.Err() == nil {
+		if d.modelErr != nil && !errors.Is(d.modelErr, pipeline.ErrMaxTokens) && ctx.Err() == nil {
 			failed()
 		}
 	})
@@ -103,22 +104,20 @@ func (d *ahead) first(clauses []string) {
 	d.mu.Lock()
 	d.speaks = said
 	d.mu.Unlock()
-	d.clause <- said.Text
+	d.clause <- said
 }
 
 // say speaks the first clause.
 func (d *ahead) say(ctx context.Context) error {
-	var text string
+	var said pipeline.Utterance
 	select {
-	case text = <-d.clause:
+	case said = <-d.clause:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if text == "" {
+	if said.Text == "" {
 		return nil
 	}
-	said := d.order.speech
-	said.Text = text
 	return d.guard.Run(ctx, pipeline.StageSynthesizer, func(w *watchdog.Watch) error {
 		return d.guard.Synthesize(ctx, w, d.Pipeline.Synthesizer, said, func(pcm []int16) error {
 			return w.Deliver(func() error {
