@@ -16,6 +16,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/internal/hangup"
+	"github.com/antiphon-rt/antiphon/internal/linkstate"
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
@@ -36,12 +37,12 @@ type peer struct {
 	ducking         *ducking         // nil without a detector
 
 	pc      *webrtc.PeerConnection
+	link    *linkstate.Link
 	channel *webrtc.DataChannel
 	track   *webrtc.TrackLocalStaticRTP // nil without a microphone
 	muted   atomic.Bool
 
-	heard   atomic.Int64  // when the last packet of the agent came, in Unix nanoseconds; 0 before the first
-	changed chan struct{} // has a token when the connection's state has changed
+	heard   atomic.Int64 // when the last packet of the agent came, in Unix nanoseconds; 0 before the first
 	workers *workers
 }
 
@@ -50,7 +51,7 @@ func newPeer(d *Dialer, c sdk.CallConfig, servers []webrtc.ICEServer, sink func(
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{opts: d.opts, server: d.server, pc: pc, changed: make(chan struct{}, 1), workers: newWorkers()}
+	p := &peer{opts: d.opts, server: d.server, pc: pc, workers: newWorkers()}
 	p.events = newEventSink(sink)
 	p.meter = newLevelMeter(p.events)
 	if p.opts.Detector {
@@ -79,12 +80,7 @@ func (p *peer) prepare(c sdk.CallConfig) error {
 		return err
 	}
 	p.pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { p.workers.do(func() { p.playSound(track) }) })
-	p.pc.OnConnectionStateChange(func(webrtc.PeerConnectionState) {
-		select {
-		case p.changed <- struct{}{}:
-		default:
-		}
-	})
+	p.link = linkstate.Watch(p.pc)
 	p.channel.OnOpen(func() { p.events.send(sdk.PeerOpened{}) })
 	p.channel.OnClose(func() { p.events.send(sdk.PeerEnded{Err: sdk.ErrServerGone}) })
 	p.channel.OnMessage(func(m webrtc.DataChannelMessage) {
@@ -205,9 +201,9 @@ func (p *peer) watch() {
 		case <-tick.C:
 			lost = p.watchSilence(lost)
 			continue
-		case <-p.changed:
+		case <-p.link.Changed():
 		}
-		switch p.pc.ConnectionState() {
+		switch p.link.State() {
 		case webrtc.PeerConnectionStateDisconnected:
 			lost = true
 			p.events.send(sdk.PeerLost{})
@@ -236,7 +232,7 @@ func (p *peer) watch() {
 // silence. lost says whether the link was lost before; watchSilence returns whether it is now.
 func (p *peer) watchSilence(lost bool) bool {
 	last := p.heard.Load()
-	if last == 0 || !p.antiphon || p.pc.ConnectionState() != webrtc.PeerConnectionStateConnected {
+	if last == 0 || !p.antiphon || p.link.State() != webrtc.PeerConnectionStateConnected {
 		return lost
 	}
 	quiet := time.Since(time.Unix(0, last))

@@ -26,7 +26,7 @@ type eventChannel struct {
 // client that is gone.
 func (p *Peer) closeEventChannel() {
 	c := p.taken.openChannel()
-	if c == nil || p.pc.ConnectionState() != webrtc.PeerConnectionStateConnected {
+	if c == nil || p.link.State() != webrtc.PeerConnectionStateConnected {
 		return
 	}
 	select {

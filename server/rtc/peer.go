@@ -11,6 +11,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/internal/hangup"
+	"github.com/antiphon-rt/antiphon/internal/linkstate"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/offer"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/queue"
@@ -28,6 +29,7 @@ type Peer struct {
 	handler handlerGate
 	offer   offer.Offer
 	pc      *webrtc.PeerConnection
+	link    *linkstate.Link
 	track   *webrtc.TrackLocalStaticRTP
 	output  *Output
 	queue   *queue.Queue
@@ -35,7 +37,6 @@ type Peer struct {
 	counts  counts
 
 	life       *lifecycle
-	changed    chan struct{} // has a token when the connection's state has changed
 	fatal      chan error    // what ended the call; one is enough
 	restarting chan struct{} // has a token while a restart is negotiated
 	reach      reachability
@@ -136,7 +137,6 @@ func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, err
 		engine: e, handler: handlerGate{life, h}, offer: o, track: track, output: out,
 		queue:      queue.New(e.cfg.MaxQueuedEvents, e.cfg.MaxQueuedBytes),
 		life:       life,
-		changed:    make(chan struct{}, 1),
 		fatal:      make(chan error, 1),
 		restarting: make(chan struct{}, 1),
 		reach:      newReachability(),
@@ -150,10 +150,10 @@ func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, err
 	if err := e.add(p); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	p.pc.OnConnectionStateChange(func(webrtc.PeerConnectionState) { signal(p.changed) })
+	p.link = linkstate.Watch(p.pc)
 	p.pc.SCTP().Transport().ICETransport().OnSelectedCandidatePairChange(func(*webrtc.ICECandidatePair) {
 		p.reach.paths.Add(1)
-		signal(p.changed)
+		p.link.Wake()
 	})
 	p.pc.OnTrack(p.onTrack)
 	p.pc.OnDataChannel(p.onDataChannel)

@@ -33,7 +33,7 @@ func (p *Peer) Restart(ctx context.Context, text string) (string, error) {
 	case <-ctx.Done():
 		return "", fmt.Errorf("rtc: restart: %w", ctx.Err())
 	}
-	if state := p.pc.ConnectionState(); p.life.closing() || state == webrtc.PeerConnectionStateFailed || state == webrtc.PeerConnectionStateClosed {
+	if state := p.link.State(); p.life.closing() || state == webrtc.PeerConnectionStateFailed || state == webrtc.PeerConnectionStateClosed {
 		return "", fmt.Errorf("rtc: restart: %w", call.ErrClosed)
 	}
 	if err := offer.SameCall(p.pc.RemoteDescription(), &o.Desc); err != nil {

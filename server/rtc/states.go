@@ -58,8 +58,8 @@ func (p *Peer) watch() {
 				p.fail(fmt.Errorf("%w: no connection after %v; UDP must get through to the addresses of the answer",
 					call.ErrUnreachable, p.engine.cfg.Connect))
 			}
-		case <-p.changed:
-			connected = p.changeTo(p.pc.ConnectionState(), connected)
+		case <-p.link.Changed():
+			connected = p.changeTo(p.link.State(), connected)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (p *Peer) keepPath() {
 	if p.reach.enter(p.life.stop) {
 		p.reach.awaited = 0
 		p.reach.leave()
-		signal(p.changed)
+		p.link.Wake()
 	}
 }
 
