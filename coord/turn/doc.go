@@ -36,7 +36,7 @@
 // generation number. For each AskGate it sends one GatePassed or GateRefused with its
 // generation number, before a deadline of its own. Silence comes once
 // a pause. VoiceResumed comes when speech follows the pause, or when words follow an end
-// of utterance. The driver refuses to commit an empty input buffer, so no Commit comes for it.
+// of utterance while the speech goes on. The driver refuses to commit an empty input buffer, so no Commit comes for it.
 // After Shutdown the machine is as at the beginning, because the detector may be switched on
 // again. The composition makes sure that no turn opens after the session has ended.
 //

@@ -234,9 +234,12 @@ func (s *Speech) Handle(e Event, v View) (out action.List, err error) {
 	return out, err
 }
 
-// partial takes a partial result: a caption, and perhaps the end of the utterance.
+// partial takes a partial result: a caption, and perhaps the end of the utterance. Words after a reported end retract it.
 func (s *Speech) partial(u *userTurn, e Partial, v View) (out action.List) {
 	u.text = e.Text
+	if u.goesOn() {
+		out = u.resume(v)
+	}
 	if u.announced && v.Transcripts {
 		if c := u.newCaption(); c != nil {
 			out.Send(c)
@@ -251,6 +254,7 @@ func (s *Speech) partial(u *userTurn, e Partial, v View) (out action.List) {
 
 // ended returns what follows from the end of turn u's utterance.
 func (s *Speech) ended(u *userTurn, voiced bool, v View) (out action.List) {
+	u.over, u.overAt = true, u.text
 	out.Step(coord.OfTranscription{Event: transcription.EOU{Turn: u.id}})
 	if turn.Open(v.Turn) == u.id {
 		if _, candidate := v.Turn.(turn.Candidate); candidate {
@@ -258,6 +262,17 @@ func (s *Speech) ended(u *userTurn, voiced bool, v View) (out action.List) {
 		}
 	}
 	out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: u.id, Voiced: voiced}})
+	return out
+}
+
+// resume retracts the end of turn u's utterance, because words came after it. While the user speaks, the turn machine has noted that end,
+// and would commit the turn at the next pause.
+func (u *userTurn) resume(v View) (out action.List) {
+	u.eou, u.over = false, false
+	out.Step(coord.OfTranscription{Event: transcription.Resumed{Turn: u.id}})
+	if at, speaking := v.Turn.(turn.Speaking); speaking && at.Turn == u.id && v.Semantic && v.Voiced {
+		out.Later(coord.OfTurn{Event: turn.VoiceResumed{Turn: u.id}})
+	}
 	return out
 }
 

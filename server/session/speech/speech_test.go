@@ -258,6 +258,37 @@ func TestEndOfUtterance(t *testing.T) {
 		b.g.Expect(b.says(eou)).To(gomega.Equal(step(transcription.EOU{Turn: 1})))
 		b.g.Expect(b.s.Opened(1, b.view)).To(gomega.Equal(action.List{later}))
 	})
+	resumed := step(transcription.Resumed{Turn: 1})
+	story(t, "words after it retract it, once", func(b *bench) {
+		b.view.Semantic, b.view.Voiced = true, true
+		b.live()
+		b.says(eou)
+		again := action.Later{Event: coord.OfTurn{Event: turn.VoiceResumed{Turn: 1}}}
+		b.g.Expect(b.says(pipeline.TranscriptResult{Partial: "Yes."})).To(gomega.BeEmpty(), "that revises the words before it")
+		b.g.Expect(b.says(pipeline.TranscriptResult{Partial: "yes and"})).To(gomega.Equal(append(resumed, again)))
+		b.g.Expect(b.says(pipeline.TranscriptResult{Partial: "yes and no"})).To(gomega.BeEmpty())
+		b.g.Expect(b.says(pipeline.TranscriptResult{Partial: "yes and no", EOU: true})).To(gomega.Equal(append(step(transcription.EOU{Turn: 1}), later)))
+	})
+	story(t, "words after it in a pause retract nothing in the turn machine, which has a timer by then", func(b *bench) {
+		b.view.Semantic = true
+		b.live()
+		b.says(eou)
+		b.g.Expect(b.says(pipeline.TranscriptResult{Partial: "yes and"})).To(gomega.Equal(resumed))
+	})
+	story(t, "words after that of a candidate retract it", func(b *bench) {
+		b.view.Semantic, b.view.Voiced, b.view.Turn = true, true, turn.Candidate{Turn: 1}
+		b.live()
+		b.says(eou)
+		b.g.Expect(b.says(pipeline.TranscriptResult{Partial: "yes and"})).To(gomega.Equal(resumed))
+		b.g.Expect(b.s.Opened(1, b.view)).To(gomega.BeEmpty())
+	})
+	story(t, "words without spaces between them retract it", func(b *bench) {
+		b.view.Semantic = true
+		b.live()
+		b.says(pipeline.TranscriptResult{Partial: "はい", EOU: true})
+		b.g.Expect(b.says(pipeline.TranscriptResult{Partial: "はい。"})).To(gomega.BeEmpty())
+		b.g.Expect(b.says(pipeline.TranscriptResult{Partial: "はいでも"})).To(gomega.Equal(resumed))
+	})
 	story(t, "server_vad does not ask for it", func(b *bench) {
 		b.live()
 		b.g.Expect(b.says(eou)).To(gomega.BeEmpty())

@@ -3,6 +3,8 @@ package speech
 // A turn of the user: from its onset until its transcript is delivered.
 
 import (
+	"unicode"
+
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -21,7 +23,9 @@ type userTurn struct {
 	text        string       // the live transcript so far
 	caption     string       // what of text was sent
 	announced   bool         // speech_started is sent
-	eou         bool         // the recogniser has reported the end of the utterance
+	eou         bool         // the recogniser has reported the end of the utterance, and no words came after it
+	over        bool         // the recogniser or the estimator has reported that end, and no words came after it
+	overAt      string       // the live transcript at that end
 
 	final   string
 	words   []pipeline.Word // the words of final; nil where they are not known
@@ -45,4 +49,31 @@ func (u *userTurn) newCaption() wire.ServerEvent {
 	delta := stable[len(u.caption):]
 	u.caption = stable
 	return &wire.ConversationItemInputAudioTranscriptionDelta{ItemID: u.timing.ItemID, Delta: delta}
+}
+
+// goesOn reports whether the live transcript has words after the end of the utterance. A result that only revises the words before it,
+// their case or their punctuation has none.
+func (u *userTurn) goesOn() bool {
+	return u.over && count(u.text) > count(u.overAt)
+}
+
+// count returns how many words a text has. Where no spaces stand between words, each letter is one.
+func count(text string) (n int) {
+	inWord := false
+	for _, r := range text {
+		switch {
+		case unspaced(r):
+			n, inWord = n+1, false
+		case unicode.IsSpace(r):
+			inWord = false
+		case !inWord && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			n, inWord = n+1, true
+		}
+	}
+	return n
+}
+
+// unspaced reports whether r belongs to a script that writes no spaces between words.
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
