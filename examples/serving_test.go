@@ -105,3 +105,9 @@ func TestOwnModel(t *testing.T) {
 	address := start(t, build(t, "own-model"), "-listen", "127.0.0.1:0")
 	g.Expect(ask(t, address, "Pretty Polly")).To(gomega.Equal("Pretty Polly "))
 }
+
+func TestServerTools(t *testing.T) {
+	g := gomega.NewWithT(t)
+	address := start(t, build(t, "server-tools"), "-listen", "127.0.0.1:0")
+	g.Expect(ask(t, address, "Get weather in Oslo")).To(gomega.ContainSubstring("sunny in Oslo"))
+}

@@ -19,8 +19,10 @@ import (
 	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/rtc/relay"
+	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/server/telemetry"
@@ -93,6 +95,9 @@ type Config struct {
 	// AnswerAhead has sessions begin to answer when the end of the user's turn is likely and not certain. A wrong answer is thrown away, unheard: it
 	// costs work of the model and the synthesizer, two answers a turn at most.
 	AnswerAhead bool
+	// Tools are tools that the Server runs itself when the model calls them, in every session beside those of its client. A client sees such a call
+	// as an item of type mcp_call.
+	Tools tool.Set
 	// CheckInvariants checks the proven properties of the state machines in every session, after every event. The server logs a
 	// property that does not hold as an error.
 	CheckInvariants bool
@@ -126,6 +131,9 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if err := cfg.Tools.Check(); err != nil {
+		return nil, fmt.Errorf("server: Config.Tools: %w", err)
+	}
 	begin, err := firstSettings(cfg)
 	if err != nil {
 		return nil, err
@@ -145,6 +153,7 @@ func New(cfg Config) (*Server, error) {
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
+		Options: generation.Options{Tools: cfg.Tools},
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)

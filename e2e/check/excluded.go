@@ -15,10 +15,5 @@ func Excluded() map[string]string {
 		"conversation.item.created":              legacy,
 		"mcp_list_tools.in_progress":             mcp,
 		"mcp_list_tools.completed":               mcp,
-		"response.mcp_call_arguments.delta":      mcp,
-		"response.mcp_call_arguments.done":       mcp,
-		"response.mcp_call.in_progress":          mcp,
-		"response.mcp_call.completed":            mcp,
-		"response.mcp_call.failed":               mcp,
 	}
 }

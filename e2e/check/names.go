@@ -26,6 +26,8 @@ func (s *session) names(e *event) {
 		if e.Item.Type == "function_call" {
 			ours("item.call_id", "call_", e.Item.CallID)
 		}
+	case strings.HasPrefix(e.Type, "response.mcp_call."): // they name no response
+		ours("item_id", "item_", e.ItemID)
 	case strings.HasPrefix(e.Type, "response."):
 		ours("response_id", "resp_", e.ResponseID)
 		ours("item_id", "item_", e.ItemID)

@@ -66,6 +66,9 @@ func (s *session) ofResponse(e *event) {
 		return
 	}
 	r := s.responses[e.ResponseID]
+	if e.ResponseID == "" {
+		r = s.withItem(e.ItemID)
+	}
 	switch {
 	case r == nil:
 		s.broken("OneDonePerResponse", "%s of response %q, which was not created", e.Type, e.ResponseID)
@@ -90,6 +93,16 @@ func (s *session) ofResponse(e *event) {
 		s.broken("StableIndexes", "%s of item %s has the indexes %d and %d instead of %d and 0", e.Type, id, e.OutputIndex, e.ContentIndex, o.index)
 	}
 	s.outputEvent(o, e)
+}
+
+// withItem returns the response that has an item, for the events that name no response; nil for none.
+func (s *session) withItem(id string) *response {
+	for _, r := range s.responses {
+		if r.find(id) != nil {
+			return r
+		}
+	}
+	return nil
 }
 
 func (s *session) created(e *event) {
@@ -134,7 +147,8 @@ func (s *session) outputEvent(o *output, e *event) {
 	switch e.Type {
 	case "response.content_part.added":
 		s.reach(o, e, itemAdded, partAdded)
-	case "response.output_text.delta", "response.output_audio_transcript.delta", "response.function_call_arguments.delta":
+	case "response.output_text.delta", "response.output_audio_transcript.delta", "response.function_call_arguments.delta",
+		"response.mcp_call_arguments.delta":
 		if o.told {
 			s.broken("DeltasAreTheText", "item %s has a delta after its text", o.id)
 		}
@@ -152,17 +166,26 @@ func (s *session) outputEvent(o *output, e *event) {
 	case "response.output_audio_transcript.done":
 		s.reach(o, e, audioDone, textDone)
 		s.tell(o, e, e.Transcript)
-	case "response.function_call_arguments.done":
+	case "response.function_call_arguments.done", "response.mcp_call_arguments.done":
 		s.reach(o, e, itemAdded, textDone)
 		s.tell(o, e, e.Arguments)
+	case "response.mcp_call.in_progress":
+		s.reach(o, e, textDone, textDone)
+	case "response.mcp_call.completed", "response.mcp_call.failed":
+		s.reach(o, e, textDone, partDone)
 	case "response.content_part.done":
 		s.reach(o, e, textDone, partDone)
 		s.tell(o, e, e.Part.said())
 	case "response.output_item.done":
 		before, said := partDone, ""
-		if o.kind == "function_call" {
+		if o.kind == "function_call" || o.kind == "mcp_call" {
 			before, said = textDone, e.Item.Arguments
 		}
+		if o.kind == "mcp_call" && e.Item.Status == "completed" {
+			before = partDone
+		}
+		goesOn := o.kind == "mcp_call" && e.Item.Status == "in_progress" // the tool ends after its response
+		s.runs[o.id] = goesOn
 		for _, p := range e.Item.Content {
 			said += p.said()
 		}
@@ -171,7 +194,7 @@ func (s *session) outputEvent(o *output, e *event) {
 		if r := s.responses[e.ResponseID]; e.Item.Status == "incomplete" && r.cut == 0 {
 			r.cut = s.line
 		}
-		if e.Item.Status != "completed" && e.Item.Status != "incomplete" {
+		if e.Item.Status != "completed" && e.Item.Status != "incomplete" && !goesOn {
 			s.broken("EveryAddedIsDone", "item %s is done with the status %q", o.id, e.Item.Status)
 		}
 	}
@@ -179,7 +202,7 @@ func (s *session) outputEvent(o *output, e *event) {
 
 // opened returns the stage in which an item takes deltas.
 func (o *output) opened() stage {
-	if o.kind == "function_call" {
+	if o.kind == "function_call" || o.kind == "mcp_call" {
 		return itemAdded
 	}
 	return partAdded
@@ -229,7 +252,7 @@ func (s *session) responseDone(e *event) {
 		if o.stage != itemDone {
 			s.broken("EveryAddedIsDone", "response %s is done before its item %s", r.id, o.id)
 		}
-		if done, inside := s.items[o.id]; !done && !r.outOfBand {
+		if done, inside := s.items[o.id]; !done && !r.outOfBand && !s.runs[o.id] {
 			s.broken("EveryAddedIsDone", "response %s is done before conversation.item.done of its item %s", r.id, o.id)
 		} else if inside && r.outOfBand {
 			s.broken("OneLiveResponse", "response %s is outOfBand the conversation and writes item %s there", r.id, o.id)

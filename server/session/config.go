@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
+	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
@@ -35,6 +36,8 @@ type Config struct {
 	// AnswerAhead has the session begin to answer when the end of the user's turn is likely and not certain. An answer that turns out to be wrong is
 	// thrown away: it costs work of the model and the synthesizer, two answers a turn at most.
 	AnswerAhead bool
+	// Options say what the agent can do in addition to answering.
+	Options generation.Options
 	// CheckInvariants evaluates the invariants of coord/session after every event. A broken invariant is logged as an
 	// error. For tests, and for finding faults.
 	CheckInvariants bool

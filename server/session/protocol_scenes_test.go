@@ -22,6 +22,7 @@ func scenes() map[string]func(c *caller) {
 		"a manual turn":  commitByHand,
 		"items":          moveItems,
 		"a tool":         callTool,
+		"server tools":   runTools,
 		"a text":         writeText,
 		"cancel, clear":  cancelAndClear,
 		"silence":        sayNothing,
@@ -149,6 +150,16 @@ func callTool(c *caller) {
 	call := next[*wire.ResponseDone](c, "response.done").Response.Output[0]
 	c.send(`{"type":"conversation.item.create","item":{"type":"function_call_output","call_id":"` + call.CallID + `","output":"noon"}}`)
 	c.send(`{"type":"response.create"}`)
+	first(c, "response.done")
+}
+
+// runTools makes the model call a tool that the server runs, once with success and once without.
+func runTools(c *caller) {
+	c.ask("how is the wind")
+	first(c, "response.mcp_call.completed")
+	first(c, "response.done")
+	c.ask("how is the tide")
+	first(c, "response.mcp_call.failed")
 	first(c, "response.done")
 }
 

@@ -155,7 +155,7 @@ func (s *Session) attach(link call.Link) {
 	}
 	parts := generation.Parts{
 		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Guard: s.cfg.Guard, Limits: s.cfg.Limits, Settings: s.settings,
-		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers, AnswerAhead: s.cfg.AnswerAhead,
+		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers, AnswerAhead: s.cfg.AnswerAhead, Options: s.cfg.Options,
 		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
 		WantsMetrics: func() bool { return s.client.WantsMetrics() },
 		Extended:     func() bool { return s.client.Extended() },

@@ -19,6 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
+	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/load"
@@ -56,6 +57,8 @@ type Config struct {
 	Observers
 	// AnswerAhead has every session begin to answer before the end of a turn is certain.
 	AnswerAhead bool
+	// Options say what the agent can do in addition to answering.
+	Options generation.Options
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool
 }
@@ -231,8 +234,8 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
-		AnswerAhead: h.cfg.AnswerAhead,
-		Limits:      h.budgets.Limiter(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
+		AnswerAhead: h.cfg.AnswerAhead, Options: h.cfg.Options,
+		Limits: h.budgets.Limiter(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
 	})
 	if err != nil {
 		h.secrets.giveBack(who.secret)

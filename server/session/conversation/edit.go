@@ -87,6 +87,15 @@ func (c *Conversation) Done(it *Item) []wire.ServerEvent {
 	return []wire.ServerEvent{&wire.ConversationItemDone{PreviousItemID: c.Previous(it), Item: it.Item}}
 }
 
+// EndCall writes the outcome of a tool of the server into the item of its call. failure is the error of the tool, nil for none. Where the server
+// has no memory for the output, the outcome says so.
+func (c *Conversation) EndCall(it *Item, output string, failure wire.Raw) {
+	it.Output, it.Error, it.Status = output, failure, statusCompleted
+	if !c.charge(c.size()) {
+		it.Output, it.Error = "", wire.Raw(`{"type":"memory_full","message":"the server has no memory for the output"}`)
+	}
+}
+
 // Delete removes the item with that name. It returns the events that announce the change.
 func (c *Conversation) Delete(name string) ([]wire.ServerEvent, *fault.Failure) {
 	i := slices.IndexFunc(c.items, func(it *Item) bool { return it.ID == name })

@@ -95,3 +95,6 @@ func (it *Item) truncate(ms int) {
 	it.length = min(it.length, at)
 	it.pcm = it.pcm[:min(len(it.pcm), int(at))]
 }
+
+// HideFromModel leaves the item out of the model's input.
+func (it *Item) HideFromModel() { it.left = true }

@@ -4,6 +4,7 @@ package conversation
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -17,7 +18,8 @@ const stillThere = "The user has said nothing for a while. Ask whether they are 
 type Ask struct {
 	Input    []wire.Item // the response's own input, where HasInput is set; else the model reads the conversation
 	HasInput bool
-	Idle     bool // the user has said nothing for idle_timeout_ms
+	Made     []*Item // the items that the response has made already; the model reads them after Input
+	Idle     bool    // the user has said nothing for idle_timeout_ms
 	// Said is what the user has said that is not an item yet; "" for nothing. Then no message may be left out.
 	Said       string
 	Truncation wire.Truncation
@@ -45,9 +47,9 @@ type promptMessage struct {
 func (c *Conversation) Request(q pipeline.Request, a Ask) (Prompt, error) {
 	var all []promptMessage
 	if a.HasInput {
-		all = c.inputMessages(a.Input, a.Format)
+		all = append(c.inputMessages(a.Input, a.Format), c.messagesOf(a.Made)...)
 	} else {
-		all = c.itemMessages()
+		all = c.messagesOf(c.upTo(a.Made))
 	}
 	if a.Idle {
 		all = append(all, c.prompt(pipeline.Message{Role: pipeline.RoleSystem, Text: stillThere}, nil))
@@ -72,14 +74,24 @@ func (c *Conversation) prompt(m pipeline.Message, it *Item) promptMessage {
 	return promptMessage{m, c.messageTokens(m), it}
 }
 
-// itemMessages returns the messages of the conversation's items, without those that were left out before.
-func (c *Conversation) itemMessages() []promptMessage {
-	out := make([]promptMessage, 0, len(c.items))
-	for _, it := range c.items {
+// upTo returns the items up to the last one that a response has made: what the user says meanwhile has a response of its own.
+func (c *Conversation) upTo(made []*Item) []*Item {
+	for i := len(made) - 1; i >= 0; i-- {
+		if at := slices.Index(c.items, made[i]); at >= 0 {
+			return c.items[:at+1]
+		}
+	}
+	return c.items
+}
+
+// messagesOf returns the messages of items, without those that the model does not get.
+func (c *Conversation) messagesOf(items []*Item) []promptMessage {
+	out := make([]promptMessage, 0, len(items))
+	for _, it := range items {
 		if it.left {
 			continue
 		}
-		if m, ok := message(it.Item, c.speechOf(it)); ok {
+		for _, m := range messages(it.Item, c.speechOf(it)) {
 			m.Interrupted = it.cut
 			out = append(out, c.prompt(m, it))
 		}
@@ -105,12 +117,44 @@ func (c *Conversation) inputMessages(items []wire.Item, name string) []promptMes
 		if i == spoken {
 			audio = pcm
 		}
-		if m, ok := message(w, audio); ok {
+		for _, m := range messages(w, audio) {
 			m.Interrupted = interrupted
 			out = append(out, c.prompt(m, nil))
 		}
 	}
 	return out
+}
+
+// The result of a tool of the server, for the model, while the tool runs, and the words before the error of one that has failed.
+const (
+	stillRuns  = "The tool is still running. Its result is not known yet."
+	toolFailed = "The tool has failed: "
+)
+
+// messages returns the prompt messages of an item: none when the item has nothing for a model, and two for a call of a tool of the server. pcm is
+// the item's audio, for a model that hears.
+func messages(w wire.Item, pcm []int16) []pipeline.Message {
+	if w.Type != wire.ItemMCPCall {
+		if m, ok := message(w, pcm); ok {
+			return []pipeline.Message{m}
+		}
+		return nil
+	}
+	if w.Arguments == "" || w.Status == statusIncomplete { // the model was stopped before the arguments were complete
+		return nil
+	}
+	output := w.Output
+	if w.Error != nil {
+		field, _ := w.Error.Field("message")
+		text, _ := field.Text()
+		output = toolFailed + text
+	} else if w.Status != statusCompleted { // the response may have ended meanwhile
+		output = stillRuns
+	}
+	return []pipeline.Message{
+		{Role: pipeline.RoleAssistant, Call: &pipeline.ToolCall{ID: w.ID, Name: w.Name, Arguments: w.Arguments}},
+		{Role: pipeline.RoleUser, Result: &pipeline.ToolResult{CallID: w.ID, Output: output}},
+	}
 }
 
 // message returns the prompt message of an item; false when the item has nothing for a model. pcm is the item's audio, for a model that hears.

@@ -84,6 +84,9 @@ func (c *Conversation) fit(q *pipeline.Request, messages []promptMessage, set wi
 	for ; n < len(messages)-1 && total > goal; n++ {
 		total -= messages[n].tokens
 	}
+	for n > 0 && messages[n].it != nil && messages[n].it == messages[n-1].it { // the call and the result of one item stay together
+		n--
+	}
 	kept := withCalls(messages[n:])
 	for _, m := range messages {
 		if m.it != nil && !slices.ContainsFunc(kept, func(k promptMessage) bool { return k.it == m.it }) {

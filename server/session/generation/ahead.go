@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/antiphon-rt/antiphon/server/env"
@@ -32,6 +33,7 @@ type ahead struct {
 	text     chan pipeline.ModelEvent // what the model writes; closed at its end
 	usage    pipeline.Usage           // valid after the end of text, like modelErr
 	modelErr error
+	read     atomic.Bool // a body has read the text
 
 	mu       sync.Mutex
 	clause   chan pipeline.Utterance // gets the first clause as the synthesizer gets it, or is closed without one
@@ -133,8 +135,11 @@ func (d *ahead) say(ctx context.Context) error {
 }
 
 // Generate implements pipeline.Model: it returns what the draft's model has written and goes on to write. The request is that of the draft. The
-// draft ends with ctx.
-func (d *ahead) Generate(ctx context.Context, _ pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
+// draft ends with ctx. Each further request goes to the pipeline's model.
+func (d *ahead) Generate(ctx context.Context, r pipeline.Request, emit func(pipeline.ModelEvent) error) (pipeline.Usage, error) {
+	if d.read.Swap(true) {
+		return d.Pipeline.Model.Generate(ctx, r, emit)
+	}
 	context.AfterFunc(ctx, d.cancel)
 	for {
 		select {

@@ -18,8 +18,8 @@ import (
 // maxClauses is how many clauses may wait for the synthesizer.
 const maxClauses = 1024
 
-// Event is a report of a body: one of Delta, TextEnded, Audio, ClauseSaid, SynthesisEnded, DraftFailed, BodyOver. The events of one
-// body come in the order in which it made them; BodyOver is the last.
+// Event is a report of a body: one of Delta, StepEnded, TextEnded, Audio, ClauseSaid, SynthesisEnded, DraftFailed, BodyOver, ToolSlow, ToolEnded. The
+// events of one body come in the order in which it made them; BodyOver is the last. A tool of the server may end after the body.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -82,6 +82,7 @@ type body struct {
 	credit  *output.Credit
 	unheard context.Context    //nolint:containedctx // ends when the audio will not be played: then the body does not wait for credit
 	drop    context.CancelFunc // ends unheard
+	more    chan order         // the next step of the model; closed if there is none
 
 	never bool // no goroutines ever ran
 	due   bool // BodyOver must be reported in place of the goroutines
@@ -99,6 +100,8 @@ type order struct {
 	speech  pipeline.Utterance
 	// tokens are those of the request, for a draft.
 	tokens int
+	// tools are the tools of the server that the request offers.
+	tools map[string]bool
 	// delivers lets the body end only when its audio is sent, since the audio goes out as events of the response.
 	delivers bool
 }
@@ -113,12 +116,12 @@ type stages struct {
 // takes the body's events; it reports false when the session has ended.
 func startBody(ctx context.Context, workers *env.Group, p stages, o order, post func(Event) bool) *body {
 	ctx, cancel := context.WithCancel(ctx)
-	b := &body{id: o.id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: output.NewCredit()}
+	b := &body{id: o.id, cancel: cancel, clauses: make(chan clause, maxClauses), credit: output.NewCredit(), more: make(chan order, 1)}
 	b.unheard, b.drop = context.WithCancel(ctx)
 	ended := make(chan struct{}, 2)
 	workers.Go(func() {
 		defer func() { ended <- struct{}{} }()
-		usage, err := p.write(ctx, o, post)
+		usage, err := p.answer(ctx, o, b.more, post)
 		post(TextEnded{o.id, usage, err})
 	})
 	workers.Go(func() {
@@ -138,6 +141,36 @@ func startBody(ctx context.Context, workers *env.Group, p stages, o order, post 
 		post(BodyOver{o.id})
 	})
 	return b
+}
+
+// answer lets the model write its answer, and returns the tokens that it used. After each step in which the model calls tools of the server,
+// answer waits for the next step.
+func (p stages) answer(ctx context.Context, o order, more <-chan order, post func(Event) bool) (total pipeline.Usage, err error) {
+	for {
+		calls := false
+		used, err := p.write(ctx, o, func(e Event) bool {
+			if d, is := e.(Delta); is {
+				c, done := d.Event.(pipeline.ToolCallDone)
+				calls = calls || done && o.tools[c.Name]
+			}
+			return post(e)
+		})
+		total.InputTokens += used.InputTokens
+		total.OutputTokens += used.OutputTokens
+		if err != nil || !calls {
+			return total, err
+		}
+		post(StepEnded{o.id})
+		var goesOn bool
+		select {
+		case <-ctx.Done():
+			return total, ctx.Err()
+		case o, goesOn = <-more:
+		}
+		if !goesOn {
+			return total, nil
+		}
+	}
 }
 
 // write lets the model write its answer, and returns the tokens that it used.

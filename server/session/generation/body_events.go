@@ -36,7 +36,7 @@ func (g *Generator) begin(r *Response) action.List {
 func (g *Generator) order(r *Response, request pipeline.Request) order {
 	set := g.Settings.Current()
 	o := order{
-		id: r.id, request: request, delivers: !g.Player.ServerPaced(),
+		id: r.id, request: request, tools: r.tools.offered, delivers: !g.Player.ServerPaced(),
 		speech: pipeline.Utterance{Voice: set.Audio.Output.Voice, Speed: set.Audio.Output.Speed},
 	}
 	if r.object.Audio != nil {
@@ -77,6 +77,14 @@ func (g *Generator) Handle(e Event, audible bool) action.List {
 		if r := g.responses[e.ID]; r != nil {
 			return g.synthesisEnded(r, e.Err)
 		}
+	case StepEnded:
+		if r := g.responses[e.ID]; r != nil {
+			return g.stepEnded(r)
+		}
+	case ToolSlow:
+		return g.toolSlow(e.Run)
+	case ToolEnded:
+		return g.toolEnded(e)
 	case DraftFailed:
 		g.draft(draft.Failed(e))
 	case BodyOver:
@@ -87,14 +95,12 @@ func (g *Generator) Handle(e Event, audible bool) action.List {
 	return nil
 }
 
-func (g *Generator) textEnded(r *Response, e TextEnded) (out action.List) {
+func (g *Generator) textEnded(r *Response, e TextEnded) action.List {
 	r.cost.usage, r.cost.counted, r.cost.textErr = plausible(e.Usage), true, e.Err
-	if r.spoken && !r.closed() {
-		for _, c := range r.text.splitter.Flush() {
-			out = append(out, g.enqueue(r, c)...)
-		}
+	if e.Err == nil {
+		r.cost.textErr = r.tools.err
 	}
-	return append(out, g.synthesize(r, synthesis.Finish{})...)
+	return append(g.flush(r), g.synthesize(r, synthesis.Finish{})...)
 }
 
 func (g *Generator) synthesisEnded(r *Response, err error) action.List {

@@ -7,7 +7,7 @@
 //
 // Files: generator.go (the responses and their machine), body.go (the goroutines), body_events.go (their reports),
 // items.go and clauses.go (text), terminal.go (the end), out_of_band.go, causes.go (the causes of responses), request.go
-// (the model's input), usage.go.
+// (the model's input), tools.go (the tools that the server runs), usage.go.
 //
-// Everything belongs to the session's goroutine but the goroutines of a body, which only post events.
+// Everything belongs to the session's goroutine but the goroutines of a body and of a tool, which only post events.
 package generation

@@ -194,6 +194,7 @@ func (g *Generator) bodyEnded() {
 func (g *Generator) requestAfter(r *Response, said string) (request pipeline.Request, tokens int, err error) {
 	q := g.Settings.ModelRequest(nil)
 	q.MaxOutputTokens, q.Spoken = r.object.MaxOutputTokens.N, r.spoken
+	g.offer(r, &q)
 	p, err := g.Conversation.Request(q, conversation.Ask{Said: said})
 	return p.Request, p.Tokens, err
 }

@@ -51,6 +51,7 @@ type Parts struct {
 	Timed func(t *wire.AntiphonTurnMetrics, spoke time.Time)
 	// AnswerAhead lets the Generator make drafts: it begins to answer before the end of the user's turn is certain.
 	AnswerAhead bool
+	Options
 	// Broken is called with an invariant that does not hold, where they are checked; nil where they are not.
 	Broken func(invariant, event string)
 }
@@ -66,6 +67,7 @@ type Generator struct {
 	bills     []int       // tokens of responses that have ended, until Settle
 	// inputs are the sizes of the requests that are kept and take memory, in bytes.
 	inputs map[*wire.ResponseParams]int
+	runs   int  // tools of the server that run
 	closed bool // the session has ended
 }
 
@@ -283,6 +285,7 @@ func (g *Generator) Settle(s *coord.State) action.List {
 		if _, waits := r.state.(generation.Waiting); waits && !cut && !g.Conversation.Pending() {
 			out = append(out, g.begin(r)...)
 		}
+		out = append(out, g.nextStep(r)...)
 		if r.body != nil && r.body.due {
 			r.body.due = false
 			out = append(out, g.reportRefused(r)...)

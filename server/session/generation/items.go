@@ -50,6 +50,9 @@ func (g *Generator) modelSays(r *Response, ev pipeline.ModelEvent) action.List {
 			o.split = ""
 			out = append(out, r.argumentsDelta(o, whole[len(o.text):])...)
 		}
+		if o.item.Type == wire.ItemMCPCall {
+			return append(out, g.callDone(r, o)...)
+		}
 		return append(out, g.closeItem(r, o, statusCompleted)...)
 	}
 	return nil
@@ -78,6 +81,10 @@ func (r *Response) argumentsDelta(o *outputItem, delta string) (out action.List)
 		return nil
 	}
 	o.text += delta
+	if o.item.Type == wire.ItemMCPCall {
+		out.Send(&wire.ResponseMCPCallArgumentsDelta{ResponseID: r.object.ID, ItemID: o.item.ID, OutputIndex: o.index, Delta: delta})
+		return out
+	}
 	out.Send(&wire.ResponseFunctionCallArgumentsDelta{
 		ResponseID: r.object.ID, ItemID: o.item.ID, OutputIndex: o.index, CallID: o.item.CallID, Delta: delta,
 	})
@@ -154,7 +161,7 @@ func (g *Generator) openMessage(r *Response) action.List {
 // ended already, or that may not begin.
 func (g *Generator) openCall(r *Response, index int, name string) (*outputItem, action.List) {
 	if o := r.text.calls[index]; o != nil {
-		if o.done {
+		if o.done || o.running {
 			return nil, nil
 		}
 		return o, nil
@@ -163,10 +170,15 @@ func (g *Generator) openCall(r *Response, index int, name string) (*outputItem, 
 		g.Log.Warn("a model calls several tools where one was wanted: only the first is called", "response", r.object.ID)
 		return nil, nil
 	}
-	o, out := g.openItem(r, wire.Item{
-		ID: g.Env.NewID("item_"), Type: wire.ItemFunctionCall, Status: statusInProgress, CallID: g.Env.NewID("call_"), Name: name,
-	})
+	call := wire.Item{ID: g.Env.NewID("item_"), Type: wire.ItemFunctionCall, Status: statusInProgress, Name: name}
+	if r.tools.offered[name] {
+		call.Type, call.ServerLabel = wire.ItemMCPCall, serverLabel
+	} else {
+		call.CallID = g.Env.NewID("call_")
+	}
+	o, out := g.openItem(r, call)
 	if o != nil {
+		r.tools.clients = r.tools.clients || call.CallID != ""
 		if r.text.calls == nil {
 			r.text.calls = map[int]*outputItem{}
 		}
@@ -202,6 +214,13 @@ func (g *Generator) closeItem(r *Response, o *outputItem, status string) (out ac
 	resp, it := r.object.ID, o.item
 	it.Status = status
 	switch {
+	case it.Type == wire.ItemMCPCall:
+		if o.running {
+			it.Status = statusInProgress
+		} else if it.Arguments == "" { // the response ends before the model has written all arguments
+			it.Arguments = o.text
+			out.Send(&wire.ResponseMCPCallArgumentsDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Arguments: o.text})
+		}
 	case it.Type == wire.ItemFunctionCall:
 		if o.text == "" && status == statusCompleted { // clients parse the arguments
 			out = append(out, r.argumentsDelta(o, conversation.NoArguments)...)
@@ -230,7 +249,9 @@ func (g *Generator) closeItem(r *Response, o *outputItem, status string) (out ac
 		})
 	}
 	out.Send(&wire.ResponseOutputItemDone{ResponseID: resp, OutputIndex: o.index, Item: it.Item})
-	out.SendAll(g.Conversation.Done(it))
+	if !o.running { // otherwise the item is done when the tool has ended
+		out.SendAll(g.Conversation.Done(it))
+	}
 	if r.text.message == o {
 		r.text.message = nil
 	}

@@ -33,6 +33,7 @@ type Response struct {
 	// progress is what the client was told of the model before its first word: "loading", "thinking", or nothing.
 	progress string
 	text     text
+	tools    toolSteps
 	cost     cost
 }
 
@@ -63,6 +64,8 @@ type outputItem struct {
 	text  string
 	split string // the first bytes of a character whose rest the model has not written yet
 	done  bool
+	// running: the tool of the server that it calls runs.
+	running bool
 }
 
 // synthesizedPart is a clause that the synthesizer has got.

@@ -1,0 +1,109 @@
+package tool
+
+// A tool of the server, and the set of all its tools.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+)
+
+// Stage is the name of the tools where the stages of a pipeline are named: in limits and in logs.
+const Stage = "tool"
+
+// DefaultTimeout is how long a Tool may run that says nothing else, and DefaultAfter how long a Set waits before its Announcement.
+const (
+	DefaultTimeout = 30 * time.Second
+	DefaultAfter   = 1500 * time.Millisecond
+)
+
+// Limits of a Set.
+const (
+	maxTools   = 128
+	MaxTimeout = 10 * time.Minute
+	MaxOutput  = 64 << 10 // the bytes of an output that the conversation keeps
+)
+
+// Tool is one function that the server runs.
+type Tool struct {
+	pipeline.Tool // its name, its description and its parameters, as the model reads them
+	// Run runs the tool and returns its output, which the model reads. arguments is a JSON object that the model wrote: Run checks it. The client
+	// and the model read the text of an error. An end of the response, such as an interruption of the user, does not cancel ctx: the conversation
+	// gets the true outcome. Timeout and the end of the session do. Several goroutines may call Run at a time.
+	Run func(ctx context.Context, arguments string) (output string, err error)
+	// Timeout is how long Run may take; 0 takes DefaultTimeout. A Run that does not return at its end is abandoned.
+	Timeout time.Duration
+}
+
+// Limit returns how long the tool may run.
+func (t *Tool) Limit() time.Duration {
+	if t.Timeout == 0 {
+		return DefaultTimeout
+	}
+	return t.Timeout
+}
+
+// Set is the tools of a server. The zero value has none. Nobody may change a Set that is in use.
+type Set struct {
+	Tools []Tool
+	// Announcement is a short sentence, such as "One moment, please." The agent says it when a tool takes longer than After, once for a
+	// response, and not if the model has said something itself. Empty: the agent says nothing.
+	Announcement string
+	After        time.Duration // 0 takes DefaultAfter
+}
+
+// Find returns the tool with that name; nil for none.
+func (s *Set) Find(name string) *Tool {
+	for i := range s.Tools {
+		if s.Tools[i].Name == name {
+			return &s.Tools[i]
+		}
+	}
+	return nil
+}
+
+// Patience returns how long a tool may run before the announcement.
+func (s *Set) Patience() time.Duration {
+	if s.After == 0 {
+		return DefaultAfter
+	}
+	return s.After
+}
+
+// names are the names that models and their servers take.
+var names = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// Check returns an error that says what is wrong in the set.
+func (s *Set) Check() error {
+	if len(s.Tools) > maxTools {
+		return fmt.Errorf("there are %d tools: at most %d are possible", len(s.Tools), maxTools)
+	}
+	if s.After < 0 {
+		return errors.New("the time before an announcement is negative: give 0 for the default")
+	}
+	for i, t := range s.Tools {
+		switch {
+		case !names.MatchString(t.Name):
+			return fmt.Errorf("tool %q: want a name of 1 to 64 letters, digits, _ or -", t.Name)
+		case s.Find(t.Name) != &s.Tools[i]:
+			return fmt.Errorf("tool %s: there are two tools of this name: give one of them another name", t.Name)
+		case t.Run == nil:
+			return fmt.Errorf("tool %s: Run is nil: give the function that the server runs", t.Name)
+		case t.Timeout < 0 || t.Timeout > MaxTimeout:
+			return fmt.Errorf("tool %s: the limit is %v: want at most %v, or 0 for %v", t.Name, t.Timeout, MaxTimeout, DefaultTimeout)
+		case len(t.Parameters) > 0 && !isObject(t.Parameters):
+			return fmt.Errorf("tool %s: the parameters are not a JSON object: give the JSON Schema of the arguments", t.Name)
+		}
+	}
+	return nil
+}
+
+func isObject(text []byte) bool {
+	var fields map[string]json.RawMessage
+	return json.Unmarshal(text, &fields) == nil && fields != nil
+}
