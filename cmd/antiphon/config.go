@@ -46,6 +46,9 @@ func (c *checkConfig) check(ctx context.Context, w io.Writer) (err error) {
 	if _, err := begin(file, p); err != nil {
 		return err
 	}
+	if _, err := file.ServerTools(config.Env{}); err != nil {
+		return err
+	}
 	_, err = fmt.Fprintf(w, "%s is right: stt %s, llm %s, tts %s\n", file.Path, file.STT.Kind(), file.LLM.Kind(), file.TTS.Kind())
 	return err
 }

@@ -68,7 +68,7 @@ type remoteOnly struct {
 func TestMistakes(t *testing.T) {
 	for _, row := range []struct{ name, src, says string }{
 		{"a typo", "stt: {kind: sphinx, proceses: 2}", `antiphon.yaml:1:21: unknown key "proceses"; did you mean "processes"?`},
-		{"a section", "speech: 1", `antiphon.yaml:1:1: unknown key "speech"; known here: server, session, stt, llm, tts`},
+		{"a section", "speech: 1", `antiphon.yaml:1:1: unknown key "speech"; known here: server, session, tools, stt, llm, tts`},
 		{"a kind", "llm:\n  kind: asistant", `antiphon.yaml:2:9: "asistant" is not known; did you mean "assistant"?`},
 		{"no kind", "stt:\n  processes: 2", `antiphon.yaml:2:3: stt: kind is missing; want one of sphinx, openai, whisper.cpp`},
 		{"an empty kind", "stt: {kind: ''}", `"" is not known`},

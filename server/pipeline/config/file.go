@@ -26,6 +26,7 @@ const Name = "antiphon.yaml"
 type File struct {
 	Path          string
 	Session       Session
+	Tools         Tools
 	STT, LLM, TTS Choice
 	// Server has the keys that stand under `server`, in alphabetic order.
 	Server []string
@@ -53,7 +54,7 @@ func Parse(path string, src []byte, server any) (*File, error) {
 	if err := strict.Decode(path, src, &top, strict.Options{Dir: dir, Unknown: unknown, Refuse: refuse}); err != nil {
 		return nil, err
 	}
-	f.Session, f.Server = top.Session, top.Server.keys
+	f.Session, f.Tools, f.Server = top.Session, top.Tools, top.Server.keys
 	for to, from := range map[*Choice]Choice{&f.STT: top.STT, &f.LLM: top.LLM, &f.TTS: top.TTS} {
 		*to = from.orDefault()
 	}
@@ -64,6 +65,7 @@ func Parse(path string, src []byte, server any) (*File, error) {
 type sections struct {
 	Server  serverSection `yaml:"server" doc:"The server: the same names as the flags of antiphon serve, without the dashes."`
 	Session Session       `yaml:"session" doc:"What a session begins with, until its client changes it: the protocol's session object."`
+	Tools   Tools         `yaml:"tools" doc:"Tools that the server runs itself, in every session."`
 	STT     Choice        `yaml:"stt" doc:"Speech to text: the recogniser."`
 	LLM     Choice        `yaml:"llm" doc:"The model that writes the answers."`
 	TTS     Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`

@@ -1,0 +1,63 @@
+package config
+
+// The section `tools`: the tools that the server runs.
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+)
+
+// Tools has the tools that the server runs itself, in every session.
+type Tools struct {
+	Announcement string        `yaml:"announcement" doc:"What the agent says when a tool takes long, once for a response. Left out: nothing."`
+	After        time.Duration `yaml:"after" min:"100ms" max:"1m" doc:"How long a tool may take before the announcement; 1.5s where it is left out."`
+	Functions    []Function    `yaml:"functions" doc:"The tools. The server sends each call to the address of the tool."`
+}
+
+// Function is a tool that an HTTP server has.
+type Function struct {
+	Name        string            `yaml:"name" required:""`
+	Description string            `yaml:"description" doc:"What the tool does, for the model."`
+	Parameters  map[string]any    `yaml:"parameters" doc:"JSON Schema of the arguments."`
+	URL         string            `yaml:"url" required:"" doc:"Gets the arguments by POST, as JSON. The body of its answer is the output of the tool."`
+	KeyEnv      string            `yaml:"key_env" doc:"The environment variable that has the key of the server."`
+	KeyFile     string            `yaml:"key_file" type:"path" doc:"The file that has the key of the server, and nothing else."`
+	Headers     map[string]string `yaml:"headers" doc:"Further header fields of each request."`
+	Timeout     time.Duration     `yaml:"timeout" min:"100ms" max:"10m" doc:"How long a call may take; 30s where it is left out."`
+}
+
+// ServerTools returns the tools that the server runs, for server.Config.Tools. It calls no server. The error names the tool that is wrong.
+func (f *File) ServerTools(e Env) (tool.Set, error) {
+	set := tool.Set{Announcement: f.Tools.Announcement, After: f.Tools.After}
+	for _, function := range f.Tools.Functions {
+		t, err := function.open(e)
+		if err != nil {
+			return tool.Set{}, fmt.Errorf("%s: tools: %s: %w", f.Path, function.Name, err)
+		}
+		set.Tools = append(set.Tools, t)
+	}
+	if err := set.Check(); err != nil {
+		return tool.Set{}, fmt.Errorf("%s: tools: %w", f.Path, err)
+	}
+	return set, nil
+}
+
+// open returns the tool of a function.
+func (f *Function) open(e Env) (t tool.Tool, err error) {
+	t = tool.Tool{Tool: pipeline.Tool{Name: f.Name, Description: f.Description}, Timeout: f.Timeout}
+	if f.Parameters != nil {
+		if t.Parameters, err = json.Marshal(f.Parameters); err != nil {
+			return t, err
+		}
+	}
+	key, err := (&Remote{KeyEnv: f.KeyEnv, KeyFile: f.KeyFile}).Key(e)
+	if err != nil {
+		return t, err
+	}
+	t.Run, err = tool.HTTP(tool.Endpoint{URL: f.URL, Key: key, Headers: f.Headers, Timeout: f.Timeout})
+	return t, err
+}
