@@ -43,29 +43,26 @@ func (c *checkConfig) check(ctx context.Context, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	if _, err := begin(file, p); err != nil {
-		return err
-	}
-	if _, err := file.ServerTools(config.Env{}); err != nil {
+	if err := begin(file, p, &server.Config{}); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s is right: stt %s, llm %s, tts %s\n", file.Path, file.STT.Kind(), file.LLM.Kind(), file.TTS.Kind())
 	return err
 }
 
-// begin returns what a session begins with, for server.Config.Session. file is nil where there is no configuration.
-func begin(file *config.File, p *pipeline.Pipeline) (json.RawMessage, error) {
+// begin writes what sessions begin with, and the tools that the server runs, into cfg. file is nil where there is no configuration.
+func begin(file *config.File, p *pipeline.Pipeline, cfg *server.Config) (err error) {
 	if file == nil {
-		return nil, nil
+		return nil
 	}
-	session, err := file.SessionJSON()
-	if err == nil {
-		err = server.CheckSession(p, session)
+	if cfg.Session, err = file.SessionJSON(); err == nil {
+		err = server.CheckSession(p, cfg.Session)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file.Path, err)
+		return fmt.Errorf("%s: %w", file.Path, err)
 	}
-	return session, nil
+	cfg.Tools, err = file.ServerTools(config.Env{Logger: cfg.Logger})
+	return err
 }
 
 type schemaConfig struct{}

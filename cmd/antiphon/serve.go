@@ -20,7 +20,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
-	"github.com/antiphon-rt/antiphon/server/pipeline/config"
 	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
 	"github.com/antiphon-rt/antiphon/web"
 )
@@ -94,13 +93,8 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	if file != nil && !given["pipeline"] {
 		probes = probe.Keep(p)
 	}
-	if cfg.Session, err = begin(file, p); err != nil {
+	if err := begin(file, p, &cfg); err != nil {
 		return err
-	}
-	if file != nil {
-		if cfg.Tools, err = file.ServerTools(config.Env{Logger: logger}); err != nil {
-			return err
-		}
 	}
 	if c.OTLPEndpoint != "" {
 		tracer, stop, err := openTraces(ctx, c.OTLPEndpoint)
