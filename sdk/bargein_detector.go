@@ -88,7 +88,7 @@ func (e *BargeInDetector) Frame(mic, agent []float32, playing bool) Detection {
 		speech = speech && !explained
 		e.hasReference = true
 	}
-	return e.take(e.talker.Frame(e.detector, speech))
+	return e.take(e.talker.Frame(e.detector, speech, playing))
 }
 
 // adapt asks for a surer onset while echo cancellation has not settled, or its echo is still dying away.

@@ -67,7 +67,7 @@
 // # Other voices
 //
 // A [Talker] says which speech is the caller's, by its level: people in the background are quieter. docs/benchmarks.md has the figures
-// for a caller and talk in the background, both human. It takes 20 bytes and next to no time.
+// for a caller and talk in the background, both human. It takes less than 100 bytes and next to no time.
 //
 // # Resampling
 //

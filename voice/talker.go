@@ -7,20 +7,39 @@ package voice
 // speech:
 //
 //	d := detector.Frame(mic)
-//	if talker.Frame(detector, d.Speech) {
+//	if talker.Frame(detector, d.Speech, agentIsPlaying) {
 //		// the caller speaks
 //	}
 //
 // All speech is the caller's until the level is known, so a caller who speaks quietly from the beginning is heard at once. A second person who
-// is as loud as the caller counts as the caller. A caller who suddenly becomes much quieter is found late or not at all: docs/benchmarks.md has
-// the figures. The level follows a caller who becomes quieter little by little. The zero value is a Talker for a new
-// stream. It does not allocate. Only one goroutine at a time may use it.
+// is as loud as the caller counts as the caller.
+//
+// A caller who becomes quieter is known again in three ways. The level follows a caller who becomes quieter little by little. Speech that stays less
+// than 12 dB below the caller is the caller's after some tenths of a second. Speech that is quieter still is the caller's after two
+// sentences that stand alone: nobody spoke while the agent did, and there is silence after each of them. A television does not wait for the agent.
+// docs/benchmarks.md has the figures.
+//
+// The zero value is a Talker for a new stream. It does not allocate. Only one goroutine at a time may use it.
 type Talker struct {
 	level  float32 // the caller's, in dBFS
-	heard  int     // frames of speech that it was learned from, at most talkerFirst
+	top    float32 // how loud the caller was of late, in dBFS; at least level. It sinks only while the caller speaks, and slowly.
+	heard  int     // frames of speech that level was learned from, at most talkerFirst
 	run    int     // frames in a row that are the caller's
 	loud   int     // frames that were as loud as the caller, or nearly; a softer one takes one away; at most talkerNearly
 	softer int     // frames since the caller was certain
+	other  phrase  // what somebody else says
+}
+
+// phrase is speech that is too quiet for the caller's, with gaps shorter than phraseGap.
+type phrase struct {
+	level  float32 // in dBFS, as Talker.level
+	speech int     // frames of speech; 0: nobody but the caller has spoken since the last phrase
+	length int     // frames of speech and gaps
+	gap    int     // frames since the last speech of anybody
+	played int     // frames of gap in which the agent played
+	before int     // frames without speech before the phrase, and phrasePlayed for each in which the agent played
+	alone  int     // how many phrases in a row stood alone
+	last   float32 // the level of the newest of them
 }
 
 const (
@@ -42,14 +61,39 @@ const (
 	talkerWord = 30
 	// talkerForget is how fast the level falls while the caller does not speak, in dB a frame: 0.1 dB a minute.
 	talkerForget = 0.1 / 6000
+	// talkerSink is how fast top follows the level down, in dB a frame of the caller's speech: 0.5 dB a second. So one soft sentence of the caller
+	// does not bring the background into phraseRange.
+	talkerSink = 0.005
+)
+
+const (
+	// A phrase is the caller's if its level is at most phraseRange dB below the caller's. The levels of whole phrases vary less than those of frames:
+	// those of background talk 15 dB below the caller stay under it, and a caller 10 dB quieter comes over it within 0.9 s, nearly always.
+	// 12.5 dB took background talk at 15 dB for the caller.
+	phraseRange = 12
+	// phraseBegin is the highest level that a phrase begins with, in dB below the caller's: a loud first frame alone decides nothing.
+	phraseBegin = 14
+	// The level of a phrase is the same quantile as that of the caller, and follows twice as fast.
+	phraseRise, phraseFall = 0.4, 0.1
+	// phraseGap is the silence in frames that stands before and after a phrase that stands alone: 2.5 s. Before the first one it is phraseQuiet: 8 s. A frame
+	// in which the agent plays adds phrasePlayed to it, so 2.7 s of the agent are enough.
+	phraseGap    = 250
+	phraseQuiet  = 800
+	phrasePlayed = 2
+	// A phrase that stands alone has at least phraseLeast frames of speech, and lasts for phraseMost frames at most: a sentence.
+	phraseLeast, phraseMost = 30, 1000
+	// phraseAlone phrases in a row that stand alone, and differ by at most phraseSteady dB, are the caller's if they are at most phraseFaint dB
+	// below the caller.
+	phraseAlone  = 2
+	phraseSteady = 6
+	phraseFaint  = 25
 )
 
 // Frame takes the frame that d took last, and reports whether it is speech of the caller. speech says whether it is speech that is not the
-// agent's own. A frame that is not speech is not the caller's.
-func (t *Talker) Frame(d *Detector, speech bool) bool {
+// agent's own, and agent whether the agent is playing. A frame that is not speech is not the caller's.
+func (t *Talker) Frame(d *Detector, speech, agent bool) bool {
 	if !speech {
-		t.run, t.loud, t.softer = 0, 0, t.softer+1
-		t.level -= talkerForget
+		t.silence(agent)
 		return false
 	}
 	level := d.speechLevel()
@@ -70,10 +114,12 @@ func (t *Talker) Frame(d *Detector, speech bool) bool {
 	if t.softer > talkerWord {
 		t.run = 0
 		t.level -= talkerForget
-		return false
+		return t.hear(level, agent)
 	}
 	t.run++
+	t.other.speech, t.other.gap, t.other.played = 0, 0, 0
 	if sure && t.run >= talkerSure {
+		t.other.alone = 0
 		t.learn(level)
 	}
 	return true
@@ -91,6 +137,7 @@ func (t *Talker) begin(level float32) {
 	t.softer = 0
 	t.level += talkerBegin * max(level-t.level, 0)
 	t.learn(level)
+	t.top, t.other.gap, t.other.played = t.level, 0, 0
 }
 
 func (t *Talker) learn(level float32) {
@@ -98,5 +145,67 @@ func (t *Talker) learn(level float32) {
 		t.level += talkerRise
 	} else {
 		t.level -= talkerFall
+	}
+	t.top = max(t.level, t.top-talkerSink)
+}
+
+// hear takes a frame of speech that is too quiet for the caller's. It reports whether the frame is the caller's after all: then the level is that of
+// the phrase.
+func (t *Talker) hear(level float32, agent bool) bool {
+	p := &t.other
+	if p.speech == 0 {
+		p.level = min(level, t.top-phraseBegin)
+		p.before, p.length = p.gap+phrasePlayed*p.played, 0
+	}
+	p.speech++
+	p.length++
+	p.gap, p.played = 0, 0
+	if agent { // a caller waits for the agent's end, or is loud enough to interrupt it
+		p.before = 0
+	}
+	if level > p.level {
+		p.level += phraseRise
+	} else {
+		p.level -= phraseFall
+	}
+	if p.level < t.top-phraseRange {
+		return false
+	}
+	t.level, t.softer = p.level, 0
+	p.speech, p.alone = 0, 0
+	return true
+}
+
+// silence takes a frame without speech.
+func (t *Talker) silence(agent bool) {
+	t.run, t.loud, t.softer = 0, 0, t.softer+1
+	t.level -= talkerForget
+	p := &t.other
+	p.length++
+	p.gap = min(p.gap+1, phraseQuiet)
+	if agent {
+		p.played = min(p.played+1, phraseQuiet)
+	}
+	if p.gap >= phraseGap && p.speech > 0 {
+		t.count(p)
+		p.speech = 0
+	}
+}
+
+// count takes a phrase that is over. After phraseAlone phrases that stand alone, their level is the caller's.
+func (t *Talker) count(p *phrase) {
+	quiet := phraseGap
+	if p.alone == 0 {
+		quiet = phraseQuiet
+	}
+	switch {
+	case p.before < quiet || p.length > phraseGap+phraseMost || p.level < t.top-phraseFaint || p.alone > 0 && absolute(p.level-p.last) > phraseSteady:
+		p.alone = 0
+	case p.speech >= phraseLeast: // else it is too short to say anything
+		p.alone, p.last = p.alone+1, p.level
+	}
+	if p.alone == phraseAlone {
+		t.level, t.top = p.level, p.level
+		p.alone = 0
 	}
 }

@@ -12,12 +12,14 @@ import (
 type hearing struct {
 	d *Detector
 	t Talker
+
+	agent bool // the agent is playing
 }
 
 // near returns the numbers of the frames of x that are the caller's.
 func (h *hearing) near(x []float32) (all []int) {
 	for i := 0; i+FrameSize <= len(x); i += FrameSize {
-		if h.t.Frame(h.d, h.d.Frame(x[i:i+FrameSize]).Speech) {
+		if h.t.Frame(h.d, h.d.Frame(x[i:i+FrameSize]).Speech, h.agent) {
 			all = append(all, i/FrameSize)
 		}
 	}
@@ -92,11 +94,70 @@ func TestACoughDoesNotHideTheCaller(t *testing.T) {
 	g.Expect(len(h.near(atLevel(-26, newSpeaker(110).say(2))))).To(gomega.BeNumerically(">", 150))
 }
 
+// A caller who leans back, or turns the head, is heard again within the first sentence, and so is one who does so again later.
+func TestACallerWhoBecomesSofterIsHeard(t *testing.T) {
+	g := gomega.NewWithT(t)
+	h := known(-23)
+	found := h.near(atLevel(-33, newSpeaker(110).say(2)))
+	g.Expect(found).NotTo(gomega.BeEmpty())
+	g.Expect(found[0]).To(gomega.BeNumerically("<", 100))
+	g.Expect(len(found)).To(gomega.BeNumerically(">", 100))
+	h.near(quiet(1))
+	g.Expect(h.near(atLevel(-46, newSpeaker(150).say(3)))).To(gomega.BeEmpty(), "one soft sentence does not let the background in")
+}
+
+// wait lets the agent speak for that many seconds, and nobody else.
+func (h *hearing) wait(seconds float64) {
+	h.agent = true
+	h.near(quiet(seconds))
+	h.agent = false
+}
+
+// A caller who takes another microphone is heard from the third sentence on, if nobody else speaks.
+func TestACallerAtAnotherMicrophoneIsHeard(t *testing.T) {
+	sentence := concat(atLevel(-41, newSpeaker(110).say(1.5)), quiet(3))
+	g := gomega.NewWithT(t)
+	h := known(-23)
+	h.wait(3)
+	g.Expect(h.near(concat(sentence, sentence))).To(gomega.BeEmpty())
+	found := h.near(sentence)
+	g.Expect(found).NotTo(gomega.BeEmpty())
+	g.Expect(found[0]).To(gomega.BeNumerically("<", 20))
+
+	h = known(-23)
+	g.Expect(h.near(concat(sentence, sentence, sentence, sentence, quiet(6)))).To(gomega.BeEmpty(), "nobody was quiet for the agent")
+	g.Expect(h.near(concat(sentence, sentence, sentence))).NotTo(gomega.BeEmpty(), "after a long silence")
+
+	h = known(-23)
+	h.wait(3)
+	h.agent = true
+	h.near(concat(sentence, sentence, sentence))
+	h.agent = false
+	g.Expect(h.near(sentence)).To(gomega.BeEmpty(), "who speaks while the agent does so waits for no answer")
+}
+
+// A television that stops only for short moments, or for once, stays in the background. So does what speaks for long.
+func TestATelevisionThatPausesIsNotTheCaller(t *testing.T) {
+	long := concat(atLevel(-41, newSpeaker(150).say(11)), quiet(3))
+	click := concat(atLevel(-41, newSpeaker(150).say(0.2)), quiet(3))
+	short := concat(atLevel(-41, newSpeaker(150).say(1.5)), quiet(2.2))
+	other := concat(atLevel(-36.5, newSpeaker(150).say(2)), quiet(3), atLevel(-44.5, newSpeaker(150).say(1.5)), quiet(3))
+	for name, x := range map[string][]float32{
+		"long": concat(long, long, long), "clicks": concat(click, click, click), "short": concat(short, short, short, short, short), "levels": concat(other, other, other),
+		"faint": concat(atLevel(-53, newSpeaker(150).say(1.5)), quiet(3), atLevel(-53, newSpeaker(150).say(1.5)), quiet(3), atLevel(-53, newSpeaker(150).say(1.5))),
+	} {
+		g := gomega.NewWithT(t)
+		h := known(-23)
+		h.wait(3)
+		g.Expect(h.near(x)).To(gomega.BeEmpty(), name)
+	}
+}
+
 func TestATalkerForgetsAndDoesNotAllocate(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := known(-23)
 	h.t.Reset()
 	g.Expect(h.t).To(gomega.Equal(Talker{}))
 	x := newSpeaker(110).say(0.01)
-	g.Expect(testing.AllocsPerRun(100, func() { h.t.Frame(h.d, h.d.Frame(x).Speech) })).To(gomega.BeZero())
+	g.Expect(testing.AllocsPerRun(100, func() { h.t.Frame(h.d, h.d.Frame(x).Speech, false) })).To(gomega.BeZero())
 }

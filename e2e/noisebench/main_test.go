@@ -34,3 +34,14 @@ func TestTalkInTheBackground(t *testing.T) {
 	onsets, _ = alone(newListener(false), caller, others, 18, 1)
 	g.Expect(onsets).To(gomega.BeNumerically(">", 50))
 }
+
+// A caller who becomes 10 dB softer is heard in the first or second sentence.
+func TestASofterCaller(t *testing.T) {
+	g := gomega.NewWithT(t)
+	caller, err := prompts('a', 'm')
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for k := 0; k < len(caller); k += 30 {
+		sentence, _ := heardIn(caller, k, 10)
+		g.Expect(sentence).To(gomega.BeNumerically("<", 2), caller[k].name)
+	}
+}

@@ -26,6 +26,7 @@ type listener struct {
 	detector *voice.Detector
 	talker   *voice.Talker // nil: as before
 	run      int           // frames of speech in a row
+	agent    bool          // the agent plays
 }
 
 func newListener(withTalker bool) *listener {
@@ -40,7 +41,7 @@ func newListener(withTalker bool) *listener {
 func (l *listener) take(x []float32) bool {
 	speech := l.detector.Frame(x).Speech
 	if l.talker != nil {
-		speech = l.talker.Frame(l.detector, speech)
+		speech = l.talker.Frame(l.detector, speech, l.agent)
 	}
 	l.run++
 	if !speech {
@@ -65,6 +66,7 @@ func measureVoices(caller, others []prompt) {
 	for _, row := range []struct{ softer, below float64 }{{0, nobody}, {0, 20}, {0, 15}, {4, nobody}, {8, nobody}, {10, nobody}} {
 		interruptions(caller, others, row.softer, row.below)
 	}
+	measureSofter(others, caller) // the names a to m have set the numbers of Talker
 }
 
 // alone counts the onsets, and the ducks of a page, in background talk after a caller has spoken.

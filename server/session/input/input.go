@@ -273,7 +273,7 @@ func (l *listener) isSpeech(frame []float32, v View, td *wire.TurnDetection, del
 		case turn.Speaking, turn.Confirming:
 		}
 	}
-	return l.talker.Frame(l.detector, speech)
+	return l.talker.Frame(l.detector, speech, v.AgentAudible)
 }
 
 // Detecting reports whether the server detects the turns.
