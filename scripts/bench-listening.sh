@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench-listening.sh LETTERS DRAWS [FLAG...]: measures how well Antiphon listens, with what scripts/setup.sh test installs. PARTS in the environment
 # chooses some of: ends (how well the server finds the end of a turn), voices (talk in the background), noise (wrong words with and without noise
-# reduction). LETTERS, such as n-z, DRAWS and the FLAGs are for ends: the initial letters of the prompts, and how many lengths each pause has.
+# reduction), sounds (speech, music, tones, noise and clicks; it needs the packages that e2e/voicebench names). LETTERS, such as n-z, DRAWS and the FLAGs are for ends: the initial letters of the prompts, and how many lengths each pause has.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/models.sh
@@ -9,7 +9,9 @@ mkdir -p .cache
 letters=$1 draws=$2
 shift 2
 for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
-	if [ "$part" = ends ]; then
+	if [ "$part" = sounds ]; then
+		go run ./e2e/voicebench -parts "$part"
+	elif [ "$part" = ends ]; then
 		go build -o .cache/listenbench ./e2e/listenbench
 		.cache/listenbench -models .cache/models -prompts "$letters" -draws "$draws" "$@"
 	else

@@ -77,12 +77,13 @@ type SessionUpdate struct {
 }
 
 // AntiphonHello is the event antiphon.hello. It says that the client knows our extensions, whether it wants
-// AntiphonTurnMetrics, whether it predicts interruptions, the time zone of its user such as Europe/Oslo, and the
-// fingerprint of each of its machines by name.
+// AntiphonTurnMetrics, whether it predicts interruptions, whether it wants AntiphonInputSounds, the time zone of its
+// user such as Europe/Oslo, and the fingerprint of each of its machines by name.
 type AntiphonHello struct {
 	EventID  string
 	Metrics  bool
 	BargeIn  bool
+	Sounds   bool
 	TimeZone string
 	Machines Raw
 }

@@ -107,6 +107,8 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonResponseProgress)
 	case "antiphon.session.expiring":
 		return new(AntiphonSessionExpiring)
+	case "antiphon.input.sounds":
+		return new(AntiphonInputSounds)
 	}
 	return nil
 }
@@ -201,6 +203,7 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"antiphon.turn.metrics", "event_id item_id response_id speech_stopped_ms commit_ms transcript_ms first_token_ms first_audio_ms first_packet_ms playback_end_ms"},
 	{"antiphon.response.progress", "event_id response_id state"},
 	{"antiphon.session.expiring", "event_id expires_at seconds_left"},
+	{"antiphon.input.sounds", "event_id item_id sound lengths_ms"},
 }
 
 // Type returns "conversation.item.create".
@@ -1088,7 +1091,7 @@ func (e *AntiphonHello) SetID(id string) { e.EventID = id }
 func (*AntiphonHello) client() {}
 
 func (e *AntiphonHello) fields(c *codec) {
-	c.bind("event_id? metrics barge_in? time_zone? machines?", &e.EventID, &e.Metrics, &e.BargeIn, &e.TimeZone, (*rawObject)(&e.Machines))
+	c.bind("event_id? metrics barge_in? sounds? time_zone? machines?", &e.EventID, &e.Metrics, &e.BargeIn, &e.Sounds, &e.TimeZone, (*rawObject)(&e.Machines))
 }
 
 // Type returns "antiphon.barge_in.candidate".
@@ -1209,4 +1212,19 @@ func (*AntiphonSessionExpiring) server() {}
 
 func (e *AntiphonSessionExpiring) fields(c *codec) {
 	c.bind("event_id! expires_at! seconds_left!", &e.EventID, &e.ExpiresAt, &e.SecondsLeft)
+}
+
+// Type returns "antiphon.input.sounds".
+func (*AntiphonInputSounds) Type() string { return "antiphon.input.sounds" }
+
+// ID returns EventID.
+func (e *AntiphonInputSounds) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonInputSounds) SetID(id string) { e.EventID = id }
+
+func (*AntiphonInputSounds) server() {}
+
+func (e *AntiphonInputSounds) fields(c *codec) {
+	c.bind("event_id! item_id! sound! lengths_ms!", &e.EventID, &e.ItemID, &e.Sound, (*rawObject)(&e.LengthsMS))
 }

@@ -430,3 +430,13 @@ type AntiphonSessionExpiring struct {
 	ExpiresAt   int
 	SecondsLeft int
 }
+
+// AntiphonInputSounds is the event antiphon.input.sounds. It says what is to be heard in the audio of a user's item:
+// Sound is what is heard longest, such as "speech", empty for silence; LengthsMS has the milliseconds of each sound by
+// name.
+type AntiphonInputSounds struct {
+	EventID   string
+	ItemID    string
+	Sound     string
+	LengthsMS Raw
+}

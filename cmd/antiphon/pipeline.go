@@ -149,6 +149,14 @@ func openPipeline(ctx context.Context, name string, processes int, logger *slog.
 	return nil, fmt.Errorf("--pipeline %q: want embedded, sherpa, scripted, or a FILE.yaml", name)
 }
 
+// complete gives the pipeline its optional parts, and takes from it what the flags switch off.
+func (c *serve) complete(p *pipeline.Pipeline, logger *slog.Logger) {
+	reduceNoise(p, logger)
+	if !c.SoundEvents {
+		p.Sounds = nil
+	}
+}
+
 // reduceNoise gives the pipeline noise reduction, if this machine has it. The pipeline's Components do not have it, because nothing is missing
 // without it.
 func reduceNoise(p *pipeline.Pipeline, logger *slog.Logger) {

@@ -51,6 +51,7 @@ type talking struct {
 	OpusBitrate         int  `default:"40000" min:"6000" max:"128000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
 	RecogniserProcesses int  `default:"4" min:"0" placeholder:"N" help:"Processes of the embedded pipeline's recogniser: as many turns are recognised at a time."`
 	AnswerAhead         bool `default:"true" negatable:"" help:"Begin to answer when the end of the user's turn is likely. A wrong answer is thrown away, unheard: it costs work of the models."`
+	SoundEvents         bool `default:"true" negatable:"" help:"Tell clients that ask which sounds a turn has, such as speech or music. It takes 1 ms of a processor for each second of the turn."`
 }
 
 // stopTimeout limits how long the calls may take to end when the server stops.
@@ -87,7 +88,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	reduceNoise(p, logger)
+	c.complete(p, logger)
 	cfg.Pipeline = p
 	var probes *probe.Keeper
 	if file != nil && !given["pipeline"] {

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
+	"github.com/antiphon-rt/antiphon/server/pipeline/sounds"
 )
 
 // Sample rates of the audio that goes into and comes out of the stages, in Hz. Both are mono.
@@ -24,6 +25,8 @@ const (
 	StageSynthesizer = "synthesizer"
 	// StageNoiseReduction is optional.
 	StageNoiseReduction = "noise_reduction"
+	// StageSounds is optional.
+	StageSounds = "sound_events"
 )
 
 // States of a Component.
@@ -35,7 +38,7 @@ const (
 )
 
 // Pipeline has the three stages of a voice pipeline and the state of their components. Many conversations may use it at the same
-// time. An adapter returns a Pipeline in which at most Prompts, Speakable and EndOfTurn are nil.
+// time. An adapter returns a Pipeline in which at most Prompts, Speakable, Noise, Sounds and EndOfTurn are nil.
 type Pipeline struct {
 	Name        string
 	Transcriber Transcriber
@@ -54,6 +57,9 @@ type Pipeline struct {
 	// EndOfTurn returns what estimates, for semantic_vad, whether the user has finished a turn in a language (empty: not known). nil: only the
 	// Transcriber reports ends.
 	EndOfTurn func(language string) endofturn.Estimator
+
+	// Sounds says which sounds are in an utterance, for clients that ask for it; nil if nothing does.
+	Sounds sounds.Tagger
 
 	// Close ends all goroutines and processes of the pipeline and waits for them. Calls of stages that still run return an
 	// error. Close may be called again.

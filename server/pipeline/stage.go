@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
+	"github.com/antiphon-rt/antiphon/server/pipeline/sounds"
 )
 
 // Stage is one stage of a pipeline, together with what the owner of the pipeline needs. S is Transcriber, Model or Synthesizer.
@@ -24,7 +25,8 @@ type Stage[S any] struct {
 }
 
 // Compose returns the pipeline of three stages. It is the owner of the stages: its Close closes them. An empty name is replaced by the
-// names of the three components. Ends of turns are estimated by package endofturn unless the Transcriber is an EndReporter that reports them.
+// names of the three components. Ends of turns are estimated by package endofturn unless the Transcriber is an EndReporter that reports them. The
+// sounds of utterances are found by sounds.Reference.
 func Compose(name string, t Stage[Transcriber], m Stage[Model], s Stage[Synthesizer]) *Pipeline {
 	components := func() []Component { return []Component{t.Component(), m.Component(), s.Component()} }
 	if name == "" {
@@ -39,7 +41,7 @@ func Compose(name string, t Stage[Transcriber], m Stage[Model], s Stage[Synthesi
 		estimate = nil
 	}
 	return &Pipeline{
-		Name: name, EndOfTurn: estimate, Transcriber: t.Impl, Model: m.Impl, Synthesizer: s.Impl, Components: components,
+		Name: name, EndOfTurn: estimate, Sounds: sounds.Reference{}, Transcriber: t.Impl, Model: m.Impl, Synthesizer: s.Impl, Components: components,
 		Warm: func(ctx context.Context) error {
 			var all sync.WaitGroup
 			var errs [3]error

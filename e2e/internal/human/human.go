@@ -34,6 +34,16 @@ func Prompt(name string) ([]int16, error) {
 	return decode(code), nil
 }
 
+// Recording returns the samples of a file in G.722 at 64 kbit/s, mono at Rate. Debian's other packages of Asterisk have such files, in
+// /usr/share/asterisk.
+func Recording(path string) ([]int16, error) {
+	code, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return decode(code), nil
+}
+
 // Texts returns what is said in each prompt, by the names of the prompts. A text in square brackets or angle brackets describes a sound.
 func Texts() (map[string]string, error) {
 	f, err := os.Open(texts)

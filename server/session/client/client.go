@@ -67,6 +67,7 @@ type Client struct {
 	Parts
 	extended bool   // it knows our extensions
 	metrics  bool   // it wants the times of its turns
+	sounds   bool   // it wants to know which sounds its turns have
 	reports  bool   // it predicts barge-ins and reports how far it has played
 	taken    string // the event_id of its last event
 	early    early
@@ -87,6 +88,9 @@ func (c *Client) Extended() bool { return c.extended }
 
 // WantsMetrics reports whether the client wants the times of its turns.
 func (c *Client) WantsMetrics() bool { return c.metrics }
+
+// WantsSounds reports whether the client wants to know which sounds its turns have.
+func (c *Client) WantsSounds() bool { return c.sounds }
 
 // Taken returns the event_id of the client's last event, "" where none had one.
 func (c *Client) Taken() string { return c.taken }

@@ -18,10 +18,10 @@ func (c *Client) hello(o Origin, e *wire.AntiphonHello) (out action.List) {
 	c.extended = true
 	if o.Side != nil {
 		o.Side.SetExtended()
-		c.metrics = c.metrics || e.Metrics
+		c.metrics, c.sounds = c.metrics || e.Metrics, c.sounds || e.Sounds
 	} else {
 		c.Reconnects.Store(true)
-		c.metrics, c.reports = e.Metrics, e.BargeIn
+		c.metrics, c.reports, c.sounds = e.Metrics, e.BargeIn, e.Sounds
 		c.Player.NewClient()
 		c.Settings.SetTimeZone(e.TimeZone)
 	}

@@ -7,12 +7,13 @@ import (
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/pipeline/sounds"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/speech"
 )
 
-// Event is something that the Listening has posted to its session: one of Report, VerdictDue, AudioDue, FallbackDue, IdleDue.
+// Event is something that the Listening has posted to its session: one of Report, VerdictDue, AudioDue, FallbackDue, IdleDue, SoundsFound.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -28,6 +29,12 @@ type (
 	FallbackDue turn.FallbackExpired
 	// IdleDue: idle_timeout_ms has passed since timer Gen was set.
 	IdleDue struct{ Gen uint64 }
+	// SoundsFound has the sounds of the turn that became the item ItemID. Err says why they are not known.
+	SoundsFound struct {
+		ItemID string
+		Tags   []sounds.Tag
+		Err    error
+	}
 )
 
 func (Report) event()      {}
@@ -35,6 +42,7 @@ func (VerdictDue) event()  {}
 func (AudioDue) event()    {}
 func (FallbackDue) event() {}
 func (IdleDue) event()     {}
+func (SoundsFound) event() {}
 
 // Handle takes an event that the Listening has posted.
 func (l *Listening) Handle(e Event, s *coord.State) action.List {
@@ -51,6 +59,8 @@ func (l *Listening) Handle(e Event, s *coord.State) action.List {
 		if e.Gen == l.idle {
 			return step(turn.IdleTimeout{})
 		}
+	case SoundsFound:
+		return l.soundsFound(e)
 	}
 	return nil
 }

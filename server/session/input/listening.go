@@ -15,6 +15,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
+	"github.com/antiphon-rt/antiphon/server/pipeline/sounds"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
@@ -33,7 +34,10 @@ type Parts struct {
 	// EndOfTurn returns an estimator of the ends of turns in a language; nil for none.
 	EndOfTurn func(language string) endofturn.Estimator
 	// Noise reduces the noise of the user's audio; nil if nothing does. The Settings ask for it only where it works.
-	Noise        pipeline.NoiseReducer
+	Noise pipeline.NoiseReducer
+	// Sounds finds the sounds of a turn; nil if nothing does. WantsSounds reports whether the client asks for them.
+	Sounds       sounds.Tagger
+	WantsSounds  func() bool
 	Settings     *settings.Settings
 	Conversation *conversation.Conversation
 	// Buffer is how many samples the input buffer holds.
@@ -59,6 +63,8 @@ type Listening struct {
 	appended time.Time
 	can      call.Capabilities
 	reducing string // the kind of noise reduction that is on; "" for none
+	workers  *env.Group
+	tagging  int // how many turns the Tagger works on
 }
 
 // NewListening returns a Listening that detects no turns yet.
@@ -67,7 +73,7 @@ func NewListening(p Parts) (*Listening, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listening{Parts: p, input: in, timers: env.NewTimers(p.Env)}
+	l := &Listening{Parts: p, input: in, timers: env.NewTimers(p.Env), workers: env.NewGroup(p.Env)}
 	l.speech = speech.New(p.Context, speech.Config{
 		Env: p.Env, Transcriber: p.Transcriber, Guard: p.Guard, EndOfTurn: p.EndOfTurn,
 		Post: func(e speech.Event) bool { return p.Post(Report{e}) },
@@ -85,8 +91,11 @@ func (l *Listening) Close() {
 	l.speech.Close()
 }
 
-// Wait joins the goroutines of all recognitions. Parts.Context must have ended before, or the wait lasts as long as they do.
-func (l *Listening) Wait() { l.speech.Wait() }
+// Wait joins all goroutines of the Listening. Parts.Context must have ended before, or the wait lasts as long as they do.
+func (l *Listening) Wait() {
+	l.speech.Wait()
+	l.workers.Wait()
+}
 
 // Turns returns how many turns are open or wait for their transcripts.
 func (l *Listening) Turns() int { return l.speech.Turns() }

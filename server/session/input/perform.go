@@ -84,6 +84,9 @@ func (l *Listening) commitTurn(f turn.CommitTurn) (out action.List) {
 	out.Send(&wire.ConversationItemAdded{PreviousItemID: previous, Item: w})
 	out.Send(&wire.ConversationItemDone{PreviousItemID: previous, Item: w})
 	l.input.TurnEnded()
+	if !f.Wordless {
+		l.tagSounds(w.ID, pcm)
+	}
 	return out
 }
 

@@ -1,0 +1,85 @@
+package main
+
+// This file has the flags of the command, and the recordings.
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/human"
+	"github.com/antiphon-rt/antiphon/voice"
+)
+
+// options are the flags.
+type options struct {
+	parts, root, letters string
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var o options
+	flag.StringVar(&o.parts, "parts", "sounds", "what to measure, with commas between: sounds")
+	flag.StringVar(&o.root, "root", "/usr/share/asterisk", "where the recordings are")
+	flag.StringVar(&o.letters, "letters", "n-z", "initial letters of the recordings, such as n-z")
+	flag.Parse()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "voicebench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	for part := range strings.SplitSeq(o.parts, ",") {
+		switch part {
+		case "sounds":
+			if err := measureSounds(ctx, o); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("-parts: no part is called %q: want sounds", part)
+		}
+	}
+	return nil
+}
+
+// recording is a recording of a person or of music, at 16 kHz.
+type recording struct {
+	folder, name string
+	pcm          []float32
+}
+
+// recordings returns the recordings in the folders that match pattern, of half a second or more, whose names begin with the letters of o.
+// Nobody speaks in the prompts called tt-monkeys, beep, silence and *-2tone.
+func recordings(o options, pattern string) (all []recording, err error) {
+	files, err := filepath.Glob(filepath.Join(o.root, pattern, "*.g722"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".g722")
+		if initial := strings.ToLower(name[:1]); initial < o.letters[:1] || initial > o.letters[len(o.letters)-1:] {
+			continue
+		}
+		if name == "tt-monkeys" || strings.HasPrefix(name, "beep") || strings.HasSuffix(name, "2tone") {
+			continue
+		}
+		pcm, err := human.Recording(file)
+		if err != nil {
+			return nil, err
+		}
+		if len(pcm) >= human.Rate/2 {
+			all = append(all, recording{filepath.Base(filepath.Dir(file)), name, voice.PCM16ToFloat(nil, pcm)})
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no recordings in %s of %s: install the packages that the comment of this command names", pattern, o.root)
+	}
+	return all, nil
+}
