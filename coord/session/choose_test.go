@@ -46,12 +46,12 @@ func (w *world) voice() Event {
 	switch w.s.Turn.(type) {
 	case turn.Candidate:
 		return choice(w, OfTurn{turn.Sustained{Turn: t}}, OfTurn{turn.Sustained{Turn: t}}, OfTurn{turn.Misfire{Turn: t}},
-			OfTurn{turn.EndOfUtterance{Turn: t}}, OfTurn{turn.NoSpeech{Turn: t}})
+			OfTurn{turn.EndOfUtterance{Turn: t}})
 	case turn.Speaking, turn.Confirming:
 		if w.paused {
 			return choice(w, OfTurn{turn.VoiceResumed{Turn: t}}, w.late(), OfTurn{turn.EndOfUtterance{Turn: t, Gate: w.pick(2) == 0}})
 		}
-		return choice(w, OfTurn{turn.Silence{Turn: t}}, OfTurn{turn.Silence{Turn: t, FallbackMS: 4000}}, OfTurn{turn.NoSpeech{Turn: t}},
+		return choice(w, OfTurn{turn.Silence{Turn: t}}, OfTurn{turn.Silence{Turn: t, FallbackMS: 4000}},
 			OfTurn{turn.EndOfUtterance{Turn: t, Voiced: w.pick(2) == 0, Gate: w.pick(2) == 0}}, w.late(), OfTurn{turn.Onset{}})
 	case turn.Idle:
 	}
@@ -63,7 +63,7 @@ func (w *world) voice() Event {
 func (w *world) late() Event {
 	if len(w.gates) > 0 && w.pick(2) == 0 {
 		g := w.gates[w.pick(len(w.gates))]
-		return choice(w, OfTurn{turn.GatePassed(g)}, OfTurn{turn.GateRefused{Turn: g.Turn, Gen: g.Gen, FallbackMS: 4000}})
+		return choice(w, OfTurn{turn.GatePassed(g)}, OfTurn{turn.NoSpeech(g)}, OfTurn{turn.GateRefused{Turn: g.Turn, Gen: g.Gen, FallbackMS: 4000}})
 	}
 	if len(w.timers) > 0 {
 		return OfTurn{w.timers[w.pick(len(w.timers))]}

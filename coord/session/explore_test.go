@@ -98,13 +98,13 @@ func (d domain) ofTurn(s State) []Event {
 	case turn.Candidate:
 		return []Event{OfTurn{turn.Sustained{Turn: t}}, OfTurn{turn.Misfire{Turn: t}}}
 	case turn.Speaking:
-		events := []Event{OfTurn{turn.Silence{Turn: t}}, OfTurn{turn.NoSpeech{Turn: t}}}
+		events := []Event{OfTurn{turn.Silence{Turn: t}}}
 		if d.whole {
 			events = append(events, OfTurn{turn.EndOfUtterance{Turn: t, Gate: true}})
 		}
 		return events
 	case turn.Confirming:
-		events := []Event{OfTurn{turn.GatePassed(st)}, OfTurn{turn.NoSpeech{Turn: t}}}
+		events := []Event{OfTurn{turn.GatePassed(st)}, OfTurn{turn.NoSpeech(st)}}
 		if st.Gen == 0 { // each resumption has a generation of its own: one will do
 			events = append(events, OfTurn{turn.VoiceResumed{Turn: t}})
 		}

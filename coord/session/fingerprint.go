@@ -4,4 +4,4 @@ package session
 
 // Fingerprint is a hash of every step in the explored graph of this package. Two builds with the same fingerprint make the same
 // steps. Client and server compare their fingerprints.
-const Fingerprint uint64 = 0x551c82b5c76b32a6
+const Fingerprint uint64 = 0x49e830004cce97d8

@@ -55,8 +55,6 @@ func (c *call) listen() {
 		switch {
 		case d.run >= 300:
 			c.take(OfTurn{turn.Sustained{Turn: s.Turn}})
-		case c.now < c.end && d.silent >= 300 && d.percent(5):
-			c.take(OfTurn{turn.NoSpeech{Turn: s.Turn}})
 		case d.silent >= 300 && d.percent(50):
 			c.take(OfTurn{turn.Misfire{Turn: s.Turn}})
 		}
@@ -67,7 +65,7 @@ func (c *call) listen() {
 		case heard:
 			c.take(OfTurn{turn.VoiceResumed{Turn: s.Turn}})
 		case c.now < c.end && d.percent(1):
-			c.take(OfTurn{turn.NoSpeech{Turn: s.Turn}})
+			c.take(OfTurn{turn.NoSpeech(s)})
 		}
 	}
 }
@@ -109,8 +107,6 @@ func (c *call) listenSpeaking(t turn.ID, heard bool) {
 			fallback = 1_500
 		}
 		c.take(OfTurn{turn.Silence{Turn: t, FallbackMS: fallback}})
-	case c.now < c.end && d.silent > 0 && d.percent(1):
-		c.take(OfTurn{turn.NoSpeech{Turn: t}})
 	}
 }
 

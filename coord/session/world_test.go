@@ -226,10 +226,12 @@ func (w *world) turnReported(e turn.Event) {
 		w.timers = slices.DeleteFunc(w.timers, func(f turn.FallbackExpired) bool { return f == e })
 	case turn.GatePassed:
 		w.gates = slices.DeleteFunc(w.gates, func(f turn.AskGate) bool { return f == turn.AskGate(e) })
+	case turn.NoSpeech:
+		w.gates = slices.DeleteFunc(w.gates, func(f turn.AskGate) bool { return f == turn.AskGate(e) })
 	case turn.GateRefused:
 		w.gates = slices.DeleteFunc(w.gates, func(f turn.AskGate) bool { return f.Turn == e.Turn && f.Gen == e.Gen })
 	case turn.Onset, turn.ClientCandidate, turn.Sustained, turn.Misfire, turn.EndOfUtterance, turn.Commit, turn.Clear,
-		turn.NoSpeech, turn.IdleTimeout, turn.Shutdown:
+		turn.IdleTimeout, turn.Shutdown:
 	}
 }
 

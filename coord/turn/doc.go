@@ -14,7 +14,7 @@
 //   - StaleIsHarmless: an event of another turn, an old timer, or the answer to an older question to the gate changes nothing.
 //   - GateIsAsked: if the end of a turn must be confirmed, the turn is not committed without the confirmation gate.
 //   - EOUNotLost: an end of utterance that comes while the speech goes on counts when the speech stops.
-//   - EveryPauseEnds: a pause leads to the commit, the gate or a timer, and these to the commit.
+//   - EveryPauseEnds: a pause leads to the commit, the gate or a timer, and these to the end of the turn.
 //   - TimeoutBeforeCommit: an idle time-out is announced, then its empty turn is committed.
 //   - CommitSaysWhose: a commit says whether the client made it and whether anybody spoke.
 //
@@ -33,9 +33,9 @@
 // detector reports during a candidate. So when a candidate is confirmed, the driver
 // reports again what still holds: a Silence that has passed, an EndOfUtterance that the
 // stream remembers. For each ArmFallback the driver sends one FallbackExpired with its
-// generation number. For each AskGate it sends one GatePassed or GateRefused with its
-// generation number, before a deadline of its own. Silence comes once
-// a pause. VoiceResumed comes when speech follows the pause, or when words follow an end
+// generation number. While the machine waits for the gate, the driver answers AskGate with one
+// GatePassed, GateRefused or NoSpeech with its generation number, before a deadline of its own. When the
+// machine has left Confirming, it needs no answer. Silence comes once a pause. VoiceResumed comes when speech follows the pause, or when words follow an end
 // of utterance while the speech goes on. The driver refuses to commit an empty input buffer, so no Commit comes for it.
 // After Shutdown the machine is as at the beginning, because the detector may be switched on
 // again. The composition makes sure that no turn opens after the session has ended.

@@ -57,17 +57,17 @@ func may(s State, g Seen) []Event {
 		out = append(out, Onset{fresh, false}, Onset{fresh, true}, ClientCandidate{fresh}, Commit{fresh}, IdleTimeout{fresh})
 	}
 	for t := ID(1); t <= g.Newest; t++ {
-		out = append(out, Sustained{t}, Misfire{t}, NoSpeech{t}, Silence{t, 0},
+		out = append(out, Sustained{t}, Misfire{t}, Silence{t, 0},
 			EndOfUtterance{t, false, false}, EndOfUtterance{t, false, true},
 			EndOfUtterance{t, true, false}, EndOfUtterance{t, true, true})
 		gen := generation(s, t)
 		for old := range gen {
-			out = append(out, FallbackExpired{t, old}, GatePassed{t, old}, GateRefused{t, old, fallback})
+			out = append(out, FallbackExpired{t, old}, GatePassed{t, old}, NoSpeech{t, old}, GateRefused{t, old, fallback})
 		}
 		if g.Armed == gen && gen > 0 {
 			out = append(out, FallbackExpired{t, gen})
 		}
-		out = append(out, GatePassed{t, gen})
+		out = append(out, GatePassed{t, gen}, NoSpeech{t, gen})
 		if gen < newestGen {
 			out = append(out, VoiceResumed{t}, Silence{t, fallback}, GateRefused{t, gen, fallback})
 		}

@@ -4,4 +4,4 @@ package turn
 
 // Fingerprint is a hash of every step in the explored graph of this package. Two builds with the same fingerprint make the same
 // steps. Client and server compare their fingerprints.
-const Fingerprint uint64 = 0xa7d51bd67136e9ad
+const Fingerprint uint64 = 0x98dc93c180e09ee2

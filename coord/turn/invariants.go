@@ -97,11 +97,9 @@ func candidateEndsByVerdict(before, after Seen, step edge) bool {
 		return once && e.Turn == before.Candidate
 	case Misfire:
 		return once && e.Turn == before.Candidate
-	case NoSpeech:
-		return once && e.Turn == before.Candidate
 	case Commit, Clear, Shutdown:
 		return once
-	case Onset, ClientCandidate, Silence, EndOfUtterance, VoiceResumed, FallbackExpired, GatePassed, GateRefused,
+	case Onset, ClientCandidate, Silence, EndOfUtterance, VoiceResumed, FallbackExpired, GatePassed, GateRefused, NoSpeech,
 		IdleTimeout:
 	}
 	return false
@@ -151,7 +149,7 @@ func fits(g Seen, step edge) bool {
 	case GateRefused:
 		return g.Asked && Confirming{e.Turn, e.Gen} == step.From
 	case NoSpeech:
-		return e.Turn == g.Open || e.Turn == g.Candidate
+		return g.Asked && Confirming(e) == step.From
 	case Onset, ClientCandidate, Commit, Clear, IdleTimeout, Shutdown:
 	}
 	return true
@@ -184,7 +182,7 @@ func eouNotLost(before, after Seen, step edge) bool {
 }
 
 // everyPauseEnds: a pause leads to the commit, to the gate or to a timer. A timer that runs out leads to the commit, and so does a gate that
-// passes. A gate that refuses leads to a timer.
+// passes. A gate that refuses leads to a timer, and one that finds no words to the end of the turn.
 func everyPauseEnds(before, after Seen, step edge) bool {
 	wanted := func() bool {
 		arms := 0
@@ -207,10 +205,12 @@ func everyPauseEnds(before, after Seen, step edge) bool {
 		return after.Open == 0
 	case GatePassed:
 		return after.Open == 0
+	case NoSpeech:
+		return after.Open == 0
 	case GateRefused:
 		return wanted()
-	case Onset, ClientCandidate, Sustained, Misfire, EndOfUtterance, VoiceResumed, Commit, Clear, NoSpeech,
-		IdleTimeout, Shutdown:
+	case Onset, ClientCandidate, Sustained, Misfire, EndOfUtterance, VoiceResumed, Commit, Clear, IdleTimeout,
+		Shutdown:
 	}
 	return true
 }

@@ -13,7 +13,7 @@ type Reason uint8
 // The reasons.
 const (
 	Cleared Reason = iota + 1 // the client cleared the input buffer
-	NoWords                   // the recogniser found no speech in it
+	NoWords                   // the gate found no words in it
 	Stopped                   // the detector was switched off, or the session ends
 )
 
@@ -127,12 +127,13 @@ type (
 		Turn ID
 		Gen  uint32
 	}
-	// GatePassed: the gate confirms the end of the utterance. It answers the question Gen.
+	// GatePassed: the gate confirms the end of the utterance, or has failed: that end counts as it does without a gate. It answers the
+	// question Gen.
 	GatePassed struct {
 		Turn ID
 		Gen  uint32
 	}
-	// GateRefused: the gate does not confirm it, or has failed. The machine then waits at most FallbackMS milliseconds for more speech.
+	// GateRefused: the gate does not confirm it. The machine then waits at most FallbackMS milliseconds for more speech.
 	GateRefused struct {
 		Turn       ID
 		Gen        uint32
@@ -142,8 +143,11 @@ type (
 	Commit struct{ Turn ID }
 	// Clear: the client clears the input buffer.
 	Clear struct{}
-	// NoSpeech: the recogniser found no words in the open turn.
-	NoSpeech struct{ Turn ID }
+	// NoSpeech: the gate found no words in the turn. It answers the question Gen.
+	NoSpeech struct {
+		Turn ID
+		Gen  uint32
+	}
 	// IdleTimeout: nobody has spoken for the time in the session's settings. Turn is fresh.
 	IdleTimeout struct{ Turn ID }
 	// Shutdown: the detector is switched off, or the session ends.

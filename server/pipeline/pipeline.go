@@ -38,7 +38,7 @@ const (
 )
 
 // Pipeline has the three stages of a voice pipeline and the state of their components. Many conversations may use it at the same
-// time. An adapter returns a Pipeline in which at most Prompts, Speakable, Noise, Sounds and EndOfTurn are nil.
+// time. An adapter returns a Pipeline in which at most Prompts, Speakable, Noise, Sounds, EndOfTurn and Retranscriber are nil.
 type Pipeline struct {
 	Name        string
 	Transcriber Transcriber
@@ -60,6 +60,10 @@ type Pipeline struct {
 
 	// Sounds says which sounds are in an utterance, for clients that ask for it; nil if nothing does.
 	Sounds sounds.Tagger
+
+	// Retranscriber recognises each utterance of a semantic_vad turn again as a whole, at its end; nil: nothing does. It must find an end, too, or
+	// the turn goes on, and its text is the transcript. It may be the Transcriber. Close does not close one that is not the Transcriber.
+	Retranscriber Transcriber
 
 	// Close ends all goroutines and processes of the pipeline and waits for them. Calls of stages that still run return an
 	// error. Close may be called again.

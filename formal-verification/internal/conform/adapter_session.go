@@ -163,7 +163,6 @@ func (o *offers) voice(s session.State) {
 	of := func(suffix string, t id.Turn) {
 		o.add("Sustained"+suffix, session.OfTurn{Event: turn.Sustained{Turn: t}})
 		o.add("Misfire"+suffix, session.OfTurn{Event: turn.Misfire{Turn: t}})
-		o.add("NoSpeech"+suffix, session.OfTurn{Event: turn.NoSpeech{Turn: t}})
 		if !wordsAwaited(s) || t != turn.Open(s.Turn) {
 			o.add("Silence"+suffix, session.OfTurn{Event: turn.Silence{Turn: t}})
 		}
@@ -183,6 +182,9 @@ func (o *offers) gate(s session.State) {
 	o.add("GatePassed of an older asking", session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: gen - 1}})
 	o.add("GateRefused", session.OfTurn{Event: turn.GateRefused{Turn: open, Gen: gen, FallbackMS: 4000}})
 	o.add("GateRefused of another turn", session.OfTurn{Event: turn.GateRefused{Turn: nobody, Gen: gen}})
+	o.add("NoSpeech", session.OfTurn{Event: turn.NoSpeech{Turn: open, Gen: gen}})
+	o.add("NoSpeech of an older asking", session.OfTurn{Event: turn.NoSpeech{Turn: open, Gen: gen - 1}})
+	o.add("NoSpeech of another turn", session.OfTurn{Event: turn.NoSpeech{Turn: nobody, Gen: gen}})
 }
 
 // committed adds a commit of the client, whose text comes at once, and the text of a turn that the detector has committed.

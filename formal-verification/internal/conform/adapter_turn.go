@@ -61,7 +61,6 @@ func turnEvents(s turn.State, w turnWorld) []Labelled[turn.Event] {
 	for whose := turn.ID(1); whose <= maxTurns+1; whose++ {
 		out.add(turn.Sustained{Turn: whose}, "Sustained whose=%d", whose)
 		out.add(turn.Misfire{Turn: whose}, "Misfire whose=%d", whose)
-		out.add(turn.NoSpeech{Turn: whose}, "NoSpeech whose=%d", whose)
 		turnEnds(&out, s, w, whose)
 	}
 	return out
@@ -92,6 +91,7 @@ func turnEnds(out *turnList, s turn.State, w turnWorld, whose turn.ID) {
 			out.add(turn.FallbackExpired{Turn: whose, Gen: gen}, "FallbackExpired whose=%d timer=%d", whose, gen)
 		}
 		out.add(turn.GatePassed{Turn: whose, Gen: gen}, "GatePassed whose=%d asking=%d", whose, gen)
+		out.add(turn.NoSpeech{Turn: whose, Gen: gen}, "NoSpeech whose=%d asking=%d", whose, gen)
 		if !last || !current {
 			out.add(turn.GateRefused{Turn: whose, Gen: gen, FallbackMS: turnWaitMS}, "GateRefused whose=%d asking=%d", whose, gen)
 		}

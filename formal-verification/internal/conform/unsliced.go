@@ -204,7 +204,7 @@ func (u Unsliced) events(x situation) []session.Event {
 			session.OfTurn{Event: turn.Sustained{Turn: open}},
 			session.OfTurn{Event: turn.Misfire{Turn: open}},
 			session.OfTurn{Event: turn.Silence{Turn: open}},
-			session.OfTurn{Event: turn.NoSpeech{Turn: open}},
+			session.OfTurn{Event: turn.NoSpeech{Turn: open, Gen: gen}},
 			session.OfTurn{Event: turn.EndOfUtterance{Turn: open, Gate: true}},
 			session.OfTurn{Event: turn.GatePassed{Turn: open, Gen: gen}},
 			session.OfTurn{Event: turn.GateRefused{Turn: open, Gen: gen, FallbackMS: 4000}},

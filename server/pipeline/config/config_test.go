@@ -220,6 +220,25 @@ func TestModelAndVoice(t *testing.T) {
 	}
 }
 
+// Any recogniser may look again at the whole utterance. It does so only where the file says so.
+func TestRetranscribe(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for src, want := range map[string]bool{
+		"stt: {kind: scripted}":                      false,
+		"stt: {kind: scripted, retranscribe: false}": false,
+		"stt: {kind: scripted, retranscribe: true}":  true,
+	} {
+		f, err := Parse("antiphon.yaml", []byte(src+"\nllm: {kind: assistant}\ntts: {kind: scripted}"), nil)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		p, err := f.Pipeline(t.Context(), Env{})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(p.Retranscriber != nil).To(gomega.Equal(want), src)
+		g.Expect(p.Close()).To(gomega.Succeed())
+	}
+	_, err := Parse("antiphon.yaml", []byte("llm: {kind: assistant, retranscribe: true}"), nil)
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("no further key")))
+}
+
 // A text is made speakable as the kind of the synthesizer needs it, or as the file says.
 func TestSpeakable(t *testing.T) {
 	g := gomega.NewWithT(t)

@@ -151,7 +151,10 @@ func (c *Choice) UnmarshalNode(d *strict.Decoder, n ast.Node) {
 	*c = c.orDefault()
 	c.line = entries[0].At.GetToken().Position.Line
 	into := []any{c.fields}
-	if c.stage == TTS {
+	switch c.stage {
+	case STT:
+		into = append(into, &c.listen)
+	case TTS:
 		into = append(into, &c.common)
 	}
 	d.Rest(n, entries, "kind", into...)
@@ -184,6 +187,9 @@ func (f *File) Pipeline(ctx context.Context, e Env) (p *pipeline.Pipeline, err e
 	}
 	p = pipeline.Compose(f.name(), t, m, s)
 	p.Speakable = f.TTS.speakable()
+	if f.STT.listen.Retranscribe {
+		p.Retranscriber = p.Transcriber
+	}
 	return p, nil
 }
 

@@ -66,12 +66,18 @@ type Choice struct {
 	kind   *Kind
 	fields any
 	common common
+	listen listen
 	line   int // of its section in the file; 0: the file has none
 }
 
 // common are the keys that every kind of a synthesizer has.
 type common struct {
 	Speakable string `yaml:"speakable" enum:"any,english,none" doc:"How a text is made speakable: any leaves out Markdown, english also writes symbols and units as words, none changes nothing. Without it: english for flite, none for scripted, any for all others."`
+}
+
+// listen are the keys that every kind of a recogniser has.
+type listen struct {
+	Retranscribe bool `yaml:"retranscribe" doc:"Whether each utterance of a semantic_vad turn is recognised again as a whole at its end: the turn ends only if that text has an end, too, and that text is the transcript."`
 }
 
 // speakable returns the function for pipeline.Pipeline.Speakable.

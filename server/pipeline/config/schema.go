@@ -39,7 +39,10 @@ func (c *Choice) Schema() map[string]any {
 		form["description"] = k.Doc
 		properties := form["properties"].(map[string]any)
 		properties["kind"] = map[string]any{"const": k.Name}
-		if c.stage == TTS {
+		switch c.stage {
+		case STT:
+			maps.Copy(properties, strict.Schema(&c.listen, refuse)["properties"].(map[string]any))
+		case TTS:
 			maps.Copy(properties, strict.Schema(&c.common, refuse)["properties"].(map[string]any))
 		}
 		forms = append(forms, map[string]any{

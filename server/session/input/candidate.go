@@ -12,6 +12,10 @@ import (
 // VerdictTimeout is how long a candidate may be undecided: the judge's limit, and a little for audio that is late. Decide ends it.
 const VerdictTimeout = judgeDecides*time.Millisecond + 200*time.Millisecond
 
+// GateTimeout is how long a turn waits for the text of the whole utterance (pipeline.Pipeline.Retranscriber) after its end. Then the end counts
+// without that text.
+const GateTimeout = 2 * time.Second
+
 const (
 	// keepWords is how long after its rejection a candidate with words still belongs to the turn that follows, in frames.
 	keepWords = 1500 / frameMS

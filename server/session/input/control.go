@@ -49,6 +49,9 @@ func (in *Input) TurnEnded() {
 // Start returns the position of the first sample in the buffer.
 func (in *Input) Start() voice.Samples { return in.buffer.Start() }
 
+// Since returns a copy of the buffer's audio from position at on, at format.InputRate.
+func (in *Input) Since(at voice.Samples) []int16 { return slices.Clone(in.buffer.From(at)) }
+
 // Len returns the number of samples in the buffer.
 func (in *Input) Len() int { return in.buffer.Len() }
 

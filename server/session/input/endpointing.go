@@ -80,6 +80,15 @@ func (e *endpointing) during(t turn.ID, speech bool, after, fallback int) turn.E
 	return nil
 }
 
+// confirming returns the event of the last frame while the gate judges the end of turn t; nil if there is none. All speech retracts that end.
+func (e *endpointing) confirming(t turn.ID, speech bool) turn.Event {
+	if !speech {
+		return nil
+	}
+	e.paused = false
+	return turn.VoiceResumed{Turn: t}
+}
+
 // silenceThatEnds returns the silence that ends speech, and how long the turn machine waits for an end of utterance after that
 // silence; both in ms. Without a live transcription there is no end of utterance: semantic_vad ends speech like server_vad then.
 func silenceThatEnds(td *wire.TurnDetection, noLive bool) (after, fallback int) {

@@ -13,7 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/speech"
 )
 
-// Event is something that the Listening has posted to its session: one of Report, VerdictDue, AudioDue, FallbackDue, IdleDue, SoundsFound.
+// Event is something that the Listening has posted to its session: one of Report, VerdictDue, AudioDue, FallbackDue,
+// GateDue, IdleDue, SoundsFound.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -27,6 +28,8 @@ type (
 	AudioDue struct{ Turn turn.ID }
 	// FallbackDue ends the wait for the recogniser's end of utterance.
 	FallbackDue turn.FallbackExpired
+	// GateDue ends the wait for the gate.
+	GateDue turn.AskGate
 	// IdleDue: idle_timeout_ms has passed since timer Gen was set.
 	IdleDue struct{ Gen uint64 }
 	// SoundsFound has the sounds of the turn that became the item ItemID. Err says why they are not known.
@@ -41,6 +44,7 @@ func (Report) event()      {}
 func (VerdictDue) event()  {}
 func (AudioDue) event()    {}
 func (FallbackDue) event() {}
+func (GateDue) event()     {}
 func (IdleDue) event()     {}
 func (SoundsFound) event() {}
 
@@ -55,6 +59,8 @@ func (l *Listening) Handle(e Event, s *coord.State) action.List {
 		return l.checkAudio(e.Turn, s)
 	case FallbackDue:
 		return step(turn.FallbackExpired(e))
+	case GateDue:
+		return step(l.speech.GateLate(turn.AskGate(e)))
 	case IdleDue:
 		if e.Gen == l.idle {
 			return step(turn.IdleTimeout{})
@@ -82,6 +88,10 @@ func (l *Listening) report(e speech.Event, s *coord.State) (out action.List) {
 			fault.Log(l.Log, "a transcription failed", err, "item", e.Item)
 		}
 		out = l.recorded(e)
+	case speech.Retranscribed:
+		if err != nil {
+			fault.Log(l.Log, "an utterance could not be recognised again: its end counts without that", err, "turn", e.Turn)
+		}
 	case speech.Ready, speech.Refused, speech.Final, speech.Ending:
 	}
 	return append(out, follows...)

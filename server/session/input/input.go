@@ -255,8 +255,7 @@ func (in *Input) event(speaks bool, v View) turn.Event {
 		after, fallback := silenceThatEnds(in.settings, v.NoLiveTranscription)
 		return l.endpointing.during(st.Turn, speaks, after, fallback)
 	case turn.Confirming:
-		after, fallback := silenceThatEnds(in.settings, v.NoLiveTranscription)
-		return l.endpointing.during(st.Turn, speaks, after, fallback)
+		return l.endpointing.confirming(st.Turn, speaks)
 	}
 	return nil
 }

@@ -33,6 +33,8 @@ type Parts struct {
 	Guard       *watchdog.Guard // bounds the calls into the Transcriber
 	// EndOfTurn returns an estimator of the ends of turns in a language; nil for none.
 	EndOfTurn func(language string) endofturn.Estimator
+	// Retranscriber recognises each utterance again as a whole at its end; nil: nothing does.
+	Retranscriber pipeline.Transcriber
 	// Noise reduces the noise of the user's audio; nil if nothing does. The Settings ask for it only where it works.
 	Noise pipeline.NoiseReducer
 	// Sounds finds the sounds of a turn; nil if nothing does. WantsSounds reports whether the client asks for them.
@@ -75,7 +77,7 @@ func NewListening(p Parts) (*Listening, error) {
 	}
 	l := &Listening{Parts: p, input: in, timers: env.NewTimers(p.Env), workers: env.NewGroup(p.Env)}
 	l.speech = speech.New(p.Context, speech.Config{
-		Env: p.Env, Transcriber: p.Transcriber, Guard: p.Guard, EndOfTurn: p.EndOfTurn,
+		Env: p.Env, Transcriber: p.Transcriber, Guard: p.Guard, EndOfTurn: p.EndOfTurn, Retranscriber: p.Retranscriber,
 		Post: func(e speech.Event) bool { return p.Post(Report{e}) },
 	})
 	return l, nil
@@ -254,7 +256,7 @@ func (l *Listening) speechView(s *coord.State) speech.View {
 		Wants: l.wants(), Semantic: td != nil && td.Type == wire.SemanticVAD, Voiced: l.input.Voiced(), Silence: l.input.Silence(), Turn: s.Turn,
 	}
 	if v.Semantic {
-		v.Threshold = endofturn.Threshold(td.Eagerness)
+		v.Threshold, v.FallbackMS = endofturn.Threshold(td.Eagerness), uint32(eagernessMS(td.Eagerness))
 	}
 	return v
 }

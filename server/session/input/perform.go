@@ -42,11 +42,14 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State) (out action.List) {
 	case turn.ArmFallback:
 		l.after("fallback", time.Duration(f.MS)*time.Millisecond, FallbackDue{Turn: f.Turn, Gen: f.Gen})
 	case turn.AskGate:
-		// No session setting asks for the gate yet, so the machine never gets here. Without a gate the turn passes.
-		out.Later(coord.OfTurn{Event: turn.GatePassed(f)})
+		l.after("gate", GateTimeout, GateDue(f))
+		l.speech.AskGate(f, l.Settings.TranscribeConfig(false), l.input.Since(l.speech.Open(f.Turn, l.input.Start())))
 	case turn.CommitTurn:
 		return l.commitTurn(f)
 	case turn.DiscardTurn:
+		if f.Reason == turn.NoWords {
+			out.Send(&wire.InputAudioBufferCleared{}) // no committed follows speech_stopped
+		}
 		l.speech.Drop(f.Turn)
 		l.input.TurnEnded()
 		l.ArmIdle(s)
@@ -97,8 +100,16 @@ func (l *Listening) Transcription(f transcription.Effect, s *coord.State) (out a
 		start := l.speech.Open(f.Turn, l.input.Start())
 		l.speech.Listen(f.Turn, l.Settings.TranscribeConfig(true), l.input.FramesSince(start), l.speechView(s))
 	case transcription.CloseInput:
+		if empty, ok := l.speech.TakeWhole(f.Turn); ok {
+			out.Later(coord.OfTranscription{Event: transcription.Done{Turn: f.Turn, Empty: empty}})
+			return out
+		}
 		l.speech.CloseInput(f.Turn)
 	case transcription.DecodeWhole:
+		if empty, ok := l.speech.TakeWhole(f.Turn); ok {
+			out.Later(coord.OfTranscription{Event: transcription.Done{Turn: f.Turn, Empty: empty}})
+			return out
+		}
 		l.speech.Open(f.Turn, l.input.Start())
 		l.speech.Decode(f.Turn, l.Settings.TranscribeConfig(false))
 	case transcription.CloseStream:

@@ -10,7 +10,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
-// Event is a report of a recognition, for Handle: one of Ready, Refused, Partial, Ending, Final, Failed, Recorded.
+// Event is a report of a recognition, for Handle: one of Ready, Refused, Partial, Ending, Final, Failed,
+// Recorded, Retranscribed.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -31,11 +32,12 @@ type (
 		Turn        turn.ID
 		Probability float64
 	}
-	// Final is the text of a turn. Words may be nil.
+	// Final is the text of a turn. Words may be nil. EOU reports that the text has the end of an utterance.
 	Final struct {
 		Turn  turn.ID
 		Text  string
 		Words []pipeline.Word
+		EOU   bool
 	}
 	// Failed reports that the recognition of a turn has failed.
 	Failed struct {
@@ -49,15 +51,25 @@ type (
 		Err        error // the error of the recogniser; nil if Transcript has the whole result
 		late       bool  // it is a lateTurn
 	}
+	// Retranscribed is the result of the gate's question Gen: the text of the turn so far, and how probable it is that its utterance has ended.
+	Retranscribed struct {
+		Turn        turn.ID
+		Gen         uint32
+		Text        string
+		Words       []pipeline.Word
+		Probability float64
+		Err         error // the gate has failed, and the other fields are empty
+	}
 )
 
-func (Ready) event()    {}
-func (Refused) event()  {}
-func (Partial) event()  {}
-func (Ending) event()   {}
-func (Final) event()    {}
-func (Failed) event()   {}
-func (Recorded) event() {}
+func (Ready) event()         {}
+func (Refused) event()       {}
+func (Partial) event()       {}
+func (Ending) event()        {}
+func (Final) event()         {}
+func (Failed) event()        {}
+func (Recorded) event()      {}
+func (Retranscribed) event() {}
 
 var (
 	errLate    = errors.New("the recogniser did not answer in time")

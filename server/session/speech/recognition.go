@@ -89,7 +89,7 @@ func (st *stage) recognise(c pipeline.TranscribeConfig, t turn.ID, whole []int16
 // isLast reports whether no report follows e.
 func isLast(e Event) bool {
 	switch e.(type) {
-	case Refused, Final, Failed, Recorded:
+	case Refused, Final, Failed, Recorded, Retranscribed:
 		return true
 	case Ready, Partial, Ending:
 	}
@@ -214,7 +214,7 @@ func (r *recognition) follow(ctx context.Context, st *watchedStage, stream pipel
 			case result.Err != nil:
 				return report(Failed{r.turn, result.Err})
 			case result.Final:
-				return report(Final{r.turn, result.Text, result.Words})
+				return report(Final{r.turn, result.Text, result.Words, result.EOU})
 			}
 			if err := r.partial(result, report); err != nil {
 				return err

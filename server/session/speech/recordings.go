@@ -83,7 +83,7 @@ func (s *Speech) record(done Recorded, pcm []int16, c pipeline.TranscribeConfig)
 			done.Err, done.Transcript.Failure = e.Err, e.Err.Error()
 		case Refused:
 			done.Transcript.Failure = "the recogniser does not take it"
-		case Ready, Partial, Ending, Recorded:
+		case Ready, Partial, Ending, Recorded, Retranscribed:
 			return true
 		}
 		return s.post(done)

@@ -25,13 +25,15 @@ import (
 // errSlow is the error that a client gets for a turn that the machines gave up, because MaxLate turns wait already.
 const errSlow = "the recogniser is too slow: too many turns wait for their text"
 
-// Config is what a Speech is made of; all of it but EndOfTurn is required.
+// Config is what a Speech is made of; all of it but EndOfTurn and Retranscriber is required.
 type Config struct {
 	Env         env.Env
 	Transcriber pipeline.Transcriber
 	Guard       *watchdog.Guard // bounds the calls into the Transcriber
 	// EndOfTurn returns an estimator of the ends of turns in a language; nil: only the Transcriber reports them.
 	EndOfTurn func(language string) endofturn.Estimator
+	// Retranscriber recognises each utterance again as a whole: the gate. nil: there is no gate.
+	Retranscriber pipeline.Transcriber
 	// Post gives an event to the actor, on any goroutine. It reports false when the session has ended.
 	Post func(Event) bool
 }
@@ -43,6 +45,8 @@ type View struct {
 	Semantic bool
 	// Threshold is the probability from which on an Ending is the end of the utterance; only with Semantic.
 	Threshold float64
+	// FallbackMS is how long a turn waits for another end of its utterance, after the gate has refused one, in ms; only with Semantic.
+	FallbackMS uint32
 	// Voiced reports that the user speaks, or has only just stopped.
 	Voiced bool
 	// Silence is how long the user has been silent.
@@ -52,18 +56,19 @@ type View struct {
 
 // Speech is the user's speech. See the package comment.
 type Speech struct {
-	stage      stage
-	workers    sync.WaitGroup
-	post       func(Event) bool
-	endOfTurn  func(language string) endofturn.Estimator
-	turns      map[turn.ID]*userTurn
-	recordings int // how many recordings are being transcribed
-	late       []lateTurn
+	stage         stage
+	workers       sync.WaitGroup
+	post          func(Event) bool
+	endOfTurn     func(language string) endofturn.Estimator
+	retranscriber pipeline.Transcriber // nil: there is no gate
+	turns         map[turn.ID]*userTurn
+	recordings    int // how many recordings are being transcribed
+	late          []lateTurn
 }
 
 // New returns a Speech whose recognitions end with ctx.
 func New(ctx context.Context, c Config) *Speech {
-	s := &Speech{post: c.Post, endOfTurn: c.EndOfTurn, turns: map[turn.ID]*userTurn{}}
+	s := &Speech{post: c.Post, endOfTurn: c.EndOfTurn, retranscriber: c.Retranscriber, turns: map[turn.ID]*userTurn{}}
 	s.stage = stage{ctx: ctx, env: c.Env, workers: &s.workers, transcriber: c.Transcriber, guard: c.Guard}
 	return s
 }
@@ -129,6 +134,7 @@ func (s *Speech) Announce(t turn.ID, v View) (out []wire.ServerEvent) {
 // response may answer the turn that is returned.
 func (s *Speech) Commit(t turn.ID, item id.Item, pcm []int16, spoke, now time.Time) *timing.Turn {
 	u := s.turns[t]
+	u.closeGate()
 	u.item, u.audio = item, pcm
 	u.timing.Committed(spoke, now)
 	return u.timing
@@ -146,6 +152,9 @@ func (s *Speech) CommitWordless(t turn.ID, spoke, now time.Time) *timing.Turn {
 // Drop forgets turn t and closes its recognition.
 func (s *Speech) Drop(t turn.ID) {
 	s.CloseStream(t)
+	if u := s.turns[t]; u != nil {
+		u.closeGate()
+	}
 	delete(s.turns, t)
 }
 
@@ -159,7 +168,9 @@ func (s *Speech) Listen(t turn.ID, c pipeline.TranscribeConfig, frames []Frame, 
 		estimator = s.endOfTurn(c.Language)
 	}
 	u.recognition = s.stage.recognise(c, t, nil, estimator, s.post)
+	u.spoken = u.spoken[:0]
 	for _, frame := range frames {
+		u.spoken = append(u.spoken, frame.Speech)
 		u.recognition.write(frame)
 	}
 }
@@ -175,7 +186,11 @@ func (s *Speech) Decode(t turn.ID, c pipeline.TranscribeConfig) {
 // keep up; nil otherwise. Without a recognition the frame is dropped.
 func (s *Speech) Write(t turn.ID, frame Frame) Event {
 	u := s.turns[t]
-	if u == nil || u.recognition == nil || u.recognition.write(frame) {
+	if u == nil {
+		return nil
+	}
+	u.hear(frame)
+	if u.recognition == nil || u.recognition.write(frame) {
 		return nil
 	}
 	u.recognition.close()
@@ -223,6 +238,10 @@ func (s *Speech) Handle(e Event, v View) (out action.List, err error) {
 			out.Step(coord.OfTranscription{Event: transcription.Failed{Turn: e.Turn}})
 			err = e.Err
 		}
+	case Retranscribed:
+		if u := s.turns[e.Turn]; u != nil {
+			out, err = s.retranscribed(u, e, v)
+		}
 	case Recorded:
 		if e.late {
 			s.lateDone()
@@ -261,14 +280,16 @@ func (s *Speech) ended(u *userTurn, voiced bool, v View) (out action.List) {
 			return out // once the candidate is confirmed, Opened tells the turn machine, or the next estimate does
 		}
 	}
-	out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: u.id, Voiced: voiced}})
+	if !u.gate.refused { // the gate would get the same audio again
+		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: u.id, Voiced: voiced, Gate: s.Gated()}})
+	}
 	return out
 }
 
 // resume retracts the end of turn u's utterance, because words came after it. While the user speaks, the turn machine has noted that end,
 // and would commit the turn at the next pause.
 func (u *userTurn) resume(v View) (out action.List) {
-	u.eou, u.over = false, false
+	u.eou, u.over, u.gate.refused = false, false, false
 	out.Step(coord.OfTranscription{Event: transcription.Resumed{Turn: u.id}})
 	if at, speaking := v.Turn.(turn.Speaking); speaking && at.Turn == u.id && v.Semantic && v.Voiced {
 		out.Later(coord.OfTurn{Event: turn.VoiceResumed{Turn: u.id}})
@@ -280,7 +301,7 @@ func (u *userTurn) resume(v View) (out action.List) {
 // candidate.
 func (s *Speech) Opened(t turn.ID, v View) (out action.List) {
 	if u := s.turns[t]; u != nil && u.eou {
-		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: t, Voiced: v.Voiced}})
+		out.Later(coord.OfTurn{Event: turn.EndOfUtterance{Turn: t, Voiced: v.Voiced, Gate: s.Gated()}})
 	}
 	return out
 }

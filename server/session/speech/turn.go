@@ -27,6 +27,10 @@ type userTurn struct {
 	over        bool         // the recogniser or the estimator has reported that end, and no words came after it
 	overAt      string       // the live transcript at that end
 
+	spoken []bool // for each frame since the turn began: the user speaks in it
+	gate   gate
+	whole  *Final // the text that the gate has found, for a turn that is committed by it; nil for none
+
 	final   string
 	words   []pipeline.Word // the words of final; nil where they are not known
 	failure error           // the failure of the recognition
