@@ -12,5 +12,7 @@
 //
 // A logistic function joins them (weigh.go). If the recogniser's text does not reach to the end of the speech yet, the sound counts alone.
 //
+// The same files say what words mean that a user says over the agent, for the judge of barge-ins ([Language.Over]): "stop" interrupts, "mm-hm" does not.
+//
 // An estimator needs about 4 us for a frame of 10 ms, and at most 0.1 ms for an estimate. It has no goroutine and no clock, and its memory does not grow with the turn.
 package endofturn

@@ -45,7 +45,8 @@ func Threshold(eagerness string) float64 {
 
 // estimator is the Estimator of New.
 type estimator struct {
-	language *Language
+	pick     func(text string) *Language // returns the data for a text of the turn
+	language *Language                   // of the newest text; nil: there is no data
 	prosody  *prosody
 	words    words
 
@@ -55,11 +56,16 @@ type estimator struct {
 	texted  time.Duration // how long the audio was when the text came
 }
 
-// New returns an Estimator for a turn in a language, such as "en" or "en-US". A language without data has no words: the sound counts alone.
-func New(language string) Estimator { return NewFor(Find(language)) }
+// New returns an Estimator for a turn in a language, such as "en" or "en-US". If language is empty, the script of the words decides. A language without
+// data has no words: the sound counts alone.
+func New(language string) Estimator { return newEstimator(Choice{Name: language}.Language) }
 
 // NewFor is New for a language whose data is of the user's own; nil is a language without data.
-func NewFor(l *Language) Estimator { return &estimator{language: l, prosody: newProsody()} }
+func NewFor(l *Language) Estimator { return newEstimator(func(string) *Language { return l }) }
+
+func newEstimator(pick func(string) *Language) Estimator {
+	return &estimator{pick: pick, language: pick(""), prosody: newProsody()}
+}
 
 // Frame implements Estimator.
 func (e *estimator) Frame(pcm []float32, speech bool) (p float64, due bool) {
@@ -81,7 +87,8 @@ func (e *estimator) Text(text string, through time.Duration) (p float64, due boo
 		text = text[len(text)-maxText:]
 	}
 	e.through, e.texted = through, e.at
-	if e.language != nil {
+	e.words = words{}
+	if e.language = e.pick(text); e.language != nil {
 		e.words = e.language.look(text)
 	}
 	if e.spoken == 0 || e.at-e.spoken < Earliest {

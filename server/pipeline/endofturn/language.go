@@ -1,6 +1,6 @@
 package endofturn
 
-// The data of languages: what words mean for the end of a turn.
+// The data of languages: what words mean for the end of a turn, and over the agent.
 
 import (
 	"bufio"
@@ -35,15 +35,19 @@ const (
 	number                          // "seven"
 	counting                        // what a number after it counts follows: "you have three"
 	address                         // announces an address, whose number is not its end
+	agreement                       // over the agent: "yes, I am listening"
+	interruption                    // over the agent: interrupts it at once
+	filler                          // a recogniser finds it in noise: alone it means nothing
 )
 
 // kinds are the sections of a file.
 var kinds = map[string]kind{
 	"open": open, "may follow": mayFollow, "hesitations": hesitation, "acknowledgements": acknowledgment, "complete": complete,
 	"closings": closing, "conditions": condition, "questions": question, "commands": command, "numbers": number, "counting": counting, "addresses": address,
+	"agreements": agreement, "interruptions": interruption, "fillers": filler,
 }
 
-// Language is what an Estimator knows of a language. Nobody changes it: any number of goroutines may use it.
+// Language is what is known of a language. Nobody changes it: any number of goroutines may use it.
 type Language struct {
 	words map[string]kind
 	// announced has the words that announce a number, with the digits that it has at least.
@@ -150,7 +154,7 @@ func (l *Language) add(section, entry string) error {
 	k, is := kinds[section]
 	if !is {
 		return fmt.Errorf("there is no section [%s]: want [open], [may follow], [hesitations], [acknowledgements], [complete], [closings], "+
-			"[conditions], [questions], [commands], [numbers], [counting], [addresses], [announcements] or [script]", section)
+			"[conditions], [questions], [commands], [numbers], [counting], [addresses], [agreements], [interruptions], [fillers], [announcements] or [script]", section)
 	}
 	l.words[entry] |= k
 	l.longest = max(l.longest, len(entry))

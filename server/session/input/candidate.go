@@ -45,6 +45,7 @@ func (in *Input) openCandidate(t turn.ID, j judge, near bool, v View) {
 	} else {
 		j.near = near
 	}
+	j.language = v.Language
 	in.candidateStart = in.TurnStart()
 	in.listener.candidate, in.listener.judge = t, j
 }
@@ -55,7 +56,7 @@ func (in *Input) CandidateRejected() {
 	l := &in.listener
 	l.candidate = 0
 	l.endpointing.endTurn()
-	if answers(l.judge.words) {
+	if l.judge.said.Answers {
 		oldest := voice.Samples((in.frames - keepAudio) * frameSamples)
 		in.kept = keptAudio{start: max(in.candidateStart, oldest), until: in.frames + keepWords}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/server/session/speech"
@@ -35,7 +36,9 @@ type View struct {
 	NoLiveTranscription bool
 	// FarEnd has the audio that was sent to the client; nil if it is not known, and then there is no echo judgement.
 	FarEnd call.FarEndReader
-	Path   call.RoundTripper // measures the round trip to the client; nil if nothing does
+	// Language is the language of the user.
+	Language endofturn.Choice
+	Path     call.RoundTripper // measures the round trip to the client; nil if nothing does
 }
 
 // Result is the result of one call of Next. Fields that do not apply are nil.

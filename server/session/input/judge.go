@@ -2,7 +2,7 @@ package input
 
 // The judge of a candidate: is speech over the agent a barge-in, or a cough, or a "mm-hm"?
 
-import "strings"
+import "github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 
 // What speaks for and against a barge-in, in milliseconds.
 const (
@@ -26,11 +26,13 @@ const (
 
 // judge gathers the evidence about one candidate. The zero value is a judge without any evidence.
 type judge struct {
-	elapsed int // ms since the onset
-	run     int // ms of the present run of speech, short gaps included
-	speech  int // ms of speech in all
-	gap     int // ms since the last speech
-	words   string
+	elapsed int            // ms since the onset
+	run     int            // ms of the present run of speech, short gaps included
+	speech  int            // ms of speech in all
+	gap     int            // ms since the last speech
+	said    endofturn.Said // what the newest live transcript says
+	// language has the words of the user's language.
+	language endofturn.Choice
 	// answers: only the end of the agent's response is unplayed, so the user answers it rather than listens.
 	answers bool
 	// near: the agent has almost finished, or has asked a question. Any word is then an answer, and the judge waits for the
@@ -71,15 +73,15 @@ func (j *judge) frame(speech bool) verdict {
 
 // partial weighs the live transcript so far.
 func (j *judge) partial(text string) verdict {
-	j.words = text
-	if j.speech >= judgeWords && (interrupts(text) || j.answers && text != "" || j.near && answers(text)) {
+	j.said = j.language.Language(text).Over(text)
+	if j.speech >= judgeWords && (j.said.Interrupts || j.answers && text != "" || j.near && j.said.Answers) {
 		return confirmed
 	}
 	return undecided
 }
 
 // listens reports whether the user has only acknowledged what the agent says.
-func (j *judge) listens() bool { return !j.answers && !j.near && onlyAcknowledges(j.words) }
+func (j *judge) listens() bool { return !j.answers && !j.near && j.said.Acknowledges }
 
 // deadline decides: confirmed if speech goes on, rejected if it has stopped or never came.
 func (j *judge) deadline() verdict {
@@ -87,66 +89,4 @@ func (j *judge) deadline() verdict {
 		return confirmed
 	}
 	return rejected
-}
-
-// acknowledgements are words that mean "I am listening". They never interrupt, however many there are.
-var acknowledgements = map[string]bool{
-	"ah": true, "aha": true, "cool": true, "good": true, "great": true, "hm": true, "hmm": true, "huh": true, "mhm": true,
-	"mm": true, "mmm": true, "oh": true, "ok": true, "okay": true, "right": true, "sure": true, "uh": true, "uhhuh": true, "mmhm": true, "mhmm": true,
-	"um": true, "wow": true, "yeah": true, "yep": true, "yes": true,
-}
-
-// commands interrupt at once, alone or with other words.
-var commands = map[string]bool{
-	"stop": true, "wait": true, "no": true, "hold": true, "pause": true, "quiet": true, "enough": true, "cancel": true,
-}
-
-// fillers are short words that a recogniser finds in noise. Alone they mean nothing.
-var fillers = map[string]bool{"the": true, "a": true, "and": true, "but": true, "to": true, "of": true, "in": true, "it": true, "i": true}
-
-// interrupts reports whether text has a command, or two words that are neither acknowledgements nor fillers.
-func interrupts(text string) bool {
-	content := 0
-	for w := range words(text) {
-		if commands[w] {
-			return true
-		}
-		if !acknowledgements[w] && !fillers[w] {
-			content++
-		}
-	}
-	return content >= 2
-}
-
-// answers reports whether text has a word that is no filler.
-func answers(text string) bool {
-	for w := range words(text) {
-		if !fillers[w] {
-			return true
-		}
-	}
-	return false
-}
-
-// onlyAcknowledges reports whether text has words and all of them acknowledge.
-func onlyAcknowledges(text string) bool {
-	n := 0
-	for w := range words(text) {
-		n++
-		if !acknowledgements[w] {
-			return false
-		}
-	}
-	return n > 0
-}
-
-// words yields the words of text in lower case, without punctuation and hyphens.
-func words(text string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for w := range strings.FieldsSeq(strings.ToLower(text)) {
-			if w = strings.Trim(w, ".,!?;:'\"-…"); w != "" && !yield(strings.ReplaceAll(w, "-", "")) {
-				return
-			}
-		}
-	}
 }

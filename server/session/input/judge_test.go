@@ -17,6 +17,7 @@ func TestJudge(t *testing.T) {
 			j = predicted()
 			j.answers = d.HasArg("over")
 		}
+		d.MaybeScanArgs(t, "language", &j.language.Name)
 		var out strings.Builder
 		for line := range strings.Lines(d.Input) {
 			kind, arg, _ := strings.Cut(strings.TrimSpace(line), " ")

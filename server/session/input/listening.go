@@ -246,6 +246,7 @@ func (l *Listening) inputView(s *coord.State) View {
 	_, degraded := s.Live.(transcription.Unavailable)
 	return View{
 		Turn: s.Turn, AgentAudible: audible(s), NoLiveTranscription: degraded, FarEnd: l.can.FarEndReader, Path: l.can.RoundTripper,
+		Language: endofturn.Choice{Name: l.Settings.TranscribeConfig(false).Language},
 	}
 }
 
