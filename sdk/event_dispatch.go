@@ -107,7 +107,7 @@ func (s *Session) turnEvent(e *serverEvent) bool {
 			s.askAnswer(e.itemID)
 		}
 	case "input_audio_buffer.cleared":
-		s.dropTurn()
+		s.retractTurn()
 	case "output_audio_buffer.started":
 		s.soundStarted(e.responseID)
 	case "output_audio_buffer.stopped":
@@ -143,6 +143,16 @@ func (s *Session) dropTurn() {
 		s.items.settle(it)
 	}
 	s.dirty = true
+}
+
+// retractTurn ends a turn that the server has dropped. Where the server ends the turns, the captions go, too: the turn is no item of
+// the conversation.
+func (s *Session) retractTurn() {
+	open, it := s.dialog.speaking() || s.dialog.stopped != 0, s.items.find(s.dialog.item())
+	s.dropTurn()
+	if open && it != nil && it.entry.Text != "" && !s.turnsEndByHand() {
+		s.items.remove(it.id)
+	}
 }
 
 // soundStarted notes that the playback of a response has begun.
