@@ -55,7 +55,7 @@ doctor: build ## Say what is installed, what is missing and how to get it
 
 ##@ Prove
 .PHONY: test check tidy fmt-check lint lint-tool house verify-setup verify-spec verify-test verify-long verify-official \
-	generated unit race teardown faults protocol mutate-code simulate wasm-test cross types examples services fuzz e2e trace-check
+	generated unit race teardown faults chaos protocol mutate-code simulate wasm-test cross types examples services fuzz e2e trace-check
 
 test: ## Set up what is missing and pass everything, as CI does
 	@scripts/test.sh
@@ -118,6 +118,9 @@ race: ## Unit tests of all other packages, natively, shuffled, with the race det
 
 faults: build ## Hold twenty good calls beside hostile clients and failing parts (LONG=5m)
 	ANTIPHON_FAULTS=$(or $(LONG),5m) go test -count=1 -timeout 60m -v -artifacts ./e2e/faults
+
+chaos: ## Kill the proxy of idempotent requests at random (N=50 times), with 100,000 tries of 10,000 keys
+	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestChaos$$' -v ./server/once
 
 protocol: ## Every event and field of the protocol is in a real session; prints how many
 	@scripts/protocol.sh

@@ -28,6 +28,7 @@ type commands struct {
 	Doctor  doctor        `cmd:"" help:"Say what is installed, what is missing and how to get it, and what answers."`
 	Backend backend       `cmd:"" help:"Serve one back end of a pipeline, on standard input and output or on a Unix socket."`
 	Key     key           `cmd:"" help:"Make an API key, and the line of the key file for it."`
+	Once    once          `cmd:"" help:"Serve a reverse proxy that lets each request with an Idempotency-Key through once."`
 	Models  modelCommands `cmd:"" help:"Fetch, list, check and remove the engines and weights of neural speech."`
 	Bench   bench         `cmd:"" help:"Measure the server on this machine, over loopback."`
 	Version show          `cmd:"" help:"Print the version."`

@@ -56,7 +56,7 @@ func TestMachinesPage(t *testing.T) {
 		{"view", "It runs in the client. It decides what the client shows of the session from the server's events.", clientview.Table.Mermaid(clientview.Closed{})},
 		{"compaction", "It decides when a long conversation is summarised. One run goes on at a time. No driver runs it yet.", compaction.Table.Mermaid(compaction.Idle{})},
 		{"run", "It decides how one piece of agent work goes on and ends. No driver runs it yet.", run.Table.Mermaid(run.Queued{})},
-		{"idempotency", "It decides which try of a request reaches the server and which answer the other tries get. No driver runs it yet.", idempotency.Table.Mermaid(idempotency.Free{})},
+		{"idempotency", "It decides which try of a request reaches the server and which answer the other tries get.", idempotency.Table.Mermaid(idempotency.Free{})},
 		{"session", "The composition: an arrow goes from a machine whose effect is an event of another machine.", flow},
 	} {
 		page += "\n## " + m.name + "\n" + m.decides + "\n\n```mermaid\n" + strings.TrimRight(m.diagram, "\n") + "\n```\n"

@@ -1,0 +1,198 @@
+package once
+
+// The middleware: its configuration, and what it does with a request before the machine of its key.
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/store"
+)
+
+// Config configures a Handler. Store is required; other fields that are zero take the default that they name.
+type Config struct {
+	// Store keeps the keys. It stays open while the Handler is used.
+	Store *store.Store
+	// Name is the beginning of the names of the buckets; "" takes "once". Handlers with the same Store and Name share their keys.
+	Name string
+	// Required refuses requests of methods that change something if they have no key.
+	Required bool
+	// Safe reports whether the operation of a request may be repeated: if its holder dies, another try sends it again. nil: none may.
+	Safe func(*http.Request) bool
+	// Principal returns who sends a request. Keys of different principals have nothing in common. nil takes the header Authorization.
+	// The Handler stores a hash of it only.
+	Principal func(*http.Request) string
+	// Keep is how long a key and its response are kept; 0 takes 24 h.
+	Keep time.Duration
+	// Lease is how long a holder may be silent before its lock is over; 0 takes 15 s.
+	Lease time.Duration
+	// Timeout is how long the service may take for one request; 0 takes 60 s.
+	Timeout time.Duration
+	// MaxWait is the longest wait that a client may ask for with Prefer: wait=SECONDS; 0 takes 30 s.
+	MaxWait time.Duration
+	// MaxBody and MaxResponse are limits of a request with a key, in bytes; 0 takes 1 MiB and 4 MiB.
+	MaxBody, MaxResponse int
+	// MaxRequests is how many requests with a key are in progress at a time; 0 takes 256. One principal has half of them at most.
+	MaxRequests int
+	// KeysPerPrincipal is how many new keys a principal may use in the time Keep, in this process; 0 takes 100,000.
+	KeysPerPrincipal int
+	// Logger gets what an operator should know. nil discards it.
+	Logger *slog.Logger
+
+	history uint8 // of the records; tests read it
+}
+
+// withDefaults returns the configuration with defaults for its zero fields.
+func (c Config) withDefaults() (Config, error) {
+	if c.Store == nil {
+		return c, errors.New("once: Config.Store is missing")
+	}
+	if c.Keep < 0 || c.Lease < 0 || c.Timeout < 0 || c.MaxWait < 0 || c.MaxBody < 0 || c.MaxResponse < 0 || c.MaxRequests < 0 || c.KeysPerPrincipal < 0 {
+		return c, errors.New("once: a limit is negative")
+	}
+	if c.Safe == nil {
+		c.Safe = func(*http.Request) bool { return false }
+	}
+	if c.Principal == nil {
+		c.Principal = func(r *http.Request) string { return r.Header.Get("Authorization") }
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	c.Name = or(c.Name, "once")
+	c.Keep = or(c.Keep, 24*time.Hour)
+	c.Lease = or(c.Lease, 15*time.Second)
+	c.Timeout = or(c.Timeout, time.Minute)
+	c.MaxWait = or(c.MaxWait, 30*time.Second)
+	c.MaxBody = or(c.MaxBody, 1<<20)
+	c.MaxResponse = or(c.MaxResponse, 4<<20)
+	c.MaxRequests = or(c.MaxRequests, 256)
+	c.KeysPerPrincipal = or(c.KeysPerPrincipal, 100_000)
+	return c, nil
+}
+
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// Handler is the middleware. It is safe for concurrent use.
+type Handler struct {
+	cfg     Config
+	next    http.Handler
+	connect bool // next is a Proxy: it stores Sending itself, when it has connected
+	book    *book
+	limits  *limits
+	waiters *waiters
+}
+
+// New returns a Handler before next. It opens its buckets in the store.
+func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	records, err := cfg.Store.Bucket(ctx, store.BucketConfig{Name: cfg.Name + "-keys", Keep: cfg.Keep, History: cfg.history})
+	if err != nil {
+		return nil, err
+	}
+	// A body is stored before its record, so it has to stay longer than the record.
+	bodies, err := cfg.Store.Bucket(ctx, store.BucketConfig{Name: cfg.Name + "-bodies", Keep: cfg.Keep + time.Hour})
+	if err != nil {
+		return nil, err
+	}
+	_, proxy := next.(*Proxy)
+	return &Handler{
+		cfg: cfg, next: next, connect: proxy,
+		book:    &book{store: cfg.Store, records: records, bodies: bodies, node: cfg.Store.Process(), lease: cfg.Lease},
+		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), keys: cfg.KeysPerPrincipal, keep: cfg.Keep, of: map[string]*usage{}},
+		waiters: &waiters{of: map[string]*waiter{}},
+	}, nil
+}
+
+// ServeHTTP implements http.Handler. Requests of safe methods, and requests without a key unless it is required, go to the service unchanged.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	key, err := readKey(r.Header)
+	switch {
+	case safeMethod(r.Method), errors.Is(err, errNoKey) && !h.cfg.Required:
+		h.next.ServeHTTP(w, r)
+		return
+	case errors.Is(err, errNoKey):
+		refuse(w, http.StatusBadRequest, CodeMissing, 0, "this service wants the header Idempotency-Key: send a new UUID for each new request, and the same for each try of it")
+		return
+	case err != nil:
+		refuse(w, http.StatusBadRequest, CodeInvalid, 0, "the header Idempotency-Key: "+err.Error())
+		return
+	}
+	principal := hashed(h.cfg.Principal(r))
+	end, err := h.limits.begin(principal, time.Now())
+	if err != nil {
+		h.tooMany(w, err)
+		return
+	}
+	t := &try{id: newTry(), principal: principal, end: end}
+	defer func() {
+		if !t.given {
+			end()
+		}
+	}()
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.cfg.MaxBody)))
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		refuse(w, http.StatusRequestEntityTooLarge, CodeBody, 0, fmt.Sprintf("a request with an Idempotency-Key has %d bytes at most", long.Limit))
+		return
+	case err != nil:
+		refuse(w, http.StatusBadRequest, CodeBody, 0, "the request's body did not arrive whole")
+		return
+	}
+	t.key, t.payload, t.safe, t.body = scope(principal, r.Method, r.URL.EscapedPath(), key), fingerprint(r, body), h.cfg.Safe(r), body
+	h.serve(w, r, t)
+}
+
+// hashed returns the hash of a principal, so that no credential is stored.
+func hashed(principal string) string {
+	sum := sha256.Sum256([]byte(principal))
+	return hex.EncodeToString(sum[:])
+}
+
+// withBody returns the request as the service gets it, with the body that was read before.
+func withBody(ctx context.Context, r *http.Request, body []byte) *http.Request {
+	out := r.WithContext(ctx)
+	out.Body, out.GetBody, out.ContentLength, out.TransferEncoding = io.NopCloser(bytes.NewReader(body)), nil, int64(len(body)), nil
+	return out
+}
+
+// tooMany answers a request that is beyond a limit.
+func (h *Handler) tooMany(w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, errBusy):
+		refuse(w, http.StatusServiceUnavailable, CodeLimit, 1, err.Error())
+	case errors.Is(err, errShare):
+		refuse(w, http.StatusTooManyRequests, CodeLimit, 1, err.Error())
+	default:
+		refuse(w, http.StatusTooManyRequests, CodeLimit, 60, err.Error())
+	}
+}
+
+// storeFailed answers a try for which the store did not work.
+func (h *Handler) storeFailed(w http.ResponseWriter, err error) {
+	if errors.Is(err, errQuota) {
+		h.tooMany(w, err)
+		return
+	}
+	h.cfg.Logger.Error("once: a request got no answer, because the store failed", "err", err)
+	refuse(w, http.StatusServiceUnavailable, CodeStore, 2,
+		"the store of the idempotency keys does not work now. The request was not sent by this try, or its response could not be stored: try again with the same key")
+}

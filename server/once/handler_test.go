@@ -1,0 +1,273 @@
+package once
+
+// What clients see: replay, refusal, the wait, limits, and keys that are not valid.
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/coord/machine"
+	"github.com/antiphon-rt/antiphon/server/store"
+)
+
+type machineEdge = machine.Edge[idempotency.State, idempotency.Event, idempotency.Effect]
+
+// counting is a service that counts its requests and answers with their number.
+func counting(calls *atomic.Int64) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Set-Cookie", "a=b")
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprintf(w, "call %d", calls.Add(1))
+	}
+}
+
+// code returns the code of a problem.
+func code(t *testing.T, response *http.Response, body string) string {
+	t.Helper()
+	var p problem
+	g := gomega.NewWithT(t)
+	g.Expect(response.Header.Get("Content-Type")).To(gomega.Equal(problemType))
+	g.Expect(json.Unmarshal([]byte(body), &p)).To(gomega.Succeed())
+	g.Expect(p.Status).To(gomega.Equal(response.StatusCode))
+	g.Expect(p.Detail).NotTo(gomega.BeEmpty())
+	return p.Code
+}
+
+func TestReplay(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	h := before(t, Config{}, counting(&calls))
+	first, body := send(h, request(t, "/orders", "k", "one"))
+	g.Expect(first.StatusCode).To(gomega.Equal(http.StatusCreated))
+	g.Expect(body).To(gomega.Equal("call 1"))
+	g.Expect(first.Header.Get("Set-Cookie")).To(gomega.Equal("a=b"))
+	g.Expect(first.Header.Get(Replayed)).To(gomega.BeEmpty())
+
+	second, body := send(h, request(t, "/orders", `"k"`, "one"))
+	g.Expect(second.StatusCode).To(gomega.Equal(http.StatusCreated))
+	g.Expect(body).To(gomega.Equal("call 1"))
+	g.Expect(second.Header.Get("Content-Type")).To(gomega.Equal("text/plain"))
+	g.Expect(second.Header.Get("Set-Cookie")).To(gomega.BeEmpty(), "a cookie is for the first client")
+	g.Expect(second.Header.Get(Replayed)).To(gomega.Equal("true"))
+	g.Expect(calls.Load()).To(gomega.Equal(int64(1)))
+}
+
+func TestKeysAreScoped(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	h := before(t, Config{}, counting(&calls))
+	put := request(t, "/orders", "k", "one")
+	put.Method = http.MethodPut
+	for _, r := range []*http.Request{
+		request(t, "/orders", "k", "one"), request(t, "/orders", "k2", "one"), request(t, "/others", "k", "one"), put,
+		request(t, "/orders", "k", "one", "Authorization", "Bearer x"), request(t, "/orders", "k", "one", "Authorization", "Bearer y"),
+	} {
+		response, _ := send(h, r)
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusCreated))
+		g.Expect(response.Header.Get(Replayed)).To(gomega.BeEmpty())
+	}
+	g.Expect(calls.Load()).To(gomega.Equal(int64(6)))
+}
+
+func TestAnotherPayload(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	h := before(t, Config{}, counting(&calls))
+	send(h, request(t, "/orders", "k", "one"))
+	for _, r := range []*http.Request{
+		request(t, "/orders", "k", "two"), request(t, "/orders?x=1", "k", "one"), request(t, "/orders", "k", "one", "Content-Type", "text/csv"),
+	} {
+		response, body := send(h, r)
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusUnprocessableEntity))
+		g.Expect(code(t, response, body)).To(gomega.Equal(CodeReused))
+	}
+	g.Expect(calls.Load()).To(gomega.Equal(int64(1)))
+}
+
+func TestWhatPassesThrough(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	h := before(t, Config{}, counting(&calls))
+	get := request(t, "/orders", "k", "")
+	get.Method = http.MethodGet
+	for _, r := range []*http.Request{request(t, "/orders", "", "one"), request(t, "/orders", "", "one"), get, get.Clone(t.Context())} {
+		response, _ := send(h, r)
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusCreated))
+	}
+	g.Expect(calls.Load()).To(gomega.Equal(int64(4)))
+}
+
+func TestARequiredKey(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	response, body := send(before(t, Config{Required: true}, counting(&calls)), request(t, "/orders", "", "one"))
+	g.Expect(response.StatusCode).To(gomega.Equal(http.StatusBadRequest))
+	g.Expect(code(t, response, body)).To(gomega.Equal(CodeMissing))
+	g.Expect(calls.Load()).To(gomega.BeZero())
+}
+
+func TestKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"abc": "abc", `"abc"`: "abc", ` "a b" `: "a b", `"a\"b\\"`: `a"b\`, "8e03978e-40d5-43e8-bc93-6894a57f9324": "8e03978e-40d5-43e8-bc93-6894a57f9324",
+		strings.Repeat("k", maxKey): strings.Repeat("k", maxKey),
+	} {
+		key, err := readKey(http.Header{Header: {text}})
+		g := gomega.NewWithT(t)
+		g.Expect(err).NotTo(gomega.HaveOccurred(), text)
+		g.Expect(key).To(gomega.Equal(want))
+	}
+	for _, text := range []string{"", `""`, `"abc`, `abc"`, "a b", "a,b", `"a"b"`, `"a\x"`, "ä", "\"a\tb\"", strings.Repeat("k", maxKey+1), `"`} {
+		_, err := readKey(http.Header{Header: {text}})
+		gomega.NewWithT(t).Expect(err).To(gomega.HaveOccurred(), text)
+	}
+	_, err := readKey(http.Header{Header: {"a", "a"}})
+	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(errTwice))
+}
+
+func TestABadKey(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	response, body := send(before(t, Config{}, counting(&calls)), request(t, "/orders", "a b", "one"))
+	g.Expect(response.StatusCode).To(gomega.Equal(http.StatusBadRequest))
+	g.Expect(code(t, response, body)).To(gomega.Equal(CodeInvalid))
+	g.Expect(calls.Load()).To(gomega.BeZero())
+}
+
+func TestPreferences(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"wait=3": 3 * time.Second, "respond-async, wait=3": 3 * time.Second, `Wait="3"`: 3 * time.Second, "wait=99999": time.Minute, "wait=-1": 0, "wait": 0, "": 0,
+	} {
+		gomega.NewWithT(t).Expect(readWait(http.Header{"Prefer": {text}}, time.Minute)).To(gomega.Equal(want), text)
+	}
+}
+
+// held is a service that answers a request when it is let go.
+type held struct{ came, goes chan struct{} }
+
+func hold() held { return held{make(chan struct{}, 100), make(chan struct{})} }
+
+func (s held) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	s.came <- struct{}{}
+	<-s.goes
+	fmt.Fprint(w, "done")
+}
+
+func TestInFlight(t *testing.T) {
+	g, service := gomega.NewWithT(t), hold()
+	h := before(t, Config{}, service.ServeHTTP)
+	var both sync.WaitGroup
+	defer both.Wait()
+	var first, waited string
+	both.Go(func() { _, first = send(h, request(t, "/orders", "k", "one")) })
+	<-service.came
+
+	response, body := send(h, request(t, "/orders", "k", "one"))
+	g.Expect(response.StatusCode).To(gomega.Equal(http.StatusConflict))
+	g.Expect(response.Header.Get("Retry-After")).To(gomega.Equal("1"))
+	g.Expect(code(t, response, body)).To(gomega.Equal(CodeInFlight))
+	response, _ = send(h, request(t, "/orders", "k", "other"))
+	g.Expect(response.StatusCode).To(gomega.Equal(http.StatusUnprocessableEntity))
+
+	both.Go(func() { _, waited = send(h, request(t, "/orders", "k", "one", "Prefer", "wait=30")) })
+	other := make(chan struct{})
+	go func() {
+		send(h, request(t, "/orders", "k2", "one"))
+		close(other)
+	}()
+	<-service.came // the request of another key does not wait for that of the first
+	close(service.goes)
+	<-other
+	both.Wait()
+	g.Expect(first).To(gomega.Equal("done"))
+	g.Expect(waited).To(gomega.Equal("done"))
+	g.Expect(service.came).To(gomega.BeEmpty(), "a try was sent a second time")
+}
+
+func TestLimits(t *testing.T) {
+	calls := atomic.Int64{}
+	t.Run("body", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		response, body := send(before(t, Config{MaxBody: 3}, counting(&calls)), request(t, "/", "k", "long"))
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusRequestEntityTooLarge))
+		g.Expect(code(t, response, body)).To(gomega.Equal(CodeBody))
+	})
+	t.Run("keys of a principal", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		h := before(t, Config{KeysPerPrincipal: 2}, counting(&calls))
+		for i, status := range []int{201, 201, 429} {
+			response, _ := send(h, request(t, "/", fmt.Sprint("k", i), ""))
+			g.Expect(response.StatusCode).To(gomega.Equal(status))
+		}
+		response, _ := send(h, request(t, "/", "k0", ""))
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusCreated), "a stored key is not new")
+		response, _ = send(h, request(t, "/", "k9", "", "Authorization", "Bearer other"))
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusCreated))
+	})
+	t.Run("requests at a time", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		l := &limits{requests: 3, share: 2, keys: 10, keep: time.Hour, of: map[string]*usage{}}
+		now := time.Unix(0, 0)
+		var end func()
+		for _, c := range []struct {
+			who  string
+			want error
+		}{{"a", nil}, {"a", nil}, {"a", errShare}, {"b", nil}, {"c", errBusy}} {
+			e, err := l.begin(c.who, now)
+			if c.want == nil {
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				end = e
+			} else {
+				g.Expect(err).To(gomega.MatchError(c.want))
+			}
+		}
+		end()
+		_, err := l.begin("c", now)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+	})
+	t.Run("a response that is too long", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		h := before(t, Config{MaxResponse: 10}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("x", 11)) })
+		first, body := send(h, request(t, "/", "k", ""))
+		g.Expect(code(t, first, body)).To(gomega.Equal(CodeTooLarge))
+		_, again := send(h, request(t, "/", "k", ""))
+		g.Expect(again).To(gomega.Equal(body))
+	})
+}
+
+func TestALongResponse(t *testing.T) {
+	g := gomega.NewWithT(t)
+	long := strings.Repeat("0123456789abcdef", 80<<10) // 1.25 MiB: three pieces
+	h := before(t, Config{}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, long) })
+	for range 2 {
+		_, body := send(h, request(t, "/", "k", ""))
+		g.Expect(body == long).To(gomega.BeTrue())
+	}
+}
+
+func TestAHandlerThatPanics(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	h := before(t, Config{}, func(http.ResponseWriter, *http.Request) {
+		calls.Add(1)
+		panic("broken")
+	})
+	for range 2 {
+		response, body := send(h, request(t, "/", "k", ""))
+		g.Expect(code(t, response, body)).To(gomega.Equal(CodeUnknown))
+	}
+	g.Expect(calls.Load()).To(gomega.Equal(int64(1)))
+}
+
+func TestALostStore(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	s := opened(t, store.Config{Timeout: time.Second})
+	h := before(t, Config{Store: s}, counting(&calls))
+	g.Expect(s.Close()).To(gomega.Succeed())
+	response, body := send(h, request(t, "/", "k", ""))
+	g.Expect(response.StatusCode).To(gomega.Equal(http.StatusServiceUnavailable))
+	g.Expect(code(t, response, body)).To(gomega.Equal(CodeStore))
+	g.Expect(calls.Load()).To(gomega.BeZero())
+}

@@ -1,0 +1,120 @@
+package once
+
+// The recorder: takes the response of the service, up to a limit.
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// recorder is the http.ResponseWriter that the service writes to. It is safe for concurrent use, because a handler that takes too long is given up and may
+// still write.
+type recorder struct {
+	limit int
+
+	mu     sync.Mutex
+	header http.Header
+	status int         // 0: nothing was written yet
+	sent   http.Header // the header at the time of the first write
+	body   bytes.Buffer
+	over   bool  // the body is longer than the limit
+	failed error // the service gave no response
+}
+
+func newRecorder(limit int) *recorder { return &recorder{limit: limit, header: http.Header{}} }
+
+// Header implements http.ResponseWriter.
+func (r *recorder) Header() http.Header { return r.header }
+
+// WriteHeader implements http.ResponseWriter. Informational responses are dropped.
+func (r *recorder) WriteHeader(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begin(status)
+}
+
+func (r *recorder) begin(status int) {
+	if r.status == 0 && status >= http.StatusOK {
+		r.status, r.sent = status, r.header.Clone()
+	}
+}
+
+// Write implements http.ResponseWriter. What is beyond the limit is dropped, and the service goes on.
+func (r *recorder) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begin(http.StatusOK)
+	if r.body.Len()+len(p) > r.limit {
+		r.over = true
+		r.body.Reset()
+	}
+	if !r.over {
+		r.body.Write(p)
+	}
+	return len(p), nil
+}
+
+// Flush implements http.Flusher, for handlers that want to stream. The response is kept until it is whole.
+func (r *recorder) Flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begin(http.StatusOK)
+}
+
+// fail says that no response will come.
+func (r *recorder) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = err
+}
+
+// result returns the response and its whole header, or the error with which the service failed. A response that is too long becomes one that says so.
+func (r *recorder) result() (*answer, http.Header, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed != nil {
+		return nil, nil, r.failed
+	}
+	r.begin(http.StatusOK)
+	if r.over || size(r.sent) > maxHeader {
+		header := http.Header{"Content-Type": {problemType}}
+		return &answer{Status: http.StatusBadGateway, Header: header, Body: tooLarge(r.limit)}, header, nil
+	}
+	whole := r.sent
+	for _, name := range []string{"Content-Length", "Connection", "Transfer-Encoding", "Trailer", "Keep-Alive"} {
+		whole.Del(name)
+	}
+	return &answer{Status: r.status, Header: allowed(whole), Body: slices.Clone(r.body.Bytes())}, whole, nil
+}
+
+// maxHeader is the longest header of a response, in bytes.
+const maxHeader = 64 << 10
+
+// size returns about how many bytes a header has.
+func size(h http.Header) (n int) {
+	for name, values := range h {
+		for _, v := range values {
+			n += len(name) + len(v) + len(": \r\n")
+		}
+	}
+	return n
+}
+
+// replayedHeaders are the headers of a response that every try gets. Others, such as Set-Cookie and Date, only the try gets that was sent.
+var replayedHeaders = []string{
+	"Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Content-Location", "Content-Type", "Etag", "Expires",
+	"Last-Modified", "Link", "Location", "Retry-After", "Vary", "Www-Authenticate",
+}
+
+// allowed returns the part of a header that every try gets.
+func allowed(h http.Header) http.Header {
+	out := http.Header{}
+	for _, name := range replayedHeaders {
+		if values := h.Values(name); len(values) > 0 {
+			out[name] = slices.Clone(values)
+		}
+	}
+	return out
+}

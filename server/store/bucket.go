@@ -1,0 +1,173 @@
+package store
+
+// A bucket: named values with compare and swap.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// BucketConfig describes a bucket.
+type BucketConfig struct {
+	// Name has letters, digits, _ and -.
+	Name string
+	// Keep is how long a value stays after it was last written; 0 keeps it.
+	Keep time.Duration
+	// MaxBytes is the limit of all values with what the store adds to each; 0 takes half of the store's limit.
+	MaxBytes int64
+	// MaxValue is the limit of one value in bytes, at most 900 KiB; 0 takes this.
+	MaxValue int32
+	// History is how many versions of a value are kept: 1 to 64; 0 takes 1. Tests read the earlier ones.
+	History uint8
+}
+
+// maxValue is the largest value: a message of NATS has 1 MiB.
+const maxValue = 900 << 10
+
+// Entry is one version of a value.
+type Entry struct {
+	Value    []byte
+	Revision uint64    // it grows with each write to the bucket
+	Written  time.Time // by the clock of the store
+}
+
+// Bucket is an open bucket. It is safe for concurrent use.
+type Bucket struct {
+	of    *Store
+	kv    jetstream.KeyValue
+	limit int64
+
+	mu      sync.Mutex
+	checked time.Time // when room was last computed
+	room    error
+}
+
+// roomFor is how long the answer of Room stays true. In this time a reserve of a tenth of a bucket and of 64 MiB of a disk is not used up.
+const roomFor = 250 * time.Millisecond
+
+// Bucket opens a bucket and creates it if it is not there. If it is there with other limits, it gets those of cfg.
+func (s *Store) Bucket(ctx context.Context, cfg BucketConfig) (*Bucket, error) {
+	if cfg.MaxBytes == 0 {
+		cfg.MaxBytes = s.cfg.MaxBytes / 2
+	}
+	if cfg.MaxValue == 0 || cfg.MaxValue > maxValue {
+		cfg.MaxValue = maxValue
+	}
+	storage := jetstream.FileStorage
+	if s.own != nil && s.cfg.Dir == "" {
+		storage = jetstream.MemoryStorage
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: cfg.Name, TTL: cfg.Keep, MaxBytes: cfg.MaxBytes, MaxValueSize: cfg.MaxValue, History: max(cfg.History, 1),
+		Storage: storage, Replicas: s.cfg.Replicas,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", cfg.Name, unavailable(err))
+	}
+	return &Bucket{of: s, kv: kv, limit: cfg.MaxBytes}, nil
+}
+
+// Get returns the newest version of a value, or ErrNotFound.
+func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
+	defer cancel()
+	e, err := b.kv.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return Entry{}, ErrNotFound
+	}
+	if err != nil {
+		return Entry{}, unavailable(err)
+	}
+	return Entry{Value: e.Value(), Revision: e.Revision(), Written: e.Created()}, nil
+}
+
+// Update stores a value if the newest version still has this revision; 0 means that the key has no value yet. It returns the new revision, or
+// ErrConflict.
+func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
+	defer cancel()
+	next, err := b.kv.Update(ctx, key, value, revision)
+	return next, unavailable(err)
+}
+
+// Put stores a value, whatever was there.
+func (b *Bucket) Put(ctx context.Context, key string, value []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
+	defer cancel()
+	_, err := b.kv.Put(ctx, key, value)
+	return unavailable(err)
+}
+
+// History returns the versions of a value that the bucket keeps, the oldest first.
+func (b *Bucket) History(ctx context.Context, key string) ([]Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
+	defer cancel()
+	all, err := b.kv.History(ctx, key)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	entries := make([]Entry, 0, len(all))
+	for _, e := range all {
+		entries = append(entries, Entry{Value: e.Value(), Revision: e.Revision(), Written: e.Created()})
+	}
+	return entries, nil
+}
+
+// Room returns ErrFull if nothing new may begin: nine tenths of the bucket are used, or the disk has only its reserve left. What has begun may
+// still write.
+func (b *Bucket) Room(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.checked) < roomFor {
+		return b.room
+	}
+	b.room, b.checked = b.findRoom(ctx), time.Now()
+	return b.room
+}
+
+func (b *Bucket) findRoom(ctx context.Context) error {
+	left, err := b.of.free()
+	if err != nil {
+		return err
+	}
+	if left <= 0 {
+		return fmt.Errorf("%w: the disk of %s has less than its reserve of %d MB left: make room on it", ErrFull, b.of.cfg.Dir, b.of.cfg.Reserve>>20)
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
+	defer cancel()
+	status, err := b.kv.Status(ctx)
+	if err != nil {
+		return unavailable(err)
+	}
+	if used := int64(status.Bytes()); used > b.limit/10*9 { //nolint:gosec // a number of bytes
+		return fmt.Errorf("%w: bucket %s has %d of %d bytes: allow it more, or keep values for a shorter time", ErrFull, status.Bucket(), used, b.limit)
+	}
+	return nil
+}
+
+// unavailable returns ErrConflict, ErrFull, or an error that wraps ErrUnavailable, for an error of NATS.
+func unavailable(err error) error {
+	var api jetstream.JetStreamError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrKeyExists), errors.Is(err, jetstream.ErrKeyRevisionMismatch):
+		return ErrConflict
+	case errors.As(err, &api) && api.APIError() != nil && fullCodes[api.APIError().ErrorCode]:
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	case errors.Is(err, nats.ErrMaxPayload):
+		return fmt.Errorf("a value is too large for the store: %w", err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// fullCodes are the errors of JetStream that mean that a limit is reached: of the account, of the server, of memory, of files, of a stream.
+var fullCodes = map[jetstream.ErrorCode]bool{10002: true, 10023: true, 10028: true, 10047: true, 10077: true, 10122: true}

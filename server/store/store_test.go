@@ -1,0 +1,182 @@
+package store
+
+// The store: compare and swap, limits, versions, a folder that is in use, and a server that is lost.
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/onsi/gomega"
+)
+
+// open opens a store and closes it at the end of the test.
+func open(t *testing.T, cfg Config) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), cfg)
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// elsewhere starts a NATS server with a port, and returns its URL and the function that ends it.
+func elsewhere(t *testing.T) (url string, end func()) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Start()
+	g.Expect(s.ReadyForConnections(startTimeout)).To(gomega.BeTrue())
+	end = func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	}
+	t.Cleanup(end)
+	return s.ClientURL(), end
+}
+
+func TestCompareAndSwap(t *testing.T) {
+	url, _ := elsewhere(t)
+	for name, cfg := range map[string]Config{"memory": {}, "files": {Dir: t.TempDir()}, "elsewhere": {URL: url}} {
+		t.Run(name, func(t *testing.T) {
+			g, ctx := gomega.NewWithT(t), t.Context()
+			s := open(t, cfg)
+			b, err := s.Bucket(ctx, BucketConfig{Name: "test", History: 4})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			_, err = b.Get(ctx, "k")
+			g.Expect(err).To(gomega.MatchError(ErrNotFound))
+
+			first, err := b.Update(ctx, "k", []byte("one"), 0)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			_, err = b.Update(ctx, "k", []byte("other"), 0)
+			g.Expect(err).To(gomega.MatchError(ErrConflict))
+			second, err := b.Update(ctx, "k", []byte("two"), first)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			_, err = b.Update(ctx, "k", []byte("other"), first)
+			g.Expect(err).To(gomega.MatchError(ErrConflict))
+
+			e, err := b.Get(ctx, "k")
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(string(e.Value)).To(gomega.Equal("two"))
+			g.Expect(e.Revision).To(gomega.Equal(second))
+			now, err := s.Now(ctx)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(e.Written).To(gomega.BeTemporally("~", now, time.Minute))
+			all, err := b.History(ctx, "k")
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(all).To(gomega.HaveLen(2))
+			g.Expect(s.Healthy(ctx)).To(gomega.Succeed())
+			g.Expect(s.Exclusive()).To(gomega.Equal(cfg.URL == ""))
+		})
+	}
+}
+
+func TestFilesOutliveTheStore(t *testing.T) {
+	g, ctx, dir := gomega.NewWithT(t), t.Context(), t.TempDir()
+	s, err := Open(ctx, Config{Dir: dir})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	b, err := s.Bucket(ctx, BucketConfig{Name: "test"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(b.Put(ctx, "k", []byte("kept"))).To(gomega.Succeed())
+	g.Expect(s.Close()).To(gomega.Succeed())
+
+	b, err = open(t, Config{Dir: dir}).Bucket(ctx, BucketConfig{Name: "test"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	e, err := b.Get(ctx, "k")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(string(e.Value)).To(gomega.Equal("kept"))
+	if info, err := os.Stat(dir); runtime.GOOS != "windows" {
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(info.Mode().Perm()).To(gomega.Equal(fs.FileMode(0o700)))
+	}
+}
+
+func TestAFolderBelongsToOneProcess(t *testing.T) {
+	g, dir := gomega.NewWithT(t), t.TempDir()
+	open(t, Config{Dir: dir})
+	_, err := Open(t.Context(), Config{Dir: dir})
+	g.Expect(err).To(gomega.MatchError(ErrInUse))
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(dir)))
+}
+
+func TestConfigurationsThatContradictThemselves(t *testing.T) {
+	for name, cfg := range map[string]Config{
+		"two places": {Dir: t.TempDir(), URL: "nats://127.0.0.1:1"}, "replicas alone": {Replicas: 3}, "many replicas": {URL: "nats://127.0.0.1:1", Replicas: 7},
+		"a negative limit": {MaxBytes: -1}, "nobody there": {URL: "nats://127.0.0.1:1", Timeout: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(t.Context(), cfg)
+			gomega.NewWithT(t).Expect(err).To(gomega.HaveOccurred())
+		})
+	}
+}
+
+func TestAFullDisk(t *testing.T) {
+	g, ctx, free := gomega.NewWithT(t), t.Context(), int64(1)
+	s := open(t, Config{Dir: t.TempDir(), free: func(string) (int64, error) { return free, nil }})
+	b, err := s.Bucket(ctx, BucketConfig{Name: "test"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	err = b.Room(ctx)
+	g.Expect(err).To(gomega.MatchError(ErrFull))
+	g.Expect(err).To(gomega.MatchError(ErrUnavailable))
+	g.Expect(b.Put(ctx, "k", []byte("what was begun before"))).To(gomega.Succeed())
+	free = defaultReserve + 1
+	g.Expect(b.findRoom(ctx)).To(gomega.Succeed())
+}
+
+func TestAFullBucket(t *testing.T) {
+	g, ctx := gomega.NewWithT(t), t.Context()
+	b, err := open(t, Config{}).Bucket(ctx, BucketConfig{Name: "test", MaxBytes: 64 << 10})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(b.Room(ctx)).To(gomega.Succeed())
+	g.Expect(b.Put(ctx, "a", make([]byte, 60<<10))).To(gomega.Succeed())
+	g.Expect(b.findRoom(ctx)).To(gomega.MatchError(ErrFull))
+	g.Expect(b.Put(ctx, "b", make([]byte, 60<<10))).To(gomega.MatchError(ErrFull))
+	e, err := b.Get(ctx, "a")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(e.Value).To(gomega.HaveLen(60 << 10))
+}
+
+func TestALostServer(t *testing.T) {
+	g, ctx := gomega.NewWithT(t), t.Context()
+	url, end := elsewhere(t)
+	s := open(t, Config{URL: url, Timeout: time.Second})
+	b, err := s.Bucket(ctx, BucketConfig{Name: "test"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	end()
+	_, err = b.Get(ctx, "k")
+	g.Expect(err).To(gomega.MatchError(ErrUnavailable))
+	_, err = b.Update(ctx, "k", []byte("v"), 0)
+	g.Expect(err).To(gomega.MatchError(ErrUnavailable))
+	g.Expect(b.Room(ctx)).To(gomega.MatchError(ErrUnavailable))
+	g.Expect(s.Healthy(ctx)).To(gomega.MatchError(ErrUnavailable))
+}
+
+func TestVersions(t *testing.T) {
+	g, ctx, dir := gomega.NewWithT(t), t.Context(), t.TempDir()
+	s, err := Open(ctx, Config{Dir: dir})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	var steps []int
+	step := func(n int, err error) migration {
+		return func(context.Context, *Store) error { steps = append(steps, n); return err }
+	}
+	broken := errors.New("broken")
+	g.Expect(s.migrate(ctx, []migration{step(1, nil), step(2, broken)})).To(gomega.MatchError(broken))
+	g.Expect(s.migrate(ctx, []migration{step(1, nil), step(2, nil)})).To(gomega.Succeed())
+	g.Expect(s.migrate(ctx, []migration{step(1, nil), step(2, nil)})).To(gomega.Succeed())
+	g.Expect(steps).To(gomega.Equal([]int{1, 2, 2}), "each step once, and again only after it failed")
+	g.Expect(s.Close()).To(gomega.Succeed())
+
+	_, err = Open(ctx, Config{Dir: dir})
+	g.Expect(err).To(gomega.MatchError(ErrNewer))
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("version 3")))
+}
