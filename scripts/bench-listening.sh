@@ -12,6 +12,7 @@ for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
 	if [ "$part" = sounds ]; then
 		go run ./e2e/voicebench -parts "$part"
 	elif [ "$part" = ends ]; then
+		go run ./cmd/antiphon models get --dir .cache/models smart-turn >/dev/null # 12 MB, once
 		go build -o .cache/listenbench ./e2e/listenbench
 		.cache/listenbench -models .cache/models -prompts "$letters" -draws "$draws" "$@"
 	else

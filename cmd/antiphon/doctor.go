@@ -45,9 +45,31 @@ func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 	fmt.Fprintf(w, "%s:\n\n", name)
 	results := probe.Run(ctx, p) // before the components, whose states it changes
 	err = diagnose(w, p.Components(), results)
+	diagnoseEnds(ctx, w, p)
 	reduceNoise(p, slog.New(slog.DiscardHandler))
 	diagnoseNoise(w, p.Noise.Component())
 	return err
+}
+
+// diagnoseEnds says how semantic_vad finds the ends of turns. A server works without Smart Turn, so it is never an error.
+func diagnoseEnds(ctx context.Context, w io.Writer, p *pipeline.Pipeline) {
+	switch {
+	case p.EndOfTurn == nil:
+		fmt.Fprintln(w, "semantic_vad: the recogniser reports the ends of turns.")
+		return
+	case p.EndJudge == nil:
+		fmt.Fprintln(w, "semantic_vad: ends of turns are estimated by the words and the sound.")
+		return
+	}
+	_ = p.EndJudge.Warm(ctx) // the component has the error
+	switch c := p.EndJudge.Component(); c.State {
+	case pipeline.StateReady:
+		fmt.Fprintf(w, "semantic_vad: ends of turns are estimated by the words, the sound, and %s (%s).\n", c.Name, c.Detail)
+	case pipeline.StateMissing:
+		fmt.Fprintf(w, "semantic_vad: ends of turns are estimated by the words and the sound, because %s is not on this machine. To get it:\n  %s\n", c.Name, c.Install)
+	default:
+		fmt.Fprintf(w, "semantic_vad: ends of turns are estimated by the words and the sound, because %s does not work: %s\n", c.Name, c.Detail)
+	}
 }
 
 // diagnoseNoise says whether there is noise reduction. A server without it works, so it is never an error.

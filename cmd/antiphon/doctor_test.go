@@ -56,6 +56,27 @@ func TestDoctorOfNoiseReduction(t *testing.T) {
 	}
 }
 
+// Doctor says how ends of turns are found, and how to get Smart Turn where the configuration asks for it.
+func TestDoctorOfEndsOfTurns(t *testing.T) {
+	g := gomega.NewWithT(t)
+	t.Setenv("ANTIPHON_MODELS", t.TempDir())
+	for src, says := range map[string]string{
+		"stt: {kind: scripted}": "semantic_vad: the recogniser reports the ends of turns.\n",
+		"":                      "semantic_vad: ends of turns are estimated by the words and the sound.\n",
+		"turn: smart-turn": "semantic_vad: ends of turns are estimated by the words and the sound, because smart-turn is not on this machine. To get it:\n" +
+			"  antiphon models get smart-turn\n",
+	} {
+		file, err := config.Parse(config.Name, []byte(src), nil)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		p, err := file.Pipeline(t.Context(), config.Env{})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		var out strings.Builder
+		diagnoseEnds(t.Context(), &out, p)
+		g.Expect(out.String()).To(gomega.Equal(says))
+		g.Expect(p.Close()).To(gomega.Succeed())
+	}
+}
+
 // Doctor tries the configuration of the folder, or the pipeline that its argument names.
 func TestDoctor(t *testing.T) {
 	g := gomega.NewWithT(t)

@@ -98,7 +98,11 @@ func (c *serve) open(ctx context.Context, file *config.File, flag bool, logger *
 		return openPipeline(ctx, c.Pipeline, c.RecogniserProcesses, logger)
 	}
 	logger.Info("the configuration is read", "file", file.Path, "stt", file.STT.Kind(), "llm", file.LLM.Kind(), "tts", file.TTS.Kind())
-	return file.Pipeline(ctx, config.Env{Logger: logger, RecogniserProcesses: c.RecogniserProcesses})
+	p, err := file.Pipeline(ctx, config.Env{Logger: logger, RecogniserProcesses: c.RecogniserProcesses})
+	if err == nil {
+		reportEndJudge(p, logger)
+	}
+	return p, err
 }
 
 // probeAgain is how long the server waits before it tries stages of the configuration again that did not work.
@@ -167,6 +171,16 @@ func reduceNoise(p *pipeline.Pipeline, logger *slog.Logger) {
 		logger.Info("no noise reduction: noise_reduction of a session comes back as null", "install", c.Install)
 	case pipeline.StateFailed:
 		logger.Warn("noise reduction does not work: noise_reduction of a session comes back as null", "detail", c.Detail)
+	}
+}
+
+// reportEndJudge logs that the configuration asks for a model that hears ends of turns, and that this machine does not have it.
+func reportEndJudge(p *pipeline.Pipeline, logger *slog.Logger) {
+	if p.EndJudge == nil {
+		return
+	}
+	if c := p.EndJudge.Component(); c.State == pipeline.StateMissing {
+		logger.Warn("ends of turns are estimated by the words and the sound alone", "missing", c.Name, "install", c.Install)
 	}
 }
 

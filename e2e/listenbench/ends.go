@@ -58,9 +58,12 @@ func (h *heard) silence(from, to int) silence {
 	return s
 }
 
-// estimates returns what an estimator says of a turn.
-func (h *heard) estimates(e endofturn.Estimator) (out []estimate) {
+// estimates returns what an estimator says of a turn. j is its judge; nil: it has none.
+func (h *heard) estimates(e endofturn.Estimator, j *judge) (out []estimate) {
 	texts := h.texts
+	if j != nil {
+		j.reset()
+	}
 	pause := map[int]int{}
 	for _, s := range h.silences() {
 		for i := int(s.begin / frame); i < int(s.end/frame); i++ {
@@ -77,6 +80,9 @@ func (h *heard) estimates(e endofturn.Estimator) (out []estimate) {
 	}
 	for i := max(0, h.opened); i < len(h.speech); i++ {
 		now := time.Duration(i+1) * frame
+		if j != nil {
+			j.at(now)
+		}
 		if p, due := e.Frame(h.pcm[i*voice.FrameSize:(i+1)*voice.FrameSize], h.speech[i]); due {
 			add(i, now, p)
 		}

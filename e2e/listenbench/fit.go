@@ -16,7 +16,7 @@ const (
 )
 
 // expected are the weights before the measurement: what grammar says, and that silence lasts longer at an end.
-var expected = []float64{0, 1, 0.2, 0.2, 0, 0.5, 0, 0, 0, -4, -2, 0, 2, 1, -3, 1, 0, -2, -3, 0, -0.5, 0}
+var expected = []float64{0, 1, 0.2, 0.2, 0, 0.5, 0, 0, 0, -4, -2, 0, 2, 1, -3, 1, 0, -2, -3, 0, -0.5, 0, 0.5}
 
 // sample is an estimate, and whether the turn was over.
 type sample struct {
@@ -26,31 +26,32 @@ type sample struct {
 }
 
 // fit prints the weights that fit the estimates best: of the sound alone, and of all.
-func fit(all []heard, found [][]estimate) {
+func fit(all []heard, found [][]estimate, judged bool) {
 	for _, fresh := range []bool{false, true} {
 		var names []string
+		var prior []float64
 		var samples []sample
 		for i, h := range all {
 			for _, e := range found[i] {
-				if e.pause < 0 || fresh && !e.fresh || h.pauses[e.pause].where == between {
+				if e.pause < 0 || fresh && !e.fresh || judged && math.IsNaN(e.values[len(e.values)-1].Value) || h.pauses[e.pause].where == between {
 					continue
 				}
 				if e.at-h.pauses[e.pause].begin > longest {
 					continue
 				}
 				s := sample{over: h.pauses[e.pause].where == atEnd, weight: 1}
-				names = names[:0]
+				names, prior = names[:0], prior[:0]
 				for j, v := range e.values {
-					if !fresh && j >= ofSound {
-						break
+					if last := j == len(e.values)-1; last && !judged || !last && !fresh && j >= ofSound {
+						continue
 					}
 					s.values = append(s.values, v.Value)
-					names = append(names, v.Name)
+					names, prior = append(names, v.Name), append(prior, expected[j])
 				}
 				samples = append(samples, s)
 			}
 		}
-		weights, loss := descend(samples, expected[:len(names)])
+		weights, loss := descend(samples, prior)
 		fmt.Printf("\n%d estimates, words: %v, loss %.3f\n", len(samples), fresh, loss)
 		var line []string
 		for j, w := range weights {

@@ -51,12 +51,26 @@ func run(ctx context.Context, o options) error {
 	}
 	found := make([][]estimate, len(all))
 	for i := range all {
-		found[i] = all[i].estimates(endofturn.New("en"))
+		found[i] = all[i].estimates(endofturn.New("en"), nil)
 	}
 	fmt.Printf("%d turns\n\n", len(all))
 	report(all, found, o.verbose)
 	if o.fit {
-		fit(all, found)
+		fit(all, found, false)
+	}
+	j, err := newJudge(o.models)
+	if err != nil || j == nil {
+		return err
+	}
+	defer func() { _ = j.engine.Close() }() // nothing is lost
+	if found, err = judged(all, j); err != nil {
+		return err
+	}
+	report(all, found, o.verbose)
+	fmt.Println("\nSmart Turn alone:")
+	curve(all, found, byHeard)
+	if o.fit {
+		fit(all, found, true)
 	}
 	return nil
 }

@@ -24,11 +24,7 @@ func report(all []heard, found [][]estimate, verbose bool) {
 	for _, p := range policies {
 		row(all, found, p)
 	}
-	fmt.Println("\n| threshold | false cuts of pauses in sentences | turns that are cut there | cuts after a whole sentence | delay, mean | p50 | p90 |")
-	fmt.Println("|---|---|---|---|---|---|---|")
-	for _, percent := range []int{30, 40, 50, 60, 70, 75, 80, 85, 90, 95} {
-		row(all, found, byEstimate(fmt.Sprintf("%d %%", percent), float64(percent)/100, 4*time.Second))
-	}
+	curve(all, found, byEstimate)
 	for _, ms := range []int{200, 300, 400, 500, 700, 1000} {
 		row(all, found, bySilence(fmt.Sprintf("silence of %d ms", ms), time.Duration(ms)*time.Millisecond))
 	}
@@ -36,6 +32,15 @@ func report(all []heard, found [][]estimate, verbose bool) {
 		for i := range all {
 			explain(&all[i], found[i])
 		}
+	}
+}
+
+// curve prints one row for each of some thresholds.
+func curve(all []heard, found [][]estimate, by func(name string, threshold float64, fallback time.Duration) policy) {
+	fmt.Println("\n| threshold | false cuts of pauses in sentences | turns that are cut there | cuts after a whole sentence | delay, mean | p50 | p90 |")
+	fmt.Println("|---|---|---|---|---|---|---|")
+	for _, percent := range []int{30, 40, 50, 60, 70, 75, 80, 85, 90, 95} {
+		row(all, found, by(fmt.Sprintf("%d %%", percent), float64(percent)/100, 4*time.Second))
 	}
 }
 

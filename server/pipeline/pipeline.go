@@ -27,6 +27,8 @@ const (
 	StageNoiseReduction = "noise_reduction"
 	// StageSounds is optional.
 	StageSounds = "sound_events"
+	// StageEndOfTurn is optional.
+	StageEndOfTurn = "end_of_turn"
 )
 
 // States of a Component.
@@ -57,6 +59,8 @@ type Pipeline struct {
 	// EndOfTurn returns what estimates, for semantic_vad, whether the user has finished a turn in a language (empty: not known). nil: only the
 	// Transcriber reports ends.
 	EndOfTurn func(language string) endofturn.Estimator
+	// EndJudge hears ends of turns for EndOfTurn; nil for none. JudgeEnds sets it.
+	EndJudge EndJudge
 
 	// Sounds says which sounds are in an utterance, for clients that ask for it; nil if nothing does.
 	Sounds sounds.Tagger

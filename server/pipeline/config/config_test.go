@@ -322,3 +322,23 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// The key turn lets a model hear the ends of turns, where the recogniser does not report them.
+func TestTurn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	t.Setenv("ANTIPHON_MODELS", t.TempDir())
+	for src, judged := range map[string]bool{"": false, "turn: lexical": false, "turn: smart-turn": true, "turn: smart-turn\nstt: {kind: scripted}": true} {
+		f, err := Parse("antiphon.yaml", []byte(src), nil)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		p, err := f.Pipeline(t.Context(), Env{})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(p.EndJudge != nil).To(gomega.Equal(judged), src)
+		g.Expect(p.EndOfTurn == nil).To(gomega.Equal(f.STT.Kind() == "scripted"), "the scripted recogniser reports ends")
+		if judged {
+			g.Expect(p.EndJudge.Component().State).To(gomega.Equal(pipeline.StateMissing))
+		}
+		g.Expect(p.Close()).To(gomega.Succeed())
+	}
+	_, err := Parse("antiphon.yaml", []byte("turn: neural"), nil)
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("smart-turn")))
+}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config/strict"
+	"github.com/antiphon-rt/antiphon/server/pipeline/smartturn"
 )
 
 // Name is the name of the file that antiphon serve looks for in its working folder.
@@ -28,6 +29,8 @@ type File struct {
 	Session       Session
 	Tools         Tools
 	STT, LLM, TTS Choice
+	// Turn is who estimates the ends of turns: TurnLexical or TurnSmart.
+	Turn string
 	// Server has the keys that stand under `server`, in alphabetic order.
 	Server []string
 }
@@ -54,7 +57,7 @@ func Parse(path string, src []byte, server any) (*File, error) {
 	if err := strict.Decode(path, src, &top, strict.Options{Dir: dir, Unknown: unknown, Refuse: refuse}); err != nil {
 		return nil, err
 	}
-	f.Session, f.Tools, f.Server = top.Session, top.Tools, top.Server.keys
+	f.Session, f.Tools, f.Server, f.Turn = top.Session, top.Tools, top.Server.keys, cmp.Or(top.Turn, TurnLexical)
 	for to, from := range map[*Choice]Choice{&f.STT: top.STT, &f.LLM: top.LLM, &f.TTS: top.TTS} {
 		*to = from.orDefault()
 	}
@@ -69,6 +72,7 @@ type sections struct {
 	STT     Choice        `yaml:"stt" doc:"Speech to text: the recogniser."`
 	LLM     Choice        `yaml:"llm" doc:"The model that writes the answers."`
 	TTS     Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`
+	Turn    string        `yaml:"turn" enum:"lexical,smart-turn" doc:"How semantic_vad finds ends of turns where the recogniser does not report them: lexical by the words and the sound, smart-turn also by a neural model, if antiphon models get smart-turn has fetched it. lexical without it."`
 }
 
 // refuse returns why a key may not stand in the file.
@@ -190,8 +194,21 @@ func (f *File) Pipeline(ctx context.Context, e Env) (p *pipeline.Pipeline, err e
 	if f.STT.listen.Retranscribe {
 		p.Retranscriber = p.Transcriber
 	}
+	if f.Turn == TurnSmart {
+		d, err := smartturn.New(smartturn.Config{Logger: e.Logger})
+		if err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+		p.JudgeEnds(d)
+	}
 	return p, nil
 }
+
+// The values of the key `turn`.
+const (
+	TurnLexical = "lexical"
+	TurnSmart   = "smart-turn"
+)
 
 // shut closes a stage that no pipeline gets.
 func shut[S any](s pipeline.Stage[S]) error {

@@ -16,7 +16,7 @@ import (
 // ofWords returns the probability of a text after 300 ms of silence, with a sound that says nothing.
 func ofWords(language, text string) float64 {
 	w := Find(language).look(text)
-	return byAll(&w, &sound{duration: 1, rate: 5, quiet: 5, unvoiced: 0.5}, 0.3)
+	return byAll(&w, &sound{duration: 1, rate: 5, quiet: 5, unvoiced: 0.5}, math.NaN(), 0.3)
 }
 
 func TestWordsOfEnglish(t *testing.T) {
@@ -45,7 +45,7 @@ func TestALongSilence(t *testing.T) {
 	g := gomega.NewWithT(t)
 	after := func(text string, seconds float64) float64 {
 		w := Find("en").look(text)
-		return byAll(&w, &sound{duration: 1, rate: 5, quiet: 5, unvoiced: 0.5}, seconds)
+		return byAll(&w, &sound{duration: 1, rate: 5, quiet: 5, unvoiced: 0.5}, math.NaN(), seconds)
 	}
 	for _, text := range []string{"There are currently", "You have three", "If you want to leave"} {
 		g.Expect(after(text, 0.5)).To(gomega.BeNumerically("<", Threshold("high")), text)

@@ -3,6 +3,7 @@ package endofturn
 // The estimator: when an estimate is due, and what it is made of.
 
 import (
+	"math"
 	"time"
 )
 
@@ -49,6 +50,7 @@ type estimator struct {
 	language *Language                   // of the newest text; nil: there is no data
 	prosody  *prosody
 	words    words
+	judge    *judging // nil: there is no Judge
 
 	at      time.Duration // length of the audio
 	spoken  time.Duration // where the last speech ended; 0: there was none
@@ -67,6 +69,15 @@ func newEstimator(pick func(string) *Language) Estimator {
 	return &estimator{pick: pick, language: pick(""), prosody: newProsody()}
 }
 
+// Judged lets a Judge hear the turn of a new Estimator of New or NewFor, and returns the Estimator. As long as the Judge has no answer for a silence, the
+// estimates are those without it. Judged returns any other Estimator as it is.
+func Judged(e Estimator, j Judge) Estimator {
+	if own, is := e.(*estimator); is {
+		own.judge = &judging{ask: j}
+	}
+	return e
+}
+
 // Frame implements Estimator.
 func (e *estimator) Frame(pcm []float32, speech bool) (p float64, due bool) {
 	e.at += frame
@@ -75,7 +86,8 @@ func (e *estimator) Frame(pcm []float32, speech bool) (p float64, due bool) {
 		e.spoken = e.at
 	}
 	silence := e.at - e.spoken
-	if e.spoken == 0 || silence < Earliest || (silence-Earliest)%Every != 0 {
+	answered := e.judge != nil && e.judge.frame(pcm, silence, e.spoken > 0)
+	if e.spoken == 0 || silence < Earliest || !answered && (silence-Earliest)%Every != 0 {
 		return 0, false
 	}
 	return e.estimate()
@@ -111,12 +123,19 @@ func (e *estimator) fresh() bool {
 // estimate returns the probability that the turn is over. ok is false if it is too early to say.
 func (e *estimator) estimate() (p float64, ok bool) {
 	fresh, silence := e.fresh(), e.at-e.spoken
+	heard := math.NaN()
+	if e.judge != nil {
+		if e.judge.waits(silence) {
+			return 0, false
+		}
+		heard = e.judge.heard()
+	}
 	if !fresh && silence < alone {
 		return 0, false
 	}
 	sound := e.prosody.measure()
 	if !fresh {
-		return bySound(&sound, silence.Seconds()), true
+		return bySound(&sound, heard, silence.Seconds()), true
 	}
-	return byAll(&e.words, &sound, silence.Seconds()), true
+	return byAll(&e.words, &sound, heard, silence.Seconds()), true
 }

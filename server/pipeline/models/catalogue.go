@@ -37,7 +37,7 @@ type Catalogue struct {
 // Model is an engine, the weights of a model, or other data that an engine reads.
 type Model struct {
 	Name      string   `yaml:"name"`
-	What      string   `yaml:"what"` // engine, recogniser, voice, pronunciation, noise reduction
+	What      string   `yaml:"what"` // engine, recogniser, voice, pronunciation, noise reduction, end of turn
 	Title     string   `yaml:"title"`
 	By        string   `yaml:"by"`
 	Languages []string `yaml:"languages"` // ISO 639-1; none: it does not depend on the language
