@@ -172,9 +172,13 @@ func (b *book) keep(ctx context.Context, key string, response idempotency.Respon
 	if len(a.Body) <= inline {
 		return nil
 	}
-	n := 0
+	n, give := 0, time.Now().Add(retryFor)
 	for part := range slices.Chunk(a.Body, piece) {
-		if err := b.bodies.Put(ctx, pieceKey(key, response, n), part); err != nil {
+		err := b.bodies.Put(ctx, pieceKey(key, response, n), part)
+		for errors.Is(err, store.ErrUnavailable) && time.Now().Before(give) && pause(ctx, retryPause) {
+			err = b.bodies.Put(ctx, pieceKey(key, response, n), part)
+		}
+		if err != nil {
 			return err
 		}
 		n++

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -38,13 +39,13 @@ func TestAHolderThatDied(t *testing.T) {
 		sent, safe bool
 		calls      int64
 	}{
-		"before it sent":                         {false, false, 1},
-		"after it sent":                          {true, false, 0},
-		"after it sent what may be repeated":     {true, true, 1},
-		"before it sent what may also be repeat": {false, true, 1},
+		"before it sent":                      {false, false, 1},
+		"after it sent":                       {true, false, 0},
+		"after it sent what may be repeated":  {true, true, 1},
+		"before it sent what may be repeated": {false, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, calls, dir := gomega.NewWithT(t), atomic.Int64{}, t.TempDir()
+			g, calls, dir := gomega.NewWithT(t), atomic.Int64{}, filepath.Join(t.TempDir(), "data")
 			cfg := Config{Safe: func(*http.Request) bool { return c.safe }, history: 16}
 			died, err := store.Open(t.Context(), store.Config{Dir: dir})
 			g.Expect(err).NotTo(gomega.HaveOccurred())

@@ -24,10 +24,14 @@ type limits struct {
 	keys     int           // new ones of one principal in the time keep
 	keep     time.Duration // how long a key is kept
 
-	mu  sync.Mutex
-	all int
-	of  map[string]*usage
+	mu    sync.Mutex
+	all   int
+	of    map[string]*usage
+	swept time.Time // when the principals that use nothing were removed
 }
+
+// sweepEvery bounds how often all principals are looked at.
+const sweepEvery = time.Second
 
 // usage is what one principal uses.
 type usage struct {
@@ -73,7 +77,10 @@ func (l *limits) newKey(principal string, now time.Time) error {
 func (l *limits) usage(principal string, now time.Time) *usage {
 	u := l.of[principal]
 	if u == nil && len(l.of) >= maxPrincipals {
-		l.forget(now)
+		if now.Sub(l.swept) >= sweepEvery {
+			l.forget(now)
+			l.swept = now
+		}
 		if len(l.of) >= maxPrincipals {
 			principal = ""
 			u = l.of[principal]

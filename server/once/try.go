@@ -77,7 +77,10 @@ func (h *Handler) check(ctx context.Context, t *try) (idempotency.Effect, error)
 			if err := h.limits.newKey(t.principal, time.Now()); err != nil {
 				return err
 			}
-			return h.book.records.Room(ctx)
+			if err := h.book.records.Room(ctx); err != nil {
+				return err
+			}
+			return h.book.bodies.Room(ctx)
 		},
 	})
 	if err != nil {

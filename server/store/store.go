@@ -7,9 +7,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math"
 	"os"
+	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -36,7 +39,8 @@ var (
 
 // Config says where the values are. The zero value keeps them in memory.
 type Config struct {
-	// Dir is the folder of the files. It is created with mode 0700. "" keeps everything in memory, and the end of the process loses it.
+	// Dir is the folder of the files. It is created with mode 0700; if it is there, others must not be able to open it. ""
+	// keeps everything in memory, and the end of the process loses it.
 	Dir string
 	// URL is a NATS server with JetStream elsewhere, such as nats://host:4222; several are separated by commas. It excludes Dir.
 	URL string
@@ -199,10 +203,22 @@ func (s *Store) free() (int64, error) {
 	return n - s.cfg.Reserve, nil
 }
 
-// makeFolder makes the data folder, for this user alone.
+// makeFolder makes the data folder, for this user alone. A folder that is there stays as it is, and must be for this user alone.
 func makeFolder(folder string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
 		return err
 	}
-	return os.Chmod(folder, 0o700)
+	if err := os.Mkdir(folder, 0o700); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Stat(folder)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no folder", folder)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("others than this user can open %s: run chmod 700 %s, or name a new folder", folder, folder)
+	}
+	return nil
 }

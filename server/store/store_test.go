@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -28,6 +29,9 @@ func open(t *testing.T, cfg Config) *Store {
 	return s
 }
 
+// newFolder returns the path of a data folder that is not there yet.
+func newFolder(t *testing.T) string { return filepath.Join(t.TempDir(), "data") }
+
 // elsewhere starts a NATS server with a port, and returns its URL and the function that ends it.
 func elsewhere(t *testing.T) (url string, end func()) {
 	t.Helper()
@@ -46,7 +50,7 @@ func elsewhere(t *testing.T) (url string, end func()) {
 
 func TestCompareAndSwap(t *testing.T) {
 	url, _ := elsewhere(t)
-	for name, cfg := range map[string]Config{"memory": {}, "files": {Dir: t.TempDir()}, "elsewhere": {URL: url}} {
+	for name, cfg := range map[string]Config{"memory": {}, "files": {Dir: newFolder(t)}, "elsewhere": {URL: url}} {
 		t.Run(name, func(t *testing.T) {
 			g, ctx := gomega.NewWithT(t), t.Context()
 			s := open(t, cfg)
@@ -81,7 +85,7 @@ func TestCompareAndSwap(t *testing.T) {
 }
 
 func TestFilesOutliveTheStore(t *testing.T) {
-	g, ctx, dir := gomega.NewWithT(t), t.Context(), t.TempDir()
+	g, ctx, dir := gomega.NewWithT(t), t.Context(), newFolder(t)
 	s, err := Open(ctx, Config{Dir: dir})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	b, err := s.Bucket(ctx, BucketConfig{Name: "test"})
@@ -100,8 +104,21 @@ func TestFilesOutliveTheStore(t *testing.T) {
 	}
 }
 
+func TestAFolderThatOthersCanOpen(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // its permissions do not say it
+	}
+	g, dir := gomega.NewWithT(t), newFolder(t)
+	g.Expect(os.Mkdir(dir, 0o700)).To(gomega.Succeed())
+	g.Expect(os.Chmod(dir, 0o750)).To(gomega.Succeed())
+	_, err := Open(t.Context(), Config{Dir: dir})
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("chmod 700 " + dir)))
+	g.Expect(os.Chmod(dir, 0o700)).To(gomega.Succeed())
+	open(t, Config{Dir: dir})
+}
+
 func TestAFolderBelongsToOneProcess(t *testing.T) {
-	g, dir := gomega.NewWithT(t), t.TempDir()
+	g, dir := gomega.NewWithT(t), newFolder(t)
 	open(t, Config{Dir: dir})
 	_, err := Open(t.Context(), Config{Dir: dir})
 	g.Expect(err).To(gomega.MatchError(ErrInUse))
@@ -122,7 +139,7 @@ func TestConfigurationsThatContradictThemselves(t *testing.T) {
 
 func TestAFullDisk(t *testing.T) {
 	g, ctx, free := gomega.NewWithT(t), t.Context(), int64(1)
-	s := open(t, Config{Dir: t.TempDir(), free: func(string) (int64, error) { return free, nil }})
+	s := open(t, Config{Dir: newFolder(t), free: func(string) (int64, error) { return free, nil }})
 	b, err := s.Bucket(ctx, BucketConfig{Name: "test"})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	err = b.Room(ctx)
@@ -162,7 +179,7 @@ func TestALostServer(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	g, ctx, dir := gomega.NewWithT(t), t.Context(), t.TempDir()
+	g, ctx, dir := gomega.NewWithT(t), t.Context(), newFolder(t)
 	s, err := Open(ctx, Config{Dir: dir})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	var steps []int
