@@ -22,8 +22,9 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/rtc/relay"
-	"github.com/antiphon-rt/antiphon/server/session/generation"
+	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/session/summary"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/server/telemetry"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -98,6 +99,8 @@ type Config struct {
 	// Tools are tools that the Server runs itself when the model calls them, in every session beside those of its client. A client sees such a call
 	// as an item of type mcp_call.
 	Tools tool.Set
+	// Summaries say when the model gets a summary in place of the oldest items of a long conversation. The zero value takes the defaults.
+	Summaries summary.Limits
 	// CheckInvariants checks the proven properties of the state machines in every session, after every event. The server logs a
 	// property that does not hold as an error.
 	CheckInvariants bool
@@ -153,7 +156,7 @@ func New(cfg Config) (*Server, error) {
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
 		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
-		Options: generation.Options{Tools: cfg.Tools},
+		Options: session.Options{Tools: cfg.Tools, Summaries: cfg.Summaries},
 	}
 	s := &Server{mux: http.NewServeMux(), engine: engine, turn: turn, cfg: cfg}
 	metrics := telemetry.New(s.snapshot, cfg.Tracer)

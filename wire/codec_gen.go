@@ -105,6 +105,8 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonTurnMetrics)
 	case "antiphon.response.progress":
 		return new(AntiphonResponseProgress)
+	case "antiphon.conversation.compacted":
+		return new(AntiphonConversationCompacted)
 	case "antiphon.session.expiring":
 		return new(AntiphonSessionExpiring)
 	case "antiphon.input.sounds":
@@ -202,6 +204,7 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"antiphon.barge_in.rejected", "event_id candidate"},
 	{"antiphon.turn.metrics", "event_id item_id response_id speech_stopped_ms commit_ms transcript_ms first_token_ms first_audio_ms first_packet_ms playback_end_ms"},
 	{"antiphon.response.progress", "event_id response_id state"},
+	{"antiphon.conversation.compacted", "event_id items last_item_id tokens_before tokens_after summary"},
 	{"antiphon.session.expiring", "event_id expires_at seconds_left"},
 	{"antiphon.input.sounds", "event_id item_id sound lengths_ms"},
 }
@@ -1197,6 +1200,21 @@ func (*AntiphonResponseProgress) server() {}
 
 func (e *AntiphonResponseProgress) fields(c *codec) {
 	c.bind("event_id! response_id! state!", &e.EventID, &e.ResponseID, &e.State)
+}
+
+// Type returns "antiphon.conversation.compacted".
+func (*AntiphonConversationCompacted) Type() string { return "antiphon.conversation.compacted" }
+
+// ID returns EventID.
+func (e *AntiphonConversationCompacted) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonConversationCompacted) SetID(id string) { e.EventID = id }
+
+func (*AntiphonConversationCompacted) server() {}
+
+func (e *AntiphonConversationCompacted) fields(c *codec) {
+	c.bind("event_id! items! last_item_id! tokens_before! tokens_after! summary!", &e.EventID, &e.Items, &e.LastItemID, &e.TokensBefore, &e.TokensAfter, &e.Summary)
 }
 
 // Type returns "antiphon.session.expiring".

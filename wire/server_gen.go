@@ -423,6 +423,17 @@ type AntiphonResponseProgress struct {
 	State      string
 }
 
+// AntiphonConversationCompacted is the event antiphon.conversation.compacted. It says that the model reads Summary in
+// place of the oldest items, up to LastItemID: Items of them since the last such event. The conversation keeps them.
+type AntiphonConversationCompacted struct {
+	EventID      string
+	Items        int
+	LastItemID   string
+	TokensBefore int
+	TokensAfter  int
+	Summary      string
+}
+
 // AntiphonSessionExpiring is the event antiphon.session.expiring. It says that the session's time is nearly over;
 // ExpiresAt is in seconds since 1970.
 type AntiphonSessionExpiring struct {

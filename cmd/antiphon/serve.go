@@ -21,6 +21,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/pipeline/probe"
+	"github.com/antiphon-rt/antiphon/server/session/summary"
 	"github.com/antiphon-rt/antiphon/web"
 )
 
@@ -48,10 +49,11 @@ type serve struct {
 
 // talking has the flags of how a session listens and speaks.
 type talking struct {
-	OpusBitrate         int  `default:"40000" min:"6000" max:"128000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
-	RecogniserProcesses int  `default:"4" min:"0" placeholder:"N" help:"Processes of the embedded pipeline's recogniser: as many turns are recognised at a time."`
-	AnswerAhead         bool `default:"true" negatable:"" help:"Begin to answer when the end of the user's turn is likely. A wrong answer is thrown away, unheard: it costs work of the models."`
-	SoundEvents         bool `default:"true" negatable:"" help:"Tell clients that ask which sounds a turn has, such as speech or music. It takes 1 ms of a processor for each second of the turn."`
+	OpusBitrate         int     `default:"40000" min:"6000" max:"128000" placeholder:"BITS" help:"Bit rate of the agent's audio over WebRTC, in bit/s: 6000 to 128000."`
+	RecogniserProcesses int     `default:"4" min:"0" placeholder:"N" help:"Processes of the embedded pipeline's recogniser: as many turns are recognised at a time."`
+	SummariseAt         float64 `default:"0.7" placeholder:"SHARE" help:"Share of the model's context above which the model gets a summary in place of the oldest items of the conversation: 0.1 to 0.95, or 0 for never."`
+	AnswerAhead         bool    `default:"true" negatable:"" help:"Begin to answer when the end of the user's turn is likely. A wrong answer is thrown away, unheard: it costs work of the models."`
+	SoundEvents         bool    `default:"true" negatable:"" help:"Tell clients that ask which sounds a turn has, such as speech or music. It takes 1 ms of a processor for each second of the turn."`
 }
 
 // stopTimeout limits how long the calls may take to end when the server stops.
@@ -139,13 +141,17 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	if c.RecogniserProcesses < 0 {
 		return cfg, nil, errors.New("--recogniser-processes: want a number above 0")
 	}
+	if c.SummariseAt != 0 && (c.SummariseAt < 0.1 || c.SummariseAt > 0.95) {
+		return cfg, nil, fmt.Errorf("--summarise-at %v: want a share from 0.1 to 0.95, or 0 for no summaries", c.SummariseAt)
+	}
 	// A proxy and a public address bring clients of other machines to a server that listens on loopback.
 	local := isLoopback(host) && len(c.TrustedProxy) == 0 && len(c.PublicAddress) == 0
 	if err := c.checkAccess(local, logger); err != nil {
 		return cfg, nil, err
 	}
 	cfg = server.Config{
-		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Origins: c.Origin,
+		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, Summaries: summary.Limits{At: c.SummariseAt, Off: c.SummariseAt == 0},
+		Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Origins: c.Origin,
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {
 		return cfg, nil, err

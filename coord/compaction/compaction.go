@@ -69,7 +69,7 @@ type Effect interface {
 type (
 	// Start begins run Gen on the conversation as it is now.
 	Start struct{ Gen uint32 }
-	// Apply replaces the items that run Gen has read with its summary, if there is one.
+	// Apply lets the model read the summary of run Gen, if there is one, in place of the items that the run has read.
 	Apply struct{ Gen uint32 }
 	// Cancel stops run Gen. The driver drops its result.
 	Cancel struct{ Gen uint32 }

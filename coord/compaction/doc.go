@@ -1,6 +1,7 @@
-// Package compaction keeps a conversation short enough for a model. When the conversation is
-// too long, a run makes a summary of its older items, and the summary replaces these items.
-// One run goes on at a time. Items that are appended during a run cause another run.
+// Package compaction keeps what a model reads of a conversation short enough. When the
+// conversation is too long, a run makes a summary of its older items, and the model reads the
+// summary in place of these items. One run goes on at a time. Items that are appended during a
+// run cause another run.
 //
 // # Invariants
 //
@@ -24,10 +25,11 @@
 // each Start the driver sends one Finished with its generation number, also if the run has
 // failed, unless a Cancel comes first. The machine ignores a Finished that comes after the
 // Cancel. A run that finds the conversation short enough ends at once, without a summary.
-// Apply replaces the items that the run has read, and no others. Without a summary Apply
-// changes nothing; the next item causes another run.
+// Apply replaces the items that the run has read, and no others. Without a summary, or if these
+// items have changed meanwhile, Apply changes nothing; the next item causes another run.
 //
-// The machine has no driver yet and is not part of coord/session.
+// The driver is server/session/summary. The machine is not part of coord/session, because
+// no other machine depends on it.
 //
 // # Where the rules come from
 //

@@ -10,10 +10,11 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
-	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/session/summary"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -37,7 +38,7 @@ type Config struct {
 	// thrown away: it costs work of the model and the synthesizer, two answers a turn at most.
 	AnswerAhead bool
 	// Options say what the agent can do in addition to answering.
-	Options generation.Options
+	Options Options
 	// CheckInvariants evaluates the invariants of coord/session after every event. A broken invariant is logged as an
 	// error. For tests, and for finding faults.
 	CheckInvariants bool
@@ -60,4 +61,12 @@ type Config struct {
 	Memory *conversation.Memory
 	// Locks are the settings that Message may not change; Control may.
 	Locks settings.Locks
+}
+
+// Options say what the agent can do in addition to answering.
+type Options struct {
+	// Tools are the tools that the server runs.
+	Tools tool.Set
+	// Summaries say when the beginning of a long conversation is summarised.
+	Summaries summary.Limits
 }

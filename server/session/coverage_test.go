@@ -15,7 +15,6 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/check"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
-	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -72,7 +71,7 @@ func onStage(t *testing.T, media bool, settings wire.Session) *caller {
 	tide := tool.Tool{Tool: pipeline.Tool{Name: "tide"}, Run: func(context.Context, string) (string, error) { return "", errors.New("no water") }}
 	c := newCallerWith(t, Config{
 		Pipeline: byScript(t, strings.ReplaceAll(stage, "\t", "  ")), Settings: settings,
-		Options: generation.Options{Tools: tool.Set{Tools: []tool.Tool{takes("wind", time.Second), tide}}},
+		Options: Options{Tools: tool.Set{Tools: []tool.Tool{takes("wind", time.Second), tide}}},
 	})
 	if media {
 		c.pacer = newPacer(c.s, nil)

@@ -9,6 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/input"
 	"github.com/antiphon-rt/antiphon/server/session/lifetime"
 	"github.com/antiphon-rt/antiphon/server/session/output"
+	"github.com/antiphon-rt/antiphon/server/session/summary"
 )
 
 // event is one of the types below. Each goroutine posts its events; the actor alone takes them.
@@ -34,6 +35,8 @@ type (
 	playerEvent   struct{ output.Event }
 	bodyEvent     struct{ generation.Event }
 	lifetimeEvent struct{ lifetime.Event }
+	// summaryWritten: the summary of a long conversation has ended.
+	summaryWritten struct{ summary.Written }
 	// leaving asks the session to wait for its client, which will reconnect over another connection.
 	leaving struct{ answer chan<- left }
 	// handled closes done: everything that was posted before is handled.
@@ -50,6 +53,7 @@ func (inputEvent) event()     {}
 func (playerEvent) event()    {}
 func (bodyEvent) event()      {}
 func (lifetimeEvent) event()  {}
+func (summaryWritten) event() {}
 func (leaving) event()        {}
 func (handled) event()        {}
 
@@ -83,6 +87,8 @@ func (s *Session) handle(e event) {
 		s.play(s.generator.Handle(e.Event, s.audible()))
 	case lifetimeEvent:
 		s.do(s.lifetime.Handle(e.Event, &s.machines.state))
+	case summaryWritten:
+		s.do(s.summariser.Handle(e.Written))
 	case leaving:
 		out, waits := s.lifetime.Leave(&s.machines.state)
 		s.do(out)

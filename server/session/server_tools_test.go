@@ -16,7 +16,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
-	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -94,15 +93,15 @@ func callWithTools(t *testing.T, webRTC bool, tools tool.Set, step func(n int) [
 	p := plain()
 	m := &stepping{Model: p.Model, step: step}
 	p.Model = m
-	c := newCallerWith(t, Config{Pipeline: p, Settings: wire.DefaultSession(), Options: generation.Options{Tools: tools}})
+	c := newCallerWith(t, Config{Pipeline: p, Settings: wire.DefaultSession(), Options: Options{Tools: tools}})
 	if webRTC {
 		c.pacer = newPacer(c.s, nil)
 	}
 	return c.start(), m
 }
 
-// summary returns the items of a response in one line.
-func summary(r wire.Response) string {
+// outline returns the items of a response in one line.
+func outline(r wire.Response) string {
 	var out []string
 	for _, it := range r.Output {
 		switch it.Type {
@@ -132,7 +131,7 @@ func TestServerTools(t *testing.T) {
 			})
 			c.ask("how is the wind")
 			done := next[*wire.ResponseDone](c, "response.done").Response
-			c.g.Expect(summary(done)).To(gomega.Equal(`completed: Let me look.  | wind=wind{"n":0} | It blows.`))
+			c.g.Expect(outline(done)).To(gomega.Equal(`completed: Let me look.  | wind=wind{"n":0} | It blows.`))
 			c.g.Expect(c.count("response.created")).To(gomega.Equal(1))
 			c.g.Expect(done.Usage.InputTokens).To(gomega.Equal(200), "both steps count")
 			c.g.Expect(m.read(2)).To(gomega.Equal(`user: how is the wind | assistant: Let me look.  | call wind{"n":0} | result wind{"n":0}`))
@@ -152,7 +151,7 @@ func TestServerTools(t *testing.T) {
 			c.settle(twoTools)
 			c.ask("time and wind")
 			done := next[*wire.ResponseDone](c, "response.done").Response
-			c.g.Expect(summary(done)).To(gomega.Equal(`completed: client's clock | wind=wind{"n":1}`))
+			c.g.Expect(outline(done)).To(gomega.Equal(`completed: client's clock | wind=wind{"n":1}`))
 			c.g.Expect(m.calls()).To(gomega.Equal(1), "the model waits for the client")
 			c.item(`{"type":"function_call_output","call_id":"` + done.Output[0].CallID + `","output":"noon"}`)
 			c.answer()
@@ -203,7 +202,7 @@ func TestServerTools(t *testing.T) {
 		})
 		c.settle(twoTools)
 		c.ask("what time")
-		c.g.Expect(summary(next[*wire.ResponseDone](c, "response.done").Response)).To(gomega.Equal("completed: client's clock"))
+		c.g.Expect(outline(next[*wire.ResponseDone](c, "response.done").Response)).To(gomega.Equal("completed: client's clock"))
 	})
 
 	story(t, "the session ends while a tool runs", func(t *testing.T) {
@@ -235,7 +234,7 @@ func TestLongTools(t *testing.T) {
 			c.g.Expect(next[*wire.ResponseOutputAudioTranscriptDelta](c, "response.output_audio_transcript.delta").Delta).To(gomega.Equal(moment))
 			c.g.Expect(time.Since(begun)).To(gomega.Equal(1500 * time.Millisecond))
 			c.g.Expect(next[*wire.ResponseOutputAudioTranscriptDone](c, "response.output_audio_transcript.done").Transcript).To(gomega.Equal(moment))
-			c.g.Expect(summary(next[*wire.ResponseDone](c, "response.done").Response)).To(gomega.Equal(
+			c.g.Expect(outline(next[*wire.ResponseDone](c, "response.done").Response)).To(gomega.Equal(
 				`completed: wind=wind{"n":1} | One moment, please. | wind=wind{"n":2} | It blows.`))
 			c.g.Expect(m.read(3)).To(gomega.Equal(`user: how is the wind | call wind{"n":1} | result wind{"n":1} | call wind{"n":2} | result wind{"n":2}`))
 			c.g.Expect(c.count("response.created")).To(gomega.Equal(1))
@@ -259,7 +258,7 @@ func TestLongTools(t *testing.T) {
 				return []pipeline.ModelEvent{say("It blows.")}
 			})
 			c.ask("how is the wind")
-			c.g.Expect(summary(next[*wire.ResponseDone](c, "response.done").Response)).NotTo(gomega.ContainSubstring(moment))
+			c.g.Expect(outline(next[*wire.ResponseDone](c, "response.done").Response)).NotTo(gomega.ContainSubstring(moment))
 		})
 	}
 }

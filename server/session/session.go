@@ -27,6 +27,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/session/summary"
 	"github.com/antiphon-rt/antiphon/server/session/timing"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -49,6 +50,7 @@ type Session struct {
 	conversation *conversation.Conversation
 	input        *input.Listening
 	generator    *generation.Generator
+	summariser   *summary.Summariser
 	player       *output.Player
 	lifetime     *lifetime.Lifetime
 
@@ -157,7 +159,7 @@ func (s *Session) attach(link call.Link) {
 	}
 	parts := generation.Parts{
 		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Guard: s.cfg.Guard, Limits: s.cfg.Limits, Settings: s.settings,
-		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers, AnswerAhead: s.cfg.AnswerAhead, Options: s.cfg.Options,
+		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers, AnswerAhead: s.cfg.AnswerAhead, Tools: s.cfg.Options.Tools,
 		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
 		WantsMetrics: func() bool { return s.client.WantsMetrics() },
 		Extended:     func() bool { return s.client.Extended() },
@@ -172,6 +174,12 @@ func (s *Session) attach(link call.Link) {
 		parts.Broken = s.broken
 	}
 	s.generator = generation.New(parts)
+	s.summariser = summary.New(summary.Parts{
+		Env: s.cfg.Env, Log: s.log, Model: s.cfg.Pipeline.Model, Guard: s.cfg.Guard, Budget: s.cfg.Limits, Settings: s.settings,
+		Conversation: s.conversation, Limits: s.cfg.Options.Summaries, Context: s.shared.ctx, Workers: s.shared.workers,
+		Post:  func(e summary.Written) bool { return s.post(summaryWritten{e}) },
+		Trace: parts.Trace, Extended: parts.Extended, Broken: parts.Broken,
+	})
 	s.client = client.New(client.Parts{
 		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
 		Token: s.cfg.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
@@ -239,7 +247,7 @@ func (s *Session) settle() {
 			s.machines.later = s.machines.later[1:]
 			s.handle(e)
 		}
-		out := s.generator.Settle(&s.machines.state)
+		out := append(s.generator.Settle(&s.machines.state), s.summariser.Settle()...)
 		if len(out) == 0 && len(s.machines.later) == 0 {
 			s.shared.turns.Store(int64(s.input.Turns()))
 			s.generator.Ahead(s.likely(), &s.machines.state)
@@ -291,6 +299,7 @@ func (s *Session) opened(err error) {
 // that order, so that nothing waits for something that has ended.
 func (s *Session) release() {
 	s.released = true
+	s.summariser.Close()
 	s.shared.cancel()
 	close(s.shared.queue.ending)
 	s.lifetime.Close()

@@ -19,7 +19,6 @@ import (
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
-	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/load"
@@ -58,7 +57,7 @@ type Config struct {
 	// AnswerAhead has every session begin to answer before the end of a turn is certain.
 	AnswerAhead bool
 	// Options say what the agent can do in addition to answering.
-	Options generation.Options
+	Options session.Options
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool
 }

@@ -146,6 +146,8 @@ var lintCases = []lintCase{
 	{"server/session/lifetime/client.go", ours + "server/session/client", ""},
 	{"server/session/lifetime/output.go", ours + "server/session/output", "session-lifetime"},
 	{"server/session/client/lifetime.go", ours + "server/session/lifetime", "session-client"},
+	{"server/session/summary/conversation.go", ours + "server/session/conversation", ""},
+	{"server/session/summary/generation.go", ours + "server/session/generation", "session-summary"},
 	{"server/session/generation/client.go", ours + "server/session/client", "session-generation"},
 	{"server/session/generation/output.go", ours + "server/session/output", ""},
 	{"server/session/generation/input.go", ours + "server/session/input", "session-generation"},

@@ -3,6 +3,7 @@ package trace
 // The list of the machines of a session, for the checker of traces.
 
 import (
+	"github.com/antiphon-rt/antiphon/coord/compaction"
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/playout"
@@ -104,6 +105,10 @@ var kinds = map[string]kind{
 			playout.AwaitHeard{},
 			playout.Truncate{},
 		}),
+	"compaction": of(compaction.Table, compaction.Monitor, compaction.State(compaction.Idle{}),
+		[]compaction.State{compaction.Idle{}, compaction.Running{}, compaction.Terminated{}},
+		[]compaction.Event{compaction.Trigger{}, compaction.Finished{}, compaction.Shutdown{}},
+		[]compaction.Effect{compaction.Start{}, compaction.Apply{}, compaction.Cancel{}}),
 	"draft": of(draft.Table, draft.Monitor, draft.State(draft.Idle{}),
 		[]draft.State{draft.Idle{}, draft.Busy{}, draft.Writing{}, draft.Waiting{}, draft.Terminated{}},
 		[]draft.Event{

@@ -26,6 +26,8 @@ type Conversation struct {
 	last   id.Item // the number of the newest item
 	keeps  bool    // audio is kept
 	speech speech
+	// summary stands for the items that are summarised, where the model reads the conversation; "" for none.
+	summary string
 
 	memory   *Memory // nil without a budget
 	borrowed int     // bytes of the memory's pool

@@ -103,6 +103,7 @@ func (c *Conversation) Delete(name string) ([]wire.ServerEvent, *fault.Failure) 
 		return nil, unknownItem("item_delete_invalid_item_id", name)
 	}
 	c.speech.forget(c.items[i])
+	c.unfold(c.items[i])
 	c.items = slices.Delete(c.items, i, i+1)
 	return []wire.ServerEvent{&wire.ConversationItemDeleted{ItemID: name}}, nil
 }
@@ -143,6 +144,7 @@ func (c *Conversation) Truncate(it *Item, e *wire.ConversationItemTruncate, sent
 // Cut removes the part of an assistant's message after ms of its audio. It returns the events that announce the change:
 // none for an item that is not in the conversation.
 func (c *Conversation) Cut(it *Item, ms int) []wire.ServerEvent {
+	c.unfold(it)
 	it.truncate(ms)
 	if !c.Has(it) {
 		return nil

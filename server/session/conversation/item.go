@@ -25,7 +25,10 @@ type Item struct {
 	length  voice.Samples // how much audio it has, recorded or generated, without audio that was cut off
 	cut     bool          // it was truncated; audio that its response still makes is not counted
 	pending bool          // the transcript of its audio is awaited
-	left    bool          // it is left out of the model's input, because the conversation is too long
+	weight  weight
+	// summarised: the model reads the summary in place of the item.
+	summarised bool
+	left       bool // it is left out of the model's input, because the conversation is too long
 
 	pcm    []int16 // its audio from the start, as far as that is kept
 	unkept bool    // its audio was dropped to make room; nothing more of it is kept

@@ -50,6 +50,9 @@ func (c *Conversation) Request(q pipeline.Request, a Ask) (Prompt, error) {
 		all = append(c.inputMessages(a.Input, a.Format), c.messagesOf(a.Made)...)
 	} else {
 		all = c.messagesOf(c.upTo(a.Made))
+		if c.summary != "" {
+			q.Instructions += summaryHead + c.summary
+		}
 	}
 	if a.Idle {
 		all = append(all, c.prompt(pipeline.Message{Role: pipeline.RoleSystem, Text: stillThere}, nil))
@@ -88,7 +91,7 @@ func (c *Conversation) upTo(made []*Item) []*Item {
 func (c *Conversation) messagesOf(items []*Item) []promptMessage {
 	out := make([]promptMessage, 0, len(items))
 	for _, it := range items {
-		if it.left {
+		if it.left || it.summarised {
 			continue
 		}
 		for _, m := range messages(it.Item, c.speechOf(it)) {

@@ -16,6 +16,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/format"
@@ -51,7 +52,8 @@ type Parts struct {
 	Timed func(t *wire.AntiphonTurnMetrics, spoke time.Time)
 	// AnswerAhead lets the Generator make drafts: it begins to answer before the end of the user's turn is certain.
 	AnswerAhead bool
-	Options
+	// Tools are the tools that the server runs.
+	Tools tool.Set
 	// Broken is called with an invariant that does not hold, where they are checked; nil where they are not.
 	Broken func(invariant, event string)
 }

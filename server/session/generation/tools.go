@@ -29,12 +29,6 @@ const (
 // serverLabel is the label of the server's own tools in items of type mcp_call.
 const serverLabel = "antiphon"
 
-// Options say what the agent can do in addition to answering.
-type Options struct {
-	// Tools are the tools that the server runs.
-	Tools tool.Set
-}
-
 type (
 	// StepEnded: the model has called tools of the server, and waits for the next request.
 	StepEnded struct{ ID response.ID }
