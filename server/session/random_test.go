@@ -61,7 +61,14 @@ func converse(t *testing.T, r *rand.Rand, media bool) {
 	if media {
 		place = byWebRTC
 	}
-	c := &randomClient{place(t, byScript(t, unreliablePipeline)), r}
+	p := byScript(t, unreliablePipeline)
+	if r.IntN(2) == 0 {
+		p.Retranscriber = p.Transcriber
+	}
+	c := &randomClient{place(t, p), r}
+	if p.Retranscriber != nil {
+		c.settle(`"audio":{"input":{"turn_detection":{"type":"semantic_vad"}}}`)
+	}
 	c.settle(`"tools":[{"type":"function","name":"clock","parameters":{"type":"object"}}],"audio":{"input":{"transcription":{"model":"x"}}}`)
 	moves := []func(){
 		c.speaks, c.speaks, c.speaks, c.speaks, c.asks, c.asks, c.requestsResponses, c.changesBuffers, c.changesDetection, c.changesSound,
