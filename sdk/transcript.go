@@ -5,6 +5,9 @@ package sdk
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/antiphon-rt/antiphon/internal/script"
 )
 
 // transcript has every item that the server has named, shown or not, in the order of the server.
@@ -207,7 +210,7 @@ func cutBytes(s string, n int) string {
 	return s[:n]
 }
 
-// cutWords returns the given share (0 to 1) of s, up to the last whole word.
+// cutWords returns the given share (0 to 1) of s, up to the last whole word. Where no spaces stand between words, each character is one.
 func cutWords(s string, share float64) string {
 	n := int(share * float64(len(s)))
 	if share >= 1 || n >= len(s) {
@@ -216,11 +219,14 @@ func cutWords(s string, share float64) string {
 	if n <= 0 {
 		return ""
 	}
-	if s[n] != ' ' {
-		n = strings.LastIndexByte(s[:n], ' ')
+	heard := cutBytes(s, n)
+	for heard != "" {
+		last, size := utf8.DecodeLastRuneInString(heard)
+		next, _ := utf8.DecodeRuneInString(s[len(heard):])
+		if last == ' ' || next == ' ' || script.Unspaced(last) || script.Unspaced(next) {
+			break
+		}
+		heard = heard[:len(heard)-size]
 	}
-	if n < 0 {
-		return ""
-	}
-	return strings.TrimRight(cutBytes(s, n), " ")
+	return strings.TrimRight(heard, " ")
 }

@@ -126,6 +126,9 @@ func TestCutWords(t *testing.T) {
 		{"unbroken", 0.5, ""},
 		{"", 0.5, ""},
 		{"é é é", 0.4, "é"},
+		{"今天天气很好", 0.5, "今天天"},
+		{"今日はいい天気です。", 0.99, "今日はいい天気です"},
+		{"我用 antiphon", 0.7, "我用"},
 	} {
 		t.Run(row.text+"->"+strconv.FormatFloat(row.share, 'g', -1, 64), func(t *testing.T) {
 			gomega.NewWithT(t).Expect(cutWords(row.text, row.share)).To(gomega.Equal(row.want))

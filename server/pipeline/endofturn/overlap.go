@@ -5,6 +5,8 @@ package endofturn
 import (
 	"strings"
 	"unicode"
+
+	"github.com/antiphon-rt/antiphon/internal/script"
 )
 
 // Said is what the words say that a user speaks over the agent. The zero value is no words.
@@ -50,18 +52,12 @@ func (l *Language) Over(text string) (s Said) {
 // halves returns how many halves of a word a text without spaces is. Where no spaces stand between words, each character is one.
 func halves(text string) (n int) {
 	for _, r := range text {
-		if !Unspaced(r) {
+		if !script.Unspaced(r) {
 			return 2
 		}
 		n++
 	}
 	return n
-}
-
-// Unspaced reports whether a character belongs to a script that writes no spaces between words.
-func Unspaced(r rune) bool {
-	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
-		r == 'ー' || r == '々'
 }
 
 // Choice says in which language a user speaks. The zero value is a language that is not known.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/antiphon-rt/antiphon/internal/script"
 	"github.com/antiphon-rt/antiphon/server/session/format"
 	"github.com/antiphon-rt/antiphon/voice"
 )
@@ -64,19 +65,17 @@ func (a alignment) guess(text string) voice.Samples {
 	return samples * voice.Samples(n) / voice.Samples(runes)
 }
 
-// wholeWords cuts text after the last word that ends within the first share of its characters; share is 0 to 1.
+// wholeWords cuts text after the last word that ends within the first share of its characters; share is 0 to 1. Where no spaces stand between
+// words, each character is one.
 func wholeWords(text string, share float64) string {
 	limit := int(share * float64(utf8.RuneCountInString(text)))
-	end, runes, inWord := 0, 0, false
+	end, runes, inWord, unspaced := 0, 0, false, false
 	for i, r := range text {
-		if r == ' ' || r == '\n' || r == '\t' {
-			if inWord && runes <= limit {
-				end = i
-			}
-			inWord = false
-		} else {
-			inWord = true
+		space := r == ' ' || r == '\n' || r == '\t'
+		if inWord && runes <= limit && (space || unspaced || script.Unspaced(r)) {
+			end = i
 		}
+		inWord, unspaced = !space, script.Unspaced(r)
 		runes++
 	}
 	return text[:end]

@@ -41,3 +41,13 @@ func TestHeardTextOfAClauseThatHasNoAudioYet(t *testing.T) {
 	said := alignment{{text: "One, ", from: 0, to: second, done: true}, {text: "two.", from: -1}}
 	g.Expect(said.heardText(5 * second)).To(gomega.Equal("One,"))
 }
+
+// Where no spaces stand between words, the text is cut between characters.
+func TestHeardTextWithoutSpaces(t *testing.T) {
+	g := gomega.NewWithT(t)
+	chinese := alignment{{text: "今天天气很好。", from: 0, to: 7 * second, done: true}, {text: "明天呢？", from: 7 * second, to: 11 * second, done: true}}
+	g.Expect(chinese.heardText(3 * second)).To(gomega.Equal("今天天"))
+	g.Expect(chinese.heardText(9 * second)).To(gomega.Equal("今天天气很好。明天"))
+	japanese := alignment{{text: "コーヒーをどうぞ。", from: 0, to: 9 * second, done: true}}
+	g.Expect(japanese.heardText(5 * second)).To(gomega.Equal("コーヒーを"))
+}

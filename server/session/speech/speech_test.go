@@ -223,6 +223,19 @@ func TestCaptions(t *testing.T) {
 	say := func(b *bench, text string) string {
 		return sent(b.says(pipeline.TranscriptResult{Partial: text}))
 	}
+	story(t, "without spaces they leave the last two characters", func(b *bench) {
+		b.live()
+		b.s.Announce(1, b.view)
+		b.g.Expect(say(b, "今天天气")).To(gomega.Equal("今天"))
+		b.g.Expect(say(b, "今天天气很好。")).To(gomega.Equal("天气很"))
+		b.g.Expect(say(b, "今天天气很好。我用open")).To(gomega.Equal("好。我用"))
+	})
+	story(t, "in Japanese, too", func(b *bench) {
+		b.live()
+		b.s.Announce(1, b.view)
+		b.g.Expect(say(b, "コーヒーを")).To(gomega.Equal("コーヒ"))
+		b.g.Expect(say(b, "コーヒーをください")).To(gomega.Equal("ーをくだ"))
+	})
 	story(t, "they only add, and leave the last word for the next result", func(b *bench) {
 		b.live()
 		b.g.Expect(say(b, "I want to")).To(gomega.BeEmpty(), "the turn is not announced")

@@ -4,9 +4,11 @@ package speech
 
 import (
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/antiphon-rt/antiphon/coord/id"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/internal/script"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/session/timing"
 	"github.com/antiphon-rt/antiphon/voice"
@@ -43,16 +45,26 @@ type userTurn struct {
 // was revised waits for the transcript, which replaces everything. The last word waits for the next result, because it changes
 // most.
 func (u *userTurn) newCaption() wire.ServerEvent {
-	stable := u.text
-	for i := len(stable) - 1; i >= 0 && stable[i] != ' '; i-- {
-		stable = stable[:i]
-	}
+	stable := settled(u.text)
 	if len(stable) <= len(u.caption) || stable[:len(u.caption)] != u.caption {
 		return nil
 	}
 	delta := stable[len(u.caption):]
 	u.caption = stable
 	return &wire.ConversationItemInputAudioTranscriptionDelta{ItemID: u.timing.ItemID, Delta: delta}
+}
+
+// settled returns a text without its last word. Where no spaces stand between words, the last heldBack characters are the last word.
+func settled(text string) string {
+	const heldBack = 2
+	for dropped := 0; text != ""; dropped++ {
+		last, size := utf8.DecodeLastRuneInString(text)
+		if last == ' ' || dropped >= heldBack && script.Unspaced(last) {
+			return text
+		}
+		text = text[:len(text)-size]
+	}
+	return ""
 }
 
 // goesOn reports whether the live transcript has words after the end of the utterance. A result that only revises the words before it,
@@ -66,7 +78,7 @@ func count(text string) (n int) {
 	inWord := false
 	for _, r := range text {
 		switch {
-		case unspaced(r):
+		case script.Unspaced(r):
 			n, inWord = n+1, false
 		case unicode.IsSpace(r):
 			inWord = false
@@ -75,9 +87,4 @@ func count(text string) (n int) {
 		}
 	}
 	return n
-}
-
-// unspaced reports whether r belongs to a script that writes no spaces between words.
-func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
