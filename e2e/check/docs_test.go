@@ -134,15 +134,29 @@ func TestThePageHasEveryField(t *testing.T) {
 	}
 }
 
+// once is the folder of `antiphon once`: a program of its own, whose error codes are in docs/once.md.
+const once = "../../server/once"
+
 // codes returns the error codes in the code of the server and of the codec.
 func codes(t *testing.T) map[string]bool {
 	t.Helper()
+	out := codesIn(t, "../../server", "../../wire")
+	out["message_too_large"] = true // given to Refuse
+	return out
+}
+
+// codesIn returns the error codes in the code of some folders. The folder once counts only where it is one of them.
+func codesIn(t *testing.T, roots ...string) map[string]bool {
+	t.Helper()
 	g := gomega.NewWithT(t)
-	out := map[string]bool{"message_too_large": true} // given to Refuse
+	out := map[string]bool{}
 	named := regexp.MustCompile(`(?:\bcode: +|\bCode: +|\b[cC]ode[A-Z][A-Za-z]* += |refused\(|internal\(|unknownItem\()"([a-z_]+)"`)
 	staged := regexp.MustCompile(`\bStage[A-Z][a-z]+ += "([a-z]+)"`)
-	for _, root := range []string{"../../server", "../../wire"} {
+	for _, root := range roots {
 		g.Expect(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if path == once && root != once {
+				return fs.SkipDir
+			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
@@ -175,6 +189,17 @@ func TestThePageHasEveryErrorCode(t *testing.T) {
 	}
 	for _, cells := range rowsOf(text) {
 		g.Expect(known[spans(cells[0])[0]]).To(gomega.BeTrue(), "no code of the server's: %s", cells[0])
+	}
+}
+
+func TestThePageOfOnceHasEveryErrorCode(t *testing.T) {
+	g := gomega.NewWithT(t)
+	page, err := os.ReadFile("../../docs/once.md")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	known := codesIn(t, once)
+	g.Expect(known).NotTo(gomega.BeEmpty())
+	for code := range known {
+		g.Expect(strings.Contains(string(page), "`"+code+"`")).To(gomega.BeTrue(), "docs/once.md does not say when %s comes", code)
 	}
 }
 
