@@ -16,7 +16,6 @@ import (
 
 	"github.com/antiphon-rt/antiphon/coord/idempotency"
 	"github.com/antiphon-rt/antiphon/coord/machine"
-	"github.com/antiphon-rt/antiphon/server/store"
 )
 
 type machineEdge = machine.Edge[idempotency.State, idempotency.Event, idempotency.Effect]
@@ -263,7 +262,7 @@ func TestAHandlerThatPanics(t *testing.T) {
 
 func TestALostStore(t *testing.T) {
 	g, calls := gomega.NewWithT(t), atomic.Int64{}
-	s := opened(t, store.Config{Timeout: time.Second})
+	s := memory(t)
 	h := before(t, Config{Store: s}, counting(&calls))
 	g.Expect(s.Close()).To(gomega.Succeed())
 	response, body := send(h, request(t, "/", "k", ""))

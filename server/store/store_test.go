@@ -166,10 +166,11 @@ func TestAFullBucket(t *testing.T) {
 func TestALostServer(t *testing.T) {
 	g, ctx := gomega.NewWithT(t), t.Context()
 	url, end := elsewhere(t)
-	s := open(t, Config{URL: url, Timeout: time.Second})
+	s := open(t, Config{URL: url, Timeout: time.Minute})
 	b, err := s.Bucket(ctx, BucketConfig{Name: "test"})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	end()
+	s.cfg.Timeout = 500 * time.Millisecond // a call that the lost server has got waits for this long
 	_, err = b.Get(ctx, "k")
 	g.Expect(err).To(gomega.MatchError(ErrUnavailable))
 	_, err = b.Update(ctx, "k", []byte("v"), 0)
