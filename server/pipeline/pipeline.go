@@ -59,6 +59,8 @@ type Pipeline struct {
 	// EndOfTurn returns what estimates, for semantic_vad, whether the user has finished a turn in a language (empty: not known). nil: only the
 	// Transcriber reports ends.
 	EndOfTurn func(language string) endofturn.Estimator
+	// Languages are languages of the program's own, for the judge of barge-ins; nil for none. SetLanguages sets it, and EndOfTurn.
+	Languages endofturn.Own
 	// EndJudge hears ends of turns for EndOfTurn; nil for none. JudgeEnds sets it.
 	EndJudge EndJudge
 
@@ -78,6 +80,15 @@ type Pipeline struct {
 	// installed and does not start. A component that is missing is no error. Warm may be called again, and by several
 	// goroutines at a time.
 	Warm func(ctx context.Context) error
+}
+
+// SetLanguages gives the pipeline languages of the program's own. Only one goroutine may call it, before the pipeline is
+// used, and before JudgeEnds.
+func (p *Pipeline) SetLanguages(own endofturn.Own) {
+	p.Languages = own
+	if p.EndOfTurn != nil {
+		p.EndOfTurn = own.New
+	}
 }
 
 // Reader returns the function of Speakable for one response, or one that changes nothing if there is none.

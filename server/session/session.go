@@ -102,7 +102,7 @@ func New(cfg Config) (*Session, error) {
 	s.cfg.Guard = cfg.Guard.Logging(s.log)
 	var err error
 	s.input, err = input.NewListening(input.Parts{
-		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, EndOfTurn: cfg.Pipeline.EndOfTurn, Retranscriber: cfg.Pipeline.Retranscriber,
+		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, EndOfTurn: cfg.Pipeline.EndOfTurn, Languages: cfg.Pipeline.Languages, Retranscriber: cfg.Pipeline.Retranscriber,
 		Guard: s.cfg.Guard, Noise: cfg.Pipeline.Noise, Sounds: cfg.Pipeline.Sounds,
 		Settings: s.settings, WantsSounds: func() bool { return s.client.WantsSounds() },
 		Conversation: s.conversation, Buffer: input.MaxBuffer, Context: s.shared.ctx,

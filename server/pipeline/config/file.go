@@ -28,6 +28,7 @@ type File struct {
 	Path          string
 	Session       Session
 	Tools         Tools
+	Languages     []Language
 	STT, LLM, TTS Choice
 	// Turn is who estimates the ends of turns: TurnLexical or TurnSmart.
 	Turn string
@@ -57,7 +58,7 @@ func Parse(path string, src []byte, server any) (*File, error) {
 	if err := strict.Decode(path, src, &top, strict.Options{Dir: dir, Unknown: unknown, Refuse: refuse}); err != nil {
 		return nil, err
 	}
-	f.Session, f.Tools, f.Server, f.Turn = top.Session, top.Tools, top.Server.keys, cmp.Or(top.Turn, TurnLexical)
+	f.Session, f.Tools, f.Languages, f.Server, f.Turn = top.Session, top.Tools, top.Languages, top.Server.keys, cmp.Or(top.Turn, TurnLexical)
 	for to, from := range map[*Choice]Choice{&f.STT: top.STT, &f.LLM: top.LLM, &f.TTS: top.TTS} {
 		*to = from.orDefault()
 	}
@@ -66,13 +67,14 @@ func Parse(path string, src []byte, server any) (*File, error) {
 
 // sections are the sections of the file.
 type sections struct {
-	Server  serverSection `yaml:"server" doc:"The server: the same names as the flags of antiphon serve, without the dashes."`
-	Session Session       `yaml:"session" doc:"What a session begins with, until its client changes it: the protocol's session object."`
-	Tools   Tools         `yaml:"tools" doc:"Tools that the server runs itself, in every session."`
-	STT     Choice        `yaml:"stt" doc:"Speech to text: the recogniser."`
-	LLM     Choice        `yaml:"llm" doc:"The model that writes the answers."`
-	TTS     Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`
-	Turn    string        `yaml:"turn" enum:"lexical,smart-turn" doc:"How semantic_vad finds ends of turns where the recogniser does not report them: lexical by the words and the sound, smart-turn also by a neural model, if antiphon models get smart-turn has fetched it. lexical without it."`
+	Server    serverSection `yaml:"server" doc:"The server: the same names as the flags of antiphon serve, without the dashes."`
+	Session   Session       `yaml:"session" doc:"What a session begins with, until its client changes it: the protocol's session object."`
+	Tools     Tools         `yaml:"tools" doc:"Tools that the server runs itself, in every session."`
+	STT       Choice        `yaml:"stt" doc:"Speech to text: the recogniser."`
+	LLM       Choice        `yaml:"llm" doc:"The model that writes the answers."`
+	TTS       Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`
+	Turn      string        `yaml:"turn" enum:"lexical,smart-turn" doc:"How semantic_vad finds ends of turns where the recogniser does not report them: lexical by the words and the sound, smart-turn also by a neural model, if antiphon models get smart-turn has fetched it. lexical without it."`
+	Languages []Language    `yaml:"languages" doc:"Words of languages of your own, for ends of turns and barge-ins."`
 }
 
 // refuse returns why a key may not stand in the file.
@@ -177,6 +179,10 @@ func (c Choice) orDefault() Choice {
 
 // Pipeline opens the three stages of the file. The caller closes the pipeline. An error names the stage that cannot be opened.
 func (f *File) Pipeline(ctx context.Context, e Env) (p *pipeline.Pipeline, err error) {
+	own, err := f.languages()
+	if err != nil {
+		return nil, err
+	}
 	t, err := openStage[pipeline.Transcriber](ctx, f.Path, &f.STT, e)
 	if err != nil {
 		return nil, err
@@ -191,6 +197,7 @@ func (f *File) Pipeline(ctx context.Context, e Env) (p *pipeline.Pipeline, err e
 	}
 	p = pipeline.Compose(f.name(), t, m, s)
 	p.Speakable = f.TTS.speakable()
+	p.SetLanguages(own)
 	if f.STT.listen.Retranscribe {
 		p.Retranscriber = p.Transcriber
 	}

@@ -60,16 +60,9 @@ type estimator struct {
 
 // New returns an Estimator for a turn in a language, such as "en" or "en-US". If language is empty, the script of the words decides. A language without
 // data has no words: the sound counts alone.
-func New(language string) Estimator { return newEstimator(Choice{Name: language}.Language) }
+func New(language string) Estimator { return Own(nil).New(language) }
 
-// NewFor is New for a language whose data is of the user's own; nil is a language without data.
-func NewFor(l *Language) Estimator { return newEstimator(func(string) *Language { return l }) }
-
-func newEstimator(pick func(string) *Language) Estimator {
-	return &estimator{pick: pick, language: pick(""), prosody: newProsody()}
-}
-
-// Judged lets a Judge hear the turn of a new Estimator of New or NewFor, and returns the Estimator. As long as the Judge has no answer for a silence, the
+// Judged lets a Judge hear the turn of a new Estimator of New or Own.New, and returns the Estimator. As long as the Judge has no answer for a silence, the
 // estimates are those without it. Judged returns any other Estimator as it is.
 func Judged(e Estimator, j Judge) Estimator {
 	if own, is := e.(*estimator); is {

@@ -67,8 +67,7 @@ var (
 
 // Find returns the data of a language, such as "en" or "en-US"; nil if there is none. The empty text means English.
 func Find(language string) *Language {
-	name, _, _ := strings.Cut(strings.ToLower(language), "-")
-	name, _, _ = strings.Cut(name, "_")
+	name := base(language)
 	if name == "" {
 		name = "en"
 	}
@@ -91,6 +90,13 @@ func Find(language string) *Language {
 	}
 	found[name] = l
 	return l
+}
+
+// base returns the name of a language without its region, in lower case: "en" for "en-US".
+func base(language string) string {
+	name, _, _ := strings.Cut(strings.ToLower(language), "-")
+	name, _, _ = strings.Cut(name, "_")
+	return name
 }
 
 // Read reads the data of a language. A line in brackets, such as [open], begins a section. Each other line has words or phrases of the section,

@@ -63,14 +63,28 @@ func halves(text string) (n int) {
 // Choice says in which language a user speaks. The zero value is a language that is not known.
 type Choice struct {
 	Name string // such as "en" or "en-US"; empty: the script of what the user says decides
+	Own  Own    // languages of the program's own; nil for none
+}
+
+// Own has languages of a program's own, by their names, such as "pl". They go before those that are built in. Nobody changes it.
+type Own map[string]*Language
+
+// New is the function New with languages of the program's own.
+func (o Own) New(language string) Estimator {
+	c := Choice{language, o}
+	return &estimator{pick: c.Language, language: c.Language(""), prosody: newProsody()}
 }
 
 // Language returns the data for a text of the user; nil if there is none.
 func (c Choice) Language(text string) *Language {
-	if c.Name == "" {
-		return Find(byScript(text))
+	name := c.Name
+	if name == "" {
+		name = byScript(text)
 	}
-	return Find(c.Name)
+	if l := c.Own[base(name)]; l != nil {
+		return l
+	}
+	return Find(name)
 }
 
 // byScript returns a language that is written in the script of a text: Japanese, Chinese, Russian, and English for all other scripts.

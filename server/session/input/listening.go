@@ -33,6 +33,8 @@ type Parts struct {
 	Guard       *watchdog.Guard // bounds the calls into the Transcriber
 	// EndOfTurn returns an estimator of the ends of turns in a language; nil for none.
 	EndOfTurn func(language string) endofturn.Estimator
+	// Languages are languages of the program's own, for the judge of barge-ins; nil for none.
+	Languages endofturn.Own
 	// Retranscriber recognises each utterance again as a whole at its end; nil: nothing does.
 	Retranscriber pipeline.Transcriber
 	// Noise reduces the noise of the user's audio; nil if nothing does. The Settings ask for it only where it works.
@@ -246,7 +248,7 @@ func (l *Listening) inputView(s *coord.State) View {
 	_, degraded := s.Live.(transcription.Unavailable)
 	return View{
 		Turn: s.Turn, AgentAudible: audible(s), NoLiveTranscription: degraded, FarEnd: l.can.FarEndReader, Path: l.can.RoundTripper,
-		Language: endofturn.Choice{Name: l.Settings.TranscribeConfig(false).Language},
+		Language: endofturn.Choice{Name: l.Settings.TranscribeConfig(false).Language, Own: l.Languages},
 	}
 }
 
