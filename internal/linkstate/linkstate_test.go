@@ -16,7 +16,7 @@ const patience = 20 * time.Second
 // TestStaleState: pion's own state is older than those of the transports.
 func TestStaleState(t *testing.T) {
 	g := gomega.NewWithT(t)
-	near, far := newConnection(g), newConnection(g)
+	near, far := newConnection(t, g), newConnection(t, g)
 	link := Watch(near)
 	becomes := func(want webrtc.PeerConnectionState) {
 		limit := time.After(patience)
@@ -38,7 +38,7 @@ func TestStaleState(t *testing.T) {
 	g.Expect(near.ConnectionState()).To(gomega.Equal(webrtc.PeerConnectionStateConnecting))
 	g.Expect(link.State()).To(gomega.Equal(webrtc.PeerConnectionStateConnected))
 
-	g.Expect(far.Close()).To(gomega.Succeed())
+	g.Expect(near.Close()).To(gomega.Succeed())
 	becomes(webrtc.PeerConnectionStateClosed)
 }
 
@@ -68,11 +68,13 @@ func TestStates(t *testing.T) {
 	}
 }
 
-func newConnection(g *gomega.WithT) *webrtc.PeerConnection {
+func newConnection(t *testing.T, g *gomega.WithT) *webrtc.PeerConnection {
+	t.Helper()
 	var settings webrtc.SettingEngine
 	settings.SetIncludeLoopbackCandidate(true)
 	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(settings)).NewPeerConnection(webrtc.Configuration{})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() { _ = pc.Close() }) // the test may have closed it
 	return pc
 }
 
