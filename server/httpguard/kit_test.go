@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -62,12 +63,23 @@ func serve(t *testing.T, h http.HandlerFunc, cfg Config, limits Limits) *guarded
 	inner, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	s := Server(New(h, cfg))
+	var open sync.WaitGroup // net/http keeps a connection for half a second whose request it has not read to its end
+	s.ConnState = func(_ net.Conn, now http.ConnState) {
+		switch now {
+		case http.StateNew:
+			open.Add(1)
+		case http.StateClosed, http.StateHijacked:
+			open.Done()
+		case http.StateActive, http.StateIdle:
+		}
+	}
 	served := make(chan error, 1)
 	listener := Listen(inner, limits)
 	go func() { served <- s.Serve(listener) }()
 	t.Cleanup(func() {
 		g.Expect(s.Close()).To(gomega.Succeed())
 		g.Expect(<-served).To(gomega.MatchError(http.ErrServerClosed))
+		open.Wait()
 	})
 	return &guarded{t, g, inner.Addr().String(), listener}
 }
