@@ -5,6 +5,8 @@ package smartturn
 import (
 	"math"
 
+	"gonum.org/v1/gonum/dsp/fourier"
+
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 )
 
@@ -29,12 +31,13 @@ const (
 
 // extractor computes features. Only one goroutine may use it.
 type extractor struct {
-	fourier  *fourier
+	fft      *fourier.FFT
 	hann     [window]float64
 	bands    [mels]band
 	wave     [window/2 + samples + window/2]float64 // the audio, mirrored at both ends
-	in, out  [window]complex128
-	power    [2][bins]float64
+	windowed [window]float64
+	spectrum [bins]complex128
+	power    [bins]float64
 	features []float32 // mels rows of frames values
 }
 
@@ -45,7 +48,7 @@ type band struct {
 }
 
 func newExtractor() *extractor {
-	e := &extractor{fourier: newFourier(4, 4, 5, 5), features: make([]float32, mels*frames)}
+	e := &extractor{fft: fourier.NewFFT(window), features: make([]float32, mels*frames)}
 	for i := range e.hann {
 		e.hann[i] = 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/window)
 	}
@@ -93,19 +96,17 @@ func hertz(m float64) float64 {
 func (e *extractor) extract(pcm []float32) []float32 {
 	e.normalise(pcm[max(0, len(pcm)-samples):])
 	loudest := math.Inf(-1)
-	for at := 0; at < frames; at += 2 {
-		e.spectra(at)
-		for i := range 2 {
-			for m := range e.bands {
-				b := &e.bands[m]
-				var sum float64
-				for j, w := range b.weights {
-					sum += w * e.power[i][b.first+j]
-				}
-				level := math.Log10(max(sum, quietest))
-				loudest = max(loudest, level)
-				e.features[m*frames+at+i] = float32(level)
+	for at := range frames {
+		e.measure(at)
+		for m := range e.bands {
+			b := &e.bands[m]
+			var sum float64
+			for j, w := range b.weights {
+				sum += w * e.power[b.first+j]
 			}
+			level := math.Log10(max(sum, quietest))
+			loudest = max(loudest, level)
+			e.features[m*frames+at] = float32(level)
 		}
 	}
 	for i, level := range e.features {
@@ -140,19 +141,13 @@ func (e *extractor) normalise(pcm []float32) {
 	}
 }
 
-// spectra writes the power spectra of windows at and at+1 to e.power. One transform has both: one window is its real part, the other one its
-// imaginary part.
-func (e *extractor) spectra(at int) {
-	first, second := e.wave[at*hop:], e.wave[(at+1)*hop:]
+// measure writes the power spectrum of the window with number at to e.power.
+func (e *extractor) measure(at int) {
+	wave := e.wave[at*hop:]
 	for i, h := range e.hann {
-		e.in[i] = complex(first[i]*h, second[i]*h)
+		e.windowed[i] = wave[i] * h
 	}
-	e.fourier.transform(e.out[:], e.in[:])
-	for i := range bins {
-		a, b := e.out[i], e.out[(window-i)%window]
-		re1, im1 := (real(a)+real(b))/2, (imag(a)-imag(b))/2
-		re2, im2 := (imag(a)+imag(b))/2, (real(b)-real(a))/2
-		e.power[0][i] = re1*re1 + im1*im1
-		e.power[1][i] = re2*re2 + im2*im2
+	for i, c := range e.fft.Coefficients(e.spectrum[:], e.windowed[:]) {
+		e.power[i] = real(c)*real(c) + imag(c)*imag(c)
 	}
 }
