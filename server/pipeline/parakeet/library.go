@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"github.com/ebitengine/purego"
 
@@ -89,32 +88,20 @@ func (l *library) take(text *byte, model uintptr) (string, error) {
 		return "", fmt.Errorf("%w: %s", ErrDecode, l.why(model))
 	}
 	defer l.freeText(text)
-	s, whole := goString(text)
+	s, whole := dynlib.GoString(text, maxCString)
 	if !whole {
 		return "", fmt.Errorf("%w: a text is longer than %d bytes", ErrDecode, maxCString)
 	}
-	return s, nil
+	return strings.ToValidUTF8(s, "\uFFFD"), nil
 }
 
 // why returns the last error of the model, in words.
 func (l *library) why(model uintptr) string {
-	if s, _ := goString(l.lastError(model)); s != "" {
-		return s
+	if s, _ := dynlib.GoString(l.lastError(model), maxCString); s != "" {
+		return strings.ToValidUTF8(s, "\uFFFD")
 	}
 	return "the library does not say why"
 }
 
-// maxCString is the longest text that goString returns, in bytes. The words of one call to the library are in it.
+// maxCString is the longest text that the library may give, in bytes. The words of one call to the library are in it.
 const maxCString = 256 << 10
-
-// goString returns a C string as a text, up to maxCString bytes, and reports whether this is the whole text. nil is the empty text.
-func goString(p *byte) (s string, whole bool) {
-	if p == nil {
-		return "", true
-	}
-	n := 0
-	for n < maxCString && *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
-		n++
-	}
-	return strings.ToValidUTF8(string(unsafe.Slice(p, n)), "\uFFFD"), n < maxCString
-}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/dynlib"
 )
 
 // The files of a Moonshine model, in its folder.
@@ -40,12 +41,12 @@ func newDecoder(lib *library, folder string, threads int) (*decoder, error) {
 	c := &recognizerConfig{
 		sampleRate: pipeline.InputRate, featureDim: 80,
 		model: offlineModelConfig{
-			tokens: cString(filepath.Join(folder, tokensFile)), numThreads: int32(threads), provider: cString("cpu"),
+			tokens: dynlib.CString(filepath.Join(folder, tokensFile)), numThreads: int32(threads), provider: dynlib.CString("cpu"),
 			moonshine: moonshineConfig{
-				encoder: cString(filepath.Join(folder, moonshineEncoder)), mergedDecoder: cString(filepath.Join(folder, moonshineDecoder)),
+				encoder: dynlib.CString(filepath.Join(folder, moonshineEncoder)), mergedDecoder: dynlib.CString(filepath.Join(folder, moonshineDecoder)),
 			},
 		},
-		decodingMethod: cString("greedy_search"),
+		decodingMethod: dynlib.CString("greedy_search"),
 	}
 	h := lib.newRecognizer(c)
 	runtime.KeepAlive(c)
@@ -70,7 +71,8 @@ func (d *decoder) text(pcm []float32) (string, error) {
 		return "", fmt.Errorf("%w: no result", ErrModel)
 	}
 	defer d.lib.freeResult(r)
-	return strings.TrimSpace(goString(r.text)), nil
+	text, _ := dynlib.GoString(r.text, maxText)
+	return strings.TrimSpace(strings.ToValidUTF8(text, "")), nil
 }
 
 func (d *decoder) close() { d.lib.freeRecognizer(d.handle) }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
-	"unsafe"
 
 	"github.com/ebitengine/purego"
 
@@ -86,24 +84,5 @@ func bind(handle uintptr, functions map[string]any) error {
 	return nil
 }
 
-// cString returns the text as a C string, without its zero bytes.
-func cString(s string) *byte {
-	b := make([]byte, len(s)+1)
-	copy(b, strings.ReplaceAll(s, "\x00", ""))
-	return unsafe.SliceData(b)
-}
-
-// maxCString is the longest text that goString returns, in bytes.
-const maxCString = 64 << 10
-
-// goString returns a C string as a text. nil is the empty text.
-func goString(p *byte) string {
-	if p == nil {
-		return ""
-	}
-	n := 0
-	for n < maxCString && *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
-		n++
-	}
-	return strings.ToValidUTF8(string(unsafe.Slice(p, n)), "")
-}
+// maxText is the longest text of the library, in bytes.
+const maxText = 64 << 10

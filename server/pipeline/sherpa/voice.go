@@ -13,6 +13,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/antiphon-rt/antiphon/server/pipeline/backend"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/dynlib"
 )
 
 // modelFile is the file of a Piper voice, in its folder beside tokensFile. It has the metadata that sherpa-onnx reads.
@@ -61,8 +62,8 @@ func NewVoice(library, model, pronunciation string, threads int, even bool) (*Vo
 		noise, width = 0, 0
 	}
 	c := &ttsConfig{maxNumSentences: 1, silenceScale: 0.2, model: ttsModelConfig{
-		numThreads: int32(max(threads, 1)), provider: cString("cpu"), vits: vitsConfig{
-			model: cString(filepath.Join(model, modelFile)), tokens: cString(filepath.Join(model, tokensFile)), dataDir: cString(pronunciation),
+		numThreads: int32(max(threads, 1)), provider: dynlib.CString("cpu"), vits: vitsConfig{
+			model: dynlib.CString(filepath.Join(model, modelFile)), tokens: dynlib.CString(filepath.Join(model, tokensFile)), dataDir: dynlib.CString(pronunciation),
 			noiseScale: noise, noiseScaleW: width, lengthScale: piperLengthScale,
 		},
 	}}
@@ -100,7 +101,7 @@ func (v *Voice) Speak(_ context.Context, s backend.Speech, emit func(pcm []float
 		speed = 1
 	}
 	c := &generationConfig{silenceScale: 0.2, speed: float32(min(max(speed, minSpeed), maxSpeed))}
-	audio := v.lib.generate(v.handle, cString(s.Text), c, v.callback, 0)
+	audio := v.lib.generate(v.handle, dynlib.CString(s.Text), c, v.callback, 0)
 	runtime.KeepAlive(c)
 	if audio != 0 { // 0: there is nothing to say in the text
 		v.lib.freeAudio(audio)

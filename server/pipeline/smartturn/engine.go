@@ -17,12 +17,13 @@ const modelFile = "smart-turn.onnx"
 type Engine struct {
 	model     *model
 	extractor *extractor
+	version   string // of ONNX Runtime
 }
 
 // NewEngine loads ONNX Runtime and the model. library and folder are their folders. threads is how many processors one run takes. Its errors
 // wrap ErrLibrary or ErrModel.
 func NewEngine(library, folder string, threads int) (*Engine, error) {
-	l, err := openLibrary(library)
+	l, version, err := openLibrary(library)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func NewEngine(library, folder string, threads int) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{model: m, extractor: newExtractor()}, nil
+	return &Engine{model: m, extractor: newExtractor(), version: version}, nil
 }
 
 // Probability returns how probable it is that the user has finished the turn. pcm is the turn so far, mono at pipeline.InputRate. The model hears
@@ -41,7 +42,7 @@ func (e *Engine) Probability(pcm []float32) (float64, error) {
 
 // Info implements backend.Engine.
 func (e *Engine) Info() backend.Info {
-	return backend.Info{Name: name, Detail: "ONNX Runtime " + e.model.lib.version}
+	return backend.Info{Name: name, Detail: "ONNX Runtime " + e.version}
 }
 
 // Open implements backend.Engine. It ignores the configuration.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"unsafe"
 
 	"github.com/ebitengine/purego"
 
@@ -63,8 +62,6 @@ type status = uintptr
 
 // library has the functions of ONNX Runtime that this package calls. Pointers to its objects are uintptr.
 type library struct {
-	version string
-
 	errorMessage  func(status) *byte
 	releaseStatus func(status)
 
@@ -88,15 +85,15 @@ type library struct {
 	releaseOptions func(uintptr)
 }
 
-// openLibrary opens libonnxruntime.so in that folder.
-func openLibrary(folder string) (*library, error) {
+// openLibrary opens libonnxruntime.so in that folder, and returns its version, too.
+func openLibrary(folder string) (l *library, version string, err error) {
 	h, err := dynlib.Open(filepath.Join(folder, "libonnxruntime.so"))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLibrary, err)
+		return nil, "", fmt.Errorf("%w: %w", ErrLibrary, err)
 	}
 	address, err := dynlib.Symbol(h, "OrtGetApiBase")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLibrary, err)
+		return nil, "", fmt.Errorf("%w: %w", ErrLibrary, err)
 	}
 	var base func() *[2]uintptr // GetApi, GetVersionString
 	purego.RegisterFunc(&base, address)
@@ -105,11 +102,12 @@ func openLibrary(folder string) (*library, error) {
 	var getVersion func() *byte
 	purego.RegisterFunc(&getAPI, both[0])
 	purego.RegisterFunc(&getVersion, both[1])
+	version = text(getVersion())
 	table := getAPI(apiVersion)
 	if table == nil {
-		return nil, fmt.Errorf("%w: its version %s is too old", ErrLibrary, goString(getVersion()))
+		return nil, "", fmt.Errorf("%w: its version %s is too old", ErrLibrary, version)
 	}
-	l := &library{version: goString(getVersion())}
+	l = &library{}
 	for place, fn := range map[int]any{
 		placeErrorMessage: &l.errorMessage, placeReleaseStatus: &l.releaseStatus, placeCreateEnv: &l.createEnv, placeCreateOptions: &l.createOptions,
 		placeOptimise: &l.optimise, placeIntraThreads: &l.intraThreads, placeInterThreads: &l.interThreads, placeCreateSession: &l.createSession,
@@ -119,7 +117,7 @@ func openLibrary(folder string) (*library, error) {
 	} {
 		purego.RegisterFunc(fn, table[place])
 	}
-	return l, nil
+	return l, version, nil
 }
 
 // check returns the error of a status and frees the status.
@@ -128,7 +126,7 @@ func (l *library) check(s status) error {
 		return nil
 	}
 	defer l.releaseStatus(s)
-	return fmt.Errorf("%w: %s", ErrModel, goString(l.errorMessage(s)))
+	return fmt.Errorf("%w: %s", ErrModel, text(l.errorMessage(s)))
 }
 
 // model is a model that is loaded. Only one goroutine may use it.
@@ -143,7 +141,7 @@ type model struct {
 
 // load loads the model of a file, for that many threads.
 func (l *library) load(path string, threads int) (_ *model, err error) {
-	m := &model{lib: l, names: [2]*byte{cString("input_features"), cString("logits")}}
+	m := &model{lib: l, names: [2]*byte{dynlib.CString("input_features"), dynlib.CString("logits")}}
 	for _, name := range m.names {
 		m.pinner.Pin(name)
 	}
@@ -152,7 +150,7 @@ func (l *library) load(path string, threads int) (_ *model, err error) {
 			m.close()
 		}
 	}()
-	name, file := cString("antiphon"), cString(path)
+	name, file := dynlib.CString("antiphon"), dynlib.CString(path)
 	if err := l.check(l.createEnv(warnings, name, &m.env)); err != nil {
 		return nil, err
 	}
@@ -226,20 +224,8 @@ func (m *model) close() {
 	m.pinner.Unpin()
 }
 
-// cString returns a text as a C string.
-func cString(s string) *byte { return unsafe.SliceData(append([]byte(s), 0)) }
-
-// maxText is the longest text that goString returns, in bytes.
-const maxText = 4096
-
-// goString returns a C string as a text. nil is the empty text.
-func goString(p *byte) string {
-	if p == nil {
-		return ""
-	}
-	n := 0
-	for n < maxText && *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
-		n++
-	}
-	return string(unsafe.Slice(p, n))
+// text returns a text of the library, of at most 4096 bytes.
+func text(p *byte) string {
+	s, _ := dynlib.GoString(p, 4096)
+	return s
 }

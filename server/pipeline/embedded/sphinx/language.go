@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime"
 	"unsafe"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/dynlib"
 )
 
 // phraseShare is the weight of the phrases in the language model. The general model has the rest, so that all of its words can be
@@ -37,7 +39,7 @@ func (d *Decoder) loadLanguage(config uintptr, general string) error {
 			return fmt.Errorf("%w %s", errLanguage, []string{general, path}[i])
 		}
 	}
-	names := []*byte{cString("general"), cString("phrases")}
+	names := []*byte{dynlib.CString("general"), dynlib.CString("phrases")}
 	weights := []float32{1 - phraseShare, phraseShare}
 	set := d.lib.newModelSet(config, unsafe.SliceData(models), unsafe.SliceData(names), unsafe.SliceData(weights), 2)
 	if set == 0 || d.lib.interpolate(set, unsafe.SliceData(names), unsafe.SliceData(weights)) == 0 {

@@ -115,9 +115,9 @@ func (l *library) bindConfig08() error {
 		}
 	}
 	l.configure = func(settings []Setting) (uintptr, func(), error) {
-		args := []*byte{cString("antiphon")}
+		args := []*byte{dynlib.CString("antiphon")}
 		for _, s := range settings {
-			args = append(args, cString("-"+s.Name), cString(s.Value))
+			args = append(args, dynlib.CString("-"+s.Name), dynlib.CString(s.Value))
 		}
 		c := parse(0, definitions(), int32(len(args)), unsafe.SliceData(args), 1)
 		runtime.KeepAlive(args)
@@ -130,9 +130,3 @@ func (l *library) bindConfig08() error {
 }
 
 var errConfig = errors.New("pocketsphinx does not take its configuration")
-
-func cString(s string) *byte {
-	b := make([]byte, len(s)+1)
-	copy(b, strings.ReplaceAll(s, "\x00", ""))
-	return unsafe.SliceData(b)
-}
