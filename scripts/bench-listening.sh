@@ -10,7 +10,7 @@ letters=$1 draws=$2
 shift 2
 for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
 	if [ "$part" = sounds ]; then
-		go run ./e2e/voicebench -parts "$part"
+		go run ./e2e/voicebench
 	elif [ "$part" = ends ]; then
 		go run ./cmd/antiphon models get --dir .cache/models smart-turn >/dev/null # 12 MB, once
 		go build -o .cache/listenbench ./e2e/listenbench

@@ -7,10 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/command"
 	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
 )
@@ -24,20 +23,17 @@ type options struct {
 	verbose bool
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	var o options
-	flag.StringVar(&o.models, "models", ".cache/models", "folder of the models")
-	flag.StringVar(&o.letters, "prompts", "n-z", "initial letters of the prompts")
-	flag.IntVar(&o.draws, "draws", 2, "how many lengths each pause has, one in each run through the prompts")
-	flag.BoolVar(&o.fit, "fit", false, "print the weights that fit the turns best")
-	flag.BoolVar(&o.verbose, "v", false, "print each false cut and each late end")
-	flag.Parse()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "listenbench:", err)
-		os.Exit(1)
-	}
+func main() { command.Main("listenbench", parse, run) }
+
+func parse(args []string) (o options, err error) {
+	f := flag.NewFlagSet("listenbench", flag.ContinueOnError)
+	f.StringVar(&o.models, "models", ".cache/models", "folder of the models")
+	f.StringVar(&o.letters, "prompts", "n-z", "initial letters of the prompts")
+	f.IntVar(&o.draws, "draws", 2, "how many lengths each pause has, one in each run through the prompts")
+	f.BoolVar(&o.fit, "fit", false, "print the weights that fit the turns best")
+	f.BoolVar(&o.verbose, "v", false, "print each false cut and each late end")
+	err = f.Parse(args)
+	return o, err
 }
 
 // run hears all turns and prints the tables.

@@ -10,13 +10,11 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/signal"
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/command"
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 	"github.com/antiphon-rt/antiphon/voice"
 )
@@ -28,19 +26,16 @@ type options struct {
 	models         string
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	var o options
-	flag.StringVar(&o.parts, "parts", "voices,noise", "what to measure, with commas between")
-	flag.StringVar(&o.engines, "engines", "sherpa,embedded", "recognisers of the part noise, with commas between")
-	flag.IntVar(&o.n, "n", 30, "how many prompts the part noise has")
-	flag.StringVar(&o.models, "models", "", "folder of the models; empty means that of antiphon models")
-	flag.Parse()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "noisebench:", err)
-		os.Exit(1)
-	}
+func main() { command.Main("noisebench", parse, run) }
+
+func parse(args []string) (o options, err error) {
+	f := flag.NewFlagSet("noisebench", flag.ContinueOnError)
+	f.StringVar(&o.parts, "parts", "voices,noise", "what to measure, with commas between")
+	f.StringVar(&o.engines, "engines", "sherpa,embedded", "recognisers of the part noise, with commas between")
+	f.IntVar(&o.n, "n", 30, "how many prompts the part noise has")
+	f.StringVar(&o.models, "models", "", "folder of the models; empty means that of antiphon models")
+	err = f.Parse(args)
+	return o, err
 }
 
 func run(ctx context.Context, o options) error {

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/command"
 )
 
 // options are the flags.
@@ -24,16 +24,15 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	var o options
-	flag.IntVar(&o.n, "n", 1000, "how many requests each row has")
-	flag.StringVar(&o.folder, "folder", os.TempDir(), "where to write: on the disk that is measured")
-	flag.Parse()
-	if err := run(ctx, o, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "oncebench:", err)
-		os.Exit(1)
-	}
+	command.Main("oncebench", parse, func(ctx context.Context, o options) error { return run(ctx, o, os.Stdout) })
+}
+
+func parse(args []string) (o options, err error) {
+	f := flag.NewFlagSet("oncebench", flag.ContinueOnError)
+	f.IntVar(&o.n, "n", 1000, "how many requests each row has")
+	f.StringVar(&o.folder, "folder", os.TempDir(), "where to write: on the disk that is measured")
+	err = f.Parse(args)
+	return o, err
 }
 
 // maxRequests bounds -n.

@@ -3,50 +3,29 @@ package main
 // This file has the flags of the command, and the recordings.
 
 import (
-	"context"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/command"
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // options are the flags.
 type options struct {
-	parts, root, letters string
+	root, letters string
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	var o options
-	flag.StringVar(&o.parts, "parts", "sounds", "what to measure, with commas between: sounds")
-	flag.StringVar(&o.root, "root", "/usr/share/asterisk", "where the recordings are")
-	flag.StringVar(&o.letters, "letters", "n-z", "initial letters of the recordings, such as n-z")
-	flag.Parse()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "voicebench:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("voicebench", parse, measureSounds) }
 
-func run(ctx context.Context, o options) error {
-	for part := range strings.SplitSeq(o.parts, ",") {
-		switch part {
-		case "sounds":
-			if err := measureSounds(ctx, o); err != nil {
-				return err
-			}
-		default:
-			return fmt.Errorf("-parts: no part is called %q: want sounds", part)
-		}
-	}
-	return nil
+func parse(args []string) (o options, err error) {
+	f := flag.NewFlagSet("voicebench", flag.ContinueOnError)
+	f.StringVar(&o.root, "root", "/usr/share/asterisk", "where the recordings are")
+	f.StringVar(&o.letters, "letters", "n-z", "initial letters of the recordings, such as n-z")
+	err = f.Parse(args)
+	return o, err
 }
 
 // recording is a recording of a person or of music, at 16 kHz.
