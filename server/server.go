@@ -89,6 +89,9 @@ type Config struct {
 	Proxies httpguard.Proxies
 	// Limits limit what the server and its clients take.
 	signal.Limits
+	// Once lets a request with the header Idempotency-Key count once, however often its client sends it; nil does not read the header. A once.Handler of package
+	// server/once is one.
+	Once signal.Once
 	// Grace is how long a client that has lost its network may take to come back before the call ends; 0 takes 20 s. Keep is the
 	// same for a client that knows our extensions and can reconnect; 0 takes 60 s.
 	Grace, Keep time.Duration
@@ -154,7 +157,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	sc := signal.Config{
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
-		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Grace: cfg.Grace, Keep: cfg.Keep,
+		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Once: cfg.Once, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
 		Options: session.Options{Tools: cfg.Tools, Summaries: cfg.Summaries},
 	}

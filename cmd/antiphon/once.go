@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,9 +20,6 @@ import (
 type once struct {
 	Upstream        string        `required:"" placeholder:"URL" help:"The service behind the proxy, such as http://127.0.0.1:9000."`
 	Listen          string        `default:"127.0.0.1:8081" placeholder:"HOST:PORT" help:"Address for HTTP. Port 0 takes a free one."`
-	Data            string        `type:"path" placeholder:"DIR" help:"Folder of the keys and responses. Without it and without --nats they are in memory, and the end of this process loses them."`
-	NATS            string        `name:"nats" placeholder:"URL" help:"A NATS server with JetStream that keeps them in place of a folder, such as nats://host:4222. Several of these proxies may share it."`
-	Replicas        int           `name:"nats-replicas" default:"1" placeholder:"N" help:"With --nats: how many servers of a NATS cluster keep each value, 1 to 5."`
 	Safe            []string      `sep:"none" placeholder:"'METHOD /path'" help:"An operation that may be repeated, as a pattern of Go's ServeMux such as 'PUT /orders/{id}'. If a try dies, another one sends such a request again. May be given several times."`
 	Required        bool          `help:"Refuse a request without a key, unless its method changes nothing."`
 	PrincipalHeader string        `default:"Authorization" placeholder:"NAME" help:"The header that says who sends a request. Keys of different senders have nothing in common."`
@@ -35,6 +31,7 @@ type once struct {
 	TrustedProxy    []string      `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	Drain           time.Duration `default:"30s" help:"How long requests may take to end when the proxy stops."`
 	LogLevel        string        `default:"info" enum:"debug,info,warn,error" help:"How much to log: ${enum}."`
+	storage
 
 	bound func(address string) // gets the address on which the proxy listens; nil prints it
 }
@@ -73,7 +70,10 @@ func (c *once) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("--upstream %w", err)
 	}
 	defer proxy.CloseIdleConnections()
-	keys, err := c.openStore(ctx, logger)
+	if !c.lasting() {
+		logger.Warn("keys and responses are in memory: a request that is tried again after this process has ended is sent again. Name a folder with --data")
+	}
+	keys, err := c.storage.open(ctx, c.MaxBytes, logger)
 	if err != nil {
 		return err
 	}
@@ -90,11 +90,10 @@ func (c *once) Run(ctx context.Context) (err error) {
 
 // check returns an error for a flag that is out of its bounds.
 func (c *once) check() error {
+	if err := c.storage.check(); err != nil {
+		return err
+	}
 	switch {
-	case c.Data != "" && c.NATS != "":
-		return errors.New("--data and --nats: name one of them")
-	case c.Replicas < 1 || c.Replicas > 5 || c.Replicas > 1 && c.NATS == "":
-		return errors.New("--nats-replicas: want 1 to 5, and --nats, too")
 	case c.Keep < minKeep || c.Keep > maxKeep:
 		return fmt.Errorf("--keep %v: want %v to %v", c.Keep, minKeep, maxKeep)
 	case c.Timeout < minTimeout || c.Timeout > maxTimeout:
@@ -111,21 +110,6 @@ func (c *once) check() error {
 		return errors.New("--principal-header: want the name of a header")
 	}
 	return nil
-}
-
-func (c *once) openStore(ctx context.Context, logger *slog.Logger) (*store.Store, error) {
-	cfg := store.Config{Dir: c.Data, URL: c.NATS, MaxBytes: c.MaxBytes, Logger: logger}
-	if c.NATS != "" {
-		cfg.Replicas = c.Replicas
-	}
-	if c.Data == "" && c.NATS == "" {
-		logger.Warn("keys and responses are in memory: a request that is tried again after this process has ended is sent again. Name a folder with --data")
-	}
-	keys, err := store.Open(ctx, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("--data, --nats: %w", err)
-	}
-	return keys, nil
 }
 
 // safeRoutes returns a function that reports whether a request matches one of the patterns.

@@ -21,7 +21,7 @@ import (
 // plainOnce has the defaults of the flags.
 func plainOnce() once {
 	return once{
-		Upstream: "http://127.0.0.1:1", Listen: "127.0.0.1:0", Replicas: 1, PrincipalHeader: "Authorization", Keep: time.Hour, Timeout: time.Minute,
+		Upstream: "http://127.0.0.1:1", Listen: "127.0.0.1:0", storage: storage{Replicas: 1}, PrincipalHeader: "Authorization", Keep: time.Hour, Timeout: time.Minute,
 		MaxBody: 1 << 20, MaxResponse: 1 << 20, MaxBytes: 64 << 20, Drain: time.Minute, LogLevel: "error",
 	}
 }

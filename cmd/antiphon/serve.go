@@ -38,6 +38,7 @@ type serve struct {
 	TrustedProxy  []string `placeholder:"ADDRESS" help:"Addresses or networks of reverse proxies, whose X-Forwarded-For says who the client is."`
 	talking
 	network
+	storage
 	limits
 	Record       string        `type:"path" placeholder:"FILE.jsonl" help:"Write every event here. It holds what was said."`
 	Trace        string        `type:"path" placeholder:"FILE.jsonl" help:"Write every transition of the machines here."`
@@ -99,18 +100,16 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	if err := begin(file, p, &cfg); err != nil {
 		return err
 	}
-	if c.OTLPEndpoint != "" {
-		tracer, stop, err := openTraces(ctx, c.OTLPEndpoint)
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if err := stop(); err != nil {
-				logger.Warn("traces were not sent", "err", err)
-			}
-		}()
-		cfg.Tracer = tracer
+	stopTraces, err := c.traces(ctx, &cfg, logger)
+	if err != nil {
+		return err
 	}
+	defer stopTraces()
+	kept, err := c.openStore(ctx, &cfg, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
 	listener, connections, err := c.openPort(secured.config(), &cfg)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/antiphon-rt/antiphon/server"
 )
 
 // traceTimeout limits one request to the collector, and what the end of the server waits for.
@@ -36,5 +39,22 @@ func openTraces(ctx context.Context, endpoint string) (tracer trace.Tracer, stop
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), traceTimeout)
 		defer cancel()
 		return provider.Shutdown(ctx)
+	}, nil
+}
+
+// traces gives cfg a tracer if a flag names a collector. stop sends what waits.
+func (c *serve) traces(ctx context.Context, cfg *server.Config, logger *slog.Logger) (stop func(), err error) {
+	if c.OTLPEndpoint == "" {
+		return func() {}, nil
+	}
+	tracer, end, err := openTraces(ctx, c.OTLPEndpoint)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Tracer = tracer
+	return func() {
+		if err := end(); err != nil {
+			logger.Warn("traces were not sent", "err", err)
+		}
 	}, nil
 }

@@ -48,7 +48,7 @@ func TestUnit(t *testing.T) {
 		command := regexp.MustCompile(`(?m)^ExecStart=(.+)$`).FindStringSubmatch(text)
 		g.Expect(command).NotTo(gomega.BeNil())
 		words := strings.Fields(strings.NewReplacer(
-			"${CREDENTIALS_DIRECTORY}", credentials, "127.0.0.1:8080", "127.0.0.1:0", "--udp-port 3478", "--udp-port 0").Replace(command[1]))
+			"${CREDENTIALS_DIRECTORY}", credentials, "${STATE_DIRECTORY}", t.TempDir(), "127.0.0.1:8080", "127.0.0.1:0", "--udp-port 3478", "--udp-port 0").Replace(command[1]))
 		server, err := rig.Run(exec.Command(words[0], append(words[1:], "--pipeline", "scripted", "--log-level", "warn")...)) //nolint:noctx // SIGTERM ends it
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		t.Cleanup(func() { g.Expect(server.Stop()).To(gomega.Succeed()) })

@@ -44,6 +44,13 @@ type Config struct {
 	MaxRequests int
 	// KeysPerPrincipal is how many new keys a principal may use in the time Keep, in this process; 0 takes 100,000.
 	KeysPerPrincipal int
+	// Retry reports whether a response with this status says that nothing was done, and that the client tries again. Such a response of an operation
+	// that may be repeated is not stored: the next try is sent again. nil: there is no such status.
+	Retry func(status int) bool
+	// Headers are the names of further headers of a response that every try gets.
+	Headers []string
+	// Refuse writes an error of the Handler for a client. nil writes application/problem+json (RFC 9457).
+	Refuse func(w http.ResponseWriter, status int, code, detail string)
 	// Logger gets what an operator should know. nil discards it.
 	Logger *slog.Logger
 
@@ -60,6 +67,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Safe == nil {
 		c.Safe = func(*http.Request) bool { return false }
+	}
+	if c.Retry == nil {
+		c.Retry = func(int) bool { return false }
+	}
+	if c.Refuse == nil {
+		c.Refuse = writeProblem
 	}
 	if c.Principal == nil {
 		c.Principal = func(r *http.Request) string { return r.Header.Get("Authorization") }
@@ -91,13 +104,12 @@ func or[T comparable](value, otherwise T) T {
 type Handler struct {
 	cfg     Config
 	next    http.Handler
-	connect bool // next is a Proxy: it stores Sending itself, when it has connected
 	book    *book
 	limits  *limits
 	waiters *waiters
 }
 
-// New returns a Handler before next. It opens its buckets in the store.
+// New returns a Handler before next, which may be nil if only Serve is called. It opens its buckets in the store.
 func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -112,9 +124,8 @@ func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, proxy := next.(*Proxy)
 	return &Handler{
-		cfg: cfg, next: next, connect: proxy,
+		cfg: cfg, next: next,
 		book:    &book{store: cfg.Store, records: records, bodies: bodies, node: cfg.Store.Process(), lease: cfg.Lease},
 		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), keys: cfg.KeysPerPrincipal, keep: cfg.Keep, of: map[string]*usage{}},
 		waiters: &waiters{of: map[string]*waiter{}},
@@ -123,25 +134,31 @@ func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
 
 // ServeHTTP implements http.Handler. Requests of safe methods, and requests without a key unless it is required, go to the service unchanged.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.Serve(w, r, h.cfg.Principal(r), h.next)
+}
+
+// Serve does the same with a principal and a service of this one request: a server that has found out who sends the request calls it.
+func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, principal string, next http.Handler) {
 	key, err := readKey(r.Header)
 	switch {
 	case safeMethod(r.Method), errors.Is(err, errNoKey) && !h.cfg.Required:
-		h.next.ServeHTTP(w, r)
+		next.ServeHTTP(w, r)
 		return
 	case errors.Is(err, errNoKey):
-		refuse(w, http.StatusBadRequest, CodeMissing, 0, "this service wants the header Idempotency-Key: send a new UUID for each new request, and the same for each try of it")
+		h.refuse(w, http.StatusBadRequest, CodeMissing, 0, "this service wants the header Idempotency-Key: send a new UUID for each new request, and the same for each try of it")
 		return
 	case err != nil:
-		refuse(w, http.StatusBadRequest, CodeInvalid, 0, "the header Idempotency-Key: "+err.Error())
+		h.refuse(w, http.StatusBadRequest, CodeInvalid, 0, "the header Idempotency-Key: "+err.Error())
 		return
 	}
-	principal := hashed(h.cfg.Principal(r))
+	principal = hashed(principal)
 	end, err := h.limits.begin(principal, time.Now())
 	if err != nil {
 		h.tooMany(w, err)
 		return
 	}
-	t := &try{id: newTry(), principal: principal, end: end}
+	_, connects := next.(*Proxy)
+	t := &try{id: newTry(), next: next, connects: connects, principal: principal, end: end}
 	defer func() {
 		if !t.given {
 			end()
@@ -151,10 +168,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		refuse(w, http.StatusRequestEntityTooLarge, CodeBody, 0, fmt.Sprintf("a request with an Idempotency-Key has %d bytes at most", long.Limit))
+		h.refuse(w, http.StatusRequestEntityTooLarge, CodeBody, 0, fmt.Sprintf("a request with an Idempotency-Key has %d bytes at most", long.Limit))
 		return
 	case err != nil:
-		refuse(w, http.StatusBadRequest, CodeBody, 0, "the request's body did not arrive whole")
+		h.refuse(w, http.StatusBadRequest, CodeBody, 0, "the request's body did not arrive whole")
 		return
 	}
 	t.key, t.payload, t.safe, t.body = scope(principal, r.Method, r.URL.EscapedPath(), key), fingerprint(r, body), h.cfg.Safe(r), body
@@ -178,11 +195,11 @@ func withBody(ctx context.Context, r *http.Request, body []byte) *http.Request {
 func (h *Handler) tooMany(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, errBusy):
-		refuse(w, http.StatusServiceUnavailable, CodeLimit, 1, err.Error())
+		h.refuse(w, http.StatusServiceUnavailable, CodeLimit, 1, err.Error())
 	case errors.Is(err, errShare):
-		refuse(w, http.StatusTooManyRequests, CodeLimit, 1, err.Error())
+		h.refuse(w, http.StatusTooManyRequests, CodeLimit, 1, err.Error())
 	default:
-		refuse(w, http.StatusTooManyRequests, CodeLimit, 60, err.Error())
+		h.refuse(w, http.StatusTooManyRequests, CodeLimit, 60, err.Error())
 	}
 }
 
@@ -193,6 +210,6 @@ func (h *Handler) storeFailed(w http.ResponseWriter, err error) {
 		return
 	}
 	h.cfg.Logger.Error("once: a request got no answer, because the store failed", "err", err)
-	refuse(w, http.StatusServiceUnavailable, CodeStore, 2,
+	h.refuse(w, http.StatusServiceUnavailable, CodeStore, 2,
 		"the store of the idempotency keys does not work now. The request was not sent by this try, or its response could not be stored: try again with the same key")
 }

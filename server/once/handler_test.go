@@ -102,6 +102,76 @@ func TestWhatPassesThrough(t *testing.T) {
 	g.Expect(calls.Load()).To(gomega.Equal(int64(4)))
 }
 
+// A server that knows its principals gives each request its principal and its service.
+func TestServeWithAPrincipal(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	h, err := New(t.Context(), nil, Config{Store: memory(t), Headers: []string{"x-token"}, Refuse: func(w http.ResponseWriter, status int, code, _ string) {
+		http.Error(w, code, status)
+	}})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	serve := func(principal string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h.Serve(w, r, principal, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("X-Token", "secret")
+				counting(&calls)(w, r)
+			}))
+		})
+	}
+	for principal, want := range map[string]string{"one": "call", "two": "call"} {
+		_, first := send(serve(principal), request(t, "/", "k", ""))
+		g.Expect(first).To(gomega.HavePrefix(want))
+		response, again := send(serve(principal), request(t, "/", "k", ""))
+		g.Expect(again).To(gomega.Equal(first))
+		g.Expect(response.Header.Get("X-Token")).To(gomega.Equal("secret"))
+	}
+	g.Expect(calls.Load()).To(gomega.Equal(int64(2)))
+	_, body := send(serve("one"), request(t, "/", "k", "other"))
+	g.Expect(body).To(gomega.Equal(CodeReused + "\n"))
+}
+
+// A response that asks for another try is stored only if the operation may not be repeated.
+func TestAResponseThatAsksForAnotherTry(t *testing.T) {
+	for safe, want := range map[bool]string{true: "call 2", false: "busy"} {
+		g, calls := gomega.NewWithT(t), atomic.Int64{}
+		h := before(t, Config{
+			Safe: func(*http.Request) bool { return safe }, Retry: func(status int) bool { return status == http.StatusServiceUnavailable },
+		}, func(w http.ResponseWriter, r *http.Request) {
+			if calls.Load() == 0 {
+				calls.Add(1)
+				w.Header().Set("Retry-After", "7")
+				w.WriteHeader(http.StatusServiceUnavailable)
+				fmt.Fprint(w, "busy")
+				return
+			}
+			counting(&calls)(w, r)
+		})
+		first, body := send(h, request(t, "/", "k", ""))
+		g.Expect(first.StatusCode).To(gomega.Equal(http.StatusServiceUnavailable))
+		g.Expect(first.Header.Get("Retry-After")).To(gomega.Equal("7"))
+		g.Expect(body).To(gomega.Equal("busy"))
+		for range 2 {
+			_, body = send(h, request(t, "/", "k", ""))
+			g.Expect(body).To(gomega.Equal(want))
+		}
+	}
+}
+
+// A browser writes another boundary into each try of a form.
+func TestAFormHasAnotherBoundary(t *testing.T) {
+	g, calls := gomega.NewWithT(t), atomic.Int64{}
+	h := before(t, Config{}, counting(&calls))
+	form := func(boundary, sdp string) *http.Request {
+		body := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"sdp\"\r\n\r\n" + sdp + "\r\n--" + boundary + "--\r\n"
+		return request(t, "/", "k", body, "Content-Type", "multipart/form-data; boundary="+boundary)
+	}
+	for _, boundary := range []string{"one", "two"} {
+		_, body := send(h, form(boundary, "v=0"))
+		g.Expect(body).To(gomega.Equal("call 1"))
+	}
+	response, _ := send(h, form("three", "v=1"))
+	g.Expect(response.StatusCode).To(gomega.Equal(http.StatusUnprocessableEntity))
+}
+
 func TestARequiredKey(t *testing.T) {
 	g, calls := gomega.NewWithT(t), atomic.Int64{}
 	response, body := send(before(t, Config{Required: true}, counting(&calls)), request(t, "/orders", "", "one"))

@@ -3,11 +3,13 @@ package once
 // What a request says of itself: its idempotency key, how long it waits, whose it is, and what its content is.
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"hash"
+	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -113,10 +115,14 @@ func scope(principal, method, path, key string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fingerprint stands for the content of a request: query, kind of content, body. It is not 0.
+// fingerprint stands for the content of a request: query, kind of content, body. It is not 0. A browser takes a new boundary each time that it sends
+// a form, so the boundary of a form does not count.
 func fingerprint(r *http.Request, body []byte) idempotency.Payload {
-	h := sha256.New()
-	for _, text := range []string{r.URL.RawQuery, r.Header.Get("Content-Type"), r.Header.Get("Content-Encoding")} {
+	h, kind := sha256.New(), r.Header.Get("Content-Type")
+	if form, params, err := mime.ParseMediaType(kind); err == nil && form == "multipart/form-data" && params["boundary"] != "" {
+		kind, body = form, bytes.ReplaceAll(body, []byte("--"+params["boundary"]), []byte("--"))
+	}
+	for _, text := range []string{r.URL.RawQuery, kind, r.Header.Get("Content-Encoding")} {
 		part(h, []byte(text))
 	}
 	part(h, body)

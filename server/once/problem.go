@@ -48,10 +48,15 @@ func (p problem) encode() []byte {
 }
 
 // refuse writes an error. after is the header Retry-After in seconds; 0 leaves it out.
-func refuse(w http.ResponseWriter, status int, code string, after int, detail string) {
+func (h *Handler) refuse(w http.ResponseWriter, status int, code string, after int, detail string) {
 	if after > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(after))
 	}
+	h.cfg.Refuse(w, status, code, detail)
+}
+
+// writeProblem writes an error as application/problem+json.
+func writeProblem(w http.ResponseWriter, status int, code, detail string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(status)

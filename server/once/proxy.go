@@ -68,7 +68,7 @@ func NewProxy(upstream *url.URL, header time.Duration, secured *tls.Config, logg
 				return
 			}
 			logger.Warn("once: the service gave no response", "err", err)
-			refuse(w, http.StatusBadGateway, CodeUpstream, 0, "the service behind this proxy gave no response")
+			writeProblem(w, http.StatusBadGateway, CodeUpstream, "the service behind this proxy gave no response")
 		},
 	}
 	return p, nil

@@ -12,7 +12,8 @@ import (
 // recorder is the http.ResponseWriter that the service writes to. It is safe for concurrent use, because a handler that takes too long is given up and may
 // still write.
 type recorder struct {
-	limit int
+	limit   int
+	headers []string // the names of further headers that every try gets
 
 	mu     sync.Mutex
 	header http.Header
@@ -23,7 +24,9 @@ type recorder struct {
 	failed error // the service gave no response
 }
 
-func newRecorder(limit int) *recorder { return &recorder{limit: limit, header: http.Header{}} }
+func newRecorder(cfg Config) *recorder {
+	return &recorder{limit: cfg.MaxResponse, headers: cfg.Headers, header: http.Header{}}
+}
 
 // Header implements http.ResponseWriter.
 func (r *recorder) Header() http.Header { return r.header }
@@ -86,7 +89,7 @@ func (r *recorder) result() (*answer, http.Header, error) {
 	for _, name := range []string{"Content-Length", "Connection", "Transfer-Encoding", "Trailer", "Keep-Alive"} {
 		whole.Del(name)
 	}
-	return &answer{Status: r.status, Header: allowed(whole), Body: slices.Clone(r.body.Bytes())}, whole, nil
+	return &answer{Status: r.status, Header: allowed(whole, r.headers), Body: slices.Clone(r.body.Bytes())}, whole, nil
 }
 
 // maxHeader is the longest header of a response, in bytes.
@@ -108,12 +111,12 @@ var replayedHeaders = []string{
 	"Last-Modified", "Link", "Location", "Retry-After", "Vary", "Www-Authenticate",
 }
 
-// allowed returns the part of a header that every try gets.
-func allowed(h http.Header) http.Header {
+// allowed returns the part of a header that every try gets: replayedHeaders and more.
+func allowed(h http.Header, more []string) http.Header {
 	out := http.Header{}
-	for _, name := range replayedHeaders {
+	for _, name := range slices.Concat(replayedHeaders, more) {
 		if values := h.Values(name); len(values) > 0 {
-			out[name] = slices.Clone(values)
+			out[http.CanonicalHeaderKey(name)] = slices.Clone(values)
 		}
 	}
 	return out

@@ -16,14 +16,16 @@ import (
 // try is one request with a key.
 type try struct {
 	id        idempotency.Try
-	key       string // its name in the store
+	key       string       // its name in the store
+	next      http.Handler // the service
+	connects  bool         // next is a Proxy: it stores Sending itself, when it has connected
 	principal string
 	payload   idempotency.Payload
 	safe      bool
 	body      []byte
 	end       func() // it is no longer in progress
 
-	answer *answer     // the response of the service to this try, or the stored one
+	answer *answer     // the response of the service to this try, also one that is not stored, or the stored one
 	whole  http.Header // the header of the service's response to this try
 	given  bool        // its handler takes too long: it was given up, and still counts as a request in progress
 }
@@ -55,7 +57,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, t *try) {
 			continue
 		}
 		if _, waits := next.(idempotency.Wait); waits {
-			refuse(w, http.StatusConflict, CodeInFlight, 1, "another try of this request is in progress: try again with the same key, or wait for the response with the header Prefer: wait=SECONDS")
+			h.refuse(w, http.StatusConflict, CodeInFlight, 1, "another try of this request is in progress: try again with the same key, or wait for the response with the header Prefer: wait=SECONDS")
 		}
 		return
 	}
@@ -72,7 +74,7 @@ func forwards(f idempotency.Effect) bool {
 // check asks the machine of the key what becomes of the try.
 func (h *Handler) check(ctx context.Context, t *try) (idempotency.Effect, error) {
 	effects, r, err := h.book.take(ctx, step{
-		key: t.key, event: idempotency.Check{Try: t.id, Payload: t.payload, Safe: t.safe}, send: !h.connect,
+		key: t.key, event: idempotency.Check{Try: t.id, Payload: t.payload, Safe: t.safe}, send: !t.connects,
 		begin: func(ctx context.Context) error {
 			if err := h.limits.newKey(t.principal, time.Now()); err != nil {
 				return err
@@ -118,11 +120,15 @@ func (h *Handler) respond(w http.ResponseWriter, t *try, next idempotency.Effect
 	case idempotency.Reply:
 		reply(w, t.answer, t.whole, f)
 	case idempotency.Refuse:
-		refuse(w, http.StatusUnprocessableEntity, CodeReused, 0, "this Idempotency-Key was used with another request: use a new key for a new request")
+		h.refuse(w, http.StatusUnprocessableEntity, CodeReused, 0, "this Idempotency-Key was used with another request: use a new key for a new request")
 	case idempotency.SayUnknown:
-		refuse(w, http.StatusBadGateway, CodeUnknown, 0, "this request was sent to the service and no response came. It is not known whether the service has processed it. It is not sent again with this key: look at the service's data before you send it with a new key")
+		h.refuse(w, http.StatusBadGateway, CodeUnknown, 0, "this request was sent to the service and no response came. It is not known whether the service has processed it. It is not sent again with this key: look at the service's data before you send it with a new key")
 	case idempotency.SayRetry:
-		refuse(w, http.StatusServiceUnavailable, CodeRetry, 1, "the service gave no response, and it is safe to try again with the same key")
+		if t.answer != nil {
+			reply(w, t.answer, t.whole, idempotency.Reply{})
+			return false
+		}
+		h.refuse(w, http.StatusServiceUnavailable, CodeRetry, 1, "the service gave no response, and it is safe to try again with the same key")
 	case idempotency.Wait:
 		return waits
 	case idempotency.CheckAgain:
@@ -168,13 +174,14 @@ const graceTime = 2 * time.Second
 // time also when the client is gone: the next try wants the response.
 func (h *Handler) process(r *http.Request, t *try) (idempotency.Effect, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), h.cfg.Timeout)
-	c := &claim{h: h, t: t, rec: newRecorder(h.cfg.MaxResponse)}
+	c := &claim{h: h, t: t, rec: newRecorder(h.cfg)}
+	t.answer = nil
 	out := withBody(context.WithValue(ctx, claimKey{}, c), r, t.body)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer cancel()
-		c.run(h.next, out)
+		c.run(t.next, out)
 	}()
 	own := context.WithoutCancel(r.Context())
 	if h.hold(own, t, done) {
@@ -223,6 +230,10 @@ func (h *Handler) settle(ctx context.Context, t *try, rec *recorder) (idempotenc
 	if err != nil {
 		return h.giveUp(ctx, t, err)
 	}
+	if t.safe && h.cfg.Retry(a.Status) {
+		t.answer, t.whole = a, whole
+		return h.release(ctx, t)
+	}
 	response := idempotency.Response(t.id)
 	if err := h.book.keep(ctx, t.key, response, a); err != nil {
 		return nil, err
@@ -240,6 +251,11 @@ func (h *Handler) settle(ctx context.Context, t *try, rec *recorder) (idempotenc
 // giveUp tells the machine that no response will come.
 func (h *Handler) giveUp(ctx context.Context, t *try, why error) (idempotency.Effect, error) {
 	h.cfg.Logger.Warn("once: the service gave no response", "err", why)
+	return h.release(ctx, t)
+}
+
+// release gives the lock of a try back, without a response that is stored.
+func (h *Handler) release(ctx context.Context, t *try) (idempotency.Effect, error) {
 	effects, r, err := h.book.take(ctx, step{key: t.key, event: idempotency.GaveUp{Try: t.id}, persist: true})
 	if err != nil {
 		return nil, err

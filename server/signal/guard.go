@@ -89,13 +89,18 @@ type endpoint func(w http.ResponseWriter, r *http.Request, who requester) *probl
 func (h *Handler) guarded(next endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if p := h.serve(w, r, next); p != nil {
-			h.cfg.Logger.Debug("request refused", "method", r.Method, "path", r.URL.Path, "status", p.status, "code", p.code)
-			if h.cfg.Refused != nil {
-				h.cfg.Refused(p.code)
-			}
-			p.write(w)
+			h.refuse(w, r, p)
 		}
 	}
+}
+
+// refuse writes the error response to a request, and reports it.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
+	h.cfg.Logger.Debug("request refused", "method", r.Method, "path", r.URL.Path, "status", p.status, "code", p.code)
+	if h.cfg.Refused != nil {
+		h.cfg.Refused(p.code)
+	}
+	p.write(w)
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *problem {
@@ -193,7 +198,7 @@ func (h *Handler) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origin)
-	w.Header().Set("Access-Control-Expose-Headers", "Location, Antiphon-Version, Antiphon-Resume, Antiphon-Resume-Seen, Link, Retry-After")
+	w.Header().Set("Access-Control-Expose-Headers", "Location, Antiphon-Version, Antiphon-Resume, Antiphon-Resume-Seen, Link, Retry-After, Idempotency-Replayed")
 	return true
 }
 

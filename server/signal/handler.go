@@ -49,6 +49,8 @@ type Config struct {
 	Limits
 	// ICE are the STUN and TURN servers of clients.
 	ICE ICEServers
+	// Once answers requests with the header Idempotency-Key; nil does not read the header.
+	Once Once
 	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can
 	// reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration

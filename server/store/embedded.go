@@ -29,7 +29,7 @@ func startServer(ctx context.Context, cfg Config) (*embedded, error) {
 	folder := cfg.Dir
 	if folder == "" {
 		var err error
-		if folder, err = os.MkdirTemp("", "antiphon-store-"); err != nil {
+		if folder, err = tempFolder(); err != nil {
 			return nil, err
 		}
 		e.remove = folder
@@ -40,6 +40,20 @@ func startServer(ctx context.Context, cfg Config) (*embedded, error) {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
+}
+
+// tempFolder makes a folder for temporary files: in the memory of the machine if the usual place cannot be written, as in a container whose files are
+// read-only.
+func tempFolder() (string, error) {
+	const name = "antiphon-store-"
+	folder, err := os.MkdirTemp("", name)
+	if err == nil {
+		return folder, nil
+	}
+	if folder, inMemory := os.MkdirTemp("/dev/shm", name); inMemory == nil {
+		return folder, nil
+	}
+	return "", fmt.Errorf("a folder for temporary files: %w: set TMPDIR to a folder that this user can write", err)
 }
 
 func (e *embedded) start(ctx context.Context, cfg Config, folder string) (err error) {

@@ -1,0 +1,39 @@
+package signal
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// scopes is a Once that notes whose keys each request uses, and gives every request to the service.
+type scopes struct{ all []string }
+
+func (s *scopes) Serve(w http.ResponseWriter, r *http.Request, principal string, next http.Handler) {
+	s.all = append(s.all, principal)
+	next.ServeHTTP(w, r)
+}
+
+// TestWhoseKeys checks which requests count once, and that principals, client secrets and calls have keys of their own.
+func TestWhoseKeys(t *testing.T) {
+	s := &scopes{}
+	d := open(t, func(c *Config) { c.Keys, c.Once = keys(t), s })
+	one, two := d.secret(`{"session":{"type":"realtime"}}`), d.secret(`{"session":{"type":"realtime"}}`)
+	begun := d.offered("/v1/realtime/calls", one)
+	location := begun.begun()
+	for _, bearer := range []string{one, two} {
+		d.ask(http.MethodPost, location+"/hangup", nil, "Authorization", "Bearer "+bearer)
+	}
+	d.ask(http.MethodPost, location+"/restart", strings.NewReader(offer), "Content-Type", "application/sdp", "Authorization", "Bearer "+one)
+	d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(offer), "Content-Type", "application/sdp", "Authorization", "Bearer "+one, resumeHeader, "token")
+	d.ask(http.MethodGet, "/v1/models", nil, withKey...)
+	g := gomega.NewWithT(t)
+	g.Expect(s.all).To(gomega.HaveLen(7), "2 secrets, the call, 2 hangups, the restart, and the call that goes on")
+	g.Expect(s.all[0]).To(gomega.Equal(s.all[1]))
+	g.Expect(s.all[2]).To(gomega.Equal(s.all[3]))
+	g.Expect(s.all[2]).To(gomega.Equal(s.all[5]))
+	g.Expect(slices.Compact(slices.Sorted(slices.Values(s.all)))).To(gomega.HaveLen(4), "the API key, two client secrets, and a call that one of them resumes")
+}
