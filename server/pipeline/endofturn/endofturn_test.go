@@ -97,6 +97,26 @@ func TestReadLanguage(t *testing.T) {
 	}
 }
 
+// A file of the wrong kind is refused with what to do, and no word of it is dropped silently.
+func TestHostileLanguages(t *testing.T) {
+	g := gomega.NewWithT(t)
+	marked, err := Read(strings.NewReader("\uFEFF[open]\r\nund\r\n"))
+	g.Expect(err).NotTo(gomega.HaveOccurred(), "some editors begin a file with a mark")
+	g.Expect(marked.look("Brot und").open).To(gomega.BeTrue())
+	_, err = Read(strings.NewReader("# " + strings.Repeat("long ", 20_000) + "\n[open]\nund"))
+	g.Expect(err).NotTo(gomega.HaveOccurred(), "a long line")
+	for text, says := range map[string]string{
+		"[open]\nund\n# " + strings.Repeat("x", 1<<20) + "\noder": "more than 1048576 bytes: leave words out",
+		"[open]\n\xff\xfeu\x00n\x00d\x00":                         "save the file as UTF-8",
+		"[open]\n" + strings.Repeat("が、", 50):                     "line 2: \"が、が、",
+		"[open]\nund\n" + strings.Repeat("x", 101):                "has 101 bytes, and a word has at most 100: put a comma (,) between words",
+	} {
+		_, err := Read(strings.NewReader(text))
+		g.Expect(err).To(gomega.MatchError(ErrLanguage), says)
+		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(says)), says)
+	}
+}
+
 // A language without spaces is cut at the words that are known.
 func TestUnspacedLanguage(t *testing.T) {
 	g := gomega.NewWithT(t)

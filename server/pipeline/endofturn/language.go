@@ -3,7 +3,6 @@ package endofturn
 // The data of languages: what words mean for the end of a turn, and over the agent.
 
 import (
-	"bufio"
 	"embed"
 	"errors"
 	"fmt"
@@ -11,13 +10,18 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // ErrLanguage is wrapped by the errors of Read.
 var ErrLanguage = errors.New("the words of a language cannot be read")
 
-// maxWords is how many words a language may have.
-const maxWords = 10_000
+// Limits of the data of a language.
+const (
+	maxWords = 10_000
+	maxWord  = 100     // bytes of a word or phrase
+	maxFile  = 1 << 20 // bytes of the text
+)
 
 // kind is what a word or phrase means. A word may have several.
 type kind uint32
@@ -102,19 +106,17 @@ func base(language string) string {
 // Read reads the data of a language. A line in brackets, such as [open], begins a section. Each other line has words or phrases of the section,
 // with commas between; a line that begins with # is a comment. A phrase has two words. *ly stands for all other words that end in ly. The section [announcements] has the words that announce a number, each with the
 // digits that such a number has at least: "code 4". The section [script] has "unspaced" if the language writes no spaces between words. An error
-// names the line and wraps ErrLanguage.
+// names the line and wraps ErrLanguage. The text is UTF-8 and has at most 1 MiB, with 10,000 words of at most 100 bytes.
 func Read(r io.Reader) (*Language, error) {
+	text, err := readText(r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrLanguage, err)
+	}
 	l := &Language{words: map[string]kind{}, announced: map[string]int{}}
 	section, n := "", 0
-	for lines := bufio.NewScanner(io.LimitReader(r, 1<<20)); ; {
-		if !lines.Scan() {
-			if err := lines.Err(); err != nil {
-				return nil, fmt.Errorf("%w: %w", ErrLanguage, err)
-			}
-			return l, nil
-		}
+	for line := range strings.SplitSeq(text, "\n") {
 		n++
-		line := strings.TrimSpace(lines.Text())
+		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 			continue
@@ -131,12 +133,31 @@ func Read(r io.Reader) (*Language, error) {
 			}
 		}
 	}
+	return l, nil
+}
+
+// readText returns the whole text of r, without the mark that some editors write before it.
+func readText(r io.Reader) (string, error) {
+	bytes, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	text := string(bytes)
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maxFile:
+		return "", fmt.Errorf("the text has more than %d bytes: leave words out", maxFile)
+	case !utf8.ValidString(text):
+		return "", errors.New("the text is not UTF-8: save the file as UTF-8")
+	}
+	return strings.TrimPrefix(text, "\uFEFF"), nil
 }
 
 // add adds an entry of a section.
 func (l *Language) add(section, entry string) error {
 	if len(l.words)+len(l.announced) >= maxWords {
-		return fmt.Errorf("more than %d words", maxWords)
+		return fmt.Errorf("more than %d words: leave some out", maxWords)
+	}
+	if len(entry) > maxWord {
+		return fmt.Errorf("%q... has %d bytes, and a word has at most %d: put a comma (,) between words", cutAt(entry, 30), len(entry), maxWord)
 	}
 	switch section {
 	case "announcements":
@@ -165,4 +186,14 @@ func (l *Language) add(section, entry string) error {
 	l.words[entry] |= k
 	l.longest = max(l.longest, len(entry))
 	return nil
+}
+
+// cutAt returns the first n characters of a text.
+func cutAt(text string, n int) string {
+	for at := range text {
+		if n--; n < 0 {
+			return text[:at]
+		}
+	}
+	return text
 }
