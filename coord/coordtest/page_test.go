@@ -54,7 +54,7 @@ func TestMachinesPage(t *testing.T) {
 		{"synthesis", "It decides which clauses of one response the synthesizer gets, and when it gets no more.", synthesis.Table.Mermaid(synthesis.Closed{})},
 		{"bargein", "It runs in the client. It decides when the client ducks, silences, restores or mutes playback, and what it tells the server.", bargein.Table.Mermaid(bargein.Silent{})},
 		{"view", "It runs in the client. It decides what the client shows of the session from the server's events.", clientview.Table.Mermaid(clientview.Closed{})},
-		{"compaction", "It decides when a long conversation is summarised. One run goes on at a time. No driver runs it yet.", compaction.Table.Mermaid(compaction.Idle{})},
+		{"compaction", "It decides when a long conversation is summarised. One run goes on at a time.", compaction.Table.Mermaid(compaction.Idle{})},
 		{"run", "It decides how one piece of agent work goes on and ends. No driver runs it yet.", run.Table.Mermaid(run.Queued{})},
 		{"idempotency", "It decides which try of a request reaches the server and which answer the other tries get.", idempotency.Table.Mermaid(idempotency.Free{})},
 		{"session", "The composition: an arrow goes from a machine whose effect is an event of another machine.", flow},
