@@ -36,7 +36,8 @@ func open(t *testing.T, script *scripted.Script, change func(*server.Config)) *h
 	record, err := check.RecordOf(trace)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	cfg := server.Config{
-		Pipeline: p, Loopback: true, AnswerAhead: true, CheckInvariants: true, Record: check.Both(&h.record, record), Trace: check.Both(&h.trace, trace),
+		Pipeline: p, Loopback: true, AnswerAhead: true,
+		Watch: server.Watch{CheckInvariants: true, Record: check.Both(&h.record, record), Trace: check.Both(&h.trace, trace)},
 	}
 	if change != nil {
 		change(&cfg)

@@ -37,6 +37,8 @@ const Version = "0.1.0-dev"
 
 // Reach says how clients behind firewalls and NAT reach a Server (docs/reachability.md). All of it may be zero.
 type Reach struct {
+	// UDPPort carries the audio of all calls on one port; 0 gives each call ports of its own.
+	UDPPort int
 	// PublicAddresses are addresses under which clients reach this machine and which no interface has (1:1 NAT, a container).
 	PublicAddresses []netip.Addr
 	// ICETCP accepts the connections of clients whose network lets no UDP through; nil for none. The Server closes it.
@@ -54,6 +56,33 @@ type Reach struct {
 	ICE signal.ICEServers
 }
 
+// Access says who may call a Server.
+type Access struct {
+	// Keys are the API keys that clients send; nil asks for none.
+	Keys apikey.Keys
+	// Secrets say what client secrets allow, which the holder of a key creates.
+	Secrets signal.SecretRules
+	// Rates limit what each principal uses in a minute. A principal has one or more of the keys.
+	Rates signal.Rates
+	// Origins are the origins of pages that may call, in addition to the server's own; "*" is every page.
+	Origins []string
+	// Proxies are the reverse proxies whose header X-Forwarded-For is true; nil trusts none.
+	Proxies httpguard.Proxies
+}
+
+// Watch says what a Server records for its operator.
+type Watch struct {
+	// CheckInvariants checks the proven properties of the state machines in every session, after every event. The server logs a
+	// property that does not hold as an error.
+	CheckInvariants bool
+	// Tracer gets a trace of each turn that was answered: spans without words and audio. nil traces nothing.
+	Tracer trace.Tracer
+	// Record gets every event, and Trace every transition of the state machines, one JSON object a line; nil for none. Writes do not
+	// overlap and do not hold up the calls: lines for which there is no room are dropped, and a line with the member dropped says how
+	// many. Close writes what waits. Record contains what the users said: keep it safe.
+	Record, Trace io.Writer
+}
+
 // Config configures a Server. Pipeline is required; all else may be zero.
 type Config struct {
 	// Pipeline answers the users. The Server does not close it.
@@ -69,24 +98,14 @@ type Config struct {
 	// Session has more of it: the object `session` of a session.update. It wins over the three fields above; nil for nothing.
 	Session json.RawMessage
 
-	// UDPPort carries the audio of all calls on one port; 0 gives each call ports of its own.
-	UDPPort int
 	// Loopback also offers the loopback addresses, for clients on the same machine. LoopbackOnly offers and opens them alone.
 	Loopback, LoopbackOnly bool
 	// Reach says how clients behind firewalls and NAT reach the Server.
 	Reach
 	// OpusBitrate is the bit rate of the agent's audio over WebRTC, in bit/s; 0 takes 40000.
 	OpusBitrate int
-	// Keys are the API keys that clients send; nil asks for none.
-	Keys apikey.Keys
-	// Secrets say what client secrets allow, which the holder of a key creates.
-	Secrets signal.SecretRules
-	// Rates limit what each principal uses in a minute. A principal has one or more of the keys.
-	Rates signal.Rates
-	// Origins are the origins of pages that may call, in addition to the server's own; "*" is every page.
-	Origins []string
-	// Proxies are the reverse proxies whose header X-Forwarded-For is true; nil trusts none.
-	Proxies httpguard.Proxies
+	// Access says who may call.
+	Access
 	// Limits limit what the server and its clients take.
 	signal.Limits
 	// Once lets a request with the header Idempotency-Key count once, however often its client sends it; nil does not read the header. A once.Handler of package
@@ -104,16 +123,9 @@ type Config struct {
 	Tools tool.Set
 	// Summaries say when the model gets a summary in place of the oldest items of a long conversation. The zero value takes the defaults.
 	Summaries summary.Limits
-	// CheckInvariants checks the proven properties of the state machines in every session, after every event. The server logs a
-	// property that does not hold as an error.
-	CheckInvariants bool
 
-	// Tracer gets a trace of each turn that was answered: spans without words and audio. nil traces nothing.
-	Tracer trace.Tracer
-	// Record gets every event, and Trace every transition of the state machines, one JSON object a line; nil for none. Writes do not
-	// overlap and do not hold up the calls: lines for which there is no room are dropped, and a line with the member dropped says how
-	// many. Close writes what waits. Record contains what the users said: keep it safe.
-	Record, Trace io.Writer
+	// Watch says what the Server records for its operator.
+	Watch
 }
 
 // Server is an http.Handler that serves calls. It limits the time of requests and responses by itself: see httpguard.Guard. Limits of

@@ -150,7 +150,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	}
 	cfg = server.Config{
 		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, Summaries: summary.Limits{At: c.SummariseAt, Off: c.SummariseAt == 0},
-		Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Origins: c.Origin,
+		Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Access: server.Access{Origins: c.Origin},
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {
 		return cfg, nil, err

@@ -34,7 +34,7 @@ func withStore(t *testing.T, c serve, rates signal.Rates, keys [2]string, file a
 	t.Helper()
 	g := gomega.NewWithT(t)
 	p := scripted.New(scripted.Options{})
-	cfg := server.Config{Pipeline: p, Loopback: true, Keys: file, Rates: rates}
+	cfg := server.Config{Pipeline: p, Loopback: true, Access: server.Access{Keys: file, Rates: rates}}
 	kept, err := c.openStore(t.Context(), &cfg, slog.New(slog.DiscardHandler))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	s, err := server.New(cfg)

@@ -37,7 +37,7 @@ func upstream(t *testing.T) (host string, seen chan string) {
 	seen = make(chan string, 1)
 	p := scripted.New(scripted.Options{})
 	s, err := server.New(server.Config{
-		Pipeline: p, LoopbackOnly: true, Proxies: proxies, Origins: []string{"http://talk.example.org"},
+		Pipeline: p, LoopbackOnly: true, Access: server.Access{Proxies: proxies, Origins: []string{"http://talk.example.org"}},
 		Page: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- httpguard.Client(r).String() }),
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())

@@ -83,7 +83,7 @@ type serverJob struct {
 
 // serveCalls serves calls until the program is told to end.
 func serveCalls(j serverJob) error {
-	cfg := server.Config{Pipeline: scripted.New(scripted.Options{}), Page: http.HandlerFunc(servePage), UDPPort: 7000, Reach: server.Reach{Turn: j.Turn}}
+	cfg := server.Config{Pipeline: scripted.New(scripted.Options{}), Page: http.HandlerFunc(servePage), Reach: server.Reach{UDPPort: 7000, Turn: j.Turn}}
 	if os.Getenv("ANTIPHON_REACH_DEBUG") != "" {
 		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}

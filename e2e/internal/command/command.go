@@ -3,6 +3,8 @@ package command
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -17,6 +19,8 @@ func Main[O any](name string, parse func(args []string) (O, error), run func(ctx
 	o, err := parse(os.Args[1:])
 	if err == nil {
 		err = run(ctx, o)
+	} else if errors.Is(err, flag.ErrHelp) {
+		return // the flags have been printed
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, name+":", err)

@@ -50,8 +50,8 @@ func Serve(p *pipeline.Pipeline, logger *slog.Logger, origins ...string) (*Serve
 		return nil, errors.Join(err, s.trace.Close())
 	}
 	s.server, err = server.New(server.Config{
-		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Record: check.Both(s.Events, s.record),
-		Trace: check.Both(s.Steps, s.trace), Origins: origins,
+		Pipeline: p, Logger: logger, Page: web.Handler(web.Options{}), Loopback: true, Access: server.Access{Origins: origins},
+		Watch: server.Watch{Record: check.Both(s.Events, s.record), Trace: check.Both(s.Steps, s.trace)},
 	})
 	if err != nil {
 		return nil, err

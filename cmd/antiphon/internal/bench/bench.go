@@ -109,8 +109,8 @@ func startServer() (*localServer, error) {
 	}
 	b := &localServer{pipeline: scripted.New(scripted.Options{Script: parsed}), holds: &holdLog{}}
 	b.server, err = server.New(server.Config{
-		Pipeline: b.pipeline, Loopback: true, Trace: b.holds,
-		Rates:  signal.Rates{RequestsPerMinute: anyNumber, TokensPerMinute: anyNumber},
+		Pipeline: b.pipeline, Loopback: true, Watch: server.Watch{Trace: b.holds},
+		Access: server.Access{Rates: signal.Rates{RequestsPerMinute: anyNumber, TokensPerMinute: anyNumber}},
 		Limits: signal.Limits{EventsPerSecond: anyRate},
 	})
 	if err != nil {
