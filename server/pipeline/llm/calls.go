@@ -27,6 +27,9 @@ type openCall struct {
 	index     int // the server's; -1: unknown
 	id, name  string
 	arguments strings.Builder
+	extent    extent // of arguments
+	checked   bool   // valid is known, because the arguments have ended
+	valid     bool
 	told      bool // a ToolCallDelta went out: the name cannot change any more
 }
 
@@ -54,9 +57,10 @@ func (c *calls) add(p callPiece) error {
 	if !o.told && p.name != o.name {
 		o.name += p.name
 	}
-	if o.complete() && p.arguments == o.arguments.String() {
+	if p.arguments == o.arguments.String() && o.complete() {
 		p.arguments = "" // the server repeats the call
 	}
+	o.extent.add(p.arguments)
 	if o.arguments.WriteString(p.arguments); o.name == "" || o.arguments.Len() == 0 {
 		return nil
 	}
@@ -88,9 +92,47 @@ func (c *calls) find(p callPiece) int {
 	return -1
 }
 
-// complete reports whether all arguments are there.
+// complete reports whether all arguments are there. It is asked for each piece, so that it reads long arguments once, where their object ends.
 func (o *openCall) complete() bool {
-	return o.arguments.Len() > 0 && json.Valid([]byte(o.arguments.String()))
+	const short = 64 // bytes that cost nothing to read again
+	if o.arguments.Len() <= short {
+		return o.arguments.Len() > 0 && json.Valid([]byte(o.arguments.String()))
+	}
+	if o.extent.ended && !o.extent.beyond && !o.checked {
+		o.checked, o.valid = true, json.Valid([]byte(o.arguments.String()))
+	}
+	return o.extent.ended && !o.extent.beyond && o.valid
+}
+
+// extent is how far a JSON object, array or string has come that grows piece by piece. It does not check the rest of the syntax.
+type extent struct {
+	depth           int
+	quoted, escaped bool // inside a string, and after a backslash in it
+	ended           bool // the whole has ended
+	beyond          bool // something other than spaces comes after its end
+}
+
+// add takes the next piece.
+func (x *extent) add(piece string) {
+	for i := range len(piece) {
+		switch c := piece[i]; {
+		case x.ended:
+			x.beyond = x.beyond || strings.IndexByte(" \t\r\n", c) < 0
+		case x.escaped:
+			x.escaped = false
+		case c == '\\':
+			x.escaped = x.quoted
+		case c == '"':
+			x.quoted = !x.quoted
+			x.ended = !x.quoted && x.depth == 0
+		case x.quoted:
+		case c == '{' || c == '[':
+			x.depth++
+		case c == '}' || c == ']':
+			x.depth--
+			x.ended = x.depth <= 0
+		}
+	}
 }
 
 // followed reports whether a piece with the index of o is a new call nevertheless: o is complete, and so is the piece.

@@ -67,6 +67,35 @@ func TestChatText(t *testing.T) {
 }
 
 // Tool calls as different servers send them.
+// A call in many pieces costs as much as its length, and not the square of it: that would take 10 s or more for these pieces.
+func TestCallInManyPieces(t *testing.T) {
+	piece := strings.Repeat(`a}\"`, 31)
+	for _, index := range []int{0, -1} {
+		g := gomega.NewWithT(t)
+		const pieces = 8000
+		got, begun := 0, time.Now()
+		c := calls{emit: func(pipeline.ModelEvent) error {
+			got++
+			return nil
+		}}
+		add := func(piece string) {
+			if err := c.add(callPiece{index: index, name: "note", arguments: piece}); err != nil || time.Since(begun) > 5*time.Second {
+				t.Fatalf("after %d pieces and %v: %v", got, time.Since(begun), err)
+			}
+		}
+		add(`{"text":"`)
+		for range pieces {
+			add(piece)
+		}
+		add("\"}\n")
+		g.Expect(c.open[0].complete()).To(gomega.BeTrue())
+		add(`{}`)
+		g.Expect(c.open).To(gomega.HaveLen(2), "a complete call is followed by another one")
+		g.Expect(c.end()).To(gomega.Succeed())
+		g.Expect(got).To(gomega.Equal(pieces + 5))
+	}
+}
+
 func TestChatCalls(t *testing.T) {
 	call := func(fields string) string { return delta(`"tool_calls":[` + fields + `]`) }
 	checkAnswers(t, map[string]chatAnswer{
