@@ -178,6 +178,37 @@ func TestServerTools(t *testing.T) {
 		c.g.Expect(c.count("response.mcp_call.completed")).To(gomega.Equal(10))
 	})
 
+	story(t, "a response with all the calls that it may have still ends with an answer", func(t *testing.T) {
+		c, m := callWithTools(t, true, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(n int) (out []pipeline.ModelEvent) {
+			if n > 7 {
+				return []pipeline.ModelEvent{say("Enough.")}
+			}
+			for i := range 10 {
+				out = append(out, callsTool(i, "wind"))
+			}
+			return out
+		})
+		c.ask("again and again")
+		done := next[*wire.ResponseDone](c, "response.done").Response
+		c.g.Expect(outline(done)).To(gomega.HaveSuffix(`| wind=wind{"n":3} | Enough.`))
+		c.g.Expect(c.count("response.mcp_call.completed")).To(gomega.Equal(64))
+		c.g.Expect(m.asked[6].Tools).To(gomega.HaveLen(1))
+		c.g.Expect(m.asked[7].Tools).To(gomega.BeEmpty())
+	})
+	story(t, "a call of the server's tool where none is offered does not reach the client", func(t *testing.T) {
+		c, m := callWithTools(t, false, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(int) []pipeline.ModelEvent {
+			return []pipeline.ModelEvent{say("I look. "), pipeline.ToolCallDelta{Name: "wind", Arguments: `{"n"`}, callsTool(0, "wind")}
+		})
+		c.item(`{"type":"message","role":"user","content":[{"type":"input_text","text":"how is the wind"}]}`)
+		c.send(`{"type":"response.create","response":{"tool_choice":"none"}}`)
+		c.g.Expect(outline(next[*wire.ResponseDone](c, "response.done").Response)).To(gomega.Equal("completed: I look. "))
+		c.ask("again")
+		done := next[*wire.ResponseDone](c, "response.done").Response
+		c.g.Expect(outline(done)).To(gomega.HaveSuffix(`wind=wind{"n":0} | I look. `), "after the last step")
+		c.g.Expect(outline(done)).NotTo(gomega.ContainSubstring("client's"))
+		c.g.Expect(m.calls()).To(gomega.Equal(12))
+	})
+
 	story(t, "a tool that fails or panics is a result, and takes no session down", func(t *testing.T) {
 		bad := []tool.Tool{
 			{Tool: pipeline.Tool{Name: "fails"}, Run: func(context.Context, string) (string, error) { return "", errors.New("no such town") }},

@@ -21,8 +21,9 @@ const (
 	statusFailed     = "failed"
 )
 
-// maxItems bounds the items of one response. Further ones are left out.
-const maxItems = 64
+// maxCalls bounds the tool calls of one response. Further ones are left out. A message begins once in each step of the model, so that the steps
+// bound the messages: what the model says after its calls must not be left out.
+const maxCalls = 64
 
 // modelSays takes a piece of the model's output. After the terminal event it takes nothing.
 func (g *Generator) modelSays(r *Response, ev pipeline.ModelEvent) action.List {
@@ -43,12 +44,15 @@ func (g *Generator) modelSays(r *Response, ev pipeline.ModelEvent) action.List {
 	case pipeline.ToolCallDone:
 		o, out := g.openCall(r, ev.Index, ev.Name)
 		if o == nil {
+			if r.tools.withholds(ev.Name) {
+				g.Log.Warn("a model calls a tool of the server that it may not call now: the call is left out", "response", r.object.ID, "tool", ev.Name)
+			}
 			return out
 		}
 		// The client has already received the beginning of the arguments, so whole arguments that begin differently cannot be sent.
-		if whole := strings.ToValidUTF8(ev.Arguments, "\uFFFD"); strings.HasPrefix(whole, o.text) {
+		if whole := strings.ToValidUTF8(ev.Arguments, "\uFFFD"); strings.HasPrefix(whole, o.text.String()) {
 			o.split = ""
-			out = append(out, r.argumentsDelta(o, whole[len(o.text):])...)
+			out = append(out, r.argumentsDelta(o, whole[o.text.Len():])...)
 		}
 		if o.item.Type == wire.ItemMCPCall {
 			return append(out, g.callDone(r, o)...)
@@ -80,7 +84,7 @@ func (r *Response) argumentsDelta(o *outputItem, delta string) (out action.List)
 	if delta = o.characters(delta); delta == "" {
 		return nil
 	}
-	o.text += delta
+	o.text.WriteString(delta)
 	if o.item.Type == wire.ItemMCPCall {
 		out.Send(&wire.ResponseMCPCallArgumentsDelta{ResponseID: r.object.ID, ItemID: o.item.ID, OutputIndex: o.index, Delta: delta})
 		return out
@@ -113,15 +117,13 @@ func (g *Generator) textDelta(r *Response, delta string) (out action.List) {
 		return nil
 	}
 	if r.text.message == nil {
-		if out = g.openMessage(r); r.text.message == nil {
-			return out
-		}
+		out = g.openMessage(r)
 	}
 	o := r.text.message
 	if delta = o.characters(delta); delta == "" {
 		return out
 	}
-	o.text += delta
+	o.text.WriteString(delta)
 	if r.turn != nil {
 		r.turn.FirstToken(g.Env.Now())
 	}
@@ -138,7 +140,7 @@ func (g *Generator) textDelta(r *Response, delta string) (out action.List) {
 	return out
 }
 
-// openMessage begins r's message, unless r has all the items that it may have.
+// openMessage begins r's message.
 func (g *Generator) openMessage(r *Response) action.List {
 	part := wire.Part{Type: "text"}
 	if r.spoken {
@@ -147,9 +149,6 @@ func (g *Generator) openMessage(r *Response) action.List {
 	o, out := g.openItem(r, wire.Item{
 		ID: g.Env.NewID("item_"), Type: wire.ItemMessage, Role: pipeline.RoleAssistant, Status: statusInProgress,
 	})
-	if o == nil {
-		return out
-	}
 	o.start = r.track.Length()
 	r.track.AddPart(o.item.Num(), o.item.ID, o.index)
 	r.text.message = o
@@ -170,6 +169,9 @@ func (g *Generator) openCall(r *Response, index int, name string) (*outputItem, 
 		g.Log.Warn("a model calls several tools where one was wanted: only the first is called", "response", r.object.ID)
 		return nil, nil
 	}
+	if r.tools.calls >= maxCalls || r.tools.withholds(name) {
+		return nil, nil
+	}
 	call := wire.Item{ID: g.Env.NewID("item_"), Type: wire.ItemFunctionCall, Status: statusInProgress, Name: name}
 	if r.tools.offered[name] {
 		call.Type, call.ServerLabel = wire.ItemMCPCall, serverLabel
@@ -177,20 +179,16 @@ func (g *Generator) openCall(r *Response, index int, name string) (*outputItem, 
 		call.CallID = g.Env.NewID("call_")
 	}
 	o, out := g.openItem(r, call)
-	if o != nil {
-		r.tools.clients = r.tools.clients || call.CallID != ""
-		if r.text.calls == nil {
-			r.text.calls = map[int]*outputItem{}
-		}
-		r.text.calls[index] = o
+	r.tools.calls++
+	r.tools.clients = r.tools.clients || call.CallID != ""
+	if r.text.calls == nil {
+		r.text.calls = map[int]*outputItem{}
 	}
+	r.text.calls[index] = o
 	return o, out
 }
 
 func (g *Generator) openItem(r *Response, w wire.Item) (*outputItem, action.List) {
-	if len(r.text.items) >= maxItems {
-		return nil, nil
-	}
 	var out action.List
 	o := &outputItem{index: len(r.text.items)}
 	r.text.items = append(r.text.items, o)
@@ -218,19 +216,20 @@ func (g *Generator) closeItem(r *Response, o *outputItem, status string) (out ac
 		if o.running {
 			it.Status = statusInProgress
 		} else if it.Arguments == "" { // the response ends before the model has written all arguments
-			it.Arguments = o.text
-			out.Send(&wire.ResponseMCPCallArgumentsDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Arguments: o.text})
+			it.Arguments = o.text.String()
+			out.Send(&wire.ResponseMCPCallArgumentsDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Arguments: o.text.String()})
 		}
 	case it.Type == wire.ItemFunctionCall:
-		if o.text == "" && status == statusCompleted { // clients parse the arguments
+		if o.text.Len() == 0 && status == statusCompleted { // clients parse the arguments
 			out = append(out, r.argumentsDelta(o, conversation.NoArguments)...)
 		}
-		it.Arguments = o.text
+		it.Arguments = o.text.String()
 		out.Send(&wire.ResponseFunctionCallArgumentsDone{
-			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, CallID: it.CallID, Name: it.Name, Arguments: o.text,
+			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, CallID: it.CallID, Name: it.Name, Arguments: o.text.String(),
 		})
 	case r.spoken:
-		said, kept := o.text, o.text
+		said := o.text.String()
+		kept := said
 		if r.cut || it.Cut() { // the client has cleared the output, or truncated the item, while the response was made
 			kept, it.Status = it.HeardText(), statusIncomplete
 		}
@@ -242,10 +241,10 @@ func (g *Generator) closeItem(r *Response, o *outputItem, status string) (out ac
 			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Part: wire.Part{Type: "audio", Transcript: said},
 		})
 	default:
-		it.Content = []wire.Content{{Type: wire.ContentOutputText, Text: o.text}}
-		out.Send(&wire.ResponseOutputTextDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Text: o.text})
+		it.Content = []wire.Content{{Type: wire.ContentOutputText, Text: o.text.String()}}
+		out.Send(&wire.ResponseOutputTextDone{ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Text: o.text.String()})
 		out.Send(&wire.ResponseContentPartDone{
-			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Part: wire.Part{Type: "text", Text: o.text},
+			ResponseID: resp, ItemID: it.ID, OutputIndex: o.index, Part: wire.Part{Type: "text", Text: o.text.String()},
 		})
 	}
 	out.Send(&wire.ResponseOutputItemDone{ResponseID: resp, OutputIndex: o.index, Item: it.Item})

@@ -61,7 +61,7 @@ type outputItem struct {
 	item  *conversation.Item
 	index int
 	start voice.Samples // where its audio begins in the track
-	text  string
+	text  strings.Builder
 	split string // the first bytes of a character whose rest the model has not written yet
 	done  bool
 	// running: the tool of the server that it calls runs.
@@ -105,7 +105,7 @@ func (r *Response) lastMessage() *outputItem {
 // asks reports whether the last message of r ends with a question.
 func (r *Response) asks() bool {
 	last := r.lastMessage()
-	return last != nil && strings.HasSuffix(strings.TrimRight(last.text, " \t\n\"'”’)"), "?")
+	return last != nil && strings.HasSuffix(strings.TrimRight(last.text.String(), " \t\n\"'”’)"), "?")
 }
 
 // has returns the output item of r for the item it; nil for none.

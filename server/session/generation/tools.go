@@ -55,7 +55,9 @@ type toolRun struct {
 
 // toolSteps is how far a response has come with the tools of the server. The zero value has called none.
 type toolSteps struct {
-	offered   map[string]bool // the tools of the server that the model may call in the present step; nil for none
+	own       map[string]bool // the tools of the server whose names no tool of the client has; nil before the first step
+	offered   map[string]bool // those of them that the model may call in the present step; nil for none
+	calls     int             // calls of tools, also of the client's
 	steps     int             // how often the model was asked again
 	running   int             // tools that run
 	waits     bool            // the model waits for the next request
@@ -66,48 +68,58 @@ type toolSteps struct {
 }
 
 // offer adds the tools of the server to a request of r. A tool of the client with the same name takes the place of the server's. An out-of-band
-// response has none, and the last step of a response has no tools at all.
+// response has none, and the last step of a response, or one after all the calls that it may have, has no tools at all.
 func (g *Generator) offer(r *Response, q *pipeline.Request) {
 	s := &r.tools
-	s.offered = nil
-	if len(g.Tools.Tools) == 0 || r.OutOfBand() {
+	s.own, s.offered = g.ownTools(q), nil
+	if len(s.own) == 0 || r.OutOfBand() {
 		return
 	}
 	if s.steps > 0 {
 		q.ToolChoice = "auto" // the model has called what it had to call
 	}
-	if s.steps >= maxSteps {
+	if s.steps >= maxSteps || s.calls >= maxCalls {
 		q.Tools, q.ToolChoice = nil, "none"
 	}
 	if q.ToolChoice == "none" {
 		return
 	}
-	taken := map[string]bool{}
-	for _, t := range q.Tools {
-		taken[t.Name] = true
-	}
-	s.offered = map[string]bool{}
+	s.offered = s.own
 	for _, t := range g.Tools.Tools {
-		if !taken[t.Name] {
-			s.offered[t.Name] = true
+		if s.own[t.Name] {
 			q.Tools = append(q.Tools, t.Tool)
 		}
 	}
 }
 
+// withholds reports whether a name is that of a tool of the server which the model may not call now. The client knows no tool of that name.
+func (s *toolSteps) withholds(name string) bool { return s.own[name] && !s.offered[name] }
+
+// ownTools returns the names of the server's tools without those that a tool of the client in q has, too.
+func (g *Generator) ownTools(q *pipeline.Request) map[string]bool {
+	own := make(map[string]bool, len(g.Tools.Tools))
+	for _, t := range g.Tools.Tools {
+		own[t.Name] = true
+	}
+	for _, t := range q.Tools {
+		delete(own, t.Name)
+	}
+	return own
+}
+
 // callDone starts the tool of the server that o calls. The arguments are complete.
 func (g *Generator) callDone(r *Response, o *outputItem) (out action.List) {
-	if o.text == "" {
+	if o.text.Len() == 0 {
 		out = r.argumentsDelta(o, conversation.NoArguments)
 	}
-	o.item.Arguments = o.text
-	out.Send(&wire.ResponseMCPCallArgumentsDone{ResponseID: r.object.ID, ItemID: o.item.ID, OutputIndex: o.index, Arguments: o.text})
+	o.item.Arguments = o.text.String()
+	out.Send(&wire.ResponseMCPCallArgumentsDone{ResponseID: r.object.ID, ItemID: o.item.ID, OutputIndex: o.index, Arguments: o.text.String()})
 	out.Send(&wire.ResponseMCPCallInProgress{ItemID: o.item.ID, OutputIndex: o.index})
 	run := &toolRun{r: r, o: o}
 	o.running = true
 	r.tools.running++
 	g.runs++
-	t, arguments := g.Tools.Find(o.item.Name), o.text
+	t, arguments := g.Tools.Find(o.item.Name), o.text.String()
 	if g.runs > maxRuns {
 		return append(out, g.toolEnded(ToolEnded{Run: run, Err: fmt.Errorf("%d tools run already: try again later", maxRuns)})...)
 	}

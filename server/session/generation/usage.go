@@ -26,7 +26,7 @@ func (g *Generator) usage(r *Response) *wire.Usage {
 	if !r.cost.counted && r.body != nil {
 		spent = pipeline.Usage{InputTokens: r.cost.prompt}
 		for _, o := range r.text.items {
-			spent.OutputTokens += g.Conversation.Tokens(o.text)
+			spent.OutputTokens += g.Conversation.Tokens(o.text.String())
 		}
 	}
 	u := &wire.Usage{InputTokens: spent.InputTokens, OutputTokens: spent.OutputTokens}
