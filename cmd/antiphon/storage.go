@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/antiphon-rt/antiphon/server"
 	idempotent "github.com/antiphon-rt/antiphon/server/once"
@@ -56,6 +57,12 @@ const (
 	serveMemory = 128 << 20
 )
 
+// Limits of a request with an idempotency key: a recording of package speechapi with the other parts of its form, and the time to transcribe it.
+const (
+	longestBody    = 26 << 20
+	longestRequest = 10 * time.Minute
+)
+
 // openStore opens the store of the server, and writes into cfg how requests with an idempotency key count once. The caller closes the store.
 func (c *serve) openStore(ctx context.Context, cfg *server.Config, logger *slog.Logger) (*store.Store, error) {
 	if err := c.storage.check(); err != nil {
@@ -71,7 +78,7 @@ func (c *serve) openStore(ctx context.Context, cfg *server.Config, logger *slog.
 		return nil, err
 	}
 	handler, err := idempotent.New(ctx, nil, idempotent.Config{
-		Store: opened, Name: "serve", Safe: endsWithProcess, Retry: signal.TryAgain, Headers: signal.ReplayedHeaders(), Refuse: signal.Refuse, Logger: logger,
+		Store: opened, Name: "serve", MaxBody: longestBody, Timeout: longestRequest, Safe: endsWithProcess, Retry: signal.TryAgain, Headers: signal.ReplayedHeaders(), Refuse: signal.Refuse, Logger: logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())
@@ -81,5 +88,7 @@ func (c *serve) openStore(ctx context.Context, cfg *server.Config, logger *slog.
 }
 
 // endsWithProcess reports whether all that a request does ends with the process: then it may be repeated if its process has ended without a response. Calls
-// and client secrets are of this kind.
-func endsWithProcess(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/realtime/") }
+// and client secrets are of this kind, and so are transcripts and speech.
+func endsWithProcess(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/v1/realtime/") || strings.HasPrefix(r.URL.Path, "/v1/audio/")
+}

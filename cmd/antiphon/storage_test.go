@@ -165,3 +165,19 @@ func TestStorageChecksItsFlags(t *testing.T) {
 		gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring(says)))
 	}
 }
+
+// Speech streams: the first client gets it as it is made, and a further try gets the same bytes.
+func TestSpeechCountsOnce(t *testing.T) {
+	keys, file := twoKeys(t)
+	g := gomega.NewWithT(t)
+	k, closeAll := withStore(t, serve{}, signal.Rates{}, keys, file)
+	defer closeAll()
+	const speech = `{"model":"scripted","input":"One. Two.","voice":"alloy","response_format":"pcm"}`
+	status, header, first := k.post(k.desk, "/v1/audio/speech", "k", speech)
+	g.Expect(status).To(gomega.Equal(http.StatusOK), first)
+	g.Expect(first).NotTo(gomega.BeEmpty())
+	g.Expect(header.Get("Content-Length")).To(gomega.BeEmpty(), "it came live")
+	_, header, again := k.post(k.desk, "/v1/audio/speech", "k", speech)
+	g.Expect(again == first).To(gomega.BeTrue())
+	g.Expect(header.Get("Idempotency-Replayed")).To(gomega.Equal("true"))
+}

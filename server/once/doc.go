@@ -12,7 +12,7 @@
 //     which the store has last written the record.
 //   - The holder stores Sending before the request is sent. A Handler before a handler of this process stores both in one write. A Proxy connects
 //     first, so that a service that is down leaves no key in doubt.
-//   - The response is stored whole before anybody gets it (Processed).
+//   - The response is stored whole before anybody gets it (Processed). A response that streams comes live, and its end comes when it is stored.
 //   - All other tries get 409, wait for the response if they ask for it, or get the stored response.
 //   - A holder that dies leaves a lock that nobody renews. The next try finds that the lease has run out. In a store that only one process can use,
 //     a lock of an earlier process is over at once.

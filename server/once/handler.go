@@ -34,12 +34,16 @@ type Config struct {
 	Keep time.Duration
 	// Lease is how long a holder may be silent before its lock is over; 0 takes 15 s.
 	Lease time.Duration
-	// Timeout is how long the service may take for one request; 0 takes 60 s.
+	// Timeout is how long the service may take for one request; 0 takes 60 s. A response that streams begins within this time, and each further piece comes within
+	// this time after the one before; it ends within an hour.
 	Timeout time.Duration
 	// MaxWait is the longest wait that a client may ask for with Prefer: wait=SECONDS; 0 takes 30 s.
 	MaxWait time.Duration
 	// MaxBody and MaxResponse are limits of a request with a key, in bytes; 0 takes 1 MiB and 4 MiB.
 	MaxBody, MaxResponse int
+	// Memory is how many bytes the bodies of all requests with a key take that are in progress; 0 takes 64 MiB, or four times MaxBody if that is more. One principal has
+	// half of them.
+	Memory int
 	// MaxRequests is how many requests with a key are in progress at a time; 0 takes 256. One principal has half of them at most.
 	MaxRequests int
 	// KeysPerPrincipal is how many new keys a principal may use in the time Keep, in this process; 0 takes 100,000.
@@ -62,7 +66,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Store == nil {
 		return c, errors.New("once: Config.Store is missing")
 	}
-	if c.Keep < 0 || c.Lease < 0 || c.Timeout < 0 || c.MaxWait < 0 || c.MaxBody < 0 || c.MaxResponse < 0 || c.MaxRequests < 0 || c.KeysPerPrincipal < 0 {
+	if c.Keep < 0 || c.Lease < 0 || c.Timeout < 0 || c.MaxWait < 0 || c.MaxBody < 0 || c.MaxResponse < 0 || c.Memory < 0 || c.MaxRequests < 0 || c.KeysPerPrincipal < 0 {
 		return c, errors.New("once: a limit is negative")
 	}
 	if c.Safe == nil {
@@ -87,6 +91,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxWait = or(c.MaxWait, 30*time.Second)
 	c.MaxBody = or(c.MaxBody, 1<<20)
 	c.MaxResponse = or(c.MaxResponse, 4<<20)
+	c.Memory = or(c.Memory, max(64<<20, 4*c.MaxBody))
 	c.MaxRequests = or(c.MaxRequests, 256)
 	c.KeysPerPrincipal = or(c.KeysPerPrincipal, 100_000)
 	return c, nil
@@ -107,6 +112,7 @@ type Handler struct {
 	book    *book
 	limits  *limits
 	waiters *waiters
+	sent    *inFlight
 }
 
 // New returns a Handler before next, which may be nil if only Serve is called. It opens its buckets in the store.
@@ -127,8 +133,9 @@ func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
 	return &Handler{
 		cfg: cfg, next: next,
 		book:    &book{store: cfg.Store, records: records, bodies: bodies, node: cfg.Store.Process(), lease: cfg.Lease},
-		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), keys: cfg.KeysPerPrincipal, keep: cfg.Keep, of: map[string]*usage{}},
+		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), memory: cfg.Memory, keys: cfg.KeysPerPrincipal, keep: cfg.Keep, of: map[string]*usage{}},
 		waiters: &waiters{of: map[string]*waiter{}},
+		sent:    &inFlight{of: map[string]sentTry{}},
 	}, nil
 }
 
@@ -161,21 +168,47 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, principal string
 	t := &try{id: newTry(), next: next, connects: connects, principal: principal, end: end}
 	defer func() {
 		if !t.given {
-			end()
+			t.end()
 		}
 	}()
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.cfg.MaxBody)))
-	var long *http.MaxBytesError
-	switch {
-	case errors.As(err, &long):
-		h.refuse(w, http.StatusRequestEntityTooLarge, CodeBody, 0, fmt.Sprintf("a request with an Idempotency-Key has %d bytes at most", long.Limit))
-		return
-	case err != nil:
-		h.refuse(w, http.StatusBadRequest, CodeBody, 0, "the request's body did not arrive whole")
+	body, ok := h.readBody(w, r, t)
+	if !ok {
 		return
 	}
 	t.key, t.payload, t.safe, t.body = scope(principal, r.Method, r.URL.EscapedPath(), key), fingerprint(r, body), h.cfg.Safe(r), body
 	h.serve(w, r, t)
+}
+
+// readBody reads the body of a request. It refuses a request whose body is too long, does not come whole, or has no room beside those of others.
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, t *try) (body []byte, ok bool) {
+	most := int64(h.cfg.MaxBody)
+	room := r.ContentLength
+	if room < 0 {
+		room = most // the length is not known
+	}
+	tooLong := func() {
+		h.refuse(w, http.StatusRequestEntityTooLarge, CodeBody, 0, fmt.Sprintf("a request with an Idempotency-Key has %d bytes at most", most))
+	}
+	if room > most {
+		tooLong()
+		return nil, false
+	}
+	giveBack, err := h.limits.borrow(t.principal, int(room), time.Now())
+	if err != nil {
+		h.tooMany(w, err)
+		return nil, false
+	}
+	end := t.end
+	t.end = func() { giveBack(); end() }
+	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		tooLong()
+	case err != nil:
+		h.refuse(w, http.StatusBadRequest, CodeBody, 0, "the request's body did not arrive whole")
+	}
+	return body, err == nil
 }
 
 // hashed returns the hash of a principal, so that no credential is stored.

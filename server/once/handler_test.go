@@ -264,6 +264,27 @@ func TestLimits(t *testing.T) {
 		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusRequestEntityTooLarge))
 		g.Expect(code(t, response, body)).To(gomega.Equal(CodeBody))
 	})
+	t.Run("bodies at a time", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		service := hold()
+		h := before(t, Config{MaxBody: 10, Memory: 40}, service.ServeHTTP)
+		var all sync.WaitGroup
+		for _, key := range []string{"k1", "k2"} {
+			all.Go(func() { send(h, request(t, "/", key, "0123456789")) })
+			<-service.came
+		}
+		unknown := func(who string) int {
+			r := request(t, "/", "k3", "0", "Authorization", who)
+			r.ContentLength = -1 // room for the longest body is taken
+			response, _ := send(h, r)
+			return response.StatusCode
+		}
+		g.Expect(unknown("")).To(gomega.Equal(http.StatusTooManyRequests), "half of the memory is for one principal")
+		close(service.goes)
+		all.Wait()
+		g.Expect(unknown("")).To(gomega.Equal(http.StatusOK))
+		g.Expect(unknown("other")).To(gomega.Equal(http.StatusOK))
+	})
 	t.Run("keys of a principal", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		h := before(t, Config{KeysPerPrincipal: 2}, counting(&calls))

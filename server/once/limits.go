@@ -10,7 +10,7 @@ import (
 
 var (
 	errBusy  = errors.New("too many requests with a key are in progress")
-	errShare = errors.New("this principal has too many requests with a key in progress")
+	errShare = errors.New("this principal has too many requests with a key in progress, or too long ones")
 	errQuota = errors.New("this principal has used as many new keys as it may: try again later")
 )
 
@@ -21,11 +21,13 @@ const maxPrincipals = 10000
 type limits struct {
 	requests int           // in progress, at a time
 	share    int           // of one principal
+	memory   int           // bytes of the bodies of requests in progress; one principal has half of them
 	keys     int           // new ones of one principal in the time keep
 	keep     time.Duration // how long a key is kept
 
 	mu    sync.Mutex
 	all   int
+	bytes int
 	of    map[string]*usage
 	swept time.Time // when the principals that use nothing were removed
 }
@@ -36,6 +38,7 @@ const sweepEvery = time.Second
 // usage is what one principal uses.
 type usage struct {
 	requests int
+	bytes    int
 	keys     float64   // new keys that it has used and that do not count as expired yet
 	at       time.Time // when keys was computed
 }
@@ -58,6 +61,27 @@ func (l *limits) begin(principal string, now time.Time) (end func(), err error) 
 		defer l.mu.Unlock()
 		l.all--
 		u.requests--
+	}, nil
+}
+
+// borrow counts the bytes of a body. The returned function gives them back.
+func (l *limits) borrow(principal string, bytes int, now time.Time) (giveBack func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.usage(principal, now)
+	switch {
+	case l.bytes+bytes > l.memory:
+		return nil, errBusy
+	case u.bytes+bytes > l.memory/2:
+		return nil, errShare
+	}
+	l.bytes += bytes
+	u.bytes += bytes
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.bytes -= bytes
+		u.bytes -= bytes
 	}, nil
 }
 

@@ -97,7 +97,23 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	response.Body = &watched{response.Body, c.rec}
 	return response, nil
+}
+
+// watched is the body of a response. It tells the recorder if the body does not come to its end.
+type watched struct {
+	io.ReadCloser
+	rec *recorder
+}
+
+// Read implements io.Reader.
+func (b *watched) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.rec.fail(err)
+	}
+	return n, err
 }
 
 // connect opens a connection to the service, with TLS for https.

@@ -3,7 +3,6 @@ package once
 // The recorder: takes the response of the service, up to a limit.
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 	"sync"
@@ -19,13 +18,18 @@ type recorder struct {
 	header http.Header
 	status int         // 0: nothing was written yet
 	sent   http.Header // the header at the time of the first write
-	body   bytes.Buffer
-	over   bool  // the body is longer than the limit
-	failed error // the service gave no response
+	body   []byte      // a response that streams may have lost its beginning: see feed.dropped
+	over   bool        // the body is longer than the limit
+	failed error       // the service gave no response
+	feed   feed
 }
 
-func newRecorder(cfg Config) *recorder {
-	return &recorder{limit: cfg.MaxResponse, headers: cfg.Headers, header: http.Header{}}
+// newRecorder returns a recorder. begun is called when the response begins to stream, more when a piece of it has come. After over nobody waits for a client.
+func newRecorder(cfg Config, begun, more func(), over <-chan struct{}) *recorder {
+	return &recorder{
+		limit: cfg.MaxResponse, headers: cfg.Headers, header: http.Header{},
+		feed: feed{changed: make(chan struct{}), begun: begun, more: more, over: over},
+	}
 }
 
 // Header implements http.ResponseWriter.
@@ -39,8 +43,17 @@ func (r *recorder) WriteHeader(status int) {
 }
 
 func (r *recorder) begin(status int) {
-	if r.status == 0 && status >= http.StatusOK {
-		r.status, r.sent = status, r.header.Clone()
+	if r.status != 0 || status < http.StatusOK {
+		return
+	}
+	r.status, r.sent = status, r.header.Clone()
+	r.feed.on = streams(r.sent) && size(r.sent) <= maxHeader
+	for _, name := range []string{"Content-Length", "Connection", "Transfer-Encoding", "Trailer", "Keep-Alive"} {
+		r.sent.Del(name)
+	}
+	if r.feed.on {
+		r.feed.begun()
+		r.feed.tell()
 	}
 }
 
@@ -49,21 +62,39 @@ func (r *recorder) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begin(http.StatusOK)
-	if r.body.Len()+len(p) > r.limit {
-		r.over = true
-		r.body.Reset()
+	if r.feed.on {
+		return r.stream(p)
+	}
+	if len(r.body)+len(p) > r.limit {
+		r.over, r.body = true, nil
 	}
 	if !r.over {
-		r.body.Write(p)
+		r.body = append(r.body, p...)
 	}
 	return len(p), nil
 }
 
-// Flush implements http.Flusher, for handlers that want to stream. The response is kept until it is whole.
+// Flush implements http.Flusher, for handlers that want to stream. A response that does not stream is kept until it is whole.
 func (r *recorder) Flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begin(http.StatusOK)
+}
+
+// late says that the service has come to its end after its time was over: what it has written is no whole response if it streams, or if it is nothing.
+func (r *recorder) late() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.feed.on || r.status == 0 {
+		r.failed = errNoAnswer
+	}
+}
+
+// tooLong reports whether the response is too long to be kept.
+func (r *recorder) tooLong() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.over
 }
 
 // fail says that no response will come.
@@ -85,11 +116,7 @@ func (r *recorder) result() (*answer, http.Header, error) {
 		header := http.Header{"Content-Type": {problemType}}
 		return &answer{Status: http.StatusBadGateway, Header: header, Body: tooLarge(r.limit)}, header, nil
 	}
-	whole := r.sent
-	for _, name := range []string{"Content-Length", "Connection", "Transfer-Encoding", "Trailer", "Keep-Alive"} {
-		whole.Del(name)
-	}
-	return &answer{Status: r.status, Header: allowed(whole, r.headers), Body: slices.Clone(r.body.Bytes())}, whole, nil
+	return &answer{Status: r.status, Header: allowed(r.sent, r.headers), Body: slices.Clone(r.body)}, r.sent, nil
 }
 
 // maxHeader is the longest header of a response, in bytes.

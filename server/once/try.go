@@ -4,7 +4,6 @@ package once
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -25,9 +24,11 @@ type try struct {
 	body      []byte
 	end       func() // it is no longer in progress
 
-	answer *answer     // the response of the service to this try, also one that is not stored, or the stored one
-	whole  http.Header // the header of the service's response to this try
-	given  bool        // its handler takes too long: it was given up, and still counts as a request in progress
+	answer *answer         // the response of the service to this try, also one that is not stored, or the stored one
+	whole  http.Header     // the header of the service's response to this try
+	holder idempotency.Try // the try that holds the lock while this one waits
+	done   bool            // its client has got the response as it came
+	given  bool            // its handler takes too long: it was given up, and still counts as a request in progress
 }
 
 // newTry returns a number that no other try has.
@@ -40,27 +41,47 @@ const pollEvery = 250 * time.Millisecond
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, t *try) {
 	wait := readWait(r.Header, h.cfg.MaxWait)
 	until := time.Now().Add(wait)
-	for {
-		woken, end := h.waiters.on(t.key)
-		next, err := h.check(context.WithoutCancel(r.Context()), t)
-		if forwards(next) {
-			next, err = h.process(r, t)
-		}
-		if err != nil {
-			end()
-			h.storeFailed(w, err)
-			return
-		}
-		again := h.respond(w, t, next, wait > 0) && h.await(r.Context(), next, woken, until)
-		end()
-		if again {
-			continue
-		}
-		if _, waits := next.(idempotency.Wait); waits {
-			h.refuse(w, http.StatusConflict, CodeInFlight, 1, "another try of this request is in progress: try again with the same key, or wait for the response with the header Prefer: wait=SECONDS")
-		}
-		return
+	for h.answer(w, r, t, wait > 0, until) {
 	}
+}
+
+// answer answers a try, or reports that the try checks again. waits says that it may wait until then.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, t *try, waits bool, until time.Time) (again bool) {
+	woken, end := h.waiters.on(t.key)
+	defer end()
+	next, err := h.check(context.WithoutCancel(r.Context()), t)
+	if forwards(next) {
+		next, err = h.process(w, r, t)
+	}
+	_, inProgress := next.(idempotency.Wait)
+	switch {
+	case t.done:
+		return false
+	case err != nil:
+		h.storeFailed(w, err)
+		return false
+	case inProgress && h.followed(w, r, t):
+		return false
+	case h.respond(w, t, next, waits) && h.await(r.Context(), next, woken, until):
+		return true
+	case inProgress:
+		h.refuse(w, http.StatusConflict, CodeInFlight, 1, "another try of this request is in progress: try again with the same key, or wait for the response with the header Prefer: wait=SECONDS")
+	}
+	return false
+}
+
+// followed writes the response of the try that holds the lock to the client of a further try, if this process has sent the request and the response streams. It
+// reports false if not.
+func (h *Handler) followed(w http.ResponseWriter, r *http.Request, t *try) bool {
+	rec := h.sent.recorder(t.key, t.holder)
+	if rec == nil {
+		return false
+	}
+	begun, err := rec.follow(r.Context(), w, false)
+	if err != nil {
+		panic(http.ErrAbortHandler) // ends the connection, so that the client does not take the response for whole
+	}
+	return begun
 }
 
 func forwards(f idempotency.Effect) bool {
@@ -106,8 +127,12 @@ func (h *Handler) perform(ctx context.Context, t *try, effects []idempotency.Eff
 				err = h.book.load(ctx, t.key, f.Response, t.answer)
 			}
 			next = f
-		case idempotency.Grant, idempotency.Wait, idempotency.Forward, idempotency.Refuse, idempotency.SayUnknown, idempotency.SayRetry,
-			idempotency.CheckAgain:
+		case idempotency.Wait:
+			if locked, is := r.State.(idempotency.Locked); is {
+				t.holder = locked.Try
+			}
+			next = f
+		case idempotency.Grant, idempotency.Forward, idempotency.Refuse, idempotency.SayUnknown, idempotency.SayRetry, idempotency.CheckAgain:
 			next = f
 		}
 	}
@@ -160,138 +185,4 @@ func (h *Handler) await(ctx context.Context, next idempotency.Effect, woken <-ch
 	case <-ctx.Done():
 		return false
 	}
-}
-
-var (
-	errNoAnswer = errors.New("the service took too long")
-	errLost     = errors.New("another try holds the lock")
-)
-
-// graceTime is how long after Config.Timeout a handler may take to notice it.
-const graceTime = 2 * time.Second
-
-// process has the service process the request of a try that holds the lock, renews the lease meanwhile, and stores the response. The service gets its
-// time also when the client is gone: the next try wants the response.
-func (h *Handler) process(r *http.Request, t *try) (idempotency.Effect, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), h.cfg.Timeout)
-	c := &claim{h: h, t: t, rec: newRecorder(h.cfg)}
-	t.answer = nil
-	out := withBody(context.WithValue(ctx, claimKey{}, c), r, t.body)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer cancel()
-		c.run(t.next, out)
-	}()
-	own := context.WithoutCancel(r.Context())
-	if h.hold(own, t, done) {
-		return h.settle(own, t, c.rec)
-	}
-	// The handler does not come back. Its response may still come.
-	t.given = true
-	late := *t
-	go func() {
-		defer late.end()
-		<-done
-		if _, err := h.settle(own, &late, c.rec); err != nil {
-			h.cfg.Logger.Warn("once: a late response was not stored", "err", err)
-		}
-	}()
-	return h.giveUp(own, t, errNoAnswer)
-}
-
-// hold renews the lease of a try until its handler is done. It reports false if the handler takes longer than it may.
-func (h *Handler) hold(ctx context.Context, t *try, done <-chan struct{}) bool {
-	late := time.NewTimer(h.cfg.Timeout + graceTime)
-	defer late.Stop()
-	renew := time.NewTicker(max(h.cfg.Lease/3, time.Millisecond))
-	defer renew.Stop()
-	for {
-		select {
-		case <-done:
-			return true
-		case <-late.C:
-			return false
-		case <-renew.C:
-			held, err := h.book.renew(ctx, t.key, t.id)
-			if err != nil {
-				h.cfg.Logger.Warn("once: a lease was not renewed", "err", err)
-			}
-			if !held {
-				renew.Stop() // the response may still resolve what is unknown
-			}
-		}
-	}
-}
-
-// settle tells the machine what came of a request.
-func (h *Handler) settle(ctx context.Context, t *try, rec *recorder) (idempotency.Effect, error) {
-	a, whole, err := rec.result()
-	if err != nil {
-		return h.giveUp(ctx, t, err)
-	}
-	if t.safe && h.cfg.Retry(a.Status) {
-		t.answer, t.whole = a, whole
-		return h.release(ctx, t)
-	}
-	response := idempotency.Response(t.id)
-	if err := h.book.keep(ctx, t.key, response, a); err != nil {
-		return nil, err
-	}
-	t.answer, t.whole = a, whole
-	effects, r, err := h.book.take(ctx, step{
-		key: t.key, event: idempotency.Processed{Try: t.id, Response: response}, answer: a, persist: true,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return h.perform(ctx, t, effects, r)
-}
-
-// giveUp tells the machine that no response will come.
-func (h *Handler) giveUp(ctx context.Context, t *try, why error) (idempotency.Effect, error) {
-	h.cfg.Logger.Warn("once: the service gave no response", "err", why)
-	return h.release(ctx, t)
-}
-
-// release gives the lock of a try back, without a response that is stored.
-func (h *Handler) release(ctx context.Context, t *try) (idempotency.Effect, error) {
-	effects, r, err := h.book.take(ctx, step{key: t.key, event: idempotency.GaveUp{Try: t.id}, persist: true})
-	if err != nil {
-		return nil, err
-	}
-	return h.perform(ctx, t, effects, r)
-}
-
-// claim is the lock of a try while the service processes its request.
-type claim struct {
-	h   *Handler
-	t   *try
-	rec *recorder
-}
-
-// claimKey is the key of the claim in a request's context.
-type claimKey struct{}
-
-// run calls the service. A handler that panics has given no response.
-func (c *claim) run(next http.Handler, r *http.Request) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.rec.fail(fmt.Errorf("the handler panicked: %v", p))
-		}
-	}()
-	next.ServeHTTP(c.rec, r)
-}
-
-// sending stores that the request is about to be sent. Only if it returns nil may the request be sent.
-func (c *claim) sending(ctx context.Context) error {
-	effects, r, err := c.h.book.take(ctx, step{key: c.t.key, event: idempotency.Sending{Try: c.t.id}, persist: true})
-	if err != nil {
-		return err
-	}
-	next, err := c.h.perform(ctx, c.t, effects, r)
-	if _, forward := next.(idempotency.Forward); err == nil && !forward {
-		err = errLost
-	}
-	return err
 }

@@ -20,13 +20,13 @@ type route struct {
 
 func (h *Handler) routes() []route {
 	return []route{
-		{http.MethodPost, "/v1/realtime/calls", h.countsOnce(h.opensCall(h.call, h.reconnectCall))},
-		{http.MethodPost, "/v1/realtime/calls/{id}/restart", h.countsOnce(h.restart)},
-		{http.MethodPost, "/v1/realtime/calls/{id}/hangup", h.countsOnce(h.hangup)},
+		{http.MethodPost, "/v1/realtime/calls", h.opensCall(h.call, h.reconnectCall)},
+		{http.MethodPost, "/v1/realtime/calls/{id}/restart", h.restart},
+		{http.MethodPost, "/v1/realtime/calls/{id}/hangup", h.hangup},
 		{http.MethodPost, "/v1/realtime/calls/{id}/accept", telephone},
 		{http.MethodPost, "/v1/realtime/calls/{id}/reject", telephone},
 		{http.MethodPost, "/v1/realtime/calls/{id}/refer", telephone},
-		{http.MethodPost, "/v1/realtime/client_secrets", h.countsOnce(h.clientSecret)},
+		{http.MethodPost, "/v1/realtime/client_secrets", h.clientSecret},
 		{http.MethodGet, "/v1/realtime", h.socket},
 		{http.MethodPost, "/v1/audio/transcriptions", h.speaks(h.speech.Transcription)},
 		{http.MethodPost, "/v1/audio/speech", h.speaks(h.speech.Speech)},
@@ -41,6 +41,9 @@ func (h *Handler) routes() []route {
 func (h *Handler) route() {
 	var all []string
 	for _, r := range h.routes() {
+		if r.method == http.MethodPost {
+			r.serve = h.countsOnce(r.serve)
+		}
 		h.mux.HandleFunc(r.method+" "+r.path, h.guarded(r.serve))
 		h.mux.HandleFunc(r.path, h.guarded(wrongMethod(r.method)))
 		all = append(all, r.method+" "+r.path)
