@@ -19,6 +19,9 @@ const (
 	maxUnsent    = 16                      // messages that wait until the call is connected
 )
 
+// semanticName is the name of the page's mark for Options.Semantic.
+const semanticName = "antiphon-semantic-vad"
+
 // Client is the Driver that holds a real call: a session of the SDK, with the
 // requests for devices and pipeline that the page needs. All its methods may be called from any goroutine.
 type Client struct {
@@ -39,18 +42,28 @@ type Client struct {
 	unask     func() // cancels the next request; nil when none is waiting
 }
 
-// NewClient makes a client that places calls with dialer. setKey gives the
-// dialer the server's key; it may be nil. start is a problem of the page itself;
-// it may be nil.
-func NewClient(dialer sdk.Dialer, clock sdk.Clock, setKey func(string), start *Problem) (*Client, error) {
-	session, err := sdk.New(sdk.Options{Dialer: dialer, Clock: clock})
+// ClientOptions configure a Client. Dialer and Clock are required.
+type ClientOptions struct {
+	Dialer sdk.Dialer
+	Clock  sdk.Clock
+	// SetKey gives the dialer the server's key; may be nil.
+	SetKey func(key string)
+	// Start is a problem of the page itself; nil for none.
+	Start *Problem
+	// TurnDetection says when the user's turns end; nil leaves that to the server's settings.
+	TurnDetection *sdk.TurnDetection
+}
+
+// NewClient makes a client. Its error is that of sdk.New.
+func NewClient(o ClientOptions) (*Client, error) {
+	session, err := sdk.New(sdk.Options{Dialer: o.Dialer, Clock: o.Clock, TurnDetection: o.TurnDetection})
 	if err != nil {
 		return nil, err
 	}
-	if setKey == nil {
-		setKey = func(string) {}
+	if o.SetKey == nil {
+		o.SetKey = func(string) {}
 	}
-	return &Client{session: session, clock: clock, setKey: setKey, start: start}, nil
+	return &Client{session: session, clock: o.Clock, setKey: o.SetKey, start: o.Start}, nil
 }
 
 // Start begins the delivery of snapshots and asks for the devices and the

@@ -16,10 +16,21 @@ const keyName = "antiphon-key"
 // page came from.
 func NewBrowserClient() (*Client, error) {
 	dialer := browser.New(browser.Options{Key: keptKey()})
-	return NewClient(dialer, sdk.NewClock(), func(key string) {
-		dialer.SetKey(key)
-		keepKey(key)
-	}, pageProblem())
+	return NewClient(ClientOptions{
+		Dialer: dialer, Clock: sdk.NewClock(), Start: pageProblem(), TurnDetection: turnDetection(),
+		SetKey: func(key string) {
+			dialer.SetKey(key)
+			keepKey(key)
+		},
+	})
+}
+
+// turnDetection returns what the page's server asks for in the page (Options.Semantic); nil when it asks for nothing.
+func turnDetection() *sdk.TurnDetection {
+	if js.Global().Get("document").Call("querySelector", `meta[name="`+semanticName+`"]`).IsNull() {
+		return nil
+	}
+	return &sdk.TurnDetection{Semantic: true}
 }
 
 // pageProblem returns a problem that prevents all calls, so that the page can

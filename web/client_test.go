@@ -171,7 +171,9 @@ func newScreen(t *testing.T, start *Problem) *desk {
 	t.Helper()
 	d := &desk{WithT: gomega.NewWithT(t), line: &line{}, clock: &clock{}}
 	d.line.loads("ready")
-	client, err := NewClient(d.line, d.clock, func(key string) { d.keys = append(d.keys, key) }, start)
+	client, err := NewClient(ClientOptions{
+		Dialer: d.line, Clock: d.clock, SetKey: func(key string) { d.keys = append(d.keys, key) }, Start: start,
+	})
 	d.Expect(err).NotTo(gomega.HaveOccurred())
 	d.client = client
 	client.show = func(s Snapshot) {

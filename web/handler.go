@@ -28,7 +28,13 @@ type Options struct {
 	// Dist holds the files that `go run ./web/internal/build` makes; nil means
 	// the embedded ones.
 	Dist fs.FS
+	// Semantic has the calls of the page use semantic_vad: the words end a turn, and not the silence alone. Without it the page leaves turn
+	// detection to the server's settings.
+	Semantic bool
 }
+
+// semanticMark is in the head of the page if Options.Semantic is set. NewBrowserClient looks for it.
+const semanticMark = `<meta name="` + semanticName + `" content="on">`
 
 // policy is the Content-Security-Policy. It allows the page's own files and its
 // own server, and nothing else. Calls by WebRTC are not subject to it.
@@ -88,6 +94,10 @@ func Handler(o Options) http.Handler {
 		WasmContentLength:     strconv.Itoa(b.size),
 		ServiceWorkerTemplate: workerJS,
 		Resources:             s,
+	}
+	if o.Semantic {
+		s.app.RawHeaders = []string{semanticMark}
+		s.app.Version += "-semantic" // the page's ETag
 	}
 	app.Route("/", func() app.Composer { return NewPage(nil, Snapshot{Phase: PhaseLoading}) })
 	return s

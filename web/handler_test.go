@@ -81,6 +81,16 @@ func TestPageIsServedReadable(t *testing.T) {
 	g.Expect(regexp.MustCompile(`<script[^>]*>\s*\S+?</script>`).FindString(html)).To(gomega.BeEmpty(), "no inline script")
 }
 
+// A page for semantic_vad says so in its head, and no browser takes it for the page without.
+func TestPageAsksForSemanticVAD(t *testing.T) {
+	g := gomega.NewWithT(t)
+	files := built(t, program)
+	plain, semantic := get(Handler(Options{Dist: files}), "/"), get(Handler(Options{Dist: files, Semantic: true}), "/")
+	g.Expect(plain.Body.String()).NotTo(gomega.ContainSubstring(semanticName))
+	g.Expect(semantic.Body.String()).To(gomega.ContainSubstring(`<meta name="` + semanticName + `" content="on">`))
+	g.Expect(semantic.Header().Get("ETag")).NotTo(gomega.Equal(plain.Header().Get("ETag")))
+}
+
 func TestEveryFileOfThePageIsThere(t *testing.T) {
 	g := gomega.NewWithT(t)
 	h := Handler(Options{Dist: built(t, program)})

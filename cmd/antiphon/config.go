@@ -65,6 +65,20 @@ func begin(file *config.File, p *pipeline.Pipeline, cfg *server.Config) (err err
 	return err
 }
 
+// setsTurns returns whether the object `session` of the configuration says how turns end. Then the Talk page leaves it at that.
+func setsTurns(session json.RawMessage) bool {
+	var o struct {
+		Audio struct {
+			Input map[string]json.RawMessage `json:"input"`
+		} `json:"audio"`
+	}
+	if json.Unmarshal(session, &o) != nil {
+		return false // there is none: begin has checked it
+	}
+	_, sets := o.Audio.Input["turn_detection"]
+	return sets
+}
+
 type schemaConfig struct{}
 
 // Run prints the schema.

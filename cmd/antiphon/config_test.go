@@ -164,3 +164,16 @@ func TestSchema(t *testing.T) {
 	g.Expect(server).NotTo(gomega.HaveKey("pipeline"))
 	g.Expect(schema.Properties.TTS.AllOf[0].Then.Properties).To(gomega.HaveKey("voice"))
 }
+
+// The configuration decides how turns end on the Talk page, too.
+func TestPageLeavesTurnsToTheConfiguration(t *testing.T) {
+	for session, sets := range map[string]bool{
+		"":                             false,
+		`{"instructions":"Be brief."}`: false,
+		`{"audio":{"input":{"transcription":{"language":"en"}}}}`:  false,
+		`{"audio":{"input":{"turn_detection":null}}}`:              true,
+		`{"audio":{"input":{"turn_detection":{"threshold":0.5}}}}`: true,
+	} {
+		gomega.NewWithT(t).Expect(setsTurns([]byte(session))).To(gomega.Equal(sets), session)
+	}
+}

@@ -100,6 +100,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	if err := begin(file, p, &cfg); err != nil {
 		return err
 	}
+	cfg.Page = web.Handler(web.Options{Semantic: !setsTurns(cfg.Session)})
 	stopTraces, err := c.traces(ctx, &cfg, logger)
 	if err != nil {
 		return err
@@ -150,7 +151,7 @@ func (c *serve) config(logger *slog.Logger) (cfg server.Config, closeFiles func(
 	}
 	cfg = server.Config{
 		Logger: logger, OpusBitrate: c.OpusBitrate, AnswerAhead: c.AnswerAhead, Summaries: summary.Limits{At: c.SummariseAt, Off: c.SummariseAt == 0},
-		Page: web.Handler(web.Options{}), Loopback: local, LoopbackOnly: local, Access: server.Access{Origins: c.Origin},
+		Loopback: local, LoopbackOnly: local, Access: server.Access{Origins: c.Origin},
 	}
 	if cfg.Proxies, err = c.proxies(); err != nil {
 		return cfg, nil, err

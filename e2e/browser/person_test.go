@@ -21,18 +21,24 @@ var sentences = []string{
 	"conf-onlyperson", "confbridge-removed", "dir-nomatch", "dir-welcome", "enter-num-blacklist",
 }
 
-// The person says ten sentences. Nine of them are understood but for one word. Each one is answered aloud, until the person stops the answer.
-func TestAPersonTalksWithThePage(t *testing.T) {
-	g := matching(t)
+// neural starts antiphon serve with the neural models, and opens its page.
+func neural(t *testing.T, g *gomega.WithT) *talk {
+	t.Helper()
 	models, err := filepath.Abs(root + "/.cache/models")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Setenv("ANTIPHON_MODELS", models)
-	texts, err := human.Texts()
-	g.Expect(err).NotTo(gomega.HaveOccurred())
 	server, err := rig.Start(root, "--pipeline", "sherpa", "--listen", "127.0.0.1:0")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	t.Cleanup(server.Kill)
-	p := open(t, g, launch(t, g, rig.Options{}), server.URL)
+	return open(t, g, launch(t, g, rig.Options{}), server.URL)
+}
+
+// The person says ten sentences. Nine of them are understood but for one word. Each one is answered aloud, until the person stops the answer.
+func TestAPersonTalksWithThePage(t *testing.T) {
+	g := matching(t)
+	texts, err := human.Texts()
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	p := neural(t, g)
 	g.Eventually(p.View).Should(gomega.HaveField("Components", gomega.And(
 		gomega.HaveLen(3), gomega.HaveEach(gomega.HaveField("State", pipeline.StateReady)),
 		gomega.ContainElements(gomega.HaveField("Text", gomega.ContainSubstring("moonshine")), gomega.HaveField("Text", gomega.ContainSubstring("piper"))),
@@ -62,6 +68,23 @@ func TestAPersonTalksWithThePage(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(energy).To(gomega.BeNumerically(">", 0.001), "the connection's own statistics")
 	p.picture("person")
+	p.hangUp()
+}
+
+// The page waits for a number that the person says with pauses: it is one turn. server_vad ends a turn after half of such a pause.
+func TestThePageWaitsForTheNumber(t *testing.T) {
+	g := matching(t)
+	p := neural(t, g)
+	p.call()
+	var parts []rig.Sound
+	for _, name := range []string{"vm-num-i-have", "digits/7", "digits/8", "digits/4"} {
+		said, err := human.Prompt(name)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		parts = append(parts, said, rig.Silence(time.Second))
+	}
+	p.says(rig.Join(parts...))
+	number := p.line("user", gomega.HaveField("Live", false))
+	g.Expect(number.Said).To(gomega.MatchRegexp("(?i)(7|seven).*(8|eight).*(4|four)"))
 	p.hangUp()
 }
 
