@@ -44,7 +44,7 @@ func (s *session) ofPlayback(e *event) {
 	case "output_audio_buffer.started":
 		again := p.stopped == r.id // the client's candidate over the end of the response was rejected, or a cut network had lost the end
 		p.stopped = ""
-		if p.playing != "" || p.ended[r.id] && !again || len(r.outputs) == 0 || r.outputs[len(r.outputs)-1].stage < partAdded {
+		if p.playing != "" || p.ended[r.id] && !again || !r.hasPart() {
 			s.broken("PlaybackIsClosed", "%s of %s: %q is playing, or it has no part, or was played before", e.Type, r.id, p.playing)
 		}
 		p.playing, p.since, r.started = r.id, e.t, s.line

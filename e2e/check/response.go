@@ -47,6 +47,11 @@ const (
 	itemDone
 )
 
+// hasPart reports whether the server has announced something of the response that can be played. A tool call may come after it.
+func (r *response) hasPart() bool {
+	return slices.ContainsFunc(r.outputs, func(o *output) bool { return o.stage >= partAdded })
+}
+
 func (r *response) find(id string) *output {
 	for _, o := range r.outputs {
 		if o.id == id {

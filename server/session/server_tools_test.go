@@ -209,6 +209,43 @@ func TestServerTools(t *testing.T) {
 		c.g.Expect(m.calls()).To(gomega.Equal(12))
 	})
 
+	story(t, "a call whose arguments the model does not end is incomplete, and no later request has it", func(t *testing.T) {
+		c, m := callWithTools(t, false, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(int) []pipeline.ModelEvent {
+			return []pipeline.ModelEvent{
+				pipeline.ToolCallDelta{Index: 0, Name: "wind", Arguments: `{"n"`}, pipeline.ToolCallDelta{Index: 1, Name: "clock", Arguments: `{"n"`}, say("Fine."),
+			}
+		})
+		c.settle(twoTools)
+		c.ask("how is the wind")
+		done := next[*wire.ResponseDone](c, "response.done").Response
+		c.g.Expect(outline(done)).To(gomega.Equal("completed: wind= | client's clock | Fine."))
+		c.g.Expect([]string{done.Output[0].Status, done.Output[1].Status, done.Output[2].Status}).To(gomega.Equal([]string{"incomplete", "incomplete", "completed"}))
+		c.answer()
+		c.g.Expect(m.read(2)).To(gomega.Equal(`user: how is the wind | assistant: Fine.`))
+	})
+	story(t, "a message after the client has cleared the output is truncated", func(t *testing.T) {
+		c, m := callWithTools(t, true, tool.Set{Tools: []tool.Tool{takes("wind", 5*time.Second)}}, func(n int) []pipeline.ModelEvent {
+			if n == 1 {
+				return []pipeline.ModelEvent{say("Let me look for a long time. "), callsTool(0, "wind")}
+			}
+			return []pipeline.ModelEvent{say("It blows.")}
+		})
+		c.ask("how is the wind")
+		first(c, "output_audio_buffer.started")
+		c.send(`{"type":"output_audio_buffer.clear"}`)
+		last := next[*wire.ResponseDone](c, "response.done").Response.Output[2]
+		c.g.Expect(last.Status).To(gomega.Equal("incomplete"))
+		var cut []string
+		for _, e := range c.All() {
+			if e, is := e.(*wire.ConversationItemTruncated); is {
+				cut = append(cut, e.ItemID)
+			}
+		}
+		c.g.Expect(cut).To(gomega.ContainElement(last.ID))
+		c.answer()
+		c.g.Expect(m.read(3)).NotTo(gomega.ContainSubstring("blows"))
+	})
+
 	story(t, "a tool that fails or panics is a result, and takes no session down", func(t *testing.T) {
 		bad := []tool.Tool{
 			{Tool: pipeline.Tool{Name: "fails"}, Run: func(context.Context, string) (string, error) { return "", errors.New("no such town") }},

@@ -230,7 +230,10 @@ func (g *Generator) closeItem(r *Response, o *outputItem, status string) (out ac
 	case r.spoken:
 		said := o.text.String()
 		kept := said
-		if r.cut || it.Cut() { // the client has cleared the output, or truncated the item, while the response was made
+		if r.cut && !it.Cut() { // the client had cleared the output before the item began: the user does not hear it
+			out.SendAll(g.Conversation.Cut(it, 0))
+		}
+		if it.Cut() { // the client has cleared the output, or truncated the item, while the response was made
 			kept, it.Status = it.HeardText(), statusIncomplete
 		}
 		it.Content = []wire.Content{{Type: wire.ContentOutputAudio, Transcript: &kept}}

@@ -23,6 +23,10 @@ func (g *Generator) close(r *Response) (out action.List) {
 		itemStatus = statusCompleted
 	}
 	for _, o := range r.text.items {
+		if o.item.Type != wire.ItemMessage { // the model has not completed the call, although it may have completed its answer
+			out = append(out, g.closeItem(r, o, statusIncomplete)...)
+			continue
+		}
 		out = append(out, g.closeItem(r, o, itemStatus)...)
 	}
 	r.object.Status, r.object.StatusDetails = r.ending()
