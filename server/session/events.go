@@ -92,6 +92,9 @@ func (s *Session) handle(e event) {
 	case leaving:
 		out, waits := s.lifetime.Leave(&s.machines.state)
 		s.do(out)
+		if waits {
+			s.client.Left()
+		}
 		e.answer <- left{s.client.Taken(), waits}
 	case handled:
 		close(e.done)

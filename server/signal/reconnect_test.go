@@ -304,3 +304,40 @@ func TestBadRestarts(t *testing.T) {
 	d.h.mu.Unlock()
 	restart("application/sdp", offer, key).refused(http.StatusConflict, "restart_not_possible")
 }
+
+// TestAnEventThatIsSentAgainCountsOnce checks that a client which does not read Antiphon-Resume-Seen, and sends its events again after each cut, is answered once.
+func TestAnEventThatIsSentAgainCountsOnce(t *testing.T) {
+	d := open(t, nil)
+	address := d.serve() + "/v1/realtime"
+	p := d.connectExtended(address, "")
+	events := []string{
+		talkInText,
+		`{"type":"conversation.item.create","event_id":"i","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"say 3 words"}]}}`,
+		`{"type":"response.create","event_id":"r"}`,
+	}
+	for _, text := range events {
+		p.send(text)
+	}
+	done := p.next("response.done").ID()
+	for range 2 {
+		d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
+		p = d.connect(p.reconnectURL(address, done), "")
+		p.expectReconnected("r")
+		for i, text := range events {
+			p.send(text)
+			for {
+				ack, _ := p.next("antiphon.ack").(*wire.AntiphonAck)
+				if ack.Acknowledges == []string{"u", "i", "r"}[i] {
+					break
+				}
+			}
+		}
+	}
+	p.send(`{"type":"conversation.item.create","event_id":"i2","item":{"id":"last","type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}}`)
+	added, _ := p.next("conversation.item.added").(*wire.ConversationItemAdded)
+	d.g.Expect(added.Item.ID).To(gomega.Equal("last"))
+	d.g.Expect(p.seen).NotTo(gomega.HaveKey("response.created"))
+	d.g.Expect(p.seen).NotTo(gomega.HaveKey("session.updated"))
+	p.send(events[2]) // a third time over this connection: its client uses the id for several events
+	p.next("response.done")
+}

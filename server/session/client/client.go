@@ -70,6 +70,7 @@ type Client struct {
 	sounds   bool   // it wants to know which sounds its turns have
 	reports  bool   // it predicts barge-ins and reports how far it has played
 	taken    string // the event_id of its last event
+	sent     takenEvents
 	early    early
 }
 
@@ -120,6 +121,10 @@ func (c *Client) Take(m Message, s *coord.State) (o Origin, out action.List) {
 		out.Fail(fault.Refused(bad))
 	} else {
 		o.Event = e.ID()
+	}
+	if bad == nil && c.takenBefore(o, e, m.Text) {
+		c.Log.Debug("an event that the client has sent again counts once", "event", e.Type())
+		return o, counted(o)
 	}
 	if o.Event != "" && o.Side == nil { // those of a side-band controller are not the client's
 		c.taken = o.Event

@@ -53,6 +53,9 @@ func (c *Client) createItem(o Origin, e *wire.ConversationItemCreate) action.Lis
 		refused = c.Settings.MayAdd(&w, o.privileged())
 	}
 	if refused == nil {
+		if it := c.Conversation.Answered(w); it != nil { // the output was sent already, perhaps by another client of the call
+			return action.List{action.Answer{Event: &wire.ConversationItemRetrieved{Item: it.Item}}}
+		}
 		refused = c.Conversation.Prepare(&w)
 	}
 	if refused != nil {

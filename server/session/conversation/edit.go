@@ -38,6 +38,30 @@ func (c *Conversation) Prepare(w *wire.Item) *fault.Failure {
 	return nil
 }
 
+// Answered returns the item that w would repeat: the same output of the same function call, if there is one for each call with that call_id. It returns nil for all
+// else: another output of a call is an item of its own.
+func (c *Conversation) Answered(w wire.Item) (same *Item) {
+	if w.Type != wire.ItemFunctionCallOutput {
+		return nil
+	}
+	calls, outputs := 0, 0
+	for _, it := range c.items {
+		switch {
+		case it.CallID != w.CallID:
+		case it.Type == wire.ItemFunctionCall:
+			calls++
+		case it.Type == wire.ItemFunctionCallOutput:
+			if outputs++; it.Output == w.Output {
+				same = it
+			}
+		}
+	}
+	if outputs < max(1, calls) {
+		return nil
+	}
+	return same
+}
+
 // Create puts an item that Prepare has completed behind the one that is named after; "" means the end and "root" the
 // beginning. It returns the item and the events that announce the change.
 func (c *Conversation) Create(w wire.Item, after string) (*Item, []wire.ServerEvent, *fault.Failure) {
