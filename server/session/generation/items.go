@@ -153,6 +153,9 @@ func (g *Generator) openMessage(r *Response) action.List {
 	r.track.AddPart(o.item.Num(), o.item.ID, o.index)
 	r.text.message = o
 	out.Send(&wire.ResponseContentPartAdded{ResponseID: r.object.ID, ItemID: o.item.ID, OutputIndex: o.index, Part: part})
+	if r.spoken && r.cut { // the client has cleared the output: the user does not hear this message
+		out.SendAll(g.Conversation.Cut(o.item, 0))
+	}
 	return out
 }
 
@@ -230,9 +233,6 @@ func (g *Generator) closeItem(r *Response, o *outputItem, status string) (out ac
 	case r.spoken:
 		said := o.text.String()
 		kept := said
-		if r.cut && !it.Cut() { // the client had cleared the output before the item began: the user does not hear it
-			out.SendAll(g.Conversation.Cut(it, 0))
-		}
 		if it.Cut() { // the client has cleared the output, or truncated the item, while the response was made
 			kept, it.Status = it.HeardText(), statusIncomplete
 		}
