@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -153,6 +155,47 @@ func TestARequestIsSentOnce(t *testing.T) {
 		g.Expect(code(t, response, body)).To(gomega.Equal(CodeUnknown))
 	}
 	g.Expect(calls.Load()).To(gomega.Equal(int64(1)))
+}
+
+// A service that answers without reading the body closes its connection with the body unread, if it is told that the request is the last one. The system then
+// resets the connection, and the response is lost.
+func TestAServiceThatDoesNotReadTheBody(t *testing.T) {
+	long := strings.Repeat("0123456789abcdef", 64<<10)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, long) }))
+	defer service.Close()
+	h := beforeService(t, Config{}, service.URL)
+	for i := range 10 {
+		response, body := send(h, request(t, "/orders", fmt.Sprint("k", i), long[:200<<10]))
+		g := gomega.NewWithT(t)
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusOK))
+		g.Expect(body == long).To(gomega.BeTrue())
+	}
+}
+
+// A connection ends with its request.
+func TestAConnectionCarriesOneRequest(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var open, all atomic.Int64
+	service := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Connection")) }))
+	service.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		switch s {
+		case http.StateNew:
+			open.Add(1)
+			all.Add(1)
+		case http.StateClosed, http.StateHijacked:
+			open.Add(-1)
+		}
+	}
+	service.Start()
+	defer service.Close()
+	h := beforeService(t, Config{}, service.URL)
+	for i := range 5 {
+		response, body := send(h, request(t, "/orders", fmt.Sprint("k", i), "x"))
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusOK))
+		g.Expect(body).To(gomega.BeEmpty())
+	}
+	g.Eventually(open.Load).WithTimeout(time.Minute).Should(gomega.BeZero())
+	g.Expect(all.Load()).To(gomega.Equal(int64(5)))
 }
 
 func TestTheServiceGetsTheRequest(t *testing.T) {

@@ -93,7 +93,9 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := c.sending(r.Context()); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	response, err := over(conn).RoundTrip(unrepeatable(r))
+	once := over(conn)
+	response, err := once.RoundTrip(unrepeatable(r))
+	once.CloseIdleConnections() // now, or when the response has come to its end
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -138,7 +140,8 @@ func (p *Proxy) connect(ctx context.Context) (net.Conn, error) {
 // errSecond: a connection of its own is used for one request.
 var errSecond = errors.New("a request with a key is sent once")
 
-// over returns a transport that sends one request over the connection.
+// over returns a transport that sends one request over the connection. The request does not say that it is the last one: a service that has not read the whole body
+// may then close the connection in a way that destroys its response on the way.
 func over(conn net.Conn) *http.Transport {
 	only := make(chan net.Conn, 1)
 	only <- conn
@@ -151,7 +154,7 @@ func over(conn net.Conn) *http.Transport {
 		}
 	}
 	return &http.Transport{
-		DialContext: take, DialTLSContext: take, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
+		DialContext: take, DialTLSContext: take, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
 	}
 }
 
@@ -159,9 +162,9 @@ func over(conn net.Conn) *http.Transport {
 // repeat a request that has no body.
 func unrepeatable(r *http.Request) *http.Request {
 	out := r.Clone(r.Context())
-	if out.Body == nil {
-		out.Body = http.NoBody
+	out.GetBody = nil
+	if out.Body == nil || out.Body == http.NoBody {
+		out.Body = struct{ io.ReadCloser }{http.NoBody}
 	}
-	out.Body, out.GetBody = struct{ io.ReadCloser }{out.Body}, nil
 	return out
 }
