@@ -32,7 +32,7 @@ func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("noisebench", flag.ContinueOnError)
 	f.StringVar(&o.parts, "parts", "voices,noise", "what to measure, with commas between")
 	f.StringVar(&o.engines, "engines", "sherpa,embedded", "recognisers of the part noise, with commas between")
-	f.IntVar(&o.n, "n", 30, "how many prompts the part noise has")
+	f.IntVar(&o.n, "n", 30, "how many prompts the parts noise and calls have")
 	f.StringVar(&o.models, "models", "", "folder of the models; empty means that of antiphon models")
 	err = f.Parse(args)
 	return o, err
@@ -55,8 +55,12 @@ func run(ctx context.Context, o options) error {
 			if err := measureNoise(ctx, o, caller, others); err != nil {
 				return err
 			}
+		case "calls":
+			if err := measureCalls(ctx, o, others, caller); err != nil { // the names a to m have set the numbers of the detector
+				return err
+			}
 		default:
-			return fmt.Errorf("-parts: no part is called %q: want voices or noise", part)
+			return fmt.Errorf("-parts: no part is called %q: want voices, noise or calls", part)
 		}
 	}
 	return nil
@@ -87,7 +91,7 @@ func prompts(first, last byte) (all []prompt, err error) {
 			continue // some texts have no recording
 		}
 		if len(said) >= human.Rate/2 && len(said) <= 15*human.Rate {
-			all = append(all, prompt{name, texts[name], leveled(voice.PCM16ToFloat(nil, said), level)})
+			all = append(all, prompt{name, texts[name], leveled(voice.PCM16ToFloat(nil, said))})
 		}
 	}
 	if len(all) == 0 {
@@ -96,8 +100,8 @@ func prompts(first, last byte) (all []prompt, err error) {
 	return all, nil
 }
 
-// leveled changes the level of x: the RMS level of the louder half of its pieces of 20 ms becomes to.
-func leveled(x []float32, to float64) []float32 {
+// leveled changes the level of x: the RMS level of the louder half of its pieces of 20 ms becomes level.
+func leveled(x []float32) []float32 {
 	const piece = human.Rate / 50
 	var powers []float64
 	for each := range slices.Chunk(x, piece) {
@@ -112,7 +116,7 @@ func leveled(x []float32, to float64) []float32 {
 	for _, p := range powers[len(powers)/2:] {
 		sum += p
 	}
-	gain := float32(to / math.Sqrt(sum/float64(len(powers)-len(powers)/2)+1e-12))
+	gain := float32(level / math.Sqrt(sum/float64(len(powers)-len(powers)/2)+1e-12))
 	for i := range x {
 		x[i] *= gain
 	}
@@ -129,7 +133,7 @@ func talk(from []prompt, people, n int, random *rand.Rand) []float32 {
 			at += len(said)
 		}
 	}
-	return leveled(x, level)
+	return leveled(x)
 }
 
 // fan returns n samples of noise whose power falls with the frequency.
@@ -143,7 +147,7 @@ func fan(n int, random *rand.Rand) []float32 {
 		fast = 0.57000*fast + 1.0526913*w
 		x[i] = float32(slow + middle + fast + 0.1848*w)
 	}
-	return leveled(x, level)
+	return leveled(x)
 }
 
 // add adds y to x, as far as x goes.

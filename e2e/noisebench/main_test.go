@@ -5,10 +5,12 @@ package main
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
+	"github.com/antiphon-rt/antiphon/sdk"
 )
 
 func TestPrompts(t *testing.T) {
@@ -19,7 +21,7 @@ func TestPrompts(t *testing.T) {
 	some := sentences(caller, 10)
 	g.Expect(some).To(gomega.HaveLen(10))
 	g.Expect(talk(some, 2, human.Rate, rand.New(rand.NewPCG(1, 1)))).To(gomega.HaveLen(human.Rate))
-	g.Expect(run(t.Context(), options{parts: "other"})).To(gomega.MatchError(gomega.ContainSubstring("want voices or noise")))
+	g.Expect(run(t.Context(), options{parts: "other"})).To(gomega.MatchError(gomega.ContainSubstring("want voices, noise or calls")))
 }
 
 // Human talk in the background of a human caller, for 5 minutes.
@@ -44,4 +46,49 @@ func TestASofterCaller(t *testing.T) {
 		sentence, _ := heardIn(caller, k, 10)
 		g.Expect(sentence).To(gomega.BeNumerically("<", 2), caller[k].name)
 	}
+}
+
+// Each condition changes the sound of the microphone or has a network of its own, and keeps the length of the sound.
+func TestConditions(t *testing.T) {
+	g := gomega.NewWithT(t)
+	others, err := prompts('a', 'b')
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	said := others[:2]
+	quiet, spans, err := newTrack(condition{}, said, others)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(spans[0].from).To(gomega.Equal(callLead))
+	g.Expect(spans[1].from).To(gomega.Equal(spans[0].to + callGap))
+	for _, c := range conditions()[1:] {
+		changed, _, err := newTrack(c, said, others)
+		g.Expect(err).NotTo(gomega.HaveOccurred(), c.name)
+		g.Expect(changed.pcm).To(gomega.HaveLen(len(quiet.pcm)), c.name)
+		if c.change == nil {
+			g.Expect(c.link.Loss).To(gomega.BeNumerically(">", 0), c.name)
+			continue
+		}
+		g.Expect(changed.pcm).NotTo(gomega.Equal(quiet.pcm), c.name)
+	}
+}
+
+// A sentence that is heard while the agent speaks has interrupted it. An onset where nobody speaks is a false one.
+func TestJudge(t *testing.T) {
+	g := gomega.NewWithT(t)
+	const s = time.Second
+	var r result
+	r.judge([]change{
+		{2200 * time.Millisecond, sdk.Listening, sdk.UserSpeaking},
+		{4 * s, sdk.UserSpeaking, sdk.Thinking},
+		{4500 * time.Millisecond, sdk.Thinking, sdk.AgentSpeaking},
+		{7 * s, sdk.AgentSpeaking, sdk.UserSpeaking},
+		{8 * s, sdk.UserSpeaking, sdk.AgentSpeaking},
+		{10300 * time.Millisecond, sdk.AgentSpeaking, sdk.UserSpeaking},
+		{10600 * time.Millisecond, sdk.UserSpeaking, sdk.AgentSpeaking},
+		{11 * s, sdk.AgentSpeaking, sdk.UserSpeaking},
+	}, []span{{2 * s, 4 * s}, {10 * s, 12 * s}})
+	g.Expect(r).To(gomega.Equal(result{
+		onsets: []time.Duration{200 * time.Millisecond, 300 * time.Millisecond}, answers: []time.Duration{500 * time.Millisecond},
+		interrupted: 1, falseOnsets: 1, falseCuts: 1,
+	}))
+	g.Expect(middle(nil)).To(gomega.BeZero())
+	g.Expect(middle([]time.Duration{3 * s, s, 2 * s})).To(gomega.Equal(2 * s))
 }

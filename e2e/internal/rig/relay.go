@@ -22,9 +22,10 @@ import (
 
 // Link describes the simulated network between a page and the server.
 type Link struct {
-	RTT  time.Duration // half of it each way, for packets and for HTTP alike
-	Loss float64       // share of the packets that are lost, each way: 0 to 1
-	Seed uint64        // decides which packets are lost
+	RTT    time.Duration // half of it each way, for packets and for HTTP alike
+	Jitter time.Duration // how much later a packet may be, each way; their order stays
+	Loss   float64       // share of the packets that are lost, each way: 0 to 1
+	Seed   uint64        // decides which packets are lost, and how late the others are
 }
 
 // String returns the link's name in the tables.
@@ -134,7 +135,7 @@ func NewRelay(server string, link Link) (*Relay, error) {
 		URL: "http://" + listener.Addr().String(), link: link, front: front, served: make(chan error, 1), flows: map[string]*flow{},
 		rand: rand.New(rand.NewPCG(link.Seed, 1)),
 	}
-	r.up = newDelayed(link.RTT / 2)
+	r.up = newDelayed(link.RTT/2, r.later)
 	proxy := &httputil.ReverseProxy{
 		Rewrite:        func(p *httputil.ProxyRequest) { p.SetURL(target); p.Out.Host = target.Host },
 		Transport:      r,
@@ -267,7 +268,7 @@ func (r *Relay) flow(page *net.UDPAddr) (*flow, *net.UDPAddr) {
 	if err != nil {
 		return nil, nil
 	}
-	f := &flow{page: page, back: back, down: newDelayed(r.link.RTT / 2)}
+	f := &flow{page: page, back: back, down: newDelayed(r.link.RTT/2, r.later)}
 	r.flows[key] = f
 	r.joined.Go(f.down.run)
 	r.joined.Go(func() { r.carryDown(f) })
@@ -288,9 +289,20 @@ func (r *Relay) carryDown(f *flow) {
 	}
 }
 
+// later returns how much later than the others a packet is.
+func (r *Relay) later() time.Duration {
+	if r.link.Jitter <= 0 {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Duration(r.rand.Int64N(int64(r.link.Jitter)))
+}
+
 // delayed delays packets by the link's delay and keeps their order.
 type delayed struct {
 	by    time.Duration
+	later func() time.Duration
 	queue chan parcel
 	stop  chan struct{}
 }
@@ -302,14 +314,14 @@ type parcel struct {
 	data []byte
 }
 
-func newDelayed(by time.Duration) *delayed {
-	return &delayed{by: by, queue: make(chan parcel, 4096), stop: make(chan struct{})}
+func newDelayed(by time.Duration, later func() time.Duration) *delayed {
+	return &delayed{by: by, later: later, queue: make(chan parcel, 4096), stop: make(chan struct{})}
 }
 
 // send queues a packet. A packet for which there is no room is lost, as in a real network.
 func (d *delayed) send(by *net.UDPConn, to *net.UDPAddr, data []byte) {
 	select {
-	case d.queue <- parcel{time.Now().Add(d.by), by, to, bytes.Clone(data)}:
+	case d.queue <- parcel{time.Now().Add(d.by + d.later()), by, to, bytes.Clone(data)}:
 	default:
 	}
 }
