@@ -6,8 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"math"
 	"math/rand/v2"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/sdk/native"
+	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline/sherpa"
@@ -43,16 +45,28 @@ func measureCalls(ctx context.Context, o options, caller, others []prompt) (err 
 	if err := p.Warm(ctx); err != nil {
 		return err
 	}
-	server, err := rig.Serve(p, slog.New(slog.DiscardHandler))
+	ahead, stop, err := serve(p, true)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.Close()) }()
+	defer func() { err = errors.Join(err, stop()) }()
+	late, stopLate, err := serve(p, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopLate()) }()
 	said := sentences(caller, o.n)
 	fmt.Println("\n| condition | sentences heard | later than in a quiet room, p50 | interruptions of the agent | false onsets | false interruptions | wrong words | answer begins, p50 |\n|---|---|---|---|---|---|---|---|")
 	quiet := time.Duration(0)
 	for i, c := range append(conditions(), musical()...) {
-		r, err := placeCall(ctx, server.URL, c, said, others)
+		if i > 0 && !strings.Contains(c.name, o.only) {
+			continue
+		}
+		url := ahead
+		if c.late {
+			url = late
+		}
+		r, err := placeCall(ctx, url, c, said, others)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -63,6 +77,22 @@ func measureCalls(ctx context.Context, o options, caller, others []prompt) (err 
 			len(said)-1, r.falseOnsets, r.falseCuts, 100*float64(r.wrong)/float64(r.words), middle(r.answers))
 	}
 	return nil
+}
+
+// serve starts a server for the pipeline. stop ends it.
+func serve(p *pipeline.Pipeline, ahead bool) (url string, stop func() error, err error) {
+	s, err := server.New(server.Config{Pipeline: p, Loopback: true, AnswerAhead: ahead})
+	if err != nil {
+		return "", nil, err
+	}
+	web := httptest.NewServer(s)
+	return web.URL, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), callSlack)
+		defer cancel()
+		err := s.Close(ctx)
+		web.Close()
+		return err
+	}, nil
 }
 
 // talkative is a model that answers everything with 60 words.
@@ -109,9 +139,10 @@ func newTrack(c condition, said, others []prompt) (*track, []span, error) {
 	x := make([]float32, human.Rate*int(callLead/time.Second))
 	var spans []span
 	for _, p := range said {
-		from := at(x)
+		first, last := spoken(p.pcm)
+		begin := at(x)
 		x = append(x, p.pcm...)
-		spans = append(spans, span{from, at(x)})
+		spans = append(spans, span{begin + at(p.pcm[:first]), begin + at(p.pcm[:last])})
 		x = append(x, make([]float32, human.Rate*int(callGap/time.Second))...)
 	}
 	if c.change != nil {
@@ -124,6 +155,16 @@ func newTrack(c condition, said, others []prompt) (*track, []span, error) {
 		return nil, nil, err
 	}
 	return &track{pcm: voice.FloatToPCM16(nil, up.Flush(up.Append(nil, x))), end: make(chan struct{})}, spans, nil
+}
+
+// spoken returns where the first and the last sound of a prompt is that is less than 26 dB below its level.
+func spoken(x []float32) (first, last int) {
+	loud := func(v float32) bool { return math.Abs(float64(v)) > level/20 }
+	first = max(0, slices.IndexFunc(x, loud))
+	for last = len(x); last > first && !loud(x[last-1]); {
+		last--
+	}
+	return first, last
 }
 
 // change is a change of the confirmed state of a call, at a place of the track.
@@ -158,7 +199,7 @@ func placeCall(ctx context.Context, url string, c condition, said, others []prom
 	if err != nil {
 		return r, err
 	}
-	call, err := sdk.New(sdk.Options{Dialer: dialer})
+	call, err := sdk.New(sdk.Options{Dialer: dialer, TurnDetection: c.turns})
 	if err != nil {
 		return r, err
 	}

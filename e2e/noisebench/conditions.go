@@ -12,23 +12,32 @@ import (
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
 	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+	"github.com/antiphon-rt/antiphon/sdk"
 	"github.com/antiphon-rt/antiphon/voice"
 )
 
 // musicFolder has Debian's music for telephone systems (asterisk-moh-opsound-g722).
 const musicFolder = "/usr/share/asterisk/moh"
 
-// condition changes the sound of a call, or has a network of its own.
+// condition changes the sound of a call, or has a network or a turn detection of its own.
 type condition struct {
-	name string
-	link rig.Link
+	name  string
+	link  rig.Link
+	turns *sdk.TurnDetection // nil: server_vad
+	late  bool               // the server does not answer ahead
 	// change changes the sound of the microphone, mono at human.Rate; nil leaves it.
 	change func(x []float32, others []prompt, random *rand.Rand) error
 }
 
 // conditions returns what the part calls measures, but for musical.
 func conditions() []condition {
-	all := []condition{{name: "quiet room"}}
+	semantic := &sdk.TurnDetection{Semantic: true}
+	all := []condition{
+		{name: "quiet room"},
+		{name: "quiet room, not answering ahead", late: true},
+		{name: "quiet room, semantic_vad", turns: semantic},
+		{name: "quiet room, semantic_vad, not answering ahead", turns: semantic, late: true},
+	}
 	for _, ratio := range []float64{20, 10, 5} {
 		all = append(all, condition{name: fmt.Sprintf("fan, %v dB", ratio), change: beside(ratio, func(n int, _ []prompt, random *rand.Rand) ([]float32, error) {
 			return fan(n, random), nil
