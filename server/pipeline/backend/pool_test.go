@@ -57,6 +57,14 @@ func (counter) Open(_ context.Context, c Config) (Stream, error) {
 	if c.Language == "xx" {
 		return nil, ErrUnimplemented
 	}
+	if name, marker, _ := split(c.Prompt); name == "slow-open" { // until the test removes the marker
+		_ = os.WriteFile(marker, nil, 0o600)
+		for there := true; there; {
+			<-time.NewTimer(5 * time.Millisecond).C
+			_, err := os.Stat(marker)
+			there = err == nil
+		}
+	}
 	return &counting{prompt: c.Prompt}, nil
 }
 
@@ -316,6 +324,27 @@ func TestAbandon(t *testing.T) {
 	g.Expect(p.idle).To(gomega.HaveLen(1))
 	last := say(t, p, "")
 	g.Expect(last.Text).To(gomega.Equal("16000 samples"))
+}
+
+// A caller that goes away while the process opens its utterance does not cost the process.
+func TestCancelledOpen(t *testing.T) {
+	g := gomega.NewWithT(t)
+	p := newPool(t, "counter", func(o *Options) { o.Max = 1 })
+	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
+	proc := p.idle[0]
+	marker := filepath.Join(t.TempDir(), "opening")
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		_, err := p.Open(ctx, pipeline.TranscribeConfig{Live: true, Prompt: "slow-open " + marker})
+		gone <- err
+	}()
+	g.Eventually(marker, "20s").Should(gomega.BeAnExistingFile())
+	cancel()
+	g.Expect(os.Remove(marker)).To(gomega.Succeed())
+	g.Expect(<-gone).To(gomega.MatchError(context.Canceled))
+	g.Expect(p.idle).To(gomega.ConsistOf(gomega.BeIdenticalTo(proc)))
+	g.Expect(say(t, p, "").Text).To(gomega.Equal("16000 samples"))
 }
 
 func TestServeUnix(t *testing.T) {

@@ -83,6 +83,8 @@ func (u *utterance) open() error {
 	switch {
 	case errors.Is(err, ErrUnimplemented), errors.Is(err, errEngine):
 		u.pool.giveBack(proc)
+	case err != nil && errors.Is(err, u.ctx.Err()) && u.abandon(): // the caller has gone, and the process is as good as before
+		u.pool.giveBack(proc)
 	case err != nil:
 		u.pool.broken(proc, err)
 	}
