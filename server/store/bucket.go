@@ -94,6 +94,9 @@ func (b *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
+	if err := b.of.writable(ctx); err != nil {
+		return 0, err
+	}
 	next, err := b.kv.Update(ctx, key, value, revision)
 	return next, unavailable(err)
 }
@@ -102,6 +105,9 @@ func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision 
 func (b *Bucket) Put(ctx context.Context, key string, value []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
+	if err := b.of.writable(ctx); err != nil {
+		return err
+	}
 	_, err := b.kv.Put(ctx, key, value)
 	return unavailable(err)
 }
@@ -143,6 +149,9 @@ func (b *Bucket) findRoom(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
+	if err := b.of.writable(ctx); err != nil {
+		return err
+	}
 	status, err := b.kv.Status(ctx)
 	if err != nil {
 		return unavailable(err)

@@ -7,6 +7,7 @@
 //     server elsewhere syncs as its own configuration says.
 //   - Create and Update are compare and swap: they fail with ErrConflict if somebody else was first.
 //   - A write that returns ErrUnavailable may be stored, or not: the caller reads again.
+//   - After a write that failed, because the disk is full, every write fails with ErrFull until the disk has room. Then the store reads its files again and goes on.
 //   - Every call has a deadline (Config.Timeout), and so have Open and Close.
 //   - A bucket has a limit. Before a caller begins something new it asks Bucket.Room, which keeps a reserve for what was begun before.
 //

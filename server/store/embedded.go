@@ -9,6 +9,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -19,8 +22,14 @@ import (
 // embedded is a running server, the lock of its folder, and the folder to remove at the end if everything is in memory.
 type embedded struct {
 	server *server.Server
+	files  server.JetStreamConfig
 	lock   *os.File
 	remove string
+
+	failed    atomic.Bool // a write to the disk has failed: the server refuses all later ones
+	mu        sync.Mutex
+	repairing chan struct{} // closed when the server has read its files again; nil if it does not do that
+	repaired  error         // the outcome
 }
 
 // startServer locks the folder and starts the server. Without a folder, the server has a temporary one for its own names.
@@ -64,15 +73,17 @@ func (e *embedded) start(ctx context.Context, cfg Config, folder string) (err er
 	if err != nil {
 		return fmt.Errorf("the data folder: %w", err)
 	}
+	e.files = server.JetStreamConfig{
+		StoreDir: filepath.Join(folder, "jetstream"), SyncAlways: !cfg.Unsynced, MaxMemory: 2 * cfg.MaxBytes, MaxStore: 2 * cfg.MaxBytes, // the buckets have the limits
+	}
 	e.server, err = server.NewServer(&server.Options{
 		ServerName: "antiphon", DontListen: true, NoSigs: true, DisableJetStreamBanner: true,
-		JetStream: true, StoreDir: filepath.Join(folder, "jetstream"), SyncAlways: !cfg.Unsynced,
-		JetStreamMaxMemory: 2 * cfg.MaxBytes, JetStreamMaxStore: 2 * cfg.MaxBytes, // the buckets have the limits
+		JetStream: true, StoreDir: e.files.StoreDir, SyncAlways: e.files.SyncAlways, JetStreamMaxMemory: e.files.MaxMemory, JetStreamMaxStore: e.files.MaxStore,
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	e.server.SetLoggerV2(natsLog{cfg.Logger}, false, false, false)
+	e.server.SetLoggerV2(natsLog{cfg.Logger, &e.failed}, false, false, false)
 	ready := make(chan bool, 1)
 	go func() {
 		e.server.Start()
@@ -89,11 +100,60 @@ func (e *embedded) start(ctx context.Context, cfg Config, folder string) (err er
 	}
 }
 
+// broken reports whether a write to the disk has failed. The server then writes nothing more to that bucket, also when the disk has room again.
+func (e *embedded) broken() bool { return e.failed.Load() || !e.server.JetStreamEnabled() }
+
+// repair has a broken server read its files again: then it writes again. What it has acknowledged is in the files. Calls of the store fail meanwhile.
+func (e *embedded) repair(ctx context.Context) error {
+	e.mu.Lock()
+	if e.repairing == nil {
+		if !e.broken() {
+			e.mu.Unlock()
+			return nil
+		}
+		e.repairing = make(chan struct{})
+		go e.readAgain()
+	}
+	done := e.repairing
+	e.mu.Unlock()
+	select {
+	case <-done:
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.repaired
+	case <-ctx.Done():
+		return fmt.Errorf("%w: its server still reads its files after a write has failed", ErrUnavailable)
+	}
+}
+
+func (e *embedded) readAgain() {
+	err := e.server.ShutdownJetStream()
+	e.failed.Store(false)
+	files := e.files // the server changes it
+	if err = errors.Join(err, e.server.EnableJetStream(&files)); err != nil {
+		err = fmt.Errorf("%w: its server cannot read its files again after a write has failed: %w", ErrUnavailable, err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.repairing)
+	e.repairing, e.repaired = nil, err
+}
+
+// whole returns a channel that closes when the server does not read its files again any more; nil if it does not do that.
+func (e *embedded) whole() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.repairing
+}
+
 // close ends the server within closeTimeout, and then unlocks the folder.
 func (e *embedded) close() (err error) {
 	if e.server != nil {
 		ended := make(chan struct{})
 		go func() {
+			if repaired := e.whole(); repaired != nil {
+				<-repaired
+			}
 			e.server.Shutdown()
 			e.server.WaitForShutdown()
 			close(ended)
@@ -115,15 +175,24 @@ func (e *embedded) close() (err error) {
 	return err
 }
 
-// natsLog gives the warnings and errors of the NATS server to our log. Its notices of each start are for debugging.
-type natsLog struct{ to *slog.Logger }
+// natsLog gives the warnings and errors of the NATS server to our log. Its notices of each start are for debugging. It notes in failed that a write to the disk
+// has failed: the server says so nowhere else, and answers such a write never.
+type natsLog struct {
+	to     *slog.Logger
+	failed *atomic.Bool
+}
 
 func (l natsLog) Noticef(format string, v ...any) { l.log(slog.LevelDebug, format, v) }
 func (l natsLog) Warnf(format string, v ...any)   { l.log(slog.LevelWarn, format, v) }
-func (l natsLog) Errorf(format string, v ...any)  { l.log(slog.LevelError, format, v) }
-func (l natsLog) Fatalf(format string, v ...any)  { l.log(slog.LevelError, format, v) }
-func (l natsLog) Debugf(format string, v ...any)  { l.log(slog.LevelDebug, format, v) }
-func (l natsLog) Tracef(format string, v ...any)  { l.log(slog.LevelDebug, format, v) }
+func (l natsLog) Errorf(format string, v ...any) {
+	if strings.Contains(strings.ToLower(format), "critical write error") {
+		l.failed.Store(true)
+	}
+	l.log(slog.LevelError, format, v)
+}
+func (l natsLog) Fatalf(format string, v ...any) { l.log(slog.LevelError, format, v) }
+func (l natsLog) Debugf(format string, v ...any) { l.log(slog.LevelDebug, format, v) }
+func (l natsLog) Tracef(format string, v ...any) { l.log(slog.LevelDebug, format, v) }
 
 func (l natsLog) log(level slog.Level, format string, v []any) {
 	l.to.Log(context.Background(), level, "store: "+fmt.Sprintf(format, v...))

@@ -183,12 +183,34 @@ func (s *Store) Exclusive() bool { return s.own != nil }
 // Process returns a name that this open store alone has.
 func (s *Store) Process() string { return s.name }
 
-// Healthy returns nil if the store answers.
+// Healthy returns nil if the store answers and can write.
 func (s *Store) Healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
+	if err := s.writable(ctx); err != nil {
+		return err
+	}
 	_, err := s.js.AccountInfo(ctx)
 	return unavailable(err)
+}
+
+// writable returns an error if the server inside this process cannot write. If a write has failed and the disk has room again, it repairs the server first.
+func (s *Store) writable(ctx context.Context) error {
+	if s.own == nil || s.cfg.Dir == "" || !s.own.broken() {
+		return nil
+	}
+	left, err := s.free()
+	if err != nil {
+		return err
+	}
+	if left < -s.cfg.Reserve/2 {
+		return fmt.Errorf("%w: a write to %s has failed, and its disk has no room: make room on it", ErrFull, s.cfg.Dir)
+	}
+	if err := s.own.repair(ctx); err != nil {
+		return err
+	}
+	s.cfg.Logger.Info("the store writes again", "folder", s.cfg.Dir)
+	return nil
 }
 
 // free returns how many bytes the store may still write to the disk; memory and servers elsewhere have no such number.
