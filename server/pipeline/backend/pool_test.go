@@ -57,7 +57,7 @@ func (counter) Open(_ context.Context, c Config) (Stream, error) {
 	if c.Language == "xx" {
 		return nil, ErrUnimplemented
 	}
-	if name, marker, _ := split(c.Prompt); name == "slow-open" { // until the test removes the marker
+	if name, marker, _ := strings.Cut(c.Prompt, " "); name == "slow-open" { // until the test removes the marker
 		_ = os.WriteFile(marker, nil, 0o600)
 		for there := true; there; {
 			<-time.NewTimer(5 * time.Millisecond).C
@@ -75,7 +75,7 @@ type counting struct {
 
 func (c *counting) Feed(_ context.Context, pcm []float32) (Update, error) {
 	c.n += len(pcm)
-	name, marker, _ := split(c.prompt)
+	name, marker, _ := strings.Cut(c.prompt, " ")
 	switch {
 	case name == "crash" && c.n > pipeline.InputRate/2:
 		os.Exit(7)
@@ -105,13 +105,6 @@ func (c *counting) Finish(context.Context) (Result, error) {
 }
 
 func (c *counting) Close() error { return nil }
-
-func split(prompt string) (name, marker string, ok bool) {
-	if i := bytes.IndexByte([]byte(prompt), ' '); i > 0 {
-		return prompt[:i], prompt[i+1:], true
-	}
-	return prompt, "", false
-}
 
 func newPool(t *testing.T, kind string, change func(*Options)) *Pool {
 	t.Helper()
