@@ -21,6 +21,7 @@ type book struct {
 	bodies  *store.Bucket
 	node    string        // the name of this process
 	lease   time.Duration // how long a lock lives that nobody renews
+	sent    *inFlight     // the tries of this process that are in progress
 }
 
 // Limits of a step: how often other writers may be first, how long a step goes on after the store has failed, and the pause before it tries again.
@@ -87,7 +88,7 @@ func (b *book) next(ctx context.Context, s step, now record, revision uint64) (r
 		next.Events, effects = append(next.Events, e), append(effects, more...)
 	}
 	if locked, is := now.State.(idempotency.Locked); is {
-		over, err := b.over(ctx, now)
+		over, err := b.over(ctx, s.key, now, locked.Try)
 		if err != nil {
 			return next, nil, err
 		}
@@ -111,8 +112,11 @@ func (b *book) next(ctx context.Context, s step, now record, revision uint64) (r
 	return next, effects, nil
 }
 
-// over reports whether nobody renews the lock of a record any more.
-func (b *book) over(ctx context.Context, r record) (bool, error) {
+// over reports whether nobody renews the lock of a record any more. A holder that this process knows is in progress whatever the clock says, which may have jumped.
+func (b *book) over(ctx context.Context, key string, r record, holder idempotency.Try) (bool, error) {
+	if b.sent.recorder(key, holder) != nil {
+		return false, nil
+	}
 	if b.store.Exclusive() && r.Node != b.node {
 		return true, nil // its process is gone
 	}

@@ -88,6 +88,24 @@ func TestALeaseRunsOut(t *testing.T) {
 	g.Expect(calls.Load()).To(gomega.BeZero())
 }
 
+// A clock that jumps forward makes every lease look over. A holder of this process is in progress nevertheless: its request is not sent a second time.
+func TestAClockThatJumps(t *testing.T) {
+	g, service := gomega.NewWithT(t), hold()
+	h := before(t, Config{Lease: time.Nanosecond, Safe: func(*http.Request) bool { return true }}, service.ServeHTTP)
+	var first sync.WaitGroup
+	var body string
+	first.Go(func() { _, body = send(h, request(t, "/", "k", "one")) })
+	<-service.came
+	for range 3 {
+		response, problem := send(h, request(t, "/", "k", "one"))
+		g.Expect(code(t, response, problem)).To(gomega.Equal(CodeInFlight))
+	}
+	close(service.goes)
+	first.Wait()
+	g.Expect(body).To(gomega.Equal("done"))
+	g.Expect(service.came).To(gomega.BeEmpty())
+}
+
 func TestALeaseIsRenewed(t *testing.T) {
 	g, service := gomega.NewWithT(t), hold()
 	h := before(t, Config{Lease: 300 * time.Millisecond, history: 64}, service.ServeHTTP)

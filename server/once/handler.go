@@ -130,12 +130,13 @@ func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	sent := &inFlight{of: map[string]sentTry{}}
 	return &Handler{
 		cfg: cfg, next: next,
-		book:    &book{store: cfg.Store, records: records, bodies: bodies, node: cfg.Store.Process(), lease: cfg.Lease},
+		book:    &book{store: cfg.Store, records: records, bodies: bodies, node: cfg.Store.Process(), lease: cfg.Lease, sent: sent},
 		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), memory: cfg.Memory, keys: cfg.KeysPerPrincipal, keep: cfg.Keep, of: map[string]*usage{}},
 		waiters: &waiters{of: map[string]*waiter{}},
-		sent:    &inFlight{of: map[string]sentTry{}},
+		sent:    sent,
 	}, nil
 }
 

@@ -4,18 +4,18 @@ package store
 
 import (
 	"context"
-	"sync"
+	"fmt"
 	"time"
 )
 
-// clock has how far the store's clock is ahead of that of this process.
+// clock has the time of the store's clock at one moment.
 type clock struct {
-	mu       sync.Mutex
-	ahead    time.Duration
-	measured time.Time
+	one      chan struct{} // has room for the one that measures or reads
+	then     time.Time     // by the store's clock
+	measured time.Time     // the same moment by the clock of this process, whose jumps do not count in time.Since
 }
 
-// clockFor is how long a measured difference stays true.
+// clockFor is how long a measured time is the base for others.
 const clockFor = time.Minute
 
 // Now returns the time of the store's clock, to about the time of one write. The server inside this process has the clock of this process.
@@ -23,32 +23,35 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	if s.own != nil {
 		return time.Now(), nil
 	}
-	s.now.mu.Lock()
-	defer s.now.mu.Unlock()
-	if time.Since(s.now.measured) > clockFor {
-		ahead, err := s.difference(ctx)
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	select {
+	case s.now.one <- struct{}{}:
+		defer func() { <-s.now.one }()
+	case <-ctx.Done():
+		return time.Time{}, fmt.Errorf("%w: its clock could not be read", ErrUnavailable)
+	}
+	if s.now.measured.IsZero() || time.Since(s.now.measured) > clockFor {
+		then, measured, err := s.measure(ctx)
 		if err != nil {
 			return time.Time{}, err
 		}
-		s.now.ahead, s.now.measured = ahead, time.Now()
+		s.now.then, s.now.measured = then, measured
 	}
-	return time.Now().Add(s.now.ahead), nil
+	return s.now.then.Add(time.Since(s.now.measured)), nil
 }
 
-// difference writes a value and compares the time that the store gives it with the time here, half-way between before and after.
-func (s *Store) difference(ctx context.Context) (time.Duration, error) {
+// measure writes a value, and returns the time that the store gives it, and when this was by the clock of this process: half-way between before and after.
+func (s *Store) measure(ctx context.Context) (then, measured time.Time, err error) {
 	b, err := s.Bucket(ctx, BucketConfig{Name: schemaBucket, MaxBytes: 1 << 20, MaxValue: 64})
 	if err != nil {
-		return 0, err
+		return then, measured, err
 	}
 	before := time.Now()
 	if err := b.Put(ctx, "clock", nil); err != nil {
-		return 0, err
+		return then, measured, err
 	}
 	middle := before.Add(time.Since(before) / 2)
 	e, err := b.Get(ctx, "clock")
-	if err != nil {
-		return 0, err
-	}
-	return e.Written.Sub(middle), nil
+	return e.Written, middle, err
 }

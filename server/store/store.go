@@ -123,7 +123,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	s := &Store{cfg: cfg, name: rand.Text()}
+	s := &Store{cfg: cfg, name: rand.Text(), now: clock{one: make(chan struct{}, 1)}}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
