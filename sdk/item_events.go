@@ -48,6 +48,8 @@ func (s *Session) itemAdded(told *wire.Item, previous *string) {
 		}
 	case told.Type == wire.ItemFunctionCall:
 		s.showCall(it, told)
+	case told.Type == wire.ItemMCPCall:
+		s.showServerCall(it, told, told.Output != "" || len(told.Error) > 0)
 	case told.Type == wire.ItemFunctionCallOutput:
 		it.hidden = true
 		s.tools.taken(told.CallID)
@@ -73,7 +75,7 @@ func (s *Session) itemDone(told *wire.Item, previous *string) {
 // roleOf returns whose item it is.
 func roleOf(told *wire.Item) Role {
 	switch {
-	case told.Type == wire.ItemFunctionCall:
+	case told.Type == wire.ItemFunctionCall, told.Type == wire.ItemMCPCall:
 		return ToolUse
 	case told.Role == "assistant":
 		return Agent

@@ -155,6 +155,9 @@ func (s *Session) outputDone(e *serverEvent) {
 		if e.item.Status == "completed" {
 			s.runTool(&e.item)
 		}
+	case wire.ItemMCPCall:
+		s.showServerCall(it, &e.item, true)
+		s.items.settle(it)
 	}
 }
 

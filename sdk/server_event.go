@@ -86,6 +86,9 @@ func readItem(i *wire.Item, o wire.Members) {
 		ID: o.Text("id"), Type: o.Text("type"), Status: o.Text("status"), Role: o.Text("role"),
 		CallID: o.Text("call_id"), Name: o.Text("name"), Arguments: o.Text("arguments"), Output: o.Text("output"),
 	}
+	if o.Has("error") {
+		i.Error = wire.Raw(o.Object("error").Text("message")) // the session shows the message alone
+	}
 	o.Each("content", func(o wire.Members) {
 		o.Need("type")
 		i.Content = append(i.Content, wire.Content{Type: o.Text("type"), Text: o.Text("text"), Transcript: textOrNil(o, "transcript")})

@@ -117,7 +117,7 @@ type Entry struct {
 
 // ToolCall is a function that the agent called.
 type ToolCall struct {
-	// ID is the protocol's call_id.
+	// ID is the protocol's call_id, or the id of the item if the server runs the tool.
 	ID string
 	// Name and Arguments (JSON) are as the agent gave them.
 	Name, Arguments string

@@ -115,6 +115,15 @@ func expandItem(part func(int) string) map[string]any {
 		if part(0) == "calling" {
 			it["status"], it["arguments"] = "in_progress", ""
 		}
+	case "mcp", "mcp-done", "mcp-failed":
+		it["type"], it["server_label"], it["name"], it["arguments"] = "mcp_call", "antiphon", part(2), part(3)
+		it["output"], it["error"] = nil, nil
+		switch part(0) {
+		case "mcp-done":
+			it["output"] = part(4)
+		case "mcp-failed":
+			it["error"] = map[string]any{"type": "tool_execution_error", "message": part(4)}
+		}
 	case "output":
 		it["type"], it["call_id"], it["output"] = "function_call_output", part(2), part(3)
 	}

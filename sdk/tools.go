@@ -218,6 +218,19 @@ func (s *Session) showCall(it *item, told *wire.Item) {
 	s.items.changed()
 }
 
+// showServerCall shows a call of a tool that the server runs. done says that the tool has ended. The call has the id of its item.
+func (s *Session) showServerCall(it *item, told *wire.Item, done bool) {
+	output, failed := told.Output, len(told.Error) > 0
+	if failed {
+		output = string(told.Error)
+	}
+	it.entry.Role, it.entry.ToolCall = ToolUse, &ToolCall{
+		ID: told.ID, Name: told.Name, Arguments: cutBytes(told.Arguments, s.limits.EntryBytes),
+		Output: cutBytes(output, s.limits.EntryBytes), Done: done, Failed: failed,
+	}
+	s.items.changed()
+}
+
 // showOutput shows the first known result of a call.
 func (s *Session) showOutput(callID, output string, failed bool) {
 	for i := len(s.items.items) - 1; i >= 0; i-- {
