@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -42,14 +42,8 @@ type Bucket struct {
 	of    *Store
 	kv    jetstream.KeyValue
 	limit int64
-
-	mu      sync.Mutex
-	checked time.Time // when room was last computed
-	room    error
+	room  room
 }
-
-// roomFor is how long the answer of Room stays true. In this time a reserve of a tenth of a bucket and of 64 MiB of a disk is not used up.
-const roomFor = 250 * time.Millisecond
 
 // Bucket opens a bucket and creates it if it is not there. If it is there with other limits, it gets those of cfg.
 func (s *Store) Bucket(ctx context.Context, cfg BucketConfig) (*Bucket, error) {
@@ -59,15 +53,11 @@ func (s *Store) Bucket(ctx context.Context, cfg BucketConfig) (*Bucket, error) {
 	if cfg.MaxValue == 0 || cfg.MaxValue > maxValue {
 		cfg.MaxValue = maxValue
 	}
-	storage := jetstream.FileStorage
-	if s.own != nil && s.cfg.Dir == "" {
-		storage = jetstream.MemoryStorage
-	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	kv, err := s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket: cfg.Name, TTL: cfg.Keep, MaxBytes: cfg.MaxBytes, MaxValueSize: cfg.MaxValue, History: max(cfg.History, 1),
-		Storage: storage, Replicas: s.cfg.Replicas,
+		Storage: s.storage(), Replicas: s.cfg.Replicas,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", cfg.Name, unavailable(err))
@@ -127,39 +117,62 @@ func (b *Bucket) History(ctx context.Context, key string) ([]Entry, error) {
 	return entries, nil
 }
 
-// Room returns ErrFull if nothing new may begin: nine tenths of the bucket are used, or the disk has only its reserve left. What has begun may
-// still write.
-func (b *Bucket) Room(ctx context.Context) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if time.Since(b.checked) < roomFor {
-		return b.room
-	}
-	b.room, b.checked = b.findRoom(ctx), time.Now()
-	return b.room
-}
-
-func (b *Bucket) findRoom(ctx context.Context) error {
-	left, err := b.of.free()
-	if err != nil {
-		return err
-	}
-	if left <= 0 {
-		return fmt.Errorf("%w: the disk of %s has less than its reserve of %d MB left: make room on it", ErrFull, b.of.cfg.Dir, b.of.cfg.Reserve>>20)
-	}
+// Delete removes a value. A key without a value is no error. Nothing of the key stays: a marker, as NATS leaves one, would count against the limit.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
 	defer cancel()
 	if err := b.of.writable(ctx); err != nil {
 		return err
 	}
-	status, err := b.kv.Status(ctx)
+	stream, err := b.stream(ctx)
 	if err != nil {
 		return unavailable(err)
 	}
-	if used := int64(status.Bytes()); used > b.limit/10*9 { //nolint:gosec // a number of bytes
-		return fmt.Errorf("%w: bucket %s has %d of %d bytes: allow it more, or keep values for a shorter time", ErrFull, status.Bucket(), used, b.limit)
+	return unavailable(stream.Purge(ctx, jetstream.WithPurgeSubject(b.prefix()+key)))
+}
+
+// Keys returns all keys that have a value, in no order. It asks for the names alone: a watch of NATS may wait for ever for a value that was deleted
+// after it began.
+func (b *Bucket) Keys(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.of.cfg.Timeout)
+	defer cancel()
+	stream, err := b.stream(ctx)
+	if err != nil {
+		return nil, unavailable(err)
 	}
-	return nil
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(b.prefix()+">"))
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	keys := make([]string, 0, len(info.State.Subjects))
+	for subject := range info.State.Subjects {
+		keys = append(keys, strings.TrimPrefix(subject, b.prefix()))
+	}
+	return keys, nil
+}
+
+// stream returns the stream in which NATS keeps the bucket.
+func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
+	return b.of.js.Stream(ctx, "KV_"+b.kv.Bucket())
+}
+
+// prefix begins the subject of each value in that stream.
+func (b *Bucket) prefix() string { return "$KV." + b.kv.Bucket() + "." }
+
+// Room returns ErrFull if nothing new may begin: nine tenths of the bucket are used, or the disk has only its reserve left. What has begun may
+// still write.
+func (b *Bucket) Room(ctx context.Context) error {
+	return b.room.get(func() error { return b.findRoom(ctx) })
+}
+
+func (b *Bucket) findRoom(ctx context.Context) error {
+	return b.of.findRoom(ctx, b.limit, func(ctx context.Context) (name string, used uint64, err error) {
+		status, err := b.kv.Status(ctx)
+		if err != nil {
+			return "", 0, err
+		}
+		return "bucket " + status.Bucket(), status.Bytes(), nil
+	})
 }
 
 // unavailable returns ErrConflict, ErrFull, or an error that wraps ErrUnavailable, for an error of NATS.

@@ -1,0 +1,130 @@
+package store
+
+// A log: named lists of entries to which writers append with compare and swap.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// LogConfig describes a log.
+type LogConfig struct {
+	// Name has letters, digits, _ and -.
+	Name string
+	// Keep is how long an entry stays after it was written; 0 keeps it.
+	Keep time.Duration
+	// MaxBytes is the limit of all entries with what the store adds to each; 0 takes half of the store's limit.
+	MaxBytes int64
+}
+
+// Log is an open log. It is safe for concurrent use.
+type Log struct {
+	of     *Store
+	stream jetstream.Stream
+	prefix string
+	limit  int64
+	room   room
+}
+
+// Log opens a log and creates it if it is not there. If it is there with other limits, it gets those of cfg.
+func (s *Store) Log(ctx context.Context, cfg LogConfig) (*Log, error) {
+	if cfg.MaxBytes == 0 {
+		cfg.MaxBytes = s.cfg.MaxBytes / 2
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	prefix := "LOG." + cfg.Name + "."
+	stream, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: "LOG_" + cfg.Name, Subjects: []string{prefix + ">"}, MaxAge: cfg.Keep, MaxBytes: cfg.MaxBytes, MaxMsgSize: maxValue + 1024,
+		Discard: jetstream.DiscardNew, Storage: s.storage(), Replicas: s.cfg.Replicas, AllowDirect: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("log %s: %w", cfg.Name, unavailable(err))
+	}
+	return &Log{of: s, stream: stream, prefix: prefix, limit: cfg.MaxBytes}, nil
+}
+
+// Append adds an entry to a list if the newest entry of the list still has the revision last; 0 means that the list is empty. It returns the new
+// revision, or ErrConflict. A name has one or more parts of letters, digits, _ and -, with dots between them.
+func (l *Log) Append(ctx context.Context, name string, value []byte, last uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
+	defer cancel()
+	if err := l.of.writable(ctx); err != nil {
+		return 0, err
+	}
+	ack, err := l.of.js.PublishMsg(ctx, &nats.Msg{Subject: l.prefix + name, Data: value}, jetstream.WithExpectLastSequencePerSubject(last))
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	return ack.Sequence, nil
+}
+
+// Last returns the newest entry of a list, or ErrNotFound.
+func (l *Log) Last(ctx context.Context, name string) (Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
+	defer cancel()
+	return logEntry(l.stream.GetLastMsgForSubject(ctx, l.prefix+name))
+}
+
+// Next returns the first entry of a list whose revision is above after, or ErrNotFound.
+func (l *Log) Next(ctx context.Context, name string, after uint64) (Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
+	defer cancel()
+	return logEntry(l.stream.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(l.prefix+name)))
+}
+
+func logEntry(m *jetstream.RawStreamMsg, err error) (Entry, error) {
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return Entry{}, ErrNotFound
+	}
+	if err != nil {
+		return Entry{}, unavailable(err)
+	}
+	return Entry{Value: m.Data, Revision: m.Sequence, Written: m.Time}, nil
+}
+
+// Names returns the lists that match a pattern, sorted. In the pattern, * stands for one part of a name, and > at its end for any number of parts.
+func (l *Log) Names(ctx context.Context, pattern string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
+	defer cancel()
+	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(l.prefix+pattern))
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	names := make([]string, 0, len(info.State.Subjects))
+	for subject := range info.State.Subjects {
+		names = append(names, strings.TrimPrefix(subject, l.prefix))
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Remove removes a list with all its entries.
+func (l *Log) Remove(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
+	defer cancel()
+	if err := l.of.writable(ctx); err != nil {
+		return err
+	}
+	return unavailable(l.stream.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name)))
+}
+
+// Room is Bucket.Room for a log.
+func (l *Log) Room(ctx context.Context) error {
+	return l.room.get(func() error {
+		return l.of.findRoom(ctx, l.limit, func(ctx context.Context) (name string, used uint64, err error) {
+			info, err := l.stream.Info(ctx)
+			if err != nil {
+				return "", 0, err
+			}
+			return "log " + info.Config.Name, info.State.Bytes, nil
+		})
+	})
+}
