@@ -2,13 +2,10 @@ package signal
 
 import (
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
-	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
-	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 )
 
 // The shares of a principal, a client secret and a client address: how many calls each has at a time, and how many it begins.
@@ -178,53 +175,6 @@ func (h *Handler) connected(c *callEntry) {
 	c.connected = true
 }
 
-// attempts limits how many calls a client secret and a client address begin in a minute. It is safe for concurrent use.
-type attempts struct {
-	mu sync.Mutex
-	of map[shareOf]*call.TokenBucket
-}
-
-// maxAttempts is how many secrets and addresses attempts keeps. A full bucket is forgotten first, then any.
-const maxAttempts = 10_000
-
-// take takes one call of the share's limit in a minute. It returns how long to wait if there is none left.
-func (a *attempts) take(of shareOf, limit int, now time.Time) (wait time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	bucket := a.of[of]
-	if bucket == nil || bucket.Size() != float64(limit) {
-		a.forget(now)
-		if a.of == nil {
-			a.of = map[shareOf]*call.TokenBucket{}
-		}
-		bucket = budget.PerMinute(limit, now)
-		a.of[of] = bucket
-	}
-	bucket.Fill(now)
-	if wait = bucket.Wait(1); wait == 0 {
-		bucket.Take(1)
-	}
-	return wait
-}
-
-// forget makes room for one share. The caller holds mu.
-func (a *attempts) forget(now time.Time) {
-	if len(a.of) < maxAttempts {
-		return
-	}
-	for of, bucket := range a.of {
-		if bucket.Fill(now); bucket.Wait(bucket.Size()) == 0 {
-			delete(a.of, of)
-		}
-	}
-	for of := range a.of {
-		if len(a.of) < maxAttempts {
-			return
-		}
-		delete(a.of, of)
-	}
-}
-
 // attempt counts a request that begins or reconnects a call. It returns an error response to a secret or an address that sends too
 // many.
 func (h *Handler) attempt(who requester) *problem {
@@ -232,7 +182,7 @@ func (h *Handler) attempt(who requester) *problem {
 		if s.of.kind == ofPrincipal {
 			continue // it has a budget of requests
 		}
-		if wait := h.attempts.take(s.of, h.rules.Load().CallAttempts, h.env.Now()); wait > 0 {
+		if wait := h.attempts.Take(s.of, h.rules.Load().CallAttempts, h.env.Now()); wait > 0 {
 			return rateLimited(wait)
 		}
 	}

@@ -4,7 +4,6 @@ package signal
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -112,18 +111,6 @@ func TestSecretsOfAGreedyPrincipalMakeRoom(t *testing.T) {
 		g.Expect(value).To(gomega.BeEmpty())
 		g.Expect(wait).To(gomega.Equal(time.Minute))
 	})
-}
-
-// What is kept of attempts does not grow without limit.
-func TestAttemptsAreBounded(t *testing.T) {
-	g := gomega.NewWithT(t)
-	var a attempts
-	now := time.Now()
-	for i := range maxAttempts + 100 {
-		g.Expect(a.take(shareOf{ofAddress, strconv.Itoa(i)}, 1, now)).To(gomega.BeZero())
-	}
-	g.Expect(len(a.of)).To(gomega.BeNumerically("<=", maxAttempts))
-	g.Expect(a.take(shareOf{ofAddress, strconv.Itoa(maxAttempts + 99)}, 1, now)).To(gomega.Equal(time.Minute))
 }
 
 // The principal whose call it is pays for its reconnect, also when the client secret has expired.
