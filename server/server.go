@@ -83,6 +83,15 @@ type Watch struct {
 	Record, Trace io.Writer
 }
 
+// Stored has the parts of a Server that stand on a store, which this package does not import.
+type Stored struct {
+	// Once lets a request with the header Idempotency-Key count once, however often its client sends it; nil does not read the header. A once.Handler of package
+	// server/once is one.
+	Once signal.Once
+	// Runs answers the requests for runs at /v1/runs; nil for none. A runsapi.Handler of package server/runs/runsapi is one.
+	Runs signal.Runs
+}
+
 // Config configures a Server. Pipeline is required; all else may be zero.
 type Config struct {
 	// Pipeline answers the users. The Server does not close it.
@@ -108,9 +117,8 @@ type Config struct {
 	Access
 	// Limits limit what the server and its clients take.
 	signal.Limits
-	// Once lets a request with the header Idempotency-Key count once, however often its client sends it; nil does not read the header. A once.Handler of package
-	// server/once is one.
-	Once signal.Once
+	// Stored has what stands on a store.
+	Stored
 	// Grace is how long a client that has lost its network may take to come back before the call ends; 0 takes 20 s. Keep is the
 	// same for a client that knows our extensions and can reconnect; 0 takes 60 s.
 	Grace, Keep time.Duration
@@ -169,7 +177,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	sc := signal.Config{
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
-		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Once: cfg.Once, Grace: cfg.Grace, Keep: cfg.Keep,
+		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Once: cfg.Once, Runs: cfg.Runs, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
 		Options: session.Options{Tools: cfg.Tools, Summaries: cfg.Summaries},
 	}

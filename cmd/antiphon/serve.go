@@ -106,7 +106,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 		return err
 	}
 	defer stopTraces()
-	kept, err := c.openStore(ctx, &cfg, logger)
+	kept, err := c.openKept(ctx, file, &cfg, logger)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 	defer stop()
 	go warm(ctx, p, probes, logger)
 	go c.watch(ctx, signals, running{s, connections, secured}, logger)
-	return c.listen(ctx, listener, secured.config(), s, s)
+	return c.listen(ctx, listener, secured.config(), s, draining{s, kept})
 }
 
 // config checks the flags, opens the files that they name, and returns the configuration of the server.

@@ -19,7 +19,7 @@ import (
 
 // storage has the flags that say where the store is.
 type storage struct {
-	Data     string `type:"path" placeholder:"DIR" help:"Folder of what stays after the end of this process: idempotency keys and their responses. Without it and without --nats they are in memory, and the end of this process loses them."`
+	Data     string `type:"path" placeholder:"DIR" help:"Folder of what stays after the end of this process: idempotency keys and their responses, and the runs of serve. Without it and without --nats they are in memory, and the end of this process loses them."`
 	NATS     string `name:"nats" placeholder:"URL" help:"A NATS server with JetStream that keeps them in place of a folder, such as nats://host:4222. Several processes of this kind may share it."`
 	Replicas int    `name:"nats-replicas" default:"1" placeholder:"N" help:"With --nats: how many servers of a NATS cluster keep each value, 1 to 5."`
 }

@@ -51,6 +51,8 @@ type Config struct {
 	ICE ICEServers
 	// Once answers requests with the header Idempotency-Key; nil does not read the header.
 	Once Once
+	// Runs answers the requests for runs; nil for none.
+	Runs Runs
 	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can
 	// reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration
@@ -95,7 +97,7 @@ type Handler struct {
 	messages *ws.Memory
 	speech   *speechapi.Handler
 
-	attempts attempts
+	attempts budget.Attempts[shareOf]
 	load     load.Meter
 
 	mu     sync.Mutex

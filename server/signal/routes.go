@@ -31,6 +31,12 @@ func (h *Handler) routes() []route {
 		{http.MethodPost, "/v1/audio/transcriptions", h.speaks(h.speech.Transcription)},
 		{http.MethodPost, "/v1/audio/speech", h.speaks(h.speech.Speech)},
 		{http.MethodGet, "/v1/models", h.speaks(h.speech.Models)},
+		{http.MethodPost, "/v1/runs", h.begins(h.background)},
+		{http.MethodGet, "/v1/runs", fresh(h.background)},
+		{http.MethodGet, "/v1/runs/{id}", fresh(h.background)},
+		{http.MethodPost, "/v1/runs/{id}/reply", fresh(h.background)},
+		{http.MethodPost, "/v1/runs/{id}/cancel", fresh(h.background)},
+		{http.MethodGet, "/v1/runs/{id}/events", fresh(h.background)},
 		{http.MethodGet, "/v1/antiphon/pipeline", fresh(h.components)},
 		{http.MethodGet, "/v1/antiphon/ice-servers", fresh(h.iceServers)},
 		{http.MethodGet, "/v1/antiphon/openapi.json", fresh(openAPI)},
@@ -40,13 +46,17 @@ func (h *Handler) routes() []route {
 // route registers all routes in the mux.
 func (h *Handler) route() {
 	var all []string
+	methods := map[string][]string{}
 	for _, r := range h.routes() {
 		if r.method == http.MethodPost {
 			r.serve = h.countsOnce(r.serve)
 		}
 		h.mux.HandleFunc(r.method+" "+r.path, h.guarded(r.serve))
-		h.mux.HandleFunc(r.path, h.guarded(wrongMethod(r.method)))
+		methods[r.path] = append(methods[r.path], r.method)
 		all = append(all, r.method+" "+r.path)
+	}
+	for path, takes := range methods {
+		h.mux.HandleFunc(path, h.guarded(wrongMethod(takes)))
 	}
 	h.mux.HandleFunc("/v1/", h.guarded(unknown(all)))
 }
@@ -72,13 +82,14 @@ func (h *Handler) speaks(serve func(w http.ResponseWriter, r *http.Request, prin
 	})
 }
 
-// wrongMethod returns the endpoint for a path that takes only the given method.
-func wrongMethod(method string) endpoint {
+// wrongMethod returns the endpoint for a path that takes only the given methods.
+func wrongMethod(methods []string) endpoint {
+	takes := strings.Join(methods, ", ")
 	return func(_ http.ResponseWriter, r *http.Request, _ requester) *problem {
 		return (&problem{
 			status: http.StatusMethodNotAllowed, code: "method_not_allowed",
-			message: fmt.Sprintf("%s takes %s, not %s", r.URL.Path, method, r.Method),
-		}).with("Allow", method)
+			message: fmt.Sprintf("%s takes %s, not %s", r.URL.Path, takes, r.Method),
+		}).with("Allow", takes)
 	}
 }
 

@@ -28,12 +28,42 @@ type Function struct {
 	KeyFile     string            `yaml:"key_file" type:"path" doc:"The file that has the key of the server, and nothing else."`
 	Headers     map[string]string `yaml:"headers" doc:"Further header fields of each request."`
 	Timeout     time.Duration     `yaml:"timeout" min:"100ms" max:"10m" doc:"How long a call may take; 30s where it is left out."`
+	Background  bool              `yaml:"background" doc:"The tool works in the background, as a run: over /v1/runs, and not as a part of a response."`
+	Approval    string            `yaml:"approval" enum:"required" doc:"With background: the user approves each run before the tool gets its call."`
+	Repeatable  bool              `yaml:"repeatable" doc:"With background: the tool may get a call again, with the same Idempotency-Key, if the server has stopped before the answer. Otherwise such a run fails."`
+}
+
+// BackgroundTool is a tool whose calls are runs.
+type BackgroundTool struct {
+	tool.Tool
+	Approval, Repeatable bool
+}
+
+// BackgroundTools returns the tools that work in the background. It calls no server. The error names the tool that is wrong.
+func (f *File) BackgroundTools(e Env) (all []BackgroundTool, err error) {
+	for _, function := range f.Tools.Functions {
+		if !function.Background {
+			continue
+		}
+		t, err := function.open(e)
+		if err != nil {
+			return nil, fmt.Errorf("%s: tools: %s: %w", f.Path, function.Name, err)
+		}
+		all = append(all, BackgroundTool{t, function.Approval != "", function.Repeatable})
+	}
+	return all, nil
 }
 
 // ServerTools returns the tools that the server runs, for server.Config.Tools. It calls no server. The error names the tool that is wrong.
 func (f *File) ServerTools(e Env) (tool.Set, error) {
 	set := tool.Set{Announcement: f.Tools.Announcement, After: f.Tools.After}
 	for _, function := range f.Tools.Functions {
+		if function.Background {
+			continue
+		}
+		if function.Approval != "" || function.Repeatable {
+			return tool.Set{}, fmt.Errorf("%s: tools: %s: approval and repeatable are for tools with background: true", f.Path, function.Name)
+		}
 		t, err := function.open(e)
 		if err != nil {
 			return tool.Set{}, fmt.Errorf("%s: tools: %s: %w", f.Path, function.Name, err)

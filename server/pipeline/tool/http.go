@@ -22,6 +22,14 @@ type Endpoint struct {
 	Timeout time.Duration     // how long a call may take; 0 takes DefaultTimeout
 }
 
+// keyOfCall is the key of a call's idempotency key in its context.
+type keyOfCall struct{}
+
+// WithKey returns a context for a call that may be sent again: each time the request has this header Idempotency-Key.
+func WithKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, keyOfCall{}, key)
+}
+
 // HTTP returns a Tool.Run that sends the arguments to e by POST, as JSON, and returns the body of the answer. A status other than 2xx is an error. It
 // sends each call once: the tool may have an effect. The error says what is wrong in e.
 func HTTP(e Endpoint) (func(ctx context.Context, arguments string) (string, error), error) {
@@ -43,6 +51,9 @@ func HTTP(e Endpoint) (func(ctx context.Context, arguments string) (string, erro
 			return "", err
 		}
 		request.Header.Set("Content-Type", "application/json")
+		if key, has := ctx.Value(keyOfCall{}).(string); has {
+			request.Header.Set("Idempotency-Key", key)
+		}
 		answer, err := client.Do(request)
 		if err != nil {
 			return "", err

@@ -1,0 +1,94 @@
+package main
+
+// This file has what `antiphon serve` keeps in its store beside idempotency keys: the runs of the tools that work in the background.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/pipeline/config"
+	"github.com/antiphon-rt/antiphon/server/runs"
+	"github.com/antiphon-rt/antiphon/server/runs/runsapi"
+	"github.com/antiphon-rt/antiphon/server/store"
+)
+
+// kept is the store of a server, and the runs in it.
+type kept struct {
+	store *store.Store
+	runs  *runs.Runner // nil for none
+}
+
+// openKept opens the store and the runs, and writes into cfg who answers requests for them. The caller closes them. file may be nil.
+func (c *serve) openKept(ctx context.Context, file *config.File, cfg *server.Config, logger *slog.Logger) (*kept, error) {
+	opened, err := c.openStore(ctx, cfg, logger)
+	if err != nil {
+		return nil, err
+	}
+	k := &kept{store: opened}
+	if file != nil {
+		k.runs, err = c.openRuns(ctx, file, opened, logger)
+	}
+	if err != nil {
+		return nil, errors.Join(err, k.Close())
+	}
+	if k.runs != nil {
+		cfg.Runs = runsapi.New(k.runs)
+		context.AfterFunc(ctx, k.runs.EndStreams) // the HTTP server waits for its requests when it stops
+	}
+	return k, nil
+}
+
+// openRuns returns the runs of the configuration's tools that work in the background; nil without such a tool.
+func (c *serve) openRuns(ctx context.Context, file *config.File, in *store.Store, logger *slog.Logger) (*runs.Runner, error) {
+	tools, err := file.BackgroundTools(config.Env{Logger: logger})
+	if err != nil || len(tools) == 0 {
+		return nil, err
+	}
+	if !c.lasting() {
+		logger.Warn("runs are in memory, and the end of this process ends them: --data names a folder for them")
+	}
+	workers := make([]runs.Worker, 0, len(tools))
+	for i := range tools {
+		workers = append(workers, runs.ToolWorker(&tools[i].Tool, runs.Background{Approval: tools[i].Approval, Repeatable: tools[i].Repeatable}))
+	}
+	runner, err := runs.New(ctx, runs.Config{Store: in, Workers: workers, Logger: logger})
+	if err != nil {
+		return nil, fmt.Errorf("the runs: %w", err)
+	}
+	return runner, nil
+}
+
+// Close ends the runs within stopTimeout, and closes the store. Runs that have not ended go on at the next start.
+func (k *kept) Close() (err error) {
+	if k.runs != nil {
+		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		err = k.runs.Close(stop)
+	}
+	return errors.Join(err, k.store.Close())
+}
+
+// draining is a server and what it keeps.
+type draining struct {
+	*server.Server
+	kept *kept
+}
+
+// Drain lets the calls end at a pause and the runs that are worked on come to their end, at most for the time within.
+func (d draining) Drain(ctx context.Context, within time.Duration) error {
+	ended := make(chan error, 1)
+	go func() {
+		if d.kept.runs == nil {
+			ended <- nil
+			return
+		}
+		wait, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		ended <- d.kept.runs.Close(wait)
+	}()
+	return errors.Join(d.Server.Drain(ctx, within), <-ended)
+}
