@@ -111,6 +111,8 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonSessionExpiring)
 	case "antiphon.input.sounds":
 		return new(AntiphonInputSounds)
+	case "antiphon.voice":
+		return new(AntiphonVoice)
 	}
 	return nil
 }
@@ -207,6 +209,7 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"antiphon.conversation.compacted", "event_id items last_item_id tokens_before tokens_after summary"},
 	{"antiphon.session.expiring", "event_id expires_at seconds_left"},
 	{"antiphon.input.sounds", "event_id item_id sound lengths_ms"},
+	{"antiphon.voice", "event_id item_id state"},
 }
 
 // Type returns "conversation.item.create".
@@ -1245,4 +1248,19 @@ func (*AntiphonInputSounds) server() {}
 
 func (e *AntiphonInputSounds) fields(c *codec) {
 	c.bind("event_id! item_id! sound! lengths_ms!", &e.EventID, &e.ItemID, &e.Sound, (*rawObject)(&e.LengthsMS))
+}
+
+// Type returns "antiphon.voice".
+func (*AntiphonVoice) Type() string { return "antiphon.voice" }
+
+// ID returns EventID.
+func (e *AntiphonVoice) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonVoice) SetID(id string) { e.EventID = id }
+
+func (*AntiphonVoice) server() {}
+
+func (e *AntiphonVoice) fields(c *codec) {
+	c.bind("event_id! item_id! state! speaker? reason?", &e.EventID, &e.ItemID, &e.State, &e.Speaker, &e.Reason)
 }

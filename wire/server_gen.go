@@ -451,3 +451,13 @@ type AntiphonInputSounds struct {
 	Sound     string
 	LengthsMS Raw
 }
+
+// AntiphonVoice is the event antiphon.voice. It says what the voice gate knows of a user's item: State is "resolving",
+// "authorised" (of Speaker) or "rejected" (for Reason). A rejected item is deleted.
+type AntiphonVoice struct {
+	EventID string
+	ItemID  string
+	State   string
+	Speaker string
+	Reason  string
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	clientview "github.com/antiphon-rt/antiphon/coord/view"
+	"github.com/antiphon-rt/antiphon/coord/voicegate"
 )
 
 //go:generate go test -run ^TestMachinesPage$ . -args -rewrite
@@ -49,6 +50,7 @@ func TestMachinesPage(t *testing.T) {
 		{"response", "It decides which response is live and which body may run. At most one response is live, and at most one body runs.", response.Table.Mermaid(response.Idle{})},
 		{"generation", "It decides when the body of one response begins and how that response ends.", generation.Table.Mermaid(generation.Announced{})},
 		{"draft", "It decides when the server answers ahead of the certain end of a turn, and what becomes of that answer.", draft.Table.Mermaid(draft.Idle{})},
+		{"voicegate", "It decides whether the speech of one turn may reach the model.", voicegate.Table.Mermaid(voicegate.Waiting{})},
 		{"playout", "It decides whether the audio of a response plays, is held, goes on from an earlier position, or is cut.", playout.Table.Mermaid(playout.Silent{})},
 		{"transcription", "It decides what becomes of the recogniser's stream of one turn.", transcription.Table.Mermaid(transcription.Closed{})},
 		{"synthesis", "It decides which clauses of one response the synthesizer gets, and when it gets no more.", synthesis.Table.Mermaid(synthesis.Closed{})},

@@ -29,6 +29,8 @@ const (
 	StageSounds = "sound_events"
 	// StageEndOfTurn is optional.
 	StageEndOfTurn = "end_of_turn"
+	// StageVoiceGate is optional.
+	StageVoiceGate = "voice_gate"
 )
 
 // States of a Component.
@@ -40,7 +42,7 @@ const (
 )
 
 // Pipeline has the three stages of a voice pipeline and the state of their components. Many conversations may use it at the same
-// time. An adapter returns a Pipeline in which at most Prompts, Speakable, Noise, Sounds, EndOfTurn and Retranscriber are nil.
+// time. An adapter returns a Pipeline in which at most Prompts, Speakable, Noise, Gate, Sounds, EndOfTurn and Retranscriber are nil.
 type Pipeline struct {
 	Name        string
 	Transcriber Transcriber
@@ -63,6 +65,9 @@ type Pipeline struct {
 	Languages endofturn.Own
 	// EndJudge hears ends of turns for EndOfTurn; nil for none. JudgeEnds sets it.
 	EndJudge EndJudge
+
+	// Gate lets only authorised people speak to the model; nil lets everybody.
+	Gate *VoiceGate
 
 	// Sounds says which sounds are in an utterance, for clients that ask for it; nil if nothing does.
 	Sounds sounds.Tagger

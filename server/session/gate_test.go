@@ -77,7 +77,12 @@ func (s *againStream) Close() error {
 // gated places a call whose live recogniser hears "turn it off" and its end after 300 ms of sound, and whose gate is a.
 func gated(t *testing.T, a *again, cfg Config) *caller {
 	t.Helper()
-	p := plain()
+	return gatedOver(t, plain(), a, cfg)
+}
+
+// gatedOver is gated with a pipeline, whose recogniser it replaces.
+func gatedOver(t *testing.T, p *pipeline.Pipeline, a *again, cfg Config) *caller {
+	t.Helper()
 	p.Transcriber = hearing{
 		live:  []heard{{300 * time.Millisecond, pipeline.TranscriptResult{Partial: "turn it off", EOU: true}}},
 		final: pipeline.TranscriptResult{Final: true, Text: "turn it off"},

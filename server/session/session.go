@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
 	"github.com/antiphon-rt/antiphon/server/call"
@@ -105,6 +106,10 @@ func New(cfg Config) (*Session, error) {
 		Env: cfg.Env, Log: s.log, Transcriber: cfg.Pipeline.Transcriber, EndOfTurn: cfg.Pipeline.EndOfTurn, Languages: cfg.Pipeline.Languages, Retranscriber: cfg.Pipeline.Retranscriber,
 		Guard: s.cfg.Guard, Noise: cfg.Pipeline.Noise, Sounds: cfg.Pipeline.Sounds,
 		Settings: s.settings, WantsSounds: func() bool { return s.client.WantsSounds() },
+		GateParts: input.GateParts{
+			Gate: cfg.Pipeline.Gate, Extended: func() bool { return s.client.Extended() }, Unbegun: func() response.ID { return s.generator.Unbegun() },
+			Trace: s.tracePart(), Broken: s.brokenPart(),
+		},
 		Conversation: s.conversation, Buffer: input.MaxBuffer, Context: s.shared.ctx,
 		Post:       func(e input.Event) bool { return s.post(inputEvent{e}) },
 		Committed:  func(t turn.ID, u *timing.Turn) { s.generator.Commit(t, u) },
@@ -163,15 +168,10 @@ func (s *Session) attach(link call.Link) {
 		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
 		WantsMetrics: func() bool { return s.client.WantsMetrics() },
 		Extended:     func() bool { return s.client.Extended() },
-	}
-	if s.cfg.Trace != nil {
-		parts.Trace = func(response string, st coord.Step) { s.cfg.Trace(s.id+"."+response, st) }
+		Trace:        s.tracePart(), Broken: s.brokenPart(),
 	}
 	if s.cfg.Timed != nil {
 		parts.Timed = func(t *wire.AntiphonTurnMetrics, spoke time.Time) { s.cfg.Timed(s.id, t, spoke) }
-	}
-	if s.cfg.CheckInvariants {
-		parts.Broken = s.broken
 	}
 	s.generator = generation.New(parts)
 	s.summariser = summary.New(summary.Parts{
@@ -333,6 +333,22 @@ func (s *Session) recoverActor() {
 	if !s.released {
 		s.release()
 	}
+}
+
+// tracePart returns the function that sees the steps of machines that belong to one response or one turn; nil where nobody traces.
+func (s *Session) tracePart() func(name string, st coord.Step) {
+	if s.cfg.Trace == nil {
+		return nil
+	}
+	return func(name string, st coord.Step) { s.cfg.Trace(s.id+"."+name, st) }
+}
+
+// brokenPart returns the function that is called with a broken invariant of such a machine; nil where invariants are not checked.
+func (s *Session) brokenPart() func(invariant, event string) {
+	if !s.cfg.CheckInvariants {
+		return nil
+	}
+	return s.broken
 }
 
 // broken logs an invariant that does not hold.

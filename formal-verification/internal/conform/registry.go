@@ -22,6 +22,7 @@ func All() []Comparer {
 		synthesisMachine(),
 		generationMachine(),
 		draftMachine(),
+		voicegateMachine(),
 		transcriptionMachine(),
 		compactionMachine(),
 		sessionMachine(),

@@ -19,6 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/coord/voicegate"
 	"github.com/antiphon-rt/antiphon/formal-verification/internal/check"
 )
 
@@ -35,6 +36,7 @@ var design = map[string][]string{
 	"synthesis":     {"WakeOnce", "Monotonic"},
 	"generation":    {"GenerationEnds"},
 	"draft":         {"DraftEnds"},
+	"voicegate":     {"FailsClosed", "VerdictComes"},
 	"transcription": {"EOUNotLost", "UnavailableIsSticky"},
 	"compaction":    {"SingleFlight", "NoneAfterTeardown", "OverflowIsEventuallyCompacted"},
 	"session": {
@@ -67,6 +69,7 @@ var watched = map[string][]string{
 	"synthesis":     watchedBy(synthesis.Monitor),
 	"generation":    watchedBy(generation.Monitor),
 	"draft":         watchedBy(draft.Monitor),
+	"voicegate":     watchedBy(voicegate.Monitor),
 	"transcription": watchedBy(transcription.Monitor),
 	"compaction":    watchedBy(compaction.Monitor),
 	"run":           watchedBy(run.Monitor),

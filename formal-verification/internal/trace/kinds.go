@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/synthesis"
 	"github.com/antiphon-rt/antiphon/coord/transcription"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/coord/voicegate"
 )
 
 // kinds has the machines of a session. "transcription" is also for transcription.final and transcription.older.
@@ -115,6 +116,12 @@ var kinds = map[string]kind{
 			draft.Likely{}, draft.Resumed{}, draft.Committed{}, draft.Dropped{}, draft.Failed{}, draft.Began{}, draft.Over{}, draft.Shutdown{},
 		},
 		[]draft.Effect{draft.Start{}, draft.Stop{}, draft.Adopt{}}),
+	"voicegate": of(voicegate.Table, voicegate.Monitor, voicegate.State(voicegate.Waiting{}),
+		[]voicegate.State{voicegate.Waiting{}, voicegate.Resolving{}, voicegate.Admitted{}, voicegate.Refused{}},
+		[]voicegate.Event{
+			voicegate.Ask{}, voicegate.Matched{}, voicegate.Mismatched{}, voicegate.Failed{}, voicegate.Expired{}, voicegate.Shutdown{},
+		},
+		[]voicegate.Effect{voicegate.Verify{}, voicegate.Admit{}, voicegate.Refuse{}, voicegate.Trust{}}),
 	"synthesis": of(synthesis.Table, synthesis.Monitor, synthesis.State(synthesis.Closed{}),
 		[]synthesis.State{synthesis.Open{}, synthesis.Closing{}, synthesis.Closed{}},
 		[]synthesis.Event{synthesis.Enqueue{}, synthesis.Finish{}, synthesis.Cancel{}, synthesis.WorkerExited{}},

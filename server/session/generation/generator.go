@@ -123,6 +123,16 @@ func (g *Generator) Named(name string) (of response.ID, ok bool) {
 	return 0, false
 }
 
+// Unbegun returns the response that the client has asked for and whose body has not begun; 0 for none.
+func (g *Generator) Unbegun() response.ID {
+	for _, r := range g.inOrder() {
+		if _, waits := r.state.(generation.Waiting); waits && r.turn == nil && !r.OutOfBand() {
+			return r.id
+		}
+	}
+	return 0
+}
+
 // inOrder returns the responses in the order of their creation.
 func (g *Generator) inOrder() []*Response {
 	var out []*Response

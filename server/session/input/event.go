@@ -7,6 +7,7 @@ import (
 
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/sounds"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
@@ -14,7 +15,7 @@ import (
 )
 
 // Event is something that the Listening has posted to its session: one of Report, VerdictDue, AudioDue, FallbackDue,
-// GateDue, IdleDue, SoundsFound.
+// GateDue, IdleDue, SoundsFound, VoiceKnown, VoiceDue.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -38,6 +39,14 @@ type (
 		Tags   []sounds.Tag
 		Err    error
 	}
+	// VoiceKnown says who speaks in Turn. Err says why that is not known.
+	VoiceKnown struct {
+		Turn    turn.ID
+		Verdict pipeline.SpeakerVerdict
+		Err     error
+	}
+	// VoiceDue ends the wait for the voice of Turn.
+	VoiceDue struct{ Turn turn.ID }
 )
 
 func (Report) event()      {}
@@ -47,6 +56,8 @@ func (FallbackDue) event() {}
 func (GateDue) event()     {}
 func (IdleDue) event()     {}
 func (SoundsFound) event() {}
+func (VoiceKnown) event()  {}
+func (VoiceDue) event()    {}
 
 // Handle takes an event that the Listening has posted.
 func (l *Listening) Handle(e Event, s *coord.State) action.List {
@@ -67,12 +78,22 @@ func (l *Listening) Handle(e Event, s *coord.State) action.List {
 		}
 	case SoundsFound:
 		return l.soundsFound(e)
+	case VoiceKnown:
+		return l.voiceKnown(e)
+	case VoiceDue:
+		return l.voiceDue(e.Turn)
 	}
 	return nil
 }
 
 // report takes a report of a recognition.
 func (l *Listening) report(e speech.Event, s *coord.State) (out action.List) {
+	if t := lastOf(e); t != 0 {
+		var waits bool
+		if e, waits = l.keptBack(t, e); waits {
+			return nil
+		}
+	}
 	follows, err := l.speech.Handle(e, l.speechView(s))
 	switch e := e.(type) {
 	case speech.Partial:
@@ -95,6 +116,18 @@ func (l *Listening) report(e speech.Event, s *coord.State) (out action.List) {
 	case speech.Ready, speech.Refused, speech.Final, speech.Ending:
 	}
 	return append(out, follows...)
+}
+
+// lastOf returns the turn whose recognition ends with e; 0 for none.
+func lastOf(e speech.Event) turn.ID {
+	switch e := e.(type) {
+	case speech.Final:
+		return e.Turn
+	case speech.Failed:
+		return e.Turn
+	case speech.Ready, speech.Refused, speech.Partial, speech.Ending, speech.Recorded:
+	}
+	return 0
 }
 
 // checkAudio ends turn t if its client sends nothing any more, not even silence.

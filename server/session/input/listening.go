@@ -39,6 +39,7 @@ type Parts struct {
 	Retranscriber pipeline.Transcriber
 	// Noise reduces the noise of the user's audio; nil if nothing does. The Settings ask for it only where it works.
 	Noise pipeline.NoiseReducer
+	GateParts
 	// Sounds finds the sounds of a turn; nil if nothing does. WantsSounds reports whether the client asks for them.
 	Sounds       sounds.Tagger
 	WantsSounds  func() bool
@@ -68,6 +69,7 @@ type Listening struct {
 	can      call.Capabilities
 	reducing string // the kind of noise reduction that is on; "" for none
 	workers  *env.Group
+	gate     gate
 	tagging  int // how many turns the Tagger works on
 }
 
@@ -77,7 +79,7 @@ func NewListening(p Parts) (*Listening, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listening{Parts: p, input: in, timers: env.NewTimers(p.Env), workers: env.NewGroup(p.Env)}
+	l := &Listening{Parts: p, input: in, timers: env.NewTimers(p.Env), workers: env.NewGroup(p.Env), gate: gate{turns: map[turn.ID]*gatedTurn{}}}
 	l.speech = speech.New(p.Context, speech.Config{
 		Env: p.Env, Transcriber: p.Transcriber, Guard: p.Guard, EndOfTurn: p.EndOfTurn, Retranscriber: p.Retranscriber,
 		Post: func(e speech.Event) bool { return p.Post(Report{e}) },
@@ -128,7 +130,7 @@ func (l *Listening) OpenPredicted(t turn.ID, answers bool, s *coord.State) {
 // Likely returns the open turn if its end is likely, and what the user has said in it so far; 0 for none. The user has paused for 200 ms, and a
 // response will answer the turn.
 func (l *Listening) Likely(s *coord.State) (t turn.ID, said string) {
-	if td := l.Settings.TurnDetection(); td == nil || !td.CreateResponse || l.input.Voiced() {
+	if td := l.Settings.TurnDetection(); td == nil || !td.CreateResponse || l.input.Voiced() || !l.trusts() {
 		return 0, ""
 	}
 	switch s.Turn.(type) {

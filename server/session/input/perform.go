@@ -27,6 +27,7 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State) (out action.List) {
 	case turn.RejectCandidate:
 		l.timers.Stop("verdict")
 		l.speech.Drop(f.Turn)
+		delete(l.gate.turns, f.Turn)
 		l.input.CandidateRejected()
 	case turn.OpenTurn:
 		return l.openTurn(f.Turn, s)
@@ -51,6 +52,7 @@ func (l *Listening) Turn(f turn.Effect, s *coord.State) (out action.List) {
 			out.Send(&wire.InputAudioBufferCleared{}) // no committed follows speech_stopped
 		}
 		l.speech.Drop(f.Turn)
+		delete(l.gate.turns, f.Turn)
 		l.input.TurnEnded()
 		l.ArmIdle(s)
 	case turn.BargeIn: // is the player's
@@ -89,6 +91,7 @@ func (l *Listening) commitTurn(f turn.CommitTurn) (out action.List) {
 	l.input.TurnEnded()
 	if !f.Wordless {
 		l.tagSounds(w.ID, pcm)
+		out = append(out, l.guard(f.Turn, w.ID, pcm)...)
 	}
 	return out
 }
@@ -100,15 +103,13 @@ func (l *Listening) Transcription(f transcription.Effect, s *coord.State) (out a
 		start := l.speech.Open(f.Turn, l.input.Start())
 		l.speech.Listen(f.Turn, l.Settings.TranscribeConfig(true), l.input.FramesSince(start), l.speechView(s))
 	case transcription.CloseInput:
-		if empty, ok := l.speech.TakeWhole(f.Turn); ok {
-			out.Later(coord.OfTranscription{Event: transcription.Done{Turn: f.Turn, Empty: empty}})
-			return out
+		if taken, ok := l.takeWhole(f.Turn); ok {
+			return taken
 		}
 		l.speech.CloseInput(f.Turn)
 	case transcription.DecodeWhole:
-		if empty, ok := l.speech.TakeWhole(f.Turn); ok {
-			out.Later(coord.OfTranscription{Event: transcription.Done{Turn: f.Turn, Empty: empty}})
-			return out
+		if taken, ok := l.takeWhole(f.Turn); ok {
+			return taken
 		}
 		l.speech.Open(f.Turn, l.input.Start())
 		l.speech.Decode(f.Turn, l.Settings.TranscribeConfig(false))
@@ -117,13 +118,19 @@ func (l *Listening) Transcription(f transcription.Effect, s *coord.State) (out a
 	case transcription.Degrade:
 		l.Log.Warn("the recogniser has no live transcription: turns end by silence, captions come late")
 	case transcription.DeliverText:
+		admitted, left := l.leaveGate(f.Turn)
+		out = left
 		if d, ok := l.speech.Deliver(f.Turn, l.Env.Now()); ok {
-			out = l.deliver(d)
+			if admitted {
+				out = append(out, l.deliver(d)...)
+			}
 			l.ArmIdle(s)
 		}
 	case transcription.DeliverFailure:
-		if d, ok := l.speech.DeliverFailure(f.Turn); ok && !l.transcribeLater(d, s) {
-			out = l.deliver(d)
+		admitted, left := l.leaveGate(f.Turn)
+		out = left
+		if d, ok := l.speech.DeliverFailure(f.Turn); ok && admitted && !l.transcribeLater(d, s) {
+			out = append(out, l.deliver(d)...)
 		}
 	}
 	return out
@@ -151,7 +158,13 @@ func (l *Listening) deliver(d speech.Delivery) action.List {
 
 // TakeRecording takes the audio that has no transcript out of an item that a client creates; see speech.Speech.
 func (l *Listening) TakeRecording(w *wire.Item) (*speech.Recording, *fault.Failure) {
-	return l.speech.TakeRecording(w, l.Settings.InputFormat())
+	r, failure := l.speech.TakeRecording(w, l.Settings.InputFormat())
+	if r != nil {
+		if failure := l.gateRecording(); failure != nil {
+			return nil, failure
+		}
+	}
+	return r, failure
 }
 
 // Transcribe has a recording of an item transcribed. Responses wait for its transcript.

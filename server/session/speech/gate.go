@@ -126,16 +126,16 @@ func (s *Speech) GateLate(f turn.AskGate) turn.Event {
 	return turn.GatePassed(f)
 }
 
-// TakeWhole takes the text of turn t that the gate has found, as the turn's final text. It closes the live recognition, which is of no use any
-// more. ok is false if the gate has found none.
-func (s *Speech) TakeWhole(t turn.ID) (empty, ok bool) {
+// TakeWhole takes the text of turn t that the gate has found, as the turn's final text, and returns it as a report. It closes the live
+// recognition, which is of no use any more. ok is false if the gate has found none.
+func (s *Speech) TakeWhole(t turn.ID) (final Final, ok bool) {
 	u := s.turns[t]
 	if u == nil || u.whole == nil {
-		return false, false
+		return Final{}, false
 	}
 	s.CloseStream(t)
 	u.final, u.words, u.whole = u.whole.Text, u.whole.Words, nil
-	return u.final == "", true
+	return Final{Turn: t, Text: u.final, Words: u.words}, true
 }
 
 // closeGate gives up the gate's recognition, if there is one.

@@ -1,0 +1,108 @@
+package voicegate
+
+// The monitor of the machine: its invariants, and what they remember of earlier steps.
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+type edge = machine.Edge[State, Event, Effect]
+
+// Seen is what the monitor remembers of earlier steps.
+type Seen struct {
+	Asked    bool // the back end was asked
+	First    bool // the session asks until one turn is recognised
+	Admitted bool
+	Refused  bool
+}
+
+// Monitor checks the invariants of the machine after every step. The explore tests use it, and so does a server that is configured to check
+// its invariants.
+var Monitor = machine.Monitor[State, Event, Effect, Seen]{
+	See: machine.See[State, Event, Effect, Seen],
+	Invariants: []machine.Invariant[State, Event, Effect, Seen]{
+		{Name: "FailsClosed", Holds: failsClosed},
+		{Name: "OneVerdict", Holds: oneVerdict},
+		{Name: "TrustIsEarned", Holds: trustIsEarned},
+		{Name: "StateAgrees", Holds: stateAgrees},
+	},
+}
+
+// Event returns what the monitor remembers after the event of step, before the effects.
+func (g Seen) Event(step edge) Seen {
+	if e, is := step.Event.(Ask); is && !g.Asked && !g.Admitted && !g.Refused {
+		g.First = e.First
+	}
+	return g
+}
+
+// Effect returns what the monitor remembers after the effect f.
+func (g Seen) Effect(_ edge, f Effect) Seen {
+	switch f.(type) {
+	case Verify:
+		g.Asked = true
+	case Admit:
+		g.Admitted = true
+	case Refuse:
+		g.Refused = true
+	case Trust:
+	}
+	return g
+}
+
+// failsClosed: a turn is admitted only when its voice was recognised before any other end, or when the session trusts it.
+func failsClosed(before, after Seen, step edge) bool {
+	if before.Admitted || !after.Admitted {
+		return true
+	}
+	switch e := step.Event.(type) {
+	case Matched:
+		return before.Asked && !before.Refused
+	case Ask:
+		return e.First && e.Trusted && !before.Asked && !before.Refused
+	case Mismatched, Failed, Expired, Shutdown:
+	}
+	return false
+}
+
+// oneVerdict: a turn is admitted or refused at most once, and asked about at most once.
+func oneVerdict(before, _ Seen, step edge) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case Admit, Refuse:
+			return !g.Admitted && !g.Refused
+		case Verify:
+			return !g.Asked && !g.Admitted && !g.Refused
+		case Trust:
+		}
+		return true
+	})
+}
+
+// trustIsEarned: a turn earns trust exactly when its own voice is recognised and the session asks for the first turn alone.
+func trustIsEarned(before, _ Seen, step edge) bool {
+	_, matched := step.Event.(Matched)
+	earned := 0
+	if matched && before.Asked && before.First && !before.Admitted && !before.Refused {
+		earned = 1
+	}
+	for _, f := range step.Effects {
+		if _, trusts := f.(Trust); trusts {
+			earned--
+		}
+	}
+	return earned == 0
+}
+
+// stateAgrees: the state says what was asked and decided.
+func stateAgrees(_, after Seen, step edge) bool {
+	switch s := step.To.(type) {
+	case Waiting:
+		return after == Seen{}
+	case Resolving:
+		return after == Seen{Asked: true, First: s.First}
+	case Admitted:
+		return after.Admitted && !after.Refused
+	case Refused:
+		return after.Refused && !after.Admitted
+	}
+	return false
+}
