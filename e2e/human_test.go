@@ -23,6 +23,12 @@ import (
 // neural opens a server with the neural pipeline.
 func neural(t *testing.T) *house {
 	t.Helper()
+	return neuralWith(t, func(*pipeline.Pipeline) {})
+}
+
+// neuralWith opens a server with the neural pipeline that complete has completed.
+func neuralWith(t *testing.T, complete func(*pipeline.Pipeline)) *house {
+	t.Helper()
 	g := gomega.NewWithT(t)
 	c := sherpa.Config{Models: "../.cache/models", Processes: 1}
 	hears, err := sherpa.Recogniser(c)
@@ -31,6 +37,7 @@ func neural(t *testing.T) *house {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p := pipeline.Compose("sherpa", hears, embedded.Assistant(embedded.Options{}), speaks)
 	p.ReduceNoise(rnnoise.New(rnnoise.Config{Models: c.Models}))
+	complete(p)
 	g.Expect(p.Warm(t.Context())).To(gomega.Succeed())
 	return open(t, nil, func(cfg *server.Config) { cfg.Pipeline = p })
 }

@@ -4,9 +4,16 @@ package e2e
 
 import (
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/human"
+	"github.com/antiphon-rt/antiphon/sdk/native"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
+	"github.com/antiphon-rt/antiphon/server/pipeline/voiceprint"
+	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -21,4 +28,57 @@ func TestAPersonIsHeardAsSpeech(t *testing.T) {
 	e := nextOf[*wire.AntiphonInputSounds](c)
 	g.Expect(e.ItemID).To(gomega.Equal(committed.ItemID))
 	g.Expect(e.Sound).To(gomega.Equal("speech"))
+}
+
+// Only the person who is enrolled gets an answer. Another voice, that of flite, gets none.
+func TestOnlyAKnownVoiceIsAnswered(t *testing.T) {
+	t.Parallel()
+	g := gomega.NewWithT(t)
+	v, err := voiceprint.New(voiceprint.Config{Models: "../.cache/models"})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	var recordings [][]float32
+	for _, name := range []string{"conf-placeintoconf", "conf-waitforleader", "cannot-complete-as-dialed"} {
+		said, err := human.Prompt(name)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		recordings = append(recordings, voice.PCM16ToFloat(nil, said))
+	}
+	ada, err := v.OfRecordings(t.Context(), recordings...)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(v.Enrol("Ada", ada)).To(gomega.Succeed())
+	c := call(t, callOptions{name: "known voice", url: neuralWith(t, func(p *pipeline.Pipeline) {
+		p.Gate = &pipeline.VoiceGate{Verifier: v, Deadline: time.Minute} // the machine may be busy
+	}).url})
+	c.send(&wire.AntiphonHello{})
+	c.sendText([]byte(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":{"type":"server_vad","silence_duration_ms":900}}}}}`))
+	c.next("session.updated")
+
+	c.speak(byFlite(t, "Please tell me what I should do now and how late it is."))
+	stranger := nextOf[*wire.InputAudioBufferCommitted](c).ItemID
+	g.Expect(nextOf[*wire.AntiphonVoice](c).State).To(gomega.Equal("resolving"))
+	e := nextOf[*wire.AntiphonVoice](c)
+	g.Expect([]string{e.ItemID, e.State, e.Reason}).To(gomega.Equal([]string{stranger, "rejected", "not_authorised"}))
+	g.Expect(nextOf[*wire.ConversationItemDeleted](c).ItemID).To(gomega.Equal(stranger))
+
+	c.speak(prompt(t, "check-number-dial-again"))
+	known := nextOf[*wire.InputAudioBufferCommitted](c).ItemID
+	g.Expect(nextOf[*wire.AntiphonVoice](c).State).To(gomega.Equal("resolving"))
+	e = nextOf[*wire.AntiphonVoice](c)
+	g.Expect([]string{e.ItemID, e.State, e.Speaker}).To(gomega.Equal([]string{known, "authorised", "Ada"}))
+	g.Expect(nextOf[*wire.ConversationItemInputAudioTranscriptionCompleted](c).ItemID).To(gomega.Equal(known))
+	g.Expect(nextOf[*wire.ResponseDone](c).Response.Status).To(gomega.Equal("completed"))
+	g.Expect(c.count("response.created")).To(gomega.Equal(1), "the stranger got no answer")
+}
+
+// byFlite returns a text that flite speaks, as the microphone takes it, with silence around it.
+func byFlite(t *testing.T, text string) []int16 {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	up, err := voice.NewResampler(pipeline.OutputRate, native.Rate)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	pcm := make([]int16, native.Rate/4)
+	g.Expect(embedded.Synthesizer(embedded.Options{}).Impl.Synthesize(t.Context(), pipeline.Utterance{Text: text, Voice: "rms"}, func(chunk []int16) error {
+		pcm = up.AppendPCM16(pcm, chunk)
+		return nil
+	})).To(gomega.Succeed())
+	return append(up.FlushPCM16(pcm), make([]int16, native.Rate)...)
 }

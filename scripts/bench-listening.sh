@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench-listening.sh LETTERS DRAWS [FLAG...]: measures how well Antiphon listens, with what scripts/setup.sh test installs. PARTS in the environment
 # chooses some of: ends (how well the server finds the end of a turn), voices (talk in the background), noise (wrong words with and without noise
-# reduction), calls (calls in noise, with a bad microphone and over a bad network; it needs asterisk-moh-opsound-g722), sounds (speech, music, tones, noise and clicks; it needs the packages that e2e/voicebench names). LETTERS, such as n-z, DRAWS and the FLAGs are for ends: the initial letters of the prompts, and how many lengths each pause has.
+# reduction), calls (calls in noise, with a bad microphone and over a bad network; it needs asterisk-moh-opsound-g722), sounds (speech, music, tones, noise and clicks) and people (the errors of the voice gate); these two need the packages that e2e/voicebench names. LETTERS, such as n-z, DRAWS and the FLAGs are for ends: the initial letters of the prompts, and how many lengths each pause has.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/models.sh
@@ -9,8 +9,8 @@ mkdir -p .cache
 letters=$1 draws=$2
 shift 2
 for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
-	if [ "$part" = sounds ]; then
-		go run ./e2e/voicebench
+	if [ "$part" = sounds ] || [ "$part" = people ]; then
+		go run ./e2e/voicebench -part "$part"
 	elif [ "$part" = ends ]; then
 		go run ./cmd/antiphon models get --dir .cache/models smart-turn >/dev/null # 12 MB, once
 		go build -o .cache/listenbench ./e2e/listenbench

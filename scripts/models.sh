@@ -1,5 +1,5 @@
 #!/bin/sh
-# models.sh: fetches the engine and the models of neural speech, and the noise reduction, for the tests into .cache/models: 136 MB, once.
+# models.sh: fetches the engine and the models of neural speech, and the noise reduction and voice prints, for the tests into .cache/models: 152 MB, once.
 set -eu
 cd "$(dirname "$0")/.."
-go run ./cmd/antiphon models get --dir .cache/models neural-en rnnoise >/dev/null
+go run ./cmd/antiphon models get --dir .cache/models neural-en rnnoise voice-prints >/dev/null

@@ -46,6 +46,9 @@ func (d *doctor) run(ctx context.Context, w io.Writer) (err error) {
 	results := probe.Run(ctx, p) // before the components, whose states it changes
 	err = diagnose(w, p.Components(), results)
 	diagnoseEnds(ctx, w, p)
+	if p.Gate != nil {
+		fmt.Fprintln(w, "The voice gate works: only the people of the section voices may speak to the model.")
+	}
 	reduceNoise(p, slog.New(slog.DiscardHandler))
 	diagnoseNoise(w, p.Noise.Component())
 	return err

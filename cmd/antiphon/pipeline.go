@@ -95,12 +95,21 @@ func (c *serve) open(ctx context.Context, file *config.File, flag bool, logger *
 	}
 	if flag {
 		logger.Info("the configuration is read, but for its stages: --pipeline wins", "file", file.Path, "pipeline", c.Pipeline)
-		return openPipeline(ctx, c.Pipeline, c.RecogniserProcesses, logger)
+		p, err := openPipeline(ctx, c.Pipeline, c.RecogniserProcesses, logger)
+		if err != nil {
+			return nil, err
+		}
+		if err := file.GuardVoices(ctx, p); err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+		reportVoices(p, logger)
+		return p, nil
 	}
 	logger.Info("the configuration is read", "file", file.Path, "stt", file.STT.Kind(), "llm", file.LLM.Kind(), "tts", file.TTS.Kind())
 	p, err := file.Pipeline(ctx, config.Env{Logger: logger, RecogniserProcesses: c.RecogniserProcesses})
 	if err == nil {
 		reportEndJudge(p, logger)
+		reportVoices(p, logger)
 	}
 	return p, err
 }
@@ -181,6 +190,13 @@ func reportEndJudge(p *pipeline.Pipeline, logger *slog.Logger) {
 	}
 	if c := p.EndJudge.Component(); c.State == pipeline.StateMissing {
 		logger.Warn("ends of turns are estimated by the words and the sound alone", "missing", c.Name, "install", c.Install)
+	}
+}
+
+// reportVoices logs that not everybody may speak to the model.
+func reportVoices(p *pipeline.Pipeline, logger *slog.Logger) {
+	if p.Gate != nil {
+		logger.Info("only the people of the section voices may speak to the model", "every-turn", !p.Gate.FirstTurn)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 // This file has the flags of the command, and the recordings.
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -15,17 +16,28 @@ import (
 
 // options are the flags.
 type options struct {
-	root, letters string
+	part, root, letters, models string
 }
 
-func main() { command.Main("voicebench", parse, measureSounds) }
+func main() { command.Main("voicebench", parse, run) }
 
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("voicebench", flag.ContinueOnError)
+	f.StringVar(&o.part, "part", "sounds", "what to measure: sounds or people")
 	f.StringVar(&o.root, "root", "/usr/share/asterisk", "where the recordings are")
 	f.StringVar(&o.letters, "letters", "n-z", "initial letters of the recordings, such as n-z")
-	err = f.Parse(args)
+	f.StringVar(&o.models, "models", ".cache/models", "where the models are")
+	if err = f.Parse(args); err == nil && o.part != "sounds" && o.part != "people" {
+		err = fmt.Errorf("-part: %q: want sounds or people", o.part)
+	}
 	return o, err
+}
+
+func run(ctx context.Context, o options) error {
+	if o.part == "people" {
+		return measurePeople(ctx, o)
+	}
+	return measureSounds(ctx, o)
 }
 
 // recording is a recording of a person or of music, at 16 kHz.

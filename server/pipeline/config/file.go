@@ -25,10 +25,12 @@ const Name = "antiphon.yaml"
 
 // File is a file that was read. Nobody may change it then.
 type File struct {
-	Path          string
-	Session       Session
-	Tools         Tools
-	Languages     []Language
+	Path      string
+	Session   Session
+	Tools     Tools
+	Languages []Language
+	// Voices is nil if everybody may speak to the model.
+	Voices        *Voices
 	STT, LLM, TTS Choice
 	// Turn is who estimates the ends of turns: TurnLexical or TurnSmart.
 	Turn string
@@ -58,7 +60,8 @@ func Parse(path string, src []byte, server any) (*File, error) {
 	if err := strict.Decode(path, src, &top, strict.Options{Dir: dir, Unknown: unknown, Refuse: refuse}); err != nil {
 		return nil, err
 	}
-	f.Session, f.Tools, f.Languages, f.Server, f.Turn = top.Session, top.Tools, top.Languages, top.Server.keys, cmp.Or(top.Turn, TurnLexical)
+	f.Session, f.Tools, f.Languages, f.Voices = top.Session, top.Tools, top.Languages, top.Voices
+	f.Server, f.Turn = top.Server.keys, cmp.Or(top.Turn, TurnLexical)
 	for to, from := range map[*Choice]Choice{&f.STT: top.STT, &f.LLM: top.LLM, &f.TTS: top.TTS} {
 		*to = from.orDefault()
 	}
@@ -75,6 +78,7 @@ type sections struct {
 	TTS       Choice        `yaml:"tts" doc:"Text to speech: the synthesizer."`
 	Turn      string        `yaml:"turn" enum:"lexical,smart-turn" doc:"How semantic_vad finds ends of turns where the recogniser does not report them: lexical by the words and the sound, smart-turn also by a neural model, if antiphon models get smart-turn has fetched it. lexical without it."`
 	Languages []Language    `yaml:"languages" doc:"Words of languages of your own, for ends of turns and barge-ins."`
+	Voices    *Voices       `yaml:"voices" doc:"The people who may speak to the model. Without this section everybody may. It needs antiphon models get voice-prints."`
 }
 
 // refuse returns why a key may not stand in the file.
@@ -207,6 +211,9 @@ func (f *File) Pipeline(ctx context.Context, e Env) (p *pipeline.Pipeline, err e
 			return nil, errors.Join(err, p.Close())
 		}
 		p.JudgeEnds(d)
+	}
+	if err := f.GuardVoices(ctx, p); err != nil {
+		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
