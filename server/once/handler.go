@@ -41,13 +41,15 @@ type Config struct {
 	MaxWait time.Duration
 	// MaxBody and MaxResponse are limits of a request with a key, in bytes; 0 takes 1 MiB and 4 MiB.
 	MaxBody, MaxResponse int
-	// Memory is how many bytes the bodies of all requests with a key take that are in progress; 0 takes 64 MiB, or four times MaxBody if that is more. One principal has
+	// Memory is how many bytes the bodies of all requests with a key take that are in progress, and the long responses that are replayed; 0 takes 64 MiB, or four times MaxBody if that is more. One principal has
 	// half of them.
 	Memory int
 	// MaxRequests is how many requests with a key are in progress at a time; 0 takes 256. One principal has half of them at most.
 	MaxRequests int
 	// KeysPerPrincipal is how many new keys a principal may use in the time Keep, in this process; 0 takes 100,000.
 	KeysPerPrincipal int
+	// BytesPerPrincipal is how many bytes of responses a principal may store in the time Keep, in this process; 0 takes a quarter of the limit of the Store.
+	BytesPerPrincipal int
 	// Retry reports whether a response with this status says that nothing was done, and that the client tries again. Such a response of an operation
 	// that may be repeated is not stored: the next try is sent again. nil: there is no such status.
 	Retry func(status int) bool
@@ -66,7 +68,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Store == nil {
 		return c, errors.New("once: Config.Store is missing")
 	}
-	if c.Keep < 0 || c.Lease < 0 || c.Timeout < 0 || c.MaxWait < 0 || c.MaxBody < 0 || c.MaxResponse < 0 || c.Memory < 0 || c.MaxRequests < 0 || c.KeysPerPrincipal < 0 {
+	if c.Keep < 0 || c.Lease < 0 || c.Timeout < 0 || c.MaxWait < 0 || c.MaxBody < 0 || c.MaxResponse < 0 || c.Memory < 0 || c.MaxRequests < 0 || c.KeysPerPrincipal < 0 ||
+		c.BytesPerPrincipal < 0 {
 		return c, errors.New("once: a limit is negative")
 	}
 	if c.Safe == nil {
@@ -94,6 +97,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Memory = or(c.Memory, max(64<<20, 4*c.MaxBody))
 	c.MaxRequests = or(c.MaxRequests, 256)
 	c.KeysPerPrincipal = or(c.KeysPerPrincipal, 100_000)
+	c.BytesPerPrincipal = or(c.BytesPerPrincipal, int(c.Store.MaxBytes()/4))
 	return c, nil
 }
 
@@ -134,7 +138,7 @@ func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
 	return &Handler{
 		cfg: cfg, next: next,
 		book:    &book{store: cfg.Store, records: records, bodies: bodies, node: cfg.Store.Process(), lease: cfg.Lease, sent: sent},
-		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), memory: cfg.Memory, keys: cfg.KeysPerPrincipal, keep: cfg.Keep, of: map[string]*usage{}},
+		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), memory: cfg.Memory, keys: cfg.KeysPerPrincipal, stored: cfg.BytesPerPrincipal, keep: cfg.Keep, of: map[string]*usage{}},
 		waiters: &waiters{of: map[string]*waiter{}},
 		sent:    sent,
 	}, nil
@@ -160,20 +164,19 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, principal string
 		return
 	}
 	principal = hashed(principal)
-	end, err := h.limits.begin(principal, time.Now())
-	if err != nil {
-		h.tooMany(w, err)
-		return
-	}
 	_, connects := next.(*Proxy)
-	t := &try{id: newTry(), next: next, connects: connects, principal: principal, end: end}
+	t := &try{id: newTry(), next: next, connects: connects, uses: h.limits.open(principal, time.Now())}
 	defer func() {
 		if !t.given {
-			t.end()
+			t.uses.close()
 		}
 	}()
 	body, ok := h.readBody(w, r, t)
 	if !ok {
+		return
+	}
+	if err := t.uses.begin(); err != nil { // a body that comes slowly takes the place of no other request
+		h.tooMany(w, err)
 		return
 	}
 	t.key, t.payload, t.safe, t.body = scope(principal, r.Method, r.URL.EscapedPath(), key), fingerprint(r, body), h.cfg.Safe(r), body
@@ -183,33 +186,39 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, principal string
 // readBody reads the body of a request. It refuses a request whose body is too long, does not come whole, or has no room beside those of others.
 func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, t *try) (body []byte, ok bool) {
 	most := int64(h.cfg.MaxBody)
-	room := r.ContentLength
-	if room < 0 {
-		room = most // the length is not known
+	read := func() (err error) {
+		if r.ContentLength > most {
+			return &http.MaxBytesError{Limit: most}
+		}
+		body, err = io.ReadAll(&borrowing{http.MaxBytesReader(w, r.Body, most), t.uses})
+		return err
 	}
-	tooLong := func() {
-		h.refuse(w, http.StatusRequestEntityTooLarge, CodeBody, 0, fmt.Sprintf("a request with an Idempotency-Key has %d bytes at most", most))
-	}
-	if room > most {
-		tooLong()
-		return nil, false
-	}
-	giveBack, err := h.limits.borrow(t.principal, int(room), time.Now())
-	if err != nil {
-		h.tooMany(w, err)
-		return nil, false
-	}
-	end := t.end
-	t.end = func() { giveBack(); end() }
-	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	err := read()
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		tooLong()
+		h.refuse(w, http.StatusRequestEntityTooLarge, CodeBody, 0, fmt.Sprintf("a request with an Idempotency-Key has %d bytes at most", most))
+	case errors.Is(err, errBusy), errors.Is(err, errShare):
+		h.tooMany(w, err)
 	case err != nil:
 		h.refuse(w, http.StatusBadRequest, CodeBody, 0, "the request's body did not arrive whole")
 	}
 	return body, err == nil
+}
+
+// borrowing is a body whose bytes count in the memory of all requests as they come.
+type borrowing struct {
+	io.Reader
+	uses *account
+}
+
+// Read implements io.Reader.
+func (b *borrowing) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if noRoom := b.uses.borrow(n); noRoom != nil {
+		return 0, noRoom
+	}
+	return n, err
 }
 
 // hashed returns the hash of a principal, so that no credential is stored.
@@ -239,7 +248,7 @@ func (h *Handler) tooMany(w http.ResponseWriter, err error) {
 
 // storeFailed answers a try for which the store did not work.
 func (h *Handler) storeFailed(w http.ResponseWriter, err error) {
-	if errors.Is(err, errQuota) {
+	if errors.Is(err, errQuota) || errors.Is(err, errBusy) || errors.Is(err, errShare) {
 		h.tooMany(w, err)
 		return
 	}

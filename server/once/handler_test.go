@@ -301,22 +301,56 @@ func TestLimits(t *testing.T) {
 		g := gomega.NewWithT(t)
 		l := &limits{requests: 3, share: 2, keys: 10, keep: time.Hour, of: map[string]*usage{}}
 		now := time.Unix(0, 0)
-		var end func()
+		var last *account
 		for _, c := range []struct {
 			who  string
 			want error
 		}{{"a", nil}, {"a", nil}, {"a", errShare}, {"b", nil}, {"c", errBusy}} {
-			e, err := l.begin(c.who, now)
+			a := l.open(c.who, now)
+			err := a.begin()
 			if c.want == nil {
 				g.Expect(err).NotTo(gomega.HaveOccurred())
-				end = e
+				last = a
 			} else {
 				g.Expect(err).To(gomega.MatchError(c.want))
+				a.close()
 			}
 		}
-		end()
-		_, err := l.begin("c", now)
-		g.Expect(err).NotTo(gomega.HaveOccurred())
+		last.close()
+		g.Expect(l.open("c", now).begin()).To(gomega.Succeed())
+	})
+	t.Run("bytes of responses", func(t *testing.T) {
+		for safe, want := range map[bool]string{true: "call 4", false: "quota"} {
+			g, calls := gomega.NewWithT(t), atomic.Int64{}
+			h := before(t, Config{BytesPerPrincipal: 60, Safe: func(*http.Request) bool { return safe }}, counting(&calls)) // a response has 6 bytes, and 26 of its header
+			for i, key := range []string{"k1", "k2"} {
+				_, body := send(h, request(t, "/", key, ""))
+				g.Expect(body).To(gomega.Equal(fmt.Sprint("call ", i+1)))
+			}
+			_, body := send(h, request(t, "/", "k1", ""))
+			g.Expect(body).To(gomega.Equal("call 1"), "it is stored")
+			send(h, request(t, "/", "k3", ""))
+			response, body := send(h, request(t, "/", "k3", ""))
+			if want == "quota" {
+				g.Expect(response.StatusCode).To(gomega.Equal(http.StatusTooManyRequests))
+			} else {
+				g.Expect(body).To(gomega.Equal(want), "there is no room for it, and the operation may be repeated")
+			}
+			_, body = send(h, request(t, "/", "k1", "", "Authorization", "other"))
+			g.Expect(body).To(gomega.HavePrefix("call "))
+		}
+	})
+	t.Run("replays at a time", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		h := before(t, Config{Memory: 2 * piece}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("x", inline+1)) })
+		send(h, request(t, "/", "k", ""))
+		for _, c := range []struct{ bytes, status int }{{0, http.StatusOK}, {1, http.StatusTooManyRequests}} {
+			other := h.limits.open(hashed(""), time.Now())
+			g.Expect(other.borrow(c.bytes)).To(gomega.Succeed())
+			response, _ := send(h, request(t, "/", "k", ""))
+			g.Expect(response.StatusCode).To(gomega.Equal(c.status))
+			other.close()
+		}
 	})
 	t.Run("a response that is too long", func(t *testing.T) {
 		g := gomega.NewWithT(t)

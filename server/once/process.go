@@ -88,7 +88,7 @@ func (h *Handler) finish(own, request context.Context, t *try, c *claim, done <-
 	t.given = true
 	late := *t
 	go func() {
-		defer late.end()
+		defer late.uses.close()
 		<-done
 		if _, err := h.settle(own, &late, c.rec); err != nil {
 			h.cfg.Logger.Warn("once: a late response was not stored", "err", err)
@@ -130,7 +130,7 @@ func (h *Handler) settle(ctx context.Context, t *try, rec *recorder) (idempotenc
 	if err != nil {
 		return h.giveUp(ctx, t, err)
 	}
-	if t.safe && (h.cfg.Retry(a.Status) || rec.tooLong()) {
+	if t.safe && (rec.tooLong() || h.cfg.Retry(a.Status)) || !t.uses.newResponse(t.safe, len(a.Body)+size(a.Header), time.Now()) {
 		t.answer, t.whole = a, whole
 		return h.release(ctx, t)
 	}

@@ -14,15 +14,14 @@ import (
 
 // try is one request with a key.
 type try struct {
-	id        idempotency.Try
-	key       string       // its name in the store
-	next      http.Handler // the service
-	connects  bool         // next is a Proxy: it stores Sending itself, when it has connected
-	principal string
-	payload   idempotency.Payload
-	safe      bool
-	body      []byte
-	end       func() // it is no longer in progress
+	id       idempotency.Try
+	key      string       // its name in the store
+	next     http.Handler // the service
+	connects bool         // next is a Proxy: it stores Sending itself, when it has connected
+	payload  idempotency.Payload
+	safe     bool
+	body     []byte
+	uses     *account // what it takes from the limits
 
 	answer *answer         // the response of the service to this try, also one that is not stored, or the stored one
 	whole  http.Header     // the header of the service's response to this try
@@ -97,7 +96,7 @@ func (h *Handler) check(ctx context.Context, t *try) (idempotency.Effect, error)
 	effects, r, err := h.book.take(ctx, step{
 		key: t.key, event: idempotency.Check{Try: t.id, Payload: t.payload, Safe: t.safe}, send: !t.connects,
 		begin: func(ctx context.Context) error {
-			if err := h.limits.newKey(t.principal, time.Now()); err != nil {
+			if err := t.uses.newKey(t.safe, time.Now()); err != nil {
 				return err
 			}
 			if err := h.book.records.Room(ctx); err != nil {
@@ -124,7 +123,9 @@ func (h *Handler) perform(ctx context.Context, t *try, effects []idempotency.Eff
 		case idempotency.Reply:
 			if f.Replayed {
 				t.answer, t.whole = r.Answer, nil
-				err = h.book.load(ctx, t.key, f.Response, t.answer)
+				if err = t.uses.borrow(t.answer.Pieces * piece); err == nil {
+					err = h.book.load(ctx, t.key, f.Response, t.answer)
+				}
 			}
 			next = f
 		case idempotency.Wait:

@@ -180,6 +180,9 @@ func (s *Store) Close() error {
 // Exclusive reports whether no other process uses the data: whoever wrote it before this process began is gone.
 func (s *Store) Exclusive() bool { return s.own != nil }
 
+// MaxBytes returns the limit of all buckets together, in bytes.
+func (s *Store) MaxBytes() int64 { return s.cfg.MaxBytes }
+
 // Process returns a name that this open store alone has.
 func (s *Store) Process() string { return s.name }
 
