@@ -25,6 +25,8 @@ const (
 	StageSynthesizer = "synthesizer"
 	// StageNoiseReduction is optional.
 	StageNoiseReduction = "noise_reduction"
+	// StageRetranscriber is optional: it is Pipeline.Retranscriber.
+	StageRetranscriber = "retranscriber"
 	// StageSounds is optional.
 	StageSounds = "sound_events"
 	// StageEndOfTurn is optional.

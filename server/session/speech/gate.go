@@ -39,7 +39,7 @@ func (s *Speech) AskGate(f turn.AskGate, c pipeline.TranscribeConfig, pcm []int1
 	}
 	u.closeGate()
 	st := s.stage
-	st.transcriber = s.retranscriber
+	st.name, st.transcriber = pipeline.StageRetranscriber, s.retranscriber
 	spoken, estimator := slices.Clone(u.spoken), s.gateEstimator(c.Language)
 	u.gate.gen = f.Gen
 	u.gate.recognition = st.recognise(c, f.Turn, pcm, nil, func(e Event) bool {

@@ -43,6 +43,7 @@ type recognition struct {
 
 // stage is what recognitions run on.
 type stage struct {
+	name        string          // pipeline.StageTranscriber or pipeline.StageRetranscriber: calls that hang count apart
 	ctx         context.Context //nolint:containedctx // the life of the session's goroutines, not of a call
 	env         env.Env
 	workers     *sync.WaitGroup
@@ -64,7 +65,7 @@ func (st *stage) recognise(c pipeline.TranscribeConfig, t turn.ID, whole []int16
 		defer st.workers.Done()
 		defer cancel()
 		var last Event
-		err := st.guard.Run(ctx, pipeline.StageTranscriber, func(w *watchdog.Watch) error {
+		err := st.guard.Run(ctx, st.name, func(w *watchdog.Watch) error {
 			return r.run(ctx, &watchedStage{stage: st, watch: w}, c, func(e Event) error {
 				return w.Deliver(func() error {
 					if isLast(e) {

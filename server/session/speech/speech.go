@@ -69,7 +69,7 @@ type Speech struct {
 // New returns a Speech whose recognitions end with ctx.
 func New(ctx context.Context, c Config) *Speech {
 	s := &Speech{post: c.Post, endOfTurn: c.EndOfTurn, retranscriber: c.Retranscriber, turns: map[turn.ID]*userTurn{}}
-	s.stage = stage{ctx: ctx, env: c.Env, workers: &s.workers, transcriber: c.Transcriber, guard: c.Guard}
+	s.stage = stage{name: pipeline.StageTranscriber, ctx: ctx, env: c.Env, workers: &s.workers, transcriber: c.Transcriber, guard: c.Guard}
 	return s
 }
 

@@ -435,3 +435,27 @@ func TestARecogniserThatFails(t *testing.T) {
 		b.g.Expect(d.Late).To(gomega.BeTrue())
 	})
 }
+
+// hangs is a pipeline.Transcriber that does not return before the channel is closed.
+type hangs chan struct{}
+
+func (h hangs) Open(context.Context, pipeline.TranscribeConfig) (pipeline.Transcription, error) {
+	<-h
+	return nil, errors.New("too late")
+}
+
+func TestAGateThatHangs(t *testing.T) {
+	story(t, "leaves the live recogniser its places", func(b *bench) {
+		gate := make(hangs)
+		b.s.retranscriber = gate
+		for id := range turn.ID(watchdog.MaxAbandoned) {
+			b.s.Open(id+1, 0)
+			b.s.AskGate(turn.AskGate{Turn: id + 1, Gen: 1}, pipeline.TranscribeConfig{}, nil)
+			b.s.Drop(id + 1)
+		}
+		<-time.After(10 * time.Second)
+		b.live()
+		close(gate)
+		synctest.Wait()
+	})
+}
