@@ -186,8 +186,10 @@ func (c *Client) try(r *http.Request, base *url.URL) (*http.Response, *failure) 
 		one.Header.Set(name, value)
 	}
 	// net/http sends a request again at once if it finds that the server has closed the connection that was kept. Without this field,
-	// which it does not send, it does so for GET only.
-	one.Header["Idempotency-Key"] = []string{}
+	// which it does not send if it is empty, it does so for GET only.
+	if one.Header.Get("Idempotency-Key") == "" {
+		one.Header["Idempotency-Key"] = []string{}
+	}
 	one.Header.Del("Authorization")
 	if c.config.Key != "" {
 		one.Header.Set("Authorization", "Bearer "+c.config.Key)
