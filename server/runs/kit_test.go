@@ -226,6 +226,9 @@ func (w *world) begin(p plan, policy run.Policy) string {
 		return err
 	})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
+	for !time.Now().After(began(id).Add(time.Millisecond)) { // so that the next run has a later id: ids sort by the millisecond
+		pause(w.t.Context(), time.Millisecond)
+	}
 	return id
 }
 

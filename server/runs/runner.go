@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -223,12 +224,13 @@ func (r *Runner) loop(ctx context.Context) {
 	}
 }
 
-// scan has the loop look at all open runs.
+// scan has the loop look at all open runs: those of a principal in the order in which they began.
 func (r *Runner) scan(ctx context.Context) error {
 	all, err := r.open.Keys(ctx)
 	if err != nil {
 		return err
 	}
+	slices.Sort(all)
 	open := map[string]int{}
 	for _, text := range all {
 		k := parseKey(text)
