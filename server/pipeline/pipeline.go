@@ -26,7 +26,7 @@ const (
 	// StageNoiseReduction is optional.
 	StageNoiseReduction = "noise_reduction"
 	// StageRetranscriber is optional: it is Pipeline.Retranscriber.
-	StageRetranscriber = "retranscriber"
+	StageRetranscriber = "utterance_gate"
 	// StageSounds is optional.
 	StageSounds = "sound_events"
 	// StageEndOfTurn is optional.
