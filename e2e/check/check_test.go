@@ -167,3 +167,29 @@ func TestNoRecord(t *testing.T) {
 	_, err = Record(strings.NewReader("nothing\n"))
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("line 1 is not a line of a record")))
 }
+
+// TestTruncationsThatNobodyWaitsFor has truncations that are no breach of InterruptionOrder.
+func TestTruncationsThatNobodyWaitsFor(t *testing.T) {
+	g := gomega.NewWithT(t)
+	said, called := &output{id: "item_said", kind: "message"}, &output{id: "item_called", kind: "function_call"}
+	for _, left := range []string{said.id, called.id} {
+		s := newSession("sess_1", &Report{})
+		s.conversation = []string{left}
+		s.playback.owed = &response{id: "resp_1", outputs: []*output{said, called}}
+		next := &event{}
+		next.Response.ID, next.Response.Status = "resp_2", "in_progress"
+		s.created(next)
+		g.Expect(len(s.problems)).To(gomega.Equal(map[string]int{said.id: 1, called.id: 0}[left]), "the client has deleted the other item")
+	}
+
+	s := newSession("sess_1", &Report{})
+	r := &response{id: "resp_1", outputs: []*output{said, {id: "item_more", kind: "message"}}}
+	s.line, s.responses[r.id], s.conversation = 7, r, []string{said.id, "item_more"}
+	s.clearing = true
+	s.truncated(&event{ItemID: said.id, AudioEndMS: 100})
+	s.clearing = false
+	s.truncated(&event{ItemID: "item_more"})
+	g.Expect(r.early).To(gomega.BeZero(), "the message began after the client had cleared the output")
+	s.truncated(&event{ItemID: said.id, AudioEndMS: 100})
+	g.Expect(r.early).To(gomega.Equal(7))
+}

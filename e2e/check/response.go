@@ -21,6 +21,7 @@ type response struct {
 	rate      int // bytes a second of its audio in events
 
 	byClient bool // cleared is an answer to output_audio_buffer.clear
+	hushed   bool // the client has sent output_audio_buffer.clear: messages that begin later are truncated at 0 ms
 }
 
 // output is one item of a response.
@@ -118,7 +119,7 @@ func (s *session) created(e *event) {
 	}
 	o := s.playback.owed
 	s.playback.owed = nil
-	if o != nil && slices.ContainsFunc(o.outputs, func(o *output) bool { return slices.Contains(s.conversation, o.id) }) {
+	if o != nil && slices.ContainsFunc(o.outputs, func(o *output) bool { return o.kind == "message" && slices.Contains(s.conversation, o.id) }) {
 		s.broken("InterruptionOrder", "response %s was interrupted and is not truncated before the next", o.id)
 	}
 	r := &response{id: id, outOfBand: e.Response.ConversationID == nil, rate: bytesPerSecond(e.Response.Audio.Output.Format.Type)}
