@@ -190,6 +190,26 @@ func TestAServiceThatDoesNotReadTheBody(t *testing.T) {
 	}
 }
 
+// A request with a key cannot become a WebSocket: it gets the response to a plain request.
+func TestARequestThatAsksForAnotherProtocol(t *testing.T) {
+	g := gomega.NewWithT(t)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "" {
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", r.Header.Get("Upgrade"))
+			w.WriteHeader(http.StatusSwitchingProtocols)
+			return
+		}
+		fmt.Fprint(w, "plain")
+	}))
+	defer service.Close()
+	h := beforeService(t, Config{}, service.URL)
+	for range 2 {
+		_, body := send(h, request(t, "/orders", "k", "x", "Connection", "Upgrade", "Upgrade", "websocket"))
+		g.Expect(body).To(gomega.Equal("plain"))
+	}
+}
+
 // A connection ends with its request.
 func TestAConnectionCarriesOneRequest(t *testing.T) {
 	g := gomega.NewWithT(t)

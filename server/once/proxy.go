@@ -159,10 +159,12 @@ func over(conn net.Conn) *http.Transport {
 }
 
 // unrepeatable returns the request with a body that net/http cannot send again. net/http takes the header Idempotency-Key for the permission to
-// repeat a request that has no body.
+// repeat a request that has no body. The request does not ask for another protocol: its response could not be stored.
 func unrepeatable(r *http.Request) *http.Request {
 	out := r.Clone(r.Context())
 	out.GetBody = nil
+	out.Header.Del("Upgrade")
+	out.Header.Del("Connection")
 	if out.Body == nil || out.Body == http.NoBody {
 		out.Body = struct{ io.ReadCloser }{http.NoBody}
 	}

@@ -154,7 +154,7 @@ func (h *Handler) begins(next endpoint) endpoint {
 
 // allowedHeaders are the headers that a page of another origin may send. It may also send those with which the protocol's own
 // clients describe themselves: see clientHeader.
-const allowedHeaders = "authorization, content-type, x-openai-agents-sdk, idempotency-key, antiphon-resume, antiphon-resume-after"
+const allowedHeaders = "authorization, content-type, x-openai-agents-sdk, idempotency-key, prefer, antiphon-resume, antiphon-resume-after"
 
 // maxHeaders bounds the headers that a preflight may ask for.
 const maxHeaders = 32

@@ -162,7 +162,7 @@ func TestPreflight(t *testing.T) {
 	w := d.ask(http.MethodOptions, "/v1/realtime/calls", nil, "Origin", "https://app.test", "Access-Control-Request-Method", "POST")
 	d.g.Expect(w.Code).To(gomega.Equal(http.StatusNoContent), "a preflight has no key")
 	d.g.Expect(w.Header().Get("Access-Control-Allow-Origin")).To(gomega.Equal("https://app.test"))
-	for _, header := range []string{"authorization", "content-type", "x-openai-agents-sdk", "idempotency-key"} {
+	for _, header := range []string{"authorization", "content-type", "x-openai-agents-sdk", "idempotency-key", "prefer"} {
 		d.g.Expect(w.Header().Get("Access-Control-Allow-Headers")).To(gomega.ContainSubstring(header))
 	}
 	d.g.Expect(w.Header().Get("Access-Control-Allow-Headers")).NotTo(gomega.ContainSubstring("x-stainless"))

@@ -100,6 +100,20 @@ func (e *embedded) start(ctx context.Context, cfg Config, folder string) (err er
 	}
 }
 
+// present returns an error if the folder is no longer the one that the server has locked. Its open files then lead nowhere, and another process can begin in a new
+// folder of that name.
+func (e *embedded) present(folder string) error {
+	locked, err := e.lock.Stat()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	there, err := os.Stat(e.lock.Name())
+	if err != nil || !os.SameFile(locked, there) {
+		return fmt.Errorf("%w: the data folder %s was removed or replaced: start this program again", ErrUnavailable, folder)
+	}
+	return nil
+}
+
 // broken reports whether a write to the disk has failed. The server then writes nothing more to that bucket, also when the disk has room again.
 func (e *embedded) broken() bool { return e.failed.Load() || !e.server.JetStreamEnabled() }
 

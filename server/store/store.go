@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -137,6 +138,10 @@ func (s *Store) open(ctx context.Context) (err error) {
 		}
 	}
 	if s.conn, err = s.connect(); err != nil {
+		var unreadable *url.Error
+		if errors.As(err, &unreadable) {
+			err = fmt.Errorf("the URL of the NATS server cannot be read: %w", unreadable.Err) // without the URL, which may have a password
+		}
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	if s.js, err = jetstream.New(s.conn, jetstream.WithDefaultTimeout(s.cfg.Timeout)); err != nil {
@@ -190,6 +195,9 @@ func (s *Store) Process() string { return s.name }
 func (s *Store) Healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
+	if _, err := s.free(); err != nil {
+		return err
+	}
 	if err := s.writable(ctx); err != nil {
 		return err
 	}
@@ -220,6 +228,9 @@ func (s *Store) writable(ctx context.Context) error {
 func (s *Store) free() (int64, error) {
 	if s.cfg.Dir == "" {
 		return math.MaxInt64, nil
+	}
+	if err := s.own.present(s.cfg.Dir); err != nil {
+		return 0, err
 	}
 	n, err := s.cfg.free(s.cfg.Dir)
 	if err != nil {

@@ -125,6 +125,38 @@ func TestAFolderBelongsToOneProcess(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(dir)))
 }
 
+// A process whose folder was taken away says so, before another one begins in a new folder of that name.
+func TestAFolderThatIsReplaced(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // it does not let the folder go
+	}
+	for name, replace := range map[string]func(dir string) error{
+		"removed": os.RemoveAll, "renamed": func(dir string) error { return os.Rename(dir, dir+"-old") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, dir := gomega.NewWithT(t), newFolder(t)
+			s := open(t, Config{Dir: dir, Timeout: time.Minute})
+			b, err := s.Bucket(t.Context(), BucketConfig{Name: "test"})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(b.findRoom(t.Context())).To(gomega.Succeed())
+			g.Expect(replace(dir)).To(gomega.Succeed())
+			for range 2 {
+				for _, err := range []error{b.findRoom(t.Context()), s.Healthy(t.Context())} {
+					g.Expect(err).To(gomega.MatchError(ErrUnavailable))
+					g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("removed or replaced")))
+				}
+				g.Expect(os.MkdirAll(dir, 0o700)).To(gomega.Succeed())
+				g.Expect(os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600)).To(gomega.Succeed())
+			}
+		})
+	}
+}
+
+func TestAnURLIsNotShown(t *testing.T) {
+	_, err := Open(t.Context(), Config{URL: "nats://user:secret word@127.0.0.1:1"})
+	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.And(gomega.ContainSubstring("cannot be read"), gomega.Not(gomega.ContainSubstring("secret")))))
+}
+
 func TestConfigurationsThatContradictThemselves(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"two places": {Dir: t.TempDir(), URL: "nats://127.0.0.1:1"}, "replicas alone": {Replicas: 3}, "many replicas": {URL: "nats://127.0.0.1:1", Replicas: 7},
