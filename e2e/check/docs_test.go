@@ -134,8 +134,12 @@ func TestThePageHasEveryField(t *testing.T) {
 	}
 }
 
-// once is the folder of `antiphon once`: a program of its own, whose error codes are in docs/once.md.
-const once = "../../server/once"
+// The folders whose codes stand on pages of their own: `antiphon once` is a program of its own, in docs/once.md, and the codes of runs are in the
+// results of runs, in docs/runs.md.
+const (
+	once = "../../server/once"
+	runs = "../../server/runs"
+)
 
 // codes returns the error codes in the code of the server and of the codec.
 func codes(t *testing.T) map[string]bool {
@@ -145,7 +149,7 @@ func codes(t *testing.T) map[string]bool {
 	return out
 }
 
-// codesIn returns the error codes in the code of some folders. The folder once counts only where it is one of them.
+// codesIn returns the error codes in the code of some folders. The folders once and runs count only where they are one of them.
 func codesIn(t *testing.T, roots ...string) map[string]bool {
 	t.Helper()
 	g := gomega.NewWithT(t)
@@ -154,7 +158,7 @@ func codesIn(t *testing.T, roots ...string) map[string]bool {
 	staged := regexp.MustCompile(`\bStage[A-Z][a-z]+ += "([a-z]+)"`)
 	for _, root := range roots {
 		g.Expect(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if path == once && root != once {
+			if (path == once || path == runs) && root != path {
 				return fs.SkipDir
 			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -192,14 +196,20 @@ func TestThePageHasEveryErrorCode(t *testing.T) {
 	}
 }
 
-func TestThePageOfOnceHasEveryErrorCode(t *testing.T) {
+func TestThePageOfOnceHasEveryErrorCode(t *testing.T) { hasEveryCode(t, "../../docs/once.md", once) }
+
+func TestThePageOfRunsHasEveryCode(t *testing.T) { hasEveryCode(t, "../../docs/runs.md", runs) }
+
+// hasEveryCode fails if a page does not name each code in the code of a folder.
+func hasEveryCode(t *testing.T, name, folder string) {
+	t.Helper()
 	g := gomega.NewWithT(t)
-	page, err := os.ReadFile("../../docs/once.md")
+	page, err := os.ReadFile(name)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	known := codesIn(t, once)
+	known := codesIn(t, folder)
 	g.Expect(known).NotTo(gomega.BeEmpty())
 	for code := range known {
-		g.Expect(strings.Contains(string(page), "`"+code+"`")).To(gomega.BeTrue(), "docs/once.md does not say when %s comes", code)
+		g.Expect(strings.Contains(string(page), "`"+code+"`")).To(gomega.BeTrue(), "%s does not say when %s comes", name, code)
 	}
 }
 
