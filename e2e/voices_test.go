@@ -3,12 +3,16 @@ package e2e
 // What the server says about the voices and the sounds of real recordings.
 
 import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/e2e/internal/human"
+	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/sdk/native"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/embedded"
@@ -30,24 +34,18 @@ func TestAPersonIsHeardAsSpeech(t *testing.T) {
 	g.Expect(e.Sound).To(gomega.Equal("speech"))
 }
 
-// Only the person who is enrolled gets an answer. Another voice, that of flite, gets none.
+// Only the person who is enrolled over HTTP gets an answer. Another voice, that of flite, gets none.
 func TestOnlyAKnownVoiceIsAnswered(t *testing.T) {
 	t.Parallel()
 	g := gomega.NewWithT(t)
 	v, err := voiceprint.New(voiceprint.Config{Models: "../.cache/models"})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	var recordings [][]float32
-	for _, name := range []string{"conf-placeintoconf", "conf-waitforleader", "cannot-complete-as-dialed"} {
-		said, err := human.Prompt(name)
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		recordings = append(recordings, voice.PCM16ToFloat(nil, said))
-	}
-	ada, err := v.OfRecordings(t.Context(), recordings...)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(v.Enrol("Ada", ada)).To(gomega.Succeed())
-	c := call(t, callOptions{name: "known voice", url: neuralWith(t, func(p *pipeline.Pipeline) {
-		p.Gate = &pipeline.VoiceGate{Verifier: v, Deadline: time.Minute} // the machine may be busy
-	}).url})
+	g.Expect(v.KeepIn(t.TempDir())).To(gomega.Succeed())
+	url := neuralWith(t, func(p *pipeline.Pipeline) {
+		p.Gate = &pipeline.VoiceGate{Verifier: v, Enroller: v, Deadline: time.Minute} // the machine may be busy
+	}).url
+	enrol(t, url, "Ada", "conf-placeintoconf", "conf-waitforleader", "cannot-complete-as-dialed")
+	c := call(t, callOptions{name: "known voice", url: url})
 	c.send(&wire.AntiphonHello{})
 	c.sendText([]byte(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":{"type":"server_vad","silence_duration_ms":900}}}}}`))
 	c.next("session.updated")
@@ -67,6 +65,31 @@ func TestOnlyAKnownVoiceIsAnswered(t *testing.T) {
 	g.Expect(nextOf[*wire.ConversationItemInputAudioTranscriptionCompleted](c).ItemID).To(gomega.Equal(known))
 	g.Expect(nextOf[*wire.ResponseDone](c).Response.Status).To(gomega.Equal("completed"))
 	g.Expect(c.count("response.created")).To(gomega.Equal(1), "the stranger got no answer")
+}
+
+// enrol lets a person pass the voice gate of a server. The recording has these prompts.
+func enrol(t *testing.T, url, name string, prompts ...string) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	var pcm []int16
+	for _, p := range prompts {
+		said, err := human.Prompt(p)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		pcm = append(pcm, said...)
+	}
+	sound := voice.PCM16ToBytes(nil, pcm)
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	g.Expect(form.WriteField("name", name)).To(gomega.Succeed())
+	file, err := form.CreateFormFile("file", "recording.wav")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, err = file.Write(append(wav.Header(human.Rate, len(sound)), sound...))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(form.Close()).To(gomega.Succeed())
+	w, err := http.Post(url+"/v1/antiphon/voices", form.FormDataContentType(), &body)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(w.Body.Close()).To(gomega.Succeed())
+	g.Expect(w.StatusCode).To(gomega.Equal(http.StatusOK))
 }
 
 // byFlite returns a text that flite speaks, as the microphone takes it, with silence around it.

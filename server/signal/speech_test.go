@@ -34,6 +34,10 @@ func TestSpeechWantsAKey(t *testing.T) {
 	d.refused(d.ask(http.MethodPost, "/v1/audio/speech", strings.NewReader(`{"input":"hello"}`), "Authorization", "Bearer "+made.Value),
 		403, "client_secret_not_allowed", "is for calls")
 
+	d.refused(d.ask(http.MethodGet, "/v1/antiphon/voices", nil, "Authorization", "Bearer "+made.Value), 403, "client_secret_not_allowed", "is for calls")
+	d.refused(d.ask(http.MethodPost, "/v1/antiphon/voices", nil, auth...), 404, "no_enrolment", "folder")
+	d.refused(d.ask(http.MethodPost, "/v1/antiphon/voices/Ada/remove", nil), 401, "invalid_api_key", "show a key")
+
 	w = d.ask(http.MethodGet, "/v1/models", nil, auth...)
 	d.g.Expect(w.Code).To(gomega.Equal(http.StatusOK))
 	d.g.Expect(w.Body.String()).To(gomega.ContainSubstring(`"id":"scripted"`))

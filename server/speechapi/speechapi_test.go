@@ -46,6 +46,7 @@ func open(t *testing.T, p *pipeline.Pipeline) desk {
 	mux := http.NewServeMux()
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, string) *Problem{
 		"POST /v1/audio/transcriptions": h.Transcription, "POST /v1/audio/speech": h.Speech, "GET /v1/models": h.Models,
+		"GET /v1/antiphon/voices": h.Voices, "POST /v1/antiphon/voices": h.Enrol, "POST /v1/antiphon/voices/{name}/remove": h.Remove,
 	} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			if p := serve(w, r, "ann"); p != nil {

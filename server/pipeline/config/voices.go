@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"time"
-	"unicode/utf8"
 
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
@@ -21,7 +20,8 @@ type Voices struct {
 	Ask       string        `yaml:"ask" enum:"every-turn,first-turn" doc:"Which turns are asked about: every one, or those until one is recognised; then the session trusts all that follow. every-turn where it is left out."`
 	Threshold float64       `yaml:"threshold" min:"0.3" max:"1" doc:"How similar a turn must be to a person: 1 is the same. 0.7 where it is left out."`
 	Deadline  time.Duration `yaml:"deadline" min:"100ms" max:"30s" doc:"How long a verdict may take before the turn is refused; 5s where it is left out."`
-	People    []Person      `yaml:"people" required:"" doc:"Those who may speak to the model."`
+	Folder    string        `yaml:"folder" type:"path" doc:"Folder for the prints of people who are enrolled over HTTP (POST /v1/antiphon/voices). Left out: the route enrols nobody."`
+	People    []Person      `yaml:"people" doc:"Those who may speak to the model."`
 }
 
 // Person is somebody who may speak to the model.
@@ -32,7 +32,6 @@ type Person struct {
 
 // Limits of the section.
 const (
-	maxPersonName = 64           // bytes
 	maxRecordings = 20           // of one person
 	maxSound      = 300 * 48_000 // samples of a recording: 5 min at 48 kHz
 )
@@ -59,23 +58,31 @@ func (f *File) GuardVoices(ctx context.Context, p *pipeline.Pipeline) error {
 			return fmt.Errorf("%s: voices: %s: %w", f.Path, person.Name, err)
 		}
 	}
-	p.Gate = &pipeline.VoiceGate{Verifier: v, FirstTurn: f.Voices.Ask == firstTurn, Deadline: f.Voices.Deadline}
+	gate := &pipeline.VoiceGate{Verifier: v, FirstTurn: f.Voices.Ask == firstTurn, Deadline: f.Voices.Deadline}
+	if f.Voices.Folder != "" {
+		if err := v.KeepIn(f.Voices.Folder); err != nil {
+			return fmt.Errorf("%s: voices: folder: %w", f.Path, err)
+		}
+		gate.Enroller = v
+	}
+	p.Gate = gate
 	return nil
 }
 
 // check refuses what the types cannot.
 func (v *Voices) check() error {
-	if len(v.People) == 0 {
-		return errors.New("there are no people: name at least one under people, or take the section out")
+	if len(v.People) == 0 && v.Folder == "" {
+		return errors.New("there are no people: name at least one under people, give a folder for people who are enrolled over HTTP, or take the section out")
 	}
 	if len(v.People) > voiceprint.MaxPeople {
 		return fmt.Errorf("there are %d people: want at most %d", len(v.People), voiceprint.MaxPeople)
 	}
 	known := map[string]bool{}
 	for _, p := range v.People {
+		if err := voiceprint.CheckName(p.Name); err != nil {
+			return err
+		}
 		switch {
-		case len(p.Name) > maxPersonName || !utf8.ValidString(p.Name):
-			return fmt.Errorf("the name %.80q is too long: want at most %d bytes", p.Name, maxPersonName)
 		case known[p.Name]:
 			return fmt.Errorf("%s stands there twice: put all recordings under one name", p.Name)
 		case len(p.Recordings) == 0 || len(p.Recordings) > maxRecordings:

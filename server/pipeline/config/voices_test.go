@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,10 +54,12 @@ func TestVoices(t *testing.T) {
 		"":        nil,
 		"voices:": nil,
 		"voices: {people: [{name: Ada, recordings: [ada.wav]}]}":                                                          {},
+		"voices: {folder: prints, people: [{name: Ada, recordings: [ada.wav]}]}":                                          {},
 		"voices: {ask: first-turn, deadline: 2s, threshold: 0.75, people: [{name: Ada, recordings: [ada.wav, ada.wav]}]}": {FirstTurn: true, Deadline: 2 * time.Second},
 	} {
 		p, err := pipelineOf(section)
 		g.Expect(err).NotTo(gomega.HaveOccurred(), section)
+		g.Expect(p.Gate != nil && p.Gate.Enroller != nil).To(gomega.Equal(strings.Contains(section, "folder")), section)
 		g.Expect(p.Gate != nil).To(gomega.Equal(want != nil), section)
 		if want != nil {
 			g.Expect(p.Gate.FirstTurn).To(gomega.Equal(want.FirstTurn))

@@ -57,6 +57,10 @@ type Verifier struct {
 
 	mu     sync.RWMutex
 	people map[string]*Print
+
+	folder string     // of the prints that EnrolRecording keeps; "" for none
+	keeps  sync.Mutex // one change of the folder at a time
+	kept   map[string]bool
 }
 
 // New loads the weights. Its error wraps models.ErrNotThere when they are missing.
@@ -76,7 +80,7 @@ func New(c Config) (*Verifier, error) {
 		}
 		return nil, fmt.Errorf("voice prints: %w; get the file again with: antiphon models get --again voice-prints", err)
 	}
-	v := &Verifier{net: net, threshold: c.Threshold, running: make(chan struct{}, runtime.GOMAXPROCS(0)), people: map[string]*Print{}}
+	v := &Verifier{net: net, threshold: c.Threshold, running: make(chan struct{}, runtime.GOMAXPROCS(0)), people: map[string]*Print{}, kept: map[string]bool{}}
 	if v.threshold == 0 {
 		v.threshold = DefaultThreshold
 	}
