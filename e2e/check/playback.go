@@ -109,8 +109,8 @@ func (s *session) truncated(e *event) {
 			continue
 		}
 		o.truncated = o.truncated || !r.done
-		r.hushed = r.hushed || s.clearing
-		if !r.done && !mine && !(r.hushed && e.AudioEndMS == 0) { // a client may truncate at any time; after a barge-in the server must wait for response.done
+		r.silenced = r.silenced || s.clearing
+		if !r.done && !mine && !(r.silenced && e.AudioEndMS == 0) { // a client may truncate at any time; after a barge-in the server must wait for response.done
 			r.early = s.line
 		}
 		if p.owed == r {

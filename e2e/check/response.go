@@ -21,7 +21,7 @@ type response struct {
 	rate      int // bytes a second of its audio in events
 
 	byClient bool // cleared is an answer to output_audio_buffer.clear
-	hushed   bool // the client has sent output_audio_buffer.clear: messages that begin later are truncated at 0 ms
+	silenced bool // the client has sent output_audio_buffer.clear: messages that begin later are truncated at 0 ms
 }
 
 // output is one item of a response.
