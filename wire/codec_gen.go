@@ -109,6 +109,8 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonConversationCompacted)
 	case "antiphon.session.expiring":
 		return new(AntiphonSessionExpiring)
+	case "antiphon.run.message":
+		return new(AntiphonRunMessage)
 	case "antiphon.input.sounds":
 		return new(AntiphonInputSounds)
 	case "antiphon.voice":
@@ -208,6 +210,7 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"antiphon.response.progress", "event_id response_id state"},
 	{"antiphon.conversation.compacted", "event_id items last_item_id tokens_before tokens_after summary"},
 	{"antiphon.session.expiring", "event_id expires_at seconds_left"},
+	{"antiphon.run.message", "event_id run_id tool message"},
 	{"antiphon.input.sounds", "event_id item_id sound lengths_ms"},
 	{"antiphon.voice", "event_id item_id state"},
 }
@@ -1233,6 +1236,21 @@ func (*AntiphonSessionExpiring) server() {}
 
 func (e *AntiphonSessionExpiring) fields(c *codec) {
 	c.bind("event_id! expires_at! seconds_left!", &e.EventID, &e.ExpiresAt, &e.SecondsLeft)
+}
+
+// Type returns "antiphon.run.message".
+func (*AntiphonRunMessage) Type() string { return "antiphon.run.message" }
+
+// ID returns EventID.
+func (e *AntiphonRunMessage) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonRunMessage) SetID(id string) { e.EventID = id }
+
+func (*AntiphonRunMessage) server() {}
+
+func (e *AntiphonRunMessage) fields(c *codec) {
+	c.bind("event_id! run_id! tool! message!", &e.EventID, &e.RunID, &e.Tool, (*rawObject)(&e.Message))
 }
 
 // Type returns "antiphon.input.sounds".

@@ -442,6 +442,15 @@ type AntiphonSessionExpiring struct {
 	SecondsLeft int
 }
 
+// AntiphonRunMessage is the event antiphon.run.message. It has a message of a run, which is background work that a tool
+// call of this session has begun: Message is the envelope of the run's protocol.
+type AntiphonRunMessage struct {
+	EventID string
+	RunID   string
+	Tool    string
+	Message Raw
+}
+
 // AntiphonInputSounds is the event antiphon.input.sounds. It says what is to be heard in the audio of a user's item:
 // Sound is what is heard longest, such as "speech", empty for silence; LengthsMS has the milliseconds of each sound by
 // name.

@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
 	"github.com/antiphon-rt/antiphon/server/runs"
 	"github.com/antiphon-rt/antiphon/server/runs/runsapi"
+	"github.com/antiphon-rt/antiphon/server/runs/toolrun"
 	"github.com/antiphon-rt/antiphon/server/store"
 )
 
@@ -30,7 +31,7 @@ func (c *serve) openKept(ctx context.Context, file *config.File, cfg *server.Con
 	}
 	k := &kept{store: opened}
 	if file != nil {
-		k.runs, err = c.openRuns(ctx, file, opened, logger)
+		k.runs, err = c.openRuns(ctx, file, opened, cfg, logger)
 	}
 	if err != nil {
 		return nil, errors.Join(err, k.Close())
@@ -42,8 +43,8 @@ func (c *serve) openKept(ctx context.Context, file *config.File, cfg *server.Con
 	return k, nil
 }
 
-// openRuns returns the runs of the configuration's tools that work in the background; nil without such a tool.
-func (c *serve) openRuns(ctx context.Context, file *config.File, in *store.Store, logger *slog.Logger) (*runs.Runner, error) {
+// openRuns returns the runs of the configuration's tools that work in the background, and gives these tools to the model; nil without such a tool.
+func (c *serve) openRuns(ctx context.Context, file *config.File, in *store.Store, cfg *server.Config, logger *slog.Logger) (*runs.Runner, error) {
 	tools, err := file.BackgroundTools(config.Env{Logger: logger})
 	if err != nil || len(tools) == 0 {
 		return nil, err
@@ -53,11 +54,14 @@ func (c *serve) openRuns(ctx context.Context, file *config.File, in *store.Store
 	}
 	workers := make([]runs.Worker, 0, len(tools))
 	for i := range tools {
-		workers = append(workers, runs.ToolWorker(&tools[i].Tool, runs.Background{Approval: tools[i].Approval, Repeatable: tools[i].Repeatable}))
+		workers = append(workers, toolrun.Worker(&tools[i].Tool, toolrun.Background{Approval: tools[i].Approval, Repeatable: tools[i].Repeatable}))
 	}
 	runner, err := runs.New(ctx, runs.Config{Store: in, Workers: workers, Logger: logger})
 	if err != nil {
 		return nil, fmt.Errorf("the runs: %w", err)
+	}
+	for _, t := range tools {
+		cfg.Tools.Tools = append(cfg.Tools.Tools, toolrun.Offer(runner, t.Tool.Tool, logger))
 	}
 	return runner, nil
 }

@@ -314,7 +314,7 @@ func (r *Runner) conclude(ctx context.Context, k key, status string, result Resu
 // conclude gives the machine the event that ends a run. The number of a result is that of the message that has it.
 func (w *writing) conclude(status string, result Result, event func(*writing, run.Result) run.Event) error {
 	w.next.Result, w.next.Question = &result, nil
-	return w.take(event(w, run.Result(w.next.Seq+1)), said{typeResult, concluded{status, result.Output, result.Code, result.Message}})
+	return w.take(event(w, run.Result(w.next.Seq+1)), said{TypeResult, concluded{status, result.Output, result.Code, result.Message}})
 }
 
 // perform performs the effects of an entry that is stored.

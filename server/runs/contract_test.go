@@ -40,7 +40,7 @@ type contractFile struct {
 }
 
 // ownMessages are the messages that this package adds to those of the machine.
-var ownMessages = map[string]any{typeRequested: requested{}, typeProgress: progressed{}, typeStep: stepDone{}, typeResult: concluded{}}
+var ownMessages = map[string]any{TypeRequested: requested{}, typeProgress: progressed{}, typeStep: stepDone{}, TypeResult: concluded{}}
 
 //go:generate go test -run ^TestContract$ . -args -rewrite
 
@@ -140,7 +140,7 @@ func TestMessagesThatBreakTheContract(t *testing.T) {
 		`{"interaction_id":"ia_1","resolution_mode":"auto_decide_timeout","policy":"auto_decide","more":1}`: "interaction.auto_decide.timeout",
 		`{"text":1}`:                        typeProgress,
 		`[]`:                                typeProgress,
-		`{"status":"done"}`:                 typeResult,
+		`{"status":"done"}`:                 TypeResult,
 		`{"text":"a message of no schema"}`: "run.other",
 	} {
 		gomega.NewWithT(t).Expect(checkMessage(kind, []byte(text))).NotTo(gomega.Succeed(), "%s %s", kind, text)

@@ -18,5 +18,6 @@
 //	worker.go                     what a Worker is, and what its Turn offers
 //	book.go, record.go            the logs: one step of a machine, and what an entry has
 //	message.go, schema.go         the published messages, and the check of each against contract.json
-//	requests.go, stream.go        what a principal may do with its runs. Package runsapi has the HTTP API
+//	requests.go, stream.go        what a principal may do with its runs. Package runsapi has the HTTP API,
+//	                              package toolrun the tools of the server as workers
 package runs

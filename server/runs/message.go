@@ -73,12 +73,12 @@ type (
 	}
 )
 
-// The types of the messages that this package adds to those of the machine.
+// The types of the messages that this package adds to those of the machine: TypeRequested is a question to the user, TypeResult the result of a run.
 const (
-	typeRequested = "interaction.requested"
+	TypeRequested = "interaction.requested"
 	typeProgress  = "run.progress"
 	typeStep      = "run.step.completed"
-	typeResult    = "run.result"
+	TypeResult    = "run.result"
 )
 
 // published returns the type and the data of an effect that is published; nil for an effect that is not.

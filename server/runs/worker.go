@@ -206,7 +206,7 @@ func (t *Turn) ask(w *writing, name string, q Question, policy run.Policy) error
 	}
 	err := w.take(run.TurnNeedsInput{
 		Attempt: t.attempt, Interaction: pending.Interaction, Session: t.worker.session(), Policy: policy, At: now,
-	}, said{typeRequested, message})
+	}, said{TypeRequested, message})
 	if w.changed() {
 		w.next.Question = pending
 	}

@@ -67,6 +67,8 @@ type Config struct {
 type Options struct {
 	// Tools are the tools that the server runs.
 	Tools tool.Set
+	// Principal is whose session it is, for tools whose work outlives the session; "" if the server has no keys.
+	Principal string
 	// Summaries say when the beginning of a long conversation is summarised.
 	Summaries summary.Limits
 }

@@ -4,6 +4,7 @@ package session
 
 import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/generation"
 	"github.com/antiphon-rt/antiphon/server/session/input"
@@ -37,6 +38,8 @@ type (
 	lifetimeEvent struct{ lifetime.Event }
 	// summaryWritten: the summary of a long conversation has ended.
 	summaryWritten struct{ summary.Written }
+	// backgroundNews is what work says that a tool call of this session has begun.
+	backgroundNews struct{ tool.News }
 	// leaving asks the session to wait for its client, which will reconnect over another connection.
 	leaving struct{ answer chan<- left }
 	// handled closes done: everything that was posted before is handled.
@@ -54,6 +57,7 @@ func (playerEvent) event()    {}
 func (bodyEvent) event()      {}
 func (lifetimeEvent) event()  {}
 func (summaryWritten) event() {}
+func (backgroundNews) event() {}
 func (leaving) event()        {}
 func (handled) event()        {}
 
@@ -89,6 +93,8 @@ func (s *Session) handle(e event) {
 		s.do(s.lifetime.Handle(e.Event, &s.machines.state))
 	case summaryWritten:
 		s.do(s.summariser.Handle(e.Written))
+	case backgroundNews:
+		s.do(s.news(e.News))
 	case leaving:
 		out, waits := s.lifetime.Leave(&s.machines.state)
 		s.do(out)

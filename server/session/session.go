@@ -19,6 +19,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/fault"
@@ -54,6 +55,8 @@ type Session struct {
 	summariser   *summary.Summariser
 	player       *output.Player
 	lifetime     *lifetime.Lifetime
+
+	informed bool // the model has got news of background work that nobody has answered yet
 
 	link      call.Link
 	can       call.Capabilities // the capabilities of link
@@ -165,6 +168,7 @@ func (s *Session) attach(link call.Link) {
 	parts := generation.Parts{
 		Env: s.cfg.Env, Log: s.log, Pipeline: s.cfg.Pipeline, Guard: s.cfg.Guard, Limits: s.cfg.Limits, Settings: s.settings,
 		Conversation: s.conversation, Player: s.player, Context: s.shared.ctx, Workers: s.shared.workers, AnswerAhead: s.cfg.AnswerAhead, Tools: s.cfg.Options.Tools,
+		Caller:       &tool.Caller{Principal: s.cfg.Options.Principal, Tell: func(n tool.News) bool { return s.post(backgroundNews{n}) }, Ended: s.shared.ctx.Done()},
 		Post:         func(e generation.Event) bool { return s.post(bodyEvent{e}) },
 		WantsMetrics: func() bool { return s.client.WantsMetrics() },
 		Extended:     func() bool { return s.client.Extended() },
@@ -248,6 +252,7 @@ func (s *Session) settle() {
 			s.handle(e)
 		}
 		out := append(s.generator.Settle(&s.machines.state), s.summariser.Settle()...)
+		out = append(out, s.answerNews()...)
 		if len(out) == 0 && len(s.machines.later) == 0 {
 			s.shared.turns.Store(int64(s.input.Turns()))
 			s.generator.Ahead(s.likely(), &s.machines.state)

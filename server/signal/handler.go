@@ -231,13 +231,14 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 	if who.principal != "" {
 		logger = logger.With("principal", who.principal)
 	}
-	token := rand.Text()
+	token, options := rand.Text(), h.cfg.Options
+	options.Principal = who.principal
 	s, err := session.New(session.Config{
 		Token:    token,
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
-		AnswerAhead: h.cfg.AnswerAhead, Options: h.cfg.Options,
+		AnswerAhead: h.cfg.AnswerAhead, Options: options,
 		Limits: h.budgets.Limiter(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
 	})
 	if err != nil {

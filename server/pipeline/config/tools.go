@@ -28,7 +28,7 @@ type Function struct {
 	KeyFile     string            `yaml:"key_file" type:"path" doc:"The file that has the key of the server, and nothing else."`
 	Headers     map[string]string `yaml:"headers" doc:"Further header fields of each request."`
 	Timeout     time.Duration     `yaml:"timeout" min:"100ms" max:"10m" doc:"How long a call may take; 30s where it is left out."`
-	Background  bool              `yaml:"background" doc:"The tool works in the background, as a run: over /v1/runs, and not as a part of a response."`
+	Background  bool              `yaml:"background" doc:"A call of the tool begins a run, which works in the background and outlives the call. Runs can also be begun over /v1/runs."`
 	Approval    string            `yaml:"approval" enum:"required" doc:"With background: the user approves each run before the tool gets its call."`
 	Repeatable  bool              `yaml:"repeatable" doc:"With background: the tool may get a call again, with the same Idempotency-Key, if the server has stopped before the answer. Otherwise such a run fails."`
 }

@@ -9,6 +9,7 @@ import (
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
+	"github.com/antiphon-rt/antiphon/server/session/fault"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -75,6 +76,20 @@ func (c *Client) createItem(o Origin, e *wire.ConversationItemCreate) action.Lis
 	}
 	return answered(events, refused)
 }
+
+// Inform adds a system message to the end of the conversation, which the server itself has for the model.
+func (c *Client) Inform(text string) (out action.List, refused *fault.Failure) {
+	w := wire.Item{Type: wire.ItemMessage, Role: "system", Content: []wire.Content{{Type: wire.ContentInputText, Text: text}}}
+	if refused := c.Conversation.Prepare(&w); refused != nil {
+		return nil, refused
+	}
+	_, events, refused := c.Conversation.Create(w, "")
+	out.SendAll(events)
+	return out, refused
+}
+
+// Respond begins a response of the session's own accord.
+func (c *Client) Respond() action.List { return c.createResponse(Origin{}, &wire.ResponseCreate{}) }
 
 func (c *Client) truncateItem(e *wire.ConversationItemTruncate) action.List {
 	it := c.Conversation.Find(e.ItemID)

@@ -54,6 +54,8 @@ type Parts struct {
 	AnswerAhead bool
 	// Tools are the tools that the server runs.
 	Tools tool.Set
+	// Caller is this session, for tools that tell it of work in the background.
+	Caller *tool.Caller
 	// Broken is called with an invariant that does not hold, where they are checked; nil where they are not.
 	Broken func(invariant, event string)
 }

@@ -137,7 +137,7 @@ var errToolTime = errors.New("the tool took too long")
 
 // callTool calls a tool and returns its output. It is for a goroutine of its own.
 func (g *Generator) callTool(t *tool.Tool, arguments string) (output string, err error) {
-	ctx, cancel := env.WithTimeout(g.Env, g.Context, t.Limit(), errToolTime)
+	ctx, cancel := env.WithTimeout(g.Env, tool.WithCaller(g.Context, g.Caller), t.Limit(), errToolTime)
 	defer cancel()
 	err = g.Guard.Run(ctx, tool.Stage, func(w *watchdog.Watch) error {
 		said, err := t.Run(ctx, arguments)

@@ -1,0 +1,39 @@
+package tool
+
+// The session that calls a tool: work that outlives the call tells it what becomes of it.
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// News is what background work tells the session in which it was begun.
+type News struct {
+	Run, Tool string
+	Message   json.RawMessage // the message as the client gets it: a JSON object
+	Text      string          // what the model reads, and answers if nobody speaks; "" for nothing
+}
+
+// Caller is the session that calls a tool. Its fields do not change.
+type Caller struct {
+	// Principal is whose call it is; "" if the server has no keys.
+	Principal string
+	// Tell gives the session news. It does not wait for the session to handle them. It reports false when the session has ended.
+	Tell func(News) bool
+	// Ended is closed when the session ends.
+	Ended <-chan struct{}
+}
+
+// callerKey is the key of the Caller in a call's context.
+type callerKey struct{}
+
+// WithCaller returns a context for a call by that session.
+func WithCaller(ctx context.Context, c *Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// CallerOf returns the session that calls a tool; nil if the context is of no such call.
+func CallerOf(ctx context.Context) *Caller {
+	c, _ := ctx.Value(callerKey{}).(*Caller)
+	return c
+}

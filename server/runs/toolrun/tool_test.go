@@ -1,0 +1,118 @@
+package toolrun
+
+// A tool of the server as a run: what a language model and a session get, and what the user approves.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+	"github.com/antiphon-rt/antiphon/server/runs"
+	"github.com/antiphon-rt/antiphon/server/store"
+)
+
+// booking is a tool whose output says with what it was called.
+func booking() *tool.Tool {
+	return &tool.Tool{Tool: pipeline.Tool{Name: "book"}, Run: func(_ context.Context, arguments string) (string, error) {
+		if strings.Contains(arguments, "nowhere") {
+			return "", errors.New("there is no such town")
+		}
+		return "booked " + arguments, nil
+	}}
+}
+
+// withTool opens a Runner with one tool.
+func withTool(t *testing.T, t1 *tool.Tool, b Background) *runs.Runner {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	s, err := store.Open(t.Context(), store.Config{Timeout: time.Minute})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	r, err := runs.New(t.Context(), runs.Config{Store: s, Workers: []runs.Worker{Worker(t1, b)}})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() {
+		if err := errors.Join(r.Close(context.Background()), s.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// told waits for news with a text for the model.
+func told(t *testing.T, from <-chan tool.News) tool.News {
+	t.Helper()
+	for n := range from {
+		if n.Text != "" {
+			return n
+		}
+	}
+	t.Fatal("the session was told nothing")
+	return tool.News{}
+}
+
+func TestAModelBeginsARun(t *testing.T) {
+	for name, c := range map[string]struct {
+		arguments string
+		approve   bool
+		ends      string
+	}{
+		"approved": {`{"to":"Oslo"}`, true, `"output":"booked {\"to\":\"Oslo\"}"`}, "refused": {`{"to":"Oslo"}`, false, codeNotApproved},
+		"a failure": {`{"to":"nowhere"}`, true, "there is no such town"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, news := gomega.NewWithT(t), make(chan tool.News, 99)
+			r := withTool(t, booking(), Background{Approval: true})
+			caller := &tool.Caller{Principal: "ann", Tell: func(n tool.News) bool { news <- n; return true }}
+			offer := Offer(r, booking().Tool, slog.New(slog.DiscardHandler))
+			output, err := offer.Run(tool.WithCaller(t.Context(), caller), c.arguments)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			asked := told(t, news)
+			g.Expect(output).To(gomega.HavePrefix("Started run " + asked.Run))
+			g.Expect(asked.Text).To(gomega.ContainSubstring("needs the user"))
+			var m runs.Message
+			g.Expect(json.Unmarshal(asked.Message, &m)).To(gomega.Succeed())
+			g.Expect([]string{m.RunID, m.Type, asked.Tool}).To(gomega.Equal([]string{asked.Run, runs.TypeRequested, "book"}))
+			_, err = r.Reply(t.Context(), "ann", asked.Run, "ia_1", runs.Answer{Approved: c.approve})
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(told(t, news).Text).To(gomega.ContainSubstring(c.ends))
+		})
+	}
+}
+
+// A call that ends, or was none of a session, harms no run.
+func TestARunOutlivesItsCall(t *testing.T) {
+	g, ended := gomega.NewWithT(t), make(chan struct{})
+	r := withTool(t, booking(), Background{Approval: true})
+	offer := Offer(r, booking().Tool, slog.New(slog.DiscardHandler))
+	_, err := offer.Run(t.Context(), `{}`)
+	g.Expect(err).To(gomega.HaveOccurred())
+	_, err = offer.Run(tool.WithCaller(t.Context(), &tool.Caller{Principal: "ann", Tell: func(tool.News) bool { return false }, Ended: ended}), `{}`)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	close(ended)
+	g.Eventually(func() (string, error) {
+		page, _, err := r.List(t.Context(), "ann", "", 9)
+		if err != nil || len(page) != 1 {
+			return "", err
+		}
+		return page[0].Status, nil
+	}, time.Minute, time.Millisecond).Should(gomega.Equal("waiting_user"))
+	_, err = offer.Run(tool.WithCaller(t.Context(), &tool.Caller{Tell: func(tool.News) bool { return true }}), `no object`)
+	g.Expect(err).To(gomega.MatchError(runs.ErrInvalid))
+}
+
+func TestALongOutput(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, text := range []string{strings.Repeat("x", 1<<20), strings.Repeat("\x00", 200<<10), strings.Repeat("é", 70<<10), "short\xff"} {
+		out, err := outputText(text)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(len(out)).To(gomega.BeNumerically("<=", runs.MaxOutput))
+		g.Expect(json.Valid(out)).To(gomega.BeTrue())
+	}
+}

@@ -1,0 +1,97 @@
+package session
+
+// Work in the background: a call of a tool begins it, its news reach client and model, and the agent answers when nobody speaks.
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/coord/conn"
+	"github.com/antiphon-rt/antiphon/server/pipeline"
+	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// beginsWork is a tool whose call begins work in the background. It gives the caller away.
+func beginsWork(callers chan<- *tool.Caller) tool.Set {
+	return tool.Set{Tools: []tool.Tool{{Tool: pipeline.Tool{Name: "book"}, Run: func(ctx context.Context, _ string) (string, error) {
+		callers <- tool.CallerOf(ctx)
+		return "Started run run_1.", nil
+	}}}}
+}
+
+// begunWork is a call in which the model has begun work in the background.
+func begunWork(t *testing.T) (*caller, *stepping, *tool.Caller) {
+	callers := make(chan *tool.Caller, 1)
+	c, m := callWithTools(t, false, beginsWork(callers), func(n int) []pipeline.ModelEvent {
+		switch n {
+		case 1:
+			return []pipeline.ModelEvent{callsTool(0, "book")}
+		case 2:
+			return []pipeline.ModelEvent{say("I am on it.")}
+		}
+		return []pipeline.ModelEvent{say("It is booked.")}
+	})
+	c.send(`{"type":"antiphon.hello"}`)
+	c.ask("book it")
+	next[*wire.ResponseDone](c, "response.done")
+	return c, m, <-callers
+}
+
+var ended = tool.News{Run: "run_1", Tool: "book", Message: []byte(`{"seq":7}`), Text: "Run run_1 has ended: booked."}
+
+func TestNewsOfBackgroundWork(t *testing.T) {
+	story(t, "the agent answers when nobody speaks", func(t *testing.T) {
+		c, m, to := begunWork(t)
+		c.g.Expect(to.Tell(tool.News{Run: "run_1", Tool: "book", Message: []byte(`{"seq":1}`)})).To(gomega.BeTrue(), "for the client alone")
+		c.g.Expect(string(next[*wire.AntiphonRunMessage](c, "antiphon.run.message").Message)).To(gomega.Equal(`{"seq":1}`))
+		c.g.Expect(m.calls()).To(gomega.Equal(2))
+		to.Tell(ended)
+		told := next[*wire.AntiphonRunMessage](c, "antiphon.run.message")
+		c.g.Expect([]string{told.RunID, told.Tool, string(told.Message)}).To(gomega.Equal([]string{"run_1", "book", `{"seq":7}`}))
+		c.g.Expect(outline(next[*wire.ResponseDone](c, "response.done").Response)).To(gomega.Equal("completed: It is booked."))
+		c.g.Expect(m.read(3)).To(gomega.HaveSuffix("assistant: I am on it. | system: Run run_1 has ended: booked."))
+		c.g.Expect(c.count("response.created")).To(gomega.Equal(2))
+	})
+	story(t, "while the agent speaks, the news wait for the end", func(t *testing.T) {
+		c, m, to := begunWork(t)
+		c.ask("and now?")
+		next[*wire.ResponseCreated](c, "response.created")
+		to.Tell(ended)
+		to.Tell(ended)
+		next[*wire.ResponseDone](c, "response.done")
+		next[*wire.ResponseDone](c, "response.done")
+		wait(time.Minute)
+		c.g.Expect(m.calls()).To(gomega.Equal(4), "one answer to both")
+		c.g.Expect(c.count("error")).To(gomega.BeZero())
+	})
+	story(t, "the answer to a turn of the user has the news", func(t *testing.T) {
+		c, m, to := begunWork(t)
+		c.speak(scripted.Tones("hello"))
+		next[*wire.InputAudioBufferSpeechStarted](c, "input_audio_buffer.speech_started")
+		to.Tell(ended)
+		c.quiet(1000)
+		next[*wire.ResponseDone](c, "response.done")
+		wait(time.Minute)
+		c.g.Expect(m.read(m.calls())).To(gomega.ContainSubstring("Run run_1 has ended"))
+		c.g.Expect(c.count("response.created")).To(gomega.Equal(2))
+	})
+	story(t, "a client that creates responses itself gets the news alone", func(t *testing.T) {
+		c, m, to := begunWork(t)
+		c.settle(`"audio":{"input":{"turn_detection":null}}`)
+		to.Tell(ended)
+		next[*wire.AntiphonRunMessage](c, "antiphon.run.message")
+		wait(time.Minute)
+		c.g.Expect(m.calls()).To(gomega.Equal(2))
+	})
+	story(t, "a session that has ended takes no news", func(t *testing.T) {
+		c, _, to := begunWork(t)
+		c.s.Close(conn.ByClient)
+		<-to.Ended
+		c.g.Expect(to.Tell(ended)).To(gomega.BeFalse())
+	})
+}
