@@ -78,7 +78,7 @@ func (c *serve) openStore(ctx context.Context, cfg *server.Config, logger *slog.
 		return nil, err
 	}
 	handler, err := idempotent.New(ctx, nil, idempotent.Config{
-		Store: opened, Name: "serve", MaxBody: longestBody, Timeout: longestRequest, Safe: endsWithProcess, Retry: signal.TryAgain, Headers: signal.ReplayedHeaders(), Refuse: signal.Refuse, Logger: logger,
+		Store: opened, Name: "serve", MaxBody: longestBody, Timeout: longestRequest, Safe: repeatable, Announces: beginsRun, Retry: signal.TryAgain, Headers: signal.ReplayedHeaders(), Refuse: signal.Refuse, Logger: logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())
@@ -87,8 +87,12 @@ func (c *serve) openStore(ctx context.Context, cfg *server.Config, logger *slog.
 	return opened, nil
 }
 
-// endsWithProcess reports whether all that a request does ends with the process: then it may be repeated if its process has ended without a response. Calls
-// and client secrets are of this kind, and so are transcripts and speech.
-func endsWithProcess(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/v1/realtime/") || strings.HasPrefix(r.URL.Path, "/v1/audio/")
+// repeatable reports whether a request may be sent again if its process has ended without a response. All that calls, client secrets, transcripts and speech do
+// ends with the process. A run takes one reply to each question, and one cancellation.
+func repeatable(r *http.Request) bool {
+	path := r.URL.Path
+	return strings.HasPrefix(path, "/v1/realtime/") || strings.HasPrefix(path, "/v1/audio/") || strings.HasPrefix(path, "/v1/runs/")
 }
+
+// beginsRun reports whether a request begins a run. Its handler says when it has checked the request and begins.
+func beginsRun(r *http.Request) bool { return r.URL.Path == "/v1/runs" }

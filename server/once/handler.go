@@ -53,6 +53,9 @@ type Config struct {
 	// Retry reports whether a response with this status says that nothing was done, and that the client tries again. Such a response of an operation
 	// that may be repeated is not stored: the next try is sent again. nil: there is no such status.
 	Retry func(status int) bool
+	// Announces reports whether the service of a request calls Sending before it changes anything. If it refuses the request without that call, nothing was done: a
+	// response for which Retry holds is not stored then, although the operation may not be repeated. nil: no service does.
+	Announces func(*http.Request) bool
 	// Headers are the names of further headers of a response that every try gets.
 	Headers []string
 	// Refuse writes an error of the Handler for a client. nil writes application/problem+json (RFC 9457).
@@ -77,6 +80,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Retry == nil {
 		c.Retry = func(int) bool { return false }
+	}
+	if c.Announces == nil {
+		c.Announces = func(*http.Request) bool { return false }
 	}
 	if c.Refuse == nil {
 		c.Refuse = writeProblem
@@ -165,7 +171,8 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, principal string
 	}
 	principal = hashed(principal)
 	_, connects := next.(*Proxy)
-	t := &try{id: newTry(), next: next, connects: connects, uses: h.limits.open(principal, time.Now())}
+	announces := !connects && h.cfg.Announces(r)
+	t := &try{id: newTry(), next: next, connects: connects || announces, announces: announces, uses: h.limits.open(principal, time.Now())}
 	defer func() {
 		if !t.given {
 			t.uses.close()

@@ -156,6 +156,49 @@ func TestAResponseThatAsksForAnotherTry(t *testing.T) {
 	}
 }
 
+// A service that announces what it does has done nothing when it refuses a request before that.
+func TestAServiceThatAnnounces(t *testing.T) {
+	for announces, want := range map[bool]string{false: "call 3", true: "busy"} {
+		g, calls := gomega.NewWithT(t), atomic.Int64{}
+		h := before(t, Config{
+			history: 16, Announces: func(*http.Request) bool { return true }, Retry: func(status int) bool { return status == http.StatusServiceUnavailable },
+		}, func(w http.ResponseWriter, r *http.Request) {
+			if calls.Add(1) > 2 {
+				g.Expect(Sending(r.Context())).To(gomega.Succeed())
+				fmt.Fprint(w, "call ", calls.Load())
+				return
+			}
+			if announces {
+				g.Expect(Sending(r.Context())).To(gomega.Succeed())
+			}
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, "busy")
+		})
+		for range 2 {
+			_, body := send(h, request(t, "/", "k", ""))
+			g.Expect(body).To(gomega.Equal("busy"))
+		}
+		for range 2 {
+			_, body := send(h, request(t, "/", "k", ""))
+			g.Expect(body).To(gomega.Equal(want))
+		}
+		steps, wrong := checkTrace(history(t, h.book, scope(hashed(""), http.MethodPost, "/", "k")))
+		g.Expect(wrong).To(gomega.BeEmpty())
+		g.Expect(steps).To(gomega.BeNumerically(">=", 3))
+	}
+	t.Run("another refusal is stored", func(t *testing.T) {
+		g, calls := gomega.NewWithT(t), atomic.Int64{}
+		h := before(t, Config{history: 16, Announces: func(*http.Request) bool { return true }}, counting(&calls))
+		for range 2 {
+			_, body := send(h, request(t, "/", "k", ""))
+			g.Expect(body).To(gomega.Equal("call 1"))
+		}
+		_, wrong := checkTrace(history(t, h.book, scope(hashed(""), http.MethodPost, "/", "k")))
+		g.Expect(wrong).To(gomega.BeEmpty())
+	})
+	gomega.NewWithT(t).Expect(Sending(t.Context())).To(gomega.Succeed(), "without a key there is nothing to store")
+}
+
 // A browser writes another boundary into each try of a form.
 func TestAFormHasAnotherBoundary(t *testing.T) {
 	g, calls := gomega.NewWithT(t), atomic.Int64{}

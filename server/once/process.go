@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/server/store"
 )
 
 var (
@@ -82,7 +84,7 @@ func wholeness(t *try, next idempotency.Effect, err error) error {
 // finish waits until the service is done with the request of a try, or takes too long, and tells the machine what came of it.
 func (h *Handler) finish(own, request context.Context, t *try, c *claim, done <-chan struct{}) (idempotency.Effect, error) {
 	if h.hold(own, request.Done(), t, done) {
-		return h.settle(own, t, c.rec)
+		return h.settle(own, t, c)
 	}
 	// The handler does not come back. Its response may still come.
 	t.given = true
@@ -90,7 +92,7 @@ func (h *Handler) finish(own, request context.Context, t *try, c *claim, done <-
 	go func() {
 		defer late.uses.close()
 		<-done
-		if _, err := h.settle(own, &late, c.rec); err != nil {
+		if _, err := h.settle(own, &late, c); err != nil {
 			h.cfg.Logger.Warn("once: a late response was not stored", "err", err)
 		}
 	}()
@@ -125,10 +127,20 @@ func (h *Handler) hold(ctx context.Context, over <-chan struct{}, t *try, done <
 }
 
 // settle tells the machine what came of a request.
-func (h *Handler) settle(ctx context.Context, t *try, rec *recorder) (idempotency.Effect, error) {
+func (h *Handler) settle(ctx context.Context, t *try, c *claim) (idempotency.Effect, error) {
+	rec := c.rec
 	a, whole, err := rec.result()
 	if err != nil {
 		return h.giveUp(ctx, t, err)
+	}
+	if t.announces && !c.announced.Load() { // the service has changed nothing
+		if h.cfg.Retry(a.Status) {
+			t.answer, t.whole = a, whole
+			return h.release(ctx, t)
+		}
+		if err := c.sending(ctx); err != nil { // for the record: what is stored was sent
+			return h.giveUp(ctx, t, err)
+		}
 	}
 	if t.safe && (rec.tooLong() || h.cfg.Retry(a.Status)) || !t.uses.newResponse(t.safe, len(a.Body)+size(a.Header), time.Now()) {
 		t.answer, t.whole = a, whole
@@ -168,6 +180,21 @@ type claim struct {
 	h   *Handler
 	t   *try
 	rec *recorder
+
+	announced atomic.Bool // the service has called Sending
+}
+
+// Sending stores that the service is about to do what the request of this context asks for. Services that Config.Announces names call it before they change anything,
+// and do nothing if it returns an error. For a request without a key it does nothing.
+func Sending(ctx context.Context) error {
+	c, claimed := ctx.Value(claimKey{}).(*claim)
+	if !claimed || !c.t.announces || c.announced.Swap(true) {
+		return nil
+	}
+	if err := c.sending(ctx); err != nil {
+		return fmt.Errorf("%w: the idempotency key of the request: %w", store.ErrUnavailable, err)
+	}
+	return nil
 }
 
 // claimKey is the key of the claim in a request's context.

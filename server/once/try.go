@@ -14,14 +14,15 @@ import (
 
 // try is one request with a key.
 type try struct {
-	id       idempotency.Try
-	key      string       // its name in the store
-	next     http.Handler // the service
-	connects bool         // next is a Proxy: it stores Sending itself, when it has connected
-	payload  idempotency.Payload
-	safe     bool
-	body     []byte
-	uses     *account // what it takes from the limits
+	id        idempotency.Try
+	key       string       // its name in the store
+	next      http.Handler // the service
+	connects  bool         // next stores Sending itself: it is a Proxy, which has to connect first, or announces
+	announces bool         // next calls Sending before it changes anything
+	payload   idempotency.Payload
+	safe      bool
+	body      []byte
+	uses      *account // what it takes from the limits
 
 	answer *answer         // the response of the service to this try, also one that is not stored, or the stored one
 	whole  http.Header     // the header of the service's response to this try

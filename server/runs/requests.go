@@ -45,6 +45,8 @@ type Request struct {
 	Policy run.Policy
 	// ReplyTimeout is how long a question waits with the policy run.AutoDecide: 1 s to 24 h; 0 takes 5 min.
 	ReplyTimeout time.Duration
+	// Begins, if not nil, is called before the run is stored. If it returns an error there is no run.
+	Begins func(context.Context) error
 }
 
 // Run is a run as its principal sees it.
@@ -157,7 +159,13 @@ func (r *Runner) Start(ctx context.Context, q Request) (*Run, error) {
 	if err := r.room(ctx, k.principal); err != nil {
 		return nil, err
 	}
-	w, err := r.create(ctx, k, begin)
+	var w *writing
+	if q.Begins != nil {
+		err = q.Begins(ctx)
+	}
+	if err == nil {
+		w, err = r.create(ctx, k, begin)
+	}
 	if err != nil {
 		r.uncount(k.principal)
 		return nil, err

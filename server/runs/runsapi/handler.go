@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/coord/run"
+	"github.com/antiphon-rt/antiphon/server/once"
 	"github.com/antiphon-rt/antiphon/server/runs"
 	"github.com/antiphon-rt/antiphon/server/store"
 )
@@ -79,7 +80,7 @@ func (h *Handler) start(w http.ResponseWriter, r *http.Request) error {
 	}
 	timeout := min(max(body.ReplyTimeout, -1), 1e6)
 	started, err := h.runs.Start(r.Context(), runs.Request{
-		Principal: principal(r), Tool: body.Tool, Input: body.Input, Policy: policy, ReplyTimeout: time.Duration(timeout * float64(time.Second)),
+		Begins: once.Sending, Principal: principal(r), Tool: body.Tool, Input: body.Input, Policy: policy, ReplyTimeout: time.Duration(timeout * float64(time.Second)),
 	})
 	if err != nil {
 		return err
