@@ -61,7 +61,7 @@ func (k kept) measure(ctx context.Context, folder, service string, n int, row fu
 		return err
 	}
 	defer proxy.CloseIdleConnections()
-	handler, err := once.New(ctx, proxy, once.Config{Store: s, KeysPerPrincipal: 2 * maxRequests})
+	handler, err := once.New(ctx, proxy, once.Config{Store: s, PerPrincipal: once.Quota{Keys: 2 * maxRequests}})
 	if err != nil {
 		return err
 	}

@@ -46,10 +46,8 @@ type Config struct {
 	Memory int
 	// MaxRequests is how many requests with a key are in progress at a time; 0 takes 256. One principal has half of them at most.
 	MaxRequests int
-	// KeysPerPrincipal is how many new keys a principal may use in the time Keep, in this process; 0 takes 100,000.
-	KeysPerPrincipal int
-	// BytesPerPrincipal is how many bytes of responses a principal may store in the time Keep, in this process; 0 takes a quarter of the limit of the Store.
-	BytesPerPrincipal int
+	// PerPrincipal limits what one principal stores.
+	PerPrincipal Quota
 	// Retry reports whether a response with this status says that nothing was done, and that the client tries again. Such a response of an operation
 	// that may be repeated is not stored: the next try is sent again. nil: there is no such status.
 	Retry func(status int) bool
@@ -66,13 +64,19 @@ type Config struct {
 	history uint8 // of the records; tests read it
 }
 
+// Quota is what one principal may store in the time Config.Keep, in this process.
+type Quota struct {
+	Keys  int // new keys; 0 takes 100,000
+	Bytes int // of responses; 0 takes a quarter of the limit of the Store
+}
+
 // withDefaults returns the configuration with defaults for its zero fields.
 func (c Config) withDefaults() (Config, error) {
 	if c.Store == nil {
 		return c, errors.New("once: Config.Store is missing")
 	}
-	if c.Keep < 0 || c.Lease < 0 || c.Timeout < 0 || c.MaxWait < 0 || c.MaxBody < 0 || c.MaxResponse < 0 || c.Memory < 0 || c.MaxRequests < 0 || c.KeysPerPrincipal < 0 ||
-		c.BytesPerPrincipal < 0 {
+	if c.Keep < 0 || c.Lease < 0 || c.Timeout < 0 || c.MaxWait < 0 || c.MaxBody < 0 || c.MaxResponse < 0 || c.Memory < 0 || c.MaxRequests < 0 || c.PerPrincipal.Keys < 0 ||
+		c.PerPrincipal.Bytes < 0 {
 		return c, errors.New("once: a limit is negative")
 	}
 	if c.Safe == nil {
@@ -102,8 +106,8 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxResponse = or(c.MaxResponse, 4<<20)
 	c.Memory = or(c.Memory, max(64<<20, 4*c.MaxBody))
 	c.MaxRequests = or(c.MaxRequests, 256)
-	c.KeysPerPrincipal = or(c.KeysPerPrincipal, 100_000)
-	c.BytesPerPrincipal = or(c.BytesPerPrincipal, int(c.Store.MaxBytes()/4))
+	c.PerPrincipal.Keys = or(c.PerPrincipal.Keys, 100_000)
+	c.PerPrincipal.Bytes = or(c.PerPrincipal.Bytes, int(c.Store.MaxBytes()/4))
 	return c, nil
 }
 
@@ -144,7 +148,7 @@ func New(ctx context.Context, next http.Handler, cfg Config) (*Handler, error) {
 	return &Handler{
 		cfg: cfg, next: next,
 		book:    &book{store: cfg.Store, records: records, bodies: bodies, node: cfg.Store.Process(), lease: cfg.Lease, sent: sent},
-		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), memory: cfg.Memory, keys: cfg.KeysPerPrincipal, stored: cfg.BytesPerPrincipal, keep: cfg.Keep, of: map[string]*usage{}},
+		limits:  &limits{requests: cfg.MaxRequests, share: max(1, cfg.MaxRequests/2), memory: cfg.Memory, keys: cfg.PerPrincipal.Keys, stored: cfg.PerPrincipal.Bytes, keep: cfg.Keep, of: map[string]*usage{}},
 		waiters: &waiters{of: map[string]*waiter{}},
 		sent:    sent,
 	}, nil

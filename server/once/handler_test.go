@@ -330,7 +330,7 @@ func TestLimits(t *testing.T) {
 	})
 	t.Run("keys of a principal", func(t *testing.T) {
 		g := gomega.NewWithT(t)
-		h := before(t, Config{KeysPerPrincipal: 2}, counting(&calls))
+		h := before(t, Config{PerPrincipal: Quota{Keys: 2}}, counting(&calls))
 		for i, status := range []int{201, 201, 429} {
 			response, _ := send(h, request(t, "/", fmt.Sprint("k", i), ""))
 			g.Expect(response.StatusCode).To(gomega.Equal(status))
@@ -365,7 +365,7 @@ func TestLimits(t *testing.T) {
 	t.Run("bytes of responses", func(t *testing.T) {
 		for safe, want := range map[bool]string{true: "call 4", false: "quota"} {
 			g, calls := gomega.NewWithT(t), atomic.Int64{}
-			h := before(t, Config{BytesPerPrincipal: 60, Safe: func(*http.Request) bool { return safe }}, counting(&calls)) // a response has 6 bytes, and 26 of its header
+			h := before(t, Config{PerPrincipal: Quota{Bytes: 60}, Safe: func(*http.Request) bool { return safe }}, counting(&calls)) // a response has 6 bytes, and 26 of its header
 			for i, key := range []string{"k1", "k2"} {
 				_, body := send(h, request(t, "/", key, ""))
 				g.Expect(body).To(gomega.Equal(fmt.Sprint("call ", i+1)))
