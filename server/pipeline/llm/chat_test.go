@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,36 +68,57 @@ func TestChatText(t *testing.T) {
 	})
 }
 
-// Tool calls as different servers send them.
-// A call in many pieces costs as much as its length, and not the square of it: that would take 10 s or more for these pieces.
+// A call in many pieces is complete with its last one.
 func TestCallInManyPieces(t *testing.T) {
-	piece := strings.Repeat(`a}\"`, 31)
 	for _, index := range []int{0, -1} {
 		g := gomega.NewWithT(t)
-		const pieces = 8000
-		got, begun := 0, time.Now()
-		c := calls{emit: func(pipeline.ModelEvent) error {
-			got++
-			return nil
-		}}
-		add := func(piece string) {
-			if err := c.add(callPiece{index: index, name: "note", arguments: piece}); err != nil || time.Since(begun) > 5*time.Second {
-				t.Fatalf("after %d pieces and %v: %v", got, time.Since(begun), err)
-			}
-		}
-		add(`{"text":"`)
-		for range pieces {
-			add(piece)
-		}
-		add("\"}\n")
-		g.Expect(c.open[0].complete()).To(gomega.BeTrue())
-		add(`{}`)
-		g.Expect(c.open).To(gomega.HaveLen(2), "a complete call is followed by another one")
-		g.Expect(c.end()).To(gomega.Succeed())
-		g.Expect(got).To(gomega.Equal(pieces + 5))
+		got, err := callInPieces(index, 8000)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		g.Expect(got).To(gomega.Equal(8000 + 5))
 	}
 }
 
+// BenchmarkCallInManyPieces shows that a call costs as much as its length, and not the square of it: the two rows have the same time for each piece.
+func BenchmarkCallInManyPieces(b *testing.B) {
+	for _, pieces := range []int{100, 8000} {
+		b.Run(strconv.Itoa(pieces), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := callInPieces(-1, pieces); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*pieces), "ns/piece")
+		})
+	}
+}
+
+// callInPieces adds a call in so many pieces, and a second one. It returns how many pieces went out.
+func callInPieces(index, pieces int) (got int, err error) {
+	c := calls{emit: func(pipeline.ModelEvent) error {
+		got++
+		return nil
+	}}
+	add := func(piece string) {
+		if err == nil {
+			err = c.add(callPiece{index: index, name: "note", arguments: piece})
+		}
+	}
+	add(`{"text":"`)
+	for range pieces {
+		add(strings.Repeat(`a}\"`, 31))
+	}
+	add("\"}\n")
+	if err == nil && !c.open[0].complete() {
+		err = errors.New("the first call is not complete")
+	}
+	add(`{}`)
+	if err == nil && len(c.open) != 2 {
+		err = fmt.Errorf("%d calls, want 2", len(c.open))
+	}
+	return got, errors.Join(err, c.end())
+}
+
+// Tool calls as different servers send them.
 func TestChatCalls(t *testing.T) {
 	call := func(fields string) string { return delta(`"tool_calls":[` + fields + `]`) }
 	checkAnswers(t, map[string]chatAnswer{
