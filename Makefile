@@ -162,7 +162,7 @@ trace-check: verify-setup ## What the servers of the last e2e did is a path of t
 	@scripts/trace-check.sh $(TRACE)
 
 ##@ Work
-.PHONY: fmt bench bench-once bench-bargein bench-listening bench-models capacity soak hooks clean
+.PHONY: fmt bench bench-store bench-bargein bench-listening bench-models capacity soak hooks clean
 
 fmt: lint-tool ## Format every file
 	$(LINT) fmt
@@ -173,8 +173,8 @@ bench: build ## Print speed and size beside a reference (BENCH=regexp)
 bench-bargein: build ## Measure what a person hears who talks over the agent (ROWS=silence,coughs CLIENTS=ours N=6)
 	@scripts/bench-bargein.sh '$(ROWS)' '$(CLIENTS)' '$(if $(filter-out file,$(origin N)),$(N))'
 
-bench-once: ## Measure what antiphon once adds to a request, and the floor of one synced write (N=1000)
-	go run ./e2e/oncebench -n $(if $(filter-out file,$(origin N)),$(N),1000)
+bench-store: ## Measure what antiphon once adds to a request, runs, and the floor of one synced write (N=1000)
+	go run ./e2e/storebench -n $(if $(filter-out file,$(origin N)),$(N),1000)
 
 bench-models: ## Measure the engines of speech on this machine, with a person's sentences (PROMPTS=a-m N=30; N=0: all)
 	@scripts/bench-models.sh '$(or $(PROMPTS),a-m)' '$(if $(filter-out file,$(origin N)),$(N),30)'

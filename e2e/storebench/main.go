@@ -24,11 +24,11 @@ type options struct {
 }
 
 func main() {
-	command.Main("oncebench", parse, func(ctx context.Context, o options) error { return run(ctx, o, os.Stdout) })
+	command.Main("storebench", parse, func(ctx context.Context, o options) error { return run(ctx, o, os.Stdout) })
 }
 
 func parse(args []string) (o options, err error) {
-	f := flag.NewFlagSet("oncebench", flag.ContinueOnError)
+	f := flag.NewFlagSet("storebench", flag.ContinueOnError)
 	f.IntVar(&o.n, "n", 1000, "how many requests each row has")
 	f.StringVar(&o.folder, "folder", os.TempDir(), "where to write: on the disk that is measured")
 	err = f.Parse(args)
@@ -43,7 +43,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if o.n < 1 || o.n > maxRequests {
 		return fmt.Errorf("-n %d: want 1 to %d", o.n, maxRequests)
 	}
-	folder, err := os.MkdirTemp(o.folder, "oncebench-")
+	folder, err := os.MkdirTemp(o.folder, "storebench-")
 	if err != nil {
 		return err
 	}

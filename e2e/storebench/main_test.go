@@ -14,7 +14,7 @@ func TestTable(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var out strings.Builder
 	g.Expect(run(t.Context(), options{n: 2, folder: t.TempDir()}, &out)).To(gomega.Succeed())
-	g.Expect(strings.Count(out.String(), " ms |\n")).To(gomega.Equal(2 + 5*len(stores)))
+	g.Expect(strings.Count(out.String(), " ms |\n")).To(gomega.Equal(2 + 8*len(stores)))
 	g.Expect(run(t.Context(), options{n: 0}, &out)).To(gomega.MatchError(gomega.ContainSubstring("-n")))
 }
 

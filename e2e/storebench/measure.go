@@ -34,7 +34,7 @@ func startService() *httptest.Server {
 	}))
 }
 
-// measure prints the rows of one store.
+// measure prints the rows of one store. Runs are the last.
 func (k kept) measure(ctx context.Context, folder, service string, n int, row func(string, func() ([]time.Duration, error)) error) (err error) {
 	cfg := store.Config{Unsynced: k.unsynced}
 	if k.files {
@@ -75,7 +75,7 @@ func (k kept) measure(ctx context.Context, folder, service string, n int, row fu
 			return err
 		}
 	}
-	return nil
+	return measureRuns(ctx, s, k.name, n, row)
 }
 
 // writes stores n values of 512 bytes.
