@@ -3,7 +3,7 @@
 # talk: Go and the speech packages, and pip unless MODELS is none. Without the packages the server works with text, so the script only reports
 # that they are missing.
 # test: also two browsers, Node with npm, a C compiler (for the race detector), a checker of shell scripts, a sound server, a
-# TURN server (coturn), two reverse proxies, the tools that make networks, systemd, which checks the unit; gRPC for Python, for
+# TURN server (coturn), two reverse proxies, a NATS server, the tools that make networks, systemd, which checks the unit; gRPC for Python, for
 # the example of a back end; pip, which fetches models; and sentences that a person speaks. There, anything missing is an error.
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ mode=${1:-talk}
 speech="flite pocketsphinx pocketsphinx-en-us"
 case $mode in
 talk) if [ "${MODELS:-none}" = none ]; then wanted=$speech; else wanted="$speech python3-pip"; fi ;;
-test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn iproute2 nftables nginx caddy systemd python3-pip python3-grpcio python3-protobuf asterisk-core-sounds-en asterisk-core-sounds-en-g722" ;;
+test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn iproute2 nftables nginx caddy nats-server systemd python3-pip python3-grpcio python3-protobuf asterisk-core-sounds-en asterisk-core-sounds-en-g722" ;;
 *)
 	echo "usage: $0 talk|test" >&2
 	exit 2

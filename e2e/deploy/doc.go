@@ -1,2 +1,3 @@
-// Package deploy tests the files of deploy/: reverse proxies of Debian before a real server, the image, and the systemd unit.
+// Package deploy tests the files of deploy/: reverse proxies of Debian before a real server, the image, and the systemd unit. It also tests two servers on
+// one NATS server.
 package deploy
