@@ -2,6 +2,7 @@
 # bench-listening.sh LETTERS DRAWS [FLAG...]: measures how well Antiphon listens, with what scripts/setup.sh test installs. PARTS in the environment
 # chooses some of: ends (how well the server finds the end of a turn), voices (talk in the background), noise (wrong words with and without noise
 # reduction), calls (calls in noise, with a bad microphone and over a bad network; it needs asterisk-moh-opsound-g722), sounds (speech, music, tones, noise and clicks) and people (the errors of the voice gate); these two need the packages that e2e/voicebench names. LETTERS, such as n-z, DRAWS and the FLAGs are for ends: the initial letters of the prompts, and how many lengths each pause has.
+# SILERO=1 measures the ends also with Silero's detector.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/models.sh
@@ -14,7 +15,16 @@ for part in $(echo "${PARTS:-ends,voices,noise}" | tr , ' '); do
 	elif [ "$part" = ends ]; then
 		go run ./cmd/antiphon models get --dir .cache/models smart-turn >/dev/null # 12 MB, once
 		go build -o .cache/listenbench ./e2e/listenbench
-		.cache/listenbench -models .cache/models -prompts "$letters" -draws "$draws" "$@"
+		silero=
+		if [ -n "${SILERO:-}" ]; then # Silero's detector beside ours: its model, and onnxruntime, in a folder of their own
+			silero=python3
+			export PYTHONPATH="$PWD/.cache/silero"
+			if [ ! -d .cache/silero/silero_vad ] || [ ! -d .cache/silero/onnxruntime ]; then
+				python3 -m pip install --quiet --no-deps --target .cache/silero silero-vad==6.2.3
+				python3 -m pip install --quiet --target .cache/silero onnxruntime==1.23.2 numpy
+			fi
+		fi
+		.cache/listenbench -models .cache/models -prompts "$letters" -draws "$draws" -silero "$silero" "$@"
 	else
 		go build -o .cache/noisebench ./e2e/noisebench
 		.cache/noisebench -models .cache/models -parts "$part"

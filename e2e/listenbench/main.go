@@ -17,6 +17,7 @@ import (
 // options are the flags.
 type options struct {
 	models  string
+	silero  string
 	letters string
 	draws   int
 	fit     bool
@@ -28,6 +29,7 @@ func main() { command.Main("listenbench", parse, run) }
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("listenbench", flag.ContinueOnError)
 	f.StringVar(&o.models, "models", ".cache/models", "folder of the models")
+	f.StringVar(&o.silero, "silero", "", "the Python with Silero's detector, to measure it, too; empty means not to")
 	f.StringVar(&o.letters, "prompts", "n-z", "initial letters of the prompts")
 	f.IntVar(&o.draws, "draws", 2, "how many lengths each pause has, one in each run through the prompts")
 	f.BoolVar(&o.fit, "fit", false, "print the weights that fit the turns best")
@@ -51,6 +53,11 @@ func run(ctx context.Context, o options) error {
 	}
 	fmt.Printf("%d turns\n\n", len(all))
 	report(all, found, o.verbose)
+	if o.silero != "" {
+		if err := reportSilero(ctx, o.silero, all); err != nil {
+			return err
+		}
+	}
 	if o.fit {
 		fit(all, found, false)
 	}

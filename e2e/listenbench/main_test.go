@@ -69,3 +69,9 @@ func TestDescend(t *testing.T) {
 	g.Expect(weights[2]).To(gomega.BeNumerically("~", 0.5, 0.01), "nothing is known of it: it stays as expected")
 	g.Expect(loss).To(gomega.BeNumerically("<", 0.2))
 }
+
+// A frame has the judgement of the last window of 512 samples that was complete.
+func TestSileroFrames(t *testing.T) {
+	speech := sileroFrames([]float32{0.9, 0.2, 0.6}, 10)
+	gomega.NewWithT(t).Expect(speech).To(gomega.Equal([]bool{false, false, false, true, true, true, false, false, false, true}))
+}

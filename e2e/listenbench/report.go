@@ -10,18 +10,27 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/endofturn"
 )
 
-// report prints one row for each policy, and the curve.
-func report(all []heard, found [][]estimate, verbose bool) {
-	policies := []policy{
+// policies returns the ways to end a turn that are compared.
+func policies() []policy {
+	return []policy{
 		bySilence("silence of 300 ms", 300*time.Millisecond),
 		bySilence("silence of 500 ms (server_vad)", 500*time.Millisecond),
 		byEstimate("semantic_vad, eagerness low", endofturn.Threshold("low"), 8*time.Second),
 		byEstimate("semantic_vad, eagerness medium", endofturn.Threshold("medium"), 4*time.Second),
 		byEstimate("semantic_vad, eagerness high", endofturn.Threshold("high"), 2*time.Second),
 	}
+}
+
+// head prints the head of a table of policies.
+func head() {
 	fmt.Println("| end of a turn | false cuts of pauses in sentences | turns that are cut there | cuts after a whole sentence | delay, mean | p50 | p90 |")
 	fmt.Println("|---|---|---|---|---|---|---|")
-	for _, p := range policies {
+}
+
+// report prints one row for each policy, and the curve.
+func report(all []heard, found [][]estimate, verbose bool) {
+	head()
+	for _, p := range policies() {
 		row(all, found, p)
 	}
 	curve(all, found, byEstimate)
