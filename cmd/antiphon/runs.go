@@ -19,13 +19,16 @@ import (
 
 // kept is the store of a server, and the runs in it.
 type kept struct {
-	store *store.Store
+	store *store.Store // nil: this machine has no place for one
 	runs  *runs.Runner // nil for none
 }
 
 // openKept opens the store and the runs, and writes into cfg who answers requests for them. The caller closes them. file may be nil.
 func (c *serve) openKept(ctx context.Context, file *config.File, cfg *server.Config, logger *slog.Logger) (*kept, error) {
 	opened, err := c.openStore(ctx, cfg, logger)
+	if errors.Is(err, store.ErrNoFolder) {
+		return withoutStore(file, logger, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +44,17 @@ func (c *serve) openKept(ctx context.Context, file *config.File, cfg *server.Con
 		context.AfterFunc(ctx, k.runs.EndStreams) // the HTTP server waits for its requests when it stops
 	}
 	return k, nil
+}
+
+// withoutStore returns what a server keeps that has no store because of cause: nothing. It fails if the configuration needs one.
+func withoutStore(file *config.File, logger *slog.Logger, cause error) (*kept, error) {
+	if file != nil {
+		if tools, err := file.BackgroundTools(config.Env{Logger: logger}); err != nil || len(tools) > 0 {
+			return nil, errors.Join(err, cause)
+		}
+	}
+	logger.Warn("the server does not read the header Idempotency-Key", "err", cause)
+	return &kept{}, nil
 }
 
 // openRuns returns the runs of the configuration's tools that work in the background, and gives these tools to the model; nil without such a tool.
@@ -73,7 +87,10 @@ func (k *kept) Close() (err error) {
 		defer cancel()
 		err = k.runs.Close(stop)
 	}
-	return errors.Join(err, k.store.Close())
+	if k.store != nil {
+		err = errors.Join(err, k.store.Close())
+	}
+	return err
 }
 
 // draining is a server and what it keeps.

@@ -62,7 +62,7 @@ func tempFolder() (string, error) {
 	if folder, inMemory := os.MkdirTemp("/dev/shm", name); inMemory == nil {
 		return folder, nil
 	}
-	return "", fmt.Errorf("a folder for temporary files: %w: set TMPDIR to a folder that this user can write", err)
+	return "", fmt.Errorf("%w: %w", ErrNoFolder, err)
 }
 
 func (e *embedded) start(ctx context.Context, cfg Config, folder string) (err error) {

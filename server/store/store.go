@@ -34,6 +34,8 @@ var (
 	ErrUnavailable = errors.New("the store is not available")
 	// ErrNewer: a newer version of this program has written the data.
 	ErrNewer = errors.New("the stored data belongs to a newer version of this program")
+	// ErrNoFolder: a store in memory finds no folder for the names that it keeps in files.
+	ErrNoFolder = errors.New("there is no folder for temporary files: set TMPDIR to one that this user can write")
 	// ErrInUse: another process uses the folder.
 	ErrInUse = errors.New("another process uses this data folder")
 )
@@ -115,7 +117,7 @@ type Store struct {
 	name string
 }
 
-// Open opens the store and brings its data to the version of this program. It fails with ErrInUse, ErrNewer or ErrUnavailable. The caller closes
+// Open opens the store and brings its data to the version of this program. It fails with ErrInUse, ErrNewer, ErrNoFolder or ErrUnavailable. The caller closes
 // the store.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg, err := cfg.check()
