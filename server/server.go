@@ -88,7 +88,7 @@ type Stored struct {
 	// Once lets a request with the header Idempotency-Key count once, however often its client sends it; nil does not read the header. A once.Handler of package
 	// server/once is one.
 	Once signal.Once
-	// Runs answers the requests for runs at /v1/runs; nil for none. A runsapi.Handler of package server/runs/runsapi is one.
+	// Runs answers the requests for runs at /v1/runs, and the events of calls that act on runs; nil for none. A runsapi.Handler of package server/runs/runsapi is one.
 	Runs signal.Runs
 }
 

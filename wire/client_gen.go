@@ -118,3 +118,20 @@ type AntiphonBargeInHeard struct {
 	ItemID       string
 	HeardMS      int
 }
+
+// AntiphonRunReply is the event antiphon.run.reply. It answers the pending question of a run: Approve is true or false
+// for an approval, Reply any other answer.
+type AntiphonRunReply struct {
+	EventID       string
+	RunID         string
+	InteractionID string
+	Approve       Raw
+	Reply         Raw
+}
+
+// AntiphonRunCancel is the event antiphon.run.cancel. It ends a run; Reason says why.
+type AntiphonRunCancel struct {
+	EventID string
+	RunID   string
+	Reason  string
+}

@@ -152,6 +152,10 @@ func newClient(typ string) ClientEvent {
 		return new(AntiphonBargeInReady)
 	case "antiphon.barge_in.heard":
 		return new(AntiphonBargeInHeard)
+	case "antiphon.run.reply":
+		return new(AntiphonRunReply)
+	case "antiphon.run.cancel":
+		return new(AntiphonRunCancel)
 	}
 	return nil
 }
@@ -1146,6 +1150,36 @@ func (*AntiphonBargeInHeard) client() {}
 
 func (e *AntiphonBargeInHeard) fields(c *codec) {
 	c.bind("event_id? response_id! rtp_timestamp? item_id? heard_ms?", &e.EventID, &e.ResponseID, &e.RTPTimestamp, &e.ItemID, &e.HeardMS)
+}
+
+// Type returns "antiphon.run.reply".
+func (*AntiphonRunReply) Type() string { return "antiphon.run.reply" }
+
+// ID returns EventID.
+func (e *AntiphonRunReply) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonRunReply) SetID(id string) { e.EventID = id }
+
+func (*AntiphonRunReply) client() {}
+
+func (e *AntiphonRunReply) fields(c *codec) {
+	c.bind("event_id? run_id! interaction_id! approve? reply?", &e.EventID, &e.RunID, &e.InteractionID, &e.Approve, &e.Reply)
+}
+
+// Type returns "antiphon.run.cancel".
+func (*AntiphonRunCancel) Type() string { return "antiphon.run.cancel" }
+
+// ID returns EventID.
+func (e *AntiphonRunCancel) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonRunCancel) SetID(id string) { e.EventID = id }
+
+func (*AntiphonRunCancel) client() {}
+
+func (e *AntiphonRunCancel) fields(c *codec) {
+	c.bind("event_id? run_id! reason?", &e.EventID, &e.RunID, &e.Reason)
 }
 
 // Type returns "antiphon.ack".

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -150,4 +151,9 @@ func (k Keys) Principals() int {
 		names[key.Name] = true
 	}
 	return len(names)
+}
+
+// Has reports whether a principal has a key.
+func (k Keys) Has(principal string) bool {
+	return slices.ContainsFunc(k, func(key Key) bool { return key.Name == principal })
 }

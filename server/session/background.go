@@ -1,11 +1,15 @@
 package session
 
-// Work in the background: its news reach the client and the conversation, and the agent answers them if nobody speaks.
+// Work in the background: its news reach the client and the conversation, the agent answers them if nobody speaks, and the client acts on runs.
 
 import (
+	"context"
+	"time"
+
 	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -48,4 +52,16 @@ func (s *Session) answerNews() action.List {
 	}
 	s.informed = false
 	return s.client.Respond()
+}
+
+// runTimeout is how long a request of the client for a run may take. A session that ends waits for it.
+const runTimeout = 5 * time.Second
+
+// actOnRun carries out a request of the client for a run. The end of the session does not end it: a client that approves and hangs up has approved.
+func (s *Session) actOnRun(e wire.ClientEvent) {
+	s.shared.workers.Go(func() {
+		ctx, cancel := env.WithTimeout(s.cfg.Env, context.WithoutCancel(s.shared.ctx), runTimeout, context.DeadlineExceeded)
+		defer cancel()
+		s.post(runActed{s.cfg.Options.Runs.Act(ctx, e)})
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -93,5 +94,55 @@ func TestNewsOfBackgroundWork(t *testing.T) {
 		c.s.Close(conn.ByClient)
 		<-to.Ended
 		c.g.Expect(to.Tell(ended)).To(gomega.BeFalse())
+	})
+}
+
+func TestTheClientActsOnRuns(t *testing.T) {
+	// called returns a call whose requests for runs are told to begun, and end with the error that end gives.
+	called := func(t *testing.T) (c *caller, begun chan wire.ClientEvent, end chan *wire.Error) {
+		begun, end = make(chan wire.ClientEvent), make(chan *wire.Error)
+		c = newCallerWith(t, Config{Pipeline: plain(), Settings: wire.DefaultSession(), Options: Options{Runs: client.RunAccess{
+			Keyed: true,
+			Act: func(ctx context.Context, e wire.ClientEvent) *wire.Error {
+				begun <- e
+				select {
+				case refused := <-end:
+					return refused
+				case <-ctx.Done():
+					return &wire.Error{Type: "server_error", Code: "store_unavailable", Message: ctx.Err().Error()}
+				}
+			},
+		}}}).start()
+		c.send(`{"type":"antiphon.hello","event_id":"hello"}`)
+		next[*wire.AntiphonAck](c, "antiphon.ack")
+		return c, begun, end
+	}
+	const approves = `{"type":"antiphon.run.reply","event_id":"event_1","run_id":"run_1","interaction_id":"ia_1","approve":true}`
+	story(t, "and gets an answer to each request", func(t *testing.T) {
+		c, begun, end := called(t)
+		c.send(approves)
+		c.send(`{"type":"antiphon.run.cancel","event_id":"event_2","run_id":"run_1"}`)
+		c.g.Expect(string((<-begun).(*wire.AntiphonRunReply).Approve)).To(gomega.Equal("true"))
+		end <- nil
+		c.g.Expect(next[*wire.AntiphonAck](c, "antiphon.ack").Acknowledges).To(gomega.Equal("event_1"))
+		c.g.Expect((<-begun).(*wire.AntiphonRunCancel).RunID).To(gomega.Equal("run_1"))
+		end <- &wire.Error{Type: "invalid_request_error", Code: "run_ended", Message: "it has succeeded"}
+		refused := next[*wire.ErrorEvent](c, "error").Error
+		c.g.Expect([]string{refused.Type, refused.Code, *refused.EventID}).To(gomega.Equal([]string{"invalid_request_error", "run_ended", "event_2"}))
+	})
+	story(t, "and the end of the call does not take an approval back", func(t *testing.T) {
+		c, begun, end := called(t)
+		c.send(approves)
+		<-begun
+		c.s.Close(conn.ByClient)
+		wait(time.Second)
+		end <- nil
+		<-c.s.Done()
+	})
+	story(t, "and a request that hangs ends in time", func(t *testing.T) {
+		c, begun, _ := called(t)
+		c.send(approves)
+		<-begun
+		c.g.Expect(next[*wire.ErrorEvent](c, "error").Error.Code).To(gomega.Equal("store_unavailable"))
 	})
 }

@@ -30,6 +30,8 @@ func FuzzClient(f *testing.F) {
 			`{"type":"antiphon.barge_in.candidate","event_id":"b","candidate":1,"response_id":"resp_x","rtp_timestamp":6000,"item_id":"y","heard_ms":3}`+"\n"+
 			`{"type":"antiphon.barge_in.ready","candidate":1,"rtp_timestamp":4294967296}`+"\n"+
 			`{"type":"antiphon.barge_in.heard","response_id":"resp_x","rtp_timestamp":-5}`)
+		f.Add(media, `{"type":"antiphon.hello"}`+"\n"+`{"type":"antiphon.run.reply","run_id":"run_1","interaction_id":"ia_1","approve":[]}`+"\n"+
+			`{"type":"antiphon.run.cancel","run_id":"run_1"}`)
 	}
 	f.Fuzz(func(t *testing.T, media bool, script string) {
 		synctest.Test(t, func(t *testing.T) {

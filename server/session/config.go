@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+	"github.com/antiphon-rt/antiphon/server/session/client"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
 	"github.com/antiphon-rt/antiphon/server/session/ratelimit"
 	"github.com/antiphon-rt/antiphon/server/session/settings"
@@ -69,6 +70,8 @@ type Options struct {
 	Tools tool.Set
 	// Principal is whose session it is, for tools whose work outlives the session; "" if the server has no keys.
 	Principal string
+	// Runs say how the client acts on runs.
+	Runs client.RunAccess
 	// Summaries say when the beginning of a long conversation is summarised.
 	Summaries summary.Limits
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/lifetime"
 	"github.com/antiphon-rt/antiphon/server/session/output"
 	"github.com/antiphon-rt/antiphon/server/session/summary"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // event is one of the types below. Each goroutine posts its events; the actor alone takes them.
@@ -40,6 +41,8 @@ type (
 	summaryWritten struct{ summary.Written }
 	// backgroundNews is what work says that a tool call of this session has begun.
 	backgroundNews struct{ tool.News }
+	// runActed: the client's request for a run has ended. refused says why it was refused; nil if it was carried out.
+	runActed struct{ refused *wire.Error }
 	// leaving asks the session to wait for its client, which will reconnect over another connection.
 	leaving struct{ answer chan<- left }
 	// handled closes done: everything that was posted before is handled.
@@ -58,6 +61,7 @@ func (bodyEvent) event()      {}
 func (lifetimeEvent) event()  {}
 func (summaryWritten) event() {}
 func (backgroundNews) event() {}
+func (runActed) event()       {}
 func (leaving) event()        {}
 func (handled) event()        {}
 
@@ -95,6 +99,8 @@ func (s *Session) handle(e event) {
 		s.do(s.summariser.Handle(e.Written))
 	case backgroundNews:
 		s.do(s.news(e.News))
+	case runActed:
+		s.doFor(s.client.RunActed(e.refused))
 	case leaving:
 		out, waits := s.lifetime.Leave(&s.machines.state)
 		s.do(out)

@@ -187,6 +187,7 @@ func (s *Session) attach(link call.Link) {
 	s.client = client.New(client.Parts{
 		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
 		Token: s.cfg.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
+		Runs: s.cfg.Options.Runs, Act: s.actOnRun,
 	})
 	s.lifetime = lifetime.New(lifetime.Parts{
 		Env: s.cfg.Env, Log: s.log, Limits: lifetime.Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep},

@@ -51,7 +51,7 @@ type Config struct {
 	ICE ICEServers
 	// Once answers requests with the header Idempotency-Key; nil does not read the header.
 	Once Once
-	// Runs answers the requests for runs; nil for none.
+	// Runs answers the requests for runs, and the events that act on them; nil for none.
 	Runs Runs
 	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can
 	// reconnect; 0 takes the session's default.
@@ -232,7 +232,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 		logger = logger.With("principal", who.principal)
 	}
 	token, options := rand.Text(), h.cfg.Options
-	options.Principal = who.principal
+	options.Principal, options.Runs = who.principal, h.runsOf(who)
 	s, err := session.New(session.Config{
 		Token:    token,
 		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,

@@ -1,12 +1,21 @@
 package signal
 
-import "net/http"
+// Runs: gives the requests under /v1/runs, and the events of calls that act on runs, to Config.Runs.
 
-// Runs: gives the requests under /v1/runs to Config.Runs.
+import (
+	"context"
+	"net/http"
+
+	"github.com/antiphon-rt/antiphon/server/session/client"
+	"github.com/antiphon-rt/antiphon/wire"
+)
 
 // Runs answers the requests for the runs of a principal. Package server/runs/runsapi has one, which this package does not import: it stands on a store.
 type Runs interface {
+	// Serve answers an HTTP request.
 	Serve(w http.ResponseWriter, r *http.Request, principal string)
+	// Act carries out an event of a call that acts on a run, within the time of ctx. It returns nil once that is done.
+	Act(ctx context.Context, principal string, e wire.ClientEvent) *wire.Error
 }
 
 // background is the endpoint of all requests for runs. A client secret sees none: it is for calls, and a run belongs to a principal.
@@ -15,11 +24,24 @@ func (h *Handler) background(w http.ResponseWriter, r *http.Request, who request
 	case who.secret != nil:
 		return keyWanted("is for calls")
 	case h.cfg.Runs == nil:
-		return &problem{
-			status: http.StatusNotFound, code: "no_background_tools",
-			message: "this server has no tools that work in the background: give a tool of antiphon.yaml background: true",
-		}
+		return &problem{status: http.StatusNotFound, code: client.CodeNoBackgroundTools, message: client.NoBackgroundTools}
 	}
 	h.cfg.Runs.Serve(w, r, who.principal)
 	return nil
+}
+
+// runsOf returns how the events of a call act on the runs of its principal. A principal whose keys are gone may not act any more, although its calls
+// go on.
+func (h *Handler) runsOf(who requester) client.RunAccess {
+	access := client.RunAccess{Keyed: who.secret == nil}
+	if h.cfg.Runs == nil {
+		return access
+	}
+	access.Act = func(ctx context.Context, e wire.ClientEvent) *wire.Error {
+		if keys := h.rules.Load().keys; keys != nil && !keys.Has(who.principal) {
+			return &wire.Error{Code: "invalid_api_key", Message: "the API key of this call is not valid any more: call again with another one"}
+		}
+		return h.cfg.Runs.Act(ctx, who.principal, e)
+	}
+	return access
 }

@@ -3,11 +3,15 @@ package signal
 // Requests for runs: who may send them, and whose they are.
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"testing"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/apikey"
+	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // principals answers each request with its principal.
@@ -15,6 +19,22 @@ type principals struct{}
 
 func (principals) Serve(w http.ResponseWriter, _ *http.Request, principal string) {
 	_, _ = io.WriteString(w, "runs of "+principal)
+}
+
+// Act refuses each event with its principal.
+func (principals) Act(_ context.Context, principal string, _ wire.ClientEvent) *wire.Error {
+	return &wire.Error{Code: "of " + principal}
+}
+
+func TestEventsOfACallActOnTheRunsOfItsPrincipal(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys, c.Runs = keys(t), principals{} })
+	name := d.h.rules.Load().keys[0].Name
+	access := d.h.runsOf(requester{principal: name})
+	d.g.Expect(access.Keyed).To(gomega.BeTrue())
+	d.g.Expect(access.Act(t.Context(), &wire.AntiphonRunCancel{}).Code).To(gomega.Equal("of " + name))
+	d.g.Expect(d.h.runsOf(requester{principal: name, secret: &secret{}}).Keyed).To(gomega.BeFalse(), "a client secret sees no runs")
+	d.g.Expect(d.h.Reload(Rules{Keys: apikey.Keys{}})).To(gomega.Succeed())
+	d.g.Expect(access.Act(t.Context(), &wire.AntiphonRunCancel{}).Code).To(gomega.Equal("invalid_api_key"), "the key is gone, and the call goes on")
 }
 
 func TestRunsBelongToAPrincipal(t *testing.T) {

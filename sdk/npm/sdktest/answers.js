@@ -45,7 +45,7 @@ const update = (to, { session }) => to.tell({ type: "session.updated", session: 
 // hello answers antiphon.hello, as an Antiphon server does. A plain server does not call it.
 export const hello = (to, { event_id, machines }) => to.tell({ type: "antiphon.ack", acknowledges: event_id, machines });
 
-const candidate = (to, { event_id }) => to.tell({ type: "antiphon.ack", acknowledges: event_id });
+const acknowledge = (to, { event_id }) => to.tell({ type: "antiphon.ack", acknowledges: event_id });
 
 const nothing = () => {};
 
@@ -61,9 +61,11 @@ export const answers = {
   "output_audio_buffer.clear": clear,
   "response.create": respond,
   "response.cancel": cancel,
-  "antiphon.barge_in.candidate": candidate,
+  "antiphon.barge_in.candidate": acknowledge,
   "antiphon.barge_in.ready": nothing,
   "antiphon.barge_in.heard": nothing,
+  "antiphon.run.reply": acknowledge,
+  "antiphon.run.cancel": acknowledge,
 };
 
 // answered has the server handle an event by itself.

@@ -149,18 +149,26 @@ func (h *Handler) reply(w http.ResponseWriter, r *http.Request) error {
 	if err := readBody(w, r, &body); err != nil {
 		return err
 	}
-	switch {
-	case body.InteractionID == "":
-		return fmt.Errorf("%w: interaction_id is missing: pending of the run has it", runs.ErrInvalid)
-	case (body.Approve == nil) == (body.Reply == nil):
-		return fmt.Errorf("%w: send approve with true or false for an approval, or reply with a JSON value for a question", runs.ErrInvalid)
+	a, err := answerOf(body.InteractionID, body.Approve, body.Reply)
+	if err != nil {
+		return err
 	}
-	a := runs.Answer{Reply: body.Reply, Approved: body.Approve != nil && *body.Approve}
 	now, err := h.runs.Reply(r.Context(), principal(r), r.PathValue("id"), body.InteractionID, a)
 	if err == nil {
 		writeJSON(w, http.StatusOK, now)
 	}
 	return err
+}
+
+// answerOf returns the user's answer to a question. It has either an approval or a reply.
+func answerOf(interaction string, approve *bool, reply json.RawMessage) (runs.Answer, error) {
+	switch {
+	case interaction == "":
+		return runs.Answer{}, fmt.Errorf("%w: interaction_id is missing: pending of the run has it", runs.ErrInvalid)
+	case (approve == nil) == (reply == nil):
+		return runs.Answer{}, fmt.Errorf("%w: send approve with true or false for an approval, or reply with a JSON value for a question", runs.ErrInvalid)
+	}
+	return runs.Answer{Reply: reply, Approved: approve != nil && *approve}, nil
 }
 
 func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) error {
@@ -273,7 +281,16 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 // refuse writes an error as the protocol does.
 func refuse(w http.ResponseWriter, err error) {
-	status, code, kind := http.StatusInternalServerError, "internal", "server_error"
+	status, code, kind := classify(err)
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busyRetry.Seconds()))))
+	}
+	writeJSON(w, status, map[string]any{"error": map[string]any{"type": kind, "code": code, "message": err.Error(), "param": nil}})
+}
+
+// classify returns the HTTP status, the code and the type of an error.
+func classify(err error) (status int, code, kind string) {
+	status, code, kind = http.StatusInternalServerError, "internal", "server_error"
 	for _, c := range []struct {
 		is     error
 		status int
@@ -295,8 +312,5 @@ func refuse(w http.ResponseWriter, err error) {
 	if status < http.StatusInternalServerError {
 		kind = "invalid_request_error"
 	}
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busyRetry.Seconds()))))
-	}
-	writeJSON(w, status, map[string]any{"error": map[string]any{"type": kind, "code": code, "message": err.Error(), "param": nil}})
+	return status, code, kind
 }

@@ -60,14 +60,20 @@ func (t *takenEvents) repeated(id string, text []byte) bool {
 // Left notes that the client reconnects over another connection. All events of the old one are taken.
 func (c *Client) Left() { c.sent.reconnects() }
 
-// takenBefore reports whether the client has sent the event over an earlier connection already. Our extensions, and requests that change nothing, are
-// answered each time.
+// takenBefore reports whether the client has sent the event over an earlier connection already. Our extensions, but for those that act on runs, and
+// requests that change nothing, are answered each time.
 func (c *Client) takenBefore(o Origin, e wire.ClientEvent, text []byte) bool {
-	if o.Side != nil || o.Event == "" || !c.Reconnects.Load() || strings.HasPrefix(e.Type(), "antiphon.") {
+	if o.Side != nil || o.Event == "" || !c.Reconnects.Load() {
 		return false
 	}
-	if _, asks := e.(*wire.ConversationItemRetrieve); asks {
+	switch e.(type) {
+	case *wire.AntiphonRunReply, *wire.AntiphonRunCancel:
+	case *wire.ConversationItemRetrieve:
 		return false
+	default:
+		if strings.HasPrefix(e.Type(), "antiphon.") {
+			return false
+		}
 	}
 	return c.sent.repeated(o.Event, text)
 }

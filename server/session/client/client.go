@@ -60,6 +60,9 @@ type Parts struct {
 	Record func(text []byte)
 	// Reconnects is set when the client says that it can reconnect over another connection.
 	Reconnects *atomic.Bool
+	// Runs say how the client acts on runs. Act has Runs.Act called in the background; RunActed gets what it returns.
+	Runs RunAccess
+	Act  func(wire.ClientEvent)
 }
 
 // Client is the client of a session. See the package comment.
@@ -72,6 +75,7 @@ type Client struct {
 	taken    string // the event_id of its last event
 	sent     takenEvents
 	early    early
+	acts     []act // the requests for runs that have not ended, in order; the first one is under way
 }
 
 // early has the messages that came before the session was announced.
@@ -205,6 +209,8 @@ func (c *Client) answer(o Origin, e wire.ClientEvent, s *coord.State) (out actio
 		return c.reported(o, func() action.List { return c.ready(e, s) })
 	case *wire.AntiphonBargeInHeard:
 		return c.reported(o, func() action.List { return c.heard(e, s) })
+	case *wire.AntiphonRunReply, *wire.AntiphonRunCancel:
+		return c.actOnRun(o, e)
 	}
 	return out
 }
