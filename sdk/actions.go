@@ -31,6 +31,7 @@ const (
 	intentTruncate
 	intentCommit
 	intentCarriedOver // an item of a lost conversation, sent to the new one
+	intentRun         // an answer to a run, or its end; item is the run
 	intentCandidate   // an event of barge-in; after a refusal the deadline decides
 )
 
@@ -162,6 +163,9 @@ func (s *Session) refused(e wire.Error) {
 		if !s.manual.pushed || e.Code != "input_audio_buffer_commit_empty" { // otherwise the key was pressed too briefly
 			s.err = problem
 		}
+	case intentRun:
+		s.markAnswered(in.item, false)
+		s.err = problem
 	case intentConfigure:
 		s.err = problem
 	}

@@ -24,6 +24,7 @@ type core struct {
 	dialog      dialogState
 	items       transcript
 	tools       toolbox
+	runs        []Run // the newest first, shared with snapshots. Invariant: len <= maxRuns.
 	measurement turnMeasurement
 	pending     pending
 	barge       bargeInDriver
@@ -68,7 +69,7 @@ func (s *Session) resetCall() {
 	s.dialog = newDialogState(s.viewStepped)
 	s.dialog.maxUnmeasured = s.limits.Unmeasured
 	s.items = newTranscript(s.limits)
-	s.tools = newToolbox(s.opts.Tools)
+	s.tools, s.runs = newToolbox(s.opts.Tools), nil
 	s.measurement = turnMeasurement{}
 	s.pending = newPending()
 	s.barge.stats, s.barge.candidate = predictionStats{}, 0

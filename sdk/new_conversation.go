@@ -26,6 +26,7 @@ func (s *Session) beginNewConversation(c *call) {
 	s.server.session, s.server.machines = serverSession{}, MachinesUnknown
 	s.dialog = newDialogState(s.viewStepped)
 	s.tools.startOver()
+	s.loseRuns()
 	s.pending = newPending()
 	s.manual.committing = false
 }

@@ -23,7 +23,7 @@ func (s *Session) publish() {
 		Seq: before.Seq + 1, State: s.state(predicted), Confirmed: s.state(confirmed), Predicted: predicted != confirmed,
 		Interrupting: s.barge.pending() != 0 && s.phase == phaseLive, Interruptions: s.barge.stats.shown,
 		SessionID: s.server.session.id, Model: s.server.session.model, Machines: s.server.machines,
-		Transcript: s.items.entries(), Trimmed: s.items.trimmed,
+		Transcript: s.items.entries(), Trimmed: s.items.trimmed, Runs: s.runs,
 		AudioState: s.audio.AudioState, Pipeline: s.server.pipeline,
 		LastTurn: s.measurement.last, Err: s.err,
 	}

@@ -26,7 +26,13 @@ type serverEvent struct {
 	problem  wire.Error
 	times    *ServerTurnMetrics
 
-	candidate, rtp       int
+	candidate, rtp int
+	acknowledgement
+	run runMessage
+}
+
+// acknowledgement has the members of antiphon.ack.
+type acknowledgement struct {
 	acknowledges, resume string
 	machines             wire.Raw
 }
@@ -42,7 +48,7 @@ func readEvent(data []byte) (*serverEvent, error) {
 		itemID: m.Text("item_id"), responseID: m.Text("response_id"), previous: textOrNil(m.Members, "previous_item_id"),
 		index: m.Whole("content_index"), endMS: m.Whole("audio_end_ms"), part: readPart(m.Object("part")),
 		candidate: m.Whole("candidate"), rtp: m.Whole("rtp_timestamp"),
-		acknowledges: m.Text("acknowledges"), resume: m.Text("resume"), machines: m.Raw("machines"),
+		acknowledgement: acknowledgement{m.Text("acknowledges"), m.Text("resume"), m.Raw("machines")},
 	}
 	readItem(&e.item, m.Object("item"))
 	readResponse(&e.response, m.Object("response"))
@@ -52,6 +58,8 @@ func readEvent(data []byte) (*serverEvent, error) {
 		e.session = readSession(m.Object("session"))
 	case "antiphon.turn.metrics":
 		e.times = readTimes(m.Members)
+	case "antiphon.run.message":
+		e.run = readRunMessage(m.Members)
 	case "response.output_audio.delta":
 		e.sound = m.Audio("delta")
 	default:

@@ -240,6 +240,8 @@ type Snapshot struct {
 	Transcript []Entry
 	// Trimmed is how many older entries were removed.
 	Trimmed int
+	// Runs is the work in the background that the agent has begun in this call, the newest first, at most 32.
+	Runs []Run
 	// AudioState is the state of the devices. Its fields can be read as fields of the snapshot.
 	AudioState
 	// Pipeline is the server's pipeline, as far as it was asked.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/wire"
@@ -80,6 +81,17 @@ func expand(e map[string]any, key string, v any) {
 			in["event_id"] = part(2)
 		}
 		e[key] = in
+	case "message": // of a run: run:seq:type:data, where data is JSON
+		fields := strings.SplitN(text, ":", 4)
+		seq, err := strconv.Atoi(fields[1])
+		if err != nil {
+			panic(err)
+		}
+		e["run_id"], e["tool"] = fields[0], "book"
+		e[key] = map[string]any{
+			"protocol_version": "fcmp/1.0", "run_id": fields[0], "seq": seq, "ts": "12:00:0" + fields[1], "type": fields[2],
+			"data": json.RawMessage(fields[3]), "meta": map[string]any{"attempt": 1},
+		}
 	case "part":
 		e[key] = map[string]any{"type": text}
 	default:

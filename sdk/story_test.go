@@ -108,7 +108,7 @@ func (s *story) do(c *datadriven.TestData) string {
 		"text": s.text, "interrupt": s.interrupt, "commit": s.commit, "mute": s.mute, "update": s.update,
 		"tool": s.tool, "wait": s.wait, "close": s.close, "dismiss": s.dismiss, "microphone": s.microphone,
 		"transcript": s.transcript, "problem": s.problem, "turn": s.turn, "call": s.call, "devices": s.devices,
-		"score": s.score, "progress": s.progress,
+		"score": s.score, "progress": s.progress, "runs": s.runs, "answer": s.answer,
 	}
 	f := commands[c.Cmd]
 	if f == nil {
@@ -394,6 +394,37 @@ func (s *story) problem(*datadriven.TestData) string {
 
 func (s *story) progress(*datadriven.TestData) string {
 	return "progress: " + s.session.Snapshot().Progress
+}
+
+// runs: shows the runs.
+func (s *story) runs(*datadriven.TestData) string {
+	var b strings.Builder
+	for _, r := range s.session.Snapshot().Runs {
+		fmt.Fprintf(&b, "%s %s %s progress %q", r.ID, r.Tool, r.Status, r.Progress)
+		if r.Question != nil {
+			fmt.Fprintf(&b, " question %+v", *r.Question)
+		}
+		if r.Result != nil {
+			fmt.Fprintf(&b, " result %+v", *r.Result)
+		}
+		b.WriteByte('\n')
+		for _, step := range r.Timeline {
+			fmt.Fprintf(&b, "  %s %s %q\n", step.At, step.Kind, step.Text)
+		}
+	}
+	return b.String()
+}
+
+// answer run=R [question=Q] [yes] [no]: approves or declines, replies with the input, or, without a question, cancels the run.
+func (s *story) answer(c *datadriven.TestData) string {
+	run, question := value(c, "run"), value(c, "question")
+	switch {
+	case question == "":
+		return words(s.session.CancelRun(run))
+	case c.HasArg("yes"), c.HasArg("no"):
+		return words(s.session.ApproveRun(run, question, c.HasArg("yes")))
+	}
+	return words(s.session.ReplyRun(run, question, strings.TrimSpace(c.Input)))
 }
 
 func (s *story) call(*datadriven.TestData) string {

@@ -178,6 +178,14 @@ func (m Members) Raw(name string) Raw {
 	return keep(m.c.takeValue())
 }
 
+// Value returns any value as text; nil if it is missing or null.
+func (m Members) Value(name string) Raw {
+	if !m.Has(name) {
+		return nil
+	}
+	return keep(m.c.takeValue())
+}
+
 // Object returns the members of an object; the zero Members if there is none.
 func (m Members) Object(name string) Members {
 	if !m.opens(name, '{', "an object") {

@@ -104,6 +104,7 @@ func TestMembersTakeMembers(t *testing.T) {
 		To(gomega.Equal([]bool{true, false, true, true, false}))
 	g.Expect([]bool{o.Has("no"), o.Has("none"), o.Has("missing")}).To(gomega.Equal([]bool{true, false, false}))
 	g.Expect(o.Audio("sound")).To(gomega.Equal([]byte{1, 2}))
+	g.Expect(string(o.Value("inner"))).To(gomega.Equal(string(o.Raw("inner"))))
 	g.Expect(string(o.Raw("inner"))).To(gomega.Equal(`{ "a" : "\u00e4" , "b" : [ ] }`))
 	g.Expect(o.Object("inner").Text("a")).To(gomega.Equal("ä"))
 	var all []int
@@ -120,8 +121,8 @@ func TestMembersTakeWhatIsNotThereAsZero(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for _, o := range []Members{{}, ack(t, `"m":null`)} {
 		o.Each("m", func(Members) { t.Error("an element of nothing") })
-		g.Expect([]any{o.Text("m"), o.Whole("m"), o.Audio("m"), o.Raw("m"), o.Object("m"), o.True("m", false), o.Has("m"), o.Err()}).
-			To(gomega.Equal([]any{"", 0, []byte(nil), Raw(nil), Members{}, false, false, nil}))
+		g.Expect([]any{o.Text("m"), o.Whole("m"), o.Audio("m"), o.Raw("m"), o.Value("m"), o.Object("m"), o.True("m", false), o.Has("m"), o.Err()}).
+			To(gomega.Equal([]any{"", 0, []byte(nil), Raw(nil), Raw(nil), Members{}, false, false, nil}))
 	}
 	Members{}.Need("m")
 	o := ack(t, `"inner":{}`)
@@ -184,7 +185,7 @@ func FuzzReadServer(f *testing.F) {
 		}
 		for _, m := range o.members {
 			name := string(m.name)
-			_, _, _, _, _, _ = o.Text(name), o.Whole(name), o.True(name, true), o.Audio(name), o.Raw(name), o.Object(name)
+			_, _, _, _, _, _, _ = o.Text(name), o.Whole(name), o.True(name, true), o.Audio(name), o.Raw(name), o.Value(name), o.Object(name)
 			o.Each(name, func(Members) {})
 		}
 		if decoded == nil && (o.Type != e.Type() || o.ID != e.ID()) {
