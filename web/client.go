@@ -215,6 +215,17 @@ func (c *Client) UseKey(key string) {
 	c.Talk()
 }
 
+// ApproveRun approves or declines what a run asks.
+func (c *Client) ApproveRun(run, question string, approve bool) {
+	_ = c.session.ApproveRun(run, question, approve) // without a call the buttons are disabled; the snapshot has a refusal
+}
+
+// ReplyRun answers a question of a run.
+func (c *Client) ReplyRun(run, question, reply string) { _ = c.session.ReplyRun(run, question, reply) }
+
+// CancelRun ends a run.
+func (c *Client) CancelRun(run string) { _ = c.session.CancelRun(run) }
+
 // Play starts sound that the browser has blocked.
 func (c *Client) Play() { c.session.ResumeSound() }
 

@@ -28,6 +28,7 @@ func (p *Page) conversation(s Snapshot) app.UI {
 				app.Range(lines).Slice(func(i int) app.UI { return &lineView{Line: lines[i]} }),
 			),
 		),
+		p.runs(s),
 		p.composer(s),
 	)
 }

@@ -41,6 +41,8 @@
 //	#transcript > li      data-role ("user", "assistant", "tool"), data-item (the item's id),
 //	                      data-interrupted and data-live ("true", "false")
 //	  .said, .cut, .note  in a line: its words as played, the mark of an interruption, a remark
+//	#runs .run            the card of a run, the newest first; data-status is its state. ID is the id of the run in
+//	                      #approve-ID, #decline-ID (an approval), #reply-ID, #answer-ID (another question), #cancel-ID
 //	#text, #send          the field to write in and its button
 //	.suggestion           something to say, while nothing has been said
 //	#components > li      data-state (a ComponentState), data-stage

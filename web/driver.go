@@ -25,6 +25,11 @@ type Driver interface {
 	UseSpeaker(id string)
 	// UseKey sets the server's key and makes the call again.
 	UseKey(key string)
+	// ApproveRun approves or declines what a run asks, ReplyRun answers another question of it, and CancelRun ends it. question is the id of the pending
+	// question.
+	ApproveRun(run, question string, approve bool)
+	ReplyRun(run, question, reply string)
+	CancelRun(run string)
 	// Play starts sound that the browser has blocked. It is called from a click.
 	Play()
 	// RetryMicrophone opens the microphone again in a call that has none.

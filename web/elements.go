@@ -41,6 +41,13 @@ func takeValue(id string) string {
 	return text
 }
 
+// focus moves the keyboard's focus to an element.
+func focus(id string) {
+	if e := app.Window().GetElementByID(id); e.Truthy() {
+		e.Call("focus")
+	}
+}
+
 // copyText puts text on the clipboard and reports whether the browser has one
 // for this page: it has none on an insecure address.
 func copyText(text string) bool {

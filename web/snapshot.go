@@ -125,7 +125,8 @@ type Snapshot struct {
 	TextOnly bool   // the call has no microphone
 	Caption  string // what the user is saying, as far as it is understood
 	Lines    []Line
-	Trimmed  bool // older lines have left the conversation
+	Trimmed  bool      // older lines have left the conversation
+	Runs     []RunInfo // work in the background, the newest first
 	Pipeline Pipeline
 	Devices  Devices
 	Latency  Latency  // the latency of the last answer; the zero value shows nothing

@@ -37,6 +37,9 @@ func viewOf(s sdk.Snapshot) Snapshot {
 	for i := range s.Transcript {
 		v.Lines = append(v.Lines, lineOf(&s.Transcript[i]))
 	}
+	for i := range s.Runs {
+		v.Runs = append(v.Runs, runOf(&s.Runs[i]))
+	}
 	return v
 }
 

@@ -19,6 +19,9 @@ const MaxWords = 1000
 
 // byDefault returns the answer of the model without a script.
 func byDefault(r pipeline.Request, in input, said string) answer {
+	if n := len(r.Messages); in.tool != "" && r.Messages[n-1].Role == pipeline.RoleSystem {
+		return answer{say: "News: " + r.Messages[n-1].Text} // of work that the tool has begun
+	}
 	if in.tool != "" {
 		return answer{say: "Tool said: " + strings.Join(results(r.Messages), "; ")}
 	}

@@ -1,0 +1,209 @@
+package web
+
+// The runs: a card for each work in the background, with what has happened, the question to the user, and the buttons to answer and cancel.
+
+import (
+	"time"
+
+	"github.com/maxence-charriere/go-app/v10/pkg/app"
+
+	"github.com/antiphon-rt/antiphon/sdk"
+)
+
+// RunInfo is work in the background that the agent has begun.
+type RunInfo struct {
+	ID       string
+	Tool     string
+	Status   string // the state as the protocol names it: "queued", "running", "waiting_user", "succeeded", …
+	Question *sdk.RunQuestion
+	Ended    bool
+	Result   string // the output, or why the run has not succeeded; empty until the end
+	Steps    []RunStep
+}
+
+// RunStep is one line of the timeline of a run.
+type RunStep struct {
+	Time string // of the user's clock, such as "12:04:05"; may be empty
+	Text string
+}
+
+// runOf returns a run as the page shows it.
+func runOf(r *sdk.Run) RunInfo {
+	v := RunInfo{ID: r.ID, Tool: r.Tool, Status: r.Status, Question: r.Question, Ended: r.Result != nil}
+	if res := r.Result; res != nil {
+		v.Result = res.Output
+		if res.Message != "" {
+			v.Result = res.Message
+		}
+		v.Result = clip(v.Result)
+	}
+	for _, step := range r.Timeline {
+		v.Steps = append(v.Steps, RunStep{Time: clockTime(step.At), Text: timelineText(step)})
+	}
+	return v
+}
+
+// clockTime returns a time of the server as the user's clock shows it; empty for a text that is no time.
+func clockTime(at string) string {
+	t, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return ""
+	}
+	return t.Local().Format(time.TimeOnly)
+}
+
+func timelineText(s sdk.RunStep) string {
+	switch s.Kind {
+	case "conversation.state.changed":
+		return statusWords(s.Text)
+	case "interaction.requested":
+		return "Asked you: " + clip(s.Text)
+	case "interaction.reply.accepted":
+		return "Your answer was taken"
+	case "interaction.auto_decide.timeout":
+		return "Nobody answered in time: it goes on without an answer"
+	case "run.step.completed":
+		return "Finished the step " + clip(s.Text)
+	}
+	return clip(s.Text)
+}
+
+// statusWords returns the words for a state of a run.
+func statusWords(status string) string {
+	switch status {
+	case "queued":
+		return "Waiting for its turn"
+	case "running":
+		return "Working"
+	case "waiting_user":
+		return "Waiting for you"
+	case "succeeded":
+		return "Done"
+	case "failed":
+		return "Failed"
+	case "canceled":
+		return "Canceled"
+	}
+	return status
+}
+
+// statusText returns the state of a run in a few words.
+func (r RunInfo) statusText() string {
+	switch q := r.Question; {
+	case q == nil:
+		return statusWords(r.Status)
+	case q.Answered:
+		return "Your answer is on its way"
+	case q.Approval:
+		return "Needs your approval"
+	}
+	return "Has a question"
+}
+
+// runs shows the cards of the runs, the newest first. Its first element stays in the page, so that a screen reader says how it changes.
+func (p *Page) runs(s Snapshot) app.UI {
+	section, news := app.Section().ID("runs").Class("runs"), ""
+	if len(s.Runs) > 0 {
+		section, news = section.Aria("label", "Work in the background"), s.Runs[0].Tool+": "+s.Runs[0].statusText()
+	}
+	return section.Body(
+		app.P().ID("run-news").Class("unseen").Role("status").Text(news),
+		app.Range(s.Runs).Slice(func(i int) app.UI {
+			return &runCard{Run: s.Runs[i], InCall: s.Phase.InCall(), act: p.act}
+		}),
+	)
+}
+
+// runCard is the card of one run.
+type runCard struct {
+	app.Compo
+
+	Run    RunInfo
+	InCall bool // there is a call, over which the user can answer
+	act    func(func(Driver))
+}
+
+// CompoID ties a card to its elements, so that the text that the user writes stays in its field.
+func (v *runCard) CompoID() string { return v.Run.ID }
+
+// Render shows the card.
+func (v *runCard) Render() app.UI {
+	r := v.Run
+	return app.Article().ID(v.name("card")).Class("run").TabIndex(-1).DataSet("status", r.Status).Aria("labelledby", v.name("title")).Body(
+		app.Header().Class("run-head").Body(
+			app.H3().ID(v.name("title")).Class("run-tool").Text(r.Tool),
+			app.Span().Class("run-status").Text(r.statusText()),
+		),
+		app.If(r.Question != nil, func() app.UI { return v.question(r.Question) }),
+		app.If(r.Result != "", func() app.UI { return app.P().Class("run-result").Text(r.Result) }),
+		app.Div().Class("run-foot").Body(
+			app.Details().Class("run-timeline").Body(
+				app.Summary().Text("Timeline"),
+				app.Ol().Body(app.Range(r.Steps).Slice(func(i int) app.UI {
+					return app.Li().Body(app.Span().Class("run-time").Text(r.Steps[i].Time), app.Span().Text(r.Steps[i].Text))
+				})),
+			),
+			app.If(!r.Ended, func() app.UI { return v.button("cancel", "Cancel", "control", v.onCancel) }),
+		),
+	)
+}
+
+// name returns the id of an element of this card.
+func (v *runCard) name(part string) string { return part + "-" + v.Run.ID }
+
+// button returns a button whose name for a screen reader has the tool.
+func (v *runCard) button(part, label, class string, press app.EventHandler) app.HTMLButton {
+	b := app.Button().ID(v.name(part)).Class(class).Type("button").Aria("label", label+" "+v.Run.Tool).OnClick(press).Text(label)
+	if !v.InCall || part != "cancel" && v.Run.Question.Answered {
+		b = b.Disabled(true)
+	}
+	return b
+}
+
+// question shows what the run asks, with two buttons for an approval and a field for any other question.
+func (v *runCard) question(q *sdk.RunQuestion) app.UI {
+	prompt := app.P().ID(v.name("prompt")).Class("run-prompt").Text(q.Prompt)
+	if q.Approval {
+		return app.Div().Class("run-question").Role("group").Aria("labelledby", v.name("prompt")).Body(
+			prompt,
+			v.button("approve", "Approve", "control strong", v.onApprove).Aria("describedby", v.name("prompt")),
+			v.button("decline", "Decline", "control", v.onDecline).Aria("describedby", v.name("prompt")),
+		)
+	}
+	field := app.Input().ID(v.name("reply")).Type("text").AutoComplete(false).MaxLength(4000).Aria("labelledby", v.name("prompt")).Placeholder("Your answer")
+	send := app.Button().ID(v.name("answer")).Class("control strong").Type("submit").Text("Answer")
+	if !v.InCall || q.Answered {
+		field, send = field.Disabled(true), send.Disabled(true)
+	}
+	return app.Form().Class("run-question").OnSubmit(v.onReply).Body(prompt, field, send)
+}
+
+// answers calls f with the driver and the pending question. The focus moves to the card, because the pressed button leaves the page.
+func (v *runCard) answers(f func(d Driver, question string)) {
+	q := v.Run.Question
+	if q == nil {
+		return
+	}
+	focus(v.name("card"))
+	v.act(func(d Driver) { f(d, q.ID) })
+}
+
+func (v *runCard) onApprove(app.Context, app.Event) {
+	v.answers(func(d Driver, question string) { d.ApproveRun(v.Run.ID, question, true) })
+}
+
+func (v *runCard) onDecline(app.Context, app.Event) {
+	v.answers(func(d Driver, question string) { d.ApproveRun(v.Run.ID, question, false) })
+}
+
+func (v *runCard) onReply(_ app.Context, e app.Event) {
+	e.PreventDefault()
+	if text := takeValue(v.name("reply")); text != "" {
+		v.answers(func(d Driver, question string) { d.ReplyRun(v.Run.ID, question, text) })
+	}
+}
+
+func (v *runCard) onCancel(app.Context, app.Event) {
+	focus(v.name("card"))
+	v.act(func(d Driver) { d.CancelRun(v.Run.ID) })
+}
