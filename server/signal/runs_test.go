@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -52,4 +53,27 @@ func TestRunsBelongToAPrincipal(t *testing.T) {
 func TestAServerWithoutBackgroundTools(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
 	d.refused(d.ask(http.MethodPost, "/v1/runs", nil, withKey...), http.StatusNotFound, "no_background_tools", "")
+}
+
+// TestWhoseEventsActOnRuns sends a request for a run in whole calls. The runs of the test refuse each request with the name of its principal.
+func TestWhoseEventsActOnRuns(t *testing.T) {
+	const hello, cancels = `{"type":"antiphon.hello"}`, `{"type":"antiphon.run.cancel","event_id":"x","run_id":"run_1"}`
+	d := open(t, func(c *Config) { c.Keys, c.Runs = keys(t), principals{} })
+	house, theirs := d.serve(), d.secret(`{}`)
+	mine, _ := d.h.rules.Load().keys.Principal(key)
+	asks := func(p *socketClient, code string) {
+		t.Helper()
+		p.send(hello)
+		p.next("antiphon.ack")
+		p.send(cancels)
+		p.refused(code)
+	}
+	asks(d.connect(house+"/v1/realtime", key), "of "+mine)
+	asks(d.connect(house+"/v1/realtime", theirs), "client_secret_not_allowed")
+
+	location := d.offered("/v1/realtime/calls", theirs).begun()
+	address := house + "/v1/realtime?call_id=" + location[strings.LastIndex(location, "/")+1:]
+	asks(d.connect(address, theirs), "client_secret_not_allowed")
+	asks(d.connect(address, key), "of "+mine)
+	d.g.Expect(d.ask(http.MethodPost, location+"/hangup", nil, withKey...).Code).To(gomega.Equal(http.StatusOK))
 }
