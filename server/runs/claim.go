@@ -122,6 +122,7 @@ func (r *Runner) claim(ctx context.Context, k key, s run.Queued, begin *beginnin
 	})
 	if err != nil || !w.changed() {
 		r.leave(k.principal)
+		r.joined.Done()
 		return err
 	}
 	r.perform(k, w)
@@ -169,6 +170,7 @@ func (r *Runner) takeOver(ctx context.Context, k key, e *entry, s run.Running, b
 	})
 	if err != nil || !w.changed() {
 		r.leave(k.principal)
+		r.joined.Done()
 		return err
 	}
 	r.perform(k, w)

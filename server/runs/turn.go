@@ -14,7 +14,8 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/run"
 )
 
-// enter takes the room of one turn. It reports false if there is none: then the run is looked at again when a turn ends.
+// enter takes the room of one turn. It reports false if there is none: then the run is looked at again when a turn ends. After true, Close waits for
+// joined.Done: begin calls it at the end of the turn, and whoever does not begin calls it after leave.
 func (r *Runner) enter(k key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -29,6 +30,7 @@ func (r *Runner) enter(k key) bool {
 	}
 	r.all++
 	r.busy[k.principal]++
+	r.joined.Add(1) // before Close waits, because r.closed is not set
 	return true
 }
 
@@ -57,7 +59,8 @@ func (r *Runner) begin(ctx context.Context, k key, attempt run.Attempt, begin *b
 	r.mu.Lock()
 	r.turns[k] = t
 	r.mu.Unlock()
-	r.joined.Go(func() {
+	go func() {
+		defer r.joined.Done()
 		defer stop(nil)
 		t.work(ctx)
 		r.mu.Lock()
@@ -66,7 +69,7 @@ func (r *Runner) begin(ctx context.Context, k key, attempt run.Attempt, begin *b
 		}
 		r.mu.Unlock()
 		r.todo.add(k)
-	})
+	}()
 }
 
 // outcome is what a Worker has returned.

@@ -94,3 +94,25 @@ func TestRefusedCommit(t *testing.T) {
 		})
 	}
 }
+
+// TestDeletedTurn: a committed turn whose item the server deletes by itself gets no answer. An item that the client has deleted says nothing of its turn.
+func TestDeletedTurn(t *testing.T) {
+	for name, asked := range map[string]bool{"by the server": false, "by the client": true} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			c := newListener()
+			hear := func(dir, event string) {
+				g.Expect(c.hear(&recordLine{Dir: dir, Event: json.RawMessage(event)})).To(gomega.BeEmpty())
+			}
+			hear("server", `{"type":"session.created","session":{"type":"realtime","audio":{"input":{"turn_detection":{"create_response":true}}}}}`)
+			hear("server", `{"type":"input_audio_buffer.committed","item_id":"i"}`)
+			g.Expect(c.state).To(gomega.HaveField("Waiting", gomega.BeEquivalentTo(1)))
+			if asked {
+				hear("client", `{"type":"conversation.item.delete","item_id":"i"}`)
+			}
+			hear("server", `{"type":"conversation.item.deleted","item_id":"i"}`)
+			waiting := map[bool]int{true: 1, false: 0}[asked]
+			g.Expect(c.state).To(gomega.HaveField("Waiting", gomega.BeEquivalentTo(waiting)))
+		})
+	}
+}

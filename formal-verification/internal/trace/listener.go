@@ -21,11 +21,12 @@ type listener struct {
 	commits     bool   // the client's commit is in hand
 	inHand      string // event_id of the client's event in hand
 	items       map[string]id.Turn
+	deletes     map[string]bool // the items that the client asked to delete
 	responses   map[string]id.Response
 }
 
 func newListener() *listener {
-	return &listener{state: view.Closed{}, items: map[string]id.Turn{}, responses: map[string]id.Response{}}
+	return &listener{state: view.Closed{}, items: map[string]id.Turn{}, deletes: map[string]bool{}, responses: map[string]id.Response{}}
 }
 
 // heard has the fields of server events that package view needs.
@@ -60,9 +61,13 @@ func (c *listener) hear(r *recordLine) string {
 		var e struct {
 			Type string
 			ID   string `json:"event_id"`
+			Item string `json:"item_id"`
 		}
 		c.commits = json.Unmarshal(r.Event, &e) == nil && e.Type == "input_audio_buffer.commit"
 		c.inHand = e.ID
+		if e.Type == "conversation.item.delete" {
+			c.deletes[e.Item] = true
+		}
 		return "" // what is no event is the server's to refuse
 	}
 	var e heard
@@ -92,6 +97,10 @@ func (c *listener) told(e heard, raw []byte) view.Told {
 		return view.Transcribed{Turn: c.turn(e.ItemID), Empty: e.Transcript == ""}
 	case "conversation.item.input_audio_transcription.failed":
 		return view.Transcribed{Turn: c.turn(e.ItemID), Empty: true}
+	case "conversation.item.deleted": // the server has refused the turn, or a client has deleted its item
+		if turn, known := c.items[e.ItemID]; known && !c.deletes[e.ItemID] {
+			return view.Transcribed{Turn: turn, Empty: true}
+		}
 	case "response.created", "response.done":
 		return c.responded(e)
 	case "output_audio_buffer.started":

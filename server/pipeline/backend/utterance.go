@@ -168,10 +168,16 @@ func (u *utterance) send(write func(io.Writer) error) error {
 	if err := u.proc.in.SetWriteDeadline(late); err != nil {
 		return fmt.Errorf("%w: %w", ErrCrashed, err)
 	}
+	shortened := make(chan struct{})
 	stop := context.AfterFunc(u.ctx, func() {
 		_ = u.proc.in.SetWriteDeadline(time.Now().Add(abandonPatience)) // does not fail: it succeeded above
+		close(shortened)
 	})
-	defer stop()
+	defer func() {
+		if !stop() {
+			<-shortened // the process may get another utterance next, with deadlines of its own
+		}
+	}()
 	err := write(u.proc.in)
 	switch {
 	case err == nil:
