@@ -111,6 +111,7 @@ func TestDeletedTurn(t *testing.T) {
 				hear("client", `{"type":"conversation.item.delete","item_id":"i"}`)
 			}
 			hear("server", `{"type":"conversation.item.deleted","item_id":"i"}`)
+			c.refused()
 			waiting := map[bool]int{true: 1, false: 0}[asked]
 			g.Expect(c.state).To(gomega.HaveField("Waiting", gomega.BeEquivalentTo(waiting)))
 		})

@@ -22,6 +22,7 @@ type listener struct {
 	inHand      string // event_id of the client's event in hand
 	items       map[string]id.Turn
 	deletes     map[string]bool // the items that the client asked to delete
+	dropped     id.Turn         // the turn whose item the server has deleted by itself; 0 for none
 	responses   map[string]id.Response
 }
 
@@ -80,6 +81,15 @@ func (c *listener) hear(r *recordLine) string {
 	return ""
 }
 
+// refused ends the wait for the answer to a refused turn. The server deletes the item of such a turn right before its machines take that the turn has
+// no words: the client knows with the step.
+func (c *listener) refused() {
+	if c.dropped != 0 {
+		c.state = view.Next(c.state, view.Transcribed{Turn: c.dropped, Empty: true})
+	}
+	c.dropped = 0
+}
+
 // told returns the event of package view for e, or nil.
 func (c *listener) told(e heard, raw []byte) view.Told {
 	switch e.Type {
@@ -97,9 +107,9 @@ func (c *listener) told(e heard, raw []byte) view.Told {
 		return view.Transcribed{Turn: c.turn(e.ItemID), Empty: e.Transcript == ""}
 	case "conversation.item.input_audio_transcription.failed":
 		return view.Transcribed{Turn: c.turn(e.ItemID), Empty: true}
-	case "conversation.item.deleted": // the server has refused the turn, or a client has deleted its item
+	case "conversation.item.deleted":
 		if turn, known := c.items[e.ItemID]; known && !c.deletes[e.ItemID] {
-			return view.Transcribed{Turn: turn, Empty: true}
+			c.dropped = turn
 		}
 	case "response.created", "response.done":
 		return c.responded(e)

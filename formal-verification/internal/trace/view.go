@@ -148,7 +148,11 @@ func (e *ends) take(m moment) string {
 		}
 	}
 	e.told = false
-	return e.step(*m.step)
+	what := e.step(*m.step)
+	if m.step.Event.Name == (transcription.Done{}).Name() {
+		e.client.refused()
+	}
+	return what
 }
 
 // begins has the events that only come from outside. When a machine takes one, all events of the step before have been sent.
