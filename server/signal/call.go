@@ -25,7 +25,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 		return p
 	}
 	id := "rtc_" + rand.Text()
-	c, p := h.newCall(id, settings, who)
+	c, p := h.newCall(r.Context(), id, settings, who)
 	if p != nil {
 		return p
 	}
@@ -80,7 +80,7 @@ const (
 func (h *Handler) settings(r *http.Request, who requester) (wire.Session, *problem) {
 	bound := &h.cfg.Settings
 	if who.secret != nil {
-		bound = &who.secret.session
+		bound = &who.secret.Session
 	}
 	set, query := bound.Clone(), r.URL.Query()
 	if model := query.Get("model"); model != "" {
@@ -99,7 +99,7 @@ func (h *Handler) settings(r *http.Request, who requester) (wire.Session, *probl
 			status: http.StatusBadRequest, code: wire.CodeInvalidValue, param: "intent", message: "want realtime or transcription",
 		}
 	}
-	return set, badSession(h.secrets.locks(who).Check(bound, &set))
+	return set, badSession(h.locks(who).Check(bound, &set))
 }
 
 // limitBody limits a request's body to maxBody bytes. The Guard of package httpguard limits the time to read it.
@@ -125,7 +125,7 @@ func (h *Handler) readCall(w http.ResponseWriter, r *http.Request, who requester
 		was := set.Clone()
 		offer, set, p = h.readForm(multipart.NewReader(r.Body, params["boundary"]), set)
 		if p == nil {
-			p = badSession(h.secrets.locks(who).Check(&was, &set))
+			p = badSession(h.locks(who).Check(&was, &set))
 		}
 		return offer, set, p
 	}

@@ -1,8 +1,10 @@
 package signal
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -11,10 +13,54 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// The request that creates a client secret.
+// Client secrets: the request that creates one, and what they allow.
+
+// SecretRules say what client secrets allow.
+type SecretRules struct {
+	// SingleUse lets a secret begin only one call; otherwise it begins any number of calls until it expires. A request that begins
+	// no call does not use the secret up.
+	SingleUse bool
+	// Locks are the fields of the session that the holder of a secret may not change. The holder of an API key may change them.
+	Locks settings.Locks
+}
+
+// locks returns the fields of a session that the requester may not change.
+func (h *Handler) locks(who requester) settings.Locks {
+	if who.secret == nil {
+		return nil
+	}
+	return h.rules.Load().secrets.Locks
+}
+
+// useSecret notes that the requester's secret begins a call. It returns an error response for a secret that was for one call and has begun it.
+func (h *Handler) useSecret(ctx context.Context, who requester) *problem {
+	if who.secret == nil || !h.rules.Load().secrets.SingleUse {
+		return nil
+	}
+	return staleSecret(h.secrets.Use(ctx, who.secret))
+}
+
+// returnSecret undoes useSecret for a call that never began.
+func (h *Handler) returnSecret(who requester) {
+	if who.secret != nil && h.rules.Load().secrets.SingleUse {
+		h.secrets.GiveBack(context.Background(), who.secret) // the store limits the time
+	}
+}
+
+// staleSecret returns the response to a secret that begins no call any more because of err; nil if err is nil.
+func staleSecret(err error) *problem {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, secrets.ErrUsed):
+		return refused("client_secret_used", "the client secret was for one call: make a new one with POST /v1/realtime/client_secrets")
+	}
+	return refused("client_secret_expired", "the client secret has expired: make a new one with POST /v1/realtime/client_secrets")
+}
 
 // Lifetimes of a client secret, in seconds.
 const (
@@ -39,8 +85,10 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who reque
 	if p := h.readSecret(body, &settings, &lifetime); p != nil {
 		return p
 	}
-	value, expires, wait := h.secrets.create(who.principal, settings, len(body), lifetime)
-	if value == "" {
+	value, expires, wait, err := h.secrets.Create(r.Context(), secrets.New{
+		Principal: who.principal, Session: settings, Size: len(body), Lifetime: lifetime, Most: h.rules.Load().SecretsPerPrincipal,
+	})
+	if err != nil {
 		return (&problem{
 			status: http.StatusTooManyRequests, code: "too_many_client_secrets",
 			message: "the server keeps as many client secrets as it may: try again when some have expired",

@@ -7,7 +7,7 @@
 //
 // A request comes with an API key or with a client secret, unless the server has no keys. A key belongs to a principal, who pays for
 // what its requests begin. A client secret belongs to a principal, too. It is bound to a session's settings, expires, and creates no
-// further secrets (secrets.go). A call is controlled and ended with the very secret that began it, or with a key of the same
+// further secrets (internal/secrets). A call is controlled and ended with the very secret that began it, or with a key of the same
 // principal; to everybody else the call does not exist. All wrong keys get the same response, so that nobody learns which keys
 // exist.
 //
@@ -22,6 +22,6 @@
 //	call.go                      calls over WebRTC
 //	socket.go                    WebSockets: calls, and side-band control
 //	reconnect.go                 clients that reconnect
-//	clientsecret.go, secrets.go  client secrets: the request, and the store
+//	clientsecret.go              client secrets: the request, and what they allow
 //	budget.go                    requests and tokens a minute
 package signal

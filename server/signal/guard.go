@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/server/httpguard"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 )
 
 // Access: checks the origin of a request and its key or client secret, and answers preflight requests of browsers.
@@ -18,7 +19,7 @@ type requester struct {
 	// principal pays for the request. It is empty if the server asks for no keys.
 	principal string
 	// secret is nil if the request came with a key.
-	secret *secret
+	secret *secrets.Secret
 	// stale is the response that says why the secret begins no call any more. It still controls and ends the call that it began.
 	stale *problem
 	// address is the client's address.
@@ -29,7 +30,7 @@ type requester struct {
 // same principal.
 func (c requester) mayControl(owner requester) bool {
 	if c.secret != nil {
-		return owner.secret != nil && owner.secret.id == c.secret.id
+		return owner.secret != nil && owner.secret.ID == c.secret.ID
 	}
 	return c.principal == owner.principal
 }
@@ -68,8 +69,8 @@ func keyOf(r *http.Request) string {
 // settings are bound to them.
 func (h *Handler) identify(r *http.Request) (requester, *problem) {
 	shown, address := keyOf(r), httpguard.Client(r)
-	if s, stale, ok := h.secrets.find(shown); ok {
-		return requester{principal: s.principal, secret: s, stale: stale, address: address}, nil
+	if s, known, stale := h.secrets.Find(r.Context(), shown); known {
+		return requester{principal: s.Principal, secret: s, stale: staleSecret(stale), address: address}, nil
 	}
 	keys := h.rules.Load().keys
 	if keys == nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/load"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 	"github.com/antiphon-rt/antiphon/server/speechapi"
 	"github.com/antiphon-rt/antiphon/server/ws"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -90,7 +91,7 @@ type Handler struct {
 	rules    atomic.Pointer[rules]
 	env      env.Env
 	mux      *http.ServeMux
-	secrets  *secretStore
+	secrets  secrets.Store
 	budgets  *budget.Budgets
 	guard    *watchdog.Guard // bounds the calls of all sessions into the pipeline
 	memory   *conversation.Memory
@@ -130,7 +131,7 @@ func New(cfg Config) *Handler {
 	}
 	limits := cfg.withDefaults(cfg.Keys)
 	h := &Handler{
-		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecretStore(cfg.Secrets), budgets: budget.New(budget.Rates(cfg.Rates)),
+		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: secrets.NewMemory(), budgets: budget.New(budget.Rates(cfg.Rates)),
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: ws.NewMemory(limits.MessageMemory),
 		calls: map[string]*callEntry{}, guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
@@ -213,7 +214,19 @@ func (h *Handler) Calls() (now int, total uint64) {
 
 // newCall makes a session and enters it into the book under the call id. It returns an error response if there is no room, if the
 // server stops, or if the requester's secret is used up.
-func (h *Handler) newCall(id string, settings wire.Session, who requester) (*callEntry, *problem) {
+func (h *Handler) newCall(ctx context.Context, id string, settings wire.Session, who requester) (*callEntry, *problem) {
+	if p := h.useSecret(ctx, who); p != nil {
+		return nil, p
+	}
+	c, p := h.enter(id, settings, who)
+	if p != nil {
+		h.returnSecret(who)
+	}
+	return c, p
+}
+
+// enter is newCall for a requester whose secret is noted as used.
+func (h *Handler) enter(id string, settings wire.Session, who requester) (*callEntry, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed || h.draining {
@@ -223,9 +236,6 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 	}
 	if p := h.admit(who); p != nil {
 		return nil, p
-	}
-	if !h.secrets.use(who.secret) {
-		return nil, secretUsed()
 	}
 	logger := h.cfg.Logger.With("call", id)
 	if who.principal != "" {
@@ -239,10 +249,9 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
 		AnswerAhead: h.cfg.AnswerAhead, Options: options,
-		Limits: h.budgets.Limiter(who.principal), Locks: h.secrets.locks(who), Guard: h.guard,
+		Limits: h.budgets.Limiter(who.principal), Locks: h.locks(who), Guard: h.guard,
 	})
 	if err != nil {
-		h.secrets.giveBack(who.secret)
 		return nil, internal("internal", err)
 	}
 	c := &callEntry{id: id, session: s, owner: who, token: token, shares: h.shares(who), since: h.env.Now()}
@@ -259,7 +268,7 @@ func (h *Handler) newCall(id string, settings wire.Session, who requester) (*cal
 // abandon removes a call that never began; it does not count.
 func (h *Handler) abandon(id string, c *callEntry) {
 	c.session.Abandon()
-	h.secrets.giveBack(c.owner.secret)
+	h.returnSecret(c.owner)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.calls, id)

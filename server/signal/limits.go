@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server/apikey"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 )
 
 // The limits of a server and of each principal, client secret and client address.
@@ -82,7 +83,7 @@ func (l Limits) withDefaults(keys apikey.Keys) Limits {
 	or(&l.CallsPerSecret, defaultCallsPerSecret)
 	or(&l.CallsPerAddress, max(1, l.MaxSessions/4))
 	or(&l.CallAttempts, defaultCallAttempts)
-	or(&l.SecretsPerPrincipal, maxSecrets/share)
+	or(&l.SecretsPerPrincipal, secrets.Max/share)
 	return l
 }
 

@@ -24,7 +24,7 @@ type Load struct {
 
 // Load returns how busy the Handler is.
 func (h *Handler) Load() Load {
-	l := Load{FreeMemory: h.memory.Free(), FreeMessages: h.messages.Free(), Abandoned: h.guard.AllAbandoned(), Secrets: h.secrets.len()}
+	l := Load{FreeMemory: h.memory.Free(), FreeMessages: h.messages.Free(), Abandoned: h.guard.AllAbandoned(), Secrets: h.secrets.Len()}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.calls {
@@ -39,11 +39,4 @@ func (h *Handler) Load() Load {
 		}
 	}
 	return l
-}
-
-// len returns how many secrets there are that have not expired, or that nobody has looked for since.
-func (v *secretStore) len() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.byID)
 }

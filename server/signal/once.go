@@ -32,7 +32,7 @@ func (h *Handler) countsOnce(next endpoint) endpoint {
 func (c requester) scope(r *http.Request) string {
 	scope := "key " + c.principal
 	if c.secret != nil {
-		scope = "secret " + hex.EncodeToString(c.secret.id[:])
+		scope = "secret " + hex.EncodeToString(c.secret.ID[:])
 	}
 	token, _ := reconnection(r)
 	return scope + "\n" + token

@@ -1,7 +1,6 @@
 package signal
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/antiphon-rt/antiphon/server/apikey"
@@ -12,7 +11,8 @@ import (
 
 // rules are what the Handler goes by at one moment. They do not change: Reload replaces them.
 type rules struct {
-	keys apikey.Keys
+	keys    apikey.Keys
+	secrets SecretRules
 	Limits
 }
 
@@ -44,14 +44,5 @@ func (h *Handler) Reload(to Rules) error {
 
 // setRules stores the rules, with defaults for limits that are zero.
 func (h *Handler) setRules(to Rules) {
-	r := &rules{to.Keys, to.Limits.withDefaults(to.Keys)}
-	h.rules.Store(r)
-	h.secrets.change(to.Secrets, r.SecretsPerPrincipal)
-}
-
-// change changes what secrets allow, and how many one principal may have. A principal that has more keeps them.
-func (v *secretStore) change(rules SecretRules, perPrincipal int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.rules, v.perPrincipal = rules, cmp.Or(perPrincipal, maxSecrets)
+	h.rules.Store(&rules{to.Keys, to.Secrets, to.Limits.withDefaults(to.Keys)})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/apikey"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -33,7 +34,7 @@ func TestEventsOfACallActOnTheRunsOfItsPrincipal(t *testing.T) {
 	access := d.h.runsOf(requester{principal: name})
 	d.g.Expect(access.Keyed).To(gomega.BeTrue())
 	d.g.Expect(access.Act(t.Context(), &wire.AntiphonRunCancel{}).Code).To(gomega.Equal("of " + name))
-	d.g.Expect(d.h.runsOf(requester{principal: name, secret: &secret{}}).Keyed).To(gomega.BeFalse(), "a client secret sees no runs")
+	d.g.Expect(d.h.runsOf(requester{principal: name, secret: &secrets.Secret{}}).Keyed).To(gomega.BeFalse(), "a client secret sees no runs")
 	d.g.Expect(d.h.Reload(Rules{Keys: apikey.Keys{}})).To(gomega.Succeed())
 	d.g.Expect(access.Act(t.Context(), &wire.AntiphonRunCancel{}).Code).To(gomega.Equal("invalid_api_key"), "the key is gone, and the call goes on")
 }

@@ -1,88 +1,20 @@
 package signal
 
-// Client secrets: store, limits, expiry and rates.
+// Client secrets: limits, expiry and rates.
 
 import (
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/session/settings"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 	"github.com/antiphon-rt/antiphon/wire"
 )
-
-func TestSecretStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := gomega.NewWithT(t)
-		v := newSecretStore(SecretRules{SingleUse: true})
-		value, expires, _ := v.create("desk", wire.Session{Model: "x"}, 100, 10*time.Second)
-		g.Expect(value).To(gomega.MatchRegexp("^ek_[a-z2-7]{64}$"))
-		g.Expect(expires).To(gomega.Equal(time.Now().Add(10 * time.Second).Unix()))
-		later, _, _ := v.create("desk", wire.Session{}, 100, time.Hour)
-		g.Expect(later).NotTo(gomega.Equal(value))
-
-		s, stale, ok := v.find(value)
-		g.Expect(ok).To(gomega.BeTrue())
-		g.Expect(stale).To(gomega.BeNil())
-		g.Expect(s.principal).To(gomega.Equal("desk"))
-		g.Expect(s.session.Model).To(gomega.Equal("x"))
-
-		g.Expect(v.use(s)).To(gomega.BeTrue())
-		g.Expect(v.use(s)).To(gomega.BeFalse(), "it has one use")
-		_, stale, _ = v.find(value)
-		g.Expect(stale.code).To(gomega.Equal("client_secret_used"))
-		v.giveBack(s)
-		g.Expect(v.use(s)).To(gomega.BeTrue(), "the call did not begin")
-
-		<-time.After(10 * time.Second)
-		again, stale, ok := v.find(value)
-		g.Expect(ok).To(gomega.BeTrue(), "it was a secret once")
-		g.Expect(stale.code).To(gomega.Equal("client_secret_expired"))
-		g.Expect(again.id).To(gomega.Equal(s.id))
-		g.Expect(v.byID).To(gomega.HaveLen(1), "the store keeps nothing of it")
-		g.Expect(v.bytes).To(gomega.Equal(100 + secretOverhead))
-
-		for i := range later { // whatever is changed in it, it is no secret
-			for _, c := range "a7=_" {
-				if forged := later[:i] + string(c) + later[i+1:]; forged != later {
-					_, _, ok := v.find(forged)
-					g.Expect(ok).To(gomega.BeFalse(), forged)
-				}
-			}
-		}
-		_, _, ok = newSecretStore(SecretRules{}).find(later)
-		g.Expect(ok).To(gomega.BeFalse(), "it is a secret of another server")
-	})
-}
-
-func TestSecretStoreIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := gomega.NewWithT(t)
-		v := newSecretStore(SecretRules{})
-		for i := range maxSecrets {
-			value, _, _ := v.create("desk", wire.Session{}, 0, time.Duration(10+i)*time.Second)
-			g.Expect(value).NotTo(gomega.BeEmpty())
-		}
-		value, _, wait := v.create("desk", wire.Session{}, 0, time.Minute)
-		g.Expect(value).To(gomega.BeEmpty())
-		g.Expect(wait).To(gomega.Equal(10 * time.Second))
-		<-time.After(wait)
-		value, _, _ = v.create("desk", wire.Session{}, 0, time.Minute)
-		g.Expect(value).NotTo(gomega.BeEmpty(), "the wait that create returned is enough")
-
-		v = newSecretStore(SecretRules{})
-		for range maxSecretsBytes/(maxBody+secretOverhead) + 1 {
-			value, _, _ = v.create("desk", wire.Session{}, maxBody, time.Minute)
-		}
-		g.Expect(value).To(gomega.BeEmpty())
-		g.Expect(v.bytes).To(gomega.BeNumerically("<=", maxSecretsBytes))
-	})
-}
 
 const jsonType = "application/json"
 
@@ -238,7 +170,8 @@ func TestSecretsOpenCalls(t *testing.T) {
 // TestExpiredSecret does not wait: it puts an expired secret into the server's store.
 func TestExpiredSecret(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys = keys(t) })
-	value, _, _ := d.h.secrets.create("desk", wire.DefaultSession(), 0, -time.Second)
+	value, _, _, err := d.h.secrets.Create(t.Context(), secrets.New{Principal: "desk", Session: wire.DefaultSession(), Lifetime: -time.Second, Most: 1})
+	d.g.Expect(err).NotTo(gomega.HaveOccurred())
 	d.offered("/v1/realtime/calls", value).refused(http.StatusUnauthorized, "client_secret_expired")
 	w := d.ask(http.MethodGet, "/v1/antiphon/pipeline", nil, "Authorization", "Bearer "+value)
 	d.refused(w, http.StatusUnauthorized, "client_secret_expired", "make a new one")

@@ -48,7 +48,7 @@ func (h *Handler) shares(who requester) []share {
 		all = append(all, share{shareOf{ofPrincipal, who.principal}, limits.CallsPerPrincipal, max(halfOpenPerAddress, limits.CallsPerPrincipal/4)})
 	}
 	if who.secret != nil {
-		all = append(all, share{shareOf{ofSecret, string(who.secret.id[:])}, limits.CallsPerSecret, halfOpenPerSecret})
+		all = append(all, share{shareOf{ofSecret, string(who.secret.ID[:])}, limits.CallsPerSecret, halfOpenPerSecret})
 	}
 	if of, ok := who.addressShare(limits.keys != nil); ok {
 		all = append(all, share{of, limits.CallsPerAddress, halfOpenPerAddress})

@@ -3,15 +3,14 @@ package signal
 // The share of calls, secrets and attempts of each principal.
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 	"github.com/onsi/gomega"
-
-	"github.com/antiphon-rt/antiphon/wire"
 )
 
 // One client secret does not take all calls, and neither does one principal or one address.
@@ -83,47 +82,13 @@ func TestHalfOpenCallsMakeRoom(t *testing.T) {
 	})
 }
 
-// When the store is full, the principal with most secrets makes room.
-func TestSecretsOfAGreedyPrincipalMakeRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := gomega.NewWithT(t)
-		v := newSecretStore(SecretRules{})
-		first := ""
-		for i := range maxSecrets {
-			value, _, _ := v.create("greedy", wire.Session{}, 0, time.Duration(10+i)*time.Second)
-			if first == "" {
-				first = value
-			}
-		}
-		modest, _, _ := v.create("modest", wire.Session{}, 0, time.Minute)
-		g.Expect(modest).NotTo(gomega.BeEmpty())
-		_, stale, _ := v.find(first)
-		g.Expect(stale).NotTo(gomega.BeNil(), "it made room")
-		_, stale, _ = v.find(modest)
-		g.Expect(stale).To(gomega.BeNil())
-		g.Expect(v.byID).To(gomega.HaveLen(maxSecrets))
-		g.Expect(v.of).To(gomega.Equal(map[string]int{"greedy": maxSecrets - 1, "modest": 1}))
-
-		v = newSecretStore(SecretRules{})
-		v.perPrincipal = 1
-		v.create("greedy", wire.Session{}, 0, time.Minute)
-		value, _, wait := v.create("greedy", wire.Session{}, 0, time.Hour)
-		g.Expect(value).To(gomega.BeEmpty())
-		g.Expect(wait).To(gomega.Equal(time.Minute))
-	})
-}
-
 // The principal whose call it is pays for its reconnect, also when the client secret has expired.
 func TestAnExpiredSecretsReconnectIsCharged(t *testing.T) {
 	d := open(t, func(c *Config) { c.Keys, c.Rates = keys(t), Rates{RequestsPerMinute: 3} })
 	value := d.secret(`{}`)
 	begun := d.offered("/v1/realtime/calls", value)
 	begun.begun()
-	d.h.secrets.mu.Lock()
-	for len(d.h.secrets.queue) > 0 {
-		d.h.secrets.remove(0) // as at its expiry
-	}
-	d.h.secrets.mu.Unlock()
+	d.h.secrets = expired{d.h.secrets}
 	again := func() int {
 		return d.ask(http.MethodPost, "/v1/realtime/calls", strings.NewReader(""), "Content-Type", "application/sdp",
 			"Authorization", "Bearer "+value, resumeHeader, begun.Header().Get(resumeHeader)).Code
@@ -131,4 +96,16 @@ func TestAnExpiredSecretsReconnectIsCharged(t *testing.T) {
 	again()
 	d.g.Expect(again()).To(gomega.Equal(http.StatusTooManyRequests))
 	d.refused(d.ask(http.MethodPost, "/v1/realtime/client_secrets", nil, withKey...), http.StatusTooManyRequests, "rate_limit_exceeded", "")
+}
+
+// expired is a store whose secrets have all expired.
+type expired struct{ secrets.Store }
+
+// Find implements secrets.Store.
+func (e expired) Find(ctx context.Context, value string) (s *secrets.Secret, known bool, stale error) {
+	s, known, stale = e.Store.Find(ctx, value)
+	if !known {
+		return s, known, stale
+	}
+	return &secrets.Secret{ID: s.ID, Expires: s.Expires}, known, secrets.ErrExpired
 }

@@ -58,7 +58,7 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 		return p
 	}
 	id := "ws_" + rand.Text()
-	c, p := h.newCall(id, settings, who)
+	c, p := h.newCall(r.Context(), id, settings, who)
 	if p != nil {
 		return p
 	}
