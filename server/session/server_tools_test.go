@@ -159,7 +159,18 @@ func TestServerTools(t *testing.T) {
 				`user: time and wind | call clock{"n":0} | call wind{"n":1} | result wind{"n":1} | result noon`))
 		})
 	}
+	story(t, "a tool of the client takes the place of the server's of the same name", func(t *testing.T) {
+		c, _ := callWithTools(t, false, tool.Set{Tools: []tool.Tool{takes("clock", 0)}}, func(int) []pipeline.ModelEvent {
+			return []pipeline.ModelEvent{callsTool(0, "clock")}
+		})
+		c.settle(twoTools)
+		c.ask("what time")
+		c.g.Expect(outline(next[*wire.ResponseDone](c, "response.done").Response)).To(gomega.Equal("completed: client's clock"))
+	})
+}
 
+// TestServerToolsHaveALimit: a model that calls tools without an end has to answer without tools.
+func TestServerToolsHaveALimit(t *testing.T) {
 	story(t, "ten steps, and then an answer without tools", func(t *testing.T) {
 		c, m := callWithTools(t, true, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(n int) []pipeline.ModelEvent {
 			if n > 10 {
@@ -177,7 +188,6 @@ func TestServerTools(t *testing.T) {
 		c.g.Expect(c.count("response.created")).To(gomega.Equal(1))
 		c.g.Expect(c.count("response.mcp_call.completed")).To(gomega.Equal(10))
 	})
-
 	story(t, "a response with all the calls that it may have still ends with an answer", func(t *testing.T) {
 		c, m := callWithTools(t, true, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(n int) (out []pipeline.ModelEvent) {
 			if n > 7 {
@@ -195,6 +205,10 @@ func TestServerTools(t *testing.T) {
 		c.g.Expect(m.asked[6].Tools).To(gomega.HaveLen(1))
 		c.g.Expect(m.asked[7].Tools).To(gomega.BeEmpty())
 	})
+}
+
+// TestServerToolsThatAreNotRun: calls that the server may not or cannot run.
+func TestServerToolsThatAreNotRun(t *testing.T) {
 	story(t, "a call of the server's tool where none is offered does not reach the client", func(t *testing.T) {
 		c, m := callWithTools(t, false, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(int) []pipeline.ModelEvent {
 			return []pipeline.ModelEvent{say("I look. "), pipeline.ToolCallDelta{Name: "wind", Arguments: `{"n"`}, callsTool(0, "wind")}
@@ -208,7 +222,6 @@ func TestServerTools(t *testing.T) {
 		c.g.Expect(outline(done)).NotTo(gomega.ContainSubstring("client's"))
 		c.g.Expect(m.calls()).To(gomega.Equal(12))
 	})
-
 	story(t, "a call whose arguments the model does not end is incomplete, and no later request has it", func(t *testing.T) {
 		c, m := callWithTools(t, false, tool.Set{Tools: []tool.Tool{takes("wind", time.Millisecond)}}, func(int) []pipeline.ModelEvent {
 			return []pipeline.ModelEvent{
@@ -223,6 +236,10 @@ func TestServerTools(t *testing.T) {
 		c.answer()
 		c.g.Expect(m.read(2)).To(gomega.Equal(`user: how is the wind | assistant: Fine.`))
 	})
+}
+
+// TestServerToolsThatEndBadly: a tool fails, or what follows it is not wanted any more.
+func TestServerToolsThatEndBadly(t *testing.T) {
 	story(t, "a message after the client has cleared the output is truncated", func(t *testing.T) {
 		c, m := callWithTools(t, true, tool.Set{Tools: []tool.Tool{takes("wind", 5*time.Second)}}, func(n int) []pipeline.ModelEvent {
 			if n == 1 {
@@ -262,15 +279,6 @@ func TestServerTools(t *testing.T) {
 		c.g.Expect(c.count("response.mcp_call.failed")).To(gomega.Equal(3))
 		c.g.Expect(m.read(2)).To(gomega.And(gomega.ContainSubstring("The tool has failed: no such town"),
 			gomega.ContainSubstring("panicked"), gomega.ContainSubstring("the tool took too long: more than 30s")))
-	})
-
-	story(t, "a tool of the client takes the place of the server's of the same name", func(t *testing.T) {
-		c, _ := callWithTools(t, false, tool.Set{Tools: []tool.Tool{takes("clock", 0)}}, func(int) []pipeline.ModelEvent {
-			return []pipeline.ModelEvent{callsTool(0, "clock")}
-		})
-		c.settle(twoTools)
-		c.ask("what time")
-		c.g.Expect(outline(next[*wire.ResponseDone](c, "response.done").Response)).To(gomega.Equal("completed: client's clock"))
 	})
 
 	story(t, "the session ends while a tool runs", func(t *testing.T) {

@@ -116,8 +116,9 @@ func (c *caller) notes(from, to int) {
 	}
 }
 
-// TestSummaries: above 70 % of the model's context the model reads a summary in place of the oldest items. The window of 8000 tokens leaves 4000 for
-// the conversation: so 2800 are too many, and 1400 are left.
+// In these tests the window of 8000 tokens leaves 4000 for the conversation: so 2800 are too many, and 1400 are left.
+
+// TestSummaries: above 70 % of the model's context the model reads a summary in place of the oldest items.
 func TestSummaries(t *testing.T) {
 	story(t, "a long conversation is summarised, and later once more", func(t *testing.T) {
 		m := &noting{notes: brief}
@@ -142,7 +143,6 @@ func TestSummaries(t *testing.T) {
 		c.g.Expect(again.Summary).To(gomega.Equal("They counted. Summary 2."))
 		c.g.Expect(m.noted[1].Messages[0].Text).To(gomega.HavePrefix("Summary of what came before:\nThey counted. Summary 1.\n\nuser: 05"))
 	})
-
 	story(t, "inside of a long loop of tools, and the user's question stays", func(t *testing.T) {
 		m := &noting{notes: brief, answer: func(n int) []pipeline.ModelEvent {
 			if n <= 9 {
@@ -168,7 +168,16 @@ func TestSummaries(t *testing.T) {
 			c.g.Expect(messages[i+1]).To(gomega.Equal("result"+strings.TrimPrefix(messages[i], "call")), "a call and its result stay together")
 		}
 	})
+	story(t, "off", func(t *testing.T) {
+		m := &noting{notes: brief}
+		c := callNoting(t, m, Options{Summaries: summary.Limits{Off: true}})
+		c.notes(1, 9)
+		c.g.Expect(m.summaries()).To(gomega.BeZero())
+	})
+}
 
+// TestSummariesThatFail: without a good summary the model reads the whole conversation.
+func TestSummariesThatFail(t *testing.T) {
 	for what, write := range map[string]func(ctx context.Context, n int, emit func(pipeline.ModelEvent) error) error{
 		"hangs": func(ctx context.Context, _ int, _ func(pipeline.ModelEvent) error) error {
 			<-ctx.Done()
@@ -197,7 +206,23 @@ func TestSummaries(t *testing.T) {
 			c.g.Expect(c.count("antiphon.conversation.compacted")).To(gomega.BeZero())
 		})
 	}
+	story(t, "the session ends while a summary is written", func(t *testing.T) {
+		m := &noting{notes: func(ctx context.Context, _ int, _ func(pipeline.ModelEvent) error) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+		c := callNoting(t, m, Options{})
+		c.notes(1, 8)
+		wait(time.Second)
+		c.g.Expect(m.summaries()).To(gomega.Equal(1))
+		c.s.Close(0)
+		<-c.s.Done()
+		<-m.finished
+	})
+}
 
+// TestSummariesOfAChangedBeginning: the client deletes an item of those that a summary stands for.
+func TestSummariesOfAChangedBeginning(t *testing.T) {
 	story(t, "a summary of a beginning that has changed is thrown away", func(t *testing.T) {
 		gate := make(chan struct{})
 		m := &noting{notes: func(ctx context.Context, n int, emit func(pipeline.ModelEvent) error) error {
@@ -216,7 +241,6 @@ func TestSummaries(t *testing.T) {
 		c.g.Expect(e.Summary).To(gomega.HaveSuffix("Summary 2."), "the items that came meanwhile have begun a further one")
 		c.g.Expect(m.noted[1].Messages[0].Text).NotTo(gomega.ContainSubstring("user: 02"))
 	})
-
 	story(t, "an item that is deleted later is in no summary any more", func(t *testing.T) {
 		m := &noting{notes: brief}
 		c := callNoting(t, m, Options{})
@@ -228,26 +252,5 @@ func TestSummaries(t *testing.T) {
 		instructions, messages := m.newest()
 		c.g.Expect(instructions).NotTo(gomega.ContainSubstring("They counted."))
 		c.g.Expect(messages[:3]).To(gomega.Equal([]string{"01", "03", "04"}))
-	})
-
-	story(t, "off", func(t *testing.T) {
-		m := &noting{notes: brief}
-		c := callNoting(t, m, Options{Summaries: summary.Limits{Off: true}})
-		c.notes(1, 9)
-		c.g.Expect(m.summaries()).To(gomega.BeZero())
-	})
-
-	story(t, "the session ends while a summary is written", func(t *testing.T) {
-		m := &noting{notes: func(ctx context.Context, _ int, _ func(pipeline.ModelEvent) error) error {
-			<-ctx.Done()
-			return ctx.Err()
-		}}
-		c := callNoting(t, m, Options{})
-		c.notes(1, 8)
-		wait(time.Second)
-		c.g.Expect(m.summaries()).To(gomega.Equal(1))
-		c.s.Close(0)
-		<-c.s.Done()
-		<-m.finished
 	})
 }
