@@ -187,23 +187,40 @@ func TestVoiceGateAfterASecondLook(t *testing.T) {
 // TestVoiceGateRecreates: a person who is refused has interrupted the agent. The answer to the authorised person begins again.
 func TestVoiceGateRecreates(t *testing.T) {
 	story(t, "a refused barge-in", func(t *testing.T) {
-		p, _, m := voiceGated(false, users("Ada", "Bob"))
-		c := newCallerWith(t, Config{Pipeline: p, Settings: wire.DefaultSession(), AnswerAhead: true})
+		p, v, m := voiceGated(false, users("Ada", "Bob"))
+		c := newCallerWith(t, Config{Pipeline: p, Settings: wire.DefaultSession(), CheckInvariants: true, AnswerAhead: true})
 		c.pacer = newPacer(c.s, nil)
 		c.start()
+		c.send(`{"type":"antiphon.hello"}`)
 		c.speak(scripted.Tones("say 40 words"))
 		c.quiet(3000)
-		answered := next[*wire.OutputAudioBufferStarted](c, "output_audio_buffer.started").ResponseID
+		first := next[*wire.OutputAudioBufferStarted](c, "output_audio_buffer.started").ResponseID
 		c.speak(scripted.Tones("listen to Bob instead of her"))
 		c.quiet(3000)
-		done := next[*wire.ResponseDone](c, "response.done").Response
-		c.g.Expect([]string{done.ID, done.Status}).To(gomega.Equal([]string{answered, "cancelled"}))
-		next[*wire.ConversationItemDeleted](c, "conversation.item.deleted")
-		next[*wire.ResponseCreated](c, "response.created")
+		cut := next[*wire.ResponseDone](c, "response.done").Response
+		c.g.Expect([]string{cut.ID, cut.Status, cut.StatusDetails.Reason}).To(gomega.Equal([]string{first, "cancelled", "turn_detected"}))
+		bob := next[*wire.InputAudioBufferCommitted](c, "input_audio_buffer.committed").ItemID
+		c.g.Expect(next[*wire.AntiphonVoice](c, "antiphon.voice")).To(gomega.And(gomega.HaveField("ItemID", bob), gomega.HaveField("State", "resolving")))
+		c.g.Expect(next[*wire.AntiphonVoice](c, "antiphon.voice")).To(gomega.And(gomega.HaveField("ItemID", bob), gomega.HaveField("State", "rejected")))
+		c.g.Expect(next[*wire.ConversationItemDeleted](c, "conversation.item.deleted").ItemID).To(gomega.Equal(bob))
+
+		again := next[*wire.ResponseCreated](c, "response.created").Response.ID
+		c.g.Expect(again).NotTo(gomega.Equal(first))
 		c.quiet(30_000)
-		c.g.Expect(next[*wire.ResponseDone](c, "response.done").Response.Status).To(gomega.Equal("completed"))
-		c.g.Expect(m.heard()).To(gomega.ContainSubstring("say 40 words"))
-		c.g.Expect(m.heard()).NotTo(gomega.ContainSubstring("Bob"))
+		done := next[*wire.ResponseDone](c, "response.done").Response
+		c.g.Expect(done.ID).To(gomega.Equal(again))
+		c.g.Expect(done.Status).To(gomega.Equal("completed"))
+		answer := *done.Output[0].Content[0].Transcript
+		c.g.Expect(answer).To(gomega.HavePrefix("One two three four, five six"), "the answer is that to the authorised person, from its first word on")
+		c.g.Expect(strings.Fields(answer)).To(gomega.HaveLen(40))
+		heard, err := scripted.Heard(c.pacer.sentAudio)
+		c.g.Expect(err).NotTo(gomega.HaveOccurred())
+		c.g.Expect(heard).To(gomega.HaveSuffix(answer))
+		requests := strings.SplitN(m.heard(), "|", 3)
+		c.g.Expect(requests[:2]).To(gomega.Equal([]string{"say 40 words", "say 40 words"}), "the second request has the same question")
+		c.g.Expect(answer).To(gomega.HavePrefix(requests[2]), "after it stands what was heard of the first answer, and nothing of the refused person")
+		c.g.Expect(v.turns).To(gomega.Equal(2))
+		c.g.Expect(c.count("response.created")).To(gomega.Equal(2))
 	})
 }
 
