@@ -73,6 +73,9 @@ type (
 	}
 )
 
+// KindApproval is the kind of a question that the user answers with yes or no.
+const KindApproval = "approval"
+
 // The types of the messages that this package adds to those of the machine: TypeRequested is a question to the user, TypeResult the result of a run.
 const (
 	TypeRequested = "interaction.requested"

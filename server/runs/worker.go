@@ -58,7 +58,7 @@ type Question struct {
 
 func (q Question) kind() string {
 	if q.Approval {
-		return "approval"
+		return KindApproval
 	}
 	return "question"
 }

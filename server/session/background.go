@@ -12,45 +12,76 @@ import (
 	"github.com/antiphon-rt/antiphon/server/env"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/approval"
 	"github.com/antiphon-rt/antiphon/wire"
 )
+
+// background is what a session knows of work in the background.
+type background struct {
+	informed  bool // the model has got news that nobody has answered yet
+	approvals approval.Approvals
+}
 
 // news takes news of background work.
 func (s *Session) news(n tool.News) (out action.List) {
 	if s.client.Extended() {
 		out.Send(&wire.AntiphonRunMessage{RunID: n.Run, Tool: n.Tool, Message: wire.Raw(n.Message)})
 	}
+	if n.Settled {
+		s.runs.approvals.Settled(n.Run)
+	}
+	answers := true
+	if q := n.Asks; q != nil {
+		s.runs.approvals.Waits(approval.Pending{Run: n.Run, Tool: n.Tool, Interaction: q.Interaction, Approval: q.Approval, Arguments: q.Arguments})
+		if _, asks := s.approvalQuestion(); asks {
+			n.Text, answers = serverAsks(n), false
+		}
+	}
 	if n.Text == "" {
 		return out
 	}
-	added, refused := s.client.Inform(n.Text)
-	if refused != nil {
-		s.log.Warn("the conversation has no room for news of background work", "run", n.Run, "why", refused.Message)
-		return out
-	}
-	s.informed = true
+	added, told := s.inform(n.Run, n.Text)
+	s.runs.informed = s.runs.informed || told && answers
 	return append(out, added...)
 }
 
-// answerNews begins a response to news of background work once nobody speaks. A turn of the user that is open, or waits for its response, is answered with the
-// news in the conversation. A session that creates no responses by itself leaves the answer to its client.
-func (s *Session) answerNews() action.List {
-	if !s.informed {
-		return nil
+// inform adds a system message about a run to the conversation. told is false if there is no room.
+func (s *Session) inform(run, text string) (out action.List, told bool) {
+	out, refused := s.client.Inform(text)
+	if refused != nil {
+		s.log.Warn("the conversation has no room for news of background work", "run", run, "why", refused.Message)
 	}
+	return out, refused == nil
+}
+
+// mayAnswer reports whether the session may begin a response of its own accord now. later is true if it may do so in a moment. A turn of the user that is open, or
+// waits for its response, comes first. A session that creates no responses by itself leaves the answer to its client.
+func (s *Session) mayAnswer() (now, later bool) {
 	state := &s.machines.state
 	_, live := state.Conn.(conn.Live)
 	_, quiet := state.Turn.(turn.Idle)
 	_, free := state.Response.(response.Idle)
 	detection := s.settings.TurnDetection()
-	switch {
-	case !quiet, state.Waiting != 0, detection == nil, detection != nil && !detection.CreateResponse:
-		s.informed = false
-		return nil
-	case !live || !free:
-		return nil // later
+	if !quiet || state.Waiting != 0 || detection == nil || !detection.CreateResponse {
+		return false, false
 	}
-	s.informed = false
+	return live && free, true
+}
+
+// speakOfRuns begins a response to news of background work, or one that asks for an approval, once nobody speaks. A turn of the user is answered with the news
+// in the conversation.
+func (s *Session) speakOfRuns() action.List {
+	if !s.runs.informed {
+		return s.askApproval()
+	}
+	now, later := s.mayAnswer()
+	if !now && later {
+		return nil
+	}
+	s.runs.informed = false
+	if !now {
+		return nil
+	}
 	return s.client.Respond()
 }
 
@@ -59,9 +90,14 @@ const runTimeout = 5 * time.Second
 
 // actOnRun carries out a request of the client for a run. The end of the session does not end it: a client that approves and hangs up has approved.
 func (s *Session) actOnRun(e wire.ClientEvent) {
+	s.actThen(e, func(refused *wire.Error) event { return runActed{refused} })
+}
+
+// actThen carries out a request for a run, and posts the event for its end.
+func (s *Session) actThen(e wire.ClientEvent, then func(refused *wire.Error) event) {
 	s.shared.workers.Go(func() {
 		ctx, cancel := env.WithTimeout(s.cfg.Env, context.WithoutCancel(s.shared.ctx), runTimeout, context.DeadlineExceeded)
 		defer cancel()
-		s.post(runActed{s.cfg.Options.Runs.Act(ctx, e)})
+		s.post(then(s.cfg.Options.Runs.Act(ctx, e)))
 	})
 }

@@ -43,6 +43,11 @@ type (
 	backgroundNews struct{ tool.News }
 	// runActed: the client's request for a run has ended. refused says why it was refused; nil if it was carried out.
 	runActed struct{ refused *wire.Error }
+	// spokenActed: the user's spoken answer to a run was taken, or refused.
+	spokenActed struct {
+		run     string
+		refused *wire.Error
+	}
 	// leaving asks the session to wait for its client, which will reconnect over another connection.
 	leaving struct{ answer chan<- left }
 	// handled closes done: everything that was posted before is handled.
@@ -62,6 +67,7 @@ func (lifetimeEvent) event()  {}
 func (summaryWritten) event() {}
 func (backgroundNews) event() {}
 func (runActed) event()       {}
+func (spokenActed) event()    {}
 func (leaving) event()        {}
 func (handled) event()        {}
 
@@ -101,6 +107,8 @@ func (s *Session) handle(e event) {
 		s.do(s.news(e.News))
 	case runActed:
 		s.doFor(s.client.RunActed(e.refused))
+	case spokenActed:
+		s.do(s.spokenActed(e))
 	case leaving:
 		out, waits := s.lifetime.Leave(&s.machines.state)
 		s.do(out)

@@ -54,6 +54,7 @@ func (s *Session) stepAt(o client.Origin, at playout.Position, e coord.Event) {
 		s.performed(f)
 	}
 	for _, f := range rest {
+		s.followApprovals(f)
 		s.perform(o, f)
 		s.performed(f)
 	}
@@ -238,6 +239,7 @@ func (s *Session) performPlayout(f playout.Effect) {
 		// A client that plays by itself truncates the audio that it has got, and has no audio of a response that waited.
 		r := s.generator.Find(f.Resp)
 		if r != nil && (s.player.ServerPaced() || !r.Track().Heard()) && !r.Track().Whole(f.End) {
+			s.runs.approvals.Cut(f.Resp)
 			s.do(s.generator.Truncate(r, f.End))
 		}
 	}

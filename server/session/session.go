@@ -56,7 +56,7 @@ type Session struct {
 	player       *output.Player
 	lifetime     *lifetime.Lifetime
 
-	informed bool // the model has got news of background work that nobody has answered yet
+	runs background
 
 	link      call.Link
 	can       call.Capabilities // the capabilities of link
@@ -110,12 +110,13 @@ func New(cfg Config) (*Session, error) {
 		Guard: s.cfg.Guard, Noise: cfg.Pipeline.Noise, Sounds: cfg.Pipeline.Sounds,
 		Settings: s.settings, WantsSounds: func() bool { return s.client.WantsSounds() },
 		GateParts: input.GateParts{
-			Gate: cfg.Pipeline.Gate, Extended: func() bool { return s.client.Extended() }, Unbegun: func() response.ID { return s.generator.Unbegun() },
+			Gate: cfg.Pipeline.Gate, Strict: s.runs.approvals.Open, Extended: func() bool { return s.client.Extended() }, Unbegun: func() response.ID { return s.generator.Unbegun() },
 			Trace: s.tracePart(), Broken: s.brokenPart(),
 		},
 		Conversation: s.conversation, Buffer: input.MaxBuffer, Context: s.shared.ctx,
 		Post:       func(e input.Event) bool { return s.post(inputEvent{e}) },
 		Committed:  func(t turn.ID, u *timing.Turn) { s.generator.Commit(t, u) },
+		Said:       s.said,
 		NearAnswer: func() bool { return s.generator.NearAnswer() },
 	})
 	return s, err
@@ -253,7 +254,7 @@ func (s *Session) settle() {
 			s.handle(e)
 		}
 		out := append(s.generator.Settle(&s.machines.state), s.summariser.Settle()...)
-		out = append(out, s.answerNews()...)
+		out = append(out, s.speakOfRuns()...)
 		if len(out) == 0 && len(s.machines.later) == 0 {
 			s.shared.turns.Store(int64(s.input.Turns()))
 			s.generator.Ahead(s.likely(), &s.machines.state)

@@ -12,6 +12,16 @@ type News struct {
 	Run, Tool string
 	Message   json.RawMessage // the message as the client gets it: a JSON object
 	Text      string          // what the model reads, and answers if nobody speaks; "" for nothing
+	Asks      *Question       // the run waits for the user from now on; nil for all other news
+	Settled   bool            // the run waits for the user no more
+}
+
+// Question is what a run asks the user.
+type Question struct {
+	Interaction string // names the question in the answer
+	Approval    bool   // the user has to approve a call of the tool
+	// Arguments are those of the call that the user has to approve, a JSON object; nil if they are not known.
+	Arguments json.RawMessage
 }
 
 // Caller is the session that calls a tool. Its fields do not change.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/antiphon-rt/antiphon/coord/run"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/runs"
@@ -138,7 +139,7 @@ func report(ctx context.Context, r *runs.Runner, to *tool.Caller, of *runs.Run) 
 		if err != nil {
 			return err
 		}
-		if !to.Tell(tool.News{Run: of.ID, Tool: of.Tool, Message: text, Text: forModel(of, m)}) {
+		if !to.Tell(news(of, m, text)) {
 			return ended
 		}
 		return nil
@@ -147,6 +148,35 @@ func report(ctx context.Context, r *runs.Runner, to *tool.Caller, of *runs.Run) 
 		return nil
 	}
 	return err
+}
+
+// news returns what a session is told of a message of a run. text is the message as JSON.
+func news(of *runs.Run, m runs.Message, text json.RawMessage) tool.News {
+	n := tool.News{Run: of.ID, Tool: of.Tool, Message: text, Text: forModel(of, m)}
+	switch m.Type {
+	case runs.TypeRequested:
+		var q struct {
+			Interaction string `json:"interaction_id"`
+			Kind        string
+			Prompt      string
+		}
+		if json.Unmarshal(m.Data, &q) == nil {
+			n.Asks = &tool.Question{Interaction: q.Interaction, Approval: q.Kind == runs.KindApproval, Arguments: argumentsIn(of.Tool, q.Prompt)}
+		}
+	case run.ReplyAccepted{}.Name(), run.AutoDecided{}.Name(), runs.TypeResult:
+		n.Settled = true
+	}
+	return n
+}
+
+// argumentsIn returns the arguments in the prompt of an approval; nil if they are not in it.
+func argumentsIn(name, prompt string) json.RawMessage {
+	rest, begins := strings.CutPrefix(prompt, "Run "+name+" with ")
+	text, ends := strings.CutSuffix(rest, "?")
+	if !begins || !ends || !json.Valid([]byte(text)) {
+		return nil
+	}
+	return json.RawMessage(text)
 }
 
 // forModel returns what a model reads of a message; "" for nothing.

@@ -20,6 +20,10 @@ var errTooManyClauses = errors.New("the response is longer than the voice takes"
 
 // begin starts the body of r, or refuses it where its input is too long or its budget is spent.
 func (g *Generator) begin(r *Response) action.List {
+	if r.says != "" {
+		o := g.order(r, pipeline.Request{Spoken: r.spoken})
+		return g.stepWith(r, generation.Begin{}, &o)
+	}
 	request, err := g.request(r)
 	if err == nil && !g.prepared(r, request) {
 		err = ratelimit.Admit(g.Limits)

@@ -15,6 +15,7 @@ import (
 type cause struct {
 	request *wire.ResponseParams
 	turn    *timing.Turn
+	says    string // what the response says, in place of the model; "" lets the model write it
 }
 
 // causes maps the numbers that the machines use to requests and turns. The zero value is empty.
@@ -28,6 +29,15 @@ func (g *Generator) Request(p *wire.ResponseParams) id.Request {
 	g.causes.asked++
 	of := id.Request{Client: g.causes.asked}
 	g.causes.put(of, cause{request: p})
+	return of
+}
+
+// Say gives a request of the session's own a number, for response.Create: the response says a text, and no model is asked.
+func (g *Generator) Say(text string) id.Request {
+	of := g.Request(&wire.ResponseParams{})
+	why := g.causes.known[of]
+	why.says = text
+	g.causes.put(of, why)
 	return of
 }
 

@@ -168,6 +168,11 @@ func (g *Generator) watchDraft(from draft.State, e draft.Event, next draft.State
 // stagesFor returns the stages of the body of r, which begins: those of the draft that it adopts, or the pipeline's.
 func (g *Generator) stagesFor(r *Response, o order) stages {
 	own := stages{g.Pipeline, g.Guard}
+	if r.says != "" {
+		p := *g.Pipeline
+		p.Model = saying(r.says)
+		own.Pipeline = &p
+	}
 	if r.OutOfBand() || !g.AnswerAhead {
 		return own
 	}

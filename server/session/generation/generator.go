@@ -176,7 +176,7 @@ func (g *Generator) announce(r *Response) (out action.List) {
 // newResponse returns a response with the settings of its request and of the session. conversation is nil for an out-of-band response.
 func (g *Generator) newResponse(of response.ID, why cause, conversation *string) *Response {
 	r := &Response{
-		id: of, request: why.request, turn: why.turn, state: generation.Announced{},
+		id: of, request: why.request, turn: why.turn, says: why.says, state: generation.Announced{},
 		text: text{splitter: pipeline.NewClauses(), saying: map[uint32]synthesizedPart{}},
 	}
 	set := g.Settings.Current()
@@ -207,6 +207,11 @@ func (g *Generator) newResponse(of response.ID, why cause, conversation *string)
 // speaks reports whether a response is audio with a transcript.
 func (g *Generator) speaks(r *Response) bool {
 	return slices.Contains(r.object.OutputModalities, modalityAudio) && g.canSpeak()
+}
+
+// MaySpeak reports whether a response with the session's settings is spoken.
+func (g *Generator) MaySpeak() bool {
+	return slices.Contains(g.Settings.Current().OutputModalities, modalityAudio) && g.canSpeak()
 }
 
 // modalityAudio is the output modality of a spoken answer.

@@ -21,6 +21,7 @@ type Response struct {
 	object  wire.Response // the response object as the client sees it
 	request *wire.ResponseParams
 	turn    *timing.Turn // the turn that the response answers; nil for a client's request
+	says    string       // what it says, in place of the model; "" lets the model write it
 	state   generation.State
 	status  response.Status // the status in the terminal event, once it is announced
 	own     *outOfBand      // the machines of an out-of-band response; nil where the session's serve

@@ -53,6 +53,9 @@ type Parts struct {
 	Post func(Event) bool
 	// Committed notes a turn that a response may answer.
 	Committed func(turn.ID, *timing.Turn)
+	// Said takes the words of each turn of the user that is transcribed, in the middle of a step. They are empty if the transcription failed, or if the voice gate
+	// refuses the turn.
+	Said func(t turn.ID, text string) action.List
 	// NearAnswer reports whether the agent has almost finished, or has asked a question: one word is then an answer.
 	NearAnswer func() bool
 }

@@ -121,14 +121,18 @@ func (l *Listening) Transcription(f transcription.Effect, s *coord.State) (out a
 		admitted, left := l.leaveGate(f.Turn)
 		out = left
 		if d, ok := l.speech.Deliver(f.Turn, l.Env.Now()); ok {
+			said := ""
 			if admitted {
+				said = d.Transcript.Text
 				out = append(out, l.deliver(d)...)
 			}
+			out = append(out, l.Said(f.Turn, said)...)
 			l.ArmIdle(s)
 		}
 	case transcription.DeliverFailure:
 		admitted, left := l.leaveGate(f.Turn)
 		out = left
+		out = append(out, l.Said(f.Turn, "")...)
 		if d, ok := l.speech.DeliverFailure(f.Turn); ok && admitted && !l.transcribeLater(d, s) {
 			out = append(out, l.deliver(d)...)
 		}

@@ -36,6 +36,8 @@ const (
 type GateParts struct {
 	// Gate asks who speaks; nil lets everybody speak to the model.
 	Gate *pipeline.VoiceGate
+	// Strict reports whether each turn must be asked about at the moment, also in a session that has earned trust.
+	Strict func() bool
 	// Extended reports whether the client knows our extensions.
 	Extended func() bool
 	// Unbegun returns the response that the client has asked for and whose body has not begun; 0 for none.
@@ -124,7 +126,7 @@ func (l *Listening) guard(t turn.ID, itemID string, pcm []int16) action.List {
 	}
 	g := l.atGate(t)
 	g.itemID, g.pcm = itemID, pcm[max(0, len(pcm)-maxVerified):]
-	return l.stepGate(t, voicegate.Ask{First: l.Gate.FirstTurn, Trusted: l.gate.trusted})
+	return l.stepGate(t, voicegate.Ask{First: l.Gate.FirstTurn, Trusted: l.gate.trusted && !l.Strict()})
 }
 
 // stepGate runs one event through the machine of turn t and performs the effects. A forgotten turn takes no events.

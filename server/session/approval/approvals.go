@@ -1,0 +1,170 @@
+package approval
+
+// The Approvals of a call: which runs wait for the user, and how far the server is with its question.
+
+import (
+	"encoding/json"
+
+	"github.com/antiphon-rt/antiphon/coord/id"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+)
+
+// Pending is a question for which a run of the call waits.
+type Pending struct {
+	Run, Tool, Interaction string
+	// Approval: the question asks for an approval. Arguments are what the user would approve.
+	Approval  bool
+	Arguments json.RawMessage
+}
+
+// mostAsked is how often the server asks a question.
+const mostAsked = 3
+
+// Approvals are the questions of the runs of a call. The zero value has none.
+//
+// The server asks for an approval itself, in its own words, while the run is the only one of the call that waits. A turn of the user answers the question if it
+// begins after the end of the question was played, and if no other response came between. So the model can neither answer nor reword the question.
+type Approvals struct {
+	pending map[string]*waiting // by run
+
+	request id.Request  // the request for the response that asks, until it is created; zero for none
+	asks    response.ID // the newest response of the call, if it asks; 0 for none
+	of      *waiting    // what it asks about
+	heard   bool        // it was played to its end
+	turn    turn.ID     // the turn that may answer it; 0 for none
+}
+
+// waiting is a run that waits for the user.
+type waiting struct {
+	Pending
+	asked    int  // how often the server has asked
+	answered bool // the user has answered by speech, and the store has not said yet that this counts
+}
+
+// Waits notes a question for which a run waits.
+func (a *Approvals) Waits(p Pending) {
+	if a.pending == nil {
+		a.pending = map[string]*waiting{}
+	}
+	a.pending[p.Run] = &waiting{Pending: p}
+	a.forget()
+}
+
+// Settled notes that a run waits no more.
+func (a *Approvals) Settled(run string) {
+	if a.pending[run] != nil {
+		delete(a.pending, run)
+		a.forget()
+	}
+}
+
+// forget ends the question that was asked: no turn answers it any more.
+func (a *Approvals) forget() {
+	a.request, a.asks, a.of, a.heard, a.turn = id.Request{}, 0, nil, false, 0
+}
+
+// single returns the approval for which the only waiting run of the call waits; nil for none.
+func (a *Approvals) single() *waiting {
+	if len(a.pending) != 1 {
+		return nil
+	}
+	for _, w := range a.pending {
+		if w.Approval && !w.answered {
+			return w
+		}
+	}
+	return nil
+}
+
+// Question returns what the server can ask in a language; ok is false if there is nothing.
+func (a *Approvals) Question(w *Words) (text string, ok bool) {
+	p := a.single()
+	if p == nil || w == nil || p.asked == mostAsked {
+		return "", false
+	}
+	return w.Question(p.Tool, p.Arguments)
+}
+
+// Due reports whether the server has to ask: nobody has been asked since the last response.
+func (a *Approvals) Due() bool { return a.single() != nil && a.request == id.Request{} && a.asks == 0 }
+
+// Asking notes the request for the response that asks.
+func (a *Approvals) Asking(of id.Request) {
+	a.forget()
+	a.request, a.of = of, a.single()
+	a.of.asked++
+}
+
+// Created notes a response that the machines have created. A response that does not ask ends the question before it.
+func (a *Approvals) Created(of response.ID, why id.Request) {
+	if a.of == nil {
+		return
+	}
+	if a.asks == 0 && why == a.request {
+		a.asks, a.request = of, id.Request{}
+		return
+	}
+	a.forget()
+}
+
+// Played notes that a response was played to its end.
+func (a *Approvals) Played(of response.ID) { a.heard = a.heard || a.asks != 0 && of == a.asks }
+
+// Cut notes that the user has not heard the whole of a response.
+func (a *Approvals) Cut(of response.ID) {
+	if a.asks != 0 && of == a.asks {
+		a.forget()
+	}
+}
+
+// Opened notes that a turn of the user has begun. If a second one begins before the first one is transcribed, neither answers.
+func (a *Approvals) Opened(t turn.ID) {
+	switch {
+	case a.asks == 0 || !a.heard:
+	case a.turn != 0 && a.turn != t:
+		a.forget()
+	default:
+		a.turn = t
+	}
+}
+
+// Discarded notes that a turn had no words.
+func (a *Approvals) Discarded(t turn.ID) {
+	if a.turn == t {
+		a.turn = 0
+	}
+}
+
+// Open reports whether a turn of the user may answer now.
+func (a *Approvals) Open() bool { return a.asks != 0 && a.heard }
+
+// Said takes the words of a turn, and returns the question that they answer; nil if they answer none. A turn without words leaves the question open.
+func (a *Approvals) Said(t turn.ID, text string, w *Words) (answered *Pending, approves bool) {
+	if t == 0 || a.turn != t {
+		return nil, false
+	}
+	a.turn = 0
+	if text == "" {
+		return nil, false
+	}
+	p := a.single()
+	matches := p != nil && p == a.of && w != nil
+	a.forget()
+	if !matches {
+		return nil, false
+	}
+	approves, ok := w.Answer(text)
+	if !ok {
+		return nil, false
+	}
+	p.answered = true
+	return &p.Pending, approves
+}
+
+// Refused notes that the answer to a run could not be stored: the server may ask again.
+func (a *Approvals) Refused(run string) {
+	if p := a.pending[run]; p != nil {
+		p.answered = false
+	}
+}

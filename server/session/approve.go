@@ -1,0 +1,111 @@
+package session
+
+// Approval by speech: the server asks for the approval of a run in its own words, and takes the answer from a turn of the user.
+
+import (
+	"fmt"
+
+	"github.com/antiphon-rt/antiphon/coord/playout"
+	"github.com/antiphon-rt/antiphon/coord/response"
+	coord "github.com/antiphon-rt/antiphon/coord/session"
+	"github.com/antiphon-rt/antiphon/coord/turn"
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
+	"github.com/antiphon-rt/antiphon/server/session/action"
+	"github.com/antiphon-rt/antiphon/server/session/approval"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// What the model reads of an approval that the server asks for.
+const (
+	asksItself = "Run %s of %s needs the user's approval. The server itself asks the user for it now, in words of its own, and only the user's answer counts. Do not ask for it, and do not say that it is given."
+	approved   = "With these words the user has approved run %s of %s. The server passes that on. Say in a few words that the work goes on. Its result comes later, as a message."
+	declined   = "With these words the user has declined run %s of %s. The server passes that on, and the work is not done. Say so in a few words."
+	notTaken   = "The user's answer to run %s does not count: %s. Tell the user so."
+)
+
+// serverAsks returns what the model reads when the server asks for an approval.
+func serverAsks(n tool.News) string { return fmt.Sprintf(asksItself, n.Run, n.Tool) }
+
+// words returns the words of the session's language; nil if the language is not set, or has no words.
+func (s *Session) words() *approval.Words {
+	return approval.Find(s.settings.TranscribeConfig(false).Language)
+}
+
+// approvalQuestion returns what the server can ask the user by speech; ok is false if there is nothing, or if the call may not act on runs.
+func (s *Session) approvalQuestion() (text string, ok bool) {
+	if runs := s.cfg.Options.Runs; !runs.Keyed || runs.Act == nil || !s.generator.MaySpeak() {
+		return "", false
+	}
+	return s.runs.approvals.Question(s.words())
+}
+
+// askApproval begins the response that asks for an approval, once nobody speaks.
+func (s *Session) askApproval() (out action.List) {
+	if !s.runs.approvals.Due() {
+		return nil
+	}
+	_, silent := s.machines.state.Playout.(playout.Silent)
+	if now, _ := s.mayAnswer(); !now || !silent {
+		return nil
+	}
+	text, ok := s.approvalQuestion()
+	if !ok {
+		return nil
+	}
+	of := s.generator.Say(text)
+	s.runs.approvals.Asking(of)
+	out.Step(coord.OfResponse{Event: response.Create{Request: of}})
+	return out
+}
+
+// followApprovals tells the approvals of an effect that is about to be performed.
+func (s *Session) followApprovals(f coord.Effect) {
+	a := &s.runs.approvals
+	switch f := f.(type) {
+	case response.EmitCreated:
+		a.Created(f.ID, f.Request)
+	case response.EmitTerminal:
+		if r := s.generator.Find(f.ID); f.Status != response.Completed || r == nil || !r.Track().Begun() {
+			a.Cut(f.ID) // nobody hears it, or not to its end
+		}
+	case playout.EmitStopped:
+		a.Played(f.Resp)
+	case playout.EmitCleared:
+		a.Cut(f.Resp)
+	case turn.OpenTurn:
+		a.Opened(f.Turn)
+	case turn.DiscardTurn:
+		a.Discarded(f.Turn)
+	}
+}
+
+// said takes the words of a turn of the user. If they answer the question that the server has asked, it passes the answer on. Nothing else leads here: no item of
+// a client, and no output of the model.
+func (s *Session) said(t turn.ID, text string) (out action.List) {
+	p, approves := s.runs.approvals.Said(t, text, s.words())
+	if p == nil {
+		return nil
+	}
+	s.log.Info("the user has answered a run by speech", "run", p.Run, "approves", approves)
+	told, value := declined, wire.Raw("false")
+	if approves {
+		told, value = approved, wire.Raw("true")
+	}
+	out, _ = s.inform(p.Run, fmt.Sprintf(told, p.Run, p.Tool))
+	run := p.Run
+	s.actThen(&wire.AntiphonRunReply{RunID: run, InteractionID: p.Interaction, Approve: value},
+		func(refused *wire.Error) event { return spokenActed{run, refused} })
+	return out
+}
+
+// spokenActed takes the end of a spoken answer to a run.
+func (s *Session) spokenActed(e spokenActed) action.List {
+	if e.refused == nil {
+		return nil
+	}
+	s.log.Warn("the user's spoken answer to a run does not count", "run", e.run, "why", e.refused.Message)
+	s.runs.approvals.Refused(e.run)
+	out, told := s.inform(e.run, fmt.Sprintf(notTaken, e.run, e.refused.Message))
+	s.runs.informed = s.runs.informed || told
+	return out
+}
