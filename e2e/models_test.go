@@ -32,7 +32,16 @@ type modelServer struct {
 }
 
 type chatRequest struct {
-	Messages []struct{ Role, Content string }
+	Messages []chatMessage
+}
+
+type chatMessage struct {
+	Role, Content string
+	ToolCallID    string `json:"tool_call_id"`
+	ToolCalls     []struct {
+		ID       string
+		Function struct{ Arguments string }
+	} `json:"tool_calls"`
 }
 
 func newModelServer(t *testing.T) *modelServer {
