@@ -30,6 +30,7 @@ type commands struct {
 	Key     key           `cmd:"" help:"Make an API key, and the line of the key file for it."`
 	Once    once          `cmd:"" help:"Serve a reverse proxy that lets each request with an Idempotency-Key through once."`
 	Models  modelCommands `cmd:"" help:"Fetch, list, check and remove the engines and weights of neural speech."`
+	Voices  voiceCommands `cmd:"" help:"Enrol, list and remove the people who may pass a server's voice gate."`
 	Bench   bench         `cmd:"" help:"Measure the server on this machine, over loopback."`
 	Version show          `cmd:"" help:"Print the version."`
 }

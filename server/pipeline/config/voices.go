@@ -97,7 +97,7 @@ func (v *Voices) check() error {
 func (p *Person) enrol(ctx context.Context, v *voiceprint.Verifier) error {
 	var all [][]float32
 	for _, path := range p.Recordings {
-		pcm, err := readSound(path)
+		pcm, err := ReadRecording(path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -110,8 +110,9 @@ func (p *Person) enrol(ctx context.Context, v *voiceprint.Verifier) error {
 	return v.Enrol(p.Name, print)
 }
 
-// readSound returns the sound of a WAV file, mono at pipeline.InputRate.
-func readSound(path string) ([]float32, error) {
+// ReadRecording returns the sound of a WAV file of at most 5 minutes, mono at pipeline.InputRate. The error for a file of another kind says how to make a
+// WAV file of it.
+func ReadRecording(path string) ([]float32, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
