@@ -33,6 +33,7 @@ func All() []Comparer {
 		runMachine(),
 		idempotencyKeys(),
 		idempotencyUnknown(),
+		journalMachine(),
 		bargeinEnds(),
 		viewMachine(),
 	}

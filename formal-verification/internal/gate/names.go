@@ -11,6 +11,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/draft"
 	"github.com/antiphon-rt/antiphon/coord/generation"
 	"github.com/antiphon-rt/antiphon/coord/idempotency"
+	"github.com/antiphon-rt/antiphon/coord/journal"
 	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
@@ -54,6 +55,7 @@ var design = map[string][]string{
 		"RequestIsProcessedOnlyOnce", "EveryReqFinishAsCachedOrFromCache", "AttemptsCanBeProcessedConcurrently",
 	},
 	"idempotency_unknown": {"EveryTryEnds"},
+	"journal":             {"ReleasedIsStored", "FencedIsSilent", "WithheldIsReleased", "BrokenIsRestored", "EndIsReached"},
 	"bargein": {
 		"ConvergesWhenQuiet", "NeverStuckDucked", "NothingHeardAfterConfirm", "NoWordLost", "VerdictOnce", "AtMostOneLive",
 		"BothEndsComeToRest",
@@ -73,6 +75,7 @@ var watched = map[string][]string{
 	"transcription": watchedBy(transcription.Monitor),
 	"compaction":    watchedBy(compaction.Monitor),
 	"run":           watchedBy(run.Monitor),
+	"journal":       watchedBy(journal.Monitor),
 	"session":       watchedInSession(),
 	// Holders go on to their end in "idempotency": there most of it has no meaning.
 	"idempotency_unknown": watchedBy(idempotency.Monitor),

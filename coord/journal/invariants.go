@@ -1,0 +1,140 @@
+package journal
+
+// The invariants of the machine. doc.go says what each means.
+
+import "github.com/antiphon-rt/antiphon/coord/machine"
+
+// releasedIsStored: unless the call is broken, the events of a record are released only when the record is in the log. Nothing is released twice.
+func releasedIsStored(before, _ Seen, step edge) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
+		r, is := f.(Release)
+		return !is || g.Released < r.To && r.To <= g.Recorded && (r.To <= g.Stored || g.Broken || !g.Begun)
+	})
+}
+
+// oneAtATime: the store is asked for one thing at a time.
+func oneAtATime(before, _ Seen, step edge) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case Append, AppendFull, AppendEnd, Look:
+			return g.Asked == 0
+		case Arm, Release, Break, Restore, Fence, Remove:
+		}
+		return true
+	})
+}
+
+// doubtIsResolved: after an append whose outcome is not known, nothing is appended until the newest entry was read. An append has what is recorded, and a
+// full one is made only where the call is broken.
+func doubtIsResolved(before, _ Seen, step edge) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
+		switch f := f.(type) {
+		case Append:
+			return !g.Doubt && !g.Broken && f.To == g.Recorded && g.Stored < f.To
+		case AppendFull:
+			return !g.Doubt && g.Broken
+		case AppendEnd:
+			return !g.Doubt && !g.Broken && f.To == g.Recorded+1 && g.Over
+		case Look:
+			return g.Doubt
+		case Arm, Release, Break, Restore, Fence, Remove:
+		}
+		return true
+	})
+}
+
+// fencedIsSilent: when another server owns the call, the session ends, and this server writes and releases nothing more. The same holds after the end.
+func fencedIsSilent(before, after Seen, step edge) bool {
+	if before.Down {
+		return len(step.Effects) == 0 && after.Down
+	}
+	_, taken := step.Event.(Taken)
+	fences := 0
+	for _, f := range step.Effects {
+		if _, is := f.(Fence); is {
+			fences++
+		}
+	}
+	if taken && before.Asked == ForLook {
+		return fences == 1 && len(step.Effects) == 1 && after.Down
+	}
+	return fences == 0
+}
+
+// brokenIsToldOnce: Break and Restore come in turns.
+func brokenIsToldOnce(before, _ Seen, step edge) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
+		switch f.(type) {
+		case Break:
+			return !g.Broken
+		case Restore:
+			return g.Broken
+		case Arm, Append, AppendFull, AppendEnd, Look, Release, Fence, Remove:
+		}
+		return true
+	})
+}
+
+// restoredIsWhole: a call is journalled again when all that was released is in the log.
+func restoredIsWhole(before, _ Seen, step edge) bool {
+	return machine.Each(before, step, func(g Seen, f Effect) bool {
+		_, is := f.(Restore)
+		return !is || g.Stored == g.Recorded && !g.Doubt && !g.Gone
+	})
+}
+
+// removedAfterTheEnd: the log is removed only when its end is stored, and then at once.
+func removedAfterTheEnd(before, _ Seen, step edge) bool {
+	removes := 0
+	for _, f := range step.Effects {
+		if _, is := f.(Remove); is {
+			removes++
+		}
+	}
+	ended := 0
+	if !before.Down && before.Event(step).Ended {
+		ended = 1
+	}
+	return removes == ended
+}
+
+// waitIsBounded: a time is armed for the oldest record that is withheld, and for the end of the log.
+func waitIsBounded(_, after Seen, _ edge) bool {
+	withheld := after.Released < after.Recorded
+	return after.Down || !withheld && after.Asked != ForEnd || after.Armed == after.Released+1
+}
+
+// storeIsAsked: while a record is withheld, or the call is broken, or has ended in order, the store is being asked, unless the log is gone.
+func storeIsAsked(_, after Seen, _ edge) bool {
+	busy := after.Released < after.Recorded || after.Broken || after.Over
+	return after.Down || after.Gone && after.Asked == 0 || busy == (after.Asked != 0)
+}
+
+// stateAgrees: the state says what is recorded, stored and released.
+func stateAgrees(_, after Seen, step edge) bool {
+	g := after
+	whole := g.Begun && !g.Broken && !g.Gone && !g.Over
+	switch s := step.To.(type) {
+	case Waiting:
+		return !g.Begun && s.Recorded == g.Recorded && g.Released == g.Recorded
+	case Resting:
+		return whole && s.Stored == g.Stored && g.Released == g.Stored && g.Recorded == g.Stored
+	case Writing:
+		return whole && s == Writing{g.Recorded, g.Stored} && g.Released == g.Stored && g.Asked == ForAppend
+	case Doubtful:
+		return whole && s == Doubtful{g.Recorded, g.Stored} && g.Released == g.Stored && g.Asked == ForLook
+	case Broken:
+		return g.Broken && s.Recorded == g.Recorded && g.Released == g.Recorded && g.Asked == ForLook
+	case Mending:
+		return g.Broken && s.Recorded == g.Recorded && g.Released == g.Recorded && g.appends()
+	case Off:
+		return g.Gone && s.Recorded == g.Recorded && g.Released == g.Recorded
+	case Finishing:
+		return g.Over && s == Finishing{g.Recorded, g.Stored} && g.Released == g.Stored && g.Asked == ForAppend
+	case Ending:
+		return g.Over && s.Last == g.Recorded+1 && g.Released == g.Recorded && g.Asked == ForEnd
+	case Fenced, Closed:
+		return g.Down
+	}
+	return false
+}
