@@ -90,6 +90,8 @@ type Stored struct {
 	Once signal.Once
 	// Runs answers the requests for runs at /v1/runs, and the events of calls that act on runs; nil for none. A runsapi.Handler of package server/runs/runsapi is one.
 	Runs signal.Runs
+	// Cluster are the servers that share a store with this one; nil for none. A cluster.Node of package server/cluster is one.
+	Cluster signal.Cluster
 }
 
 // Config configures a Server. Pipeline is required; all else may be zero.
@@ -177,7 +179,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	sc := signal.Config{
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
-		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Once: cfg.Once, Runs: cfg.Runs, Grace: cfg.Grace, Keep: cfg.Keep,
+		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Once: cfg.Once, Runs: cfg.Runs, Cluster: cfg.Cluster, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
 		Options: session.Options{Tools: cfg.Tools, Summaries: cfg.Summaries},
 	}
@@ -260,6 +262,9 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
+// Standing returns how many calls the Server has, and whether it takes more.
+func (s *Server) Standing() signal.Standing { return s.calls.Standing() }
+
 // Calls returns how many calls there are now and how many there were in all.
 func (s *Server) Calls() (now int, total uint64) { return s.calls.Calls() }
 
@@ -325,7 +330,12 @@ func (s *Server) snapshot() telemetry.Snapshot {
 	for _, r := range s.recorders {
 		recordings = append(recordings, telemetry.Recording{Name: r.name, Waiting: r.bytes.Load(), Dropped: r.lost.Load()})
 	}
+	nodes, passed := 0, map[string]uint64(nil)
+	if s.cfg.Cluster != nil {
+		nodes, passed = s.cfg.Cluster.Stats()
+	}
 	return telemetry.Snapshot{
+		Nodes: nodes, Passed: passed,
 		Stuck: s.engine.Stuck(), Relayed: relayed,
 		Calls: now, TotalCalls: total, HalfOpen: load.HalfOpen, Draining: s.calls.Draining(), Media: s.engine.Stats(),
 		Components: s.cfg.Pipeline.Components(), FullestQueue: load.FullestQueue, QueueSize: load.QueueSize,

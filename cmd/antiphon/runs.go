@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/cluster"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
 	"github.com/antiphon-rt/antiphon/server/runs"
 	"github.com/antiphon-rt/antiphon/server/runs/runsapi"
@@ -17,10 +18,11 @@ import (
 	"github.com/antiphon-rt/antiphon/server/store"
 )
 
-// kept is the store of a server, and the runs in it.
+// kept is the store of a server, with the runs in it and the cluster that shares it.
 type kept struct {
-	store *store.Store // nil: this machine has no place for one
-	runs  *runs.Runner // nil for none
+	store *store.Store  // nil: this machine has no place for one
+	runs  *runs.Runner  // nil for none
+	node  *cluster.Node // nil for none
 }
 
 // openKept opens the store and the runs, and writes into cfg who answers requests for them. The caller closes them. file may be nil.
@@ -33,7 +35,8 @@ func (c *serve) openKept(ctx context.Context, file *config.File, cfg *server.Con
 		return nil, err
 	}
 	k := &kept{store: opened}
-	if file != nil {
+	err = c.join(ctx, k, cfg, logger)
+	if err == nil && file != nil {
 		k.runs, err = c.openRuns(ctx, file, opened, cfg, logger)
 	}
 	if err != nil {
@@ -86,6 +89,9 @@ func (k *kept) Close() (err error) {
 		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
 		err = k.runs.Close(stop)
+	}
+	if k.node != nil {
+		err = errors.Join(err, k.node.Close())
 	}
 	if k.store != nil {
 		err = errors.Join(err, k.store.Close())

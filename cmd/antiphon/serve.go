@@ -116,7 +116,7 @@ func (c *serve) Run(ctx context.Context, line *kong.Context) (err error) {
 		return err
 	}
 	defer func() { _ = listener.Close() }() // the HTTP server may have closed it
-	s, err := server.New(cfg)
+	s, err := kept.newServer(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ const (
 
 // openStore opens the store of the server, and writes into cfg how requests with an idempotency key count once. The caller closes the store.
 func (c *serve) openStore(ctx context.Context, cfg *server.Config, logger *slog.Logger) (*store.Store, error) {
-	if err := c.storage.check(); err != nil {
+	if err := errors.Join(c.storage.check(), c.checkNode()); err != nil {
 		return nil, err
 	}
 	most := int64(serveStore)

@@ -100,7 +100,7 @@ func Client(r *http.Request) netip.Addr {
 	return hostAddr(r.RemoteAddr)
 }
 
-// withClient returns a request whose context has the client's address.
-func withClient(r *http.Request, addr netip.Addr) *http.Request {
+// WithClient returns a request whose context has the client's address.
+func WithClient(r *http.Request, addr netip.Addr) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), clientKey{}, addr))
 }

@@ -97,7 +97,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = control.SetWriteDeadline(time.Time{}) // a writer without deadlines is no network connection
 	defer limited.last()
-	guarded := withClient(r, addr) // a copy: net/http looks at the body of its own request, to see what of it the handler has not read
+	guarded := WithClient(r, addr) // a copy: net/http looks at the body of its own request, to see what of it the handler has not read
 	if r.Body == nil || r.Body == http.NoBody {
 		_ = control.SetReadDeadline(time.Time{}) // net/http reads on, to see whether the client is gone
 	} else {

@@ -19,10 +19,35 @@ const (
 
 // overloaded returns an error response if the server is too busy for another call. calls is how many it has.
 func (h *Handler) overloaded(calls int) *problem {
+	late, cpu := h.measure()
+	return h.tooBusy(calls, late, cpu)
+}
+
+// measure returns the share of late audio and of processor time, in percent.
+func (h *Handler) measure() (late, cpu float64) {
 	media := h.cfg.Engine.Stats()
-	due, late := media.PacketsSent+media.SkippedFrames, media.LateFrames+media.SkippedFrames
-	latePercent, cpu := h.load.Look(h.env.Now(), due, late, load.ProcessorTime())
-	return h.tooBusy(calls, latePercent, cpu)
+	return h.load.Look(h.env.Now(), media.PacketsSent+media.SkippedFrames, media.LateFrames+media.SkippedFrames, load.ProcessorTime())
+}
+
+// Standing is how many calls a Handler has, and whether it takes more.
+type Standing struct {
+	Calls, Most int     // now, and at most
+	Late, CPU   float64 // the share of late audio and of processor time, in percent
+	// Full says that it refuses each new call at the moment, and Draining that it will not take calls any more.
+	Full, Draining bool
+}
+
+// Standing returns how many calls the Handler has, and whether it takes more.
+func (h *Handler) Standing() Standing {
+	late, cpu := h.measure()
+	most := h.rules.Load().MaxSessions
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	calls := h.active()
+	return Standing{
+		Calls: calls, Most: most, Late: late, CPU: cpu,
+		Full: calls >= most || h.tooBusy(len(h.calls), late, cpu) != nil, Draining: h.draining || h.closed,
+	}
 }
 
 // tooBusy returns an error response if that many calls, that share of late audio and of processor time, in percent, are too much.

@@ -54,6 +54,8 @@ type Config struct {
 	Once Once
 	// Runs answers the requests for runs, and the events that act on them; nil for none.
 	Runs Runs
+	// Cluster are the servers that share a store with this one; nil for none.
+	Cluster Cluster
 	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can
 	// reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration
@@ -147,7 +149,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.preflight(w, r)
 		return
 	}
-	h.mux.ServeHTTP(w, r)
+	if r, answered := h.elsewhere(w, r); !answered {
+		h.mux.ServeHTTP(w, r)
+	}
 }
 
 // Drain refuses new calls, and asks every call to end at its next pause, and after within in any case. It returns when there is no call
@@ -241,7 +245,7 @@ func (h *Handler) enter(id string, settings wire.Session, who requester) (*callE
 	if who.principal != "" {
 		logger = logger.With("principal", who.principal)
 	}
-	token, options := rand.Text(), h.cfg.Options
+	token, options := h.mark(rand.Text()), h.cfg.Options
 	options.Principal, options.Runs = who.principal, h.runsOf(who)
 	s, err := session.New(session.Config{
 		Token:    token,

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 )
 
 // One client secret does not take all calls, and neither does one principal or one address.

@@ -57,7 +57,7 @@ func (h *Handler) socketCall(w http.ResponseWriter, r *http.Request, who request
 	if p != nil {
 		return p
 	}
-	id := "ws_" + rand.Text()
+	id := "ws_" + h.mark(rand.Text())
 	c, p := h.newCall(r.Context(), id, settings, who)
 	if p != nil {
 		return p

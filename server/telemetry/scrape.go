@@ -43,6 +43,10 @@ type Snapshot struct {
 	Recordings []Recording
 	// Secrets is how many client secrets there are.
 	Secrets int
+	// Nodes is how many servers of the cluster there are, with this one, and Passed how many requests were passed on to others, by result; 0 and nil without a
+	// cluster.
+	Nodes  int
+	Passed map[string]uint64
 }
 
 // Recording is the state of one file of events or transitions.
@@ -82,6 +86,8 @@ var (
 	abandoned     = describe("abandoned_calls", "Calls into a stage of the pipeline that hang and for which nobody waits.", "stage")
 	unwritten     = describe("recording_waiting_bytes", "Size of the lines of a recording that wait for the disk.", "file")
 	unrecorded    = describe("recording_lines_dropped_total", "Lines of a recording that were dropped, because the disk is too slow.", "file")
+	nodes         = describe("cluster_nodes", "Servers of the cluster that publish their load, with this one.")
+	passed        = describe("cluster_requests_total", "Requests that were passed on to another server, by result.", "result")
 	secrets       = describe("client_secrets", "Client secrets that have not expired.")
 )
 
@@ -89,7 +95,7 @@ var (
 func (s *scraped) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		sessions, sessionsTotal, halfOpen, draining, packets, lost, late, skipped, component, queued, queueSize, freeMemory, secrets,
-		stuck, relayed, freeMessages, turns, kept, abandoned, unwritten, unrecorded,
+		stuck, relayed, freeMessages, turns, kept, abandoned, unwritten, unrecorded, nodes, passed,
 	} {
 		to <- d
 	}
@@ -138,6 +144,12 @@ func (s *scraped) Collect(to chan<- prometheus.Metric) {
 	maps.Copy(hung, now.Abandoned)
 	for stage, n := range hung {
 		gauge(abandoned, float64(n), stage)
+	}
+	if now.Nodes > 0 {
+		gauge(nodes, float64(now.Nodes))
+	}
+	for result, n := range now.Passed {
+		count(passed, n, result)
 	}
 	for _, r := range now.Recordings {
 		gauge(unwritten, float64(r.Waiting), r.Name)

@@ -162,6 +162,8 @@ var lintCases = []lintCase{
 	{"server/runs/nats.go", "github.com/nats-io/nats.go", "nats"},
 	{"server/runs/store.go", ours + "server/store", ""},
 	{"server/signal/runs.go", ours + "server/runs", "store"},
+	{"server/cluster/store.go", ours + "server/store", ""},
+	{"server/signal/cluster.go", ours + "server/cluster", "store"},
 	{"server/session/runs.go", ours + "server/runs", "store"},
 	{"cmd/antiphon/once.go", ours + "server/once", ""},
 	{"sdk/coord.go", ours + "coord/session", ""},

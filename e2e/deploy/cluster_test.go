@@ -1,0 +1,120 @@
+package deploy
+
+// Two servers of a cluster: requests about a call reach it through the other server.
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
+)
+
+// offer is the offer of a client that never connects.
+const offer = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0 1\r\n" +
+	"m=audio 9 UDP/TLS/RTP/SAVPF 111\r\nc=IN IP4 0.0.0.0\r\na=rtcp-mux\r\na=mid:0\r\na=sendrecv\r\na=setup:actpass\r\n" +
+	"a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\n" +
+	"a=fingerprint:sha-256 00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF\r\n" +
+	"a=rtpmap:111 opus/48000/2\r\n" +
+	"m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\nc=IN IP4 0.0.0.0\r\na=mid:1\r\na=setup:actpass\r\na=sctp-port:5000\r\n" +
+	"a=ice-ufrag:abcd\r\na=ice-pwd:abcdefghijklmnopqrstuvwx\r\n" +
+	"a=fingerprint:sha-256 00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF\r\n"
+
+// nodes starts a NATS server and that many servers of a cluster on it, with flags in addition, and waits until each knows the others.
+func nodes(t *testing.T, count int, flags ...string) (all []*rig.Program) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	nats := freePort(t)
+	host, port, _ := strings.Cut(nats, ":")
+	run(t, nats, exec.Command("nats-server", "-a", host, "-p", port, "-js", "-sd", filepath.Join(t.TempDir(), "nats")))
+	for range count {
+		address := freePort(t)
+		s, err := rig.Start("../..", append([]string{"--pipeline", "scripted", "--listen", address, "--nats", "nats://" + nats, "--node-url", "http://" + address}, flags...)...)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		t.Cleanup(s.Kill)
+		all = append(all, s)
+	}
+	for _, s := range all {
+		g.Eventually(func() string { return metrics(g, s) }, patience).Should(gomega.ContainSubstring("antiphon_cluster_nodes %d\n", count))
+	}
+	return all
+}
+
+// metrics returns the metrics of a server.
+func metrics(g *gomega.WithT, s *rig.Program) string {
+	response, err := (&http.Client{Timeout: patience}).Get(s.URL + "/metrics")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	return string(text)
+}
+
+// postTo sends a request with a body that is an offer or empty.
+func postTo(g *gomega.WithT, url, body string) *http.Response {
+	response, err := (&http.Client{Timeout: patience}).Post(url, "application/sdp", strings.NewReader(body))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+	return response
+}
+
+// socketTo opens a WebSocket.
+func socketTo(ctx context.Context, t *testing.T, url string) *websocket.Conn {
+	ws, _, err := websocket.Dial(ctx, url, nil) //nolint:bodyclose // Dial has read it
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(func() { _ = ws.CloseNow() }) // the test may have closed it
+	return ws
+}
+
+// until reads events until one of that type, and returns it.
+func until(ctx context.Context, g *gomega.WithT, ws *websocket.Conn, name string) (event struct{ Type, Acknowledges, Resume string }) {
+	for event.Type != name {
+		_, data, err := ws.Read(ctx)
+		g.Expect(err).NotTo(gomega.HaveOccurred(), name)
+		event.Acknowledges = ""
+		g.Expect(json.Unmarshal(data, &event)).To(gomega.Succeed())
+	}
+	return event
+}
+
+// A side-band, a hangup and a reconnect reach the call through the server that does not have it.
+func TestTheWrongServerPassesRequestsOn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	all := nodes(t, 2)
+	owner, other := all[0].URL, all[1].URL
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	call := postTo(g, owner+"/v1/realtime/calls", offer)
+	g.Expect(call.StatusCode).To(gomega.Equal(http.StatusCreated))
+	location := call.Header.Get("Location")
+	id := location[strings.LastIndex(location, "/")+1:]
+	sideband := socketTo(ctx, t, other+"/v1/realtime?call_id="+id)
+	g.Expect(sideband.Write(ctx, websocket.MessageText, []byte(`{"type":"session.update","session":{"type":"realtime","instructions":"Be brief."}}`))).To(gomega.Succeed())
+	until(ctx, g, sideband, "session.updated")
+	g.Expect(postTo(g, other+location+"/hangup", "").StatusCode).To(gomega.Equal(http.StatusOK))
+	_, _, err := sideband.Read(ctx)
+	for err == nil {
+		_, _, err = sideband.Read(ctx)
+	}
+	g.Expect(ctx.Err()).NotTo(gomega.HaveOccurred(), "the end of the call ends the side-band")
+	g.Eventually(func() int { return postTo(g, other+location+"/hangup", "").StatusCode }, patience).Should(gomega.Equal(http.StatusNotFound))
+
+	first := socketTo(ctx, t, owner+"/v1/realtime")
+	until(ctx, g, first, "session.created")
+	g.Expect(first.Write(ctx, websocket.MessageText, []byte(`{"type":"antiphon.hello","event_id":"hello"}`))).To(gomega.Succeed())
+	token := until(ctx, g, first, "antiphon.ack").Resume
+	g.Expect(first.CloseNow()).To(gomega.Succeed())
+	again := socketTo(ctx, t, other+"/v1/realtime?antiphon_resume="+token)
+	g.Expect(until(ctx, g, again, "antiphon.ack").Acknowledges).To(gomega.Equal("hello"), "it is the same session")
+	g.Expect(metrics(g, all[1])).To(gomega.MatchRegexp(`antiphon_cluster_requests_total\{result="answered"\} ([3-9]|\d\d)`))
+}

@@ -1,0 +1,12 @@
+// Package cluster has several servers on one store work as one for their clients: a request about a call reaches the server that has the call, whichever
+// server gets it.
+//
+// Each server publishes its address, its load and whether it drains, every second. The id and the token of a call contain the mark of the server that
+// made them, so a server finds the owner of a call without asking anybody. A request goes to the owner over HTTP, at most once: its header Antiphon-Node says so,
+// with the client's address, under a seal whose key is in the store.
+//
+//	node.go    a server joins, publishes its record, and reads those of the others
+//	table.go   what a server knows of the others
+//	mark.go    the marks in ids and tokens, and the seal of a request that is passed on
+//	pass.go    passes a request on, within a time
+package cluster

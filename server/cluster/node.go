@@ -1,0 +1,224 @@
+package cluster
+
+// A server of the cluster: joins it, publishes its record, and reads those of the others.
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/store"
+)
+
+// Config is what a Node needs.
+type Config struct {
+	// Store is shared by the servers of the cluster.
+	Store *store.Store
+	// URL is where the others reach the HTTP of this server, such as http://10.0.0.1:8080. It leads to this server alone, and not to a proxy.
+	URL string
+	// Name is what people call this server, in logs.
+	Name string
+	// Logger gets a line when a server comes or goes. nil discards them.
+	Logger *slog.Logger
+}
+
+// Node is this process as a server of the cluster. It is safe for concurrent use.
+type Node struct {
+	cfg       Config
+	id        string // of this process: another process with the same name has another one
+	key       sealKey
+	records   *store.Bucket
+	table     table
+	transport *http.Transport
+
+	mu     sync.Mutex
+	passed map[string]uint64 // how many requests were passed on, by result
+	load   func() Load       // nil until Publish
+
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// The buckets, and times of the records in them.
+const (
+	nodesBucket  = "nodes"
+	keyBucket    = "cluster"
+	keyName      = "key"
+	publishEvery = time.Second
+	// keepRecord is how long the record of a server that has died stays: so long others still try to reach it.
+	keepRecord = 30 * time.Second
+	// storeTimeout limits each step of a look at the store.
+	storeTimeout = 2 * time.Second
+	maxRecord    = 64 << 10
+)
+
+// CheckURL reads the address of a server, such as http://10.0.0.1:8080.
+func CheckURL(text string) (*url.URL, error) {
+	at, err := url.Parse(text)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Hostname() == "" || at.User != nil ||
+		at.Path != "" && at.Path != "/" || at.RawQuery != "" || at.Fragment != "" {
+		return nil, errors.New("want the address of this server alone, such as http://10.0.0.1:8080")
+	}
+	return at, nil
+}
+
+// Join returns a Node that knows the other servers. The others know it after Publish. The caller closes it before the store.
+func Join(ctx context.Context, cfg Config) (*Node, error) {
+	if _, err := CheckURL(cfg.URL); err != nil {
+		return nil, fmt.Errorf("cluster: %s: %w", cfg.URL, err)
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	n := &Node{cfg: cfg, id: rand.Text()[:idLength], transport: newTransport(), passed: map[string]uint64{}, done: make(chan struct{})}
+	n.table.own = n.id
+	var err error
+	if n.key, err = sharedKey(ctx, cfg.Store); err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	n.records, err = cfg.Store.Bucket(ctx, store.BucketConfig{Name: nodesBucket, Keep: keepRecord, MaxBytes: 2 * maxNodes * maxRecord, MaxValue: maxRecord})
+	if err == nil {
+		err = n.look(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go n.run(ctx)
+	return n, nil
+}
+
+// sharedKey returns the key of the cluster, and makes one if the store has none.
+func sharedKey(ctx context.Context, in *store.Store) (sealKey, error) {
+	b, err := in.Bucket(ctx, store.BucketConfig{Name: keyBucket, MaxBytes: 1 << 20, MaxValue: 1 << 10})
+	if err != nil {
+		return nil, err
+	}
+	own := make([]byte, 32)
+	_, _ = rand.Read(own) // never fails, see crypto/rand
+	if _, err := b.Update(ctx, keyName, own, 0); err == nil {
+		return own, nil
+	} else if !errors.Is(err, store.ErrConflict) {
+		return nil, err
+	}
+	e, err := b.Get(ctx, keyName)
+	if err == nil && len(e.Value) != len(own) {
+		err = errors.New("the key of the cluster in the store is damaged: remove the bucket " + keyBucket)
+	}
+	return e.Value, err
+}
+
+// Publish has this server publish its load, from now on and every second.
+func (n *Node) Publish(ctx context.Context, load func() Load) error {
+	n.mu.Lock()
+	n.load = load
+	n.mu.Unlock()
+	if err := n.publish(ctx); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	return nil
+}
+
+// Close removes this server from the cluster, within a few seconds.
+func (n *Node) Close() error {
+	n.stop()
+	<-n.done
+	n.transport.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	if err := n.records.Delete(ctx, n.id); err != nil {
+		n.cfg.Logger.Warn("cluster: the record of this server stays for a while", "err", err)
+	}
+	return nil
+}
+
+// run publishes and looks until ctx is done.
+func (n *Node) run(ctx context.Context) {
+	defer close(n.done)
+	due := time.NewTicker(publishEvery)
+	defer due.Stop()
+	away := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-due.C:
+		}
+		before := n.table.alive(time.Now())
+		err := errors.Join(n.publish(ctx), n.look(ctx))
+		if ctx.Err() != nil {
+			return
+		}
+		if failed := err != nil; failed != away {
+			away = failed
+			n.cfg.Logger.Warn("cluster: the store of the cluster", "answers", !away, "err", err)
+		}
+		if after := n.table.alive(time.Now()); after != before {
+			n.cfg.Logger.Info("cluster: other servers", "now", after, "before", before)
+		}
+	}
+}
+
+// publish writes the record of this server.
+func (n *Node) publish(ctx context.Context) error {
+	n.mu.Lock()
+	load := n.load
+	n.mu.Unlock()
+	if load == nil {
+		return nil
+	}
+	value, err := json.Marshal(record{Name: n.cfg.Name, URL: n.cfg.URL, Load: load()})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return n.records.Put(ctx, n.id, value)
+}
+
+// look reads the records of all servers.
+func (n *Node) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	ids, err := n.records.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	entries := map[string]store.Entry{}
+	for _, id := range ids[:min(len(ids), 2*maxNodes)] {
+		e, err := n.records.Get(ctx, id)
+		switch {
+		case errors.Is(err, store.ErrNotFound): // it has left meanwhile
+		case err != nil:
+			return err
+		default:
+			entries[id] = e
+		}
+	}
+	stored, err := n.cfg.Store.Now(ctx)
+	if err == nil {
+		n.table.update(entries, stored, time.Now())
+	}
+	return err
+}
+
+// Stats returns how many servers there are, with this one, and how many requests were passed on, by result.
+func (n *Node) Stats() (nodes int, passed map[string]uint64) {
+	passed = map[string]uint64{}
+	for _, result := range results {
+		passed[result] = 0
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for result, count := range n.passed {
+		passed[result] = count
+	}
+	return n.table.alive(time.Now()) + 1, passed
+}
