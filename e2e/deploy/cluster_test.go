@@ -118,3 +118,16 @@ func TestTheWrongServerPassesRequestsOn(t *testing.T) {
 	g.Expect(until(ctx, g, again, "antiphon.ack").Acknowledges).To(gomega.Equal("hello"), "it is the same session")
 	g.Expect(metrics(g, all[1])).To(gomega.MatchRegexp(`antiphon_cluster_requests_total\{result="answered"\} ([3-9]|\d\d)`))
 }
+
+// New calls over WebRTC go to the server with room. Whoever has the call answers requests about it.
+func TestNewCallsGoToTheServerWithRoom(t *testing.T) {
+	g := gomega.NewWithT(t)
+	all := nodes(t, 2, "--max-sessions", "2")
+	g.Eventually(func() string {
+		call := postTo(g, all[0].URL+"/v1/realtime/calls", offer)
+		if call.StatusCode == http.StatusCreated {
+			g.Expect(call.Header.Get("Location")).To(gomega.HavePrefix("/v1/realtime/calls/rtc_"))
+		}
+		return metrics(g, all[1])
+	}, patience).Should(gomega.MatchRegexp(`antiphon_sessions_total [1-9]`))
+}

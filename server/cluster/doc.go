@@ -8,5 +8,6 @@
 //	node.go    a server joins, publishes its record, and reads those of the others
 //	table.go   what a server knows of the others
 //	mark.go    the marks in ids and tokens, and the seal of a request that is passed on
+//	place.go   chooses the server for a new call
 //	pass.go    passes a request on, within a time
 package cluster

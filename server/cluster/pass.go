@@ -72,14 +72,32 @@ func (n *Node) Pass(w http.ResponseWriter, r *http.Request, marked string) (answ
 		return false
 	}
 	to := n.table.find(id, time.Now())
-	return to != nil && n.send(w, r, to, func(status int) bool { return status == http.StatusNotFound })
+	return to != nil && n.send(w, r, sending{to: to})
+}
+
+// sending says where a request goes.
+type sending struct {
+	to   *peer
+	anew bool // it begins a call; otherwise it is about one
+}
+
+// refused reports whether another response than that of the other server is better: it does not have the call, or does not take it.
+func (s sending) refused(status int) bool {
+	if !s.anew {
+		return status == http.StatusNotFound
+	}
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
+		return true
+	}
+	return status >= http.StatusInternalServerError
 }
 
 // errRefused: the other server does not answer the request.
 var errRefused = errors.New("the other server refused")
 
-// send sends a request to another server. It reports false if nothing was answered, or if the response has a status that counts as refused.
-func (n *Node) send(w http.ResponseWriter, r *http.Request, to *peer, refused func(status int) bool) (answered bool) {
+// send sends a request to another server. It reports false if nothing was answered, or if the other server refuses.
+func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered bool) {
 	body, ok := keepBody(r)
 	if !ok {
 		return false
@@ -92,17 +110,20 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, to *peer, refused fu
 	proxy := httputil.ReverseProxy{
 		Transport: n.transport, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.SetURL(to.url)
+			p.SetURL(s.to.url)
+			if s.anew {
+				p.Out.Header.Del("Idempotency-Key") // this server answers its further tries
+			}
 			p.Out.Host = p.In.Host
 			client := httpguard.Client(p.In)
 			if client.IsValid() {
 				p.Out.Header.Set("X-Forwarded-For", client.String())
 			}
-			p.Out.Header.Set(header, n.key.passage(to.id, client, p.Out))
+			p.Out.Header.Set(header, n.key.passage(s.to.id, client, p.Out))
 		},
 		ModifyResponse: func(response *http.Response) error {
 			silent.Stop()
-			if refused(response.StatusCode) {
+			if s.refused(response.StatusCode) {
 				return errRefused
 			}
 			return nil
@@ -124,8 +145,8 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, to *peer, refused fu
 		n.count(resultLeft)
 	default:
 		n.count(resultUnreachable)
-		n.table.failed(to.id, time.Now())
-		n.cfg.Logger.Warn("cluster: another server did not answer", "name", to.Name, "url", to.URL, "err", failure)
+		n.table.failed(s.to.id, time.Now())
+		n.cfg.Logger.Warn("cluster: another server did not answer", "name", s.to.Name, "url", s.to.URL, "err", failure)
 	}
 	return false
 }

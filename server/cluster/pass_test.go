@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,6 +50,7 @@ type member struct {
 	*Node
 	*httptest.Server
 	asked chan string // what the server has answered itself
+	full  atomic.Bool // it refuses everything
 }
 
 // join adds a server. It passes the requests for /MARK on, and answers those for its own marks itself, with 404 for a mark that ends in "lost".
@@ -65,8 +67,13 @@ func (c *servers) node(url string) *Node {
 	n, err := Join(c.t.Context(), Config{Store: c.store, URL: url, Name: "a server"})
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	c.t.Cleanup(func() { c.g.Expect(n.Close()).To(gomega.Succeed()) })
-	c.g.Expect(n.Publish(c.t.Context(), func() Load { return Load{Most: 10} })).To(gomega.Succeed())
+	c.publish(n, Load{Most: 10})
 	return n
+}
+
+// publish publishes the load of a server.
+func (c *servers) publish(n *Node, l Load) {
+	c.g.Expect(n.Publish(c.t.Context(), func() Load { return l })).To(gomega.Succeed())
 }
 
 // meet has servers look who the others are.
@@ -79,11 +86,15 @@ func (c *servers) meet(all ...*Node) {
 func (m *member) answer(w http.ResponseWriter, r *http.Request) {
 	r = m.Arrived(w, r)
 	mark := strings.TrimPrefix(r.URL.Path, "/")
-	if m.Pass(w, r, mark) {
+	if strings.HasPrefix(mark, "new") && m.Place(w, r, r.Header.Get("Upgrade") != "") || m.Pass(w, r, mark) {
 		return
 	}
 	body, _ := io.ReadAll(r.Body) // a body that cannot be read is not the one that the test wants
-	m.asked <- fmt.Sprint(r.Method, " ", httpguard.Client(r), " ", string(body))
+	m.asked <- fmt.Sprint(r.Method, " ", httpguard.Client(r), " ", string(body), r.Header.Get("Idempotency-Key"))
+	if m.full.Load() {
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
+	}
 	if strings.Contains(mark, "LOST") {
 		http.NotFound(w, r)
 		return

@@ -30,6 +30,9 @@ type Load struct {
 	Draining bool    `json:"draining"`
 }
 
+// share returns how much of its calls or of its processor time a server uses: 1 is all.
+func (l Load) share() float64 { return max(float64(l.Calls)/float64(max(l.Most, 1)), l.CPU/100) }
+
 // record is what a server publishes of itself.
 type record struct {
 	Name string `json:"name"`
@@ -44,6 +47,10 @@ type peer struct {
 	url   *url.URL
 	heard time.Time // when it published what is known
 	avoid time.Time // until then it gets no request
+
+	revision uint64    // of its record
+	placed   int       // how many new calls it got from this server since it published the record
+	refused  time.Time // until then it gets no new call
 }
 
 // table has the other servers. It is safe for concurrent use.
@@ -76,9 +83,12 @@ func (t *table) update(entries map[string]store.Entry, stored, now time.Time) {
 		if id == t.own || !ok || len(t.peers) >= maxNodes {
 			continue
 		}
-		p := &peer{record: r, id: id, url: at, heard: now.Add(-max(0, stored.Sub(e.Written)))}
+		p := &peer{record: r, id: id, url: at, heard: now.Add(-max(0, stored.Sub(e.Written))), revision: e.Revision}
 		if was := before[id]; was != nil {
-			p.avoid = was.avoid
+			p.avoid, p.refused = was.avoid, was.refused
+			if was.revision == p.revision {
+				p.placed = was.placed
+			}
 		}
 		t.peers[id] = p
 	}

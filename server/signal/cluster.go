@@ -1,6 +1,6 @@
 package signal
 
-// Several servers: gives requests about calls of other servers to Config.Cluster.
+// Several servers: gives requests about calls of other servers, and new calls, to Config.Cluster.
 
 import (
 	"net/http"
@@ -15,6 +15,9 @@ type Cluster interface {
 	Arrived(w http.ResponseWriter, r *http.Request) *http.Request
 	// Pass passes a request on to the server that has marked a text. It reports false if nothing was answered: the request is then answered here.
 	Pass(w http.ResponseWriter, r *http.Request, marked string) (answered bool)
+	// Place passes the request for a new call on to another server: to one with clearly less load, or if this one drains or is full, to any that takes calls. With onlyIfFull,
+	// only the latter counts. It reports false if nothing was answered: the request is then answered here.
+	Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (answered bool)
 	// Stats returns how many servers there are, with this one, and how many requests were passed on, by result.
 	Stats() (nodes int, passed map[string]uint64)
 }
@@ -41,6 +44,17 @@ func (h *Handler) elsewhere(w http.ResponseWriter, r *http.Request) (as *http.Re
 		_, token, _ = strings.Cut(id, "_")
 	}
 	return r, h.cfg.Cluster.Pass(w, r, token)
+}
+
+// placed returns an endpoint that begins a call on the server that has most room. A call over a WebSocket stays here while there is room, because all its audio would pass
+// through both servers.
+func (h *Handler) placed(next endpoint) endpoint {
+	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
+		if h.cfg.Cluster != nil && who.secret == nil && h.cfg.Cluster.Place(w, r, r.Method == http.MethodGet) {
+			return nil
+		}
+		return next(w, r, who)
+	}
 }
 
 // about returns the id or the token of the call that a request is about. Both are empty for another request.

@@ -22,7 +22,7 @@
 //	call.go                      calls over WebRTC
 //	socket.go                    WebSockets: calls, and side-band control
 //	reconnect.go                 clients that reconnect
-//	cluster.go                   requests about calls of other servers
+//	cluster.go                   requests about calls of other servers, and new calls
 //	clientsecret.go              client secrets: the request, and what they allow
 //	budget.go                    requests and tokens a minute
 package signal

@@ -42,7 +42,7 @@ func reconnection(r *http.Request) (token, after string) {
 // opensCall returns an endpoint that begins a call with anew, or reconnects one with again if the request has a token. To
 // reconnect, a client secret may be used up or expired, because the call was begun with it.
 func (h *Handler) opensCall(anew, again endpoint) endpoint {
-	begins := h.begins(anew)
+	begins := fresh(h.placed(h.begins(anew)))
 	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
 		if p := h.attempt(who); p != nil {
 			return p

@@ -1,0 +1,72 @@
+package cluster
+
+// Placing: a new call begins on the server with least load.
+
+import (
+	"net/http"
+	"time"
+)
+
+// clearly is how much less of itself another server uses than this one, as a share, before it gets a new call. Below that the way there costs more than it gains,
+// and the figures are up to a second old.
+const clearly = 0.1
+
+// Place passes the request for a new call on to another server: one that uses clearly less of itself than this one, or, if this one drains or is full, the one that uses least. With
+// onlyIfFull, only the latter counts. It reports false if nothing was answered. The request can then be answered here.
+func (n *Node) Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (answered bool) {
+	if r.Context().Value(passedKey{}) != nil {
+		return false
+	}
+	n.mu.Lock()
+	load := n.load
+	n.mu.Unlock()
+	if load == nil {
+		return false
+	}
+	to := n.table.place(load(), onlyIfFull, time.Now())
+	if to == nil {
+		return false
+	}
+	if n.send(w, r, sending{to: to, anew: true}) {
+		return true
+	}
+	n.table.refused(to.id, time.Now())
+	return false
+}
+
+// place returns the server that gets a new call, and counts the call; nil for this server, whose load is own.
+func (t *table) place(own Load, onlyIfFull bool, now time.Time) *peer {
+	most := own.share() - clearly
+	switch {
+	case own.Full || own.Draining:
+		most = 1
+	case onlyIfFull:
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var least *peer
+	for _, p := range t.peers {
+		if p.Full || p.Draining || now.Sub(p.heard) >= silence || now.Before(p.avoid) || now.Before(p.refused) {
+			continue
+		}
+		load := p.Load
+		load.Calls += p.placed
+		if share := load.share(); share < most || share == most && least == nil {
+			least, most = p, share
+		}
+	}
+	if least != nil {
+		least.placed++
+	}
+	return least
+}
+
+// refused notes that a server did not take a new call, whatever it publishes of its load.
+func (t *table) refused(id string, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.peers[id]; p != nil {
+		p.refused = now.Add(avoidFor)
+	}
+}
