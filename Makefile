@@ -31,7 +31,7 @@ LINTED   := GOLANGCI_LINT_CACHE=$(CURDIR)/.cache/lint
 .DEFAULT_GOAL := help
 
 ##@ Use
-.PHONY: help talk build sdk sdk-budget doctor
+.PHONY: help talk cluster build sdk sdk-budget doctor
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
@@ -40,6 +40,10 @@ help: ## List the targets
 talk: ## Set up what is missing, build, and serve the Talk page (PORT=8080; MODELS=none fetches no neural models)
 	@MODELS=$(MODELS) scripts/setup.sh talk
 	@scripts/talk.sh $(PORT) $(PIPELINE) $(MODELS)
+
+cluster: ## Serve the Talk page with three servers on one NATS server behind Caddy, on this machine; says how to kill each (PORT=8080)
+	@MODELS=none scripts/setup.sh cluster
+	@scripts/cluster.sh $(PORT) $(PIPELINE)
 
 build: ## Build bin/antiphon with the Talk page inside
 	@scripts/build.sh

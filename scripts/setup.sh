@@ -1,7 +1,8 @@
 #!/bin/sh
-# setup.sh talk|test: installs what is missing on Debian.
+# setup.sh talk|cluster|test: installs what is missing on Debian.
 # talk: Go and the speech packages, and pip unless MODELS is none. Without the packages the server works with text, so the script only reports
 # that they are missing.
+# cluster: also a NATS server and a reverse proxy, which scripts/cluster.sh asks for itself.
 # test: also two browsers, Node with npm, a C compiler (for the race detector), a checker of shell scripts, a sound server, a
 # TURN server (coturn), two reverse proxies, a NATS server, the tools that make networks, systemd, which checks the unit; gRPC for Python, for
 # the example of a back end; pip, which fetches models; and sentences that a person speaks. There, anything missing is an error.
@@ -13,9 +14,10 @@ mode=${1:-talk}
 speech="flite pocketsphinx pocketsphinx-en-us"
 case $mode in
 talk) if [ "${MODELS:-none}" = none ]; then wanted=$speech; else wanted="$speech python3-pip"; fi ;;
+cluster) wanted="$speech nats-server caddy" ;;
 test) wanted="$speech chromium fonts-dejavu-core nodejs npm gcc libc6-dev git shellcheck pulseaudio firefox-esr coturn iproute2 nftables nginx caddy nats-server systemd python3-pip python3-grpcio python3-protobuf asterisk-core-sounds-en asterisk-core-sounds-en-g722" ;;
 *)
-	echo "usage: $0 talk|test" >&2
+	echo "usage: $0 talk|cluster|test" >&2
 	exit 2
 	;;
 esac

@@ -158,3 +158,12 @@ func TestProxies(t *testing.T) {
 		})
 	}
 }
+
+// docs/scaling.md shows the configuration of Caddy as it is.
+func TestCaddyIsThatOfTheDocuments(t *testing.T) {
+	shown, err := os.ReadFile(filepath.Join("..", "..", "docs", "scaling.md"))
+	g := gomega.NewWithT(t)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	file := example(t, "Caddyfile", "{$ANTIPHON_SITE:talk.example.org}", "talk.example.org", "{$ANTIPHON_SERVER:127.0.0.1:8080}", "10.0.0.1:8080 10.0.0.2:8080 10.0.0.3:8080")
+	g.Expect(string(shown)).To(gomega.ContainSubstring(file[strings.Index(file, "talk.example.org {"):]))
+}
