@@ -84,15 +84,7 @@ type Watch struct {
 }
 
 // Stored has the parts of a Server that stand on a store, which this package does not import.
-type Stored struct {
-	// Once lets a request with the header Idempotency-Key count once, however often its client sends it; nil does not read the header. A once.Handler of package
-	// server/once is one.
-	Once signal.Once
-	// Runs answers the requests for runs at /v1/runs, and the events of calls that act on runs; nil for none. A runsapi.Handler of package server/runs/runsapi is one.
-	Runs signal.Runs
-	// Cluster are the servers that share a store with this one; nil for none. A cluster.Node of package server/cluster is one.
-	Cluster signal.Cluster
-}
+type Stored = signal.Stored
 
 // Config configures a Server. Pipeline is required; all else may be zero.
 type Config struct {
@@ -179,7 +171,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	sc := signal.Config{
 		ICE: ice, Engine: engine, Pipeline: cfg.Pipeline, Settings: begin, Version: Version, Logger: cfg.Logger,
-		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Once: cfg.Once, Runs: cfg.Runs, Cluster: cfg.Cluster, Grace: cfg.Grace, Keep: cfg.Keep,
+		Keys: cfg.Keys, Secrets: cfg.Secrets, Rates: cfg.Rates, Origins: cfg.Origins, Stored: cfg.Stored, Grace: cfg.Grace, Keep: cfg.Keep,
 		Limits: cfg.Limits, CheckInvariants: cfg.CheckInvariants, AnswerAhead: cfg.AnswerAhead,
 		Options: session.Options{Tools: cfg.Tools, Summaries: cfg.Summaries},
 	}

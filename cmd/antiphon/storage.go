@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/antiphon-rt/antiphon/server"
+	"github.com/antiphon-rt/antiphon/server/cluster"
 	idempotent "github.com/antiphon-rt/antiphon/server/once"
 	"github.com/antiphon-rt/antiphon/server/signal"
 	"github.com/antiphon-rt/antiphon/server/store"
@@ -84,11 +85,16 @@ func (c *serve) openStore(ctx context.Context, cfg *server.Config, logger *slog.
 		return nil, errors.Join(err, opened.Close())
 	}
 	cfg.Once = handler
+	if c.lasting() {
+		if cfg.SecretBucket, err = cluster.OpenSecrets(ctx, opened); err != nil {
+			return nil, errors.Join(err, opened.Close())
+		}
+	}
 	return opened, nil
 }
 
-// repeatable reports whether a request may be sent again if its process has ended without a response. All that calls, client secrets, transcripts and speech do
-// ends with the process. A run takes one reply to each question, and one cancellation.
+// repeatable reports whether a request may be sent again if its process has ended without a response. All that calls, transcripts and speech do ends with the process.
+// A client secret that nobody has got expires. A run takes one reply to each question, and one cancellation.
 func repeatable(r *http.Request) bool {
 	path := r.URL.Path
 	return strings.HasPrefix(path, "/v1/realtime/") || strings.HasPrefix(path, "/v1/audio/") || strings.HasPrefix(path, "/v1/runs/")

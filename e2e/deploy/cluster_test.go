@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -130,4 +132,49 @@ func TestNewCallsGoToTheServerWithRoom(t *testing.T) {
 		}
 		return metrics(g, all[1])
 	}, patience).Should(gomega.MatchRegexp(`antiphon_sessions_total [1-9]`))
+}
+
+// A client secret that one server has made begins one call, whichever servers are asked at the same time.
+func TestServersShareClientSecrets(t *testing.T) {
+	g := gomega.NewWithT(t)
+	keys := filepath.Join(t.TempDir(), "keys")
+	g.Expect(os.WriteFile(keys, []byte("a-key-of-the-desk-here\n"), 0o600)).To(gomega.Succeed())
+	all := nodes(t, 2, "--api-key-file", keys, "--secret-single-use")
+	asked := func(s *rig.Program, path, kind, body, bearer string) (status int, answer struct{ Value string }, location string) {
+		r, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(body))
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		r.Header.Set("Content-Type", kind)
+		r.Header.Set("Authorization", "Bearer "+bearer)
+		response, err := (&http.Client{Timeout: patience}).Do(r)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		defer response.Body.Close()
+		_ = json.NewDecoder(response.Body).Decode(&answer) // an SDP answer is no JSON
+		return response.StatusCode, answer, response.Header.Get("Location")
+	}
+	status, made, _ := asked(all[0], "/v1/realtime/client_secrets", "application/json", "{}", "a-key-of-the-desk-here")
+	g.Expect(status).To(gomega.Equal(http.StatusOK))
+	locations := make(chan string, 2*len(all))
+	var both sync.WaitGroup
+	for i := range cap(locations) {
+		both.Go(func() {
+			_, _, location := asked(all[i%len(all)], "/v1/realtime/calls", "application/sdp", offer, made.Value)
+			locations <- location
+		})
+	}
+	both.Wait()
+	close(locations)
+	begun := ""
+	for location := range locations {
+		if location != "" {
+			g.Expect(begun).To(gomega.BeEmpty(), "the secret is for one call")
+			begun = location
+		}
+	}
+	g.Expect(begun).NotTo(gomega.BeEmpty())
+	for _, s := range all {
+		status, _, _ := asked(s, begun+"/hangup", "", "", "a-key-of-nobody")
+		g.Expect(status).To(gomega.Equal(http.StatusUnauthorized))
+	}
+	status, _, _ = asked(all[1], begun+"/hangup", "", "", made.Value)
+	g.Expect(status).To(gomega.Equal(http.StatusOK), "the used secret ends its own call, through any server")
 }

@@ -5,9 +5,10 @@
 // made them, so a server finds the owner of a call without asking anybody. A request goes to the owner over HTTP, at most once: its header Antiphon-Node says so,
 // with the client's address, under a seal whose key is in the store.
 //
-//	node.go    a server joins, publishes its record, and reads those of the others
-//	table.go   what a server knows of the others
-//	mark.go    the marks in ids and tokens, and the seal of a request that is passed on
-//	place.go   chooses the server for a new call
-//	pass.go    passes a request on, within a time
+//	node.go     a server joins, publishes its record, and reads those of the others
+//	table.go    what a server knows of the others
+//	mark.go     the marks in ids and tokens, and the seal of a request that is passed on
+//	pass.go     passes a request on, within a time
+//	place.go    chooses the server for a new call
+//	secrets.go  client secrets that all servers know
 package cluster

@@ -50,7 +50,7 @@ type Node struct {
 const (
 	nodesBucket  = "nodes"
 	keyBucket    = "cluster"
-	keyName      = "key"
+	markKey      = "key" // the name of the key of marks and passages
 	publishEvery = time.Second
 	// keepRecord is how long the record of a server that has died stays: so long others still try to reach it.
 	keepRecord = 30 * time.Second
@@ -80,7 +80,7 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{cfg: cfg, id: rand.Text()[:idLength], transport: newTransport(), passed: map[string]uint64{}, done: make(chan struct{})}
 	n.table.own = n.id
 	var err error
-	if n.key, err = sharedKey(ctx, cfg.Store); err != nil {
+	if n.key, err = sharedKey(ctx, cfg.Store, markKey); err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	n.records, err = cfg.Store.Bucket(ctx, store.BucketConfig{Name: nodesBucket, Keep: keepRecord, MaxBytes: 2 * maxNodes * maxRecord, MaxValue: maxRecord})
@@ -95,20 +95,20 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 	return n, nil
 }
 
-// sharedKey returns the key of the cluster, and makes one if the store has none.
-func sharedKey(ctx context.Context, in *store.Store) (sealKey, error) {
+// sharedKey returns a key that all servers of the store have, and makes one if the store has none of that name.
+func sharedKey(ctx context.Context, in *store.Store, name string) (sealKey, error) {
 	b, err := in.Bucket(ctx, store.BucketConfig{Name: keyBucket, MaxBytes: 1 << 20, MaxValue: 1 << 10})
 	if err != nil {
 		return nil, err
 	}
 	own := make([]byte, 32)
 	_, _ = rand.Read(own) // never fails, see crypto/rand
-	if _, err := b.Update(ctx, keyName, own, 0); err == nil {
+	if _, err := b.Update(ctx, name, own, 0); err == nil {
 		return own, nil
 	} else if !errors.Is(err, store.ErrConflict) {
 		return nil, err
 	}
-	e, err := b.Get(ctx, keyName)
+	e, err := b.Get(ctx, name)
 	if err == nil && len(e.Value) != len(own) {
 		err = errors.New("the key of the cluster in the store is damaged: remove the bucket " + keyBucket)
 	}

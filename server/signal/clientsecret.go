@@ -28,6 +28,17 @@ type SecretRules struct {
 	Locks settings.Locks
 }
 
+// SecretBucket keeps client secrets where several servers find them, and a later process. Package server/cluster has one, which this package does not import: it stands on a store.
+type SecretBucket interface{ secrets.Bucket }
+
+// newSecrets returns the store of client secrets: in a bucket, or in memory if that is nil.
+func newSecrets(in SecretBucket) secrets.Store {
+	if in == nil {
+		return secrets.NewMemory()
+	}
+	return secrets.NewShared(in)
+}
+
 // locks returns the fields of a session that the requester may not change.
 func (h *Handler) locks(who requester) settings.Locks {
 	if who.secret == nil {
@@ -51,11 +62,18 @@ func (h *Handler) returnSecret(who requester) {
 	}
 }
 
+// storeRetry is how long a client is told to wait for the store.
+const storeRetry = 5 * time.Second
+
 // staleSecret returns the response to a secret that begins no call any more because of err; nil if err is nil.
 func staleSecret(err error) *problem {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, secrets.ErrUnavailable):
+		return (&problem{
+			status: http.StatusServiceUnavailable, kind: "server_error", code: "store_unavailable", message: "the store of client secrets does not answer: try again in a moment",
+		}).after(storeRetry)
 	case errors.Is(err, secrets.ErrUsed):
 		return refused("client_secret_used", "the client secret was for one call: make a new one with POST /v1/realtime/client_secrets")
 	}
@@ -88,7 +106,12 @@ func (h *Handler) clientSecret(w http.ResponseWriter, r *http.Request, who reque
 	value, expires, wait, err := h.secrets.Create(r.Context(), secrets.New{
 		Principal: who.principal, Session: settings, Size: len(body), Lifetime: lifetime, Most: h.rules.Load().SecretsPerPrincipal,
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, secrets.ErrUnavailable):
+		return staleSecret(err)
+	case errors.Is(err, secrets.ErrTooLarge):
+		return &problem{status: http.StatusRequestEntityTooLarge, code: "body_too_large", param: "session", message: err.Error() + ": shorten the instructions or the tools"}
+	case err != nil:
 		return (&problem{
 			status: http.StatusTooManyRequests, code: "too_many_client_secrets",
 			message: "the server keeps as many client secrets as it may: try again when some have expired",

@@ -50,7 +50,7 @@ func (h *Handler) elsewhere(w http.ResponseWriter, r *http.Request) (as *http.Re
 // through both servers.
 func (h *Handler) placed(next endpoint) endpoint {
 	return func(w http.ResponseWriter, r *http.Request, who requester) *problem {
-		if h.cfg.Cluster != nil && who.secret == nil && h.cfg.Cluster.Place(w, r, r.Method == http.MethodGet) {
+		if h.cfg.Cluster != nil && h.cfg.Cluster.Place(w, r, r.Method == http.MethodGet) {
 			return nil
 		}
 		return next(w, r, who)

@@ -50,12 +50,8 @@ type Config struct {
 	Limits
 	// ICE are the STUN and TURN servers of clients.
 	ICE ICEServers
-	// Once answers requests with the header Idempotency-Key; nil does not read the header.
-	Once Once
-	// Runs answers the requests for runs, and the events that act on them; nil for none.
-	Runs Runs
-	// Cluster are the servers that share a store with this one; nil for none.
-	Cluster Cluster
+	// Stored has what stands on a store.
+	Stored
 	// Grace is how long the session waits for a lost connection to come back, and Keep how long it waits for a client that can
 	// reconnect; 0 takes the session's default.
 	Grace, Keep time.Duration
@@ -67,6 +63,20 @@ type Config struct {
 	Options session.Options
 	// CheckInvariants has every session check its machines after every event.
 	CheckInvariants bool
+}
+
+// Stored has the parts of a Handler that stand on a store, which this package does not import.
+type Stored struct {
+	// Once lets a request with the header Idempotency-Key count once, however often its client sends it; nil does not read the header. A once.Handler of package
+	// server/once is one.
+	Once Once
+	// Runs answers the requests for runs at /v1/runs, and the events of calls that act on runs; nil for none. A runsapi.Handler of package server/runs/runsapi is one.
+	Runs Runs
+	// SecretBucket keeps client secrets, so that other servers and a later process know them; nil keeps them in memory. A cluster.SecretBucket of package
+	// server/cluster is one.
+	SecretBucket SecretBucket
+	// Cluster are the servers that share a store with this one; nil for none. A cluster.Node of package server/cluster is one.
+	Cluster Cluster
 }
 
 // Observers get what happens in the sessions. nil for none.
@@ -133,7 +143,7 @@ func New(cfg Config) *Handler {
 	}
 	limits := cfg.withDefaults(cfg.Keys)
 	h := &Handler{
-		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: secrets.NewMemory(), budgets: budget.New(budget.Rates(cfg.Rates)),
+		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecrets(cfg.SecretBucket), budgets: budget.New(budget.Rates(cfg.Rates)),
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: ws.NewMemory(limits.MessageMemory),
 		calls: map[string]*callEntry{}, guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}

@@ -99,6 +99,31 @@ func TestAnExpiredSecretsReconnectIsCharged(t *testing.T) {
 	d.refused(d.ask(http.MethodPost, "/v1/realtime/client_secrets", nil, withKey...), http.StatusTooManyRequests, "rate_limit_exceeded", "")
 }
 
+// While the store of client secrets is away, a secret begins no call, and it still ends the call that it has begun.
+func TestASecretWhoseStoreIsAway(t *testing.T) {
+	d := open(t, func(c *Config) { c.Keys = keys(t) })
+	value := d.secret(`{}`)
+	location := d.offered("/v1/realtime/calls", value).begun()
+	d.h.secrets = away{d.h.secrets}
+	w := d.offered("/v1/realtime/calls", value)
+	d.g.Expect(w.Code).To(gomega.Equal(http.StatusServiceUnavailable))
+	d.g.Expect(w.Body.String()).To(gomega.ContainSubstring("store_unavailable"))
+	d.g.Expect(w.Header().Get("Retry-After")).To(gomega.Equal("5"))
+	d.g.Expect(d.ask(http.MethodPost, location+"/hangup", nil, "Authorization", "Bearer "+value).Code).To(gomega.Equal(http.StatusOK))
+}
+
+// away is a store that does not answer.
+type away struct{ secrets.Store }
+
+// Find implements secrets.Store.
+func (a away) Find(ctx context.Context, value string) (s *secrets.Secret, known bool, stale error) {
+	s, known, stale = a.Store.Find(ctx, value)
+	if !known {
+		return s, known, stale
+	}
+	return &secrets.Secret{ID: s.ID, Expires: s.Expires}, known, secrets.ErrUnavailable
+}
+
 // expired is a store whose secrets have all expired.
 type expired struct{ secrets.Store }
 

@@ -1,0 +1,35 @@
+package cluster
+
+// The bucket of client secrets.
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// Servers that open the bucket have the same key and the same values, and of two writers one is first.
+func TestServersShareTheBucketOfSecrets(t *testing.T) {
+	c := opened(t)
+	one, err := OpenSecrets(t.Context(), c.store)
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	two, err := OpenSecrets(t.Context(), c.store)
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	c.g.Expect(one.SealKey()).To(gomega.Equal(two.SealKey()))
+	for i, first := range []bool{true, false} {
+		stored, err := []*SecretBucket{one, two}[i].Update(t.Context(), "KEY", []byte("value"), 0)
+		c.g.Expect(err).NotTo(gomega.HaveOccurred())
+		c.g.Expect(stored).To(gomega.Equal(first))
+	}
+	value, revision, err := two.Get(t.Context(), "KEY")
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	c.g.Expect(string(value)).To(gomega.Equal("value"))
+	c.g.Expect(revision).NotTo(gomega.BeZero())
+	keys, err := two.Keys(t.Context())
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	c.g.Expect(keys).To(gomega.Equal([]string{"KEY"}))
+	c.g.Expect(one.Delete(t.Context(), "KEY")).To(gomega.Succeed())
+	_, revision, err = two.Get(t.Context(), "KEY")
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	c.g.Expect(revision).To(gomega.BeZero())
+}

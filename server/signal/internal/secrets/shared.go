@@ -1,0 +1,332 @@
+package secrets
+
+// Client secrets that several servers share, or that outlive the process: creates them in a bucket of a store, and finds them there.
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Bucket is where secrets are kept. Its errors mean that the store does not answer. It is safe for concurrent use.
+type Bucket interface {
+	// SealKey returns the key of the values of secrets, which all servers have.
+	SealKey() [32]byte
+	// Get returns a value and its revision. The revision is 0 if there is no such key.
+	Get(ctx context.Context, key string) (value []byte, revision uint64, err error)
+	// Update stores a value if the key still has that revision; 0 means that the key has no value. It returns false if somebody else was first.
+	Update(ctx context.Context, key string, value []byte, revision uint64) (stored bool, err error)
+	Delete(ctx context.Context, key string) error
+	// Keys returns all keys.
+	Keys(ctx context.Context) ([]string, error)
+	// Now returns the time of the store's clock.
+	Now(ctx context.Context) (time.Time, error)
+}
+
+// ErrUnavailable: the store of the secrets does not answer.
+var ErrUnavailable = errors.New("the store of client secrets does not answer")
+
+// ErrTooLarge: the settings of a secret take too much room.
+var ErrTooLarge = errors.New("the settings of a client secret are too large")
+
+// Limits of Shared.
+const (
+	// answerWithin limits each operation.
+	answerWithin = 2 * time.Second
+	// listFor is how long the list of secrets counts. Secrets that other servers have made meanwhile do not count yet.
+	listFor = time.Second
+	// largest is the size of one stored secret, and longestText the size of its JSON, in bytes.
+	largest     = 800 << 10
+	longestText = 4 << 20
+	ownerSize   = 6
+	sizeUnit    = 1 << 10
+)
+
+// Shared keeps client secrets in a Bucket. The id of a secret has a hash of its principal and its size, so the keys alone say who has how many.
+type Shared struct {
+	sealer
+	bucket Bucket
+
+	one    chan struct{} // has room for the request that creates a secret
+	known  map[ID]int64  // the expiry of each secret that there is
+	listed time.Time
+}
+
+// NewShared returns a Shared that keeps its secrets in a Bucket.
+func NewShared(in Bucket) *Shared {
+	return &Shared{sealer: sealer{in.SealKey()}, bucket: in, one: make(chan struct{}, 1), known: map[ID]int64{}}
+}
+
+// stored is a secret as the bucket has it.
+type stored struct {
+	Principal string
+	Session   wire.Session
+	Used      bool
+}
+
+// idOf returns a new id for a secret of a principal with that size in bytes.
+func idOf(principal string, size int) (id ID) {
+	_, _ = rand.Read(id[:]) // never fails, see crypto/rand
+	owner := sha256.Sum256([]byte(principal))
+	copy(id[:ownerSize], owner[:])
+	binary.BigEndian.PutUint16(id[ownerSize:], uint16(size/sizeUnit+1)) //nolint:gosec // at most largest/sizeUnit
+	return id
+}
+
+func (id ID) owner() [ownerSize]byte { return [ownerSize]byte(id[:ownerSize]) }
+func (id ID) size() int {
+	return int(binary.BigEndian.Uint16(id[ownerSize:]))*sizeUnit + overhead
+}
+
+// keyLetters writes an id as a part of a key.
+var keyLetters = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// keyOf returns the key of a secret.
+func keyOf(id ID, expires int64) string {
+	return keyLetters.EncodeToString(binary.BigEndian.AppendUint64(id[:], uint64(expires))) //nolint:gosec // seconds since 1970
+}
+
+// readKey returns the id and the expiry that a key has.
+func readKey(key string) (id ID, expires int64, ok bool) {
+	raw, err := keyLetters.DecodeString(key)
+	if err != nil || len(raw) != len(id)+8 {
+		return id, 0, false
+	}
+	return ID(raw), int64(binary.BigEndian.Uint64(raw[len(id):])), true //nolint:gosec // seconds since 1970
+}
+
+// encode returns a secret as the bucket has it.
+func encode(s stored) ([]byte, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err == nil && (out.Len() > largest || len(text) > longestText) {
+		err = ErrTooLarge
+	}
+	return out.Bytes(), err
+}
+
+func decode(value []byte) (s stored, err error) {
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(value)), longestText))
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	return s, err
+}
+
+// now returns the time of the store's clock, or that of this server if the store does not answer.
+func (v *Shared) now(ctx context.Context) time.Time {
+	if now, err := v.bucket.Now(ctx); err == nil {
+		return now
+	}
+	return time.Now()
+}
+
+// Create implements Store. When there are as many secrets as there may be and another principal has more, that principal loses the one that expires next.
+func (v *Shared) Create(ctx context.Context, made New) (value string, expires int64, wait time.Duration, err error) {
+	text, err := encode(stored{Principal: made.Principal, Session: made.Session})
+	if err != nil {
+		return "", 0, 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	select {
+	case v.one <- struct{}{}:
+		defer func() { <-v.one }()
+	case <-ctx.Done():
+		return "", 0, 0, ErrUnavailable
+	}
+	now := v.now(ctx)
+	id, expires := idOf(made.Principal, len(text)), now.Add(made.Lifetime).Unix()
+	if err := v.list(ctx, now); err != nil {
+		return "", 0, 0, unavailable(err)
+	}
+	if wait, err := v.makeRoom(ctx, id, made.Most, now); err != nil {
+		return "", 0, wait, err
+	}
+	fresh, err := v.bucket.Update(ctx, keyOf(id, expires), text, 0)
+	if err != nil || !fresh { // two ids are never the same
+		return "", 0, 0, unavailable(err)
+	}
+	v.known[id] = expires
+	return v.value(id, expires), expires, 0, nil
+}
+
+// unavailable returns an error of the bucket as an ErrUnavailable.
+func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
+
+// list reads which secrets there are, unless it has done so a moment ago, and forgets those that have expired. The caller has one.
+func (v *Shared) list(ctx context.Context, now time.Time) error {
+	if time.Since(v.listed) >= listFor {
+		keys, err := v.bucket.Keys(ctx)
+		if err != nil {
+			return err
+		}
+		v.listed = time.Now()
+		clear(v.known)
+		for _, key := range keys {
+			if id, expires, ok := readKey(key); ok {
+				v.known[id] = expires
+			}
+		}
+	}
+	for id, expires := range v.known {
+		if expires <= now.Unix() {
+			delete(v.known, id) // the bucket forgets it later
+		}
+	}
+	return nil
+}
+
+// makeRoom makes room for a secret of a principal who may have most. With ErrTooMany, wait says after how long there will be room. The caller has one.
+func (v *Shared) makeRoom(ctx context.Context, made ID, most int, now time.Time) (wait time.Duration, err error) {
+	until := func(id ID) time.Duration { return time.Unix(v.known[id], 0).Sub(now) }
+	all := func(ID) bool { return true }
+	of := func(owner [ownerSize]byte) func(ID) bool { return func(id ID) bool { return id.owner() == owner } }
+	counts, sizes := v.counts()
+	if counts[made.owner()] >= most {
+		return until(v.next(of(made.owner()))), ErrTooMany
+	}
+	for len(v.known) >= Max || sizes+made.size() > maxBytes {
+		var greedy [ownerSize]byte
+		for owner, n := range counts {
+			if n > counts[greedy] {
+				greedy = owner
+			}
+		}
+		if counts[greedy] <= counts[made.owner()]+1 {
+			return until(v.next(all)), ErrTooMany
+		}
+		last := v.next(of(greedy))
+		if err := v.bucket.Delete(ctx, keyOf(last, v.known[last])); err != nil {
+			return 0, unavailable(err)
+		}
+		delete(v.known, last)
+		counts[greedy]--
+		sizes -= last.size()
+	}
+	return 0, nil
+}
+
+// counts returns how many secrets each principal has, and the size of all.
+func (v *Shared) counts() (of map[[ownerSize]byte]int, size int) {
+	of = map[[ownerSize]byte]int{}
+	for id := range v.known {
+		of[id.owner()]++
+		size += id.size()
+	}
+	return of, size
+}
+
+// next returns the secret that expires next of those for which counts is true.
+func (v *Shared) next(counts func(ID) bool) (first ID) {
+	soonest := int64(math.MaxInt64)
+	for id, expires := range v.known {
+		if expires < soonest && counts(id) {
+			first, soonest = id, expires
+		}
+	}
+	return first
+}
+
+// Find implements Store. If the store does not answer, stale is an ErrUnavailable: the secret begins no call then, and it still controls the calls that it has begun.
+func (v *Shared) Find(ctx context.Context, value string) (s *Secret, known bool, stale error) {
+	id, expires, ok := v.read(value)
+	if !ok {
+		return nil, false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	s = &Secret{ID: id, Expires: expires}
+	if expires <= v.now(ctx).Unix() {
+		return s, true, ErrExpired
+	}
+	got, _, err := v.get(ctx, s)
+	if err != nil {
+		return s, true, err
+	}
+	s.Principal, s.Session = got.Principal, got.Session
+	if got.Used {
+		return s, true, ErrUsed
+	}
+	return s, true, nil
+}
+
+// get reads a secret. The error is ErrExpired for one that made room for others.
+func (v *Shared) get(ctx context.Context, s *Secret) (got stored, revision uint64, err error) {
+	value, revision, err := v.bucket.Get(ctx, keyOf(s.ID, s.Expires))
+	switch {
+	case err != nil:
+		return got, 0, unavailable(err)
+	case revision == 0:
+		return got, 0, ErrExpired
+	}
+	if got, err = decode(value); err != nil {
+		return got, 0, unavailable(err)
+	}
+	return got, revision, nil
+}
+
+// Use implements Store. Of several servers that use a secret at the same time, one succeeds.
+func (v *Shared) Use(ctx context.Context, s *Secret) error { return v.mark(ctx, s, true) }
+
+// GiveBack implements Store. If the store does not answer, the secret stays used.
+func (v *Shared) GiveBack(ctx context.Context, s *Secret) { _ = v.mark(ctx, s, false) }
+
+// mark notes whether a secret is used.
+func (v *Shared) mark(ctx context.Context, s *Secret, used bool) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	got, revision, err := v.get(ctx, s)
+	if err != nil {
+		return err
+	}
+	if used && got.Used {
+		return ErrUsed
+	}
+	got.Used = used
+	value, err := encode(got)
+	if err != nil {
+		return err
+	}
+	first, err := v.bucket.Update(ctx, keyOf(s.ID, s.Expires), value, revision)
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case !first:
+		return ErrUsed
+	}
+	return nil
+}
+
+// Len implements Store. It returns how many secrets there were when this server created one.
+func (v *Shared) Len() int {
+	select {
+	case v.one <- struct{}{}:
+		defer func() { <-v.one }()
+		return len(v.known)
+	default: // a secret is being created
+		return 0
+	}
+}
