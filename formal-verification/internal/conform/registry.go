@@ -34,6 +34,7 @@ func All() []Comparer {
 		idempotencyKeys(),
 		idempotencyUnknown(),
 		journalMachine(),
+		journalTakeover(),
 		bargeinEnds(),
 		viewMachine(),
 	}

@@ -56,6 +56,9 @@ var design = map[string][]string{
 	},
 	"idempotency_unknown": {"EveryTryEnds"},
 	"journal":             {"ReleasedIsStored", "FencedIsSilent", "WithheldIsReleased", "BrokenIsRestored", "EndIsReached"},
+	"journal_takeover": {
+		"OneOwnerPerEpoch", "FencedWritesNothing", "ToldIsKept", "ToldIsStored", "AppliedOnce", "RefusedOnlyIfBroken", "DialIsServed",
+	},
 	"bargein": {
 		"ConvergesWhenQuiet", "NeverStuckDucked", "NothingHeardAfterConfirm", "NoWordLost", "VerdictOnce", "AtMostOneLive",
 		"BothEndsComeToRest",
