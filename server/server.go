@@ -257,6 +257,11 @@ func (s *Server) Close(ctx context.Context) error {
 // Standing returns how many calls the Server has, and whether it takes more.
 func (s *Server) Standing() signal.Standing { return s.calls.Standing() }
 
+// OthersUsed takes from the budget of a principal what other servers of the cluster have used.
+func (s *Server) OthersUsed(principal string, requests, tokens uint64) {
+	s.calls.OthersUsed(principal, requests, tokens)
+}
+
 // Calls returns how many calls there are now and how many there were in all.
 func (s *Server) Calls() (now int, total uint64) { return s.calls.Calls() }
 

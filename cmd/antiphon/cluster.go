@@ -58,8 +58,12 @@ func (k *kept) newServer(ctx context.Context, cfg server.Config) (*server.Server
 	}
 	err = k.node.Publish(ctx, func() cluster.Load {
 		now := s.Standing()
-		return cluster.Load{Calls: now.Calls, Most: now.Most, Late: now.Late, CPU: now.CPU, Full: now.Full, Draining: now.Draining}
-	})
+		uses := make(map[string]cluster.Use, len(now.Uses))
+		for principal, u := range now.Uses {
+			uses[principal] = cluster.Use(u)
+		}
+		return cluster.Load{Calls: now.Calls, Most: now.Most, Late: now.Late, CPU: now.CPU, Full: now.Full, Draining: now.Draining, Use: uses}
+	}, s.OthersUsed)
 	if err != nil {
 		return nil, errors.Join(err, s.Close(ctx))
 	}

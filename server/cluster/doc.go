@@ -10,5 +10,6 @@
 //	mark.go     the marks in ids and tokens, and the seal of a request that is passed on
 //	pass.go     passes a request on, within a time
 //	place.go    chooses the server for a new call
+//	use.go      what principals use of the other servers
 //	secrets.go  client secrets that all servers know
 package cluster

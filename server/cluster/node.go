@@ -36,11 +36,13 @@ type Node struct {
 	key       sealKey
 	records   *store.Bucket
 	table     table
+	ledger    ledger
 	transport *http.Transport
 
 	mu     sync.Mutex
 	passed map[string]uint64 // how many requests were passed on, by result
 	load   func() Load       // nil until Publish
+	spent  Spent             // the same
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -56,7 +58,7 @@ const (
 	keepRecord = 30 * time.Second
 	// storeTimeout limits each step of a look at the store.
 	storeTimeout = 2 * time.Second
-	maxRecord    = 64 << 10
+	maxRecord    = 512 << 10
 )
 
 // CheckURL reads the address of a server, such as http://10.0.0.1:8080.
@@ -115,10 +117,13 @@ func sharedKey(ctx context.Context, in *store.Store, name string) (sealKey, erro
 	return e.Value, err
 }
 
-// Publish has this server publish its load, from now on and every second.
-func (n *Node) Publish(ctx context.Context, load func() Load) error {
+// Spent gets what the other servers have taken from the budget of a principal.
+type Spent func(principal string, requests, tokens uint64)
+
+// Publish has this server publish its load, from now on and every second, and say to spent what the others have used.
+func (n *Node) Publish(ctx context.Context, load func() Load, spent Spent) error {
 	n.mu.Lock()
-	n.load = load
+	n.load, n.spent = load, spent
 	n.mu.Unlock()
 	if err := n.publish(ctx); err != nil {
 		return fmt.Errorf("cluster: %w", err)
@@ -174,7 +179,9 @@ func (n *Node) publish(ctx context.Context) error {
 	if load == nil {
 		return nil
 	}
-	value, err := json.Marshal(record{Name: n.cfg.Name, URL: n.cfg.URL, Load: load()})
+	now := load()
+	now.Use = mostUses(now.Use)
+	value, err := json.Marshal(record{Name: n.cfg.Name, URL: n.cfg.URL, Load: now})
 	if err != nil {
 		return err
 	}
@@ -203,10 +210,22 @@ func (n *Node) look(ctx context.Context) error {
 		}
 	}
 	stored, err := n.cfg.Store.Now(ctx)
-	if err == nil {
-		n.table.update(entries, stored, time.Now())
+	if err != nil {
+		return err
 	}
-	return err
+	n.table.update(entries, stored, time.Now())
+	n.mu.Lock()
+	spent := n.spent
+	n.mu.Unlock()
+	if spent == nil {
+		return nil
+	}
+	for principal, took := range n.ledger.read(n.table.uses()) {
+		if took.requests > 0 || took.tokens > 0 {
+			spent(principal, took.requests, took.tokens)
+		}
+	}
+	return nil
 }
 
 // Stats returns how many servers there are, with this one, and how many requests were passed on, by result.

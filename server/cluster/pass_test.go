@@ -73,7 +73,7 @@ func (c *servers) node(url string) *Node {
 
 // publish publishes the load of a server.
 func (c *servers) publish(n *Node, l Load) {
-	c.g.Expect(n.Publish(c.t.Context(), func() Load { return l })).To(gomega.Succeed())
+	c.g.Expect(n.Publish(c.t.Context(), func() Load { return l }, func(string, uint64, uint64) {})).To(gomega.Succeed())
 }
 
 // meet has servers look who the others are.

@@ -28,6 +28,8 @@ type Load struct {
 	CPU      float64 `json:"cpu"`   // the share of the processor time that is used, in percent
 	Full     bool    `json:"full"`  // it takes no further call at the moment
 	Draining bool    `json:"draining"`
+
+	Use map[string]Use `json:"use,omitempty"` // of each principal that uses anything
 }
 
 // share returns how much of its calls or of its processor time a server uses: 1 is all.

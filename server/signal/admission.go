@@ -35,6 +35,39 @@ type Standing struct {
 	Late, CPU   float64 // the share of late audio and of processor time, in percent
 	// Full says that it refuses each new call at the moment, and Draining that it will not take calls any more.
 	Full, Draining bool
+	// Uses are what each principal uses, if the server asks for keys.
+	Uses map[string]Use
+}
+
+// Use is what a principal uses of a Handler.
+type Use struct {
+	Calls int
+	// Requests and Tokens were taken from its budget since the start. RequestsShort and TokensShort are how much less than a full minute the budget has.
+	Requests, Tokens, RequestsShort, TokensShort uint64
+}
+
+// OthersUsed takes from the budget of a principal what other servers have used, at most a minute's worth.
+func (h *Handler) OthersUsed(principal string, requests, tokens uint64) {
+	h.budgets.Others(principal, requests, tokens)
+}
+
+// uses returns what each principal uses. The caller holds mu.
+func (h *Handler) uses() map[string]Use {
+	all := map[string]Use{}
+	for principal, u := range h.budgets.Used() {
+		all[principal] = Use{0, u.Requests, u.Tokens, u.RequestsShort, u.TokensShort}
+	}
+	if h.rules.Load().keys == nil {
+		return all
+	}
+	for _, c := range h.calls {
+		u := all[c.owner.principal]
+		if !c.evicted {
+			u.Calls++
+		}
+		all[c.owner.principal] = u
+	}
+	return all
 }
 
 // Standing returns how many calls the Handler has, and whether it takes more.
@@ -46,6 +79,7 @@ func (h *Handler) Standing() Standing {
 	calls := h.active()
 	return Standing{
 		Calls: calls, Most: most, Late: late, CPU: cpu,
+		Uses: h.uses(),
 		Full: calls >= most || h.tooBusy(len(h.calls), late, cpu) != nil, Draining: h.draining || h.closed,
 	}
 }

@@ -18,6 +18,8 @@ type Cluster interface {
 	// Place passes the request for a new call on to another server: to one with clearly less load, or if this one drains or is full, to any that takes calls. With onlyIfFull,
 	// only the latter counts. It reports false if nothing was answered: the request is then answered here.
 	Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (answered bool)
+	// Others returns how many calls a principal has on the other servers, and how many calls these servers take in all.
+	Others(principal string) (calls, most int)
 	// Stats returns how many servers there are, with this one, and how many requests were passed on, by result.
 	Stats() (nodes int, passed map[string]uint64)
 }

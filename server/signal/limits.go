@@ -68,6 +68,14 @@ const (
 	maxBody                = 1 << 20 // the size of a request body
 )
 
+// shareOfAll returns which part of all a principal may have, unless a limit says so: 1 for all, 2 for half.
+func shareOfAll(keys apikey.Keys) int {
+	if keys.Principals() > 1 {
+		return 2
+	}
+	return 1
+}
+
 // withDefaults returns the limits with defaults for zero fields, for a server with these keys.
 func (l Limits) withDefaults(keys apikey.Keys) Limits {
 	or(&l.MaxSessions, defaultMaxSessions)
@@ -75,10 +83,7 @@ func (l Limits) withDefaults(keys apikey.Keys) Limits {
 	or(&l.MessageMemory, defaultMessageMemory)
 	or(&l.EventsPerSecond, defaultEventsPerSecond)
 	or(&l.Memory, defaultMemory)
-	share := 1
-	if keys.Principals() > 1 {
-		share = 2
-	}
+	share := shareOfAll(keys)
 	or(&l.CallsPerPrincipal, max(1, l.MaxSessions/share))
 	or(&l.CallsPerSecret, defaultCallsPerSecret)
 	or(&l.CallsPerAddress, max(1, l.MaxSessions/4))

@@ -14,6 +14,8 @@ type rules struct {
 	keys    apikey.Keys
 	secrets SecretRules
 	Limits
+	// share is the part of all calls of a server that one principal may have, as 1 / share; 0 if CallsPerPrincipal says how many.
+	share int
 }
 
 // ErrKeylessReload is the error of a Reload that would change whether the server asks for keys.
@@ -44,5 +46,9 @@ func (h *Handler) Reload(to Rules) error {
 
 // setRules stores the rules, with defaults for limits that are zero.
 func (h *Handler) setRules(to Rules) {
-	h.rules.Store(&rules{to.Keys, to.Secrets, to.Limits.withDefaults(to.Keys)})
+	share := 0
+	if to.Limits.CallsPerPrincipal == 0 {
+		share = shareOfAll(to.Keys)
+	}
+	h.rules.Store(&rules{to.Keys, to.Secrets, to.Limits.withDefaults(to.Keys), share})
 }

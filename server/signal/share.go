@@ -30,6 +30,7 @@ type share struct {
 	of       shareOf
 	calls    int
 	halfOpen int // how many of the calls have a client that has not connected yet
+	others   int // how many calls there are on other servers
 }
 
 // Limits of calls whose client has not connected yet.
@@ -45,15 +46,28 @@ func (h *Handler) shares(who requester) []share {
 	limits := h.rules.Load()
 	var all []share
 	if limits.keys != nil {
-		all = append(all, share{shareOf{ofPrincipal, who.principal}, limits.CallsPerPrincipal, max(halfOpenPerAddress, limits.CallsPerPrincipal/4)})
+		all = append(all, h.principalShare(limits, who.principal))
 	}
 	if who.secret != nil {
-		all = append(all, share{shareOf{ofSecret, string(who.secret.ID[:])}, limits.CallsPerSecret, halfOpenPerSecret})
+		all = append(all, share{shareOf{ofSecret, string(who.secret.ID[:])}, limits.CallsPerSecret, halfOpenPerSecret, 0})
 	}
 	if of, ok := who.addressShare(limits.keys != nil); ok {
-		all = append(all, share{of, limits.CallsPerAddress, halfOpenPerAddress})
+		all = append(all, share{of, limits.CallsPerAddress, halfOpenPerAddress, 0})
 	}
 	return all
+}
+
+// principalShare returns the share of a principal, on all servers of the cluster together.
+func (h *Handler) principalShare(limits *rules, principal string) share {
+	s := share{shareOf{ofPrincipal, principal}, limits.CallsPerPrincipal, max(halfOpenPerAddress, limits.CallsPerPrincipal/4), 0}
+	if h.cfg.Cluster == nil {
+		return s
+	}
+	calls, most := h.cfg.Cluster.Others(principal)
+	if s.others = calls; limits.share > 0 {
+		s.calls += most / limits.share
+	}
+	return s
 }
 
 // addressShare returns the share of the requester's address. ok is false for a requester whose address does not count: one with an
@@ -81,7 +95,7 @@ func (h *Handler) admit(who requester) *problem {
 	}
 	for _, s := range h.shares(who) {
 		calls, halfOpen, oldest := h.held(s.of)
-		if calls >= s.calls {
+		if calls+s.others >= s.calls {
 			return tooManyCalls("this "+string(s.of.kind)+" has as many calls as it may: end one of them", fullRetry)
 		}
 		if halfOpen < s.halfOpen {

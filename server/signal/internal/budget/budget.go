@@ -20,6 +20,14 @@ type Rates struct {
 type budget struct {
 	mu               sync.Mutex
 	requests, tokens *call.TokenBucket // nil without limit
+	used             Use
+}
+
+// Use is what was taken from a principal's budget.
+type Use struct {
+	Requests, Tokens uint64 // since the start
+	// RequestsShort and TokensShort are how much less than a full minute there is, with what other servers have taken.
+	RequestsShort, TokensShort uint64
 }
 
 func newBudget(r Rates, now time.Time) *budget {
@@ -62,6 +70,7 @@ func (b *budget) Begin() (wait time.Duration, ok bool) {
 	if b.requests != nil {
 		b.requests.Take(1)
 	}
+	b.used.Requests++
 	return 0, true
 }
 
@@ -69,6 +78,7 @@ func (b *budget) Begin() (wait time.Duration, ok bool) {
 func (b *budget) Spend(tokens int) []wire.RateLimit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.used.Tokens += uint64(max(tokens, 0)) //nolint:gosec // not negative
 	var left []wire.RateLimit
 	b.each(func(name string, of *call.TokenBucket) {
 		if name == "tokens" {
@@ -123,6 +133,49 @@ func (b *Budgets) Charge(principal string) (wait time.Duration, ok bool) {
 		return 0, true
 	}
 	return own.Begin()
+}
+
+// Used returns what was taken from the budget of each principal, without what other servers have taken.
+func (b *Budgets) Used() map[string]Use {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make(map[string]Use, len(b.of))
+	for principal, own := range b.of {
+		all[principal] = own.use()
+	}
+	return all
+}
+
+func (b *budget) use() Use {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := b.used
+	b.each(func(name string, of *call.TokenBucket) {
+		short := uint64(max(0, of.Size()-of.Level()))
+		if name == "tokens" {
+			u.TokensShort = short
+		} else {
+			u.RequestsShort = short
+		}
+	})
+	return u
+}
+
+// Others takes from the principal's budget what other servers have used, at most a minute's worth of each.
+func (b *Budgets) Others(principal string, requests, tokens uint64) {
+	own := b.find(principal)
+	if own == nil {
+		return
+	}
+	own.mu.Lock()
+	defer own.mu.Unlock()
+	own.each(func(name string, of *call.TokenBucket) {
+		used := requests
+		if name == "tokens" {
+			used = tokens
+		}
+		of.Take(min(float64(used), of.Size()))
+	})
 }
 
 // Limiter returns the principal's budget for a session, or nil if nothing is limited.

@@ -1,0 +1,60 @@
+package signal
+
+// Limits of a principal on several servers.
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// others is a cluster whose other servers have calls of each principal.
+type others struct{ calls, most int }
+
+func (others) Mark(text string) string                                         { return text }
+func (others) Arrived(_ http.ResponseWriter, r *http.Request) *http.Request    { return r }
+func (others) Pass(http.ResponseWriter, *http.Request, string) (answered bool) { return false }
+func (others) Place(http.ResponseWriter, *http.Request, bool) (answered bool)  { return false }
+func (others) Stats() (nodes int, passed map[string]uint64)                    { return 2, nil }
+func (o others) Others(string) (calls, most int)                               { return o.calls, o.most }
+
+// The calls of a principal on other servers count for a limit that is set. Without one, the share is of the calls of all servers.
+func TestCallsOfAPrincipalOnOtherServers(t *testing.T) {
+	const calls = "/v1/realtime/calls"
+	t.Run("with a limit", func(t *testing.T) {
+		d := open(t, func(c *Config) { c.Keys, c.CallsPerPrincipal, c.Cluster = keys(t), 3, others{2, 200} })
+		d.offered(calls, key).begun()
+		d.offered(calls, key).refused(http.StatusTooManyRequests, "too_many_calls")
+		d.g.Expect(d.h.Standing().Uses).To(gomega.HaveLen(1))
+		for _, u := range d.h.Standing().Uses {
+			d.g.Expect(u).To(gomega.Equal(Use{Calls: 1}), "it publishes its own calls")
+		}
+	})
+	t.Run("with the default", func(t *testing.T) {
+		d := open(t, func(c *Config) { c.Keys, c.MaxSessions, c.Cluster = keys(t), 2, others{2, 4} })
+		d.offered(calls, key).begun() // of 2 principals each has half of 2 and of 4 calls
+		d.offered(calls, key).refused(http.StatusTooManyRequests, "too_many_calls")
+		d = open(t, func(c *Config) { c.Keys, c.MaxSessions, c.Cluster = keys(t), 2, others{3, 4} })
+		d.offered(calls, key).refused(http.StatusTooManyRequests, "too_many_calls")
+	})
+}
+
+// What other servers use of a budget is gone here, too. What this one uses is what it publishes.
+func TestABudgetOnOtherServers(t *testing.T) {
+	d := open(t, func(c *Config) {
+		c.Keys, c.Rates, c.Cluster = keys(t), Rates{RequestsPerMinute: 3}, others{}
+	})
+	d.offered("/v1/realtime/calls", key).begun()
+	name := ""
+	for principal, u := range d.h.Standing().Uses {
+		name = principal
+		d.g.Expect(u.Requests).To(gomega.Equal(uint64(1)))
+		d.g.Expect(u.RequestsShort).To(gomega.BeNumerically("<=", 1))
+	}
+	d.h.OthersUsed(name, 1_000_000, 0)
+	d.h.OthersUsed("nobody", 1, 1)
+	d.offered("/v1/realtime/calls", key).refused(http.StatusTooManyRequests, "rate_limit_exceeded")
+	d.g.Expect(d.h.Standing().Uses[name].Requests).To(gomega.Equal(uint64(1)))
+	d.offered("/v1/realtime/calls", "another-key-of-the-house").begun()
+}
