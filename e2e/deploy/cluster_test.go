@@ -140,24 +140,13 @@ func TestServersShareClientSecrets(t *testing.T) {
 	keys := filepath.Join(t.TempDir(), "keys")
 	g.Expect(os.WriteFile(keys, []byte("a-key-of-the-desk-here\n"), 0o600)).To(gomega.Succeed())
 	all := nodes(t, 2, "--api-key-file", keys, "--secret-single-use")
-	asked := func(s *rig.Program, path, kind, body, bearer string) (status int, answer struct{ Value string }, location string) {
-		r, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(body))
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		r.Header.Set("Content-Type", kind)
-		r.Header.Set("Authorization", "Bearer "+bearer)
-		response, err := (&http.Client{Timeout: patience}).Do(r)
-		g.Expect(err).NotTo(gomega.HaveOccurred())
-		defer response.Body.Close()
-		_ = json.NewDecoder(response.Body).Decode(&answer) // an SDP answer is no JSON
-		return response.StatusCode, answer, response.Header.Get("Location")
-	}
-	status, made, _ := asked(all[0], "/v1/realtime/client_secrets", "application/json", "{}", "a-key-of-the-desk-here")
+	status, _, secret := asked(g, "a-key-of-the-desk-here", all[0].URL+"/v1/realtime/client_secrets", "application/json", "{}")
 	g.Expect(status).To(gomega.Equal(http.StatusOK))
 	locations := make(chan string, 2*len(all))
 	var both sync.WaitGroup
 	for i := range cap(locations) {
 		both.Go(func() {
-			_, _, location := asked(all[i%len(all)], "/v1/realtime/calls", "application/sdp", offer, made.Value)
+			_, location, _ := asked(g, secret, all[i%len(all)].URL+"/v1/realtime/calls", "application/sdp", offer)
 			locations <- location
 		})
 	}
@@ -172,9 +161,9 @@ func TestServersShareClientSecrets(t *testing.T) {
 	}
 	g.Expect(begun).NotTo(gomega.BeEmpty())
 	for _, s := range all {
-		status, _, _ := asked(s, begun+"/hangup", "", "", "a-key-of-nobody")
+		status, _, _ := asked(g, "a-key-of-nobody", s.URL+begun+"/hangup", "", "")
 		g.Expect(status).To(gomega.Equal(http.StatusUnauthorized))
 	}
-	status, _, _ = asked(all[1], begun+"/hangup", "", "", made.Value)
+	status, _, _ = asked(g, secret, all[1].URL+begun+"/hangup", "", "")
 	g.Expect(status).To(gomega.Equal(http.StatusOK), "the used secret ends its own call, through any server")
 }
