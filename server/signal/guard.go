@@ -2,17 +2,15 @@ package signal
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 )
 
-// Access: checks the origin of a request and its key or client secret, and answers preflight requests of browsers.
+// Access: checks the origin of a request and its key or client secret.
 
 // requester is who sent a request, according to its key or client secret.
 type requester struct {
@@ -105,7 +103,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, next endpoint) *problem {
-	if !h.allowOrigin(w, r) {
+	if !h.origins.Allow(w, r) {
 		return &problem{
 			status: http.StatusForbidden, code: "origin_not_allowed",
 			message: fmt.Sprintf("pages of %q may not call this server: start it with --origin %s", r.Header.Get("Origin"), r.Header.Get("Origin")),
@@ -153,102 +151,5 @@ func (h *Handler) begins(next endpoint) endpoint {
 	})
 }
 
-// allowedHeaders are the headers that a page of another origin may send. It may also send those with which the protocol's own
-// clients describe themselves: see clientHeader.
-const allowedHeaders = "authorization, content-type, x-openai-agents-sdk, idempotency-key, prefer, antiphon-resume, antiphon-resume-after"
-
-// maxHeaders bounds the headers that a preflight may ask for.
-const maxHeaders = 32
-
-// preflight answers a browser's question whether a page may send a request (CORS).
-func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
-	if !h.allowOrigin(w, r) {
-		w.WriteHeader(http.StatusForbidden)
-		return
-	}
-	allowed := allowedHeaders
-	for i, name := range strings.Split(r.Header.Get("Access-Control-Request-Headers"), ",") {
-		if name = strings.ToLower(strings.TrimSpace(name)); i < maxHeaders && clientHeader(name) {
-			allowed += ", " + name
-		}
-	}
-	w.Header().Add("Vary", "Access-Control-Request-Headers")
-	w.Header().Set("Access-Control-Allow-Methods", "GET, POST")
-	w.Header().Set("Access-Control-Allow-Headers", allowed)
-	w.Header().Set("Access-Control-Max-Age", "600")
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// clientHeader reports whether the protocol's own clients send the header by themselves, also from a page. The server does not read
-// it.
-func clientHeader(name string) bool {
-	if !strings.HasPrefix(name, "x-stainless-") && !strings.HasPrefix(name, "openai-") {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
-}
-
-// allowOrigin reports whether the page that sent the request may send it, and tells the browser so.
-func (h *Handler) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true // a program sent it, and no page
-	}
-	w.Header().Add("Vary", "Origin")
-	if !h.originAllowed(origin, r) {
-		return false
-	}
-	w.Header().Set("Access-Control-Allow-Origin", origin)
-	w.Header().Set("Access-Control-Expose-Headers", "Location, Antiphon-Version, Antiphon-Resume, Antiphon-Resume-Seen, Link, Retry-After, Idempotency-Replayed")
-	return true
-}
-
-func (h *Handler) originAllowed(origin string, r *http.Request) bool {
-	for _, o := range h.cfg.Origins {
-		if o == "*" || o == origin {
-			return true
-		}
-	}
-	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" {
-		return false
-	}
-	if loopback(u.Hostname()) && loopback(hostname(r.Host)) {
-		return true
-	}
-	return u.Host == r.Host && (h.rules.Load().keys != nil || !private(r))
-}
-
-// Misdirected reports whether a request without a key came to a loopback address under the name of another host. A page whose name
-// somebody has pointed at this machine (DNS rebinding) sends such requests, and could read the responses. A host of Config.Origins is
-// fine: a reverse proxy may serve it.
-func (h *Handler) Misdirected(r *http.Request) bool {
-	if h.rules.Load().keys != nil || !private(r) || loopback(hostname(r.Host)) {
-		return false
-	}
-	for _, o := range h.cfg.Origins {
-		if u, err := url.Parse(o); err == nil && u.Host == r.Host {
-			return false
-		}
-	}
-	return true
-}
-
-// private reports whether the request came to a loopback address. A page under any other host name cannot be the server's own then:
-// somebody else has pointed that name at this machine (DNS rebinding), and no key would stop the page.
-func private(r *http.Request) bool {
-	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && loopback(hostname(addr.String()))
-}
-
-func hostname(hostport string) string {
-	if host, _, err := net.SplitHostPort(hostport); err == nil {
-		return host
-	}
-	return strings.Trim(hostport, "[]")
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
+// Misdirected reports whether a request without a key came to a loopback address under the name of another host: see origin.Policy.
+func (h *Handler) Misdirected(r *http.Request) bool { return h.origins.Misdirected(r) }

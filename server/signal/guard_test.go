@@ -11,6 +11,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/antiphon-rt/antiphon/server/apikey"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/origin"
 )
 
 const key = "a-key-of-sixteen-or-more"
@@ -168,7 +169,7 @@ func TestPreflight(t *testing.T) {
 	d.g.Expect(w.Header().Get("Access-Control-Allow-Headers")).NotTo(gomega.ContainSubstring("x-stainless"))
 	w = d.ask(http.MethodOptions, "/v1/realtime/calls", nil, "Origin", "https://app.test",
 		"Access-Control-Request-Headers", "authorization,x-stainless-lang, OpenAI-Organization,cookie,x-stainless-\xff")
-	d.g.Expect(w.Header().Get("Access-Control-Allow-Headers")).To(gomega.Equal(allowedHeaders+", x-stainless-lang, openai-organization"),
+	d.g.Expect(w.Header().Get("Access-Control-Allow-Headers")).To(gomega.Equal(origin.AllowedHeaders+", x-stainless-lang, openai-organization"),
 		"the protocol's own clients send these in a page, too")
 	d.g.Expect(w.Header().Get("Access-Control-Allow-Methods")).To(gomega.ContainSubstring("POST"))
 	d.g.Expect(d.ask(http.MethodOptions, "/v1/realtime/calls", nil, "Origin", "https://evil.test").Code).To(gomega.Equal(http.StatusForbidden))

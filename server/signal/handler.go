@@ -22,6 +22,7 @@ import (
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/load"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/origin"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
 	"github.com/antiphon-rt/antiphon/server/speechapi"
 	"github.com/antiphon-rt/antiphon/server/ws"
@@ -104,6 +105,7 @@ type Handler struct {
 	env      env.Env
 	mux      *http.ServeMux
 	secrets  secrets.Store
+	origins  origin.Policy
 	budgets  *budget.Budgets
 	guard    *watchdog.Guard // bounds the calls of all sessions into the pipeline
 	memory   *conversation.Memory
@@ -149,6 +151,7 @@ func New(cfg Config) *Handler {
 	}
 	h.speech = speechapi.New(speechapi.Config{Pipeline: cfg.Pipeline, Guard: h.guard.Logging(cfg.Logger), Voice: cfg.Settings.Audio.Output.Voice, Logger: cfg.Logger})
 	h.setRules(Rules{Keys: cfg.Keys, Limits: cfg.Limits, Secrets: cfg.Secrets})
+	h.origins = origin.Policy{Origins: cfg.Origins, Keyed: func() bool { return h.rules.Load().keys != nil }}
 	h.route()
 	return h
 }
@@ -156,7 +159,7 @@ func New(cfg Config) *Handler {
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodOptions {
-		h.preflight(w, r)
+		h.origins.Preflight(w, r)
 		return
 	}
 	if r, answered := h.elsewhere(w, r); !answered {

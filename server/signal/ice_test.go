@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/signal/internal/iceserver"
 )
 
 // TestICEServers checks that clients get the STUN and TURN servers, with a credential of their own for each request.
 func TestICEServers(t *testing.T) {
 	type named struct {
-		Servers []iceServer `json:"ice_servers"`
-		Seconds int         `json:"expires_in"`
+		Servers []iceserver.Server `json:"ice_servers"`
+		Seconds int                `json:"expires_in"`
 	}
 	ask := func(d *harness) (got named) {
 		w := d.ask(http.MethodGet, "/v1/antiphon/ice-servers", nil)
@@ -28,7 +30,7 @@ func TestICEServers(t *testing.T) {
 	d.g.Expect(none.Servers).To(gomega.BeEmpty())
 	first, second := ask(d), ask(d)
 	d.g.Expect(first.Seconds).To(gomega.Equal(60))
-	d.g.Expect(first.Servers[0]).To(gomega.Equal(iceServer{URLs: []string{"stun:stun.example.org"}}))
+	d.g.Expect(first.Servers[0]).To(gomega.Equal(iceserver.Server{URLs: []string{"stun:stun.example.org"}}))
 	turn := first.Servers[1]
 	d.g.Expect(turn.URLs).To(gomega.Equal([]string{"turn:talk.test:3478?transport=tcp"}))
 	d.g.Expect(turn.Credential).NotTo(gomega.BeEmpty())
