@@ -5,6 +5,7 @@ package session
 import (
 	"fmt"
 
+	"github.com/antiphon-rt/antiphon/coord/conn"
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	"github.com/antiphon-rt/antiphon/coord/response"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
@@ -12,6 +13,8 @@ import (
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/session/action"
 	"github.com/antiphon-rt/antiphon/server/session/approval"
+	"github.com/antiphon-rt/antiphon/server/session/generation"
+	"github.com/antiphon-rt/antiphon/voice"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
@@ -31,9 +34,11 @@ func (s *Session) words() *approval.Words {
 	return approval.Find(s.settings.TranscribeConfig(false).Language)
 }
 
-// approvalQuestion returns what the server can ask the user by speech; ok is false if there is nothing, or if the call may not act on runs.
+// approvalQuestion returns what the server can ask the user by speech; ok is false if there is nothing, if the call may not act on runs, or if
+// its client creates the responses.
 func (s *Session) approvalQuestion() (text string, ok bool) {
-	if runs := s.cfg.Options.Runs; !runs.Keyed || runs.Act == nil || !s.generator.MaySpeak() {
+	runs, detection := s.cfg.Options.Runs, s.settings.TurnDetection()
+	if !runs.Keyed || runs.Act == nil || !s.generator.MaySpeak() || detection == nil || !detection.CreateResponse {
 		return "", false
 	}
 	return s.runs.approvals.Question(s.words())
@@ -50,12 +55,38 @@ func (s *Session) askApproval() (out action.List) {
 	}
 	text, ok := s.approvalQuestion()
 	if !ok {
-		return nil
+		return s.giveUpApproval()
 	}
 	of := s.generator.Say(text)
-	s.runs.approvals.Asking(of)
+	s.runs.approvals.Asking(of, s.words())
+	s.runs.question = question{}
 	out.Step(coord.OfResponse{Event: response.Create{Request: of}})
 	return out
+}
+
+// giveUpApproval has the model tell the user of an approval that the server has said it would ask for, and cannot ask for any more.
+func (s *Session) giveUpApproval() action.List {
+	text := s.runs.approvals.GiveUp()
+	if text == "" {
+		return nil
+	}
+	out, told := s.inform("", text)
+	s.runs.informed = s.runs.informed || told
+	return out
+}
+
+// question is the sound of a question for an approval.
+type question struct {
+	response *generation.Response // nil until all its sound is made
+	outside  voice.Samples        // how much sound of out-of-band responses the call had had by then
+}
+
+// checkHeard drops the question for an approval if the client has played less of it than the server has sent, or something else after it.
+func (s *Session) checkHeard() {
+	q := s.runs.question
+	if q.response != nil && (q.response.LostWords() || s.player.OutOfBand() != q.outside) {
+		s.runs.approvals.Cut(q.response.ID())
+	}
 }
 
 // followApprovals tells the approvals of an effect that is about to be performed.
@@ -67,11 +98,17 @@ func (s *Session) followApprovals(f coord.Effect) {
 	case response.EmitTerminal:
 		if r := s.generator.Find(f.ID); f.Status != response.Completed || r == nil || !r.Track().Begun() {
 			a.Cut(f.ID) // nobody hears it, or not to its end
+		} else if a.Asks(f.ID) {
+			s.runs.question = question{r, s.player.OutOfBand()}
 		}
 	case playout.EmitStopped:
 		a.Played(f.Resp)
 	case playout.EmitCleared:
 		a.Cut(f.Resp)
+	case conn.ArmGrace:
+		if !s.player.ServerPaced() {
+			a.Lost() // the server does not know what of its sound has reached the client
+		}
 	case turn.OpenTurn:
 		a.Opened(f.Turn)
 	case turn.DiscardTurn:
@@ -82,6 +119,7 @@ func (s *Session) followApprovals(f coord.Effect) {
 // said takes the words of a turn of the user. If they answer the question that the server has asked, it passes the answer on. Nothing else leads here: no item of
 // a client, and no output of the model.
 func (s *Session) said(t turn.ID, text string) (out action.List) {
+	s.checkHeard()
 	p, approves := s.runs.approvals.Said(t, text, s.words())
 	if p == nil {
 		return nil

@@ -153,7 +153,7 @@ func TestApprovalBySpeech(t *testing.T) {
 		}
 		a.says("yes")
 		a.g.Expect(a.done()).To(gomega.BeEmpty())
-		a.g.Expect(a.model.calls()).To(gomega.Equal(6))
+		a.g.Expect(a.model.calls()).To(gomega.Equal(7), "also after the third time: it tells the user that an approval waits")
 	})
 	story(t, "an answer that is not stored does not count, and the user learns it", func(t *testing.T) {
 		a := askedFor(t, askingWith{})

@@ -20,6 +20,7 @@ import (
 type background struct {
 	informed  bool // the model has got news that nobody has answered yet
 	approvals approval.Approvals
+	question  question // of the approvals, that was asked last
 }
 
 // news takes news of background work.
@@ -32,9 +33,13 @@ func (s *Session) news(n tool.News) (out action.List) {
 	}
 	answers := true
 	if q := n.Asks; q != nil {
-		s.runs.approvals.Waits(approval.Pending{Run: n.Run, Tool: n.Tool, Interaction: q.Interaction, Approval: q.Approval, Arguments: q.Arguments})
+		s.runs.approvals.Waits(approval.Pending{
+			Run: n.Run, Tool: n.Tool, Interaction: q.Interaction, Approval: q.Approval, Arguments: q.Arguments, Text: n.Text,
+		})
 		if _, asks := s.approvalQuestion(); asks {
 			n.Text, answers = serverAsks(n), false
+		} else {
+			s.runs.approvals.GiveUp()
 		}
 	}
 	if n.Text == "" {

@@ -16,6 +16,8 @@ type Pending struct {
 	// Approval: the question asks for an approval. Arguments are what the user would approve.
 	Approval  bool
 	Arguments json.RawMessage
+	// Text is what the model reads if the server cannot ask the question; "" if it has read that.
+	Text string
 }
 
 // mostAsked is how often the server asks a question.
@@ -31,6 +33,7 @@ type Approvals struct {
 	request id.Request  // the request for the response that asks, until it is created; zero for none
 	asks    response.ID // the newest response of the call, if it asks; 0 for none
 	of      *waiting    // what it asks about
+	words   *Words      // in whose language it asks
 	heard   bool        // it was played to its end
 	turn    turn.ID     // the turn that may answer it; 0 for none
 }
@@ -61,7 +64,7 @@ func (a *Approvals) Settled(run string) {
 
 // forget ends the question that was asked: no turn answers it any more.
 func (a *Approvals) forget() {
-	a.request, a.asks, a.of, a.heard, a.turn = id.Request{}, 0, nil, false, 0
+	a.request, a.asks, a.of, a.words, a.heard, a.turn = id.Request{}, 0, nil, nil, false, 0
 }
 
 // single returns the approval for which the only waiting run of the call waits; nil for none.
@@ -89,10 +92,18 @@ func (a *Approvals) Question(w *Words) (text string, ok bool) {
 // Due reports whether the server has to ask: nobody has been asked since the last response.
 func (a *Approvals) Due() bool { return a.single() != nil && a.request == id.Request{} && a.asks == 0 }
 
-// Asking notes the request for the response that asks.
-func (a *Approvals) Asking(of id.Request) {
+// GiveUp returns what the model reads of the approval that the server cannot ask for; "" for nothing, and if it was returned before.
+func (a *Approvals) GiveUp() (text string) {
+	if p := a.single(); p != nil {
+		text, p.Text = p.Text, ""
+	}
+	return text
+}
+
+// Asking notes the request for the response that asks, in the language of w.
+func (a *Approvals) Asking(of id.Request, w *Words) {
 	a.forget()
-	a.request, a.of = of, a.single()
+	a.request, a.of, a.words = of, a.single(), w
 	a.of.asked++
 }
 
@@ -109,14 +120,20 @@ func (a *Approvals) Created(of response.ID, why id.Request) {
 }
 
 // Played notes that a response was played to its end.
-func (a *Approvals) Played(of response.ID) { a.heard = a.heard || a.asks != 0 && of == a.asks }
+func (a *Approvals) Played(of response.ID) { a.heard = a.heard || a.Asks(of) }
 
 // Cut notes that the user has not heard the whole of a response.
 func (a *Approvals) Cut(of response.ID) {
-	if a.asks != 0 && of == a.asks {
+	if a.Asks(of) {
 		a.forget()
 	}
 }
+
+// Lost notes that the client may not have got the sound of the question: no turn answers it any more.
+func (a *Approvals) Lost() { a.forget() }
+
+// Asks reports whether the response is the newest one of the call, and asks for an approval.
+func (a *Approvals) Asks(of response.ID) bool { return a.asks != 0 && of == a.asks }
 
 // Opened notes that a turn of the user has begun. If a second one begins before the first one is transcribed, neither answers.
 func (a *Approvals) Opened(t turn.ID) {
@@ -140,6 +157,7 @@ func (a *Approvals) Discarded(t turn.ID) {
 func (a *Approvals) Open() bool { return a.asks != 0 && a.heard }
 
 // Said takes the words of a turn, and returns the question that they answer; nil if they answer none. A turn without words leaves the question open.
+// w has the words of the session's language: an answer in another language than that of the question does not count.
 func (a *Approvals) Said(t turn.ID, text string, w *Words) (answered *Pending, approves bool) {
 	if t == 0 || a.turn != t {
 		return nil, false
@@ -149,7 +167,7 @@ func (a *Approvals) Said(t turn.ID, text string, w *Words) (answered *Pending, a
 		return nil, false
 	}
 	p := a.single()
-	matches := p != nil && p == a.of && w != nil
+	matches := p != nil && p == a.of && w != nil && w == a.words
 	a.forget()
 	if !matches {
 		return nil, false

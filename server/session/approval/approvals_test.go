@@ -16,7 +16,7 @@ func TestWhichTurnAnswers(t *testing.T) {
 	}
 	// The calls of a story, in order. Response 1 asks.
 	waits := func(a *Approvals) { a.Waits(pending("run_1")) }
-	asks := func(a *Approvals) { a.Asking(id.Request{Client: 7}); a.Created(1, id.Request{Client: 7}) }
+	asks := func(a *Approvals) { a.Asking(id.Request{Client: 7}, Find("en")); a.Created(1, id.Request{Client: 7}) }
 	played := func(a *Approvals) { a.Played(1) }
 	opened := func(a *Approvals) { a.Opened(5) }
 	for name, row := range map[string]struct {
@@ -32,11 +32,13 @@ func TestWhichTurnAnswers(t *testing.T) {
 		"it was cut when it seemed played":   {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Cut(1) }}, false},
 		"another response was cut":           {[]func(*Approvals){waits, asks, func(a *Approvals) { a.Cut(2) }, played, opened}, true},
 		"another response came between":      {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Created(2, id.Request{Turn: 4}) }, opened}, false},
-		"another response in place of it":    {[]func(*Approvals){waits, func(a *Approvals) { a.Asking(id.Request{Client: 7}); a.Created(1, id.Request{Client: 8}) }, played, opened}, false},
+		"another response in place of it":    {[]func(*Approvals){waits, func(a *Approvals) { a.Asking(id.Request{Client: 7}, Find("en")); a.Created(1, id.Request{Client: 8}) }, played, opened}, false},
 		"another run waits":                  {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Waits(pending("run_2")) }, opened}, false},
 		"another run waits during the turn":  {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Waits(pending("run_2")) }}, false},
 		"it was answered elsewhere":          {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Settled("run_1") }}, false},
 		"the run asks something else now":    {[]func(*Approvals){waits, asks, played, opened, waits}, false},
+		"its sound may not have arrived":     {[]func(*Approvals){waits, asks, played, opened, func(a *Approvals) { a.Lost() }}, false},
+		"it was in another language":         {[]func(*Approvals){waits, func(a *Approvals) { a.Asking(id.Request{Client: 7}, Find("de")); a.Created(1, id.Request{Client: 7}) }, played, opened}, false},
 		"two turns before the first is read": {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Opened(4) }, opened}, false},
 		"a turn without words before it":     {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Opened(4); a.Discarded(4) }, opened}, true},
 		"a refused voice before it":          {[]func(*Approvals){waits, asks, played, func(a *Approvals) { a.Opened(4); a.Said(4, "", Find("en")) }, opened}, true},
@@ -72,7 +74,7 @@ func TestWhenTheServerAsks(t *testing.T) {
 	for i := range mostAsked {
 		g.Expect(asks()).To(gomega.BeTrue())
 		why := id.Request{Client: uint64(i + 1)}
-		a.Asking(why)
+		a.Asking(why, en)
 		g.Expect(asks()).To(gomega.BeFalse())
 		a.Created(1, why)
 		g.Expect(asks()).To(gomega.BeFalse())
@@ -80,7 +82,7 @@ func TestWhenTheServerAsks(t *testing.T) {
 	}
 	g.Expect(asks()).To(gomega.BeFalse(), "three times")
 	a.Waits(Pending{Run: "run_1", Tool: "book", Interaction: "ia_2", Approval: true, Arguments: json.RawMessage(`{}`)})
-	a.Asking(id.Request{Client: 9})
+	a.Asking(id.Request{Client: 9}, en)
 	a.Created(2, id.Request{Client: 9})
 	a.Played(2)
 	a.Opened(5)

@@ -216,8 +216,17 @@ const marks = " .,:'-_@%€$£"
 // sayable reports whether a synthesizer for this language says every character of a text.
 func (w *Words) sayable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
-		return !unicode.IsOneOf(w.letters, r) && (r < '0' || r > '9') && !strings.ContainsRune(marks, r)
+		return !(unicode.IsOneOf(w.letters, r) && unicode.Is(common, r)) && (r < '0' || r > '9') && !strings.ContainsRune(marks, r)
 	})
+}
+
+// common are the letters of the scripts that texts of today have. The scripts have others, such as wide and phonetic ones, which a synthesizer may leave out.
+var common = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 'A', Hi: 'Z', Stride: 1}, {Lo: 'a', Hi: 'z', Stride: 1}, {Lo: 0xC0, Hi: 0x24F, Stride: 1}, {Lo: 0x400, Hi: 0x45F, Stride: 1},
+		{Lo: 0x1E00, Hi: 0x1EFF, Stride: 1}, {Lo: 0x3005, Hi: 0x3005, Stride: 1}, {Lo: 0x3041, Hi: 0x30FF, Stride: 1}, {Lo: 0x4E00, Hi: 0x9FFF, Stride: 1},
+	},
+	LatinOffset: 2,
 }
 
 // name returns the name of a tool or an argument as it is said.
@@ -265,7 +274,7 @@ func spokenValue(value json.RawMessage) (text string, ok bool) {
 		}
 		return strings.Join(out, ", "), len(out) > 0
 	case json.Unmarshal(value, &text) == nil && value[0] == '"':
-		return text, strings.TrimSpace(text) != "" && !strings.Contains(text, "_")
+		return text, strings.Trim(text, marks) != "" && !strings.Contains(text, "_")
 	}
 	said := string(value)
 	return said, said == "true" || said == "false" || said == "null" || strings.Trim(said, "-.0123456789") == ""

@@ -3,6 +3,7 @@ package generation
 // A Response: its fields, grouped by the part of the response that they belong to.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/antiphon-rt/antiphon/coord/generation"
@@ -107,6 +108,13 @@ func (r *Response) lastMessage() *outputItem {
 func (r *Response) asks() bool {
 	last := r.lastMessage()
 	return last != nil && strings.HasSuffix(strings.TrimRight(last.text.String(), " \t\n\"'”’)"), "?")
+}
+
+// LostWords reports whether a message of r has fewer words than were said, because the client has not played them.
+func (r *Response) LostWords() bool {
+	return slices.ContainsFunc(r.text.items, func(o *outputItem) bool {
+		return o.item.Cut() && strings.TrimSpace(o.item.HeardText()) != strings.TrimSpace(o.text.String())
+	})
 }
 
 // has returns the output item of r for the item it; nil for none.

@@ -38,6 +38,8 @@ type Player struct {
 	last  *Track // the newest track, over WebRTC, if it was sent to its end: a cut network may have lost its end
 	claim claim
 
+	outside voice.Samples // the length of all audio of out-of-band responses
+
 	away bool // the client cannot be reached at the moment
 
 	emitted action.List // the actions of the client-paced output in the present call
@@ -125,8 +127,12 @@ func (p *Player) Write(t *Track, pcm []int16, audible bool) action.List {
 // WriteOutOfBand is Write for the audio of an out-of-band response: nothing holds it, and the client plays it by itself.
 func (p *Player) WriteOutOfBand(t *Track, pcm []int16) action.List {
 	t.length += voice.Samples(len(pcm))
+	p.outside += voice.Samples(len(pcm))
 	return t.Deltas(pcm)
 }
+
+// OutOfBand returns how much audio out-of-band responses have had, together.
+func (p *Player) OutOfBand() voice.Samples { return p.outside }
 
 // Complete notes that no more audio of t will come.
 func (p *Player) Complete(t *Track) {
