@@ -26,6 +26,9 @@ const (
 	idleShare = 3
 	// pause is the silence after which the engine decodes at once, in samples: the utterance may be over, and the end of the turn waits for the text.
 	pause = postRoll + 10*ms
+	// firstPause is the silence after which the first speech of a segment is decoded at once, in samples. A short word over the agent, such as "wait",
+	// must be known before the session takes it for a cough, which it does after 200 ms of silence.
+	firstPause = 50 * ms
 	// cutAfter is the length from which on an utterance is cut at the next long pause, in samples.
 	cutAfter = 5000 * ms
 	// longPause is such a pause, in samples. A shorter one may be inside a word.
@@ -111,6 +114,8 @@ func (s *stream) step() error {
 		return s.cut(s.spoken + silence/2)
 	case s.live && silence >= pause && s.decoded < s.spoken+pause && s.speech >= firstCaption/2:
 		return s.decode(len(s.segment))
+	case s.live && s.decoded == 0 && silence >= firstPause && s.speech >= firstCaption/2:
+		return s.caption()
 	case s.live && s.speech >= firstCaption && len(s.segment) >= s.nextSize && silence < pause:
 		return s.caption()
 	}

@@ -91,6 +91,19 @@ func TestCaptionsThenTextAtThePause(t *testing.T) {
 	g.Expect(c.sizes).To(gomega.HaveLen(decoded), "the end needs no decoding")
 }
 
+// A short word is decoded in the first 130 ms after it, and again at the pause. The judge of a barge-in waits for 200 ms.
+func TestAShortWordIsDecodedAtOnce(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := &counting{takes: 10 * time.Millisecond}
+	s := newStream(c, true, c.now)
+	feed(t, s, quiet(300), vowel(260))
+	g.Expect(c.sizes).To(gomega.BeEmpty())
+	feed(t, s, quiet(130))
+	g.Expect(c.sizes).To(gomega.HaveLen(1))
+	feed(t, s, quiet(400))
+	g.Expect(c.sizes).To(gomega.HaveLen(2))
+}
+
 // The text of the whole speech comes soon after the end of the speech, and says how far it reaches: an end of the turn waits for it.
 func TestTheTextSaysHowFarItReaches(t *testing.T) {
 	g := gomega.NewWithT(t)
