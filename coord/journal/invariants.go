@@ -55,7 +55,7 @@ func fencedIsSilent(before, after Seen, step edge) bool {
 			fences++
 		}
 	}
-	if taken && before.Asked == ForLook {
+	if taken && before.Begun && !before.Gone {
 		return fences == 1 && len(step.Effects) == 1 && after.Down
 	}
 	return fences == 0

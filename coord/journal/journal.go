@@ -88,7 +88,7 @@ type (
 	Failed struct{}
 	// Found: the newest entry of the log is of this owner. The log has everything up to the record To.
 	Found struct{ To Record }
-	// Taken: the newest entry of the log is of another owner, or it ends the log.
+	// Taken: the newest entry of the log is of another owner, or it ends the log. It may also come when the machine has not asked for the newest entry.
 	Taken struct{}
 	// Gone: the log has no entry.
 	Gone struct{}

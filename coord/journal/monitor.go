@@ -100,9 +100,9 @@ func (g Seen) Event(step edge) Seen {
 				g.Stored = e.To
 			}
 		}
-	case Taken, Gone:
-		if _, gone := e.(Gone); g.Asked == ForLook {
-			g.Asked, g.Doubt, g.Gone = 0, false, gone
+	case Gone:
+		if g.Asked == ForLook {
+			g.Asked, g.Doubt, g.Gone = 0, false, true
 		}
 	case Conflict:
 		if g.appends() {
@@ -114,7 +114,7 @@ func (g Seen) Event(step edge) Seen {
 		}
 	case Over:
 		g.Over = true
-	case Late, Stop:
+	case Taken, Late, Stop:
 	}
 	return g
 }

@@ -69,7 +69,8 @@ var resting = machine.Join(
 		on("End", func(s Resting, _ Over) (Ending, []Effect) { return end(s.Stored) }),
 		on("Stop", func(Resting, Stop) (Closed, []Effect) { return Closed{}, nil }),
 	},
-	ignore(nothingAsked, Resting{}, Stored{}, Conflict{}, Failed{}, Found{}, Taken{}, Gone{}),
+	[]row{on("Fence", func(Resting, Taken) (Fenced, []Effect) { return fence() })},
+	ignore(nothingAsked, Resting{}, Stored{}, Conflict{}, Failed{}, Found{}, Gone{}),
 	ignore(nothingWaits, Resting{}, Late{}),
 )
 
@@ -98,7 +99,8 @@ var writing = machine.Join(
 		on("Finish", func(s Writing, _ Over) (Finishing, []Effect) { return Finishing(s), nil }),
 		on("Stop", func(Writing, Stop) (Closed, []Effect) { return Closed{}, nil }),
 	},
-	ignore(nothingAsked, Writing{}, Found{}, Taken{}, Gone{}),
+	[]row{on("Fence", func(Writing, Taken) (Fenced, []Effect) { return fence() })},
+	ignore(nothingAsked, Writing{}, Found{}, Gone{}),
 )
 
 var doubtful = machine.Join(
@@ -119,7 +121,7 @@ var doubtful = machine.Join(
 			return Mending{s.Recorded}, append(giveUp(s.Recorded), AppendFull{})
 		}),
 		on("FindNothing", func(s Doubtful, _ Gone) (Off, []Effect) { return Off{s.Recorded}, giveUp(s.Recorded) }),
-		on("Fence", func(Doubtful, Taken) (Fenced, []Effect) { return Fenced{}, []Effect{Fence{}} }),
+		on("Fence", func(Doubtful, Taken) (Fenced, []Effect) { return fence() }),
 		on("LookAgain", func(s Doubtful, _ Failed) (Doubtful, []Effect) { return s, []Effect{Look{}} }),
 		when("GiveUp", stillWaits, func(s Doubtful, e Late) bool { return e.Record > s.Stored },
 			func(s Doubtful, _ Late) (Broken, []Effect) { return Broken{s.Recorded}, giveUp(s.Recorded) }),
@@ -144,7 +146,7 @@ var broken = machine.Join(
 			func(_ Broken, e Found) (Resting, []Effect) { return Resting{e.To}, []Effect{Restore{}} }),
 		on("Mend", func(s Broken, _ Found) (Mending, []Effect) { return Mending(s), []Effect{AppendFull{}} }),
 		on("FindNothing", func(s Broken, _ Gone) (Off, []Effect) { return Off(s), nil }),
-		on("Fence", func(Broken, Taken) (Fenced, []Effect) { return Fenced{}, []Effect{Fence{}} }),
+		on("Fence", func(Broken, Taken) (Fenced, []Effect) { return fence() }),
 		on("LookAgain", func(s Broken, _ Failed) (Broken, []Effect) { return s, []Effect{Look{}} }),
 		on("Close", func(Broken, Over) (Closed, []Effect) { return Closed{}, nil }),
 		on("Stop", func(Broken, Stop) (Closed, []Effect) { return Closed{}, nil }),
@@ -173,7 +175,8 @@ var mending = machine.Join(
 		on("Close", func(Mending, Over) (Closed, []Effect) { return Closed{}, nil }),
 		on("Stop", func(Mending, Stop) (Closed, []Effect) { return Closed{}, nil }),
 	},
-	ignore(nothingAsked, Mending{}, Found{}, Taken{}, Gone{}),
+	[]row{on("Fence", func(Mending, Taken) (Fenced, []Effect) { return fence() })},
+	ignore(nothingAsked, Mending{}, Found{}, Gone{}),
 	ignore(nothingWaits, Mending{}, Late{}),
 )
 
@@ -214,7 +217,8 @@ var finishing = machine.Join(
 	ignore(notWaiting, Finishing{}, Late{}),
 	[]row{on("Stop", func(Finishing, Stop) (Closed, []Effect) { return Closed{}, nil })},
 	ignore(overAlready, Finishing{}, Begin{}, Recorded{}, Over{}),
-	ignore(nothingAsked, Finishing{}, Found{}, Taken{}, Gone{}),
+	[]row{on("Fence", func(Finishing, Taken) (Fenced, []Effect) { return fence() })},
+	ignore(nothingAsked, Finishing{}, Found{}, Gone{}),
 )
 
 var ending = machine.Join(
@@ -232,7 +236,8 @@ var ending = machine.Join(
 	ignore(notWaiting, Ending{}, Late{}),
 	[]row{on("Stop", func(Ending, Stop) (Closed, []Effect) { return Closed{}, nil })},
 	ignore(overAlready, Ending{}, Begin{}, Recorded{}, Over{}),
-	ignore(nothingAsked, Ending{}, Found{}, Taken{}, Gone{}),
+	[]row{on("Fence", func(Ending, Taken) (Fenced, []Effect) { return fence() })},
+	ignore(nothingAsked, Ending{}, Found{}, Gone{}),
 )
 
 // more releases the events up to the record to, and appends the rest.
@@ -247,3 +252,6 @@ func giveUp(recorded Record) []Effect { return []Effect{Break{}, Release{recorde
 func end(stored Record) (Ending, []Effect) {
 	return Ending{stored + 1}, []Effect{Arm{stored + 1}, AppendEnd{stored + 1}}
 }
+
+// fence ends the session, because another server owns the call.
+func fence() (Fenced, []Effect) { return Fenced{}, []Effect{Fence{}} }

@@ -259,6 +259,25 @@ func (r *takeoverRun) connect(s int) {
 	r.take(s)
 }
 
+// dial is the client's request to server s. answered: the store says who owns the call.
+func (r *takeoverRun) dial(s int, answered bool) {
+	switch {
+	case !answered:
+		r.Faults++
+	case r.lives(s) && r.Log.Epoch > r.Epoch[s]:
+		r.on(s, journal.Taken{})
+	}
+	if r.lives(s) && r.Items[s][:r.released(s)].has(r.Told) {
+		r.connect(s)
+		return
+	}
+	if r.lives(s) {
+		r.on(s, journal.Stop{})
+	}
+	r.Asks = s
+	r.read(s)
+}
+
 // read reads the newest entry for server s, or refuses the client.
 func (r *takeoverRun) read(s int) {
 	r.Dial[s] = claimer{}
@@ -287,17 +306,10 @@ func (w takeoverWorld) ofClient() (out []Labelled[takeoverStep]) {
 	add(w.At != noServer && w.mayFail(), "Leave", func(r *takeoverRun) { r.Faults++; r.At = noServer })
 	add(w.Asks != noServer && w.mayFail(), "Forsake", func(r *takeoverRun) { r.Faults++; r.Asks = noServer })
 	for s := range 2 {
-		add(w.At == noServer && w.Asks == noServer && !w.Refused, fmt.Sprintf("Dial s=%d", s), func(r *takeoverRun) {
-			if r.lives(s) && r.Items[s][:r.released(s)].has(r.Told) {
-				r.connect(s)
-				return
-			}
-			if r.lives(s) {
-				r.on(s, journal.Stop{})
-			}
-			r.Asks = s
-			r.read(s)
-		})
+		for _, answered := range []bool{true, false} {
+			may := w.At == noServer && w.Asks == noServer && !w.Refused && (answered || w.lives(s) && w.mayFail())
+			add(may, fmt.Sprintf("Dial s=%d answered=%v", s, answered), func(r *takeoverRun) { r.dial(s, answered) })
+		}
 	}
 	return out
 }
