@@ -183,7 +183,7 @@ bench-store: ## Measure what antiphon once adds to a request, runs, and the floo
 bench-models: ## Measure the engines of speech on this machine, with a person's sentences (PROMPTS=a-m N=30; N=0: all)
 	@scripts/bench-models.sh '$(or $(PROMPTS),a-m)' '$(if $(filter-out file,$(origin N)),$(N),30)'
 
-bench-listening: build ## Measure how well a person is heard (PARTS=ends,voices,noise,calls,sounds,people; for ends PROMPTS=n-z N=1; FLAGS=-fit fits the weights: then PROMPTS=a-m)
+bench-listening: build ## Measure how well a person is heard (PARTS=ends,voices,noise,calls,over,sounds,people; for ends PROMPTS=n-z N=1; FLAGS=-fit fits the weights: then PROMPTS=a-m)
 	@PARTS='$(PARTS)' scripts/bench-listening.sh '$(or $(PROMPTS),n-z)' '$(if $(filter-out file,$(origin N)),$(N),1)' $(FLAGS)
 
 capacity: build ## Hold more and more calls until one processor does not serve them on time (N=300)

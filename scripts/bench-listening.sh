@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench-listening.sh LETTERS DRAWS [FLAG...]: measures how well Antiphon listens, with what scripts/setup.sh test installs. PARTS in the environment
 # chooses some of: ends (how well the server finds the end of a turn), voices (talk in the background), noise (wrong words with and without noise
-# reduction), calls (calls in noise, with a bad microphone and over a bad network; it needs asterisk-moh-opsound-g722), sounds (speech, music, tones, noise and clicks) and people (the errors of the voice gate); these two need the packages that e2e/voicebench names. LETTERS, such as n-z, DRAWS and the FLAGs are for ends: the initial letters of the prompts, and how many lengths each pause has.
+# reduction), calls (calls in noise, with a bad microphone and over a bad network; it needs asterisk-moh-opsound-g722), over (words and sentences over the agent), sounds (speech, music, tones, noise and clicks) and people (the errors of the voice gate); these two need the packages that e2e/voicebench names. LETTERS, such as n-z, DRAWS and the FLAGs are for ends: the initial letters of the prompts, and how many lengths each pause has.
 # SILERO=1 measures the ends also with Silero's detector.
 set -eu
 cd "$(dirname "$0")/.."

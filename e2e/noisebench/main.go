@@ -60,8 +60,12 @@ func run(ctx context.Context, o options) error {
 			if err := measureCalls(ctx, o, others, caller); err != nil { // the names a to m have set the numbers of the detector
 				return err
 			}
+		case "over":
+			if err := measureOver(ctx, o, others); err != nil {
+				return err
+			}
 		default:
-			return fmt.Errorf("-parts: no part is called %q: want voices, noise or calls", part)
+			return fmt.Errorf("-parts: no part is called %q: want voices, noise, calls or over", part)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func TestPrompts(t *testing.T) {
 	some := sentences(caller, 10)
 	g.Expect(some).To(gomega.HaveLen(10))
 	g.Expect(talk(some, 2, human.Rate, rand.New(rand.NewPCG(1, 1)))).To(gomega.HaveLen(human.Rate))
-	g.Expect(run(t.Context(), options{parts: "other"})).To(gomega.MatchError(gomega.ContainSubstring("want voices, noise or calls")))
+	g.Expect(run(t.Context(), options{parts: "other"})).To(gomega.MatchError(gomega.ContainSubstring("want voices, noise, calls or over")))
 }
 
 // Human talk in the background of a human caller, for 5 minutes.
@@ -91,4 +91,26 @@ func TestJudge(t *testing.T) {
 	}))
 	g.Expect(middle(nil)).To(gomega.BeZero())
 	g.Expect(middle([]time.Duration{3 * s, s, 2 * s})).To(gomega.Equal(2 * s))
+}
+
+// Each word that is said over the agent is one short sound.
+func TestStoppings(t *testing.T) {
+	g := gomega.NewWithT(t)
+	for _, s := range stoppings() {
+		x, err := s.sound()
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		first, last := spoken(x)
+		g.Expect(last-first).To(gomega.And(gomega.BeNumerically(">", human.Rate/5), gomega.BeNumerically("<", 3*human.Rate/2)), s.text)
+	}
+}
+
+// A pair of sentences belongs to the row of its time between the begin of the agent and that of the user.
+func TestRowsOfTalkOver(t *testing.T) {
+	g := gomega.NewWithT(t)
+	rows := []*instant{{least: -sameInstant}, {most: sameInstant}}
+	g.Expect(rowOf(rows, -sameInstant)).To(gomega.BeIdenticalTo(rows[0]))
+	g.Expect(rowOf(rows, 0)).To(gomega.BeIdenticalTo(rows[1]))
+	g.Expect(rowOf(rows, sameInstant)).To(gomega.BeNil())
+	rows[1].add(talkOver{agent: 2 * time.Second, begin: 2100 * time.Millisecond, heard: 2500 * time.Millisecond, wrong: 1, words: 9})
+	g.Expect(*rows[1]).To(gomega.Equal(instant{most: sameInstant, all: 1, heard: 1, both: []time.Duration{400 * time.Millisecond}, wrong: 1, words: 9}))
 }
