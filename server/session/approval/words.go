@@ -223,8 +223,14 @@ func (w *Words) sayable(text string) bool {
 // common are the letters of the scripts that texts of today have. The scripts have others, such as wide and phonetic ones, which a synthesizer may leave out.
 var common = &unicode.RangeTable{
 	R16: []unicode.Range16{
-		{Lo: 'A', Hi: 'Z', Stride: 1}, {Lo: 'a', Hi: 'z', Stride: 1}, {Lo: 0xC0, Hi: 0x24F, Stride: 1}, {Lo: 0x400, Hi: 0x45F, Stride: 1},
-		{Lo: 0x1E00, Hi: 0x1EFF, Stride: 1}, {Lo: 0x3005, Hi: 0x3005, Stride: 1}, {Lo: 0x3041, Hi: 0x30FF, Stride: 1}, {Lo: 0x4E00, Hi: 0x9FFF, Stride: 1},
+		{Lo: 'A', Hi: 'Z', Stride: 1},
+		{Lo: 'a', Hi: 'z', Stride: 1},
+		{Lo: 0xC0, Hi: 0x24F, Stride: 1},
+		{Lo: 0x400, Hi: 0x45F, Stride: 1},
+		{Lo: 0x1E00, Hi: 0x1EFF, Stride: 1},
+		{Lo: 0x3005, Hi: 0x3005, Stride: 1},
+		{Lo: 0x3041, Hi: 0x30FF, Stride: 1},
+		{Lo: 0x4E00, Hi: 0x9FFF, Stride: 1},
 	},
 	LatinOffset: 2,
 }
