@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/cmd/antiphon/internal/terminal"
 	"github.com/antiphon-rt/antiphon/internal/wav"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
@@ -52,7 +53,7 @@ func (listVoices) run(ctx context.Context, c *voiceCommands, w io.Writer) error 
 		return err
 	}
 	for _, name := range found.People {
-		if _, err := fmt.Fprintln(w, name); err != nil {
+		if _, err := fmt.Fprintln(w, terminal.Clean(name)); err != nil {
 			return err
 		}
 	}

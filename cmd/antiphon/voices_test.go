@@ -123,6 +123,8 @@ func TestVoicesOfAServer(t *testing.T) {
 	g.Expect(names()).To(gomega.Equal("Ada Lovelace 100 %\nBob\n"))
 	g.Expect((&removeVoice{Name: "Ada Lovelace 100 %"}).Run(t.Context(), c)).To(gomega.Succeed())
 	g.Expect(names()).To(gomega.Equal("Bob\n"))
+	enrolled.people["\x1b]0;title\aCy\nDan"] = 1
+	g.Expect(names()).To(gomega.Equal("]0;titleCy Dan\nBob\n"), "a server does not control the terminal")
 }
 
 // What is wrong is said, with what to do.
