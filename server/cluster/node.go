@@ -38,6 +38,7 @@ type Node struct {
 	table     table
 	ledger    ledger
 	transport *http.Transport
+	reach     time.Duration // reachWithin
 
 	mu     sync.Mutex
 	passed map[string]uint64 // how many requests were passed on, by result
@@ -79,8 +80,8 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{cfg: cfg, id: rand.Text()[:idLength], transport: newTransport(), passed: map[string]uint64{}, done: make(chan struct{})}
-	n.table.own = n.id
+	n := &Node{cfg: cfg, id: rand.Text()[:idLength], transport: newTransport(reachWithin), reach: reachWithin, passed: map[string]uint64{}, done: make(chan struct{})}
+	n.table = newTable(n.id)
 	var err error
 	if n.key, err = sharedKey(ctx, cfg.Store, markKey); err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)

@@ -104,7 +104,7 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	silent := time.AfterFunc(reachWithin, cancel)
+	silent := time.AfterFunc(n.reach, cancel)
 	defer silent.Stop()
 	var failure error
 	proxy := httputil.ReverseProxy{
@@ -173,9 +173,9 @@ func keepBody(r *http.Request) (body []byte, ok bool) {
 }
 
 // newTransport returns the way to other servers. Each request has a connection of its own: a connection that was open before may be closed by the other end
-// at the moment when the request is written.
-func newTransport() *http.Transport {
-	dialer := net.Dialer{Timeout: reachWithin, KeepAlive: writeWithin}
+// at the moment when the request is written. reach limits the time until it is open.
+func newTransport(reach time.Duration) *http.Transport {
+	dialer := net.Dialer{Timeout: reach, KeepAlive: writeWithin}
 	only1 := &http.Protocols{}
 	only1.SetHTTP1(true)
 	return &http.Transport{
@@ -186,7 +186,7 @@ func newTransport() *http.Transport {
 			}
 			return &patient{c, quietFor}, nil
 		},
-		TLSHandshakeTimeout: reachWithin, ResponseHeaderTimeout: answerWithin, MaxResponseHeaderBytes: 64 << 10,
+		TLSHandshakeTimeout: reach, ResponseHeaderTimeout: answerWithin, MaxResponseHeaderBytes: 64 << 10,
 		DisableCompression: true, DisableKeepAlives: true, Protocols: only1,
 	}
 }

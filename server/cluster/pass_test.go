@@ -67,6 +67,10 @@ func (c *servers) node(url string) *Node {
 	n, err := Join(c.t.Context(), Config{Store: c.store, URL: url, Name: "a server"})
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	c.t.Cleanup(func() { c.g.Expect(n.Close()).To(gomega.Succeed()) })
+	n.table.mu.Lock()
+	n.table.silence, n.table.avoidFor = time.Hour, time.Hour // a machine that is busy changes nothing
+	n.table.mu.Unlock()
+	n.reach = patience
 	c.publish(n, Load{Most: 10})
 	return n
 }
@@ -234,6 +238,7 @@ func TestUnknownMarksCostNothing(t *testing.T) {
 func TestAnOwnerThatDoesNotAnswer(t *testing.T) {
 	c := opened(t)
 	one := c.join()
+	one.reach = 100 * time.Millisecond
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts: the system does
 	c.g.Expect(err).NotTo(gomega.HaveOccurred())
 	hung, gone := c.node("http://"+silent.Addr().String()), c.node("http://127.0.0.1:1")

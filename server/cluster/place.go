@@ -11,6 +11,9 @@ import (
 // and the figures are up to a second old.
 const clearly = 0.1
 
+// placeTries is how many servers a server asks that takes no call itself.
+const placeTries = 3
+
 // Place passes the request for a new call on to another server: one that uses clearly less of itself than this one, or, if this one drains or is full, the one that uses least. With
 // onlyIfFull, only the latter counts. It reports false if nothing was answered. The request can then be answered here.
 func (n *Node) Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (answered bool) {
@@ -23,14 +26,20 @@ func (n *Node) Place(w http.ResponseWriter, r *http.Request, onlyIfFull bool) (a
 	if load == nil {
 		return false
 	}
-	to := n.table.place(load(), onlyIfFull, time.Now())
-	if to == nil {
-		return false
+	own, tries := load(), 1
+	if own.Full || own.Draining {
+		tries = placeTries
 	}
-	if n.send(w, r, sending{to: to, anew: true}) {
-		return true
+	for range tries {
+		to := n.table.place(own, onlyIfFull, time.Now())
+		if to == nil {
+			break
+		}
+		if n.send(w, r, sending{to: to, anew: true}) {
+			return true
+		}
+		n.table.refused(to.id, time.Now())
 	}
-	n.table.refused(to.id, time.Now())
 	return false
 }
 
@@ -47,7 +56,7 @@ func (t *table) place(own Load, onlyIfFull bool, now time.Time) *peer {
 	defer t.mu.Unlock()
 	var least *peer
 	for _, p := range t.peers {
-		if p.Full || p.Draining || now.Sub(p.heard) >= silence || now.Before(p.avoid) || now.Before(p.refused) {
+		if p.Full || p.Draining || now.Sub(p.heard) >= t.silence || now.Before(p.avoid) || now.Before(p.refused) {
 			continue
 		}
 		load := p.Load
@@ -67,6 +76,6 @@ func (t *table) refused(id string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := t.peers[id]; p != nil {
-		p.refused = now.Add(avoidFor)
+		p.refused = now.Add(t.avoidFor)
 	}
 }

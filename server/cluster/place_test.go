@@ -38,7 +38,7 @@ func TestWhoGetsANewCall(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for i, onlyIfFull := range []bool{false, true} {
-				known := table{own: "own"}
+				known := newTable("own")
 				published := time.Unix(5, 0) // by a clock that has nothing to do with this one
 				known.update(map[string]store.Entry{"other": entry(t, row.other, published)}, published.Add(row.late), now)
 				gomega.NewWithT(t).Expect(known.place(row.own, onlyIfFull, now) != nil).To(gomega.Equal(row.moves[i]), "onlyIfFull %v", onlyIfFull)
@@ -56,7 +56,7 @@ func entry(t *testing.T, l Load, written time.Time) store.Entry {
 // Many new calls within a second do not all go to the server that had least at its beginning.
 func TestNewCallsAreSpread(t *testing.T) {
 	g, now := gomega.NewWithT(t), time.Now()
-	known := table{own: "own"}
+	known := newTable("own")
 	look := func() { known.update(map[string]store.Entry{"other": entry(t, Load{Most: 10}, now)}, now, now) }
 	look()
 	own, moved := Load{Calls: 6, Most: 10}, 0
@@ -102,4 +102,19 @@ func TestFullServersDoNotPassARequestOnForEver(t *testing.T) {
 	c.g.Expect(status).To(gomega.Equal(http.StatusTooManyRequests))
 	c.g.Expect(one.asked).To(gomega.HaveLen(1))
 	c.g.Expect(two.asked).To(gomega.HaveLen(1))
+}
+
+// A server that drains asks another server if the first one refuses.
+func TestADrainingServerAsksAnother(t *testing.T) {
+	c := opened(t)
+	one, liar, two := c.join(), c.join(), c.join()
+	c.publish(one.Node, Load{Most: 10, Draining: true})
+	c.publish(two.Node, Load{Calls: 5, Most: 10})
+	liar.full.Store(true)
+	c.meet(one.Node)
+	status, _ := c.post(one.URL+"/new", "an offer")
+	c.g.Expect(status).To(gomega.Equal(http.StatusCreated))
+	c.g.Expect(liar.asked).To(gomega.Receive())
+	c.g.Expect(two.asked).To(gomega.Receive(gomega.Equal("POST 127.0.0.1 an offer")))
+	c.g.Expect(one.asked).NotTo(gomega.Receive())
 }

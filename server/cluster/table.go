@@ -57,11 +57,16 @@ type peer struct {
 
 // table has the other servers. It is safe for concurrent use.
 type table struct {
-	own string // the id of this server
+	own               string // the id of this server
+	silence, avoidFor time.Duration
 
 	mu    sync.Mutex
 	peers map[string]*peer
 	read  time.Time // when the store was read
+}
+
+func newTable(own string) table {
+	return table{own: own, silence: silence, avoidFor: avoidFor}
 }
 
 // readRecord returns the record of a server, or false for one that is not usable.
@@ -112,7 +117,7 @@ func (t *table) failed(id string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := t.peers[id]; p != nil {
-		p.avoid = now.Add(avoidFor)
+		p.avoid = now.Add(t.avoidFor)
 	}
 }
 
@@ -121,7 +126,7 @@ func (t *table) alive(now time.Time) (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, p := range t.peers {
-		if now.Sub(p.heard) < silence {
+		if now.Sub(p.heard) < t.silence {
 			n++
 		}
 	}

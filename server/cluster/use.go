@@ -47,9 +47,9 @@ func (n *Node) Others(principal string) (calls, most int) {
 func (t *table) others(principal string, now time.Time) (calls, most int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	away := now.Sub(t.read) >= silence
+	away := now.Sub(t.read) >= t.silence
 	for _, p := range t.peers {
-		if away || now.Sub(p.heard) < silence {
+		if away || now.Sub(p.heard) < t.silence {
 			calls += max(p.Use[principal].Calls, 0)
 			most += p.Most
 		}

@@ -39,7 +39,7 @@ func TestBudgetsAreShared(t *testing.T) {
 // The calls of a principal on other servers count while these are heard, and as they were last while the store is away.
 func TestCallsOfOtherServers(t *testing.T) {
 	g, now := gomega.NewWithT(t), time.Now()
-	known := table{own: "own"}
+	known := newTable("own")
 	load := Load{Most: 10, Use: map[string]Use{"desk": {Calls: 3}, "liar": {Calls: -3}}}
 	known.update(map[string]store.Entry{"a": entry(t, load, now), "b": entry(t, load, now.Add(-silence)), "own": entry(t, load, now)}, now, now)
 	others := func(principal string, at time.Time) []int {
