@@ -32,6 +32,7 @@ const (
 	intentCommit
 	intentCarriedOver // an item of a lost conversation, sent to the new one
 	intentRun         // an answer to a run, or its end; item is the run
+	intentFollow      // asks for the messages of a run; item is the run
 	intentCandidate   // an event of barge-in; after a refusal the deadline decides
 )
 
@@ -166,6 +167,8 @@ func (s *Session) refused(e wire.Error) {
 	case intentRun:
 		s.markAnswered(in.item, false)
 		s.err = problem
+	case intentFollow:
+		s.loseRun(in.item)
 	case intentConfigure:
 		s.err = problem
 	}

@@ -114,6 +114,9 @@ func (l *exchangePeer) Send(text []byte) error {
 	if c, is := e.(*wire.AntiphonHello); is {
 		said += " " + c.TimeZone
 	}
+	if c, is := e.(*wire.AntiphonRunFollow); is {
+		said += " " + c.RunID
+	}
 	if c, is := e.(*wire.AntiphonBargeInCandidate); is {
 		said += " " + strconv.Itoa(c.Candidate)
 	}

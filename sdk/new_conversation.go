@@ -26,7 +26,6 @@ func (s *Session) beginNewConversation(c *call) {
 	s.server.session, s.server.machines = serverSession{}, MachinesUnknown
 	s.dialog = newDialogState(s.viewStepped)
 	s.tools.startOver()
-	s.loseRuns()
 	s.pending = newPending()
 	s.manual.committing = false
 }
@@ -45,6 +44,7 @@ func (s *Session) newConversationStands() {
 	s.phase = phaseLive // the events that follow go out now, before those that wait
 	s.sendHello()
 	s.sendTranscript()
+	s.followRuns()
 	if s.call != c || s.phase != phaseLive {
 		return
 	}

@@ -164,15 +164,34 @@ func (s *Session) setRun(at int, r Run) {
 	s.runs, s.dirty = all, true
 }
 
-// loseRuns removes the runs of a lost conversation that have not ended: the server tells the new one nothing of them.
-func (s *Session) loseRuns() {
-	var ended []Run
-	for i := range s.runs {
-		if s.runs[i].Result != nil {
-			ended = append(ended, s.runs[i])
+// maxFollowed is how many runs a new conversation follows, the newest ones. The server takes 16 requests for runs at a time.
+const maxFollowed = 16
+
+// followRuns has the server tell the new conversation of the runs that the lost one has begun and that have not ended.
+func (s *Session) followRuns() {
+	followed := 0
+	for _, r := range append([]Run(nil), s.runs...) {
+		switch {
+		case r.Result != nil:
+		case followed == maxFollowed:
+			s.loseRun(r.ID)
+		default:
+			followed++
+			s.markAnswered(r.ID, false) // perhaps the answer was lost
+			s.send("antiphon.run.follow", newJSON().Key("run_id").Text(r.ID), intent{kind: intentFollow, item: r.ID})
 		}
 	}
-	s.runs = ended
+}
+
+// loseRun removes a run of which the server tells no more: it is gone, or this call may not hear of it.
+func (s *Session) loseRun(id string) {
+	var left []Run // the snapshots share the old list
+	for i := range s.runs {
+		if s.runs[i].ID != id {
+			left = append(left, s.runs[i])
+		}
+	}
+	s.runs, s.dirty = left, true
 }
 
 // markAnswered notes whether this client has sent an answer to the question of a run.

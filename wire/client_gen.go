@@ -135,3 +135,10 @@ type AntiphonRunCancel struct {
 	RunID   string
 	Reason  string
 }
+
+// AntiphonRunFollow is the event antiphon.run.follow. It asks for the messages of a run that another call has begun;
+// empty: of all runs that have not ended.
+type AntiphonRunFollow struct {
+	EventID string
+	RunID   string
+}

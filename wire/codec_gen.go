@@ -156,6 +156,8 @@ func newClient(typ string) ClientEvent {
 		return new(AntiphonRunReply)
 	case "antiphon.run.cancel":
 		return new(AntiphonRunCancel)
+	case "antiphon.run.follow":
+		return new(AntiphonRunFollow)
 	}
 	return nil
 }
@@ -1180,6 +1182,21 @@ func (*AntiphonRunCancel) client() {}
 
 func (e *AntiphonRunCancel) fields(c *codec) {
 	c.bind("event_id? run_id! reason?", &e.EventID, &e.RunID, &e.Reason)
+}
+
+// Type returns "antiphon.run.follow".
+func (*AntiphonRunFollow) Type() string { return "antiphon.run.follow" }
+
+// ID returns EventID.
+func (e *AntiphonRunFollow) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonRunFollow) SetID(id string) { e.EventID = id }
+
+func (*AntiphonRunFollow) client() {}
+
+func (e *AntiphonRunFollow) fields(c *codec) {
+	c.bind("event_id? run_id?", &e.EventID, &e.RunID)
 }
 
 // Type returns "antiphon.ack".

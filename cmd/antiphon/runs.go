@@ -43,7 +43,7 @@ func (c *serve) openKept(ctx context.Context, file *config.File, cfg *server.Con
 		return nil, errors.Join(err, k.Close())
 	}
 	if k.runs != nil {
-		cfg.Runs = runsapi.New(k.runs)
+		cfg.Runs = runsapi.New(k.runs, logger)
 		context.AfterFunc(ctx, k.runs.EndStreams) // the HTTP server waits for its requests when it stops
 	}
 	return k, nil

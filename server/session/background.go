@@ -20,7 +20,8 @@ import (
 type background struct {
 	informed  bool // the model has got news that nobody has answered yet
 	approvals approval.Approvals
-	question  question // of the approvals, that was asked last
+	question  question     // of the approvals, that was asked last
+	caller    *tool.Caller // the session, for the runs that it begins or follows
 }
 
 // news takes news of background work.
@@ -103,6 +104,6 @@ func (s *Session) actThen(e wire.ClientEvent, then func(refused *wire.Error) eve
 	s.shared.workers.Go(func() {
 		ctx, cancel := env.WithTimeout(s.cfg.Env, context.WithoutCancel(s.shared.ctx), runTimeout, context.DeadlineExceeded)
 		defer cancel()
-		s.post(then(s.cfg.Options.Runs.Act(ctx, e)))
+		s.post(then(s.cfg.Options.Runs.Act(tool.WithCaller(ctx, s.runs.caller), e)))
 	})
 }

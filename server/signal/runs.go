@@ -14,7 +14,7 @@ import (
 type Runs interface {
 	// Serve answers an HTTP request.
 	Serve(w http.ResponseWriter, r *http.Request, principal string)
-	// Act carries out an event of a call that acts on a run, within the time of ctx. It returns nil once that is done.
+	// Act carries out an event of a call that acts on a run, within the time of ctx, which has the session (tool.CallerOf). It returns nil once that is done.
 	Act(ctx context.Context, principal string, e wire.ClientEvent) *wire.Error
 }
 

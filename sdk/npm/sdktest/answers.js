@@ -66,6 +66,7 @@ export const answers = {
   "antiphon.barge_in.heard": nothing,
   "antiphon.run.reply": acknowledge,
   "antiphon.run.cancel": acknowledge,
+  "antiphon.run.follow": acknowledge,
 };
 
 // answered has the server handle an event by itself.

@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"sync"
 )
 
 // News is what background work tells the session in which it was begun.
@@ -24,7 +25,7 @@ type Question struct {
 	Arguments json.RawMessage
 }
 
-// Caller is the session that calls a tool. Its fields do not change.
+// Caller is the session that calls a tool. Its exported fields do not change. It is safe for concurrent use, and not copied.
 type Caller struct {
 	// Principal is whose call it is; "" if the server has no keys.
 	Principal string
@@ -32,7 +33,18 @@ type Caller struct {
 	Tell func(News) bool
 	// Ended is closed when the session ends.
 	Ended <-chan struct{}
+
+	follows sync.Map // the runs of which it gets news
 }
+
+// Follow notes that the session gets news of a run from now on. It reports false if it does so already.
+func (c *Caller) Follow(run string) bool {
+	_, follows := c.follows.LoadOrStore(run, true)
+	return !follows
+}
+
+// Unfollow notes that the session gets no more news of a run.
+func (c *Caller) Unfollow(run string) { c.follows.Delete(run) }
 
 // callerKey is the key of the Caller in a call's context.
 type callerKey struct{}

@@ -6,13 +6,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/runs"
+	"github.com/antiphon-rt/antiphon/server/runs/toolrun"
 	"github.com/antiphon-rt/antiphon/wire"
 )
 
-// Act carries out an antiphon.run.reply or an antiphon.run.cancel of a principal. It returns nil once the store has the change. Every other event is
-// refused. The caller has checked that the sender may act for the principal.
+// Act carries out an antiphon.run.reply, an antiphon.run.cancel or an antiphon.run.follow of a principal. It returns nil once the store has the change, or once the session of ctx
+// follows the runs. Every other event is refused. The caller has checked that the sender may act for the principal.
 func (h *Handler) Act(ctx context.Context, principal string, e wire.ClientEvent) *wire.Error {
 	err := h.act(ctx, principal, e)
 	if err == nil {
@@ -38,8 +41,37 @@ func (h *Handler) act(ctx context.Context, principal string, e wire.ClientEvent)
 	case *wire.AntiphonRunCancel:
 		_, err := h.runs.Cancel(ctx, principal, e.RunID, e.Reason)
 		return err
+	case *wire.AntiphonRunFollow:
+		return h.follow(ctx, principal, e.RunID)
 	}
 	return fmt.Errorf("%w: %s does not act on a run", runs.ErrInvalid, e.Type())
+}
+
+// mostFollowed is how many runs a session follows that names none.
+const mostFollowed = 20
+
+// follow lets the session of ctx follow a run of a principal, or its newest runs that have not ended for the id "".
+func (h *Handler) follow(ctx context.Context, principal, id string) error {
+	caller := tool.CallerOf(ctx)
+	if caller == nil {
+		return fmt.Errorf("%w: only a session follows runs: read the events of the run over HTTP", runs.ErrInvalid)
+	}
+	if id != "" {
+		one, err := h.runs.Get(ctx, principal, id)
+		if err == nil {
+			toolrun.Follow(ctx, h.runs, caller, one, h.logger)
+		}
+		return err
+	}
+	all, _, err := h.runs.List(ctx, principal, "", maxPage)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(r *runs.Run) bool { return r.Result != nil })
+	for _, r := range slices.Backward(all[:min(len(all), mostFollowed)]) {
+		toolrun.Follow(ctx, h.runs, caller, r, h.logger)
+	}
+	return nil
 }
 
 // approval returns the value of approve; nil if it is missing.

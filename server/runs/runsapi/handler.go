@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
@@ -30,16 +31,17 @@ const (
 
 // Handler serves the runs at /v1/runs. It is safe for concurrent use.
 type Handler struct {
-	runs *runs.Runner
-	mux  *http.ServeMux
+	runs   *runs.Runner
+	logger *slog.Logger
+	mux    *http.ServeMux
 }
 
 // principalKey is the key of the principal in a request's context.
 type principalKey struct{}
 
-// New returns a Handler of the runs of r.
-func New(r *runs.Runner) *Handler {
-	h := &Handler{runs: r, mux: http.NewServeMux()}
+// New returns a Handler of the runs of r. logger gets what an operator should know.
+func New(r *runs.Runner, logger *slog.Logger) *Handler {
+	h := &Handler{runs: r, logger: logger, mux: http.NewServeMux()}
 	for pattern, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /v1/runs": h.start, "GET /v1/runs": h.list, "GET /v1/runs/contract": contract,
 		"GET /v1/runs/{id}": h.get, "POST /v1/runs/{id}/reply": h.reply, "POST /v1/runs/{id}/cancel": h.cancel, "GET /v1/runs/{id}/events": h.events,

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -37,7 +38,7 @@ func serve(t *testing.T, cfg runs.Config) *api {
 	cfg.Workers = []runs.Worker{{Tool: "guarded", Approval: true, Work: work}, {Tool: "job", Work: work}}
 	r, err := runs.New(t.Context(), cfg)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	h := New(r)
+	h := New(r, slog.New(slog.DiscardHandler))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.Serve(w, r, r.Header.Get("Principal")) }))
 	t.Cleanup(func() {
 		r.EndStreams()

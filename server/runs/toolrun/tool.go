@@ -113,13 +113,23 @@ func Offer(r *runs.Runner, t pipeline.Tool, logger *slog.Logger) tool.Tool {
 		if err != nil {
 			return "", err
 		}
-		go func() {
-			if err := report(context.WithoutCancel(ctx), r, caller, begun); err != nil {
-				logger.Warn("a session is not told any more of a run that it has begun", "run", begun.ID, "err", err)
-			}
-		}()
+		Follow(ctx, r, caller, begun, logger)
 		return fmt.Sprintf(offered, begun.ID), nil
 	}}
+}
+
+// Follow tells a session all messages of a run of its principal: those that are there, and then each new one. The model gets no old news: of the old messages it reads only the
+// question for which the run waits. Follow does not wait. It ends with the session or the run, and does nothing if the session follows the run already.
+func Follow(ctx context.Context, r *runs.Runner, caller *tool.Caller, of *runs.Run, logger *slog.Logger) {
+	if !caller.Follow(of.ID) {
+		return
+	}
+	go func() {
+		defer caller.Unfollow(of.ID)
+		if err := report(context.WithoutCancel(ctx), r, caller, of); err != nil {
+			logger.Warn("a session is not told any more of a run", "run", of.ID, "err", err)
+		}
+	}()
 }
 
 // report tells a session the messages of a run, until the run or the session has ended.
@@ -152,7 +162,11 @@ func report(ctx context.Context, r *runs.Runner, to *tool.Caller, of *runs.Run) 
 
 // news returns what a session is told of a message of a run. text is the message as JSON.
 func news(of *runs.Run, m runs.Message, text json.RawMessage) tool.News {
-	n := tool.News{Run: of.ID, Tool: of.Tool, Message: text, Text: forModel(of, m)}
+	n := tool.News{Run: of.ID, Tool: of.Tool, Message: text}
+	if m.Seq <= of.Seq && !asksStill(of, m) {
+		return n
+	}
+	n.Text = forModel(of, m)
 	switch m.Type {
 	case runs.TypeRequested:
 		var q struct {
@@ -167,6 +181,14 @@ func news(of *runs.Run, m runs.Message, text json.RawMessage) tool.News {
 		n.Settled = true
 	}
 	return n
+}
+
+// asksStill reports whether a message is the question for which a run waited when it was read.
+func asksStill(of *runs.Run, m runs.Message) bool {
+	var q struct {
+		Interaction string `json:"interaction_id"`
+	}
+	return m.Type == runs.TypeRequested && of.Pending != nil && json.Unmarshal(m.Data, &q) == nil && q.Interaction == of.Pending.InteractionID
 }
 
 // argumentsIn returns the arguments in the prompt of an approval; nil if they are not in it.

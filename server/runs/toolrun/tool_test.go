@@ -107,6 +107,45 @@ func TestARunOutlivesItsCall(t *testing.T) {
 	g.Expect(err).To(gomega.MatchError(runs.ErrInvalid))
 }
 
+// Another call follows a run: it gets all messages from the first, and the model reads only the question that still waits, and what comes then.
+func TestAnotherCallFollowsARun(t *testing.T) {
+	g, news := gomega.NewWithT(t), make(chan tool.News, 99)
+	r := withTool(t, booking(), Background{Approval: true})
+	begun, err := r.Start(t.Context(), runs.Request{Principal: "ann", Tool: "book", Input: json.RawMessage(`{"to":"Oslo"}`)})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	var waits *runs.Run
+	g.Eventually(func() (string, error) {
+		waits, err = r.Get(t.Context(), "ann", begun.ID)
+		return waits.Status, err
+	}, time.Minute, time.Millisecond).Should(gomega.Equal("waiting_user"))
+	caller := &tool.Caller{Principal: "ann", Tell: func(n tool.News) bool { news <- n; return true }}
+	Follow(t.Context(), r, caller, waits, slog.New(slog.DiscardHandler))
+	Follow(t.Context(), r, caller, waits, slog.New(slog.DiscardHandler)) // it is followed already
+	asked := told(t, news)
+	g.Expect(*asked.Asks).To(gomega.Equal(tool.Question{Interaction: "ia_1", Approval: true, Arguments: json.RawMessage(`{"to":"Oslo"}`)}))
+	_, err = r.Reply(t.Context(), "ann", begun.ID, "ia_1", runs.Answer{Approved: true})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	ended := told(t, news)
+	g.Expect(ended.Settled).To(gomega.BeTrue())
+
+	// A call that follows it now gets the whole timeline, each message once, and the model reads nothing.
+	over, err := r.Get(t.Context(), "ann", begun.ID)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Eventually(func() (uint64, error) {
+		over, err = r.Get(t.Context(), "ann", begun.ID)
+		return over.Seq, err
+	}, time.Minute, time.Millisecond).Should(gomega.BeNumerically(">", 5))
+	late := make(chan tool.News, 99)
+	Follow(t.Context(), r, &tool.Caller{Principal: "ann", Tell: func(n tool.News) bool { late <- n; return true }}, over, slog.New(slog.DiscardHandler))
+	for seq := uint64(1); seq <= over.Seq; seq++ {
+		n := <-late
+		var m runs.Message
+		g.Expect(json.Unmarshal(n.Message, &m)).To(gomega.Succeed())
+		g.Expect(m.Seq).To(gomega.Equal(seq))
+		g.Expect(n.Text).To(gomega.BeEmpty())
+	}
+}
+
 func TestALongOutput(t *testing.T) {
 	g := gomega.NewWithT(t)
 	for _, text := range []string{strings.Repeat("x", 1<<20), strings.Repeat("\x00", 200<<10), strings.Repeat("é", 70<<10), "short\xff"} {

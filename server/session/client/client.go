@@ -209,7 +209,7 @@ func (c *Client) answer(o Origin, e wire.ClientEvent, s *coord.State) (out actio
 		return c.reported(o, func() action.List { return c.ready(e, s) })
 	case *wire.AntiphonBargeInHeard:
 		return c.reported(o, func() action.List { return c.heard(e, s) })
-	case *wire.AntiphonRunReply, *wire.AntiphonRunCancel:
+	case *wire.AntiphonRunReply, *wire.AntiphonRunCancel, *wire.AntiphonRunFollow:
 		return c.actOnRun(o, e)
 	}
 	return out

@@ -12,7 +12,7 @@ import (
 
 // RunAccess says how a client acts on the runs of the session's principal.
 type RunAccess struct {
-	// Act carries out an antiphon.run.reply or an antiphon.run.cancel, within the time of ctx. It returns nil once that is done. It is safe for concurrent use.
+	// Act carries out an antiphon.run.reply, an antiphon.run.cancel or an antiphon.run.follow, within the time of ctx, which has the session (tool.CallerOf). It returns nil once that is done. It is safe for concurrent use.
 	// nil: the server has no tools that work in the background.
 	Act func(ctx context.Context, e wire.ClientEvent) *wire.Error
 	// Keyed: the call was begun with an API key, or the server asks for no keys. A call of a client secret may not act on runs.
