@@ -115,7 +115,7 @@ func (s *stream) step() error {
 	case s.live && silence >= pause && s.decoded < s.spoken+pause && s.speech >= firstCaption/2:
 		return s.decode(len(s.segment))
 	case s.live && s.decoded == 0 && silence >= firstPause && s.speech >= firstCaption/2:
-		return s.caption()
+		return s.firstWords()
 	case s.live && s.speech >= firstCaption && len(s.segment) >= s.nextSize && silence < pause:
 		return s.caption()
 	}
@@ -135,6 +135,14 @@ func (s *stream) caption() error {
 	took := int(s.now().Sub(began).Milliseconds()) * ms
 	s.nextSize = len(s.segment) + max(captionEvery, idleShare*took)
 	return nil
+}
+
+// firstWords decodes the first speech of the segment for a caption. The text does not count as that of the whole speech, which comes at the pause: after
+// so little silence the model mishears more, and an end of the turn must not depend on that.
+func (s *stream) firstWords() error {
+	err := s.caption()
+	s.decoded = s.spoken - 1
+	return err
 }
 
 // decode sets the text of the segment to that of its first size samples.

@@ -98,8 +98,11 @@ func TestAShortWordIsDecodedAtOnce(t *testing.T) {
 	s := newStream(c, true, c.now)
 	feed(t, s, quiet(300), vowel(260))
 	g.Expect(c.sizes).To(gomega.BeEmpty())
-	feed(t, s, quiet(130))
+	feed(t, s, quiet(100))
+	u, err := s.Feed(t.Context(), quiet(30))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(c.sizes).To(gomega.HaveLen(1))
+	g.Expect(u.Through).To(gomega.BeNumerically("<", time.Duration(s.spoken/ms)*time.Millisecond), "an end of the turn waits for the text at the pause")
 	feed(t, s, quiet(400))
 	g.Expect(c.sizes).To(gomega.HaveLen(2))
 }
