@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/antiphon-rt/antiphon/coord/run"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/runs"
+	"github.com/antiphon-rt/antiphon/server/store"
 )
 
 // Background says how the runs of a tool go.
@@ -126,17 +128,24 @@ func Follow(ctx context.Context, r *runs.Runner, caller *tool.Caller, of *runs.R
 	}
 	go func() {
 		defer caller.Unfollow(of.ID)
-		if err := report(context.WithoutCancel(ctx), r, caller, of); err != nil {
+		if err := report(context.WithoutCancel(ctx), r, caller, of, logger); err != nil {
 			logger.Warn("a session is not told any more of a run", "run", of.ID, "err", err)
 		}
 	}()
 }
 
-// report tells a session the messages of a run, until the run or the session has ended.
-func report(ctx context.Context, r *runs.Runner, to *tool.Caller, of *runs.Run) error {
+// follower is the part of a runs.Runner that tells of runs.
+type follower interface {
+	Follow(ctx context.Context, principal, id string, after uint64, f func(runs.Message) error, idle func() error) error
+}
+
+// errEnded: the session has ended.
+var errEnded = errors.New("the session has ended")
+
+// report tells a session the messages of a run, until the run or the session has ended. While the store is away, or too many follow runs, it tries again and again.
+func report(ctx context.Context, r follower, to *tool.Caller, of *runs.Run, logger *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ended := errors.New("the session has ended")
 	go func() {
 		select {
 		case <-to.Ended:
@@ -144,21 +153,41 @@ func report(ctx context.Context, r *runs.Runner, to *tool.Caller, of *runs.Run) 
 		case <-ctx.Done():
 		}
 	}()
-	err := r.Follow(ctx, to.Principal, of.ID, 0, func(m runs.Message) error {
-		text, err := json.Marshal(m)
-		if err != nil {
+	told, wait := uint64(0), retryFirst
+	for {
+		err := r.Follow(ctx, to.Principal, of.ID, told, func(m runs.Message) error {
+			text, err := json.Marshal(m)
+			if err != nil {
+				return err
+			}
+			if !to.Tell(news(of, m, text)) {
+				return errEnded
+			}
+			told, wait = m.Seq, retryFirst
+			return nil
+		}, nil)
+		switch {
+		case errors.Is(err, errEnded), errors.Is(err, runs.ErrClosing), ctx.Err() != nil:
+			return nil
+		case !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, runs.ErrTooMany):
 			return err
+		case wait == retryFirst:
+			logger.Warn("a session waits for news of a run", "run", of.ID, "err", err)
 		}
-		if !to.Tell(news(of, m, text)) {
-			return ended
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
 		}
-		return nil
-	}, nil)
-	if errors.Is(err, ended) || errors.Is(err, runs.ErrClosing) || ctx.Err() != nil {
-		return nil
+		wait = min(2*wait, retryLast)
 	}
-	return err
 }
+
+// The first and the longest time after which a session asks again for the messages of a run.
+const (
+	retryFirst = time.Second
+	retryLast  = 30 * time.Second
+)
 
 // news returns what a session is told of a message of a run. text is the message as JSON.
 func news(of *runs.Run, m runs.Message, text json.RawMessage) tool.News {

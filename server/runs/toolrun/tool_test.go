@@ -6,9 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/onsi/gomega"
@@ -144,6 +147,47 @@ func TestAnotherCallFollowsARun(t *testing.T) {
 		g.Expect(m.Seq).To(gomega.Equal(seq))
 		g.Expect(n.Text).To(gomega.BeEmpty())
 	}
+}
+
+// failing is a follower whose runs have two messages. Each time it tells the next one, and then fails with the next error.
+type failing struct {
+	errs  []error
+	after []uint64 // with what it was called
+}
+
+// Follow implements follower.
+func (f *failing) Follow(_ context.Context, _, _ string, after uint64, tell func(runs.Message) error, _ func() error) error {
+	f.after = append(f.after, after)
+	err := f.errs[0]
+	f.errs = f.errs[1:]
+	if after < 2 && !errors.Is(err, runs.ErrTooMany) {
+		if err := tell(runs.Message{Seq: after + 1}); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// A session hears of its runs again when the store is back: each message once.
+func TestTheStoreIsAwayForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, logger := gomega.NewWithT(t), slog.New(slog.DiscardHandler)
+		away := fmt.Errorf("%w: test", store.ErrUnavailable)
+		f := &failing{errs: []error{away, runs.ErrTooMany, away, away, nil}}
+		told := 0
+		caller := &tool.Caller{Tell: func(tool.News) bool { told++; return true }}
+		g.Expect(report(t.Context(), f, caller, &runs.Run{ID: "run_1"}, logger)).To(gomega.Succeed())
+		g.Expect(f.after).To(gomega.Equal([]uint64{0, 1, 1, 2, 2}))
+		g.Expect(told).To(gomega.Equal(2))
+
+		g.Expect(report(t.Context(), &failing{errs: []error{runs.ErrNotFound}}, caller, &runs.Run{}, logger)).To(gomega.MatchError(runs.ErrNotFound))
+
+		// The end of the session ends the wait.
+		ended := make(chan struct{})
+		time.AfterFunc(time.Hour, func() { close(ended) })
+		caller = &tool.Caller{Ended: ended, Tell: func(tool.News) bool { return true }}
+		g.Expect(report(t.Context(), &failing{errs: slices.Repeat([]error{away}, 1000)}, caller, &runs.Run{}, logger)).To(gomega.Succeed())
+	})
 }
 
 func TestALongOutput(t *testing.T) {
