@@ -80,7 +80,7 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{cfg: cfg, id: rand.Text()[:idLength], transport: newTransport(reachWithin), reach: reachWithin, passed: map[string]uint64{}, done: make(chan struct{})}
+	n := &Node{cfg: cfg, id: rand.Text()[:idLength], transport: newTransport(reachWithin, quietFor), reach: reachWithin, passed: map[string]uint64{}, done: make(chan struct{})}
 	n.table = newTable(n.id)
 	var err error
 	if n.key, err = sharedKey(ctx, cfg.Store, markKey); err != nil {

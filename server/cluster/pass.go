@@ -173,8 +173,8 @@ func keepBody(r *http.Request) (body []byte, ok bool) {
 }
 
 // newTransport returns the way to other servers. Each request has a connection of its own: a connection that was open before may be closed by the other end
-// at the moment when the request is written. reach limits the time until it is open.
-func newTransport(reach time.Duration) *http.Transport {
+// at the moment when the request is written. reach limits the time until it is open, and quiet the time without a byte of the other server.
+func newTransport(reach, quiet time.Duration) *http.Transport {
 	dialer := net.Dialer{Timeout: reach, KeepAlive: writeWithin}
 	only1 := &http.Protocols{}
 	only1.SetHTTP1(true)
@@ -184,7 +184,7 @@ func newTransport(reach time.Duration) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return &patient{c, quietFor}, nil
+			return &patient{c, quiet}, nil
 		},
 		TLSHandshakeTimeout: reach, ResponseHeaderTimeout: answerWithin, MaxResponseHeaderBytes: 64 << 10,
 		DisableCompression: true, DisableKeepAlives: true, Protocols: only1,

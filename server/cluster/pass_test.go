@@ -174,6 +174,21 @@ func TestAWebSocketIsPassedOn(t *testing.T) {
 	c.g.Expect(two.asked).To(gomega.Receive())
 }
 
+// A WebSocket whose owner hangs ends for the client.
+func TestAWebSocketOfAnOwnerThatHangsEnds(t *testing.T) {
+	c := opened(t)
+	one, two := c.join(), c.join()
+	one.transport = newTransport(patience, 2*time.Second)
+	c.meet(one.Node, two.Node)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ws, _, err := websocket.Dial(ctx, one.URL+"/"+two.Mark(text), nil) //nolint:bodyclose // Dial has read it
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, _, err = ws.Read(ctx) // the owner waits for a message
+	c.g.Expect(err).To(gomega.HaveOccurred())
+	c.g.Expect(ctx.Err()).NotTo(gomega.HaveOccurred())
+}
+
 // A request that the owner does not know, with 404, is answered by the server that got it, which can still read its body.
 func TestARefusedRequestIsAnsweredHere(t *testing.T) {
 	c := opened(t)
