@@ -27,6 +27,7 @@ func TestWhoGetsANewCall(t *testing.T) {
 		{"a little less", Load{Calls: 14, Most: 200}, Load{Most: 200}, 0, [2]bool{}},
 		{"clearly less", Load{Calls: 30, Most: 200}, Load{Calls: 1, Most: 200}, 0, [2]bool{true, false}},
 		{"clearly less of its processor", Load{Calls: 1, Most: 200, CPU: 80}, Load{Calls: 1, Most: 200, CPU: 20}, 0, [2]bool{true, false}},
+		{"less of a processor that is not busy", Load{Calls: 1, Most: 200, CPU: 45}, Load{Calls: 1, Most: 200, CPU: 5}, 0, [2]bool{}},
 		{"a larger server", Load{Calls: 30, Most: 100}, Load{Calls: 60, Most: 1000}, 0, [2]bool{true, false}},
 		{"this one is full", Load{Calls: 10, Most: 10, Full: true}, Load{Calls: 9, Most: 10}, 0, [2]bool{true, true}},
 		{"this one drains", Load{Most: 10, Draining: true}, Load{Calls: 9, Most: 10, CPU: 100}, 0, [2]bool{true, true}},

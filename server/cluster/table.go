@@ -32,8 +32,17 @@ type Load struct {
 	Use map[string]Use `json:"use,omitempty"` // of each principal that uses anything
 }
 
-// share returns how much of its calls or of its processor time a server uses: 1 is all.
-func (l Load) share() float64 { return max(float64(l.Calls)/float64(max(l.Most, 1)), l.CPU/100) }
+// busyCPU is the processor time, in percent, below which it says nothing about the calls: the start of a program takes as much.
+const busyCPU = 50
+
+// share returns how much of its calls, or of its processor time if that is much, a server uses: 1 is all.
+func (l Load) share() float64 {
+	share := float64(l.Calls) / float64(max(l.Most, 1))
+	if l.CPU > busyCPU {
+		share = max(share, l.CPU/100)
+	}
+	return share
+}
 
 // record is what a server publishes of itself.
 type record struct {
