@@ -93,8 +93,27 @@ func (s sending) refused(status int) bool {
 	return status >= http.StatusInternalServerError
 }
 
-// errRefused: the other server does not answer the request.
-var errRefused = errors.New("the other server refused")
+var (
+	// errRefused: the other server does not answer the request.
+	errRefused = errors.New("the other server refused")
+	// errSilent: the other server has not said within the time that it has the request.
+	errSilent = errors.New("it has not said in time that it has the request: it hangs, or its --node-url leads elsewhere")
+)
+
+// way is the way of one request to another server.
+type way struct {
+	http.RoundTripper
+	failed bool           // no response came: the other server may be gone
+	answer *http.Response // nil for none
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
+	var err error
+	w.answer, err = w.RoundTripper.RoundTrip(r)
+	w.failed = err != nil
+	return w.answer, err
+}
 
 // send sends a request to another server. It reports false if nothing was answered, or if the other server refuses.
 func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered bool) {
@@ -102,13 +121,14 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered
 	if !ok {
 		return false
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	silent := time.AfterFunc(n.reach, cancel)
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	silent := time.AfterFunc(n.reach, func() { cancel(errSilent) })
 	defer silent.Stop()
 	var failure error
+	way := &way{RoundTripper: n.transport}
 	proxy := httputil.ReverseProxy{
-		Transport: n.transport, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: way, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(s.to.url)
 			if s.anew {
@@ -143,7 +163,15 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered
 		n.count(resultRefused)
 	case r.Context().Err() != nil:
 		n.count(resultLeft)
+	case !way.failed: // the request is one that cannot be passed on, such as to a protocol that the other server does not speak
+		n.count(resultRefused)
+		if way.answer != nil {
+			_ = way.answer.Body.Close() // a ReverseProxy leaves the connection open if it is one of another protocol
+		}
 	default:
+		if errors.Is(context.Cause(ctx), errSilent) {
+			failure = errSilent
+		}
 		n.count(resultUnreachable)
 		n.table.failed(s.to.id, time.Now())
 		n.cfg.Logger.Warn("cluster: another server did not answer", "name", s.to.Name, "url", s.to.URL, "err", failure)

@@ -270,6 +270,31 @@ func TestAnOwnerThatDoesNotAnswer(t *testing.T) {
 	c.g.Expect(silent.Close()).To(gomega.Succeed())
 }
 
+// What a client asks for makes no server unreachable for the requests of others.
+func TestAClientCutsNoServerOff(t *testing.T) {
+	c := opened(t)
+	one, two := c.join(), c.join()
+	c.meet(one.Node)
+	for _, upgrade := range []string{"websocket, x", "\xff", "x"} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, one.URL+"/"+two.Mark(text), nil)
+		c.g.Expect(err).NotTo(gomega.HaveOccurred())
+		r.Header = http.Header{
+			"Connection": {"Upgrade"}, "Upgrade": {upgrade}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="},
+		}
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		c.g.Expect(err).NotTo(gomega.HaveOccurred())
+		c.g.Expect(answer.Body.Close()).To(gomega.Succeed())
+		cancel()
+	}
+	status, _ := c.post(one.URL+"/"+two.Mark(text), "an offer")
+	c.g.Expect(status).To(gomega.Equal(http.StatusCreated))
+	c.g.Eventually(two.asked).WithTimeout(patience).Should(gomega.Receive(gomega.Equal("POST 127.0.0.1 an offer")))
+	_, passed := one.Stats()
+	c.g.Expect(passed).To(gomega.HaveKeyWithValue(resultUnreachable, uint64(0)))
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
 // An address that is no address of a server is refused: other servers would send the keys of clients there.
 func TestAddresses(t *testing.T) {
 	g := gomega.NewWithT(t)
