@@ -137,6 +137,47 @@ export interface ToolCall {
   readonly failed: boolean;
 }
 
+/** Work in the background that the agent has begun. The object never changes: a new one replaces it. */
+export interface Run {
+  readonly id: string;
+  readonly tool: string;
+  readonly status: "queued" | "running" | "waiting_user" | "succeeded" | "failed" | "canceled" | (string & {});
+  /** How far the work is. May be empty. */
+  readonly progress: string;
+  /** What the run asks the user; null unless it waits for the user. */
+  readonly question: RunQuestion | null;
+  /** How the run has ended; null until then. */
+  readonly result: RunResult | null;
+  /** What has happened, oldest first, the last 32 of it. */
+  readonly timeline: readonly RunStep[];
+}
+
+export interface RunQuestion {
+  readonly id: string;
+  /** The user approves or declines. Otherwise the user replies with a text. */
+  readonly approval: boolean;
+  readonly prompt: string;
+  /** This call has sent an answer, and the server has not said yet whether it counts. */
+  readonly answered: boolean;
+}
+
+export interface RunResult {
+  /** The text of the result; JSON if it is no text. Empty unless the run has succeeded. */
+  readonly output: string;
+  /** Why the run has not succeeded: a code and a text. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface RunStep {
+  /** The server's time, as RFC 3339. */
+  readonly at: string;
+  /** Such as "conversation.state.changed" or "run.progress". */
+  readonly kind: string;
+  /** The new state, the question, the progress or the name of the step; empty for other kinds. */
+  readonly text: string;
+}
+
 /** 0 is silence (-60 dBFS or less), 1 is full scale, linear in decibels. */
 export interface Levels {
   readonly microphone: number;
@@ -219,6 +260,7 @@ export interface CallEvents {
   /** Any of the call's fields may have changed. */
   state: CustomEvent<State>;
   transcript: CustomEvent<readonly Entry[]>;
+  runs: CustomEvent<readonly Run[]>;
   /** About 20 times a second. */
   levels: CustomEvent<Levels>;
   metrics: CustomEvent<Metrics>;
@@ -241,6 +283,8 @@ export interface Call extends EventTarget {
   /** What the model does before its first word, while the state is "thinking"; empty if the server has not said. */
   readonly progress: Progress;
   readonly transcript: readonly Entry[];
+  /** The work in the background that the agent has begun, the newest first, at most 32. */
+  readonly runs: readonly Run[];
   readonly levels: Levels;
   readonly metrics: Metrics;
   readonly devices: Devices;
@@ -281,6 +325,11 @@ export interface Call extends EventTarget {
   interrupt(): void;
   /** Ends the user's turn, for turnDetection "manual". */
   commit(): void;
+  /** Approves or declines what a run asks. A call with a key of a client secret may not: the refusal is the event "error". */
+  approveRun(run: string, question: string, approve?: boolean): void;
+  /** Answers a question of a run that is no approval. */
+  replyRun(run: string, question: string, reply: string): void;
+  cancelRun(run: string): void;
   /** Mutes the microphone (true, or no argument) or unmutes it (false). */
   mute(muted?: boolean): void;
   /** From 0 to 1. */

@@ -18,6 +18,7 @@ export class Call extends EventTarget {
   interrupting = false;
   progress = "";
   transcript = [];
+  runs = [];
   levels = { microphone: 0, agent: 0 };
   metrics = noTurn;
   devices = { microphones: [], speakers: [] };
@@ -92,7 +93,7 @@ export class Call extends EventTarget {
     const reports = this.#queue;
     this.#queue = [];
     for (const [kind, ...args] of reports) this.#handle(kind, args, changed);
-    for (const type of changed) this.#emit(type, this[type === "levels" || type === "transcript" || type === "metrics" ? type : "state"]);
+    for (const type of changed) this.#emit(type, this[["levels", "transcript", "metrics", "runs"].includes(type) ? type : "state"]);
     this.#program.tidy();
   }
 
@@ -122,10 +123,12 @@ export class Call extends EventTarget {
   #snapshot({ entries, gone, from, error, microphoneError, ...rest }, changed) {
     const before = { state: this.state, confirmed: this.confirmed, interrupting: this.interrupting };
     const metrics = JSON.stringify(this.metrics);
+    const { runs } = this;
     Object.assign(this, rest);
     changed.add("state");
     if (this.interrupting !== before.interrupting) changed.add("interrupting");
     if (JSON.stringify(rest.metrics) !== metrics) changed.add("metrics");
+    if (rest.runs && (rest.runs.length || runs.length)) changed.add("runs");
     if (entries) {
       this.transcript = [...this.transcript.slice(gone, gone + from), ...entries];
       changed.add("transcript");
@@ -214,6 +217,19 @@ export class Call extends EventTarget {
 
   commit() {
     this.#now("commit");
+  }
+
+  // run and question are the ids of an entry of runs and of its question.
+  approveRun(run, question, approve = true) {
+    this.#now("approve", String(run), String(question), Boolean(approve));
+  }
+
+  replyRun(run, question, reply) {
+    this.#now("reply", String(run), String(question), String(reply));
+  }
+
+  cancelRun(run) {
+    this.#now("cancel", String(run));
   }
 
   mute(muted = true) {

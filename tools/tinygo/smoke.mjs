@@ -94,6 +94,14 @@ assert(JSON.parse(command("inspect")).last.length > 0);
 say({ type: "conversation.item.input_audio_transcription.completed", item_id: "item_2", content_index: 0, transcript: "And three?" });
 await eventually("the person's words are shown", () => JSON.stringify(of("snapshot")).includes("And three?"));
 
+// The agent begins work in the background, which asks the user.
+say({ type: "antiphon.run.message", run_id: "run_1", tool: "book", message: { seq: 1, ts: "12:00", type: "interaction.requested", data: { interaction_id: "ia_1", kind: "approval", prompt: "Book?" } } });
+await eventually("the run is shown", () => snapshot().runs?.[0]?.question?.prompt === "Book?");
+command("approve", "run_1", "ia_1", true);
+await eventually("the approval is sent", () => sent.some(({ type, approve }) => type === "antiphon.run.reply" && approve === true));
+command("cancel", "run_1");
+await eventually("the end of the run is asked for", () => sent.some(({ type, run_id }) => type === "antiphon.run.cancel" && run_id === "run_1"));
+
 // What takes its time is answered, also when it fails.
 for (const [token, name] of ["devices", "microphone", "speaker"].entries()) {
   command(name, token, "one");

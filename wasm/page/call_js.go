@@ -92,6 +92,12 @@ func (c *call) command(args []js.Value) any {
 		c.session.SetMuted(args[1].Truthy())
 	case "image":
 		err = c.session.SendImage(args[1].String(), args[2].String())
+	case "approve":
+		err = c.session.ApproveRun(args[1].String(), args[2].String(), args[3].Truthy())
+	case "reply":
+		err = c.session.ReplyRun(args[1].String(), args[2].String(), args[3].String())
+	case "cancel":
+		err = c.session.CancelRun(args[1].String())
 	case "talk":
 		err = c.session.StartTalking()
 	case "talked":

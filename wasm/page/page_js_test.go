@@ -103,6 +103,30 @@ func TestASnapshotIsOneText(t *testing.T) {
 	g.Expect(json.Valid(inspection(i))).To(gomega.BeTrue())
 }
 
+// TestRunsAreInASnapshot: the script gets all runs when one of them has changed, and otherwise none.
+func TestRunsAreInASnapshot(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var w writer
+	runs := func(list []sdk.Run) string {
+		var s struct{ Runs json.RawMessage }
+		g.Expect(json.Unmarshal(w.snapshot(sdk.Snapshot{Runs: list}), &s)).To(gomega.Succeed())
+		return string(s.Runs)
+	}
+	g.Expect(runs(nil)).To(gomega.Equal("[]"))
+	g.Expect(runs(nil)).To(gomega.BeEmpty())
+	list := []sdk.Run{
+		{ID: "run_1", Tool: "book", Status: "waiting_user", Question: &sdk.RunQuestion{ID: "ia_1", Approval: true, Prompt: "Go?"}, Timeline: []sdk.RunStep{{At: "1", Kind: "k", Text: "t"}}},
+		{ID: "run_2", Status: "failed", Result: &sdk.RunResult{Code: "expired", Message: "late"}},
+	}
+	g.Expect(runs(list)).To(gomega.MatchJSON(`[
+		{"id":"run_1","tool":"book","status":"waiting_user","progress":"","question":{"id":"ia_1","approval":true,"prompt":"Go?","answered":false},"result":null,"timeline":[{"at":"1","kind":"k","text":"t"}]},
+		{"id":"run_2","tool":"","status":"failed","progress":"","question":null,"result":{"output":"","code":"expired","message":"late"},"timeline":[]}
+	]`))
+	g.Expect(runs(list)).To(gomega.BeEmpty())
+	g.Expect(runs([]sdk.Run{list[1]})).To(gomega.HavePrefix("[{"))
+	g.Expect(runs(nil)).To(gomega.Equal("[]"))
+}
+
 func TestAnErrorHasACodeAndARemedy(t *testing.T) {
 	for name, row := range map[string]struct {
 		err                   error

@@ -14,6 +14,7 @@ type writer struct {
 	transcript []sdk.Entry // the entries that the script has
 	trimmed    int
 	devices    sdk.Devices
+	runs       []sdk.Run // the runs that the script has
 	begun      bool
 	buf        []byte
 }
@@ -33,6 +34,10 @@ func (w *writer) snapshot(s sdk.Snapshot) []byte {
 	if !w.begun || !slices.Equal(w.devices.Microphones, s.Devices.Microphones) || !slices.Equal(w.devices.Speakers, s.Devices.Speakers) {
 		w.devices = s.Devices
 		o.nested("devices").devices("microphones", s.Devices.Microphones).devices("speakers", s.Devices.Speakers).end()
+	}
+	if !w.begun || !sameRuns(w.runs, s.Runs) {
+		w.runs = s.Runs
+		o.list("runs", len(s.Runs), func(w *wire.Writer, i int) { writeRun(w, &s.Runs[i]) })
 	}
 	w.begun = true
 	o.end()
@@ -64,6 +69,27 @@ func writeEntry(w *wire.Writer, e sdk.Entry) {
 	}
 	c := o.nested("call").text("id", e.ToolCall.ID).text("name", e.ToolCall.Name).text("arguments", e.ToolCall.Arguments)
 	c.text("output", e.ToolCall.Output).flag("done", e.ToolCall.Done).flag("failed", e.ToolCall.Failed).end()
+	o.end()
+}
+
+// sameRuns reports whether two lists of runs are one: the session makes a new list for each change.
+func sameRuns(a, b []sdk.Run) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+func writeRun(w *wire.Writer, r *sdk.Run) {
+	o := begin(w).text("id", r.ID).text("tool", r.Tool).text("status", r.Status).text("progress", r.Progress)
+	if q := r.Question; q != nil {
+		o.nested("question").text("id", q.ID).flag("approval", q.Approval).text("prompt", q.Prompt).flag("answered", q.Answered).end()
+	} else {
+		o.null("question")
+	}
+	if e := r.Result; e != nil {
+		o.nested("result").text("output", e.Output).text("code", e.Code).text("message", e.Message).end()
+	} else {
+		o.null("result")
+	}
+	o.list("timeline", len(r.Timeline), func(w *wire.Writer, i int) {
+		begin(w).text("at", r.Timeline[i].At).text("kind", r.Timeline[i].Kind).text("text", r.Timeline[i].Text).end()
+	})
 	o.end()
 }
 

@@ -47,6 +47,10 @@ export const talk = async (key: string): Promise<Call> => {
   call.startTalking();
   call.stopTalking();
   call.commit();
+  for (const { id, question } of call.runs) if (question?.approval) call.approveRun(id, question.id);
+  call.replyRun("run_1", "ia_1", "Oslo");
+  call.cancelRun("run_1");
+  call.addEventListener("runs", ({ detail }) => console.log(detail[0]?.result?.output));
   call.interrupt();
   call.mute();
   call.mute(false);
