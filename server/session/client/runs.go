@@ -40,11 +40,14 @@ func (c *Client) actOnRun(o Origin, e wire.ClientEvent) action.List {
 	if o.Side != nil {
 		extended, keyed = o.Side.Extended(), o.Side.Rules
 	}
+	_, follows := e.(*wire.AntiphonRunFollow)
 	switch {
 	case !extended:
 		return failed(&fault.Failure{Code: "unsupported_event", Param: "type", Message: e.Type() + " is an extension: send antiphon.hello first"})
 	case !keyed:
 		return failed(&fault.Failure{Code: "client_secret_not_allowed", Message: "a client secret does not act on runs: begin the call with an API key"})
+	case follows && !c.Runs.Keyed:
+		return failed(&fault.Failure{Code: "client_secret_not_allowed", Message: "the call is one of a client secret, whose holder would hear of all runs that it follows: read the events of the run over HTTP"})
 	case c.Runs.Act == nil:
 		return failed(&fault.Failure{Code: CodeNoBackgroundTools, Message: NoBackgroundTools})
 	case len(c.acts) == maxActs:

@@ -39,6 +39,7 @@ func TestWhoMayActOnRuns(t *testing.T) {
 			want = nil // the controller has shown a key, although the call is one of a client secret
 		}
 		b.g.Expect(b.takes(side, approves)).To(gomega.Equal(want))
+		b.g.Expect(b.takes(side, `{"type":"antiphon.run.follow"}`)).To(gomega.Equal([]string{"client_secret_not_allowed"}), "the holder of the client secret would hear of the runs")
 	}
 	b.g.Expect(*started).To(gomega.HaveLen(1))
 	b.Runs = RunAccess{Keyed: true}
