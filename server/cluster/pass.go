@@ -11,6 +11,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"sync"
 	"time"
@@ -109,9 +110,11 @@ type way struct {
 
 // RoundTrip implements http.RoundTripper.
 func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
+	asks := false // a request that cannot be written asks for no connection
+	trace := httptrace.ClientTrace{GetConn: func(string) { asks = true }}
 	var err error
-	w.answer, err = w.RoundTripper.RoundTrip(r)
-	w.failed = err != nil
+	w.answer, err = w.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &trace)))
+	w.failed = err != nil && asks
 	return w.answer, err
 }
 
@@ -151,6 +154,7 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { failure = err },
 	}
 	out := r.WithContext(ctx)
+	out.Trailer = nil // the API knows none, and a name that is no name could not be sent
 	if body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(body))
 	}

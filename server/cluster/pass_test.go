@@ -287,6 +287,16 @@ func TestAClientCutsNoServerOff(t *testing.T) {
 		c.g.Expect(answer.Body.Close()).To(gomega.Succeed())
 		cancel()
 	}
+	raw, err := net.Dial("tcp", one.Listener.Addr().String())
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	c.g.Expect(raw.SetDeadline(time.Now().Add(patience))).To(gomega.Succeed())
+	_, err = io.WriteString(raw, "POST /"+two.Mark(text)+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTrailer: a b\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n")
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	_, err = io.ReadAll(raw)
+	c.g.Expect(err).NotTo(gomega.HaveOccurred())
+	c.g.Expect(raw.Close()).To(gomega.Succeed())
+	c.g.Eventually(two.asked).WithTimeout(patience).Should(gomega.Receive(gomega.Equal("POST 127.0.0.1 body")))
+
 	status, _ := c.post(one.URL+"/"+two.Mark(text), "an offer")
 	c.g.Expect(status).To(gomega.Equal(http.StatusCreated))
 	c.g.Eventually(two.asked).WithTimeout(patience).Should(gomega.Receive(gomega.Equal("POST 127.0.0.1 an offer")))
