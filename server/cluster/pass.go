@@ -177,8 +177,9 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, s sending) (answered
 			failure = errSilent
 		}
 		n.count(resultUnreachable)
-		n.table.failed(s.to.id, time.Now())
-		n.cfg.Logger.Warn("cluster: another server did not answer", "name", s.to.Name, "url", s.to.URL, "err", failure)
+		if n.table.failed(s.to.id, time.Now()) {
+			n.cfg.Logger.Warn("cluster: another server did not answer", "name", s.to.Name, "url", s.to.URL, "err", failure)
+		}
 	}
 	return false
 }

@@ -119,3 +119,15 @@ func TestADrainingServerAsksAnother(t *testing.T) {
 	c.g.Expect(two.asked).To(gomega.Receive(gomega.Equal("POST 127.0.0.1 an offer")))
 	c.g.Expect(one.asked).NotTo(gomega.Receive())
 }
+
+// Many requests that wait for a server that hangs are one line of the log.
+func TestAServerFailsOnce(t *testing.T) {
+	g, now := gomega.NewWithT(t), time.Now()
+	known := newTable("own")
+	known.update(map[string]store.Entry{"other": entry(t, Load{Most: 10}, now)}, now, now)
+	g.Expect(known.failed("other", now)).To(gomega.BeTrue())
+	g.Expect(known.failed("other", now.Add(time.Millisecond))).To(gomega.BeFalse())
+	g.Expect(known.find("other", now.Add(time.Millisecond))).To(gomega.BeNil())
+	g.Expect(known.failed("other", now.Add(avoidFor+time.Second))).To(gomega.BeTrue())
+	g.Expect(known.failed("nobody", now)).To(gomega.BeFalse())
+}

@@ -121,13 +121,15 @@ func (t *table) find(id string, now time.Time) *peer {
 	return nil
 }
 
-// failed notes that a server has not answered.
-func (t *table) failed(id string, now time.Time) {
+// failed notes that a server has not answered. It reports whether that is new: several requests may wait for it at the same time.
+func (t *table) failed(id string, now time.Time) (isNew bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := t.peers[id]; p != nil {
+		isNew = !now.Before(p.avoid)
 		p.avoid = now.Add(t.avoidFor)
 	}
+	return isNew
 }
 
 // alive returns how many servers there are that are not silent, without this one.
