@@ -11,6 +11,8 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/cluster"
+	"github.com/antiphon-rt/antiphon/server/journal"
+	"github.com/antiphon-rt/antiphon/server/journal/logstore"
 	"github.com/antiphon-rt/antiphon/server/pipeline/config"
 	"github.com/antiphon-rt/antiphon/server/runs"
 	"github.com/antiphon-rt/antiphon/server/runs/runsapi"
@@ -36,6 +38,9 @@ func (c *serve) openKept(ctx context.Context, file *config.File, cfg *server.Con
 	}
 	k := &kept{store: opened}
 	err = c.join(ctx, k, cfg, logger)
+	if err == nil && c.lasting() {
+		cfg.Journal, err = c.openJournal(ctx, opened, logger)
+	}
 	if err == nil && file != nil {
 		k.runs, err = c.openRuns(ctx, file, opened, cfg, logger)
 	}
@@ -82,6 +87,21 @@ func (c *serve) openRuns(ctx context.Context, file *config.File, in *store.Store
 	}
 	return runner, nil
 }
+
+// openJournal returns the journal of the calls.
+func (c *serve) openJournal(ctx context.Context, in *store.Store, logger *slog.Logger) (*journal.Book, error) {
+	log, err := logstore.Open(ctx, in, max(journalKeep, c.SessionLength+time.Hour), journalBytes)
+	if err != nil {
+		return nil, fmt.Errorf("the journal of the calls: %w", err)
+	}
+	return journal.New(journal.Config{Log: log, Logger: logger}), nil
+}
+
+// journalKeep is how long the journal of a call stays that has not ended in order, at least. journalBytes is the limit of all calls together.
+const (
+	journalKeep  = 2 * time.Hour
+	journalBytes = 128 << 20
+)
 
 // Close ends the runs within stopTimeout, and closes the store. Runs that have not ended go on at the next start.
 func (k *kept) Close() (err error) {

@@ -14,6 +14,9 @@ type Event struct {
 	Text []byte
 	// Session is a copy of the session object in session.created and session.updated; nil in all other events.
 	Session *wire.Session
+	// Number is the event's place among the numbered events of a call that is journalled: 1, 2, 3, … The client gets a numbered event once it is stored. 0 for all
+	// other events.
+	Number uint64
 }
 
 // Encode encodes e, which has its event_id already.

@@ -58,6 +58,7 @@ type Hub struct {
 	unsent       []func()      // sent functions of the events that wait while the client is away
 	replay       replayBuffer
 	reconnecting chan struct{} // closed when the request that reconnects the client is done; nil if there is none
+	commit       commit
 	sidebands    []*Sideband   // at most MaxControllers, in the order in which they joined
 	session      *wire.Session // the session object in the last session.created or session.updated; nil before
 	closed       bool
@@ -113,8 +114,16 @@ func (h *Hub) SendToPrimary(e Event, sent func()) error {
 	return h.sendToClient(e, sent)
 }
 
-// sendToClient sends e over the connection, or keeps it for a client that is away. The caller holds mu.
+// sendToClient sends e over the connection once it is stored, or keeps it for a client that is away. The caller holds mu.
 func (h *Hub) sendToClient(e Event, sent func()) error {
+	if waits, err := h.commit.hold(e, sent, h.reconnects()); waits || err != nil {
+		return err
+	}
+	return h.pass(e, sent)
+}
+
+// pass sends e over the connection, or keeps it for a client that is away. The caller holds mu.
+func (h *Hub) pass(e Event, sent func()) error {
 	err := ErrUnreachable
 	if h.connection != nil {
 		err = h.connection.Send(e, sent)
@@ -272,6 +281,7 @@ func (h *Hub) ExplainClose(why conn.Reason) {
 
 // Close implements Link: the call has ended, and its side-band connections end with it.
 func (h *Hub) Close() error {
+	h.awaitCommit()
 	h.mu.Lock()
 	h.closed = true
 	connection, former := h.connection, h.former

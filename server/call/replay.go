@@ -19,6 +19,9 @@ type replayBuffer struct {
 	events              []Event // oldest first
 	bytes               int     // the size of their texts
 	incomplete          bool    // the oldest events are forgotten
+	// restored: the events before came from a journal, which has the numbered events after the number base.
+	restored bool
+	base     uint64
 }
 
 func newReplayBuffer(withAudio bool) replayBuffer {
@@ -39,6 +42,7 @@ func (b *replayBuffer) add(e Event, reconnects bool) {
 	n := 0
 	for n < len(b.events) && (len(b.events)-n > limit || b.bytes > b.maxBytes) {
 		b.bytes -= len(b.events[n].Text)
+		b.base = max(b.base, b.events[n].Number)
 		b.events[n] = Event{}
 		n++
 	}
@@ -59,5 +63,9 @@ func (b *replayBuffer) after(id string) (events []Event, ok bool) {
 			return b.events[i+1:], true
 		}
 	}
-	return nil, false
+	if !b.restored {
+		return nil, false
+	}
+	events, err := EventsAfter(b.events, b.base, id) // the event was sent by the process before, and is not in the journal
+	return events, err == nil
 }

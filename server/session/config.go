@@ -9,6 +9,7 @@ import (
 	"github.com/antiphon-rt/antiphon/coord/playout"
 	coord "github.com/antiphon-rt/antiphon/coord/session"
 	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/journal"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/pipeline/tool"
 	"github.com/antiphon-rt/antiphon/server/session/client"
@@ -49,8 +50,8 @@ type Config struct {
 	Grace time.Duration
 	// Keep is Grace for a client that knows our extensions, which may reconnect over another connection; 0 takes 60 s.
 	Keep time.Duration
-	// Token is the token that the client gets to reconnect with; empty for none.
-	Token string
+	// Kept keeps the session when its client's connection, or its process, is lost.
+	Kept Kept
 	// Longest is how long the session may be; 0 takes the protocol's 60 minutes.
 	Longest time.Duration
 	// Limits is the budget of the session's responses. With nil the session has its own budget, which is larger than any
@@ -62,6 +63,18 @@ type Config struct {
 	Memory *conversation.Memory
 	// Locks are the settings that Message may not change; Control may.
 	Locks settings.Locks
+}
+
+// Kept keeps a session when its client's connection, or its process, is lost. The zero value does neither.
+type Kept struct {
+	// Token is the token that the client gets to reconnect with; empty for none.
+	Token string
+	// Journal keeps what another process needs in order to go on with the session; nil for none. Call says whose call it is: the session fills in its own id and
+	// that of the conversation.
+	Journal Journal
+	Call    journal.Call
+	// Restore is what the journal knows of a session that goes on here; nil begins one. Config.Settings do not count then.
+	Restore *journal.State
 }
 
 // Options say what the agent can do in addition to answering.

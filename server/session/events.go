@@ -50,6 +50,8 @@ type (
 	}
 	// leaving asks the session to wait for its client, which will reconnect over another connection.
 	leaving struct{ answer chan<- left }
+	// clientSettled: the client of a session that goes on here is back, and has had time to say what it knows.
+	clientSettled struct{}
 	// handled closes done: everything that was posted before is handled.
 	handled struct{ done chan struct{} }
 )
@@ -69,6 +71,7 @@ func (backgroundNews) event() {}
 func (runActed) event()       {}
 func (spokenActed) event()    {}
 func (leaving) event()        {}
+func (clientSettled) event()  {}
 func (handled) event()        {}
 
 // left is the answer to leaving: the event_id of the client's last event, and whether the session waits.
@@ -98,6 +101,7 @@ func (s *Session) handle(e event) {
 	case playerEvent:
 		s.do(s.player.Handle(e.Event, &s.machines.state))
 	case bodyEvent:
+		s.recorder.touch() // a clause may be complete
 		s.play(s.generator.Handle(e.Event, s.audible()))
 	case lifetimeEvent:
 		s.do(s.lifetime.Handle(e.Event, &s.machines.state))
@@ -116,6 +120,8 @@ func (s *Session) handle(e event) {
 			s.client.Left()
 		}
 		e.answer <- left{s.client.Taken(), waits}
+	case clientSettled:
+		s.continuation.ready = true
 	case handled:
 		close(e.done)
 	}

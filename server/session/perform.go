@@ -158,6 +158,10 @@ func (s *Session) perform(o client.Origin, f coord.Effect) {
 func (s *Session) performConn(f conn.Effect) {
 	switch f := f.(type) {
 	case conn.AnnounceSession:
+		if s.cfg.Kept.Restore != nil { // its client knows it
+			s.log.Info("session goes on", "pipeline", s.cfg.Pipeline.Name, "items", len(s.cfg.Kept.Restore.Items))
+			return
+		}
 		s.log.Info("session begins", "pipeline", s.cfg.Pipeline.Name)
 		s.send(&wire.SessionCreated{Session: s.settings.Current()})
 		s.send(&wire.ConversationCreated{Conversation: wire.Conversation{ID: s.conversation.ID()}})

@@ -57,6 +57,7 @@ type Session struct {
 	lifetime     *lifetime.Lifetime
 
 	runs background
+	survival
 
 	link      call.Link
 	can       call.Capabilities // the capabilities of link
@@ -93,12 +94,19 @@ func New(cfg Config) (*Session, error) {
 	}
 	cfg.complete()
 	s := &Session{cfg: cfg, id: cfg.Env.NewID("sess_")}
+	s.recorder.to = cfg.Kept.Journal
+	if cfg.Kept.Restore != nil {
+		s.id = cfg.Kept.Restore.Call.Session
+	}
 	s.log = cfg.Logger.With("session", s.id)
 	s.shared.queue, s.shared.done = newQueue(), make(chan struct{})
 	s.shared.workers = env.NewGroup(cfg.Env)
 	s.shared.ctx, s.shared.cancel = context.WithCancel(context.Background())
-	cfg.Settings.ID = s.id
-	cfg.Settings.ExpiresAt = s.now().Add(cfg.Longest).Unix()
+	if of := cfg.Kept.Restore; of != nil {
+		cfg.Settings = of.Settings
+	} else {
+		cfg.Settings.ID, cfg.Settings.ExpiresAt = s.id, s.now().Add(cfg.Longest).Unix()
+	}
 	s.settings = settings.New(cfg.Env, cfg.Pipeline, cfg.Settings, cfg.Locks)
 	s.machines.state = coord.New(s.settings.MachineConfig(false))
 	s.conversation = conversation.New(cfg.Env, cfg.Pipeline.Model)
@@ -188,14 +196,21 @@ func (s *Session) attach(link call.Link) {
 	})
 	s.client = client.New(client.Parts{
 		Log: s.log, Settings: s.settings, Conversation: s.conversation, Input: s.input, Generator: s.generator, Player: s.player,
-		Token: s.cfg.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
+		Token: s.cfg.Kept.Token, Record: func(text []byte) { s.record("client", text) }, Reconnects: &s.shared.reconnects,
 		Runs: s.cfg.Options.Runs, Act: s.actOnRun,
 	})
+	limits := lifetime.Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep}
+	if of := s.cfg.Kept.Restore; of != nil {
+		limits.Left = max(time.Second, time.Unix(of.Settings.ExpiresAt, 0).Sub(s.now()))
+	}
 	s.lifetime = lifetime.New(lifetime.Parts{
-		Env: s.cfg.Env, Log: s.log, Limits: lifetime.Limits{Longest: s.cfg.Longest, Grace: s.cfg.Grace, Keep: s.cfg.Keep},
+		Env: s.cfg.Env, Log: s.log, Limits: limits,
 		Client: s.client, Reconnects: &s.shared.reconnects, ServerPaced: s.player.ServerPaced(), Link: s.can.Reconnectable,
 		Post: func(e lifetime.Event) bool { return s.post(lifetimeEvent{e}) },
 	})
+	if s.cfg.Kept.Restore != nil {
+		s.restore(s.cfg.Kept.Restore)
+	}
 }
 
 // Abandon ends a session that was never started.
@@ -243,6 +258,7 @@ func (s *Session) run() {
 	for !s.forgotten {
 		s.handle(<-s.shared.queue.events)
 		s.settle()
+		s.journalChanges()
 	}
 }
 
@@ -255,7 +271,7 @@ func (s *Session) settle() {
 			s.handle(e)
 		}
 		out := append(s.generator.Settle(&s.machines.state), s.summariser.Settle()...)
-		out = append(out, s.speakOfRuns()...)
+		out = append(append(out, s.speakOfRuns()...), s.continueAnswer()...)
 		if len(out) == 0 && len(s.machines.later) == 0 {
 			s.shared.turns.Store(int64(s.input.Turns()))
 			s.generator.Ahead(s.likely(), &s.machines.state)
@@ -288,6 +304,9 @@ func (s *Session) warmUp() {
 func (s *Session) opened(err error) {
 	s.input.Configure()
 	s.step(coord.OfConn{Event: conn.Opened{VAD: s.settings.TurnDetection() != nil}})
+	if s.cfg.Kept.Restore != nil {
+		s.goOn()
+	}
 	for _, m := range s.client.TakeEarly() {
 		s.again(clientMessage{m})
 	}
@@ -307,6 +326,7 @@ func (s *Session) opened(err error) {
 // that order, so that nothing waits for something that has ended.
 func (s *Session) release() {
 	s.released = true
+	s.journalEnd()
 	s.summariser.Close()
 	s.shared.cancel()
 	close(s.shared.queue.ending)

@@ -130,7 +130,7 @@ func (s *Session) sendToClient(e wire.ServerEvent) {
 }
 
 func (s *Session) sendBy(send func(call.Event, func()) error, e wire.ServerEvent, sent func()) {
-	encoded := s.encode(e)
+	encoded := s.encodeForClient(e)
 	err := send(encoded, sent)
 	switch {
 	case err == nil:
@@ -142,9 +142,26 @@ func (s *Session) sendBy(send func(call.Event, func()) error, e wire.ServerEvent
 	}
 }
 
+// encodeForClient is encode for an event that the client gets. The journal learns of it.
+func (s *Session) encodeForClient(e wire.ServerEvent) call.Event {
+	if s.recorder.to == nil {
+		return s.encode(e)
+	}
+	number := s.recorder.number(e, s.cfg.Env.NewID("event_"))
+	encoded := s.encoded(e)
+	if encoded.Number = number; number > 0 {
+		s.recorder.sends(e, encoded)
+	}
+	return encoded
+}
+
 // encode gives an event its id, encodes it and records it.
 func (s *Session) encode(e wire.ServerEvent) call.Event {
 	e.SetID(s.cfg.Env.NewID("event_"))
+	return s.encoded(e)
+}
+
+func (s *Session) encoded(e wire.ServerEvent) call.Event {
 	encoded := call.Encode(e)
 	s.record("server", encoded.Text)
 	return encoded

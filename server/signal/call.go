@@ -24,7 +24,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, who requester) *p
 	if p != nil {
 		return p
 	}
-	id := "rtc_" + h.mark(rand.Text())
+	id := rtcPrefix + h.mark(rand.Text())
 	c, p := h.newCall(r.Context(), id, settings, who)
 	if p != nil {
 		return p

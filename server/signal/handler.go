@@ -15,15 +15,18 @@ import (
 	"github.com/antiphon-rt/antiphon/server/apikey"
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/journal"
 	"github.com/antiphon-rt/antiphon/server/pipeline"
 	"github.com/antiphon-rt/antiphon/server/rtc"
 	"github.com/antiphon-rt/antiphon/server/session"
 	"github.com/antiphon-rt/antiphon/server/session/conversation"
+	"github.com/antiphon-rt/antiphon/server/session/settings"
 	"github.com/antiphon-rt/antiphon/server/session/watchdog"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/budget"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/load"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/origin"
 	"github.com/antiphon-rt/antiphon/server/signal/internal/secrets"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/takeover"
 	"github.com/antiphon-rt/antiphon/server/speechapi"
 	"github.com/antiphon-rt/antiphon/server/ws"
 	"github.com/antiphon-rt/antiphon/wire"
@@ -78,6 +81,8 @@ type Stored struct {
 	SecretBucket SecretBucket
 	// Cluster are the servers that share a store with this one; nil for none. A cluster.Node of package server/cluster is one.
 	Cluster Cluster
+	// Journal keeps the calls for the time after the end of this process; nil: they end with it. Package server/journal/logstore has its log.
+	Journal *journal.Book
 }
 
 // Observers get what happens in the sessions. nil for none.
@@ -112,6 +117,8 @@ type Handler struct {
 	messages *ws.Memory
 	speech   *speechapi.Handler
 
+	taking *takeover.Taking
+
 	attempts budget.Attempts[shareOf]
 	load     load.Meter
 
@@ -132,6 +139,9 @@ type callEntry struct {
 	hub     *call.Hub // nil for a call that has not begun
 	peer    *rtc.Peer // the newest; nil for a call over a WebSocket
 
+	journal *journal.Writer // nil: the call ends with its process
+	former  *journal.State  // of a call that another process has begun; nil for other calls
+
 	shares    []share
 	since     time.Time // the request that began it
 	connected bool      // its client has connected once
@@ -143,11 +153,11 @@ func New(cfg Config) *Handler {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	limits := cfg.withDefaults(cfg.Keys)
+	limits := cfg.WithDefaults(shareOfAll(cfg.Keys))
 	h := &Handler{
 		cfg: cfg, env: env.System(), mux: http.NewServeMux(), secrets: newSecrets(cfg.SecretBucket), budgets: budget.New(budget.Rates(cfg.Rates)),
 		memory: conversation.NewMemory(limits.Memory, limits.MaxSessions), messages: ws.NewMemory(limits.MessageMemory),
-		calls: map[string]*callEntry{}, guard: watchdog.New(env.System(), watchdog.Defaults()),
+		calls: map[string]*callEntry{}, taking: takeover.New(cfg.Journal, env.System()), guard: watchdog.New(env.System(), watchdog.Defaults()),
 	}
 	h.speech = speechapi.New(speechapi.Config{Pipeline: cfg.Pipeline, Guard: h.guard.Logging(cfg.Logger), Voice: cfg.Settings.Audio.Output.Voice, Logger: cfg.Logger})
 	h.setRules(Rules{Keys: cfg.Keys, Limits: cfg.Limits, Secrets: cfg.Secrets})
@@ -235,49 +245,75 @@ func (h *Handler) newCall(ctx context.Context, id string, settings wire.Session,
 	if p := h.useSecret(ctx, who); p != nil {
 		return nil, p
 	}
-	c, p := h.enter(id, settings, who)
+	b := beginning{id: id, token: h.mark(rand.Text()), who: who, settings: settings, locks: h.locks(who)}
+	if h.cfg.Journal != nil {
+		b.journal = h.cfg.Journal.Begin(b.token, h.cfg.Logger.With("call", id))
+	}
+	c, p := h.enter(b)
 	if p != nil {
 		h.returnSecret(who)
 	}
 	return c, p
 }
 
-// enter is newCall for a requester whose secret is noted as used.
-func (h *Handler) enter(id string, settings wire.Session, who requester) (*callEntry, *problem) {
+// beginning has what a call begins with in this process.
+type beginning struct {
+	id, token string
+	who       requester
+	settings  wire.Session
+	locks     settings.Locks
+	journal   *journal.Writer
+	former    *journal.State
+}
+
+// stopping returns an error response if the server takes no calls any more. The caller holds mu.
+func (h *Handler) stopping() *problem {
+	if !h.closed && !h.draining {
+		return nil
+	}
+	return (&problem{
+		status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment",
+	}).after(fullRetry)
+}
+
+// enter makes a session and enters it into the book. The secret of its requester is noted as used.
+func (h *Handler) enter(b beginning) (*callEntry, *problem) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || h.draining {
-		return nil, (&problem{
-			status: http.StatusServiceUnavailable, code: "server_stopping", message: "the server is stopping: call again in a moment",
-		}).after(fullRetry)
-	}
-	if p := h.admit(who); p != nil {
+	if p := h.stopping(); p != nil {
 		return nil, p
 	}
-	logger := h.cfg.Logger.With("call", id)
+	if p := h.admit(b.who); p != nil {
+		return nil, p
+	}
+	who, logger := b.who, h.cfg.Logger.With("call", b.id)
 	if who.principal != "" {
 		logger = logger.With("principal", who.principal)
 	}
-	token, options := h.mark(rand.Text()), h.cfg.Options
+	options := h.cfg.Options
 	options.Principal, options.Runs = who.principal, h.runsOf(who)
 	s, err := session.New(session.Config{
-		Token:    token,
-		Pipeline: h.cfg.Pipeline, Settings: settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
+		Pipeline: h.cfg.Pipeline, Settings: b.settings, Logger: logger, Record: h.cfg.Record, Trace: h.cfg.Trace,
 		Took: h.cfg.Took, Performed: h.cfg.Performed, Timed: h.cfg.Timed,
 		Grace: h.cfg.Grace, Keep: h.cfg.Keep, Longest: h.rules.Load().Longest, Memory: h.memory, CheckInvariants: h.cfg.CheckInvariants,
-		AnswerAhead: h.cfg.AnswerAhead, Options: options,
-		Limits: h.budgets.Limiter(who.principal), Locks: h.locks(who), Guard: h.guard,
+		AnswerAhead: h.cfg.AnswerAhead, Options: options, Kept: h.kept(b),
+		Limits: h.budgets.Limiter(who.principal), Locks: b.locks, Guard: h.guard,
 	})
 	if err != nil {
 		return nil, internal("internal", err)
 	}
-	c := &callEntry{id: id, session: s, owner: who, token: token, shares: h.shares(who), since: h.env.Now()}
-	h.calls[id] = c
+	c := &callEntry{id: b.id, session: s, owner: who, token: b.token, journal: b.journal, former: b.former, shares: h.shares(who), since: h.env.Now()}
+	h.calls[c.id] = c
 	h.joined.Go(func() {
 		<-s.Done()
+		if c.journal != nil {
+			c.journal.Close()
+		}
 		h.mu.Lock()
-		delete(h.calls, id)
-		h.mu.Unlock()
+		defer h.mu.Unlock()
+		if h.calls[c.id] == c { // another process may have had the call meanwhile, and this one again
+			delete(h.calls, c.id)
+		}
 	})
 	return c, nil
 }
@@ -285,16 +321,25 @@ func (h *Handler) enter(id string, settings wire.Session, who requester) (*callE
 // abandon removes a call that never began; it does not count.
 func (h *Handler) abandon(id string, c *callEntry) {
 	c.session.Abandon()
-	h.returnSecret(c.owner)
+	if c.former == nil {
+		h.returnSecret(c.owner)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.calls, id)
+	if h.calls[id] == c {
+		delete(h.calls, id)
+	}
 }
 
 // began counts a call that was set up on that connection, and opens it to side-band controllers. peer is that connection over
 // WebRTC, and nil over a WebSocket. began returns the call's link.
 func (h *Handler) began(c *callEntry, on call.Connection, peer *rtc.Peer) *call.Hub {
-	hub := call.NewHub(h.env, on, c.session.Resumable)
+	return h.beganWith(c, call.NewHub(h.env, on, c.session.Resumable), peer)
+}
+
+// beganWith is began for a call that has its link already.
+func (h *Handler) beganWith(c *callEntry, hub *call.Hub, peer *rtc.Peer) *call.Hub {
+	c.watch(hub)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.hub, c.peer = hub, peer

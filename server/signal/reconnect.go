@@ -12,6 +12,7 @@ import (
 
 	"github.com/antiphon-rt/antiphon/server/call"
 	"github.com/antiphon-rt/antiphon/server/rtc"
+	"github.com/antiphon-rt/antiphon/server/signal/internal/takeover"
 	"github.com/antiphon-rt/antiphon/server/ws"
 	"github.com/antiphon-rt/antiphon/wire"
 )
@@ -78,28 +79,36 @@ func notReconnectable() *problem {
 // reconnect finds the call that a request reconnects, ends its old connection, and reserves the call for this request. seen is the
 // id of the client's last event that the session has accepted. The caller calls done once the call has another connection, or once
 // the attempt has failed.
-func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (id string, c *callEntry, seen string, done func(), p *problem) {
+func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (c *callEntry, seen string, done func(), p *problem) {
 	token, after := reconnection(r)
-	id, c = h.findByToken(token, who)
+	_, c = h.findByToken(token, who)
 	if c == nil {
-		return "", nil, "", nil, notReconnectable()
+		return nil, "", nil, notReconnectable()
 	}
 	if webRTC := h.peerOf(c) != nil; webRTC != overWebRTC {
-		return "", nil, "", nil, &problem{
-			status: http.StatusBadRequest, code: "resume_transport", param: resumeHeader,
-			message: "a call is resumed the way it was begun: over WebRTC, or over a WebSocket",
-		}
+		return nil, "", nil, otherTransport()
+	}
+	if !takeover.Owns(r.Context(), c.journal) {
+		return nil, "", nil, notReconnectable()
 	}
 	if err := h.reserve(r.Context(), c.hub, after); err != nil {
-		return "", nil, "", nil, notReserved(err)
+		return nil, "", nil, notReserved(err)
 	}
 	<-c.hub.Detach()
 	seen, ok := c.session.Leave()
 	if !ok {
 		c.hub.Unreserve()
-		return "", nil, "", nil, notReconnectable()
+		return nil, "", nil, notReconnectable()
 	}
-	return id, c, seen, sync.OnceFunc(c.hub.Unreserve), nil
+	return c, seen, sync.OnceFunc(c.hub.Unreserve), nil
+}
+
+// otherTransport returns the response to a client that reconnects over the other transport.
+func otherTransport() *problem {
+	return &problem{
+		status: http.StatusBadRequest, code: "resume_transport", param: resumeHeader,
+		message: "a call is resumed the way it was begun: over WebRTC, or over a WebSocket",
+	}
 }
 
 // reserveTimeout is how long a request that reconnects a call waits for another one to be done. A client that loses its connection just
@@ -166,7 +175,10 @@ func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requ
 	if p != nil {
 		return p
 	}
-	id, c, seen, done, p := h.reconnect(r, who, true)
+	c, seen, done, p := h.reconnect(r, who, true)
+	if h.unknownHere(p) {
+		return h.takeOverCall(w, r, who, offer)
+	}
 	if p != nil {
 		return p
 	}
@@ -181,11 +193,16 @@ func (h *Handler) reconnectCall(w http.ResponseWriter, r *http.Request, who requ
 		return notReconnectable()
 	}
 	h.setPeer(c, peer)
+	h.answerReconnected(w, r, c, seen, answer)
+	return nil
+}
+
+// answerReconnected answers the offer of a client that reconnects.
+func (h *Handler) answerReconnected(w http.ResponseWriter, r *http.Request, c *callEntry, seen, answer string) {
 	c.writeReconnectHeaders(w, seen)
-	w.Header().Set("Location", "/v1/realtime/calls/"+id)
+	w.Header().Set("Location", "/v1/realtime/calls/"+c.id)
 	h.linkICE(w, r)
 	writeSDP(w, http.StatusCreated, answer)
-	return nil
 }
 
 // writeReconnectHeaders writes the token, and the id of the client's last event that the server has accepted.
@@ -205,7 +222,10 @@ func (r *reconnected) Opened() {
 
 // reconnectSocket is socketCall for a client that reconnects.
 func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who requester) *problem {
-	_, c, seen, done, p := h.reconnect(r, who, false)
+	c, seen, done, p := h.reconnect(r, who, false)
+	if h.unknownHere(p) {
+		return h.takeOverSocket(w, r, who)
+	}
 	if p != nil {
 		return p
 	}
@@ -217,11 +237,7 @@ func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who re
 	}
 	link := h.newLink()
 	_, after := reconnection(r)
-	if r.Header.Get(resumeHeader) == "" { // a page cannot read the headers
-		ack := &wire.AntiphonAck{Acknowledges: seen, Resume: c.token}
-		ack.SetID("event_" + rand.Text())
-		_ = link.Send(call.Encode(ack), nil) // its queue is empty
-	}
+	tellSeen(r, c, link, seen)
 	link.Open(context.WithoutCancel(r.Context()), conn, receiver(c.session))
 	if !c.hub.Attach(link, after) {
 		_ = link.Close() // the session has ended
@@ -232,6 +248,16 @@ func (h *Handler) reconnectSocket(w http.ResponseWriter, r *http.Request, who re
 	link.Begin()
 	<-link.Gone()
 	return nil
+}
+
+// tellSeen tells a page, which cannot read the headers of the response, what writeReconnectHeaders writes.
+func tellSeen(r *http.Request, c *callEntry, link *ws.Link, seen string) {
+	if r.Header.Get(resumeHeader) != "" {
+		return
+	}
+	ack := &wire.AntiphonAck{Acknowledges: seen, Resume: c.token}
+	ack.SetID("event_" + rand.Text())
+	_ = link.Send(call.Encode(ack), nil) // its queue is empty
 }
 
 // restart negotiates a new network path to the client of a call over WebRTC (ICE restart).

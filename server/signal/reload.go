@@ -50,5 +50,5 @@ func (h *Handler) setRules(to Rules) {
 	if to.Limits.CallsPerPrincipal == 0 {
 		share = shareOfAll(to.Keys)
 	}
-	h.rules.Store(&rules{to.Keys, to.Secrets, to.Limits.withDefaults(to.Keys), share})
+	h.rules.Store(&rules{to.Keys, to.Secrets, to.Limits.WithDefaults(shareOfAll(to.Keys)), share})
 }

@@ -116,6 +116,16 @@ func (l *Log) Remove(ctx context.Context, name string) error {
 	return unavailable(l.stream.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name)))
 }
 
+// Trim removes the entries of a list whose revision is below before.
+func (l *Log) Trim(ctx context.Context, name string, before uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
+	defer cancel()
+	if err := l.of.writable(ctx); err != nil {
+		return err
+	}
+	return unavailable(l.stream.Purge(ctx, jetstream.WithPurgeSubject(l.prefix+name), jetstream.WithPurgeSequence(before)))
+}
+
 // Room is Bucket.Room for a log.
 func (l *Log) Room(ctx context.Context) error {
 	return l.room.get(func() error {

@@ -44,7 +44,7 @@ func (c *Client) hello(o Origin, e *wire.AntiphonHello) (out action.List) {
 	if o.Side == nil { // a side-band controller does not come back to this call
 		ack.Resume = c.Token
 	}
-	out.Step(coord.Configure{Config: c.machineConfig()})
+	out.Step(coord.Configure{Config: c.MachineConfig()})
 	return append(out, action.Answer{Event: ack})
 }
 

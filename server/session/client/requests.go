@@ -25,7 +25,7 @@ func (c *Client) update(o Origin, e *wire.SessionUpdate) action.List {
 	c.LogTracing(before)
 	var out action.List
 	out.SendAll(events)
-	out.Step(coord.Configure{Config: c.machineConfig()})
+	out.Step(coord.Configure{Config: c.MachineConfig()})
 	out.Step(coord.OfConn{Event: conn.SetVAD{On: c.Settings.TurnDetection() != nil}})
 	out.Then(func(s *coord.State) action.List {
 		c.Input.ArmIdle(s)
@@ -34,9 +34,9 @@ func (c *Client) update(o Origin, e *wire.SessionUpdate) action.List {
 	return out
 }
 
-// machineConfig returns the part of the settings, and of what the client has said of itself, that decides transitions. A client
+// MachineConfig returns the part of the settings, and of what the client has said of itself, that decides transitions. A client
 // that plays by itself (WebSocket) makes no reports that the server uses.
-func (c *Client) machineConfig() coord.Config {
+func (c *Client) MachineConfig() coord.Config {
 	return c.Settings.MachineConfig(c.reports && c.Player.ServerPaced())
 }
 
@@ -90,6 +90,15 @@ func (c *Client) Inform(text string) (out action.List, refused *fault.Failure) {
 
 // Respond begins a response of the session's own accord.
 func (c *Client) Respond() action.List { return c.createResponse(Origin{}, &wire.ResponseCreate{}) }
+
+// RespondWith is Respond with settings of the response's own. Locks do not count.
+func (c *Client) RespondWith(p wire.ResponseParams) (out action.List) {
+	if refused := c.Generator.Reserve(&p); refused != nil {
+		return failed(refused)
+	}
+	out.Step(coord.OfResponse{Event: response.Create{Request: c.Generator.Request(&p)}})
+	return out
+}
 
 func (c *Client) truncateItem(e *wire.ConversationItemTruncate) action.List {
 	it := c.Conversation.Find(e.ItemID)

@@ -32,6 +32,11 @@ type Conversation struct {
 	memory   *Memory // nil without a budget
 	borrowed int     // bytes of the memory's pool
 	requests int     // bytes of the requests of responses, which count in addition to the items
+
+	journal struct {
+		shown map[id.Item]*shown
+		round uint64 // counts the calls of Changes
+	}
 }
 
 // New returns an empty conversation that is answered by model.

@@ -3,6 +3,7 @@ package lifetime
 // A Lifetime: when and why a session ends, and the events with which the client learns of it.
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -31,6 +32,7 @@ const noticeBefore = time.Minute
 // Limits are the times that bound a session.
 type Limits struct {
 	Longest time.Duration // how long the session may be
+	Left    time.Duration // how long a session may be yet that another process has begun; 0 takes Longest
 	Grace   time.Duration // how long a lost transport may take to come back
 	Keep    time.Duration // Grace for a client that may come back over another connection
 }
@@ -96,8 +98,9 @@ func New(p Parts) *Lifetime { return &Lifetime{Parts: p, timers: env.NewTimers(p
 // Begin begins the session's time. expires is session.expires_at, from which a client knows when it will be over.
 func (l *Lifetime) Begin(expires int64) {
 	l.expires = expires
-	l.after("longest", l.Limits.Longest, TimeUp{})
-	l.after("expiry", max(0, l.Limits.Longest-noticeBefore), ExpiryNear{})
+	left := cmp.Or(l.Limits.Left, l.Limits.Longest)
+	l.after("longest", left, TimeUp{})
+	l.after("expiry", max(0, left-noticeBefore), ExpiryNear{})
 }
 
 // Close stops the timers.

@@ -69,6 +69,14 @@ func (s *Settings) SetTimeZone(name string) {
 	}
 }
 
+// TimeZone returns the name of the user's time zone; "" for unknown.
+func (s *Settings) TimeZone() string {
+	if s.timeZone == nil {
+		return ""
+	}
+	return s.timeZone.String()
+}
+
 // maxTimeZone is the longest name of a time zone, in bytes.
 const maxTimeZone = 64
 

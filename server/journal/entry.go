@@ -1,0 +1,108 @@
+package journal
+
+// The entries of a call's log: records as bytes, in as many entries as they need.
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Each entry has a header: flags, the owner's epoch, and the revision at which the newest whole State begins; 0 if this entry begins it, or if there is
+// none.
+const (
+	headerSize = 1 + 4 + 8
+	// maxPiece is the size of the largest piece of records in one entry. A value of the store has at most 900 KiB.
+	maxPiece = 800 << 10
+)
+
+const (
+	flagFirst byte = 1 << iota // the first piece
+	flagLast                   // the last piece
+	flagWhole                  // the records begin with a State
+)
+
+// entry is one entry of a log.
+type entry struct {
+	flags byte
+	epoch uint32
+	whole uint64 // the revision at which the newest State begins that is stored completely
+	piece []byte
+}
+
+func (e entry) first() bool { return e.flags&flagFirst != 0 }
+func (e entry) last() bool  { return e.flags&flagLast != 0 }
+
+// append returns the bytes of an entry.
+func (e entry) bytes() []byte {
+	b := make([]byte, 0, headerSize+len(e.piece))
+	b = append(b, e.flags)
+	b = binary.BigEndian.AppendUint32(b, e.epoch)
+	b = binary.BigEndian.AppendUint64(b, e.whole)
+	return append(b, e.piece...)
+}
+
+var errEntry = errors.New("an entry of a call's journal cannot be read")
+
+// readEntry reads the bytes of an entry.
+func readEntry(b []byte) (entry, error) {
+	if len(b) < headerSize {
+		return entry{}, fmt.Errorf("%w: it has %d bytes", errEntry, len(b))
+	}
+	return entry{flags: b[0], epoch: binary.BigEndian.Uint32(b[1:]), whole: binary.BigEndian.Uint64(b[5:]), piece: b[headerSize:]}, nil
+}
+
+// pieces returns the entries of records. whole is the revision at which the newest stored State begins.
+func pieces(records []Record, epoch uint32, whole uint64) ([]entry, error) {
+	text, err := json.Marshal(records)
+	if err != nil {
+		return nil, fmt.Errorf("the journal of a call cannot be written: %w", err)
+	}
+	var out []entry
+	for {
+		n := min(len(text), maxPiece)
+		e := entry{epoch: epoch, whole: whole, piece: text[:n]}
+		if len(out) == 0 {
+			e.flags |= flagFirst
+		}
+		if records[0].State != nil {
+			e.flags |= flagWhole
+		}
+		if text = text[n:]; len(text) == 0 {
+			e.flags |= flagLast
+			return append(out, e), nil
+		}
+		out = append(out, e)
+	}
+}
+
+// reader puts the records of a call together from its entries.
+type reader struct {
+	state State
+	text  []byte
+	open  bool // the first piece was read, and the last one was not
+}
+
+// take reads the next entry. Records of which a piece is missing are ignored: their writer has ended, or has begun again.
+func (r *reader) take(e entry) error {
+	if e.first() {
+		r.text, r.open = nil, true
+	}
+	if !r.open {
+		return nil
+	}
+	r.text = append(r.text, e.piece...)
+	if !e.last() {
+		return nil
+	}
+	r.open = false
+	var records []Record
+	if err := json.Unmarshal(r.text, &records); err != nil {
+		return fmt.Errorf("%w: %w", errEntry, err)
+	}
+	for _, one := range records {
+		r.state.Apply(one)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package journal
+
+// What the journal knows of a call, and the records that change it.
+
+import (
+	"slices"
+
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// Limits of the events that are kept for a client that reconnects.
+const (
+	maxEvents      = 256
+	maxEventsBytes = 512 << 10
+)
+
+// Call says whose call it is, and how it began. It does not change.
+type Call struct {
+	ID           string // the call id
+	Session      string // the session's id
+	Conversation string // the conversation's id
+	Principal    string
+	Secret       string   // the client secret that began the call, as its server names it; "" for an API key
+	Locks        []string // the settings that the client may not change
+	WebRTC       bool     // the transport is WebRTC, and not a WebSocket
+	Began        int64    // seconds since 1970
+}
+
+// Client is what the session knows of its client.
+type Client struct {
+	Extended bool // it knows our extensions
+	Metrics  bool
+	Sounds   bool
+	Reports  bool // it predicts barge-ins
+	TimeZone string
+}
+
+// Item is one item of the conversation. Its audio is left out.
+type Item struct {
+	Num        uint64 // the number of the item, which no other item of the call has
+	After      uint64 // the number of the item before it; 0 for none. It counts for a new item only
+	Item       wire.Item
+	Clauses    []Clause // the alignment of a spoken message of the assistant
+	Spoken     bool     // it has an alignment, which may be empty
+	Length     int64    // how much audio it has, in samples at 24 kHz
+	Cut        bool
+	Pending    bool // its transcript is awaited
+	Summarised bool
+	Left       bool // it is left out of what the model reads
+}
+
+// Clause is one clause of a spoken message, and where its audio is in the item: samples at 24 kHz, negative for none.
+type Clause struct {
+	Text     string
+	From, To int64
+	Done     bool
+}
+
+// Event is an event of the server, for a client that reconnects.
+type Event struct {
+	ID     string
+	Type   string
+	Text   []byte
+	Number uint64 // events of a call have the numbers 1, 2, 3, …
+}
+
+// State is everything that the journal knows of a call.
+type State struct {
+	Epoch    uint32 // it grows with each owner
+	Call     Call
+	Settings wire.Session
+	Client   Client
+	Taken    string // the event_id of the client's last event that the session has accepted
+	Items    []Item // in the order of the conversation
+	Last     uint64 // the number of the newest item, also of one that is deleted
+	Summary  string
+	Open     Open
+	// Events are the newest events, the oldest first. All events after the number Base are there.
+	Events []Event
+	Base   uint64
+}
+
+// Open is what has begun for the client and has not ended.
+type Open struct {
+	Responses []Response // responses that were created and are not done
+	Playing   string     // the response whose audio plays over WebRTC; "" for none
+	Speech    string     // the item of the user's turn that has begun and is not committed; "" for none
+	Answering bool       // a response of the conversation is due or under way
+	Heard     Heard
+}
+
+// Response is a response that the client knows of.
+type Response struct {
+	Response wire.Response
+	Items    []OpenItem // the items that were added
+}
+
+// OpenItem is an output item of an open response.
+type OpenItem struct {
+	Item  string
+	Index int
+	Kind  string // the type of the item
+	Done  bool
+	Part  string // the type of its content part that was added: "audio" or "text"; "" for none
+}
+
+// Heard is how far the far end has heard an item.
+type Heard struct {
+	Item uint64
+	MS   uint32
+}
+
+// Record is what has changed since the record before. A field that has not changed is zero.
+type Record struct {
+	State    *State // replaces everything
+	Claimed  uint32 // the epoch of a new owner
+	Ended    bool   // the call has ended in order
+	Settings *wire.Session
+	Client   *Client
+	Taken    string
+	Items    []Item // added or changed
+	Removed  []uint64
+	Last     uint64
+	Summary  *string
+	Open     *Open
+	Events   []Event
+}
+
+// Apply changes the state by a record. The state shares the record's slices and texts.
+func (s *State) Apply(r Record) {
+	if r.State != nil {
+		*s = *r.State
+		s.Items, s.Events = slices.Clone(s.Items), slices.Clone(s.Events)
+	}
+	s.Epoch = max(s.Epoch, r.Claimed)
+	if r.Settings != nil {
+		s.Settings = *r.Settings
+	}
+	if r.Client != nil {
+		s.Client = *r.Client
+	}
+	if r.Taken != "" {
+		s.Taken = r.Taken
+	}
+	s.Items = slices.DeleteFunc(s.Items, func(it Item) bool { return slices.Contains(r.Removed, it.Num) })
+	for _, it := range r.Items {
+		s.put(it)
+	}
+	s.Last = max(s.Last, r.Last)
+	if r.Summary != nil {
+		s.Summary = *r.Summary
+	}
+	if r.Open != nil {
+		s.Open = *r.Open
+	}
+	s.Events = append(s.Events, r.Events...)
+	s.forgetEvents()
+}
+
+// put replaces an item, or inserts a new one.
+func (s *State) put(it Item) {
+	if i := s.index(it.Num); i >= 0 {
+		s.Items[i] = it
+		return
+	}
+	s.Items = slices.Insert(s.Items, s.index(it.After)+1, it)
+}
+
+// index returns where the item with that number is; -1 for none.
+func (s *State) index(num uint64) int {
+	return slices.IndexFunc(s.Items, func(it Item) bool { return it.Num == num })
+}
+
+// forgetEvents drops the oldest events above the limits.
+func (s *State) forgetEvents() {
+	bytes, n := 0, len(s.Events)
+	for n > 0 && len(s.Events)-n < maxEvents && bytes+len(s.Events[n-1].Text) <= maxEventsBytes {
+		n--
+		bytes += len(s.Events[n].Text)
+	}
+	if n > 0 {
+		s.Base = s.Events[n-1].Number
+		s.Events = slices.Delete(s.Events, 0, n)
+	}
+}
+
+// Newest returns the number of the newest event.
+func (s *State) Newest() uint64 {
+	if n := len(s.Events); n > 0 {
+		return s.Events[n-1].Number
+	}
+	return s.Base
+}
+
+// clone returns a copy that Apply of the original does not change.
+func (s *State) clone() *State {
+	c := *s
+	c.Items, c.Events = slices.Clone(s.Items), slices.Clone(s.Events)
+	return &c
+}

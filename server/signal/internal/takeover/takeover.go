@@ -1,0 +1,123 @@
+// Package takeover makes this process the owner of a call that another process has served, if its client may have it.
+package takeover
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/antiphon-rt/antiphon/server/call"
+	"github.com/antiphon-rt/antiphon/server/env"
+	"github.com/antiphon-rt/antiphon/server/journal"
+)
+
+// Taking over a call: who may have it, and one request at a time.
+
+// timeout limits what the journal does while a client waits.
+const timeout = 5 * time.Second
+
+// The errors of Take. It also returns call.ErrReconnecting and call.ErrReplayLost.
+var (
+	// ErrUnknown: the client has no such call.
+	ErrUnknown = errors.New("there is no such call")
+	// ErrTransport: the call was begun over the other transport.
+	ErrTransport = errors.New("the call was begun over another transport")
+	// ErrUnavailable: the journal cannot be read or written now.
+	ErrUnavailable = errors.New("the journal is not available")
+)
+
+// Request is the request of a client that reconnects.
+type Request struct {
+	Token, After      string // the call's, and the id of the last event that the client has seen
+	Principal, Secret string // who asks: Secret is the client secret as the journal names it, "" for an API key
+	WebRTC            bool
+	Logger            *slog.Logger
+}
+
+// Taken is a call that this process owns now. The caller closes the Journal.
+type Taken struct {
+	State   *journal.State
+	Journal *journal.Writer
+	Former  call.Former
+}
+
+// Taking takes calls over. It is safe for concurrent use.
+type Taking struct {
+	book *journal.Book // nil: there is no journal
+	env  env.Env
+
+	mu  sync.Mutex
+	now map[string]bool // the tokens of calls that are being taken over
+}
+
+// New returns a Taking from this journal. book may be nil.
+func New(book *journal.Book, e env.Env) *Taking {
+	return &Taking{book: book, env: e, now: map[string]bool{}}
+}
+
+// Take makes this process the owner of a call.
+func (t *Taking) Take(ctx context.Context, r Request) (Taken, error) {
+	if !t.begin(r.Token) {
+		return Taken{}, call.ErrReconnecting
+	}
+	defer t.end(r.Token)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var former call.Former
+	refused := ErrUnknown
+	state, writer, err := t.book.TakeOver(ctx, r.Token, r.Logger, func(s *journal.State) bool {
+		former, refused = t.may(s, r)
+		return refused == nil
+	})
+	switch {
+	case errors.Is(err, journal.ErrUnknown) && refused != nil:
+		return Taken{}, refused
+	case err != nil:
+		return Taken{}, errors.Join(ErrUnavailable, err)
+	}
+	return Taken{state, writer, former}, nil
+}
+
+// may returns what the hub must know of a call, or the error that says why the client may not have it.
+func (t *Taking) may(s *journal.State, r Request) (f call.Former, refused error) {
+	switch {
+	case s.Call.Principal != r.Principal || s.Call.Secret != r.Secret || s.Settings.ExpiresAt <= t.env.Now().Unix():
+		return f, ErrUnknown
+	case s.Call.WebRTC != r.WebRTC:
+		return f, ErrTransport
+	}
+	f.Base, f.Session = s.Base, &s.Settings
+	for _, e := range s.Events {
+		f.Events = append(f.Events, call.Event{Type: e.Type, ID: e.ID, Text: e.Text, Number: e.Number})
+	}
+	_, refused = call.EventsAfter(f.Events, f.Base, r.After)
+	return f, refused
+}
+
+func (t *Taking) begin(token string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.book == nil || t.now[token] {
+		return false
+	}
+	t.now[token] = true
+	return true
+}
+
+func (t *Taking) end(token string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.now, token)
+}
+
+// Owns reports whether this process is still the owner of the call with that journal. It is without a journal, and if the store cannot say so.
+func Owns(ctx context.Context, w *journal.Writer) bool {
+	if w == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return w.Owns(ctx)
+}

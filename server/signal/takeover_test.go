@@ -1,0 +1,197 @@
+package signal
+
+// Another process goes on with a call: at whichever write the owner ends, nothing that the client was told is lost, and nothing comes twice.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/onsi/gomega"
+
+	"github.com/antiphon-rt/antiphon/server/journal"
+	"github.com/antiphon-rt/antiphon/server/journal/journaltest"
+	"github.com/antiphon-rt/antiphon/wire"
+)
+
+// process returns a server that journals its calls through view.
+func process(t *testing.T, view *journaltest.View) (d *harness, address string) {
+	t.Helper()
+	d = open(t, func(c *Config) { c.Keys, c.Journal = keys(t), journal.New(journal.Config{Log: view}) })
+	return d, d.serve() + "/v1/realtime"
+}
+
+// survivor is a client that reconnects, as the SDK does.
+type survivor struct {
+	*harness
+	ws     *websocket.Conn
+	token  string
+	after  string // the id of the last event
+	sent   []string
+	tries  int
+	ids    map[string]bool
+	events []wire.ServerEvent
+}
+
+// dials connects to a server, anew or again. It sends again what the server has not accepted.
+func (s *survivor) dials(address string) {
+	s.t.Helper()
+	if s.token != "" {
+		address += "?antiphon_resume=" + s.token + "&antiphon_resume_after=" + s.after
+	}
+	p := s.connect(address, key)
+	s.ws = p.ws
+	if s.token == "" {
+		s.token = p.token()
+		return
+	}
+	p.first() // the acknowledgement for a page
+	seen := p.answer.Header.Get("Antiphon-Resume-Seen")
+	from := 1 + slices.IndexFunc(s.sent, func(text string) bool { return strings.HasPrefix(text, `{"event_id":"`+seen+`",`) })
+	for _, text := range s.sent[from:] {
+		_ = s.ws.Write(s.t.Context(), websocket.MessageText, []byte(text)) // the connection may break: the events are sent again
+	}
+}
+
+// does sends an event with that id.
+func (s *survivor) does(id, text string) {
+	s.t.Helper()
+	text = fmt.Sprintf(`{"event_id":%q,%s}`, id, text)
+	s.sent = append(s.sent, text)
+	_ = s.ws.Write(s.t.Context(), websocket.MessageText, []byte(text))
+}
+
+// until reads events until one of them is right. again is called when the connection breaks.
+func (s *survivor) until(right func(wire.ServerEvent) bool, again func()) {
+	s.t.Helper()
+	for !slices.ContainsFunc(s.events, right) {
+		ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+		_, text, err := s.ws.Read(ctx)
+		cancel()
+		if err != nil {
+			s.tries++
+			s.g.Expect(s.tries).To(gomega.BeNumerically("<=", 1), "one process ends: %v", err)
+			again()
+			continue
+		}
+		e, err := wire.DecodeServer(text)
+		s.g.Expect(err).NotTo(gomega.HaveOccurred(), string(text))
+		s.g.Expect(s.ids).NotTo(gomega.HaveKey(e.ID()), "an event comes once: %s", text)
+		s.ids[e.ID()], s.after = true, e.ID()
+		s.events = append(s.events, e)
+	}
+}
+
+// count returns how many events are right.
+func (s *survivor) count(right func(wire.ServerEvent) bool) (n int) {
+	for _, e := range s.events {
+		if right(e) {
+			n++
+		}
+	}
+	return n
+}
+
+func added(item string) func(wire.ServerEvent) bool {
+	return func(e wire.ServerEvent) bool {
+		a, is := e.(*wire.ConversationItemAdded)
+		return is && a.Item.ID == item
+	}
+}
+
+func ofType(name string) func(wire.ServerEvent) bool {
+	return func(e wire.ServerEvent) bool { return e.Type() == name }
+}
+
+// answered returns a condition on the responses: n of them have been completed.
+func (s *survivor) answered(n int) func(wire.ServerEvent) bool {
+	return func(wire.ServerEvent) bool {
+		return s.count(func(e wire.ServerEvent) bool {
+			done, is := e.(*wire.ResponseDone)
+			return is && done.Response.Status == "completed"
+		}) >= n
+	}
+}
+
+// errDead is the error of a store for a process that has ended.
+var errDead = errors.New("the process has ended")
+
+// TestTheOwnerEndsAtEachWrite ends the owner of a call before and after each write of a conversation.
+func TestTheOwnerEndsAtEachWrite(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		for n := 1; n <= 14; n++ {
+			if n == 1 && !after {
+				continue // the client does not know yet that the call can be continued
+			}
+			t.Run(fmt.Sprintf("write %d, after it: %v", n, after), func(t *testing.T) {
+				t.Parallel()
+				endAtWrite(t, n, after)
+			})
+		}
+	}
+}
+
+func endAtWrite(t *testing.T, n int, after bool) {
+	var log journaltest.Log
+	first := &journaltest.View{Log: &log}
+	s := &survivor{ids: map[string]bool{}}
+	var dead atomic.Bool
+	end := func(at int) error {
+		if at == n && dead.CompareAndSwap(false, true) {
+			_ = s.ws.CloseNow() // before anything else of the process happens
+		}
+		if dead.Load() {
+			return errDead
+		}
+		return nil
+	}
+	if first.Before = end; after {
+		first.Before = func(at int) error {
+			if at > n || dead.Load() {
+				return errDead
+			}
+			return nil
+		}
+		first.After = end
+	}
+	d, one := process(t, first)
+	_, two := process(t, &journaltest.View{Log: &log})
+	s.harness = d
+	s.dials(one)
+	again := func() { s.dials(two) }
+	s.until(ofType("session.created"), again)
+	s.does("hello", `"type":"antiphon.hello"`)
+	s.until(ofType("antiphon.ack"), again)
+	s.does("text", `"type":"session.update","session":{"type":"realtime","output_modalities":["text"],"instructions":"Be kind."}`)
+	s.does("one", `"type":"conversation.item.create","item":{"id":"item_one","type":"message","role":"user","content":[{"type":"input_text","text":"one"}]}`)
+	s.does("ask", `"type":"response.create"`)
+	s.until(added("item_one"), again)
+	s.until(s.answered(1), again)
+	s.does("two", `"type":"conversation.item.create","item":{"id":"item_two","type":"message","role":"user","content":[{"type":"input_text","text":"two"}]}`)
+	s.does("drop", `"type":"conversation.item.delete","item_id":"item_one"`)
+	s.until(ofType("conversation.item.deleted"), again)
+	s.does("ask again", `"type":"response.create"`)
+	s.until(s.answered(2), again)
+	s.does("look", `"type":"conversation.item.retrieve","item_id":"item_two"`)
+	s.until(ofType("conversation.item.retrieved"), again)
+	s.does("gone", `"type":"conversation.item.retrieve","item_id":"item_one"`)
+	s.until(ofType("error"), again)
+
+	for _, name := range []string{"session.created", "session.updated", "conversation.item.deleted", "error"} {
+		s.g.Expect(s.count(ofType(name))).To(gomega.Equal(1), name)
+	}
+	for _, item := range []string{"item_one", "item_two"} {
+		s.g.Expect(s.count(added(item))).To(gomega.Equal(1), item)
+	}
+	s.g.Expect(s.count(ofType("response.created"))).To(gomega.Equal(s.count(ofType("response.done"))), "every response ends")
+	s.g.Expect(s.ws.Close(websocket.StatusNormalClosure, "")).To(gomega.Succeed())
+	if s.tries > 0 {
+		s.g.Eventually(log.Len, patience).Should(gomega.BeZero(), "a call that has ended in order leaves nothing")
+	}
+}
