@@ -118,6 +118,9 @@ func (l *Log) Remove(ctx context.Context, name string) error {
 
 // Trim removes the entries of a list whose revision is below before.
 func (l *Log) Trim(ctx context.Context, name string, before uint64) error {
+	if before <= 1 {
+		return nil // there is nothing below the first revision, and NATS servers take a purge up to revision 1 for one of everything
+	}
 	ctx, cancel := context.WithTimeout(ctx, l.of.cfg.Timeout)
 	defer cancel()
 	if err := l.of.writable(ctx); err != nil {

@@ -47,6 +47,10 @@ func TestLog(t *testing.T) {
 				read, after = append(read, string(e.Value)), e.Revision
 			}
 			g.Expect(read).To(gomega.Equal([]string{"0", "1", "2"}))
+			g.Expect(l.Trim(ctx, "a.1", 1)).To(gomega.Succeed())
+			first, err := l.Next(ctx, "a.1", 0)
+			g.Expect(err).NotTo(gomega.HaveOccurred(), "nothing is below the first revision")
+			g.Expect(first.Revision).To(gomega.Equal(uint64(1)))
 
 			names, err := l.Names(ctx, ">")
 			g.Expect(err).NotTo(gomega.HaveOccurred())
