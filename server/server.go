@@ -331,7 +331,7 @@ func (s *Server) snapshot() telemetry.Snapshot {
 	if s.cfg.Cluster != nil {
 		nodes, passed = s.cfg.Cluster.Stats()
 	}
-	return telemetry.Snapshot{
+	found := telemetry.Snapshot{
 		Nodes: nodes, Passed: passed,
 		Stuck: s.engine.Stuck(), Relayed: relayed,
 		Calls: now, TotalCalls: total, HalfOpen: load.HalfOpen, Draining: s.calls.Draining(), Media: s.engine.Stats(),
@@ -339,4 +339,9 @@ func (s *Server) snapshot() telemetry.Snapshot {
 		FreeMemory: load.FreeMemory, Secrets: load.Secrets,
 		FreeMessages: load.FreeMessages, MostTurns: load.MostTurns, Kept: load.Kept, Abandoned: load.Abandoned, Recordings: recordings,
 	}
+	if j := s.cfg.Journal; j != nil {
+		found.Journal, found.Unjournalled = true, j.Without()
+		found.TakenOver, _ = j.Counts()
+	}
+	return found
 }

@@ -65,6 +65,7 @@ type Book struct {
 	cfg          Config
 	takenOver    atomic.Uint64
 	unjournalled atomic.Uint64
+	without      atomic.Int64 // calls that are not journalled now
 }
 
 // New returns a Book.
@@ -91,6 +92,9 @@ func New(cfg Config) *Book {
 func (b *Book) Counts() (takenOver, unjournalled uint64) {
 	return b.takenOver.Load(), b.unjournalled.Load()
 }
+
+// Without returns how many calls are not journalled now, because the store has failed: no other process could continue them.
+func (b *Book) Without() int { return int(b.without.Load()) }
 
 // list returns the name of the list of the call with that token. The token does not follow from it.
 func list(token string) string {

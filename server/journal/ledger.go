@@ -43,14 +43,16 @@ func (l *ledger) take() (whole bool, newest uint64) {
 	return whole, l.given
 }
 
-// wrote notes that the store has all events up to that number. whole says that the whole State was written.
-func (l *ledger) wrote(newest uint64, whole bool) {
+// wrote notes that the store has all events up to that number. whole says that the whole State was written. again reports that the call could not be continued before.
+func (l *ledger) wrote(newest uint64, whole bool) (again bool) {
 	if l.mode == fenced || l.mode == unjournalled && !whole {
-		return
+		return false
 	}
+	again = l.mode == unjournalled
 	l.mode = storing
 	l.stored = max(l.stored, newest)
 	l.free = max(l.free, l.stored)
+	return again
 }
 
 // failed notes that a write has failed or has taken too long: it is not known what the store has. first reports that the call could be continued before.

@@ -208,6 +208,18 @@ func (w *Writer) Close() {
 	if begun {
 		<-w.gone
 	}
+	if !closed && w.withdraw() {
+		w.book.without.Add(-1)
+	}
+}
+
+// withdraw ends the journal, and reports whether the call was not journalled at that moment.
+func (w *Writer) withdraw() (without bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	without = w.ledger.mode == unjournalled
+	w.ledger.mode = waiting
+	return without
 }
 
 // batch takes what is to be written: the records that wait, or the State in their place. newest is the number of the newest event in it.
@@ -250,9 +262,12 @@ func (w *Writer) write(parent context.Context, within time.Duration) bool {
 			return false
 		}
 		w.mu.Lock()
-		w.ledger.wrote(newest, whole)
-		free := w.ledger.free
+		again, free := w.ledger.wrote(newest, whole), w.ledger.free
 		w.mu.Unlock()
+		if again {
+			w.book.without.Add(-1)
+			w.log.Info("the call is journalled again")
+		}
 		w.watch.Committed(free)
 	}
 }
@@ -265,6 +280,7 @@ func (w *Writer) failed(err error) {
 	w.mu.Unlock()
 	if first {
 		w.book.unjournalled.Add(1)
+		w.book.without.Add(1)
 		w.log.Warn("the call is not journalled: no other process could continue it", "err", err)
 	}
 	w.watch.Committed(free)
@@ -273,8 +289,12 @@ func (w *Writer) failed(err error) {
 // fenced notes that another owner has the call.
 func (w *Writer) fenced() {
 	w.mu.Lock()
+	without := w.ledger.mode == unjournalled
 	first := w.ledger.fence()
 	w.mu.Unlock()
+	if without {
+		w.book.without.Add(-1)
+	}
 	if first {
 		w.log.Info("another process has taken the call over: it ends here")
 		w.watch.Fenced()

@@ -47,6 +47,10 @@ type Snapshot struct {
 	// cluster.
 	Nodes  int
 	Passed map[string]uint64
+	// TakenOver is how many calls were taken over from another process, and Unjournalled how many are not journalled now. Journal says that calls are journalled at all.
+	Journal      bool
+	TakenOver    uint64
+	Unjournalled int
 }
 
 // Recording is the state of one file of events or transitions.
@@ -88,6 +92,8 @@ var (
 	unrecorded    = describe("recording_lines_dropped_total", "Lines of a recording that were dropped, because the disk is too slow.", "file")
 	nodes         = describe("cluster_nodes", "Servers of the cluster that publish their load, with this one.")
 	passed        = describe("cluster_requests_total", "Requests that were passed on to another server, by result.", "result")
+	takenOver     = describe("calls_taken_over_total", "Calls that another process has served before, and that go on here.")
+	unjournalled  = describe("calls_unjournalled", "Calls that no other process could continue now, because the store fails.")
 	secrets       = describe("client_secrets", "Client secrets that have not expired.")
 )
 
@@ -95,7 +101,7 @@ var (
 func (s *scraped) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		sessions, sessionsTotal, halfOpen, draining, packets, lost, late, skipped, component, queued, queueSize, freeMemory, secrets,
-		stuck, relayed, freeMessages, turns, kept, abandoned, unwritten, unrecorded, nodes, passed,
+		stuck, relayed, freeMessages, turns, kept, abandoned, unwritten, unrecorded, nodes, passed, takenOver, unjournalled,
 	} {
 		to <- d
 	}
@@ -147,6 +153,10 @@ func (s *scraped) Collect(to chan<- prometheus.Metric) {
 	}
 	if now.Nodes > 0 {
 		gauge(nodes, float64(now.Nodes))
+	}
+	if now.Journal {
+		count(takenOver, now.TakenOver)
+		gauge(unjournalled, float64(now.Unjournalled))
 	}
 	for result, n := range now.Passed {
 		count(passed, n, result)
