@@ -123,8 +123,9 @@ race: ## Unit tests of all other packages, natively, shuffled, with the race det
 faults: build ## Hold twenty good calls beside hostile clients and failing parts (LONG=5m)
 	ANTIPHON_FAULTS=$(or $(LONG),5m) go test -count=1 -timeout 60m -v -artifacts ./e2e/faults
 
-chaos: ## Kill the proxy of idempotent requests at random (N=50 times), with 100,000 tries of 10,000 keys
+chaos: build ## Kill the proxy of idempotent requests at random (N=50 times), with 100,000 tries of 10,000 keys; then a server of a cluster with calls, as often
 	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestChaos$$' -v ./server/once
+	ANTIPHON_CHAOS=$(if $(filter-out file,$(origin N)),$(N),50) go test -count=1 -timeout 70m -run '^TestACallOutlivesItsServer$$' -v ./e2e/deploy
 
 protocol: ## Every event and field of the protocol is in a real session; prints how many
 	@scripts/protocol.sh

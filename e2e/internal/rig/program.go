@@ -79,3 +79,9 @@ func (p *Program) Kill() {
 	<-p.done
 	_ = p.cmd.Wait() // says that it was killed
 }
+
+// Pause stops the program as if its machine hung; Continue lets it go on.
+func (p *Program) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Continue ends a Pause.
+func (p *Program) Continue() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
