@@ -5,6 +5,7 @@ package rig
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -80,8 +81,18 @@ func (p *Program) Kill() {
 	_ = p.cmd.Wait() // says that it was killed
 }
 
-// Pause stops the program as if its machine hung; Continue lets it go on.
-func (p *Program) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+// Pause stops the program as if its machine hung, and returns when it stands still. Continue lets it go on.
+func (p *Program) Pause() error {
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for {
+		_, err := syscall.Wait4(p.cmd.Process.Pid, nil, syscall.WUNTRACED, nil)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
 
 // Continue ends a Pause.
 func (p *Program) Continue() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
