@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -48,4 +49,31 @@ func TestTheServerIsKilled(t *testing.T) {
 			c.Expect(c.count("session.created")).To(gomega.Equal(1))
 		})
 	}
+}
+
+// TestTheServerIsKilledDuringAnAnswer: the response that plays over WebRTC is cut where it was heard, and the agent answers again by itself.
+func TestTheServerIsKilledDuringAnAnswer(t *testing.T) {
+	t.Parallel()
+	g, flags := gomega.NewWithT(t), []string{"--pipeline", "scripted", "--data", filepath.Join(t.TempDir(), "data")}
+	first, err := rig.Start("..", append(flags, "--listen", "127.0.0.1:0")...)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(first.Kill)
+	c := call(t, callOptions{url: first.URL})
+	c.Expect(c.SendText("say 12 words")).To(gomega.Succeed())
+	c.begin()
+	c.hear(time.Second)
+	first.Kill()
+	second, err := rig.Start("..", append(flags, "--listen", strings.TrimPrefix(first.URL, "http://"))...)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	t.Cleanup(second.Kill)
+	c.comesBack()
+	c.Eventually(func() int { return len(c.Snapshot().Transcript) }, patience).Should(gomega.Equal(3))
+	c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.HaveSuffix("twelve."))
+	c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Listening))
+	now := c.Snapshot()
+	c.Expect(now.Err).NotTo(gomega.HaveOccurred())
+	c.Expect(now.Transcript[1].Interrupted).To(gomega.BeTrue())
+	c.Expect(now.Transcript[1].Text).NotTo(gomega.ContainSubstring("twelve"))
+	c.Expect(now.Transcript[2].Interrupted).To(gomega.BeFalse())
+	c.Expect(c.count("session.created")).To(gomega.Equal(1))
 }
