@@ -60,7 +60,7 @@ func TestMachinesPage(t *testing.T) {
 		{"compaction", "It decides when a long conversation is summarised. One run goes on at a time.", compaction.Table.Mermaid(compaction.Idle{})},
 		{"run", "It decides how one piece of agent work goes on and ends. No driver runs it yet.", run.Table.Mermaid(run.Queued{})},
 		{"idempotency", "It decides which try of a request reaches the server and which answer the other tries get.", idempotency.Table.Mermaid(idempotency.Free{})},
-		{"journal", "It decides what the owner of a call may tell the client while the call is written to a log. No driver runs it yet.", journal.Table.Mermaid(journal.Waiting{})},
+		{"journal", "It decides what the owner of a call may tell the client while the call is written to a log.", journal.Table.Mermaid(journal.Waiting{})},
 		{"session", "The composition: an arrow goes from a machine whose effect is an event of another machine.", flow},
 	} {
 		page += "\n## " + m.name + "\n" + m.decides + "\n\n```mermaid\n" + strings.TrimRight(m.diagram, "\n") + "\n```\n"

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/journal"
 	"github.com/antiphon-rt/antiphon/server/env"
 )
 
@@ -57,6 +58,8 @@ type Config struct {
 	Log    Log
 	Env    env.Env // nil is the real one
 	Logger *slog.Logger
+	// Broken is called with an invariant of a journal's machine that does not hold; nil where they are not checked.
+	Broken func(invariant, event string)
 	Limits
 }
 
@@ -125,7 +128,7 @@ func (b *Book) TakeOver(ctx context.Context, token string, logger *slog.Logger, 
 		if err != nil {
 			return nil, nil, err
 		}
-		if !may(&state) {
+		if state.Ended || !may(&state) {
 			return nil, nil, ErrUnknown
 		}
 		at.epoch++
@@ -142,7 +145,7 @@ func (b *Book) TakeOver(ctx context.Context, token string, logger *slog.Logger, 
 			return nil, nil, fmt.Errorf("the call cannot be taken over: %w", err)
 		}
 		state.Apply(records[0])
-		at.last = revision
+		at.last, at.newest = revision, 0
 		b.takenOver.Add(1)
 		return state.clone(), b.newWriter(name, logger, at, state), nil
 	}
@@ -155,6 +158,8 @@ type tail struct {
 	whole uint64 // the revision at which the newest stored State begins; 0 for none
 	size  int    // the bytes of the entries from there on
 	state int    // the bytes of that State
+	// newest is the number of the newest record of the owner that is complete in the log.
+	newest journal.Record
 }
 
 // read reads the log of a call.
@@ -199,7 +204,7 @@ func (b *Book) end(ctx context.Context, name string) (entry, tail, error) {
 		return entry{}, tail{}, unknown(err)
 	}
 	e, err := readEntry(text)
-	at := tail{epoch: e.epoch, last: revision, whole: e.whole}
+	at := tail{epoch: e.epoch, last: revision, whole: e.whole, newest: journal.Record(e.newest)}
 	if e.first() && e.last() && e.flags&flagWhole != 0 {
 		at.whole = revision
 	}

@@ -8,5 +8,5 @@
 // (output commit). So nothing that a client was told is lost. If the store takes too long, the events go out, and the call cannot be continued elsewhere until
 // the Writer has stored the whole State again.
 //
-// State, Record and ledger do no I/O: ledger decides what may go to the client, and Writer carries it out.
+// State and Record do no I/O. The machine coord/journal decides what may go to the client and what the store is asked for, and Writer carries it out.
 package journal

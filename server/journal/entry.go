@@ -9,10 +9,10 @@ import (
 	"fmt"
 )
 
-// Each entry has a header: flags, the owner's epoch, and the revision at which the newest whole State begins; 0 if this entry begins it, or if there is
-// none.
+// Each entry has a header: flags, the owner's epoch, the revision at which the newest whole State begins (0 if this entry begins it, or if there is
+// none), and the number of the owner's newest record that is complete with this entry.
 const (
-	headerSize = 1 + 4 + 8
+	headerSize = 1 + 4 + 8 + 8
 	// maxPiece is the size of the largest piece of records in one entry. A value of the store has at most 900 KiB.
 	maxPiece = 800 << 10
 )
@@ -21,14 +21,16 @@ const (
 	flagFirst byte = 1 << iota // the first piece
 	flagLast                   // the last piece
 	flagWhole                  // the records begin with a State
+	flagEnd                    // the call has ended in order
 )
 
 // entry is one entry of a log.
 type entry struct {
-	flags byte
-	epoch uint32
-	whole uint64 // the revision at which the newest State begins that is stored completely
-	piece []byte
+	flags  byte
+	epoch  uint32
+	whole  uint64 // the revision at which the newest State begins that is stored completely
+	newest uint64 // the number of the owner's newest record that is complete; 0 for none
+	piece  []byte
 }
 
 func (e entry) first() bool { return e.flags&flagFirst != 0 }
@@ -40,6 +42,7 @@ func (e entry) bytes() []byte {
 	b = append(b, e.flags)
 	b = binary.BigEndian.AppendUint32(b, e.epoch)
 	b = binary.BigEndian.AppendUint64(b, e.whole)
+	b = binary.BigEndian.AppendUint64(b, e.newest)
 	return append(b, e.piece...)
 }
 
@@ -50,7 +53,9 @@ func readEntry(b []byte) (entry, error) {
 	if len(b) < headerSize {
 		return entry{}, fmt.Errorf("%w: it has %d bytes", errEntry, len(b))
 	}
-	return entry{flags: b[0], epoch: binary.BigEndian.Uint32(b[1:]), whole: binary.BigEndian.Uint64(b[5:]), piece: b[headerSize:]}, nil
+	return entry{
+		flags: b[0], epoch: binary.BigEndian.Uint32(b[1:]), whole: binary.BigEndian.Uint64(b[5:]), newest: binary.BigEndian.Uint64(b[13:]), piece: b[headerSize:],
+	}, nil
 }
 
 // pieces returns the entries of records. whole is the revision at which the newest stored State begins.
@@ -68,6 +73,9 @@ func pieces(records []Record, epoch uint32, whole uint64) ([]entry, error) {
 		}
 		if records[0].State != nil {
 			e.flags |= flagWhole
+		}
+		if records[len(records)-1].Ended {
+			e.flags |= flagEnd
 		}
 		if text = text[n:]; len(text) == 0 {
 			e.flags |= flagLast

@@ -78,6 +78,7 @@ type State struct {
 	// Events are the newest events, the oldest first. All events after the number Base are there.
 	Events []Event
 	Base   uint64
+	Ended  bool // the call has ended in order: nobody can go on with it
 }
 
 // Open is what has begun for the client and has not ended.
@@ -132,7 +133,7 @@ func (s *State) Apply(r Record) {
 		*s = *r.State
 		s.Items, s.Events = slices.Clone(s.Items), slices.Clone(s.Events)
 	}
-	s.Epoch = max(s.Epoch, r.Claimed)
+	s.Epoch, s.Ended = max(s.Epoch, r.Claimed), s.Ended || r.Ended
 	if r.Settings != nil {
 		s.Settings = *r.Settings
 	}

@@ -1,14 +1,15 @@
 package journal
 
-// The Writer: takes a session's records, and stores them in a goroutine of its own.
+// The Writer: takes a session's records, gives the machine of the journal (coord/journal) its events, and performs its effects but for those of the store.
 
 import (
-	"context"
-	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/antiphon-rt/antiphon/coord/journal"
+	"github.com/antiphon-rt/antiphon/coord/machine"
 	"github.com/antiphon-rt/antiphon/server/env"
 )
 
@@ -16,15 +17,13 @@ import (
 const (
 	maxWaiting      = 1024    // records that wait for the store
 	maxWaitingBytes = 4 << 20 // the events and texts in them, about
-	// leastTail is how many bytes of records may follow a State before the State is written again. It is also at least the size of the State.
-	leastTail = 256 << 10
 	// closeTimeout is how long Close waits for the store.
 	closeTimeout = 2 * time.Second
 )
 
 // Watch is told what becomes of a call's events. Its functions do not block for long. They are called from the goroutine of the session or of the Writer.
 type Watch struct {
-	// Committed: all events up to this number may go to the client.
+	// Committed: all events up to this number may go to the client. It may come after a larger number.
 	Committed func(number uint64)
 	// Fenced: another owner has taken the call over. The session must end and send nothing more.
 	Fenced func()
@@ -35,23 +34,36 @@ type Writer struct {
 	book  *Book
 	name  string
 	log   *slog.Logger
-	watch Watch
 	epoch uint32
+	at    tail // belongs to the goroutine
 
-	wake    chan struct{} // has a token when there may be something to write
+	wake    chan struct{} // has a token when there may be something to do
 	closing chan struct{}
 	gone    chan struct{}
 
-	mu      sync.Mutex
-	ledger  ledger
-	state   State // everything that was given
-	waiting []Record
-	bytes   int // about the size of waiting
-	ended   bool
-	begun   bool // the goroutine runs
-	closed  bool
+	mu     sync.Mutex
+	watch  Watch
+	known  machineState
+	state  State // everything that was given
+	queue  queue
+	asked  request // what the store is to be asked for
+	late   env.Timer
+	ended  bool // the call has ended in order
+	begun  bool // the goroutine runs
+	closed bool
+}
 
-	at tail // belongs to the goroutine
+// machineState is the machine of the journal, and what its monitor remembers.
+type machineState struct {
+	state    journal.State
+	seen     journal.Seen
+	recorded journal.Record // the newest record
+}
+
+// request is what the goroutine asks the store for. effect is nil if there is nothing to ask.
+type request struct {
+	effect journal.Effect
+	again  bool // the store has just failed
 }
 
 func (b *Book) newWriter(name string, logger *slog.Logger, at tail, state State) *Writer {
@@ -64,10 +76,10 @@ func (b *Book) newWriter(name string, logger *slog.Logger, at tail, state State)
 	}
 	w.watch = Watch{Committed: func(uint64) {}, Fenced: func() {}}
 	w.state.Epoch = at.epoch
-	w.ledger.stored = state.Newest()
-	w.ledger.given, w.ledger.free = w.ledger.stored, w.ledger.stored
+	w.known.state = journal.Waiting{}
+	w.queue.free = state.Newest()
 	if at.last > 0 {
-		w.ledger.mode = storing
+		w.next(journal.Begin{}, nil)
 	}
 	return w
 }
@@ -75,55 +87,214 @@ func (b *Book) newWriter(name string, logger *slog.Logger, at tail, state State)
 // Start says who is told, and begins to write. Records that were given before wait.
 func (w *Writer) Start(watch Watch) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.closed || w.begun {
+		w.mu.Unlock()
 		return
 	}
 	w.watch, w.begun = watch, true
+	free := w.queue.free
 	w.book.cfg.Env.Go(w.run)
+	w.mu.Unlock()
+	watch.Committed(free)
 }
 
 // Epoch returns the epoch of this owner.
 func (w *Writer) Epoch() uint32 { return w.epoch }
 
-// Owns reports whether this is still the owner of the call. If it is not, the Writer is fenced. An owner that cannot ask the store is taken for the owner.
-func (w *Writer) Owns(ctx context.Context) bool {
-	_, at, err := w.book.end(ctx, w.name)
-	if err != nil || at.epoch <= w.epoch {
-		return true
-	}
-	w.fenced()
-	return false
-}
-
 // Record takes what has changed. Nobody changes r afterwards. It does not wait.
 func (w *Writer) Record(r Record) {
 	w.mu.Lock()
-	if w.closed || w.ledger.mode == fenced {
+	if w.closed || w.ended {
 		w.mu.Unlock()
 		return
 	}
 	if r.State != nil {
 		r.State.Epoch = w.epoch
 	}
+	w.ended, r.Ended = r.Ended, false // Close writes the end
 	w.state.Apply(r)
-	w.ended = w.ended || r.Ended
+	var out outcome
 	if w.state.Client.Extended {
-		w.ledger.begin()
+		w.next(journal.Begin{}, &out)
 	}
-	w.ledger.give(w.state.Newest())
-	if w.ledger.writes() && !w.ledger.whole {
-		w.waiting = append(w.waiting, r)
-		w.bytes += size(r)
-	}
-	if len(w.waiting) > maxWaiting || w.bytes > maxWaitingBytes {
-		w.waiting, w.bytes = nil, 0
-		w.ledger.whole = true // the State has them
-	}
-	free := w.ledger.free
+	w.known.recorded++
+	w.queue.add(w.known.recorded, r, w.state.Newest(), w.book.cfg.Env.Now())
+	w.next(journal.Recorded{Record: w.known.recorded}, &out)
 	w.mu.Unlock()
-	w.watch.Committed(free)
+	w.tell(out)
+}
+
+// Close writes what waits, within closeTimeout, and removes the log if a record has said that the call has ended.
+func (w *Writer) Close() {
+	w.mu.Lock()
+	closed, begun := w.closed, w.begun
+	w.closed = true
+	w.mu.Unlock()
+	if !closed {
+		close(w.closing)
+	}
+	if begun {
+		<-w.gone
+	} else {
+		w.step(journal.Stop{})
+	}
+}
+
+// outcome is what the effects of a step say to others. They are told without the lock.
+type outcome struct {
+	free                    uint64 // all events up to this number may go out; 0 for no change
+	broke, restored, fenced bool
+}
+
+// step gives the machine an event and performs the effects.
+func (w *Writer) step(e journal.Event) {
+	var out outcome
+	w.mu.Lock()
+	w.next(e, &out)
+	w.mu.Unlock()
+	w.tell(out)
+}
+
+// next is step for a caller that holds the lock. It adds to out what is to be told.
+func (w *Writer) next(e journal.Event, out *outcome) {
+	from := w.known.state
+	to, effects, row := journal.Table.Next(from, e)
+	w.known.state = to
+	if broken := w.book.cfg.Broken; broken != nil {
+		var invariant string
+		edge := machine.Edge[journal.State, journal.Event, journal.Effect]{From: from, Event: e, To: to, Effects: effects, Row: row}
+		if w.known.seen, invariant = journal.Monitor.Watch(w.known.seen, edge); invariant != "" {
+			broken(invariant, e.Name())
+		}
+	}
+	switch e := e.(type) {
+	case journal.Begin:
+		if _, first := from.(journal.Waiting); first {
+			w.at.newest = w.known.recorded // the goroutine has not been asked for anything
+		}
+	case journal.Stored:
+		w.queue.stored(e.To)
+	case journal.Found:
+		w.queue.stored(e.To)
+	case journal.Recorded, journal.Conflict, journal.Failed, journal.Taken, journal.Gone, journal.Late, journal.Over, journal.Stop:
+	}
+	_, failed := e.(journal.Failed)
+	for _, f := range effects {
+		w.perform(f, failed, out)
+	}
+	w.book.without.Add(without(to) - without(from))
+	switch to.(type) {
+	case journal.Fenced, journal.Closed:
+		if w.late != nil {
+			w.late.Stop()
+		}
+		w.queue.forget()
+	case journal.Waiting, journal.Broken, journal.Mending, journal.Off:
+		w.queue.forget() // the State has it
+	case journal.Resting, journal.Writing, journal.Doubtful, journal.Finishing, journal.Ending:
+	}
+}
+
+// without returns 1 for a call that no other process could continue, because the store has failed, and 0 for all others.
+func without(s journal.State) int64 {
+	switch s.(type) {
+	case journal.Broken, journal.Mending, journal.Off:
+		return 1
+	case journal.Waiting, journal.Resting, journal.Writing, journal.Doubtful, journal.Finishing, journal.Ending, journal.Fenced, journal.Closed:
+	}
+	return 0
+}
+
+func (w *Writer) perform(f journal.Effect, failed bool, out *outcome) {
+	switch f := f.(type) {
+	case journal.Arm:
+		w.arm(f.Record)
+	case journal.Append, journal.AppendFull, journal.AppendEnd, journal.Look, journal.Remove:
+		w.asked = request{f, failed}
+	case journal.Release:
+		out.free = w.queue.release(f.To)
+	case journal.Break:
+		out.broke = true
+	case journal.Restore:
+		out.restored = true
+	case journal.Fence:
+		out.fenced = true
+	}
+}
+
+// arm starts the time that a record may wait. The caller holds the lock.
+func (w *Writer) arm(r journal.Record) {
+	if w.late != nil {
+		w.late.Stop()
+	}
+	wait := w.book.cfg.Patience - w.book.cfg.Env.Now().Sub(w.queue.since(r, w.book.cfg.Env.Now()))
+	w.late = w.book.cfg.Env.AfterFunc(max(0, wait), func() { w.step(journal.Late{Record: r}) })
+}
+
+// tell tells others what has become of the events.
+func (w *Writer) tell(out outcome) {
+	w.mu.Lock()
+	watch := w.watch
+	w.mu.Unlock()
+	if out.broke {
+		w.book.unjournalled.Add(1)
+		w.log.Warn("the call is not journalled: no other process could continue it, because the store does not answer in time")
+	}
+	if out.free > 0 {
+		watch.Committed(out.free)
+	}
+	if out.restored {
+		w.log.Info("the call is journalled again")
+	}
+	if out.fenced {
+		w.log.Info("another process has taken the call over: it ends here")
+		watch.Fenced()
+	}
 	w.rouse()
+}
+
+func (w *Writer) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// queue has the records that are not known to be stored, and the events that wait for them. The zero value is empty.
+type queue struct {
+	waiting []numbered
+	bytes   int  // about the size of waiting
+	whole   bool // waiting lacks records: the next write must have the whole State
+	held    []heldRecord
+	free    uint64 // all events up to this number may go to the client
+}
+
+// numbered is a record with its number.
+type numbered struct {
+	number journal.Record
+	Record
+}
+
+// heldRecord is a record whose events wait.
+type heldRecord struct {
+	number journal.Record
+	newest uint64 // the number of the newest event
+	since  time.Time
+}
+
+// add takes a record that was made at a time. newest is the number of the newest event.
+func (q *queue) add(n journal.Record, r Record, newest uint64, at time.Time) {
+	if !q.whole {
+		q.waiting, q.bytes = append(q.waiting, numbered{n, r}), q.bytes+size(r)
+	}
+	if len(q.waiting) > maxWaiting || q.bytes > maxWaitingBytes {
+		q.forget()
+	}
+	if last := len(q.held) - 1; last >= maxWaiting {
+		q.held[last].number, q.held[last].newest = n, newest // both are released when the later one is stored
+		return
+	}
+	q.held = append(q.held, heldRecord{n, newest, at})
 }
 
 // size returns about how many bytes a record has.
@@ -140,235 +311,36 @@ func size(r Record) (n int) {
 	return n + 256
 }
 
-func (w *Writer) rouse() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
+// forget drops the records that wait.
+func (q *queue) forget() { q.waiting, q.bytes, q.whole = nil, 0, true }
+
+// stored drops the records up to one that the log has.
+func (q *queue) stored(to journal.Record) {
+	n := 0
+	for n < len(q.waiting) && q.waiting[n].number <= to {
+		q.bytes -= size(q.waiting[n].Record)
+		n++
 	}
+	q.waiting = slices.Delete(q.waiting, 0, n)
 }
 
-// run writes until the Writer is closed.
-func (w *Writer) run() {
-	defer close(w.gone)
-	for {
-		select {
-		case <-w.wake:
-		case <-w.closing:
-			w.finish()
-			return
-		}
-		if !w.write(context.Background(), w.book.cfg.Patience) && !w.pause() {
-			w.finish()
-			return
-		}
+// release returns the number of the newest event that may go out now, if those of the records up to one may.
+func (q *queue) release(to journal.Record) uint64 {
+	n := 0
+	for n < len(q.held) && q.held[n].number <= to {
+		q.free = max(q.free, q.held[n].newest)
+		n++
 	}
+	q.held = slices.Delete(q.held, 0, n)
+	return q.free
 }
 
-// pause waits until the store is tried again. It returns false if the Writer is closed meanwhile.
-func (w *Writer) pause() bool {
-	due := make(chan struct{})
-	t := w.book.cfg.Env.AfterFunc(w.book.cfg.Retry, func() { close(due) })
-	defer t.Stop()
-	select {
-	case <-due:
-		w.rouse()
-		return true
-	case <-w.closing:
-		return false
-	}
-}
-
-// finish writes what waits. The log of a call that has ended in order is removed.
-func (w *Writer) finish() {
-	ctx, cancel := env.WithTimeout(w.book.cfg.Env, context.Background(), closeTimeout, context.DeadlineExceeded)
-	defer cancel()
-	if !w.write(ctx, closeTimeout) || w.at.last == 0 {
-		return
-	}
-	w.mu.Lock()
-	remove := w.ended && w.ledger.mode != fenced
-	w.mu.Unlock()
-	if !remove {
-		return
-	}
-	if err := w.book.cfg.Log.Remove(ctx, w.name); err != nil {
-		w.log.Debug("the journal of a call that has ended stays until it expires", "err", err)
-	}
-}
-
-// Close writes what waits, within closeTimeout, and removes the log if a record has said that the call has ended.
-func (w *Writer) Close() {
-	w.mu.Lock()
-	closed, begun := w.closed, w.begun
-	w.closed = true
-	w.mu.Unlock()
-	if !closed {
-		close(w.closing)
-	}
-	if begun {
-		<-w.gone
-	}
-	if !closed && w.withdraw() {
-		w.book.without.Add(-1)
-	}
-}
-
-// withdraw ends the journal, and reports whether the call was not journalled at that moment.
-func (w *Writer) withdraw() (without bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	without = w.ledger.mode == unjournalled
-	w.ledger.mode = waiting
-	return without
-}
-
-// batch takes what is to be written: the records that wait, or the State in their place. newest is the number of the newest event in it.
-func (w *Writer) batch() (records []Record, newest uint64, whole bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.ledger.writes() {
-		return nil, 0, false
-	}
-	if w.at.size > max(leastTail, 2*w.at.state) {
-		w.ledger.whole = true
-	}
-	whole, newest = w.ledger.take()
-	records = w.waiting
-	w.waiting, w.bytes = nil, 0
-	if whole {
-		records = []Record{{State: w.state.clone(), Ended: w.ended}}
-	}
-	return records, newest, whole
-}
-
-// write writes what waits. Each write may take so long. It returns false if the store is to be tried again later.
-func (w *Writer) write(parent context.Context, within time.Duration) bool {
-	for {
-		records, newest, whole := w.batch()
-		if len(records) == 0 {
-			return true
-		}
-		ctx, cancel := env.WithTimeout(w.book.cfg.Env, parent, within, context.DeadlineExceeded)
-		late := w.book.cfg.Env.AfterFunc(within, func() { w.failed(context.DeadlineExceeded) })
-		err := w.store(ctx, records, whole)
-		late.Stop()
-		cancel()
-		switch {
-		case errors.Is(err, errFenced):
-			w.fenced()
-			return true
-		case err != nil:
-			w.failed(err)
-			return false
-		}
-		w.mu.Lock()
-		again, free := w.ledger.wrote(newest, whole), w.ledger.free
-		w.mu.Unlock()
-		if again {
-			w.book.without.Add(-1)
-			w.log.Info("the call is journalled again")
-		}
-		w.watch.Committed(free)
-	}
-}
-
-// failed notes that the store has failed, or takes too long. The events go out.
-func (w *Writer) failed(err error) {
-	w.mu.Lock()
-	first, free := w.ledger.failed(), w.ledger.free
-	w.waiting, w.bytes = nil, 0 // the State has them
-	w.mu.Unlock()
-	if first {
-		w.book.unjournalled.Add(1)
-		w.book.without.Add(1)
-		w.log.Warn("the call is not journalled: no other process could continue it", "err", err)
-	}
-	w.watch.Committed(free)
-}
-
-// fenced notes that another owner has the call.
-func (w *Writer) fenced() {
-	w.mu.Lock()
-	without := w.ledger.mode == unjournalled
-	first := w.ledger.fence()
-	w.mu.Unlock()
-	if without {
-		w.book.without.Add(-1)
-	}
-	if first {
-		w.log.Info("another process has taken the call over: it ends here")
-		w.watch.Fenced()
-	}
-}
-
-var (
-	errFenced   = errors.New("another owner has taken the call over")
-	errTooLarge = errors.New("the call is too large for the journal: images and long texts count")
-)
-
-// store appends records to the log. After an error it is not known what the log has.
-func (w *Writer) store(ctx context.Context, records []Record, whole bool) error {
-	if whole {
-		if err := w.findEnd(ctx); err != nil {
-			return err
+// since returns when a record was made, or now if it is not known.
+func (q *queue) since(n journal.Record, now time.Time) time.Time {
+	for _, h := range q.held {
+		if h.number >= n {
+			return h.since
 		}
 	}
-	all, err := pieces(records, w.at.epoch, w.at.whole)
-	if err != nil {
-		return err
-	}
-	if whole && len(all)*maxPiece > w.book.cfg.MaxState+maxPiece {
-		return errTooLarge
-	}
-	begins, bytes := uint64(0), 0
-	for i, e := range all {
-		if whole && i > 0 && i == len(all)-1 {
-			e.whole = begins // from this piece on the State is complete
-		}
-		revision, err := w.book.cfg.Log.Append(ctx, w.name, e.bytes(), w.at.last)
-		if errors.Is(err, ErrConflict) {
-			return w.conflict(ctx)
-		}
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			begins = revision
-		}
-		w.at.last = revision
-		bytes += len(e.piece) + headerSize
-	}
-	if !whole {
-		w.at.size += bytes
-		return nil
-	}
-	w.at.whole, w.at.size, w.at.state = begins, bytes, bytes
-	if err := w.book.cfg.Log.Trim(ctx, w.name, begins); err != nil {
-		w.log.Debug("the entries before the State stay", "err", err)
-	}
-	return nil
-}
-
-// findEnd finds the end of the log, before the whole State is written. A write that has failed may have happened.
-func (w *Writer) findEnd(ctx context.Context) error {
-	_, at, err := w.book.end(ctx, w.name)
-	switch {
-	case errors.Is(err, ErrUnknown):
-		w.at = tail{epoch: w.at.epoch}
-		return w.book.cfg.Log.Room(ctx)
-	case err != nil:
-		return err
-	case at.epoch > w.at.epoch:
-		return errFenced
-	}
-	w.at.last, w.at.whole = at.last, at.whole
-	return nil
-}
-
-// conflict returns errFenced if another owner has written. Otherwise the newest entry is one of this Writer, whose success was not known.
-func (w *Writer) conflict(ctx context.Context) error {
-	if err := w.findEnd(ctx); err != nil {
-		return err
-	}
-	return ErrConflict
+	return now
 }
