@@ -84,6 +84,7 @@ func TestEventsAfterTheLossOfAProcess(t *testing.T) {
 	events := []Event{numbered(1, 11), numbered(1, 12), numbered(2, 13), numbered(2, 14)}
 	for after, want := range map[string]int{
 		numbered(1, 12).ID: 2, numbered(2, 14).ID: 0, passing(1, 11).ID: 3, passing(2, 14).ID: 0, numbered(1, 10).ID: 4,
+		passing(2, 12).ID:  2,  // the second process has sent it before its first numbered event
 		numbered(1, 13).ID: -1, // an event of the former process that was not stored
 		numbered(2, 15).ID: -1, numbered(1, 9).ID: -1, "": -1, "event_x": -1, "event_x-1-x": -1, "event_x-1-2-3": -1,
 	} {

@@ -40,8 +40,8 @@ func EventsAfter(events []Event, base uint64, after string) ([]Event, error) {
 		if e.Number != number {
 			continue
 		}
-		if of, _, _ := readNumber(e.ID); of != epoch {
-			return nil, ErrReplayLost
+		if of, _, _ := readNumber(e.ID); of > epoch {
+			return nil, ErrReplayLost // the client has another event of this number, which its process has not stored
 		}
 		return events[i+1:], nil
 	}
