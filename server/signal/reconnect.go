@@ -62,7 +62,7 @@ func (h *Handler) opensCall(anew, again endpoint) endpoint {
 // payer returns the principal who pays for a request that reconnects a call: the call's own. An expired client secret does not say
 // whose it was.
 func (h *Handler) payer(token string, who requester) string {
-	if _, c := h.findByToken(token, who); c != nil {
+	if c := h.findByToken(token, who); c != nil {
 		return c.owner.principal
 	}
 	return who.principal
@@ -81,17 +81,20 @@ func notReconnectable() *problem {
 // the attempt has failed.
 func (h *Handler) reconnect(r *http.Request, who requester, overWebRTC bool) (c *callEntry, seen string, done func(), p *problem) {
 	token, after := reconnection(r)
-	_, c = h.findByToken(token, who)
+	c = h.findByToken(token, who)
 	if c == nil {
 		return nil, "", nil, notReconnectable()
 	}
 	if webRTC := h.peerOf(c) != nil; webRTC != overWebRTC {
 		return nil, "", nil, otherTransport()
 	}
-	if !takeover.Owns(r.Context(), c.journal) {
+	owns, unknown := takeover.Owns(r.Context(), c.journal)
+	if !owns {
 		return nil, "", nil, notReconnectable()
 	}
-	if err := h.reserve(r.Context(), c.hub, after); err != nil {
+	if err := h.reserve(r.Context(), c.hub, after); errors.Is(err, call.ErrReplayLost) && unknown != nil {
+		return nil, "", nil, h.notTaken(unknown) // perhaps another process owns the call, and has sent this event
+	} else if err != nil {
 		return nil, "", nil, notReserved(err)
 	}
 	<-c.hub.Detach()
@@ -156,17 +159,16 @@ func notReserved(err error) *problem {
 	return notReconnectable()
 }
 
-// findByToken returns the call with that token and its id. It returns nil if there is no such call, or if the requester may not
-// control it.
-func (h *Handler) findByToken(token string, who requester) (string, *callEntry) {
+// findByToken returns the call with that token. It returns nil if there is no such call, or if the requester may not control it.
+func (h *Handler) findByToken(token string, who requester) *callEntry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for id, c := range h.calls {
+	for _, c := range h.calls {
 		if c.token == token && c.hub != nil && who.mayControl(c.owner) {
-			return id, c
+			return c
 		}
 	}
-	return "", nil
+	return nil
 }
 
 // reconnectCall is call for a client that reconnects.

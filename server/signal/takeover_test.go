@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -194,4 +195,32 @@ func endAtWrite(t *testing.T, n int, after bool) {
 	if s.tries > 0 {
 		s.g.Eventually(log.Len, patience).Should(gomega.BeZero(), "a call that has ended in order leaves nothing")
 	}
+}
+
+// blindLog is a log that cannot be read while it is blind.
+type blindLog struct {
+	*journaltest.View
+	blind atomic.Bool
+}
+
+// Last implements journal.Log.
+func (l *blindLog) Last(ctx context.Context, list string) ([]byte, uint64, error) {
+	if l.blind.Load() {
+		return nil, 0, errDead
+	}
+	return l.View.Last(ctx, list)
+}
+
+// A process that cannot ask the store does not know whether another one has the call. It refuses no client for good whose last event it does not know.
+func TestAnOwnerThatCannotAskTheStore(t *testing.T) {
+	t.Parallel()
+	log := &blindLog{View: &journaltest.View{Log: &journaltest.Log{}}}
+	d := open(t, func(c *Config) { c.Keys, c.Journal = keys(t), journal.New(journal.Config{Log: log}) })
+	address := d.serve() + "/v1/realtime"
+	p := d.connectExtended(address, key)
+	log.blind.Store(true)
+	d.connectRefused(p.reconnectURL(address, "event_of_another-2-9"), key, http.StatusServiceUnavailable, "store_unavailable")
+	log.blind.Store(false)
+	d.connectRefused(p.reconnectURL(address, "event_of_another-2-9"), key, http.StatusGone, "resume_lost")
+	d.g.Expect(p.ws.CloseNow()).To(gomega.Succeed())
 }

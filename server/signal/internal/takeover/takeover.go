@@ -112,12 +112,16 @@ func (t *Taking) end(token string) {
 	delete(t.now, token)
 }
 
-// Owns reports whether this process is still the owner of the call with that journal. It is without a journal, and if the store cannot say so.
-func Owns(ctx context.Context, w *journal.Writer) bool {
+// Owns reports whether this process is still the owner of the call with that journal. It is without a journal. If the store cannot say
+// so, it is too, and the error wraps ErrUnavailable.
+func Owns(ctx context.Context, w *journal.Writer) (owns bool, err error) {
 	if w == nil {
-		return true
+		return true, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return w.Owns(ctx)
+	if owns, err = w.Owner(ctx); err != nil {
+		err = errors.Join(ErrUnavailable, err)
+	}
+	return owns, err
 }
