@@ -162,8 +162,24 @@ type tail struct {
 	newest journal.Record
 }
 
-// read reads the log of a call.
-func (b *Book) read(ctx context.Context, name string) (State, tail, error) {
+// errMoved: the owner has written the whole State while the log was read, and has removed the entries before it.
+var errMoved = errors.New("the journal of the call has changed while it was read")
+
+// read reads the log of a call, again if its owner has shortened it meanwhile.
+func (b *Book) read(ctx context.Context, name string) (state State, at tail, err error) {
+	for range maxClaims {
+		if state, at, err = b.readOnce(ctx, name); !errors.Is(err, ErrUnknown) || at.last == 0 {
+			return state, at, err
+		}
+		if _, now, newer := b.end(ctx, name); newer != nil || now.last == at.last {
+			return state, at, err
+		}
+		err = errMoved
+	}
+	return state, at, err
+}
+
+func (b *Book) readOnce(ctx context.Context, name string) (State, tail, error) {
 	newest, at, err := b.end(ctx, name)
 	if err != nil {
 		return State{}, at, err
