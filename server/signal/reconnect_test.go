@@ -215,7 +215,7 @@ func TestRefusedReconnects(t *testing.T) {
 	offered("x").refused(http.StatusNotFound, "resume_not_found")
 	offered("x", "Content-Type", "application/json").refused(http.StatusUnsupportedMediaType, "unsupported_media_type")
 
-	_, c := d.h.findByToken(p.token(), requester{principal: "desk"})
+	c := d.h.findByToken(p.token(), requester{principal: "desk"})
 	d.g.Expect(c.hub.Reserve("")).To(gomega.Succeed())
 	d.connectRefused(p.reconnectURL(address, ""), key, http.StatusConflict, "resume_in_progress") // after reserveTimeout
 	c.hub.Unreserve()
@@ -232,7 +232,7 @@ func TestReconnectWhileAnotherOneEnds(t *testing.T) {
 	d := open(t, nil)
 	address := d.serve() + "/v1/realtime"
 	p := d.connectExtended(address, "")
-	_, c := d.h.findByToken(p.token(), requester{})
+	c := d.h.findByToken(p.token(), requester{})
 	d.g.Expect(c.hub.Reserve("")).To(gomega.Succeed()) // the former attempt has its 101 and is not done
 	waits := make(chan error, 1)
 	go func() {
