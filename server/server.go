@@ -340,8 +340,8 @@ func (s *Server) snapshot() telemetry.Snapshot {
 		FreeMessages: load.FreeMessages, MostTurns: load.MostTurns, Kept: load.Kept, Abandoned: load.Abandoned, Recordings: recordings,
 	}
 	if j := s.cfg.Journal; j != nil {
-		found.Journal, found.Unjournalled = true, j.Without()
-		found.TakenOver, _ = j.Counts()
+		taken, _ := j.Counts()
+		found.Journal = &telemetry.Journal{TakenOver: taken, Unjournalled: j.Without()}
 	}
 	return found
 }

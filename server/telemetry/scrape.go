@@ -47,9 +47,15 @@ type Snapshot struct {
 	// cluster.
 	Nodes  int
 	Passed map[string]uint64
-	// TakenOver is how many calls were taken over from another process, and Unjournalled how many are not journalled now. Journal says that calls are journalled at all.
-	Journal      bool
-	TakenOver    uint64
+	// Journal is nil if calls are not journalled.
+	Journal *Journal
+}
+
+// Journal is the state of the journals of calls.
+type Journal struct {
+	// TakenOver is how many calls were taken over from another process.
+	TakenOver uint64
+	// Unjournalled is how many calls no other process could continue now.
 	Unjournalled int
 }
 
@@ -154,9 +160,9 @@ func (s *scraped) Collect(to chan<- prometheus.Metric) {
 	if now.Nodes > 0 {
 		gauge(nodes, float64(now.Nodes))
 	}
-	if now.Journal {
-		count(takenOver, now.TakenOver)
-		gauge(unjournalled, float64(now.Unjournalled))
+	if now.Journal != nil {
+		count(takenOver, now.Journal.TakenOver)
+		gauge(unjournalled, float64(now.Journal.Unjournalled))
 	}
 	for result, n := range now.Passed {
 		count(passed, n, result)
