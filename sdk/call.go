@@ -25,6 +25,7 @@ type call struct {
 	dial       uint64 // the number of the dial that made peer
 	connection uint64 // the same number; 0 when the peer's connection is of no use any more
 	peerClosed bool
+	moves      bool   // the server stops: the end of this connection is not the end of the call
 	token      string // names the conversation when the client reconnects; empty when the server keeps none
 	seen       string // the id of the server's last event
 	recovery   recovery
@@ -207,6 +208,11 @@ func (s *Session) peerEvent(c *call, e PeerEvent) {
 		err := e.Err
 		if err == nil {
 			err = ErrServerGone
+		}
+		if c.moves && c.token != "" {
+			s.trace("the server stops: the call goes on over another connection")
+			s.connectionBroken(err)
+			return
 		}
 		s.fail(err)
 	case MicrophoneAsked:

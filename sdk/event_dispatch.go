@@ -64,6 +64,8 @@ func (s *Session) sessionEvent(e *serverEvent) bool {
 		s.rejected(e.candidate)
 	case "antiphon.turn.metrics":
 		s.dirty = s.measurement.told(e) || s.dirty
+	case "antiphon.session.moving":
+		s.call.moves = true
 	case "antiphon.run.message":
 		s.runTold(&e.run)
 	default:

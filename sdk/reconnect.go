@@ -282,7 +282,7 @@ func (s *Session) adoptPeer(c *call, n uint64, peer Peer) {
 	c.peer, c.dial, c.connection, c.peerClosed = peer, n, n, false
 	s.bindPeer()
 	peer.SetMuted(s.audio.Muted)
-	c.token = told.Token
+	c.token, c.moves = told.Token, false
 	if told.Resumed {
 		in.serverTakes = takes && in.machine != nil
 		if s.dialog.sounding() {

@@ -231,6 +231,19 @@ func TestRedialsWaitForWhatBlocksThem(t *testing.T) {
 		l.g.Expect(l.x.dialed).To(gomega.HaveLen(1))
 	})
 
+	bubble(t, "the server stops and another one goes on: the end of the connection is not that of the call", func(t *testing.T) {
+		l := connectedBy(t, Options{}, kept, plan{token: "T", resumed: true})
+		l.x.peers[0].sink(Message{Data: []byte(`{"type":"antiphon.session.moving","event_id":"m"}`)})
+		l.x.peers[0].sink(PeerEnded{})
+		l.wait(firstPause)
+		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Listening))
+		l.g.Expect(l.x.dialed).To(gomega.HaveLen(2))
+		l.x.peers[1].sink(PeerEnded{})
+		l.wait(time.Minute)
+		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Failed), "the other server has ended it")
+		l.g.Expect(l.x.dialed).To(gomega.HaveLen(2))
+	})
+
 	bubble(t, "the call ends: it never stood", func(t *testing.T) {
 		l := &line{g: gomega.NewWithT(t), x: &exchange{plans: []plan{{mute: true}}}}
 		s, err := New(Options{Dialer: l.x})

@@ -109,6 +109,8 @@ func newServer(typ string) ServerEvent {
 		return new(AntiphonConversationCompacted)
 	case "antiphon.session.expiring":
 		return new(AntiphonSessionExpiring)
+	case "antiphon.session.moving":
+		return new(AntiphonSessionMoving)
 	case "antiphon.run.message":
 		return new(AntiphonRunMessage)
 	case "antiphon.input.sounds":
@@ -216,6 +218,7 @@ var serverNeeds = [...]struct{ typ, needs string }{
 	{"antiphon.response.progress", "event_id response_id state"},
 	{"antiphon.conversation.compacted", "event_id items last_item_id tokens_before tokens_after summary"},
 	{"antiphon.session.expiring", "event_id expires_at seconds_left"},
+	{"antiphon.session.moving", "event_id"},
 	{"antiphon.run.message", "event_id run_id tool message"},
 	{"antiphon.input.sounds", "event_id item_id sound lengths_ms"},
 	{"antiphon.voice", "event_id item_id state"},
@@ -1287,6 +1290,21 @@ func (*AntiphonSessionExpiring) server() {}
 
 func (e *AntiphonSessionExpiring) fields(c *codec) {
 	c.bind("event_id! expires_at! seconds_left!", &e.EventID, &e.ExpiresAt, &e.SecondsLeft)
+}
+
+// Type returns "antiphon.session.moving".
+func (*AntiphonSessionMoving) Type() string { return "antiphon.session.moving" }
+
+// ID returns EventID.
+func (e *AntiphonSessionMoving) ID() string { return e.EventID }
+
+// SetID sets EventID.
+func (e *AntiphonSessionMoving) SetID(id string) { e.EventID = id }
+
+func (*AntiphonSessionMoving) server() {}
+
+func (e *AntiphonSessionMoving) fields(c *codec) {
+	c.bind("event_id!", &e.EventID)
 }
 
 // Type returns "antiphon.run.message".

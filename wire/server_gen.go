@@ -442,6 +442,12 @@ type AntiphonSessionExpiring struct {
 	SecondsLeft int
 }
 
+// AntiphonSessionMoving is the event antiphon.session.moving. It says that the server stops and closes this connection
+// now, and that the call goes on when the client reconnects with its token.
+type AntiphonSessionMoving struct {
+	EventID string
+}
+
 // AntiphonRunMessage is the event antiphon.run.message. It has a message of a run, which is background work that a tool
 // call of this session has begun: Message is the envelope of the run's protocol.
 type AntiphonRunMessage struct {

@@ -54,7 +54,11 @@ type recorder struct {
 	settings bool // they have changed
 	touched  bool // something may have changed
 	ended    bool // the end of the session is recorded
+	moving   bool // another process goes on with the session: how it ends here concerns nobody
 }
+
+// survives reports whether another process can go on with the session after the end of this one.
+func (r *recorder) survives() bool { return r.to != nil && r.begun && !r.ended }
 
 // passing reports whether an event is lost with its process: it has no meaning after another event, such as response.done, or none for a client that has
 // reconnected.
@@ -63,8 +67,11 @@ func passing(name string) bool {
 	case "antiphon.barge_in.rejected", "antiphon.turn.metrics", "antiphon.response.progress", "antiphon.input.sounds":
 		return true
 	}
-	return strings.HasSuffix(name, ".delta")
+	return name == movingEvent || strings.HasSuffix(name, ".delta")
 }
+
+// movingEvent is the last event of this process to a client whose session goes on elsewhere. Another process must not send it again.
+const movingEvent = "antiphon.session.moving"
 
 // number gives an event of a journalled session its id, and returns its number; 0 for an event that is lost with its process.
 func (r *recorder) number(e wire.ServerEvent, name string) uint64 {
@@ -142,7 +149,7 @@ func (r *recorder) touch() { r.touched = true }
 // journalChanges gives the journal what has changed. The actor calls it after every event.
 func (s *Session) journalChanges() {
 	r := &s.recorder
-	if r.to == nil || r.ended || !s.client.Reconnects.Load() {
+	if r.to == nil || r.ended || r.moving || !s.client.Reconnects.Load() {
 		return
 	}
 	at, heard := s.heard()

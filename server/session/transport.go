@@ -130,7 +130,11 @@ func (s *Session) sendToClient(e wire.ServerEvent) {
 }
 
 func (s *Session) sendBy(send func(call.Event, func()) error, e wire.ServerEvent, sent func()) {
+	if s.recorder.moving {
+		return
+	}
 	encoded := s.encodeForClient(e)
+	s.recorder.moving = encoded.Type == movingEvent
 	err := send(encoded, sent)
 	switch {
 	case err == nil:

@@ -45,6 +45,8 @@ type Parts struct {
 	Client *client.Client
 	// Reconnects reports that the client may come back over another connection.
 	Reconnects *atomic.Bool
+	// Survives reports that another process can go on with the session after the end of this one.
+	Survives func() bool
 	// ServerPaced reports that the server paces the audio: the transport is WebRTC.
 	ServerPaced bool
 	// Link is the connection, nil for one over which no client can reconnect.
@@ -150,6 +152,9 @@ func (l *Lifetime) Explain(why conn.Reason) (o client.Origin, out action.List) {
 			Code:    "session_expired",
 			Message: fmt.Sprintf("Your session hit the maximum duration of %g minutes: open another one to go on.", l.Limits.Longest.Minutes()),
 		})
+	case why == conn.ServerStops && l.Client.Extended() && l.Survives():
+		o.Client = true
+		out.Send(&wire.AntiphonSessionMoving{})
 	case why == conn.ServerStops && l.ServerPaced: // the end of a WebSocket has a code and a reason, that of a data channel has none
 		o.Client = true
 		out.Fail(&fault.Failure{Type: fault.TypeServer, Code: "server_stopping", Message: "the server is stopping: call again in a moment"})
