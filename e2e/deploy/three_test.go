@@ -239,3 +239,29 @@ func TestAFormerOwnerIsFenced(t *testing.T) {
 	c.asks("after all that")
 	c.wentOn()
 }
+
+// All servers are restarted, one after the other, while calls are in progress. No conversation is dropped.
+func TestARollingRestartDropsNoCall(t *testing.T) {
+	g := gomega.NewWithT(t)
+	cluster := newThree(t)
+	var callers []*caller
+	for i := range size(t, 6) {
+		c := newCaller(t, cluster.url, i%3 == 2)
+		c.asks(fmt.Sprint("my name is caller ", i))
+		callers = append(callers, c)
+	}
+	for restart := range cluster.servers {
+		for _, c := range callers {
+			c.Expect(c.SendText("say 10 words")).To(gomega.Succeed())
+		}
+		g.Expect(cluster.servers[restart].Stop()).To(gomega.Succeed())
+		cluster.start(g, restart)
+		cluster.complete(g)
+		for i, c := range callers {
+			c.asks(fmt.Sprintf("caller %d after restart %d", i, restart))
+		}
+	}
+	for _, c := range callers {
+		c.wentOn()
+	}
+}
