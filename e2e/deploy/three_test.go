@@ -27,18 +27,17 @@ type three struct {
 	addresses [3]string
 	cables    [3]*cable // to the NATS server
 	nats      [3]string // the address of the cable of each server
-	flags     []string
 	servers   [3]*rig.Program
 }
 
 // newThree starts a cluster, and waits until it is complete.
-func newThree(t *testing.T, flags ...string) *three {
+func newThree(t *testing.T) *three {
 	t.Helper()
 	g := gomega.NewWithT(t)
 	nats := freePort(t)
 	host, port, _ := strings.Cut(nats, ":")
 	run(t, nats, exec.Command("nats-server", "-a", host, "-p", port, "-js", "-sd", filepath.Join(t.TempDir(), "nats")))
-	c := &three{flags: flags}
+	c := &three{}
 	for i := range c.servers {
 		c.addresses[i] = freePort(t)
 		c.cables[i], c.nats[i] = newCable(t, nats)
@@ -60,10 +59,9 @@ func newThree(t *testing.T, flags ...string) *three {
 
 // start starts server i.
 func (c *three) start(g *gomega.WithT, i int) {
-	s, err := rig.Start("../..", append([]string{
-		"--pipeline", "scripted", "--listen", c.addresses[i], "--nats", "nats://" + c.nats[i], "--node-url", "http://" + c.addresses[i],
-		"--node-name", fmt.Sprint("node ", i),
-	}, c.flags...)...)
+	s, err := rig.Start("../..",
+		"--pipeline", "scripted", "--listen", c.addresses[i], "--nats", "nats://"+c.nats[i], "--node-url", "http://"+c.addresses[i],
+		"--node-name", fmt.Sprint("node ", i))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	c.servers[i] = s
 }
