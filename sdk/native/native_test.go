@@ -131,7 +131,8 @@ func TestACallSpeaksAndHears(t *testing.T) {
 			hears(ctx, g, c.speaker, 500*time.Millisecond)
 			transcript := c.Snapshot().Transcript
 			g.Expect(transcript[len(transcript)-1].Text).To(gomega.Equal("tone"))
-			g.Expect(c.Snapshot().LastTurn.PlaybackEnd).To(gomega.BeNumerically(">=", 400*time.Millisecond))
+			turn := c.Snapshot().LastTurn
+			g.Expect(turn.PlaybackEnd).To(gomega.BeNumerically(">", turn.FirstSound), "the speaker says when it is silent; package sdk tests the times")
 			g.Expect(server.heard()).To(gomega.HaveExactElements(
 				"antiphon.hello", "conversation.item.create", "response.create"))
 		})

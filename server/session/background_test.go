@@ -93,6 +93,7 @@ func TestNewsOfBackgroundWork(t *testing.T) {
 		c, _, to := begunWork(t)
 		c.s.Close(conn.ByClient)
 		<-to.Ended
+		<-c.s.Done()
 		c.g.Expect(to.Tell(ended)).To(gomega.BeFalse())
 	})
 }
