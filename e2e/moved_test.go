@@ -30,6 +30,7 @@ func TestTheServerIsRestarted(t *testing.T) {
 			c.Expect(c.SendText("say 20 words")).To(gomega.Succeed())
 			c.begin()
 			c.hear(2 * time.Second)
+			g.Eventually(first.Journalled, patience).Should(gomega.BeTrue())
 			g.Expect(first.Stop()).To(gomega.Succeed())
 			second, err := rig.Start("..", append(flags, "--listen", strings.TrimPrefix(first.URL, "http://"))...)
 			g.Expect(err).NotTo(gomega.HaveOccurred())

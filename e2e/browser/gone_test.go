@@ -74,6 +74,7 @@ func TestTheServerIsKilledAndTheCallGoesOn(t *testing.T) {
 	p.writes("say 100 words")
 	p.reaches("speaking")
 	p.picture("before-the-kill")
+	g.Eventually(first.Journalled).Should(gomega.BeTrue())
 
 	first.Kill()
 	killed := time.Now()

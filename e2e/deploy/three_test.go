@@ -3,6 +3,7 @@ package deploy
 // Three servers of a cluster behind Caddy, with calls: a server is killed, loses the NATS server, or hangs.
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -81,6 +82,13 @@ func (c *three) complete(g *gomega.WithT) {
 	}, takenOver).Should(gomega.Equal(http.StatusOK))
 }
 
+// journalled waits until each call could go on at another server.
+func (c *three) journalled(g *gomega.WithT) {
+	for _, s := range c.servers {
+		g.Eventually(s.Journalled, takenOver).Should(gomega.BeTrue())
+	}
+}
+
 // behindCaddy starts Caddy before the servers.
 func (c *three) behindCaddy(t *testing.T) {
 	t.Helper()
@@ -142,13 +150,16 @@ func TestACallOutlivesItsServer(t *testing.T) {
 		callers = append(callers, c)
 	}
 	var back []time.Duration
+	sound, cancel := context.WithTimeout(t.Context(), time.Duration(size(t, 1))*takenOver)
+	defer cancel()
 	for round := range size(t, 1) {
 		for _, c := range callers {
 			c.Expect(c.SendText("say 100 words")).To(gomega.Succeed())
 		}
 		for _, c := range callers {
-			c.Expect(c.speaker.AwaitSound(t.Context())).To(gomega.Succeed())
+			c.Expect(c.speaker.AwaitSound(sound)).To(gomega.Succeed())
 		}
+		cluster.journalled(g)
 		victim, calls := cluster.busiest(g)
 		before := 0
 		for _, c := range callers {
@@ -214,6 +225,7 @@ func TestACallGoesOnWithoutTheStore(t *testing.T) {
 	cluster.cables[owner].cut(false)
 	g.Eventually(unjournalled, takenOver).Should(gomega.BeZero())
 	c.asks("after it")
+	cluster.journalled(g)
 	cluster.servers[owner].Kill()
 	c.asks("at another server")
 	c.wentOn()
@@ -252,6 +264,7 @@ func TestARollingRestartDropsNoCall(t *testing.T) {
 		for _, c := range callers {
 			c.Expect(c.SendText("say 10 words")).To(gomega.Succeed())
 		}
+		cluster.journalled(g)
 		g.Expect(cluster.servers[restart].Stop()).To(gomega.Succeed())
 		cluster.start(g, restart)
 		cluster.complete(g)

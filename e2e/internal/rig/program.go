@@ -7,10 +7,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Program is bin/antiphon in a process of its own, which can be stopped or killed.
@@ -79,6 +82,17 @@ func (p *Program) Kill() {
 	_ = p.cmd.Process.Kill() // it may have ended by itself
 	<-p.done
 	_ = p.cmd.Wait() // says that it was killed
+}
+
+// Journalled reports whether another process could go on with every call of the server. A disk that is slow for a moment delays it.
+func (p *Program) Journalled() (bool, error) {
+	answer, err := (&http.Client{Timeout: 10 * time.Second}).Get(p.URL + "/metrics")
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = answer.Body.Close() }() // all of it is read
+	text, err := io.ReadAll(answer.Body)
+	return bytes.Contains(text, []byte("\nantiphon_calls_unjournalled 0\n")), err
 }
 
 // Pause stops the program as if its machine hung, and returns when it stands still. Continue lets it go on.
