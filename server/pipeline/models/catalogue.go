@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/safeyaml"
 )
 
 //go:embed catalogue.yaml
@@ -87,7 +87,7 @@ func Parse(src []byte) (*Catalogue, error) {
 		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrCatalogue, maxCatalogue)
 	}
 	var c Catalogue
-	if err := yaml.UnmarshalWithOptions(src, &c, yaml.Strict()); err != nil {
+	if err := safeyaml.Decode(src, &c); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCatalogue, err)
 	}
 	if err := c.check(); err != nil {

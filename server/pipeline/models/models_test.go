@@ -351,6 +351,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(builtIn)
 	f.Add([]byte("models: [{name: m, files: [{path: ../x}]}]"))
 	f.Add([]byte("a: &a [*a]\nmodels: {}"))
+	f.Add([]byte("models:\n !x name"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		c, err := Parse(src)
 		if err != nil {

@@ -3,7 +3,6 @@ package scripted
 // This file reads and checks scripts.
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/antiphon-rt/antiphon/server/pipeline/internal/safeyaml"
 )
 
 // Limits of a script.
@@ -60,7 +61,7 @@ func Parse(name string, src []byte) (*Script, error) {
 	s := &Script{}
 	c := checker{name: name, file: file}
 	durations := yaml.CustomUnmarshaler(c.readDuration)
-	if err := yaml.NewDecoder(bytes.NewReader(src), yaml.Strict(), durations).Decode(s); err != nil && !errors.Is(err, io.EOF) {
+	if err := safeyaml.Decode(src, s, durations); err != nil {
 		if c.err != nil {
 			return nil, c.err
 		}
