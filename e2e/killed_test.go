@@ -1,6 +1,6 @@
 package e2e
 
-// A server that is killed during a call and started again with the same data: the call goes on.
+// A server that is killed or stopped during a call and started again with the same data: the call goes on.
 
 import (
 	"path/filepath"
@@ -14,28 +14,54 @@ import (
 	"github.com/antiphon-rt/antiphon/sdk"
 )
 
+// lasting is a server with data in a folder. The next server with the same data gets its calls.
+type lasting struct {
+	*rig.Program
+	t     *testing.T
+	flags []string
+}
+
+// startLasting starts a server with an empty folder for its data.
+func startLasting(t *testing.T, flags ...string) *lasting {
+	t.Helper()
+	l := &lasting{t: t, flags: append(flags, "--pipeline", "scripted", "--data", filepath.Join(t.TempDir(), "data"))}
+	l.start("127.0.0.1:0")
+	return l
+}
+
+func (l *lasting) start(listen string) {
+	l.t.Helper()
+	var err error
+	l.Program, err = rig.Start("..", append(l.flags, "--listen", listen)...)
+	gomega.NewWithT(l.t).Expect(err).NotTo(gomega.HaveOccurred())
+	l.t.Cleanup(l.Program.Kill)
+}
+
+// journalled waits until the next server could go on with each call.
+func (l *lasting) journalled() {
+	gomega.NewWithT(l.t).Eventually(l.Program.Journalled, patience).Should(gomega.BeTrue())
+}
+
+// again starts the next server, where the former one was.
+func (l *lasting) again() { l.start(strings.TrimPrefix(l.URL, "http://")) }
+
 // TestTheServerIsKilled: the process of the server is killed, and the same command is run again. The client goes on in the same session with its conversation.
 func TestTheServerIsKilled(t *testing.T) {
 	t.Parallel()
 	for name, webSocket := range map[string]bool{"WebSocket": true, "WebRTC": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, flags := gomega.NewWithT(t), []string{"--pipeline", "scripted", "--data", filepath.Join(t.TempDir(), "data")}
-			first, err := rig.Start("..", append(flags, "--listen", "127.0.0.1:0")...)
-			g.Expect(err).NotTo(gomega.HaveOccurred())
-			t.Cleanup(first.Kill)
-			c := call(t, callOptions{url: first.URL, webSocket: webSocket})
+			server := startLasting(t)
+			c := call(t, callOptions{url: server.URL, webSocket: webSocket})
 			session := c.Snapshot().SessionID
 			c.Expect(c.SendText("my name is Ada")).To(gomega.Succeed())
 			c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.Equal("You said: my name is Ada"))
 			c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Listening))
 			before := c.Snapshot().Transcript
-			g.Eventually(first.Journalled, patience).Should(gomega.BeTrue())
+			server.journalled()
 
-			first.Kill()
-			second, err := rig.Start("..", append(flags, "--listen", strings.TrimPrefix(first.URL, "http://"))...)
-			g.Expect(err).NotTo(gomega.HaveOccurred())
-			t.Cleanup(second.Kill)
+			server.Kill()
+			server.again()
 			c.comesBack()
 			c.Expect(c.SendText("and now?")).To(gomega.Succeed())
 			c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.Equal("You said: and now?"))
@@ -55,19 +81,14 @@ func TestTheServerIsKilled(t *testing.T) {
 // TestTheServerIsKilledDuringAnAnswer: the response that plays over WebRTC is cut where it was heard, and the agent answers again by itself.
 func TestTheServerIsKilledDuringAnAnswer(t *testing.T) {
 	t.Parallel()
-	g, flags := gomega.NewWithT(t), []string{"--pipeline", "scripted", "--data", filepath.Join(t.TempDir(), "data")}
-	first, err := rig.Start("..", append(flags, "--listen", "127.0.0.1:0")...)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(first.Kill)
-	c := call(t, callOptions{url: first.URL})
+	server := startLasting(t)
+	c := call(t, callOptions{url: server.URL})
 	c.Expect(c.SendText("say 20 words")).To(gomega.Succeed())
 	c.begin()
 	c.hear(time.Second)
-	g.Eventually(first.Journalled, patience).Should(gomega.BeTrue())
-	first.Kill()
-	second, err := rig.Start("..", append(flags, "--listen", strings.TrimPrefix(first.URL, "http://"))...)
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	t.Cleanup(second.Kill)
+	server.journalled()
+	server.Kill()
+	server.again()
 	c.comesBack()
 	c.Eventually(func() int { return len(c.Snapshot().Transcript) }, patience).Should(gomega.Equal(3))
 	c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.HaveSuffix("twenty."))
@@ -78,4 +99,32 @@ func TestTheServerIsKilledDuringAnAnswer(t *testing.T) {
 	c.Expect(now.Transcript[1].Text).NotTo(gomega.ContainSubstring("twenty"))
 	c.Expect(now.Transcript[2].Interrupted).To(gomega.BeFalse())
 	c.Expect(c.count("session.created")).To(gomega.Equal(1))
+}
+
+// TestTheServerIsRestarted: the server stops while the agent speaks, and has no time to wait for the end of the answer. The next server has the
+// call, in the same session. Over WebRTC the agent answers again there; over a WebSocket the client has mostly received the whole answer before.
+func TestTheServerIsRestarted(t *testing.T) {
+	t.Parallel()
+	for name, webSocket := range map[string]bool{"WebSocket": true, "WebRTC": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := startLasting(t, "--drain", "100ms")
+			c := call(t, callOptions{url: server.URL, webSocket: webSocket})
+			session := c.Snapshot().SessionID
+			c.Expect(c.SendText("say 20 words")).To(gomega.Succeed())
+			c.begin()
+			c.hear(2 * time.Second)
+			server.journalled()
+			c.Expect(server.Stop()).To(gomega.Succeed())
+			server.again()
+			c.comesBack()
+			c.Eventually(func() string { return lastOf(c.Snapshot()) }, patience).Should(gomega.HaveSuffix("twenty."))
+			c.Eventually(func() sdk.State { return c.Snapshot().State }, patience).Should(gomega.Equal(sdk.Listening))
+			now := c.Snapshot()
+			c.Expect(now.Err).NotTo(gomega.HaveOccurred())
+			c.Expect(now.SessionID).To(gomega.Equal(session))
+			c.Expect(c.count("session.created")).To(gomega.Equal(1))
+			c.Expect(c.count("antiphon.session.moving")).To(gomega.Equal(1))
+		})
+	}
 }

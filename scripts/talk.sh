@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 port=$1
 pipeline=$2
-models=$3
+models=${3:-}
 
 # The port is taken when something accepts a connection on it.
 if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then

@@ -231,6 +231,21 @@ func TestRedialsWaitForWhatBlocksThem(t *testing.T) {
 		l.g.Expect(l.x.dialed).To(gomega.HaveLen(1))
 	})
 
+	bubble(t, "the call ends: it never stood", func(t *testing.T) {
+		l := &line{g: gomega.NewWithT(t), x: &exchange{plans: []plan{{mute: true}}}}
+		s, err := New(Options{Dialer: l.x})
+		l.g.Expect(err).NotTo(gomega.HaveOccurred())
+		connected := make(chan error, 1)
+		go func() { connected <- s.Connect(t.Context()) }()
+		synctest.Wait()
+		l.x.peers[0].sink(PeerBroken{Err: errTorn})
+		l.g.Expect(<-connected).To(gomega.MatchError(ErrServerGone))
+		l.g.Expect(s.Close(t.Context())).To(gomega.Succeed())
+	})
+}
+
+// TestAServerThatStopsMovesItsCalls: the client dials at once, once for each such event.
+func TestAServerThatStopsMovesItsCalls(t *testing.T) {
 	bubble(t, "the server stops and another one goes on: the end of the connection is not that of the call", func(t *testing.T) {
 		l := connectedBy(t, Options{}, kept, plan{token: "T", resumed: true})
 		l.x.peers[0].sink(Message{Data: []byte(`{"type":"antiphon.session.moving","event_id":"m"}`)})
@@ -242,18 +257,6 @@ func TestRedialsWaitForWhatBlocksThem(t *testing.T) {
 		l.wait(time.Minute)
 		l.g.Expect(l.Snapshot().State).To(gomega.Equal(Failed), "the other server has ended it")
 		l.g.Expect(l.x.dialed).To(gomega.HaveLen(2))
-	})
-
-	bubble(t, "the call ends: it never stood", func(t *testing.T) {
-		l := &line{g: gomega.NewWithT(t), x: &exchange{plans: []plan{{mute: true}}}}
-		s, err := New(Options{Dialer: l.x})
-		l.g.Expect(err).NotTo(gomega.HaveOccurred())
-		connected := make(chan error, 1)
-		go func() { connected <- s.Connect(t.Context()) }()
-		synctest.Wait()
-		l.x.peers[0].sink(PeerBroken{Err: errTorn})
-		l.g.Expect(<-connected).To(gomega.MatchError(ErrServerGone))
-		l.g.Expect(s.Close(t.Context())).To(gomega.Succeed())
 	})
 }
 

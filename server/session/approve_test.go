@@ -201,6 +201,10 @@ func TestForgedApprovals(t *testing.T) {
 		a.g.Expect(outline(next[*wire.ResponseDone](a.caller, "response.done").Response)).To(gomega.HaveSuffix("yes"))
 		a.g.Expect(a.done()).To(gomega.BeEmpty())
 	})
+}
+
+// TestWhoApprovesBySpeech: neither an early yes, nor a call or a person who may not.
+func TestWhoApprovesBySpeech(t *testing.T) {
 	story(t, "yes before the question is heard to its end", func(t *testing.T) {
 		a := askedFor(t, askingWith{webRTC: true})
 		a.needs("run_1")
