@@ -299,7 +299,8 @@ func TestInFlight(t *testing.T) {
 	g.Expect(service.came).To(gomega.BeEmpty(), "a try was sent a second time")
 }
 
-func TestLimits(t *testing.T) {
+// What is in progress at a time.
+func TestLimitsOfRequests(t *testing.T) {
 	calls := atomic.Int64{}
 	t.Run("body", func(t *testing.T) {
 		g := gomega.NewWithT(t)
@@ -328,18 +329,6 @@ func TestLimits(t *testing.T) {
 		g.Expect(unknown("")).To(gomega.Equal(http.StatusOK))
 		g.Expect(unknown("other")).To(gomega.Equal(http.StatusOK))
 	})
-	t.Run("keys of a principal", func(t *testing.T) {
-		g := gomega.NewWithT(t)
-		h := before(t, Config{PerPrincipal: Quota{Keys: 2}}, counting(&calls))
-		for i, status := range []int{201, 201, 429} {
-			response, _ := send(h, request(t, "/", fmt.Sprint("k", i), ""))
-			g.Expect(response.StatusCode).To(gomega.Equal(status))
-		}
-		response, _ := send(h, request(t, "/", "k0", ""))
-		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusCreated), "a stored key is not new")
-		response, _ = send(h, request(t, "/", "k9", "", "Authorization", "Bearer other"))
-		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusCreated))
-	})
 	t.Run("requests at a time", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		l := &limits{requests: 3, share: 2, keys: 10, keep: time.Hour, of: map[string]*usage{}}
@@ -362,6 +351,23 @@ func TestLimits(t *testing.T) {
 		last.close()
 		g.Expect(l.open("c", now).begin()).To(gomega.Succeed())
 	})
+}
+
+// What one principal stores.
+func TestLimitsOfAPrincipal(t *testing.T) {
+	calls := atomic.Int64{}
+	t.Run("keys of a principal", func(t *testing.T) {
+		g := gomega.NewWithT(t)
+		h := before(t, Config{PerPrincipal: Quota{Keys: 2}}, counting(&calls))
+		for i, status := range []int{201, 201, 429} {
+			response, _ := send(h, request(t, "/", fmt.Sprint("k", i), ""))
+			g.Expect(response.StatusCode).To(gomega.Equal(status))
+		}
+		response, _ := send(h, request(t, "/", "k0", ""))
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusCreated), "a stored key is not new")
+		response, _ = send(h, request(t, "/", "k9", "", "Authorization", "Bearer other"))
+		g.Expect(response.StatusCode).To(gomega.Equal(http.StatusCreated))
+	})
 	t.Run("bytes of responses", func(t *testing.T) {
 		for safe, want := range map[bool]string{true: "call 4", false: "quota"} {
 			g, calls := gomega.NewWithT(t), atomic.Int64{}
@@ -383,6 +389,10 @@ func TestLimits(t *testing.T) {
 			g.Expect(body).To(gomega.HavePrefix("call "))
 		}
 	})
+}
+
+// Responses that are long.
+func TestLimitsOfResponses(t *testing.T) {
 	t.Run("replays at a time", func(t *testing.T) {
 		g := gomega.NewWithT(t)
 		h := before(t, Config{Memory: 2 * piece}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("x", inline+1)) })

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,9 +22,9 @@ import (
 type again struct {
 	results []pipeline.TranscriptResult
 	takes   time.Duration // how long one utterance takes
-	asked   int
-	longest int // samples of the longest utterance
-	open    int // utterances that are being recognised
+	asked   atomic.Int64
+	longest atomic.Int64 // samples of the longest utterance
+	open    atomic.Int64 // utterances that are being recognised
 }
 
 // ReportsEnds implements pipeline.EndReporter.
@@ -34,10 +35,10 @@ func (a *again) Open(ctx context.Context, c pipeline.TranscribeConfig) (pipeline
 	if c.Live {
 		return nil, pipeline.ErrNoLive
 	}
-	a.asked++
-	a.open++
+	asked := int(a.asked.Add(1))
+	a.open.Add(1)
 	return &againStream{
-		again: a, ctx: ctx, result: a.results[min(a.asked, len(a.results))-1], results: make(chan pipeline.TranscriptResult, 1),
+		again: a, ctx: ctx, result: a.results[min(asked, len(a.results))-1], results: make(chan pipeline.TranscriptResult, 1),
 	}, nil
 }
 
@@ -56,7 +57,7 @@ func (s *againStream) Write(pcm []float32) error { s.samples += len(pcm); return
 
 // CloseInput implements pipeline.Transcription.
 func (s *againStream) CloseInput() error {
-	s.longest = max(s.longest, s.samples)
+	s.longest.Store(max(s.longest.Load(), int64(s.samples)))
 	timer := time.AfterFunc(s.takes, func() { s.results <- s.result })
 	context.AfterFunc(s.ctx, func() { timer.Stop() })
 	return nil
@@ -69,7 +70,7 @@ func (s *againStream) Results() <-chan pipeline.TranscriptResult { return s.resu
 func (s *againStream) Close() error {
 	if !s.closed {
 		s.closed = true
-		s.open--
+		s.open.Add(-1)
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func gatedOver(t *testing.T, p *pipeline.Pipeline, a *again, cfg Config) *caller
 	c := newCallerWith(t, cfg)
 	c.pacer = newPacer(c.s, nil)
 	c.start()
-	t.Cleanup(func() { c.g.Expect(a.open).To(gomega.BeZero(), "an utterance is left") })
+	t.Cleanup(func() { c.g.Expect(a.open.Load()).To(gomega.BeZero(), "an utterance is left") })
 	c.settle(`"audio":{"input":{"transcription":{"model":"any"},"turn_detection":{"type":"semantic_vad"}}}`)
 	return c
 }
@@ -122,14 +123,14 @@ func TestTheGate(t *testing.T) {
 		c.g.Expect(c.Names()).NotTo(gomega.ContainElement(committed), "it has not answered yet")
 		c.quiet(2000)
 		c.saidAndAnswered("turn it on")
-		c.g.Expect(a.asked).To(gomega.Equal(1), "the text is not recognised a second time after the commit")
-		c.g.Expect(a.longest).To(gomega.BeNumerically("~", pipeline.InputRate*9/10, pipeline.InputRate*3/10), "the turn so far")
+		c.g.Expect(a.asked.Load()).To(gomega.BeEquivalentTo(1), "the text is not recognised a second time after the commit")
+		c.g.Expect(a.longest.Load()).To(gomega.BeNumerically("~", pipeline.InputRate*9/10, pipeline.InputRate*3/10), "the turn so far")
 	})
 	story(t, "it refuses the end: the turn goes on, and the next end is judged anew", func(t *testing.T) {
 		a := &again{results: []pipeline.TranscriptResult{whole("turn it", false), whole("turn it off now", true)}}
 		c := gated(t, a, Config{})
 		c.oneTurn(1500)
-		c.g.Expect(a.asked).To(gomega.Equal(1), "once a pause")
+		c.g.Expect(a.asked.Load()).To(gomega.BeEquivalentTo(1), "once a pause")
 		c.g.Expect(c.Names()).NotTo(gomega.ContainElement("input_audio_buffer.speech_stopped"))
 		c.speak(scripted.Tones("more")[:24*200])
 		c.quiet(4500)
@@ -154,9 +155,9 @@ func TestTheGate(t *testing.T) {
 		a := &again{results: []pipeline.TranscriptResult{whole("turn it on", true)}, takes: time.Second}
 		c := gated(t, a, Config{})
 		c.oneTurn(500)
-		c.g.Expect(a.open).To(gomega.Equal(1))
+		c.g.Expect(a.open.Load()).To(gomega.BeEquivalentTo(1))
 		c.speak(scripted.Tones("more")[:24*200])
-		c.g.Expect(a.open).To(gomega.BeZero(), "its question is given up")
+		c.g.Expect(a.open.Load()).To(gomega.BeZero(), "its question is given up")
 		c.quiet(2000)
 		c.g.Expect(c.Names()).NotTo(gomega.ContainElement(committed))
 		c.quiet(2500)

@@ -101,53 +101,58 @@ func TestACallIsTriedAgain(t *testing.T) {
 	g.Expect(time.Since(begin)).To(gomega.BeNumerically(">=", time.Second), "the server asked for a second")
 }
 
+// stall begins to answer, and does not go on.
+func stall(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Length", "100")
+	fmt.Fprint(w, "begin")
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
+}
+
+// failures are servers that fail, each with the beginning of the error, what its hint says, and how often the server is asked.
+var failures = map[string]struct {
+	handle http.HandlerFunc
+	want   string
+	hint   string
+	asked  int
+}{
+	"wrong key": {
+		func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":{"message":"no key sk-1\nsecond line"}}`, http.StatusUnauthorized)
+		}, "answered 401 Unauthorized: no key ***", "key_env", 1,
+	},
+	"unknown model": {
+		func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":"model \"x\" not found"}`, http.StatusNotFound)
+		}, `answered 404 Not Found: model "x" not found`, "model", 1,
+	},
+	"an event": {
+		func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "data: {\"error\": {\"message\": \"no stream\"}}\n\n", http.StatusBadRequest)
+		}, "answered 400 Bad Request: no stream", "", 1,
+	},
+	"broken": {
+		func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "out of \x1b[31mmemory\nat line 3", http.StatusInternalServerError)
+		}, "answered 500 Internal Server Error: out of [31mmemory", "", 2,
+	},
+	"silent": {
+		func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "did not answer within 100ms", "", 2,
+	},
+	"stalls": {stall, "sent nothing for 100ms in the middle of its answer", "", 1},
+	"cut": {
+		func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, "begin")
+		}, "ended in the middle of its answer", "", 1,
+	},
+	"hangs up": {
+		func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached", "server runs", 2,
+	},
+}
+
 func TestFailures(t *testing.T) {
-	stall := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Length", "100")
-		fmt.Fprint(w, "begin")
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}
-	for name, test := range map[string]struct {
-		handle http.HandlerFunc
-		want   string
-		hint   string
-		asked  int
-	}{
-		"wrong key": {
-			func(w http.ResponseWriter, _ *http.Request) {
-				http.Error(w, `{"error":{"message":"no key sk-1\nsecond line"}}`, http.StatusUnauthorized)
-			}, "answered 401 Unauthorized: no key ***", "key_env", 1,
-		},
-		"unknown model": {
-			func(w http.ResponseWriter, _ *http.Request) {
-				http.Error(w, `{"error":"model \"x\" not found"}`, http.StatusNotFound)
-			}, `answered 404 Not Found: model "x" not found`, "model", 1,
-		},
-		"an event": {
-			func(w http.ResponseWriter, _ *http.Request) {
-				http.Error(w, "data: {\"error\": {\"message\": \"no stream\"}}\n\n", http.StatusBadRequest)
-			}, "answered 400 Bad Request: no stream", "", 1,
-		},
-		"broken": {
-			func(w http.ResponseWriter, _ *http.Request) {
-				http.Error(w, "out of \x1b[31mmemory\nat line 3", http.StatusInternalServerError)
-			}, "answered 500 Internal Server Error: out of [31mmemory", "", 2,
-		},
-		"silent": {
-			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "did not answer within 100ms", "", 2,
-		},
-		"stalls": {stall, "sent nothing for 100ms in the middle of its answer", "", 1},
-		"cut": {
-			func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Length", "100")
-				fmt.Fprint(w, "begin")
-			}, "ended in the middle of its answer", "", 1,
-		},
-		"hangs up": {
-			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached", "server runs", 2,
-		},
-	} {
+	for name, test := range failures {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			var asked atomic.Int32
