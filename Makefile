@@ -43,7 +43,8 @@ talk: ## Set up what is missing, build, and serve the Talk page (PORT=8080; MODE
 
 cluster: ## Serve the Talk page with three servers on one NATS server behind Caddy, on this machine; says how to kill each (PORT=8080)
 	@MODELS=none scripts/setup.sh cluster
-	@scripts/cluster.sh $(PORT) $(PIPELINE)
+	@# The script gets a process group of its own (bash -m): Ctrl-C ends the script alone, and make ends without an error.
+	@bash -mc '"$$@"' cluster scripts/cluster.sh $(PORT) $(PIPELINE)
 
 build: ## Build bin/antiphon with the Talk page inside
 	@scripts/build.sh

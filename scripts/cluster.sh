@@ -59,7 +59,7 @@ stop() {
 	rm -rf "$folder"
 }
 trap stop EXIT
-trap 'exit 130' INT TERM HUP
+trap 'exit 0' INT TERM HUP
 
 # failed NAME WHAT: shows what a program has written, and gives up.
 failed() {
@@ -105,7 +105,9 @@ tell() {
 	echo
 	echo "The Talk page: http://localhost:$port"
 	for pid in "${!running[@]}"; do
-		[[ ${running[$pid]} = node* ]] && printf '%s: kill -9 %s ends it at once, kill %s at the pauses of its calls\n' "${running[$pid]}" "$pid" "$pid"
+		if [[ ${running[$pid]} = node* ]]; then
+			printf '%s: kill -9 %s ends it at once, kill %s at the pauses of its calls\n' "${running[$pid]}" "$pid" "$pid"
+		fi
 	done | sort
 	echo "Ctrl-C ends everything."
 	echo
