@@ -13,6 +13,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/incoming"
+	"github.com/antiphon-rt/antiphon/server/rtc/internal/offer"
 	"github.com/antiphon-rt/antiphon/server/rtc/internal/opus"
 	"github.com/antiphon-rt/antiphon/voice"
 )
@@ -202,7 +203,7 @@ func BenchmarkAnswer(b *testing.B) {
 	e := newTestEngine(b, Config{})
 	b.Run("pion", func(b *testing.B) {
 		for b.Loop() {
-			pc, err := e.newConnection(nil)
+			pc, err := e.newConnection(offer.Offer{}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

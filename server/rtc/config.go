@@ -16,7 +16,8 @@ type Config struct {
 	UDPPort int
 	// Loopback also offers the loopback addresses, for clients on the same machine.
 	Loopback bool
-	// LoopbackOnly offers and opens the loopback addresses alone, so that no other machine reaches the server. It implies Loopback.
+	// LoopbackOnly offers and opens the loopback addresses alone, so that no other machine reaches the server. It implies Loopback. A call of Firefox has
+	// sockets on the other addresses, too, because Firefox never connects to a loopback address; they drop the packets of other machines.
 	LoopbackOnly bool
 	// PrivateRemotes sends connectivity checks also to private and link-local addresses that a client names and that are outside of the
 	// networks of this machine. A client that reaches the server needs no such check.

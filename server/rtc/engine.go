@@ -12,6 +12,7 @@ import (
 	"github.com/pion/interceptor/pkg/nack"
 	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/transport/v4/packetio"
+	"github.com/pion/transport/v4/stdnet"
 	"github.com/pion/webrtc/v4"
 
 	"github.com/antiphon-rt/antiphon/server/call"
@@ -25,6 +26,7 @@ import (
 // Engine makes calls. It is safe for concurrent use.
 type Engine struct {
 	cfg      Config
+	system   *stdnet.Net
 	setting  webrtc.SettingEngine
 	media    *webrtc.MediaEngine
 	registry *interceptor.Registry
@@ -56,9 +58,12 @@ func New(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// newConnection returns a peer connection whose streams read into buffers of that kind.
-func (e *Engine) newConnection(buffers func(packetio.BufferPacketType, uint32) io.ReadWriteCloser) (*webrtc.PeerConnection, error) {
+// newConnection returns a peer connection for an offer, whose streams read into buffers of that kind.
+func (e *Engine) newConnection(o offer.Offer, buffers func(packetio.BufferPacketType, uint32) io.ReadWriteCloser) (*webrtc.PeerConnection, error) {
 	setting := e.setting
+	if e.cfg.LoopbackOnly && o.Firefox {
+		e.besideLoopback(&setting)
+	}
 	setting.BufferFactory = buffers
 	return webrtc.NewAPI(webrtc.WithMediaEngine(e.media), webrtc.WithInterceptorRegistry(e.registry),
 		webrtc.WithSettingEngine(setting)).NewPeerConnection(webrtc.Configuration{})

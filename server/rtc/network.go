@@ -35,6 +35,9 @@ const (
 // open makes pion's settings and opens the ports.
 func (e *Engine) open() (err error) {
 	e.setting = e.settings()
+	if e.system, err = stdnet.NewNet(); err != nil {
+		return fmt.Errorf("rtc: the addresses of this machine: %w", err)
+	}
 	if e.cfg.UDPPort != 0 {
 		if e.mux, err = e.openMux(); err != nil {
 			return fmt.Errorf("rtc: UDP port %d: %w (is another server running on it?)", e.cfg.UDPPort, err)
@@ -103,11 +106,14 @@ func (e *Engine) settings() webrtc.SettingEngine {
 	return s
 }
 
+// besideLoopback changes the settings of a call: it has sockets of its own on all addresses of this machine. They drop the packets of other machines.
+func (e *Engine) besideLoopback(s *webrtc.SettingEngine) {
+	s.SetICEUDPMux(nil)
+	s.SetNet(shared.Local{Net: e.system})
+	s.SetIPFilter(func(a net.IP) bool { return !a.IsLinkLocalUnicast() })
+}
+
 func (e *Engine) openMux() (ice.UDPMux, error) {
-	system, err := stdnet.NewNet()
-	if err != nil {
-		return nil, err
-	}
 	opts := []ice.UDPMuxFromPortOption{
 		ice.UDPMuxFromPortWithLogger(pionlog.Factory{To: e.cfg.Logger}.NewLogger("mux")),
 		// All calls share the socket. The kernel counts some 800 bytes for a packet of audio, and takes twice what is asked: the buffers
@@ -115,7 +121,7 @@ func (e *Engine) openMux() (ice.UDPMux, error) {
 		ice.UDPMuxFromPortWithReadBufferSize(4 << 20),
 		ice.UDPMuxFromPortWithWriteBufferSize(1 << 20),
 		ice.UDPMuxFromPortWithIPFilter(e.serves),
-		ice.UDPMuxFromPortWithNet(shared.Net{Net: system}),
+		ice.UDPMuxFromPortWithNet(shared.Net{Net: e.system}),
 	}
 	if e.cfg.Loopback {
 		opts = append(opts, ice.UDPMuxFromPortWithLoopback())

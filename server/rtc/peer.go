@@ -144,7 +144,7 @@ func (e *Engine) newPeer(o offer.Offer, h call.Handler, out *Output) (*Peer, err
 		done:       make(chan struct{}),
 	}
 	p.pacer = newPacer(p.output, track, e.encoders, p.handler, p.fail)
-	if p.pc, err = e.newConnection(p.streamBuffer); err != nil {
+	if p.pc, err = e.newConnection(o, p.streamBuffer); err != nil {
 		return nil, fmt.Errorf("rtc: peer connection: %w", err)
 	}
 	if err := e.add(p); err != nil {

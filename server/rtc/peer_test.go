@@ -166,6 +166,36 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 }
 
+// Firefox never connects to a loopback address. On a server for this machine its calls have sockets on all addresses.
+func TestLoopbackOnlyForFirefox(t *testing.T) {
+	own, err := net.InterfaceAddrs()
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	var want []string
+	for _, a := range own {
+		if ip, _, err := net.ParseCIDR(a.String()); err == nil && !ip.IsLinkLocalUnicast() && !ip.IsLoopback() {
+			want = append(want, ip.String())
+		}
+	}
+	for name, cfg := range map[string]Config{"ports of each call": {LoopbackOnly: true}, "one port": {LoopbackOnly: true, UDPPort: freePort(t)}} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			r := &recorder{}
+			dial(t, newTestEngine(t, cfg), r, clientOptions{
+				offer: func(sdp string) string { return strings.Replace(sdp, "o=- ", "o=mozilla...THIS_IS_SDPARTA-99.0 ", 1) },
+				answer: func(sdp string) string {
+					var got []string
+					for _, a := range regexp.MustCompile(`a=candidate:\S+ 1 udp \d+ (\S+) `).FindAllStringSubmatch(sdp, -1) {
+						got = append(got, net.ParseIP(a[1]).String())
+					}
+					g.Expect(got).To(gomega.ContainElements(want), sdp)
+					return sdp
+				},
+			})
+			connected(g, r)
+		})
+	}
+}
+
 // TestAnswersHaveAnAddress checks that the answers to an offer and to a restart have an address of the server, also if the server needs longer
 // than usual to find one.
 func TestAnswersHaveAnAddress(t *testing.T) {

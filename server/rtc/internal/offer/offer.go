@@ -39,6 +39,7 @@ type Offer struct {
 	Events        bool                      // the client has a data channel
 	MaxMessage    int                       // the largest message that the client takes, in bytes
 	Removed       int                       // how many of the client's addresses were removed from Desc
+	Firefox       bool                      // the client is Firefox, which never connects to a loopback address
 }
 
 // Read parses and checks an offer, and removes the client's addresses that the server does not check. Its errors wrap ErrBadSDP or
@@ -67,6 +68,7 @@ func Read(text string, remotes Remotes) (Offer, error) {
 	for _, m := range sections(parsed, "application") {
 		o.Events, o.MaxMessage = true, messageLimit(m)
 	}
+	o.Firefox = strings.HasPrefix(parsed.Origin.Username, "mozilla")
 	o.Removed = limitCandidates(parsed, remotes)
 	removeStreams(parsed)
 	text, err = marshal(parsed)
