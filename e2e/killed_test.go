@@ -25,7 +25,9 @@ type lasting struct {
 func startLasting(t *testing.T, flags ...string) *lasting {
 	t.Helper()
 	l := &lasting{t: t, flags: append(flags, "--pipeline", "scripted", "--data", filepath.Join(t.TempDir(), "data"))}
-	l.start("127.0.0.1:0")
+	address, err := rig.FreeAddress() // the next server has the same one
+	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
+	l.start(address)
 	return l
 }
 

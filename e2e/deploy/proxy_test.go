@@ -19,6 +19,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/onsi/gomega"
 
+	"github.com/antiphon-rt/antiphon/e2e/internal/rig"
 	"github.com/antiphon-rt/antiphon/server"
 	"github.com/antiphon-rt/antiphon/server/httpguard"
 	"github.com/antiphon-rt/antiphon/server/pipeline/scripted"
@@ -55,10 +56,9 @@ func upstream(t *testing.T) (host string, seen chan string) {
 // freePort is a port of 127.0.0.1 that nobody listens on.
 func freePort(t *testing.T) (address string) {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	address, err := rig.FreeAddress()
 	gomega.NewWithT(t).Expect(err).NotTo(gomega.HaveOccurred())
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 // run runs a proxy until the test ends, and waits until it listens.
@@ -71,13 +71,16 @@ func run(t *testing.T, address string, cmd *exec.Cmd) {
 		g.Expect(cmd.Process.Signal(syscall.SIGTERM)).To(gomega.Succeed())
 		_ = cmd.Wait() // it was ended
 	})
-	g.Eventually(func() error {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			_ = c.Close() // it listens
-		}
-		return err
-	}, patience).Should(gomega.Succeed())
+	g.Eventually(func() error { return listens(address) }, patience).Should(gomega.Succeed())
+}
+
+// listens returns an error if nobody listens at an address.
+func listens(address string) error {
+	c, err := net.Dial("tcp", address)
+	if err == nil {
+		_ = c.Close() // nothing was sent
+	}
+	return err
 }
 
 // example reads a file of deploy/ and replaces pairs of texts.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,23 +26,33 @@ import (
 // three is a cluster of three servers on one NATS server, behind Caddy with the configuration of deploy/.
 type three struct {
 	url       string // of Caddy
+	store     string // the address of the NATS server
 	addresses [3]string
 	cables    [3]*cable // to the NATS server
 	nats      [3]string // the address of the cable of each server
+	endStore  func()    // kills the NATS server
+	flags     []string
 	servers   [3]*rig.Program
 }
 
-// newThree starts a cluster, and waits until it is complete.
-func newThree(t *testing.T) *three {
+// newThree starts a cluster, whose servers have these flags in addition, and waits until it is complete.
+func newThree(t *testing.T, flags ...string) *three {
+	t.Helper()
+	c := &three{store: freePort(t), flags: flags}
+	c.endStore = natsServer(t, c.store)
+	for i := range c.servers {
+		c.cables[i], c.nats[i] = newCable(t, c.store)
+	}
+	c.begin(t)
+	return c
+}
+
+// begin starts Caddy and the servers, and waits until the cluster is complete.
+func (c *three) begin(t *testing.T) {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	nats := freePort(t)
-	host, port, _ := strings.Cut(nats, ":")
-	run(t, nats, exec.Command("nats-server", "-a", host, "-p", port, "-js", "-sd", filepath.Join(t.TempDir(), "nats")))
-	c := &three{}
 	for i := range c.servers {
 		c.addresses[i] = freePort(t)
-		c.cables[i], c.nats[i] = newCable(t, nats)
 	}
 	c.behindCaddy(t)
 	t.Cleanup(func() {
@@ -52,19 +63,45 @@ func newThree(t *testing.T) *three {
 		}
 	})
 	for i := range c.servers {
-		c.start(g, i)
+		g.Eventually(func() error { return c.starts(i) }, takenOver).Should(gomega.Succeed()) // NATS servers that have just begun may not take streams yet
 	}
 	c.complete(g)
-	return c
+}
+
+// natsServer starts a NATS server with an empty folder, and flags in addition. It returns what kills it.
+func natsServer(t *testing.T, address string, flags ...string) (kill func()) {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	host, port, _ := strings.Cut(address, ":")
+	folder := t.TempDir()
+	file := filepath.Join(folder, "nats.conf")
+	text := fmt.Sprintf("jetstream { store_dir: %q, max_file_store: 8GB }\n", folder) // also where the disk is nearly full
+	g.Expect(os.WriteFile(file, []byte(text), 0o600)).To(gomega.Succeed())
+	cmd := exec.Command("nats-server", append([]string{"-c", file, "-a", host, "-p", port}, flags...)...)
+	cmd.Stderr = os.Stderr
+	g.Expect(cmd.Start()).To(gomega.Succeed())
+	kill = sync.OnceFunc(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()         // it was killed
+	})
+	t.Cleanup(kill)
+	g.Eventually(func() error { return listens(address) }, patience).Should(gomega.Succeed())
+	return kill
 }
 
 // start starts server i.
-func (c *three) start(g *gomega.WithT, i int) {
-	s, err := rig.Start("../..",
-		"--pipeline", "scripted", "--listen", c.addresses[i], "--nats", "nats://"+c.nats[i], "--node-url", "http://"+c.addresses[i],
-		"--node-name", fmt.Sprint("node ", i))
-	g.Expect(err).NotTo(gomega.HaveOccurred())
-	c.servers[i] = s
+func (c *three) start(g *gomega.WithT, i int) { g.Expect(c.starts(i)).To(gomega.Succeed()) }
+
+// starts is start, and returns the error.
+func (c *three) starts(i int) error {
+	s, err := rig.Start("../..", append([]string{
+		"--pipeline", "scripted", "--listen", c.addresses[i], "--nats", "nats://" + c.nats[i], "--node-url", "http://" + c.addresses[i],
+		"--node-name", fmt.Sprint("node ", i),
+	}, c.flags...)...)
+	if err == nil {
+		c.servers[i] = s
+	}
+	return err
 }
 
 // complete waits until each server knows the others, and Caddy has one.
